@@ -1,0 +1,266 @@
+# Warpbook's front door. `make help` lists what can be typed; V=1 shows whole commands.
+#
+# Chapters are found by their folders: adding chapters/chNN_name and solutions/chNN_name touches nothing here.
+# What the machine offers (compiler flags, nvcc, Python) is asked once by mk/configure.sh.
+
+.DEFAULT_GOAL := status
+.SUFFIXES:
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+SHELL := /bin/sh
+
+# ---- What a person may set on the command line -------------------------------------------------------------
+# CC=clang  SANITIZE=1  V=1  CH="ch01 ch02"  FORCE=1  STEP=2  PYTHON=python3.12  VENV= (use PYTHON's own packages)
+VENV ?= .venv
+B := build
+OUT := $(B)$(if $(SANITIZE),/sanitize)
+ASKED_CC := $(if $(filter command environment override,$(firstword $(origin CC))),$(CC))
+
+ifdef V
+Q :=
+quiet = @:
+PIP_QUIET :=
+else
+Q := @
+quiet = @printf '  %-8s %s\n' $(1) '$(subst ','\'',$(2))'
+endif
+
+# ---- What the machine offers -------------------------------------------------------------------------------
+CONFIG := $(OUT)/config.mk
+KEY := $(ASKED_CC)|$(NVCC)|$(CUDA_HOME)|$(PYTHON)|$(VENV)|$(PATH)
+GOALS_WITHOUT_CONFIG := help clean
+ifneq ($(filter-out $(GOALS_WITHOUT_CONFIG),$(or $(MAKECMDGOALS),status)),)
+-include $(CONFIG)
+ifneq ($(KEY),$(CONFIGURED_FOR))
+$(CONFIG): FORCE
+else ifneq ($(SYSTEM_NVCC),$(wildcard $(SYSTEM_NVCC)))
+$(CONFIG): FORCE
+endif
+$(CONFIG): mk/configure.sh
+	@CC='$(ASKED_CC)' NVCC='$(NVCC)' CUDA_HOME='$(CUDA_HOME)' PYTHON='$(PYTHON)' VENV='$(VENV)' KEY='$(subst ','\'',$(KEY))' \
+	    sh mk/configure.sh $@
+endif
+ifeq ($(filter -j%,$(MAKEFLAGS))$(MAKELEVEL),0)
+MAKEFLAGS += -j$(or $(JOBS),1)
+endif
+
+# ---- Sources ------------------------------------------------------------------------------------------------
+CHAPTER_FOLDERS := $(patsubst %/chapter.c,%,$(sort $(wildcard chapters/ch[0-9][0-9]_*/chapter.c)))
+CHAPTERS := $(sort $(foreach f,$(CHAPTER_FOLDERS),$(firstword $(subst _, ,$(notdir $(f))))))
+folder_of = $(firstword $(filter chapters/$(1)_%,$(CHAPTER_FOLDERS)))
+ifneq ($(words $(CHAPTERS)),$(words $(CHAPTER_FOLDERS)))
+$(error two folders under chapters/ have the same number: $(CHAPTER_FOLDERS))
+endif
+
+EMULATOR_SOURCES := $(filter-out %/emulate.c,$(sort $(wildcard common/emulator/*.c)))
+DRIVER_SOURCES := $(filter-out %_main.c,$(sort $(wildcard common/support/*.c common/gpu/*.c common/driver/*.c)))
+TOOL_SOURCES := $(wildcard common/emulator/emulate.c common/*/*_main.c)
+CHAPTER_SOURCES := $(addsuffix /chapter.c,$(CHAPTER_FOLDERS))
+C_SOURCES := $(EMULATOR_SOURCES) $(DRIVER_SOURCES) $(TOOL_SOURCES) $(CHAPTER_SOURCES)
+objects_of = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
+
+EMULATOR_LIBRARY := $(OUT)/lib/libemulator.a
+EMULATOR_SHARED := $(OUT)/lib/libemulator.so
+DRIVER_LIBRARY := $(OUT)/lib/libdriver.a
+TOOLS := $(patsubst %_main,%,$(addprefix $(OUT)/bin/,$(notdir $(basename $(TOOL_SOURCES)))))
+PROGRAMS := $(addprefix $(OUT)/programs/,$(CHAPTERS))
+
+# ---- Python: a virtual environment from lock files with hashes; VENV= uses PYTHON's own packages -------------
+PY := $(if $(VENV),$(VENV)/bin/python,$(BASE_PYTHON))
+installed = $(if $(VENV),$(VENV)/.installed-$(1))
+RUNTIME := $(call installed,runtime)
+DEVELOPMENT := $(call installed,dev)
+TOOLCHAIN := $(if $(SYSTEM_NVCC),,$(call installed,nvcc))
+ifneq ($(VENV),)
+$(call installed,runtime): requirements.lock
+$(call installed,dev): requirements-dev.lock
+$(call installed,nvcc): requirements-nvcc.lock
+ifeq ($(wildcard $(PY)),) # gone, or a link to an interpreter that is gone
+$(RUNTIME) $(DEVELOPMENT) $(call installed,nvcc): FORCE
+endif
+$(VENV)/.installed-%: mk/environment.py $(CONFIG) | $(if $(BASE_PYTHON),,no-python)
+	$(call quiet,PIP,$(firstword $(filter %.lock,$^)) into $(VENV))
+	$(Q)$(BASE_PYTHON) mk/environment.py $(if $(V),--verbose) '$(VENV)' $(firstword $(filter %.lock,$^)) $@
+endif
+.PHONY: no-python
+no-python:
+	@echo "warpbook: no Python 3.11 or newer $(if $(PYTHON),called $(PYTHON),(python3, python3.11 to python3.14)). On Debian or Ubuntu: apt-get install python3 python3-venv" >&2; exit 3
+
+# ---- Flags --------------------------------------------------------------------------------------------------
+WARNINGS := -Wall -Wextra $(if $(WERROR),-Werror -Wconversion)
+OPTIMISE := $(if $(SANITIZE),-O1 -fno-omit-frame-pointer -fsanitize=address$(,)undefined -fno-sanitize-recover=undefined,$(if $(WERROR),-O2,-O3 $(CC_NATIVE)))
+CFLAGS_ALL = -std=gnu17 -g -Icommon -Icommon/driver $(OPTIMISE) $(CC_FPCONTRACT) $(WARNINGS) -fPIC $(CC_INTERPOSITION) $(CFLAGS)
+LDFLAGS_ALL = $(if $(SANITIZE),-fsanitize=address$(,)undefined) $(CC_OPENMP) $(LDFLAGS)
+LIBRARIES := -ldl -lm -lpthread
+, := ,
+# Flags of one kind of file: the emulator never looks at errno or floating-point exceptions, but files that
+# change the rounding mode must be compiled as if they did.
+flags_for = $(if $(filter common/emulator/%,$(1)),$(if $(findstring rounding,$(1)),-frounding-math,-fno-math-errno -fno-trapping-math)) \
+    $(if $(filter common/driver/%,$(1)),$(or $(CC_OPENMP),-Wno-unknown-pragmas)) \
+    $(if $(filter %/nvidia.c,$(1)),$(addprefix -isystem ,$(CUDA_INCLUDE)))
+
+# cuda.h, for its types, from the toolkit or from NVIDIA's wheels.
+WHEEL_ROOT = $(firstword $(wildcard $(VENV)/lib/python3*/site-packages/nvidia/cu13))
+NVCC_FOUND = $(or $(SYSTEM_NVCC),$(addsuffix /bin/nvcc,$(WHEEL_ROOT)))
+CUDA_INCLUDE = $(or $(SYSTEM_CUDA_INCLUDE),$(addsuffix /include,$(WHEEL_ROOT)))
+
+FLAGS_NOW := $(HOST_CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(SYSTEM_CUDA_INCLUDE)
+FLAGS := $(OUT)/flags
+ifneq ($(strip $(FLAGS_NOW)),$(strip $(if $(wildcard $(FLAGS)),$(file < $(FLAGS)))))
+$(FLAGS): FORCE
+endif
+$(FLAGS): $(CONFIG)
+	@printf '%s\n' '$(subst ','\'',$(strip $(FLAGS_NOW)))' > $@
+
+# ---- C: libraries, tools, one program a chapter --------------------------------------------------------------
+COMPILER := $(if $(HOST_CC),,no-compiler)
+.PHONY: no-compiler
+no-compiler:
+	@echo "warpbook: no working C compiler $(if $(ASKED_CC),called $(ASKED_CC),(cc, gcc or clang)). On Debian or Ubuntu: apt-get install gcc libc6-dev" >&2; exit 3
+
+$(OUT)/obj/%.o: %.c $(FLAGS) | $(COMPILER) $(TOOLCHAIN)
+	$(call quiet,CC,$<)
+	$(Q)mkdir -p $(@D) && $(HOST_CC) $(CFLAGS_ALL) $(call flags_for,$<) -MMD -MP -c -o $@ $<
+
+$(EMULATOR_LIBRARY): $(call objects_of,$(EMULATOR_SOURCES))
+$(DRIVER_LIBRARY): $(call objects_of,$(DRIVER_SOURCES))
+$(EMULATOR_LIBRARY) $(DRIVER_LIBRARY):
+	$(call quiet,AR,$@)
+	$(Q)mkdir -p $(@D) && rm -f $@ && ar rcs $@ $(filter %.o,$^)
+
+$(EMULATOR_SHARED): $(call objects_of,$(EMULATOR_SOURCES))
+	$(call quiet,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(HOST_CC) -shared -o $@ $^ $(LDFLAGS_ALL) $(LIBRARIES)
+
+LINK = $(HOST_CC) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS_ALL) $(LIBRARIES)
+define tool_rule
+$(OUT)/bin/$(patsubst %_main,%,$(basename $(notdir $(1)))): $(call objects_of,$(1)) $(if $(filter common/emulator/%,$(1)),,$(DRIVER_LIBRARY)) $(EMULATOR_LIBRARY)
+	$$(call quiet,LINK,$$@)
+	$$(Q)mkdir -p $$(@D) && $$(LINK)
+endef
+$(foreach s,$(TOOL_SOURCES),$(eval $(call tool_rule,$(s))))
+
+define chapter_rule
+$(OUT)/programs/$(1): $(call objects_of,$(call folder_of,$(1))/chapter.c) $(DRIVER_LIBRARY) $(EMULATOR_LIBRARY)
+	$$(call quiet,LINK,$$@)
+	$$(Q)mkdir -p $$(@D) && $$(LINK)
+endef
+$(foreach c,$(CHAPTERS),$(eval $(call chapter_rule,$(c))))
+
+-include $(patsubst %.o,%.d,$(call objects_of,$(C_SOURCES)))
+
+
+.PHONY: FORCE libs tools drivers
+FORCE:
+libs: $(EMULATOR_LIBRARY) $(EMULATOR_SHARED) $(DRIVER_LIBRARY)
+tools: $(TOOLS)
+drivers: $(addprefix program-,$(CHAPTERS)) $(TOOLS) libs
+
+# ---- Learning -----------------------------------------------------------------------------------------------
+# The text after `## ` is what `make help` prints; where a target stands for many, [name] says how to type it.
+GRADER = $(PY) -m grader
+NEEDS_GRADER := $(RUNTIME) $(if $(VENV)$(BASE_PYTHON),,no-python)
+export WARPBOOK_MAKE_VARIABLES = $(MAKEOVERRIDES)
+export WARPBOOK_OUT = $(OUT)
+export WARPBOOK_VENV = $(VENV)
+ifneq ($(NVCC)$(filter-out .venv,$(VENV)),) # elsewhere than where ./chNN looks by itself
+export WARPBOOK_NVCC = $(NVCC_FOUND)
+endif
+
+.PHONY: status
+status: $(NEEDS_GRADER) ## where you are and what comes next; what plain `make` does
+	@$(GRADER) status
+
+# The program is linked under build/ and appears as ./chNN; what it runs, the kernel, is compiled beside it.
+.PHONY: $(CHAPTERS) $(addprefix program-,$(CHAPTERS)) $(addprefix kernel-,$(CHAPTERS))
+$(CHAPTERS): %: program-% kernel-% ## [chNN] build one chapter: the program ./chNN and your kernel.cu
+$(addprefix program-,$(CHAPTERS)): program-%: $(OUT)/programs/%
+	$(if $(SANITIZE),,@[ $* -ef $< ] || ln -f $< $* 2>/dev/null || cp -f $< $*)
+$(addprefix kernel-,$(CHAPTERS)): kernel-%: $(OUT)/bin/compile | $(TOOLCHAIN)
+	$(call quiet,NVCC,$(call folder_of,$*)/kernel.cu)
+	$(Q)$(OUT)/bin/compile $(call folder_of,$*)/kernel.cu $(B)/$* --quiet
+
+.PHONY: grade solutions
+grade solutions: $(NEEDS_GRADER) $(TOOLCHAIN)
+GRADE_OPTIONS = $(if $(DEVICE),--device '$(DEVICE)') $(if $(GPU),--gpu '$(GPU)') $(if $(FRESH),--fresh) -- $(CH)
+grade: ## build, run and record your kernels: all, or CH=ch04, or CH="ch01 ch02"
+	@$(GRADER) grade $(GRADE_OPTIONS)
+solutions: ## the same for the reference solutions
+	@$(GRADER) solutions $(GRADE_OPTIONS)
+
+HINTS := $(filter hint-%,$(MAKECMDGOALS))
+SHOWS := $(filter show-%,$(MAKECMDGOALS))
+RESETS := $(filter reset-%,$(MAKECMDGOALS))
+.PHONY: $(HINTS) $(SHOWS) $(RESETS)
+$(HINTS): hint-%: $(NEEDS_GRADER) ## [hint-chNN] the next hint, of three; STEP=2 for a given one
+	@$(GRADER) hint $(if $(STEP),--step $(STEP)) -- '$*'
+$(SHOWS): show-%: $(NEEDS_GRADER) ## [show-chNN] the solution, once you have passed; FORCE=1 before
+	@$(GRADER) show $(if $(FORCE),--force) -- '$*'
+$(RESETS): reset-%: $(NEEDS_GRADER) ## [reset-chNN] start a chapter afresh; your file is kept under build/kept/
+	@$(GRADER) reset $(if $(FORCE),--force) -- '$*'
+
+UNKNOWN := $(filter-out $(CHAPTERS),$(filter ch%,$(filter-out check%,$(MAKECMDGOALS))))
+.PHONY: $(UNKNOWN)
+$(UNKNOWN):
+	@echo "warpbook: there is no chapter $@; there are: $(or $(CHAPTERS),none yet)" >&2; exit 2
+
+# ---- Keeping the workbook in order --------------------------------------------------------------------------
+.PHONY: setup doctor test check skeletons readme locks clean help
+doctor: $(if $(BASE_PYTHON),,no-python) ## what is there, what is missing, and the one command that mends it
+	@$(or $(wildcard $(PY)),$(BASE_PYTHON)) -m grader doctor
+
+test: $(NEEDS_GRADER) $(DEVELOPMENT) $(TOOLCHAIN) drivers ## run every test (ARGS="-k shuffle -x" goes to pytest)
+	@$(PY) -m pytest $(ARGS)
+
+setup: $(NEEDS_GRADER) $(TOOLCHAIN) tools ## fetch and build everything that the rest would on first use
+
+skeletons: $(NEEDS_GRADER) ## write the skeletons in chapters/ anew from solutions/
+	@$(GRADER).skeletons
+
+readme: $(NEEDS_GRADER) drivers ## put today's output of the commands shown in README.md into it
+	@$(GRADER).readme
+
+locks: ## resolve requirements*.in again into the lock files
+	@sh mk/lock.sh
+
+# Every check runs even when an earlier one fails; a tool that is not there is a failure with its remedy.
+CHECKS := check-format check-gcc check-clang check-tidy check-python check-types check-skeletons
+.PHONY: $(CHECKS) objects tidy
+check: $(NEEDS_GRADER) $(DEVELOPMENT) $(TOOLCHAIN) ## formatting, lint, types, warnings of gcc and clang, skeletons in step
+	@$(MAKE) -k $(CHECKS)
+need = command -v $(1) >/dev/null || { echo "warpbook: $(1) is missing; on Debian or Ubuntu: apt-get install $(2)" >&2; exit 3; }
+C_FILES := $(sort $(wildcard common/*/*.[ch] chapters/*/chapter.c tests/native/*.[ch]))
+check-format:
+	$(call quiet,FORMAT,$(words $(C_FILES)) C files)
+	$(Q)$(call need,clang-format,clang-format); clang-format --dry-run -Werror $(C_FILES)
+check-gcc check-clang: check-%:
+	@$(call need,$*,$*); $(MAKE) -k OUT=$(B)/check/$* CC=$* WERROR=1 objects
+check-tidy: check-clang
+	@$(call need,clang-tidy,clang-tidy); $(MAKE) -k OUT=$(B)/check/clang CC=clang WERROR=1 tidy
+check-python:
+	$(call quiet,RUFF,grader tests)
+	$(Q)$(PY) -m ruff check --quiet grader tests mk && $(PY) -m ruff format --check --quiet --diff grader tests mk
+check-types:
+	$(call quiet,MYPY,grader)
+	$(Q)$(PY) -m mypy --no-error-summary
+check-skeletons:
+	$(call quiet,CHECK,skeletons in step with the solutions)
+	$(Q)$(GRADER).skeletons --check
+
+objects: $(call objects_of,$(C_SOURCES))
+tidy: $(patsubst %.c,$(OUT)/tidy/%.ok,$(C_SOURCES))
+# An object is made anew when a header changes, so its time stands for all that its file includes.
+$(OUT)/tidy/%.ok: %.c .clang-tidy $(OUT)/obj/%.o
+	$(call quiet,TIDY,$<)
+	$(Q)mkdir -p $(@D) && clang-tidy --quiet --warnings-as-errors='*' $< -- -std=gnu17 -Icommon -Icommon/driver $(call flags_for,$<) 2>$@.log \
+	    || { grep -v 'warnings generated' $@.log; exit 1; }
+	@touch $@
+
+clean: ## remove what was built (your kernels, those kept by reset-chNN, your history and .venv stay)
+	$(call quiet,CLEAN,build ch[0-9][0-9])
+	$(Q)find $(B) -mindepth 1 -maxdepth 1 ! -name kept -exec rm -rf {} + 2>/dev/null; rm -f ch[0-9][0-9]
+
+help: ## this list
+	@awk 'BEGIN { FS = ":.*## " } /^[^\t#].*:.*## / { name = $$1; text = $$2; \
+	    if (match(text, /^\[[^]]*\] /)) { name = substr(text, 2, RLENGTH - 3); text = substr(text, RLENGTH + 1) } \
+	    printf "  make %-12s %s\n", name, text }' $(firstword $(MAKEFILE_LIST))

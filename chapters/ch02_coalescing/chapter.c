@@ -1,0 +1,56 @@
+// Chapter 2: from a chunk per thread to a grid-stride loop.
+#include "chapter.h"
+
+const Chapter chapter = {
+    .number = 2,
+    .name = "ch02",
+    .title = "Coalescing",
+    .points = 10,
+    .tasks = {{
+        .name = "sum_coalesced",
+        .buffers = {{.name = "in", .role = INPUT}, {.name = "partial", .role = OUTPUT, .count = PER_THREAD}},
+        .launches = {{
+            .kernel = "sum_coalesced",
+            .arguments = {BUFFER("in"), BUFFER("partial"), INT(COUNT_N)},
+        }},
+        .expect = EXPECT_SUM,
+        .chain = CHAIN_PER_THREAD,
+        .max_n_gpu = 1 << 30,
+    }},
+    .goals =
+        {
+            {
+                .words = "sectors per load request",
+                .measure = "global_ld_sectors / global_ld_requests",
+                .bound = AT_MOST,
+                .limit = 4,
+                .points = 4,
+                .why = "A sector is 32 bytes, whether a warp uses all of them or four: every sector beyond "
+                       "4 a request is bandwidth thrown away.",
+            },
+            {
+                .words = "sectors per store request",
+                .measure = "global_st_sectors / global_st_requests",
+                .bound = AT_MOST,
+                .limit = 4,
+                .points = 1,
+                .why = "Stores move in sectors too: partials that lie apart cost as many sectors as lanes.",
+            },
+            {
+                .words = "of the reference's bandwidth",
+                .measure = "bandwidth_ratio",
+                .bound = AT_LEAST,
+                .limit = 0.9,
+                .points = 1,
+                .why = "Memory could deliver more in the same time.",
+            },
+        },
+    .remarks =
+        {
+            {"OOB", NULL,
+             "The last round of the loop is the one where some threads have nothing left to do."},
+            {"WRONG", NULL,
+             "Every element belongs to exactly one thread, and every thread writes its partial sum, those "
+             "without an element too."},
+        },
+};

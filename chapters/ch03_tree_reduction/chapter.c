@@ -1,0 +1,70 @@
+// Chapter 3: a tree in global memory, from neighbouring pairs to contiguous active threads.
+#include "chapter.h"
+
+const Chapter chapter = {
+    .number = 3,
+    .name = "ch03",
+    .title = "Tree reduction",
+    .points = 10,
+    .tasks = {{
+        .name = "sum_tree",
+        .buffers = {{.name = "in", .role = INPUT},
+                    {.name = "scratch", .role = SCRATCH, .count = PER_THREAD},
+                    {.name = "partial", .role = OUTPUT, .count = PER_BLOCK}},
+        .launches = {{
+            .kernel = "sum_tree",
+            .arguments = {BUFFER("in"), BUFFER("scratch"), BUFFER("partial"), INT(COUNT_N)},
+        }},
+        .expect = EXPECT_SUM,
+        .chain = CHAIN_BLOCK,
+        .max_n_gpu = 1 << 30,
+    }},
+    .goals =
+        {
+            {
+                // Strides 16, 8, 4, 2 and 1 split the first warp, and so does the choice of the writer.
+                .words = "divergent branches per block",
+                .measure = "branch_divergent / blocks",
+                .bound = AT_MOST,
+                .limit = 6,
+                .slack = 1,
+                .points = 3,
+                .why = "A warp in which a few lanes work takes as long as one in which all do.",
+            },
+            {
+                // One before the tree, one a level.
+                .words = "barriers per warp",
+                .measure = "barriers / warps",
+                .bound = AT_MOST,
+                .limit = 9,
+                .points = 1,
+                .why = "At a barrier all warps of the block wait for the slowest.",
+            },
+            {
+                .words = "sectors per load request",
+                .measure = "global_ld_sectors / global_ld_requests",
+                .bound = AT_MOST,
+                .limit = 4,
+                .points = 1,
+                .why = "Threads that work side by side read side by side; those that are scattered fetch "
+                       "a sector each.",
+            },
+            {
+                .words = "of the reference's bandwidth",
+                .measure = "bandwidth_ratio",
+                .bound = AT_LEAST,
+                .limit = 0.9,
+                .points = 1,
+                .why = "The time goes into the tree, not into reading the input.",
+            },
+        },
+    .remarks =
+        {
+            {"RACE", NULL,
+             "Between the thread that writes a slot and the thread that reads it must stand a barrier that "
+             "both of them reach."},
+            {"SYNC", NULL,
+             "A barrier is for the whole block: it cannot stand where only some threads come by."},
+            {"UNINIT", NULL, "A slot of scratch holds nothing until its own thread has written it."},
+        },
+};

@@ -1,0 +1,73 @@
+// Chapter 5: the warps of a block meet in shared memory.
+#include "chapter.h"
+
+const Chapter chapter = {
+    .number = 5,
+    .name = "ch05",
+    .title = "Shared memory",
+    .points = 10,
+    .tasks = {{
+        .name = "sum_shared",
+        .buffers = {{.name = "in", .role = INPUT}, {.name = "partial", .role = OUTPUT, .count = PER_BLOCK}},
+        .launches = {{
+            .kernel = "sum_shared",
+            .arguments = {BUFFER("in"), BUFFER("partial"), INT(COUNT_N)},
+        }},
+        .expect = EXPECT_SUM,
+        .chain = CHAIN_BLOCK,
+        .max_n_gpu = 1 << 30,
+    }},
+    .goals =
+        {
+            {
+                .words = "sectors per load request",
+                .measure = "global_ld_sectors / global_ld_requests",
+                .bound = AT_MOST,
+                .limit = 4,
+                .points = 1,
+                .why = "Each load of a warp fetches more 32-byte sectors than its 32 floats fill.",
+            },
+            {
+                .words = "barriers per warp",
+                .measure = "barriers / warps",
+                .bound = AT_MOST,
+                .limit = 1,
+                .points = 2,
+                .why = "At a barrier all warps of the block wait for the slowest; one is enough here.",
+            },
+            {
+                .words = "shared-memory bank conflicts",
+                .measure = "shared_ld_conflicts + shared_st_conflicts",
+                .bound = EXACTLY,
+                .limit = 0,
+                .points = 1,
+                .why = "Lanes that want different words of one bank are served one after the other.",
+            },
+            {
+                .words = "shared-memory accesses per warp",
+                .measure = "(shared_ld + shared_st + shared_atom) / warps",
+                .bound = AT_MOST,
+                .limit = 2,
+                .points = 1,
+                .why = "One float a warp has to pass through shared memory, not one a thread.",
+            },
+            {
+                .words = "of the reference's bandwidth",
+                .measure = "bandwidth_ratio",
+                .bound = AT_LEAST,
+                .limit = 0.9,
+                .points = 1,
+                .why = "Memory could deliver more in the same time.",
+            },
+        },
+    .remarks =
+        {
+            {"RACE", NULL,
+             "What one warp writes to shared memory another may read only after a barrier that both have "
+             "reached: warps run in any order."},
+            {"UNINIT", NULL,
+             "Shared memory holds nothing until the block writes it, and there are fewer warps than slots."},
+            {"SYNC", NULL,
+             "A barrier is for the whole block: it cannot stand where only some threads come by."},
+        },
+};

@@ -1,0 +1,73 @@
+// Chapter 7: sixteen bytes a load, at every length and every base.
+#include <math.h>
+
+#include "chapter.h"
+
+// A thread adds ceil(n / 4 / threads) groups, up to three additions more within a group, and a float of
+// the head and of the tail; then comes the tree over the block, with one more level for a partial warp.
+static double longest_chain(const CaseShape *shape) {
+    const ShapeOfLaunch *launch = &shape->launches[0];
+    if (launch->threads == 0) return 1;
+    double own = ceil((double)shape->size.n / (double)launch->threads);
+    return own + 3 + 2 + ceil(log2((double)launch->block_threads)) + 1;
+}
+
+const Chapter chapter = {
+    .number = 7,
+    .name = "ch07",
+    .title = "float4",
+    .points = 10,
+    .tasks = {{
+        .name = "sum_float4",
+        .buffers = {{.name = "in", .role = INPUT, .misaligned = true},
+                    {.name = "partial", .role = OUTPUT, .count = PER_BLOCK}},
+        .launches = {{
+            .kernel = "sum_float4",
+            .arguments = {BUFFER("in"), BUFFER("partial"), INT(COUNT_N)},
+        }},
+        .expect = EXPECT_SUM,
+        .chain = CHAIN_FUNCTION,
+        .chain_function = longest_chain,
+        .max_n_gpu = 1 << 30,
+    }},
+    .goals =
+        {
+            {
+                .words = "floats per load request",
+                .measure = "n / global_ld_requests",
+                .bound = AT_LEAST,
+                .limit = 128,
+                .slack = 4,
+                .points = 3,
+                .why = "32 lanes can bring 4 floats each with one instruction.",
+            },
+            {
+                .words = "sectors per load request",
+                .measure = "global_ld_sectors / global_ld_requests",
+                .bound = EXACTLY,
+                .limit = 16,
+                .slack = 0.5,
+                .points = 2,
+                .why = "512 bytes side by side are 16 sectors; more means that lanes stand apart, fewer that "
+                       "loads are narrow.",
+            },
+            {
+                .words = "of the reference's bandwidth",
+                .measure = "bandwidth_ratio",
+                .bound = AT_LEAST,
+                .limit = 0.9,
+                .points = 1,
+                .why = "Memory could deliver more in the same time.",
+            },
+        },
+    .remarks =
+        {
+            {"MISALIGNED", NULL,
+             "A load of 16 bytes needs an address that is a multiple of 16, and `in` may start 4, 8 or 12 "
+             "bytes past one."},
+            {"OOB", NULL, "The last group of four is whole only where n, less the head, is a multiple of 4."},
+            {"WRONG", NULL,
+             "Count the floats before the first group, in the groups, and after the last one: together they "
+             "are n."},
+        },
+};

@@ -1,0 +1,104 @@
+// Chapter 8: one sum out of many blocks, by atomics and by a second pass.
+#include "chapter.h"
+
+const Chapter chapter = {
+    .number = 8,
+    .name = "ch08",
+    .title = "Atomics and two passes",
+    .points = 10,
+    .tasks =
+        {
+            {
+                .name = "atomic",
+                .buffers = {{.name = "in", .role = INPUT},
+                            {.name = "out", .role = OUTPUT_ZEROED, .count = COUNT_ONE}},
+                .launches = {{
+                    .kernel = "sum_atomic",
+                    .arguments = {BUFFER("in"), BUFFER("out"), INT(COUNT_N)},
+                }},
+                .expect = EXPECT_SUM,
+                .chain = CHAIN_ATOMIC,
+                .flushes_subnormals = true,
+                .max_n_gpu = 1 << 30,
+            },
+            {
+                .name = "two passes",
+                .buffers = {{.name = "in", .role = INPUT},
+                            {.name = "partial", .role = OUTPUT, .count = PER_BLOCK_OF("sum_blocks")},
+                            {.name = "out", .role = OUTPUT, .count = COUNT_ONE}},
+                .launches = {{
+                                 .kernel = "sum_blocks",
+                                 .arguments = {BUFFER("in"), BUFFER("partial"), INT(COUNT_N)},
+                             },
+                             {
+                                 .kernel = "sum_partials",
+                                 .arguments = {BUFFER("partial"), BUFFER("out"), INT(ELEMENTS_OF("partial"))},
+                                 .n = ELEMENTS_OF("partial"),
+                                 .max_blocks = 1,
+                             }},
+                .expect = EXPECT_SUM,
+                .output = "out",
+                .chain = CHAIN_TWO_PASS,
+                .is_bit_identical = true,
+                .max_n_gpu = 1 << 30,
+            },
+        },
+    .goals =
+        {
+            {
+                .words = "atomics per block",
+                .measure = "(global_red_requests + global_atom_requests) / blocks",
+                .bound = EXACTLY,
+                .limit = 1,
+                .points = 2,
+                .task = "atomic",
+                .why = "Additions to one address are done one after the other, for the whole GPU.",
+            },
+            {
+                .words = "most lanes of a warp on one address",
+                .measure = "atomic_max_lanes",
+                .bound = AT_MOST,
+                .limit = 1,
+                .points = 1,
+                .task = "atomic",
+                .why = "What a warp can add up by itself should not queue at one address.",
+            },
+            {
+                .words = "atomics in two passes",
+                .measure = "global_red_requests + global_atom_requests",
+                .bound = EXACTLY,
+                .limit = 0,
+                .points = 1,
+                .task = "two passes",
+                .why = "An atomic adds in the order in which blocks happen to arrive.",
+            },
+            {
+                .words = "sectors per load request",
+                .measure = "global_ld_sectors / global_ld_requests",
+                .bound = AT_MOST,
+                .limit = 4,
+                .points = 1,
+                .task = "two passes",
+                .why = "Each load of a warp fetches more 32-byte sectors than its 32 floats fill.",
+            },
+            {
+                .words = "of the reference's bandwidth, two passes",
+                .measure = "bandwidth_ratio",
+                .bound = AT_LEAST,
+                .limit = 0.9,
+                .points = 1,
+                .task = "two passes",
+                .why = "Memory could deliver more in the same time.",
+            },
+        },
+    .remarks =
+        {
+            {"RACE", "atomic",
+             "Reading, adding and writing are three steps: between them another block writes, and its "
+             "addition is lost."},
+            {"RACE", "two passes", "Each block needs a place of its own for its sum."},
+            {"WRONG", "two passes",
+             "The same bits on every run: the order of the additions may depend on the launch shape and on "
+             "nothing else."},
+        },
+};

@@ -1,0 +1,308 @@
+#include "check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "elements.h"
+#include "shape.h"
+
+const char *check_outcome_name(CheckOutcome outcome) {
+    static const char *const names[] = {
+        [CHECK_RIGHT] = "right",
+        [CHECK_NOT_WRITTEN] = "not_written",
+        [CHECK_VALUE] = "value",
+        [CHECK_BUDGET] = "budget",
+        [CHECK_SPECIAL] = "special",
+        [CHECK_INPUT_CHANGED] = "input_changed",
+        [CHECK_NOT_IDENTICAL] = "not_identical",
+        [CHECK_BROKEN] = "broken",
+    };
+    return names[outcome];
+}
+
+// ---- What was never written, what should not have been
+// -----------------------------------------------------
+
+static void name_buffer(CheckReport *report, const Buffer *buffer, long long index, long long elements) {
+    snprintf(report->buffer, sizeof report->buffer, "%s", buffer->name);
+    report->index = index;
+    report->elements = elements;
+}
+
+// "element 7" or what the chapter calls it.
+static void element_name(const Buffer *buffer, long long index, char *text, size_t bytes) {
+    if (buffer->describe) {
+        buffer->describe(index, text, bytes);
+    } else {
+        char number[32];
+        count_text(index, number, sizeof number);
+        snprintf(text, bytes, "%s[%s]", buffer->name, number);
+    }
+}
+
+static bool all_written(const CheckedCase *finished, int b, CheckReport *report) {
+    const Buffer *buffer = &finished->task->buffers[b];
+    const long long count = finished->counts[b];
+    long long missing = 0, first = -1, last = -1;
+    for (long long i = 0; i < count; i++) {
+        if (!element_is_poison(finished->after[b], buffer->type, i)) continue;
+        if (first < 0) first = i;
+        last = i;
+        missing++;
+    }
+    if (missing == 0) return true;
+    report->outcome = CHECK_NOT_WRITTEN;
+    name_buffer(report, buffer, first, count);
+    report->wrong = missing;
+    char name[160], total[32], some[32];
+    element_name(buffer, first, name, sizeof name);
+    count_text(count, total, sizeof total);
+    count_text(missing, some, sizeof some);
+    if (missing == count && count > 1)
+        snprintf(report->what, sizeof report->what, "none of the %s elements of %s was written", total,
+                 buffer->name);
+    else if (missing == 1)
+        snprintf(report->what, sizeof report->what, "%s was never written (element %lld of %s)", name,
+                 first + 1, total);
+    else
+        snprintf(report->what, sizeof report->what,
+                 "%s of the %s elements of %s were never written, %s first", some, total, buffer->name, name);
+    if (missing == 1 && count > 1 && last == count - 1)
+        snprintf(report->why, sizeof report->why,
+                 "It is the last of the buffer: the work at the end is not done.");
+    else if (missing < count && last == count - 1 && last - first + 1 == missing)
+        snprintf(report->why, sizeof report->why,
+                 "They are the last %lld of the buffer: the work at the end is not done.", missing);
+    else if (missing < count && missing > 1 && last - first + 1 == missing)
+        snprintf(report->why, sizeof report->why, "They lie together, from element %lld to element %lld.",
+                 first, last);
+    return false;
+}
+
+static bool inputs_unchanged(const CheckedCase *finished, CheckReport *report) {
+    for (int b = 0; b < task_buffer_count(finished->task); b++) {
+        const Buffer *buffer = &finished->task->buffers[b];
+        if (buffer->role != INPUT || finished->counts[b] <= 0) continue;
+        size_t size = element_bytes(buffer->type);
+        const char *before = finished->pristine[b], *after = finished->after[b];
+        if (memcmp(before, after, (size_t)finished->counts[b] * size) == 0) continue;
+        long long first = 0;
+        while (memcmp(before + (size_t)first * size, after + (size_t)first * size, size) == 0) first++;
+        report->outcome = CHECK_INPUT_CHANGED;
+        name_buffer(report, buffer, first, finished->counts[b]);
+        report->wrong = 1;
+        element_text(before, buffer->type, first, report->expected_words, sizeof report->expected_words);
+        element_text(after, buffer->type, first, report->got_words, sizeof report->got_words);
+        snprintf(report->what, sizeof report->what,
+                 "the kernel changed its input: %s[%lld] was %s and is %s now", buffer->name, first,
+                 report->expected_words, report->got_words);
+        snprintf(report->why, sizeof report->why,
+                 "Inputs are for reading: what is computed goes into the outputs.");
+        return false;
+    }
+    return true;
+}
+
+// ---- Numbers
+// -----------------------------------------------------------------------------------------------
+
+static void set_numbers(CheckReport *report, double expected, double got, double budget) {
+    report->has_numbers = true;
+    report->expected = expected;
+    report->got = got;
+    report->difference = got - expected;
+    report->budget = budget;
+    value_text(expected, report->expected_words, sizeof report->expected_words);
+    value_text(got, report->got_words, sizeof report->got_words);
+}
+
+// Both NaN, the same infinity, or finite and at most `budget` apart. `share` grows to the part of the budget
+// used.
+static CheckOutcome compare(double expected, double got, double budget, double *share) {
+    if (isnan(expected)) return isnan(got) ? CHECK_RIGHT : CHECK_SPECIAL;
+    if (isinf(expected)) return got == expected ? CHECK_RIGHT : CHECK_SPECIAL;
+    if (!isfinite(got)) return CHECK_SPECIAL;
+    double error = fabs(got - expected);
+    if (error > budget) return budget > 0 ? CHECK_BUDGET : CHECK_VALUE;
+    if (budget > 0 && error / budget > *share) *share = error / budget;
+    return CHECK_RIGHT;
+}
+
+// The families whose sums no order of additions rounds.
+static bool sums_are_exact(const CheckedCase *finished, int input) {
+    if (!element_is_float(finished->task->buffers[input].type)) return true;
+    return finished->family == FAMILY_INTEGERS ||
+           (finished->family == FAMILY_ONES && finished->counts[input] <= 1LL << 24);
+}
+
+static void say_sum(CheckReport *report, const char *of_what) {
+    if (report->outcome == CHECK_SPECIAL) {
+        snprintf(report->what, sizeof report->what, "%s is %s; it should be %s", of_what, report->got_words,
+                 report->expected_words);
+        return;
+    }
+    char difference[64], budget[64];
+    value_text(report->difference, difference, sizeof difference);
+    if (report->budget > 0) {
+        value_text(report->budget, budget, sizeof budget);
+        snprintf(report->what, sizeof report->what,
+                 "%s is %s, not %s: off by %s, where rounding explains at most %s", of_what,
+                 report->got_words, report->expected_words, difference, budget);
+    } else {
+        snprintf(report->what, sizeof report->what,
+                 "%s is %s, not %s: off by %s, and whole numbers leave no rounding", of_what,
+                 report->got_words, report->expected_words, difference);
+    }
+}
+
+static bool check_sum(const CheckedCase *finished, CheckReport *report) {
+    const Task *task = finished->task;
+    const int in = task_input(task), out = task_output(task);
+    const Buffer *buffer = &task->buffers[out];
+    const long long count = finished->counts[out];
+    ExactSum got = exact_sum(finished->after[out], buffer->type, 0, count);
+    const double expected = finished->expected->values[0];
+    double budget = 0;
+    if (!sums_are_exact(finished, in))
+        budget = error_budget(buffer->type, longest_chain(task, finished->shape),
+                              finished->expected->magnitudes[0], expected);
+    CheckOutcome outcome = compare(expected, got.sum, budget, &report->budget_share);
+    if (outcome == CHECK_RIGHT) return true;
+    report->outcome = outcome;
+    name_buffer(report, buffer, count == 1 ? 0 : -1, count);
+    report->wrong = 1;
+    set_numbers(report, expected, got.sum, budget);
+    char of_what[128];
+    if (count == 1) {
+        snprintf(of_what, sizeof of_what, "the sum in %s[0]", buffer->name);
+    } else {
+        char total[32];
+        count_text(count, total, sizeof total);
+        snprintf(of_what, sizeof of_what, "the sum of the %s partials in %s", total, buffer->name);
+    }
+    say_sum(report, of_what);
+    if (outcome == CHECK_SPECIAL && isfinite(expected)) {
+        for (long long i = 0; i < count && count > 1; i++) {
+            if (isfinite(element_get(finished->after[out], buffer->type, i))) continue;
+            snprintf(report->why, sizeof report->why,
+                     "%s[%lld] is the first partial that is no finite number.", buffer->name, i);
+            report->index = i;
+            break;
+        }
+    } else if (finished->family == FAMILY_INTEGERS) {
+        explain_difference(finished->pristine[in], task->buffers[in].type, finished->counts[in],
+                           integer_range(finished->counts[in]), expected, got.sum, finished->shape,
+                           report->why, sizeof report->why);
+    }
+    return false;
+}
+
+// Every element against its own expectation, within a budget where there is one.
+static bool check_elements(const CheckedCase *finished, CheckReport *report) {
+    const Task *task = finished->task;
+    const int in = task_input(task), out = task_output(task);
+    const Buffer *buffer = &task->buffers[out];
+    const Expected *expected = finished->expected;
+    const bool exact_inputs = task->expect == EXPECT_ROW_SUMS && in >= 0 && sums_are_exact(finished, in);
+    const double chain = expected->magnitudes ? longest_chain(task, finished->shape) : 0;
+    long long wrong = 0, first = -1;
+    double budget_there = 0;
+    CheckOutcome outcome = CHECK_RIGHT;
+    for (long long i = 0; i < expected->count; i++) {
+        double budget = 0;
+        CheckOutcome here = CHECK_RIGHT;
+        if (expected->magnitudes) {
+            if (expected->magnitudes[i] > 0 && !exact_inputs)
+                budget = error_budget(buffer->type, chain, expected->magnitudes[i], expected->values[i]);
+            here = compare(expected->values[i], element_get(finished->after[out], buffer->type, i), budget,
+                           &report->budget_share);
+        } else { // to the bit, after one rounding to the type; any NaN for a NaN
+            uint64_t rounded = 0;
+            element_set(&rounded, buffer->type, 0, expected->values[i]);
+            const char *got = (const char *)finished->after[out] + (size_t)i * element_bytes(buffer->type);
+            bool both_nan = element_is_float(buffer->type) && isnan(expected->values[i]) &&
+                            isnan(element_get(got, buffer->type, 0));
+            if (memcmp(&rounded, got, element_bytes(buffer->type)) != 0 && !both_nan) here = CHECK_VALUE;
+        }
+        if (here == CHECK_RIGHT) continue;
+        if (wrong++ == 0) {
+            first = i;
+            outcome = here;
+            budget_there = budget;
+        }
+    }
+    if (wrong == 0) return true;
+    report->outcome = outcome;
+    report->wrong = wrong;
+    name_buffer(report, buffer, first, expected->count);
+    double got = element_get(finished->after[out], buffer->type, first);
+    set_numbers(report, expected->values[first], got, budget_there);
+    element_text(finished->after[out], buffer->type, first, report->got_words, sizeof report->got_words);
+    char name[160];
+    element_name(buffer, first, name, sizeof name);
+    say_sum(report, name);
+    if (!expected->magnitudes)
+        snprintf(report->what, sizeof report->what, "%s is %s; it should be %s", name, report->got_words,
+                 report->expected_words);
+    // A value that belongs to another place tells of a wrong index.
+    if (finished->family == FAMILY_INTEGERS || finished->family == FAMILY_UNIFORM) {
+        long long home = -1, homes = 0;
+        for (long long i = 0; i < expected->count && homes < 2; i++) {
+            if (i == first || expected->values[i] != got) continue;
+            home = i;
+            homes++;
+        }
+        if (homes == 1) snprintf(report->why, sizeof report->why, "That value belongs at index %lld.", home);
+    }
+    return false;
+}
+
+static bool check_tables(const CheckedCase *finished, CheckReport *report) {
+    for (int b = 0; b < task_buffer_count(finished->task); b++) {
+        const Buffer *buffer = &finished->task->buffers[b];
+        if ((buffer->role != OUTPUT && buffer->role != OUTPUT_ZEROED) || !buffer->data) continue;
+        const size_t size = element_bytes(buffer->type);
+        long long wrong = 0, first = -1;
+        for (long long i = 0; i < finished->counts[b]; i++) {
+            if (memcmp((const char *)buffer->data + (size_t)i * size,
+                       (const char *)finished->after[b] + (size_t)i * size, size) == 0)
+                continue;
+            if (wrong++ == 0) first = i;
+        }
+        if (wrong == 0) continue;
+        report->outcome = CHECK_VALUE;
+        report->wrong = wrong;
+        name_buffer(report, buffer, first, finished->counts[b]);
+        set_numbers(report, element_get(buffer->data, buffer->type, first),
+                    element_get(finished->after[b], buffer->type, first), 0);
+        element_text(buffer->data, buffer->type, first, report->expected_words,
+                     sizeof report->expected_words);
+        element_text(finished->after[b], buffer->type, first, report->got_words, sizeof report->got_words);
+        char name[160];
+        element_name(buffer, first, name, sizeof name);
+        snprintf(report->what, sizeof report->what,
+                 "%s: %s is %s; it should be %s (%lld of %lld rows are wrong)", name, buffer->name,
+                 report->got_words, report->expected_words, wrong, finished->counts[b]);
+        return false;
+    }
+    return true;
+}
+
+bool check_case(const CheckedCase *finished, CheckReport *report) {
+    *report = (CheckReport){.outcome = CHECK_RIGHT, .index = -1};
+    if (finished->expected->error[0]) {
+        report->outcome = CHECK_BROKEN;
+        snprintf(report->what, sizeof report->what, "%s", finished->expected->error);
+        return false;
+    }
+    if (!inputs_unchanged(finished, report)) return false;
+    for (int b = 0; b < task_buffer_count(finished->task); b++)
+        if (finished->task->buffers[b].role == OUTPUT && !all_written(finished, b, report)) return false;
+    switch (finished->task->expect) {
+    case EXPECT_SUM: return check_sum(finished, report);
+    case EXPECT_TABLE: return check_tables(finished, report);
+    default: return check_elements(finished, report);
+    }
+}

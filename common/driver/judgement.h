@@ -1,0 +1,67 @@
+// What a run came to: everything that the page and the JSON show.
+#ifndef WARPBOOK_JUDGEMENT_H
+#define WARPBOOK_JUDGEMENT_H
+
+#include "check.h"
+#include "goals.h"
+#include "plan.h"
+#include "verdict.h"
+
+typedef struct {
+    Case settings;
+    bool was_run;
+    Verdict verdict; // PASS where right
+    bool has_finding;
+    Finding finding;   // the one that decided
+    int finding_count; // kept ones that are no information
+    bool has_check;
+    CheckReport check;
+    char words[512]; // what happened, where neither of the two above tells
+    char why[512];
+    char kernel[128];     // the kernel that failed, where known; its name in kernel.cu
+    uint64_t output_hash; // of .output's bytes
+    double output_first;  // its first element
+    uint64_t lane_instructions;
+    double seconds;
+} CaseReport;
+
+typedef struct {
+    int task, launch;
+    LineCounters counters;
+} CountedLine;
+
+typedef struct {
+    bool is_measured;
+    double seconds, gb_per_s; // the median
+    long long n;
+    int samples;
+} TaskBandwidth;
+
+typedef struct {
+    Verdict verdict;
+    GpuInfo device;
+    CaseReport *cases;
+    int case_count;
+    int run_count, passed_count, failed_count; // run = passed + failed
+    int first;                                 // the case shown in full; -1: none
+    char message[1200];                        // where no case tells: REJECT, BUILD, INFRA before any case
+    char file[256];
+    int line;
+    bool is_usage; // a file named on the command line cannot be what it should be
+
+    Measured measured[MAX_TASKS];
+    bool task_is_right[MAX_TASKS];
+    GoalResult goals[MAX_GOALS];
+    int goal_count;
+    CountedLine *lines;
+    int line_count;
+    TaskBandwidth bandwidth[MAX_TASKS];
+    int earned, possible;
+
+    char *printed;  // what kernels printed in the first case that did; safe on a terminal; NULL: nothing
+    double seconds; // of everything after the build
+} Judgement;
+
+void judgement_free(Judgement *judgement);
+
+#endif

@@ -1,0 +1,127 @@
+#include "options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// The largest n taken: 2^34 floats are 64 GiB, beyond which no chapter makes sense.
+static const long long largest_n = 1LL << 34;
+
+// A whole number in decimal and nothing else.
+static bool parse_number(const char *option, const char *text, long long least, long long most,
+                         long long *number, char *why, size_t why_bytes) {
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    bool is_number = *text && !strchr(" \t\n+", *text) && *end == '\0';
+    if (!is_number) {
+        snprintf(why, why_bytes, "%s wants a whole number, not \"%.60s\"", option, text);
+        return false;
+    }
+    if (errno == ERANGE || value < least || value > most) {
+        snprintf(why, why_bytes, "%s wants a number from %lld to %lld, not %.60s", option, least, most, text);
+        return false;
+    }
+    *number = value;
+    return true;
+}
+
+static bool parse_device(const char *text, GpuKind *device, char *why, size_t why_bytes) {
+    const char *const words[] = {[GPU_AUTO] = "auto", [GPU_EMULATOR] = "emulator", [GPU_NVIDIA] = "gpu"};
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(text, words[i]) != 0) continue;
+        *device = (GpuKind)i;
+        return true;
+    }
+    snprintf(why, why_bytes, "--device wants auto, emulator or gpu, not \"%.60s\"", text);
+    return false;
+}
+
+bool options_parse(int count, char **arguments, Options *options, char *why, size_t why_bytes) {
+    *options = (Options){.device = GPU_AUTO, .n = -1, .schedules = -1};
+    for (int i = 1; i < count; i++) {
+        const char *name = arguments[i];
+        char option[32];
+        const char *value = NULL;
+        // Both `--n 4` and `--n=4`.
+        const char *equals = strncmp(name, "--", 2) == 0 ? strchr(name, '=') : NULL;
+        snprintf(option, sizeof option, "%.*s", equals ? (int)(equals - name) : 31, name);
+        if (equals) value = equals + 1;
+
+        bool *flag = strcmp(option, "--profile") == 0                             ? &options->is_profile
+                     : strcmp(option, "--quiet") == 0                             ? &options->is_quiet
+                     : strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0 ? &options->is_help
+                                                                                  : NULL;
+        if (flag) {
+            if (value) {
+                snprintf(why, why_bytes, "%s takes no value", option);
+                return false;
+            }
+            *flag = true;
+            continue;
+        }
+        static const char *const with_value[] = {"--device", "--gpu",       "--kernel",   "--n",
+                                                 "--seed",   "--schedules", "--schedule", "--json"};
+        bool is_known = false;
+        for (size_t k = 0; k < sizeof with_value / sizeof with_value[0]; k++)
+            is_known = is_known || strcmp(option, with_value[k]) == 0;
+        if (!is_known) {
+            snprintf(why, why_bytes, "there is no option \"%.60s\"", name);
+            return false;
+        }
+        if (!value) value = i + 1 < count ? arguments[++i] : NULL;
+        if (!value) {
+            snprintf(why, why_bytes, "%s wants a value", option);
+            return false;
+        }
+        long long number = 0;
+        bool fine = true;
+        if (strcmp(option, "--device") == 0) {
+            fine = parse_device(value, &options->device, why, why_bytes);
+        } else if (strcmp(option, "--gpu") == 0) {
+            if (!*value || strlen(value) >= sizeof options->profile) {
+                snprintf(why, why_bytes, "--gpu wants the name of a device, not \"%.60s\"", value);
+                return false;
+            }
+            snprintf(options->profile, sizeof options->profile, "%s", value);
+        } else if (strcmp(option, "--kernel") == 0) {
+            options->kernel_file = value;
+        } else if (strcmp(option, "--json") == 0) {
+            options->json_file = value;
+        } else if (strcmp(option, "--n") == 0) {
+            fine = parse_number(option, value, 0, largest_n, &options->n, why, why_bytes);
+        } else if (strcmp(option, "--seed") == 0) {
+            fine = parse_number(option, value, 0, 1LL << 53, &number, why, why_bytes);
+            options->seed = (uint64_t)number;
+        } else if (strcmp(option, "--schedules") == 0) {
+            fine = parse_number(option, value, 0, 1000, &number, why, why_bytes);
+            options->schedules = (int)number;
+        } else {
+            fine = parse_number(option, value, 0, INT64_MAX, &number, why, why_bytes);
+            options->schedule = (uint64_t)number;
+            options->has_schedule = true;
+        }
+        if (!fine) return false;
+    }
+    return true;
+}
+
+void options_print_help(const char *name) {
+    printf("./%s runs chapter %s: it builds kernel.cu where that has changed, checks and counts it.\n"
+           "\n"
+           "  --device auto|emulator|gpu  where to run; auto takes a GPU when one answers\n"
+           "  --gpu PROFILE    the device that the emulator imitates, such as H200 or L4\n"
+           "  --kernel FILE    another image instead: .ptx, or on a GPU .cubin\n"
+           "  --n N            only this number of elements\n"
+           "  --seed S         other inputs and schedules\n"
+           "  --schedules N    how many schedules besides the plain one\n"
+           "  --schedule SEED  only this schedule, as a failure names it\n"
+           "  --profile        counters beside every source line, and what a CPU takes\n"
+           "  --json FILE      write the result as JSON (docs/result.schema.json)\n"
+           "  --quiet          the verdict alone\n"
+           "  --help           this text\n"
+           "\n"
+           "Exit status: 0 passed, 1 not passed, 2 wrong usage, 3 the machine's fault.\n",
+           name, name);
+}

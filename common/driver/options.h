@@ -1,0 +1,25 @@
+// The command line of every ./chNN.
+#ifndef WARPBOOK_OPTIONS_H
+#define WARPBOOK_OPTIONS_H
+
+#include "../gpu/gpu.h"
+
+typedef struct {
+    GpuKind device;
+    char profile[64];        // "": the default
+    const char *kernel_file; // another image; NULL: the chapter's own
+    long long n;             // -1: every size of the chapter
+    uint64_t seed;           // of the inputs and the schedules
+    int schedules;           // besides schedule 0; -1: as many as the chapter says
+    bool has_schedule;
+    uint64_t schedule; // only this one
+    const char *json_file;
+    bool is_profile, is_quiet, is_help;
+} Options;
+
+// False for a command line that makes no sense: `why` says what, in one sentence.
+bool options_parse(int count, char **arguments, Options *options, char *why, size_t why_bytes);
+// The text of --help for the chapter of that name.
+void options_print_help(const char *name);
+
+#endif

@@ -1,0 +1,41 @@
+// Which cases a run goes through: sizes, families, base offsets and schedules, chosen so that every kind of
+// mistake meets a case that shows it, and the whole stays within a second on the emulator.
+#ifndef WARPBOOK_PLAN_H
+#define WARPBOOK_PLAN_H
+
+#include "chapter.h"
+#include "inputs.h"
+
+typedef struct {
+    int task;
+    CaseSize size;
+    Family family;
+    unsigned misalignment; // bytes past a 256-byte boundary, for the buffers that may be misaligned
+    bool is_staggered;     // each such buffer 4 bytes further than the one before
+    uint64_t schedule;
+    bool is_counted;
+} Case;
+
+typedef struct {
+    Case *cases;
+    int count, capacity;
+    bool failed; // out of memory
+} Plan;
+
+typedef struct {
+    bool is_gpu;
+    long long n; // only this size; -1: all
+    uint64_t seed;
+    int schedules; // besides schedule 0; -1: as the task says
+    bool has_schedule;
+    uint64_t schedule; // only this one
+} PlanOptions;
+
+// Cases of all tasks, small ones first, those that share their inputs side by side.
+bool plan_make(const Chapter *of, const PlanOptions *options, Plan *plan);
+void plan_free(Plan *plan);
+
+// The size at which a task is counted.
+CaseSize plan_counted_size(const Task *task, const PlanOptions *options);
+
+#endif

@@ -1,0 +1,97 @@
+// What the driver and its runner say to each other over a socket pair: fixed structures of one build of one
+// program, which both ends are. Bulk data lies in an arena that both map; messages name places in it.
+#ifndef WARPBOOK_PROTOCOL_H
+#define WARPBOOK_PROTOCOL_H
+
+#include "../gpu/gpu.h"
+#include "chapter.h"
+
+#define PROTOCOL_MAGIC 0x5742524bu // "WBRK"
+
+enum {
+    RUNNER_SOCKET = 3, // file descriptors of the runner
+    RUNNER_ARENA = 4,
+    MAX_SAMPLES = 64,
+    MAX_REPLY_FINDINGS = 64,
+    MAX_REPLY_LINES = 4096,
+    MAX_REPLY_OUTPUT = 64 * 1024,
+};
+
+typedef enum { REQUEST_OPEN = 1, REQUEST_LOAD, REQUEST_RUN } RequestKind;
+
+typedef enum { FILL_DATA, FILL_POISON, FILL_ZERO, FILLS } Fill;
+
+typedef struct {
+    char name[64];
+    uint64_t bytes;
+    uint64_t arena_offset; // of its content before and after the run
+    uint32_t misalignment;
+    uint32_t fill; // of Fill
+    uint32_t is_read_only;
+    uint32_t is_read_back;
+} RunBuffer;
+
+typedef struct {
+    int32_t buffer; // index, or -1 for a number
+    uint32_t bytes; // of the parameter
+    uint64_t value; // its bits
+} RunArgument;
+
+typedef struct {
+    char symbol[256]; // the kernel's name in the image
+    uint32_t grid[3], block[3], shared;
+    int32_t registers; // as ptxas reports; 0 unknown
+    int32_t argument_count;
+    RunArgument arguments[MAX_ARGUMENTS];
+    uint64_t max_steps;
+} RunLaunch;
+
+typedef struct {
+    uint32_t magic, kind;
+    uint64_t sequence;
+    uint64_t arena_bytes; // how much of the arena to map
+    // OPEN
+    int32_t gpu_kind;
+    char profile[64];
+    // LOAD
+    uint64_t image_offset, image_bytes;
+    char image_name[256];
+    // RUN
+    int32_t buffer_count, launch_count;
+    RunBuffer buffers[MAX_BUFFERS];
+    RunLaunch launches[MAX_LAUNCHES];
+    uint64_t schedule;
+    uint32_t checks, count;
+    int32_t samples; // how many times to time the launches; 0: run once, untimed
+} Request;
+
+typedef enum { REPLY_DONE = 1, REPLY_FAULT, REPLY_ERROR } ReplyStatus;
+
+typedef struct {
+    uint32_t magic, kind;
+    uint64_t sequence;
+    uint32_t status;       // of ReplyStatus; FAULT: the kernel did wrong and stands in the findings
+    uint32_t context_lost; // this runner is of no more use
+    uint32_t machines_fault;
+    int32_t failed_launch; // index; -1 none
+    int32_t finding;       // of FindingKind: what stopped the request, where the image is to blame
+    char message[1024];
+    GpuInfo info;                      // OPEN
+    int32_t finding_count, line_count; // so many Findings, ReplyLines and output bytes follow this header
+    uint32_t output_bytes;
+    uint64_t findings_total;
+    int32_t damaged_buffer; // whose guard band is not whole; -1 none
+    int64_t damaged_index;
+    Counters counters[MAX_LAUNCHES];
+    uint64_t lane_instructions;
+    double seconds;
+    int32_t sample_count;
+    double samples[MAX_SAMPLES]; // seconds
+} ReplyHeader;
+
+typedef struct {
+    int32_t launch;
+    LineCounters line;
+} ReplyLine;
+
+#endif

@@ -1,0 +1,22 @@
+// Everything of one run, for those who show it: the page, the profile, the JSON.
+#ifndef WARPBOOK_REPORT_H
+#define WARPBOOK_REPORT_H
+
+#include "baseline.h"
+#include "compile.h"
+#include "image.h"
+#include "judgement.h"
+#include "options.h"
+
+typedef struct {
+    const Chapter *of;
+    const Options *options;
+    const CompileResult *build; // NULL where an image came from elsewhere
+    const Image *image;         // NULL where there was none to open
+    const Judgement *judgement;
+    const Baselines *baselines; // NULL where not asked for
+    const char *source;         // kernel.cu relative to the root
+    const char *next_chapter;   // "ch05"; NULL: there is none
+} Report;
+
+#endif

@@ -1,0 +1,49 @@
+#include "workbook.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+bool workbook_root(char *path, size_t path_bytes, char *why, size_t why_bytes) {
+    char here[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", here, sizeof here - 1);
+    if (length <= 0) {
+        snprintf(why, why_bytes, "this program cannot tell where its own file is (/proc is not mounted)");
+        return false;
+    }
+    here[length] = '\0';
+    for (char *slash = strrchr(here, '/'); slash; slash = strrchr(here, '/')) {
+        char marker[PATH_MAX + 64];
+        *slash = '\0';
+        snprintf(marker, sizeof marker, "%s/common/include/warpbook.cuh", here);
+        if (access(marker, R_OK) != 0) continue;
+        if (strlen(here) >= path_bytes) break;
+        snprintf(path, path_bytes, "%s", here[0] ? here : "/");
+        return true;
+    }
+    snprintf(why, why_bytes,
+             "no workbook around this program: common/include/warpbook.cuh is in no folder above it");
+    return false;
+}
+
+bool workbook_chapter(const char *name, char *path, size_t path_bytes) {
+    DIR *folder = opendir("chapters");
+    bool found = false;
+    size_t length = strlen(name);
+    for (struct dirent *entry; folder && !found && (entry = readdir(folder)) != NULL;) {
+        if (strncmp(entry->d_name, name, length) != 0 || entry->d_name[length] != '_') continue;
+        int used = snprintf(path, path_bytes, "chapters/%s", entry->d_name);
+        found = used > 0 && (size_t)used < path_bytes;
+    }
+    if (folder) closedir(folder);
+    return found;
+}
+
+void workbook_absolute(const char *folder, const char *path, char *out, size_t out_bytes) {
+    if (path[0] == '/')
+        snprintf(out, out_bytes, "%s", path);
+    else
+        snprintf(out, out_bytes, "%s/%s", folder, path);
+}

@@ -1,0 +1,64 @@
+// f32 and f64 arithmetic with a directed rounding: .rz, .rm and .rp of add, sub, mul, fma, div, rcp, sqrt.
+//
+// The host's rounding mode is set around each loop. The compiler knows nothing of it, but may not move the
+// loads before the first call of fesetround() nor the stores after the second, and all arithmetic lies
+// between a load and a store; so this file is right with or without -frounding-math.
+#include <fenv.h>
+
+#include "alu_float.h"
+
+#define ROUNDED(NAME, MODE, T, SOURCES, LOADS, EXPR)                                                         \
+    ALU_HANDLER(NAME) {                                                                                      \
+        SOURCES;                                                                                             \
+        const int before = fegetround();                                                                     \
+        fesetround(MODE);                                                                                    \
+        ALU_LANES(T, LOADS, EXPR)                                                                            \
+        fesetround(before);                                                                                  \
+    }
+
+#define SOURCES_1(T) const T *pa = source(registers, in, 0)
+#define SOURCES_2(T)                                                                                         \
+    SOURCES_1(T);                                                                                            \
+    const T *pb = source(registers, in, 1)
+#define SOURCES_3(T)                                                                                         \
+    SOURCES_2(T);                                                                                            \
+    const T *pc = source(registers, in, 2)
+#define LOADS_1(T, IN) const T a = IN(pa[lane])
+#define LOADS_2(T, IN)                                                                                       \
+    LOADS_1(T, IN);                                                                                          \
+    const T b = IN(pb[lane])
+#define LOADS_3(T, IN)                                                                                       \
+    LOADS_2(T, IN);                                                                                          \
+    const T c = IN(pc[lane])
+#define KEEP(x) (x)
+
+// The four single precision forms and the double precision one, for one mode. EXPR is over a, b, c.
+#define FORMS(OP, N, SUFFIX, MODE, EXPR, EXPR64)                                                             \
+    ROUNDED(OP##_##SUFFIX##_f32, MODE, float, SOURCES_##N(float), LOADS_##N(float, KEEP), canonical(EXPR))   \
+    ROUNDED(OP##_##SUFFIX##_ftz_f32, MODE, float, SOURCES_##N(float), LOADS_##N(float, flush),               \
+            canonical(flush(EXPR)))                                                                          \
+    ROUNDED(OP##_##SUFFIX##_sat_f32, MODE, float, SOURCES_##N(float), LOADS_##N(float, KEEP), saturated(EXPR)) \
+    ROUNDED(OP##_##SUFFIX##_ftz_sat_f32, MODE, float, SOURCES_##N(float), LOADS_##N(float, flush),           \
+            saturated(flush(EXPR)))                                                                          \
+    ROUNDED(OP##_##SUFFIX##_f64, MODE, double, SOURCES_##N(double), LOADS_##N(double, KEEP), EXPR64)
+#define EACH_MODE(OP, N, EXPR, EXPR64)                                                                       \
+    FORMS(OP, N, rz, FE_TOWARDZERO, EXPR, EXPR64)                                                            \
+    FORMS(OP, N, rm, FE_DOWNWARD, EXPR, EXPR64)                                                              \
+    FORMS(OP, N, rp, FE_UPWARD, EXPR, EXPR64)
+
+EACH_MODE(add, 2, a + b, a + b)
+EACH_MODE(sub, 2, a - b, a - b)
+EACH_MODE(mul, 2, a *b, a *b)
+EACH_MODE(fma, 3, fmaf(a, b, c), fma(a, b, c))
+EACH_MODE(div, 2, a / b, a / b)
+EACH_MODE(rcp, 1, 1.0f / a, 1.0 / a)
+EACH_MODE(sqrt, 1, sqrtf(a), sqrt(a))
+
+#define ROW(OP, SUFFIX)                                                                                      \
+    {{OP##_##SUFFIX##_f32, OP##_##SUFFIX##_sat_f32, OP##_##SUFFIX##_ftz_f32, OP##_##SUFFIX##_ftz_sat_f32},   \
+     OP##_##SUFFIX##_f64}
+#define ROWS(OP) {[ROUND_ZERO] = ROW(OP, rz), [ROUND_DOWN] = ROW(OP, rm), [ROUND_UP] = ROW(OP, rp)}
+const RoundedForms rounded_forms[ROUNDED_OPERATIONS][ROUND_MODES] = {
+    [ROUNDED_ADD] = ROWS(add), [ROUNDED_SUB] = ROWS(sub), [ROUNDED_MUL] = ROWS(mul),   [ROUNDED_FMA] = ROWS(fma),
+    [ROUNDED_DIV] = ROWS(div), [ROUNDED_RCP] = ROWS(rcp), [ROUNDED_SQRT] = ROWS(sqrt),
+};

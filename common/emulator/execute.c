@@ -1,0 +1,603 @@
+// Runs warps: fetches decoded instructions, splits a warp into fragments where its lanes part, and joins
+// them again at the immediate post-dominator of the branch that parted them.
+//
+// A fragment that reaches its join waits there as bits of Join.arrived, not as a fragment. Fragments of a
+// warp take turns, so that a lane that spins on a lock cannot starve the lane that holds it.
+#include "machine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FRAGMENT_TURN = 512,             // instructions before the next fragment of a warp gets a turn
+    POLL_COST = 31, // what a load that may be waiting for someone adds to the instructions of a turn
+    MAX_CALL_DEPTH = 2048,
+    MAX_LOCAL_BYTES = 512 << 10,     // CUDA C++ Programming Guide, technical specifications: local memory per thread
+};
+static const uint64_t MAX_FRAME_BYTES = 512ull << 20;
+
+// ---- Frames and joins --------------------------------------------------------------------------------------
+
+Frame *frame_new(Machine *m, const Function *function, Frame *caller) {
+    Frame *frame = m->free_frames;
+    if (frame) m->free_frames = frame->caller;
+    else if ((frame = arena_alloc(&m->arena, sizeof *frame))) {
+        frame->next_made = m->all_frames;
+        m->all_frames = frame;
+    }
+    if (frame && frame->register_capacity < function->register_bytes) {
+        free(frame->registers);
+        m->frame_bytes += function->register_bytes - frame->register_capacity;
+        frame->registers = m->frame_bytes > MAX_FRAME_BYTES ? NULL : aligned_alloc(64, function->register_bytes);
+        frame->register_capacity = frame->registers ? function->register_bytes : 0;
+    }
+    if (!frame || !frame->registers) {
+        m->out_of_memory = m->stopped = true;
+        return NULL;
+    }
+    memset(frame->registers, 0, function->register_bytes);
+    frame->function = function;
+    frame->caller = caller;
+    frame->local_base = caller ? caller->local_base + caller->function->local_bytes : 0;
+    frame->depth = caller ? caller->depth + 1 : 0;
+    frame->returned = 0;
+    frame->live = 0;
+    frame->call = NULL;
+    frame->caller_join = NULL;
+    return frame;
+}
+
+void frame_free(Machine *m, Frame *frame) {
+    frame->caller = m->free_frames;
+    m->free_frames = frame;
+}
+
+static Join *join_new(Machine *m, Join *parent, int32_t pc, uint32_t live) {
+    Join *join = m->free_joins;
+    if (join) m->free_joins = join->parent;
+    else join = arena_alloc(&m->arena, sizeof *join);
+    if (!join) {
+        m->out_of_memory = m->stopped = true;
+        return NULL;
+    }
+    *join = (Join){.parent = parent, .pc = pc, .live = live};
+    return join;
+}
+
+void join_free(Machine *m, Join *join) {
+    join->parent = m->free_joins;
+    m->free_joins = join;
+}
+
+// ---- Fragments ---------------------------------------------------------------------------------------------
+
+static void add_fragment(Warp *w, int32_t pc, uint32_t mask, Frame *frame, Join *join) {
+    // Masks of fragments are disjoint, so 32 places are enough once empty ones are gone.
+    if (w->fragment_count == WARP_SIZE) {
+        for (int i = 0; i < w->fragment_count; i++)
+            if (!w->fragments[i].mask) {
+                w->fragments[i] = (Fragment){.pc = pc, .mask = mask, .frame = frame, .join = join};
+                return;
+            }
+    }
+    w->fragments[w->fragment_count++] = (Fragment){.pc = pc, .mask = mask, .frame = frame, .join = join};
+}
+
+static void release_join(Machine *m, Warp *w, Frame *frame, Join *join) {
+    add_fragment(w, join->pc, join->arrived, frame, join->parent);
+    join_free(m, join);
+}
+
+static void copy_params(unsigned char *to, const ParamPlace *to_places, const unsigned char *from,
+                        const ParamPlace *from_places, int count, uint32_t mask) {
+    for (int i = 0; i < count; i++) {
+        uint32_t bytes = to_places[i].bytes;
+        FOR_LANES(lane, mask)
+        memcpy(to + to_places[i].offset + (size_t)lane * bytes, from + from_places[i].offset + (size_t)lane * bytes, bytes);
+    }
+}
+
+// All lanes that are still inside have returned: the call goes on behind itself.
+static void release_frame(Machine *m, Warp *w, Frame *frame) {
+    const CallDetail *detail = frame->call->detail;
+    copy_params(frame->caller->registers, detail->results, frame->registers, frame->function->returns,
+                detail->result_count, frame->returned);
+    add_fragment(w, frame->call->index + 1, frame->returned, frame->caller, frame->caller_join);
+    frame_free(m, frame);
+}
+
+// Takes lanes that exit or return out of every join of their frame from `join` up; joins that waited only
+// for them are released.
+static void leave_joins(Machine *m, Warp *w, Frame *frame, Join *join, uint32_t lanes) {
+    while (join) {
+        Join *parent = join->parent;
+        join->live &= ~lanes;
+        if (!join->live) join_free(m, join);
+        else if (join->arrived == join->live) release_join(m, w, frame, join);
+        join = parent;
+    }
+}
+
+static void exit_lanes(Machine *m, Warp *w, Frame *frame, Join *join, uint32_t lanes) {
+    w->exited |= lanes;
+    w->block->exited_threads += (uint32_t)__builtin_popcount(lanes);
+    while (frame) {
+        leave_joins(m, w, frame, join, lanes);
+        Frame *caller = frame->caller;
+        join = frame->caller_join;
+        frame->live &= ~lanes;
+        if (!frame->live) frame_free(m, frame);
+        else if (frame->returned == frame->live) release_frame(m, w, frame);
+        frame = caller;
+    }
+    if (w->exited == w->exists) w->block->live_warps--;
+}
+
+static void return_lanes(Machine *m, Warp *w, Frame *frame, Join *join, uint32_t lanes) {
+    leave_joins(m, w, frame, join, lanes);
+    frame->returned |= lanes;
+    if (frame->returned == frame->live) release_frame(m, w, frame);
+}
+
+// Where lanes that part at a branch are to meet: a new join, or the present one if it is that very place.
+static Join *join_for(Machine *m, Fragment *f, int32_t pc, uint32_t live) {
+    if (pc < 0 || (f->join && f->join->pc == pc)) return f->join;
+    return join_new(m, f->join, pc, live);
+}
+
+// Sends lanes of `f` to `pc`, under `join`. Where that is the join itself they have arrived already.
+static void send_lanes(Machine *m, Warp *w, Frame *frame, Join *join, int32_t pc, uint32_t lanes) {
+    if (join && join->pc == pc && !(m->scrambled && random_one_in(&m->random, 8))) join->arrived |= lanes;
+    else add_fragment(w, pc, lanes, frame, join);
+}
+
+// Leaves only `mask` in `f`; the rest skip the instruction at `pc` and meet the others behind it.
+static bool split_off(Machine *m, Warp *w, Fragment *f, uint32_t mask, int32_t pc) {
+    uint32_t rest = f->mask & ~mask;
+    if (!rest) return true;
+    Join *join = join_for(m, f, pc + 1, f->mask);
+    if (m->stopped) return false;
+    f->join = join;
+    f->mask = mask;
+    send_lanes(m, w, f->frame, join, pc + 1, rest);
+    return true;
+}
+
+// ---- Calls ---------------------------------------------------------------------------------------------------
+
+static const Function *indirect_target(Machine *m, const CallDetail *detail, uint64_t address) {
+    uint64_t index = (address - FUNCTION_WINDOW) / 16 - 1;
+    if (address < FUNCTION_WINDOW + 16 || address % 16 || index >= (uint64_t)m->program->module->function_count) return NULL;
+    const Function *function = &m->program->functions[index];
+    if (!function->lowered || function->ptx->is_entry) return NULL;
+    if (function->parameter_count != detail->argument_count || function->return_count != detail->result_count) return NULL;
+    for (int i = 0; i < detail->argument_count; i++)
+        if (function->parameters[i].bytes != detail->arguments[i].bytes) return NULL;
+    for (int i = 0; i < detail->result_count; i++)
+        if (function->returns[i].bytes != detail->results[i].bytes) return NULL;
+    return function;
+}
+
+// Enters the function that lanes `mask` of `f` call; false when the machine was stopped. Lanes that call
+// another function stay behind as a fragment of their own, to call in their turn.
+static bool enter_call(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    const CallDetail *detail = in->detail;
+    const Function *function = detail->function;
+    if (!split_off(m, w, f, mask, in->index)) return false;
+    if (!function) {
+        const uint64_t *targets = source(f->frame->registers, in, 0);
+        uint32_t first = (uint32_t)__builtin_ctz(mask), same = 0;
+        FOR_LANES(lane, mask) if (targets[lane] == targets[first]) same |= 1u << lane;
+        function = indirect_target(m, detail, targets[first]);
+        if (!function) {
+            report(m, FINDING_BAD_CALL, w, (int)first, in, NULL, true,
+                   "calls through a pointer that is no function of this signature: 0x%llx", (unsigned long long)targets[first]);
+            return false;
+        }
+        if (same != mask) {
+            Join *join = join_for(m, f, in->index + 1, mask);
+            if (m->stopped) return false;
+            f->join = join;
+            f->mask = same;
+            add_fragment(w, in->index, mask & ~same, f->frame, join);
+            mask = same;
+        }
+    }
+    Frame *frame = frame_new(m, function, f->frame);
+    if (!frame) {
+        m->out_of_memory = false; // too deep, not too little memory: the limit is on frames
+        report(m, FINDING_STACK_OVERFLOW, w, __builtin_ctz(mask), in, NULL, true, "the calls are nested too deeply: the frames do not fit in memory");
+        return false;
+    }
+    frame->live = mask;
+    frame->call = in;
+    frame->caller_join = f->join;
+    uint32_t top = frame->local_base + function->local_bytes;
+    if (frame->depth > MAX_CALL_DEPTH || top > MAX_LOCAL_BYTES) {
+        report(m, FINDING_STACK_OVERFLOW, w, __builtin_ctz(mask), in, NULL, true,
+               "the stack is full: %d calls deep, %u bytes of local memory a thread", frame->depth, top);
+        frame_free(m, frame);
+        return false;
+    }
+    copy_params(frame->registers, function->parameters, f->frame->registers, detail->arguments, detail->argument_count, mask);
+    f->frame = frame;
+    f->join = NULL;
+    f->pc = 0;
+    return top <= w->local_capacity || grow_local(m, w, top, in);
+}
+
+// ---- Branches ------------------------------------------------------------------------------------------------
+
+// Lanes `taken` of `f` go to `target`, the rest of its lanes go on at pc + 1. Both sets are non-empty.
+// f->pc is set; f->mask may become 0, when all its lanes wait at the join.
+static void diverge(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t taken) {
+    uint32_t rest = f->mask & ~taken;
+    Join *join = join_for(m, f, in->reconverge, f->mask);
+    if (m->stopped) return;
+    f->join = join;
+    f->mask = rest;
+    f->pc = in->index + 1;
+    send_lanes(m, w, f->frame, join, in->target, taken);
+}
+
+static bool branch_table(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    const BranchTable *table = in->detail;
+    const uint32_t *index = source(f->frame->registers, in, 0);
+    uint32_t rest = f->mask & ~mask;
+    FOR_LANES(lane, mask) {
+        if (index[lane] >= (uint32_t)table->count) {
+            report(m, FINDING_BAD_CALL, w, (int)lane, in, NULL, true, "branches to entry %u of a table of %d", index[lane], table->count);
+            return false;
+        }
+    }
+    Join *join = join_for(m, f, in->reconverge, f->mask);
+    if (m->stopped) return false;
+    Frame *frame = f->frame;
+    bool is_first = true;
+    while (mask) {
+        int32_t target = table->targets[index[__builtin_ctz(mask)]];
+        uint32_t same = 0;
+        FOR_LANES(lane, mask) if (table->targets[index[lane]] == target) same |= 1u << lane;
+        mask &= ~same;
+        if (is_first) {
+            f->mask = same;
+            f->pc = target;
+            // A join made for nothing, when all lanes go one way, is harmless: they arrive together.
+            f->join = join;
+        } else send_lanes(m, w, frame, join, target, same);
+        is_first = false;
+    }
+    if (rest) send_lanes(m, w, frame, join, in->index + 1, rest);
+    return true;
+}
+
+// ---- Parameters of device functions ----------------------------------------------------------------------------
+
+static void param_move(unsigned char *registers, const Instruction *in, uint32_t mask, bool is_load) {
+    bool is_signed = in->type == PTX_S8 || in->type == PTX_S16 || in->type == PTX_S32;
+    for (unsigned e = 0; e < in->elements; e++) {
+        FOR_LANES(lane, mask) {
+            unsigned char *param = registers + in->target + (size_t)lane * in->literal[0] + in->offset + e * in->width;
+            if (!is_load) {
+                const unsigned char *from = source(registers, in, 1 + (int)e);
+                memcpy(param, from + lane * in->literal[1], in->width);
+            } else if (in->dst[e] >= 0) {
+                uint64_t value = 0;
+                memcpy(&value, param, in->width);
+                if (is_signed && value >> (in->width * 8 - 1)) value |= ~0ull << (in->width * 8 - 1);
+                memcpy(registers + in->dst[e] + lane * in->literal[1], &value, in->literal[1]);
+            }
+        }
+    }
+}
+
+static void frame_address(const Frame *frame, const Instruction *in, uint32_t mask) {
+    uint64_t address = frame->local_base + (uint64_t)in->offset;
+    unsigned char *to = frame->registers + in->dst[0];
+    FOR_LANES(lane, mask) memcpy(to + lane * in->width, &address, in->width);
+}
+
+// ---- Addresses of spaces ---------------------------------------------------------------------------------------
+
+static void cvta(unsigned char *registers, const Instruction *in, uint32_t mask) {
+    const uint64_t *from = source(registers, in, 0);
+    uint64_t *to = destination(registers, in, 0);
+    uint64_t window = in->space == PTX_SPACE_SHARED ? SHARED_WINDOW : in->space == PTX_SPACE_LOCAL ? LOCAL_WINDOW : 0;
+    if (in->flags) window = 0 - window; // to the space
+    if (mask == FULL_MASK) {
+        for (unsigned lane = 0; lane < WARP_SIZE; lane++) to[lane] = from[lane] + window;
+        return;
+    }
+    FOR_LANES(lane, mask) to[lane] = from[lane] + window;
+}
+
+static void isspacep(const Machine *m, unsigned char *registers, const Instruction *in, uint32_t mask) {
+    const uint64_t *address = source(registers, in, 0);
+    uint32_t *to = destination(registers, in, 0);
+    FOR_LANES(lane, mask) {
+        uint64_t object = address[lane] >> ADDRESS_SHIFT;
+        PtxSpace space = PTX_SPACE_NONE;
+        if (object == SHARED_WINDOW >> ADDRESS_SHIFT) space = PTX_SPACE_SHARED;
+        else if (object == LOCAL_WINDOW >> ADDRESS_SHIFT) space = PTX_SPACE_LOCAL;
+        else if (object == PARAM_WINDOW >> ADDRESS_SHIFT) space = PTX_SPACE_PARAM;
+        else {
+            const Memory *memory = memory_at(m->emulator, address[lane]);
+            if (memory) space = memory->space;
+        }
+        uint32_t bit = 1u << lane;
+        *to = space == in->space ? *to | bit : *to & ~bit;
+    }
+}
+
+// ---- The loop --------------------------------------------------------------------------------------------------
+
+// Runs one fragment until it waits, parts, ends, or `budget` instructions are done; returns how many it
+// ran. Afterwards its place in w->fragments has mask 0 if the fragment is no more.
+static uint64_t run_fragment(Machine *m, Warp *w, Fragment *f, uint64_t budget) {
+    uint64_t ran = 0;
+    Counters *counts = m->counts;
+reload:;
+    Frame *frame = f->frame;
+    const Instruction *code = frame->function->code;
+    unsigned char *registers = frame->registers;
+    uint32_t active = f->mask;
+    int32_t pc = f->pc, join_pc = f->join ? f->join->pc : -1;
+    w->active_now = active;
+    while (ran < budget) {
+        if (pc == join_pc) {
+            Join *join = f->join;
+            join->arrived |= active;
+            if (join->arrived == join->live) {
+                f->mask = join->arrived;
+                f->join = join->parent;
+                f->pc = pc;
+                join_free(m, join);
+                goto reload;
+            }
+            if (m->scrambled && random_one_in(&m->random, 8)) { // goes on alone
+                join->arrived &= ~active;
+                join->live &= ~active;
+                f->join = join->parent;
+                f->pc = pc;
+                if (join->arrived == join->live) release_join(m, w, frame, join);
+                goto reload;
+            }
+            f->mask = 0;
+            return ran;
+        }
+        const Instruction *in = &code[pc];
+        uint32_t mask = active;
+        if (in->guard >= 0) {
+            uint32_t guard;
+            memcpy(&guard, registers + in->guard, 4);
+            mask &= in->guard_negated ? ~guard : guard;
+        }
+        ran++;
+        uint32_t lanes = (uint32_t)__builtin_popcount(mask);
+        m->lane_steps += lanes;
+        if (counts) {
+            counts[in->number].instructions++;
+            counts[in->number].thread_instructions += lanes;
+            counts[in->number].float_ops += (uint64_t)lanes * in->float_ops;
+        }
+        switch ((InstructionKind)in->kind) {
+        case KIND_ALU:
+            if (mask) in->alu(registers, in, mask);
+            pc++;
+            continue;
+        case KIND_BRANCH:
+            if (m->lane_steps > m->step_limit) break;
+            if (counts) {
+                counts[in->number].branches++;
+                if (mask && mask != active) counts[in->number].branch_divergent++;
+            }
+            if (mask == active) pc = in->target;
+            else if (!mask) pc++;
+            else {
+                f->pc = pc;
+                diverge(m, w, f, in, mask);
+                if (m->stopped) return ran;
+                goto reload;
+            }
+            continue;
+        case KIND_LOAD:
+        case KIND_STORE:
+        case KIND_ATOMIC:
+            pc++;
+            if (!mask) continue;
+            if (in->kind == KIND_LOAD) execute_load(m, w, f, in, mask);
+            else if (in->kind == KIND_STORE) execute_store(m, w, f, in, mask);
+            else execute_atomic(m, w, f, in, mask);
+            if (m->stopped) break;
+            if (in->flags & IS_VOLATILE) ran += POLL_COST, m->polls++;
+            if (m->scrambled && random_one_in(&m->random, 8)) break; // somebody else's turn
+            continue;
+        case KIND_SPECIAL:
+            if (mask) execute_special(m, w, in, registers, mask);
+            pc++;
+            continue;
+        case KIND_FRAME_ADDRESS:
+            frame_address(frame, in, mask);
+            pc++;
+            continue;
+        case KIND_NOT_PREDICATE: {
+            uint32_t value;
+            memcpy(&value, registers + in->src[0].offset, 4);
+            value = ~value;
+            memcpy(registers + in->dst[0], &value, 4); // a temporary: all lanes may be written
+            pc++;
+            continue;
+        }
+        case KIND_CVTA:
+            if (mask) cvta(registers, in, mask);
+            pc++;
+            continue;
+        case KIND_ISSPACEP:
+            if (mask) isspacep(m, registers, in, mask);
+            pc++;
+            continue;
+        case KIND_PARAM_LOAD:
+        case KIND_PARAM_STORE:
+            param_move(registers, in, mask, in->kind == KIND_PARAM_LOAD);
+            pc++;
+            continue;
+        case KIND_ACTIVEMASK: {
+            uint32_t *to = destination(registers, in, 0);
+            FOR_LANES(lane, mask) to[lane] = active;
+            pc++;
+            continue;
+        }
+        case KIND_FENCE:
+            if (counts) counts[in->number].fences++;
+            for (int i = 0; i < m->observer_count && mask; i++)
+                if (m->observers[i].fence) m->observers[i].fence(m->observers[i].self, w, mask, in);
+            pc++;
+            continue;
+        case KIND_CP_ASYNC:
+        case KIND_CP_ASYNC_WAIT:
+            pc++;
+            if (!mask) continue;
+            if (in->kind == KIND_CP_ASYNC) execute_async_copy(m, w, f, in, mask);
+            else execute_async_wait(m, w, f, in, mask);
+            if (m->stopped) break;
+            continue;
+        case KIND_NANOSLEEP:
+            pc++;
+            ran += POLL_COST;
+            m->polls++;
+            break;
+        case KIND_NOP:
+        case KIND_PREFETCH: pc++; continue;
+        case KIND_BRANCH_TABLE:
+            if (!mask) {
+                pc++;
+                continue;
+            }
+            f->pc = pc;
+            if (counts) counts[in->number].branches++;
+            if (!branch_table(m, w, f, in, mask)) return ran;
+            if (counts && f->mask != active) counts[in->number].branch_divergent++;
+            goto reload;
+        case KIND_CALL: {
+            if (!mask) {
+                pc++;
+                continue;
+            }
+            const CallDetail *detail = in->detail;
+            f->pc = pc;
+            if (detail->syscall != NO_SYSCALL) {
+                execute_syscall(m, w, f, in, mask);
+                pc++;
+                if (m->stopped) break;
+                continue;
+            }
+            if (!enter_call(m, w, f, in, mask)) return ran;
+            goto reload;
+        }
+        case KIND_RETURN:
+        case KIND_EXIT: {
+            if (!mask) {
+                pc++;
+                continue;
+            }
+            Join *join = f->join;
+            f->pc = pc + 1;
+            f->mask = active & ~mask;
+            if (in->kind == KIND_RETURN) return_lanes(m, w, frame, join, mask);
+            else {
+                // What waits in other joins and calls is freed with its last lane, so take what this fragment
+                // needs before the lanes go: with lanes left in it, its frame and join stay.
+                exit_lanes(m, w, frame, join, mask);
+                recheck_waits(m, w);
+            }
+            if (!f->mask || m->stopped) return ran;
+            goto reload;
+        }
+        case KIND_TRAP:
+        case KIND_BREAKPOINT:
+            pc++;
+            if (!mask) continue;
+            report(m, FINDING_TRAP, w, __builtin_ctz(mask), in, NULL, true, "%s ended the kernel",
+                   in->kind == KIND_TRAP ? "a trap instruction" : "a breakpoint");
+            break;
+        case KIND_BARRIER:
+        case KIND_WARP_BARRIER:
+        case KIND_SHUFFLE:
+        case KIND_VOTE:
+        case KIND_MATCH:
+        case KIND_REDUX:
+        case KIND_ELECT: {
+            if (!mask) {
+                pc++;
+                continue;
+            }
+            f->pc = pc;
+            if (mask != active) {
+                if (!split_off(m, w, f, mask, pc)) return ran;
+                active = mask;
+            }
+            bool goes_on = in->kind == KIND_BARRIER ? execute_barrier(m, w, f, in, mask) : execute_warp_sync(m, w, f, in, mask);
+            if (!goes_on) return ran;
+            f->pc = pc + 1;
+            if (m->scrambled && in->kind == KIND_BARRIER) return ran;
+            goto reload;
+        }
+        case KIND_ALLOCA:
+        case KIND_GETCTARANK: break; // lowering refuses them
+        }
+        // Only what ends a turn gets here.
+        f->pc = pc;
+        if (!m->stopped && m->lane_steps > m->step_limit)
+            report(m, FINDING_STEP_LIMIT, w, __builtin_ctz(f->mask), in, NULL, true,
+                   "still running after %llu instructions of single threads", (unsigned long long)m->step_limit);
+        return ran;
+    }
+    f->pc = pc;
+    return ran;
+}
+
+static void drop_empty_fragments(Warp *w) {
+    int kept = 0;
+    for (int i = 0; i < w->fragment_count; i++)
+        if (w->fragments[i].mask) {
+            if (kept != i) w->fragments[kept] = w->fragments[i];
+            kept++;
+        }
+    w->fragment_count = kept;
+}
+
+uint64_t run_warp(Machine *m, Warp *w, uint64_t budget) {
+    uint64_t ran = 0;
+    while (ran < budget && !m->stopped) {
+        drop_empty_fragments(w);
+        int count = w->fragment_count, chosen = -1;
+        for (int k = 0; k < count && chosen < 0; k++) {
+            int i = (w->turn + k) % count;
+            if (w->fragments[i].state == READY) chosen = i;
+        }
+        if (chosen < 0) break;
+        uint64_t turn = count > 1 ? FRAGMENT_TURN : budget - ran;
+        if (turn > budget - ran) turn = budget - ran;
+        // Arriving at a join runs nothing, and is progress all the same.
+        uint64_t done = run_fragment(m, w, &w->fragments[chosen], turn);
+        ran += done ? done : 1;
+        w->turn = (chosen + 1) & (int)(WARP_SIZE - 1);
+        if (m->scrambled) {
+            if (count > 1) w->turn = (int)(random_next(&m->random) >> 40) & (int)(WARP_SIZE - 1);
+            break; // the scheduler draws again
+        }
+    }
+    return ran;
+}
+
+void warp_start(Machine *m, Warp *w) {
+    const Function *function = &m->program->functions[m->kernel_function];
+    Frame *frame = frame_new(m, function, NULL);
+    w->fragment_count = 0;
+    w->turn = 0;
+    w->exited = 0;
+    if (!frame) return;
+    frame->live = w->exists;
+    add_fragment(w, 0, w->exists, frame, NULL);
+    if (function->local_bytes > w->local_capacity) grow_local(m, w, function->local_bytes, &function->code[0]);
+}

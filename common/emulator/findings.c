@@ -1,0 +1,159 @@
+// Findings: what they are called, where they lie in the learner's source, and that each is told once.
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine.h"
+
+static const struct {
+    const char *verdict, *name;
+} kinds[FINDING_KINDS] = {
+    [FINDING_NONE] = {"PASS", "nothing"},
+    [FINDING_OUT_OF_BOUNDS] = {"OOB", "out of bounds"},
+    [FINDING_MISALIGNED] = {"MISALIGNED", "misaligned"},
+    [FINDING_WRONG_SPACE] = {"OOB", "wrong address space"},
+    [FINDING_READ_ONLY] = {"OOB", "write to read-only memory"},
+    [FINDING_UNINITIALISED] = {"UNINIT", "uninitialised read"},
+    [FINDING_RACE] = {"RACE", "race"},
+    [FINDING_RACE_SAME_VALUE] = {"INFO", "race of equal values"},
+    [FINDING_DIVERGENT_BARRIER] = {"SYNC", "divergent barrier"},
+    [FINDING_BAD_MASK] = {"SYNC", "wrong mask"},
+    [FINDING_SHUFFLE_INACTIVE] = {"SYNC", "shuffle from an inactive lane"},
+    [FINDING_DEADLOCK] = {"SYNC", "deadlock"},
+    [FINDING_TRAP] = {"FAULT", "trap"},
+    [FINDING_ASSERT] = {"FAULT", "assertion failed"},
+    [FINDING_STACK_OVERFLOW] = {"FAULT", "stack overflow"},
+    [FINDING_STEP_LIMIT] = {"TIMEOUT", "too many steps"},
+    [FINDING_OUTPUT_LIMIT] = {"OUTPUT_LIMIT", "too much output"},
+    [FINDING_BAD_LAUNCH] = {"LAUNCH", "launch refused"},
+    [FINDING_RESOURCE] = {"RESOURCE", "out of resources"},
+    [FINDING_BAD_CALL] = {"FAULT", "bad call"},
+    [FINDING_UNSUPPORTED] = {"UNSUPPORTED", "unsupported"},
+};
+
+const char *finding_verdict(FindingKind kind) {
+    return kind >= 0 && kind < FINDING_KINDS ? kinds[kind].verdict : "INFRA";
+}
+
+const char *finding_name(FindingKind kind) { return kind >= 0 && kind < FINDING_KINDS ? kinds[kind].name : "unknown"; }
+
+// ---- Places ----------------------------------------------------------------------------------------------------
+
+static const char *file_named(const PtxModule *module, int number) {
+    for (int i = 0; i < module->file_count; i++)
+        if (module->files[i].number == number) return module->files[i].name;
+    return "";
+}
+
+static bool is_main_file(const char *name) {
+    size_t length = strlen(name);
+    return length > 3 && !strcmp(name + length - 3, ".cu");
+}
+
+SourcePlace place_of(const Program *program, const Instruction *in) {
+    SourcePlace place = {.ptx_line = in->ptx_line};
+    const PtxModule *module = program->module;
+    // Code inlined from a header is shown where the .cu file calls it; the chain ends somewhere, and the
+    // bound keeps a hostile one from running for ever.
+    int at = in->location, chosen = -1;
+    for (int depth = 0; at >= 0 && at < module->location_count && depth < 256; depth++) {
+        const PtxLocation *location = &module->locations[at];
+        if (location->line > 0) {
+            chosen = at;
+            if (is_main_file(file_named(module, location->file))) break;
+        }
+        at = location->inlined_at;
+    }
+    if (chosen < 0) return place;
+    const PtxLocation *location = &module->locations[chosen];
+    snprintf(place.file, sizeof place.file, "%s", file_named(module, location->file));
+    place.line = location->line;
+    place.column = location->column;
+    return place;
+}
+
+const char *thread_words(char text[96], const Warp *w, int lane) {
+    const Block *b = w->block;
+    unsigned l = lane < 0 ? 0 : (unsigned)lane;
+    snprintf(text, 96, "thread (%u,%u,%u) of block (%u,%u,%u)", w->thread_x[l], w->thread_y[l], w->thread_z[l], b->id[0], b->id[1], b->id[2]);
+    return text;
+}
+
+// ---- Reports ---------------------------------------------------------------------------------------------------
+
+static bool same_place(const SourcePlace *a, const SourcePlace *b) {
+    return a->line == b->line && (a->line || a->ptx_line == b->ptx_line) && !strcmp(a->file, b->file);
+}
+
+Finding *report(Machine *m, FindingKind kind, const Warp *w, int lane, const Instruction *in, const Instruction *other, bool fatal,
+                const char *format, ...) {
+    EmulatorResult *result = m->result;
+    SourcePlace place = in ? place_of(m->program, in) : (SourcePlace){0};
+    SourcePlace other_place = other ? place_of(m->program, other) : (SourcePlace){0};
+    result->findings_total++;
+    if (fatal) m->stopped = true;
+    for (int i = 0; i < result->finding_count; i++) {
+        Finding *f = &result->findings[i];
+        if (f->kind == kind && same_place(&f->place, &place) && same_place(&f->other_place, &other_place)) {
+            f->count++;
+            return NULL;
+        }
+    }
+    int limit = m->launch->max_findings > 0 ? m->launch->max_findings : 32;
+    if (result->finding_count >= limit && !fatal) return NULL;
+    if (result->finding_count == m->finding_capacity) {
+        int capacity = m->finding_capacity ? m->finding_capacity * 2 : 8;
+        Finding *grown = realloc(result->findings, (size_t)capacity * sizeof *grown);
+        if (!grown) {
+            m->out_of_memory = m->stopped = true;
+            return NULL;
+        }
+        result->findings = grown;
+        m->finding_capacity = capacity;
+    }
+    Finding *f = &result->findings[result->finding_count++];
+    *f = (Finding){.kind = kind, .fatal = fatal, .place = place, .other_place = other_place, .warp = -1, .lane = -1, .count = 1};
+    size_t used = 0;
+    if (w) {
+        memcpy(f->block, w->block->id, sizeof f->block);
+        f->warp = w->index;
+        f->lane = lane;
+        if (lane >= 0) {
+            f->thread[0] = w->thread_x[lane];
+            f->thread[1] = w->thread_y[lane];
+            f->thread[2] = w->thread_z[lane];
+            char words[96];
+            used = (size_t)snprintf(f->message, sizeof f->message, "%s ", thread_words(words, w, lane));
+        }
+    }
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(f->message + used, sizeof f->message - used, format, arguments);
+    va_end(arguments);
+    return f;
+}
+
+// ---- Counters --------------------------------------------------------------------------------------------------
+
+#define FIELD(name) {#name, offsetof(Counters, name)}
+const CounterField counter_fields[] = {
+    FIELD(instructions), FIELD(thread_instructions), FIELD(global_ld_requests), FIELD(global_ld_sectors), FIELD(global_ld_bytes),
+    FIELD(global_st_requests), FIELD(global_st_sectors), FIELD(global_st_bytes), FIELD(global_red_requests), FIELD(global_red_sectors),
+    FIELD(global_atom_requests), FIELD(global_atom_sectors), FIELD(shared_ld), FIELD(shared_st), FIELD(shared_atom),
+    FIELD(shared_ld_wavefronts), FIELD(shared_st_wavefronts), FIELD(shared_atom_wavefronts), FIELD(shared_ld_conflicts),
+    FIELD(shared_st_conflicts), FIELD(local_ld_requests), FIELD(local_ld_sectors), FIELD(local_st_requests), FIELD(local_st_sectors),
+    FIELD(const_ld), FIELD(branches), FIELD(branch_divergent), FIELD(barriers), FIELD(warp_barriers), FIELD(shuffles), FIELD(votes),
+    FIELD(matches), FIELD(reductions), FIELD(fences), FIELD(atomic_max_lanes), FIELD(float_ops),
+};
+const int counter_field_count = (int)(sizeof counter_fields / sizeof *counter_fields);
+
+void counters_add(Counters *sum, const Counters *more) {
+    for (int i = 0; i < counter_field_count; i++) {
+        uint64_t *to = (uint64_t *)(void *)((char *)sum + counter_fields[i].offset);
+        uint64_t value;
+        memcpy(&value, (const char *)more + counter_fields[i].offset, sizeof value);
+        if (counter_fields[i].offset == offsetof(Counters, atomic_max_lanes)) *to = *to > value ? *to : value;
+        else *to += value;
+    }
+}

@@ -1,0 +1,63 @@
+// Shared by lower.c and lower_kinds.c: the state of one lowering. Internal.
+#ifndef WARPBOOK_LOWERING_H
+#define WARPBOOK_LOWERING_H
+
+#include "arena.h"
+#include "lower.h"
+
+typedef struct {
+    Arena *arena;
+    Program *program;
+    PtxModule *module;
+    EmulatorError *error;
+    AddressOf *address_of;
+    void *context;
+
+    // Of the function being lowered.
+    Function *function;
+    PtxFunction *ptx;
+    int32_t *register_offset;     // by register index
+    ParamPlace *variable_place;   // by variable index, of .param variables
+    uint32_t *local_offset;       // by variable index, of .local variables
+    uint32_t register_bytes;
+    Instruction *code;
+    size_t code_capacity;
+    int count;
+    int32_t location;             // the last one with a line
+
+    struct Splat {
+        uint64_t bits;
+        unsigned width;           // of a lane; 0: a predicate
+        const void *lanes;
+    } *splats;
+    size_t splat_capacity;
+    int splat_count;
+} Lowering;
+
+// Fails with a caret under the instruction; always returns false.
+bool lower_fail(Lowering *l, EmulatorStatus status, const PtxInstruction *in, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+bool lower_no_memory(Lowering *l);
+
+// Bytes of a lane of a register of that type; 0 for a predicate.
+unsigned lane_width(PtxType type);
+// Room for one more register of that lane width; its offset.
+int32_t new_register(Lowering *l, unsigned width);
+// Appends a zeroed instruction that inherits `in`'s place and guard; NULL when memory ran out.
+Instruction *append(Lowering *l, const PtxInstruction *in);
+// 32 lanes of `bits`.
+const void *splat(Lowering *l, uint64_t bits, unsigned width);
+
+// An operand read as `type`; may append instructions that compute it first. `wide_ok` lets a register be
+// wider than the type.
+bool lower_source(Lowering *l, const PtxInstruction *in, const PtxOperand *o, PtxType type, bool wide_ok, Operand *out);
+// The register offset of a destination, -1 for a sink.
+bool lower_destination(Lowering *l, const PtxInstruction *in, const PtxOperand *o, PtxType type, bool wide_ok,
+                       int32_t *out);
+// A constant integer operand.
+bool lower_literal(Lowering *l, const PtxInstruction *in, const PtxOperand *o, uint32_t *out);
+
+// lower_kinds.c: everything but arithmetic.
+bool lower_kind(Lowering *l, const PtxInstruction *in, const Opcode *opcode);
+
+#endif

@@ -1,0 +1,509 @@
+// Where lanes wait for each other: block barriers, warp barriers, shuffles, votes, matches and reductions.
+//
+// A *.sync instruction is complete when every lane that its mask names, and that has not exited, has
+// arrived at an instruction of the same operation with the same mask; the lanes need not come in one
+// fragment, nor at one place of the program (PTX ISA, shfl.sync, vote.sync, match.sync, redux.sync,
+// bar.warp.sync). A barrier of the block counts threads.
+#include <stdio.h>
+#include <string.h>
+
+#include "machine.h"
+
+// ---- Block barriers --------------------------------------------------------------------------------------------
+
+static void release_fragment(Fragment *f) {
+    f->state = READY;
+    f->pc++;
+}
+
+static void write_reduction(const Barrier *barrier, Fragment *f, const Instruction *in, uint32_t mask) {
+    if (in->dst[0] < 0 || in->kind != KIND_BARRIER) return;
+    unsigned char *registers = f->frame->registers;
+    if (in->operation == BARRIER_RED_POPC) {
+        uint32_t *to = destination(registers, in, 0);
+        FOR_LANES(lane, mask) to[lane] = barrier->red_count;
+    } else {
+        uint32_t *to = destination(registers, in, 0);
+        bool value = in->operation == BARRIER_RED_AND ? !barrier->red_and : barrier->red_or != 0;
+        *to = value ? *to | mask : *to & ~mask;
+    }
+}
+
+static const Instruction *instruction_of(const Fragment *f) { return &f->frame->function->code[f->pc]; }
+
+// Threads of one warp that wait at one barrier but at different instructions of it.
+static void check_aligned(Machine *m, Warp *w, int id) {
+    const Instruction *first = NULL;
+    for (int i = 0; i < w->fragment_count; i++) {
+        const Fragment *f = &w->fragments[i];
+        if (!f->mask || f->state != WAIT_BARRIER || f->barrier != id) continue;
+        const Instruction *in = instruction_of(f);
+        if (!(in->flags & IS_ALIGNED)) continue;
+        if (!first) first = in;
+        else if (first != in && (m->launch->checks & CHECK_SYNC)) {
+            report(m, FINDING_DIVERGENT_BARRIER, w, __builtin_ctz(f->mask), in, first, false,
+                   "and others of its warp meet at two different barriers: all threads of a block must reach the same __syncthreads()");
+            return;
+        }
+    }
+}
+
+static void complete_barrier(Machine *m, Block *b, int id) {
+    for (int i = 0; i < m->observer_count; i++)
+        if (m->observers[i].barrier) m->observers[i].barrier(m->observers[i].self, b, id);
+    Barrier *barrier = &b->barriers[id];
+    for (int k = 0; k < b->warp_count; k++) {
+        Warp *w = &b->warps[k];
+        if (w->fragment_count > 1) check_aligned(m, w, id);
+        for (int i = 0; i < w->fragment_count; i++) {
+            Fragment *f = &w->fragments[i];
+            if (!f->mask || f->state != WAIT_BARRIER || f->barrier != id) continue;
+            write_reduction(barrier, f, instruction_of(f), f->mask);
+            release_fragment(f);
+        }
+    }
+    memset(barrier, 0, sizeof *barrier);
+}
+
+static bool is_complete(const Block *b, const Barrier *barrier) {
+    uint32_t expected = barrier->expected ? barrier->expected : b->thread_count - b->exited_threads;
+    return barrier->arrived && barrier->arrived >= expected;
+}
+
+bool execute_barrier(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    Block *b = w->block;
+    const unsigned char *registers = f->frame->registers;
+    uint32_t first = (uint32_t)__builtin_ctz(mask);
+    uint32_t id = ((const uint32_t *)source(registers, in, 0))[first];
+    uint32_t expected = in->src_count > 1 ? ((const uint32_t *)source(registers, in, 1))[first] : 0;
+    if (m->counts) m->counts[in->number].barriers++;
+    if (id >= BARRIER_COUNT || expected > b->thread_count + WARP_SIZE - 1 || (in->src_count > 1 && (!expected || expected % WARP_SIZE))) {
+        report(m, FINDING_BAD_CALL, w, (int)first, in, NULL, true,
+               "uses barrier %u for %u threads: barriers are 0 to 15, and their threads a multiple of 32 that the block has", id, expected);
+        return false;
+    }
+    Barrier *barrier = &b->barriers[id];
+    if (!barrier->arrived) {
+        barrier->in = in;
+        barrier->expected = expected;
+    }
+    // A counted barrier counts whole warps: lanes that do not exist or have exited come with the rest.
+    bool whole = !(w->exists & ~w->exited & ~mask);
+    barrier->arrived += expected && whole && (in->flags & IS_ALIGNED) ? WARP_SIZE : (uint32_t)__builtin_popcount(mask);
+    if (in->operation >= BARRIER_RED_POPC) {
+        uint32_t predicate = *(const uint32_t *)source(registers, in, 2) & mask;
+        barrier->red_count += (uint32_t)__builtin_popcount(predicate);
+        barrier->red_or |= predicate;
+        barrier->red_and |= mask & ~predicate; // any lane that said no
+    }
+    if (in->operation != BARRIER_ARRIVE) {
+        f->state = WAIT_BARRIER;
+        f->barrier = (int)id;
+    }
+    if (!is_complete(b, barrier)) return in->operation == BARRIER_ARRIVE;
+    complete_barrier(m, b, (int)id);
+    if (in->operation != BARRIER_ARRIVE) f->pc--; // complete_barrier moved this fragment on; the caller will
+    return !m->stopped;
+}
+
+// ---- One warp --------------------------------------------------------------------------------------------------
+
+typedef struct {
+    Fragment *fragment;
+    const Instruction *in;
+    uint32_t lanes;
+} Part;
+
+typedef struct {
+    Part parts[WARP_SIZE];
+    int count;
+    uint32_t lanes;   // of all parts together
+    uint32_t members; // that the mask names
+} Gathering;
+
+static const char *operation_words(const Instruction *in) {
+    switch (in->kind) {
+    case KIND_SHUFFLE: return "a shuffle";
+    case KIND_VOTE: return "a vote";
+    case KIND_MATCH: return "a match";
+    case KIND_REDUX: return "a reduction";
+    default: return "__syncwarp()";
+    }
+}
+
+static void shuffle(Machine *m, Warp *w, const Gathering *g) {
+    uint32_t values[WARP_SIZE];
+    for (int p = 0; p < g->count; p++) {
+        const uint32_t *from = source(g->parts[p].fragment->frame->registers, g->parts[p].in, 0);
+        if (g->parts[p].lanes == FULL_MASK) memcpy(values, from, sizeof values);
+        else FOR_LANES(lane, g->parts[p].lanes) values[lane] = from[lane];
+    }
+    for (int p = 0; p < g->count; p++) {
+        const Instruction *in = g->parts[p].in;
+        unsigned char *registers = g->parts[p].fragment->frame->registers;
+        const uint32_t *b = source(registers, in, 1), *c = source(registers, in, 2);
+        uint32_t result[WARP_SIZE], in_range = 0, missing = 0, wanted = 0;
+        FOR_LANES(lane, g->parts[p].lanes) {
+            // PTX ISA, shfl.sync: c holds a clamp value (bits 0-4) and a segment mask (bits 8-12).
+            uint32_t segment = (c[lane] >> 8) & 31, clamp = c[lane] & 31, distance = b[lane] & 31;
+            uint32_t max_lane = (lane & segment) | (clamp & ~segment), min_lane = lane & segment, from = 0;
+            bool ok = false;
+            switch (in->operation) {
+            case SHUFFLE_UP:
+                ok = (int32_t)(lane - distance) >= (int32_t)max_lane;
+                from = lane - distance;
+                break;
+            case SHUFFLE_DOWN:
+                from = lane + distance;
+                ok = from <= max_lane;
+                break;
+            case SHUFFLE_BFLY:
+                from = lane ^ distance;
+                ok = from <= max_lane;
+                break;
+            default:
+                from = min_lane | (distance & ~segment);
+                ok = from <= max_lane;
+                break;
+            }
+            if (!ok) from = lane;
+            else in_range |= 1u << lane;
+            from &= 31;
+            if (!(g->lanes >> from & 1)) {
+                if (!missing) wanted = from;
+                missing |= 1u << lane;
+                result[lane] = 0x7fbadbadu; // undefined on hardware; a NaN here, so that nobody counts on it
+            } else result[lane] = values[from];
+        }
+        if (missing && (m->launch->checks & CHECK_SYNC)) {
+            Finding *finding = report(m, FINDING_SHUFFLE_INACTIVE, w, __builtin_ctz(missing), in, NULL, false,
+                                      "reads lane %u by a shuffle, but that lane %s: the value is undefined", wanted,
+                                      w->exited >> wanted & 1           ? "has exited"
+                                      : !(w->exists >> wanted & 1)      ? "does not exist in this block"
+                                      : !(g->members >> wanted & 1)     ? "is not in the mask"
+                                                                        : "takes no part");
+            if (finding) finding->index = wanted;
+        }
+        if (in->dst[0] >= 0) {
+            uint32_t *to = destination(registers, in, 0);
+            FOR_LANES(lane, g->parts[p].lanes) to[lane] = result[lane];
+        }
+        if (in->dst[1] >= 0) {
+            uint32_t *to = destination(registers, in, 1);
+            *to = (*to & ~g->parts[p].lanes) | in_range;
+        }
+    }
+}
+
+// Where full warps shuffle with one distance for all lanes, which is nearly always.
+static bool shuffle_fast(Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    if (mask != FULL_MASK || in->dst[0] < 0 || in->dst[1] >= 0 || !in->src[1].constant || !in->src[2].constant) return false;
+    uint32_t distance = *(const uint32_t *)in->src[1].constant & 31, c = *(const uint32_t *)in->src[2].constant;
+    (void)w;
+    unsigned char *registers = f->frame->registers;
+    uint32_t values[2 * WARP_SIZE];
+    memcpy(values, source(registers, in, 0), WARP_SIZE * sizeof *values);
+    uint32_t *to = destination(registers, in, 0);
+    if (in->operation == SHUFFLE_DOWN && (c & 0x1f1f) == 0x1f) {
+        memcpy(values + WARP_SIZE, values + WARP_SIZE - distance, distance * sizeof *values);
+        // Lanes past the end keep their own value: lane l >= 32 - distance reads itself.
+        for (uint32_t lane = 0; lane < WARP_SIZE - distance; lane++) to[lane] = values[lane + distance];
+        for (uint32_t lane = WARP_SIZE - distance; lane < WARP_SIZE; lane++) to[lane] = values[lane];
+        return true;
+    }
+    if (in->operation == SHUFFLE_BFLY && (c & 0x1f1f) == 0x1f) {
+        for (uint32_t lane = 0; lane < WARP_SIZE; lane++) to[lane] = values[lane ^ distance];
+        return true;
+    }
+    return false;
+}
+
+static void vote(const Gathering *g) {
+    uint32_t yes = 0;
+    for (int p = 0; p < g->count; p++)
+        yes |= *(const uint32_t *)source(g->parts[p].fragment->frame->registers, g->parts[p].in, 0) & g->parts[p].lanes;
+    for (int p = 0; p < g->count; p++) {
+        const Instruction *in = g->parts[p].in;
+        if (in->dst[0] < 0) continue;
+        uint32_t lanes = g->parts[p].lanes, *to = destination(g->parts[p].fragment->frame->registers, in, 0);
+        if (in->operation == VOTE_BALLOT) {
+            FOR_LANES(lane, lanes) to[lane] = yes;
+            continue;
+        }
+        bool value = in->operation == VOTE_ALL ? yes == g->lanes : in->operation == VOTE_ANY ? yes != 0 : yes == g->lanes || yes == 0;
+        *to = value ? *to | lanes : *to & ~lanes;
+    }
+}
+
+static uint64_t lane_value(const Part *part, unsigned lane, unsigned width) {
+    const unsigned char *from = source(part->fragment->frame->registers, part->in, 0);
+    uint64_t value = 0;
+    memcpy(&value, from + lane * width, width);
+    return value;
+}
+
+static void match(const Gathering *g) {
+    uint64_t values[WARP_SIZE] = {0};
+    for (int p = 0; p < g->count; p++)
+        FOR_LANES(lane, g->parts[p].lanes) values[lane] = lane_value(&g->parts[p], lane, g->parts[p].in->width);
+    uint32_t first = (uint32_t)__builtin_ctz(g->lanes);
+    for (int p = 0; p < g->count; p++) {
+        const Instruction *in = g->parts[p].in;
+        unsigned char *registers = g->parts[p].fragment->frame->registers;
+        uint32_t lanes = g->parts[p].lanes, all_same = 0, result[WARP_SIZE];
+        FOR_LANES(lane, lanes) {
+            uint32_t same = 0, compare = in->operation == MATCH_ALL ? first : lane;
+            FOR_LANES(other, g->lanes) if (values[other] == values[compare]) same |= 1u << other;
+            if (in->operation == MATCH_ALL && same != g->lanes) same = 0;
+            if (same == g->lanes) all_same |= 1u << lane;
+            result[lane] = same;
+        }
+        if (in->dst[0] >= 0) {
+            uint32_t *to = destination(registers, in, 0);
+            FOR_LANES(lane, lanes) to[lane] = result[lane];
+        }
+        if (in->dst[1] >= 0) {
+            uint32_t *to = destination(registers, in, 1);
+            *to = (*to & ~lanes) | all_same;
+        }
+    }
+}
+
+static void redux(const Gathering *g) {
+    const Instruction *in = g->parts[0].in;
+    uint32_t result = 0;
+    bool first = true;
+    for (int p = 0; p < g->count; p++)
+        FOR_LANES(lane, g->parts[p].lanes) {
+            uint32_t value = (uint32_t)lane_value(&g->parts[p], lane, 4);
+            bool is_signed = in->type == PTX_S32;
+            bool less = is_signed ? (int32_t)value < (int32_t)result : value < result;
+            if (first) result = value;
+            else switch (in->operation) {
+                case REDUX_ADD: result += value; break;
+                case REDUX_MIN: result = less ? value : result; break;
+                case REDUX_MAX: result = less ? result : value; break;
+                case REDUX_AND: result &= value; break;
+                case REDUX_OR: result |= value; break;
+                default: result ^= value; break;
+                }
+            first = false;
+        }
+    for (int p = 0; p < g->count; p++) {
+        if (g->parts[p].in->dst[0] < 0) continue;
+        uint32_t *to = destination(g->parts[p].fragment->frame->registers, g->parts[p].in, 0);
+        FOR_LANES(lane, g->parts[p].lanes) to[lane] = result;
+    }
+}
+
+static void elect(const Gathering *g) {
+    uint32_t leader = (uint32_t)__builtin_ctz(g->lanes);
+    for (int p = 0; p < g->count; p++) {
+        const Instruction *in = g->parts[p].in;
+        unsigned char *registers = g->parts[p].fragment->frame->registers;
+        if (in->dst[0] >= 0) {
+            uint32_t *to = destination(registers, in, 0);
+            FOR_LANES(lane, g->parts[p].lanes) to[lane] = leader;
+        }
+        if (in->dst[1] >= 0) {
+            uint32_t *to = destination(registers, in, 1);
+            *to = (*to & ~g->parts[p].lanes) | (g->parts[p].lanes & 1u << leader);
+        }
+    }
+}
+
+static void perform(Machine *m, Warp *w, const Gathering *g) {
+    const Instruction *in = g->parts[0].in;
+    Counters *counts = m->counts ? &m->counts[in->number] : NULL;
+    switch (in->kind) {
+    case KIND_SHUFFLE:
+        if (counts) counts->shuffles++;
+        shuffle(m, w, g);
+        break;
+    case KIND_VOTE:
+        if (counts) counts->votes++;
+        vote(g);
+        break;
+    case KIND_MATCH:
+        if (counts) counts->matches++;
+        match(g);
+        break;
+    case KIND_REDUX:
+        if (counts) counts->reductions++;
+        redux(g);
+        break;
+    case KIND_ELECT: elect(g); break;
+    default:
+        if (counts) counts->warp_barriers++;
+        for (int i = 0; i < m->observer_count; i++)
+            if (m->observers[i].warp_sync) m->observers[i].warp_sync(m->observers[i].self, w, g->lanes);
+        break;
+    }
+}
+
+static bool same_operation(const Instruction *a, const Instruction *b) {
+    return a->kind == b->kind && a->operation == b->operation && a->type == b->type;
+}
+
+// Fragments that met here and would go on alike become one again.
+static void merge_parts(Gathering *g) {
+    for (int a = 0; a < g->count; a++)
+        for (int b = a + 1; b < g->count; b++) {
+            Fragment *x = g->parts[a].fragment, *y = g->parts[b].fragment;
+            if (!x->mask || !y->mask || x->pc != y->pc || x->frame != y->frame || x->join != y->join) continue;
+            x->mask |= y->mask;
+            y->mask = 0;
+        }
+}
+
+// The parts of one operation that wait, with `own` (which runs, and comes first) among them.
+static void gather(Warp *w, const Instruction *in, uint32_t members, Fragment *own, Gathering *g) {
+    *g = (Gathering){.members = members};
+    if (own) g->parts[g->count++] = (Part){own, in, own->mask};
+    for (int i = 0; i < w->fragment_count; i++) {
+        Fragment *f = &w->fragments[i];
+        if (f == own || !f->mask || f->state != WAIT_SYNC || f->member_mask != members) continue;
+        const Instruction *other = instruction_of(f);
+        if (same_operation(in, other)) g->parts[g->count++] = (Part){f, other, f->mask};
+    }
+    for (int p = 0; p < g->count; p++) g->lanes |= g->parts[p].lanes;
+}
+
+static void go_on(Gathering *g, const Fragment *own) {
+    for (int p = 0; p < g->count; p++)
+        if (g->parts[p].fragment != own) release_fragment(g->parts[p].fragment);
+}
+
+bool execute_warp_sync(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    const uint32_t *masks = source(f->frame->registers, in, in->src_count - 1);
+    uint32_t members = masks[__builtin_ctz(mask)], differ = 0;
+    FOR_LANES(lane, mask) if (masks[lane] != members) differ |= 1u << lane;
+    uint32_t outside = mask & ~members, exited = members & w->exited;
+    if ((m->launch->checks & CHECK_SYNC) && (differ || outside || (exited && in->kind != KIND_WARP_BARRIER))) {
+        if (outside)
+            report(m, FINDING_BAD_MASK, w, __builtin_ctz(outside), in, NULL, false, "executes %s with mask 0x%08x, which does not name it",
+                   operation_words(in), members);
+        else if (differ)
+            report(m, FINDING_BAD_MASK, w, __builtin_ctz(differ), in, NULL, false,
+                   "executes %s with mask 0x%08x where lane %d has 0x%08x: all lanes must give one mask", operation_words(in),
+                   masks[__builtin_ctz(differ)], __builtin_ctz(mask), members);
+        else {
+            Finding *finding = report(m, FINDING_BAD_MASK, w, __builtin_ctz(mask), in, NULL, false,
+                                      "executes %s with mask 0x%08x, which names lane %d; that lane has exited", operation_words(in), members,
+                                      __builtin_ctz(exited));
+            if (finding) finding->index = __builtin_ctz(exited);
+        }
+    }
+    members |= mask;
+    uint32_t needed = members & w->exists & ~w->exited;
+    if (needed == mask) {
+        if (in->kind == KIND_SHUFFLE && shuffle_fast(w, f, in, mask)) {
+            if (m->counts) m->counts[in->number].shuffles++;
+            return true;
+        }
+        Gathering alone = {.parts = {{f, in, mask}}, .count = 1, .lanes = mask, .members = members};
+        perform(m, w, &alone);
+        return !m->stopped;
+    }
+    Gathering g;
+    gather(w, in, members, f, &g);
+    if ((g.lanes & needed) != needed) {
+        f->state = WAIT_SYNC;
+        f->member_mask = members;
+        return false;
+    }
+    perform(m, w, &g);
+    go_on(&g, f);
+    f->pc++;
+    merge_parts(&g);
+    f->pc--; // the caller moves it on
+    return !m->stopped;
+}
+
+void recheck_waits(Machine *m, Warp *w) {
+    for (int i = 0; i < w->fragment_count && !m->stopped; i++) {
+        Fragment *f = &w->fragments[i];
+        if (!f->mask || f->state != WAIT_SYNC) continue;
+        const Instruction *in = instruction_of(f);
+        Gathering g;
+        gather(w, in, f->member_mask, NULL, &g);
+        uint32_t needed = f->member_mask & w->exists & ~w->exited;
+        if ((g.lanes & needed) != needed) continue;
+        uint32_t exited = f->member_mask & w->exited;
+        if (exited && in->kind != KIND_WARP_BARRIER && (m->launch->checks & CHECK_SYNC)) {
+            Finding *finding = report(m, FINDING_BAD_MASK, w, __builtin_ctz(f->mask), in, NULL, false,
+                                      "waits in %s with mask 0x%08x for lane %d, which exits without taking part", operation_words(in),
+                                      f->member_mask, __builtin_ctz(exited));
+            if (finding) finding->index = __builtin_ctz(exited);
+        }
+        perform(m, w, &g);
+        go_on(&g, NULL);
+        merge_parts(&g);
+    }
+    Block *b = w->block;
+    for (int id = 0; id < BARRIER_COUNT && !m->stopped; id++)
+        if (is_complete(b, &b->barriers[id]) && !b->barriers[id].expected) complete_barrier(m, b, id);
+}
+
+// ---- Deadlock --------------------------------------------------------------------------------------------------
+
+void report_deadlock(Machine *m, Block *b) {
+    // Who waits where: the first waiting place, how many threads wait there, and the first thread that is
+    // neither there nor gone.
+    const Fragment *first = NULL;
+    Warp *first_warp = NULL;
+    for (int k = 0; k < b->warp_count && !first; k++)
+        for (int i = 0; i < b->warps[k].fragment_count && !first; i++)
+            if (b->warps[k].fragments[i].mask && b->warps[k].fragments[i].state != READY) {
+                first = &b->warps[k].fragments[i];
+                first_warp = &b->warps[k];
+            }
+    if (!first) {
+        report(m, FINDING_DEADLOCK, NULL, -1, NULL, NULL, true, "no thread of block (%u,%u,%u) can go on", b->id[0], b->id[1], b->id[2]);
+        return;
+    }
+    const Instruction *in = instruction_of(first), *other = NULL;
+    unsigned here = 0, elsewhere = 0, absent = 0;
+    int absent_warp = -1, absent_lane = -1;
+    for (int k = 0; k < b->warp_count; k++) {
+        Warp *w = &b->warps[k];
+        uint32_t seen = w->exited;
+        for (int i = 0; i < w->fragment_count; i++) {
+            const Fragment *f = &w->fragments[i];
+            if (!f->mask || f->state == READY) continue;
+            const Instruction *at = instruction_of(f);
+            seen |= f->mask;
+            if (at == in) here += (unsigned)__builtin_popcount(f->mask);
+            else {
+                elsewhere += (unsigned)__builtin_popcount(f->mask);
+                if (!other) other = at;
+            }
+        }
+        uint32_t rest = w->exists & ~seen;
+        if (rest && absent_warp < 0) {
+            absent_warp = k;
+            absent_lane = __builtin_ctz(rest);
+        }
+        absent += (unsigned)__builtin_popcount(rest);
+    }
+    char words[96] = "", more[256] = "";
+    size_t used = 0;
+    if (elsewhere) {
+        SourcePlace place = place_of(m->program, other);
+        used += (size_t)snprintf(more, sizeof more, "; %u wait at line %d", elsewhere, place.line);
+    }
+    if (absent && used < sizeof more) {
+        thread_words(words, &b->warps[absent_warp], absent_lane);
+        snprintf(more + used, sizeof more - used, "; %u never came, the first is %s", absent, words);
+    }
+    const char *what = in->kind == KIND_BARRIER ? "a barrier of the block" : operation_words(in);
+    Finding *finding = report(m, FINDING_DEADLOCK, first_warp, __builtin_ctz(first->mask), in, other, true,
+                              "waits for ever at %s: %u threads of the block wait here%s", what, here, more);
+    if (finding && absent) {
+        const Warp *w = &b->warps[absent_warp];
+        finding->other_thread[0] = w->thread_x[absent_lane];
+        finding->other_thread[1] = w->thread_y[absent_lane];
+        finding->other_thread[2] = w->thread_z[absent_lane];
+        memcpy(finding->other_block, b->id, sizeof finding->other_block);
+    }
+}

@@ -1,0 +1,61 @@
+// What stands behind a Gpu: one table of functions for each kind of device. gpu.c calls through it;
+// emulator.c and nvidia.c fill it in. Nobody else includes this.
+#ifndef WARPBOOK_DEVICE_H
+#define WARPBOOK_DEVICE_H
+
+#include "gpu.h"
+
+typedef struct {
+    void (*close)(Gpu *gpu);
+    bool (*set_limits)(Gpu *gpu, size_t printf_bytes, size_t stack_bytes, GpuError *error);
+    bool (*allocate)(Gpu *gpu, GpuBuffer *buffer,
+                     GpuError *error); // bytes, misalignment and name are filled in
+    bool (*free)(Gpu *gpu, GpuBuffer *buffer, GpuError *error);
+    bool (*write)(Gpu *gpu, const GpuBuffer *buffer, size_t offset, const void *from, size_t bytes,
+                  GpuError *error);
+    bool (*read)(Gpu *gpu, void *to, const GpuBuffer *buffer, size_t offset, size_t bytes, GpuError *error);
+    bool (*fill)(Gpu *gpu, const GpuBuffer *buffer, uint32_t pattern, bool initialised, GpuError *error);
+    bool (*set_read_only)(Gpu *gpu, const GpuBuffer *buffer, bool read_only, GpuError *error);
+    bool (*guards_intact)(Gpu *gpu, const GpuBuffer *buffer, int64_t *index, GpuError *error);
+    bool (*load)(Gpu *gpu, const void *image, size_t bytes, const char *name, GpuError *error);
+    bool (*reset_variables)(Gpu *gpu, GpuError *error);
+    GpuKernel *(*find_kernel)(Gpu *gpu, const char *name, GpuError *error);
+    bool (*kernel_parameters)(const GpuKernel *kernel, int *count, size_t offsets[64], size_t sizes[64]);
+    void (*kernel_set_registers)(GpuKernel *kernel, int registers);
+    bool (*launch)(Gpu *gpu, const GpuKernel *kernel, const GpuLaunch *launch, EmulatorResult *result,
+                   GpuError *error);
+    bool (*timer_create)(Gpu *gpu, GpuTimer **timer, GpuError *error);
+    void (*timer_free)(Gpu *gpu, GpuTimer *timer);
+    bool (*timer_start)(Gpu *gpu, GpuTimer *timer, GpuError *error);
+    bool (*timer_stop)(Gpu *gpu, GpuTimer *timer, GpuError *error);
+    bool (*timer_seconds)(Gpu *gpu, GpuTimer *timer, double *seconds, GpuError *error);
+    bool (*launch_async)(Gpu *gpu, const GpuKernel *kernel, const GpuLaunch *launch, GpuError *error);
+    bool (*synchronize)(Gpu *gpu, GpuError *error);
+} GpuFunctions;
+
+// The first member of either kind's own struct.
+struct Gpu {
+    const GpuFunctions *functions;
+    GpuInfo info;
+    GpuKernel *kernels; // those found in the loaded image, each once
+};
+
+struct GpuKernel {
+    Gpu *gpu;
+    GpuKernel *next;
+    char name[256];
+    int registers; // per thread; 0 unknown
+    void *handle;  // EmulatorKernel or CUfunction
+};
+
+Gpu *emulator_gpu_open(const char *profile, GpuError *error);
+Gpu *nvidia_gpu_open(GpuError *error);
+
+// Fills `error` as a call's fault, no kernel's. Always false.
+bool gpu_fail(GpuError *error, bool is_machines_fault, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+// Adds a kernel to gpu->kernels, or returns the one of that name that is there. NULL without memory.
+GpuKernel *gpu_keep_kernel(Gpu *gpu, const char *name, void *handle, GpuError *error);
+void gpu_forget_kernels(Gpu *gpu);
+
+#endif

@@ -1,0 +1,193 @@
+// The calls of gpu.h: argument checks that hold for every device, then through the table of functions.
+#include "gpu.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device.h"
+
+bool gpu_fail(GpuError *error, bool is_machines_fault, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    *error = (GpuError){.is_machines_fault = is_machines_fault};
+    vsnprintf(error->message, sizeof error->message, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+Gpu *gpu_open(GpuKind kind, const char *profile, GpuError *error) {
+    *error = (GpuError){0};
+    if (kind == GPU_EMULATOR) return emulator_gpu_open(profile, error);
+    Gpu *gpu = nvidia_gpu_open(error);
+    if (gpu || kind == GPU_NVIDIA) return gpu;
+    *error = (GpuError){0}; // without a GPU, AUTO means the emulator
+    return emulator_gpu_open(profile, error);
+}
+
+void gpu_close(Gpu *gpu) {
+    if (!gpu) return;
+    gpu_forget_kernels(gpu);
+    gpu->functions->close(gpu);
+}
+
+const GpuInfo *gpu_info(const Gpu *gpu) { return &gpu->info; }
+
+bool gpu_set_limits(Gpu *gpu, size_t printf_bytes, size_t stack_bytes, GpuError *error) {
+    *error = (GpuError){0};
+    return gpu->functions->set_limits(gpu, printf_bytes, stack_bytes, error);
+}
+
+// ---- Memory ---------------------------------------------------------------------------------------------
+
+bool gpu_allocate(Gpu *gpu, size_t bytes, unsigned misalignment, const char *name, GpuBuffer *buffer,
+                  GpuError *error) {
+    *error = (GpuError){0};
+    *buffer = (GpuBuffer){.bytes = bytes, .misalignment = misalignment};
+    snprintf(buffer->name, sizeof buffer->name, "%s", name ? name : "");
+    if (misalignment > 255)
+        return gpu_fail(error, false, "a misalignment is at most 255 bytes, not %u", misalignment);
+    return gpu->functions->allocate(gpu, buffer, error);
+}
+
+bool gpu_free(Gpu *gpu, GpuBuffer *buffer, GpuError *error) {
+    *error = (GpuError){0};
+    if (buffer->address == 0) return true; // never allocated, or freed before
+    bool good = gpu->functions->free(gpu, buffer, error);
+    buffer->address = 0;
+    buffer->internal = NULL;
+    return good;
+}
+
+static bool is_within(const GpuBuffer *buffer, size_t offset, size_t bytes, GpuError *error) {
+    if (offset <= buffer->bytes && bytes <= buffer->bytes - offset) return true;
+    return gpu_fail(error, false, "bytes %zu to %zu lie outside the buffer %s of %zu bytes", offset,
+                    offset + bytes, buffer->name, buffer->bytes);
+}
+
+bool gpu_write(Gpu *gpu, const GpuBuffer *buffer, size_t offset, const void *from, size_t bytes,
+               GpuError *error) {
+    *error = (GpuError){0};
+    if (!is_within(buffer, offset, bytes, error)) return false;
+    return bytes == 0 || gpu->functions->write(gpu, buffer, offset, from, bytes, error);
+}
+
+bool gpu_read(Gpu *gpu, void *to, const GpuBuffer *buffer, size_t offset, size_t bytes, GpuError *error) {
+    *error = (GpuError){0};
+    if (!is_within(buffer, offset, bytes, error)) return false;
+    return bytes == 0 || gpu->functions->read(gpu, to, buffer, offset, bytes, error);
+}
+
+bool gpu_fill(Gpu *gpu, const GpuBuffer *buffer, uint32_t pattern, bool initialised, GpuError *error) {
+    *error = (GpuError){0};
+    return buffer->bytes == 0 || gpu->functions->fill(gpu, buffer, pattern, initialised, error);
+}
+
+bool gpu_set_read_only(Gpu *gpu, const GpuBuffer *buffer, bool read_only, GpuError *error) {
+    *error = (GpuError){0};
+    return gpu->functions->set_read_only(gpu, buffer, read_only, error);
+}
+
+bool gpu_guards_intact(Gpu *gpu, const GpuBuffer *buffer, int64_t *index, GpuError *error) {
+    *error = (GpuError){0};
+    *index = 0;
+    return gpu->functions->guards_intact(gpu, buffer, index, error);
+}
+
+// ---- Images and kernels ---------------------------------------------------------------------------------
+
+bool gpu_load(Gpu *gpu, const void *image, size_t bytes, const char *name, GpuError *error) {
+    *error = (GpuError){0};
+    gpu_forget_kernels(gpu);
+    return gpu->functions->load(gpu, image, bytes, name, error);
+}
+
+bool gpu_reset_variables(Gpu *gpu, GpuError *error) {
+    *error = (GpuError){0};
+    return gpu->functions->reset_variables(gpu, error);
+}
+
+GpuKernel *gpu_find_kernel(Gpu *gpu, const char *name, GpuError *error) {
+    *error = (GpuError){0};
+    for (GpuKernel *kernel = gpu->kernels; kernel; kernel = kernel->next) {
+        if (strcmp(kernel->name, name) == 0) return kernel;
+    }
+    return gpu->functions->find_kernel(gpu, name, error);
+}
+
+GpuKernel *gpu_keep_kernel(Gpu *gpu, const char *name, void *handle, GpuError *error) {
+    GpuKernel *kernel = calloc(1, sizeof *kernel);
+    if (!kernel) {
+        gpu_fail(error, true, "out of memory");
+        return NULL;
+    }
+    *kernel = (GpuKernel){.gpu = gpu, .next = gpu->kernels, .handle = handle};
+    snprintf(kernel->name, sizeof kernel->name, "%s", name);
+    gpu->kernels = kernel;
+    return kernel;
+}
+
+void gpu_forget_kernels(Gpu *gpu) {
+    while (gpu->kernels) {
+        GpuKernel *next = gpu->kernels->next;
+        free(gpu->kernels);
+        gpu->kernels = next;
+    }
+}
+
+bool gpu_kernel_parameters(const GpuKernel *kernel, int *count, size_t offsets[64], size_t sizes[64]) {
+    *count = 0;
+    return kernel->gpu->functions->kernel_parameters(kernel, count, offsets, sizes);
+}
+
+int gpu_kernel_registers(const GpuKernel *kernel) { return kernel->registers; }
+
+void gpu_kernel_set_registers(GpuKernel *kernel, int registers) {
+    kernel->gpu->functions->kernel_set_registers(kernel, registers);
+}
+
+// ---- Launching and timing -------------------------------------------------------------------------------
+
+bool gpu_launch(Gpu *gpu, const GpuKernel *kernel, const GpuLaunch *launch, EmulatorResult *result,
+                GpuError *error) {
+    *error = (GpuError){0};
+    *result = (EmulatorResult){0};
+    return gpu->functions->launch(gpu, kernel, launch, result, error);
+}
+
+bool gpu_timer_create(Gpu *gpu, GpuTimer **timer, GpuError *error) {
+    *error = (GpuError){0};
+    *timer = NULL;
+    return gpu->functions->timer_create(gpu, timer, error);
+}
+
+void gpu_timer_free(Gpu *gpu, GpuTimer *timer) {
+    if (timer) gpu->functions->timer_free(gpu, timer);
+}
+
+bool gpu_timer_start(Gpu *gpu, GpuTimer *timer, GpuError *error) {
+    *error = (GpuError){0};
+    return gpu->functions->timer_start(gpu, timer, error);
+}
+
+bool gpu_timer_stop(Gpu *gpu, GpuTimer *timer, GpuError *error) {
+    *error = (GpuError){0};
+    return gpu->functions->timer_stop(gpu, timer, error);
+}
+
+bool gpu_timer_seconds(Gpu *gpu, GpuTimer *timer, double *seconds, GpuError *error) {
+    *error = (GpuError){0};
+    *seconds = 0;
+    return gpu->functions->timer_seconds(gpu, timer, seconds, error);
+}
+
+bool gpu_launch_async(Gpu *gpu, const GpuKernel *kernel, const GpuLaunch *launch, GpuError *error) {
+    *error = (GpuError){0};
+    return gpu->functions->launch_async(gpu, kernel, launch, error);
+}
+
+bool gpu_synchronize(Gpu *gpu, GpuError *error) {
+    *error = (GpuError){0};
+    return gpu->functions->synchronize(gpu, error);
+}

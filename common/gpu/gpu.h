@@ -1,0 +1,128 @@
+// The device interface: one small set of calls with two implementations behind it, the NVIDIA driver
+// (nvidia.c) and Warpbook's emulator (emulator.c). Nothing above this header knows which one runs.
+//
+// A Gpu is used by one thread of one process (the runner). Every call that can fail returns false and
+// fills a GpuError; nothing exits. Addresses are device addresses.
+#ifndef WARPBOOK_GPU_H
+#define WARPBOOK_GPU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../emulator/emulator.h" // Finding, Counters, EmulatorResult: the words both devices report in
+
+typedef struct Gpu Gpu;
+typedef struct GpuKernel GpuKernel;
+
+typedef enum { GPU_AUTO, GPU_EMULATOR, GPU_NVIDIA } GpuKind;
+
+typedef struct {
+    bool is_context_lost;   // the device must be closed and opened again (illegal address on an NVIDIA GPU)
+    bool is_machines_fault; // no driver, out of memory: INFRA, never the learner's fault
+    FindingKind finding;    // the kind of fault where the kernel caused it, else FINDING_NONE
+    char message[1024];
+} GpuError;
+
+// What kernels and people need to know of a device.
+typedef struct {
+    GpuKind kind;   // never GPU_AUTO
+    char name[128]; // "NVIDIA H200"; for the emulator that of the profile it imitates
+    int compute_major, compute_minor;
+    int sm_count, max_threads_per_block, max_threads_per_sm, max_blocks_per_sm;
+    int registers_per_sm, registers_per_block;
+    int shared_per_sm, shared_per_block, shared_per_block_optin, shared_reserved_per_block;
+    uint32_t max_grid[3], max_block[3];
+    int l2_bytes;
+    int memory_clock_khz, memory_bus_bits; // 0 where the driver does not tell
+    double peak_gb_per_s; // from clock and bus width, or the profile's published figure; 0 unknown
+    size_t memory_bytes;
+    char driver_version[32];
+} GpuInfo;
+
+// True when an NVIDIA driver with at least one device answers; `why` (may be NULL) receives the reason not.
+bool gpu_nvidia_present(char *why, size_t why_bytes);
+
+// `profile` names the device that the emulator imitates (NULL: "H200"); ignored on a real GPU.
+Gpu *gpu_open(GpuKind kind, const char *profile, GpuError *error);
+void gpu_close(Gpu *gpu);
+const GpuInfo *gpu_info(const Gpu *gpu);
+// Bytes kept of what the kernels of one launch print (a GPU drops the rest) and bytes of stack for a thread;
+// 0 leaves either as it is. Before gpu_load(). The emulator, limited per launch, ignores it.
+bool gpu_set_limits(Gpu *gpu, size_t printf_bytes, size_t stack_bytes, GpuError *error);
+
+// ---- Memory ----------------------------------------------------------------------------------------------
+
+// A buffer whose first byte lies `misalignment` bytes past a 256-byte boundary. On a GPU guard bands of
+// a known pattern surround it; the emulator refuses every access outside it.
+typedef struct {
+    uint64_t address;
+    size_t bytes;
+    unsigned misalignment;
+    char name[64];
+    void *internal;
+} GpuBuffer;
+
+bool gpu_allocate(Gpu *gpu, size_t bytes, unsigned misalignment, const char *name, GpuBuffer *buffer,
+                  GpuError *error);
+bool gpu_free(Gpu *gpu, GpuBuffer *buffer, GpuError *error);
+bool gpu_write(Gpu *gpu, const GpuBuffer *buffer, size_t offset, const void *from, size_t bytes,
+               GpuError *error);
+bool gpu_read(Gpu *gpu, void *to, const GpuBuffer *buffer, size_t offset, size_t bytes, GpuError *error);
+// Fills with a 32-bit pattern; `initialised` false makes it poison that initcheck reports when read.
+bool gpu_fill(Gpu *gpu, const GpuBuffer *buffer, uint32_t pattern, bool initialised, GpuError *error);
+bool gpu_set_read_only(Gpu *gpu, const GpuBuffer *buffer, bool read_only, GpuError *error);
+// True when the guard bands are whole. Otherwise `index` is the byte offset, relative to the buffer's
+// first byte, of the first damaged byte (negative: before it). Always true on the emulator.
+bool gpu_guards_intact(Gpu *gpu, const GpuBuffer *buffer, int64_t *index, GpuError *error);
+
+// ---- Images and kernels ----------------------------------------------------------------------------------
+
+// Loads an image in place of the one before: PTX text for the emulator; PTX or a cubin for a GPU.
+bool gpu_load(Gpu *gpu, const void *image, size_t bytes, const char *name, GpuError *error);
+// Puts every module-scope variable back to its initial value.
+bool gpu_reset_variables(Gpu *gpu, GpuError *error);
+// The kernel of exactly that name in the image (mangled where it is), or NULL.
+GpuKernel *gpu_find_kernel(Gpu *gpu, const char *name, GpuError *error);
+// Parameter layout: count, and offset and size of each, as the device sees them.
+bool gpu_kernel_parameters(const GpuKernel *kernel, int *count, size_t offsets[64], size_t sizes[64]);
+// Registers a thread uses: the GPU knows; the emulator is told (from ptxas).
+int gpu_kernel_registers(const GpuKernel *kernel);
+void gpu_kernel_set_registers(GpuKernel *kernel, int registers);
+
+// ---- Launching -------------------------------------------------------------------------------------------
+
+typedef struct {
+    uint32_t grid[3], block[3];
+    uint32_t dynamic_shared;
+    const void *arguments; // the parameter block, each parameter at its offset
+    size_t argument_bytes;
+    // For the emulator only; a GPU ignores them.
+    unsigned checks; // CHECK_* of emulator.h
+    bool count;
+    uint64_t schedule;
+    uint64_t max_steps;
+    size_t max_output;
+} GpuLaunch;
+
+// Runs one kernel to its end. True when it completed without a fault (the emulator's findings that stop
+// nothing, such as races, stand in `result` all the same). On a fault: false, and error->finding says which.
+// `result` is zeroed first; on a GPU it stays empty but for `seconds` and the printf `output`. The caller
+// releases it with emulator_result_free().
+bool gpu_launch(Gpu *gpu, const GpuKernel *kernel, const GpuLaunch *launch, EmulatorResult *result,
+                GpuError *error);
+
+// ---- Timing (a GPU only; the emulator answers false with a message)
+// ----------------------------------------
+
+typedef struct GpuTimer GpuTimer;
+bool gpu_timer_create(Gpu *gpu, GpuTimer **timer, GpuError *error);
+void gpu_timer_free(Gpu *gpu, GpuTimer *timer);
+bool gpu_timer_start(Gpu *gpu, GpuTimer *timer, GpuError *error);
+bool gpu_timer_stop(Gpu *gpu, GpuTimer *timer, GpuError *error);
+bool gpu_timer_seconds(Gpu *gpu, GpuTimer *timer, double *seconds, GpuError *error);
+// Launch without waiting, for timed regions.
+bool gpu_launch_async(Gpu *gpu, const GpuKernel *kernel, const GpuLaunch *launch, GpuError *error);
+bool gpu_synchronize(Gpu *gpu, GpuError *error);
+
+#endif

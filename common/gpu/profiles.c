@@ -1,0 +1,113 @@
+// Device figures. What NVIDIA publishes for a compute capability (threads, blocks, registers and shared
+// memory of an SM) is in the CUDA C++ Programming Guide, appendix "Compute Capabilities", table "Technical
+// Specifications per Compute Capability", and in the toolkit's cuda_occupancy.h; what belongs to one product
+// (SMs, clocks, memory, L2) has its source beside it. The memory clock is the one that the driver reports:
+// two transfers a clock, so that bandwidth = 2 * clock * bus / 8.
+#include "profiles.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define GIB(count) ((size_t)(count) << 30)
+#define MIB(count) ((size_t)(count) << 20)
+
+// The same on every device of compute capability 5.0 or newer.
+#define COMMON                                                                                               \
+    .kind = GPU_EMULATOR, .max_threads_per_block = 1024, .registers_per_sm = 65536,                          \
+    .registers_per_block = 65536, .shared_per_block = 49152, .max_grid = {2147483647, 65535, 65535},         \
+    .max_block = {1024, 1024, 64}
+
+#define COMPUTE_7_5                                                                                          \
+    COMMON, .compute_major = 7, .compute_minor = 5, .max_threads_per_sm = 1024, .max_blocks_per_sm = 16,     \
+            .shared_per_sm = 65536, .shared_per_block_optin = 65536, .shared_reserved_per_block = 0
+#define COMPUTE_8_0                                                                                          \
+    COMMON, .compute_major = 8, .compute_minor = 0, .max_threads_per_sm = 2048, .max_blocks_per_sm = 32,     \
+            .shared_per_sm = 167936, .shared_per_block_optin = 166912, .shared_reserved_per_block = 1024
+#define COMPUTE_8_9                                                                                          \
+    COMMON, .compute_major = 8, .compute_minor = 9, .max_threads_per_sm = 1536, .max_blocks_per_sm = 24,     \
+            .shared_per_sm = 102400, .shared_per_block_optin = 101376, .shared_reserved_per_block = 1024
+#define COMPUTE_9_0                                                                                          \
+    COMMON, .compute_major = 9, .compute_minor = 0, .max_threads_per_sm = 2048, .max_blocks_per_sm = 32,     \
+            .shared_per_sm = 233472, .shared_per_block_optin = 232448, .shared_reserved_per_block = 1024
+#define COMPUTE_12_0                                                                                         \
+    COMMON, .compute_major = 12, .compute_minor = 0, .max_threads_per_sm = 1536, .max_blocks_per_sm = 24,    \
+            .shared_per_sm = 102400, .shared_per_block_optin = 101376, .shared_reserved_per_block = 1024
+
+const GpuProfile gpu_profiles[] = {
+    {"H200",
+     {COMPUTE_9_0, .name = "NVIDIA H200", .sm_count = 132, .l2_bytes = (int)MIB(60),
+      .memory_clock_khz = 3201000, .memory_bus_bits = 6016, .peak_gb_per_s = 4814,
+      .memory_bytes = MIB(143771)},
+     .clock_khz = 1980000,
+     .is_measured = true,
+     .source = "an H200 under driver 580: cuDeviceGetAttribute, nvidia-smi, clocks seen under load"},
+    {"H100",
+     {COMPUTE_9_0, .name = "NVIDIA H100 SXM", .sm_count = 132, .l2_bytes = (int)MIB(50),
+      .memory_clock_khz = 2619000, .memory_bus_bits = 5120, .peak_gb_per_s = 3352, .memory_bytes = GIB(80)},
+     .clock_khz = 1980000,
+     .source = "NVIDIA H100 Tensor Core GPU datasheet (3.35 TB/s, 80 GB) and Hopper architecture white paper "
+               "(132 SMs, 50 MB L2)"},
+    {"A100",
+     {COMPUTE_8_0, .name = "NVIDIA A100-SXM4-80GB", .sm_count = 108, .l2_bytes = (int)MIB(40),
+      .memory_clock_khz = 1593000, .memory_bus_bits = 5120, .peak_gb_per_s = 2039, .memory_bytes = GIB(80)},
+     .clock_khz = 1410000,
+     .source = "NVIDIA A100 datasheet (2,039 GB/s, 80 GB) and Ampere GA100 white paper (108 SMs, 40 MB L2, "
+               "1,410 MHz)"},
+    {"L4",
+     {COMPUTE_8_9, .name = "NVIDIA L4", .sm_count = 58, .l2_bytes = (int)MIB(48), .memory_clock_khz = 6251000,
+      .memory_bus_bits = 192, .peak_gb_per_s = 300, .memory_bytes = GIB(24)},
+     .clock_khz = 2040000,
+     .source = "NVIDIA L4 product brief (300 GB/s, 192 bit, 2,040 MHz, 24 GB, 48 MB L2); 58 SMs of AD104"},
+    {"T4",
+     {COMPUTE_7_5, .name = "Tesla T4", .sm_count = 40, .l2_bytes = (int)MIB(4), .memory_clock_khz = 5001000,
+      .memory_bus_bits = 256, .peak_gb_per_s = 320, .memory_bytes = GIB(16)},
+     .clock_khz = 1590000,
+     .source = "NVIDIA T4 product brief (320 GB/s, 256 bit, 1,590 MHz, 16 GB) and Turing white paper (40 "
+               "SMs, 4 MB L2)"},
+    {"RTX 5090",
+     {COMPUTE_12_0, .name = "NVIDIA GeForce RTX 5090", .sm_count = 170, .l2_bytes = (int)MIB(96),
+      .memory_clock_khz = 14001000, .memory_bus_bits = 512, .peak_gb_per_s = 1792, .memory_bytes = GIB(32)},
+     .clock_khz = 2407000,
+     .source = "NVIDIA RTX Blackwell architecture white paper, appendix A (170 SMs, 96 MB L2, 1,792 GB/s, "
+               "2,407 MHz)"},
+    {"RTX 5070 Ti",
+     {COMPUTE_12_0, .name = "NVIDIA GeForce RTX 5070 Ti", .sm_count = 70, .l2_bytes = (int)MIB(48),
+      .memory_clock_khz = 14001000, .memory_bus_bits = 256, .peak_gb_per_s = 896, .memory_bytes = GIB(16)},
+     .clock_khz = 2452000,
+     .source =
+         "NVIDIA RTX Blackwell architecture white paper, appendix B (70 SMs, 48 MB L2, 896 GB/s, 2,452 MHz)"},
+    {"RTX 5060",
+     {COMPUTE_12_0, .name = "NVIDIA GeForce RTX 5060", .sm_count = 30, .l2_bytes = (int)MIB(32),
+      .memory_clock_khz = 14001000, .memory_bus_bits = 128, .peak_gb_per_s = 448, .memory_bytes = GIB(8)},
+     .clock_khz = 2497000,
+     .source = "NVIDIA's GeForce RTX 5060 product page (3,840 cores, 128 bit, 448 GB/s, 2,497 MHz); 32 MB L2 "
+               "as reviews of the GB206 state"},
+};
+
+const int gpu_profile_count = (int)(sizeof gpu_profiles / sizeof gpu_profiles[0]);
+
+// The next character that counts in a name, in lower case; '\0' at the end.
+static char next_character(const char **at) {
+    while (**at == ' ' || **at == '-' || **at == '_') (*at)++;
+    char c = **at;
+    if (c) (*at)++;
+    return (char)tolower((unsigned char)c);
+}
+
+static bool is_same_name(const char *a, const char *b) {
+    for (;;) {
+        char left = next_character(&a), right = next_character(&b);
+        if (left != right) return false;
+        if (left == '\0') return true;
+    }
+}
+
+const GpuProfile *gpu_profile_find(const char *name) {
+    if (!name) return &gpu_profiles[0];
+    for (int i = 0; i < gpu_profile_count; i++) {
+        if (is_same_name(name, gpu_profiles[i].name) || is_same_name(name, gpu_profiles[i].info.name)) {
+            return &gpu_profiles[i];
+        }
+    }
+    return NULL;
+}

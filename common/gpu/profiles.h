@@ -1,0 +1,22 @@
+// The devices that the emulator can imitate and the time model can speak of: figures, each with its source.
+#ifndef WARPBOOK_PROFILES_H
+#define WARPBOOK_PROFILES_H
+
+#include "gpu.h"
+
+typedef struct {
+    const char *name;   // as given to --gpu: "H200", "RTX 5090"
+    GpuInfo info;       // kind GPU_EMULATOR, driver_version empty; name is the full one: "NVIDIA H200"
+    int clock_khz;      // of the SMs, boost
+    bool is_measured;   // read off such a device by Warpbook's own tools; otherwise published figures
+    const char *source; // where the figures come from
+} GpuProfile;
+
+extern const GpuProfile gpu_profiles[]; // the H200 first: the default
+extern const int gpu_profile_count;
+
+// By its name or full name, without regard to case, spaces, '-' and '_' ("rtx5090", "rtx-5090",
+// "NVIDIA GeForce RTX 5090"); NULL is the H200. NULL when there is none.
+const GpuProfile *gpu_profile_find(const char *name);
+
+#endif

@@ -1,0 +1,126 @@
+"""Asking make for the programs, and whatever else a result depends on."""
+
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from .errors import MachineError
+from .workbook import Chapter, Workbook
+
+# Variables that change what nvcc or the loader do (DESIGN section 9), and those of the make above us.
+_CLEARED = (
+    "NVCC_APPEND_FLAGS", "NVCC_PREPEND_FLAGS", "LD_PRELOAD", "LD_AUDIT", "CUDA_INJECTION64_PATH",
+    "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MAKE_TERMOUT", "MAKE_TERMERR",
+)  # fmt: skip
+
+
+def clean_environment() -> dict[str, str]:
+    """The environment for everything the grader runs."""
+    return {name: value for name, value in os.environ.items() if name not in _CLEARED}
+
+
+def make(workbook: Workbook, *goals: str, jobs: int) -> tuple[int, str]:
+    """Runs make; its lines go to standard error as they come. Returns exit status and output."""
+    command = ["make", "-k", f"-j{jobs}", *shlex.split(os.environ.get("WARPBOOK_MAKE_VARIABLES", "")), *goals]
+    try:
+        process = subprocess.Popen(
+            command,
+            cwd=workbook.root,
+            env=clean_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+    except FileNotFoundError:
+        raise MachineError("make is not on PATH. On Debian or Ubuntu: apt-get install make") from None
+    lines = []
+    with process:
+        try:
+            for line in process.stdout or ():
+                lines.append(line)
+                sys.stderr.write(line)
+                sys.stderr.flush()
+        except BaseException:
+            process.terminate()
+            raise
+    return process.returncode, "".join(lines[-400:])
+
+
+def build_programs(workbook: Workbook, chapters: list[Chapter], *, jobs: int) -> dict[str, str]:
+    """Builds ./chNN of `chapters`; returns, for each that could not be built, why."""
+    goals = [*(f"program-{chapter.name}" for chapter in chapters), "tools"]
+    status, output = make(workbook, *goals, jobs=jobs)
+    if status == 0:
+        return {}
+    failed = {}
+    for chapter in chapters:
+        query = ["make", "-q", *shlex.split(os.environ.get("WARPBOOK_MAKE_VARIABLES", ""))]
+        query += [str((workbook.out / "programs" / chapter.name).relative_to(workbook.root))]
+        if (
+            subprocess.run(query, cwd=workbook.root, env=clean_environment(), capture_output=True).returncode
+            != 0
+        ):
+            failed[chapter.name] = _last_words(output)
+    if len(failed) == len(chapters):
+        raise MachineError(f"the programs could not be built: {_last_words(output)}")
+    return failed
+
+
+def _last_words(output: str) -> str:
+    """The line of make's output that says most: our own message, else the first error."""
+    lines = [line.strip() for line in output.splitlines()]
+    for wanted in ("warpbook: ", " error: ", "error:", "undefined reference", "***"):
+        for line in lines:
+            if wanted in line:
+                return line.removeprefix("warpbook: ")
+    return lines[-1] if lines else "make said nothing"
+
+
+class Hasher:
+    """Content hashes of files, each read once."""
+
+    def __init__(self) -> None:
+        """Nothing read yet."""
+        self._known: dict[Path, str] = {}
+
+    def file(self, path: Path) -> str:
+        """The SHA-256 of a file's bytes, or "absent"."""
+        if path not in self._known:
+            try:
+                with open(path, "rb") as file:
+                    self._known[path] = hashlib.file_digest(file, "sha256").hexdigest()
+            except FileNotFoundError:
+                self._known[path] = "absent"
+            except IsADirectoryError:
+                self._known[path] = "folder"
+        return self._known[path]
+
+    def combined(self, *parts: str) -> str:
+        """One key out of several parts."""
+        return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def tools_fingerprint(workbook: Workbook, hasher: Hasher) -> str:
+    """What every result depends on besides its own files: the compilers, the header, the GPU's driver."""
+    parts = [hasher.file(workbook.build / "bin" / "compile")]
+    parts += [hasher.file(path) for path in sorted((workbook.root / "common" / "include").glob("*"))]
+    nvcc = os.environ.get("WARPBOOK_NVCC") or shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+    candidates = [Path(nvcc), *workbook.root.glob(".venv/lib/python3*/site-packages/nvidia/cu*/bin/nvcc")]
+    candidates += [path.parent.parent / "nvvm/bin/cicc" for path in candidates]
+    for path in candidates:
+        try:
+            stat = path.stat()
+            parts.append(f"{path} {stat.st_size} {stat.st_mtime_ns}")
+        except OSError:
+            parts.append(f"{path} absent")
+    parts.append(hasher.file(Path("/proc/driver/nvidia/version")))
+    parts += [
+        f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith("WARPBOOK_GPU")
+    ]
+    return hasher.combined(*parts)

@@ -1,0 +1,354 @@
+"""Grading: which chapters must run again, running them side by side, and keeping what came out."""
+
+import datetime
+import json
+import os
+import signal
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from . import __version__
+from .building import Hasher, build_programs, clean_environment, tools_fingerprint
+from .errors import GraderError, explain_os_error
+from .history import History, Run
+from .processes import Processes
+from .result import BrokenResultError, Result, infra, parse_result
+from .workbook import Chapter, Workbook, write_json
+
+KERNEL, SOLUTION = "kernel", "solution"
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to grade."""
+
+    kind: str = KERNEL
+    device: str = "auto"
+    profile: str | None = None  # of the GPU that the model speaks of
+    jobs: int = 0  # 0: as many as there are cores, one on a GPU
+    time_limit: float = 180.0  # seconds for one chapter
+    fresh: bool = False  # run even what has not changed
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One chapter of a grade run."""
+
+    chapter: Chapter
+    result: Result
+    kernel_sha256: str
+    run: Run | None  # None for what was never judged
+    reused: bool = False
+
+
+# Hears of each chapter that is finished, and of the names of those that run.
+Progress = Callable[[Outcome | None, list[str]], None]
+
+
+def ignore(_outcome: Outcome | None, _running: list[str]) -> None:
+    """A Progress that shows nothing."""
+
+
+@dataclass
+class Grade:
+    """All of a grade run, in the chapters' order."""
+
+    kind: str
+    outcomes: list[Outcome]
+    troubles: list[str] = field(default_factory=list)  # what could not be written or recorded
+
+    @property
+    def earned(self) -> float:
+        """Points of all chapters together."""
+        return sum(outcome.result.earned for outcome in self.outcomes)
+
+    @property
+    def possible(self) -> float:
+        """The most that could be earned."""
+        return sum(outcome.result.possible for outcome in self.outcomes)
+
+    def document(self) -> dict[str, Any]:
+        """The grade as written to build/results.json."""
+        return {
+            "schema": "warpbook/grade/1",
+            "kind": self.kind,
+            "workbook": __version__,
+            "time": _now(),
+            "points": {"earned": self.earned, "possible": self.possible},
+            "troubles": self.troubles,
+            "chapters": [
+                {
+                    "chapter": outcome.chapter.name,
+                    "title": outcome.chapter.title,
+                    "verdict": outcome.result.verdict,
+                    "points": {"earned": outcome.result.earned, "possible": outcome.result.possible},
+                    "message": outcome.result.message,
+                    "gb_per_s": outcome.result.gb_per_s,
+                    "bandwidth": outcome.result.bandwidth_kind,
+                    "ratio": outcome.result.ratio,
+                    "seconds": round(outcome.result.seconds, 3),
+                    "reused": outcome.reused,
+                    "kernel_sha256": outcome.kernel_sha256,
+                    "result": outcome.result.document,
+                }
+                for outcome in self.outcomes
+            ],
+        }
+
+
+def grade(
+    workbook: Workbook,
+    chapters: list[Chapter],
+    options: Options,
+    progress: Progress = ignore,
+) -> Grade:
+    """Builds and grades `chapters`."""
+    unbuilt = build_programs(workbook, chapters, jobs=options.jobs or _cores())
+    grader = _Grader(workbook, options, unbuilt)
+    outcomes = grader.run_all(chapters, progress)
+    graded = Grade(options.kind, outcomes)
+    graded.troubles = _record(workbook, outcomes)
+    name = "results.json" if options.kind == KERNEL else "solutions.json"
+    try:
+        write_json(workbook.build / name, graded.document())
+    except OSError as error:
+        graded.troubles.append(f"build/{name} could not be written: {explain_os_error(error)}")
+    return graded
+
+
+class _Grader:
+    def __init__(self, workbook: Workbook, options: Options, unbuilt: dict[str, str]) -> None:
+        self.workbook = workbook
+        self.options = options
+        self.unbuilt = unbuilt
+        self.hasher = Hasher()
+        self.tools = tools_fingerprint(workbook, self.hasher)
+        self.processes = Processes()
+        self.folder = workbook.build / "results" / ("" if options.kind == KERNEL else "solutions")
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def run_all(self, chapters: list[Chapter], progress: Progress) -> list[Outcome]:
+        """Every chapter's outcome; those that need no run first, the rest side by side."""
+        done: dict[str, Outcome] = {}
+        waiting = []
+        for chapter in chapters:
+            if outcome := self.reuse(chapter):
+                done[chapter.name] = outcome
+                progress(outcome, [])
+            else:
+                waiting.append(chapter)
+        running: list[str] = []
+        jobs = self.options.jobs or (1 if _measures(self.options.device) else _cores())
+        with _interruptible(self.processes), ThreadPoolExecutor(jobs) as pool:
+
+            def start(chapter: Chapter) -> Outcome:
+                running.append(chapter.name)
+                progress(None, list(running))
+                try:
+                    return self.run_one(chapter)
+                finally:
+                    running.remove(chapter.name)
+
+            futures = [pool.submit(start, chapter) for chapter in waiting]
+            try:
+                for future in as_completed(futures):
+                    outcome = future.result()
+                    done[outcome.chapter.name] = outcome
+                    progress(outcome, list(running))
+            except BaseException:
+                self.processes.stop()
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+        return [done[chapter.name] for chapter in chapters]
+
+    def source(self, chapter: Chapter) -> Path:
+        """The kernel.cu that is judged, relative to the root."""
+        return chapter.kernel if self.options.kind == KERNEL else chapter.solution / "kernel.cu"
+
+    def key(self, chapter: Chapter) -> str:
+        """Everything that the result of `chapter` depends on, as one hash."""
+        files = [self.source(chapter), chapter.solution / "kernel.cu"]
+        hashes = [self.hasher.file(self.workbook.root / path) for path in files]
+        program = self.hasher.file(self.workbook.root / self.workbook.program(chapter))
+        return self.hasher.combined(
+            __version__,
+            self.options.kind,
+            self.options.device,
+            str(self.options.profile),
+            self.tools,
+            program,
+            *hashes,
+        )
+
+    def reuse(self, chapter: Chapter) -> Outcome | None:
+        """The earlier result, where nothing that it depends on has changed since."""
+        if self.options.fresh or chapter.name in self.unbuilt:
+            return None
+        try:
+            stored = json.loads((self.folder / f"{chapter.name}.run.json").read_text("utf-8"))
+            if stored["key"] != self.key(chapter):
+                return None
+            result = parse_result(
+                (self.folder / f"{chapter.name}.json").read_bytes(), chapter.name, stored["seconds"]
+            )
+            run = _run(stored["id"], stored["time"], self.options.kind, result, stored["kernel_sha256"])
+            return Outcome(chapter, result, run.kernel_sha256, run, reused=True)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, BrokenResultError):
+            return None
+
+    def run_one(self, chapter: Chapter) -> Outcome:
+        """Runs one chapter and keeps its result; every mishap is that chapter's INFRA."""
+        key = self.key(chapter)
+        sha256 = self.hasher.file(self.workbook.root / self.source(chapter))
+        try:
+            result = self.judge(chapter)
+            if result.verdict != "INFRA":
+                if Hasher().file(self.workbook.root / self.source(chapter)) != sha256:
+                    key = "edited while it ran"
+                run = _run(uuid.uuid4().hex, _now(), self.options.kind, result, sha256)
+                stored = {
+                    "key": key,
+                    "id": run.id,
+                    "time": run.time,
+                    "seconds": run.seconds,
+                    "kernel_sha256": sha256,
+                }
+                write_json(self.folder / f"{chapter.name}.run.json", stored)
+                return Outcome(chapter, result, sha256, run)
+        except OSError as error:
+            result = infra(chapter.name, f"the result could not be kept: {explain_os_error(error)}")
+        return Outcome(chapter, result, sha256, None)
+
+    def judge(self, chapter: Chapter) -> Result:
+        """What ./chNN says of the kernel, or INFRA with what is wrong with ./chNN itself."""
+        name = chapter.name
+        if name in self.unbuilt:
+            return infra(name, f"./{name} could not be built: {self.unbuilt[name]}")
+        output = self.folder / f"{name}.json"
+        for stale in (output, self.folder / f"{name}.run.json"):
+            stale.unlink(missing_ok=True)
+        command: list[str | Path] = [f"./{self.workbook.program(chapter)}", "--json", output, "--quiet"]
+        command += ["--device", self.options.device]
+        if self.options.profile:
+            command += ["--gpu", self.options.profile]
+        try:
+            if self.options.kind == SOLUTION:
+                image = self.workbook.build / "solutions" / name
+                compiled = self.processes.run(
+                    [self.workbook.out / "bin" / "compile", self.source(chapter), image, "--quiet"],
+                    folder=self.workbook.root,
+                    limit=self.options.time_limit,
+                    environment=clean_environment(),
+                )
+                if compiled.status != 0:
+                    words = _last_line(compiled.output)
+                    return infra(name, f"{self.source(chapter)} does not compile{words}", compiled.seconds)
+                command += ["--kernel", image / "kernel.ptx"]
+            finished = self.processes.run(
+                command,
+                folder=self.workbook.root,
+                limit=self.options.time_limit,
+                environment=clean_environment(),
+            )
+        except OSError as error:
+            return infra(name, f"./{name} could not be started: {explain_os_error(error)}")
+        words = _last_line(finished.output)
+        if finished.status is None:
+            return infra(name, f"./{name} did not end within {self.options.time_limit:g} s", finished.seconds)
+        if finished.status < 0:
+            how = signal.strsignal(-finished.status) or f"signal {-finished.status}"
+            return infra(name, f"./{name} was ended by a signal: {how}{words}", finished.seconds)
+        try:
+            result = parse_result(output.read_bytes(), name, finished.seconds)
+        except FileNotFoundError:
+            return infra(
+                name, f"./{name} ended with status {finished.status} and no result{words}", finished.seconds
+            )
+        except BrokenResultError as error:
+            return infra(name, f"./{name} wrote a broken result: {error}", finished.seconds)
+        expected = {"PASS": 0, "INFRA": 3}.get(result.verdict, 1)
+        if finished.status != expected:
+            return infra(
+                name,
+                f"./{name} says {result.verdict} but ended with status {finished.status}{words}",
+                finished.seconds,
+            )
+        return result
+
+
+def _record(workbook: Workbook, outcomes: list[Outcome]) -> list[str]:
+    try:
+        History(workbook.history).add([outcome.run for outcome in outcomes if outcome.run])
+    except GraderError as error:
+        return [str(error)]
+    except OSError as error:
+        return [f"the history could not be written: {explain_os_error(error)}"]
+    return []
+
+
+def _run(identity: str, time: str, kind: str, result: Result, sha256: str) -> Run:
+    counters = result.document.get("counters")
+    return Run(
+        id=str(identity),
+        time=str(time),
+        kind=kind,
+        chapter=result.chapter,
+        verdict=result.verdict,
+        earned=result.earned,
+        possible=result.possible,
+        gb_per_s=result.gb_per_s,
+        bandwidth=result.bandwidth_kind,
+        ratio=result.ratio,
+        counters=counters if isinstance(counters, dict) else {},
+        kernel_sha256=str(sha256),
+        device=result.device,
+        seconds=result.seconds,
+        workbook=__version__,
+    )
+
+
+@contextmanager
+def _interruptible(processes: Processes) -> Iterator[None]:
+    """Ends what runs on Ctrl-C, SIGTERM and SIGHUP, so that the interrupted main thread need not wait."""
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    except KeyboardInterrupt:
+        processes.stop()
+        raise
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _measures(device: str) -> bool:
+    """Whether runs are timed on a GPU, which they must then have for themselves."""
+    return device == "gpu" or (
+        device == "auto" and any(Path(p).exists() for p in ("/dev/nvidiactl", "/dev/dxg"))
+    )
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+
+
+def _last_line(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return f" ({lines[-1][:300]})" if lines else ""

@@ -1,0 +1,118 @@
+"""What the grader prints: tables and sentences, in colour on a terminal, plain in a pipe, 80 columns wide."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from .grading import KERNEL, Grade, Outcome, ignore
+from .grading import Progress as Hear
+from .result import Result
+from .workbook import Chapter
+
+_STYLES = {"PASS": "bold green", "SLOW": "yellow", "INFRA": "bold magenta", "-": "dim"}
+
+
+def console(*, error: bool = False) -> Console:
+    """The console for standard output or standard error; width 80 where there is no terminal."""
+    stream = sys.stderr if error else sys.stdout
+    width = None if stream.isatty() or "COLUMNS" in os.environ else 80
+    return Console(file=stream, width=width, highlight=False, soft_wrap=False, emoji=False)
+
+
+def verdict_text(verdict: str) -> Text:
+    """A verdict in its colour."""
+    return Text(verdict, style=_STYLES.get(verdict, "red"))
+
+
+def bandwidth_text(result: Result) -> str:
+    """Bandwidth in one cell: "1,412 GB/s modelled, 1.00 of ref"."""
+    if result.gb_per_s is None:
+        return ""
+    share = f", {result.ratio:.2f} of ref" if result.ratio is not None else ""
+    return f"{result.gb_per_s:,.0f} GB/s {result.bandwidth_kind or ''}".strip() + share
+
+
+def points_text(earned: float, possible: float) -> str:
+    """Points in one cell: "7/10"."""
+    return f"{earned:g}/{possible:g}"
+
+
+def next_step(outcome: Outcome, kind: str) -> str:
+    """What to do about one verdict, in a few words."""
+    name, verdict = outcome.chapter.name, outcome.result.verdict
+    if verdict == "PASS":
+        return ""
+    if verdict == "INFRA":
+        return "make doctor"
+    if kind != KERNEL:
+        return f"a broken reference: {outcome.result.message}"
+    if verdict in ("BUILD", "BUILD_TIMEOUT", "REJECT", "UNSUPPORTED"):
+        return f"make {name} shows the place"
+    return f"./{name}, then make hint-{name}"
+
+
+def table(rows: list[tuple[str | Text, ...]], columns: list[tuple[str, str]]) -> Table:
+    """A plain table; `columns` are (heading, "left" or "right")."""
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=False, padding=(0, 1))
+    for heading, side in columns:
+        made.add_column(heading, justify="right" if side == "right" else "left", overflow="fold")
+    for row in rows:
+        made.add_row(*row)
+    return made
+
+
+def show_grade(grade: Grade) -> None:
+    """The table of a grade run and the one line of what comes next."""
+    out = console()
+    rows: list[tuple[str | Text, ...]] = []
+    for outcome in grade.outcomes:
+        result = outcome.result
+        rows.append(
+            (
+                Text(f"{outcome.chapter.name} {outcome.chapter.title}"),
+                verdict_text(result.verdict),
+                points_text(result.earned, result.possible) if result.possible else "",
+                bandwidth_text(result),
+                Text(next_step(outcome, grade.kind)),
+            )
+        )
+    columns = [("chapter", ""), ("verdict", ""), ("points", "right"), ("bandwidth", ""), ("what next", "")]
+    out.print(table(rows, columns))
+    for outcome in grade.outcomes:
+        if outcome.result.verdict == "INFRA":
+            out.print(Text(f"{outcome.chapter.name}: {outcome.result.message}"))
+    passed = sum(outcome.result.passed for outcome in grade.outcomes)
+    reused = sum(outcome.reused for outcome in grade.outcomes)
+    summary = f"{passed} of {len(grade.outcomes)} passed, {grade.earned:g} of {grade.possible:g} points"
+    out.print(summary + (f"; {reused} unchanged, not run again" if reused else "") + ".")
+    if grade.kind == KERNEL and (following := first_open(grade.outcomes)):
+        out.print(Text(f"Next: edit {following.kernel}, then make {following.name} && ./{following.name}"))
+
+
+def first_open(outcomes: list[Outcome]) -> Chapter | None:
+    """The first chapter that is not passed and that the learner can do something about."""
+    return next((o.chapter for o in outcomes if not o.result.passed and o.result.verdict != "INFRA"), None)
+
+
+@contextmanager
+def progress_of(total: int, *, quiet: bool) -> Iterator[Hear]:
+    """A progress line on standard error while chapters run; nothing where that is no terminal."""
+    out = console(error=True)
+    if quiet or not out.is_terminal:
+        yield ignore
+        return
+    columns = (BarColumn(24), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=out, transient=True) as bar:
+        task = bar.add_task("", total=total)
+
+        def hear(outcome: Outcome | None, running: list[str]) -> None:
+            bar.update(task, advance=1 if outcome else 0, description=" ".join(running))
+
+        yield hear

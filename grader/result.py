@@ -1,0 +1,121 @@
+"""One chapter's result as the rest of the grader sees it, and the check of what a ./chNN has written."""
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Any
+
+SCHEMA = "warpbook/result/1"
+
+VERDICTS = {
+    "PASS", "SLOW", "WRONG", "OOB", "MISALIGNED", "UNINIT", "RACE", "SYNC", "FAULT", "TIMEOUT", "LAUNCH",
+    "RESOURCE", "BUILD", "BUILD_TIMEOUT", "REJECT", "OUTPUT_LIMIT", "UNSUPPORTED", "UNTRUSTED_TIME", "INFRA",
+}  # fmt: skip
+
+
+class BrokenResultError(Exception):
+    """A document that is no result; the text says why."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """A run's verdict. `document` is the whole of what the program wrote."""
+
+    chapter: str
+    verdict: str
+    earned: float
+    possible: float
+    message: str  # for INFRA: what went wrong; otherwise the first finding or missed goal, one sentence
+    seconds: float
+    document: dict[str, Any]
+
+    @property
+    def passed(self) -> bool:
+        """Whether the chapter counts as done."""
+        return self.verdict == "PASS"
+
+    @property
+    def gb_per_s(self) -> float | None:
+        """Measured or modelled bandwidth, where there is one."""
+        return _number(self._bandwidth().get("gb_per_s"))
+
+    @property
+    def ratio(self) -> float | None:
+        """Bandwidth as a share of the reference's."""
+        return _number(self._bandwidth().get("ratio"))
+
+    @property
+    def bandwidth_kind(self) -> str | None:
+        """Whether the bandwidth is "measured" or "modelled"."""
+        kind = self._bandwidth().get("kind")
+        return kind if kind in ("measured", "modelled") else None
+
+    @property
+    def device(self) -> dict[str, Any]:
+        """What it ran on."""
+        device = self.document.get("device")
+        return device if isinstance(device, dict) else {}
+
+    def _bandwidth(self) -> dict[str, Any]:
+        bandwidth = self.document.get("bandwidth")
+        return bandwidth if isinstance(bandwidth, dict) else {}
+
+
+def infra(chapter: str, message: str, seconds: float = 0.0, possible: float = 0.0) -> Result:
+    """The result of a chapter that could not be judged: never a learner's zero."""
+    document = {
+        "schema": SCHEMA,
+        "chapter": chapter,
+        "verdict": "INFRA",
+        "points": {"earned": 0, "possible": possible},
+        "findings": [{"verdict": "INFRA", "message": message}],
+    }
+    return Result(chapter, "INFRA", 0, possible, message, seconds, document)
+
+
+def parse_result(text: bytes, chapter: str, seconds: float) -> Result:
+    """Reads what ./chNN wrote; raises BrokenResultError when it is no sound result of that chapter."""
+    try:
+        document = json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise BrokenResultError(f"it is not JSON ({error})") from None
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+        raise BrokenResultError(f'it has no "schema": "{SCHEMA}"')
+    if document.get("chapter") != chapter:
+        raise BrokenResultError(f"it speaks of chapter {document.get('chapter')!r:.40}")
+    verdict = document.get("verdict")
+    if verdict not in VERDICTS:
+        raise BrokenResultError(f"it has the unknown verdict {verdict!r:.40}")
+    points = document.get("points")
+    if not isinstance(points, dict):
+        raise BrokenResultError("it has no points")
+    earned, possible = _number(points.get("earned")), _number(points.get("possible"))
+    if earned is None or possible is None or not 0 <= earned <= possible:
+        raise BrokenResultError("its points make no sense")
+    return Result(chapter, verdict, earned, possible, _message(document), seconds, document)
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return value
+
+
+def _message(document: dict[str, Any]) -> str:
+    """One sentence of why: the first finding, else the build's message, else the first missed goal."""
+    findings = document.get("findings")
+    for finding in findings if isinstance(findings, list) else []:
+        if isinstance(finding, dict) and isinstance(finding.get("message"), str):
+            return str(finding["message"])
+    build = document.get("build")
+    if isinstance(build, dict) and isinstance(build.get("message"), str) and build["message"]:
+        return str(build["message"])
+    goals = document.get("goals")
+    for goal in goals if isinstance(goals, list) else []:
+        if isinstance(goal, dict) and goal.get("met") is False:
+            return f"goal not met: {goal.get('words') or goal.get('name') or 'see the page'}"
+    return ""

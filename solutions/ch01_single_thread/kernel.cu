@@ -1,0 +1,26 @@
+// SKELETON VERDICT: WRONG
+// Chapter 1: one thread adds everything.
+//
+// The slowest right answer: the GPU's first thread walks through the whole array while thousands of others
+// are never started. Every later chapter is measured against it.
+#include "warpbook.cuh"
+
+// In a program of your own this launch reads: sum_single<<<1, 1>>>(in, partial, n)
+LAUNCH(sum_single) {
+    launch->grid = 1;
+    launch->block = 1;
+}
+
+// in: n floats. partial: one float, the sum of them all.
+__global__ void sum_single(const float *in, float *partial, int n) {
+    float sum = 0.0f;
+
+    // BEGIN SOLUTION
+    // TODO 1: visit each of the n elements once and gather them in `sum`. n may be 0.
+    for (int i = 0; i < n; i++) {
+        sum += in[i];
+    }
+    // END SOLUTION
+
+    partial[0] = sum;
+}

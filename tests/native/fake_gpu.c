@@ -1,0 +1,229 @@
+// A Gpu whose kernels are C functions, in place of common/gpu: it lets the tests show the driver a device
+// that does exactly what a test wants (a wrong sum, a race, a crash, a hang, a garbled reply) without a
+// compiler or an emulator.
+#include "fake_gpu.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { GUARD_BYTES = 64, GUARD = 0xa5 };
+
+struct GpuKernel {
+    const FakeKernel *kernel;
+    int registers;
+};
+
+struct Gpu {
+    GpuInfo info;
+    GpuKernel kernels[64];
+    int kernel_count;
+};
+
+static bool fail(GpuError *error, const char *words) {
+    *error = (GpuError){.is_machines_fault = true};
+    snprintf(error->message, sizeof error->message, "%s", words);
+    return false;
+}
+
+bool gpu_nvidia_present(char *why, size_t why_bytes) {
+    if (why) snprintf(why, why_bytes, "a fake has none");
+    return getenv("FAKE_GPU_PRESENT") != NULL;
+}
+
+Gpu *gpu_open(GpuKind kind, const char *profile, GpuError *error) {
+    if (getenv("FAKE_NO_DEVICE")) {
+        fail(error, "there is no device today");
+        return NULL;
+    }
+    Gpu *gpu = calloc(1, sizeof *gpu);
+    if (!gpu) return NULL;
+    gpu->info = (GpuInfo){.kind = kind == GPU_NVIDIA ? GPU_NVIDIA : GPU_EMULATOR,
+                          .compute_major = 9,
+                          .sm_count = 132,
+                          .max_threads_per_block = 1024,
+                          .max_threads_per_sm = 2048,
+                          .max_blocks_per_sm = 32,
+                          .registers_per_sm = 65536,
+                          .registers_per_block = 65536,
+                          .shared_per_sm = 233472,
+                          .shared_per_block = 49152,
+                          .shared_per_block_optin = 232448,
+                          .shared_reserved_per_block = 1024,
+                          .max_grid = {2147483647, 65535, 65535},
+                          .max_block = {1024, 1024, 64}};
+    snprintf(gpu->info.name, sizeof gpu->info.name, "Fake %s", profile ? profile : "H200");
+    return gpu;
+}
+
+void gpu_close(Gpu *gpu) { free(gpu); }
+const GpuInfo *gpu_info(const Gpu *gpu) { return &gpu->info; }
+
+bool gpu_allocate(Gpu *gpu, size_t bytes, unsigned misalignment, const char *name, GpuBuffer *buffer,
+                  GpuError *error) {
+    (void)gpu;
+    unsigned char *whole =
+        aligned_alloc(256, (GUARD_BYTES + 256 + bytes + misalignment + GUARD_BYTES + 255) / 256 * 256);
+    if (!whole) return fail(error, "out of memory");
+    *buffer = (GpuBuffer){.bytes = bytes, .misalignment = misalignment, .internal = whole};
+    snprintf(buffer->name, sizeof buffer->name, "%s", name);
+    unsigned char *at = whole + 256 + misalignment;
+    memset(at - GUARD_BYTES, GUARD, GUARD_BYTES);
+    memset(at + bytes, GUARD, GUARD_BYTES);
+    buffer->address = (uint64_t)(uintptr_t)at;
+    return true;
+}
+
+bool gpu_free(Gpu *gpu, GpuBuffer *buffer, GpuError *error) {
+    (void)gpu, (void)error;
+    free(buffer->internal);
+    return true;
+}
+
+static unsigned char *memory(const GpuBuffer *buffer) { return (unsigned char *)(uintptr_t)buffer->address; }
+
+bool gpu_write(Gpu *gpu, const GpuBuffer *buffer, size_t offset, const void *from, size_t bytes,
+               GpuError *error) {
+    (void)gpu, (void)error;
+    memcpy(memory(buffer) + offset, from, bytes);
+    return true;
+}
+
+bool gpu_read(Gpu *gpu, void *to, const GpuBuffer *buffer, size_t offset, size_t bytes, GpuError *error) {
+    (void)gpu, (void)error;
+    memcpy(to, memory(buffer) + offset, bytes);
+    return true;
+}
+
+bool gpu_fill(Gpu *gpu, const GpuBuffer *buffer, uint32_t pattern, bool initialised, GpuError *error) {
+    (void)gpu, (void)initialised, (void)error;
+    for (size_t i = 0; i < buffer->bytes; i++) memory(buffer)[i] = (unsigned char)(pattern >> (8 * (i % 4)));
+    return true;
+}
+
+bool gpu_set_read_only(Gpu *gpu, const GpuBuffer *buffer, bool read_only, GpuError *error) {
+    (void)gpu, (void)buffer, (void)read_only, (void)error;
+    return true;
+}
+
+bool gpu_guards_intact(Gpu *gpu, const GpuBuffer *buffer, int64_t *index, GpuError *error) {
+    (void)gpu, (void)error;
+    for (int64_t i = -GUARD_BYTES; i < (int64_t)buffer->bytes + GUARD_BYTES; i++) {
+        if (i == 0) i = (int64_t)buffer->bytes;
+        if (memory(buffer)[i] == GUARD) continue;
+        *index = i;
+        return false;
+    }
+    return true;
+}
+
+bool gpu_load(Gpu *gpu, const void *image, size_t bytes, const char *name, GpuError *error) {
+    (void)image, (void)bytes, (void)name, (void)error;
+    for (const FakeKernel *kernel = fake_kernels; kernel->name; kernel++)
+        gpu->kernels[gpu->kernel_count++] = (GpuKernel){.kernel = kernel};
+    return true;
+}
+
+bool gpu_reset_variables(Gpu *gpu, GpuError *error) {
+    (void)gpu, (void)error;
+    return true;
+}
+
+GpuKernel *gpu_find_kernel(Gpu *gpu, const char *name, GpuError *error) {
+    for (int i = 0; i < gpu->kernel_count; i++)
+        if (strcmp(gpu->kernels[i].kernel->name, name) == 0) return &gpu->kernels[i];
+    fail(error, "no such kernel");
+    return NULL;
+}
+
+bool gpu_kernel_parameters(const GpuKernel *kernel, int *count, size_t offsets[64], size_t sizes[64]) {
+    *count = 0;
+    size_t offset = 0;
+    for (const char *c = kernel->kernel->parameters; *c; c++) { // 'p' pointer, 'l' 8 bytes, 'i' 4 bytes
+        size_t size = *c == 'i' ? 4 : 8;
+        offset = (offset + size - 1) / size * size;
+        offsets[*count] = offset;
+        sizes[(*count)++] = size;
+        offset += size;
+    }
+    return true;
+}
+
+int gpu_kernel_registers(const GpuKernel *kernel) { return kernel->registers; }
+void gpu_kernel_set_registers(GpuKernel *kernel, int registers) { kernel->registers = registers; }
+
+bool gpu_launch(Gpu *gpu, const GpuKernel *kernel, const GpuLaunch *launch, EmulatorResult *result,
+                GpuError *error) {
+    (void)gpu;
+    *result = (EmulatorResult){0};
+    *error = (GpuError){0};
+    Finding finding = {.warp = -1, .lane = -1};
+    kernel->kernel->run(launch, result, &finding);
+    result->lane_instructions += 100;
+    result->completed = true;
+    if (finding.kind == FINDING_NONE) return true;
+    result->findings = calloc(1, sizeof finding);
+    if (!result->findings) return fail(error, "out of memory");
+    result->findings[0] = finding;
+    result->finding_count = 1;
+    result->findings_total = 1;
+    if (!finding.fatal) return true;
+    error->finding = finding.kind;
+    error->is_context_lost = getenv("FAKE_CONTEXT_LOST") != NULL;
+    snprintf(error->message, sizeof error->message, "%.1000s", finding.message);
+    return false;
+}
+
+struct GpuTimer {
+    double began, seconds;
+};
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+bool gpu_timer_create(Gpu *gpu, GpuTimer **timer, GpuError *error) {
+    (void)gpu, (void)error;
+    *timer = calloc(1, sizeof **timer);
+    return *timer != NULL;
+}
+
+void gpu_timer_free(Gpu *gpu, GpuTimer *timer) {
+    (void)gpu;
+    free(timer);
+}
+
+bool gpu_timer_start(Gpu *gpu, GpuTimer *timer, GpuError *error) {
+    (void)gpu, (void)error;
+    timer->began = now();
+    return true;
+}
+
+bool gpu_timer_stop(Gpu *gpu, GpuTimer *timer, GpuError *error) {
+    (void)gpu, (void)error;
+    timer->seconds = now() - timer->began;
+    return true;
+}
+
+bool gpu_timer_seconds(Gpu *gpu, GpuTimer *timer, double *seconds, GpuError *error) {
+    (void)gpu, (void)error;
+    *seconds = timer->seconds;
+    return true;
+}
+
+bool gpu_launch_async(Gpu *gpu, const GpuKernel *kernel, const GpuLaunch *launch, GpuError *error) {
+    EmulatorResult result;
+    bool fine = gpu_launch(gpu, kernel, launch, &result, error);
+    emulator_result_free(&result);
+    return fine;
+}
+
+bool gpu_synchronize(Gpu *gpu, GpuError *error) {
+    (void)gpu, (void)error;
+    return true;
+}

@@ -1,0 +1,205 @@
+// The judge, the page and the JSON over kernels that are C functions (fake_gpu.c): a sum with one partial a
+// warp, as in chapter 4, that goes wrong in the way that PROBE names in the environment.
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "driver/judge.h"
+#include "driver/page.h"
+#include "driver/result.h"
+#include "driver/runner.h"
+#include "driver/shape.h"
+#include "fake_gpu.h"
+
+const Chapter chapter = {
+    .number = 4,
+    .name = "ch04",
+    .title = "Warp shuffle",
+    .points = 10,
+    .tasks = {{
+        .name = "sum_shuffle",
+        .buffers = {{.name = "in", .role = INPUT, .misaligned = true},
+                    {.name = "partial", .role = OUTPUT, .count = PER_WARP}},
+        .launches = {{.kernel = "sum_shuffle", .arguments = {BUFFER("in"), BUFFER("partial"), INT(COUNT_N)}}},
+        .expect = EXPECT_SUM,
+        .chain = CHAIN_WARP,
+        .is_bit_identical = true,
+        .max_n_gpu = 1 << 20,
+    }},
+    .goals = {{.words = "sectors per load request",
+               .measure = "global_ld_sectors / global_ld_requests",
+               .bound = AT_MOST,
+               .limit = 4,
+               .points = 3,
+               .why = "Every sector costs the same, used or not."},
+              {.words = "shuffles per warp",
+               .measure = "shuffles / warps",
+               .bound = AT_MOST,
+               .limit = 5,
+               .points = 2},
+              {.words = "of the reference's bandwidth",
+               .measure = "bandwidth_ratio",
+               .bound = AT_LEAST,
+               .limit = 0.9,
+               .points = 1}},
+    .remarks = {{"RACE", NULL, "Only one lane of a warp should write."}},
+};
+
+static bool probe(const char *name) {
+    const char *wanted = getenv("PROBE");
+    return wanted && strcmp(wanted, name) == 0;
+}
+
+// ---- Kernels
+// ---------------------------------------------------------------------------------------------------
+
+static void launch_sum(const GpuLaunch *launch, EmulatorResult *result, Finding *finding) {
+    (void)result, (void)finding;
+    LaunchShapeImage *shape;
+    long long n;
+    memcpy(&shape, launch->arguments, sizeof shape);
+    memcpy(&n, (const char *)launch->arguments + 16, sizeof n);
+    if (probe("launch_unset")) return;
+    if (probe("launch_too_many")) n = 1LL << 50;
+    long long blocks = (n + 255) / 256;
+    if (blocks > 1056 && !probe("launch_too_many")) blocks = 1056;
+    shape->grid[0] = blocks;
+    shape->block[0] = probe("launch_big_block") ? 2048 : 256;
+    shape->grid[1] = shape->grid[2] = shape->block[1] = shape->block[2] = 1;
+    if (probe("launch_crash")) raise(SIGSEGV);
+}
+
+static void garble_reply(void) {
+    char rubbish[8192];
+    memset(rubbish, 0x5a, sizeof rubbish);
+    for (int i = 0; i < 16; i++)
+        if (write(RUNNER_SOCKET, rubbish, sizeof rubbish) < 0) break;
+}
+
+// Warp w of W adds elements w, w + W, ...: right in exact arithmetic, and wrong in one way at a time.
+static void sum(const GpuLaunch *launch, EmulatorResult *result, Finding *finding) {
+    const float *in;
+    float *partial;
+    int n;
+    memcpy(&in, launch->arguments, sizeof in);
+    memcpy(&partial, (const char *)launch->arguments + 8, sizeof partial);
+    memcpy(&n, (const char *)launch->arguments + 16, sizeof n);
+    int warps = (int)(launch->grid[0] * (launch->block[0] / 32)), count = n;
+    if (probe("drops_last")) count = n - 1;
+    if (probe("drops_tail") && n >= 4) count = n / 4 * 4;
+    for (int warp = 0; warp < warps; warp++) {
+        float total = 0;
+        for (int i = warp; i < count; i += warps) total += in[i];
+        if (probe("twice")) total *= 2;
+        if (probe("zero")) total = 0;
+        if (probe("unwritten") && warp == warps - 1) continue;
+        if (probe("by_schedule") && warp == 0)
+            total = nextafterf(total, launch->schedule % 2 ? INFINITY : -INFINITY);
+        partial[warp] = total;
+    }
+    if (probe("no_nan"))
+        for (int warp = 0; warp < warps; warp++)
+            if (isnan(partial[warp])) partial[warp] = 0;
+    if (probe("overrun") && n == 33) partial[warps] = 1;
+    if (probe("writes_input") && n == 33) *(float *)(uintptr_t)&in[7] = 3;
+    if (probe("crash") && n == 33) raise(SIGSEGV);
+    if (probe("always_crash")) raise(SIGSEGV);
+    if (probe("crash_once") && n == 33 && access("crashed", F_OK) != 0) {
+        fclose(fopen("crashed", "w"));
+        raise(SIGSEGV);
+    }
+    if (probe("exit")) exit(0);
+    if (probe("hang") && n == 33)
+        for (;;) pause();
+    if (probe("garbage") && n == 33) garble_reply();
+    if (probe("prints")) {
+        printf("hello \033[31m from n = %d\n", n);
+        if (n == 33)
+            for (int i = 0; i < 20000; i++) printf("line %d\n", i);
+    }
+    if (probe("race") && n >= 64) {
+        *finding = (Finding){.kind = FINDING_RACE,
+                             .place = {.file = "kernel.cu", .line = 7, .column = 5},
+                             .other_place = {.file = "kernel.cu", .line = 7},
+                             .warp = 1,
+                             .lane = 3,
+                             .count = 2,
+                             .address = 0x1000,
+                             .bytes = 4,
+                             .is_store = true,
+                             .object = "partial",
+                             .object_bytes = 32};
+        snprintf(finding->message, sizeof finding->message,
+                 "threads (0,0,0) and (1,0,0) both write partial[0]");
+    }
+    if (probe("fault") && n == 257) {
+        *finding =
+            (Finding){.kind = FINDING_OUT_OF_BOUNDS, .fatal = true, .warp = -1, .lane = -1, .count = 1};
+        snprintf(finding->message, sizeof finding->message, "reads 4 bytes at in + 1028");
+    }
+    if (launch->count) {
+        result->counters.global_ld_requests = 1000;
+        result->counters.global_ld_sectors = probe("slow") ? 32000 : 4000;
+        result->counters.shuffles = 5 * (uint64_t)warps;
+        result->line_count = 1;
+        result->lines = calloc(1, sizeof *result->lines);
+        if (result->lines) {
+            snprintf(result->lines[0].place.file, sizeof result->lines[0].place.file, "kernel.cu");
+            result->lines[0].place.line = 7;
+            result->lines[0].counters = result->counters;
+        }
+    }
+}
+
+const FakeKernel fake_kernels[] = {
+    {"launch_sum_shuffle", "ppl", launch_sum}, {"sum_shuffle", "ppi", sum}, {0}};
+
+// ---- The run
+// --------------------------------------------------------------------------------------------------------
+
+int main(int count, char **arguments) {
+    if (count == 2 && strcmp(arguments[1], "--runner") == 0) return runner_main();
+    signal(SIGPIPE, SIG_IGN);
+    static Options options;
+    static Image image;
+    static Judgement judgement;
+    char why[256];
+    if (!options_parse(count, arguments, &options, why, sizeof why)) {
+        fprintf(stderr, "%s\n", why);
+        return 2;
+    }
+    if (options.is_help) {
+        options_print_help("ch04");
+        return 0;
+    }
+    text_add(&image.text, "an image");
+    image.is_ptx = true;
+    image.verdict = VERDICT_PASS;
+    image.kernels[0][0] =
+        (ImageKernel){.symbol = "sum_shuffle", .launch_symbol = "launch_sum_shuffle", .registers = 12};
+    judge(&chapter, &image, &options, NULL, &judgement);
+    const Report report = {.of = &chapter,
+                           .options = &options,
+                           .image = &image,
+                           .judgement = &judgement,
+                           .source = "kernel.cu",
+                           .next_chapter = "ch05"};
+    Text page = {0};
+    Terminal terminal = terminal_of_stdout();
+    page_add(&page, &terminal, &report);
+    if (options.is_profile) profile_add(&page, &terminal, &report);
+    terminal_write(&terminal, &page);
+    text_free(&page);
+    FileError error;
+    if (options.json_file && !result_write(options.json_file, &report, &error)) {
+        fprintf(stderr, "%s\n", error.message);
+        return 3;
+    }
+    int status = verdict_exit_status(judgement.verdict);
+    judgement_free(&judgement);
+    image_free(&image);
+    return status;
+}

@@ -1,0 +1,15 @@
+// RIGHT: double-accumulator - adds up in double and rounds once
+#include "warpbook.cuh"
+
+LAUNCH(sum_single) {
+    launch->grid = 1;
+    launch->block = 1;
+}
+
+__global__ void sum_single(const float *in, float *partial, int n) {
+    double sum = 0.0;
+    for (int i = 0; i < n; i++) {
+        sum += in[i];
+    }
+    partial[0] = (float)sum;
+}

@@ -1,0 +1,30 @@
+// RIGHT: pairs-with-packed-threads - neighbouring pairs, worked on by threads that stand side by side
+#include "warpbook.cuh"
+
+LAUNCH(sum_tree) {
+    launch->block = 256;
+    launch->grid = max(1, min(ceil_div(n, 256), 8 * gpu->sm_count));
+}
+
+__global__ void sum_tree(const float *in, float *scratch, float *partial, int n) {
+    int thread = blockIdx.x * blockDim.x + threadIdx.x;
+    int threads = gridDim.x * blockDim.x;
+    float sum = 0.0f;
+    for (int i = thread; i < n; i += threads) {
+        sum += in[i];
+    }
+    float *tree = scratch + blockIdx.x * blockDim.x;
+    tree[threadIdx.x] = sum;
+    __syncthreads();
+
+    for (int stride = 1; stride < blockDim.x; stride *= 2) {
+        int slot = 2 * stride * threadIdx.x;
+        if (slot < blockDim.x) {
+            tree[slot] += tree[slot + stride];
+        }
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) {
+        partial[blockIdx.x] = tree[0];
+    }
+}

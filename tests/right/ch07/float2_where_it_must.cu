@@ -1,0 +1,54 @@
+// RIGHT: float2-where-it-must - 8-byte loads: right for every base, with more of them than needed
+#include "warpbook.cuh"
+
+LAUNCH(sum_float4) {
+    launch->block = 256;
+    launch->grid = max(1, min(ceil_div(n, 4 * 256), 8 * gpu->sm_count));
+}
+
+__device__ float sum_of_warp(float value) {
+    for (int distance = 16; distance > 0; distance /= 2) {
+        value += __shfl_down_sync(0xffffffff, value, distance);
+    }
+    return value;
+}
+
+__device__ float sum_of_block(float value) {
+    __shared__ float sum_of[32];
+    int lane = threadIdx.x % 32;
+    int warp = threadIdx.x / 32;
+    value = sum_of_warp(value);
+    if (lane == 0) {
+        sum_of[warp] = value;
+    }
+    __syncthreads();
+    if (warp == 0) {
+        value = sum_of_warp(lane < blockDim.x / 32 ? sum_of[lane] : 0.0f);
+    }
+    return value;
+}
+
+__global__ void sum_float4(const float *in, float *partial, int n) {
+    int thread = blockIdx.x * blockDim.x + threadIdx.x;
+    int threads = gridDim.x * blockDim.x;
+    float sum = 0.0f;
+    int head = min((int)((size_t)in / 4 % 2), n);
+    int pairs = (n - head) / 2;
+    const float2 *pair = (const float2 *)(in + head);
+    for (int i = thread; i < pairs; i += threads) {
+        float2 two = pair[i];
+        sum += two.x + two.y;
+    }
+    if (thread == 0) {
+        for (int i = 0; i < head; i++) {
+            sum += in[i];
+        }
+        for (int i = head + 2 * pairs; i < n; i++) {
+            sum += in[i];
+        }
+    }
+    sum = sum_of_block(sum);
+    if (threadIdx.x == 0) {
+        partial[blockIdx.x] = sum;
+    }
+}

@@ -1,0 +1,196 @@
+"""The checkout itself: every chapter whole, no trace of one machine in any file, documents in step."""
+
+import ast
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+from grader.readme import FormError, places
+from grader.workbook import find_workbook
+
+CHAPTERS = sorted((ROOT / "chapters").glob("ch[0-9][0-9]_*"))
+LOCKS = sorted(ROOT.glob("requirements*.lock"))
+
+
+def tracked() -> list[Path]:
+    """The files that are, or would be, committed."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True)
+    if done.returncode == 0:
+        names = [name for name in done.stdout.decode().split("\0") if name]
+        return [ROOT / name for name in names if (ROOT / name).is_file()]
+    skipped = {"build", ".venv", ".git", "progress", "__pycache__"}
+    return [p for p in ROOT.rglob("*") if p.is_file() and not skipped & set(p.relative_to(ROOT).parts)]
+
+
+def text_of(path: Path) -> str | None:
+    try:
+        return path.read_text("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+# ---- Chapters --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.name)
+def test_a_chapter_has_its_files(chapter: Path) -> None:
+    for name in ("README.md", "kernel.cu", "chapter.c", "hints.md"):
+        assert (chapter / name).is_file(), f"{chapter.name} lacks {name}"
+    for name in ("kernel.cu", "notes.md"):
+        assert (ROOT / "solutions" / chapter.name / name).is_file(), f"solutions/{chapter.name} lacks {name}"
+
+
+def test_chapters_are_numbered_without_a_gap_and_have_titles() -> None:
+    found = find_workbook().select([])
+    assert [chapter.name for chapter in found] == [f"ch{number:02}" for number in range(1, len(found) + 1)]
+    assert len(found) == len(CHAPTERS) == len(list((ROOT / "solutions").glob("ch*")))
+    assert all(chapter.title for chapter in found)
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.name)
+def test_a_chapter_has_three_hints(chapter: Path) -> None:
+    from grader.hints import read_hints
+
+    workbook = find_workbook()
+    hints = read_hints(workbook, workbook.select([chapter.name])[0])
+    assert len(hints) == 3
+    assert all(len(hint) > 40 for hint in hints)
+
+
+# ---- Files -----------------------------------------------------------------------------------------------
+
+
+def test_no_file_speaks_of_one_machine() -> None:
+    """No absolute path into a home or a checkout, and no package index: the next machine has others."""
+    folders = "|".join(["/home/[a-z]", "/root" + "/", "/work" + "/", "/Users" + "/"])
+    index = "|".join(
+        [
+            "index" + "-url",
+            "find" + "-links",
+            "trusted" + "-host",
+            "pypi" + r"\.org",
+            "files" + r"\.pythonhosted",
+        ]
+    )
+    bad = re.compile(f"(?<![\\w.])(?:{folders})|{index}")
+    allowed = {"mk/lock.sh"}  # names uv's options that keep them out
+    for path in tracked():
+        name = str(path.relative_to(ROOT))
+        text = text_of(path)
+        if text is None or name in allowed:
+            continue
+        match = bad.search(text)
+        assert not match, f"{name}: {match and match[0]}"
+
+
+def test_text_files_are_tidy() -> None:
+    for path in tracked():
+        text = text_of(path)
+        if not text or path.suffix in (".ptx", ".csv", ".patch") or "data" in path.parts:
+            continue
+        name = path.relative_to(ROOT)
+        assert "\r" not in text, f"{name}: carriage returns"
+        assert text.endswith("\n"), f"{name}: no newline at the end"
+        if path.name != "Makefile" and path.suffix not in (".mk",) and "\t" in text:
+            assert path.suffix in (".md", ".py", ".sh", ".c", ".h", ""), f"{name}: tabs"
+
+
+def test_c_files_are_of_a_size_to_read() -> None:
+    for path in (ROOT / "common").rglob("*.[ch]"):
+        assert len(path.read_text().splitlines()) <= 1000, (
+            f"{path.relative_to(ROOT)} is too long for one idea"
+        )
+
+
+def test_scripts_can_be_run() -> None:
+    assert (ROOT / ".ci" / "run").stat().st_mode & 0o111
+    assert (ROOT / ".ci" / "run").read_text().startswith("#!/bin/bash\n")
+
+
+# ---- Lock files ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
+def test_every_locked_package_has_hashes_and_nothing_else(lock: Path) -> None:
+    text = lock.read_text()
+    assert "://" not in text
+    for entry in re.split(r"\n(?=\S)", text.strip()):
+        assert re.match(r"[a-z0-9.-]+==[\w.]+( ; [^\\]+?)?( \\\n    --hash=sha256:[0-9a-f]{64})+$", entry), (
+            entry
+        )
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
+def test_every_wish_is_locked(lock: Path) -> None:
+    locked = set(re.findall(r"^([a-z0-9.-]+)==", lock.read_text(), re.MULTILINE))
+    wishes = re.findall(r"^([A-Za-z0-9._-]+)", lock.with_suffix(".in").read_text(), re.MULTILINE)
+    for wish in wishes:
+        if not wish.startswith("-"):
+            assert wish.lower().replace("_", "-") in locked
+
+
+def test_runtime_and_tests_agree_on_versions() -> None:
+    def pins(name: str) -> dict[str, str]:
+        return dict(re.findall(r"^([a-z0-9.-]+)==(\S+) \\$", (ROOT / name).read_text(), re.MULTILINE))
+
+    runtime, dev = pins("requirements.lock"), pins("requirements-dev.lock")
+    assert {name: dev[name] for name in runtime.keys() & dev.keys()} == {
+        name: runtime[name] for name in runtime.keys() & dev.keys()
+    }
+
+
+# ---- Documents -------------------------------------------------------------------------------------------
+
+
+def test_readme_shows_output_in_form() -> None:
+    found = places((ROOT / "README.md").read_text())
+    assert found
+    for place in found:
+        assert place.text.strip(), f"no output of `{place.command}` yet; run make readme"
+        assert "Traceback" not in place.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<!-- output: make -->\n",
+        "<!-- output: make -->\nno block\n<!-- end -->\n",
+        "<!-- end -->\n",
+        "<!-- output: make -->\n```\nx\n```\nmore\n<!-- end -->\n",
+    ],
+)
+def test_readme_markers_out_of_form_are_found(text: str) -> None:
+    with pytest.raises(FormError):
+        places(text)
+
+
+def test_targets_that_documents_name_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    known = set(re.findall(r"^([a-z][a-z-]*):", makefile, re.MULTILINE))
+    known |= {
+        target for line in re.findall(r"^([a-z][a-z -]*):", makefile, re.MULTILINE) for target in line.split()
+    }
+    for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "chapters").glob("*/*.md")]:
+        for target in re.findall(r"`make ([a-z][a-z-]*)\b", path.read_text()):
+            if not re.match(r"(ch|hint-ch|show-ch|reset-ch|program-ch)", target):
+                assert target in known, f"{path.relative_to(ROOT)}: make {target}"
+
+
+def test_links_in_documents_lead_somewhere() -> None:
+    for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *ROOT.glob("*/*/README.md")]:
+        for link in re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", path.read_text()):
+            assert (path.parent / link).exists(), f"{path.relative_to(ROOT)}: {link}"
+
+
+def test_version_is_the_same_everywhere() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    module = ast.parse((ROOT / "grader" / "__init__.py").read_text())
+    (version,) = [
+        n.value.value for n in module.body if isinstance(n, ast.Assign) and isinstance(n.value, ast.Constant)
+    ]
+    assert version == project["version"]

@@ -1,0 +1,203 @@
+"""The Makefile: what is rebuilt when, what is printed, and that nothing is written outside build/."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+from test_bad_input import checkout, run_make  # noqa: F401  (a fixture)
+
+
+def lines(done: subprocess.CompletedProcess[str]) -> list[str]:
+    assert done.returncode == 0, done.stdout + done.stderr
+    return [" ".join(line.split()) for line in done.stdout.splitlines() if not line.startswith("make")]
+
+
+def test_help_lists_every_documented_target() -> None:
+    done = run_make("help", folder=ROOT)
+    assert done.returncode == 0
+    targets = re.findall(r"^  make (\S+) +\S", done.stdout, re.MULTILINE)
+    wanted = "chNN grade solutions hint-chNN reset-chNN show-chNN skeletons doctor test check clean help"
+    assert set(wanted.split()) <= set(targets)
+    assert all(len(line) <= 100 for line in done.stdout.splitlines())
+
+
+def test_one_quiet_line_a_step(checkout: Path) -> None:  # noqa: F811
+    first = lines(run_make("program-ch01", folder=checkout))
+    assert "CC chapters/ch01_one/chapter.c" in first
+    assert "LINK build/programs/ch01" in first
+    assert not any("ch02" in line for line in first)
+    assert subprocess.run([checkout / "ch01"]).returncode == 0
+    assert lines(run_make("program-ch01", folder=checkout)) == [], "nothing is done twice"
+
+
+def test_verbose_shows_the_commands(checkout: Path) -> None:  # noqa: F811
+    done = run_make("program-ch01", "V=1", folder=checkout)
+    assert " -c -o build/obj/chapters/ch01_one/chapter.o chapters/ch01_one/chapter.c" in done.stdout
+    assert "  CC  " not in done.stdout
+
+
+def test_a_header_rebuilds_what_includes_it(checkout: Path) -> None:  # noqa: F811
+    run_make("drivers", folder=checkout)
+    header = checkout / "common/emulator/lexer.h"
+    header.write_text("#define LEX 2\n")
+    os.utime(header, (header.stat().st_atime, header.stat().st_mtime + 2))
+    again = lines(run_make("drivers", folder=checkout))
+    assert [line for line in again if line.startswith("CC")] == ["CC common/emulator/lexer.c"]
+    assert "AR build/lib/libemulator.a" in again
+    assert "LINK build/programs/ch02" in again
+
+
+def test_changed_flags_rebuild(checkout: Path) -> None:  # noqa: F811
+    run_make("program-ch01", folder=checkout)
+    assert "CC chapters/ch01_one/chapter.c" in lines(
+        run_make("program-ch01", "CFLAGS=-DX=1", folder=checkout)
+    )
+    assert lines(run_make("program-ch01", "CFLAGS=-DX=1", folder=checkout)) == []
+    assert "CC chapters/ch01_one/chapter.c" in lines(run_make("program-ch01", folder=checkout))
+
+
+def test_a_removed_source_leaves_the_library(checkout: Path) -> None:  # noqa: F811
+    extra = checkout / "common/emulator/extra.c"
+    extra.write_text("int extra;\n")
+    run_make("libs", folder=checkout)
+    library = checkout / "build/lib/libemulator.a"
+    assert "extra.o" in subprocess.run(["ar", "t", library], capture_output=True, text=True).stdout
+    extra.unlink()
+    assert run_make("libs", folder=checkout).returncode == 0
+    assert "extra.o" not in subprocess.run(["ar", "t", library], capture_output=True, text=True).stdout
+
+
+def test_a_new_chapter_is_found(checkout: Path) -> None:  # noqa: F811
+    run_make("drivers", folder=checkout)
+    shutil.copytree(checkout / "chapters/ch01_one", checkout / "chapters/ch03_three")
+    made = lines(run_make("drivers", folder=checkout))
+    assert [line for line in made if line.startswith("CC")] == ["CC chapters/ch03_three/chapter.c"]
+    assert (checkout / "ch03").exists()
+
+
+def test_many_jobs_at_once(checkout: Path) -> None:  # noqa: F811
+    assert run_make("-j8", "drivers", "libs", "tools", folder=checkout).returncode == 0
+
+
+def test_warnings_of_a_newer_compiler_stop_nobody(checkout: Path) -> None:  # noqa: F811
+    (checkout / "chapters/ch01_one/chapter.c").write_text("static int unused;\nint chapter = 0;\n")
+    assert run_make("program-ch01", folder=checkout).returncode == 0
+    assert run_make("objects", "WERROR=1", "OUT=build/check/cc", folder=checkout).returncode == 2
+
+
+def test_sanitizers_build_beside(checkout: Path) -> None:  # noqa: F811
+    run_make("program-ch02", folder=checkout)
+    before = (checkout / "ch02").read_bytes()
+    assert run_make("program-ch02", "SANITIZE=1", folder=checkout).returncode == 0
+    program = (checkout / "build/sanitize/programs/ch02").read_bytes()
+    assert b"__asan" in program
+    assert (checkout / "ch02").read_bytes() == before
+
+
+def test_everything_built_is_ignored_by_git_or_under_build(checkout: Path) -> None:  # noqa: F811
+    def files() -> set[str]:
+        return {str(path.relative_to(checkout)) for path in checkout.rglob("*") if path.is_file()}
+
+    before = files()
+    run_make("drivers", folder=checkout)
+    new = {name for name in files() - before if not name.startswith("build/")}
+    assert new == {"ch01", "ch02"}
+
+
+def test_clean_keeps_what_is_the_learners(checkout: Path) -> None:  # noqa: F811
+    run_make("drivers", folder=checkout)
+    for kept in ("build/kept/ch01/kernel.cu.1.bak", "progress/history.sqlite"):
+        (checkout / kept).parent.mkdir(parents=True, exist_ok=True)
+        (checkout / kept).write_text("precious")
+    assert run_make("clean", folder=checkout).returncode == 0
+    assert sorted(os.listdir(checkout / "build")) == ["kept"]
+    assert (checkout / "build/kept/ch01/kernel.cu.1.bak").exists()
+    assert (checkout / "progress/history.sqlite").exists()
+    assert not (checkout / "ch01").exists()
+    assert run_make("clean", folder=checkout).returncode == 0
+
+
+def test_the_interpreters_own_packages(checkout: Path) -> None:  # noqa: F811
+    """VENV= makes no environment and installs nothing."""
+    (checkout / "grader").mkdir()
+    (checkout / "grader" / "__init__.py").write_text("")
+    (checkout / "grader" / "__main__.py").write_text("import sys; print('graded', *sys.argv[1:])\n")
+    done = run_make("grade", "PYTHON=python3", "VENV=", "CH=ch01 ch02", folder=checkout)
+    assert "graded grade -- ch01 ch02" in done.stdout, done.stderr
+    assert not (checkout / ".venv").exists()
+
+
+# ---- Without a C++ compiler, and without nvcc ------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def nvcc() -> str:
+    found = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+    found = found or next(
+        (str(p) for p in ROOT.glob(".venv/lib/python3*/site-packages/nvidia/cu*/bin/nvcc")), None
+    )
+    if not found:
+        pytest.skip("needs nvcc")
+    return found
+
+
+KERNEL = """\
+#include <cuda_fp16.h>
+#include <cuda_bf16.h>
+#include "warpbook.cuh"
+LAUNCH(k) { launch->block = 256; launch->grid = ceil_div(n, 256); }
+__global__ void k(float *a, __half *h, __nv_bfloat162 *b) {
+    a[threadIdx.x] += fabs(sqrtf(a[3])) + fmaxf(1.0f, pow(a[1], a[2])) + std::abs(a[4]) + 1'000'000;
+    if (isnan(a[2]) || isinf(a[0])) printf("%f\\n", a[4]);
+    assert(a[3] > 0);
+    h[0] = h[1] * h[2];
+    b[0] = __hadd2(b[1], b[2]);
+    a[5] = max((int)a[1], 3) + min(a[2], 3.0f);
+}
+"""
+
+
+def test_nvcc_preprocesses_with_a_c_compiler_alone(tmp_path: Path, nvcc: str) -> None:
+    """mk/host stands in for g++: the instructions are the same."""
+    kernel = KERNEL.replace(" + std::max(1, 2)", "")
+    (tmp_path / "kernel.cu").write_text(kernel)
+    stand_in = tmp_path / "ccbin"
+    (stand_in / "include").mkdir(parents=True)
+    for path in (ROOT / "mk/host").iterdir():
+        if path.name not in ("gcc", "README.md"):
+            shutil.copy(path, stand_in / "include")
+    (stand_in / "gcc").write_text((ROOT / "mk/host/gcc").read_text().replace("@CC@", "cc -nostdinc++"))
+    (stand_in / "gcc").chmod(0o755)
+    made = []
+    for extra in ([], ["-ccbin", str(stand_in)]):
+        command = [
+            nvcc,
+            "-ptx",
+            "-arch=compute_80",
+            f"-I{ROOT}/common/include",
+            *extra,
+            "-o",
+            "k.ptx",
+            "kernel.cu",
+        ]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        if not extra and done.returncode != 0 and "cc1plus" in done.stderr:
+            continue  # there is none here to compare with
+        assert done.returncode == 0, done.stderr
+        text = (tmp_path / "k.ptx").read_text()
+        made.append([line for line in text.splitlines() if not line.startswith("//")])
+    assert made[0] == made[-1]
+
+
+def test_configuration_falls_back_to_the_stand_in(checkout: Path, tmp_path: Path) -> None:  # noqa: F811
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    (tools / "gcc").write_text('#!/bin/sh\ncase "$*" in *c++*) exit 1 ;; esac\nexec cc "$@"\n')
+    (tools / "gcc").chmod(0o755)
+    assert run_make("libs", folder=checkout, PATH=f"{tools}:{os.environ['PATH']}").returncode == 0
+    assert os.access(checkout / "build/ccbin/gcc", os.X_OK)
+    assert (checkout / "build/ccbin/include/cmath").exists()

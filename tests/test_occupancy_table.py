@@ -1,0 +1,192 @@
+"""Chapter 6's table, line by line, beside NVIDIA's occupancy calculator, the toolkit's cuda_occupancy.h."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+CHAPTER = ROOT / "chapters" / "ch06_occupancy" / "chapter.c"
+
+# The calculator wants the compute capability, which is no column of the table.
+COMPUTE_CAPABILITY = {
+    "Jetson_TX2": (6, 2),
+    "V100": (7, 0),
+    "T4": (7, 5),
+    "A100": (8, 0),
+    "RTX_3090": (8, 6),
+    "L4": (8, 9),
+    "RTX_4090": (8, 9),
+    "H100": (9, 0),
+    "H200": (9, 0),
+    "B200": (10, 0),
+    "RTX_5060": (12, 0),
+    "RTX_5070_Ti": (12, 0),
+    "RTX_5090": (12, 0),
+}
+
+# Prints for each row: the GPU, the question, chapter.c's answer, the calculator's answer, and three figures
+# of the GPU that the calculator knows by itself (blocks per SM, unit of shared memory, of registers).
+PROGRAM = r"""
+#include CHAPTER
+#include <cuda_occupancy.h>
+#include <string.h>
+
+static const struct { const char *name; int major, minor; } capabilities[] = { CAPABILITIES };
+
+int main(void) {
+    for (int row = 0; row < ROWS; row++) {
+        const int *q = questions[row];
+        cudaOccDeviceProp gpu = {0};
+        for (size_t i = 0; i < sizeof capabilities / sizeof *capabilities; i++) {
+            if (strcmp(capabilities[i].name, gpu_names[row]) == 0) {
+                gpu.computeMajor = capabilities[i].major;
+                gpu.computeMinor = capabilities[i].minor;
+            }
+        }
+        gpu.numSms = q[0];
+        gpu.maxThreadsPerMultiprocessor = q[1];
+        gpu.maxThreadsPerBlock = q[2];
+        gpu.regsPerMultiprocessor = q[4];
+        gpu.regsPerBlock = q[5];
+        gpu.sharedMemPerMultiprocessor = (size_t)q[6];
+        gpu.sharedMemPerBlockOptin = (size_t)q[7];
+        gpu.sharedMemPerBlock = 48 * 1024; // without opting in, on all of these
+        gpu.reservedSharedMemPerBlock = (size_t)q[8];
+        gpu.warpSize = 32;
+
+        cudaOccFuncAttributes kernel = {0};
+        kernel.maxThreadsPerBlock = INT_MAX;
+        kernel.numRegs = q[11];
+        kernel.shmemLimitConfig = FUNC_SHMEM_LIMIT_OPTIN;
+        kernel.maxDynamicSharedSizeBytes = (size_t)q[12];
+        kernel.numBlockBarriers = 1;
+
+        cudaOccDeviceState state = {0};
+        state.carveoutConfig = SHAREDMEM_CARVEOUT_DEFAULT;
+
+        cudaOccResult r = {0};
+        if (cudaOccMaxActiveBlocksPerMultiprocessor(&r, &gpu, &kernel, &state, q[10], (size_t)q[12]) !=
+            CUDA_OCC_SUCCESS) {
+            printf("the calculator refuses row %d\n", row);
+            return 1;
+        }
+        int unit = 0, registers = 0;
+        cudaOccSMemAllocationGranularity(&unit, &gpu);
+        cudaOccRegAllocationGranularity(&registers, &gpu);
+
+        printf("%s", gpu_names[row]);
+        for (int i = 0; i < QUESTION_INTS; i++) printf(" %d", q[i]);
+        for (int i = 0; i < ANSWER_INTS; i++) printf(" %d", answers[row][i]);
+        int blocks = r.activeBlocksPerMultiprocessor, warps = blocks * ((q[10] + 31) / 32);
+        printf(" %d %d %d %d %d %d %d %d", r.blockLimitWarps, r.blockLimitRegs, r.blockLimitSharedMem,
+               r.blockLimitBlocks, blocks, warps, 100 * warps / (q[1] / 32), blocks * q[0]);
+        printf(" %d %d %d\n", r.blockLimitBlocks, unit, registers);
+    }
+    return 0;
+}
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of TABLE, as chapter.c has it and as the calculator answers it."""
+
+    gpu: str
+    question: tuple[int, ...]
+    answer: tuple[int, ...]
+    calculated: tuple[int, ...]
+    blocks_per_sm: int
+    shared_unit: int
+    register_unit: int
+
+    def __str__(self) -> str:
+        threads, registers, shared = self.question[-3:]
+        return f"{self.gpu}: {threads} threads, {registers} registers, {shared} bytes"
+
+
+def toolkit_include() -> Path | None:
+    """The folder of cuda_occupancy.h: of the toolkit, or of NVIDIA's wheels."""
+    folders = [Path(home) / "include" for home in (os.environ.get("CUDA_HOME"), "/usr/local/cuda") if home]
+    if nvcc := shutil.which("nvcc"):
+        folders.append(Path(nvcc).resolve().parent.parent / "include")
+    if (spec := importlib.util.find_spec("nvidia")) and spec.submodule_search_locations:
+        for place in spec.submodule_search_locations:
+            folders += sorted(Path(place).glob("*/include"))
+    return next((folder for folder in folders if (folder / "cuda_occupancy.h").is_file()), None)
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
+    """The table, each line beside what the calculator says."""
+    include = toolkit_include()
+    compiler = next((cc for cc in ("cc", "gcc", "clang") if shutil.which(cc)), None)
+    if include is None or compiler is None:
+        pytest.skip("needs cuda_occupancy.h (CUDA toolkit or NVIDIA's wheels) and a C compiler")
+    folder = tmp_path_factory.mktemp("occupancy")
+    capabilities = ", ".join(
+        f'{{"{name}", {major}, {minor}}}' for name, (major, minor) in COMPUTE_CAPABILITY.items()
+    )
+    source = folder / "oracle.c"
+    source.write_text(PROGRAM.replace("CAPABILITIES }", f"{capabilities} }}"), encoding="utf-8")
+    program = folder / "oracle"
+    subprocess.run(
+        [
+            compiler,
+            "-std=gnu17",
+            f'-DCHAPTER="{CHAPTER}"',
+            f"-I{ROOT / 'common'}",
+            f"-I{ROOT / 'common' / 'driver'}",
+            f"-isystem{include}",
+            "-o",
+            str(program),
+            str(source),
+        ],
+        check=True,
+    )
+    output = subprocess.run([program], check=True, capture_output=True, text=True).stdout
+    table = []
+    for line in output.splitlines():
+        gpu, *numbers = line.split()
+        values = tuple(map(int, numbers))
+        table.append(Row(gpu, values[:13], values[13:21], values[21:29], *values[29:]))
+    return table
+
+
+def test_every_line_is_what_the_calculator_answers(rows: list[Row]) -> None:
+    wrong = [f"{row}: {row.answer}, not {row.calculated}" for row in rows if row.answer != row.calculated]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_figures_of_each_gpu_are_those_the_calculator_knows(rows: list[Row]) -> None:
+    for row in rows:
+        assert row.question[3] == row.blocks_per_sm, row
+        assert row.question[9] == row.shared_unit, row
+        assert row.register_unit == 256, row
+
+
+def test_the_table_has_every_gpu_and_no_line_twice(rows: list[Row]) -> None:
+    assert {row.gpu for row in rows} == set(COMPUTE_CAPABILITY)
+    questions = [(row.gpu, row.question) for row in rows]
+    assert len(set(questions)) == len(questions) >= 100
+
+
+def test_an_l4_holds_six_blocks_of_256(rows: list[Row]) -> None:
+    """The example that the chapter grew from: 32 bytes asked for, 1,024 reserved."""
+    [row] = [row for row in rows if row.gpu == "L4" and row.question[-3:] == (256, 12, 32)]
+    assert row.answer[4:] == (6, 48, 100, 348)
+
+
+def test_every_limit_decides_somewhere(rows: list[Row]) -> None:
+    """Each of the four is the only smallest in some line, and each formula says 0 somewhere it should."""
+    for limit in range(4):
+        others = [i for i in range(4) if i != limit]
+        assert any(all(row.answer[limit] < row.answer[i] for i in others) for row in rows), limit
+    for limit in range(3):
+        assert any(row.answer[limit] == 0 for row in rows), limit

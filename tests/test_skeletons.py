@@ -1,0 +1,191 @@
+"""Skeletons are made from solutions, and nothing but the exercise is in them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from grader import skeletons
+
+ROOT = Path(__file__).resolve().parent.parent
+SOLUTIONS = skeletons.solutions(ROOT)
+NAMES = [path.parent.name for path in SOLUTIONS]
+# What a skeleton may be left with: it builds and runs, but is not yet right or not yet fast.
+SKELETON_VERDICTS = {"WRONG", "SLOW"}
+
+each_solution = pytest.mark.parametrize("solution", SOLUTIONS, ids=NAMES)
+
+
+def made(solution: Path) -> skeletons.Skeleton:
+    return skeletons.make_skeleton(solution.read_text(encoding="utf-8"), solution.parent.name)
+
+
+def nvcc() -> str:
+    """The path of nvcc; the test is skipped where there is none."""
+    found = (
+        os.environ.get("WARPBOOK_NVCC") or shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+    )
+    wheels = sorted(ROOT.glob(".venv/lib/python3*/site-packages/nvidia/cu*/bin/nvcc"))
+    if not found and not wheels:
+        pytest.skip("needs nvcc")
+    return found or str(wheels[0])
+
+
+def test_every_chapter_has_a_solution_and_the_other_way_round() -> None:
+    chapters = sorted(path.name for path in (ROOT / "chapters").glob("ch[0-9][0-9]_*"))
+    assert chapters == NAMES
+    assert len(NAMES) >= 8
+
+
+@each_solution
+def test_a_chapter_folder_has_its_files(solution: Path) -> None:
+    name = solution.parent.name
+    for file in ("README.md", "kernel.cu", "chapter.c", "hints.md"):
+        path = ROOT / "chapters" / name / file
+        assert path.is_file(), path
+        assert path.stat().st_size > 0, path
+    assert (solution.parent / "notes.md").is_file()
+
+
+@each_solution
+def test_the_skeleton_is_in_step(solution: Path) -> None:
+    present = skeletons.skeleton_path(solution).read_text(encoding="utf-8")
+    assert present == made(solution).text, "run `make skeletons`"
+
+
+def test_check_reports_a_skeleton_that_is_out_of_step(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for solution in SOLUTIONS[:1]:
+        name = solution.parent.name
+        shutil.copytree(solution.parent, tmp_path / "solutions" / name)
+        shutil.copytree(ROOT / "chapters" / name, tmp_path / "chapters" / name)
+        arguments = ["--root", str(tmp_path)]
+        assert skeletons.main([*arguments, "--check"]) == 0
+        skeleton = tmp_path / "chapters" / name / "kernel.cu"
+        skeleton.write_text(skeleton.read_text(encoding="utf-8") + "// mine\n", encoding="utf-8")
+        assert skeletons.main([*arguments, "--check"]) == 1
+        assert "-// mine" in capsys.readouterr().out
+        assert skeletons.main(arguments) == 0
+        assert skeletons.main([*arguments, "--check"]) == 0
+
+
+@each_solution
+def test_a_skeleton_declares_its_verdict_and_numbers_its_todos(solution: Path) -> None:
+    skeleton = made(solution)
+    assert skeleton.verdict in SKELETON_VERDICTS
+    assert skeleton.todos
+    assert skeleton.todos == tuple(range(1, len(skeleton.todos) + 1))
+    assert "SKELETON" not in skeleton.text
+    assert "SOLUTION" not in skeleton.text
+
+
+@each_solution
+def test_no_line_of_the_solution_leaks(solution: Path) -> None:
+    """Lines that say something (braces and the like do not) stand in the solution alone."""
+    skeleton = made(solution)
+    hints = (ROOT / "chapters" / solution.parent.name / "hints.md").read_text(encoding="utf-8")
+    lesson = (ROOT / "chapters" / solution.parent.name / "README.md").read_text(encoding="utf-8")
+    shown = {line.strip() for line in skeleton.text.splitlines()}
+    for line in skeleton.hidden:
+        code = line.split("//")[0].strip()
+        if len(re.findall(r"\w+", code)) < 4 or code in skeleton.given:
+            continue
+        assert code not in shown, f"in the skeleton: {code}"
+        assert code not in hints, f"in the hints: {code}"
+        assert code not in lesson, f"in the lesson: {code}"
+
+
+@each_solution
+def test_hints_are_three_and_graded(solution: Path) -> None:
+    text = (ROOT / "chapters" / solution.parent.name / "hints.md").read_text(encoding="utf-8")
+    headings = re.findall(r"^## .*$", text, flags=re.MULTILINE)
+    assert headings == ["## 1", "## 2", "## 3"]
+    for part in re.split(r"^## \d$", text, flags=re.MULTILINE)[1:]:
+        assert len(part.split()) >= 12, "a hint says something"
+
+
+@each_solution
+def test_the_lesson_is_a_lesson(solution: Path) -> None:
+    text = (ROOT / "chapters" / solution.parent.name / "README.md").read_text(encoding="utf-8")
+    assert 400 <= len(text.split()) <= 4000
+    headings = re.findall(r"^## (.*)$", text, flags=re.MULTILINE)
+    for wanted in ("The exercise", "Reading the verdict", "Myths"):
+        assert wanted in headings
+
+
+@pytest.mark.parametrize("which", ["skeleton", "solution"])
+@each_solution
+def test_compiles_without_a_warning(solution: Path, which: str, tmp_path: Path) -> None:
+    source = skeletons.skeleton_path(solution) if which == "skeleton" else solution
+    include = ROOT / "common" / "include"
+    done = subprocess.run(
+        [nvcc(), "-ptx", "-std=c++17", "-arch=compute_80", "-Werror", "all-warnings", f"-I{include}",
+         "-o", str(tmp_path / "kernel.ptx"), str(source)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert not (done.stdout + done.stderr).strip()
+
+
+# ---- The markers themselves -------------------------------------------------------------------------------
+
+GOOD = """\
+// SKELETON VERDICT: WRONG
+__global__ void f() {
+    // BEGIN SOLUTION
+    // TODO 1: think
+    //         twice
+    // SKELETON: if (a) {
+    // SKELETON:     b();
+    // SKELETON: }
+    // my own remark is kept, being in the head
+    c();
+    // but this one is not
+    // END SOLUTION
+}
+"""
+
+
+def test_markers_become_a_skeleton() -> None:
+    skeleton = skeletons.make_skeleton(GOOD)
+    assert skeleton.text == (
+        "__global__ void f() {\n"
+        "    // TODO 1: think\n"
+        "    //         twice\n"
+        "    if (a) {\n"
+        "        b();\n"
+        "    }\n"
+        "    // my own remark is kept, being in the head\n"
+        "}\n"
+    )
+    assert skeleton.verdict == "WRONG"
+    assert skeleton.todos == (1,)
+    assert skeleton.hidden == ("c();", "// but this one is not")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("// SKELETON VERDICT: WRONG\n", "", "no SKELETON VERDICT"),
+        ("__global__", "// SKELETON VERDICT: SLOW\n__global__", "second SKELETON VERDICT"),
+        ("    // END SOLUTION\n", "", "BEGIN SOLUTION without its END"),
+        ("    // BEGIN SOLUTION\n", "", "outside a solution"),
+        ("    c();\n    // but this one is not\n", "", "nothing is left"),
+        ("TODO 1", "TODO 2", "numbered"),
+        ("    // but this one is not", "    // SKELETON: d();", "come first"),
+        ("    c();\n", "    // BEGIN SOLUTION\n    c();\n", "BEGIN SOLUTION within"),
+        ("}\n", "}\n// END SOLUTION\n", "END SOLUTION without"),
+    ],
+)
+def test_markers_that_are_wrong_are_named(old: str, new: str, message: str) -> None:
+    text = GOOD[: GOOD.rindex(old)] + new + GOOD[GOOD.rindex(old) + len(old) :]
+    with pytest.raises(skeletons.MarkerError, match=message):
+        skeletons.make_skeleton(text)

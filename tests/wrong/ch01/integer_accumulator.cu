@@ -1,0 +1,16 @@
+// VERDICT: WRONG
+// MISTAKE: integer-accumulator - the fractions are cut off at every addition
+#include "warpbook.cuh"
+
+LAUNCH(sum_single) {
+    launch->grid = 1;
+    launch->block = 1;
+}
+
+__global__ void sum_single(const float *in, float *partial, int n) {
+    int sum = 0;
+    for (int i = 0; i < n; i++) {
+        sum += in[i];
+    }
+    partial[0] = sum;
+}

@@ -1,0 +1,16 @@
+// VERDICT: OOB
+// MISTAKE: starts-from-the-first-element - in[0] is read before the loop, though n may be 0
+#include "warpbook.cuh"
+
+LAUNCH(sum_single) {
+    launch->grid = 1;
+    launch->block = 1;
+}
+
+__global__ void sum_single(const float *in, float *partial, int n) {
+    float sum = in[0];
+    for (int i = 1; i < n; i++) {
+        sum += in[i];
+    }
+    partial[0] = sum;
+}

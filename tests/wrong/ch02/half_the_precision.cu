@@ -1,0 +1,21 @@
+// VERDICT: WRONG
+// MISTAKE: half-the-precision - a partial sum is rounded to bf16 on its way out
+#include <cuda_bf16.h>
+
+#include "warpbook.cuh"
+
+LAUNCH(sum_coalesced) {
+    launch->block = 256;
+    launch->grid = max(1, min(ceil_div(n, 256), 8 * gpu->sm_count));
+}
+
+__global__ void sum_coalesced(const float *in, float *partial, int n) {
+    int thread = blockIdx.x * blockDim.x + threadIdx.x;
+    int threads = gridDim.x * blockDim.x;
+
+    float sum = 0.0f;
+    for (int i = thread; i < n; i += threads) {
+        sum += in[i];
+    }
+    partial[thread] = __bfloat162float(__float2bfloat16(sum));
+}

@@ -1,0 +1,23 @@
+// VERDICT: TIMEOUT
+// MISTAKE: spins-for-its-neighbour - each thread waits for a flag in its own partial that nobody sets
+#include "warpbook.cuh"
+
+LAUNCH(sum_coalesced) {
+    launch->block = 256;
+    launch->grid = max(1, min(ceil_div(n, 256), 8 * gpu->sm_count));
+}
+
+__global__ void sum_coalesced(const float *in, float *partial, int n) {
+    int thread = blockIdx.x * blockDim.x + threadIdx.x;
+    int threads = gridDim.x * blockDim.x;
+
+    float sum = 0.0f;
+    for (int i = thread; i < n; i += threads) {
+        sum += in[i];
+    }
+    volatile float *flag = partial;
+    flag[thread] = 0.0f;
+    while (flag[thread] == 0.0f) {
+    }
+    flag[thread] = sum;
+}

@@ -1,0 +1,18 @@
+// VERDICT: WRONG
+// MISTAKE: stride-of-a-block - steps by the block instead of the grid: elements are counted again
+#include "warpbook.cuh"
+
+LAUNCH(sum_coalesced) {
+    launch->block = 256;
+    launch->grid = max(1, min(ceil_div(n, 256), 8 * gpu->sm_count));
+}
+
+__global__ void sum_coalesced(const float *in, float *partial, int n) {
+    int thread = blockIdx.x * blockDim.x + threadIdx.x;
+
+    float sum = 0.0f;
+    for (int i = thread; i < n; i += blockDim.x) {
+        sum += in[i];
+    }
+    partial[thread] = sum;
+}

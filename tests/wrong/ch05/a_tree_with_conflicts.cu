@@ -1,0 +1,30 @@
+// VERDICT: SLOW
+// MISTAKE: a-tree-with-conflicts - a tree by strides 2, 4, 8: bank conflicts, and a barrier a level
+#include "warpbook.cuh"
+
+LAUNCH(sum_shared) {
+    launch->block = 256;
+    launch->grid = max(1, min(ceil_div(n, 256), 8 * gpu->sm_count));
+}
+
+__global__ void sum_shared(const float *in, float *partial, int n) {
+    __shared__ float tree[256];
+    int thread = blockIdx.x * blockDim.x + threadIdx.x;
+    int threads = gridDim.x * blockDim.x;
+    float sum = 0.0f;
+    for (int i = thread; i < n; i += threads) {
+        sum += in[i];
+    }
+    tree[threadIdx.x] = sum;
+    __syncthreads();
+    for (int stride = 1; stride < blockDim.x; stride *= 2) {
+        int slot = 2 * stride * threadIdx.x;
+        if (slot < blockDim.x) {
+            tree[slot] += tree[slot + stride];
+        }
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) {
+        partial[blockIdx.x] = tree[0];
+    }
+}

@@ -1,0 +1,28 @@
+// VERDICT: WRONG
+// MISTAKE: only-the-first-warp - the sums of the other warps are left where they are
+#include "warpbook.cuh"
+
+LAUNCH(sum_shared) {
+    launch->block = 256;
+    launch->grid = max(1, min(ceil_div(n, 256), 8 * gpu->sm_count));
+}
+
+__device__ float sum_of_warp(float value) {
+    for (int distance = 16; distance > 0; distance /= 2) {
+        value += __shfl_down_sync(0xffffffff, value, distance);
+    }
+    return value;
+}
+
+__global__ void sum_shared(const float *in, float *partial, int n) {
+    int thread = blockIdx.x * blockDim.x + threadIdx.x;
+    int threads = gridDim.x * blockDim.x;
+    float sum = 0.0f;
+    for (int i = thread; i < n; i += threads) {
+        sum += in[i];
+    }
+    sum = sum_of_warp(sum);
+    if (threadIdx.x == 0) {
+        partial[blockIdx.x] = sum;
+    }
+}

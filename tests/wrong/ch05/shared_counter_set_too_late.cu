@@ -1,0 +1,37 @@
+// VERDICT: RACE
+// MISTAKE: shared-counter-set-too-late - thread 0 sets the shared total to 0 while others already add to it
+#include "warpbook.cuh"
+
+LAUNCH(sum_shared) {
+    launch->block = 256;
+    launch->grid = max(1, min(ceil_div(n, 256), 8 * gpu->sm_count));
+}
+
+__device__ float sum_of_warp(float value) {
+    for (int distance = 16; distance > 0; distance /= 2) {
+        value += __shfl_down_sync(0xffffffff, value, distance);
+    }
+    return value;
+}
+
+__global__ void sum_shared(const float *in, float *partial, int n) {
+    __shared__ float total;
+    int thread = blockIdx.x * blockDim.x + threadIdx.x;
+    int threads = gridDim.x * blockDim.x;
+    int lane = threadIdx.x % 32;
+    float sum = 0.0f;
+    for (int i = thread; i < n; i += threads) {
+        sum += in[i];
+    }
+    sum = sum_of_warp(sum);
+    if (threadIdx.x == 0) {
+        total = 0.0f;
+    }
+    if (lane == 0) {
+        atomicAdd(&total, sum);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        partial[blockIdx.x] = total;
+    }
+}

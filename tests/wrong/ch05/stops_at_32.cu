@@ -1,0 +1,39 @@
+// VERDICT: WRONG
+// MISTAKE: stops-at-32 - the tree leaves 64 values, and the last warp adds 32
+#include "warpbook.cuh"
+
+LAUNCH(sum_shared) {
+    launch->block = 256;
+    launch->grid = max(1, min(ceil_div(n, 256), 8 * gpu->sm_count));
+}
+
+__device__ float sum_of_warp(float value) {
+    for (int distance = 16; distance > 0; distance /= 2) {
+        value += __shfl_down_sync(0xffffffff, value, distance);
+    }
+    return value;
+}
+
+__global__ void sum_shared(const float *in, float *partial, int n) {
+    __shared__ float tree[256];
+    int thread = blockIdx.x * blockDim.x + threadIdx.x;
+    int threads = gridDim.x * blockDim.x;
+    float sum = 0.0f;
+    for (int i = thread; i < n; i += threads) {
+        sum += in[i];
+    }
+    tree[threadIdx.x] = sum;
+    __syncthreads();
+    for (int stride = blockDim.x / 2; stride > 32; stride /= 2) {
+        if (threadIdx.x < stride) {
+            tree[threadIdx.x] += tree[threadIdx.x + stride];
+        }
+        __syncthreads();
+    }
+    if (threadIdx.x < 32) {
+        sum = sum_of_warp(tree[threadIdx.x]);
+    }
+    if (threadIdx.x == 0) {
+        partial[blockIdx.x] = sum;
+    }
+}
