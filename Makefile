@@ -53,12 +53,14 @@ $(error two folders under chapters/ have the same number: $(CHAPTER_FOLDERS))
 endif
 
 EMULATOR_SOURCES := $(filter-out %/emulate.c,$(sort $(wildcard common/emulator/*.c)))
-DRIVER_SOURCES := $(filter-out %_main.c,$(sort $(wildcard common/support/*.c common/gpu/*.c common/driver/*.c)))
+SUPPORT_SOURCES := $(sort $(wildcard common/support/*.c))
+DRIVER_SOURCES := $(filter-out %_main.c,$(sort $(wildcard common/gpu/*.c common/driver/*.c)))
 TOOL_SOURCES := $(wildcard common/emulator/emulate.c common/*/*_main.c)
 CHAPTER_SOURCES := $(addsuffix /chapter.c,$(CHAPTER_FOLDERS))
-C_SOURCES := $(EMULATOR_SOURCES) $(DRIVER_SOURCES) $(TOOL_SOURCES) $(CHAPTER_SOURCES)
+C_SOURCES := $(SUPPORT_SOURCES) $(EMULATOR_SOURCES) $(DRIVER_SOURCES) $(TOOL_SOURCES) $(CHAPTER_SOURCES)
 objects_of = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
 
+SUPPORT_LIBRARY := $(OUT)/lib/libsupport.a
 EMULATOR_LIBRARY := $(OUT)/lib/libemulator.a
 EMULATOR_SHARED := $(OUT)/lib/libemulator.so
 DRIVER_LIBRARY := $(OUT)/lib/libdriver.a
@@ -87,12 +89,12 @@ no-python:
 	@echo "warpbook: no Python 3.11 or newer $(if $(PYTHON),called $(PYTHON),(python3, python3.11 to python3.14)). On Debian or Ubuntu: apt-get install python3 python3-venv" >&2; exit 3
 
 # ---- Flags --------------------------------------------------------------------------------------------------
+, := ,
 WARNINGS := -Wall -Wextra $(if $(WERROR),-Werror -Wconversion)
 OPTIMISE := $(if $(SANITIZE),-O1 -fno-omit-frame-pointer -fsanitize=address$(,)undefined -fno-sanitize-recover=undefined,$(if $(WERROR),-O2,-O3 $(CC_NATIVE)))
 CFLAGS_ALL = -std=gnu17 -g -Icommon -Icommon/driver $(OPTIMISE) $(CC_FPCONTRACT) $(WARNINGS) -fPIC $(CC_INTERPOSITION) $(CFLAGS)
 LDFLAGS_ALL = $(if $(SANITIZE),-fsanitize=address$(,)undefined) $(CC_OPENMP) $(LDFLAGS)
 LIBRARIES := -ldl -lm -lpthread
-, := ,
 # Flags of one kind of file: the emulator never looks at errno or floating-point exceptions, but files that
 # change the rounding mode must be compiled as if they did.
 flags_for = $(if $(filter common/emulator/%,$(1)),$(if $(findstring rounding,$(1)),-frounding-math,-fno-math-errno -fno-trapping-math)) \
@@ -112,6 +114,14 @@ endif
 $(FLAGS): $(CONFIG)
 	@printf '%s\n' '$(subst ','\'',$(strip $(FLAGS_NOW)))' > $@
 
+# The list of sources, so that a library is made anew when one of them goes.
+SOURCES_NOW := $(strip $(EMULATOR_SOURCES) $(DRIVER_SOURCES) $(SUPPORT_SOURCES))
+ifneq ($(SOURCES_NOW),$(if $(wildcard $(OUT)/sources),$(strip $(file < $(OUT)/sources))))
+$(OUT)/sources: FORCE
+endif
+$(OUT)/sources: | $(CONFIG)
+	@printf '%s\n' '$(SOURCES_NOW)' > $@
+
 # ---- C: libraries, tools, one program a chapter --------------------------------------------------------------
 COMPILER := $(if $(HOST_CC),,no-compiler)
 .PHONY: no-compiler
@@ -124,24 +134,25 @@ $(OUT)/obj/%.o: %.c $(FLAGS) | $(COMPILER) $(TOOLCHAIN)
 
 $(EMULATOR_LIBRARY): $(call objects_of,$(EMULATOR_SOURCES))
 $(DRIVER_LIBRARY): $(call objects_of,$(DRIVER_SOURCES))
-$(EMULATOR_LIBRARY) $(DRIVER_LIBRARY):
+$(SUPPORT_LIBRARY): $(call objects_of,$(SUPPORT_SOURCES))
+$(EMULATOR_LIBRARY) $(DRIVER_LIBRARY) $(SUPPORT_LIBRARY): $(OUT)/sources
 	$(call quiet,AR,$@)
 	$(Q)mkdir -p $(@D) && rm -f $@ && ar rcs $@ $(filter %.o,$^)
 
-$(EMULATOR_SHARED): $(call objects_of,$(EMULATOR_SOURCES))
+$(EMULATOR_SHARED): $(call objects_of,$(EMULATOR_SOURCES) $(SUPPORT_SOURCES))
 	$(call quiet,LINK,$@)
-	$(Q)mkdir -p $(@D) && $(HOST_CC) -shared -o $@ $^ $(LDFLAGS_ALL) $(LIBRARIES)
+	$(Q)mkdir -p $(@D) && $(HOST_CC) -shared -o $@ $(filter %.o,$^) $(LDFLAGS_ALL) $(LIBRARIES)
 
 LINK = $(HOST_CC) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS_ALL) $(LIBRARIES)
 define tool_rule
-$(OUT)/bin/$(patsubst %_main,%,$(basename $(notdir $(1)))): $(call objects_of,$(1)) $(if $(filter common/emulator/%,$(1)),,$(DRIVER_LIBRARY)) $(EMULATOR_LIBRARY)
+$(OUT)/bin/$(patsubst %_main,%,$(basename $(notdir $(1)))): $(call objects_of,$(1)) $(if $(filter common/emulator/%,$(1)),,$(DRIVER_LIBRARY)) $(EMULATOR_LIBRARY) $(SUPPORT_LIBRARY)
 	$$(call quiet,LINK,$$@)
 	$$(Q)mkdir -p $$(@D) && $$(LINK)
 endef
 $(foreach s,$(TOOL_SOURCES),$(eval $(call tool_rule,$(s))))
 
 define chapter_rule
-$(OUT)/programs/$(1): $(call objects_of,$(call folder_of,$(1))/chapter.c) $(DRIVER_LIBRARY) $(EMULATOR_LIBRARY)
+$(OUT)/programs/$(1): $(call objects_of,$(call folder_of,$(1))/chapter.c) $(DRIVER_LIBRARY) $(EMULATOR_LIBRARY) $(SUPPORT_LIBRARY)
 	$$(call quiet,LINK,$$@)
 	$$(Q)mkdir -p $$(@D) && $$(LINK)
 endef
@@ -152,7 +163,7 @@ $(foreach c,$(CHAPTERS),$(eval $(call chapter_rule,$(c))))
 
 .PHONY: FORCE libs tools drivers
 FORCE:
-libs: $(EMULATOR_LIBRARY) $(EMULATOR_SHARED) $(DRIVER_LIBRARY)
+libs: $(EMULATOR_LIBRARY) $(EMULATOR_SHARED) $(DRIVER_LIBRARY) $(SUPPORT_LIBRARY)
 tools: $(TOOLS)
 drivers: $(addprefix program-,$(CHAPTERS)) $(TOOLS) libs
 

@@ -25,7 +25,9 @@ def clean_environment() -> dict[str, str]:
 
 def make(workbook: Workbook, *goals: str, jobs: int) -> tuple[int, str]:
     """Runs make; its lines go to standard error as they come. Returns exit status and output."""
-    command = ["make", "-k", f"-j{jobs}", *shlex.split(os.environ.get("WARPBOOK_MAKE_VARIABLES", "")), *goals]
+    variables = shlex.split(os.environ.get("WARPBOOK_MAKE_VARIABLES", ""))
+    quiet = [] if any(variable.startswith("V=") for variable in variables) else ["-s"]
+    command = ["make", "-k", *quiet, f"-j{jobs}", *variables, *goals]
     try:
         process = subprocess.Popen(
             command,

@@ -105,6 +105,7 @@ def status_command(as_json: Json = False) -> int:
             )
         )
     out.print(table(rows, [("chapter", ""), ("last graded", ""), ("points", "right"), ("", "")]))
+    out.print()
     done = sum(standing.is_done for standing in made)
     if following is None:
         out.print(f"All {done} chapters are passed.")

@@ -54,13 +54,13 @@ def next_step(outcome: Outcome, kind: str) -> str:
     if kind != KERNEL:
         return f"a broken reference: {outcome.result.message}"
     if verdict in ("BUILD", "BUILD_TIMEOUT", "REJECT", "UNSUPPORTED"):
-        return f"make {name} shows the place"
-    return f"./{name}, then make hint-{name}"
+        return f"make {name}"
+    return f"make hint-{name}"
 
 
 def table(rows: list[tuple[str | Text, ...]], columns: list[tuple[str, str]]) -> Table:
     """A plain table; `columns` are (heading, "left" or "right")."""
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=False, padding=(0, 1))
+    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1))
     for heading, side in columns:
         made.add_column(heading, justify="right" if side == "right" else "left", overflow="fold")
     for row in rows:
@@ -84,7 +84,11 @@ def show_grade(grade: Grade) -> None:
             )
         )
     columns = [("chapter", ""), ("verdict", ""), ("points", "right"), ("bandwidth", ""), ("what next", "")]
+    if not any(row[3] for row in rows):
+        rows = [(*row[:3], row[4]) for row in rows]
+        del columns[3]
     out.print(table(rows, columns))
+    out.print()
     for outcome in grade.outcomes:
         if outcome.result.verdict == "INFRA":
             out.print(Text(f"{outcome.chapter.name}: {outcome.result.message}"))

@@ -106,7 +106,9 @@ def _number(value: object) -> float | None:
 
 
 def _message(document: dict[str, Any]) -> str:
-    """One sentence of why: the first finding, else the build's message, else the first missed goal."""
+    """One sentence of why: the result's own, else that of the first finding or the build, else a missed goal."""
+    if isinstance(document.get("message"), str) and document["message"]:
+        return str(document["message"])
     findings = document.get("findings")
     for finding in findings if isinstance(findings, list) else []:
         if isinstance(finding, dict) and isinstance(finding.get("message"), str):
@@ -116,6 +118,6 @@ def _message(document: dict[str, Any]) -> str:
         return str(build["message"])
     goals = document.get("goals")
     for goal in goals if isinstance(goals, list) else []:
-        if isinstance(goal, dict) and goal.get("met") is False:
-            return f"goal not met: {goal.get('words') or goal.get('name') or 'see the page'}"
+        if isinstance(goal, dict) and goal.get("state") == "missed":
+            return f"goal not met: {goal.get('words') or 'see the page'}"
     return ""

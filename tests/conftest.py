@@ -1,6 +1,7 @@
 """What the tests share: the checkout, the built programs, an environment of their own."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -26,22 +27,42 @@ def root() -> Path:
     return ROOT
 
 
-def make(*goals: str, folder: Path = ROOT, timeout: float = 600) -> subprocess.CompletedProcess[str]:
+def run_make(*goals: str, folder: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
     """Runs make as a person would, with nothing inherited from a make above."""
-    environment = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("MAKE") and name not in ("MFLAGS", "WARPBOOK_OUT", "WARPBOOK_MAKE_VARIABLES")
-    }
+    inherited = ("MAKE", "MFLAGS", "WARPBOOK_OUT", "WARPBOOK_MAKE_VARIABLES")
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(inherited)}
     return subprocess.run(
         ["make", *goals],
         cwd=folder,
-        env=environment,
+        env=clean | environment,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=timeout,
+        timeout=600,
     )
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """The Makefile with two chapters of one line each and no driver: enough for its own messages."""
+    folder = tmp_path / "a checkout"
+    folder.mkdir()
+    shutil.copy(ROOT / "Makefile", folder)
+    shutil.copytree(ROOT / "mk", folder / "mk")
+    for name in ("requirements.lock", "requirements-dev.lock", "requirements-nvcc.lock"):
+        shutil.copy(ROOT / name, folder)
+    for path, text in {
+        "common/emulator/emulate.c": "int main(void) { return 0; }\n",
+        "common/emulator/lexer.c": '#include "lexer.h"\nint lex(void) { return LEX; }\n',
+        "common/emulator/lexer.h": "#define LEX 1\n",
+        "common/driver/main.c": "extern int chapter;\nint main(void) { return chapter; }\n",
+        "common/driver/compile_main.c": "int main(void) { return 0; }\n",
+        "chapters/ch01_one/chapter.c": "int chapter = 0;\n",
+        "chapters/ch02_two/chapter.c": "int chapter = 2;\n",
+    }.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    return folder
 
 
 @pytest.fixture(scope="session")
@@ -54,6 +75,6 @@ def built(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder = folder.parent
     with open(folder / "build.lock", "w") as guard:
         fcntl.flock(guard, fcntl.LOCK_EX)
-        done = make("drivers", folder=root)
+        done = run_make("drivers", folder=root)
     assert done.returncode == 0, done.stdout + done.stderr
     return root

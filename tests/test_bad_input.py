@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
+from conftest import run_make
 from fake_workbook import FakeWorkbook
 
 
@@ -223,42 +223,6 @@ def test_small_disk_full(workbook: FakeWorkbook) -> None:
 
 
 # ---- The Makefile of the real checkout -------------------------------------------------------------------
-
-
-def run_make(*goals: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
-    return subprocess.run(
-        ["make", *goals],
-        cwd=folder,
-        env=clean | environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-
-
-@pytest.fixture
-def checkout(tmp_path: Path) -> Path:
-    """The Makefile with two chapters of one line each and no driver: enough for its own messages."""
-    folder = tmp_path / "a checkout"
-    folder.mkdir()
-    shutil.copy(ROOT / "Makefile", folder)
-    shutil.copytree(ROOT / "mk", folder / "mk")
-    for name in ("requirements.lock", "requirements-dev.lock", "requirements-nvcc.lock"):
-        shutil.copy(ROOT / name, folder)
-    for path, text in {
-        "common/emulator/emulate.c": "int main(void) { return 0; }\n",
-        "common/emulator/lexer.c": '#include "lexer.h"\nint lex(void) { return LEX; }\n',
-        "common/emulator/lexer.h": "#define LEX 1\n",
-        "common/driver/main.c": "extern int chapter;\nint main(void) { return chapter; }\n",
-        "common/driver/compile_main.c": "int main(void) { return 0; }\n",
-        "chapters/ch01_one/chapter.c": "int chapter = 0;\n",
-        "chapters/ch02_two/chapter.c": "int chapter = 2;\n",
-    }.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text)
-    return folder
 
 
 def test_make_without_a_compiler(checkout: Path, tmp_path: Path) -> None:

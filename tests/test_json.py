@@ -52,12 +52,12 @@ def test_calls_that_make_no_value_are_noticed(probe: Path, case: int) -> None:
 
 documents = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8).filter(lambda name: "\0" not in name), inner, max_size=4),
     max_leaves=20,
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(documents, max_size=20), st.booleans())
 def test_what_is_read_is_written_again(probe: Path, value: list[object], ascii_only: bool) -> None:
     assert round_trip(probe, json.dumps(value, ensure_ascii=ascii_only)) == value
@@ -67,7 +67,7 @@ def test_what_is_read_is_written_again(probe: Path, value: list[object], ascii_o
     "text",
     ["", " ", "nul", "[1,]", "{,}", '{"a" 1}', "{a: 1}", "01", "-", "1.", ".5", "1e", "+1", "1e999", "NaN", "Infinity", "[1] 2"]
     + ['"', '"\n"', '"\\x"', '"\\u12"', '"\\ud800"', '"\\ud800\\u0041"', '"\\udc00"', "'a'", "[", "{", '{"a":', "[" * 70 + "]" * 70]
-    + ["/* */ 1", "tru", "[1 2]", '{"a":1 "b":2}', "9" * 600],
+    + ['{"\\u0000": 1}', "/* */ 1", "tru", "[1 2]", '{"a":1 "b":2}', "9" * 600],
 )
 def test_what_is_no_json_is_refused_with_a_place(probe: Path, text: str) -> None:
     done = run(probe, "round", given=text.encode())

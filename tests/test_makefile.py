@@ -7,8 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
-from test_bad_input import checkout, run_make  # noqa: F401  (a fixture)
+from conftest import ROOT, run_make
 
 
 def lines(done: subprocess.CompletedProcess[str]) -> list[str]:
@@ -22,10 +21,10 @@ def test_help_lists_every_documented_target() -> None:
     targets = re.findall(r"^  make (\S+) +\S", done.stdout, re.MULTILINE)
     wanted = "chNN grade solutions hint-chNN reset-chNN show-chNN skeletons doctor test check clean help"
     assert set(wanted.split()) <= set(targets)
-    assert all(len(line) <= 100 for line in done.stdout.splitlines())
+    assert all(len(line) <= 120 for line in done.stdout.splitlines())
 
 
-def test_one_quiet_line_a_step(checkout: Path) -> None:  # noqa: F811
+def test_one_quiet_line_a_step(checkout: Path) -> None:
     first = lines(run_make("program-ch01", folder=checkout))
     assert "CC chapters/ch01_one/chapter.c" in first
     assert "LINK build/programs/ch01" in first
@@ -34,13 +33,13 @@ def test_one_quiet_line_a_step(checkout: Path) -> None:  # noqa: F811
     assert lines(run_make("program-ch01", folder=checkout)) == [], "nothing is done twice"
 
 
-def test_verbose_shows_the_commands(checkout: Path) -> None:  # noqa: F811
+def test_verbose_shows_the_commands(checkout: Path) -> None:
     done = run_make("program-ch01", "V=1", folder=checkout)
     assert " -c -o build/obj/chapters/ch01_one/chapter.o chapters/ch01_one/chapter.c" in done.stdout
     assert "  CC  " not in done.stdout
 
 
-def test_a_header_rebuilds_what_includes_it(checkout: Path) -> None:  # noqa: F811
+def test_a_header_rebuilds_what_includes_it(checkout: Path) -> None:
     run_make("drivers", folder=checkout)
     header = checkout / "common/emulator/lexer.h"
     header.write_text("#define LEX 2\n")
@@ -51,7 +50,7 @@ def test_a_header_rebuilds_what_includes_it(checkout: Path) -> None:  # noqa: F8
     assert "LINK build/programs/ch02" in again
 
 
-def test_changed_flags_rebuild(checkout: Path) -> None:  # noqa: F811
+def test_changed_flags_rebuild(checkout: Path) -> None:
     run_make("program-ch01", folder=checkout)
     assert "CC chapters/ch01_one/chapter.c" in lines(
         run_make("program-ch01", "CFLAGS=-DX=1", folder=checkout)
@@ -60,7 +59,7 @@ def test_changed_flags_rebuild(checkout: Path) -> None:  # noqa: F811
     assert "CC chapters/ch01_one/chapter.c" in lines(run_make("program-ch01", folder=checkout))
 
 
-def test_a_removed_source_leaves_the_library(checkout: Path) -> None:  # noqa: F811
+def test_a_removed_source_leaves_the_library(checkout: Path) -> None:
     extra = checkout / "common/emulator/extra.c"
     extra.write_text("int extra;\n")
     run_make("libs", folder=checkout)
@@ -71,7 +70,7 @@ def test_a_removed_source_leaves_the_library(checkout: Path) -> None:  # noqa: F
     assert "extra.o" not in subprocess.run(["ar", "t", library], capture_output=True, text=True).stdout
 
 
-def test_a_new_chapter_is_found(checkout: Path) -> None:  # noqa: F811
+def test_a_new_chapter_is_found(checkout: Path) -> None:
     run_make("drivers", folder=checkout)
     shutil.copytree(checkout / "chapters/ch01_one", checkout / "chapters/ch03_three")
     made = lines(run_make("drivers", folder=checkout))
@@ -79,17 +78,17 @@ def test_a_new_chapter_is_found(checkout: Path) -> None:  # noqa: F811
     assert (checkout / "ch03").exists()
 
 
-def test_many_jobs_at_once(checkout: Path) -> None:  # noqa: F811
+def test_many_jobs_at_once(checkout: Path) -> None:
     assert run_make("-j8", "drivers", "libs", "tools", folder=checkout).returncode == 0
 
 
-def test_warnings_of_a_newer_compiler_stop_nobody(checkout: Path) -> None:  # noqa: F811
+def test_warnings_of_a_newer_compiler_stop_nobody(checkout: Path) -> None:
     (checkout / "chapters/ch01_one/chapter.c").write_text("static int unused;\nint chapter = 0;\n")
     assert run_make("program-ch01", folder=checkout).returncode == 0
     assert run_make("objects", "WERROR=1", "OUT=build/check/cc", folder=checkout).returncode == 2
 
 
-def test_sanitizers_build_beside(checkout: Path) -> None:  # noqa: F811
+def test_sanitizers_build_beside(checkout: Path) -> None:
     run_make("program-ch02", folder=checkout)
     before = (checkout / "ch02").read_bytes()
     assert run_make("program-ch02", "SANITIZE=1", folder=checkout).returncode == 0
@@ -98,7 +97,7 @@ def test_sanitizers_build_beside(checkout: Path) -> None:  # noqa: F811
     assert (checkout / "ch02").read_bytes() == before
 
 
-def test_everything_built_is_ignored_by_git_or_under_build(checkout: Path) -> None:  # noqa: F811
+def test_everything_built_is_ignored_by_git_or_under_build(checkout: Path) -> None:
     def files() -> set[str]:
         return {str(path.relative_to(checkout)) for path in checkout.rglob("*") if path.is_file()}
 
@@ -108,20 +107,20 @@ def test_everything_built_is_ignored_by_git_or_under_build(checkout: Path) -> No
     assert new == {"ch01", "ch02"}
 
 
-def test_clean_keeps_what_is_the_learners(checkout: Path) -> None:  # noqa: F811
+def test_clean_keeps_what_is_the_learners(checkout: Path) -> None:
     run_make("drivers", folder=checkout)
     for kept in ("build/kept/ch01/kernel.cu.1.bak", "progress/history.sqlite"):
         (checkout / kept).parent.mkdir(parents=True, exist_ok=True)
         (checkout / kept).write_text("precious")
     assert run_make("clean", folder=checkout).returncode == 0
-    assert sorted(os.listdir(checkout / "build")) == ["kept"]
+    assert [path.name for path in (checkout / "build").iterdir()] == ["kept"]
     assert (checkout / "build/kept/ch01/kernel.cu.1.bak").exists()
     assert (checkout / "progress/history.sqlite").exists()
     assert not (checkout / "ch01").exists()
     assert run_make("clean", folder=checkout).returncode == 0
 
 
-def test_the_interpreters_own_packages(checkout: Path) -> None:  # noqa: F811
+def test_the_interpreters_own_packages(checkout: Path) -> None:
     """VENV= makes no environment and installs nothing."""
     (checkout / "grader").mkdir()
     (checkout / "grader" / "__init__.py").write_text("")
@@ -193,7 +192,7 @@ def test_nvcc_preprocesses_with_a_c_compiler_alone(tmp_path: Path, nvcc: str) ->
     assert made[0] == made[-1]
 
 
-def test_configuration_falls_back_to_the_stand_in(checkout: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_configuration_falls_back_to_the_stand_in(checkout: Path, tmp_path: Path) -> None:
     tools = tmp_path / "bin"
     tools.mkdir()
     (tools / "gcc").write_text('#!/bin/sh\ncase "$*" in *c++*) exit 1 ;; esac\nexec cc "$@"\n')

@@ -36,7 +36,8 @@ typedef struct {
     CompileKey key;
     double began, deadline;
     Text source, header, ptx, cubin;
-    char header_shown[PATH_MAX];
+    char label[512]; // result->source as PTX can hold it
+    char header_label[PATH_MAX];
     char folder[PATH_MAX]; // private, absolute; "" before it is made
     int lock;
     Toolchain toolchain;
@@ -105,6 +106,13 @@ static void show_path(const char *path, char *shown, size_t bytes) {
     free(here);
 }
 
+// Strings in PTX have no escapes.
+static void make_label(char *path) {
+    for (char *at = path; *at; at++) {
+        if (*at == '"' || *at == '\\' || *at == '\n') *at = '?';
+    }
+}
+
 static int line_of(const char *text, size_t offset) {
     int line = 1;
     for (size_t i = 0; i < offset; i++) line += text[i] == '\n';
@@ -167,7 +175,8 @@ static bool read_header(Build *build) {
     if (!read_regular_file(path, SOURCE_LIMIT, &build->header, &error)) {
         return end(build, COMPILE_INFRA, "%s", error.message);
     }
-    show_path(path, build->header_shown, sizeof build->header_shown);
+    show_path(path, build->header_label, sizeof build->header_label);
+    make_label(build->header_label);
     sha256_hex(text_chars(&build->header), build->header.bytes, build->result->header_sha256);
     return true;
 }
@@ -445,7 +454,7 @@ static bool make_ptx(Build *build) {
             good = end(build, error.status == FILE_TOO_LARGE ? COMPILE_BUILD : COMPILE_INFRA, "%s",
                        error.status == FILE_TOO_LARGE ? "the kernel compiles to more than 64 MiB of PTX"
                                                       : error.message);
-        } else if (!relabel_ptx(text_chars(&raw), build->folder, build->result->source, build->header_shown,
+        } else if (!relabel_ptx(text_chars(&raw), build->folder, build->label, build->header_label,
                                 &build->ptx)) {
             good = end_without_memory(build);
         }
@@ -487,7 +496,7 @@ static void explain_assembly(Build *build, const char *output, Text *message) {
         bool has_place = sscanf(line, "ptxas kernel.ptx, line %d; %n", &number, &skip) == 1 && skip > 0;
         if (strncmp(line, "ptxas info", 10) != 0 && length > 0) {
             if (has_place) {
-                int source_line = source_line_of(text_chars(&build->ptx), build->result->source, number);
+                int source_line = source_line_of(text_chars(&build->ptx), build->label, number);
                 if (source_line > 0) text_printf(message, "%s:%d: ", build->result->source, source_line);
             }
             text_add_printable(message, line + skip, length - (size_t)skip);
@@ -513,7 +522,7 @@ static bool assemble(Build *build) {
     if (!read_ptxas_log(output, result)) good = end_without_memory(build);
     for (int i = 0; i < result->kernel_count; i++) {
         CompiledKernel *kernel = &result->kernels[i];
-        kernel->line = kernel_line_in_ptx(text_chars(&build->ptx), kernel->name, result->source);
+        kernel->line = kernel_line_in_ptx(text_chars(&build->ptx), kernel->name, build->label);
     }
     Text message = {0};
     if (!good && !explain_stop(build, &run, "ptxas")) {
@@ -603,6 +612,8 @@ bool compile_kernel(const CompileRequest *request, CompileResult *result) {
     build->began = monotonic_seconds();
     build->deadline = build->began + (request->time_limit > 0 ? request->time_limit : DEFAULT_SECONDS);
     show_path(request->source, result->source, sizeof result->source);
+    memcpy(build->label, result->source, sizeof build->label);
+    make_label(build->label);
     describe_options(build);
     if (lock_output(build)) {
         snprintf(result->json_path, sizeof result->json_path, "%s/build.json", request->output_directory);

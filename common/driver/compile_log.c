@@ -220,10 +220,7 @@ bool relabel_ptx(const char *ptx, const char *folder, const char *shown, const c
         }
         if (name) {
             text_add_bytes(into, line, (size_t)(quote - line) + 1);
-            for (const char *at = name; *at; at++) {
-                if (*at == '"' || *at == '\\') text_add_char(into, '\\');
-                text_add_char(into, *at);
-            }
+            text_add(into, name);
             const char *rest = memchr(quote + 1, '"', length - (size_t)(quote + 1 - line));
             if (rest)
                 text_add_bytes(into, rest, length - (size_t)(rest - line));

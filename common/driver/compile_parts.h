@@ -33,7 +33,8 @@ bool log_names_source(const char *output);
 bool read_ptxas_log(const char *output, CompileResult *result);
 // A sentence for each kernel that ptxas found to need too much; false when it complained of no such thing.
 bool explain_resources(const char *output, const CompileResult *result, Text *into);
-// Rewrites the `.file` directives of PTX to the names shown to people, and finds the line of each kernel.
+// Rewrites the `.file` directives of PTX to the names shown to people (which must hold no quote and no
+// backslash: PTX has no escapes for them), and finds the line of each kernel.
 bool relabel_ptx(const char *ptx, const char *folder, const char *shown, const char *shown_header,
                  Text *into);
 int kernel_line_in_ptx(const char *ptx, const char *kernel, const char *shown);

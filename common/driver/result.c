@@ -168,6 +168,36 @@ static void add_case(JsonWriter *json, const Report *report, const CaseReport *o
     json_close_object(json);
 }
 
+// What no observer of the device found: a wrong value, a refused launch, a runner that ended.
+static void add_failure(JsonWriter *json, const CaseReport *failed, int case_index) {
+    if (failed->has_finding) {
+        add_finding(json, &failed->finding, case_index);
+        return;
+    }
+    const bool is_check = failed->has_check && failed->check.outcome != CHECK_RIGHT;
+    json_open_object(json, NULL);
+    json_string(json, "kind",
+                is_check ? check_outcome_name(failed->check.outcome) : verdict_headline(failed->verdict));
+    json_string(json, "verdict", verdict_word(failed->verdict));
+    json_integer(json, "case", case_index);
+    json_string(json, "message", is_check ? failed->check.what : failed->words);
+    json_null(json, "place");
+    json_close_object(json);
+}
+
+// What ended the run before any case.
+static void add_message(JsonWriter *json, const Judgement *judgement) {
+    SourcePlace place = {.line = judgement->line};
+    snprintf(place.file, sizeof place.file, "%s", judgement->file);
+    json_open_object(json, NULL);
+    json_string(json, "kind", verdict_headline(judgement->verdict));
+    json_string(json, "verdict", verdict_word(judgement->verdict));
+    json_null(json, "case");
+    json_string(json, "message", judgement->message);
+    add_place(json, "place", &place);
+    json_close_object(json);
+}
+
 static void add_cases(JsonWriter *json, const Report *report) {
     const Judgement *judgement = report->judgement;
     json_open_array(json, "cases");
@@ -179,8 +209,13 @@ static void add_cases(JsonWriter *json, const Report *report) {
         json_null(json, "first_failure");
     json_open_array(json, "findings");
     int written = 0;
+    // The failure that the page shows comes first, whatever found it.
+    if (judgement->first >= 0)
+        add_failure(json, &judgement->cases[judgement->first], judgement->first);
+    else if (judgement->verdict != VERDICT_PASS && judgement->message[0])
+        add_message(json, judgement);
     for (int i = 0; i < judgement->case_count && written < MAX_FINDINGS_WRITTEN; i++) {
-        if (!judgement->cases[i].has_finding) continue;
+        if (i == judgement->first || !judgement->cases[i].has_finding) continue;
         add_finding(json, &judgement->cases[i].finding, i);
         written++;
     }
@@ -263,6 +298,10 @@ static void add_goals(JsonWriter *json, const Report *report) {
         json_real(json, "limit", result->goal->limit);
         json_real(json, "value", result->value);
         json_string(json, "state", goal_state_word(result->state));
+        if (result->state == GOAL_MET || result->state == GOAL_MISSED)
+            json_boolean(json, "met", result->state == GOAL_MET);
+        else
+            json_null(json, "met");
         json_integer(json, "points", result->goal->points);
         json_close_object(json);
     }

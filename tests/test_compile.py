@@ -1,0 +1,461 @@
+"""common/driver/compile.c: from a kernel.cu to PTX, safely, and what is said when it cannot be done."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from native_build import COMMON, SUPPORT, build
+
+GOOD = """#include "warpbook.cuh"
+
+LAUNCH(add) {
+    launch->block = 256;
+    launch->grid = ceil_div(n, 256);
+}
+
+__global__ void add(const float *in, float *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = in[i] + 1;
+}
+"""
+
+Compile = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="session")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    parts = ["compile", "compile_log", "compile_record", "compile_main", "toolchain", "mangle"]
+    sources = [COMMON / "driver" / f"{part}.c" for part in parts]
+    return build(tmp_path_factory.mktemp("compile") / "compile", [*sources, *SUPPORT])
+
+
+@pytest.fixture
+def workbook(root: Path, tmp_path: Path) -> Path:
+    """A working folder with the header, as the checkout has it, and one kernel."""
+    (tmp_path / "common/include").mkdir(parents=True)
+    shutil.copy(root / "common/include/warpbook.cuh", tmp_path / "common/include")
+    (tmp_path / "chapters/ch01_add").mkdir(parents=True)
+    (tmp_path / "chapters/ch01_add/kernel.cu").write_text(GOOD)
+    return tmp_path
+
+
+@pytest.fixture
+def compile_kernel(program: Path, workbook: Path, nvcc: str) -> Compile:
+    def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [program, *(arguments or ("chapters/ch01_add/kernel.cu",))],
+            cwd=workbook,
+            env={**os.environ, "WARPBOOK_NVCC": nvcc, **variables},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def nvcc(root: Path) -> str:
+    """The compiler that the workbook itself would find."""
+    wheels = sorted(root.glob(".venv/lib/python3*/site-packages/nvidia/cu*/bin/nvcc"))
+    candidates = [os.environ.get("WARPBOOK_NVCC"), shutil.which("nvcc"), "/usr/local/cuda/bin/nvcc", *map(str, wheels)]
+    for candidate in candidates:
+        if candidate and os.access(candidate, os.X_OK):
+            return candidate
+    pytest.skip("there is no nvcc here")
+
+
+def source(workbook: Path, text: str | bytes) -> None:
+    path = workbook / "chapters/ch01_add/kernel.cu"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+
+
+def record(workbook: Path, folder: str = "build/ch01") -> dict[str, object]:
+    return json.loads((workbook / folder / "build.json").read_text())
+
+
+def leftovers(folder: Path) -> set[str]:
+    return {entry.name for entry in folder.iterdir()} - {"kernel.ptx", "kernel.cubin", "build.json", ".lock"}
+
+
+# ---- What works ----------------------------------------------------------------------------------------------
+
+
+def test_a_good_kernel_becomes_ptx_and_a_record(compile_kernel: Compile, workbook: Path) -> None:
+    done = compile_kernel()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("chapters/ch01_add/kernel.cu -> build/ch01/kernel.ptx")
+    ptx = (workbook / "build/ch01/kernel.ptx").read_text()
+    assert ".target sm_80" in ptx and ".loc" in ptx
+    assert '"chapters/ch01_add/kernel.cu"' in ptx and '"common/include/warpbook.cuh"' in ptx
+    assert str(workbook) not in ptx
+    build_json = record(workbook)
+    assert (build_json["schema"], build_json["ok"], build_json["verdict"]) == ("warpbook/build/1", True, "PASS")
+    kernels = {kernel["name"]: kernel for kernel in build_json["kernels"]}  # type: ignore[attr-defined]
+    assert set(kernels) == {"launch_add", "_Z3addPKfPfi"}
+    assert kernels["_Z3addPKfPfi"]["registers"] > 0
+    assert (kernels["launch_add"]["line"], kernels["_Z3addPKfPfi"]["line"]) == (3, 8)
+    assert re.fullmatch(r"\d+\.\d+\.\d+", str(build_json["nvcc_version"]))
+    assert not leftovers(workbook / "build/ch01")
+
+
+def test_the_line_of_a_kernel_is_that_of_its_name(compile_kernel: Compile, workbook: Path) -> None:
+    source(workbook, "\n\n__global__ void late(int *p) { *p = 1; }\n")
+    assert compile_kernel().returncode == 0
+    assert [kernel["line"] for kernel in record(workbook)["kernels"]] == [3]  # type: ignore[attr-defined]
+
+
+def test_a_cubin_comes_on_request(compile_kernel: Compile, workbook: Path) -> None:
+    done = compile_kernel("chapters/ch01_add/kernel.cu", "out", "--cubin", "--arch", "90", "--ptxas", "90")
+    assert done.returncode == 0, done.stderr
+    assert (workbook / "out/kernel.cubin").read_bytes().startswith(b"\x7fELF")
+    assert ".target sm_90" in (workbook / "out/kernel.ptx").read_text()
+
+
+def test_ptxas_may_be_left_out_and_never_assembles_for_less_than_the_ptx(compile_kernel: Compile, workbook: Path) -> None:
+    assert compile_kernel("chapters/ch01_add/kernel.cu", "out", "--ptxas", "0").returncode == 0
+    assert record(workbook, "out")["kernels"] == []
+    assert compile_kernel("chapters/ch01_add/kernel.cu", "out", "--ptxas", "75").returncode == 0
+    assert record(workbook, "out")["sass_arch"] == 80
+
+
+def test_spills_and_shared_memory_are_reported(compile_kernel: Compile, workbook: Path) -> None:
+    source(
+        workbook,
+        """__global__ void __launch_bounds__(1024, 2) many(float *p) {
+            __shared__ float tile[100];
+            float v[96];
+            #pragma unroll
+            for (int i = 0; i < 96; i++) v[i] = p[i * 1024 + threadIdx.x];
+            tile[threadIdx.x % 100] = v[3];
+            __syncthreads();
+            float s = tile[(threadIdx.x + 1) % 100];
+            #pragma unroll
+            for (int i = 0; i < 96; i++) for (int j = 0; j < 96; j += 17) s += v[i] * v[(i * 7 + j) % 96];
+            #pragma unroll
+            for (int i = 0; i < 96; i++) p[i * 1024 + threadIdx.x] = s * v[i];
+        }""",
+    )
+    assert compile_kernel().returncode == 0
+    (kernel,) = record(workbook)["kernels"]  # type: ignore[misc]
+    assert kernel["shared_bytes"] == 400 and kernel["barriers"] == 1 and kernel["registers"] <= 32
+    assert kernel["spill_store_bytes"] > 0 and kernel["spill_load_bytes"] > 0 and kernel["stack_bytes"] > 0
+
+
+def test_names_that_a_shell_would_read_are_only_names(compile_kernel: Compile, workbook: Path) -> None:
+    folder = workbook / "O'Brien $(touch owned) `x` \"y\" ; z"
+    folder.mkdir()
+    (folder / "-kernel.cu").write_text(GOOD)
+    done = compile_kernel(f"{folder.name}/-kernel.cu", f"build/{folder.name}")
+    assert done.returncode == 0, done.stderr
+    assert not (workbook / "owned").exists()
+    assert "touch owned" in (workbook / "build" / folder.name / "kernel.ptx").read_text()
+
+
+def test_warnings_are_shown_and_kept(compile_kernel: Compile, workbook: Path) -> None:
+    source(workbook, GOOD.replace("int i =", "int unused;\n    int i ="))
+    done = compile_kernel()
+    assert done.returncode == 0
+    assert 'chapters/ch01_add/kernel.cu(9): warning #177-D: variable "unused" was declared but never' in done.stderr
+    assert record(workbook)["log"] == done.stderr
+    assert compile_kernel("--quiet", "chapters/ch01_add/kernel.cu").stderr == ""
+
+
+# ---- Reuse ---------------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_run_when_nothing_changed(compile_kernel: Compile, workbook: Path) -> None:
+    assert "unchanged" not in compile_kernel().stdout
+    assert "unchanged" in compile_kernel().stdout
+    source(workbook, GOOD + "// one more line\n")
+    assert "unchanged" not in compile_kernel().stdout
+    assert "unchanged" in compile_kernel().stdout
+    with open(workbook / "common/include/warpbook.cuh", "a") as header:
+        header.write("// one more line\n")
+    assert "unchanged" not in compile_kernel().stdout
+    assert "unchanged" not in compile_kernel("chapters/ch01_add/kernel.cu", "build/ch01", "--arch", "90").stdout
+    assert "unchanged" not in compile_kernel("--always", "chapters/ch01_add/kernel.cu").stdout
+
+
+def test_a_damaged_product_is_made_again(compile_kernel: Compile, workbook: Path) -> None:
+    compile_kernel()
+    for name, damage in [("kernel.ptx", b"nonsense"), ("build.json", b"{"), ("kernel.ptx", None), ("build.json", None)]:
+        path = workbook / "build/ch01" / name
+        path.unlink()
+        if damage is not None:
+            path.write_bytes(damage)
+        done = compile_kernel()
+        assert done.returncode == 0 and "unchanged" not in done.stdout
+        assert b".visible .entry" in (workbook / "build/ch01/kernel.ptx").read_bytes()
+
+
+@pytest.mark.parametrize("line", ['#include "/tmp/x.h"', "#  define HEADER <cmath>\n#include HEADER", "#incl\\\nude <cmath>"])
+def test_a_source_that_reads_other_files_is_never_reused(compile_kernel: Compile, workbook: Path, line: str) -> None:
+    other = workbook / "x.h"
+    other.write_text("")
+    source(workbook, line.replace("/tmp/x.h", str(other)) + "\n" + GOOD)
+    for _ in range(2):
+        done = compile_kernel()
+        assert done.returncode == 0 and "unchanged" not in done.stdout, done.stderr
+
+
+def test_system_headers_do_not_hinder_reuse(compile_kernel: Compile, workbook: Path) -> None:
+    source(workbook, "#include <cuda_bf16.h>\n#include <cooperative_groups/reduce.h>\n// what to include: nothing\n" + GOOD)
+    assert compile_kernel().returncode == 0
+    assert "unchanged" in compile_kernel().stdout
+
+
+def test_results_stay_good_when_the_compiler_is_gone(compile_kernel: Compile, workbook: Path) -> None:
+    compile_kernel()
+    gone = compile_kernel(WARPBOOK_NVCC=str(workbook / "nvcc"))
+    assert gone.returncode == 0 and "unchanged" in gone.stdout
+    source(workbook, GOOD + "\n")
+    gone = compile_kernel(WARPBOOK_NVCC=str(workbook / "nvcc"))
+    assert gone.returncode == 3 and "WARPBOOK_NVCC names" in gone.stderr
+    assert not (workbook / "build/ch01/kernel.ptx").exists()
+
+
+def test_an_error_is_repeated_without_compiling(compile_kernel: Compile, workbook: Path) -> None:
+    source(workbook, "__global__ void broken(int *p) { *p = ; }\n")
+    first, second = compile_kernel(), compile_kernel()
+    assert (first.returncode, first.stderr) == (second.returncode, second.stderr) == (1, first.stderr)
+
+
+def test_many_at_once_into_one_folder(program: Path, compile_kernel: Compile, workbook: Path, nvcc: str) -> None:
+    command = [str(program), "chapters/ch01_add/kernel.cu"]
+    environment = {**os.environ, "WARPBOOK_NVCC": nvcc}
+    runs = [subprocess.Popen(command, cwd=workbook, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(6)]
+    said = [run.communicate(timeout=120)[0] for run in runs]
+    assert [run.returncode for run in runs] == [0] * 6
+    assert sum("unchanged" in line for line in said) == 5
+
+
+# ---- What the learner got wrong --------------------------------------------------------------------------------
+
+
+def test_a_compile_error_names_the_learners_file(compile_kernel: Compile, workbook: Path) -> None:
+    compile_kernel()
+    source(workbook, GOOD.replace("in[i] + 1", "in[j] + 1"))
+    done = compile_kernel()
+    assert done.returncode == 1 and done.stdout == ""
+    assert "chapters/ch01_add/kernel.cu does not compile" in done.stderr
+    assert 'chapters/ch01_add/kernel.cu(10): error: identifier "j" is undefined' in done.stderr
+    assert "^" in done.stderr
+    assert str(workbook) not in done.stderr and ".compile-" not in done.stderr
+    assert record(workbook)["verdict"] == "BUILD"
+    assert not (workbook / "build/ch01/kernel.ptx").exists(), "an image of yesterday's source must not run"
+
+
+def test_a_page_of_errors_is_enough(compile_kernel: Compile, workbook: Path) -> None:
+    source(workbook, "".join(f"int f{i}() {{ return x{i}; }}\n" for i in range(500)))
+    done = compile_kernel()
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) < 50 and "more lines" in done.stderr
+
+
+def test_control_characters_in_errors_are_shown_not_sent(compile_kernel: Compile, workbook: Path) -> None:
+    source(workbook, '#error "\x1b[2J\x1b]0;owned\x07 \u202e"\n')
+    done = compile_kernel()
+    assert done.returncode == 1
+    assert "\x1b" not in done.stderr and "\x07" not in done.stderr and "\u202e" not in done.stderr
+    assert "\\x1b" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "is empty"),
+        (b" \n\t\n", "is empty"),
+        (b"// a\n// \xff\n", "kernel.cu:2: the byte 0xff is no UTF-8"),
+        (b"// \xc0\xaf\n", "no UTF-8"),
+        ("// a".encode("utf-16-le"), "kernel.cu:1: there is a NUL byte"),
+        (b"//" + b"x" * (1 << 20), "larger than 1 MiB"),
+        (b"#include \"missing.h\"\n", "missing.h: No such file"),
+        (b"int main(", "error"),
+    ],
+)
+def test_a_source_that_is_none(compile_kernel: Compile, workbook: Path, content: bytes, words: str) -> None:
+    source(workbook, content)
+    done = compile_kernel()
+    assert done.returncode == 1 and words in done.stderr, done.stderr
+
+
+def test_a_path_that_is_no_file(compile_kernel: Compile, workbook: Path) -> None:
+    path = workbook / "chapters/ch01_add/kernel.cu"
+    path.unlink()
+    assert "there is no chapters/ch01_add/kernel.cu" in compile_kernel().stderr
+    path.symlink_to("nowhere")
+    assert "there is no chapters/ch01_add/kernel.cu" in compile_kernel().stderr
+    path.unlink()
+    path.mkdir()
+    assert "is a folder" in compile_kernel().stderr
+    path.rmdir()
+    os.mkfifo(path)
+    began = time.monotonic()
+    done = compile_kernel()
+    assert done.returncode == 1 and "a pipe, socket or device" in done.stderr
+    assert time.monotonic() - began < 5
+    path.unlink()
+    path.symlink_to("/dev/zero")
+    assert "a pipe, socket or device" in compile_kernel().stderr
+
+
+def test_too_much_shared_memory_is_a_matter_of_resources(compile_kernel: Compile, workbook: Path) -> None:
+    source(workbook, "\n__global__ void big(int *p) { __shared__ int t[20000]; t[*p] = 1; __syncthreads(); *p = t[0]; }\n")
+    done = compile_kernel()
+    assert done.returncode == 1
+    assert done.stderr == (
+        "chapters/ch01_add/kernel.cu:2: the kernel big declares 80000 bytes of shared memory; "
+        "a block may declare at most 49152\n"
+    )
+    assert record(workbook)["verdict"] == "RESOURCE"
+
+
+def test_an_error_in_inline_asm_names_the_line(compile_kernel: Compile, workbook: Path) -> None:
+    source(workbook, GOOD.replace("if (i < n)", 'asm volatile("nonsense %0, 3;" :: "r"(i));\n    if (i < n)'))
+    done = compile_kernel()
+    assert done.returncode == 1
+    assert "does not assemble" in done.stderr and "chapters/ch01_add/kernel.cu:10:" in done.stderr
+
+
+def test_a_compiler_that_does_not_end_is_stopped_with_all_its_children(compile_kernel: Compile, workbook: Path) -> None:
+    source(
+        workbook,
+        "template<int A, int B> struct T { enum { v = T<A - 1, 2 * B>::v + T<A - 1, 2 * B + 1>::v }; };\n"
+        "template<int B> struct T<0, B> { enum { v = B }; };\n"
+        "__global__ void k(int *p) { *p = T<24, 0>::v; }\n",
+    )
+    began = time.monotonic()
+    done = compile_kernel("chapters/ch01_add/kernel.cu", "out", "--time-limit", "1")
+    assert time.monotonic() - began < 20
+    assert done.returncode == 1 and "did not end within 1 s" in done.stderr, done.stderr
+    assert record(workbook, "out")["verdict"] == "BUILD_TIMEOUT"
+    assert not leftovers(workbook / "out")
+    assert not running_in(workbook)
+
+
+def running_in(folder: Path) -> list[str]:
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if os.readlink(process / "cwd").startswith(str(folder)):
+                found.append((process / "comm").read_text().strip())
+        except OSError:
+            continue
+    return found
+
+
+# ---- What the machine got wrong ----------------------------------------------------------------------------------
+
+
+def fake_nvcc(folder: Path, script: str) -> str:
+    folder.mkdir(exist_ok=True)
+    for name in ("nvcc", "ptxas"):
+        (folder / name).write_text("#!/bin/sh\n" + script)
+        (folder / name).chmod(0o755)
+    return str(folder / "nvcc")
+
+
+def test_a_broken_compiler_is_no_fault_of_the_learners(compile_kernel: Compile, workbook: Path) -> None:
+    broken = fake_nvcc(workbook / "bin", "echo 'nvcc fatal   : Could not open libdevice'; exit 1\n")
+    done = compile_kernel(WARPBOOK_NVCC=broken)
+    assert done.returncode == 3
+    assert "fails on an empty kernel" in done.stderr and "Could not open libdevice" in done.stderr
+    assert not (workbook / "build/ch01/build.json").exists()
+
+
+def test_a_crash_on_one_kernel_alone_is_the_learners(compile_kernel: Compile, workbook: Path) -> None:
+    script = 'case "$*" in *probe.cu*) exit 0;; *--version*) exit 0;; esac\necho "cicc died"; kill -SEGV $$\n'
+    done = compile_kernel(WARPBOOK_NVCC=fake_nvcc(workbook / "bin", script))
+    assert done.returncode == 1 and "cicc died" in done.stderr and "signal 11" in done.stderr
+
+
+def test_output_without_end_is_cut(compile_kernel: Compile, workbook: Path) -> None:
+    script = 'case "$*" in *--version*) exit 0;; esac\nyes "kernel.cu(1): error: again" | head -c 20000000; exit 1\n'
+    done = compile_kernel(WARPBOOK_NVCC=fake_nvcc(workbook / "bin", script))
+    assert done.returncode == 1
+    assert len(done.stderr) < 10000 and "more than 1 MiB" in done.stderr
+
+
+def test_what_the_compiler_leaves_running_is_ended(compile_kernel: Compile, workbook: Path) -> None:
+    script = 'case "$*" in *--version*) exit 0;; esac\nsleep 300 &\necho "kernel.cu(1): error: x"; exit 1\n'
+    began = time.monotonic()
+    assert compile_kernel(WARPBOOK_NVCC=fake_nvcc(workbook / "bin", script)).returncode == 1
+    assert time.monotonic() - began < 20
+    deadline = time.monotonic() + 5
+    while running_in(workbook) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not running_in(workbook)
+
+
+def test_variables_that_change_the_compiler_do_not_reach_it(compile_kernel: Compile, workbook: Path) -> None:
+    script = f'case "$*" in *--version*) exit 0;; esac\nenv > {workbook}/seen; echo "kernel.cu(1): error: x"; exit 1\n'
+    names = ["NVCC_APPEND_FLAGS", "NVCC_PREPEND_FLAGS", "CUDA_INJECTION64_PATH", "CPATH", "CPLUS_INCLUDE_PATH"]
+    compile_kernel(WARPBOOK_NVCC=fake_nvcc(workbook / "bin", script), **dict.fromkeys(names, "-owned"))
+    seen = (workbook / "seen").read_text()
+    assert "owned" not in seen and "TMPDIR=." in seen
+
+
+def test_no_compiler_at_all_says_what_to_do(program: Path, workbook: Path, tmp_path: Path) -> None:
+    if Path("/usr/local/cuda/bin/nvcc").exists():
+        pytest.skip("this machine has one in its usual place")
+    environment = {**os.environ, "PATH": str(tmp_path / "empty")}
+    environment.pop("WARPBOOK_NVCC", None)
+    done = subprocess.run(
+        [program, "chapters/ch01_add/kernel.cu"], cwd=workbook, env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 3 and "run: make" in done.stderr
+
+
+def test_a_build_folder_that_cannot_be_written(compile_kernel: Compile, workbook: Path) -> None:
+    (workbook / "build").write_text("a file, not a folder")
+    done = compile_kernel()
+    assert done.returncode == 3 and "build is a file" in done.stderr
+    (workbook / "build").unlink()
+    if os.geteuid() == 0:
+        return
+    (workbook / "build").mkdir(mode=0o555)
+    done = compile_kernel()
+    assert done.returncode == 3 and "permission denied" in done.stderr
+
+
+def test_a_header_that_is_gone(compile_kernel: Compile, workbook: Path) -> None:
+    done = compile_kernel("chapters/ch01_add/kernel.cu", "out", "--include", "nowhere")
+    assert done.returncode == 3 and "nowhere/warpbook.cuh" in done.stderr
+
+
+def test_an_interrupt_stops_the_compiler_and_cleans_up(program: Path, workbook: Path) -> None:
+    slow = fake_nvcc(workbook / "bin", 'case "$*" in *--version*) exit 0;; esac\nsleep 300\n')
+    run = subprocess.Popen(
+        [program, "chapters/ch01_add/kernel.cu"], cwd=workbook, env={**os.environ, "WARPBOOK_NVCC": slow}, stderr=subprocess.PIPE
+    )
+    deadline = time.monotonic() + 20
+    while len(running_in(workbook / "build")) < 1 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    run.send_signal(signal.SIGINT)
+    assert run.wait(timeout=20) == -signal.SIGINT
+    assert not leftovers(workbook / "build/ch01")
+    run.communicate()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--nonsense"], ["a.cu"], ["a.cu", "b", "c"], ["a.cu", "b", "--arch"], ["a.cu", "b", "--arch", "x"], ["a.cu", "b", "--time-limit", "-1"]]
+    + [["--include"], [""]],
+)
+def test_wrong_usage(compile_kernel: Compile, arguments: list[str]) -> None:
+    done = compile_kernel(*arguments)
+    assert done.returncode == 2 and "usage: compile" in done.stderr
+
+
+def test_help(compile_kernel: Compile) -> None:
+    done = compile_kernel("--help")
+    assert done.returncode == 0 and "--time-limit" in done.stdout
