@@ -80,7 +80,7 @@ $(call installed,nvcc): requirements-nvcc.lock
 ifeq ($(wildcard $(PY)),) # gone, or a link to an interpreter that is gone
 $(RUNTIME) $(DEVELOPMENT) $(call installed,nvcc): FORCE
 endif
-$(VENV)/.installed-%: mk/environment.py $(CONFIG) | $(if $(BASE_PYTHON),,no-python)
+$(VENV)/.installed-%: mk/environment.py | $(CONFIG) $(if $(BASE_PYTHON),,no-python)
 	$(call quiet,PIP,$(firstword $(filter %.lock,$^)) into $(VENV))
 	$(Q)$(BASE_PYTHON) mk/environment.py $(if $(V),--verbose) '$(VENV)' $(firstword $(filter %.lock,$^)) $@
 endif
@@ -111,7 +111,7 @@ FLAGS := $(OUT)/flags
 ifneq ($(strip $(FLAGS_NOW)),$(strip $(if $(wildcard $(FLAGS)),$(file < $(FLAGS)))))
 $(FLAGS): FORCE
 endif
-$(FLAGS): $(CONFIG)
+$(FLAGS): | $(CONFIG)
 	@printf '%s\n' '$(subst ','\'',$(strip $(FLAGS_NOW)))' > $@
 
 # The list of sources, so that a library is made anew when one of them goes.

@@ -32,8 +32,25 @@ def sanitizers() -> tuple[str, ...]:
 
 def build(output: Path, sources: list[Path], *flags: str, sanitize: bool = True) -> Path:
     """Compiles and links `sources` into `output`."""
-    command = [*compiler(), "-std=gnu17", "-g", "-O1", f"-I{COMMON}", f"-I{COMMON / 'driver'}", "-Wall", "-Wextra"]
-    command += [*(sanitizers() if sanitize else ()), *flags, *map(str, sources), "-o", str(output), "-ldl", "-lm"]
+    command = [
+        *compiler(),
+        "-std=gnu17",
+        "-g",
+        "-O1",
+        f"-I{COMMON}",
+        f"-I{COMMON / 'driver'}",
+        "-Wall",
+        "-Wextra",
+    ]
+    command += [
+        *(sanitizers() if sanitize else ()),
+        *flags,
+        *map(str, sources),
+        "-o",
+        str(output),
+        "-ldl",
+        "-lm",
+    ]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return output

@@ -363,6 +363,7 @@ def clamp(x: int, kind: str) -> int:
 
 
 def truncated(a: int, b: int) -> int:
+    """The quotient; by zero it is all ones, and so is the remainder, as an H200 has it."""
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1) if b else -1
 
 
@@ -383,7 +384,7 @@ def integer_cases() -> None:
         plain(f"mad.hi.{t}", lambda a, b, c, n=n: (a * b >> n) + c, 3)
         plain(f"sad.{t}", lambda a, b, c: abs(a - b) + c, 3)
         plain(f"div.{t}", truncated, 2)
-        plain(f"rem.{t}", lambda a, b: a - truncated(a, b) * b if b else REMAINDER_BY_ZERO(a), 2)
+        plain(f"rem.{t}", lambda a, b: a - truncated(a, b) * b if b else -1, 2)
         plain(f"min.{t}", min, 2)
         plain(f"max.{t}", max, 2)
         if t in wider:
@@ -434,10 +435,6 @@ def integer_cases() -> None:
         case(f"dp2a.hi.{x}32.{y}32", "b32", "b32 b32 b32", lambda a, b, c, f=dot2: f(a, b >> 16, c))
 
 
-def REMAINDER_BY_ZERO(a: int) -> int:  # noqa: N802
-    return -1
-
-
 # ---- Bits ------------------------------------------------------------------------------------------------------
 
 
@@ -448,8 +445,9 @@ def bfind(x: int, t: str, shift: bool) -> int:
 
 
 def bfe(a: int, b: int, c: int, t: str) -> int:
-    """The loop of the ISA."""
-    msb, pos, length = WIDTH[t] - 1, b & 0xFF, c & 0xFF
+    """The loop of the ISA, but for 64-bit fields an H200 clamps positions and lengths that the ISA cuts to 8 bits."""
+    msb = WIDTH[t] - 1
+    pos, length = (b & 0xFF, c & 0xFF) if msb == 31 else (min(b, 255), min(c, 255))
     sbit = 0 if t[0] == "u" or length == 0 else a >> min(pos + length - 1, msb) & 1
     d = 0
     for i in range(msb + 1):
@@ -458,7 +456,8 @@ def bfe(a: int, b: int, c: int, t: str) -> int:
 
 
 def bfi(a: int, b: int, c: int, d: int, n: int) -> int:
-    pos, length, f = c & 0xFF, d & 0xFF, b
+    pos, length = (c & 0xFF, d & 0xFF) if n == 32 else (min(c, 255), min(d, 255))
+    f = b
     for i in range(length):
         if pos + i < n:
             f = (f & ~(1 << (pos + i))) | (a >> i & 1) << (pos + i)
@@ -715,9 +714,22 @@ def comparison_cases() -> None:
 Exact = Callable[..., Fraction | int | str]
 
 
+def nan_of(f: Format, *operands: int) -> int | None:
+    """What a NaN among the operands, in order of preference, makes of the result; None when there is none.
+
+    Only a double's NaN keeps its payload. The order is an H200's: b, c, a (div: a, b).
+    """
+    for x in operands:
+        if f.is_nan(x):
+            return x | 1 << (f.fraction - 1) if f is F64 else f.nan
+    return None
+
+
 def exact_add(f: Format, a: int, b: int, mode: str) -> Fraction | int:
     """A Fraction to be rounded, or bits that are final."""
-    if f.is_nan(a) or f.is_nan(b) or (f.is_infinite(a) and f.is_infinite(b) and a != b):
+    if (nan := nan_of(f, b, a)) is not None:
+        return nan
+    if f.is_infinite(a) and f.is_infinite(b) and a != b:
         return f.nan
     if f.is_infinite(a) or f.is_infinite(b):
         return a if f.is_infinite(a) else b
@@ -733,7 +745,9 @@ def exact_mul(f: Format, a: int, b: int) -> Fraction | int:
     sign = (a ^ b) & f.sign
     zero = (a & ~f.sign) == 0 or (b & ~f.sign) == 0
     infinite = f.is_infinite(a) or f.is_infinite(b)
-    if f.is_nan(a) or f.is_nan(b) or (zero and infinite):
+    if (nan := nan_of(f, b, a)) is not None:
+        return nan
+    if zero and infinite:
         return f.nan
     if infinite:
         return sign | f.infinity
@@ -741,11 +755,11 @@ def exact_mul(f: Format, a: int, b: int) -> Fraction | int:
 
 
 def exact_fma(f: Format, a: int, b: int, c: int, mode: str) -> Fraction | int:
+    if (nan := nan_of(f, b, c, a)) is not None:
+        return nan
     product = exact_mul(f, a, b)
     if isinstance(product, int):  # NaN, infinity or zero
         return f.nan if f.is_nan(product) else exact_add(f, product, c, mode)
-    if f.is_nan(c):
-        return f.nan
     if f.is_infinite(c):
         return c
     total = product + f.value(c)
@@ -756,8 +770,8 @@ def exact_fma(f: Format, a: int, b: int, c: int, mode: str) -> Fraction | int:
 
 def exact_div(f: Format, a: int, b: int) -> Fraction | int:
     sign = (a ^ b) & f.sign
-    if f.is_nan(a) or f.is_nan(b):
-        return f.nan
+    if (nan := nan_of(f, a, b)) is not None:
+        return nan
     a_zero, b_zero = (a & ~f.sign) == 0, (b & ~f.sign) == 0
     if (a_zero and b_zero) or (f.is_infinite(a) and f.is_infinite(b)):
         return f.nan
@@ -769,7 +783,9 @@ def exact_div(f: Format, a: int, b: int) -> Fraction | int:
 
 
 def exact_sqrt(f: Format, a: int) -> Fraction | int:
-    if f.is_nan(a) or (f.negative(a) and a & ~f.sign):
+    if (nan := nan_of(f, a)) is not None:
+        return nan
+    if f.negative(a) and a & ~f.sign:
         return f.nan
     if f.is_infinite(a) or (a & ~f.sign) == 0:
         return a
@@ -781,11 +797,15 @@ def exact_sqrt(f: Format, a: int) -> Fraction | int:
     return Fraction(2 * root + (not exact), 1 << 801)
 
 
-def finish(f: Format, x: Fraction | int, mode: str, ftz: bool, sat: bool, relu: bool = False) -> int:
+def finish(f: Format, x: Fraction | int, mode: str, ftz: bool, sat: bool, relu: bool = False, unbounded: bool = True) -> int:
     bits = x if isinstance(x, int) else f.round(x, mode)
     if f.is_nan(bits):
-        return 0 if sat else f.nan
+        return 0 if sat else bits
     if ftz:
+        if unbounded and isinstance(x, Fraction) and (bits & ~f.sign) == 1 << f.fraction:
+            # An H200 asks whether the result is subnormal by rounding it as if exponents had no lower bound.
+            same = f.round(x * 2 ** (f.bias // 2), mode)
+            bits = bits & f.sign if abs(f.value(same)) < f.value(1 << f.fraction) * 2 ** (f.bias // 2) else bits
         bits = f.flush(bits)
     one = f.bias << f.fraction
     if sat:
@@ -801,7 +821,7 @@ def arithmetic(op: str, f: Format, mode: str, ftz: bool, sat: bool, relu: bool =
         one = f.bias << f.fraction
         exact = {
             "add": lambda: exact_add(f, v[0], v[1], mode),
-            "sub": lambda: f.nan if f.is_nan(v[1]) else exact_add(f, v[0], v[1] ^ f.sign, mode),
+            "sub": lambda: exact_add(f, v[0], v[1] if f.is_nan(v[1]) else v[1] ^ f.sign, mode),
             "mul": lambda: exact_mul(f, v[0], v[1]),
             "fma": lambda: exact_fma(f, v[0], v[1], v[2], mode),
             "mad": lambda: exact_fma(f, v[0], v[1], v[2], mode),
@@ -809,7 +829,7 @@ def arithmetic(op: str, f: Format, mode: str, ftz: bool, sat: bool, relu: bool =
             "rcp": lambda: exact_div(f, one, v[0]),
             "sqrt": lambda: exact_sqrt(f, v[0]),
         }[op]()
-        return finish(f, exact, mode, ftz, sat, relu)
+        return finish(f, exact, mode, ftz, sat, relu, unbounded=ARITY[op] > 1 and op != "div")
 
     return reference
 
@@ -838,14 +858,14 @@ def float_cases() -> None:
             words = dotted + ".ftz" * ftz + ".sat" * sat
             case(f"{words}.f32", "f32", " ".join(["f32"] * n), arithmetic(op, F32, mode or "rn", ftz, sat), float_ops=FLOPS[op])
         case(f"{dotted}.f64", "f64", " ".join(["f64"] * n), arithmetic(op, F64, mode or "rn", False, False),
-             float_ops=FLOPS[op], same=same_f64)  # fmt: skip
+             float_ops=FLOPS[op])  # fmt: skip
     for t in ("f32", "f64"):
         f = FORMATS[t]
         for ftz in (False, True) if t == "f32" else (False,):
             g = f.flush if ftz else (lambda x: x)
             w = ".ftz" * ftz
-            case(f"abs{w}.{t}", t, t, lambda a, g=g, f=f: g(a) & ~f.sign)
-            case(f"neg{w}.{t}", t, t, lambda a, g=g, f=f: g(a) ^ f.sign)
+            case(f"abs{w}.{t}", t, t, lambda a, g=g, f=f: nan_of(f, a) or g(a) & ~f.sign)
+            case(f"neg{w}.{t}", t, t, lambda a, g=g, f=f: nan_of(f, a) or g(a) ^ f.sign)
         case(f"copysign.{t}", t, f"{t} {t}", lambda a, b, f=f: (a & f.sign) | (b & ~f.sign))
         tests = {
             "finite": lambda a, f=f: not f.is_nan(a) and not f.is_infinite(a),
@@ -868,7 +888,7 @@ def extreme(op: str, f: Format, ftz: bool, nan: bool, product_sign: bool) -> Cal
             a, b = a & ~f.sign, b & ~f.sign
         a_nan, b_nan = f.is_nan(a), f.is_nan(b)
         if (a_nan and b_nan) or (nan and (a_nan or b_nan)):
-            return f.nan
+            return nan_of(f, b) if f is F64 else f.nan
         if a_nan or b_nan:
             r = b if a_nan else a
         else:
@@ -908,7 +928,8 @@ def half_cases() -> None:
         for ftz in (False, True) if t == "f16" else (False,):
             w = ".ftz" * ftz
             g = f.flush if ftz else (lambda x: x)
-            for op, h in (("abs", lambda x, g=g: g(x) & 0x7FFF), ("neg", lambda x, g=g: g(x) ^ 0x8000)):
+            for op, h in (("abs", lambda x, g=g, f=f: nan_of(f, x) or g(x) & 0x7FFF),
+                          ("neg", lambda x, g=g, f=f: nan_of(f, x) or g(x) ^ 0x8000)):  # fmt: skip
                 case(f"{op}{w}.{t}", t, t, h)
                 case(f"{op}{w}.{t}x2", f"{t}x2", f"{t}x2", packed_halves(h))
 
@@ -996,8 +1017,8 @@ def approx_cases() -> None:
     for op, g in (("rcp", lambda x: 1 / x if x else math.copysign(math.inf, x)), ("rsqrt", rsqrt)):
 
         def upper(a: int, g: Callable[[float], float] = g) -> int:
-            bits = via_double(g, F64, True)(F64.flush(a) & ~0xFFFFFFFF if not F64.is_nan(a) else a)
-            return bits if F64.is_nan(bits) else bits & ~0xFFFFFFFF
+            bits = via_double(g, F64, True)(F64.flush(a) & ~0xFFFFFFFF)
+            return 0x7FFFFFFF00000000 if F64.is_nan(bits) else bits & ~0xFFFFFFFF
 
         case(f"{op}.approx.ftz.f64", "f64", "f64", upper, same=lambda h, w: same_f64(h, w) or close(F64, 2.0**-20)(h, w))
     for t in ("f16", "bf16"):
@@ -1042,18 +1063,36 @@ def float_to_integer(f: Format, t: str, mode: str, ftz: bool, holder: str) -> Ca
     return reference
 
 
+def nan_conversion(src: Format, dst: Format, a: int, ftz: bool, moved: bool) -> int:
+    """A NaN between formats, as an H200 has it: from or to a double with its payload, else canonical."""
+    if moved:
+        return a << 16 if src is BF16 else a
+    if F64 not in (src, dst) or (src is F64 and dst is F64):
+        return nan_of(F64, a) if dst is F64 else dst.nan
+    if ftz and src is F32:
+        a = F32.nan
+    down = src.fraction - dst.fraction
+    payload = a & ((1 << src.fraction) - 1)
+    payload = payload >> down if down > 0 else payload << -down
+    return (dst.sign if src.negative(a) else 0) | dst.infinity | 1 << (dst.fraction - 1) | payload
+
+
 def float_to_float(src: Format, dst: Format, mode: str, ftz: bool, sat: bool, relu: bool, finite: bool) -> Callable[[int], int]:
     def reference(a: int) -> int:
-        if ftz and src is F32:
+        if ftz and src is F32 and dst is not F16:
             a = F32.flush(a)
         sign = dst.sign if src.negative(a) else 0
         if src.is_nan(a):
-            return 0 if sat else dst.nan
+            moved = not (mode or ftz or sat) and (src, dst) in ((F32, F32), (F64, F64), (BF16, F32))
+            have = nan_conversion(src, dst, a, ftz, moved)
+            return 0 if sat else have
         if src.is_infinite(a):
             bits = sign | dst.infinity
         elif mode.endswith("i"):
             whole = integral(src.value(a), mode)
             bits = sign if whole == 0 else dst.round(Fraction(whole))
+        elif src.value(a) != 0 and ftz and dst is F32:
+            return finish(dst, src.value(a), mode or "rn", ftz, sat, relu)
         else:
             bits = dst.round(src.value(a), mode or "rn", bool(sign))
         if finite and dst.is_infinite(bits):
@@ -1083,16 +1122,17 @@ def conversion_cases() -> None:
     for (a, fa), (d, fd) in itertools.product(FORMATS.items(), repeat=2):
         widening = (a, d) in (("f32", "f64"), ("f16", "f64"), ("bf16", "f64"), ("f16", "f32"), ("bf16", "f32"))
         modes = ["", "rni", "rzi", "rmi", "rpi"] if a == d else [""] if widening else ["rn", "rz", "rm", "rp"]
-        same = same_f64 if d == "f64" else None
         for mode, ftz, sat, relu, finite in itertools.product(modes, *[(False, True)] * 4):
             if (ftz and "f32" not in (a, d)) or (sat and (relu or finite)):
                 continue
-            if (relu or finite) and (d not in ("f16", "bf16") or a == d):
+            if (relu or finite) and (d not in ("f16", "bf16") or a != "f32" or mode not in ("rn", "rz") or ftz):
+                continue
+            if sat and d == "bf16":
                 continue
             words = "cvt" + f".{mode}" * bool(mode) + ".ftz" * ftz + ".relu" * relu + ".satfinite" * finite + ".sat" * sat
             # bf16's subnormals are f32's
             g = float_to_float(fa, fd, mode, ftz, sat, relu, finite)
-            case(f"{words}.{d}.{a}", d, a, g, same=same)
+            case(f"{words}.{d}.{a}", d, a, g)
     for name in ("f16", "bf16"):
         f = FORMATS[name]
         for mode, relu, finite in itertools.product(("rn", "rz"), (False, True), (False, True)):
@@ -1104,7 +1144,8 @@ def conversion_cases() -> None:
             continue
         g = float_to_float(F32, TF32, mode, False, False, relu, finite)
         words = f"cvt.{mode}" + ".relu" * relu + ".satfinite" * finite
-        case(f"{words}.tf32.f32", "b32", "f32", lambda a, g=g: 0x7FFFFFFF if F32.is_nan(a) else g(a) << 13)
+        case(f"{words}.tf32.f32", "b32", "f32",
+             lambda a, g=g, m=mode, finite=finite: tf32_nan(a, m, finite) if F32.is_nan(a) else g(a) << 13)  # fmt: skip
     for t in ("u16", "s16"):
         case(f"cvt.pack.sat.{t}.s32", "b32", "s32 s32",
              lambda a, b, t=t: (clamp(signed(a, 32), t) & 0xFFFF) << 16 | clamp(signed(b, 32), t) & 0xFFFF)  # fmt: skip
@@ -1112,6 +1153,11 @@ def conversion_cases() -> None:
         case(f"cvt.pack.sat.{t}.s32.b32", "b32", "s32 s32 b32",
              lambda a, b, c, t=t: (c << 16 & FULL) | (clamp(signed(a, 32), t) & 255) << 8 | clamp(signed(b, 32), t) & 255)  # fmt: skip
     eight_bit_cases()
+
+
+def tf32_nan(a: int, mode: str, finite: bool) -> int:
+    """As an H200 has it: .rna cuts a NaN off like a number, and .satfinite takes the place below."""
+    return (a & ~0x1FFF) - (0x2000 if finite else 0) if mode == "rna" else 0x7FFFE000
 
 
 def eight_bit_values(name: str) -> list[Fraction]:
@@ -1262,7 +1308,8 @@ REFUSED = [
     ("cvt.rn.bf16x2.f64", "bf16x2", "f64 f64"), ("cvt.rn.e4m3x2.f32", "b16", "f32 f32"), ("cvt.pack.sat.u4.s32.b32", "b32", "s32 s32 b32"),
     ("mov.b128", "b64", "b64"), ("ex2.approx.ftz.f16", "f16", "f16"), ("ex2.approx.bf16", "bf16", "bf16"), ("add.ftz.bf16", "bf16", "bf16 bf16"),
     ("add.rz.f16", "f16", "f16 f16"), ("min.relu.u32", "u32", "u32 u32"), ("prmt.b32.f4e.rc8", "b32", "b32 b32 b32"),
-    ("cvt.u32.u64", "b32", "b32"), ("cvt.rn.f32.s32", "b64", "s32"), ("add.s32", "s32", "s64 s32"), ("tanh.approx.ftz.f32", "f32", "f32"),
+    ("cvt.rn.relu.f16.f64", "f16", "f64"), ("cvt.rm.relu.f16.f32", "f16", "f32"), ("cvt.rn.sat.bf16.f32", "bf16", "f32"),
+    ("cvt.rn.satfinite.bf16.f16", "bf16", "f16"), ("cvt.rn.relu.sat.f16.f32", "f16", "f32"), ("cvt.u32.u64", "b32", "b32"), ("cvt.rn.f32.s32", "b64", "s32"), ("add.s32", "s32", "s64 s32"), ("tanh.approx.ftz.f32", "f32", "f32"),
 ]  # fmt: skip
 
 

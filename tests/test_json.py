@@ -16,7 +16,9 @@ from native_build import SUPPORT, build
 
 @pytest.fixture(scope="module")
 def probe(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
-    return build(tmp_path_factory.mktemp("json") / "json_probe", [root / "tests/native/json_probe.c", *SUPPORT])
+    return build(
+        tmp_path_factory.mktemp("json") / "json_probe", [root / "tests/native/json_probe.c", *SUPPORT]
+    )
 
 
 def run(probe: Path, *arguments: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
@@ -38,7 +40,12 @@ def test_every_kind_of_value_is_written_as_python_reads_it(probe: Path) -> None:
     assert value["nul"] == "a\0b"
     assert value["none"] is None and value["nan"] is None and value["infinity"] is None
     assert (value["least"], value["most"]) == (-(2**63), 2**64 - 1)
-    assert (value["third"], value["tenth"], value["tiny"], value["huge"]) == (1 / 3, 0.1, 5e-324, 1.7976931348623157e308)
+    assert (value["third"], value["tenth"], value["tiny"], value["huge"]) == (
+        1 / 3,
+        0.1,
+        5e-324,
+        1.7976931348623157e308,
+    )
     assert isinstance(value["four"], float)
     assert math.copysign(1, value["minus_zero"]) == -1
     assert (value["empty"], value["list"]) == ([], [{}, None])
@@ -51,8 +58,15 @@ def test_calls_that_make_no_value_are_noticed(probe: Path, case: int) -> None:
 
 
 documents = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8).filter(lambda name: "\0" not in name), inner, max_size=4),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text(max_size=8).filter(lambda name: "\0" not in name), inner, max_size=4)
+    ),
     max_leaves=20,
 )
 
@@ -65,9 +79,43 @@ def test_what_is_read_is_written_again(probe: Path, value: list[object], ascii_o
 
 @pytest.mark.parametrize(
     "text",
-    ["", " ", "nul", "[1,]", "{,}", '{"a" 1}', "{a: 1}", "01", "-", "1.", ".5", "1e", "+1", "1e999", "NaN", "Infinity", "[1] 2"]
-    + ['"', '"\n"', '"\\x"', '"\\u12"', '"\\ud800"', '"\\ud800\\u0041"', '"\\udc00"', "'a'", "[", "{", '{"a":', "[" * 70 + "]" * 70]
-    + ['{"\\u0000": 1}', "/* */ 1", "tru", "[1 2]", '{"a":1 "b":2}', "9" * 600],
+    [
+        "",
+        " ",
+        "nul",
+        "[1,]",
+        "{,}",
+        '{"a" 1}',
+        "{a: 1}",
+        "01",
+        "-",
+        "1.",
+        ".5",
+        "1e",
+        "+1",
+        "1e999",
+        "NaN",
+        "Infinity",
+        "[1] 2",
+        '"',
+        '"\n"',
+        '"\\x"',
+        '"\\u12"',
+        '"\\ud800"',
+        '"\\ud800\\u0041"',
+        '"\\udc00"',
+        "'a'",
+        "[",
+        "{",
+        '{"a":',
+        "[" * 70 + "]" * 70,
+        '{"\\u0000": 1}',
+        "/* */ 1",
+        "tru",
+        "[1 2]",
+        '{"a":1 "b":2}',
+        "9" * 600,
+    ],
 )
 def test_what_is_no_json_is_refused_with_a_place(probe: Path, text: str) -> None:
     done = run(probe, "round", given=text.encode())
@@ -75,7 +123,9 @@ def test_what_is_no_json_is_refused_with_a_place(probe: Path, text: str) -> None
     assert b"line " in done.stderr
 
 
-@pytest.mark.parametrize("raw", [b'"\xff"', b'"\xc0\xaf"', b'"\xed\xa0\x80"', b'"\xf5\x80\x80\x80"', b'"\xe2\x82"', b"\x00"])
+@pytest.mark.parametrize(
+    "raw", [b'"\xff"', b'"\xc0\xaf"', b'"\xed\xa0\x80"', b'"\xf5\x80\x80\x80"', b'"\xe2\x82"', b"\x00"]
+)
 def test_bytes_that_are_no_utf8_are_refused(probe: Path, raw: bytes) -> None:
     assert run(probe, "round", given=raw).returncode == 1
 

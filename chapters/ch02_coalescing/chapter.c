@@ -37,10 +37,10 @@ const Chapter chapter = {
                 .why = "Stores move in sectors too: partials that lie apart cost as many sectors as lanes.",
             },
             {
-                .words = "of the reference's bandwidth",
-                .measure = "bandwidth_ratio",
+                .words = "% of the reference's bandwidth",
+                .measure = "100 * bandwidth_ratio",
                 .bound = AT_LEAST,
-                .limit = 0.9,
+                .limit = 90,
                 .points = 1,
                 .why = "Memory could deliver more in the same time.",
             },

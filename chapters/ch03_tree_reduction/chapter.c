@@ -41,19 +41,21 @@ const Chapter chapter = {
                 .why = "At a barrier all warps of the block wait for the slowest.",
             },
             {
-                .words = "sectors per load request",
-                .measure = "global_ld_sectors / global_ld_requests",
+                // 256 slots: 32 sectors at the first level, half of that at the next, at least 2 a level.
+                .words = "sectors per block loaded for the tree",
+                .measure = "(global_ld_sectors - n / 8) / blocks",
                 .bound = AT_MOST,
-                .limit = 4,
+                .limit = 69,
+                .slack = 11,
                 .points = 1,
-                .why = "Threads that work side by side read side by side; those that are scattered fetch "
-                       "a sector each.",
+                .why = "Beside the input, n / 8 sectors, the tree's own: threads that work side by side read "
+                       "side by side, those that are scattered fetch a sector each.",
             },
             {
-                .words = "of the reference's bandwidth",
-                .measure = "bandwidth_ratio",
+                .words = "% of the reference's bandwidth",
+                .measure = "100 * bandwidth_ratio",
                 .bound = AT_LEAST,
-                .limit = 0.9,
+                .limit = 90,
                 .points = 1,
                 .why = "The time goes into the tree, not into reading the input.",
             },

@@ -53,10 +53,10 @@ const Chapter chapter = {
                 .why = "Nothing here concerns a second warp, so no warp has to wait for another.",
             },
             {
-                .words = "of the reference's bandwidth",
-                .measure = "bandwidth_ratio",
+                .words = "% of the reference's bandwidth",
+                .measure = "100 * bandwidth_ratio",
                 .bound = AT_LEAST,
-                .limit = 0.9,
+                .limit = 90,
                 .points = 1,
                 .why = "Memory could deliver more in the same time.",
             },

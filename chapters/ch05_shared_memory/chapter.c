@@ -36,7 +36,7 @@ const Chapter chapter = {
                 .why = "At a barrier all warps of the block wait for the slowest; one is enough here.",
             },
             {
-                .words = "shared-memory bank conflicts",
+                .words = "bank conflicts",
                 .measure = "shared_ld_conflicts + shared_st_conflicts",
                 .bound = EXACTLY,
                 .limit = 0,
@@ -44,7 +44,7 @@ const Chapter chapter = {
                 .why = "Lanes that want different words of one bank are served one after the other.",
             },
             {
-                .words = "shared-memory accesses per warp",
+                .words = "shared accesses per warp",
                 .measure = "(shared_ld + shared_st + shared_atom) / warps",
                 .bound = AT_MOST,
                 .limit = 2,
@@ -52,10 +52,10 @@ const Chapter chapter = {
                 .why = "One float a warp has to pass through shared memory, not one a thread.",
             },
             {
-                .words = "of the reference's bandwidth",
-                .measure = "bandwidth_ratio",
+                .words = "% of the reference's bandwidth",
+                .measure = "100 * bandwidth_ratio",
                 .bound = AT_LEAST,
-                .limit = 0.9,
+                .limit = 90,
                 .points = 1,
                 .why = "Memory could deliver more in the same time.",
             },

@@ -257,10 +257,10 @@ const Chapter chapter = {
     .goals =
         {
             {
-                .words = "of the places for warps taken",
-                .measure = "occupancy",
+                .words = "% of the places for warps taken",
+                .measure = "100 * occupancy",
                 .bound = AT_LEAST,
-                .limit = 1,
+                .limit = 100,
                 .points = 2,
                 .task = "launch",
                 .why = "Fewer warps on an SM have fewer loads on their way while it waits for memory.",

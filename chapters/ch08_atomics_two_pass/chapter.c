@@ -55,7 +55,7 @@ const Chapter chapter = {
                 .why = "Additions to one address are done one after the other, for the whole GPU.",
             },
             {
-                .words = "most lanes of a warp on one address",
+                .words = "lanes at most on one address",
                 .measure = "atomic_max_lanes",
                 .bound = AT_MOST,
                 .limit = 1,
@@ -82,10 +82,10 @@ const Chapter chapter = {
                 .why = "Each load of a warp fetches more 32-byte sectors than its 32 floats fill.",
             },
             {
-                .words = "of the reference's bandwidth, two passes",
-                .measure = "bandwidth_ratio",
+                .words = "% of the reference's bandwidth",
+                .measure = "100 * bandwidth_ratio",
                 .bound = AT_LEAST,
-                .limit = 0.9,
+                .limit = 90,
                 .points = 1,
                 .task = "two passes",
                 .why = "Memory could deliver more in the same time.",
@@ -96,6 +96,8 @@ const Chapter chapter = {
             {"RACE", "atomic",
              "Reading, adding and writing are three steps: between them another block writes, and its "
              "addition is lost."},
+            {"WRONG", "atomic",
+             "Every addition to one address rounds, one after the other: fold what a block can fold first."},
             {"RACE", "two passes", "Each block needs a place of its own for its sum."},
             {"WRONG", "two passes",
              "The same bits on every run: the order of the additions may depend on the launch shape and on "

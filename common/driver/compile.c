@@ -38,7 +38,7 @@ typedef struct {
     Text source, header, ptx, cubin;
     char label[512]; // result->source as PTX can hold it
     char header_label[PATH_MAX];
-    char folder[PATH_MAX]; // private, absolute; "" before it is made
+    char folder[PATH_MAX + 32]; // private, absolute; "" before it is made
     int lock;
     Toolchain toolchain;
     const char *environment[8];
@@ -160,7 +160,7 @@ static bool read_source(Build *build) {
 }
 
 static bool read_header(Build *build) {
-    char folder[PATH_MAX], path[PATH_MAX + 32];
+    char folder[PATH_MAX], path[PATH_MAX + 64];
     FileError error;
     const char *include = build->request->include_directory;
     if (!include) {
@@ -280,7 +280,7 @@ static bool lock_output(Build *build) {
 }
 
 static bool put(Build *build, const char *name, const Text *content) {
-    char path[PATH_MAX + 32];
+    char path[PATH_MAX + 64];
     snprintf(path, sizeof path, "%s/%s", build->folder, name);
     FILE *file = fopen(path, "wxe");
     bool good = file && fwrite(text_chars(content), 1, content->bytes, file) == content->bytes;
@@ -386,7 +386,7 @@ static bool compiler_works(Build *build, Text *output) {
 }
 
 static bool disk_is_full(Build *build) {
-    char path[PATH_MAX + 32];
+    char path[PATH_MAX + 64];
     FileError error = {0};
     static const char zeros[65536];
     snprintf(path, sizeof path, "%s/room", build->folder);
@@ -439,7 +439,7 @@ static bool explain_nvcc_failure(Build *build, const ProcessResult *run) {
 static bool make_ptx(Build *build) {
     ProcessResult run;
     Text raw = {0};
-    char path[PATH_MAX + 32];
+    char path[PATH_MAX + 64];
     FileError error;
     bool good = run_nvcc(build, "kernel.cu", "raw.ptx", &run);
     Text log = {0};
@@ -509,7 +509,7 @@ static void explain_assembly(Build *build, const char *output, Text *message) {
 
 static bool assemble(Build *build) {
     CompileResult *result = build->result;
-    char arch[32], path[PATH_MAX + 32];
+    char arch[32], path[PATH_MAX + 64];
     FileError error;
     if (result->sass_arch < 0) return true;
     if (!put(build, "kernel.ptx", &build->ptx)) return false;

@@ -205,27 +205,29 @@ bool explain_resources(const char *output, const CompileResult *result, Text *in
 
 bool relabel_ptx(const char *ptx, const char *folder, const char *shown, const char *shown_header,
                  Text *into) {
-    size_t folder_length = strlen(folder);
+    const char *slash = strrchr(folder, '/'); // its own name is unique, and nvcc writes it as it is
+    const char *own = slash ? slash + 1 : folder;
+    size_t own_length = strlen(own);
     for (const char *line = ptx; *line;) {
         size_t length = strcspn(line, "\n");
         const char *quote = memchr(line, '"', length);
-        const char *name = NULL;
-        if (quote && (starts_with(line, length, "\t.file\t") || starts_with(line, length, ".file"))) {
-            const char *path = quote + 1;
-            if (strncmp(path, folder, folder_length) == 0 && path[folder_length] == '/')
-                path += folder_length + 1;
+        const char *name = NULL, *rest = NULL; // the name to write, and what follows the one written
+        if (quote && starts_with(line, length, "\t.file\t")) {
+            const char *path = memmem(line, length, own, own_length);
+            path = path && path[own_length] == '/' ? path + own_length + 1 : quote + 1;
             if (strncmp(path, "./", 2) == 0) path += 2;
-            if (starts_with(path, strlen(path), "kernel.cu\"")) name = shown;
-            if (starts_with(path, strlen(path), "warpbook.cuh\"")) name = shown_header;
+            if (starts_with(path, strlen(path), "kernel.cu\"")) {
+                name = shown;
+                rest = path + strlen("kernel.cu");
+            } else if (starts_with(path, strlen(path), "warpbook.cuh\"")) {
+                name = shown_header;
+                rest = path + strlen("warpbook.cuh");
+            }
         }
         if (name) {
             text_add_bytes(into, line, (size_t)(quote - line) + 1);
             text_add(into, name);
-            const char *rest = memchr(quote + 1, '"', length - (size_t)(quote + 1 - line));
-            if (rest)
-                text_add_bytes(into, rest, length - (size_t)(rest - line));
-            else
-                text_add_char(into, '"');
+            text_add_bytes(into, rest, length - (size_t)(rest - line));
         } else {
             text_add_bytes(into, line, length);
         }

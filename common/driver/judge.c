@@ -89,6 +89,30 @@ static bool start_worker(Judge *judge, GpuKind kind, bool is_counter, RunReply *
     return true;
 }
 
+// --n may be more than a kernel's parameter can say, or than an emulator does in reasonable time.
+static bool n_is_possible(Judge *judge) {
+    static const long long emulator_most = 1 << 26;
+    const long long n = judge->options->n;
+    char words[160] = "", number[32];
+    if (!judge->is_gpu && n > emulator_most) {
+        count_text(emulator_most, number, sizeof number);
+        snprintf(words, sizeof words, "on the emulator --n goes up to %s", number);
+    }
+    for (int t = 0; t < chapter_task_count(judge->of); t++) {
+        const Task *task = &judge->of->tasks[t];
+        for (int l = 0; l < task_launch_count(task); l++)
+            for (int a = 0; a < MAX_ARGUMENTS; a++)
+                if (task->launches[l].arguments[a].type == I32 && n > INT32_MAX)
+                    snprintf(words, sizeof words,
+                             "%.60s takes its counts as int: --n goes up to 2,147,483,647",
+                             task->launches[l].kernel);
+    }
+    if (!words[0]) return true;
+    fail_all(judge, VERDICT_REJECT, words);
+    judge->judgement->is_usage = true;
+    return false;
+}
+
 static bool start_runners(Judge *judge) {
     GpuKind kind = judge->options->device;
     char why[256] = "";
@@ -99,6 +123,7 @@ static bool start_runners(Judge *judge) {
         judge->judgement->is_usage = true;
         return false;
     }
+    if (!n_is_possible(judge)) return false;
     PlanOptions options = {
         .is_gpu = judge->is_gpu,
         .n = judge->options->n,

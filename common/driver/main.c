@@ -106,6 +106,7 @@ static void use_image(Run *run, char image_path[PATH_MAX]) {
         realpath(image_path, here) && ((realpath(run->build.ptx_path, there) && strcmp(here, there) == 0) ||
                                        (realpath(run->build.cubin_path, there) && strcmp(here, there) == 0));
     run->has_build = is_ours;
+    snprintf(run->source, sizeof run->source, "%s", is_ours ? run->build.source : "kernel.cu");
     if (is_ours) return;
     compile_result_free(&run->build);
     memset(&run->build, 0, sizeof run->build);

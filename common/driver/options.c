@@ -108,9 +108,9 @@ bool options_parse(int count, char **arguments, Options *options, char *why, siz
 }
 
 void options_print_help(const char *name) {
-    printf("./%s runs chapter %s: it builds kernel.cu where that has changed, checks and counts it.\n"
+    printf("./%s runs chapter %s: it builds, checks and counts kernel.cu.\n"
            "\n"
-           "  --device auto|emulator|gpu  where to run; auto takes a GPU when one answers\n"
+           "  --device WHERE   auto, emulator or gpu; auto takes a GPU when one answers\n"
            "  --gpu PROFILE    the device that the emulator imitates, such as H200 or L4\n"
            "  --kernel FILE    another image instead: .ptx, or on a GPU .cubin\n"
            "  --n N            only this number of elements\n"

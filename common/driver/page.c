@@ -316,7 +316,7 @@ static void add_failed_case(Text *page, const Terminal *terminal, const Report *
     text_free(&words);
 
     Text what = {0};
-    const char *why = verdict_why(failed->verdict);
+    const char *why = failed->has_finding ? finding_why(failed->finding.kind) : verdict_why(failed->verdict);
     if (failed->has_finding)
         text_add_printable(&what, failed->finding.message, strlen(failed->finding.message));
     else if (failed->has_check && failed->check.what[0])

@@ -11,7 +11,8 @@ static void add_number(Text *page, uint64_t number, int columns) {
     text_printf(page, "%*s", columns, words);
 }
 
-static void add_row(Text *page, const CountedLine *row, const Text *source) {
+static void add_row(Text *whole, const CountedLine *row, const Text *source) {
+    Text made = {0}, *page = &made;
     const Counters *counters = &row->counters.counters;
     char number[16] = "-";
     if (row->counters.place.line > 0) snprintf(number, sizeof number, "%d", row->counters.place.line);
@@ -38,7 +39,10 @@ static void add_row(Text *page, const CountedLine *row, const Text *source) {
         text_add_bytes(page, words, bytes);
     }
     text_free(&line);
-    text_add_char(page, '\n');
+    while (made.bytes > 0 && made.data[made.bytes - 1] == ' ') text_cut(&made, made.bytes - 1);
+    text_add(whole, text_chars(&made));
+    text_add_char(whole, '\n');
+    text_free(&made);
 }
 
 // Several kernels, or one line inlined at several places, are one row of the table.

@@ -73,6 +73,22 @@ Verdict verdict_of_finding(FindingKind kind) {
     return strcmp(word, "INFO") == 0 ? VERDICT_PASS : verdict_from_word(word);
 }
 
+const char *finding_why(FindingKind kind) {
+    switch (kind) {
+    case FINDING_READ_ONLY: return "Inputs are for reading: what is computed goes into the outputs.";
+    case FINDING_WRONG_SPACE: return "The address belongs to none of the kernel's buffers or arrays.";
+    case FINDING_BAD_MASK:
+        return "The mask of a *_sync function names the lanes that take part, and the caller must be one of "
+               "them.";
+    case FINDING_SHUFFLE_INACTIVE: return "What a lane that takes no part holds is not defined.";
+    case FINDING_STACK_OVERFLOW:
+        return "Every call and every local array takes room on a thread's small stack, and it is full.";
+    case FINDING_ASSERT: return "An assert of the kernel's own did not hold.";
+    case FINDING_TRAP: return "The kernel itself asked for the stop: __trap() or a failed check.";
+    default: return verdict_why(verdict_of_finding(kind));
+    }
+}
+
 int verdict_exit_status(Verdict verdict) {
     if (verdict == VERDICT_PASS) return 0;
     return verdict == VERDICT_INFRA ? 3 : 1;

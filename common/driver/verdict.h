@@ -41,6 +41,8 @@ Verdict verdict_of_finding(FindingKind kind);
 const char *verdict_headline(Verdict verdict);
 // One sentence on why that is wrong or what it usually comes from.
 const char *verdict_why(Verdict verdict);
+// The same for one kind of finding where that says more than its verdict.
+const char *finding_why(FindingKind kind);
 // 0 passed, 1 not passed, 3 the machine's fault.
 int verdict_exit_status(Verdict verdict);
 

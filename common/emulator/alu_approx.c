@@ -57,7 +57,8 @@ static inline double flush_double(double x) {
     const uint64_t bits = double_bits(x);
     return bits_double(bits & UINT64_C(0x7ff0000000000000) ? bits : bits & UINT64_C(0x8000000000000000));
 }
-static inline double seed(double x) { return x != x ? bits_double(NAN_F64) : upper_word(flush_double(x)); }
+#define NAN_SEED UINT64_C(0x7fffffff00000000)
+static inline double seed(double x) { return x != x ? bits_double(NAN_SEED) : upper_word(flush_double(x)); }
 ALU_1(rcp_seed, double, double, seed(1.0 / upper_word(flush_double(a))))
 ALU_1(rsqrt_seed, double, double, seed(1.0 / sqrt(upper_word(flush_double(a)))))
 ALU_1(rsqrt_f64, double, double, 1.0 / sqrt(a))

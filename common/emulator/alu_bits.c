@@ -268,11 +268,15 @@ bool bits_brev(const PtxInstruction *in, Selection *s) {
 // The low `length` bits set, for any length.
 static inline uint64_t low_bits(uint32_t length) { return length < 64 ? (UINT64_C(1) << length) - 1 : UINT64_MAX; }
 
+// A position or length of bfe and bfi. The ISA takes its low 8 bits; an H200 does for 32-bit fields, but clamps
+// the whole of it for 64-bit ones, which is what kernels meet. Values above 255 are invalid PTX anyway.
+static inline uint32_t field_operand(uint32_t x, uint32_t bits) { return bits == 32 ? x & 0xff : x < 255 ? x : 255; }
+
 // bfe (ISA 9.7.1.19): the field of `length` bits from `position` on; what lies beyond the top, and the bits
 // above the field in a signed form, are the field's top bit (0 in an unsigned form).
 static inline uint64_t field(uint64_t a, uint32_t position, uint32_t length, uint32_t bits, bool is_signed) {
-    position &= 0xff;
-    length &= 0xff;
+    position = field_operand(position, bits);
+    length = field_operand(length, bits);
     if (length == 0) return 0;
     const uint32_t last = position + length - 1 < bits - 1 ? position + length - 1 : bits - 1;
     const uint64_t fill = is_signed && a >> last & 1 ? UINT64_MAX : 0;
@@ -295,8 +299,8 @@ bool bits_bfe(const PtxInstruction *in, Selection *s) {
 
 // bfi (ISA 9.7.1.20): the low `length` bits of a put over b at `position`; what does not fit is dropped.
 static inline uint64_t inserted(uint64_t a, uint64_t b, uint32_t position, uint32_t length, uint32_t bits) {
-    position &= 0xff;
-    length &= 0xff;
+    position = field_operand(position, bits);
+    length = field_operand(length, bits);
     if (position >= bits) return b;
     const uint64_t covered = low_bits(length) << position;
     return (b & ~covered) | (a << position & covered);

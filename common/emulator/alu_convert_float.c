@@ -3,26 +3,39 @@
 
 // ---- To f32 and f64 -------------------------------------------------------------------------------------
 
-static inline float canonical_double_float(double x) { return x != x ? bits_float(NAN_F32) : (float)x; }
-static inline float rounded_float(double x, Rounding rounding) {
-    return bits_float((uint32_t)rounded_double(x, FORMAT_F32, rounding, NAN_F32));
+// A NaN of a double keeps its sign and the upper bits of its payload, and becomes quiet (seen on an H200; the
+// ISA says only that it is a NaN).
+static inline uint32_t narrowed_nan(double x, FloatFormat format) {
+    const uint64_t bits = double_bits(x);
+    const uint32_t sign = (uint32_t)(bits >> 63) << (format.fraction + format.exponent);
+    const uint32_t infinity = ((1u << format.exponent) - 1) << format.fraction, quiet_bit = 1u << (format.fraction - 1);
+    const uint32_t payload = (uint32_t)(bits >> (52 - format.fraction)) & ((1u << format.fraction) - 1);
+    return sign | infinity | quiet_bit | payload;
 }
-// f64 from a narrower NaN: quiet, with its payload.
-static inline double widened(float x) { return (double)x; }
+static inline float nearest_float(double x) {
+    return x != x ? bits_float(narrowed_nan(x, FORMAT_F32)) : (float)x;
+}
+static inline float rounded_float(double x, Rounding rounding) {
+    return bits_float((uint32_t)rounded_double(x, FORMAT_F32, rounding, narrowed_nan(x, FORMAT_F32)));
+}
+static inline double widened(float x) { return x != x ? quiet((double)x) : (double)x; }
+static inline float flushed(float rounded, double x, Rounding rounding) {
+    return tiny_f32(x, rounding) ? zero_of_sign(rounded) : rounded;
+}
 
 // f32 from f64, by rounding; the plain forms to nearest vectorise.
-#define NARROW_FORMS(MODE, F)                                                                                \
+#define NARROW_FORMS(MODE, F, ROUNDING)                                                                      \
     ALU_1(f32_f64_##MODE, float, double, F(a))                                                               \
     ALU_1(f32_f64_##MODE##_sat, float, double, saturated(F(a)))                                              \
-    ALU_1(f32_f64_##MODE##_ftz, float, double, flush(F(a)))                                                  \
-    ALU_1(f32_f64_##MODE##_ftz_sat, float, double, saturated(flush(F(a))))
+    ALU_1(f32_f64_##MODE##_ftz, float, double, flushed(F(a), a, ROUNDING))                                           \
+    ALU_1(f32_f64_##MODE##_ftz_sat, float, double, saturated(flushed(F(a), a, ROUNDING)))
 #define ROUNDED_ZERO(x) rounded_float(x, ROUND_ZERO)
 #define ROUNDED_DOWN(x) rounded_float(x, ROUND_DOWN)
 #define ROUNDED_UP(x) rounded_float(x, ROUND_UP)
-NARROW_FORMS(rn, canonical_double_float)
-NARROW_FORMS(rz, ROUNDED_ZERO)
-NARROW_FORMS(rm, ROUNDED_DOWN)
-NARROW_FORMS(rp, ROUNDED_UP)
+NARROW_FORMS(rn, nearest_float, ROUND_NEAREST)
+NARROW_FORMS(rz, ROUNDED_ZERO, ROUND_ZERO)
+NARROW_FORMS(rm, ROUNDED_DOWN, ROUND_DOWN)
+NARROW_FORMS(rp, ROUNDED_UP, ROUND_UP)
 #define FTZ_SAT_ROW(NAME) {NAME, NAME##_sat, NAME##_ftz, NAME##_ftz_sat}
 static AluHandler *const f32_f64[ROUND_MODES][4] = {FTZ_SAT_ROW(f32_f64_rn), FTZ_SAT_ROW(f32_f64_rz),
                                                     FTZ_SAT_ROW(f32_f64_rm), FTZ_SAT_ROW(f32_f64_rp)};
@@ -34,16 +47,24 @@ static AluHandler *const f32_f64[ROUND_MODES][4] = {FTZ_SAT_ROW(f32_f64_rn), FTZ
     ALU_1(NAME##_ftz, D, A, FINISH(FLUSHED(READ(a))))                                                        \
     ALU_1(NAME##_ftz_sat, D, A, SATURATED(FLUSHED(READ(a))))                                                 \
     static AluHandler *const NAME##_forms[4] = FTZ_SAT_ROW(NAME);
-WIDEN_FORMS(f64_f32, double, float, , saturated, flush, widened)
+// With .ftz a value passes an arithmetic unit first, which makes a NaN canonical.
+#define FLUSHED_CANONICAL(x) canonical(flush(x))
+WIDEN_FORMS(f64_f32, double, float, , saturated, FLUSHED_CANONICAL, widened)
 WIDEN_FORMS(f64_f16, double, uint16_t, f16_float, saturated, keep, widened)
 WIDEN_FORMS(f64_bf16, double, uint16_t, bf16_float, saturated, keep, widened)
 WIDEN_FORMS(f32_f16, float, uint16_t, f16_float, saturated, keep, canonical)
-WIDEN_FORMS(f32_bf16, float, uint16_t, bf16_float, saturated, flush, canonical)
+WIDEN_FORMS(f32_bf16, float, uint16_t, bf16_float, saturated, FLUSHED_CANONICAL, keep) // a shift: NaNs stay as they are
 
-// Within one type a rounding is to an integral value; row ROUND_MODES is no rounding at all.
+// Within one type a rounding is to an integral value; row ROUND_MODES is no rounding at all, and a mere move
+// when there is nothing else to do.
 #define integral_none(x) (x)
+#define canonical_none(x) (x)
+#define canonical_nearest canonical
+#define canonical_zero canonical
+#define canonical_down canonical
+#define canonical_up canonical
 #define SAME_F32(MODE)                                                                                       \
-    ALU_1(f32_f32_##MODE, float, float, canonical((float)integral_##MODE(a)))                                \
+    ALU_1(f32_f32_##MODE, float, float, canonical_##MODE((float)integral_##MODE(a)))                              \
     ALU_1(f32_f32_##MODE##_sat, float, float, saturated((float)integral_##MODE(a)))                          \
     ALU_1(f32_f32_##MODE##_ftz, float, float, canonical((float)integral_##MODE(flush(a))))                   \
     ALU_1(f32_f32_##MODE##_ftz_sat, float, float, saturated((float)integral_##MODE(flush(a))))
@@ -80,63 +101,74 @@ typedef enum { FINISH_PLAIN, FINISH_SAT, FINISH_RELU, FINISH_SATFINITE, FINISH_R
 
 // x rounded to a half format, then clamped: .sat to [0, 1] with NaN to 0, .relu to at least +0,
 // .satfinite to the largest finite magnitude.
-static inline uint16_t finished(double x, FloatFormat format, Rounding rounding, Finish finish) {
+static inline uint16_t finished(double x, FloatFormat format, Rounding rounding, Finish finish, uint32_t nan) {
     if (finish == FINISH_SAT) x = saturated_double(x);
     if ((finish == FINISH_RELU || finish == FINISH_RELU_SATFINITE) && x <= 0) x = 0;
-    const uint32_t bits = (uint32_t)rounded_double(x, format, rounding, NAN_HALF);
+    const uint32_t bits = (uint32_t)rounded_double(x, format, rounding, nan);
     const uint32_t infinity = ((1u << format.exponent) - 1) << format.fraction;
     const bool clamps = finish == FINISH_SATFINITE || finish == FINISH_RELU_SATFINITE;
     return (uint16_t)(clamps && (bits & 0x7fffu) == infinity ? bits - 1 : bits);
 }
 
-#define HALF(NAME, A, READ, FORMAT, ROUNDING, FINISH)                                                        \
-    ALU_SLOW_1(NAME, uint16_t, A, finished(READ(a), FORMAT, ROUNDING, FINISH))
-#define HALF_MODE(NAME, A, READ, FORMAT, ROUNDING)                                                           \
-    HALF(NAME##_plain, A, READ, FORMAT, ROUNDING, FINISH_PLAIN)                                              \
-    HALF(NAME##_sat, A, READ, FORMAT, ROUNDING, FINISH_SAT)                                                  \
-    HALF(NAME##_relu, A, READ, FORMAT, ROUNDING, FINISH_RELU)                                                \
-    HALF(NAME##_satfinite, A, READ, FORMAT, ROUNDING, FINISH_SATFINITE)                                      \
-    HALF(NAME##_both, A, READ, FORMAT, ROUNDING, FINISH_RELU_SATFINITE)
-#define HALF_ROW(NAME) {NAME##_plain, NAME##_sat, NAME##_relu, NAME##_satfinite, NAME##_both}
-#define HALF_TABLE(NAME, A, READ, FORMAT)                                                                    \
-    HALF_MODE(NAME##_rn, A, READ, FORMAT, ROUND_NEAREST)                                                     \
-    HALF_MODE(NAME##_rz, A, READ, FORMAT, ROUND_ZERO)                                                        \
-    HALF_MODE(NAME##_rm, A, READ, FORMAT, ROUND_DOWN)                                                        \
-    HALF_MODE(NAME##_rp, A, READ, FORMAT, ROUND_UP)                                                          \
-    static AluHandler *const NAME[ROUND_MODES][FINISHES] = {HALF_ROW(NAME##_rn), HALF_ROW(NAME##_rz),        \
-                                                            HALF_ROW(NAME##_rm), HALF_ROW(NAME##_rp)};
-HALF_TABLE(f16_f64, double, , FORMAT_F16)
-HALF_TABLE(f16_f32, float, , FORMAT_F16)
-HALF_TABLE(f16_f32_ftz, float, flush, FORMAT_F16)
-HALF_TABLE(f16_bf16, uint16_t, bf16_float, FORMAT_F16)
-HALF_TABLE(bf16_f64, double, , FORMAT_BF16)
-HALF_TABLE(bf16_f32, float, , FORMAT_BF16)
-HALF_TABLE(bf16_f32_ftz, float, flush, FORMAT_BF16)
-HALF_TABLE(bf16_f16, uint16_t, f16_float, FORMAT_BF16)
+// NAN is what a NaN becomes: of a double it keeps its payload.
+#define HALF(NAME, A, READ, FORMAT, ROUNDING, FINISH, NAN)                                                   \
+    ALU_SLOW_1(NAME, uint16_t, A, finished(READ(a), FORMAT, ROUNDING, FINISH, NAN))
+#define HALF_TABLE(NAME, A, READ, FORMAT, FINISH, NAN)                                                       \
+    HALF(NAME##_rn, A, READ, FORMAT, ROUND_NEAREST, FINISH, NAN)                                             \
+    HALF(NAME##_rz, A, READ, FORMAT, ROUND_ZERO, FINISH, NAN)                                                \
+    HALF(NAME##_rm, A, READ, FORMAT, ROUND_DOWN, FINISH, NAN)                                                \
+    HALF(NAME##_rp, A, READ, FORMAT, ROUND_UP, FINISH, NAN)                                                  \
+    static AluHandler *const NAME[ROUND_MODES] = {NAME##_rn, NAME##_rz, NAME##_rm, NAME##_rp};
+HALF_TABLE(f16_f64, double, , FORMAT_F16, FINISH_PLAIN, narrowed_nan(a, FORMAT_F16))
+HALF_TABLE(f16_f32, float, , FORMAT_F16, FINISH_PLAIN, NAN_HALF)
+HALF_TABLE(f16_bf16, uint16_t, bf16_float, FORMAT_F16, FINISH_PLAIN, NAN_HALF)
+HALF_TABLE(f16_f64_sat, double, , FORMAT_F16, FINISH_SAT, 0)
+HALF_TABLE(f16_f32_sat, float, , FORMAT_F16, FINISH_SAT, 0)
+HALF_TABLE(f16_bf16_sat, uint16_t, bf16_float, FORMAT_F16, FINISH_SAT, 0)
+HALF_TABLE(bf16_f64, double, , FORMAT_BF16, FINISH_PLAIN, narrowed_nan(a, FORMAT_BF16))
+HALF_TABLE(bf16_f32, float, , FORMAT_BF16, FINISH_PLAIN, NAN_HALF)
+HALF_TABLE(bf16_f32_ftz, float, flush, FORMAT_BF16, FINISH_PLAIN, NAN_HALF)
+HALF_TABLE(bf16_f16, uint16_t, f16_float, FORMAT_BF16, FINISH_PLAIN, NAN_HALF)
+
+// .relu and .satfinite are for f32 sources and .rn and .rz.
+#define CLAMPED(NAME, FORMAT, ROUNDING)                                                                      \
+    HALF(NAME##_relu, float, , FORMAT, ROUNDING, FINISH_RELU, NAN_HALF)                                      \
+    HALF(NAME##_satfinite, float, , FORMAT, ROUNDING, FINISH_SATFINITE, NAN_HALF)                            \
+    HALF(NAME##_both, float, , FORMAT, ROUNDING, FINISH_RELU_SATFINITE, NAN_HALF)                            \
+    static AluHandler *const NAME[FINISHES] = {[FINISH_RELU] = NAME##_relu,                                  \
+                                               [FINISH_SATFINITE] = NAME##_satfinite,                        \
+                                               [FINISH_RELU_SATFINITE] = NAME##_both};
+CLAMPED(f16_clamped_rn, FORMAT_F16, ROUND_NEAREST)
+CLAMPED(f16_clamped_rz, FORMAT_F16, ROUND_ZERO)
+CLAMPED(bf16_clamped_rn, FORMAT_BF16, ROUND_NEAREST)
+CLAMPED(bf16_clamped_rz, FORMAT_BF16, ROUND_ZERO)
 
 // The two that kernels are full of, so that they vectorise.
 ALU_1(nearest_f16_f32, uint16_t, float, float_f16(a))
 ALU_1(nearest_bf16_f32, uint16_t, float, float_bf16(a))
 
+static AluHandler *to_half_clamped(const AluForm *f, Rounding rounding) {
+    const bool to_f16 = f->type == PTX_F16, relu = f->words & W(relu), finite = f->words & W(satfinite);
+    if (f->from != PTX_F32 || f->words & (W(ftz) | W(sat)) || rounding > ROUND_ZERO) return NULL;
+    const Finish finish = relu && finite ? FINISH_RELU_SATFINITE : relu ? FINISH_RELU : FINISH_SATFINITE;
+    if (rounding == ROUND_NEAREST) return (to_f16 ? f16_clamped_rn : bf16_clamped_rn)[finish];
+    return (to_f16 ? f16_clamped_rz : bf16_clamped_rz)[finish];
+}
+
 static AluHandler *to_half(const AluForm *f, Rounding rounding) {
-    const bool to_f16 = f->type == PTX_F16, ftz = f->words & W(ftz);
-    Finish finish;
-    switch (f->words & (W(sat) | W(relu) | W(satfinite))) {
-    case 0: finish = FINISH_PLAIN; break;
-    case W(sat): finish = FINISH_SAT; break;
-    case W(relu): finish = FINISH_RELU; break;
-    case W(satfinite): finish = FINISH_SATFINITE; break;
-    case W(relu) | W(satfinite): finish = FINISH_RELU_SATFINITE; break;
-    default: return NULL;
-    }
+    const bool to_f16 = f->type == PTX_F16, ftz = f->words & W(ftz), sat = f->words & W(sat);
+    if (f->words & (W(relu) | W(satfinite))) return to_half_clamped(f, rounding);
+    if ((ftz && f->from != PTX_F32) || (sat && !to_f16)) return NULL;
     switch (f->from) {
-    case PTX_F64: return ftz ? NULL : (to_f16 ? f16_f64 : bf16_f64)[rounding][finish];
+    case PTX_F64: return (sat ? f16_f64_sat : to_f16 ? f16_f64 : bf16_f64)[rounding];
     case PTX_F32:
-        if (ftz) return (to_f16 ? f16_f32_ftz : bf16_f32_ftz)[rounding][finish];
-        if (rounding == ROUND_NEAREST && finish == FINISH_PLAIN) return to_f16 ? nearest_f16_f32 : nearest_bf16_f32;
-        return (to_f16 ? f16_f32 : bf16_f32)[rounding][finish];
-    case PTX_F16: return ftz ? NULL : bf16_f16[rounding][finish];
-    case PTX_BF16: return ftz ? NULL : f16_bf16[rounding][finish];
+        // A subnormal f32 is nothing to f16 but a direction to round in, and .ftz does not take that away.
+        if (ftz && !to_f16) return bf16_f32_ftz[rounding];
+        if (sat) return f16_f32_sat[rounding];
+        if (rounding == ROUND_NEAREST) return to_f16 ? nearest_f16_f32 : nearest_bf16_f32;
+        return (to_f16 ? f16_f32 : bf16_f32)[rounding];
+    case PTX_F16: return bf16_f16[rounding];
+    case PTX_BF16: return (sat ? f16_bf16_sat : f16_bf16)[rounding];
     default: return NULL;
     }
 }

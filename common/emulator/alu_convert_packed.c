@@ -54,20 +54,18 @@ static bool two_floats(const AluForm *f, Selection *s) {
 // .rna rounds a tie away from zero, which adding half of the last place kept to the magnitude does.
 static inline uint32_t tf32_away(float x) {
     const uint32_t bits = float_bits(x), magnitude = bits & 0x7fffffffu;
-    if (magnitude > 0x7f800000u) return NAN_F32;
-    if (magnitude == 0x7f800000u) return bits;
-    return (bits + 0x1000u) & ~0x1fffu;
+    // A NaN is cut off as any number is (seen on an H200), which may leave an infinity.
+    return (magnitude >= 0x7f800000u ? bits : bits + 0x1000u) & ~0x1fffu;
 }
 static inline uint32_t tf32_bits(float x, Rounding rounding, Clamp clamp) {
     // Its fields lie at the top of the word: 13 bits below them are zero.
-    const uint64_t nan = NAN_F32 >> 13;
-    const uint32_t bits = (uint32_t)rounded_double(above_zero(x, clamp), FORMAT_TF32, rounding, nan);
+    const uint32_t bits = (uint32_t)rounded_double(above_zero(x, clamp), FORMAT_TF32, rounding, NAN_F32 >> 13);
     const bool finite = (clamp == CLAMP_FINITE || clamp == CLAMP_BOTH) && (bits & 0x3ffffu) == 0x3fc00u;
-    return bits == nan ? NAN_F32 : (finite ? bits - 1 : bits) << 13;
+    return (finite ? bits - 1 : bits) << 13;
 }
 static inline uint32_t tf32_away_finite(float x) {
     const uint32_t bits = tf32_away(x);
-    return (bits & 0x7fffffffu) == 0x7f800000u ? bits - 0x2000u : bits;
+    return (bits & 0x7fffffffu) >= 0x7f800000u ? bits - 0x2000u : bits; // of a NaN too, seen on an H200
 }
 ALU_1(tf32_rna, uint32_t, float, tf32_away(a))
 ALU_1(tf32_rna_finite, uint32_t, float, tf32_away_finite(a))

@@ -17,26 +17,36 @@
 #define T_2 float, float, float
 #define T_3 float, float, float, float
 #define EXPAND(MACRO, ...) MACRO(__VA_ARGS__)
-#define FORMS(OP, N, E)                                                                                      \
+#define FORMS(OP, N, E, FLUSHED)                                                                             \
     EXPAND(ALU_##N, OP##_f32, T_##N, canonical(E(keep)))                                                     \
     EXPAND(ALU_##N, OP##_sat_f32, T_##N, saturated(E(keep)))                                                 \
-    EXPAND(ALU_##N, OP##_ftz_f32, T_##N, canonical(flush(E(flush))))                                         \
-    EXPAND(ALU_##N, OP##_ftz_sat_f32, T_##N, saturated(flush(E(flush))))
-FORMS(add, 2, ADD)
-FORMS(sub, 2, SUB)
-FORMS(mul, 2, MUL)
-FORMS(div, 2, DIV)
-FORMS(fma, 3, FMA)
-FORMS(rcp, 1, RCP)
-FORMS(sqrt, 1, SQRT)
+    EXPAND(ALU_##N, OP##_ftz_f32, T_##N, canonical(FLUSHED))                                                 \
+    EXPAND(ALU_##N, OP##_ftz_sat_f32, T_##N, saturated(FLUSHED))
 
-ALU_2(add_f64, double, double, double, a + b)
-ALU_2(sub_f64, double, double, double, a - b)
-ALU_2(mul_f64, double, double, double, a *b)
-ALU_2(div_f64, double, double, double, a / b)
-ALU_3(fma_f64, double, double, double, double, fma(a, b, c))
-ALU_1(rcp_f64, double, double, 1.0 / a)
-ALU_1(sqrt_f64, double, double, sqrt(a))
+// Products of floats are exact in double precision.
+static inline float flushed_product(float a, float b) {
+    const float product = a * b;
+    return tiny_f32((double)a * (double)b, ROUND_NEAREST) ? zero_of_sign(product) : product;
+}
+static inline float flushed_fma(float a, float b, float c) {
+    const float sum = fmaf(a, b, c);
+    return tiny_f32(sum_odd_double((double)a * (double)b, c), ROUND_NEAREST) ? zero_of_sign(sum) : sum;
+}
+FORMS(add, 2, ADD, flush(ADD(flush)))
+FORMS(sub, 2, SUB, flush(SUB(flush)))
+FORMS(mul, 2, MUL, flushed_product(flush(a), flush(b)))
+FORMS(div, 2, DIV, flush(DIV(flush)))
+FORMS(fma, 3, FMA, flushed_fma(flush(a), flush(b), flush(c)))
+FORMS(rcp, 1, RCP, flush(RCP(flush)))
+FORMS(sqrt, 1, SQRT, flush(SQRT(flush)))
+
+ALU_2(add_f64, double, double, double, with_nan_of(a + b, a, b, b))
+ALU_2(sub_f64, double, double, double, with_nan_of(a - b, a, b, b))
+ALU_2(mul_f64, double, double, double, with_nan_of(a *b, a, b, b))
+ALU_2(div_f64, double, double, double, with_nan_of(a / b, b, a, a)) // here a goes first
+ALU_3(fma_f64, double, double, double, double, with_nan_of(fma(a, b, c), a, b, c))
+ALU_1(rcp_f64, double, double, with_nan_of(1.0 / a, a, a, a))
+ALU_1(sqrt_f64, double, double, with_nan_of(sqrt(a), a, a, a))
 
 #define NEAREST(OP) {{OP##_f32, OP##_sat_f32, OP##_ftz_f32, OP##_ftz_sat_f32}, OP##_f64}
 static const RoundedForms nearest_forms[ROUNDED_OPERATIONS] = {
@@ -87,17 +97,18 @@ bool float_sqrt(const PtxInstruction *in, Selection *s) {
     return select_arithmetic(in, s, ROUNDED_SQRT, 1, false, true, 1);
 }
 
-// ---- Signs: of bits alone -------------------------------------------------------------------------------
+// ---- Signs ----------------------------------------------------------------------------------------------
 
+// abs and neg are arithmetic on the device: a NaN becomes canonical, a double's quiet and keeps its sign.
 #define SIGN_32 0x80000000u
 #define SIGN_64 UINT64_C(0x8000000000000000)
-static inline uint32_t flush_bits(uint32_t x) { return x & 0x7f800000u ? x : x & SIGN_32; }
-ALU_1(abs_f32, uint32_t, uint32_t, a & ~SIGN_32)
-ALU_1(abs_ftz_f32, uint32_t, uint32_t, flush_bits(a) & ~SIGN_32)
-ALU_1(abs_f64, uint64_t, uint64_t, a & ~SIGN_64)
-ALU_1(neg_f32, uint32_t, uint32_t, a ^ SIGN_32)
-ALU_1(neg_ftz_f32, uint32_t, uint32_t, flush_bits(a) ^ SIGN_32)
-ALU_1(neg_f64, uint64_t, uint64_t, a ^ SIGN_64)
+static inline float negated(float x) { return bits_float(float_bits(x) ^ SIGN_32); }
+ALU_1(abs_f32, float, float, canonical(fabsf(a)))
+ALU_1(abs_ftz_f32, float, float, canonical(fabsf(flush(a))))
+ALU_1(abs_f64, double, double, a != a ? quiet(a) : fabs(a))
+ALU_1(neg_f32, float, float, canonical(negated(a)))
+ALU_1(neg_ftz_f32, float, float, canonical(negated(flush(a))))
+ALU_1(neg_f64, double, double, a != a ? quiet(a) : bits_double(double_bits(a) ^ SIGN_64))
 // The sign of a on the magnitude of b (ISA 9.7.3.2).
 ALU_2(copysign_f32, uint32_t, uint32_t, uint32_t, (a & SIGN_32) | (b & ~SIGN_32))
 ALU_2(copysign_f64, uint64_t, uint64_t, uint64_t, (a & SIGN_64) | (b & ~SIGN_64))
@@ -146,12 +157,12 @@ static inline float with_product_sign(float r, float a, float b) {
 static inline double lesser_double(double a, double b) {
     const double r = double_order(a) < double_order(b) ? a : b;
     const double other = a != a ? b : b != b ? a : r;
-    return other != other ? bits_double(NAN_F64) : other;
+    return other != other ? quiet(b) : other;
 }
 static inline double greater_double(double a, double b) {
     const double r = double_order(a) > double_order(b) ? a : b;
     const double other = a != a ? b : b != b ? a : r;
-    return other != other ? bits_double(NAN_F64) : other;
+    return other != other ? quiet(b) : other;
 }
 
 #define EXTREME(OP, F)                                                                                       \

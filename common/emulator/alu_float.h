@@ -36,11 +36,20 @@ static inline double bits_double(uint64_t bits) {
 
 static inline float canonical(float x) { return x != x ? bits_float(NAN_F32) : x; }
 
+// A double's NaN result is that of an operand, made quiet, or NAN_F64 when no operand is NaN. The ISA leaves
+// open which operand; an H200 prefers b, then c, then a.
+static inline double quiet(double x) { return bits_double(double_bits(x) | UINT64_C(1) << 51); }
+static inline double with_nan_of(double result, double a, double b, double c) {
+    const double nan = b != b ? b : c != c ? c : a;
+    return result == result ? result : nan != nan ? quiet(nan) : bits_double(NAN_F64);
+}
+
 // .ftz: a subnormal becomes a zero of its sign.
 static inline float flush(float x) {
     const uint32_t bits = float_bits(x);
     return bits_float(bits & 0x7f800000u ? bits : bits & 0x80000000u);
 }
+static inline float zero_of_sign(float x) { return bits_float(float_bits(x) & 0x80000000u); }
 static inline float keep(float x) { return x; }
 
 // .sat: to [0, 1]; NaN and -0 become +0.
@@ -120,6 +129,17 @@ static inline uint64_t rounded_double(double x, FloatFormat format, Rounding rou
     return rounded_bits(negative, m, (field ? field : 1) - 1075, format, rounding);
 }
 
+// Whether .ftz flushes a result whose exact value is x (or x rounded to double in the same direction, or to
+// odd). As seen on an H200, what counts is the value rounded to the format's precision with no bound on the
+// exponent: a product just below the least normal number becomes zero although rounding to a subnormal would
+// have carried it up to that number. Sums need no such care: those so small are exact.
+static inline bool tiny_f32(double x, Rounding rounding) {
+    const double magnitude = fabs(x);
+    if (rounding == ROUND_NEAREST) return magnitude < 0x1.ffffffp-127;
+    const bool away = rounding == (x > 0 ? ROUND_UP : ROUND_DOWN);
+    return away ? magnitude <= 0x1.fffffep-127 : magnitude < 0x1p-126;
+}
+
 // ---- Half precision -------------------------------------------------------------------------------------
 
 // Exact: shifting the bits into place leaves a float 2^-112 times too small, subnormals included.
@@ -140,6 +160,10 @@ static inline uint16_t float_f16(float x) {
     result = magnitude >= 0x477ff000u ? 0x7c00u : result; // 65520 and above
     result |= sign;
     return (uint16_t)(magnitude > 0x7f800000u ? NAN_HALF : result);
+}
+// The same with .ftz, for x that is exact or rounded to odd: see tiny_f32().
+static inline uint16_t float_f16_flushed(float x) {
+    return (uint16_t)(fabsf(x) < 0x1.ffep-15f ? float_bits(x) >> 16 & 0x8000u : float_f16(x));
 }
 static inline uint16_t float_bf16(float x) {
     const uint32_t bits = float_bits(x);

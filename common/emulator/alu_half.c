@@ -52,26 +52,24 @@ static inline uint16_t saturated_f16(uint16_t h) {
     if ((h & 0x7fffu) > 0x7c00u || h & 0x8000u) return 0;
     return h > 0x3c00u ? 0x3c00u : h;
 }
-static inline uint16_t flushed_saturated_f16(uint16_t h) { return saturated_f16(flush_f16(h)); }
 static inline uint16_t relu_half(uint16_t h) { return (uint16_t)(h & 0x8000u ? 0 : h); } // a NaN here is 0x7fff
-static inline uint16_t flushed_relu_f16(uint16_t h) { return relu_half(flush_f16(h)); }
 
-#define ADD_F16(IN) float_f16(f16_float(IN(x)) + f16_float(IN(y)))
-#define SUB_F16(IN) float_f16(f16_float(IN(x)) - f16_float(IN(y)))
-#define MUL_F16(IN) float_f16(f16_float(IN(x)) * f16_float(IN(y)))
-#define FMA_F16(IN) float_f16(sum_odd(f16_float(IN(x)) * f16_float(IN(y)), f16_float(IN(z))))
+#define ADD_F16(IN) (f16_float(IN(x)) + f16_float(IN(y)))
+#define SUB_F16(IN) (f16_float(IN(x)) - f16_float(IN(y)))
+#define MUL_F16(IN) (f16_float(IN(x)) * f16_float(IN(y)))
+#define FMA_F16(IN) sum_odd(f16_float(IN(x)) * f16_float(IN(y)), f16_float(IN(z)))
 // .relu is for fma alone.
 #define F16_FORMS(OP, N, E)                                                                                  \
-    BOTH_##N(OP##_f16, E(plain))                                                                             \
-    BOTH_##N(OP##_ftz_f16, flush_f16(E(flush_f16)))                                                          \
-    BOTH_##N(OP##_sat_f16, saturated_f16(E(plain)))                                                          \
-    BOTH_##N(OP##_ftz_sat_f16, flushed_saturated_f16(E(flush_f16)))
+    BOTH_##N(OP##_f16, float_f16(E(plain)))                                                                  \
+    BOTH_##N(OP##_ftz_f16, float_f16_flushed(E(flush_f16)))                                                  \
+    BOTH_##N(OP##_sat_f16, saturated_f16(float_f16(E(plain))))                                               \
+    BOTH_##N(OP##_ftz_sat_f16, saturated_f16(float_f16_flushed(E(flush_f16))))
 F16_FORMS(add, 2, ADD_F16)
 F16_FORMS(sub, 2, SUB_F16)
 F16_FORMS(mul, 2, MUL_F16)
 F16_FORMS(fma, 3, FMA_F16)
-BOTH_3(fma_relu_f16, relu_half(FMA_F16(plain)))
-BOTH_3(fma_ftz_relu_f16, flushed_relu_f16(FMA_F16(flush_f16)))
+BOTH_3(fma_relu_f16, relu_half(float_f16(FMA_F16(plain))))
+BOTH_3(fma_ftz_relu_f16, relu_half(float_f16_flushed(FMA_F16(flush_f16))))
 
 static inline float wide_product(uint16_t x, uint16_t y) { return float_odd((double)bf16_float(x) * bf16_float(y)); }
 static inline float wide_fma(uint16_t x, uint16_t y, uint16_t z) {
@@ -139,26 +137,30 @@ bool half_fma(const PtxInstruction *in, Selection *s) {
 static bool is_nan_f16(uint16_t h) { return (h & 0x7fffu) > 0x7c00u; }
 static bool is_nan_bf16(uint16_t h) { return (h & 0x7fffu) > 0x7f80u; }
 
-BOTH_1(abs_any, (uint16_t)(x & 0x7fffu))
-BOTH_1(abs_ftz_f16, (uint16_t)(flush_f16(x) & 0x7fffu))
-BOTH_1(neg_any, (uint16_t)(x ^ 0x8000u))
-BOTH_1(neg_ftz_f16, (uint16_t)(flush_f16(x) ^ 0x8000u))
+// A NaN becomes the canonical one, as of f32.
+#define SIGNS(TYPE)                                                                                          \
+    BOTH_1(abs_##TYPE, (uint16_t)(is_nan_##TYPE(x) ? NAN_HALF : x & 0x7fffu))                                \
+    BOTH_1(neg_##TYPE, (uint16_t)(is_nan_##TYPE(x) ? NAN_HALF : x ^ 0x8000u))
+SIGNS(f16)
+SIGNS(bf16)
+BOTH_1(abs_ftz_f16, (uint16_t)(is_nan_f16(x) ? NAN_HALF : flush_f16(x) & 0x7fffu))
+BOTH_1(neg_ftz_f16, (uint16_t)(is_nan_f16(x) ? NAN_HALF : flush_f16(x) ^ 0x8000u))
 
-static bool select_sign(const PtxInstruction *in, Selection *s, HalfPair any, HalfPair ftz) {
+static bool select_sign(const PtxInstruction *in, Selection *s, HalfPair f16, HalfPair ftz, HalfPair bf16) {
     AluForm f;
     bool is_bf16, packed;
     if (!alu_form(in, W(ftz), &f) || !half_type(&f, &is_bf16, &packed) || (is_bf16 && f.words)) return false;
-    return CHOOSE(s, (f.words ? ftz : any)[packed], f.type, f.type);
+    return CHOOSE(s, (is_bf16 ? bf16 : f.words ? ftz : f16)[packed], f.type, f.type);
 }
 
 bool half_abs(const PtxInstruction *in, Selection *s) {
-    static HalfPair any = PAIR(abs_any), ftz = PAIR(abs_ftz_f16);
-    return select_sign(in, s, any, ftz);
+    static HalfPair f16 = PAIR(abs_f16), ftz = PAIR(abs_ftz_f16), bf16 = PAIR(abs_bf16);
+    return select_sign(in, s, f16, ftz, bf16);
 }
 
 bool half_neg(const PtxInstruction *in, Selection *s) {
-    static HalfPair any = PAIR(neg_any), ftz = PAIR(neg_ftz_f16);
-    return select_sign(in, s, any, ftz);
+    static HalfPair f16 = PAIR(neg_f16), ftz = PAIR(neg_ftz_f16), bf16 = PAIR(neg_bf16);
+    return select_sign(in, s, f16, ftz, bf16);
 }
 
 // ---- Extremes: as of f32 (alu_float.c) ------------------------------------------------------------------

@@ -7,11 +7,16 @@
 
 #include "alu_float.h"
 
+static inline int host_mode(Rounding rounding) {
+    return rounding == ROUND_ZERO ? FE_TOWARDZERO : rounding == ROUND_DOWN ? FE_DOWNWARD : FE_UPWARD;
+}
+
 #define ROUNDED(NAME, MODE, T, SOURCES, LOADS, EXPR)                                                         \
     ALU_HANDLER(NAME) {                                                                                      \
         SOURCES;                                                                                             \
+        const Rounding rounding = MODE;                                                                      \
         const int before = fegetround();                                                                     \
-        fesetround(MODE);                                                                                    \
+        fesetround(host_mode(rounding));                                                                     \
         ALU_LANES(T, LOADS, EXPR)                                                                            \
         fesetround(before);                                                                                  \
     }
@@ -32,27 +37,31 @@
     const T c = IN(pc[lane])
 #define KEEP(x) (x)
 
-// The four single precision forms and the double precision one, for one mode. EXPR is over a, b, c.
-#define FORMS(OP, N, SUFFIX, MODE, EXPR, EXPR64)                                                             \
+// The four single precision forms and the double precision one, for one mode. EXPR is over a, b, c, and
+// FLUSHED too, whose operands are flushed already.
+#define FORMS(OP, N, SUFFIX, MODE, EXPR, FLUSHED, EXPR64)                                                            \
     ROUNDED(OP##_##SUFFIX##_f32, MODE, float, SOURCES_##N(float), LOADS_##N(float, KEEP), canonical(EXPR))   \
     ROUNDED(OP##_##SUFFIX##_ftz_f32, MODE, float, SOURCES_##N(float), LOADS_##N(float, flush),               \
-            canonical(flush(EXPR)))                                                                          \
+            canonical(FLUSHED))                                                                              \
     ROUNDED(OP##_##SUFFIX##_sat_f32, MODE, float, SOURCES_##N(float), LOADS_##N(float, KEEP), saturated(EXPR)) \
     ROUNDED(OP##_##SUFFIX##_ftz_sat_f32, MODE, float, SOURCES_##N(float), LOADS_##N(float, flush),           \
-            saturated(flush(EXPR)))                                                                          \
+            saturated(FLUSHED))                                                                              \
     ROUNDED(OP##_##SUFFIX##_f64, MODE, double, SOURCES_##N(double), LOADS_##N(double, KEEP), EXPR64)
-#define EACH_MODE(OP, N, EXPR, EXPR64)                                                                       \
-    FORMS(OP, N, rz, FE_TOWARDZERO, EXPR, EXPR64)                                                            \
-    FORMS(OP, N, rm, FE_DOWNWARD, EXPR, EXPR64)                                                              \
-    FORMS(OP, N, rp, FE_UPWARD, EXPR, EXPR64)
+#define EACH_MODE(OP, N, EXPR, FLUSHED, EXPR64)                                                              \
+    FORMS(OP, N, rz, ROUND_ZERO, EXPR, FLUSHED, EXPR64)                                                   \
+    FORMS(OP, N, rm, ROUND_DOWN, EXPR, FLUSHED, EXPR64)                                                     \
+    FORMS(OP, N, rp, ROUND_UP, EXPR, FLUSHED, EXPR64)
 
-EACH_MODE(add, 2, a + b, a + b)
-EACH_MODE(sub, 2, a - b, a - b)
-EACH_MODE(mul, 2, a *b, a *b)
-EACH_MODE(fma, 3, fmaf(a, b, c), fma(a, b, c))
-EACH_MODE(div, 2, a / b, a / b)
-EACH_MODE(rcp, 1, 1.0f / a, 1.0 / a)
-EACH_MODE(sqrt, 1, sqrtf(a), sqrt(a))
+static inline float flushed(float rounded, double exact, Rounding rounding) {
+    return tiny_f32(exact, rounding) ? zero_of_sign(rounded) : rounded;
+}
+EACH_MODE(add, 2, a + b, flush(a + b), with_nan_of(a + b, a, b, b))
+EACH_MODE(sub, 2, a - b, flush(a - b), with_nan_of(a - b, a, b, b))
+EACH_MODE(mul, 2, a *b, flushed(a *b, (double)a *b, rounding), with_nan_of(a *b, a, b, b))
+EACH_MODE(fma, 3, fmaf(a, b, c), flushed(fmaf(a, b, c), (double)a *b + c, rounding), with_nan_of(fma(a, b, c), a, b, c))
+EACH_MODE(div, 2, a / b, flush(a / b), with_nan_of(a / b, b, a, a))
+EACH_MODE(rcp, 1, 1.0f / a, flush(1.0f / a), with_nan_of(1.0 / a, a, a, a))
+EACH_MODE(sqrt, 1, sqrtf(a), flush(sqrtf(a)), with_nan_of(sqrt(a), a, a, a))
 
 #define ROW(OP, SUFFIX)                                                                                      \
     {{OP##_##SUFFIX##_f32, OP##_##SUFFIX##_sat_f32, OP##_##SUFFIX##_ftz_f32, OP##_##SUFFIX##_ftz_sat_f32},   \

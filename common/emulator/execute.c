@@ -12,7 +12,6 @@ enum {
     FRAGMENT_TURN = 512,             // instructions before the next fragment of a warp gets a turn
     POLL_COST = 31, // what a load that may be waiting for someone adds to the instructions of a turn
     MAX_CALL_DEPTH = 2048,
-    MAX_LOCAL_BYTES = 512 << 10,     // CUDA C++ Programming Guide, technical specifications: local memory per thread
 };
 static const uint64_t MAX_FRAME_BYTES = 512ull << 20;
 
@@ -163,6 +162,19 @@ static bool split_off(Machine *m, Warp *w, Fragment *f, uint32_t mask, int32_t p
     return true;
 }
 
+// Leaves only `mask` in `f`; the rest come to the instruction at `pc` once more, as a fragment of their own,
+// and meet the others behind it.
+static bool part_at(Machine *m, Warp *w, Fragment *f, uint32_t mask, int32_t pc) {
+    uint32_t rest = f->mask & ~mask;
+    if (!rest) return true;
+    Join *join = join_for(m, f, pc + 1, f->mask);
+    if (m->stopped) return false;
+    f->join = join;
+    f->mask = mask;
+    add_fragment(w, pc, rest, f->frame, join);
+    return true;
+}
+
 // ---- Calls ---------------------------------------------------------------------------------------------------
 
 static const Function *indirect_target(Machine *m, const CallDetail *detail, uint64_t address) {
@@ -194,14 +206,8 @@ static bool enter_call(Machine *m, Warp *w, Fragment *f, const Instruction *in, 
                    "calls through a pointer that is no function of this signature: 0x%llx", (unsigned long long)targets[first]);
             return false;
         }
-        if (same != mask) {
-            Join *join = join_for(m, f, in->index + 1, mask);
-            if (m->stopped) return false;
-            f->join = join;
-            f->mask = same;
-            add_fragment(w, in->index, mask & ~same, f->frame, join);
-            mask = same;
-        }
+        if (!part_at(m, w, f, same, in->index)) return false;
+        mask = same;
     }
     Frame *frame = frame_new(m, function, f->frame);
     if (!frame) {
@@ -473,6 +479,7 @@ reload:;
                 pc++;
                 continue;
             }
+            if (m->lane_steps > m->step_limit) break;
             f->pc = pc;
             if (counts) counts[in->number].branches++;
             if (!branch_table(m, w, f, in, mask)) return ran;
@@ -483,6 +490,7 @@ reload:;
                 pc++;
                 continue;
             }
+            if (m->lane_steps > m->step_limit) break;
             const CallDetail *detail = in->detail;
             f->pc = pc;
             if (detail->syscall != NO_SYSCALL) {
@@ -532,9 +540,10 @@ reload:;
                 continue;
             }
             f->pc = pc;
-            if (mask != active) {
-                if (!split_off(m, w, f, mask, pc)) return ran;
-                active = mask;
+            if (!split_off(m, w, f, mask, pc)) return ran;
+            if (in->kind != KIND_BARRIER) {
+                mask = lanes_that_sync(w, f, in, mask);
+                if (!part_at(m, w, f, mask, pc)) return ran;
             }
             bool goes_on = in->kind == KIND_BARRIER ? execute_barrier(m, w, f, in, mask) : execute_warp_sync(m, w, f, in, mask);
             if (!goes_on) return ran;

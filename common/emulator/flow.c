@@ -182,8 +182,11 @@ bool find_reconvergence(Function *f) {
     for (int b = 0; b < flow.count; b++) {
         Instruction *in = &f->code[flow.blocks[b].last];
         int parent = flow.blocks[b].parent;
-        if ((in->kind == KIND_BRANCH || in->kind == KIND_BRANCH_TABLE) && parent >= 0 && parent < flow.count)
-            in->reconverge = flow.blocks[parent].first;
+        if ((in->kind != KIND_BRANCH && in->kind != KIND_BRANCH_TABLE) || parent < 0 || parent >= flow.count) continue;
+        // Threads that meet only to exit do not wait for each other: a GPU lets each exit where it stands,
+        // and a barrier that the others still have to pass does not count them.
+        const Instruction *meeting = &f->code[flow.blocks[parent].first];
+        if (meeting->kind != KIND_EXIT || meeting->guard >= 0) in->reconverge = meeting->index;
     }
     flow_free(&flow);
     return true;

@@ -44,6 +44,9 @@ static bool check_shape(Machine *m) {
         if (threads > most)
             return refuse(m, FINDING_BAD_LAUNCH, "the block has %llu threads; the kernel's __launch_bounds__ allows %llu", (unsigned long long)threads, (unsigned long long)most);
     }
+    uint32_t local = m->program->functions[m->kernel_function].local_bytes;
+    if (local > MAX_LOCAL_BYTES)
+        return refuse(m, FINDING_RESOURCE, "the kernel has %u bytes of local arrays; a thread may have %d", local, MAX_LOCAL_BYTES);
     uint64_t shared = info->static_shared + launch->dynamic_shared;
     if (info->static_shared > (size_t)device->shared_per_block)
         return refuse(m, FINDING_RESOURCE, "the kernel has %zu bytes of static shared memory; a block may have %d", info->static_shared, device->shared_per_block);

@@ -107,7 +107,10 @@ typedef struct Observer {
     void *self;
 } Observer;
 
-enum { MAX_OBSERVERS = 4 };
+enum {
+    MAX_OBSERVERS = 4,
+    MAX_LOCAL_BYTES = 512 << 10, // CUDA C++ Programming Guide, technical specifications: local memory per thread
+};
 
 // ---- Execution ------------------------------------------------------------------------------------------------
 
@@ -262,6 +265,9 @@ void execute_atomic(Machine *machine, Warp *warp, Fragment *fragment, const Inst
 // `fragment` must be the one that runs; lanes of it that do not execute the instruction were split off.
 bool execute_barrier(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in, uint32_t mask);
 bool execute_warp_sync(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in, uint32_t mask);
+// The lanes of `mask` to hand to execute_warp_sync() together; the rest, whose masks name lanes that are yet
+// to come, are to be a fragment of their own.
+uint32_t lanes_that_sync(const Warp *warp, const Fragment *fragment, const Instruction *in, uint32_t mask);
 // After threads have exited: barriers and warp-wide waits that they held up may complete.
 void recheck_waits(Machine *machine, Warp *warp);
 void report_deadlock(Machine *machine, Block *block);

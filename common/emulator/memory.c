@@ -241,9 +241,17 @@ static void resolve_local(Machine *m, Fragment *f, Access *access, uint64_t addr
     body(m, f, access);
 }
 
-// Lanes that are not all in one object: one object after the other.
+// Lanes that are not all in one object: one object after the other, and local memory first.
 static void resolve_scattered(Machine *m, Fragment *f, Access *access, uint64_t addresses[WARP_SIZE], AccessBody *body) {
-    uint32_t left = access->mask;
+    uint32_t left = access->mask, local = 0;
+    FOR_LANES(lane, left) if (access->in->space == PTX_SPACE_NONE && addresses[lane] >> ADDRESS_SHIFT == LOCAL_WINDOW >> ADDRESS_SHIFT) local |= 1u << lane;
+    if (local) {
+        access->mask = local;
+        resolve_local(m, f, access, addresses, body);
+        access->first = false;
+        left &= ~local;
+        if (m->stopped) return;
+    }
     uint64_t offsets[WARP_SIZE] = {0};
     access->offsets = offsets;
     while (left) {
@@ -300,13 +308,6 @@ void resolve_access(Machine *m, Warp *w, Fragment *f, const Instruction *in, uin
             low = a < low ? a : low;
             high = a > high ? a : high;
             all |= a;
-        }
-    }
-    if (in->space == PTX_SPACE_NONE && low < SHARED_WINDOW * 3 && high >= LOCAL_WINDOW) {
-        // A generic access that may touch local memory; all of it or none, as compilers make them.
-        if (low >= LOCAL_WINDOW && high < LOCAL_WINDOW + SHARED_WINDOW) {
-            resolve_local(m, f, &access, addresses, body);
-            return;
         }
     }
     uint64_t offset;

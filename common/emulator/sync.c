@@ -87,9 +87,15 @@ bool execute_barrier(Machine *m, Warp *w, Fragment *f, const Instruction *in, ui
         barrier->in = in;
         barrier->expected = expected;
     }
-    // A counted barrier counts whole warps: lanes that do not exist or have exited come with the rest.
-    bool whole = !(w->exists & ~w->exited & ~mask);
-    barrier->arrived += expected && whole && (in->flags & IS_ALIGNED) ? WARP_SIZE : (uint32_t)__builtin_popcount(mask);
+    barrier->arrived += (uint32_t)__builtin_popcount(mask);
+    if (expected) {
+        // A counted barrier counts whole warps: lanes that do not exist or have exited come with the last that do.
+        uint32_t here = mask;
+        for (int i = 0; i < w->fragment_count; i++)
+            if (w->fragments[i].state == WAIT_BARRIER && w->fragments[i].barrier == (int)id) here |= w->fragments[i].mask;
+        uint32_t alive = w->exists & ~w->exited;
+        if (!(alive & ~here)) barrier->arrived += WARP_SIZE - (uint32_t)__builtin_popcount(alive);
+    }
     if (in->operation >= BARRIER_RED_POPC) {
         uint32_t predicate = *(const uint32_t *)source(registers, in, 2) & mask;
         barrier->red_count += (uint32_t)__builtin_popcount(predicate);
@@ -196,16 +202,14 @@ static void shuffle(Machine *m, Warp *w, const Gathering *g) {
 }
 
 // Where full warps shuffle with one distance for all lanes, which is nearly always.
-static bool shuffle_fast(Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+static bool shuffle_fast(Fragment *f, const Instruction *in, uint32_t mask) {
     if (mask != FULL_MASK || in->dst[0] < 0 || in->dst[1] >= 0 || !in->src[1].constant || !in->src[2].constant) return false;
     uint32_t distance = *(const uint32_t *)in->src[1].constant & 31, c = *(const uint32_t *)in->src[2].constant;
-    (void)w;
     unsigned char *registers = f->frame->registers;
-    uint32_t values[2 * WARP_SIZE];
-    memcpy(values, source(registers, in, 0), WARP_SIZE * sizeof *values);
+    uint32_t values[WARP_SIZE];
+    memcpy(values, source(registers, in, 0), sizeof values);
     uint32_t *to = destination(registers, in, 0);
     if (in->operation == SHUFFLE_DOWN && (c & 0x1f1f) == 0x1f) {
-        memcpy(values + WARP_SIZE, values + WARP_SIZE - distance, distance * sizeof *values);
         // Lanes past the end keep their own value: lane l >= 32 - distance reads itself.
         for (uint32_t lane = 0; lane < WARP_SIZE - distance; lane++) to[lane] = values[lane + distance];
         for (uint32_t lane = WARP_SIZE - distance; lane < WARP_SIZE; lane++) to[lane] = values[lane];
@@ -312,29 +316,28 @@ static void elect(const Gathering *g) {
     }
 }
 
+static void count_operation(Machine *m, const Instruction *in) {
+    if (!m->counts) return;
+    Counters *counts = &m->counts[in->number];
+    switch (in->kind) {
+    case KIND_SHUFFLE: counts->shuffles++; break;
+    case KIND_VOTE: counts->votes++; break;
+    case KIND_MATCH: counts->matches++; break;
+    case KIND_REDUX: counts->reductions++; break;
+    case KIND_WARP_BARRIER: counts->warp_barriers++; break;
+    default: break;
+    }
+}
+
 static void perform(Machine *m, Warp *w, const Gathering *g) {
     const Instruction *in = g->parts[0].in;
-    Counters *counts = m->counts ? &m->counts[in->number] : NULL;
     switch (in->kind) {
-    case KIND_SHUFFLE:
-        if (counts) counts->shuffles++;
-        shuffle(m, w, g);
-        break;
-    case KIND_VOTE:
-        if (counts) counts->votes++;
-        vote(g);
-        break;
-    case KIND_MATCH:
-        if (counts) counts->matches++;
-        match(g);
-        break;
-    case KIND_REDUX:
-        if (counts) counts->reductions++;
-        redux(g);
-        break;
+    case KIND_SHUFFLE: shuffle(m, w, g); break;
+    case KIND_VOTE: vote(g); break;
+    case KIND_MATCH: match(g); break;
+    case KIND_REDUX: redux(g); break;
     case KIND_ELECT: elect(g); break;
     default:
-        if (counts) counts->warp_barriers++;
         for (int i = 0; i < m->observer_count; i++)
             if (m->observers[i].warp_sync) m->observers[i].warp_sync(m->observers[i].self, w, g->lanes);
         break;
@@ -374,33 +377,82 @@ static void go_on(Gathering *g, const Fragment *own) {
         if (g->parts[p].fragment != own) release_fragment(g->parts[p].fragment);
 }
 
+// The lanes of `mask` that give the same mask as the first of them.
+static uint32_t with_equal_masks(const uint32_t *masks, uint32_t mask) {
+    uint32_t members = masks[__builtin_ctz(mask)], group = 0;
+    FOR_LANES(lane, mask) if (masks[lane] == members) group |= 1u << lane;
+    return group;
+}
+
+static const uint32_t *member_masks(const Fragment *f, const Instruction *in) {
+    return source(f->frame->registers, in, in->src_count - 1);
+}
+
+// Tiles of a warp execute one instruction side by side, each with its own mask. What a mask names must not
+// give another mask: then the lanes wait for each other for ever.
+static bool masks_conflict(const uint32_t *masks, uint32_t mask) {
+    for (uint32_t left = mask; left;) {
+        uint32_t group = with_equal_masks(masks, left);
+        if (masks[__builtin_ctz(group)] & mask & ~group) return true;
+        left &= ~group;
+    }
+    return false;
+}
+
+uint32_t lanes_that_sync(const Warp *w, const Fragment *f, const Instruction *in, uint32_t mask) {
+    if (in->src[in->src_count - 1].constant) return mask;
+    const uint32_t *masks = member_masks(f, in);
+    uint32_t first = with_equal_masks(masks, mask);
+    if (first == mask || masks_conflict(masks, mask)) return mask;
+    for (uint32_t left = mask; left;) {
+        uint32_t group = with_equal_masks(masks, left);
+        if (((masks[__builtin_ctz(group)] | group) & w->exists & ~w->exited) != group) return first; // waits for others
+        left &= ~group;
+    }
+    return mask;
+}
+
+static void check_members(Machine *m, Warp *w, const Instruction *in, const uint32_t *masks, uint32_t group, uint32_t mask) {
+    uint32_t members = masks[__builtin_ctz(group)], outside = group & ~members, exited = members & w->exited;
+    uint32_t differ = members & mask & ~group;
+    if (!(m->launch->checks & CHECK_SYNC)) return;
+    if (outside)
+        report(m, FINDING_BAD_MASK, w, __builtin_ctz(outside), in, NULL, false, "executes %s with mask 0x%08x, which does not name it",
+               operation_words(in), members);
+    else if (differ)
+        report(m, FINDING_BAD_MASK, w, __builtin_ctz(group), in, NULL, false,
+               "executes %s with mask 0x%08x, which names lane %d; that lane gives mask 0x%08x: all lanes that a mask names must give the same",
+               operation_words(in), members, __builtin_ctz(differ), masks[__builtin_ctz(differ)]);
+    else if (exited && in->kind != KIND_WARP_BARRIER) {
+        Finding *finding = report(m, FINDING_BAD_MASK, w, __builtin_ctz(group), in, NULL, false,
+                                  "executes %s with mask 0x%08x, which names lane %d; that lane has exited", operation_words(in), members,
+                                  __builtin_ctz(exited));
+        if (finding) finding->index = __builtin_ctz(exited);
+    }
+}
+
 bool execute_warp_sync(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
-    const uint32_t *masks = source(f->frame->registers, in, in->src_count - 1);
-    uint32_t members = masks[__builtin_ctz(mask)], differ = 0;
-    FOR_LANES(lane, mask) if (masks[lane] != members) differ |= 1u << lane;
-    uint32_t outside = mask & ~members, exited = members & w->exited;
-    if ((m->launch->checks & CHECK_SYNC) && (differ || outside || (exited && in->kind != KIND_WARP_BARRIER))) {
-        if (outside)
-            report(m, FINDING_BAD_MASK, w, __builtin_ctz(outside), in, NULL, false, "executes %s with mask 0x%08x, which does not name it",
-                   operation_words(in), members);
-        else if (differ)
-            report(m, FINDING_BAD_MASK, w, __builtin_ctz(differ), in, NULL, false,
-                   "executes %s with mask 0x%08x where lane %d has 0x%08x: all lanes must give one mask", operation_words(in),
-                   masks[__builtin_ctz(differ)], __builtin_ctz(mask), members);
-        else {
-            Finding *finding = report(m, FINDING_BAD_MASK, w, __builtin_ctz(mask), in, NULL, false,
-                                      "executes %s with mask 0x%08x, which names lane %d; that lane has exited", operation_words(in), members,
-                                      __builtin_ctz(exited));
-            if (finding) finding->index = __builtin_ctz(exited);
+    const uint32_t *masks = member_masks(f, in);
+    uint32_t group = with_equal_masks(masks, mask), members = masks[__builtin_ctz(mask)];
+    check_members(m, w, in, masks, group, mask);
+    if (group != mask && !masks_conflict(masks, mask)) { // lanes_that_sync() has seen that each group is complete
+        // The masks may lie in the register that the first group's results go to.
+        uint32_t kept[WARP_SIZE];
+        memcpy(kept, masks, sizeof kept);
+        count_operation(m, in);
+        for (uint32_t left = mask; left && !m->stopped; left &= ~group) {
+            group = with_equal_masks(kept, left);
+            if (left != mask) check_members(m, w, in, kept, group, mask);
+            Gathering tile = {.parts = {{f, in, group}}, .count = 1, .lanes = group, .members = kept[__builtin_ctz(group)]};
+            perform(m, w, &tile);
         }
+        return !m->stopped;
     }
     members |= mask;
     uint32_t needed = members & w->exists & ~w->exited;
     if (needed == mask) {
-        if (in->kind == KIND_SHUFFLE && shuffle_fast(w, f, in, mask)) {
-            if (m->counts) m->counts[in->number].shuffles++;
-            return true;
-        }
+        count_operation(m, in);
+        if (in->kind == KIND_SHUFFLE && shuffle_fast(f, in, mask)) return true;
         Gathering alone = {.parts = {{f, in, mask}}, .count = 1, .lanes = mask, .members = members};
         perform(m, w, &alone);
         return !m->stopped;
@@ -412,6 +464,7 @@ bool execute_warp_sync(Machine *m, Warp *w, Fragment *f, const Instruction *in, 
         f->member_mask = members;
         return false;
     }
+    count_operation(m, in);
     perform(m, w, &g);
     go_on(&g, f);
     f->pc++;
@@ -436,6 +489,7 @@ void recheck_waits(Machine *m, Warp *w) {
                                       f->member_mask, __builtin_ctz(exited));
             if (finding) finding->index = __builtin_ctz(exited);
         }
+        count_operation(m, in);
         perform(m, w, &g);
         go_on(&g, NULL);
         merge_parts(&g);

@@ -48,7 +48,9 @@ bool gpu_allocate(Gpu *gpu, size_t bytes, unsigned misalignment, const char *nam
     snprintf(buffer->name, sizeof buffer->name, "%s", name ? name : "");
     if (misalignment > 255)
         return gpu_fail(error, false, "a misalignment is at most 255 bytes, not %u", misalignment);
-    return gpu->functions->allocate(gpu, buffer, error);
+    if (gpu->functions->allocate(gpu, buffer, error)) return true;
+    buffer->address = 0; // so that no other call takes it for one
+    return false;
 }
 
 bool gpu_free(Gpu *gpu, GpuBuffer *buffer, GpuError *error) {
@@ -60,7 +62,12 @@ bool gpu_free(Gpu *gpu, GpuBuffer *buffer, GpuError *error) {
     return good;
 }
 
+static bool is_allocated(const GpuBuffer *buffer, GpuError *error) {
+    return buffer->address != 0 || gpu_fail(error, false, "the buffer %s is not allocated", buffer->name);
+}
+
 static bool is_within(const GpuBuffer *buffer, size_t offset, size_t bytes, GpuError *error) {
+    if (!is_allocated(buffer, error)) return false;
     if (offset <= buffer->bytes && bytes <= buffer->bytes - offset) return true;
     return gpu_fail(error, false, "bytes %zu to %zu lie outside the buffer %s of %zu bytes", offset,
                     offset + bytes, buffer->name, buffer->bytes);
@@ -81,17 +88,20 @@ bool gpu_read(Gpu *gpu, void *to, const GpuBuffer *buffer, size_t offset, size_t
 
 bool gpu_fill(Gpu *gpu, const GpuBuffer *buffer, uint32_t pattern, bool initialised, GpuError *error) {
     *error = (GpuError){0};
+    if (!is_allocated(buffer, error)) return false;
     return buffer->bytes == 0 || gpu->functions->fill(gpu, buffer, pattern, initialised, error);
 }
 
 bool gpu_set_read_only(Gpu *gpu, const GpuBuffer *buffer, bool read_only, GpuError *error) {
     *error = (GpuError){0};
+    if (!is_allocated(buffer, error)) return false;
     return gpu->functions->set_read_only(gpu, buffer, read_only, error);
 }
 
 bool gpu_guards_intact(Gpu *gpu, const GpuBuffer *buffer, int64_t *index, GpuError *error) {
     *error = (GpuError){0};
     *index = 0;
+    if (!is_allocated(buffer, error)) return false;
     return gpu->functions->guards_intact(gpu, buffer, index, error);
 }
 

@@ -10,7 +10,7 @@
 // In a program of your own this launch reads: sum_float4<<<grid, 256>>>(in, partial, n)
 LAUNCH(sum_float4) {
     launch->block = 256;
-    launch->grid = max(1, min(ceil_div(n, 4 * 256), 8 * gpu->sm_count));
+    launch->grid = max(1, min(ceil_div(n, 4 * 256), 4 * gpu->sm_count));
 }
 
 // The sum over the 32 lanes of a warp (chapter 4); lane 0 receives it.

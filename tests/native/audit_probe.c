@@ -1,5 +1,6 @@
 // common/driver/audit.c for the tests.
-//   audit_probe PTX [--source KERNEL.cu] KERNEL[:launch] ...     KERNEL is NAME(WORDS), WORDS a list of C declarations
+//   audit_probe PTX [--source KERNEL.cu] KERNEL[:launch] ...     KERNEL is NAME(WORDS), WORDS a list of C
+//   declarations
 // Prints "accepted" and the entries found, or the place and the message; exit status 0, 1, or 2 for bad PTX.
 //   audit_probe --name SYMBOL      the source name and the parameters of a symbol
 #include <stdio.h>

@@ -1,11 +1,9 @@
 // common/support/ for the tests: reads JSON and writes it again, or prints text made safe.
-//   json_probe round [compact]   stdin: JSON; stdout: the same, written by json_write.c; 1 and the reason when it is none
-//   json_probe values            every kind of value once
-//   json_probe misuse CASE       what json_finish() says of calls that make no value
-//   json_probe printable         stdin as text_add_printable() shows it
-//   json_probe sha256            of stdin
-//   json_probe write PATH        stdin to a file, atomically; 1 and the reason on failure
-//   json_probe read PATH LIMIT   a regular file to stdout
+//   json_probe round [compact]   stdin: JSON; stdout: the same, written by json_write.c; 1 and the reason
+//   when it is none json_probe values            every kind of value once json_probe misuse CASE       what
+//   json_finish() says of calls that make no value json_probe printable         stdin as text_add_printable()
+//   shows it json_probe sha256            of stdin json_probe write PATH        stdin to a file, atomically;
+//   1 and the reason on failure json_probe read PATH LIMIT   a regular file to stdout
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,7 +17,8 @@
 static Text read_stdin(void) {
     Text text = {0};
     char chunk[4096];
-    for (size_t count; (count = fread(chunk, 1, sizeof chunk, stdin)) > 0;) text_add_bytes(&text, chunk, count);
+    for (size_t count; (count = fread(chunk, 1, sizeof chunk, stdin)) > 0;)
+        text_add_bytes(&text, chunk, count);
     return text;
 }
 
@@ -30,23 +29,31 @@ static void write_value(JsonWriter *json, const JsonValue *value, const char *ke
     case JSON_TRUE: json_boolean(json, key, true); break;
     case JSON_STRING: json_string_bytes(json, key, value->string, value->bytes); break;
     case JSON_NUMBER:
-        if (value->is_integer) json_integer(json, key, value->integer);
-        else json_real(json, key, value->number);
+        if (value->is_integer)
+            json_integer(json, key, value->integer);
+        else
+            json_real(json, key, value->number);
         break;
     case JSON_ARRAY:
     case JSON_OBJECT:
-        if (value->kind == JSON_ARRAY) json_open_array(json, key);
-        else json_open_object(json, key);
+        if (value->kind == JSON_ARRAY)
+            json_open_array(json, key);
+        else
+            json_open_object(json, key);
         for (const JsonValue *at = value->first; at; at = at->next) write_value(json, at, at->key);
-        if (value->kind == JSON_ARRAY) json_close_array(json);
-        else json_close_object(json);
+        if (value->kind == JSON_ARRAY)
+            json_close_array(json);
+        else
+            json_close_object(json);
     }
 }
 
 static int finish(JsonWriter *json) {
     bool good = json_finish(json);
-    if (good) fwrite(json->text.data, 1, json->text.bytes, stdout);
-    else fprintf(stderr, "not one whole value\n");
+    if (good)
+        fwrite(json->text.data, 1, json->text.bytes, stdout);
+    else
+        fprintf(stderr, "not one whole value\n");
     text_free(&json->text);
     return good ? 0 : 1;
 }

@@ -69,7 +69,7 @@ static void launch_sum(const GpuLaunch *launch, EmulatorResult *result, Finding 
     shape->grid[0] = blocks;
     shape->block[0] = probe("launch_big_block") ? 2048 : 256;
     shape->grid[1] = shape->grid[2] = shape->block[1] = shape->block[2] = 1;
-    if (probe("launch_crash")) raise(SIGSEGV);
+    if (probe("launch_crash")) raise(SIGKILL);
 }
 
 static void garble_reply(void) {
@@ -96,7 +96,7 @@ static void sum(const GpuLaunch *launch, EmulatorResult *result, Finding *findin
         if (probe("twice")) total *= 2;
         if (probe("zero")) total = 0;
         if (probe("unwritten") && warp == warps - 1) continue;
-        if (probe("by_schedule") && warp == 0)
+        if (probe("by_schedule") && warp == 0 && total != floorf(total))
             total = nextafterf(total, launch->schedule % 2 ? INFINITY : -INFINITY);
         partial[warp] = total;
     }
@@ -105,11 +105,11 @@ static void sum(const GpuLaunch *launch, EmulatorResult *result, Finding *findin
             if (isnan(partial[warp])) partial[warp] = 0;
     if (probe("overrun") && n == 33) partial[warps] = 1;
     if (probe("writes_input") && n == 33) *(float *)(uintptr_t)&in[7] = 3;
-    if (probe("crash") && n == 33) raise(SIGSEGV);
-    if (probe("always_crash")) raise(SIGSEGV);
+    if (probe("crash") && n == 33) raise(SIGKILL);
+    if (probe("always_crash")) raise(SIGKILL);
     if (probe("crash_once") && n == 33 && access("crashed", F_OK) != 0) {
         fclose(fopen("crashed", "w"));
-        raise(SIGSEGV);
+        raise(SIGKILL);
     }
     if (probe("exit")) exit(0);
     if (probe("hang") && n == 33)
@@ -160,6 +160,41 @@ const FakeKernel fake_kernels[] = {
 // ---- The run
 // --------------------------------------------------------------------------------------------------------
 
+// A runner that hangs is stopped after its time, and another takes its place.
+static int time_out(void) {
+    static Request request;
+    const RunnerPlan plan = {.kind = GPU_EMULATOR, .image = "x", .image_bytes = 1, .arena_bytes = 1 << 20};
+    RunReply reply;
+    Runner *runner = runner_start(&plan, &reply);
+    if (!runner) return 3;
+    request.buffer_count = 2;
+    request.buffers[0] = (RunBuffer){.name = "in", .bytes = 33 * 4, .fill = FILL_DATA};
+    request.buffers[1] =
+        (RunBuffer){.name = "partial", .bytes = 4, .arena_offset = 1024, .fill = FILL_POISON};
+    request.launch_count = 1;
+    request.launches[0] = (RunLaunch){.symbol = "sum_shuffle",
+                                      .grid = {1, 1, 1},
+                                      .block = {32, 1, 1},
+                                      .argument_count = 3,
+                                      .arguments = {{0, 8, 0}, {1, 8, 0}, {-1, 4, 33}}};
+    runner_begin(runner, &request, 0.2);
+    Runner *const runners[1] = {runner};
+    runners_wait(runners, 1, &reply);
+    printf("%s", reply.end == RUN_TIMED_OUT ? "timed out, " : "answered, ");
+    request.launches[0].arguments[2].value = 31; // this one ends
+    if (!runner_restart(runner, &reply)) return 3;
+    runner_begin(runner, &request, 10);
+    runners_wait(runners, 1, &reply);
+    printf("%s\n",
+           reply.end == RUN_REPLIED && reply.header->status == REPLY_DONE ? "then answered" : "then failed");
+    request.buffers[0].arena_offset = 1u << 30; // outside the arena: refused, not followed
+    runner_begin(runner, &request, 10);
+    runners_wait(runners, 1, &reply);
+    printf("%s\n", reply.end == RUN_REPLIED ? reply.header->message : reply.words);
+    runner_stop(runner);
+    return 0;
+}
+
 int main(int count, char **arguments) {
     if (count == 2 && strcmp(arguments[1], "--runner") == 0) return runner_main();
     signal(SIGPIPE, SIG_IGN);
@@ -175,6 +210,7 @@ int main(int count, char **arguments) {
         options_print_help("ch04");
         return 0;
     }
+    if (options.has_schedule && options.schedule == 999) return time_out();
     text_add(&image.text, "an image");
     image.is_ptx = true;
     image.verdict = VERDICT_PASS;

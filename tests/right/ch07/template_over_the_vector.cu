@@ -24,7 +24,7 @@ template <typename Vector> __device__ float share(const float *in, int n, int th
 
 LAUNCH(sum_float4) {
     launch->block = 256;
-    launch->grid = max(1, min(ceil_div(n, 4 * 256), 8 * gpu->sm_count));
+    launch->grid = max(1, min(ceil_div(n, 4 * 256), 4 * gpu->sm_count));
 }
 
 __device__ float sum_of_warp(float value) {

@@ -4,7 +4,7 @@
 
 LAUNCH(sum_coalesced) {
     launch->block = 256;
-    launch->grid = max(1, min(ceil_div(n, 256), 8 * gpu->sm_count));
+    launch->grid = max(1, min(ceil_div(n, 256), 8));
 }
 
 __global__ void sum_coalesced(const float *in, float *partial, int n) {

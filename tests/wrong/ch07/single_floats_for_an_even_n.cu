@@ -4,7 +4,7 @@
 
 LAUNCH(sum_float4) {
     launch->block = 256;
-    launch->grid = max(1, min(ceil_div(n, 4 * 256), 8 * gpu->sm_count));
+    launch->grid = max(1, min(ceil_div(n, 4 * 256), 4 * gpu->sm_count));
 }
 
 __device__ float sum_of_warp(float value) {

@@ -1,5 +1,5 @@
-// VERDICT: SLOW
-// MISTAKE: an-atomic-for-each-thread - right, with every thread's sum in the queue for one address
+// VERDICT: WRONG
+// MISTAKE: an-atomic-for-each-thread - all threads queue at one address: slow, and a long chain of roundings
 #include "warpbook.cuh"
 
 __device__ float sum_of_warp(float value) {

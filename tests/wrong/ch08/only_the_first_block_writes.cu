@@ -1,5 +1,5 @@
-// VERDICT: WRONG
-// MISTAKE: only-the-first-block-writes - the partials of the other blocks are never written
+// VERDICT: UNINIT
+// MISTAKE: only-the-first-block-writes - the second pass reads partials that no block has written
 #include "warpbook.cuh"
 
 __device__ float sum_of_warp(float value) {

@@ -1,0 +1,259 @@
+#include "race_clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FEW = 3,                  // entries that a node holds without an array of its own
+    CHAIN = 64,               // nodes before a clock is flattened, and one more for each entry it then had
+    WARP_CODE = 1024,         // keys: block, then 0 to 1023 a thread, 1024 to 1055 a warp, 1056 the block
+    BLOCK_CODE = 1024 + 32,
+    CODE_BITS = 11,
+    CODE_MASK = (1 << CODE_BITS) - 1,
+};
+static const uint32_t MANY_BLOCKS = UINT32_MAX;
+
+struct Clock {
+    uint32_t owners;
+    uint32_t depth;           // of nodes below; 0: flat
+    uint32_t flat_size;       // of the largest flat clock below
+    uint32_t block;           // the only block that it speaks of, or MANY_BLOCKS
+    uint32_t count;
+    uint64_t chain, position; // clock_grown's history; 0: none
+    uint64_t visited;
+    Clock *parent[2];
+    Clock *link;              // of lists while flattening and dropping
+    ClockEntry *entries;      // `few`, or allocated; of a flat clock sorted by key
+    ClockEntry few[FEW];
+};
+
+ClockEntry thread_entry(uint32_t who, uint32_t time) {
+    return (ClockEntry){(uint64_t)block_of(who) << CODE_BITS | thread_of(who), time};
+}
+ClockEntry warp_entry(uint32_t who, uint32_t time) {
+    return (ClockEntry){(uint64_t)block_of(who) << CODE_BITS | (WARP_CODE + thread_of(who) / 32), time};
+}
+ClockEntry block_entry(uint32_t who, uint32_t time) {
+    return (ClockEntry){(uint64_t)block_of(who) << CODE_BITS | BLOCK_CODE, time};
+}
+
+void clocks_close(Clocks *clocks) { free(clocks->scratch); }
+
+// ---- Ownership -----------------------------------------------------------------------------------------
+
+Clock *clock_keep(Clock *c) {
+    if (c) c->owners++;
+    return c;
+}
+
+void clock_drop(Clock *c) {
+    // A list instead of recursion: histories are long.
+    Clock *dead = NULL;
+    if (c && !--c->owners) {
+        c->link = NULL;
+        dead = c;
+    }
+    while (dead) {
+        Clock *gone = dead;
+        dead = gone->link;
+        for (int i = 0; i < 2; i++) {
+            Clock *parent = gone->parent[i];
+            if (!parent || --parent->owners) continue;
+            parent->link = dead;
+            dead = parent;
+        }
+        if (gone->entries != gone->few) free(gone->entries);
+        free(gone);
+    }
+}
+
+void clock_set(Clock **clock, Clock *value) {
+    Clock *old = *clock;
+    *clock = value;
+    clock_drop(old);
+}
+
+void clock_add(Clocks *clocks, Clock **clock, Clock *more) {
+    if (more && more != *clock) clock_set(clock, clock_join(clocks, *clock, more));
+}
+
+// ---- Flattening ----------------------------------------------------------------------------------------
+
+static int compare_entries(const void *x, const void *y) {
+    const ClockEntry *a = x, *b = y;
+    return (a->key > b->key) - (a->key < b->key);
+}
+
+static ClockEntry *scratch_of(Clocks *clocks, size_t count) {
+    size_t bytes = count * sizeof(ClockEntry);
+    if (bytes > clocks->scratch_bytes) {
+        void *grown = realloc(clocks->scratch, bytes * 2);
+        if (!grown) {
+            clocks->failed = true;
+            return NULL;
+        }
+        clocks->scratch = grown;
+        clocks->scratch_bytes = bytes * 2;
+    }
+    return clocks->scratch;
+}
+
+// Copies the entries of `c` and of all below it into the scratch array; returns how many.
+static size_t collect(Clocks *clocks, Clock *c) {
+    uint64_t visit = ++clocks->visits;
+    size_t count = 0;
+    Clock *todo = c;
+    c->link = NULL;
+    c->visited = visit;
+    while (todo) {
+        Clock *at = todo;
+        todo = at->link;
+        ClockEntry *all = scratch_of(clocks, count + at->count);
+        if (!all) return 0;
+        if (at->count) memcpy(all + count, at->entries, at->count * sizeof *all);
+        count += at->count;
+        for (int i = 0; i < 2; i++) {
+            Clock *parent = at->parent[i];
+            if (!parent || parent->visited == visit) continue;
+            parent->visited = visit;
+            parent->link = todo;
+            todo = parent;
+        }
+    }
+    return count;
+}
+
+static void flatten(Clocks *clocks, Clock *c) {
+    if (!c->depth) return;
+    size_t count = collect(clocks, c), kept = 0;
+    ClockEntry *all = clocks->scratch;
+    if (clocks->failed) return;
+    qsort(all, count, sizeof *all, compare_entries);
+    for (size_t i = 0; i < count; i++) {
+        if (kept && all[kept - 1].key == all[i].key) {
+            if (all[i].time > all[kept - 1].time) all[kept - 1].time = all[i].time;
+        } else all[kept++] = all[i];
+    }
+    ClockEntry *entries = malloc((kept + 1) * sizeof *entries);
+    if (!entries) {
+        clocks->failed = true;
+        return;
+    }
+    if (kept) memcpy(entries, all, kept * sizeof *entries);
+    if (c->entries != c->few) free(c->entries);
+    c->entries = entries;
+    c->count = (uint32_t)kept;
+    c->flat_size = (uint32_t)kept;
+    c->depth = 0;
+    for (int i = 0; i < 2; i++) clock_set(&c->parent[i], NULL);
+}
+
+// ---- Making --------------------------------------------------------------------------------------------
+
+static Clock *node_new(Clocks *clocks, Clock *a, Clock *b) {
+    Clock *c = calloc(1, sizeof *c);
+    if (!c) {
+        clocks->failed = true;
+        return NULL;
+    }
+    c->owners = 1;
+    c->entries = c->few;
+    c->parent[0] = clock_keep(a);
+    c->parent[1] = clock_keep(b);
+    c->block = a ? a->block : MANY_BLOCKS;
+    for (int i = 0; i < 2; i++) {
+        const Clock *p = c->parent[i];
+        if (!p) continue;
+        if (p->block != c->block) c->block = MANY_BLOCKS;
+        if (p->depth >= c->depth) c->depth = p->depth + 1;
+        if (p->flat_size > c->flat_size) c->flat_size = p->flat_size;
+    }
+    return c;
+}
+
+static void bound_depth(Clocks *clocks, Clock *c) {
+    if (c->depth > CHAIN + c->flat_size) flatten(clocks, c);
+}
+
+static bool is_below(const Clock *a, const Clock *b) { return a->parent[0] == b || a->parent[1] == b; }
+
+Clock *clock_join(Clocks *clocks, Clock *a, Clock *b) {
+    if (!b || a == b) return clock_keep(a);
+    if (!a) return clock_keep(b);
+    if (a->chain && a->chain == b->chain) return clock_keep(a->position > b->position ? a : b);
+    if (is_below(a, b)) return clock_keep(a);
+    if (is_below(b, a)) return clock_keep(b);
+    Clock *c = node_new(clocks, a, b);
+    if (c) bound_depth(clocks, c);
+    return c;
+}
+
+Clock *clock_with(Clocks *clocks, Clock *clock, const ClockEntry *entries, int count) {
+    if (!count) return clock_keep(clock);
+    Clock *c = node_new(clocks, clock, NULL);
+    if (!c) return NULL;
+    if (count > FEW && !(c->entries = malloc((size_t)count * sizeof *entries))) {
+        clocks->failed = true;
+        c->entries = c->few;
+        return c;
+    }
+    memcpy(c->entries, entries, (size_t)count * sizeof *entries);
+    c->count = (uint32_t)count;
+    for (int i = 0; i < count; i++) {
+        uint32_t block = (uint32_t)(entries[i].key >> CODE_BITS);
+        if (!clock && !i) c->block = block;
+        if (c->block != block) c->block = MANY_BLOCKS;
+    }
+    if (!c->depth) c->depth = 1; // its entries are in no order
+    bound_depth(clocks, c);
+    return c;
+}
+
+Clock *clock_grown(Clocks *clocks, Clock *clock, Clock *more, uint64_t *history) {
+    if (!more) return clock_keep(clock);
+    Clock *c = node_new(clocks, more, clock);
+    if (!c) return NULL;
+    bool goes_on = clock && clock->chain && clock->chain == *history;
+    if (!goes_on) *history = ++clocks->chains;
+    c->chain = *history;
+    c->position = goes_on ? clock->position + 1 : 1;
+    bound_depth(clocks, c);
+    return c;
+}
+
+// ---- Questions -----------------------------------------------------------------------------------------
+
+static uint32_t time_of(const Clock *c, uint64_t key) {
+    size_t low = 0, high = c->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (c->entries[middle].key < key) low = middle + 1;
+        else high = middle;
+    }
+    return low < c->count && c->entries[low].key == key ? c->entries[low].time : 0;
+}
+
+uint32_t clock_time(Clocks *clocks, Clock *c, uint32_t who) {
+    if (!c || (c->block != MANY_BLOCKS && c->block != block_of(who))) return 0;
+    flatten(clocks, c);
+    uint32_t time = time_of(c, thread_entry(who, 0).key), warp = time_of(c, warp_entry(who, 0).key),
+             block = time_of(c, block_entry(who, 0).key);
+    if (warp > time) time = warp;
+    return block > time ? block : time;
+}
+
+uint32_t clock_time_of_all(Clocks *clocks, Clock *c, uint64_t blocks) {
+    if (!c) return 0;
+    flatten(clocks, c);
+    if (c->count < blocks) return 0;
+    uint64_t found = 0;
+    uint32_t least = UINT32_MAX;
+    for (uint32_t i = 0; i < c->count; i++) {
+        if ((c->entries[i].key & CODE_MASK) != BLOCK_CODE) continue;
+        found++;
+        if (c->entries[i].time < least) least = c->entries[i].time;
+    }
+    return found == blocks ? least : 0;
+}
+
+bool clock_only_of(const Clock *c, uint32_t block) { return c && c->block == block; }

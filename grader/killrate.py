@@ -1,0 +1,189 @@
+"""How many wrong kernels the checks catch, and how many right ones they let pass: `make kill-rate`.
+
+tests/wrong/chNN/*.cu say on their first lines which verdict they must get and which mistake they make:
+
+    // VERDICT: RACE
+    // MISTAKE: barrier-missing - the words for people
+    // DIAGNOSIS: missing-barrier            (where the catalogue of mistakes has an entry for it)
+
+tests/right/chNN/*.cu are unusual and right: PASS, or SLOW where they miss a goal.
+"""
+
+import argparse
+import json
+import os
+import re
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from .building import build_programs
+from .errors import MACHINE, NOT_PASSED, PASSED, USAGE, GraderError, UsageError
+from .processes import Processes
+from .workbook import Chapter, Workbook, find_workbook, write_json
+
+_HEADER = re.compile(r"^// (VERDICT|MISTAKE|DIAGNOSIS|RIGHT): *(.*?) *$", re.MULTILINE)
+_LIMIT = 120.0  # seconds for one compilation or one run
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One kernel of the corpus and what became of it."""
+
+    chapter: str
+    path: str
+    is_right: bool
+    expected: str  # the verdict declared; "PASS" for a right one
+    diagnosis: str  # declared; "" for none
+    verdict: str
+    diagnosed: str  # by the driver; "" for none
+    message: str
+
+    @property
+    def caught(self) -> bool:
+        """Whether the verdict is the declared one."""
+        return self.verdict in ("PASS", "SLOW") if self.is_right else self.verdict == self.expected
+
+    @property
+    def named(self) -> bool:
+        """Whether the mistake was named too."""
+        return bool(self.diagnosis) and self.diagnosis == self.diagnosed
+
+
+def corpus(workbook: Workbook, chapters: list[Chapter]) -> list[tuple[Chapter, Path]]:
+    """Every kernel of tests/wrong and tests/right for those chapters, in order."""
+    return [
+        (chapter, path)
+        for chapter in chapters
+        for kind in ("wrong", "right")
+        for path in sorted((workbook.root / "tests" / kind / chapter.name).glob("*.cu"))
+    ]
+
+
+def _verdict(workbook: Workbook, chapter: Chapter, path: Path, schedules: int, processes: Processes) -> tuple[str, str, str]:
+    """The verdict on one kernel, the mistake that was named, and the first words of it."""
+    relative = path.relative_to(workbook.root / "tests")
+    folder = workbook.build / "kill-rate" / relative.with_suffix("")
+    compiled = processes.run(
+        [workbook.out / "bin" / "compile", path, folder, "--quiet"], folder=workbook.root, limit=_LIMIT
+    )
+    if compiled.status is None:
+        return "INFRA", "", f"did not compile within {_LIMIT:g} s"
+    if compiled.status != 0:
+        try:
+            build = json.loads((folder / "build.json").read_text("utf-8"))
+            return str(build["verdict"]), "", str(build.get("message", ""))
+        except (OSError, ValueError, KeyError):
+            return "INFRA", "", compiled.output.strip()[-200:]
+    result = folder / "result.json"
+    result.unlink(missing_ok=True)
+    ran = processes.run(
+        [f"./{workbook.program(chapter)}", "--device", "emulator", "--kernel", folder / "kernel.ptx",
+         "--schedules", str(schedules), "--quiet", "--json", result],
+        folder=workbook.root,
+        limit=_LIMIT,
+    )  # fmt: skip
+    try:
+        document = json.loads(result.read_text("utf-8"))
+    except (OSError, ValueError):
+        return "INFRA", "", f"status {ran.status}: {ran.output.strip()[-200:]}"
+    diagnosis = document.get("diagnosis") or {}
+    return str(document["verdict"]), str(diagnosis.get("mistake", "")), str(document.get("message", ""))
+
+
+def run(workbook: Workbook, chapters: list[Chapter], schedules: int, jobs: int) -> list[Trial]:
+    """Judges the whole corpus."""
+    processes = Processes()
+    work = corpus(workbook, chapters)
+
+    def one(item: tuple[Chapter, Path]) -> Trial:
+        chapter, path = item
+        headers = dict(_HEADER.findall(path.read_text("utf-8", errors="replace")))
+        is_right = path.parent.parent.name == "right"
+        verdict, diagnosed, message = _verdict(workbook, chapter, path, schedules, processes)
+        return Trial(
+            chapter.name,
+            str(path.relative_to(workbook.root)),
+            is_right,
+            "PASS" if is_right else headers.get("VERDICT", "no // VERDICT line"),
+            headers.get("DIAGNOSIS", ""),
+            verdict,
+            diagnosed,
+            message,
+        )
+
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            results = pool.map(one, work)
+            if sys.stderr.isatty():
+                results = track(results, "kill rate", total=len(work), console=Console(stderr=True))
+            return list(results)
+        except BaseException:
+            processes.stop()
+            raise
+
+
+def _share(count: int, total: int) -> str:
+    return f"{count} of {total}" if total else "none"
+
+
+def _report(trials: list[Trial], console: Console) -> bool:
+    table = Table(box=None, pad_edge=False)
+    for column in ("chapter", "wrong kernels caught", "mistake named", "right kernels passed"):
+        table.add_column(column, justify="left" if column == "chapter" else "right")
+    for name in [*sorted({t.chapter for t in trials}), "all"]:
+        mine = [t for t in trials if name in ("all", t.chapter)]
+        wrong, right = [t for t in mine if not t.is_right], [t for t in mine if t.is_right]
+        table.add_row(
+            name,
+            _share(sum(t.caught for t in wrong), len(wrong)),
+            _share(sum(t.named for t in wrong), len(wrong)),
+            _share(sum(t.caught for t in right), len(right)),
+        )
+    console.print(table)
+    missed = [t for t in trials if not t.caught]
+    for t in missed:
+        wanted = "PASS or SLOW" if t.is_right else t.expected
+        console.print(f"{t.path}: {t.verdict}, not {wanted}. {t.message}", highlight=False, markup=False)
+    for t in trials:
+        if t.diagnosis and not t.named:
+            found = t.diagnosed or "nothing"
+            console.print(f"{t.path}: named {found}, not {t.diagnosis}", highlight=False, markup=False)
+    return not missed
+
+
+def main() -> int:
+    """Runs the corpus and prints the rates; status 1 when a wrong kernel got away or a right one was caught."""
+    parser = argparse.ArgumentParser(prog="make kill-rate", description=main.__doc__)
+    parser.add_argument("chapters", nargs="*")
+    parser.add_argument("--schedules", type=int, default=7, help="besides the plain one")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--json", type=Path, help="write every trial to this file")
+    options = parser.parse_args()
+    try:
+        workbook = find_workbook()
+        chapters = workbook.select(options.chapters)
+        broken = build_programs(workbook, chapters, jobs=options.jobs)
+        if broken:
+            raise UsageError("; ".join(f"./{name} cannot be built: {why}" for name, why in broken.items()))
+        trials = run(workbook, chapters, options.schedules, options.jobs)
+        if options.json:
+            write_json(options.json, [asdict(t) for t in trials])
+        return PASSED if _report(trials, Console()) else NOT_PASSED
+    except UsageError as error:
+        print(f"warpbook: {error}", file=sys.stderr)
+        return USAGE
+    except GraderError as error:
+        print(f"warpbook: {error}", file=sys.stderr)
+        return MACHINE
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

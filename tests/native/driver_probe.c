@@ -1,0 +1,195 @@
+// The driver's parts that need no device, one command each, for tests/test_driver_parts.py.
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/check.h"
+#include "driver/elements.h"
+#include "driver/goals.h"
+#include "driver/inputs.h"
+#include "driver/plan.h"
+#include "driver/reference.h"
+#include "driver/shape.h"
+#include "driver/terminal.h"
+
+static const CaseSize shapes[] = {{.rows = 3, .columns = 5}};
+
+const Chapter chapter = {
+    .number = 9,
+    .name = "ch09",
+    .tasks = {{.name = "sum",
+               .buffers = {{.name = "in", .role = INPUT},
+                           {.name = "partial", .role = OUTPUT, .count = PER_BLOCK},
+                           {.name = "out", .role = OUTPUT, .count = ELEMENTS_OF("partial")}},
+               .launches = {{.kernel = "sum", .arguments = {BUFFER("in"), BUFFER("partial"), INT(COUNT_N)}}},
+               .expect = EXPECT_SUM,
+               .chain = CHAIN_BLOCK},
+              {.name = "rows",
+               .buffers = {{.name = "in", .role = INPUT},
+                           {.name = "out", .role = OUTPUT, .count = COUNT_ROWS}},
+               .launches = {{.kernel = "rows", .arguments = {BUFFER("in"), BUFFER("out"), INT(COUNT_ROWS)}}},
+               .expect = EXPECT_ROW_SUMS,
+               .sizes = shapes,
+               .size_count = 1,
+               .chain = CHAIN_ROW},
+              {.name = "transpose",
+               .buffers = {{.name = "in", .role = INPUT}, {.name = "out", .role = OUTPUT}},
+               .launches = {{.kernel = "turn", .arguments = {BUFFER("in"), BUFFER("out")}}},
+               .expect = EXPECT_TRANSPOSE,
+               .sizes = shapes,
+               .size_count = 1},
+              {.name = "add",
+               .buffers = {{.name = "a", .role = INPUT, .type = BF16, .misaligned = true},
+                           {.name = "b", .role = INPUT, .type = BF16, .misaligned = true},
+                           {.name = "c", .role = OUTPUT, .type = BF16, .misaligned = true}},
+               .launches = {{.kernel = "add",
+                             .arguments = {BUFFER("a"), BUFFER("b"), BUFFER("c"), INT(COUNT_N)}}},
+               .expect = EXPECT_ELEMENTWISE}},
+};
+
+static int number(const char *text) { return atoi(text); }
+
+// inputs FAMILY COUNT TERMS SEED STREAM TYPE: the bytes on standard output
+static int write_inputs(char **a) {
+    long long count = atoll(a[1]);
+    ElementType type = (ElementType)number(a[5]);
+    size_t bytes = (size_t)count * element_bytes(type);
+    void *array = malloc(bytes + 1);
+    if (!array) return 3;
+    fill_inputs(array, type, count, atoll(a[2]), (Family)number(a[0]), strtoull(a[3], NULL, 10),
+                (unsigned)number(a[4]));
+    fwrite(array, 1, bytes, stdout);
+    free(array);
+    return 0;
+}
+
+// sum COUNT: floats on standard input; "sum magnitude"
+static int sum_floats(char **a) {
+    size_t count = (size_t)atoll(a[0]);
+    float *array = calloc(count + 1, sizeof *array);
+    if (!array || fread(array, sizeof *array, count, stdin) != count) return 3;
+    ExactSum sum = exact_sum(array, F32, 0, (long long)count);
+    printf("%.17g %.17g\n", sum.sum, sum.magnitude);
+    free(array);
+    return 0;
+}
+
+// check TASK FAMILY N|ROWSxCOLUMNS BLOCKS THREADS: inputs, then outputs, on standard input; what the check
+// says
+static int check(char **a) {
+    const Task *task = &chapter.tasks[number(a[0])];
+    CaseShape shape = {.launch_count = 1};
+    if (strchr(a[2], 'x')) {
+        shape.size = (CaseSize){.rows = atoll(a[2]), .columns = atoll(strchr(a[2], 'x') + 1)};
+        shape.size.n = shape.size.rows * shape.size.columns;
+    } else {
+        shape.size.n = atoll(a[2]);
+    }
+    ShapeOfLaunch *launch = &shape.launches[0];
+    launch->blocks = atoll(a[3]);
+    launch->block_threads = number(a[4]);
+    launch->threads = launch->blocks * launch->block_threads;
+    launch->warps = launch->blocks * ((launch->block_threads + 31) / 32);
+    long long counts[MAX_BUFFERS] = {0};
+    const void *pristine[MAX_BUFFERS] = {0}, *after[MAX_BUFFERS] = {0};
+    for (int pass = 0; pass < 2; pass++) {
+        for (int b = 0; b < task_buffer_count(task); b++) {
+            const Buffer *buffer = &task->buffers[b];
+            if ((buffer->role == INPUT) != (pass == 0)) continue;
+            counts[b] = quantity_value(task, &buffer->count, &shape);
+            size_t bytes = (size_t)counts[b] * element_bytes(buffer->type);
+            void *content = malloc(bytes + 1);
+            if (!content || fread(content, 1, bytes, stdin) != bytes) return 3;
+            after[b] = content;
+            if (pass == 0) pristine[b] = content;
+        }
+    }
+    Expected expected;
+    expected_make(task, &shape, pristine, counts, &expected);
+    CheckedCase finished = {task, &shape, (Family)number(a[1]), counts, pristine, after, &expected};
+    CheckReport report;
+    bool right = check_case(&finished, &report);
+    printf("%s\n%s\n%s\n%.17g\n%lld %lld %s\n", check_outcome_name(report.outcome), report.what, report.why,
+           report.budget_share, report.index, report.wrong, report.buffer);
+    expected_free(&expected);
+    for (int b = 0; b < MAX_BUFFERS; b++) free((void *)(uintptr_t)after[b]);
+    return right ? 0 : 1;
+}
+
+// goal MEASURE BOUND LIMIT: over counters that are 1, 2, 3 ... in order, 8 blocks of 256 threads, 32
+// registers
+static int evaluate(char **a) {
+    Measured measured[MAX_TASKS] = {{.is_counted = true}};
+    for (int i = 0; i < counter_field_count; i++) {
+        uint64_t value = (uint64_t)i + 1;
+        memcpy((char *)&measured[0].counters[0] + counter_fields[i].offset, &value, sizeof value);
+    }
+    measured[0].shape = (CaseShape){.size = {.n = 2048}, .launch_count = 1};
+    measured[0].shape.launches[0] =
+        (ShapeOfLaunch){.blocks = 8, .warps = 64, .threads = 2048, .block_threads = 256};
+    measured[0].registers[0] = 32;
+    measured[0].bandwidth = measured[0].bandwidth_ratio = (double)__builtin_nan("");
+    const GpuInfo info = {.sm_count = 132,
+                          .max_threads_per_block = 1024,
+                          .max_threads_per_sm = 2048,
+                          .max_blocks_per_sm = 32,
+                          .registers_per_sm = 65536,
+                          .shared_per_sm = 233472,
+                          .shared_reserved_per_block = 1024};
+    Goal goal = {.words = "x", .measure = a[0], .bound = (Bound)number(a[1]), .limit = atof(a[2])};
+    GoalResult result;
+    goal_evaluate(&chapter, &goal, measured, &info, &result);
+    printf("%s\n%.17g\n%s\n", goal_state_word(result.state), result.value, result.words);
+    return 0;
+}
+
+// plan TASK IS_GPU N: the cases, one a line
+static int print_plan(char **a) {
+    PlanOptions options = {.is_gpu = number(a[1]) != 0, .n = atoll(a[2]), .schedules = -1};
+    Plan plan;
+    if (!plan_make(&chapter, &options, &plan)) return 3;
+    for (int i = 0; i < plan.count; i++) {
+        const Case *one = &plan.cases[i];
+        if (one->task != number(a[0])) continue;
+        printf("%lld %s %u %d %llu %d\n", one->size.n, family_name(one->family), one->misalignment,
+               one->is_staggered, (unsigned long long)one->schedule, one->is_counted);
+    }
+    plan_free(&plan);
+    return 0;
+}
+
+// wrap AT INDENT TEXT
+static int wrap(char **a) {
+    Text text = {0};
+    add_wrapped(&text, number(a[0]), number(a[1]), a[2]);
+    puts(text_chars(&text));
+    text_free(&text);
+    return 0;
+}
+
+// resident THREADS REGISTERS SHARED: blocks on an SM of an H200
+static int resident(char **a) {
+    const GpuInfo info = {.max_threads_per_block = 1024,
+                          .max_threads_per_sm = 2048,
+                          .max_blocks_per_sm = 32,
+                          .registers_per_sm = 65536,
+                          .shared_per_sm = 233472,
+                          .shared_reserved_per_block = 1024};
+    printf("%d\n", resident_blocks(&info, number(a[0]), number(a[1]), number(a[2]), 0));
+    return 0;
+}
+
+int main(int count, char **arguments) {
+    static const struct {
+        const char *name;
+        int arguments;
+        int (*run)(char **arguments);
+    } commands[] = {{"inputs", 6, write_inputs}, {"sum", 1, sum_floats},  {"check", 5, check},
+                    {"goal", 3, evaluate},       {"plan", 3, print_plan}, {"wrap", 3, wrap},
+                    {"resident", 3, resident}};
+    for (size_t i = 0; count > 1 && i < sizeof commands / sizeof commands[0]; i++)
+        if (strcmp(arguments[1], commands[i].name) == 0 && count == commands[i].arguments + 2)
+            return commands[i].run(arguments + 2);
+    return 2;
+}

@@ -1,0 +1,71 @@
+"""Builds the driver's probes: the workbook's C files with a main of the tests' own, under the sanitizers."""
+
+import fcntl
+import os
+import shlex
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from native_build import COMMON, ROOT, compiler, sanitizers
+
+BUILD = ROOT / "build" / "tests"
+
+
+def build(name: str, *more: str) -> Path:
+    """The program build/tests/NAME from tests/native/NAME.c and its neighbours.
+
+    The workbook's files stand in a library, from which the linker takes what is missing: a neighbour's functions
+    take the place of those in it.
+    """
+    own = [ROOT / "tests" / "native" / f"{file}.c" for file in (name, *more)]
+    folders = ("driver", "support", "emulator")
+    rest = [path for folder in folders for path in sorted((COMMON / folder).glob("*.c"))]
+    rest = [path for path in rest if not path.name.endswith("main.c") and path.name != "emulate.c"]
+    program, library = BUILD / name, BUILD / f"{name}.a"
+    BUILD.mkdir(parents=True, exist_ok=True)
+    with open(BUILD / "driver.lock", "w") as guard, ThreadPoolExecutor(os.cpu_count()) as pool:
+        fcntl.flock(guard, fcntl.LOCK_EX)
+        objects = list(pool.map(compile_one, [*own, *rest]))
+        library.unlink(missing_ok=True)
+        subprocess.run(["ar", "rcs", library, *objects[len(own) :]], check=True)
+        link = [
+            *compiler(),
+            *sanitizers(),
+            "-o",
+            program,
+            *objects[: len(own)],
+            library,
+            "-lm",
+            "-lpthread",
+            "-ldl",
+        ]
+        subprocess.run(link, check=True)
+    return program
+
+
+def compile_one(source: Path) -> Path:
+    """The object of a source file; compiled again when it, a header of its own or the flags changed."""
+    made = BUILD / "objects" / ("_".join(source.relative_to(ROOT).parts) + ".o")
+    recipe, needs = made.with_suffix(".flags"), made.with_suffix(".d")
+    made.parent.mkdir(parents=True, exist_ok=True)
+    command = [
+        *compiler(),
+        "-std=gnu17",
+        "-g",
+        "-O1",
+        "-ffp-contract=off",
+        "-Wall",
+        "-Wextra",
+        "-Wno-unknown-pragmas",
+    ]
+    command += [*sanitizers(), f"-I{COMMON}", f"-I{COMMON / 'driver'}", f"-I{ROOT / 'tests' / 'native'}"]
+    command += ["-MMD", "-MF", str(needs), "-c", str(source), "-o", str(made)]
+    if made.exists() and recipe.exists() and recipe.read_text() == shlex.join(command):
+        paths = [Path(word) for word in needs.read_text().replace("\\\n", " ").split()[1:]]
+        if all(path.exists() and path.stat().st_mtime < made.stat().st_mtime for path in paths):
+            return made
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    recipe.write_text(shlex.join(command))
+    return made

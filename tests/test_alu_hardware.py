@@ -1,0 +1,77 @@
+"""The arithmetic of the emulator against answers that an H200 gave (tests/hardware_truth/alu_answers.npz)."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / "hardware_truth"))
+import alu_forms  # noqa: E402
+
+alu = alu_forms.alu
+FORMS = alu_forms.forms()
+
+
+def recorded() -> dict[str, np.ndarray]:
+    with np.load(alu_forms.ANSWERS) as data:
+        keys, counts, values = data["keys"], data["counts"], data["values"]
+    ends = np.cumsum(counts)
+    return {str(k): values[e - c : e] for k, c, e in zip(keys, counts, ends, strict=True)}
+
+
+ANSWERS = recorded()
+
+
+def groups() -> dict[str, list[str]]:
+    by: dict[str, list[str]] = {}
+    for key in ANSWERS:
+        by.setdefault(key.partition(".")[0], []).append(key)
+    return by
+
+
+GROUPS = groups()
+
+
+def emulated(case: object) -> list[list[int]]:
+    """The emulator's results for the recorded inputs, one list per destination."""
+    columns = alu_forms.inputs(case)
+    destinations = alu.parts_of(case.to)
+    results: list[list[int]] = [[] for _ in destinations]
+    for start in range(0, alu_forms.ROWS, alu.LANES):
+        rows = slice(start, start + alu.LANES)
+        sources = [
+            (kind, sum(bit << lane for lane, bit in enumerate(column[rows])) if kind == "pred" else column[rows])
+            for kind, column in zip(case.sources, columns, strict=True)
+        ]
+        before = [0 if kind == "pred" else [0] * alu.LANES for kind in destinations]
+        got, _, _ = alu.execute(case.op, case.to, sources, before=before)
+        for k, kind in enumerate(destinations):
+            results[k] += [got[k] >> lane & 1 for lane in range(alu.LANES)] if kind == "pred" else got[k]
+    return results
+
+
+@pytest.mark.parametrize("opcode", sorted(GROUPS))
+def test_answers_are_the_hardwares(opcode: str) -> None:
+    wrong: list[str] = []
+    for key in GROUPS[opcode]:
+        assert key in FORMS, f"{key} was recorded and is no form of tests/test_alu.py any more"
+        case = FORMS[key]
+        columns = alu_forms.inputs(case)
+        same = case.same or (lambda a, b: a == b)
+        for k, (have, want) in enumerate(zip(emulated(case), ANSWERS[key], strict=True)):
+            for row in range(alu_forms.ROWS):
+                if not same(have[row], int(want[row])):
+                    arguments = ", ".join(hex(column[row]) for column in columns)
+                    wrong.append(f"{key} [{k}]: ({arguments}) -> {have[row]:#x}, an H200 says {int(want[row]):#x}")
+                    break
+    assert not wrong, f"{len(wrong)} forms differ:\n" + "\n".join(wrong[:40])
+
+
+def test_nothing_is_left_out() -> None:
+    with np.load(alu_forms.ANSWERS) as data:
+        refused = {str(k) for k in data["refused"]}
+    missing = set(FORMS) - set(ANSWERS) - refused
+    assert not missing, f"not recorded: {sorted(missing)[:20]}"

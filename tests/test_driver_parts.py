@@ -1,0 +1,413 @@
+"""The driver's inputs, reference sums, checks, goals, plan and page layout, each against a reference of its own."""
+
+import math
+import struct
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from native_driver import build
+
+FAMILIES = [
+    "integers", "ones", "constants", "uniform", "normal", "cancelling", "ten_orders", "nan", "infinity", "infinities",
+    "negative_zeros", "subnormals",
+]  # fmt: skip
+F32, BF16, I32 = 0, 2, 3
+POISON = struct.pack("<I", 0x7FF17FF1)
+SUM, ROWS, TRANSPOSE, ADD = range(4)
+
+
+@pytest.fixture(scope="session")
+def probe() -> Path:
+    return build("driver_probe")
+
+
+def run(probe: Path, *arguments: object, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([probe, *map(str, arguments)], input=data, capture_output=True, timeout=60)
+
+
+def inputs(
+    probe: Path, family: str, count: int, terms: int | None = None, seed: int = 0, stream: int = 0
+) -> np.ndarray:
+    terms = count if terms is None else terms
+    done = run(probe, "inputs", FAMILIES.index(family), count, terms, seed, stream, F32)
+    assert done.returncode == 0
+    return np.frombuffer(done.stdout, np.float32)
+
+
+# ---- Inputs ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [1, 2, 33, 1025, 65537, 1 << 20, (1 << 20) + 1, 3_000_000])
+def test_integers_add_up_exactly_in_any_order(probe: Path, count: int) -> None:
+    values = inputs(probe, "integers", count).astype(np.float64)
+    assert np.all(values == np.rint(values))
+    assert np.abs(values).sum() <= 2**24
+    if count <= 1 << 20:
+        assert np.all(values != 0)  # leaving one out always shows
+        assert count < 3 or len(np.unique(values)) > min(count, 2**24 // count) // 3
+    else:
+        for part in (values[:1000], values[-1000:]):
+            assert np.all(part != 0)
+        assert np.count_nonzero(values) > 200_000
+
+
+def test_rows_are_exact_each(probe: Path) -> None:
+    values = inputs(probe, "integers", 64 * 2048, 2048).reshape(64, 2048).astype(np.float64)
+    assert np.abs(values).sum(axis=1).max() <= 2**24
+    assert np.abs(values).max() > 1000
+
+
+def test_families_hold_what_they_promise(probe: Path) -> None:
+    values = {family: inputs(probe, family, 4097) for family in FAMILIES}
+    assert np.all(values["ones"] == 1)
+    assert len(np.unique(values["constants"])) == 1
+    assert abs(values["uniform"].mean()) < 0.05
+    assert values["uniform"].min() >= -1
+    assert values["uniform"].max() < 1
+    assert abs(values["normal"].mean() - 4) < 0.1
+    assert abs(values["normal"].std() - 1) < 0.1
+    assert abs(values["cancelling"][:-1].sum(dtype=np.float64)) < 1e-1 * np.abs(values["cancelling"]).sum(
+        dtype=np.float64
+    )
+    magnitudes = np.log10(np.abs(values["ten_orders"]))
+    assert magnitudes.min() < -4.9
+    assert magnitudes.max() > 4.9
+    assert np.isnan(values["nan"]).sum() == 1
+    assert np.isposinf(values["infinity"]).sum() == 1
+    assert np.isfinite(values["infinity"]).sum() == 4096
+    assert np.isposinf(values["infinities"]).sum() == np.isneginf(values["infinities"]).sum() == 1
+    assert np.all(np.signbit(values["negative_zeros"]))
+    assert np.all(values["negative_zeros"] == 0)
+    assert np.all(np.abs(values["subnormals"]) < np.finfo(np.float32).tiny)
+    assert np.all(values["subnormals"] != 0)
+
+
+def test_inputs_depend_on_seed_and_stream_alone(probe: Path) -> None:
+    base = inputs(probe, "uniform", 1000)
+    assert np.array_equal(base, inputs(probe, "uniform", 1000))
+    assert np.array_equal(base[:10], inputs(probe, "uniform", 10))
+    assert not np.array_equal(base, inputs(probe, "uniform", 1000, seed=1))
+    assert not np.array_equal(base, inputs(probe, "uniform", 1000, stream=1))
+
+
+# ---- Reference sums ----------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), max_size=60))
+def test_sums_are_those_of_fsum(probe: Path, values: list[float]) -> None:
+    done = run(probe, "sum", len(values), data=np.array(values, np.float32).tobytes())
+    total, magnitude = map(float, done.stdout.split())
+    exact = math.fsum(values)
+    assert abs(total - exact) <= 2**-52 * abs(exact) + 2**-90 * math.fsum(map(abs, values))
+    assert math.isclose(magnitude, math.fsum(map(abs, values)), rel_tol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([1, math.nan, 2], "nan"),
+        ([1, math.inf], "inf"),
+        ([-math.inf, 5], "-inf"),
+        ([math.inf, 1, -math.inf], "nan"),
+        ([], "0"),
+    ],
+)
+def test_special_values_follow_the_rules_of_addition(probe: Path, values: list[float], expected: str) -> None:
+    done = run(probe, "sum", len(values), data=np.array(values, np.float32).tobytes())
+    assert done.stdout.split()[0].decode().lstrip("-" if expected == "nan" else "") == expected
+
+
+# ---- Checks ------------------------------------------------------------------------------------------------------
+
+
+class Answer:
+    def __init__(self, done: subprocess.CompletedProcess[bytes]) -> None:
+        lines = done.stdout.decode().split("\n")
+        self.right = done.returncode == 0
+        self.outcome, self.what, self.why = lines[0], lines[1], lines[2]
+        self.share = float(lines[3])
+        self.index, self.wrong, self.buffer = lines[4].split(" ")
+
+
+def check_sum(probe: Path, values: np.ndarray, partials: np.ndarray, family: str = "integers") -> Answer:
+    blocks = len(partials)
+    data = values.tobytes() + partials.astype(np.float32).tobytes() * 2  # "out" is as large as "partial"
+    return Answer(run(probe, "check", SUM, FAMILIES.index(family), len(values), blocks, 256, data=data))
+
+
+def split(values: np.ndarray, blocks: int) -> np.ndarray:
+    return np.array([values[b::blocks].sum(dtype=np.float64) for b in range(blocks)], np.float32)
+
+
+@pytest.mark.parametrize("n", [1, 2, 31, 257, 1025, 65537])
+def test_a_right_sum_is_right(probe: Path, n: int) -> None:
+    values = inputs(probe, "integers", n)
+    assert check_sum(probe, values, split(values, 8)).right
+
+
+@pytest.mark.parametrize(
+    ("mistake", "words"),
+    [
+        (lambda v: v[:-1], "the last element: it was left out"),
+        (lambda v: v[1:], "element 0: it was left out"),
+        (lambda v: v[: len(v) // 4 * 4], "the tail of 279 modulo 4 was left out"),
+        (lambda v: v[: len(v) // 32 * 32], "the tail of 279 modulo 32 was left out"),
+        (lambda v: np.append(v, v[-1]), "the last element: it was counted twice"),
+        (lambda v: np.append(v, v[-3:]), "the tail of 279 modulo 4 was counted twice"),
+        (lambda v: np.append(v, v), "exactly twice the sum"),
+        (lambda v: v[:0], "nothing was added"),
+        (lambda v: np.delete(v, 77), "element 77: it was left out"),
+        (lambda v: v[32:], "the first 32 elements: they were left out"),
+        (lambda v: v[:-9], "elements 270 to 278: they were left out"),
+    ],
+)
+def test_a_wrong_sum_says_which_elements(probe: Path, mistake, words: str) -> None:
+    values = inputs(probe, "integers", 279)
+    answer = check_sum(probe, values, split(mistake(values), 2))
+    assert answer.outcome == "value"
+    assert words in answer.why
+
+
+def test_no_cause_is_named_where_chance_could_name_it(probe: Path) -> None:
+    for seed in range(40):
+        values = inputs(probe, "integers", 1025, seed=seed)
+        wrong = split(values, 4)
+        wrong[1] += np.float32(1 + seed * 17)
+        assert check_sum(probe, values, wrong).why == ""
+
+
+def test_every_partial_must_be_written(probe: Path) -> None:
+    values = inputs(probe, "integers", 1025)
+    partials = split(values, 8)
+    poisoned = partials.copy().view(np.uint32)
+    poisoned[5] = 0x7FF17FF1
+    answer = check_sum(probe, values, poisoned.view(np.float32))
+    assert (answer.outcome, answer.index, answer.buffer) == ("not_written", "5", "partial")
+    poisoned[:] = 0x7FF17FF1
+    assert "none of the 8 elements" in check_sum(probe, values, poisoned.view(np.float32)).what
+
+
+def test_rounding_is_allowed_and_nothing_beyond(probe: Path) -> None:
+    values = inputs(probe, "uniform", 65537)
+    partials = split(values, 8)
+    answer = check_sum(probe, values, partials, "uniform")
+    assert answer.right
+    assert 0 < answer.share < 0.2
+    # gamma_h sum|x| + u|s| with h as reference.h says: t = ceil(n / 2048) + 6, log2(256) and one more.
+    u = 2.0**-24
+    h = math.ceil(65537 / 2048) + 6 + 8 + 1
+    total = math.fsum(map(float, values))
+    budget = h * u / (1 - h * u) * math.fsum(map(abs, map(float, values))) + u * abs(total)
+    for factor, right in ((0.97, True), (1.03, False)):
+        moved = np.array([total + factor * budget, 0, 0, 0, 0, 0, 0, 0], np.float64)
+        moved[1] = moved[0] - float(np.float32(moved[0]))  # the rest that a float cannot hold
+        assert check_sum(probe, values, moved, "uniform").right is right
+
+
+def test_whole_numbers_have_no_budget(probe: Path) -> None:
+    values = inputs(probe, "integers", 65537)
+    partials = split(values, 8)
+    partials[0] += 1
+    assert check_sum(probe, values, partials).outcome == "value"
+
+
+@pytest.mark.parametrize("family", ["nan", "infinity", "infinities"])
+def test_special_values_must_come_out(probe: Path, family: str) -> None:
+    values = inputs(probe, family, 257)
+    with np.errstate(invalid="ignore"):
+        right = np.array([values.sum(), 0], np.float32)
+    assert check_sum(probe, values, right, family).right
+    for wrong in (0.0, -math.inf, math.inf if family != "infinity" else math.nan):
+        assert check_sum(probe, values, np.array([wrong, 0]), family).outcome == "special"
+
+
+def test_a_nan_that_nobody_put_in(probe: Path) -> None:
+    values = inputs(probe, "uniform", 257)
+    answer = check_sum(probe, values, np.array([1, np.nan, 2]), "uniform")
+    assert answer.outcome == "special"
+    assert "partial[1]" in answer.why
+
+
+def test_rows(probe: Path) -> None:
+    values = inputs(probe, "integers", 15, 5).reshape(3, 5)
+    sums = values.sum(axis=1, dtype=np.float64).astype(np.float32)
+    arguments = ("check", ROWS, 0, "3x5", 3, 32)
+    assert Answer(run(probe, *arguments, data=values.tobytes() + sums.tobytes())).right
+    sums[2] += 1
+    answer = Answer(run(probe, *arguments, data=values.tobytes() + sums.tobytes()))
+    assert (answer.outcome, answer.index, answer.wrong) == ("value", "2", "1")
+
+
+def test_transpose(probe: Path) -> None:
+    values = inputs(probe, "integers", 15, 16).reshape(3, 5)
+    arguments = ("check", TRANSPOSE, 0, "3x5", 1, 32)
+    assert Answer(run(probe, *arguments, data=values.tobytes() + values.T.tobytes())).right
+    answer = Answer(run(probe, *arguments, data=values.tobytes() + values.tobytes()))
+    assert answer.outcome == "value"
+    assert "That value belongs at index" in answer.why
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1))
+def test_bfloat16_additions_are_rounded_once(probe: Path, left: int, right: int) -> None:
+    """Two elements each; NumPy's float32 sum, rounded to the upper half by hand, is the reference."""
+    a, b = (np.array([bits & 0xFFFF, bits >> 16], np.uint16) for bits in (left, right))
+    with np.errstate(all="ignore"):
+        wide = (a.astype(np.uint32) << 16).view(np.float32) + (b.astype(np.uint32) << 16).view(np.float32)
+    bits = wide.view(np.uint32).astype(np.uint64)
+    rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
+    rounded = np.where(np.isnan(wide), np.uint16(0x7FFF), rounded).astype(np.uint16)
+    data = a.tobytes() + b.tobytes() + rounded.tobytes()
+    answer = Answer(run(probe, "check", ADD, 0, 2, 1, 32, data=data))
+    assert answer.right, (a, b, rounded, answer.what)
+
+
+# ---- Goals -------------------------------------------------------------------------------------------------------
+
+
+def goal(probe: Path, measure: str, bound: int = 0, limit: float = 0) -> list[str]:
+    return run(probe, "goal", measure, bound, limit).stdout.decode().split("\n")
+
+
+@pytest.mark.parametrize(
+    ("measure", "value"),
+    [
+        ("instructions", 1),
+        ("global_ld_sectors / global_ld_requests", 4 / 3),
+        ("(instructions + thread_instructions) * 2 - 1", 5),
+        ("2 - 1 - 1", 0),
+        ("8 / 4 / 2", 1),
+        ("1 + 2 * 3", 7),
+        ("0 / 0", 0),
+        ("warps / blocks", 8),
+        ("threads", 2048),
+        ("block", 256),
+        ("registers", 32),
+        ("occupancy", 1),
+        ("blocks_per_sm", 8),
+        ("waves", 8 / (132 * 8)),
+        ("n", 2048),
+    ],
+)
+def test_measures(probe: Path, measure: str, value: float) -> None:
+    state, got, _, _ = goal(probe, measure, 2, value)
+    assert (state, float(got)) == ("met", pytest.approx(value))
+
+
+@pytest.mark.parametrize(
+    "measure", ["", "nonsense", "1 +", "(1", "1 2", "1 / ", "n)", "(" * 100, "global_ld_sectors &", "é"]
+)
+def test_measures_that_make_no_sense_are_said_to_be_broken(probe: Path, measure: str) -> None:
+    assert goal(probe, measure)[0] == "broken"
+
+
+def test_what_has_no_value_is_not_yet_counted(probe: Path) -> None:
+    assert goal(probe, "bandwidth_ratio", 1, 0.9)[0] == "not yet counted"
+    assert goal(probe, "1 - bandwidth", 1, 0.9)[2] == "bandwidth"
+
+
+def test_bounds(probe: Path) -> None:
+    assert [goal(probe, "n", bound, 2048)[0] for bound in range(3)] == ["met"] * 3
+    assert [goal(probe, "n", bound, 2049)[0] for bound in range(3)] == ["met", "missed", "missed"]
+    assert [goal(probe, "n", bound, 2047)[0] for bound in range(3)] == ["missed", "met", "missed"]
+
+
+@pytest.mark.parametrize(
+    ("threads", "registers", "shared", "blocks"),
+    # Lines of the H200 in chapter 6's table, which NVIDIA's own calculator answers.
+    [
+        (256, 12, 32, 8),
+        (32, 16, 0, 32),
+        (1000, 65, 0, 0),
+        (256, 40, 49152, 4),
+        (256, 33, 128, 6),
+        (640, 48, 40000, 2),
+    ],
+)
+def test_resident_blocks(probe: Path, threads: int, registers: int, shared: int, blocks: int) -> None:
+    assert int(run(probe, "resident", threads, registers, shared).stdout) == blocks
+
+
+# ---- The plan ----------------------------------------------------------------------------------------------------
+
+
+def plan(
+    probe: Path, task: int = SUM, *, gpu: bool = False, n: int = -1
+) -> list[tuple[int, str, int, int, int, int]]:
+    rows = [line.split() for line in run(probe, "plan", task, int(gpu), n).stdout.decode().splitlines()]
+    return [(int(r[0]), r[1], int(r[2]), int(r[3]), int(r[4]), int(r[5])) for r in rows]
+
+
+def test_the_plan_has_every_size_family_and_schedule(probe: Path) -> None:
+    cases = plan(probe)
+    sizes = {case[0] for case in cases}
+    wanted = {
+        0,
+        1,
+        2,
+        3,
+        4,
+        5,
+        7,
+        31,
+        32,
+        33,
+        63,
+        64,
+        65,
+        255,
+        256,
+        257,
+        1023,
+        1024,
+        1025,
+        4096,
+        65535,
+        65536,
+        65537,
+    }
+    assert sizes == wanted | {999_983, 2**20 - 1, 2**20, 2**20 + 1}
+    assert {case[1] for case in cases} == set(FAMILIES)
+    assert {case[4] for case in cases} == {0, 1, 2, 3}
+    assert [case for case in cases if case[5]] == [(2**20, "integers", 0, 0, 0, 1)]
+    assert len(set(cases)) == len(cases)
+    assert [case[0] for case in cases] == sorted(case[0] for case in cases)
+    # Each large case takes tens of milliseconds: there is room for a handful.
+    assert sum(case[0] > 100_000 for case in cases) <= 5
+
+
+def test_bases_are_moved_where_the_chapter_allows_it(probe: Path) -> None:
+    assert {case[2] for case in plan(probe)} == {0}
+    cases = plan(probe, ADD)
+    assert {case[2] for case in cases} == {0, 4, 8, 12}
+    assert any(case[3] for case in cases)
+
+
+def test_a_gpu_goes_beyond_2_to_the_28(probe: Path) -> None:
+    assert max(case[0] for case in plan(probe, gpu=True)) == 2**28 + 3
+
+
+def test_one_size_alone(probe: Path) -> None:
+    assert {case[0] for case in plan(probe, n=777)} == {777}
+    assert len(plan(probe, n=2**24)) <= 4  # seconds each
+
+
+# ---- The page ----------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.text(alphabet="ab é\nWx. ", max_size=300).filter(lambda text: "\0" not in text),
+    st.integers(0, 60),
+    st.integers(0, 60),
+)
+def test_no_line_is_wider_than_the_page(probe: Path, words: str, at: int, indent: int) -> None:
+    lines = run(probe, "wrap", at, indent, words).stdout.decode().removesuffix("\n").split("\n")
+    assert at + len(lines[0]) <= 80 or len(lines[0]) == 0
+    assert all(len(line) <= 80 for line in lines[1:])
+    assert "".join("".join(lines).split()) == "".join(words.split())
