@@ -4,12 +4,14 @@ tests/wrong/chNN/*.cu say on their first lines which verdict they must get and w
 
     // VERDICT: RACE
     // MISTAKE: barrier-missing - the words for people
-    // DIAGNOSIS: missing-barrier            (where the catalogue of mistakes has an entry for it)
+    // DIAGNOSIS: missing-barrier            (its entry in the catalogue of mistakes, or none)
 
 tests/right/chNN/*.cu are unusual and right: PASS, or SLOW where they miss a goal.
 """
 
 import argparse
+import functools
+import hashlib
 import json
 import os
 import re
@@ -32,6 +34,15 @@ _LIMIT = 120.0  # seconds for one compilation or one run
 
 
 @dataclass(frozen=True)
+class Finding:
+    """What a run of the driver came to."""
+
+    verdict: str
+    diagnosed: str  # the mistake that was named; "" for none
+    message: str  # the first words of the first finding
+
+
+@dataclass(frozen=True)
 class Trial:
     """One kernel of the corpus and what became of it."""
 
@@ -39,7 +50,7 @@ class Trial:
     path: str
     is_right: bool
     expected: str  # the verdict declared; "PASS" for a right one
-    diagnosis: str  # declared; "" for none
+    diagnosis: str  # declared: a slug of the catalogue, or "none"
     verdict: str
     diagnosed: str  # by the driver; "" for none
     message: str
@@ -51,8 +62,8 @@ class Trial:
 
     @property
     def named(self) -> bool:
-        """Whether the mistake was named too."""
-        return bool(self.diagnosis) and self.diagnosis == self.diagnosed
+        """Whether the mistake was named too; where no name is declared, whether none was given."""
+        return bool(self.diagnosis) and (self.diagnosed or "none") == self.diagnosis
 
 
 def corpus(workbook: Workbook, chapters: list[Chapter]) -> list[tuple[Chapter, Path]]:
@@ -65,23 +76,26 @@ def corpus(workbook: Workbook, chapters: list[Chapter]) -> list[tuple[Chapter, P
     ]
 
 
-def _verdict(workbook: Workbook, chapter: Chapter, path: Path, schedules: int, processes: Processes) -> tuple[str, str, str]:
-    """The verdict on one kernel, the mistake that was named, and the first words of it."""
-    relative = path.relative_to(workbook.root / "tests")
-    folder = workbook.build / "kill-rate" / relative.with_suffix("")
+@functools.cache
+def _digest_of(path: Path) -> bytes:
+    return hashlib.sha256(path.read_bytes()).digest()
+
+
+def _digest(*paths: Path) -> str:
+    return hashlib.sha256(b"".join(map(_digest_of, paths))).hexdigest()
+
+
+def _judge(workbook: Workbook, chapter: Chapter, path: Path, schedules: int, processes: Processes) -> Finding:
+    """Compiles and runs one kernel."""
+    folder = _folder(workbook, path)
     compiled = processes.run(
         [workbook.out / "bin" / "compile", path, folder, "--quiet"], folder=workbook.root, limit=_LIMIT
     )
     if compiled.status is None:
-        return "INFRA", "", f"did not compile within {_LIMIT:g} s"
-    if compiled.status != 0:
-        try:
-            build = json.loads((folder / "build.json").read_text("utf-8"))
-            return str(build["verdict"]), "", str(build.get("message", ""))
-        except (OSError, ValueError, KeyError):
-            return "INFRA", "", compiled.output.strip()[-200:]
+        return Finding("INFRA", "", f"did not compile within {_LIMIT:g} s")
     result = folder / "result.json"
     result.unlink(missing_ok=True)
+    # Where the compiler made no image, the driver reads in build.json why.
     ran = processes.run(
         [f"./{workbook.program(chapter)}", "--device", "emulator", "--kernel", folder / "kernel.ptx",
          "--schedules", str(schedules), "--quiet", "--json", result],
@@ -91,13 +105,37 @@ def _verdict(workbook: Workbook, chapter: Chapter, path: Path, schedules: int, p
     try:
         document = json.loads(result.read_text("utf-8"))
     except (OSError, ValueError):
-        return "INFRA", "", f"status {ran.status}: {ran.output.strip()[-200:]}"
+        return Finding("INFRA", "", f"status {ran.status}: {ran.output.strip()[-200:]}")
     diagnosis = document.get("diagnosis") or {}
-    return str(document["verdict"]), str(diagnosis.get("mistake", "")), str(document.get("message", ""))
+    found = (document.get("findings") or [{}])[0].get("message", "")
+    return Finding(str(document["verdict"]), str(diagnosis.get("mistake", "")), str(found))
+
+
+def _folder(workbook: Workbook, path: Path) -> Path:
+    return workbook.build / "kill-rate" / path.relative_to(workbook.root / "tests").with_suffix("")
+
+
+def _verdict(workbook: Workbook, chapter: Chapter, path: Path, schedules: int, processes: Processes) -> Finding:
+    """The same, or what came of it last time when nothing has changed since."""
+    programs = (workbook.out / "bin" / "compile", workbook.root / workbook.program(chapter))
+    headers = sorted((workbook.root / "common" / "include").glob("*"))
+    key = f"{schedules} {_digest(path, *programs, *headers)}"
+    record = _folder(workbook, path) / "trial.json"
+    try:
+        kept = json.loads(record.read_text("utf-8"))
+        if kept["key"] == key:
+            return Finding(kept["verdict"], kept["diagnosed"], kept["message"])
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    finding = _judge(workbook, chapter, path, schedules, processes)
+    if finding.verdict != "INFRA":  # the machine's fault may be mended by the next run
+        write_json(record, {"key": key, **asdict(finding)})
+    return finding
 
 
 def run(workbook: Workbook, chapters: list[Chapter], schedules: int, jobs: int) -> list[Trial]:
     """Judges the whole corpus."""
+    _digest_of.cache_clear()
     processes = Processes()
     work = corpus(workbook, chapters)
 
@@ -105,16 +143,16 @@ def run(workbook: Workbook, chapters: list[Chapter], schedules: int, jobs: int) 
         chapter, path = item
         headers = dict(_HEADER.findall(path.read_text("utf-8", errors="replace")))
         is_right = path.parent.parent.name == "right"
-        verdict, diagnosed, message = _verdict(workbook, chapter, path, schedules, processes)
+        finding = _verdict(workbook, chapter, path, schedules, processes)
         return Trial(
             chapter.name,
             str(path.relative_to(workbook.root)),
             is_right,
             "PASS" if is_right else headers.get("VERDICT", "no // VERDICT line"),
             headers.get("DIAGNOSIS", ""),
-            verdict,
-            diagnosed,
-            message,
+            finding.verdict,
+            finding.diagnosed,
+            finding.message,
         )
 
     with ThreadPoolExecutor(jobs) as pool:

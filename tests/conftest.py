@@ -10,6 +10,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 
+# Under SANITIZE=1 this interpreter was started with ASan's runtime; what it starts needs none of that.
+os.environ.pop("LD_PRELOAD", None)
+
+
 @pytest.fixture(autouse=True)
 def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     """No test sees the caller's home, colours, width, or the variables of the make that started pytest."""
@@ -17,7 +21,7 @@ def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.Te
     monkeypatch.setenv("NO_COLOR", "1")
     for name in list(os.environ):
         inherited = name.startswith(("WARPBOOK_", "MAKE")) or name in ("MFLAGS", "COLUMNS", "FORCE_COLOR")
-        if inherited and name not in ("WARPBOOK_VENV", "WARPBOOK_NVCC"):
+        if inherited and name not in ("WARPBOOK_VENV", "WARPBOOK_NVCC", "WARPBOOK_EMULATOR_LIBRARY"):
             monkeypatch.delenv(name)
 
 
@@ -77,4 +81,22 @@ def built(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         fcntl.flock(guard, fcntl.LOCK_EX)
         done = run_make("drivers", folder=root)
     assert done.returncode == 0, done.stdout + done.stderr
+    return root
+
+
+@pytest.fixture(scope="session")
+def emulator_built(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The emulator's library and command alone, built; another build of the library may be named instead."""
+    import fcntl
+
+    import emulator
+
+    if not emulator.LIBRARY_NAMED:
+        folder = tmp_path_factory.getbasetemp()
+        if os.environ.get("PYTEST_XDIST_WORKER"):
+            folder = folder.parent
+        with open(folder / "build.lock", "w") as guard:
+            fcntl.flock(guard, fcntl.LOCK_EX)
+            done = run_make("build/lib/libemulator.so", "build/bin/emulate", folder=root)
+        assert done.returncode == 0, done.stdout + done.stderr
     return root

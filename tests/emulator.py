@@ -209,11 +209,14 @@ def check_layout(folder: Path) -> None:
 
 
 # ---- The library -----------------------------------------------------------------------------------------------
+# Another build of libemulator.so than the workbook's own: with sanitizers, or of a copy of the checkout.
+LIBRARY_NAMED = os.environ.get("WARPBOOK_EMULATOR_LIBRARY")
+
+
 @functools.cache
 def library() -> c.CDLL:
-    """libemulator.so; WARPBOOK_EMULATOR_LIBRARY names another build of it."""
-    path = os.environ.get("WARPBOOK_EMULATOR_LIBRARY") or str(ROOT / "build" / "lib" / "libemulator.so")
-    lib = c.CDLL(path)
+    """libemulator.so."""
+    lib = c.CDLL(LIBRARY_NAMED or str(ROOT / "build" / "lib" / "libemulator.so"))
     emulator, error = c.c_void_p, c.POINTER(CError)
     for name, result, arguments in [
         ("open", c.c_void_p, [c.POINTER(CDevice)]),

@@ -24,6 +24,38 @@ def recorded() -> dict[str, np.ndarray]:
 
 ANSWERS = recorded()
 
+# What the ISA allows an approximation: units in the last place, and an absolute error where that is the
+# promise. The emulator rounds them correctly; a GPU does what its tables say. The promise for sin and cos
+# holds from -pi to pi only, so nothing is compared outside.
+ULPS = {"div.approx": 2, "div.full": 2, "rcp.approx": 1, "sqrt.approx": 2, "rsqrt.approx": 2, "tanh.approx": 2**13}
+ABSOLUTE = {"sin.approx": 2.0**-20.5, "cos.approx": 2.0**-20.5, "lg2.approx": 2.0**-22}
+# A cluster of one has no block of another rank, and fns counts from at most 31 places away.
+UNDEFINED = {"mapa": lambda *_: True, "fns": lambda mask, base, n: base > 31 or abs(alu.signed(n, 32)) > 32}
+
+
+def as_float(bits: int) -> float:
+    return float(np.uint32(bits).view(np.float32))
+
+
+def agree(op: str, arguments: list[int], have: int, want: int) -> bool:
+    """Equality, or what the ISA promises of an approximation of .f32."""
+    head, _, _ = op.partition(".")
+    if have == want or (head in UNDEFINED and UNDEFINED[head](*arguments)):
+        return True
+    words = op.split(".")
+    if words[-1] != "f32":
+        return False
+    form = ".".join(words[:2])
+    x, y = as_float(have), as_float(want)
+    if form in ULPS:
+        subnormal = max(abs(x), abs(y)) < 2.0**-125  # a GPU flushes some of these
+        return abs(have - want) <= ULPS[form] or (subnormal and abs(x - y) < 2.0**-126)
+    if form in ABSOLUTE:
+        if form != "lg2.approx" and not abs(as_float(arguments[0])) <= np.pi:
+            return True
+        return abs(x - y) <= ABSOLUTE[form] * max(1.0, abs(y) if form == "lg2.approx" else 1.0)
+    return False
+
 
 def groups() -> dict[str, list[str]]:
     by: dict[str, list[str]] = {}
@@ -60,11 +92,11 @@ def test_answers_are_the_hardwares(opcode: str) -> None:
         assert key in FORMS, f"{key} was recorded and is no form of tests/test_alu.py any more"
         case = FORMS[key]
         columns = alu_forms.inputs(case)
-        same = case.same or (lambda a, b: a == b)
         for k, (have, want) in enumerate(zip(emulated(case), ANSWERS[key], strict=True)):
             for row in range(alu_forms.ROWS):
-                if not same(have[row], int(want[row])):
-                    arguments = ", ".join(hex(column[row]) for column in columns)
+                given = [column[row] for column in columns]
+                if not (agree(case.op, given, have[row], int(want[row])) or (case.same and case.same(have[row], int(want[row])))):
+                    arguments = ", ".join(map(hex, given))
                     wrong.append(f"{key} [{k}]: ({arguments}) -> {have[row]:#x}, an H200 says {int(want[row]):#x}")
                     break
     assert not wrong, f"{len(wrong)} forms differ:\n" + "\n".join(wrong[:40])

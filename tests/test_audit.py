@@ -281,6 +281,7 @@ def test_allocation_in_a_kernel_is_refused(audit: Audit, body: str, words: str) 
         ("ret; } .visible .entry launch_add() {", "LAUNCH(add) belongs to no kernel"),
         ("ret; } .global .u32 outside_it; .func nothing() {", "outside_it is a variable in global memory"),
         ("ret; } .extern .func malloc; .func nothing() {", "allocates memory"),
+        ("ret; } .extern .func outside; .func nothing() {", "calls outside, which is defined nowhere"),
         ("ret; } .extern .global .u32 other; .func nothing() {", "the variable other is declared extern"),
     ],
 )

@@ -121,7 +121,9 @@ def judge(kernel: str, ptx_name: str, ptx: str, found: dict[str, tuple[int, int]
         if excused and excused["hardware"] in ("*", str(theirs)) and excused["emulator"] == str(ours):
             continue
         why = f"; the exception says {excused['hardware']} and {excused['emulator']}" if excused else ""
-        told.append(f"{kernel:26} {column:23} hardware {theirs:8}  emulator {ours:8}  x{ours / max(theirs, 1):.3g}{why}")
+        told.append(
+            f"{kernel:26} {column:23} hardware {theirs:8} emulator {ours:8}  x{ours / max(theirs, 1):.3g}{why}"
+        )
         told += [f"    {ptx_name}:{line}" for line in instructions_of(ptx, kernel, column)[:8]]
         told.append(f"    SASS {sass.get(kernel, 'not listed')}")
     told += [
@@ -199,7 +201,7 @@ def test_committed_ptx_is_what_the_source_compiles_to(path: Path, tmp_path: Path
         fresh = tmp_path / path.name
         record.write_ptx(source, fresh, command)
         assert fresh.read_text() == path.read_text(), f"{path.name} is old: python3 {record.__file__} --ptx"
-    plain = set(re.findall(r"^\s*K\((\w+)\)", source.read_text(), re.MULTILINE))
+    plain = set(re.findall(r"^K\((\w+)\)", source.read_text(), re.MULTILINE))
     assert plain <= set(record.kernels_of(path.read_text())), f"{path.name} is old"
 
 
@@ -251,6 +253,5 @@ def test_block_shapes_stand_in_names() -> None:
 def test_recorder_says_what_it_lacks(tmp_path: Path) -> None:
     command = [sys.executable, str(FOLDER / "record.py"), "--out", str(tmp_path / "out")]
     done = subprocess.run(command, cwd=ROOT, env={"PATH": str(tmp_path)}, capture_output=True, text=True)
-    if not list(Path("/usr/local").glob("cuda*/bin/nvcc")):
-        assert done.returncode == 1
-        assert "record: no nvcc" in done.stderr
+    assert done.returncode == 1
+    assert "record: " in done.stderr

@@ -351,7 +351,7 @@ RECORDED = recorded()
 
 # ---- Running ---------------------------------------------------------------------------------------------------
 @pytest.fixture(scope="module")
-def device(built: Path) -> Iterator[Emulator]:
+def device(emulator_built: Path) -> Iterator[Emulator]:
     with Emulator() as e:
         e.load(image(TESTS / "hardware_truth" / "patterns.cu"))
         yield e

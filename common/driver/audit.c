@@ -401,6 +401,44 @@ static bool check_stores(Audit *audit, const PtxVariable *variable, const char *
     return true;
 }
 
+enum { MAX_UNUSED_BYTES = 4096 };
+
+static bool mentions(const PtxOperand *operand, const PtxVariable *variable) {
+    if (operand->variable == variable) return true;
+    for (int i = 0; i < operand->element_count; i++) {
+        if (mentions(&operand->elements[i], variable)) return true;
+    }
+    return false;
+}
+
+static bool points_at(const PtxVariable *from, const PtxVariable *variable) {
+    for (int i = 0; i < from->relocation_count; i++) {
+        if (from->relocations[i].variable == variable) return true;
+    }
+    return false;
+}
+
+// Headers of the toolkit declare variables that a kernel need not use: cooperative groups have one named
+// `ignore`. A small one that no instruction and no initialiser names holds nothing for anybody.
+static bool is_used(const PtxModule *module, const PtxVariable *variable) {
+    for (int i = 0; i < module->variable_count; i++) {
+        if (points_at(module->variables[i], variable)) return true;
+    }
+    for (int i = 0; i < module->function_count; i++) {
+        const PtxFunction *function = module->functions[i];
+        for (int j = 0; j < function->variable_count; j++) {
+            if (points_at(function->variables[j], variable)) return true;
+        }
+        for (int j = 0; j < function->instruction_count; j++) {
+            const PtxInstruction *in = &function->instructions[j];
+            for (int k = 0; k < in->operand_count; k++) {
+                if (mentions(&in->operands[k], variable)) return true;
+            }
+        }
+    }
+    return false;
+}
+
 static bool check_variable(Audit *audit, const PtxVariable *variable) {
     char written[256];
     symbol_source_name(variable->name, written, sizeof written);
@@ -414,6 +452,7 @@ static bool check_variable(Audit *audit, const PtxVariable *variable) {
         return refuse(audit, "the variable %s is declared extern and defined nowhere", written);
     }
     if (variable->space != PTX_SPACE_GLOBAL) return true;
+    if (variable->bytes <= MAX_UNUSED_BYTES && !is_used(audit->module, variable)) return true;
     if (!variable->data && variable->relocation_count == 0) {
         place_at_variable(audit, written);
         return refuse(

@@ -56,6 +56,7 @@ static bool all_written(const CheckedCase *finished, int b, CheckReport *report)
     report->outcome = CHECK_NOT_WRITTEN;
     name_buffer(report, buffer, first, count);
     report->wrong = missing;
+    report->is_rest = last == count - 1 && last - first + 1 == missing;
     char name[160], total[32], some[32];
     element_name(buffer, first, name, sizeof name);
     count_text(count, total, sizeof total);
@@ -157,6 +158,22 @@ static void say_sum(CheckReport *report, const char *of_what) {
     }
 }
 
+enum { MOST_TO_CONFIRM = 512 }; // elements of a right case that is asked too: the larger ones add little
+
+// Whole numbers tell which elements a wrong sum lacks, and right ones which explanations are wrong.
+static void try_shapes(const CheckedCase *finished, int input, double got, CheckReport *report) {
+    const long long count = finished->counts[input];
+    if (finished->family != FAMILY_INTEGERS) return;
+    if (report->outcome == CHECK_RIGHT && count > MOST_TO_CONFIRM) return;
+    if (report->outcome != CHECK_RIGHT && report->outcome != CHECK_VALUE) {
+        report->shapes = 0;
+        return;
+    }
+    report->shapes = shapes_that_fit(finished->candidates, finished->pristine[input],
+                                     finished->task->buffers[input].type, count, finished->misalignment,
+                                     finished->shape, finished->expected->values[0], got);
+}
+
 static bool check_sum(const CheckedCase *finished, CheckReport *report) {
     const Task *task = finished->task;
     const int in = task_input(task), out = task_output(task);
@@ -169,8 +186,9 @@ static bool check_sum(const CheckedCase *finished, CheckReport *report) {
         budget = error_budget(buffer->type, longest_chain(task, finished->shape),
                               finished->expected->magnitudes[0], expected);
     CheckOutcome outcome = compare(expected, got.sum, budget, &report->budget_share);
-    if (outcome == CHECK_RIGHT) return true;
     report->outcome = outcome;
+    try_shapes(finished, in, got.sum, report);
+    if (outcome == CHECK_RIGHT) return true;
     name_buffer(report, buffer, count == 1 ? 0 : -1, count);
     report->wrong = 1;
     set_numbers(report, expected, got.sum, budget);
@@ -270,6 +288,11 @@ static bool check_tables(const CheckedCase *finished, CheckReport *report) {
                        (const char *)finished->after[b] + (size_t)i * size, size) == 0)
                 continue;
             if (wrong++ == 0) first = i;
+            const double right = element_get(buffer->data, buffer->type, i);
+            const double here = element_get(finished->after[b], buffer->type, i);
+            report->larger += here > right;
+            report->where_zero += right == 0;
+            report->off_by_one += fabs(here - right) == 1;
         }
         if (wrong == 0) continue;
         report->outcome = CHECK_VALUE;
@@ -291,7 +314,7 @@ static bool check_tables(const CheckedCase *finished, CheckReport *report) {
 }
 
 bool check_case(const CheckedCase *finished, CheckReport *report) {
-    *report = (CheckReport){.outcome = CHECK_RIGHT, .index = -1};
+    *report = (CheckReport){.outcome = CHECK_RIGHT, .index = -1, .shapes = finished->candidates};
     if (finished->expected->error[0]) {
         report->outcome = CHECK_BROKEN;
         snprintf(report->what, sizeof report->what, "%s", finished->expected->error);

@@ -4,6 +4,7 @@
 #define WARPBOOK_CHECK_H
 
 #include "chapter.h"
+#include "error_shape.h"
 #include "inputs.h"
 #include "reference.h"
 
@@ -30,6 +31,8 @@ typedef struct {
     const void *const *pristine; // INPUTs as they were made
     const void *const *after;    // every buffer as the run left it
     const Expected *expected;
+    unsigned misalignment; // of the input, in bytes
+    ShapeSet candidates;   // shapes of error that the cases before this one leave possible
 } CheckedCase;
 
 typedef struct {
@@ -40,6 +43,10 @@ typedef struct {
     long long elements; // of how many
     bool has_numbers;   // the four below
     double expected, got, difference, budget;
+    ShapeSet shapes;      // of the candidates, those that this case leaves possible too
+    bool is_rest;         // not_written: all from `index` on, none before
+    // Of a table's wrong elements: how many are larger than they should be, where 0 is right, one beside it.
+    long long larger, where_zero, off_by_one;
     double budget_share; // largest |error| / budget seen, of right results too; 0 where exact
     char expected_words[96], got_words[96];
     char what[512]; // one sentence: what is wrong, with numbers

@@ -385,6 +385,8 @@ static bool compiler_works(Build *build, Text *output) {
     return good;
 }
 
+static const char no_space[] = "No space left on device";
+
 static bool disk_is_full(Build *build) {
     char path[PATH_MAX + 64];
     FileError error = {0};
@@ -417,8 +419,13 @@ static bool explain_nvcc_failure(Build *build, const ProcessResult *run) {
     if (explain_stop(build, run, "the compiler")) return false;
     const char *output = text_chars(&run->output);
     Text probe = {0}, log = {0}, message = {0};
-    bool is_machines = !log_names_source(output) && !compiler_works(build, &probe);
-    if (is_machines) {
+    // gcc names the learner's line even when it is its own output that does not fit.
+    bool has_room = !strstr(output, no_space);
+    bool is_machines = (!log_names_source(output) || !has_room) && !compiler_works(build, &probe);
+    if (is_machines && strstr(text_chars(&probe), no_space)) {
+        text_printf(&message, "the disk is full: the compiler could not write to %s\n",
+                    build->request->output_directory);
+    } else if (is_machines) {
         add_readable_log(&log, text_chars(&probe), probe.bytes, "an empty kernel");
         text_printf(&message, "%s fails on an empty kernel; `make doctor` looks for the cause. It says:\n\n",
                     build->toolchain.nvcc);
@@ -526,7 +533,10 @@ static bool assemble(Build *build) {
     }
     Text message = {0};
     if (!good && !explain_stop(build, &run, "ptxas")) {
-        if (strstr(output, "is not defined for option")) {
+        if (strstr(output, no_space)) {
+            end(build, COMPILE_INFRA, "the disk is full: ptxas could not write to %s",
+                build->request->output_directory);
+        } else if (strstr(output, "is not defined for option")) {
             end(build, COMPILE_INFRA, "%s does not know sm_%d: it is too old or too new for that GPU",
                 build->toolchain.ptxas, result->sass_arch);
         } else if (explain_resources(output, result, &message)) {

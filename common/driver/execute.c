@@ -262,9 +262,13 @@ static void judge_values(const Task *task, const CaseShape *shape, const CaseLay
                                   .counts = layout->counts,
                                   .pristine = pristine,
                                   .after = after,
-                                  .expected = &prepared->expected};
+                                  .expected = &prepared->expected,
+                                  .misalignment = report->settings.misalignment,
+                                  .candidates = report->candidates};
     report->has_check = true;
-    if (!check_case(&finished, &report->check)) {
+    const bool is_right = check_case(&finished, &report->check);
+    report->candidates = report->check.shapes;
+    if (!is_right) {
         report->verdict = report->check.outcome == CHECK_BROKEN          ? VERDICT_INFRA
                           : report->check.outcome == CHECK_INPUT_CHANGED ? VERDICT_OOB
                                                                          : VERDICT_WRONG;

@@ -43,6 +43,8 @@ typedef struct {
     int tries[MAX_TASKS]; // unused slots stay 0
     int failures[MAX_TASKS];
     bool gave_up[MAX_TASKS];
+    ShapeSet candidates[MAX_TASKS]; // shapes of error that no case so far speaks against
+    int wrong_sums[MAX_TASKS];  // of whole numbers
 } Judge;
 
 void judgement_free(Judgement *judgement) {
@@ -243,6 +245,7 @@ static bool start_case(Judge *judge, Worker *worker, int index) {
         finish(judge, report);
         return false;
     }
+    report->shape = shape->shape;
     static Request request;
     Case asked = *one;
     asked.is_counted = one->is_counted && (worker->is_counter || !judge->is_gpu);
@@ -288,6 +291,14 @@ static void keep_printed(Judge *judge, const RunReply *reply) {
     judge->judgement->printed = text_take(&safe);
 }
 
+static void keep_shapes(Judge *judge, const CaseReport *report) {
+    if (!report->has_check || report->settings.family != FAMILY_INTEGERS) return;
+    const int task = report->settings.task;
+    const CheckOutcome outcome = report->check.outcome;
+    judge->candidates[task] = outcome == CHECK_RIGHT || outcome == CHECK_VALUE ? report->candidates : 0;
+    judge->wrong_sums[task] += outcome == CHECK_VALUE;
+}
+
 static void collect(Judge *judge, Worker *worker, const RunReply *reply) {
     CaseReport *report = &judge->judgement->cases[worker->job];
     const Case *one = &report->settings;
@@ -300,8 +311,10 @@ static void collect(Judge *judge, Worker *worker, const RunReply *reply) {
         if (reply->end == RUN_REPLIED && reply->header->status == REPLY_DONE)
             keep_counters(judge, one, &worker->layout, reply);
     } else {
+        report->candidates = judge->candidates[one->task];
         bool is_decided = case_judge(task, &shape->shape, &worker->layout, worker->prepared, reply,
                                      runner_arena(worker->runner), on_gpu, report);
+        keep_shapes(judge, report);
         keep_printed(judge, reply);
         if (is_decided && one->is_counted && !judge->is_gpu && reply->end == RUN_REPLIED &&
             reply->header->status == REPLY_DONE)
@@ -424,6 +437,8 @@ static void count_cases(Judge *judge) {
     Verdict verdict = VERDICT_PASS;
     bool was_run[MAX_TASKS] = {0};
     for (int t = 0; t < MAX_TASKS; t++) judgement->task_is_right[t] = true;
+    for (int t = 0; t < MAX_TASKS; t++) // one wrong sum alone may fit by chance
+        judgement->shapes[t] = judge->wrong_sums[t] > 1 ? judge->candidates[t] : 0;
     for (int i = 0; i < judgement->case_count; i++) {
         const CaseReport *report = &judgement->cases[i];
         if (!report->was_run) continue;
@@ -577,6 +592,7 @@ void judge(const Chapter *of, const Image *image, const Options *options, JudgeP
     state.image = image;
     state.options = options;
     state.judgement = judgement;
+    for (int t = 0; t < MAX_TASKS; t++) state.candidates[t] = ALL_SHAPES;
     double began = monotonic_seconds();
     *judgement = (Judgement){.first = -1, .possible = of->points, .verdict = VERDICT_INFRA};
     for (int t = 0; t < MAX_TASKS; t++)

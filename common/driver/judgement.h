@@ -9,6 +9,7 @@
 
 typedef struct {
     Case settings;
+    CaseShape shape; // its launches; all 0 where they are not known
     bool was_run;
     Verdict verdict; // PASS where right
     bool has_finding;
@@ -19,6 +20,7 @@ typedef struct {
     char words[512]; // what happened, where neither of the two above tells
     char why[512];
     char kernel[128];     // the kernel that failed, where known; its name in kernel.cu
+    ShapeSet candidates;  // shapes of error that the cases before this one and this one leave possible
     uint64_t output_hash; // of .output's bytes
     double output_first;  // its first element
     uint64_t lane_instructions;
@@ -48,6 +50,11 @@ typedef struct {
     char file[256];
     int line;
     bool is_usage; // a file named on the command line cannot be what it should be
+
+    ShapeSet shapes[MAX_TASKS]; // those that explain every wrong sum of whole numbers of a task; 0: none does
+    bool has_replay;            // a race whose plain schedule gives the right values:
+    uint64_t replay_schedule;   // this one gives `replay`, in words
+    char replay[256];
 
     Measured measured[MAX_TASKS];
     bool task_is_right[MAX_TASKS];

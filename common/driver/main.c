@@ -56,6 +56,7 @@ typedef struct {
     Image image;
     bool has_image;
     Judgement judgement;
+    Diagnosis diagnosis;
     Baselines baselines;
 } Run;
 
@@ -85,21 +86,28 @@ static bool build_kernel(Run *run, char image_path[PATH_MAX]) {
 }
 
 // An image from the command line. What ptxas knows of it stands in the build.json beside it, where there is
-// one.
-static void use_image(Run *run, char image_path[PATH_MAX]) {
+// one; so does why the compiler made none. False when there is no image to run.
+static bool use_image(Run *run, char image_path[PATH_MAX]) {
     snprintf(image_path, PATH_MAX, "%.*s", PATH_MAX - 1, run->kernel_file);
     char folder[PATH_MAX];
     snprintf(folder, sizeof folder, "%s", image_path);
     char *slash = strrchr(folder, '/');
-    if (!slash) return;
+    if (!slash) return true;
     *slash = '\0';
     char record[PATH_MAX + 16], here[PATH_MAX], there[PATH_MAX];
     snprintf(record, sizeof record, "%s/build.json", folder);
-    if (access(record, R_OK) != 0) return;
+    if (access(record, R_OK) != 0) return true;
     if (!compile_load(folder, &run->build)) {
         compile_result_free(&run->build);
         memset(&run->build, 0, sizeof run->build);
-        return;
+        return true;
+    }
+    if (run->build.status != COMPILE_OK && access(image_path, F_OK) != 0) {
+        run->has_build = true;
+        snprintf(run->source, sizeof run->source, "%s", run->build.source);
+        judge_without_cases(run, verdict_from_word(compile_verdict(run->build.status)),
+                            run->build.message ? run->build.message : "");
+        return false;
     }
     // A record of another image in the same folder says nothing of this one.
     bool is_ours =
@@ -107,9 +115,10 @@ static void use_image(Run *run, char image_path[PATH_MAX]) {
                                        (realpath(run->build.cubin_path, there) && strcmp(here, there) == 0));
     run->has_build = is_ours;
     snprintf(run->source, sizeof run->source, "%s", is_ours ? run->build.source : "kernel.cu");
-    if (is_ours) return;
+    if (is_ours) return true;
     compile_result_free(&run->build);
     memset(&run->build, 0, sizeof run->build);
+    return true;
 }
 
 static void show_progress(int done, int total) {
@@ -119,11 +128,16 @@ static void show_progress(int done, int total) {
     if (is_shown) fprintf(stderr, done == total ? "\r\033[K" : "\r  %d of %d cases", done, total);
 }
 
-static void run_image(Run *run, const char *image_path) {
+// kernel.cu, or NULL where it cannot be read.
+static const char *source_of(Run *run) {
     FileError ignored;
-    const char *text = NULL;
-    if (read_regular_file(run->source, MAX_SOURCE_BYTES, &run->source_text, &ignored))
-        text = text_chars(&run->source_text);
+    if (run->source_text.bytes > 0) return text_chars(&run->source_text);
+    if (!read_regular_file(run->source, MAX_SOURCE_BYTES, &run->source_text, &ignored)) return NULL;
+    return text_chars(&run->source_text);
+}
+
+static void run_image(Run *run, const char *image_path) {
+    const char *text = source_of(run);
     run->has_image = true;
     if (!image_open(image_path, &chapter, run->has_build ? &run->build : NULL, run->source, text,
                     &run->image)) {
@@ -152,6 +166,7 @@ static int report_run(Run *run) {
         .build = run->has_build ? &run->build : NULL,
         .image = run->has_image ? &run->image : NULL,
         .judgement = &run->judgement,
+        .diagnosis = &run->diagnosis,
         .baselines = run->options.is_profile ? &run->baselines : NULL,
         .source = run->source,
         .next_chapter = find_next_chapter(next) ? next : NULL,
@@ -204,7 +219,7 @@ static int run_chapter(Run *run) {
     snprintf(run->source, sizeof run->source, "%s/kernel.cu", run->folder);
     bool has_image = true;
     if (run->options.kernel_file)
-        use_image(run, image_path);
+        has_image = use_image(run, image_path);
     else
         has_image = build_kernel(run, image_path);
     if (has_image) run_image(run, image_path);
@@ -212,6 +227,7 @@ static int run_chapter(Run *run) {
         complain(run->judgement.message);
         return EXIT_USAGE;
     }
+    diagnose(&chapter, source_of(run), &run->judgement, &run->diagnosis);
     return report_run(run);
 }
 

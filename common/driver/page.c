@@ -301,6 +301,24 @@ static const char *remark_for(const Report *report, Verdict verdict, int task) {
     return NULL;
 }
 
+// The mistake by its name where it is known, else what the verdict usually comes from. What the numbers say is
+// shown in either case.
+static void add_why(Text *page, const Terminal *terminal, const Report *report, const char *why,
+                    bool is_evidence, int task) {
+    const Diagnosis *diagnosis = report->diagnosis;
+    if (diagnosis->mistake) {
+        Text words = {0};
+        if (is_evidence) text_printf(&words, "%s ", why);
+        text_printf(&words, "%s. %s", diagnosis->mistake->title, diagnosis->why);
+        add_row(page, terminal, "why", text_chars(&words));
+        text_free(&words);
+        return;
+    }
+    const char *remark = remark_for(report, report->judgement->verdict, task);
+    if (why[0]) add_row(page, terminal, "why", why);
+    if (remark) add_row(page, terminal, why[0] ? "" : "why", remark);
+}
+
 static void add_failed_case(Text *page, const Terminal *terminal, const Report *report,
                             const CaseReport *failed) {
     const Task *task = &report->of->tasks[failed->settings.task];
@@ -325,10 +343,9 @@ static void add_failed_case(Text *page, const Terminal *terminal, const Report *
         text_add_printable(&what, failed->words, strlen(failed->words));
     add_row(page, terminal, "what", text_chars(&what));
     text_free(&what);
-    if (failed->has_check && failed->check.why[0]) why = failed->check.why;
-    const char *remark = remark_for(report, failed->verdict, failed->settings.task);
-    if (why[0]) add_row(page, terminal, "why", why);
-    if (remark) add_row(page, terminal, why[0] ? "" : "why", remark);
+    const char *numbers_say = failed->has_check ? failed->check.why : "";
+    add_why(page, terminal, report, numbers_say[0] ? numbers_say : why, numbers_say[0] != '\0',
+            failed->settings.task);
     if (failed->has_finding) {
         add_place(page, terminal, "where", &failed->finding.place);
         add_place(page, terminal, "and", &failed->finding.other_place);
@@ -348,6 +365,7 @@ static void add_failed_case(Text *page, const Terminal *terminal, const Report *
         add_row(page, terminal, "numbers", numbers);
     }
     add_case(page, terminal, report, failed);
+    if (report->judgement->has_replay) add_row(page, terminal, "shown by", report->judgement->replay);
 }
 
 static void add_failure(Text *page, const Terminal *terminal, const Report *report) {
@@ -378,9 +396,7 @@ static void add_failure(Text *page, const Terminal *terminal, const Report *repo
     } else if (judgement->message[0]) {
         add_row(page, terminal, "what", judgement->message);
     }
-    if (verdict_why(judgement->verdict)[0]) add_row(page, terminal, "why", verdict_why(judgement->verdict));
-    const char *remark = remark_for(report, judgement->verdict, -1);
-    if (remark) add_row(page, terminal, "", remark);
+    add_why(page, terminal, report, verdict_why(judgement->verdict), false, -1);
     SourcePlace place = {.line = judgement->line};
     snprintf(place.file, sizeof place.file, "%s", judgement->file);
     add_place(page, terminal, "where", &place);
@@ -414,7 +430,8 @@ static int uncounted_points(const Judgement *judgement) {
 
 static void add_last_line(Text *page, const Terminal *terminal, const Report *report) {
     const Judgement *judgement = report->judgement;
-    char points[200], words[400];
+    char points[200], words[400], step[16] = "";
+    if (report->diagnosis->hint) snprintf(step, sizeof step, " STEP=%d", report->diagnosis->hint);
     const bool is_passed = judgement->verdict == VERDICT_PASS;
     int used = snprintf(points, sizeof points, "%d of %d points", judgement->earned, judgement->possible);
     int waiting = uncounted_points(judgement);
@@ -429,7 +446,7 @@ static void add_last_line(Text *page, const Terminal *terminal, const Report *re
     else if (judgement->verdict == VERDICT_INFRA)
         snprintf(words, sizeof words, "Not judged. What is missing here: make doctor");
     else
-        snprintf(words, sizeof words, "%s. A hint: make hint-%s", points, report->of->name);
+        snprintf(words, sizeof words, "%s. A hint: make hint-%s%s", points, report->of->name, step);
     text_add(page, "  ");
     Text wrapped = {0};
     add_wrapped(&wrapped, LABEL, LABEL, words);
@@ -451,6 +468,7 @@ void page_add(Text *page, const Terminal *terminal, const Report *report) {
             text_add_char(page, '\n');
         }
         add_goals(page, terminal, report);
+        if (report->diagnosis->mistake) add_why(page, terminal, report, "", false, -1);
         add_bandwidth(page, terminal, report);
     } else {
         add_failure(page, terminal, report);

@@ -4,6 +4,7 @@
 
 #include "baseline.h"
 #include "compile.h"
+#include "diagnose.h"
 #include "image.h"
 #include "judgement.h"
 #include "options.h"
@@ -14,6 +15,7 @@ typedef struct {
     const CompileResult *build; // NULL where an image came from elsewhere
     const Image *image;         // NULL where there was none to open
     const Judgement *judgement;
+    const Diagnosis *diagnosis; // its mistake is NULL where none is known by name
     const Baselines *baselines; // NULL where not asked for
     const char *source;         // kernel.cu relative to the root
     const char *next_chapter;   // "ch05"; NULL: there is none

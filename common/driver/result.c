@@ -198,6 +198,35 @@ static void add_message(JsonWriter *json, const Judgement *judgement) {
     json_close_object(json);
 }
 
+static void add_diagnosis(JsonWriter *json, const Diagnosis *diagnosis) {
+    if (!diagnosis->mistake) {
+        json_null(json, "diagnosis");
+        return;
+    }
+    json_open_object(json, "diagnosis");
+    json_string(json, "mistake", diagnosis->mistake->slug);
+    json_string(json, "title", diagnosis->mistake->title);
+    json_string(json, "why", diagnosis->why);
+    if (diagnosis->hint)
+        json_integer(json, "hint", diagnosis->hint);
+    else
+        json_null(json, "hint");
+    json_string(json, "lesson", diagnosis->lesson[0] ? diagnosis->lesson : NULL);
+    json_close_object(json);
+}
+
+// {"schedule": ..., "says": ...}: the schedule under which a race gives a wrong result.
+static void add_replay(JsonWriter *json, const Judgement *judgement) {
+    if (!judgement->has_replay) {
+        json_null(json, "replay");
+        return;
+    }
+    json_open_object(json, "replay");
+    json_unsigned(json, "schedule", judgement->replay_schedule);
+    json_string(json, "says", judgement->replay);
+    json_close_object(json);
+}
+
 static void add_cases(JsonWriter *json, const Report *report) {
     const Judgement *judgement = report->judgement;
     json_open_array(json, "cases");
@@ -370,6 +399,8 @@ bool result_write(const char *path, const Report *report, FileError *error) {
     add_options(&json, report->options);
     add_build(&json, report->build);
     add_cases(&json, report);
+    add_diagnosis(&json, report->diagnosis);
+    add_replay(&json, judgement);
     add_counters(&json, report);
     add_lines(&json, report);
     add_goals(&json, report);

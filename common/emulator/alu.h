@@ -12,22 +12,23 @@
 
 #include "program.h"
 
-// The condition code register CC.CF (ISA 9.7.2): one uint32_t at the start of every register file, bit l
-// for lane l. Lowering reserves the place.
+// The condition code register CC.CF (ISA, Extended-Precision Integer Arithmetic): one uint32_t at the start
+// of every register file, bit l for lane l. Lowering reserves the place.
 #define CARRY_OFFSET 0
 
 // ---- Forms: the dotted words of an instruction ----------------------------------------------------------
 
 // Every dotted word that an arithmetic instruction may carry, other than PtxTypes.
-#define ALU_WORDS(X)                                                                                         \
-    X(rn) X(rz) X(rm) X(rp) X(rni) X(rzi) X(rmi) X(rpi) X(rna)                                               \
-    X(ftz) X(sat) X(satfinite) X(relu) X(NaN) X(xorsign) X(abs) X(approx) X(full)                            \
-    X(cc) X(lo) X(hi) X(wide) X(clamp) X(wrap) X(shiftamt) X(l) X(r) X(pack)                                 \
-    X(and) X(or) X(xor)                                                                                      \
-    X(eq) X(ne) X(lt) X(le) X(gt) X(ge) X(ls) X(hs) X(equ) X(neu) X(ltu) X(leu) X(gtu) X(geu) X(num) X(nan)  \
-    X(f4e) X(b4e) X(rc8) X(ecl) X(ecr) X(rc16)                                                               \
-    X(finite) X(infinite) X(number) X(notanumber) X(normal) X(subnormal)                                     \
+// clang-format off
+#define ALU_WORDS(X)                                                                                        \
+    X(rn) X(rz) X(rm) X(rp) X(rni) X(rzi) X(rmi) X(rpi) X(rna)                                              \
+    X(ftz) X(sat) X(satfinite) X(relu) X(NaN) X(xorsign) X(abs) X(approx) X(full)                           \
+    X(cc) X(lo) X(hi) X(wide) X(clamp) X(wrap) X(shiftamt) X(l) X(r) X(pack) X(and) X(or) X(xor)            \
+    X(eq) X(ne) X(lt) X(le) X(gt) X(ge) X(ls) X(hs) X(equ) X(neu) X(ltu) X(leu) X(gtu) X(geu) X(num) X(nan) \
+    X(f4e) X(b4e) X(rc8) X(ecl) X(ecr) X(rc16)                                                              \
+    X(finite) X(infinite) X(number) X(notanumber) X(normal) X(subnormal)                                    \
     X(u16x2) X(s16x2) X(e4m3x2) X(e5m2x2)
+// clang-format on
 
 enum {
 #define X(word) WORD_##word,
@@ -141,16 +142,16 @@ static inline uint32_t read_predicate(const unsigned char *registers, const Inst
 // ---- Selectors, by file ---------------------------------------------------------------------------------
 
 // alu_integer.c
-Selector integer_add, integer_sub, integer_mul, integer_mad, integer_mul24, integer_mad24, integer_sad, integer_div,
-    integer_rem, integer_abs, integer_neg, integer_min, integer_max, integer_dp4a, integer_dp2a;
+Selector integer_add, integer_sub, integer_mul, integer_mad, integer_mul24, integer_mad24, integer_sad,
+    integer_div, integer_rem, integer_abs, integer_neg, integer_min, integer_max, integer_dp4a, integer_dp2a;
 // alu_carry.c
 Selector carry_add, carry_addc, carry_sub, carry_subc, carry_mad, carry_madc;
 // alu_bits.c
 Selector bits_and, bits_or, bits_xor, bits_not, bits_cnot, bits_lop3, bits_shl, bits_shr, bits_shf, bits_popc,
     bits_clz, bits_bfind, bits_fns, bits_brev, bits_bfe, bits_bfi, bits_bmsk, bits_szext, bits_prmt;
 // alu_float.c
-Selector float_add, float_sub, float_mul, float_fma, float_div, float_rcp, float_sqrt, float_abs, float_neg, float_min,
-    float_max, float_copysign, float_testp;
+Selector float_add, float_sub, float_mul, float_fma, float_div, float_rcp, float_sqrt, float_abs, float_neg,
+    float_min, float_max, float_copysign, float_testp;
 // alu_approx.c
 Selector approx_div, approx_rcp, approx_sqrt, approx_rsqrt, approx_sin, approx_cos, approx_lg2, approx_ex2,
     approx_tanh;

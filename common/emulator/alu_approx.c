@@ -1,4 +1,4 @@
-// The approximations of f32 and f64 (ISA 9.7.3: div.approx and .full, rcp, sqrt, rsqrt, sin, cos, lg2, ex2,
+// The approximations of f32 and f64 (ISA: div.approx and .full, rcp, sqrt, rsqrt, sin, cos, lg2, ex2,
 // tanh). The ISA bounds their error; here each is the exact value rounded to nearest, so that results may
 // differ from a GPU's by that bound. What the ISA fixes (zeros, infinities, NaNs, flushing) is kept.
 #include "alu_float.h"
@@ -17,7 +17,7 @@ static bool select_unary(const PtxInstruction *in, Selection *s, AluHandler *pla
 
 // ---- Division -------------------------------------------------------------------------------------------
 
-// div.approx is a * (1 / b), whose reciprocal is flushed to zero for |b| above 2^126 (ISA 9.7.3.8).
+// div.approx is a * (1 / b), whose reciprocal is flushed to zero for |b| above 2^126 (ISA, div).
 static inline float divided(float a, float b) {
     const float quotient = fabsf(b) > 0x1p126f ? a * copysignf(0.0f, b) : a / b;
     return canonical(quotient);
@@ -51,8 +51,10 @@ ALU_1(rsqrt, float, float, canonical(reciprocal_root(a)))
 ALU_1(rsqrt_ftz, float, float, canonical(flush(reciprocal_root(flush(a)))))
 
 // rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 look at the upper 32 bits of their operand and give the upper
-// 32 bits of the result (ISA 9.7.3.14 and 9.7.3.17); they are seeds for Newton's iteration.
-static inline double upper_word(double x) { return bits_double(double_bits(x) & UINT64_C(0xffffffff00000000)); }
+// 32 bits of the result (ISA, sections of those names); they are seeds for Newton's iteration.
+static inline double upper_word(double x) {
+    return bits_double(double_bits(x) & UINT64_C(0xffffffff00000000));
+}
 static inline double flush_double(double x) {
     const uint64_t bits = double_bits(x);
     return bits_double(bits & UINT64_C(0x7ff0000000000000) ? bits : bits & UINT64_C(0x8000000000000000));

@@ -1,4 +1,5 @@
-// Logic, shifts and bit fields (ISA 9.7.8 Logic and Shift, and the bit instructions of 9.7.1).
+// Logic, shifts and bit fields (ISA, Logic and Shift Instructions, and the bit instructions among the integer
+// ones).
 #include "alu.h"
 
 #define EACH_WIDTH(M) M(16) M(32) M(64)
@@ -10,7 +11,7 @@
 #define AND(N) ALU_2(and_##N, uint##N##_t, uint##N##_t, uint##N##_t, a &b)
 #define OR(N) ALU_2(or_##N, uint##N##_t, uint##N##_t, uint##N##_t, a | b)
 #define XOR(N) ALU_2(xor_##N, uint##N##_t, uint##N##_t, uint##N##_t, a ^ b)
-#define NOT(N) ALU_1(not_##N, uint##N##_t, uint##N##_t, ~a)
+#define NOT(N) ALU_1(complement_##N, uint##N##_t, uint##N##_t, ~a)
 #define CNOT(N) ALU_1(cnot_##N, uint##N##_t, uint##N##_t, a == 0)
 EACH_WIDTH(AND)
 EACH_WIDTH(OR)
@@ -28,7 +29,7 @@ EACH_WIDTH(CNOT)
 PREDICATES(and_pred, a &b)
 PREDICATES(or_pred, a | b)
 PREDICATES(xor_pred, a ^ b)
-PREDICATES(not_pred, ~a)
+PREDICATES(complement_pred, ~a)
 
 static bool select_logic(const PtxInstruction *in, Selection *s, AluHandler *const *table, int sources) {
     AluForm f;
@@ -39,7 +40,6 @@ static bool select_logic(const PtxInstruction *in, Selection *s, AluHandler *con
 #define LOGIC(OP)                                                                                            \
     { [PTX_PRED] = OP##_pred, [PTX_B16] = OP##_16, [PTX_B32] = OP##_32, [PTX_B64] = OP##_64 }
 
-// `and`, `or` and `xor` are words of setp too, so the opcodes' selectors spell out their tables.
 bool bits_and(const PtxInstruction *in, Selection *s) {
     static AluHandler *const table[ALU_TYPES] = LOGIC(and);
     return select_logic(in, s, table, 2);
@@ -56,7 +56,7 @@ bool bits_xor(const PtxInstruction *in, Selection *s) {
 }
 
 bool bits_not(const PtxInstruction *in, Selection *s) {
-    static AluHandler *const table[ALU_TYPES] = LOGIC(not );
+    static AluHandler *const table[ALU_TYPES] = LOGIC(complement);
     return select_logic(in, s, table, 1);
 }
 
@@ -70,7 +70,7 @@ bool bits_cnot(const PtxInstruction *in, Selection *s) {
 // x where s is 0, y where it is 1.
 static inline uint32_t choose(uint32_t s, uint32_t x, uint32_t y) { return x ^ ((x ^ y) & s); }
 
-// Bit (4a + 2b + c) of the table is the result for bits a, b, c (ISA 9.7.8.6): a tree of choices whose
+// Bit (4a + 2b + c) of the table is the result for bits a, b, c (ISA, lop3): a tree of choices whose
 // leaves are the table's bits spread over a word.
 typedef struct {
     uint32_t leaf[8];
@@ -90,14 +90,16 @@ static inline uint32_t look_up(const TruthTable *t, uint32_t a, uint32_t b, uint
 
 ALU_HANDLER(lop3) {
     const TruthTable table = truth_table(in->literal[0]);
-    const uint32_t *pa = source(registers, in, 0), *pb = source(registers, in, 1), *pc = source(registers, in, 2);
+    const uint32_t *pa = source(registers, in, 0), *pb = source(registers, in, 1),
+                   *pc = source(registers, in, 2);
     ALU_LANES(uint32_t, (void)0, look_up(&table, pa[lane], pb[lane], pc[lane]))
 }
 
 // lop3.BoolOp.b32 d|p, a, b, c, table, q: p is whether d is not zero, combined with q. The table stands
 // before q, hence is an operand, not a trailing literal.
 static uint32_t lop3_with_predicate(unsigned char *registers, const Instruction *in, uint32_t mask) {
-    const uint32_t *pa = source(registers, in, 0), *pb = source(registers, in, 1), *pc = source(registers, in, 2);
+    const uint32_t *pa = source(registers, in, 0), *pb = source(registers, in, 1),
+                   *pc = source(registers, in, 2);
     const TruthTable table = truth_table(*(const uint32_t *)source(registers, in, 3));
     uint32_t nonzero = 0;
     uint32_t *d = in->dst[0] < 0 ? NULL : destination(registers, in, 0);
@@ -126,13 +128,14 @@ bool bits_lop3(const PtxInstruction *in, Selection *s) {
         return true;
     }
     if (f.words != W(and) && f.words != W(or)) return false;
-    if (!CHOOSE(s, f.words == W(and) ? lop3_and : lop3_or, PTX_B32, PTX_B32, PTX_B32, PTX_B32, PTX_U32, PTX_PRED))
+    if (!CHOOSE(s, f.words == W(and) ? lop3_and : lop3_or, PTX_B32, PTX_B32, PTX_B32, PTX_B32, PTX_U32,
+                PTX_PRED))
         return false;
     s->dst[1] = PTX_PRED;
     return true;
 }
 
-// ---- Shifts: amounts beyond the width clamp to it (ISA 9.7.8.8 and 9.7.8.9) ------------------------------
+// ---- Shifts: amounts beyond the width clamp to it (ISA, shl and shr) -----------------------------------
 
 #define SHL(N) ALU_2(shl_##N, uint##N##_t, uint##N##_t, uint32_t, b < N ? (uint64_t)a << (b & (N - 1)) : 0)
 #define SHR_U(N) ALU_2(shr_u_##N, uint##N##_t, uint##N##_t, uint32_t, b < N ? a >> (b & (N - 1)) : 0)
@@ -160,12 +163,13 @@ bool bits_shl(const PtxInstruction *in, Selection *s) {
 
 bool bits_shr(const PtxInstruction *in, Selection *s) {
     static AluHandler *const table[ALU_TYPES] = {
-        [PTX_B16] = shr_u_16, [PTX_B32] = shr_u_32, [PTX_B64] = shr_u_64, [PTX_U16] = shr_u_16, [PTX_U32] = shr_u_32,
-        [PTX_U64] = shr_u_64, [PTX_S16] = shr_s_16, [PTX_S32] = shr_s_32, [PTX_S64] = shr_s_64};
+        [PTX_B16] = shr_u_16, [PTX_B32] = shr_u_32, [PTX_B64] = shr_u_64,
+        [PTX_U16] = shr_u_16, [PTX_U32] = shr_u_32, [PTX_U64] = shr_u_64,
+        [PTX_S16] = shr_s_16, [PTX_S32] = shr_s_32, [PTX_S64] = shr_s_64};
     return select_shift(in, s, table);
 }
 
-// Funnel shifts (ISA 9.7.8.7): a is the low word and b the high; .l takes the high word of the shifted
+// Funnel shifts (ISA, shf): a is the low word and b the high; .l takes the high word of the shifted
 // pair, .r the low.
 #define CLAMPED(c) ((c) < 32 ? (c) : 32)
 #define FUNNEL(a, b) ((uint64_t)(b) << 32 | (a))
@@ -206,14 +210,13 @@ bool bits_clz(const PtxInstruction *in, Selection *s) {
     return alu_form(in, 0, &f) && CHOOSE(s, table[f.type], PTX_U32, f.type);
 }
 
-// bfind (ISA 9.7.1.18): where the highest bit is that differs from the sign; all ones when there is none.
+// bfind (ISA): where the highest bit is that differs from the sign; all ones when there is none.
 // .shiftamt counts from the top instead. Both are one formula in the number of leading zeros.
 #define UNSIGNED_BITS(a) (a)
 #define DIFFERENT_FROM_SIGN(a) ((a) < 0 ? ~(a) : (a))
 #define BFIND(NAME, N, T, BITS)                                                                              \
     ALU_1(bfind_##NAME, uint32_t, T, N##u - 1u - leading_zeros_##N((uint##N##_t)BITS(a)))                    \
-    ALU_1(bfind_shift_##NAME, uint32_t, T,                                                                   \
-          BITS(a) == 0 ? FULL_MASK : leading_zeros_##N((uint##N##_t)BITS(a)))
+    ALU_1(bfind_shift_##NAME, uint32_t, T, BITS(a) == 0 ? FULL_MASK : leading_zeros_##N((uint##N##_t)BITS(a)))
 BFIND(u32, 32, uint32_t, UNSIGNED_BITS)
 BFIND(u64, 64, uint64_t, UNSIGNED_BITS)
 BFIND(s32, 32, int32_t, DIFFERENT_FROM_SIGN)
@@ -231,7 +234,7 @@ bool bits_bfind(const PtxInstruction *in, Selection *s) {
     return CHOOSE(s, (f.words ? shift : position)[f.type], PTX_U32, f.type);
 }
 
-// fns (ISA 9.7.1.17): the position of the offset-th set bit from `base` on, upwards or downwards.
+// fns (ISA): the position of the offset-th set bit from `base` on, upwards or downwards.
 static uint32_t nth_set_bit(uint32_t bits, uint32_t base, int32_t offset) {
     if (base >= 32) return FULL_MASK; // undefined in PTX
     if (offset == 0) return bits >> base & 1u ? base : FULL_MASK;
@@ -266,13 +269,18 @@ bool bits_brev(const PtxInstruction *in, Selection *s) {
 }
 
 // The low `length` bits set, for any length.
-static inline uint64_t low_bits(uint32_t length) { return length < 64 ? (UINT64_C(1) << length) - 1 : UINT64_MAX; }
+static inline uint64_t low_bits(uint32_t length) {
+    return length < 64 ? (UINT64_C(1) << length) - 1 : UINT64_MAX;
+}
 
-// A position or length of bfe and bfi. The ISA takes its low 8 bits; an H200 does for 32-bit fields, but clamps
-// the whole of it for 64-bit ones, which is what kernels meet. Values above 255 are invalid PTX anyway.
-static inline uint32_t field_operand(uint32_t x, uint32_t bits) { return bits == 32 ? x & 0xff : x < 255 ? x : 255; }
+// A position or length of bfe and bfi. The ISA takes its low 8 bits; an H200 does for 32-bit fields, but
+// clamps the whole of it for 64-bit ones, which is what kernels meet. Values above 255 are invalid PTX
+// anyway.
+static inline uint32_t field_operand(uint32_t x, uint32_t bits) {
+    return bits == 32 ? x & 0xff : x < 255 ? x : 255;
+}
 
-// bfe (ISA 9.7.1.19): the field of `length` bits from `position` on; what lies beyond the top, and the bits
+// bfe (ISA): the field of `length` bits from `position` on; what lies beyond the top, and the bits
 // above the field in a signed form, are the field's top bit (0 in an unsigned form).
 static inline uint64_t field(uint64_t a, uint32_t position, uint32_t length, uint32_t bits, bool is_signed) {
     position = field_operand(position, bits);
@@ -297,7 +305,7 @@ bool bits_bfe(const PtxInstruction *in, Selection *s) {
     return alu_form(in, 0, &f) && CHOOSE(s, table[f.type], f.type, f.type, PTX_U32, PTX_U32);
 }
 
-// bfi (ISA 9.7.1.20): the low `length` bits of a put over b at `position`; what does not fit is dropped.
+// bfi (ISA): the low `length` bits of a put over b at `position`; what does not fit is dropped.
 static inline uint64_t inserted(uint64_t a, uint64_t b, uint32_t position, uint32_t length, uint32_t bits) {
     position = field_operand(position, bits);
     length = field_operand(length, bits);
@@ -320,7 +328,7 @@ bool bits_bfi(const PtxInstruction *in, Selection *s) {
     return alu_form(in, 0, &f) && CHOOSE(s, table[f.type], f.type, f.type, f.type, PTX_U32, PTX_U32);
 }
 
-// bmsk (ISA 9.7.1.22): b ones from bit a on. .clamp cuts a and b off at 32, .wrap takes them modulo 32.
+// bmsk (ISA): b ones from bit a on. .clamp cuts a and b off at 32, .wrap takes them modulo 32.
 static inline uint32_t mask_clamped(uint32_t a, uint32_t b) {
     return a < 32 ? (uint32_t)(low_bits(b < 32 ? b : 32) << a) : 0;
 }
@@ -334,7 +342,7 @@ bool bits_bmsk(const PtxInstruction *in, Selection *s) {
     return CHOOSE(s, f.words == W(clamp) ? bmsk_clamp : bmsk_wrap, PTX_B32, PTX_B32, PTX_B32);
 }
 
-// szext (ISA 9.7.1.21): a cut to its low b bits and extended again.
+// szext (ISA): a cut to its low b bits and extended again.
 static inline uint32_t extended(uint32_t a, uint32_t b, bool is_signed) {
     if (b >= 32) return a;
     const uint32_t have = (1u << b) - 1;
@@ -368,15 +376,18 @@ static inline uint32_t picked_byte(uint64_t bytes, uint32_t selector, unsigned k
 }
 static inline uint32_t picked_bytes(uint32_t a, uint32_t b, uint32_t selector) {
     const uint64_t bytes = FUNNEL(a, b);
-    return picked_byte(bytes, selector, 0) | picked_byte(bytes, selector, 1) | picked_byte(bytes, selector, 2) |
-           picked_byte(bytes, selector, 3);
+    return picked_byte(bytes, selector, 0) | picked_byte(bytes, selector, 1) |
+           picked_byte(bytes, selector, 2) | picked_byte(bytes, selector, 3);
 }
 ALU_3(prmt, uint32_t, uint32_t, uint32_t, uint32_t, picked_bytes(a, b, c))
 
-// The modes (ISA 9.7.8.5) are four fixed selectors each, by the low two bits of c.
+// The modes (ISA, prmt) are four fixed selectors each, by the low two bits of c.
 #define PRMT_MODE(NAME, S0, S1, S2, S3)                                                                      \
     ALU_3(prmt_##NAME, uint32_t, uint32_t, uint32_t, uint32_t,                                               \
-          picked_bytes(a, b, (c & 2u) ? (c & 1u) ? (S3) : (S2) : (c & 1u) ? (S1) : (S0)))
+          picked_bytes(a, b,                                                                                 \
+                       (c & 2u)   ? (c & 1u) ? (S3) : (S2)                                                   \
+                         : (c & 1u) ? (S1)                                                                   \
+                                  : (S0)))
 PRMT_MODE(f4e, 0x3210u, 0x4321u, 0x5432u, 0x6543u)
 PRMT_MODE(b4e, 0x5670u, 0x6701u, 0x7012u, 0x0123u)
 PRMT_MODE(rc8, 0x0000u, 0x1111u, 0x2222u, 0x3333u)
@@ -386,7 +397,8 @@ PRMT_MODE(rc16, 0x1010u, 0x3232u, 0x1010u, 0x3232u)
 
 bool bits_prmt(const PtxInstruction *in, Selection *s) {
     AluForm f;
-    if (!alu_form(in, W(f4e) | W(b4e) | W(rc8) | W(ecl) | W(ecr) | W(rc16), &f) || f.type != PTX_B32) return false;
+    if (!alu_form(in, W(f4e) | W(b4e) | W(rc8) | W(ecl) | W(ecr) | W(rc16), &f) || f.type != PTX_B32)
+        return false;
     AluHandler *handler = NULL;
     switch (f.words) {
     case 0: handler = prmt; break;

@@ -1,4 +1,5 @@
-// Extended-precision arithmetic (ISA 9.7.2): sums and products that take and leave a carry in CC.CF.
+// Extended-precision arithmetic (ISA, section of that name): sums and products that take and leave a carry in
+// CC.CF.
 #include "alu.h"
 
 typedef unsigned __int128 Wide;
@@ -11,7 +12,7 @@ static void leave_carry(unsigned char *registers, uint32_t carry, uint32_t mask)
     *cc = (*cc & ~mask) | (carry & mask);
 }
 
-// x + y + carry and x - y - borrow. The carry out of a subtraction is its borrow (ISA 9.7.2.3).
+// x + y + carry and x - y - borrow. The carry out of a subtraction is its borrow (ISA, sub.cc).
 #define SUM(x, y, in) ((x) + (y) + (in))
 #define SUM_CARRY(x, y, in, r) ((in) ? (r) <= (x) : (r) < (x))
 #define DIFFERENCE(x, y, in) ((x) - (y) - (in))
@@ -38,9 +39,10 @@ static void leave_carry(unsigned char *registers, uint32_t carry, uint32_t mask)
     }
 #define CARRY_3(NAME, T, TAKES, LEAVES, PRODUCT)                                                             \
     ALU_HANDLER(NAME) {                                                                                      \
-        const T *pa = source(registers, in, 0), *pb = source(registers, in, 1), *pc = source(registers, in, 2); \
-        CARRY_LOOP(T, SUM, TAKES, LEAVES, const T a = pa[lane]; const T b = pb[lane]; const T c = pc[lane],  \
-                   PRODUCT, c)                                                                               \
+        const T *pa = source(registers, in, 0), *pb = source(registers, in, 1),                              \
+                *pc = source(registers, in, 2);                                                              \
+        CARRY_LOOP(T, SUM, TAKES, LEAVES, const T a = pa[lane]; const T b = pb[lane];                        \
+                   const T c = pc[lane], PRODUCT, c)                                                         \
     }
 
 // The three forms that touch the carry: leave it (add.cc), take it (addc), both (addc.cc).

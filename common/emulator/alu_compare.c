@@ -1,4 +1,4 @@
-// Comparison and selection (ISA 9.7.6, and 9.7.7 for half precision): setp, set, selp, slct.
+// Comparison and selection (ISA, sections of those names, for half precision too): setp, set, selp, slct.
 //
 // One function a type and operator compares all 32 lanes to a bitmask; thin handlers around it combine
 // the mask with a predicate and write it as predicates (setp) or as words (set).
@@ -10,7 +10,8 @@ typedef uint32_t Comparison(const unsigned char *registers, const Instruction *i
 
 typedef enum { COMBINE_NONE, COMBINE_AND, COMBINE_OR, COMBINE_XOR, COMBINES } Combine;
 
-static inline uint32_t combined(Combine combine, uint32_t t, const unsigned char *registers, const Instruction *in) {
+static inline uint32_t combined(Combine combine, uint32_t t, const unsigned char *registers,
+                                const Instruction *in) {
     switch (combine) {
     case COMBINE_AND: return t & read_predicate(registers, in, 2);
     case COMBINE_OR: return t | read_predicate(registers, in, 2);
@@ -19,7 +20,7 @@ static inline uint32_t combined(Combine combine, uint32_t t, const unsigned char
     }
 }
 
-// setp p|q: p is the comparison, q its complement, each combined with the third source (ISA 9.7.6.2).
+// setp p|q: p is the comparison, q its complement, each combined with the third source (ISA, setp).
 static inline void write_setp(unsigned char *registers, const Instruction *in, uint32_t mask, Combine combine,
                               uint32_t t) {
     const uint32_t p = combined(combine, t, registers, in);
@@ -30,8 +31,8 @@ static inline void write_setp(unsigned char *registers, const Instruction *in, u
 
 // set: 1.0 in a floating-point destination, all ones in an integer one.
 #define WRITE_SET(NAME, T, TRUE)                                                                             \
-    static void write_set_##NAME(unsigned char *registers, const Instruction *in, uint32_t mask, Combine combine, \
-                                 uint32_t t) {                                                               \
+    static void write_set_##NAME(unsigned char *registers, const Instruction *in, uint32_t mask,             \
+                                 Combine combine, uint32_t t) {                                              \
         const uint32_t result = combined(combine, t, registers, in);                                         \
         T *d = destination(registers, in, 0);                                                                \
         EACH_LANE {                                                                                          \
@@ -70,7 +71,7 @@ WRITE_SET(bf16, uint16_t, 0x3f80u)
 #define ROW(WHAT, NAME)                                                                                      \
     { WHAT##_none_##NAME, WHAT##_and_##NAME, WHAT##_or_##NAME, WHAT##_xor_##NAME }
 
-// The handlers of one operator, by what is written. The 16-bit destinations go with 16-bit sources.
+// The handlers of one relation, by what is written. The 16-bit destinations go with 16-bit sources.
 typedef enum { TO_PREDICATE, TO_I32, TO_F32, TO_16, TO_I16, TARGETS } Target;
 typedef struct {
     AluHandler *by[TARGETS][COMBINES];
@@ -83,7 +84,7 @@ typedef struct {
     EACH_COMBINE(set_f32, NAME)
 #define WIDE_ENTRY(NAME)                                                                                     \
     {                                                                                                        \
-        {ROW(setp, NAME), ROW(set_i32, NAME), ROW(set_f32, NAME)}                                            \
+        { ROW(setp, NAME), ROW(set_i32, NAME), ROW(set_f32, NAME) }                                          \
     }
 #define HALF_FORMS(NAME, T, READ, EXPR, OWN)                                                                 \
     WIDE_FORMS(NAME, T, READ, EXPR)                                                                          \
@@ -91,13 +92,28 @@ typedef struct {
     EACH_COMBINE(set_i16, NAME)
 #define HALF_ENTRY(NAME, OWN)                                                                                \
     {                                                                                                        \
-        {ROW(setp, NAME), ROW(set_i32, NAME), ROW(set_f32, NAME), ROW(OWN, NAME), ROW(set_i16, NAME)}        \
+        { ROW(setp, NAME), ROW(set_i32, NAME), ROW(set_f32, NAME), ROW(OWN, NAME), ROW(set_i16, NAME) }      \
     }
 
 // ---- The operators of a type ----------------------------------------------------------------------------
 
-typedef enum { OP_EQ, OP_NE, OP_LT, OP_LE, OP_GT, OP_GE, OP_EQU, OP_NEU, OP_LTU, OP_LEU, OP_GTU, OP_GEU, OP_NUM, OP_NAN,
-               OPERATORS } Operator;
+typedef enum {
+    OP_EQ,
+    OP_NE,
+    OP_LT,
+    OP_LE,
+    OP_GT,
+    OP_GE,
+    OP_EQU,
+    OP_NEU,
+    OP_LTU,
+    OP_LEU,
+    OP_GTU,
+    OP_GEU,
+    OP_NUM,
+    OP_NAN,
+    OPERATORS
+} Operator;
 
 #define SAME(x) (x)
 #define INTEGER_OPERATORS(TYPE, T)                                                                           \
@@ -178,7 +194,7 @@ typedef struct {
         return result;                                                                                       \
     }
 
-// setp.f16x2 p|q: p for the low halves, q for the high ones (ISA 9.7.7.2).
+// setp.f16x2 p|q: p for the low halves, q for the high ones (ISA, half precision setp).
 static void write_pair_setp(unsigned char *registers, const Instruction *in, uint32_t mask, Combine combine,
                             PairMask t) {
     const uint32_t p = combined(combine, t.low, registers, in), q = combined(combine, t.high, registers, in);
@@ -220,7 +236,7 @@ typedef struct {
     EACH_PAIR_COMBINE(OWN, NAME)
 #define PAIR_ENTRY(NAME, OWN)                                                                                \
     {                                                                                                        \
-        {ROW(pair_setp, NAME), ROW(pair_set_mask, NAME), ROW(pair_##OWN, NAME)}                              \
+        { ROW(pair_setp, NAME), ROW(pair_set_mask, NAME), ROW(pair_##OWN, NAME) }                            \
     }
 #define F16X2_ENTRY(NAME) PAIR_ENTRY(NAME, set_f16)
 #define BF16X2_ENTRY(NAME) PAIR_ENTRY(NAME, set_bf16)
@@ -234,30 +250,30 @@ static const PairForms pair_forms_bf16[OPERATORS] = FLOAT_ENTRIES(BF16X2_ENTRY, 
 // ---- Selectors ------------------------------------------------------------------------------------------
 
 #define OPERATOR_WORDS                                                                                       \
-    (W(eq) | W(ne) | W(lt) | W(le) | W(gt) | W(ge) | W(lo) | W(ls) | W(hi) | W(hs) | W(equ) | W(neu) | W(ltu) |   \
-     W(leu) | W(gtu) | W(geu) | W(num) | W(nan))
+    (W(eq) | W(ne) | W(lt) | W(le) | W(gt) | W(ge) | W(lo) | W(ls) | W(hi) | W(hs) | W(equ) | W(neu) |       \
+     W(ltu) | W(leu) | W(gtu) | W(geu) | W(num) | W(nan))
 #define COMBINE_WORDS (W(and) | W(or) | W(xor))
 
-static bool operator_of(const AluForm *f, bool is_unsigned, Operator *operator) {
+static bool operator_of(const AluForm *f, bool is_unsigned, Operator *relation) {
     switch (f->words & OPERATOR_WORDS) {
-    case W(eq): *operator= OP_EQ; return true;
-    case W(ne): *operator= OP_NE; return true;
-    case W(lt): *operator= OP_LT; return true;
-    case W(le): *operator= OP_LE; return true;
-    case W(gt): *operator= OP_GT; return true;
-    case W(ge): *operator= OP_GE; return true;
-    case W(lo): *operator= OP_LT; return is_unsigned;
-    case W(ls): *operator= OP_LE; return is_unsigned;
-    case W(hi): *operator= OP_GT; return is_unsigned;
-    case W(hs): *operator= OP_GE; return is_unsigned;
-    case W(equ): *operator= OP_EQU; return true;
-    case W(neu): *operator= OP_NEU; return true;
-    case W(ltu): *operator= OP_LTU; return true;
-    case W(leu): *operator= OP_LEU; return true;
-    case W(gtu): *operator= OP_GTU; return true;
-    case W(geu): *operator= OP_GEU; return true;
-    case W(num): *operator= OP_NUM; return true;
-    case W(nan): *operator= OP_NAN; return true;
+    case W(eq): *relation = OP_EQ; return true;
+    case W(ne): *relation = OP_NE; return true;
+    case W(lt): *relation = OP_LT; return true;
+    case W(le): *relation = OP_LE; return true;
+    case W(gt): *relation = OP_GT; return true;
+    case W(ge): *relation = OP_GE; return true;
+    case W(lo): *relation = OP_LT; return is_unsigned;
+    case W(ls): *relation = OP_LE; return is_unsigned;
+    case W(hi): *relation = OP_GT; return is_unsigned;
+    case W(hs): *relation = OP_GE; return is_unsigned;
+    case W(equ): *relation = OP_EQU; return true;
+    case W(neu): *relation = OP_NEU; return true;
+    case W(ltu): *relation = OP_LTU; return true;
+    case W(leu): *relation = OP_LEU; return true;
+    case W(gtu): *relation = OP_GTU; return true;
+    case W(geu): *relation = OP_GEU; return true;
+    case W(num): *relation = OP_NUM; return true;
+    case W(nan): *relation = OP_NAN; return true;
     default: return false;
     }
 }
@@ -272,76 +288,78 @@ static bool combine_of(const AluForm *f, Combine *combine) {
     }
 }
 
-static const ComparisonForms *forms_of(PtxType type, bool ftz, Operator operator) {
+static const ComparisonForms *forms_of(PtxType type, bool ftz, Operator relation) {
     if (ftz && type != PTX_F32 && type != PTX_F16) return NULL;
     switch (type) {
-    case PTX_B16: return operator<= OP_NE ? &forms_u16[operator] : NULL;
-    case PTX_B32: return operator<= OP_NE ? &forms_u32[operator] : NULL;
-    case PTX_B64: return operator<= OP_NE ? &forms_u64[operator] : NULL;
-    case PTX_U16: return &forms_u16[operator];
-    case PTX_U32: return &forms_u32[operator];
-    case PTX_U64: return &forms_u64[operator];
-    case PTX_S16: return &forms_s16[operator];
-    case PTX_S32: return &forms_s32[operator];
-    case PTX_S64: return &forms_s64[operator];
-    case PTX_F32: return ftz ? &forms_f32_ftz[operator] : &forms_f32[operator];
-    case PTX_F64: return &forms_f64[operator];
-    case PTX_F16: return ftz ? &forms_f16_ftz[operator] : &forms_f16[operator];
-    case PTX_BF16: return &forms_bf16[operator];
+    case PTX_B16: return relation <= OP_NE ? &forms_u16[relation] : NULL;
+    case PTX_B32: return relation <= OP_NE ? &forms_u32[relation] : NULL;
+    case PTX_B64: return relation <= OP_NE ? &forms_u64[relation] : NULL;
+    case PTX_U16: return &forms_u16[relation];
+    case PTX_U32: return &forms_u32[relation];
+    case PTX_U64: return &forms_u64[relation];
+    case PTX_S16: return &forms_s16[relation];
+    case PTX_S32: return &forms_s32[relation];
+    case PTX_S64: return &forms_s64[relation];
+    case PTX_F32: return ftz ? &forms_f32_ftz[relation] : &forms_f32[relation];
+    case PTX_F64: return &forms_f64[relation];
+    case PTX_F16: return ftz ? &forms_f16_ftz[relation] : &forms_f16[relation];
+    case PTX_BF16: return &forms_bf16[relation];
     default: return NULL;
     }
 }
 
-static const PairForms *pair_forms_of(PtxType type, bool ftz, Operator operator) {
-    if (type == PTX_F16X2) return ftz ? &pair_forms_f16_ftz[operator] : &pair_forms_f16[operator];
-    return type == PTX_BF16X2 && !ftz ? &pair_forms_bf16[operator] : NULL;
+static const PairForms *pair_forms_of(PtxType type, bool ftz, Operator relation) {
+    if (type == PTX_F16X2) return ftz ? &pair_forms_f16_ftz[relation] : &pair_forms_f16[relation];
+    return type == PTX_BF16X2 && !ftz ? &pair_forms_bf16[relation] : NULL;
 }
 
 // Reads what setp and set have in common; `type` is the sources'.
-static bool comparison(const PtxInstruction *in, AluForm *f, Operator *operator, Combine *combine) {
+static bool comparison(const PtxInstruction *in, AluForm *f, Operator *relation, Combine *combine) {
     if (!alu_form(in, OPERATOR_WORDS | COMBINE_WORDS | W(ftz), f)) return false;
     const bool is_unsigned = f->from == PTX_U16 || f->from == PTX_U32 || f->from == PTX_U64;
-    return operator_of(f, is_unsigned, operator) && combine_of(f, combine);
+    return operator_of(f, is_unsigned, relation) && combine_of(f, combine);
 }
 
 bool compare_setp(const PtxInstruction *in, Selection *s) {
     AluForm f;
-    Operator operator;
+    Operator relation;
     Combine combine;
-    if (!comparison(in, &f, &operator, &combine) || f.from != f.type) return false;
+    if (!comparison(in, &f, &relation, &combine) || f.from != f.type) return false;
     const bool ftz = f.words & W(ftz);
     AluHandler *handler = NULL;
     if (f.type == PTX_F16X2 || f.type == PTX_BF16X2) {
-        const PairForms *forms = pair_forms_of(f.type, ftz, operator);
+        const PairForms *forms = pair_forms_of(f.type, ftz, relation);
         if (forms) handler = forms->by[PAIR_TO_PREDICATE][combine];
     } else {
-        const ComparisonForms *forms = forms_of(f.type, ftz, operator);
+        const ComparisonForms *forms = forms_of(f.type, ftz, relation);
         if (forms) handler = forms->by[TO_PREDICATE][combine];
     }
-    if (!CHOOSE(s, handler, PTX_PRED, f.type, f.type, combine == COMBINE_NONE ? PTX_NO_TYPE : PTX_PRED)) return false;
+    if (!CHOOSE(s, handler, PTX_PRED, f.type, f.type, combine == COMBINE_NONE ? PTX_NO_TYPE : PTX_PRED))
+        return false;
     if (in->operand_count > 0 && in->operands[0].kind == PTX_OPERAND_PAIR) s->dst[1] = PTX_PRED;
     return true;
 }
 
 bool compare_set(const PtxInstruction *in, Selection *s) {
     AluForm f;
-    Operator operator;
+    Operator relation;
     Combine combine;
-    if (!comparison(in, &f, &operator, &combine)) return false;
+    if (!comparison(in, &f, &relation, &combine)) return false;
     const bool ftz = f.words & W(ftz);
     AluHandler *handler = NULL;
     if (f.from == PTX_F16X2 || f.from == PTX_BF16X2) {
-        const PairForms *forms = pair_forms_of(f.from, ftz, operator);
+        const PairForms *forms = pair_forms_of(f.from, ftz, relation);
         if (!forms) return false;
         if (f.type == f.from) handler = forms->by[PAIR_TO_HALVES][combine];
         if (f.type == PTX_U32 || f.type == PTX_S32) handler = forms->by[PAIR_TO_MASK][combine];
     } else {
-        const ComparisonForms *forms = forms_of(f.from, ftz, operator);
+        const ComparisonForms *forms = forms_of(f.from, ftz, relation);
         if (!forms) return false;
         if (f.type == PTX_U32 || f.type == PTX_S32) handler = forms->by[TO_I32][combine];
         if (f.type == PTX_F32) handler = forms->by[TO_F32][combine];
         if (f.type == PTX_U16 || f.type == PTX_S16) handler = forms->by[TO_I16][combine];
-        if (f.type == f.from && (f.type == PTX_F16 || f.type == PTX_BF16)) handler = forms->by[TO_16][combine];
+        if (f.type == f.from && (f.type == PTX_F16 || f.type == PTX_BF16))
+            handler = forms->by[TO_16][combine];
     }
     return CHOOSE(s, handler, f.type, f.from, f.from, combine == COMBINE_NONE ? PTX_NO_TYPE : PTX_PRED);
 }
@@ -352,10 +370,10 @@ bool compare_set(const PtxInstruction *in, Selection *s) {
     ALU_HANDLER(selp_##N) {                                                                                  \
         const uint##N##_t *pa = source(registers, in, 0), *pb = source(registers, in, 1);                    \
         const uint32_t p = read_predicate(registers, in, 2);                                                 \
-        ALU_LANES(uint##N##_t, const uint##N##_t a = pa[lane]; const uint##N##_t b = pb[lane],               \
-                  p >> lane & 1u ? a : b)                                                                    \
+        ALU_LANES(uint##N##_t, const uint##N##_t a = pa[lane];                                               \
+                  const uint##N##_t b = pb[lane], p >> lane & 1u ? a : b)                                    \
     }
-// slct: a where c >= 0, which -0 is and NaN is not (ISA 9.7.6.4).
+// slct: a where c >= 0, which -0 is and NaN is not (ISA, slct).
 #define SLCT(N)                                                                                              \
     ALU_3(slct_s32_##N, uint##N##_t, uint##N##_t, uint##N##_t, int32_t, c >= 0 ? a : b)                      \
     ALU_3(slct_f32_##N, uint##N##_t, uint##N##_t, uint##N##_t, float, c >= 0.0f ? a : b)                     \

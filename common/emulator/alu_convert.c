@@ -1,28 +1,48 @@
-// cvt between integers, and between integers and floats (ISA 9.7.9.21).
+// cvt between integers, and between integers and floats (ISA, cvt).
 //
 // An integer operand may lie in a register wider than its type: a source is cut to its type first, a
 // result extended by its type's sign. So a handler is made for each pair of type and lane width, a "slot".
 #include "alu_convert.h"
 
 // Slots: 8 types by 3 lane widths, of which 18 exist. M gets the type's name, its C type, the lane bits.
-#define EACH_SLOT(M, ...)                                                                                    \
-    M(u8, uint8_t, 16, __VA_ARGS__) M(u8, uint8_t, 32, __VA_ARGS__) M(u8, uint8_t, 64, __VA_ARGS__)          \
-    M(s8, int8_t, 16, __VA_ARGS__) M(s8, int8_t, 32, __VA_ARGS__) M(s8, int8_t, 64, __VA_ARGS__)             \
-    M(u16, uint16_t, 16, __VA_ARGS__) M(u16, uint16_t, 32, __VA_ARGS__) M(u16, uint16_t, 64, __VA_ARGS__)    \
-    M(s16, int16_t, 16, __VA_ARGS__) M(s16, int16_t, 32, __VA_ARGS__) M(s16, int16_t, 64, __VA_ARGS__)       \
-    M(u32, uint32_t, 32, __VA_ARGS__) M(u32, uint32_t, 64, __VA_ARGS__)                                      \
-    M(s32, int32_t, 32, __VA_ARGS__) M(s32, int32_t, 64, __VA_ARGS__)                                        \
-    M(u64, uint64_t, 64, __VA_ARGS__) M(s64, int64_t, 64, __VA_ARGS__)
-// The slots whose lanes are as wide as the type allows, which is nearly all that compilers emit.
-#define EACH_SNUG_SLOT(M, ...)                                                                               \
-    M(u8, uint8_t, 16, __VA_ARGS__) M(s8, int8_t, 16, __VA_ARGS__) M(u16, uint16_t, 16, __VA_ARGS__)         \
-    M(s16, int16_t, 16, __VA_ARGS__) M(u32, uint32_t, 32, __VA_ARGS__) M(s32, int32_t, 32, __VA_ARGS__)      \
-    M(u64, uint64_t, 64, __VA_ARGS__) M(s64, int64_t, 64, __VA_ARGS__)
-#define EACH_WIDE_SLOT(M, ...)                                                                               \
-    M(u8, uint8_t, 32, __VA_ARGS__) M(u8, uint8_t, 64, __VA_ARGS__) M(s8, int8_t, 32, __VA_ARGS__)           \
-    M(s8, int8_t, 64, __VA_ARGS__) M(u16, uint16_t, 32, __VA_ARGS__) M(u16, uint16_t, 64, __VA_ARGS__)       \
-    M(s16, int16_t, 32, __VA_ARGS__) M(s16, int16_t, 64, __VA_ARGS__) M(u32, uint32_t, 64, __VA_ARGS__)      \
+// clang-format off
+#define EACH_SLOT(M, ...)                                                                                 \
+    M(u8, uint8_t, 16, __VA_ARGS__) M(u8, uint8_t, 32, __VA_ARGS__) M(u8, uint8_t, 64, __VA_ARGS__)       \
+    M(s8, int8_t, 16, __VA_ARGS__) M(s8, int8_t, 32, __VA_ARGS__) M(s8, int8_t, 64, __VA_ARGS__)          \
+    M(u16, uint16_t, 16, __VA_ARGS__) M(u16, uint16_t, 32, __VA_ARGS__) M(u16, uint16_t, 64, __VA_ARGS__) \
+    M(s16, int16_t, 16, __VA_ARGS__) M(s16, int16_t, 32, __VA_ARGS__) M(s16, int16_t, 64, __VA_ARGS__)    \
+    M(u32, uint32_t, 32, __VA_ARGS__) M(u32, uint32_t, 64, __VA_ARGS__)                                   \
+    M(s32, int32_t, 32, __VA_ARGS__) M(s32, int32_t, 64, __VA_ARGS__)                                     \
+    M(u64, uint64_t, 64, __VA_ARGS__)                                                                     \
+    M(s64, int64_t, 64, __VA_ARGS__)
+// The slots whose lanes are as wide as the type allows, which is nearly all that compilers emit, and the rest.
+#define EACH_SNUG_SLOT(M, ...)                                                                       \
+    M(u8, uint8_t, 16, __VA_ARGS__)                                                                  \
+    M(s8, int8_t, 16, __VA_ARGS__)                                                                   \
+    M(u16, uint16_t, 16, __VA_ARGS__)                                                                \
+    M(s16, int16_t, 16, __VA_ARGS__)                                                                 \
+    M(u32, uint32_t, 32, __VA_ARGS__)                                                                \
+    M(s32, int32_t, 32, __VA_ARGS__)                                                                 \
+    M(u64, uint64_t, 64, __VA_ARGS__)                                                                \
+    M(s64, int64_t, 64, __VA_ARGS__)
+#define EACH_WIDE_SLOT(M, ...)                                                                       \
+    M(u8, uint8_t, 32, __VA_ARGS__) M(u8, uint8_t, 64, __VA_ARGS__)                                  \
+    M(s8, int8_t, 32, __VA_ARGS__) M(s8, int8_t, 64, __VA_ARGS__)                                    \
+    M(u16, uint16_t, 32, __VA_ARGS__) M(u16, uint16_t, 64, __VA_ARGS__)                              \
+    M(s16, int16_t, 32, __VA_ARGS__) M(s16, int16_t, 64, __VA_ARGS__)                                \
+    M(u32, uint32_t, 64, __VA_ARGS__)                                                                \
     M(s32, int32_t, 64, __VA_ARGS__)
+// The first again without more arguments: a macro may not expand itself, and one pair of loops is needed.
+#define EACH_SOURCE(M)                                                                               \
+    M(u8, uint8_t, 16) M(u8, uint8_t, 32) M(u8, uint8_t, 64)                                         \
+    M(s8, int8_t, 16) M(s8, int8_t, 32) M(s8, int8_t, 64)                                            \
+    M(u16, uint16_t, 16) M(u16, uint16_t, 32) M(u16, uint16_t, 64)                                   \
+    M(s16, int16_t, 16) M(s16, int16_t, 32) M(s16, int16_t, 64)                                      \
+    M(u32, uint32_t, 32) M(u32, uint32_t, 64)                                                        \
+    M(s32, int32_t, 32) M(s32, int32_t, 64)                                                          \
+    M(u64, uint64_t, 64)                                                                             \
+    M(s64, int64_t, 64)
+// clang-format on
 
 #define SLOT_NAME(TYPE, T, BITS, ...) SLOT_##TYPE##_##BITS,
 enum { EACH_SLOT(SLOT_NAME) SLOTS };
@@ -81,13 +101,14 @@ EXTEND_TYPE(s64, int64_t)
 #define EXTEND_ROW(TYPE)                                                                                     \
     {                                                                                                        \
         {extend_##TYPE##_16_16, extend_##TYPE##_16_32, extend_##TYPE##_16_64},                               \
-        {extend_##TYPE##_32_16, extend_##TYPE##_32_32, extend_##TYPE##_32_64},                               \
-        {extend_##TYPE##_64_16, extend_##TYPE##_64_32, extend_##TYPE##_64_64},                               \
+            {extend_##TYPE##_32_16, extend_##TYPE##_32_32, extend_##TYPE##_32_64},                           \
+            {extend_##TYPE##_64_16, extend_##TYPE##_64_32, extend_##TYPE##_64_64},                           \
     }
 // By type, and by lane width (16, 32, 64) of source and destination.
 static AluHandler *const extend[ALU_TYPES][3][3] = {
-    [PTX_U8] = EXTEND_ROW(u8),   [PTX_S8] = EXTEND_ROW(s8),   [PTX_U16] = EXTEND_ROW(u16), [PTX_S16] = EXTEND_ROW(s16),
-    [PTX_U32] = EXTEND_ROW(u32), [PTX_S32] = EXTEND_ROW(s32), [PTX_U64] = EXTEND_ROW(u64), [PTX_S64] = EXTEND_ROW(s64)};
+    [PTX_U8] = EXTEND_ROW(u8),   [PTX_S8] = EXTEND_ROW(s8),   [PTX_U16] = EXTEND_ROW(u16),
+    [PTX_S16] = EXTEND_ROW(s16), [PTX_U32] = EXTEND_ROW(u32), [PTX_S32] = EXTEND_ROW(s32),
+    [PTX_U64] = EXTEND_ROW(u64), [PTX_S64] = EXTEND_ROW(s64)};
 
 // The exception: a negative source of a narrow type, in an unsigned wider type, in a still wider register
 // (cvt.u16.s8 into 32 bits): extended by sign to the type, by zeros from there.
@@ -99,11 +120,14 @@ TWICE_FROM(s8_u16, int8_t, uint16_t, 32)
 TWICE_FROM(s8_u16, int8_t, uint16_t, 64)
 TWICE_FROM(s8_u32, int8_t, uint32_t, 64)
 TWICE_FROM(s16_u32, int16_t, uint32_t, 64)
-#define TWICE_ROW(TYPE, TO) {twice_##TYPE##_16_##TO, twice_##TYPE##_32_##TO, twice_##TYPE##_64_##TO}
+#define TWICE_ROW(TYPE, TO)                                                                                  \
+    { twice_##TYPE##_16_##TO, twice_##TYPE##_32_##TO, twice_##TYPE##_64_##TO }
 
 static AluHandler *extended_twice(PtxType from, PtxType to, int from_lane, int to_lane) {
-    static AluHandler *const s8_u16_32[3] = TWICE_ROW(s8_u16, 32), *const s8_u16_64[3] = TWICE_ROW(s8_u16, 64);
-    static AluHandler *const s8_u32_64[3] = TWICE_ROW(s8_u32, 64), *const s16_u32_64[3] = TWICE_ROW(s16_u32, 64);
+    static AluHandler *const s8_u16_32[3] = TWICE_ROW(s8_u16, 32), *const s8_u16_64[3] =
+                                                                       TWICE_ROW(s8_u16, 64);
+    static AluHandler *const s8_u32_64[3] = TWICE_ROW(s8_u32, 64), *const s16_u32_64[3] =
+                                                                       TWICE_ROW(s16_u32, 64);
     if (from == PTX_S8 && to == PTX_U16) return (to_lane == 1 ? s8_u16_32 : s8_u16_64)[from_lane];
     return (from == PTX_S8 ? s8_u32_64 : s16_u32_64)[from_lane];
 }
@@ -124,12 +148,6 @@ static inline bool below_s64(int64_t x, int64_t limit) { return x < limit; }
     ALU_SLOW_1(saturate_##S_TYPE##_##FROM##_##TYPE##_##TO, uint##TO##_t, uint##FROM##_t, CLAMP(S, D, (S)a))
 #define SATURATE_ENTRY(TYPE, D, TO, S_TYPE, S, FROM)                                                         \
     [SLOT_##TYPE##_##TO] = saturate_##S_TYPE##_##FROM##_##TYPE##_##TO,
-// A macro may not expand itself, so that the outer loop over source slots is written out.
-#define EACH_SOURCE(M)                                                                                       \
-    M(u8, uint8_t, 16) M(u8, uint8_t, 32) M(u8, uint8_t, 64) M(s8, int8_t, 16) M(s8, int8_t, 32)             \
-    M(s8, int8_t, 64) M(u16, uint16_t, 16) M(u16, uint16_t, 32) M(u16, uint16_t, 64) M(s16, int16_t, 16)     \
-    M(s16, int16_t, 32) M(s16, int16_t, 64) M(u32, uint32_t, 32) M(u32, uint32_t, 64) M(s32, int32_t, 32)    \
-    M(s32, int32_t, 64) M(u64, uint64_t, 64) M(s64, int64_t, 64)
 #define SATURATE_SOURCE(TYPE, S, FROM) EACH_SLOT(SATURATE, TYPE, S, FROM)
 EACH_SOURCE(SATURATE_SOURCE)
 #define SATURATE_ROW(TYPE, S, FROM) [SLOT_##TYPE##_##FROM] = {EACH_SLOT(SATURATE_ENTRY, TYPE, S, FROM)},
@@ -190,7 +208,8 @@ DIRECTED_TABLE(nearest_f16, uint16_t, FORMAT_F16, ROUND_NEAREST)
 DIRECTED_TABLE(nearest_bf16, uint16_t, FORMAT_BF16, ROUND_NEAREST)
 
 // .sat: an integer in [0, 1] is 0 or 1.
-#define UNIT(TYPE, T, BITS, NAME, D, ONE) ALU_SLOW_1(NAME##_##TYPE##_##BITS, D, uint##BITS##_t, (T)a > 0 ? (ONE) : 0)
+#define UNIT(TYPE, T, BITS, NAME, D, ONE)                                                                    \
+    ALU_SLOW_1(NAME##_##TYPE##_##BITS, D, uint##BITS##_t, (T)a > 0 ? (ONE) : 0)
 #define UNIT_TABLE(NAME, D, ONE)                                                                             \
     EACH_SLOT(UNIT, NAME, D, ONE)                                                                            \
     static AluHandler *const NAME[SLOTS] = {EACH_SLOT(DIRECTED_ENTRY, NAME)};
@@ -249,7 +268,7 @@ static inline uint64_t to_u64(double x) {
     return fits ? inside : x > 0 ? UINT64_MAX : 0;
 }
 
-// NaN gives 0, but the top bit alone when the source or the destination has 64 bits (ISA 9.7.9.21).
+// NaN gives 0, but the top bit alone when the source or the destination has 64 bits (ISA, cvt).
 #define TOP_BIT(T) (T)(UINT64_C(1) << (8 * sizeof(T) - 1))
 #define NAN_RESULT(T, WIDE) ((WIDE) || sizeof(T) == 8 ? TOP_BIT(T) : (T)0)
 #define TO_INTEGER(TYPE, T, x, MODE, WIDE) ((x) != (x) ? NAN_RESULT(T, WIDE) : to_##TYPE(integral_##MODE(x)))
@@ -276,14 +295,16 @@ INTEGER_TABLES(from_f32_ftz, float, flush, false)
 INTEGER_TABLES(from_f16, uint16_t, f16_float, false)
 INTEGER_TABLES(from_bf16, uint16_t, bf16_float, false)
 
-#define MODES(NAME) {NAME##_rni, NAME##_rzi, NAME##_rmi, NAME##_rpi}
+#define MODES(NAME)                                                                                          \
+    { NAME##_rni, NAME##_rzi, NAME##_rmi, NAME##_rpi }
 
 static bool float_to_integer(const AluForm *f, Selection *s, unsigned from_bytes, unsigned to_bytes) {
-    static AluHandler *const *const tables[5][ROUND_MODES] = {MODES(from_f64), MODES(from_f32), MODES(from_f32_ftz),
-                                                              MODES(from_f16), MODES(from_bf16)};
+    static AluHandler *const *const tables[5][ROUND_MODES] = {
+        MODES(from_f64), MODES(from_f32), MODES(from_f32_ftz), MODES(from_f16), MODES(from_bf16)};
     Rounding rounding;
     // .sat is allowed and says nothing: these conversions always clamp.
-    if (f->words & ~(INTEGER_ROUNDINGS | W(ftz) | W(sat)) || !convert_integral_rounding(f, &rounding)) return false;
+    if (f->words & ~(INTEGER_ROUNDINGS | W(ftz) | W(sat)) || !convert_integral_rounding(f, &rounding))
+        return false;
     const bool ftz = f->words & W(ftz);
     if (ftz && f->from != PTX_F32) return false;
     const int slot = slot_of(f->type, to_bytes);

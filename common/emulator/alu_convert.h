@@ -5,8 +5,8 @@
 #include "alu_float.h"
 
 #define CVT_WORDS                                                                                            \
-    (ROUNDINGS | INTEGER_ROUNDINGS | W(ftz) | W(sat) | W(relu) | W(satfinite) | W(rna) | W(pack) | W(e4m3x2) |    \
-     W(e5m2x2))
+    (ROUNDINGS | INTEGER_ROUNDINGS | W(ftz) | W(sat) | W(relu) | W(satfinite) | W(rna) | W(pack) |           \
+     W(e4m3x2) | W(e5m2x2))
 
 // The integral rounding that the words ask for (.rni is ROUND_NEAREST). False when they ask for none or two.
 bool convert_integral_rounding(const AluForm *f, Rounding *rounding);

@@ -1,4 +1,4 @@
-// cvt between floating-point types of one value: f16, bf16, f32 and f64 (ISA 9.7.9.21).
+// cvt between floating-point types of one value: f16, bf16, f32 and f64 (ISA, cvt).
 #include "alu_convert.h"
 
 // ---- To f32 and f64 -------------------------------------------------------------------------------------
@@ -8,7 +8,8 @@
 static inline uint32_t narrowed_nan(double x, FloatFormat format) {
     const uint64_t bits = double_bits(x);
     const uint32_t sign = (uint32_t)(bits >> 63) << (format.fraction + format.exponent);
-    const uint32_t infinity = ((1u << format.exponent) - 1) << format.fraction, quiet_bit = 1u << (format.fraction - 1);
+    const uint32_t infinity = ((1u << format.exponent) - 1) << format.fraction,
+                   quiet_bit = 1u << (format.fraction - 1);
     const uint32_t payload = (uint32_t)(bits >> (52 - format.fraction)) & ((1u << format.fraction) - 1);
     return sign | infinity | quiet_bit | payload;
 }
@@ -27,7 +28,7 @@ static inline float flushed(float rounded, double x, Rounding rounding) {
 #define NARROW_FORMS(MODE, F, ROUNDING)                                                                      \
     ALU_1(f32_f64_##MODE, float, double, F(a))                                                               \
     ALU_1(f32_f64_##MODE##_sat, float, double, saturated(F(a)))                                              \
-    ALU_1(f32_f64_##MODE##_ftz, float, double, flushed(F(a), a, ROUNDING))                                           \
+    ALU_1(f32_f64_##MODE##_ftz, float, double, flushed(F(a), a, ROUNDING))                                   \
     ALU_1(f32_f64_##MODE##_ftz_sat, float, double, saturated(flushed(F(a), a, ROUNDING)))
 #define ROUNDED_ZERO(x) rounded_float(x, ROUND_ZERO)
 #define ROUNDED_DOWN(x) rounded_float(x, ROUND_DOWN)
@@ -36,7 +37,8 @@ NARROW_FORMS(rn, nearest_float, ROUND_NEAREST)
 NARROW_FORMS(rz, ROUNDED_ZERO, ROUND_ZERO)
 NARROW_FORMS(rm, ROUNDED_DOWN, ROUND_DOWN)
 NARROW_FORMS(rp, ROUNDED_UP, ROUND_UP)
-#define FTZ_SAT_ROW(NAME) {NAME, NAME##_sat, NAME##_ftz, NAME##_ftz_sat}
+#define FTZ_SAT_ROW(NAME)                                                                                    \
+    { NAME, NAME##_sat, NAME##_ftz, NAME##_ftz_sat }
 static AluHandler *const f32_f64[ROUND_MODES][4] = {FTZ_SAT_ROW(f32_f64_rn), FTZ_SAT_ROW(f32_f64_rz),
                                                     FTZ_SAT_ROW(f32_f64_rm), FTZ_SAT_ROW(f32_f64_rp)};
 
@@ -53,7 +55,8 @@ WIDEN_FORMS(f64_f32, double, float, , saturated, FLUSHED_CANONICAL, widened)
 WIDEN_FORMS(f64_f16, double, uint16_t, f16_float, saturated, keep, widened)
 WIDEN_FORMS(f64_bf16, double, uint16_t, bf16_float, saturated, keep, widened)
 WIDEN_FORMS(f32_f16, float, uint16_t, f16_float, saturated, keep, canonical)
-WIDEN_FORMS(f32_bf16, float, uint16_t, bf16_float, saturated, FLUSHED_CANONICAL, keep) // a shift: NaNs stay as they are
+WIDEN_FORMS(f32_bf16, float, uint16_t, bf16_float, saturated, FLUSHED_CANONICAL,
+            keep) // a shift: NaNs stay as they are
 
 // Within one type a rounding is to an integral value; row ROUND_MODES is no rounding at all, and a mere move
 // when there is nothing else to do.
@@ -64,7 +67,7 @@ WIDEN_FORMS(f32_bf16, float, uint16_t, bf16_float, saturated, FLUSHED_CANONICAL,
 #define canonical_down canonical
 #define canonical_up canonical
 #define SAME_F32(MODE)                                                                                       \
-    ALU_1(f32_f32_##MODE, float, float, canonical_##MODE((float)integral_##MODE(a)))                              \
+    ALU_1(f32_f32_##MODE, float, float, canonical_##MODE((float)integral_##MODE(a)))                         \
     ALU_1(f32_f32_##MODE##_sat, float, float, saturated((float)integral_##MODE(a)))                          \
     ALU_1(f32_f32_##MODE##_ftz, float, float, canonical((float)integral_##MODE(flush(a))))                   \
     ALU_1(f32_f32_##MODE##_ftz_sat, float, float, saturated((float)integral_##MODE(flush(a))))
@@ -72,7 +75,8 @@ WIDEN_FORMS(f32_bf16, float, uint16_t, bf16_float, saturated, FLUSHED_CANONICAL,
     ALU_1(f64_f64_##MODE, double, double, integral_##MODE(a))                                                \
     ALU_1(f64_f64_##MODE##_sat, double, double, saturated_double(integral_##MODE(a)))
 #define SAME_HALF(TYPE, MODE)                                                                                \
-    ALU_SLOW_1(TYPE##_##TYPE##_##MODE, uint16_t, uint16_t, float_##TYPE((float)integral_##MODE(TYPE##_float(a)))) \
+    ALU_SLOW_1(TYPE##_##TYPE##_##MODE, uint16_t, uint16_t,                                                   \
+               float_##TYPE((float)integral_##MODE(TYPE##_float(a))))                                        \
     ALU_SLOW_1(TYPE##_##TYPE##_##MODE##_sat, uint16_t, uint16_t,                                             \
                float_##TYPE(saturated((float)integral_##MODE(TYPE##_float(a)))))
 #define EACH_MODE(M) M(nearest) M(zero) M(down) M(up) M(none)
@@ -82,10 +86,11 @@ EACH_MODE(SAME_F32)
 EACH_MODE(SAME_F64)
 EACH_MODE(SAME_F16)
 EACH_MODE(SAME_BF16)
-static AluHandler *const f32_f32[ROUND_MODES + 1][4] = {FTZ_SAT_ROW(f32_f32_nearest), FTZ_SAT_ROW(f32_f32_zero),
-                                                        FTZ_SAT_ROW(f32_f32_down), FTZ_SAT_ROW(f32_f32_up),
-                                                        FTZ_SAT_ROW(f32_f32_none)};
-#define SAT_ROW(NAME) {NAME, NAME##_sat}
+static AluHandler *const f32_f32[ROUND_MODES + 1][4] = {FTZ_SAT_ROW(f32_f32_nearest),
+                                                        FTZ_SAT_ROW(f32_f32_zero), FTZ_SAT_ROW(f32_f32_down),
+                                                        FTZ_SAT_ROW(f32_f32_up), FTZ_SAT_ROW(f32_f32_none)};
+#define SAT_ROW(NAME)                                                                                        \
+    { NAME, NAME##_sat }
 #define SAT_ROWS(NAME)                                                                                       \
     {                                                                                                        \
         SAT_ROW(NAME##_nearest), SAT_ROW(NAME##_zero), SAT_ROW(NAME##_down), SAT_ROW(NAME##_up),             \
@@ -97,11 +102,19 @@ static AluHandler *const bf16_bf16[ROUND_MODES + 1][2] = SAT_ROWS(bf16_bf16);
 
 // ---- To half precision ----------------------------------------------------------------------------------
 
-typedef enum { FINISH_PLAIN, FINISH_SAT, FINISH_RELU, FINISH_SATFINITE, FINISH_RELU_SATFINITE, FINISHES } Finish;
+typedef enum {
+    FINISH_PLAIN,
+    FINISH_SAT,
+    FINISH_RELU,
+    FINISH_SATFINITE,
+    FINISH_RELU_SATFINITE,
+    FINISHES
+} Finish;
 
 // x rounded to a half format, then clamped: .sat to [0, 1] with NaN to 0, .relu to at least +0,
 // .satfinite to the largest finite magnitude.
-static inline uint16_t finished(double x, FloatFormat format, Rounding rounding, Finish finish, uint32_t nan) {
+static inline uint16_t finished(double x, FloatFormat format, Rounding rounding, Finish finish,
+                                uint32_t nan) {
     if (finish == FINISH_SAT) x = saturated_double(x);
     if ((finish == FINISH_RELU || finish == FINISH_RELU_SATFINITE) && x <= 0) x = 0;
     const uint32_t bits = (uint32_t)rounded_double(x, format, rounding, nan);

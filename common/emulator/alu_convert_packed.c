@@ -1,4 +1,4 @@
-// cvt into and out of packed and narrow formats (ISA 9.7.9.21 and 9.7.9.22): two floats to f16x2 or
+// cvt into and out of packed and narrow formats (ISA, cvt and cvt.pack): two floats to f16x2 or
 // bf16x2, the 8-bit formats e4m3 and e5m2, tf32, and cvt.pack of integers.
 #include "alu_convert.h"
 
@@ -37,7 +37,8 @@ PACK_CLAMPS(f16x2_rn, FORMAT_F16, ROUND_NEAREST)
 PACK_CLAMPS(f16x2_rz, FORMAT_F16, ROUND_ZERO)
 PACK_CLAMPS(bf16x2_rn, FORMAT_BF16, ROUND_NEAREST)
 PACK_CLAMPS(bf16x2_rz, FORMAT_BF16, ROUND_ZERO)
-#define CLAMP_ROW(NAME) {NAME, NAME##_relu, NAME##_finite, NAME##_both}
+#define CLAMP_ROW(NAME)                                                                                      \
+    { NAME, NAME##_relu, NAME##_finite, NAME##_both }
 
 static bool two_floats(const AluForm *f, Selection *s) {
     static AluHandler *const f16x2[2][CLAMPS] = {CLAMP_ROW(f16x2_rn), CLAMP_ROW(f16x2_rz)};
@@ -46,7 +47,8 @@ static bool two_floats(const AluForm *f, Selection *s) {
     const Clamp clamp = clamp_of(f);
     const uint64_t rounding = f->words & ROUNDINGS;
     if (rounding != W(rn) && rounding != W(rz)) return false;
-    return CHOOSE(s, (f->type == PTX_F16X2 ? f16x2 : bf16x2)[rounding == W(rz)][clamp], f->type, PTX_F32, PTX_F32);
+    return CHOOSE(s, (f->type == PTX_F16X2 ? f16x2 : bf16x2)[rounding == W(rz)][clamp], f->type, PTX_F32,
+                  PTX_F32);
 }
 
 // ---- tf32: a float of 10 fraction bits in 32 ------------------------------------------------------------
@@ -59,7 +61,8 @@ static inline uint32_t tf32_away(float x) {
 }
 static inline uint32_t tf32_bits(float x, Rounding rounding, Clamp clamp) {
     // Its fields lie at the top of the word: 13 bits below them are zero.
-    const uint32_t bits = (uint32_t)rounded_double(above_zero(x, clamp), FORMAT_TF32, rounding, NAN_F32 >> 13);
+    const uint32_t bits =
+        (uint32_t)rounded_double(above_zero(x, clamp), FORMAT_TF32, rounding, NAN_F32 >> 13);
     const bool finite = (clamp == CLAMP_FINITE || clamp == CLAMP_BOTH) && (bits & 0x3ffffu) == 0x3fc00u;
     return (finite ? bits - 1 : bits) << 13;
 }
@@ -122,7 +125,9 @@ static inline uint32_t e4m3_to_f16(uint32_t bits) {
     const double x = field ? ldexp(8 + (int)fraction, (int)field - 10) : ldexp((int)fraction, -9);
     return sign | (uint32_t)rounded_double(x, FORMAT_F16, ROUND_NEAREST, NAN_HALF);
 }
-static inline uint32_t e5m2_to_f16(uint32_t bits) { return (bits & 0x7fu) > 0x7cu ? NAN_HALF : (bits & 0xffu) << 8; }
+static inline uint32_t e5m2_to_f16(uint32_t bits) {
+    return (bits & 0x7fu) > 0x7cu ? NAN_HALF : (bits & 0xffu) << 8;
+}
 
 static inline double upper_half(uint32_t x) { return f16_float((uint16_t)(x >> 16)); }
 static inline double lower_half(uint32_t x) { return f16_float((uint16_t)x); }
@@ -144,7 +149,8 @@ EIGHT_BITS(e5m2)
 
 static bool eight_bits(const AluForm *f, Selection *s) {
     const uint64_t formats = W(e4m3x2) | W(e5m2x2);
-    const bool e4m3 = (f->words & formats) == W(e4m3x2), relu = f->words & W(relu), narrows = f->words & W(satfinite);
+    const bool e4m3 = (f->words & formats) == W(e4m3x2), relu = f->words & W(relu),
+               narrows = f->words & W(satfinite);
     if ((f->words & formats) == formats || f->from != f->type) return false;
     if ((f->words & ~(formats | W(relu) | W(satfinite))) != W(rn)) return false;
     if (narrows && f->type == PTX_F32) {
@@ -160,7 +166,7 @@ static bool eight_bits(const AluForm *f, Selection *s) {
     return CHOOSE(s, handlers[e4m3][relu], PTX_F16X2, PTX_B16);
 }
 
-// ---- cvt.pack: two integers clamped, put side by side, on top of what c held (ISA 9.7.9.22) --------------
+// ---- cvt.pack: two integers clamped, put side by side, on top of what c held (ISA, cvt.pack) -----------
 
 static inline uint32_t clamped(int32_t x, int32_t low, int32_t high) {
     return (uint32_t)(x < low ? low : x > high ? high : x);

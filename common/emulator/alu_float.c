@@ -1,5 +1,5 @@
-// f32 and f64 arithmetic (ISA 9.7.3) rounded to nearest, and what needs no rounding: signs, extremes,
-// tests. The directed roundings are in alu_rounding.c, the approximations in alu_approx.c.
+// f32 and f64 arithmetic (ISA, Floating Point Instructions) rounded to nearest, and what needs no rounding:
+// signs, extremes, tests. The directed roundings are in alu_rounding.c, the approximations in alu_approx.c.
 #include "alu_float.h"
 
 // ---- Arithmetic -----------------------------------------------------------------------------------------
@@ -17,28 +17,49 @@
 #define T_2 float, float, float
 #define T_3 float, float, float, float
 #define EXPAND(MACRO, ...) MACRO(__VA_ARGS__)
-#define FORMS(OP, N, E, FLUSHED)                                                                             \
+#define PLAIN_FORMS(OP, N, E)                                                                                \
     EXPAND(ALU_##N, OP##_f32, T_##N, canonical(E(keep)))                                                     \
-    EXPAND(ALU_##N, OP##_sat_f32, T_##N, saturated(E(keep)))                                                 \
-    EXPAND(ALU_##N, OP##_ftz_f32, T_##N, canonical(FLUSHED))                                                 \
-    EXPAND(ALU_##N, OP##_ftz_sat_f32, T_##N, saturated(FLUSHED))
+    EXPAND(ALU_##N, OP##_sat_f32, T_##N, saturated(E(keep)))
+#define FORMS(OP, N, E)                                                                                      \
+    PLAIN_FORMS(OP, N, E)                                                                                    \
+    EXPAND(ALU_##N, OP##_ftz_f32, T_##N, canonical(flush(E(flush))))                                         \
+    EXPAND(ALU_##N, OP##_ftz_sat_f32, T_##N, saturated(flush(E(flush))))
+FORMS(add, 2, ADD)
+FORMS(sub, 2, SUB)
+FORMS(div, 2, DIV)
+FORMS(rcp, 1, RCP)
+FORMS(sqrt, 1, SQRT)
+PLAIN_FORMS(mul, 2, MUL)
+PLAIN_FORMS(fma, 3, FMA)
 
-// Products of floats are exact in double precision.
-static inline float flushed_product(float a, float b) {
-    const float product = a * b;
-    return tiny_f32((double)a * (double)b, ROUND_NEAREST) ? zero_of_sign(product) : product;
-}
-static inline float flushed_fma(float a, float b, float c) {
-    const float sum = fmaf(a, b, c);
-    return tiny_f32(sum_odd_double((double)a * (double)b, c), ROUND_NEAREST) ? zero_of_sign(sum) : sum;
-}
-FORMS(add, 2, ADD, flush(ADD(flush)))
-FORMS(sub, 2, SUB, flush(SUB(flush)))
-FORMS(mul, 2, MUL, flushed_product(flush(a), flush(b)))
-FORMS(div, 2, DIV, flush(DIV(flush)))
-FORMS(fma, 3, FMA, flushed_fma(flush(a), flush(b), flush(c)))
-FORMS(rcp, 1, RCP, flush(RCP(flush)))
-FORMS(sqrt, 1, SQRT, flush(SQRT(flush)))
+// Flushed products and fused sums: only where the rounded result is the least normal number, which hardly
+// ever happens, does it take the exact one to tell whether it was tiny (see tiny_f32()).
+#define LEAST_NORMAL 0x00800000u
+#define FLUSHED(NAME, LAST_SOURCE, E, EXACT, FINISH)                                                         \
+    ALU_HANDLER(NAME) {                                                                                      \
+        const float *pa = source(registers, in, 0), *pb = source(registers, in, 1);                          \
+        const float *pc = source(registers, in, LAST_SOURCE);                                                \
+        float results[WARP_SIZE];                                                                            \
+        uint32_t doubtful = 0;                                                                               \
+        for (unsigned lane = 0; lane < WARP_SIZE; lane++) {                                                  \
+            const float a = pa[lane], b = pb[lane], c = pc[lane];                                            \
+            const float result = E(flush);                                                                   \
+            doubtful |= (float_bits(result) & ~SIGN_32) == LEAST_NORMAL;                                     \
+            results[lane] = flush(result);                                                                   \
+            (void)c;                                                                                         \
+        }                                                                                                    \
+        for (unsigned lane = 0; doubtful && lane < WARP_SIZE; lane++) {                                      \
+            const double a = flush(pa[lane]), b = flush(pb[lane]), c = flush(pc[lane]);                      \
+            if (tiny_f32(EXACT, ROUND_NEAREST)) results[lane] = zero_of_sign(results[lane]);                 \
+            (void)c;                                                                                         \
+        }                                                                                                    \
+        ALU_LANES(float, (void)0, FINISH(results[lane]))                                                     \
+    }
+#define SIGN_32 0x80000000u
+FLUSHED(mul_ftz_f32, 1, MUL, a *b, canonical)
+FLUSHED(mul_ftz_sat_f32, 1, MUL, a *b, saturated)
+FLUSHED(fma_ftz_f32, 2, FMA, sum_odd_double(a *b, c), canonical)
+FLUSHED(fma_ftz_sat_f32, 2, FMA, sum_odd_double(a *b, c), saturated)
 
 ALU_2(add_f64, double, double, double, with_nan_of(a + b, a, b, b))
 ALU_2(sub_f64, double, double, double, with_nan_of(a - b, a, b, b))
@@ -48,10 +69,11 @@ ALU_3(fma_f64, double, double, double, double, with_nan_of(fma(a, b, c), a, b, c
 ALU_1(rcp_f64, double, double, with_nan_of(1.0 / a, a, a, a))
 ALU_1(sqrt_f64, double, double, with_nan_of(sqrt(a), a, a, a))
 
-#define NEAREST(OP) {{OP##_f32, OP##_sat_f32, OP##_ftz_f32, OP##_ftz_sat_f32}, OP##_f64}
+#define NEAREST(OP)                                                                                          \
+    { {OP##_f32, OP##_sat_f32, OP##_ftz_f32, OP##_ftz_sat_f32}, OP##_f64 }
 static const RoundedForms nearest_forms[ROUNDED_OPERATIONS] = {
-    [ROUNDED_ADD] = NEAREST(add), [ROUNDED_SUB] = NEAREST(sub), [ROUNDED_MUL] = NEAREST(mul),
-    [ROUNDED_FMA] = NEAREST(fma), [ROUNDED_DIV] = NEAREST(div), [ROUNDED_RCP] = NEAREST(rcp),
+    [ROUNDED_ADD] = NEAREST(add),   [ROUNDED_SUB] = NEAREST(sub), [ROUNDED_MUL] = NEAREST(mul),
+    [ROUNDED_FMA] = NEAREST(fma),   [ROUNDED_DIV] = NEAREST(div), [ROUNDED_RCP] = NEAREST(rcp),
     [ROUNDED_SQRT] = NEAREST(sqrt),
 };
 
@@ -60,7 +82,8 @@ static bool select_arithmetic(const PtxInstruction *in, Selection *s, RoundedOpe
                               bool saturates, bool named, int float_ops) {
     AluForm f;
     Rounding rounding;
-    if (!alu_form(in, ROUNDINGS | W(ftz) | (saturates ? W(sat) : 0), &f) || !alu_rounding(&f, &rounding)) return false;
+    if (!alu_form(in, ROUNDINGS | W(ftz) | (saturates ? W(sat) : 0), &f) || !alu_rounding(&f, &rounding))
+        return false;
     if (named && !(f.words & ROUNDINGS)) return false;
     const RoundedForms *forms =
         rounding == ROUND_NEAREST ? &nearest_forms[operation] : &rounded_forms[operation][rounding];
@@ -83,7 +106,7 @@ bool float_sub(const PtxInstruction *in, Selection *s) {
 bool float_mul(const PtxInstruction *in, Selection *s) {
     return select_arithmetic(in, s, ROUNDED_MUL, 2, true, false, 1);
 }
-// mad of floats too: from sm_20 on it is fma (ISA 9.7.3.7).
+// mad of floats too: from sm_20 on it is fma (ISA, mad).
 bool float_fma(const PtxInstruction *in, Selection *s) {
     return select_arithmetic(in, s, ROUNDED_FMA, 3, true, true, 2);
 }
@@ -100,7 +123,6 @@ bool float_sqrt(const PtxInstruction *in, Selection *s) {
 // ---- Signs ----------------------------------------------------------------------------------------------
 
 // abs and neg are arithmetic on the device: a NaN becomes canonical, a double's quiet and keeps its sign.
-#define SIGN_32 0x80000000u
 #define SIGN_64 UINT64_C(0x8000000000000000)
 static inline float negated(float x) { return bits_float(float_bits(x) ^ SIGN_32); }
 ALU_1(abs_f32, float, float, canonical(fabsf(a)))
@@ -109,19 +131,24 @@ ALU_1(abs_f64, double, double, a != a ? quiet(a) : fabs(a))
 ALU_1(neg_f32, float, float, canonical(negated(a)))
 ALU_1(neg_ftz_f32, float, float, canonical(negated(flush(a))))
 ALU_1(neg_f64, double, double, a != a ? quiet(a) : bits_double(double_bits(a) ^ SIGN_64))
-// The sign of a on the magnitude of b (ISA 9.7.3.2).
+// The sign of a on the magnitude of b (ISA, copysign).
 ALU_2(copysign_f32, uint32_t, uint32_t, uint32_t, (a & SIGN_32) | (b & ~SIGN_32))
 ALU_2(copysign_f64, uint64_t, uint64_t, uint64_t, (a & SIGN_64) | (b & ~SIGN_64))
 
-static bool select_sign(const PtxInstruction *in, Selection *s, AluHandler *f32, AluHandler *ftz, AluHandler *f64) {
+static bool select_sign(const PtxInstruction *in, Selection *s, AluHandler *f32, AluHandler *ftz,
+                        AluHandler *f64) {
     AluForm f;
     if (!alu_form(in, W(ftz), &f)) return false;
     if (f.type == PTX_F32) return CHOOSE(s, f.words ? ftz : f32, f.type, f.type);
     return f.type == PTX_F64 && !f.words && CHOOSE(s, f64, f.type, f.type);
 }
 
-bool float_abs(const PtxInstruction *in, Selection *s) { return select_sign(in, s, abs_f32, abs_ftz_f32, abs_f64); }
-bool float_neg(const PtxInstruction *in, Selection *s) { return select_sign(in, s, neg_f32, neg_ftz_f32, neg_f64); }
+bool float_abs(const PtxInstruction *in, Selection *s) {
+    return select_sign(in, s, abs_f32, abs_ftz_f32, abs_f64);
+}
+bool float_neg(const PtxInstruction *in, Selection *s) {
+    return select_sign(in, s, neg_f32, neg_ftz_f32, neg_f64);
+}
 
 bool float_copysign(const PtxInstruction *in, Selection *s) {
     AluForm f;
@@ -130,7 +157,7 @@ bool float_copysign(const PtxInstruction *in, Selection *s) {
     return f.type == PTX_F64 && CHOOSE(s, copysign_f64, f.type, f.type, f.type);
 }
 
-// ---- Extremes (ISA 9.7.3.11 and 9.7.3.12) ---------------------------------------------------------------
+// ---- Extremes (ISA, min and max) ------------------------------------------------------------------------
 
 // The other operand when one is NaN, the canonical NaN when both are; -0 is below +0.
 static inline float lesser(float a, float b) {
@@ -171,7 +198,8 @@ static inline double greater_double(double a, double b) {
     ALU_2(OP##_nan_f32, float, float, float, F##_nan(a, b))                                                  \
     ALU_2(OP##_ftz_nan_f32, float, float, float, F##_nan(flush(a), flush(b)))                                \
     ALU_2(OP##_xor_f32, float, float, float, with_product_sign(F(fabsf(a), fabsf(b)), a, b))                 \
-    ALU_2(OP##_xor_ftz_f32, float, float, float, with_product_sign(F(flush(fabsf(a)), flush(fabsf(b))), a, b)) \
+    ALU_2(OP##_xor_ftz_f32, float, float, float,                                                             \
+          with_product_sign(F(flush(fabsf(a)), flush(fabsf(b))), a, b))                                      \
     ALU_2(OP##_xor_nan_f32, float, float, float, with_product_sign(F##_nan(fabsf(a), fabsf(b)), a, b))       \
     ALU_2(OP##_xor_ftz_nan_f32, float, float, float,                                                         \
           with_product_sign(F##_nan(flush(fabsf(a)), flush(fabsf(b))), a, b))                                \
@@ -179,7 +207,8 @@ static inline double greater_double(double a, double b) {
 EXTREME(min, lesser)
 EXTREME(max, greater)
 
-static bool select_extreme(const PtxInstruction *in, Selection *s, AluHandler *const f32[8], AluHandler *f64) {
+static bool select_extreme(const PtxInstruction *in, Selection *s, AluHandler *const f32[8],
+                           AluHandler *f64) {
     AluForm f;
     const uint64_t product_sign = W(xorsign) | W(abs);
     if (!alu_form(in, W(ftz) | W(NaN) | product_sign, &f)) return false;
@@ -202,7 +231,7 @@ bool float_max(const PtxInstruction *in, Selection *s) {
     return select_extreme(in, s, f32, max_f64);
 }
 
-// ---- testp: what kind of number (ISA 9.7.3.1) -----------------------------------------------------------
+// ---- testp: what kind of number (ISA, testp) ------------------------------------------------------------
 
 // Zero is normal here, says the ISA; m is the magnitude, INF the bits of infinity, TINY the least normal.
 #define TESTS(N, MAGNITUDE, INF, TINY)                                                                       \

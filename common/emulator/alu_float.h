@@ -29,7 +29,8 @@ static inline double bits_double(uint64_t bits) {
     return x;
 }
 
-// The NaNs that single and half precision instructions produce (ISA 9.7.3 and 9.7.4).
+// The NaNs that single and half precision instructions produce (ISA, Floating Point and Half Precision
+// Instructions).
 #define NAN_F32 0x7fffffffu
 #define NAN_F64 UINT64_C(0xfff8000000000000)
 #define NAN_HALF 0x7fffu // .f16 and .bf16 alike
@@ -80,7 +81,8 @@ typedef struct {
 
 // The bits of (negative ? -1 : 1) * m * 2^exponent rounded to `format`, for m > 0: subnormals exact,
 // overflow to infinity or to the largest finite value as the rounding direction has it (IEEE 754, 4.3).
-static inline uint64_t rounded_bits(bool negative, uint64_t m, int exponent, FloatFormat format, Rounding rounding) {
+static inline uint64_t rounded_bits(bool negative, uint64_t m, int exponent, FloatFormat format,
+                                    Rounding rounding) {
     const int zeros = __builtin_clzll(m);
     const int bias = (1 << (format.exponent - 1)) - 1, smallest = 1 - bias;
     const int e = exponent + 63 - zeros; // of the leading bit
@@ -204,8 +206,16 @@ static inline uint16_t flush_bf16(uint16_t h) { return (uint16_t)(h & 0x7f80u ? 
 
 // ---- Directed rounding: alu_rounding.c -------------------------------------------------------------------
 
-typedef enum { ROUNDED_ADD, ROUNDED_SUB, ROUNDED_MUL, ROUNDED_FMA, ROUNDED_DIV, ROUNDED_RCP, ROUNDED_SQRT,
-               ROUNDED_OPERATIONS } RoundedOperation;
+typedef enum {
+    ROUNDED_ADD,
+    ROUNDED_SUB,
+    ROUNDED_MUL,
+    ROUNDED_FMA,
+    ROUNDED_DIV,
+    ROUNDED_RCP,
+    ROUNDED_SQRT,
+    ROUNDED_OPERATIONS
+} RoundedOperation;
 typedef struct {
     AluHandler *f32[4]; // by 2 * ftz + sat
     AluHandler *f64;

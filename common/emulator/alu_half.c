@@ -1,4 +1,4 @@
-// Half precision arithmetic (ISA 9.7.4): f16, bf16, and pairs of them in 32 bits.
+// Half precision arithmetic (ISA, section of that name): f16, bf16, and pairs of them in 32 bits.
 //
 // A pair's two halves are just two neighbours in memory, so that a packed handler is a plain one over 64
 // values whose lane is half their index. Sums and products are taken in a wider format and rounded twice;
@@ -35,7 +35,8 @@
 #define BOTH_1(NAME, EXPR) HALVES_1(NAME, 32, EXPR) HALVES_1(NAME##x2, 64, EXPR)
 #define BOTH_2(NAME, EXPR) HALVES_2(NAME, 32, EXPR) HALVES_2(NAME##x2, 64, EXPR)
 #define BOTH_3(NAME, EXPR) HALVES_3(NAME, 32, EXPR) HALVES_3(NAME##x2, 64, EXPR)
-#define PAIR(NAME) {NAME, NAME##x2}
+#define PAIR(NAME)                                                                                           \
+    { NAME, NAME##x2 }
 
 // Which of the four types: 0 f16, 1 bf16, and whether packed; false for any other type.
 static bool half_type(const AluForm *f, bool *is_bf16, bool *packed) {
@@ -52,7 +53,9 @@ static inline uint16_t saturated_f16(uint16_t h) {
     if ((h & 0x7fffu) > 0x7c00u || h & 0x8000u) return 0;
     return h > 0x3c00u ? 0x3c00u : h;
 }
-static inline uint16_t relu_half(uint16_t h) { return (uint16_t)(h & 0x8000u ? 0 : h); } // a NaN here is 0x7fff
+static inline uint16_t relu_half(uint16_t h) {
+    return (uint16_t)(h & 0x8000u ? 0 : h);
+} // a NaN here is 0x7fff
 
 #define ADD_F16(IN) (f16_float(IN(x)) + f16_float(IN(y)))
 #define SUB_F16(IN) (f16_float(IN(x)) - f16_float(IN(y)))
@@ -60,10 +63,9 @@ static inline uint16_t relu_half(uint16_t h) { return (uint16_t)(h & 0x8000u ? 0
 #define FMA_F16(IN) sum_odd(f16_float(IN(x)) * f16_float(IN(y)), f16_float(IN(z)))
 // .relu is for fma alone.
 #define F16_FORMS(OP, N, E)                                                                                  \
-    BOTH_##N(OP##_f16, float_f16(E(plain)))                                                                  \
-    BOTH_##N(OP##_ftz_f16, float_f16_flushed(E(flush_f16)))                                                  \
-    BOTH_##N(OP##_sat_f16, saturated_f16(float_f16(E(plain))))                                               \
-    BOTH_##N(OP##_ftz_sat_f16, saturated_f16(float_f16_flushed(E(flush_f16))))
+    BOTH_##N(OP##_f16, float_f16(E(plain))) BOTH_##N(OP##_ftz_f16, float_f16_flushed(E(flush_f16)))          \
+        BOTH_##N(OP##_sat_f16, saturated_f16(float_f16(E(plain))))                                           \
+            BOTH_##N(OP##_ftz_sat_f16, saturated_f16(float_f16_flushed(E(flush_f16))))
 F16_FORMS(add, 2, ADD_F16)
 F16_FORMS(sub, 2, SUB_F16)
 F16_FORMS(mul, 2, MUL_F16)
@@ -71,7 +73,9 @@ F16_FORMS(fma, 3, FMA_F16)
 BOTH_3(fma_relu_f16, relu_half(float_f16(FMA_F16(plain))))
 BOTH_3(fma_ftz_relu_f16, relu_half(float_f16_flushed(FMA_F16(flush_f16))))
 
-static inline float wide_product(uint16_t x, uint16_t y) { return float_odd((double)bf16_float(x) * bf16_float(y)); }
+static inline float wide_product(uint16_t x, uint16_t y) {
+    return float_odd((double)bf16_float(x) * bf16_float(y));
+}
 static inline float wide_fma(uint16_t x, uint16_t y, uint16_t z) {
     return float_odd(sum_odd_double((double)bf16_float(x) * bf16_float(y), bf16_float(z)));
 }
@@ -88,7 +92,8 @@ typedef struct {
 #define HALF_FORMS(OP)                                                                                       \
     { PAIR(OP##_f16), PAIR(OP##_ftz_f16), PAIR(OP##_sat_f16), PAIR(OP##_ftz_sat_f16), PAIR(OP##_bf16) }
 
-static bool select_arithmetic(const AluForm *f, Selection *s, const HalfForms *forms, int sources, int float_ops) {
+static bool select_arithmetic(const AluForm *f, Selection *s, const HalfForms *forms, int sources,
+                              int float_ops) {
     bool is_bf16, packed;
     if (!half_type(f, &is_bf16, &packed)) return false;
     AluHandler *handler = NULL;
@@ -124,7 +129,8 @@ bool half_mul(const PtxInstruction *in, Selection *s) {
 
 bool half_fma(const PtxInstruction *in, Selection *s) {
     static const HalfForms forms = HALF_FORMS(fma);
-    static const HalfForms relu = {PAIR(fma_relu_f16), PAIR(fma_ftz_relu_f16), {NULL}, {NULL}, PAIR(fma_relu_bf16)};
+    static const HalfForms relu = {
+        PAIR(fma_relu_f16), PAIR(fma_ftz_relu_f16), {NULL}, {NULL}, PAIR(fma_relu_bf16)};
     AluForm f;
     if (!alu_form(in, W(rn) | W(ftz) | W(sat) | W(relu), &f) || !(f.words & W(rn))) return false;
     const bool has_relu = f.words & W(relu);
@@ -213,8 +219,9 @@ typedef HalfPair ExtremeTable[3][4];
 #define EXTREME_TABLE(OP)                                                                                    \
     {                                                                                                        \
         {PAIR(OP##_f16), PAIR(OP##_nan_f16), PAIR(OP##_xor_f16), PAIR(OP##_xor_nan_f16)},                    \
-        {PAIR(OP##_ftz_f16), PAIR(OP##_ftz_nan_f16), PAIR(OP##_ftz_xor_f16), PAIR(OP##_ftz_xor_nan_f16)},    \
-        {PAIR(OP##_bf16), PAIR(OP##_nan_bf16), PAIR(OP##_xor_bf16), PAIR(OP##_xor_nan_bf16)},                \
+            {PAIR(OP##_ftz_f16), PAIR(OP##_ftz_nan_f16), PAIR(OP##_ftz_xor_f16),                             \
+             PAIR(OP##_ftz_xor_nan_f16)},                                                                    \
+            {PAIR(OP##_bf16), PAIR(OP##_nan_bf16), PAIR(OP##_xor_bf16), PAIR(OP##_xor_nan_bf16)},            \
     }
 
 static bool select_extreme(const PtxInstruction *in, Selection *s, ExtremeTable table) {
@@ -242,7 +249,9 @@ bool half_max(const PtxInstruction *in, Selection *s) {
 // ---- ex2 and tanh: the exact value rounded once ---------------------------------------------------------
 
 static uint16_t power_f16(uint16_t x) { return float_f16(float_odd(exp2((double)f16_float(x)))); }
-static uint16_t power_bf16(uint16_t x) { return float_bf16(float_odd(exp2((double)bf16_float(flush_bf16(x))))); }
+static uint16_t power_bf16(uint16_t x) {
+    return float_bf16(float_odd(exp2((double)bf16_float(flush_bf16(x)))));
+}
 static uint16_t tanh_of_f16(uint16_t x) { return float_f16(float_odd(tanh((double)f16_float(x)))); }
 static uint16_t tanh_of_bf16(uint16_t x) { return float_bf16(float_odd(tanh((double)bf16_float(x)))); }
 BOTH_1(ex2_f16, power_f16(x))
@@ -250,7 +259,7 @@ BOTH_1(ex2_bf16, flush_bf16(power_bf16(x)))
 BOTH_1(tanh_f16, tanh_of_f16(x))
 BOTH_1(tanh_bf16, tanh_of_bf16(x))
 
-// ex2 of bf16 is written with .ftz and of f16 without (ISA 9.7.4.10).
+// ex2 of bf16 is written with .ftz and of f16 without (ISA, half precision ex2).
 bool half_ex2(const PtxInstruction *in, Selection *s) {
     static HalfPair f16 = PAIR(ex2_f16), bf16 = PAIR(ex2_bf16);
     AluForm f;

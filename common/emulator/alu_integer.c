@@ -1,4 +1,4 @@
-// Integer arithmetic (ISA 9.7.1): sums, products, quotients, extremes and dot products.
+// Integer arithmetic (ISA, section of that name): sums, products, quotients, extremes and dot products.
 //
 // All sums and products are taken in unsigned arithmetic, where wrapping is defined; a signed handler is
 // written only where the sign matters.
@@ -22,7 +22,8 @@ typedef __int128 SignedWide;
         [PTX_U16] = OP##_u16, [PTX_U32] = OP##_u32, [PTX_U64] = OP##_u64, [PTX_S16] = OP##_s16,              \
         [PTX_S32] = OP##_s32, [PTX_S64] = OP##_s64,                                                          \
     }
-#define BY_SIGNED_WIDTH(OP) {[PTX_S16] = OP##_16, [PTX_S32] = OP##_32, [PTX_S64] = OP##_64}
+#define BY_SIGNED_WIDTH(OP)                                                                                  \
+    { [PTX_S16] = OP##_16, [PTX_S32] = OP##_32, [PTX_S64] = OP##_64 }
 
 // ---- Sums -----------------------------------------------------------------------------------------------
 
@@ -41,8 +42,8 @@ ALU_2(sub_sat_s32, int32_t, int32_t, int32_t, clamp_s32((int64_t)a - b))
 static inline uint32_t pair(uint32_t low, uint32_t high) { return (low & 0xffffu) | high << 16; }
 ALU_2(add_16x2, uint32_t, uint32_t, uint32_t, pair(a + b, (a >> 16) + (b >> 16)))
 
-static bool select_sum(const PtxInstruction *in, Selection *s, AluHandler *const *table, AluHandler *saturating,
-                       AluHandler *packed) {
+static bool select_sum(const PtxInstruction *in, Selection *s, AluHandler *const *table,
+                       AluHandler *saturating, AluHandler *packed) {
     AluForm f;
     if (!alu_form(in, W(sat) | W(u16x2) | W(s16x2), &f)) return false;
     if (f.words & (W(u16x2) | W(s16x2))) {
@@ -75,8 +76,10 @@ EACH_WIDTH(MUL_LO)
 EACH_WIDTH(MAD_LO)
 
 #define EACH_HIGH(M)                                                                                         \
-    M(u16, uint16_t, uint32_t, 16) M(s16, int16_t, int32_t, 16) M(u32, uint32_t, uint64_t, 32)               \
-        M(s32, int32_t, int64_t, 32) M(u64, uint64_t, Wide, 64) M(s64, int64_t, SignedWide, 64)
+    M(u16, uint16_t, uint32_t, 16)                                                                           \
+    M(s16, int16_t, int32_t, 16)                                                                             \
+    M(u32, uint32_t, uint64_t, 32)                                                                           \
+    M(s32, int32_t, int64_t, 32) M(u64, uint64_t, Wide, 64) M(s64, int64_t, SignedWide, 64)
 #define HIGH(T, P, BITS) (uint64_t)(((P)a * (P)b) >> (BITS))
 #define MUL_HI(NAME, T, P, BITS) ALU_2(mul_hi_##NAME, T, T, T, HIGH(T, P, BITS))
 #define MAD_HI(NAME, T, P, BITS) ALU_3(mad_hi_##NAME, T, T, T, T, HIGH(T, P, BITS) + (uint64_t)c)
@@ -84,7 +87,7 @@ EACH_HIGH(MUL_HI)
 EACH_HIGH(MAD_HI)
 ALU_3(mad_hi_sat_s32, int32_t, int32_t, int32_t, int32_t, clamp_s32((((int64_t)a * b) >> 32) + c))
 
-#define MUL_WIDE(NAME, T, D) ALU_2(mul_wide_##NAME, D, T, T, (D)a * (D)b)
+#define MUL_WIDE(NAME, T, D) ALU_2(mul_wide_##NAME, D, T, T, (D)a *(D)b)
 #define MAD_WIDE(NAME, T, D, U) ALU_3(mad_wide_##NAME, U, T, T, U, (U)((D)a * (D)b) + c)
 MUL_WIDE(u16, uint16_t, uint32_t)
 MUL_WIDE(s16, int16_t, int32_t)
@@ -108,8 +111,10 @@ static PtxType twice_as_wide(PtxType type) {
 bool integer_mul(const PtxInstruction *in, Selection *s) {
     static AluHandler *const low[ALU_TYPES] = BY_WIDTH(mul_lo);
     static AluHandler *const high[ALU_TYPES] = BY_TYPE(mul_hi);
-    static AluHandler *const wide[ALU_TYPES] = {
-        [PTX_U16] = mul_wide_u16, [PTX_S16] = mul_wide_s16, [PTX_U32] = mul_wide_u32, [PTX_S32] = mul_wide_s32};
+    static AluHandler *const wide[ALU_TYPES] = {[PTX_U16] = mul_wide_u16,
+                                                [PTX_S16] = mul_wide_s16,
+                                                [PTX_U32] = mul_wide_u32,
+                                                [PTX_S32] = mul_wide_s32};
     AluForm f;
     if (!alu_form(in, W(lo) | W(hi) | W(wide), &f)) return false;
     switch (f.words) {
@@ -123,8 +128,10 @@ bool integer_mul(const PtxInstruction *in, Selection *s) {
 bool integer_mad(const PtxInstruction *in, Selection *s) {
     static AluHandler *const low[ALU_TYPES] = BY_WIDTH(mad_lo);
     static AluHandler *const high[ALU_TYPES] = BY_TYPE(mad_hi);
-    static AluHandler *const wide[ALU_TYPES] = {
-        [PTX_U16] = mad_wide_u16, [PTX_S16] = mad_wide_s16, [PTX_U32] = mad_wide_u32, [PTX_S32] = mad_wide_s32};
+    static AluHandler *const wide[ALU_TYPES] = {[PTX_U16] = mad_wide_u16,
+                                                [PTX_S16] = mad_wide_s16,
+                                                [PTX_U32] = mad_wide_u32,
+                                                [PTX_S32] = mad_wide_s32};
     AluForm f;
     if (!alu_form(in, W(lo) | W(hi) | W(wide) | W(sat), &f)) return false;
     switch (f.words) {
@@ -141,9 +148,11 @@ bool integer_mad(const PtxInstruction *in, Selection *s) {
     }
 }
 
-// mul24 and mad24 (ISA 9.7.1.6): factors are the low 24 bits; .lo takes bits 31..0 of the 48-bit product,
-// .hi bits 47..16.
-static inline uint64_t product_u24(uint32_t a, uint32_t b) { return (uint64_t)(a & 0xffffffu) * (b & 0xffffffu); }
+// mul24 and mad24 (ISA, sections of those names): factors are the low 24 bits; .lo takes bits 31..0 of the
+// 48-bit product, .hi bits 47..16.
+static inline uint64_t product_u24(uint32_t a, uint32_t b) {
+    return (uint64_t)(a & 0xffffffu) * (b & 0xffffffu);
+}
 static inline int64_t product_s24(int32_t a, int32_t b) {
     return (int64_t)((int32_t)((uint32_t)a << 8) >> 8) * ((int32_t)((uint32_t)b << 8) >> 8);
 }
@@ -155,7 +164,8 @@ ALU_3(mad24_lo_u32, uint32_t, uint32_t, uint32_t, uint32_t, product_u24(a, b) + 
 ALU_3(mad24_hi_u32, uint32_t, uint32_t, uint32_t, uint32_t, (product_u24(a, b) >> 16) + c)
 ALU_3(mad24_lo_s32, uint32_t, int32_t, int32_t, int32_t, product_s24(a, b) + c)
 ALU_3(mad24_hi_s32, uint32_t, int32_t, int32_t, int32_t, (product_s24(a, b) >> 16) + c)
-ALU_3(mad24_hi_sat_s32, int32_t, int32_t, int32_t, int32_t, clamp_s32((int32_t)(product_s24(a, b) >> 16) + (int64_t)c))
+ALU_3(mad24_hi_sat_s32, int32_t, int32_t, int32_t, int32_t,
+      clamp_s32((int32_t)(product_s24(a, b) >> 16) + (int64_t)c))
 
 bool integer_mul24(const PtxInstruction *in, Selection *s) {
     AluForm f;
@@ -182,8 +192,8 @@ bool integer_mad24(const PtxInstruction *in, Selection *s) {
 
 // ---- Quotients ------------------------------------------------------------------------------------------
 
-// Division by zero is unspecified in PTX (ISA 9.7.1.8); an H200 gives all ones, for remainders too where
-// both are computed in 32 bits. INT_MIN / -1 wraps to INT_MIN.
+// Division by zero is unspecified in PTX (ISA, div); an H200 gives all ones, for remainders too.
+// INT_MIN / -1 wraps to INT_MIN.
 //
 // 16- and 32-bit quotients go through double, which vectorises. They are exact: a quotient that is not an
 // integer is at least 1/b below the next one, a relative distance of 1/(a + b) > 2^-34, and a double is
@@ -250,9 +260,10 @@ bool integer_abs(const PtxInstruction *in, Selection *s) {
     return select_plain(in, s, table, 1);
 }
 
-// sad: c + |a - b| (ISA 9.7.1.7).
+// sad: c + |a - b| (ISA, sad).
 #define SAD(NAME, T)                                                                                         \
-    ALU_3(sad_##NAME, T, T, T, T, (uint64_t)c + (a < b ? (uint64_t)b - (uint64_t)a : (uint64_t)a - (uint64_t)b))
+    ALU_3(sad_##NAME, T, T, T, T,                                                                            \
+          (uint64_t)c + (a < b ? (uint64_t)b - (uint64_t)a : (uint64_t)a - (uint64_t)b))
 EACH_INTEGER(SAD)
 
 bool integer_sad(const PtxInstruction *in, Selection *s) {
@@ -314,7 +325,7 @@ bool integer_max(const PtxInstruction *in, Selection *s) {
     return select_extreme(in, s, table, &special);
 }
 
-// ---- Dot products (ISA 9.7.1.23 and 9.7.1.24) -----------------------------------------------------------
+// ---- Dot products (ISA, dp4a and dp2a) -----------------------------------------------------------------
 
 // Byte and 16-bit element k of a register, widened by the type T of the element.
 #define ELEMENT(T, x, k, bits) ((int64_t)(T)((x) >> ((bits) * (k))))

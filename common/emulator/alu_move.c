@@ -1,4 +1,4 @@
-// Moves (ISA 9.7.9.3): mov of a register, of predicates, and into and out of vectors.
+// Moves (ISA, mov): mov of a register, of predicates, and into and out of vectors.
 //
 // The addresses and special registers that mov can also read are lowering's business: to these handlers
 // an address is a constant.
@@ -24,7 +24,8 @@ ALU_HANDLER(pack_64_16) {
 ALU_HANDLER(pack_32_8) {
     FOUR(uint16_t);
     ALU_LANES(uint32_t, (void)0,
-              (pa[lane] & 0xffu) | (pb[lane] & 0xffu) << 8 | (pc[lane] & 0xffu) << 16 | (uint32_t)pd[lane] << 24)
+              (pa[lane] & 0xffu) | (pb[lane] & 0xffu) << 8 | (pc[lane] & 0xffu) << 16 |
+                  (uint32_t)pd[lane] << 24)
 }
 
 // {d0, d1 ...} = a; an element written `_` has no destination.
@@ -35,7 +36,7 @@ ALU_HANDLER(pack_32_8) {
             if (in->dst[k] < 0) continue;                                                                    \
             D *d = destination(registers, in, k);                                                            \
             EACH_LANE {                                                                                      \
-                const D part = (D)(pa[lane] >> ((BITS) * k) & (PART));                                       \
+                const D part = (D)(pa[lane] >> ((BITS)*k) & (PART));                                         \
                 d[lane] = (D)(mask >> lane & 1u ? part : d[lane]);                                           \
             }                                                                                                \
         }                                                                                                    \
@@ -95,7 +96,7 @@ bool move_mov(const PtxInstruction *in, Selection *s) {
     return CHOOSE(s, plain_move(f.type), f.type, f.type);
 }
 
-// mapa (ISA 9.7.9.23): the address of a shared variable in block b of the cluster. A cluster here is one
+// mapa (ISA): the address of a shared variable in block b of the cluster. A cluster here is one
 // block, so that it is the address itself.
 bool move_mapa(const PtxInstruction *in, Selection *s) {
     PtxType type = PTX_NO_TYPE;
@@ -108,10 +109,8 @@ bool move_mapa(const PtxInstruction *in, Selection *s) {
     return CHOOSE(s, plain_move(type), type, type, PTX_U32);
 }
 
-// createpolicy (ISA 9.7.9.19): there are no caches to have a policy, and any value will do.
-ALU_HANDLER(policy) {
-    ALU_LANES(uint64_t, (void)0, 0)
-}
+// createpolicy (ISA): there are no caches to have a policy, and any value will do.
+ALU_HANDLER(policy) { ALU_LANES(uint64_t, (void)0, 0) }
 
 bool move_createpolicy(const PtxInstruction *in, Selection *s) {
     if (in->operand_count < 1 || in->modifier_count < 1) return false;

@@ -39,17 +39,18 @@ static inline int host_mode(Rounding rounding) {
 
 // The four single precision forms and the double precision one, for one mode. EXPR is over a, b, c, and
 // FLUSHED too, whose operands are flushed already.
-#define FORMS(OP, N, SUFFIX, MODE, EXPR, FLUSHED, EXPR64)                                                            \
+#define FORMS(OP, N, SUFFIX, MODE, EXPR, FLUSHED, EXPR64)                                                    \
     ROUNDED(OP##_##SUFFIX##_f32, MODE, float, SOURCES_##N(float), LOADS_##N(float, KEEP), canonical(EXPR))   \
     ROUNDED(OP##_##SUFFIX##_ftz_f32, MODE, float, SOURCES_##N(float), LOADS_##N(float, flush),               \
             canonical(FLUSHED))                                                                              \
-    ROUNDED(OP##_##SUFFIX##_sat_f32, MODE, float, SOURCES_##N(float), LOADS_##N(float, KEEP), saturated(EXPR)) \
+    ROUNDED(OP##_##SUFFIX##_sat_f32, MODE, float, SOURCES_##N(float), LOADS_##N(float, KEEP),                \
+            saturated(EXPR))                                                                                 \
     ROUNDED(OP##_##SUFFIX##_ftz_sat_f32, MODE, float, SOURCES_##N(float), LOADS_##N(float, flush),           \
             saturated(FLUSHED))                                                                              \
     ROUNDED(OP##_##SUFFIX##_f64, MODE, double, SOURCES_##N(double), LOADS_##N(double, KEEP), EXPR64)
 #define EACH_MODE(OP, N, EXPR, FLUSHED, EXPR64)                                                              \
-    FORMS(OP, N, rz, ROUND_ZERO, EXPR, FLUSHED, EXPR64)                                                   \
-    FORMS(OP, N, rm, ROUND_DOWN, EXPR, FLUSHED, EXPR64)                                                     \
+    FORMS(OP, N, rz, ROUND_ZERO, EXPR, FLUSHED, EXPR64)                                                      \
+    FORMS(OP, N, rm, ROUND_DOWN, EXPR, FLUSHED, EXPR64)                                                      \
     FORMS(OP, N, rp, ROUND_UP, EXPR, FLUSHED, EXPR64)
 
 static inline float flushed(float rounded, double exact, Rounding rounding) {
@@ -58,16 +59,22 @@ static inline float flushed(float rounded, double exact, Rounding rounding) {
 EACH_MODE(add, 2, a + b, flush(a + b), with_nan_of(a + b, a, b, b))
 EACH_MODE(sub, 2, a - b, flush(a - b), with_nan_of(a - b, a, b, b))
 EACH_MODE(mul, 2, a *b, flushed(a *b, (double)a *b, rounding), with_nan_of(a *b, a, b, b))
-EACH_MODE(fma, 3, fmaf(a, b, c), flushed(fmaf(a, b, c), (double)a *b + c, rounding), with_nan_of(fma(a, b, c), a, b, c))
+EACH_MODE(fma, 3, fmaf(a, b, c), flushed(fmaf(a, b, c), (double)a *b + c, rounding),
+          with_nan_of(fma(a, b, c), a, b, c))
 EACH_MODE(div, 2, a / b, flush(a / b), with_nan_of(a / b, b, a, a))
 EACH_MODE(rcp, 1, 1.0f / a, flush(1.0f / a), with_nan_of(1.0 / a, a, a, a))
 EACH_MODE(sqrt, 1, sqrtf(a), flush(sqrtf(a)), with_nan_of(sqrt(a), a, a, a))
 
 #define ROW(OP, SUFFIX)                                                                                      \
-    {{OP##_##SUFFIX##_f32, OP##_##SUFFIX##_sat_f32, OP##_##SUFFIX##_ftz_f32, OP##_##SUFFIX##_ftz_sat_f32},   \
-     OP##_##SUFFIX##_f64}
-#define ROWS(OP) {[ROUND_ZERO] = ROW(OP, rz), [ROUND_DOWN] = ROW(OP, rm), [ROUND_UP] = ROW(OP, rp)}
+    {                                                                                                        \
+        {OP##_##SUFFIX##_f32, OP##_##SUFFIX##_sat_f32, OP##_##SUFFIX##_ftz_f32,                              \
+         OP##_##SUFFIX##_ftz_sat_f32},                                                                       \
+            OP##_##SUFFIX##_f64                                                                              \
+    }
+#define ROWS(OP)                                                                                             \
+    { [ROUND_ZERO] = ROW(OP, rz), [ROUND_DOWN] = ROW(OP, rm), [ROUND_UP] = ROW(OP, rp) }
 const RoundedForms rounded_forms[ROUNDED_OPERATIONS][ROUND_MODES] = {
-    [ROUNDED_ADD] = ROWS(add), [ROUNDED_SUB] = ROWS(sub), [ROUNDED_MUL] = ROWS(mul),   [ROUNDED_FMA] = ROWS(fma),
-    [ROUNDED_DIV] = ROWS(div), [ROUNDED_RCP] = ROWS(rcp), [ROUNDED_SQRT] = ROWS(sqrt),
+    [ROUNDED_ADD] = ROWS(add),   [ROUNDED_SUB] = ROWS(sub), [ROUNDED_MUL] = ROWS(mul),
+    [ROUNDED_FMA] = ROWS(fma),   [ROUNDED_DIV] = ROWS(div), [ROUNDED_RCP] = ROWS(rcp),
+    [ROUNDED_SQRT] = ROWS(sqrt),
 };

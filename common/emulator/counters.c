@@ -58,11 +58,10 @@ static uint32_t atomic_sectors(const Access *a, uint32_t *most_lanes) {
     return total;
 }
 
-// The largest number of different words that the lanes of one phase want from one bank.
-static uint32_t phase_wavefronts(const Access *a, uint32_t lanes) {
+// The largest number of different words that some lanes want from one bank.
+static uint32_t most_in_a_bank(const Access *a, uint32_t lanes) {
     uint64_t words[BANKS][WARP_SIZE];
-    uint32_t counts[BANKS] = {0}, most = 0;
-    uint32_t per_lane = (a->bytes + 3) / 4;
+    uint32_t counts[BANKS] = {0}, per_lane = (a->bytes + 3) / 4, most = 0;
     FOR_LANES(lane, lanes) {
         for (uint32_t k = 0; k < per_lane; k++) {
             uint64_t word = (a->offsets[lane] >> WORD_SHIFT) + k;
@@ -76,19 +75,59 @@ static uint32_t phase_wavefronts(const Access *a, uint32_t lanes) {
     return most;
 }
 
-// Wavefronts of a shared-memory access: 32-bit accesses go in one phase of 32 lanes, 64-bit in two of 16,
-// 128-bit in four of 8. `least` receives what the same lanes would need without a conflict.
+// Whether every lane of `group` finds its neighbour `apart` lanes away inactive or at its own address.
+static bool partners_agree(const Access *a, uint32_t group, uint32_t apart) {
+    FOR_LANES(lane, group) {
+        uint32_t partner = lane ^ apart;
+        if (group >> partner & 1 && a->offsets[partner] != a->offsets[lane]) return false;
+    }
+    return true;
+}
+
+static uint32_t lanes_from(uint32_t first, uint32_t count) {
+    return count == WARP_SIZE ? FULL_MASK : ((1u << count) - 1) << first;
+}
+
+// Wavefronts of a shared-memory access, and in `least` what the same phases would need without a conflict.
+//
+// 32-bit accesses go in one phase of 32 lanes, 64-bit ones in two of 16, 128-bit ones in four of 8. Two
+// phases of a load that lie side by side become one where partners agree, 1 or 2 lanes apart (found by
+// experiment: the sh64_ and sh128_ patterns of tests/hardware_truth).
 static uint32_t wavefronts_of(const Access *a, uint32_t *least) {
     uint32_t phases = a->bytes <= 4 ? 1 : a->bytes / 4, lanes = WARP_SIZE / phases, total = 0;
-    *least = 0;
     if (a->contiguous && a->bytes >= 4) return *least = phases;
-    for (uint32_t p = 0; p < phases; p++) {
-        uint32_t mask = a->mask & (lanes == 32 ? FULL_MASK : ((1u << lanes) - 1) << (p * lanes));
-        if (!mask) continue;
-        total += phase_wavefronts(a, mask);
-        ++*least;
+    *least = 0;
+    bool one_phase = phases == 1 || (a->kind == ACCESS_LOAD && (partners_agree(a, a->mask, 1) || partners_agree(a, a->mask, 2)));
+    for (uint32_t first = 0; first < WARP_SIZE; first += 2 * lanes) { // once where all lanes are one phase
+        uint32_t pair = phases == 1 ? a->mask : lanes_from(first, 2 * lanes) & a->mask;
+        uint32_t width = one_phase ? 2 * lanes : lanes;
+        for (uint32_t at = first; at < first + 2 * lanes; at += width) {
+            uint32_t phase = one_phase ? pair : lanes_from(at, lanes) & a->mask;
+            if (!phase) continue;
+            total += most_in_a_bank(a, phase);
+            ++*least;
+        }
     }
     return total;
+}
+
+// Lanes of a shared atomic are served one after the other wherever they meet in a bank, on one word or on
+// several; a compare-and-swap takes twice as long. Adding the constant 1 is an instruction of its own
+// (ATOMS.POPC.INC), which serves all lanes on one word at once.
+static uint32_t atomic_wavefronts(const Access *a) {
+    const Instruction *in = a->in;
+    if (in->operation == ATOMIC_ADD && a->bytes == 4 && in->type != PTX_F32 && in->src[1].constant && *(const uint32_t *)in->src[1].constant == 1)
+        return most_in_a_bank(a, a->mask);
+    uint32_t phases = a->bytes <= 4 ? 1 : a->bytes / 4, lanes = WARP_SIZE / phases, total = 0;
+    for (uint32_t p = 0; p < phases; p++) {
+        uint32_t counts[BANKS] = {0}, most = 0;
+        FOR_LANES(lane, lanes_from(p * lanes, lanes) & a->mask) {
+            uint32_t bank = (uint32_t)((a->offsets[lane] >> WORD_SHIFT) % BANKS);
+            if (++counts[bank] > most) most = counts[bank];
+        }
+        total += most;
+    }
+    return in->operation == ATOMIC_CAS ? 2 * total : total;
 }
 
 static void count_global(Counters *c, const Access *a) {
@@ -118,32 +157,35 @@ static void count_global(Counters *c, const Access *a) {
 }
 
 static void count_shared(Counters *c, const Access *a) {
-    uint32_t least, wavefronts = wavefronts_of(a, &least), most;
+    uint32_t least, wavefronts, most;
     switch (a->kind) {
     case ACCESS_LOAD:
+        wavefronts = wavefronts_of(a, &least);
         c->shared_ld += a->first;
         c->shared_ld_wavefronts += wavefronts;
         c->shared_ld_conflicts += wavefronts - least;
         break;
     case ACCESS_STORE:
+        wavefronts = wavefronts_of(a, &least);
         c->shared_st += a->first;
         c->shared_st_wavefronts += wavefronts;
         c->shared_st_conflicts += wavefronts - least;
         break;
     default:
         c->shared_atom += a->first;
-        c->shared_atom_wavefronts += wavefronts;
+        c->shared_atom_wavefronts += atomic_wavefronts(a);
         atomic_sectors(a, &most);
         if (most > c->atomic_max_lanes) c->atomic_max_lanes = most;
         break;
     }
 }
 
-// Local memory lies interleaved: word w of all 32 lanes together, so that equal offsets are contiguous.
+// Local memory lies interleaved: word w of all 32 lanes together, so that equal offsets are contiguous, and
+// an access of several words is as many requests.
 static void count_local(Counters *c, const Access *a) {
     uint64_t sectors[WARP_SIZE];
-    uint32_t count = 0;
-    for (uint32_t k = 0; k < (a->bytes + 3) / 4; k++) {
+    uint32_t count = 0, words = (a->bytes + 3) / 4;
+    for (uint32_t k = 0; k < words; k++) {
         FOR_LANES(lane, a->mask) {
             uint64_t word = (a->offsets[lane] % a->warp->local_capacity) / 4 + k;
             sectors[lane] = (word * WARP_SIZE + lane) * 4 >> SECTOR_SHIFT;
@@ -151,10 +193,10 @@ static void count_local(Counters *c, const Access *a) {
         count += distinct(sectors, a->mask);
     }
     if (a->kind == ACCESS_LOAD) {
-        c->local_ld_requests += a->first;
+        c->local_ld_requests += a->first ? words : 0;
         c->local_ld_sectors += count;
     } else {
-        c->local_st_requests += a->first;
+        c->local_st_requests += a->first ? words : 0;
         c->local_st_sectors += count;
     }
 }

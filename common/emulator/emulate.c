@@ -431,10 +431,17 @@ static int run(Emulator *e, Request *r, const char *ptx, size_t bytes) {
     return status;
 }
 
+// The exit status, once what was printed is known to have got where it was sent.
+static int printed(int status) {
+    if (!fflush(stdout) && !ferror(stdout)) return status;
+    fprintf(stderr, "emulate: cannot write to standard output: %s\n", strerror(errno));
+    return status == EXIT_CLEAN ? EXIT_USAGE : status;
+}
+
 int main(int argc, char **argv) {
     static Request request;
     int stop = read_request(argc, argv, &request);
-    if (stop) return stop - 1;
+    if (stop) return printed(stop - 1);
     FileError why;
     Text ptx = {0};
     if (!read_regular_file(request.ptx, MAX_PTX_BYTES, &ptx, &why)) {
@@ -447,5 +454,5 @@ int main(int argc, char **argv) {
     else fprintf(stderr, "emulate: out of memory\n");
     emulator_close(e);
     text_free(&ptx);
-    return status;
+    return printed(status);
 }

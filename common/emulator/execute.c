@@ -13,6 +13,9 @@ enum {
     POLL_COST = 31, // what a load that may be waiting for someone adds to the instructions of a turn
     MAX_CALL_DEPTH = 2048,
 };
+// Polls by lanes that others wait for, before those go on without them. A barrier of the grid polls a few
+// hundred times, and its waiting lanes are to stay together.
+static const uint64_t PATIENCE = 4096, LESS_PATIENCE = 64;
 static const uint64_t MAX_FRAME_BYTES = 512ull << 20;
 
 // ---- Frames and joins --------------------------------------------------------------------------------------
@@ -96,13 +99,22 @@ static void copy_params(unsigned char *to, const ParamPlace *to_places, const un
     }
 }
 
-// All lanes that are still inside have returned: the call goes on behind itself.
-static void release_frame(Machine *m, Warp *w, Frame *frame) {
+// The lanes that have returned go on behind the call; the frame goes with the last of them.
+static void release_returned(Machine *m, Warp *w, Frame *frame) {
     const CallDetail *detail = frame->call->detail;
     copy_params(frame->caller->registers, detail->results, frame->registers, frame->function->returns,
                 detail->result_count, frame->returned);
     add_fragment(w, frame->call->index + 1, frame->returned, frame->caller, frame->caller_join);
-    frame_free(m, frame);
+    frame->live &= ~frame->returned;
+    frame->returned = 0;
+    if (!frame->live) frame_free(m, frame);
+}
+
+// The lanes that have arrived go on without the rest.
+static void release_arrived(Warp *w, Frame *frame, Join *join) {
+    add_fragment(w, join->pc, join->arrived, frame, join->parent);
+    join->live &= ~join->arrived;
+    join->arrived = 0;
 }
 
 // Takes lanes that exit or return out of every join of their frame from `join` up; joins that waited only
@@ -117,6 +129,64 @@ static void leave_joins(Machine *m, Warp *w, Frame *frame, Join *join, uint32_t 
     }
 }
 
+// Lanes that wait to join lanes of `f`, which polls memory, may be those that `f` waits for: the holder of a
+// lock, for one. After a while they go on alone. (GPUs promise this since compute capability 7.0: CUDA C++
+// Programming Guide, independent thread scheduling.)
+static void lose_patience(Machine *m, Warp *w, const Fragment *f) {
+    uint64_t patience = m->scrambled || w->impatient ? LESS_PATIENCE : PATIENCE;
+    Join *join = f->join;
+    for (Frame *frame = f->frame; frame;) {
+        for (; join; join = join->parent)
+            if (join->arrived && w->polls - join->since >= patience) {
+                w->impatient = true;
+                release_arrived(w, frame, join);
+            }
+        Frame *caller = frame->caller;
+        join = frame->caller_join;
+        if (frame->returned && w->polls - frame->since >= patience) {
+            w->impatient = true;
+            release_returned(m, w, frame);
+        }
+        frame = caller;
+    }
+}
+
+// A thread that ends is counted out of barriers, wherever in the program it ends. nvcc lets an early `return`
+// branch to the one at the end of the kernel, where lanes would wait to end together with those at the barrier.
+// Lanes that may come to another barrier are not let go: they passed one by, and that is a deadlock.
+static bool ends_unhindered(const Frame *frame, int32_t pc) {
+    for (; frame; frame = frame->caller) {
+        if (may_wait_from(frame->function, pc)) return false;
+        if (frame->caller) pc = frame->call->index + 1;
+    }
+    return true;
+}
+
+bool release_bystanders(Machine *m, Block *b) {
+    bool any = false;
+    for (int k = 0; k < b->warp_count; k++) {
+        Warp *w = &b->warps[k];
+        for (int i = 0, count = w->fragment_count; i < count; i++) {
+            if (!w->fragments[i].mask || w->fragments[i].state == READY) continue;
+            Join *join = w->fragments[i].join;
+            for (Frame *frame = w->fragments[i].frame, *caller; frame; frame = caller) {
+                for (; join; join = join->parent)
+                    if (join->arrived && ends_unhindered(frame, join->pc)) {
+                        release_arrived(w, frame, join);
+                        any = true;
+                    }
+                caller = frame->caller;
+                join = frame->caller_join;
+                if (frame->returned && ends_unhindered(caller, frame->call->index + 1)) {
+                    release_returned(m, w, frame);
+                    any = true;
+                }
+            }
+        }
+    }
+    return any;
+}
+
 static void exit_lanes(Machine *m, Warp *w, Frame *frame, Join *join, uint32_t lanes) {
     w->exited |= lanes;
     w->block->exited_threads += (uint32_t)__builtin_popcount(lanes);
@@ -126,7 +196,7 @@ static void exit_lanes(Machine *m, Warp *w, Frame *frame, Join *join, uint32_t l
         join = frame->caller_join;
         frame->live &= ~lanes;
         if (!frame->live) frame_free(m, frame);
-        else if (frame->returned == frame->live) release_frame(m, w, frame);
+        else if (frame->returned == frame->live) release_returned(m, w, frame);
         frame = caller;
     }
     if (w->exited == w->exists) w->block->live_warps--;
@@ -135,7 +205,8 @@ static void exit_lanes(Machine *m, Warp *w, Frame *frame, Join *join, uint32_t l
 static void return_lanes(Machine *m, Warp *w, Frame *frame, Join *join, uint32_t lanes) {
     leave_joins(m, w, frame, join, lanes);
     frame->returned |= lanes;
-    if (frame->returned == frame->live) release_frame(m, w, frame);
+    frame->since = w->polls;
+    if (frame->returned == frame->live) release_returned(m, w, frame);
 }
 
 // Where lanes that part at a branch are to meet: a new join, or the present one if it is that very place.
@@ -146,8 +217,10 @@ static Join *join_for(Machine *m, Fragment *f, int32_t pc, uint32_t live) {
 
 // Sends lanes of `f` to `pc`, under `join`. Where that is the join itself they have arrived already.
 static void send_lanes(Machine *m, Warp *w, Frame *frame, Join *join, int32_t pc, uint32_t lanes) {
-    if (join && join->pc == pc && !(m->scrambled && random_one_in(&m->random, 8))) join->arrived |= lanes;
-    else add_fragment(w, pc, lanes, frame, join);
+    if (join && join->pc == pc && !(m->scrambled && random_one_in(&m->random, 8))) {
+        join->arrived |= lanes;
+        join->since = w->polls;
+    } else add_fragment(w, pc, lanes, frame, join);
 }
 
 // Leaves only `mask` in `f`; the rest skip the instruction at `pc` and meet the others behind it.
@@ -353,6 +426,7 @@ reload:;
         if (pc == join_pc) {
             Join *join = f->join;
             join->arrived |= active;
+            join->since = w->polls;
             if (join->arrived == join->live) {
                 f->mask = join->arrived;
                 f->join = join->parent;
@@ -415,7 +489,7 @@ reload:;
             else if (in->kind == KIND_STORE) execute_store(m, w, f, in, mask);
             else execute_atomic(m, w, f, in, mask);
             if (m->stopped) break;
-            if (in->flags & IS_VOLATILE) ran += POLL_COST, m->polls++;
+            if (in->flags & IS_VOLATILE) ran += POLL_COST, m->polls++, w->polls++;
             if (m->scrambled && random_one_in(&m->random, 8)) break; // somebody else's turn
             continue;
         case KIND_SPECIAL:
@@ -471,6 +545,7 @@ reload:;
             pc++;
             ran += POLL_COST;
             m->polls++;
+            w->polls++;
             break;
         case KIND_NOP:
         case KIND_PREFETCH: pc++; continue;
@@ -588,7 +663,8 @@ uint64_t run_warp(Machine *m, Warp *w, uint64_t budget) {
         uint64_t turn = count > 1 ? FRAGMENT_TURN : budget - ran;
         if (turn > budget - ran) turn = budget - ran;
         // Arriving at a join runs nothing, and is progress all the same.
-        uint64_t done = run_fragment(m, w, &w->fragments[chosen], turn);
+        uint64_t polls = w->polls, done = run_fragment(m, w, &w->fragments[chosen], turn);
+        if (w->polls != polls && w->fragments[chosen].mask && !m->stopped) lose_patience(m, w, &w->fragments[chosen]);
         ran += done ? done : 1;
         w->turn = (chosen + 1) & (int)(WARP_SIZE - 1);
         if (m->scrambled) {
@@ -605,6 +681,8 @@ void warp_start(Machine *m, Warp *w) {
     w->fragment_count = 0;
     w->turn = 0;
     w->exited = 0;
+    w->polls = 0;
+    w->impatient = false;
     if (!frame) return;
     frame->live = w->exists;
     add_fragment(w, 0, w->exists, frame, NULL);

@@ -40,10 +40,8 @@ const char *finding_name(FindingKind kind) { return kind >= 0 && kind < FINDING_
 
 // ---- Places ----------------------------------------------------------------------------------------------------
 
-static const char *file_named(const PtxModule *module, int number) {
-    for (int i = 0; i < module->file_count; i++)
-        if (module->files[i].number == number) return module->files[i].name;
-    return "";
+static const char *file_at(const PtxModule *module, int index) {
+    return index >= 0 && index < module->file_count ? module->files[index].name : "";
 }
 
 static bool is_main_file(const char *name) {
@@ -61,13 +59,13 @@ SourcePlace place_of(const Program *program, const Instruction *in) {
         const PtxLocation *location = &module->locations[at];
         if (location->line > 0) {
             chosen = at;
-            if (is_main_file(file_named(module, location->file))) break;
+            if (is_main_file(file_at(module, location->file))) break;
         }
         at = location->inlined_at;
     }
     if (chosen < 0) return place;
     const PtxLocation *location = &module->locations[chosen];
-    snprintf(place.file, sizeof place.file, "%s", file_named(module, location->file));
+    snprintf(place.file, sizeof place.file, "%s", file_at(module, location->file));
     place.line = location->line;
     place.column = location->column;
     return place;
@@ -78,6 +76,23 @@ const char *thread_words(char text[96], const Warp *w, int lane) {
     unsigned l = lane < 0 ? 0 : (unsigned)lane;
     snprintf(text, 96, "thread (%u,%u,%u) of block (%u,%u,%u)", w->thread_x[l], w->thread_y[l], w->thread_z[l], b->id[0], b->id[1], b->id[2]);
     return text;
+}
+
+void name_object(const Machine *m, const Warp *w, const Memory *memory, uint64_t offset, char name[128], uint64_t *index,
+                 uint64_t *bytes) {
+    snprintf(name, 128, "%s", memory->name);
+    *index = offset;
+    *bytes = memory->bytes;
+    if (memory->space == PTX_SPACE_LOCAL) *index = offset % w->local_capacity;
+    if (memory->space != PTX_SPACE_SHARED) return;
+    for (int i = 0; i < m->shared_variable_count; i++) {
+        const SharedVariable *v = &m->shared_variables[i];
+        if (offset - v->offset >= v->bytes) continue;
+        snprintf(name, 128, "shared %s", v->name);
+        *index = offset - v->offset;
+        *bytes = v->bytes;
+        return;
+    }
 }
 
 // ---- Reports ---------------------------------------------------------------------------------------------------

@@ -191,3 +191,43 @@ bool find_reconvergence(Function *f) {
     flow_free(&flow);
     return true;
 }
+
+static bool is_wait(const Instruction *in) {
+    switch ((InstructionKind)in->kind) {
+    case KIND_BARRIER:
+    case KIND_WARP_BARRIER:
+    case KIND_SHUFFLE:
+    case KIND_VOTE:
+    case KIND_MATCH:
+    case KIND_REDUX:
+    case KIND_ELECT: return true;
+    case KIND_CALL: return !((const CallDetail *)in->detail)->syscall;
+    default: return false;
+    }
+}
+
+bool may_wait_from(const Function *f, int32_t pc) {
+    size_t room = 2;
+    for (int i = 0; i < f->count; i++) room += (size_t)successor_room(&f->code[i]);
+    unsigned char *seen = calloc((size_t)f->count + 1, 1);
+    int *stack = malloc(room * sizeof *stack), depth = 0;
+    bool found = !seen || !stack; // without memory to look: who knows
+    if (!found && pc < f->count) {
+        stack[depth++] = pc;
+        seen[pc] = 1;
+    }
+    while (depth && !found) {
+        const Instruction *in = &f->code[stack[--depth]];
+        found = is_wait(in);
+        int *next = stack + depth, count = successors_of(f, in, next);
+        for (int k = 0; k < count; k++) {
+            int to = next[k];
+            if (to < 0 || seen[to]) continue;
+            seen[to] = 1;
+            stack[depth++] = to; // never ahead of next[k]
+        }
+    }
+    free(seen);
+    free(stack);
+    return found;
+}

@@ -85,7 +85,7 @@ static bool place_shared(Machine *m) {
     for (int i = 0; i < p->shared_count; i++) {
         const SharedPlace *place = &p->shared[i];
         const PtxVariable *v = place->variable;
-        if (!shared_variable_of(v, m->kernel->entry) || (v->is_unsized && has_dynamic)) continue;
+        if (!uses_shared(p, m->kernel->entry, i) || (v->is_unsized && has_dynamic)) continue;
         has_dynamic |= v->is_unsized;
         char text[64];
         const char *name = readable_name(v->name, text, sizeof text);
@@ -170,6 +170,7 @@ bool emulator_launch(Emulator *e, const EmulatorKernel *kernel, const EmulatorLa
     if (ready && launch->count) ready = (m->counts = calloc((size_t)e->program->instruction_count + 1, sizeof *m->counts)) != NULL;
     if (ready && launch->count) ready = add_observer(m, counters_observe);
     if (ready && launch->checks & CHECK_INIT) ready = add_observer(m, initcheck_observe);
+    if (ready && launch->checks & CHECK_RACE) ready = add_observer(m, racecheck_observe);
 
     if (!ready) m->out_of_memory = true;
     else if (check_shape(m)) {

@@ -394,7 +394,7 @@ static bool place_parameters(Lowering *l) {
     return true;
 }
 
-// An atom whose result nothing reads is a red, as ptxas makes it.
+// An atom whose result nothing reads is a red, as ptxas makes it; there is no red of exch and cas.
 static bool mark_unused_results(Lowering *l) {
     unsigned char *is_read = arena_alloc(l->arena, l->register_bytes / 4 + 1); // by offset / 4
     if (!is_read) return lower_no_memory(l);
@@ -408,7 +408,11 @@ static bool mark_unused_results(Lowering *l) {
         Instruction *in = &l->code[i];
         bool used = false;
         for (int k = 0; k < 4; k++) used |= in->dst[k] >= 0 && is_read[in->dst[k] / 4];
-        if (in->kind == KIND_ATOMIC && !used) in->flags |= NO_RESULT;
+        bool has_red = in->operation != ATOMIC_EXCH && in->operation != ATOMIC_CAS;
+        if (in->kind != KIND_ATOMIC || used) continue;
+        if (has_red) in->flags |= NO_RESULT;
+        if (in->operation == ATOMIC_EXCH) // a store, for those who ask whether the old value is looked at
+            for (int k = 0; k < 4; k++) in->dst[k] = -1;
     }
     return true;
 }
@@ -463,17 +467,13 @@ static bool lower_function(Lowering *l, int index) {
 
 // ---- Shared memory ---------------------------------------------------------------------------------------------
 
-bool shared_variable_of(const PtxVariable *variable, const PtxFunction *entry) {
-    return variable->owner == NULL || variable->owner == entry || !variable->owner->is_entry;
-}
-
 static uint64_t align_up(uint64_t value, uint64_t align) { return (value + align - 1) / align * align; }
 
 size_t static_shared_bytes(const Program *program, const PtxFunction *entry) {
     uint64_t bytes = 0;
     for (int i = 0; i < program->shared_count; i++) {
         const PtxVariable *v = program->shared[i].variable;
-        if (v->is_unsized || !shared_variable_of(v, entry)) continue;
+        if (v->is_unsized || !uses_shared(program, entry, i)) continue;
         bytes = align_up(bytes, v->align ? v->align : 1) + v->bytes;
     }
     return (size_t)bytes;
@@ -575,7 +575,7 @@ Program *program_new(PtxModule *module, const char *name, AddressOf *address_of,
         // Callers need the places of a callee's parameters before its body is lowered: they are compared
         // when the call is made, so nothing has to be known here but the names.
     }
-    ok = ok && place_all_shared(&l);
+    ok = ok && place_all_shared(&l) && find_shared_uses(&l);
     for (int i = 0; ok && i < module->function_count; i++) ok = lower_function(&l, i);
     ok = ok && number_instructions(&l);
     if (!ok) {

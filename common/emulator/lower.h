@@ -77,6 +77,7 @@ enum {
     IS_RELEASE = 8,
     NO_RESULT = 16,    // red, or atom whose destination is a sink or never read
     IS_ALIGNED = 32,   // a barrier all lanes of a warp must reach together
+    IS_RELAXED = 32,   // of a memory access: .relaxed and stronger, where .volatile is only IS_VOLATILE
     IS_NC = 64,        // ld.global.nc
     SCOPE_CTA = 128,   // an order among the threads of one block only
 };
@@ -93,6 +94,7 @@ typedef struct Program {
     Function *functions;     // one per PtxModule.functions, same order
     SharedPlace *shared;     // of all kernels together: a variable belongs to one of them, or to all
     int shared_count;
+    const unsigned char *shared_uses; // reach.c
     uint32_t dynamic_shared_offset;
     const Instruction **by_number;
     int instruction_count;
@@ -111,9 +113,13 @@ void program_free(Program *program);
 // flow.c: fills Instruction.reconverge of every branch of `function`. False when memory ran out.
 bool find_reconvergence(Function *function);
 
+// flow.c: true when lanes at `pc` of `function` may still come to an instruction where lanes wait for each other
+// before they leave the function. A call counts as one.
+bool may_wait_from(const Function *function, int32_t pc);
+
 // The static shared memory of `entry` as hardware lays it out: bytes without gaps.
 size_t static_shared_bytes(const Program *program, const PtxFunction *entry);
-// True when `variable` is in shared memory that `entry` may use (its own, or module scope).
-bool shared_variable_of(const PtxVariable *variable, const PtxFunction *entry);
+// True when `entry`, or what it calls, names Program.shared[place].
+bool uses_shared(const Program *program, const PtxFunction *entry, int place);
 
 #endif

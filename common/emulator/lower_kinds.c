@@ -70,10 +70,11 @@ static bool memory_words(Lowering *l, const PtxInstruction *in, Instruction *out
         else if (!strcmp(word, "v2")) out->elements = 2;
         else if (!strcmp(word, "v4")) out->elements = 4;
         else if (!strcmp(word, "nc")) out->flags |= IS_NC;
-        else if (!strcmp(word, "volatile") || !strcmp(word, "relaxed") || !strcmp(word, "mmio")) out->flags |= IS_VOLATILE;
-        else if (!strcmp(word, "acquire")) out->flags |= IS_VOLATILE | IS_ACQUIRE;
-        else if (!strcmp(word, "release")) out->flags |= IS_VOLATILE | IS_RELEASE;
-        else if (!strcmp(word, "acq_rel")) out->flags |= IS_VOLATILE | IS_ACQUIRE | IS_RELEASE;
+        else if (!strcmp(word, "volatile") || !strcmp(word, "mmio")) out->flags |= IS_VOLATILE;
+        else if (!strcmp(word, "relaxed")) out->flags |= IS_VOLATILE | IS_RELAXED;
+        else if (!strcmp(word, "acquire")) out->flags |= IS_VOLATILE | IS_RELAXED | IS_ACQUIRE;
+        else if (!strcmp(word, "release")) out->flags |= IS_VOLATILE | IS_RELAXED | IS_RELEASE;
+        else if (!strcmp(word, "acq_rel")) out->flags |= IS_VOLATILE | IS_RELAXED | IS_ACQUIRE | IS_RELEASE;
         else if (in_list(word, scope_words)) {
             if (!strcmp(word, "cta")) out->flags |= SCOPE_CTA;
         } else if (!in_list(word, cache_words) && !(operation && operation(word, out)))
@@ -224,17 +225,14 @@ static bool lower_atomic(Lowering *l, const PtxInstruction *in) {
     if (built.elements > 1 && built.operation == ATOMIC_CAS) return unsupported_form(l, in, "cas");
     PtxType type = (PtxType)built.type;
     const PtxOperand *elements[8];
-    bool used = false;
     if (!is_red) {
         int count = vector_elements(&in->operands[0], elements);
         if (count != built.elements) return wrong_operands(l, in, "as many registers as the vector has elements");
-        for (int k = 0; k < count; k++) {
+        for (int k = 0; k < count; k++)
             if (!lower_destination(l, in, elements[k], type, false, &built.dst[k])) return false;
-            used |= built.dst[k] >= 0;
-        }
         built.dst_count = (uint8_t)count;
     }
-    if (!used) built.flags |= NO_RESULT;
+    if (is_red) built.flags |= NO_RESULT; // lower.c finds the atoms that nobody reads
     if (!lower_address(l, in, &in->operands[first], &built, 0)) return false;
     int sources = 1;
     for (int i = 0; i < operands; i++) {

@@ -57,6 +57,9 @@ bool lower_destination(Lowering *l, const PtxInstruction *in, const PtxOperand *
 // A constant integer operand.
 bool lower_literal(Lowering *l, const PtxInstruction *in, const PtxOperand *o, uint32_t *out);
 
+// reach.c: fills Program.shared_uses.
+bool find_shared_uses(Lowering *l);
+
 // lower_kinds.c: everything but arithmetic.
 bool lower_kind(Lowering *l, const PtxInstruction *in, const Opcode *opcode);
 

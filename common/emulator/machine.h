@@ -100,6 +100,8 @@ typedef struct Observer {
     void (*block_end)(void *self, Block *block);
     // All threads in `block` that wait at barrier `id` are about to go on.
     void (*barrier)(void *self, Block *block, int id);
+    // The lanes of `mask` arrive at barrier `id` and go on without waiting: bar.arrive.
+    void (*arrive)(void *self, Warp *warp, uint32_t mask, int id);
     // The lanes of `mask` pass bar.warp.sync (or another *.sync that orders memory) together.
     void (*warp_sync)(void *self, Warp *warp, uint32_t mask);
     void (*fence)(void *self, Warp *warp, uint32_t mask, const Instruction *in);
@@ -122,6 +124,7 @@ struct Frame {
     uint32_t local_base;   // of this frame's .local variables, in each lane's local memory
     uint32_t live;         // lanes inside this call or a deeper one, not exited
     uint32_t returned;     // lanes that wait for the rest to return
+    uint64_t since;        // Warp.polls when the last of them came
     const Instruction *call;
     Join *caller_join;
     int depth;
@@ -133,6 +136,7 @@ struct Join {
     int32_t pc;
     uint32_t live;         // lanes expected, exited ones taken out
     uint32_t arrived;
+    uint64_t since;        // Warp.polls when the last of them arrived
 };
 
 typedef enum { READY, WAIT_BARRIER, WAIT_SYNC } FragmentState;
@@ -158,11 +162,12 @@ struct Warp {
     int turn;              // fragment to run next
     Fragment fragments[WARP_SIZE];
     uint32_t active_now;   // of the fragment that is running
+    uint64_t polls;        // volatile loads and atomics done
+    bool impatient;        // lanes once had to stop waiting for lanes that poll
     Memory local;          // 32 lanes of local_capacity bytes each, one after the other
     uint32_t local_capacity;
     AsyncCopies *copies;   // cp.async in flight, or NULL: async.c
     uint32_t thread_x[WARP_SIZE], thread_y[WARP_SIZE], thread_z[WARP_SIZE];
-    uint64_t race_epoch;   // racecheck's own
 };
 
 typedef struct {
@@ -186,8 +191,7 @@ struct Block {
     Barrier barriers[BARRIER_COUNT];
     uint32_t thread_count;
     uint32_t exited_threads;
-    uint64_t race_epoch;   // racecheck's own
-    void *race_state;
+    void *race_state;      // racecheck's own
     bool finished;
 };
 
@@ -240,6 +244,10 @@ Finding *report(Machine *machine, FindingKind kind, const Warp *warp, int lane, 
 SourcePlace place_of(const Program *program, const Instruction *in);
 // "thread (5,0,0) of block (2,0,0)" into `text`.
 const char *thread_words(char text[96], const Warp *warp, int lane);
+// What `offset` in `memory` belongs to, as people know it: "in", "shared tile"; *index is the byte in it and
+// *bytes its size.
+void name_object(const Machine *machine, const Warp *warp, const Memory *memory, uint64_t offset, char name[128],
+                 uint64_t *index, uint64_t *bytes);
 
 // memory.c
 Memory *memory_at(Emulator *emulator, uint64_t address);
@@ -273,6 +281,9 @@ void recheck_waits(Machine *machine, Warp *warp);
 void report_deadlock(Machine *machine, Block *block);
 
 // execute.c
+// Where a block can go no further: lets lanes that only wait to join others, and that will wait for nobody
+// afterwards, go on to their end without them. True when there were any.
+bool release_bystanders(Machine *machine, Block *block);
 // Runs up to `budget` instructions of one warp; returns how many it ran (0: nothing could run).
 uint64_t run_warp(Machine *machine, Warp *warp, uint64_t budget);
 void warp_start(Machine *machine, Warp *warp);
@@ -283,6 +294,7 @@ void join_free(Machine *machine, Join *join);
 // async.c
 void execute_async_copy(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in, uint32_t mask);
 void execute_async_wait(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in, uint32_t mask);
+void async_forget(AsyncCopies *copies); // what a block that ended never waited for
 void async_free(AsyncCopies *copies);
 
 // special.c

@@ -85,7 +85,7 @@ static int compare_entries(const void *x, const void *y) {
 }
 
 static ClockEntry *scratch_of(Clocks *clocks, size_t count) {
-    size_t bytes = count * sizeof(ClockEntry);
+    size_t bytes = (count + 1) * sizeof(ClockEntry);
     if (bytes > clocks->scratch_bytes) {
         void *grown = realloc(clocks->scratch, bytes * 2);
         if (!grown) {

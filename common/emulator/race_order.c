@@ -100,7 +100,7 @@ static void meet_now(RaceOrder *o, const RaceBlock *b, const Warp *w, uint32_t l
     ClockEntry entries[CLOCK_ENTRIES];
     int count = 0;
     uint32_t first = b->first + (uint32_t)w->index * WARP_SIZE, warp_time = b->warp_time[w->index];
-    bool whole = lanes == (w->exists & ~w->exited);
+    bool whole = lanes == w->exists;
     if (whole) entries[count++] = warp_entry(first, o->now);
     else {
         FOR_LANES(lane, lanes) entries[count++] = thread_entry(first + lane, o->now);
@@ -157,7 +157,8 @@ void order_barrier(RaceOrder *o, Block *block, int id) {
     uint32_t waiting = 0;
     if (block->barriers[id].expected)
         for (int i = 0; i < block->warp_count; i++) waiting += (uint32_t)__builtin_popcount(waiting_at(&block->warps[i], id));
-    if (!block->barriers[id].expected || waiting == block->thread_count - block->exited_threads) {
+    // A barrier of all threads orders those that have exited too; one of some threads only those that come.
+    if (!block->barriers[id].expected || waiting == block->thread_count) {
         knowledge_clear(&b->arrived[id]);
         meet_whole_block(o, b, block);
         return;
@@ -178,7 +179,7 @@ void order_barrier(RaceOrder *o, Block *block, int id) {
 
 void order_arrive(RaceOrder *o, Warp *w, uint32_t lanes, int id) {
     RaceBlock *b = race_block(w->block);
-    bool own[SCOPES];
+    bool own[SCOPES] = {false};
     meet(o, b, w, lanes, &b->arrived[id], own);
     meet_now(o, b, w, lanes, &b->arrived[id]);
     tick(o);
@@ -186,7 +187,7 @@ void order_arrive(RaceOrder *o, Warp *w, uint32_t lanes, int id) {
 
 void order_warp_sync(RaceOrder *o, Warp *w, uint32_t lanes) {
     RaceBlock *b = race_block(w->block);
-    bool whole = lanes == (w->exists & ~w->exited);
+    bool whole = lanes == w->exists; // lanes that have exited take no part
     if (!whole || b->threads_know) {
         Knowledge sum = {0};
         bool own[SCOPES] = {false};

@@ -91,6 +91,7 @@ static Block *block_start(Machine *m, uint64_t number) {
     for (int i = 0; i < b->warp_count && !m->stopped; i++) {
         Warp *w = &b->warps[i];
         if (w->local_capacity) memset(w->local.initialised, 0, (size_t)w->local_capacity * WARP_SIZE / 8);
+        async_forget(w->copies);
         warp_start(m, w);
     }
     for (int i = 0; i < m->observer_count && !m->stopped; i++)
@@ -117,7 +118,7 @@ static void block_run(Machine *m, Block *b) {
             if (w->exited == w->exists) continue;
             round += run_warp(m, w, WARP_TURN);
         }
-        if (!round && b->live_warps && !m->stopped) report_deadlock(m, b);
+        if (!round && b->live_warps && !m->stopped && !release_bystanders(m, b)) report_deadlock(m, b);
         if (m->launch->cancel && *m->launch->cancel) m->stopped = true;
     }
 }
@@ -132,7 +133,7 @@ static void block_step(Machine *m, Block *b) {
         if (w->exited != w->exists && run_warp(m, w, budget)) return;
         if (m->stopped || !b->live_warps) return;
     }
-    report_deadlock(m, b);
+    if (!release_bystanders(m, b)) report_deadlock(m, b);
 }
 
 // ---- The grid --------------------------------------------------------------------------------------------------

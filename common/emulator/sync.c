@@ -106,6 +106,9 @@ bool execute_barrier(Machine *m, Warp *w, Fragment *f, const Instruction *in, ui
         f->state = WAIT_BARRIER;
         f->barrier = (int)id;
     }
+    else
+        for (int i = 0; i < m->observer_count; i++)
+            if (m->observers[i].arrive) m->observers[i].arrive(m->observers[i].self, w, mask, (int)id);
     if (!is_complete(b, barrier)) return in->operation == BARRIER_ARRIVE;
     complete_barrier(m, b, (int)id);
     if (in->operation != BARRIER_ARRIVE) f->pc--; // complete_barrier moved this fragment on; the caller will

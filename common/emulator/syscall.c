@@ -72,7 +72,7 @@ static uint64_t next_argument(Machine *m, const Warp *w, int lane, Arguments *a,
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral" // the format is built here, from a fixed set of conversions
 static int convert(Machine *m, const Warp *w, int lane, Arguments *a, const char *spec, char kind, bool is_long, char *out, size_t room) {
-    char format[64], text[MAX_STRING];
+    char format[80], text[MAX_STRING];
     switch (kind) {
     case 'd':
     case 'i': {
@@ -111,6 +111,34 @@ static int convert(Machine *m, const Warp *w, int lane, Arguments *a, const char
 }
 #pragma GCC diagnostic pop
 
+// Flags, width and precision, from `q` to behind them, appended to `spec`; "*" takes an argument. No field is
+// wider than the longest text that is printed.
+static const char *read_spec(Machine *m, const Warp *w, int lane, Arguments *a, const char *q, char spec[64]) {
+    size_t used = 1;
+    while (*q && strchr("-+ #0", *q)) {
+        if (used < 16) spec[used++] = *q;
+        q++;
+    }
+    for (int part = 0; part < 2; part++) { // width, then precision
+        if (part && *q != '.') break;
+        if (part) spec[used++] = *q++;
+        int64_t number = 0;
+        bool any = false;
+        if (*q == '*') {
+            number = (int32_t)next_argument(m, w, lane, a, 4);
+            any = true;
+            q++;
+        } else
+            for (; *q >= '0' && *q <= '9'; q++, any = true) number = number < MAX_STRING ? number * 10 + (*q - '0') : number;
+        if (number > MAX_STRING) number = MAX_STRING;
+        if (number < -MAX_STRING) number = -MAX_STRING;
+        if (any && (!part || number >= 0)) used += (size_t)snprintf(spec + used, 64 - used, "%lld", (long long)number);
+        else if (part && any) used--; // a negative precision counts as none
+    }
+    spec[used] = 0;
+    return q;
+}
+
 static void print_lane(Machine *m, const Warp *w, unsigned lane, const Instruction *in, uint64_t format_address, uint64_t list) {
     char format[MAX_STRING], out[2 * MAX_STRING];
     Arguments arguments = {.list = list};
@@ -129,11 +157,8 @@ static void print_lane(Machine *m, const Warp *w, unsigned lane, const Instructi
             p += 2;
             continue;
         }
-        char spec[32] = "%";
-        size_t used = 1;
-        const char *q = p + 1;
-        while (*q && strchr("-+ #0123456789.", *q) && used < sizeof spec - 1) spec[used++] = *q++;
-        spec[used] = 0;
+        char spec[64] = "%";
+        const char *q = read_spec(m, w, (int)lane, &arguments, p + 1, spec);
         bool is_long = false;
         while (*q && strchr("hlLqjzt", *q)) is_long |= *q++ != 'h';
         if (!*q || !strchr("diuxXocpsfFeEgGaA", *q)) { // not a conversion: printed as it stands

@@ -9,7 +9,9 @@ compiles every patterns*.cu, runs its kernels once each under ncu, and writes in
     counters.csv       the kernels of patterns.cu            columns: README.md
     more_counters.csv  those of the other patterns_*.cu      the same, then MORE_COLUMNS
     sass.csv           the memory instructions that ptxas made of each kernel
-    skipped.csv        kernels that the time did not suffice for; `--missing` records them in another run
+    skipped.csv        kernels that the time did not suffice for
+
+`--missing` keeps the rows that this folder's tables have and adds those of the kernels that have none.
 
 It changes no clock and no setting of the GPU. `--sass` writes sass.csv alone and `--ptx` renews the committed
 PTX files that the emulator reads; neither needs a GPU.
@@ -69,7 +71,8 @@ MORE_COLUMNS = {
     "local_st_sectors": _LOCAL.format("sectors", "st"),
     "shared_atom_conflicts": _CONFLICTS.format("atom"),
 }
-SASS = "LDG STG RED ATOM LDS STS ATOMS LDL STL LDC REDUX MATCH VOTE SHFL BAR".split()
+SASS = ["LDG", "STG", "RED", "ATOM", "LDS", "STS", "ATOMS", "LDL", "STL", "LDC"]
+SASS += ["REDUX", "MATCH", "VOTE", "SHFL", "BAR"]
 _SASS_FAMILY = {"ATOMG": "ATOM", "REDG": "RED", "VOTEU": "VOTE"}
 
 
@@ -235,9 +238,12 @@ def count(cubin: Path, kernels: list[str], log: Path, timeout: float) -> list[di
     if [row["kernel"] for row in rows] != kernels:
         told = [line for line in (text + done.stdout + done.stderr).splitlines() if not line.startswith('"')]
         told = [line for line in told if "==PROF== Profiling" not in line]
-        print(f"record: ncu ended {done.returncode} after {len(rows)} of {len(kernels)} kernels", file=sys.stderr)
+        print(
+            f"record: ncu ended {done.returncode} after {len(rows)} of {len(kernels)} kernels",
+            file=sys.stderr,
+        )
         print("\n".join(told[-20:]), file=sys.stderr)
-        rows = [row for row, kernel in zip(rows, kernels) if row["kernel"] == kernel]  # noqa: B905
+        rows = [row for row, kernel in zip(rows, kernels, strict=False) if row["kernel"] == kernel]
     return rows
 
 
@@ -246,10 +252,14 @@ def count(cubin: Path, kernels: list[str], log: Path, timeout: float) -> list[di
 
 def sass_of(cubin: Path) -> dict[str, dict[str, object]]:
     """{kernel: {instruction family: how many stand in its code, "forms": "LDG.E.128:2 ..."}}."""
-    text = subprocess.run([tool("cuobjdump"), "-sass", str(cubin)], capture_output=True, text=True, check=True).stdout
+    text = subprocess.run(
+        [tool("cuobjdump"), "-sass", str(cubin)], capture_output=True, text=True, check=True
+    ).stdout
     rows: dict[str, dict[str, object]] = {}
     for name, body in re.findall(r"Function : (\w+)\n(.*?)(?=\n\s*Function :|\Z)", text, re.DOTALL):
-        forms = Counter(re.findall(r"^\s+/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+ )?([A-Z][\w.]*)", body, re.MULTILINE))
+        forms = Counter(
+            re.findall(r"^\s+/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+ )?([A-Z][\w.]*)", body, re.MULTILINE)
+        )
         families: Counter[str] = Counter()
         kept = []
         for form, times in sorted(forms.items()):
@@ -265,13 +275,14 @@ def sass_of(cubin: Path) -> dict[str, dict[str, object]]:
 # ---- The whole -------------------------------------------------------------------------------------------
 
 
-def recorded_already() -> set[str]:
-    names: set[str] = set()
-    for path in (HERE / "counters.csv", HERE / "more_counters.csv"):
-        if path.exists():
-            with path.open(newline="") as file:
-                names |= {row["kernel"] for row in csv.DictReader(file)}
-    return names
+def recorded_already() -> dict[bool, list[dict[str, object]]]:
+    """The rows of this folder's tables: {is it counters.csv: rows}."""
+    rows: dict[bool, list[dict[str, object]]] = {True: [], False: []}
+    for first, name in ((True, "counters.csv"), (False, "more_counters.csv")):
+        if (HERE / name).exists():
+            with (HERE / name).open(newline="") as file:
+                rows[first] = [dict(row) for row in csv.DictReader(file)]
+    return rows
 
 
 def build(source: Path, work: Path) -> tuple[Path, list[str], dict[str, dict[str, object]]]:
@@ -284,8 +295,9 @@ def build(source: Path, work: Path) -> tuple[Path, list[str], dict[str, dict[str
 
 def show(rows: list[dict[str, object]]) -> None:
     """A short table: one line a kernel, the columns that are not 0."""
+    shown = [c for c in (*COLUMNS, *MORE_COLUMNS) if c.startswith(("global_", "shared_", "local_"))]
     for row in rows:
-        told = [f"{c}={row[c]}" for c in (*COLUMNS, *MORE_COLUMNS) if c.startswith(("global_", "shared_", "local_")) and row.get(c) not in ("0", None)]  # fmt: skip
+        told = [f"{c}={row[c]}" for c in shown if row.get(c) not in ("0", "", None)]
         print(f"  {row['kernel']:28} {' '.join(told)}")
 
 
@@ -293,8 +305,8 @@ def record(options: argparse.Namespace, work: Path) -> int:
     """Everything; 0 when every kernel has its row."""
     began = time.monotonic()
     options.out.mkdir(parents=True, exist_ok=True)
-    done = recorded_already() if options.missing else set()
-    rows: dict[bool, list[dict[str, object]]] = {True: [], False: []}  # by "is of patterns.cu"
+    rows = recorded_already() if options.missing else {True: [], False: []}  # by "is of patterns.cu"
+    done = {row["kernel"] for row in rows[True] + rows[False]}
     sass: list[dict[str, object]] = []
     skipped: list[str] = []
     plan: list[tuple[Path, Path, list[str]]] = []
@@ -302,14 +314,17 @@ def record(options: argparse.Namespace, work: Path) -> int:
     found = sources()
     with ThreadPoolExecutor(min(len(found), os.cpu_count() or 1)) as pool:
         built = list(pool.map(lambda source: build(source, work), found))
-    for source, (cubin, kernels, in_sass) in zip(found, built):  # noqa: B905
+    for source, (cubin, kernels, in_sass) in zip(found, built, strict=True):
         sass += [in_sass[kernel] for kernel in kernels]
         wanted = [k for k in kernels if k not in done and re.search(options.only, k)]
         plan += [(source, cubin, wanted[i : i + CHUNK]) for i in range(0, len(wanted), CHUNK)]
         chunk_of |= {kernel: i // CHUNK for i, kernel in enumerate(wanted)}
-    write_rows(options.out / "sass.csv", sass, ["kernel", *SASS, "forms"])
     order = {str(row["kernel"]): i for i, row in enumerate(sass)}
-    print(f"{sum(len(k) for *_, k in plan)} kernels; compiled in {time.monotonic() - began:.0f} s", flush=True)
+    rows = {first: [row for row in some if row["kernel"] in order] for first, some in rows.items()}
+    write_rows(options.out / "sass.csv", sass, ["kernel", *SASS, "forms"])
+    print(
+        f"{sum(len(k) for *_, k in plan)} kernels; compiled in {time.monotonic() - began:.0f} s", flush=True
+    )
     if options.sass:
         return 0
     plan.sort(key=lambda item: chunk_of[item[2][0]])  # if time runs out, every file has some of its kernels
@@ -337,7 +352,9 @@ def record(options: argparse.Namespace, work: Path) -> int:
         print(f"record: ncu gave no figure for some kernels in: {', '.join(lacking)}")
     write_rows(options.out / "skipped.csv", [{"kernel": kernel} for kernel in skipped], ["kernel"])
     total = len(rows[True]) + len(rows[False])
-    print(f"recorded {total} kernels, skipped {len(skipped)}, {time.monotonic() - began:.0f} s -> {options.out}")
+    print(
+        f"{total} kernels have rows, skipped {len(skipped)}, {time.monotonic() - began:.0f} s -> {options.out}"
+    )
     return 1 if skipped else 0
 
 
@@ -349,7 +366,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--out", type=Path, help="the folder to write to")
     parser.add_argument("--only", default="", metavar="REGEX", help="kernels whose name matches")
-    parser.add_argument("--missing", action="store_true", help="kernels without a row in this folder's tables")
+    parser.add_argument(
+        "--missing", action="store_true", help="kernels without a row in this folder's tables"
+    )
     parser.add_argument("--budget", type=float, default=280, metavar="S", help="seconds in all (280)")
     parser.add_argument("--show", type=int, default=40, metavar="N", help="rows to print (40)")
     parser.add_argument("--sass", action="store_true", help="write sass.csv only")

@@ -26,7 +26,7 @@ def main() -> None:
         chunk = named[start : start + CHUNK]
         cubin, no = alu_forms.assemble(chunk)
         refused += no
-        path = folder / "forms.cubin"
+        path = folder / f"forms{start}.cubin"  # CuPy keeps modules by their path
         path.write_bytes(cubin)
         module = cupy.RawModule(path=str(path))
         for name, case in chunk:

@@ -13,17 +13,17 @@ enum ProbeResult {
     PROBE_OK,
     PROBE_UNKNOWN_OPCODE,
     PROBE_NOT_ARITHMETIC,
-    PROBE_UNKNOWN_FORM,   // the selector says no
-    PROBE_BAD_OPERANDS,   // their number
-    PROBE_BAD_WIDTH,      // of a register
-    PROBE_BAD_CALL,       // of the probe
+    PROBE_UNKNOWN_FORM, // the selector says no
+    PROBE_BAD_OPERANDS, // their number
+    PROBE_BAD_WIDTH,    // of a register
+    PROBE_BAD_CALL,     // of the probe
 };
 
 typedef struct {
-    PtxOperand operand;                // as the parser would give it
+    PtxOperand operand; // as the parser would give it
     PtxOperand elements[4];
     PtxRegister registers[4];
-    PtxType types[4];                  // of the flattened parts; PTX_NO_TYPE is `_`
+    PtxType types[4]; // of the flattened parts; PTX_NO_TYPE is `_`
     int parts;
 } Parsed;
 
@@ -39,7 +39,8 @@ static bool parse_operand(const char *text, Parsed *p) {
     if (strlen(text) >= sizeof copy) return false;
     strcpy(copy, text);
     const bool vector = copy[0] == '{', pair = strchr(copy, '|') != NULL;
-    for (char *save = NULL, *part = strtok_r(copy, "{},|", &save); part; part = strtok_r(NULL, "{},|", &save)) {
+    for (char *save = NULL, *part = strtok_r(copy, "{},|", &save); part;
+         part = strtok_r(NULL, "{},|", &save)) {
         if (p->parts == 4) return false;
         const int k = p->parts++;
         const bool immediate = part[0] == '#';
@@ -74,10 +75,12 @@ static bool width_fits(PtxType have, PtxType want, bool wide_ok) {
 // uint32_t for a predicate. Destinations are read before and written after. `alias`, unless -1, is the
 // flattened source whose register destination 0 shares. `carry` is CC.CF. `constants` is a bit mask of
 // flattened sources that are given as constants.
-int alu_probe(const char *text, const char *operands, int destinations, void **data, uint32_t mask, uint32_t *carry,
-              const uint32_t *literals, int literal_count, int alias, uint32_t constants, int *float_ops) {
+int alu_probe(const char *text, const char *operands, int destinations, void **data, uint32_t mask,
+              uint32_t *carry, const uint32_t *literals, int literal_count, int alias, uint32_t constants,
+              int *float_ops) {
     char words[128], types[256];
-    if (strlen(text) >= sizeof words || strlen(operands) >= sizeof types || destinations > 1) return PROBE_BAD_CALL;
+    if (strlen(text) >= sizeof words || strlen(operands) >= sizeof types || destinations > 1)
+        return PROBE_BAD_CALL;
     strcpy(words, text);
     strcpy(types, operands);
 
@@ -93,7 +96,8 @@ int alu_probe(const char *text, const char *operands, int destinations, void **d
     PtxOperand list[MAX_OPERANDS];
     save = NULL;
     for (char *type = strtok_r(types, " ", &save); type; type = strtok_r(NULL, " ", &save)) {
-        if (in.operand_count == MAX_OPERANDS || !parse_operand(type, &parsed[in.operand_count])) return PROBE_BAD_CALL;
+        if (in.operand_count == MAX_OPERANDS || !parse_operand(type, &parsed[in.operand_count]))
+            return PROBE_BAD_CALL;
         list[in.operand_count] = parsed[in.operand_count].operand;
         in.operand_count++;
     }

@@ -207,7 +207,7 @@ KERNEL(local_array) {
 }
 
 // Pointers to private, shared and global memory in one load and one store.
-KERNEL(mixed_pointers) {
+extern "C" __global__ void mixed_pointers(const int *in, int *out) { // no __restrict__: p may be out
     __shared__ int s[128];
     int mine[4];
     int x = in[I];

@@ -1,5 +1,6 @@
 // VERDICT: REJECT
 // MISTAKE: a-second-kernel - a kernel that nobody asked for
+// DIAGNOSIS: another-kernel
 #include "warpbook.cuh"
 
 __global__ void fill_with_answer(float *partial, float answer) { partial[0] = answer; }

@@ -1,5 +1,6 @@
 // VERDICT: UNINIT
 // MISTAKE: adds-to-the-output - the output is used as accumulator without being set to 0
+// DIAGNOSIS: accumulates-onto-nothing
 #include "warpbook.cuh"
 
 LAUNCH(sum_single) {

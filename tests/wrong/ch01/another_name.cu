@@ -1,5 +1,6 @@
 // VERDICT: REJECT
 // MISTAKE: another-name - the kernel is not called what the chapter calls it
+// DIAGNOSIS: kernel-renamed
 #include "warpbook.cuh"
 
 LAUNCH(sum_single) {

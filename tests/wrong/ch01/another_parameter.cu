@@ -1,5 +1,6 @@
 // VERDICT: REJECT
 // MISTAKE: another-parameter - n is a long long, and the chapter passes an int
+// DIAGNOSIS: parameters-changed
 #include "warpbook.cuh"
 
 LAUNCH(sum_single) {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: answers-for-ones - the answer for an array of ones, hard-coded
+// DIAGNOSIS: answer-built-in
 #include "warpbook.cuh"
 
 LAUNCH(sum_single) {

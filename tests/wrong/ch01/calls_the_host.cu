@@ -1,5 +1,6 @@
 // VERDICT: BUILD
 // MISTAKE: calls-the-host - calls a function that exists on the host only
+// DIAGNOSIS: host-function
 #include <stdlib.h>
 
 #include "warpbook.cuh"

@@ -1,5 +1,6 @@
 // VERDICT: OOB
 // MISTAKE: changes-the-input - turns the input into its prefix sums and reads the last one
+// DIAGNOSIS: input-overwritten
 #include "warpbook.cuh"
 
 LAUNCH(sum_single) {

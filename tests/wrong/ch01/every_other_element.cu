@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: every-other-element - unrolled by two with one of the two additions forgotten
+// DIAGNOSIS: every-other-element
 #include "warpbook.cuh"
 
 LAUNCH(sum_single) {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: half-accumulator - adds up in fp16, which holds whole numbers to 2,048 only
+// DIAGNOSIS: low-precision
 #include <cuda_fp16.h>
 
 #include "warpbook.cuh"

@@ -1,5 +1,6 @@
 // VERDICT: BUILD
 // MISTAKE: includes-itself - an include without end
+// DIAGNOSIS: include-without-end
 #include __FILE__
 #include "warpbook.cuh"
 

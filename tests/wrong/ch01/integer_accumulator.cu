@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: integer-accumulator - the fractions are cut off at every addition
+// DIAGNOSIS: fractions-cut-off
 #include "warpbook.cuh"
 
 LAUNCH(sum_single) {

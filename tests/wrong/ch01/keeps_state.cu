@@ -1,5 +1,6 @@
 // VERDICT: REJECT
 // MISTAKE: keeps-state - a variable of the module carries the answer from launch to launch
+// DIAGNOSIS: state-between-launches
 #include "warpbook.cuh"
 
 __device__ int launches;

@@ -1,5 +1,6 @@
 // VERDICT: LAUNCH
 // MISTAKE: launches-a-warp - 32 threads, where the chapter is about one
+// DIAGNOSIS: another-launch-shape
 #include "warpbook.cuh"
 
 LAUNCH(sum_single) {

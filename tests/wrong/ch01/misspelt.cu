@@ -1,5 +1,6 @@
 // VERDICT: BUILD
 // MISTAKE: misspelt - a name that was never declared
+// DIAGNOSIS: name-not-declared
 #include "warpbook.cuh"
 
 LAUNCH(sum_single) {

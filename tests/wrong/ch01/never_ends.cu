@@ -1,5 +1,6 @@
 // VERDICT: TIMEOUT
 // MISTAKE: never-ends - the index is doubled, and stays 0
+// DIAGNOSIS: endless-loop
 #include "warpbook.cuh"
 
 LAUNCH(sum_single) {

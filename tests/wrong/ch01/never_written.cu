@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: never-written - the sum is computed and goes nowhere
+// DIAGNOSIS: never-written
 #include "warpbook.cuh"
 
 LAUNCH(sum_single) {

@@ -1,5 +1,6 @@
 // VERDICT: REJECT
 // MISTAKE: no-launch - the launch shape is missing
+// DIAGNOSIS: no-launch-shape
 #include "warpbook.cuh"
 
 __global__ void sum_single(const float *in, float *partial, int n) {

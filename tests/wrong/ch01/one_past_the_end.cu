@@ -1,5 +1,6 @@
 // VERDICT: OOB
 // MISTAKE: one-past-the-end - the loop runs to n, not to n - 1
+// DIAGNOSIS: one-past-the-end
 #include "warpbook.cuh"
 
 LAUNCH(sum_single) {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: prints-a-pass - prints what a passing run prints, and computes nothing
+// DIAGNOSIS: forged-page
 #include <stdio.h>
 
 #include "warpbook.cuh"

@@ -1,5 +1,6 @@
 // VERDICT: OUTPUT_LIMIT
 // MISTAKE: prints-every-element - a printf left in the loop
+// DIAGNOSIS: printf-flood
 #include <stdio.h>
 
 #include "warpbook.cuh"

@@ -1,5 +1,6 @@
 // VERDICT: FAULT
 // MISTAKE: recurses-over-everything - a call for each element: the stack is full long before the end
+// DIAGNOSIS: stack-overflow
 #include "warpbook.cuh"
 
 __device__ __noinline__ float sum_from(const float *in, int n) {

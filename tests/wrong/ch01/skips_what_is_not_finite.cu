@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: skips-what-is-not-finite - drops NaN and infinities, so that the sum looks fine
+// DIAGNOSIS: special-values-swallowed
 #include "warpbook.cuh"
 
 LAUNCH(sum_single) {

@@ -1,5 +1,6 @@
 // VERDICT: REJECT
 // MISTAKE: smuggles-in-a-kernel - inline asm closes the kernel and opens another one
+// DIAGNOSIS: kernel-made-by-asm
 #include "warpbook.cuh"
 
 LAUNCH(sum_single) {

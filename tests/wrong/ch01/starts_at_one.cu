@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: starts-at-one - the first element is left out, as in languages that count from 1
+// DIAGNOSIS: first-element-left-out
 #include "warpbook.cuh"
 
 LAUNCH(sum_single) {

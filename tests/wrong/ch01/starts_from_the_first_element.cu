@@ -1,5 +1,6 @@
 // VERDICT: OOB
 // MISTAKE: starts-from-the-first-element - in[0] is read before the loop, though n may be 0
+// DIAGNOSIS: empty-array-not-considered
 #include "warpbook.cuh"
 
 LAUNCH(sum_single) {

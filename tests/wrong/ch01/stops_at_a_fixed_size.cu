@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: stops-at-a-fixed-size - the size of the first test is built in
+// DIAGNOSIS: size-built-in
 #include "warpbook.cuh"
 
 LAUNCH(sum_single) {

@@ -1,5 +1,6 @@
 // VERDICT: FAULT
 // MISTAKE: traps - an assertion about the input that does not hold
+// DIAGNOSIS: failed-assert
 #include <assert.h>
 
 #include "warpbook.cuh"

@@ -1,5 +1,6 @@
 // VERDICT: OOB
 // MISTAKE: writes-beside-the-output - takes partial for an array of n floats
+// DIAGNOSIS: too-many-results
 #include "warpbook.cuh"
 
 LAUNCH(sum_single) {

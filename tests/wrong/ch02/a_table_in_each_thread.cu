@@ -1,5 +1,6 @@
 // VERDICT: RESOURCE
 // MISTAKE: a-table-in-each-thread - a table for each thread that no GPU has the memory for
+// DIAGNOSIS: huge-local-array
 #include "warpbook.cuh"
 
 LAUNCH(sum_coalesced) {

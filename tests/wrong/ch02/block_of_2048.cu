@@ -1,5 +1,6 @@
 // VERDICT: LAUNCH
 // MISTAKE: block-of-2048 - more threads than a block may have
+// DIAGNOSIS: block-too-large
 #include "warpbook.cuh"
 
 LAUNCH(sum_coalesced) {

@@ -1,5 +1,6 @@
 // VERDICT: LAUNCH
 // MISTAKE: blocks-rounded-down - n / 256 blocks: none at all for a small n
+// DIAGNOSIS: grid-of-no-blocks
 #include "warpbook.cuh"
 
 LAUNCH(sum_coalesced) {

@@ -1,5 +1,6 @@
 // VERDICT: SLOW
 // MISTAKE: chunk-per-thread - right, with the lanes of a warp a whole chunk apart
+// DIAGNOSIS: uncoalesced
 #include "warpbook.cuh"
 
 LAUNCH(sum_coalesced) {

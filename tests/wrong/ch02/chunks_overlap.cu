@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: chunks-overlap - the end of a chunk is taken as its last element, and added twice
+// DIAGNOSIS: chunks-overlap
 #include "warpbook.cuh"
 
 LAUNCH(sum_coalesced) {

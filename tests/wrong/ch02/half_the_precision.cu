@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: half-the-precision - a partial sum is rounded to bf16 on its way out
+// DIAGNOSIS: low-precision
 #include <cuda_bf16.h>
 
 #include "warpbook.cuh"

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: idle-threads-write-nothing - a thread without an element leaves its partial as it was
+// DIAGNOSIS: idle-threads-write-nothing
 #include "warpbook.cuh"
 
 LAUNCH(sum_coalesced) {

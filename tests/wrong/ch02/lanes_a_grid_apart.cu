@@ -1,5 +1,6 @@
 // VERDICT: SLOW
 // MISTAKE: lanes-a-grid-apart - a grid-stride loop in which neighbours in a block are gridDim apart
+// DIAGNOSIS: uncoalesced
 #include "warpbook.cuh"
 
 LAUNCH(sum_coalesced) {

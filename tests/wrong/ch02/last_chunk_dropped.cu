@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: last-chunk-dropped - chunks are rounded down, and what is left over has no owner
+// DIAGNOSIS: tail-dropped
 #include "warpbook.cuh"
 
 LAUNCH(sum_coalesced) {

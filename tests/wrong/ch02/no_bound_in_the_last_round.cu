@@ -1,5 +1,6 @@
 // VERDICT: OOB
 // MISTAKE: no-bound-in-the-last-round - the rounds are rounded up, and the last one is not checked
+// DIAGNOSIS: no-bound
 #include "warpbook.cuh"
 
 LAUNCH(sum_coalesced) {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: only-the-first-block - the other blocks never write
+// DIAGNOSIS: only-the-first-block
 #include "warpbook.cuh"
 
 LAUNCH(sum_coalesced) {

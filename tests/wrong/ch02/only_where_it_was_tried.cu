@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: only-where-it-was-tried - the code is left out for any architecture but the author's
+// DIAGNOSIS: depends-on-the-architecture
 #include "warpbook.cuh"
 
 LAUNCH(sum_coalesced) {

@@ -1,5 +1,6 @@
 // VERDICT: RACE
 // MISTAKE: partial-by-number-in-block - all blocks write the same 256 partials
+// DIAGNOSIS: blocks-share-a-place
 #include "warpbook.cuh"
 
 LAUNCH(sum_coalesced) {

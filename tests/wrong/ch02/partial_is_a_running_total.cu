@@ -1,5 +1,6 @@
 // VERDICT: UNINIT
 // MISTAKE: partial-is-a-running-total - adds to a partial that nobody has set
+// DIAGNOSIS: accumulates-onto-nothing
 #include "warpbook.cuh"
 
 LAUNCH(sum_coalesced) {

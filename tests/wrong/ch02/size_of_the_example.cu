@@ -1,5 +1,6 @@
 // VERDICT: OOB
 // MISTAKE: size-of-the-example - n is not asked: 2^20 is what the lesson talks about
+// DIAGNOSIS: size-built-in
 #include "warpbook.cuh"
 
 LAUNCH(sum_coalesced) {

@@ -1,5 +1,6 @@
 // VERDICT: TIMEOUT
 // MISTAKE: spins-for-its-neighbour - each thread waits for a flag in its own partial that nobody sets
+// DIAGNOSIS: spin-wait
 #include "warpbook.cuh"
 
 LAUNCH(sum_coalesced) {

@@ -1,5 +1,6 @@
 // VERDICT: OOB
 // MISTAKE: starts-without-looking - a do-while reads before it asks whether there is anything
+// DIAGNOSIS: empty-array-not-considered
 #include "warpbook.cuh"
 
 LAUNCH(sum_coalesced) {

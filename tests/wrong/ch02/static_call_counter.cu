@@ -1,5 +1,6 @@
 // VERDICT: REJECT
 // MISTAKE: static-call-counter - a static variable in the kernel survives the launch
+// DIAGNOSIS: state-between-launches
 #include "warpbook.cuh"
 
 LAUNCH(sum_coalesced) {

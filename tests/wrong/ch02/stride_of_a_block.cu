@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: stride-of-a-block - steps by the block instead of the grid: elements are counted again
+// DIAGNOSIS: stride-of-a-block
 #include "warpbook.cuh"
 
 LAUNCH(sum_coalesced) {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: unrolled-with-the-old-stride - takes four elements a round and still steps as for one
+// DIAGNOSIS: unrolled-with-the-old-stride
 #include "warpbook.cuh"
 
 LAUNCH(sum_coalesced) {

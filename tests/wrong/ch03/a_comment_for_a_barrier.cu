@@ -1,5 +1,6 @@
 // VERDICT: RACE
 // MISTAKE: a-comment-for-a-barrier - the barrier is a comment
+// DIAGNOSIS: missing-barrier
 #include "warpbook.cuh"
 
 LAUNCH(sum_tree) {

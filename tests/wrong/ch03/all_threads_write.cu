@@ -1,5 +1,6 @@
 // VERDICT: RACE
 // MISTAKE: all-threads-write - every thread writes its slot as the block's sum
+// DIAGNOSIS: all-lanes-write
 #include "warpbook.cuh"
 
 LAUNCH(sum_tree) {

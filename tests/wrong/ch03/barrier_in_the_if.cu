@@ -1,5 +1,6 @@
 // VERDICT: SYNC
 // MISTAKE: barrier-in-the-if - only the threads that work come to the barrier
+// DIAGNOSIS: barrier-in-a-branch
 #include "warpbook.cuh"
 
 LAUNCH(sum_tree) {

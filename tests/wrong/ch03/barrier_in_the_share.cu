@@ -1,5 +1,6 @@
 // VERDICT: SYNC
 // MISTAKE: barrier-in-the-share - a barrier in a loop that runs a different number of times for each thread
+// DIAGNOSIS: barrier-in-a-loop
 #include "warpbook.cuh"
 
 LAUNCH(sum_tree) {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: block-of-96 - no power of two: 96 halves to 3, and 3 to 1 with one left over
+// DIAGNOSIS: block-not-a-power-of-two
 #include "warpbook.cuh"
 
 LAUNCH(sum_tree) {

@@ -1,5 +1,6 @@
 // VERDICT: RACE
 // MISTAKE: blocks-share-the-slots - scratch is used from its beginning by every block
+// DIAGNOSIS: blocks-share-a-place
 #include "warpbook.cuh"
 
 LAUNCH(sum_tree) {

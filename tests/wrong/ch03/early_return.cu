@@ -1,5 +1,6 @@
 // VERDICT: UNINIT
 // MISTAKE: early-return - threads without an element leave, and their slots are read all the same
+// DIAGNOSIS: early-return
 #include "warpbook.cuh"
 
 LAUNCH(sum_tree) {

@@ -1,5 +1,6 @@
 // VERDICT: RACE
 // MISTAKE: every-second-slot-twice - works at multiples of the stride instead of twice the stride
+// DIAGNOSIS: tree-threads-overlap
 #include "warpbook.cuh"
 
 LAUNCH(sum_tree) {

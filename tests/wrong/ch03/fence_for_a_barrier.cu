@@ -1,5 +1,6 @@
 // VERDICT: RACE
 // MISTAKE: fence-for-a-barrier - a fence orders memory, but waits for nobody
+// DIAGNOSIS: fence-for-a-barrier
 #include "warpbook.cuh"
 
 LAUNCH(sum_tree) {

@@ -1,5 +1,6 @@
 // VERDICT: OOB
 // MISTAKE: first-stride-too-large - the first stride is the whole block: it reaches beyond the slots
+// DIAGNOSIS: tree-reaches-too-far
 #include "warpbook.cuh"
 
 LAUNCH(sum_tree) {

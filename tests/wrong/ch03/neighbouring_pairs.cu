@@ -1,5 +1,6 @@
 // VERDICT: SLOW
 // MISTAKE: neighbouring-pairs - right, with the threads that work scattered over all warps
+// DIAGNOSIS: scattered-active-threads
 #include "warpbook.cuh"
 
 LAUNCH(sum_tree) {

@@ -1,5 +1,6 @@
 // VERDICT: RACE
 // MISTAKE: no-barrier-at-all - the tree runs ahead of the threads that fill it
+// DIAGNOSIS: missing-barrier
 #include "warpbook.cuh"
 
 LAUNCH(sum_tree) {

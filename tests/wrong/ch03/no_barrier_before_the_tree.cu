@@ -1,5 +1,6 @@
 // VERDICT: RACE
 // MISTAKE: no-barrier-before-the-tree - the first level does not wait for the slots to be filled
+// DIAGNOSIS: missing-barrier
 #include "warpbook.cuh"
 
 LAUNCH(sum_tree) {

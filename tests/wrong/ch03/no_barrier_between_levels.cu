@@ -1,5 +1,6 @@
 // VERDICT: RACE
 // MISTAKE: no-barrier-between-levels - one barrier before the tree and none in it
+// DIAGNOSIS: missing-barrier
 #include "warpbook.cuh"
 
 LAUNCH(sum_tree) {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: one-element-a-thread - no loop: what lies beyond the first round of the grid is left out
+// DIAGNOSIS: one-element-a-thread
 #include "warpbook.cuh"
 
 LAUNCH(sum_tree) {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: result-in-the-wrong-slot - takes the sum from the last slot, where it is not
+// DIAGNOSIS: result-of-the-wrong-thread
 #include "warpbook.cuh"
 
 LAUNCH(sum_tree) {

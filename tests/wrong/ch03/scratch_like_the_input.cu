@@ -1,5 +1,6 @@
 // VERDICT: OOB
 // MISTAKE: scratch-like-the-input - copies all n elements to scratch, which has a slot for each thread only
+// DIAGNOSIS: slot-for-each-element
 #include "warpbook.cuh"
 
 LAUNCH(sum_tree) {

@@ -1,5 +1,6 @@
 // VERDICT: UNINIT
 // MISTAKE: scratch-taken-for-zero - adds into scratch, which holds whatever was there before
+// DIAGNOSIS: accumulates-onto-nothing
 #include "warpbook.cuh"
 
 LAUNCH(sum_tree) {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: stops-at-32 - the loop ends with 64 values left, and the last warp adds 32 of them
+// DIAGNOSIS: half-a-tree
 #include "warpbook.cuh"
 
 LAUNCH(sum_tree) {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: stops-one-level-early - the level of stride 1 is missing
+// DIAGNOSIS: level-missing
 #include "warpbook.cuh"
 
 LAUNCH(sum_tree) {

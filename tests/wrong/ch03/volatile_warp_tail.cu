@@ -1,5 +1,6 @@
 // VERDICT: RACE
 // MISTAKE: volatile-warp-tail - the last warp is taken to run in lockstep
+// DIAGNOSIS: volatile-warp-tail
 #include "warpbook.cuh"
 
 LAUNCH(sum_tree) {

@@ -1,5 +1,6 @@
 // VERDICT: SLOW
 // MISTAKE: a-shuffle-for-each-lane - right, with 31 shuffles where five would do
+// DIAGNOSIS: too-many-shuffles
 #include "warpbook.cuh"
 
 LAUNCH(sum_shuffle) {

@@ -1,5 +1,6 @@
 // VERDICT: OOB
 // MISTAKE: a-slot-for-each-thread - writes partial[thread], though there is one partial for each warp
+// DIAGNOSIS: slot-for-each-thread
 #include "warpbook.cuh"
 
 LAUNCH(sum_shuffle) {

@@ -1,5 +1,6 @@
 // VERDICT: RACE
 // MISTAKE: all-lanes-write - 32 lanes write different values to one partial
+// DIAGNOSIS: all-lanes-write
 #include "warpbook.cuh"
 
 LAUNCH(sum_shuffle) {

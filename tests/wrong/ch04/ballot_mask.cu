@@ -1,5 +1,6 @@
 // VERDICT: SYNC
 // MISTAKE: ballot-mask - shuffles under the ballot of lanes with an element, and reads from the others
+// DIAGNOSIS: ballot-mask
 #include "warpbook.cuh"
 
 LAUNCH(sum_shuffle) {

@@ -1,5 +1,6 @@
 // VERDICT: SLOW
 // MISTAKE: barrier-to-be-safe - right, with a barrier between steps that concern one warp
+// DIAGNOSIS: needless-barrier
 #include "warpbook.cuh"
 
 LAUNCH(sum_shuffle) {

@@ -1,5 +1,6 @@
 // VERDICT: LAUNCH
 // MISTAKE: block-of-100 - a block that ends within a warp
+// DIAGNOSIS: part-of-a-warp
 #include "warpbook.cuh"
 
 LAUNCH(sum_shuffle) {

@@ -1,5 +1,6 @@
 // VERDICT: SLOW
 // MISTAKE: detour-through-shared-memory - right, but through a tree in shared memory
+// DIAGNOSIS: detour-through-memory
 #include "warpbook.cuh"
 
 LAUNCH(sum_shuffle) {

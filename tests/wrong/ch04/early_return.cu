@@ -1,5 +1,6 @@
 // VERDICT: SYNC
 // MISTAKE: early-return - lanes without an element have left when the full mask names them
+// DIAGNOSIS: early-return
 #include "warpbook.cuh"
 
 LAUNCH(sum_shuffle) {

@@ -1,5 +1,6 @@
 // VERDICT: SYNC
 // MISTAKE: half-a-mask - the mask names 16 lanes, and all 32 execute the shuffle
+// DIAGNOSIS: mask-too-narrow
 #include "warpbook.cuh"
 
 LAUNCH(sum_shuffle) {

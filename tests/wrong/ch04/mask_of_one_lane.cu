@@ -1,5 +1,6 @@
 // VERDICT: SYNC
 // MISTAKE: mask-of-one-lane - the mask is 1, as if it named the lane that receives
+// DIAGNOSIS: mask-too-narrow
 #include "warpbook.cuh"
 
 LAUNCH(sum_shuffle) {

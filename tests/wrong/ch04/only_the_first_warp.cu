@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: only-the-first-warp - the other warps of a block never write
+// DIAGNOSIS: only-the-first-warp
 #include "warpbook.cuh"
 
 LAUNCH(sum_shuffle) {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: replaces-instead-of-adding - takes the other lane's value in place of its own
+// DIAGNOSIS: replaces-instead-of-adding
 #include "warpbook.cuh"
 
 LAUNCH(sum_shuffle) {

@@ -1,5 +1,6 @@
 // VERDICT: SYNC
 // MISTAKE: shuffle-in-a-branch - only lanes with an element come to the shuffle that names all
+// DIAGNOSIS: shuffle-in-a-branch
 #include "warpbook.cuh"
 
 LAUNCH(sum_shuffle) {

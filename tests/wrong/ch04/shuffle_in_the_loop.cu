@@ -1,5 +1,6 @@
 // VERDICT: SYNC
 // MISTAKE: shuffle-in-the-loop - folds at every round, and in the last one not every lane comes
+// DIAGNOSIS: shuffle-in-a-branch
 #include "warpbook.cuh"
 
 LAUNCH(sum_shuffle) {

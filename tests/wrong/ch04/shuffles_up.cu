@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: shuffles-up - shuffles up, so that the sum is in the last lane, and writes lane 0
+// DIAGNOSIS: result-of-the-wrong-thread
 #include "warpbook.cuh"
 
 LAUNCH(sum_shuffle) {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: shuffles-whole-numbers - the value goes through an int on its way
+// DIAGNOSIS: fractions-cut-off
 #include "warpbook.cuh"
 
 LAUNCH(sum_shuffle) {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: starts-at-32 - a distance of 32 returns the lane's own value and doubles it
+// DIAGNOSIS: shuffle-out-of-range
 #include "warpbook.cuh"
 
 LAUNCH(sum_shuffle) {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: starts-at-8 - four levels: lanes 16 to 31 are never added
+// DIAGNOSIS: level-missing
 #include "warpbook.cuh"
 
 LAUNCH(sum_shuffle) {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: stops-at-2 - the last level, with distance 1, is missing
+// DIAGNOSIS: level-missing
 #include "warpbook.cuh"
 
 LAUNCH(sum_shuffle) {

@@ -1,5 +1,6 @@
 // VERDICT: RACE
 // MISTAKE: warp-of-the-block - the warp's number within its block is taken for that in the grid
+// DIAGNOSIS: blocks-share-a-place
 #include "warpbook.cuh"
 
 LAUNCH(sum_shuffle) {

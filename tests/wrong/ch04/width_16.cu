@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: width-16 - a width of 16 makes two halves that do not see each other
+// DIAGNOSIS: shuffle-width
 #include "warpbook.cuh"
 
 LAUNCH(sum_shuffle) {

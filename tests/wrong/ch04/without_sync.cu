@@ -1,5 +1,6 @@
 // VERDICT: BUILD
 // MISTAKE: without-sync - __shfl_down without _sync, which was removed
+// DIAGNOSIS: shuffle-without-sync
 #include "warpbook.cuh"
 
 LAUNCH(sum_shuffle) {

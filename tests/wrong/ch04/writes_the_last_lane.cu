@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: writes-the-last-lane - shuffles down, and writes what lane 31 holds
+// DIAGNOSIS: result-of-the-wrong-thread
 #include "warpbook.cuh"
 
 LAUNCH(sum_shuffle) {

@@ -1,5 +1,6 @@
 // VERDICT: SLOW
 // MISTAKE: a-tree-with-conflicts - a tree by strides 2, 4, 8: bank conflicts, and a barrier a level
+// DIAGNOSIS: bank-conflicts
 #include "warpbook.cuh"
 
 LAUNCH(sum_shared) {

@@ -1,5 +1,6 @@
 // VERDICT: RACE
 // MISTAKE: all-lanes-store - 32 lanes write different values to the slot of their warp
+// DIAGNOSIS: all-lanes-write
 #include "warpbook.cuh"
 
 LAUNCH(sum_shared) {

@@ -1,5 +1,6 @@
 // VERDICT: SYNC
 // MISTAKE: barrier-for-half-the-block - the barrier is in a branch that a part of each warp takes
+// DIAGNOSIS: barrier-in-a-branch
 #include "warpbook.cuh"
 
 LAUNCH(sum_shared) {

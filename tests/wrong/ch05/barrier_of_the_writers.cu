@@ -1,5 +1,6 @@
 // VERDICT: SYNC
 // MISTAKE: barrier-of-the-writers - only lane 0 of each warp comes to the barrier
+// DIAGNOSIS: barrier-in-a-branch
 #include "warpbook.cuh"
 
 LAUNCH(sum_shared) {

@@ -1,5 +1,6 @@
 // VERDICT: RACE
 // MISTAKE: barrier-too-early - the barrier stands before the stores
+// DIAGNOSIS: missing-barrier
 #include "warpbook.cuh"
 
 LAUNCH(sum_shared) {

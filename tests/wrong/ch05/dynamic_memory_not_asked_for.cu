@@ -1,5 +1,6 @@
 // VERDICT: OOB
 // MISTAKE: dynamic-memory-not-asked-for - extern shared memory, of which the launch asks for none
+// DIAGNOSIS: dynamic-memory-not-asked-for
 #include "warpbook.cuh"
 
 LAUNCH(sum_shared) {

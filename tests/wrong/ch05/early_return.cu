@@ -1,5 +1,6 @@
 // VERDICT: SYNC
 // MISTAKE: early-return - threads without an element leave before the shuffle that names them
+// DIAGNOSIS: early-return
 #include "warpbook.cuh"
 
 LAUNCH(sum_shared) {

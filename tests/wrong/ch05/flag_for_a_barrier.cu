@@ -1,5 +1,6 @@
 // VERDICT: RACE
 // MISTAKE: flag-for-a-barrier - a plain flag in shared memory says that the slots are filled
+// DIAGNOSIS: flag-for-a-barrier
 #include "warpbook.cuh"
 
 LAUNCH(sum_shared) {

@@ -1,5 +1,6 @@
 // VERDICT: RACE
 // MISTAKE: no-barrier - the first warp reads the slots while others still fill them
+// DIAGNOSIS: missing-barrier
 #include "warpbook.cuh"
 
 LAUNCH(sum_shared) {

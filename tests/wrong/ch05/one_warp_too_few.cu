@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: one-warp-too-few - the last slot is not read
+// DIAGNOSIS: last-warp-left-out
 #include "warpbook.cuh"
 
 LAUNCH(sum_shared) {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: only-the-first-warp - the sums of the other warps are left where they are
+// DIAGNOSIS: only-the-first-warp
 #include "warpbook.cuh"
 
 LAUNCH(sum_shared) {

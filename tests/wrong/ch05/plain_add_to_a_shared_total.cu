@@ -1,5 +1,6 @@
 // VERDICT: RACE
 // MISTAKE: plain-add-to-a-shared-total - warps add to one shared float without an atomic
+// DIAGNOSIS: plain-add
 #include "warpbook.cuh"
 
 LAUNCH(sum_shared) {

@@ -1,5 +1,6 @@
 // VERDICT: UNINIT
 // MISTAKE: reads-empty-slots - all 32 slots are read, and eight were filled
+// DIAGNOSIS: slots-never-filled
 #include "warpbook.cuh"
 
 LAUNCH(sum_shared) {

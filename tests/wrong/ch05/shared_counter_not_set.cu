@@ -1,5 +1,6 @@
 // VERDICT: UNINIT
 // MISTAKE: shared-counter-not-set - atomics on a shared variable that starts with what was there
+// DIAGNOSIS: atomic-without-zeroing
 #include "warpbook.cuh"
 
 LAUNCH(sum_shared) {

@@ -1,5 +1,6 @@
 // VERDICT: RACE
 // MISTAKE: shared-counter-set-too-late - thread 0 sets the shared total to 0 while others already add to it
+// DIAGNOSIS: zeroed-too-late
 #include "warpbook.cuh"
 
 LAUNCH(sum_shared) {

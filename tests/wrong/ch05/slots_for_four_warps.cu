@@ -1,5 +1,6 @@
 // VERDICT: OOB
 // MISTAKE: slots-for-four-warps - room for four warps, and the block has eight
+// DIAGNOSIS: shared-array-too-small
 #include "warpbook.cuh"
 
 LAUNCH(sum_shared) {

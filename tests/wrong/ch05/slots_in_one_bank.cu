@@ -1,5 +1,6 @@
 // VERDICT: SLOW
 // MISTAKE: slots-in-one-bank - slots 32 words apart: all of them in one bank
+// DIAGNOSIS: bank-conflicts
 #include "warpbook.cuh"
 
 LAUNCH(sum_shared) {

@@ -1,5 +1,6 @@
 // VERDICT: RACE
 // MISTAKE: slots-used-again - the slots are written for the second time while the first sums are still read
+// DIAGNOSIS: missing-barrier
 #include "warpbook.cuh"
 
 LAUNCH(sum_shared) {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: stops-at-32 - the tree leaves 64 values, and the last warp adds 32
+// DIAGNOSIS: half-a-tree
 #include "warpbook.cuh"
 
 LAUNCH(sum_shared) {

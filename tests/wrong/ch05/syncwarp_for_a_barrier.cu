@@ -1,5 +1,6 @@
 // VERDICT: RACE
 // MISTAKE: syncwarp-for-a-barrier - __syncwarp orders the lanes of one warp, not the warps
+// DIAGNOSIS: syncwarp-for-a-barrier
 #include "warpbook.cuh"
 
 LAUNCH(sum_shared) {

@@ -1,5 +1,6 @@
 // VERDICT: LAUNCH
 // MISTAKE: too-much-dynamic-memory - asks for a megabyte of shared memory
+// DIAGNOSIS: too-much-shared-memory
 #include "warpbook.cuh"
 
 LAUNCH(sum_shared) {

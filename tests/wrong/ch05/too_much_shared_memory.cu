@@ -1,5 +1,6 @@
 // VERDICT: RESOURCE
 // MISTAKE: too-much-shared-memory - 64 KiB of static shared memory, where a block may declare 48
+// DIAGNOSIS: too-much-shared-memory
 #include "warpbook.cuh"
 
 LAUNCH(sum_shared) {

@@ -1,5 +1,6 @@
 // VERDICT: TIMEOUT
 // MISTAKE: waits-for-a-flag-nobody-sets - thread 0 spins on the slot of a warp that the block does not have
+// DIAGNOSIS: spin-wait
 #include "warpbook.cuh"
 
 LAUNCH(sum_shared) {

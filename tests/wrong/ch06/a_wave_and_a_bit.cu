@@ -1,5 +1,6 @@
 // VERDICT: SLOW
 // MISTAKE: a-wave-and-a-bit - a block for every 256 elements: many waves, the last of them partial
+// DIAGNOSIS: not-one-wave
 #include "warpbook.cuh"
 
 enum {

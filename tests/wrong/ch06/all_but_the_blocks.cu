@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: all-but-the-blocks - forgets the limit on blocks
+// DIAGNOSIS: a-limit-forgotten
 #include "warpbook.cuh"
 
 enum {

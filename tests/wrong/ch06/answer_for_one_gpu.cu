@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: answer-for-one-gpu - the figures of an H200, whatever GPU the row is about
+// DIAGNOSIS: none
 #include "warpbook.cuh"
 
 enum {

@@ -1,5 +1,6 @@
 // VERDICT: LAUNCH
 // MISTAKE: block-for-a-whole-sm - takes the threads of an SM for those of a block
+// DIAGNOSIS: block-too-large
 #include "warpbook.cuh"
 
 enum {

@@ -1,5 +1,6 @@
 // VERDICT: LAUNCH
 // MISTAKE: block-not-of-whole-warps - a third of the SM, which is no multiple of 32
+// DIAGNOSIS: part-of-a-warp
 #include "warpbook.cuh"
 
 enum {

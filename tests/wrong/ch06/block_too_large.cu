@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: block-too-large - 1,025 threads are no block on any GPU
+// DIAGNOSIS: limit-of-a-block-forgotten
 #include "warpbook.cuh"
 
 enum {

@@ -1,5 +1,6 @@
 // VERDICT: SLOW
 // MISTAKE: blocks-of-one-warp - 32 blocks of one warp fill half of the places on an SM
+// DIAGNOSIS: low-occupancy
 #include "warpbook.cuh"
 
 enum {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: divides-by-nothing - a kernel without shared memory divides by 0 before compute capability 8.0
+// DIAGNOSIS: division-by-zero
 #include "warpbook.cuh"
 
 enum {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: grid-by-float - rounds up with ceilf of an integer quotient, which has nothing left to round
+// DIAGNOSIS: rounded-too-late
 #include "warpbook.cuh"
 
 enum {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: no-limit-of-registers-per-block - a block may have fewer registers than an SM
+// DIAGNOSIS: limit-of-a-block-forgotten
 #include "warpbook.cuh"
 
 enum {

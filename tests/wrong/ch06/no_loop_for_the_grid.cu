@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: no-loop-for-the-grid - fills the GPU, and leaves out what one round of it does not cover
+// DIAGNOSIS: one-element-a-thread
 #include "warpbook.cuh"
 
 enum {

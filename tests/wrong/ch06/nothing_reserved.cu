@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: nothing-reserved - forgets the 1,024 bytes that the system takes for each block
+// DIAGNOSIS: units-not-rounded
 #include "warpbook.cuh"
 
 enum {

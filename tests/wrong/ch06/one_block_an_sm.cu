@@ -1,5 +1,6 @@
 // VERDICT: SLOW
 // MISTAKE: one-block-an-sm - a grid of one block for each SM
+// DIAGNOSIS: not-one-wave
 #include "warpbook.cuh"
 
 enum {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: one-register-file - takes the four quarters of the registers for one file
+// DIAGNOSIS: units-not-rounded
 #include "warpbook.cuh"
 
 enum {

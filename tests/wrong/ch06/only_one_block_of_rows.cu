@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: only-one-block-of-rows - the launch covers 64 rows, and the table is longer
+// DIAGNOSIS: one-element-a-thread
 #include "warpbook.cuh"
 
 enum {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: percent-of-threads - counts threads instead of places for warps
+// DIAGNOSIS: parts-of-a-warp
 #include "warpbook.cuh"
 
 enum {

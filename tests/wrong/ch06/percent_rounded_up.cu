@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: percent-rounded-up - per cent rounded to nearest, and the chapter rounds down
+// DIAGNOSIS: rounded-the-other-way
 #include "warpbook.cuh"
 
 enum {

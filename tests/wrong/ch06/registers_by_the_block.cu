@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: registers-by-the-block - registers are rounded up for the block instead of the warp
+// DIAGNOSIS: units-not-rounded
 #include "warpbook.cuh"
 
 enum {

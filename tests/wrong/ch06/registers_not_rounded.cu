@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: registers-not-rounded - registers are taken to be given out one by one
+// DIAGNOSIS: units-not-rounded
 #include "warpbook.cuh"
 
 enum {

@@ -1,5 +1,6 @@
 // VERDICT: OOB
 // MISTAKE: rows-not-checked - the last block has more threads than there are rows left
+// DIAGNOSIS: no-bound
 #include "warpbook.cuh"
 
 enum {

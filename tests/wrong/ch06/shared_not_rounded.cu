@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: shared-not-rounded - shared memory is taken to be given out by the byte
+// DIAGNOSIS: units-not-rounded
 #include "warpbook.cuh"
 
 enum {

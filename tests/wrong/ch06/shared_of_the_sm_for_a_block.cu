@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: shared-of-the-sm-for-a-block - a block may not have all the shared memory of the SM
+// DIAGNOSIS: limit-of-a-block-forgotten
 #include "warpbook.cuh"
 
 enum {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: threads-instead-of-warps - divides threads by threads: a block of 33 takes two warps
+// DIAGNOSIS: parts-of-a-warp
 #include "warpbook.cuh"
 
 enum {

@@ -1,5 +1,6 @@
 // VERDICT: MISALIGNED
 // MISTAKE: aligned-to-8 - peels to a multiple of 8, as a float2 would need
+// DIAGNOSIS: head-of-the-wrong-length
 #include "warpbook.cuh"
 
 LAUNCH(sum_float4) {

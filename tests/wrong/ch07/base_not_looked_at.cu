@@ -1,5 +1,6 @@
 // VERDICT: MISALIGNED
 // MISTAKE: base-not-looked-at - takes every base for a multiple of 16
+// DIAGNOSIS: misaligned-base
 #include "warpbook.cuh"
 
 LAUNCH(sum_float4) {

@@ -1,5 +1,6 @@
 // VERDICT: OOB
 // MISTAKE: base-rounded-down - rounds the base down to a multiple of 16, and reads what lies before the array
+// DIAGNOSIS: read-before-the-start
 #include "warpbook.cuh"
 
 LAUNCH(sum_float4) {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: float3-for-a-float4 - a float3 is 12 bytes long, and the groups are not
+// DIAGNOSIS: float3-for-a-float4
 #include "warpbook.cuh"
 
 LAUNCH(sum_float4) {

@@ -1,5 +1,6 @@
 // VERDICT: SLOW
 // MISTAKE: four-by-index - each thread loads elements 4t to 4t + 3 one by one
+// DIAGNOSIS: narrow-loads
 #include "warpbook.cuh"
 
 LAUNCH(sum_float4) {

@@ -1,5 +1,6 @@
 // VERDICT: OOB
 // MISTAKE: groups-rounded-up - the last group is read whole, though it is not
+// DIAGNOSIS: group-past-the-end
 #include "warpbook.cuh"
 
 LAUNCH(sum_float4) {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: head-dropped - begins at the first multiple of 16 and forgets what lies before
+// DIAGNOSIS: head-dropped
 #include "warpbook.cuh"
 
 LAUNCH(sum_float4) {

@@ -1,5 +1,6 @@
 // VERDICT: OOB
 // MISTAKE: head-longer-than-the-array - peels up to three floats of an array that has one
+// DIAGNOSIS: head-longer-than-the-array
 #include "warpbook.cuh"
 
 LAUNCH(sum_float4) {

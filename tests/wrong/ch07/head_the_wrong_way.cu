@@ -1,5 +1,6 @@
 // VERDICT: MISALIGNED
 // MISTAKE: head-the-wrong-way - takes the way from the last multiple of 16 for the way to the next
+// DIAGNOSIS: head-of-the-wrong-length
 #include "warpbook.cuh"
 
 LAUNCH(sum_float4) {

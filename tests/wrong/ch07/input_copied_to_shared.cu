@@ -1,5 +1,6 @@
 // VERDICT: OOB
 // MISTAKE: input-copied-to-shared - every thread keeps its group in a slot of its warp
+// DIAGNOSIS: shared-array-too-small
 #include "warpbook.cuh"
 
 LAUNCH(sum_float4) {

@@ -1,5 +1,6 @@
 // VERDICT: OOB
 // MISTAKE: partial-as-float4 - writes a group of four for each block
+// DIAGNOSIS: wide-store-of-a-result
 #include "warpbook.cuh"
 
 LAUNCH(sum_float4) {

@@ -1,5 +1,6 @@
 // VERDICT: SLOW
 // MISTAKE: single-floats-for-an-even-n - loads groups only where n is odd, which the counted size is not
+// DIAGNOSIS: narrow-loads
 #include "warpbook.cuh"
 
 LAUNCH(sum_float4) {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: stride-in-floats - steps 4 * threads groups, when the index already counts groups
+// DIAGNOSIS: stride-too-long
 #include "warpbook.cuh"
 
 LAUNCH(sum_float4) {

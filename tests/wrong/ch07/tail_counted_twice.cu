@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: tail-counted-twice - the rest is summed from the start of the last group
+// DIAGNOSIS: ends-counted-twice
 #include "warpbook.cuh"
 
 LAUNCH(sum_float4) {

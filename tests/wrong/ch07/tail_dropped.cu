@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: tail-dropped - a check i + 3 < n keeps the loop in bounds, and nobody adds what is left
+// DIAGNOSIS: tail-dropped
 #include "warpbook.cuh"
 
 LAUNCH(sum_float4) {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: tail-of-every-block - each block adds the tail, with its own threads
+// DIAGNOSIS: tail-by-each-block
 #include "warpbook.cuh"
 
 LAUNCH(sum_float4) {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: tail-without-the-head - the tail is n % 4, as if there were no head
+// DIAGNOSIS: tail-without-the-head
 #include "warpbook.cuh"
 
 LAUNCH(sum_float4) {

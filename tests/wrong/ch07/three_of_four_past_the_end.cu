@@ -1,5 +1,6 @@
 // VERDICT: OOB
 // MISTAKE: three-of-four-past-the-end - the fourth float is checked, and the one after it is read
+// DIAGNOSIS: group-past-the-end
 #include "warpbook.cuh"
 
 LAUNCH(sum_float4) {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: unrolled-with-the-old-stride - two groups a round, and the stride of one
+// DIAGNOSIS: unrolled-with-the-old-stride
 #include "warpbook.cuh"
 
 LAUNCH(sum_float4) {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: w-forgotten - adds x, y and z of a group
+// DIAGNOSIS: component-forgotten
 #include "warpbook.cuh"
 
 LAUNCH(sum_float4) {

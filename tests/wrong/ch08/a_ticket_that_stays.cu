@@ -1,5 +1,6 @@
 // VERDICT: REJECT
 // MISTAKE: a-ticket-that-stays - blocks draw their place from a counter that no launch sets back
+// DIAGNOSIS: state-between-launches
 #include "warpbook.cuh"
 
 __device__ unsigned tickets;

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: all-threads-add - every thread of the block adds what it has left of the fold
+// DIAGNOSIS: atomic-of-every-lane
 #include "warpbook.cuh"
 
 __device__ float sum_of_warp(float value) {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: an-atomic-for-each-thread - all threads queue at one address: slow, and a long chain of roundings
+// DIAGNOSIS: atomic-of-every-lane
 #include "warpbook.cuh"
 
 __device__ float sum_of_warp(float value) {

@@ -1,5 +1,6 @@
 // VERDICT: SLOW
 // MISTAKE: an-atomic-for-each-warp - right, with eight atomics a block
+// DIAGNOSIS: too-many-atomics
 #include "warpbook.cuh"
 
 __device__ float sum_of_warp(float value) {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: atomic-of-whole-numbers - adds the sum as an int to the bits of a float
+// DIAGNOSIS: integer-bits-as-a-float
 #include "warpbook.cuh"
 
 __device__ float sum_of_warp(float value) {

@@ -1,5 +1,6 @@
 // VERDICT: RACE
 // MISTAKE: block-sum-twice - sum_of_block twice, and no barrier between: slots are written while read
+// DIAGNOSIS: missing-barrier
 #include "warpbook.cuh"
 
 __device__ float sum_of_warp(float value) {

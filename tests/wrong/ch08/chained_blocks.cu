@@ -1,5 +1,6 @@
 // VERDICT: RACE
 // MISTAKE: chained-blocks - each block waits until the one before has written, and no fence orders the two
+// DIAGNOSIS: order-of-blocks
 #include "warpbook.cuh"
 
 __device__ float sum_of_warp(float value) {

@@ -1,5 +1,6 @@
 // VERDICT: OOB
 // MISTAKE: changes-its-input - the second pass adds up in the input of the first
+// DIAGNOSIS: input-overwritten
 #include "warpbook.cuh"
 
 __device__ float sum_of_warp(float value) {

@@ -1,5 +1,6 @@
 // VERDICT: SYNC
 // MISTAKE: early-return - threads without an element leave before the shuffles of sum_of_block
+// DIAGNOSIS: early-return
 #include "warpbook.cuh"
 
 __device__ float sum_of_warp(float value) {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: exchange-for-an-add - atomicExch: the last block to come leaves its own sum
+// DIAGNOSIS: last-block-wins
 #include "warpbook.cuh"
 
 __device__ float sum_of_warp(float value) {

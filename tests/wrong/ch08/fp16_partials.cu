@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: fp16-partials - partials are rounded to fp16
+// DIAGNOSIS: low-precision
 #include <cuda_fp16.h>
 
 #include "warpbook.cuh"

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: nothing-for-one-partial - returns when there is nothing to add, and leaves out as it was
+// DIAGNOSIS: idle-threads-write-nothing
 #include "warpbook.cuh"
 
 __device__ float sum_of_warp(float value) {

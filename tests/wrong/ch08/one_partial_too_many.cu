@@ -1,5 +1,6 @@
 // VERDICT: OOB
 // MISTAKE: one-partial-too-many - counts the partials from 0 to count
+// DIAGNOSIS: one-past-the-end
 #include "warpbook.cuh"
 
 __device__ float sum_of_warp(float value) {

@@ -1,5 +1,6 @@
 // VERDICT: RACE
 // MISTAKE: one-place-for-all-blocks - every block writes partial[0]
+// DIAGNOSIS: blocks-share-a-place
 #include "warpbook.cuh"
 
 __device__ float sum_of_warp(float value) {

@@ -1,5 +1,6 @@
 // VERDICT: UNINIT
 // MISTAKE: only-the-first-block-writes - the second pass reads partials that no block has written
+// DIAGNOSIS: read-but-never-written
 #include "warpbook.cuh"
 
 __device__ float sum_of_warp(float value) {

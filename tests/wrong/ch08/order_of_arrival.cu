@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: order-of-arrival - warps add to a shared total as they come: other bits on every run
+// DIAGNOSIS: order-of-arrival
 #include "warpbook.cuh"
 
 __device__ float sum_of_warp(float value) {

@@ -1,5 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: partials-beyond-the-block - one partial a thread: those beyond the block's 256 are left out
+// DIAGNOSIS: one-element-a-thread
 #include "warpbook.cuh"
 
 __device__ float sum_of_warp(float value) {

@@ -1,5 +1,6 @@
 // VERDICT: RACE
 // MISTAKE: plain-add - out[0] += sum by every block: additions are lost
+// DIAGNOSIS: plain-add
 #include "warpbook.cuh"
 
 __device__ float sum_of_warp(float value) {

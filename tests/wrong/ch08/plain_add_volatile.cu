@@ -1,5 +1,6 @@
 // VERDICT: RACE
 // MISTAKE: plain-add-volatile - volatile makes an access happen, not an addition indivisible
+// DIAGNOSIS: plain-add
 #include "warpbook.cuh"
 
 __device__ float sum_of_warp(float value) {

@@ -1,5 +1,6 @@
 // VERDICT: OUTPUT_LIMIT
 // MISTAKE: prints-for-each-block - a line for every thread of every block
+// DIAGNOSIS: printf-flood
 #include <stdio.h>
 
 #include "warpbook.cuh"

@@ -1,5 +1,6 @@
 // VERDICT: LAUNCH
 // MISTAKE: second-pass-of-four-blocks - four blocks, which cannot wait for one another
+// DIAGNOSIS: another-launch-shape
 #include "warpbook.cuh"
 
 __device__ float sum_of_warp(float value) {

@@ -1,5 +1,6 @@
 // VERDICT: TIMEOUT
 // MISTAKE: spins-on-the-result - waits until out is no longer 0, which for a sum of 0 is never
+// DIAGNOSIS: spin-wait
 #include "warpbook.cuh"
 
 __device__ float sum_of_warp(float value) {

@@ -1,5 +1,6 @@
 // VERDICT: RACE
 // MISTAKE: zeroed-by-block-0 - thread 0 of the grid sets out to 0 while other blocks already add
+// DIAGNOSIS: zeroed-too-late
 #include "warpbook.cuh"
 
 __device__ float sum_of_warp(float value) {

@@ -1,0 +1,324 @@
+#include "diagnose.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../support/text.h"
+#include "elements.h"
+#include "shape.h"
+
+typedef struct {
+    const Chapter *of;
+    const Judgement *judgement;
+    const CaseReport *first; // NULL: no case tells
+    const Finding *finding;  // NULL: none
+    const CheckReport *check;
+    int task;
+    ShapeSet shapes;
+    unsigned facts;
+    const char *message;
+    Text source;      // without comments and spaces; one line for each of the file
+    Text line, other; // of the finding
+} Evidence;
+
+// ---- The learner's text --------------------------------------------------------------------------------------
+
+// Comments and spaces say nothing to a compiler, and are laid out as everybody likes.
+static void squeeze(const char *text, Text *squeezed) {
+    enum { CODE, LINE_COMMENT, BLOCK_COMMENT, STRING } state = CODE;
+    for (const char *at = text; *at; at++) {
+        if (state == CODE && at[0] == '/' && at[1] == '/') state = LINE_COMMENT;
+        if (state == CODE && at[0] == '/' && at[1] == '*') {
+            state = BLOCK_COMMENT;
+            at += 2; // what follows may be the end at once
+            if (!*at) break;
+        }
+        if (*at == '\n') {
+            if (state == LINE_COMMENT || state == STRING) state = CODE;
+            text_add_char(squeezed, '\n');
+        } else if (state == BLOCK_COMMENT) {
+            if (at[0] == '*' && at[1] == '/') {
+                state = CODE;
+                at++;
+            }
+        } else if (state == STRING) {
+            text_add_char(squeezed, *at);
+            if (at[0] == '\\' && at[1] && at[1] != '\n')
+                text_add_char(squeezed, *++at);
+            else if (*at == '"')
+                state = CODE;
+        } else if (state == CODE && !isspace((unsigned char)*at)) {
+            text_add_char(squeezed, *at);
+            if (*at == '"') state = STRING;
+        }
+    }
+}
+
+static void pick_line(const Text *text, int line, Text *picked) {
+    const char *at = text_chars(text);
+    for (int i = 1; i < line && at; i++) {
+        at = strchr(at, '\n');
+        if (at) at++;
+    }
+    if (line > 0 && at) text_add_bytes(picked, at, strcspn(at, "\n"));
+}
+
+static void remove_newlines(Text *text) {
+    Text joined = {0};
+    for (const char *at = text_chars(text); *at; at++)
+        if (*at != '\n') text_add_char(&joined, *at);
+    text_free(text);
+    *text = joined;
+}
+
+// ---- Facts ---------------------------------------------------------------------------------------------------
+
+static const Buffer *named_buffer(const Evidence *evidence, const char *name) {
+    const Task *task = &evidence->of->tasks[evidence->task];
+    int index = task_find_buffer(task, name);
+    return index < 0 ? NULL : &task->buffers[index];
+}
+
+static unsigned facts_of_finding(const Evidence *evidence) {
+    const Finding *finding = evidence->finding;
+    const int64_t far = 1 << 20, size = (int64_t)finding->object_bytes;
+    unsigned facts = 0;
+    if (finding->is_store) facts |= FACT_STORE;
+    if (finding->is_atomic) facts |= FACT_ATOMIC;
+    if (finding->bytes >= 8) facts |= FACT_WIDE;
+    if (finding->place.line > 0 && finding->place.line == finding->other_place.line) facts |= FACT_SAME_LINE;
+    if (strncmp(finding->object, "shared ", 7) == 0) facts |= FACT_SHARED;
+    if (finding->object[0] && finding->index < 0) facts |= FACT_BEFORE;
+    if (finding->object[0] && (finding->index < -far || finding->index > size + far)) facts |= FACT_FAR;
+    if (finding->object[0] && finding->object_bytes == 0) facts |= FACT_NO_ROOM;
+    if (finding->object[0] && finding->index == 0) facts |= FACT_AT_START;
+    const Buffer *buffer = named_buffer(evidence, finding->object);
+    if (!buffer) return facts;
+    switch (buffer->role) {
+    case INPUT: return facts | FACT_INPUT;
+    case OUTPUT:
+    case OUTPUT_ZEROED: return facts | FACT_OUTPUT;
+    default: return facts | FACT_SCRATCH;
+    }
+}
+
+static unsigned facts_of_check(const Evidence *evidence) {
+    const CheckReport *check = evidence->check;
+    const CaseReport *first = evidence->first;
+    unsigned facts = 0;
+    if (check->has_numbers) {
+        const double got = fabs(check->got);
+        if (got > 0 && got < 1e-30) facts |= FACT_TINY;
+        if (fabs(check->difference) < 1e-3 * fabs(check->expected)) facts |= FACT_CLOSE;
+    }
+    if (check->outcome == CHECK_VALUE && check->wrong > 0) {
+        if (check->larger == check->wrong) facts |= FACT_LARGER;
+        if (check->where_zero == check->wrong) facts |= FACT_WHERE_ZERO;
+        if (check->off_by_one == check->wrong) facts |= FACT_OFF_BY_ONE;
+    }
+    if (check->outcome != CHECK_NOT_WRITTEN) return facts;
+    if (check->wrong == check->elements) facts |= FACT_ALL_UNWRITTEN;
+    const ShapeOfLaunch *launch = &first->shape.launches[0];
+    if (!check->is_rest || check->index <= 0 || launch->blocks <= 0) return facts;
+    if (launch->blocks > 1 && check->index * launch->blocks == check->elements)
+        return facts | FACT_FIRST_BLOCK_WRITTEN;
+    if (launch->blocks == 1 && check->elements == launch->warps && check->index == 1)
+        return facts | FACT_FIRST_WARP_WRITTEN;
+    return check->index % launch->threads == 0 ? facts | FACT_FIRST_ROUND_WRITTEN : facts;
+}
+
+static bool is_special(Family family) {
+    return family == FAMILY_NAN || family == FAMILY_INFINITY || family == FAMILY_INFINITIES;
+}
+
+static unsigned facts_of_all(const Evidence *evidence) {
+    unsigned facts = FACT_BY_SCHEDULE | FACT_INTEGERS_RIGHT | FACT_FINITE_RIGHT | FACT_ONES_RIGHT |
+                     FACT_SAYS_N | FACT_NEVER_WRITTEN;
+    for (int i = 0; i < evidence->judgement->case_count; i++) {
+        const CaseReport *report = &evidence->judgement->cases[i];
+        if (!report->was_run || report->settings.task != evidence->task) continue;
+        const bool is_right = report->verdict == VERDICT_PASS;
+        const Family family = report->settings.family;
+        if (!is_right && report->settings.schedule == 0) facts &= ~(unsigned)FACT_BY_SCHEDULE;
+        if (!is_right && family == FAMILY_INTEGERS) facts &= ~(unsigned)FACT_INTEGERS_RIGHT;
+        if (!is_right && family == FAMILY_ONES) facts &= ~(unsigned)FACT_ONES_RIGHT;
+        if (!is_right && !is_special(family)) facts &= ~(unsigned)FACT_FINITE_RIGHT;
+        if (!is_right && report->check.outcome == CHECK_VALUE &&
+            report->check.got != (double)report->settings.size.n)
+            facts &= ~(unsigned)FACT_SAYS_N;
+        const bool is_unwritten =
+            report->check.outcome == CHECK_NOT_WRITTEN && report->check.wrong == report->check.elements;
+        if (!is_unwritten) facts &= ~(unsigned)FACT_NEVER_WRITTEN;
+    }
+    return facts;
+}
+
+static void gather(Evidence *evidence, const char *source) {
+    const Judgement *judgement = evidence->judgement;
+    evidence->message = judgement->message;
+    if (source) squeeze(source, &evidence->source);
+    if (judgement->first >= 0) {
+        const CaseReport *first = evidence->first = &judgement->cases[judgement->first];
+        evidence->task = first->settings.task;
+        evidence->shapes = judgement->shapes[evidence->task];
+        evidence->message = first->words;
+        if (first->has_check) {
+            evidence->check = &first->check;
+            evidence->message = first->check.what;
+            evidence->facts |= facts_of_check(evidence);
+        }
+        if (first->has_finding) {
+            evidence->finding = &first->finding;
+            evidence->message = first->finding.message;
+            evidence->facts |= facts_of_finding(evidence);
+        }
+        if (first->settings.size.n == 0) evidence->facts |= FACT_N_IS_0;
+        if (first->settings.misalignment) evidence->facts |= FACT_OFFSET_BASE;
+        evidence->facts |= facts_of_all(evidence);
+    }
+    if (evidence->finding) {
+        pick_line(&evidence->source, evidence->finding->place.line, &evidence->line);
+        pick_line(&evidence->source, evidence->finding->other_place.line, &evidence->other);
+    }
+    remove_newlines(&evidence->source);
+}
+
+// ---- Clues ---------------------------------------------------------------------------------------------------
+
+static bool fits(const char *expression, const char *text) {
+    regex_t compiled;
+    if (regcomp(&compiled, expression, REG_EXTENDED | REG_NOSUB) != 0) return false;
+    bool found = regexec(&compiled, text, 0, NULL, 0) == 0;
+    regfree(&compiled);
+    return found;
+}
+
+// Whether `name` is one of "a|b|c".
+static bool is_one_of(const char *name, const char *names) {
+    const size_t length = strlen(name);
+    for (const char *at = names; at; at = strchr(at, '|')) {
+        at += *at == '|';
+        if (strncmp(at, name, length) == 0 && (at[length] == '|' || !at[length])) return true;
+    }
+    return false;
+}
+
+static int fitting_shape(const Evidence *evidence, const char *names) {
+    for (int s = 0; s < error_shape_count; s++)
+        if (evidence->shapes & (ShapeSet)1 << s && is_one_of(error_shapes[s].name, names)) return s;
+    return -1;
+}
+
+static bool misses(const Evidence *evidence, const char *measure) {
+    for (int g = 0; g < evidence->judgement->goal_count; g++) {
+        const GoalResult *result = &evidence->judgement->goals[g];
+        if (result->state == GOAL_MISSED && fits(measure, result->goal->measure)) return true;
+    }
+    return false;
+}
+
+static bool comes_to(const Evidence *evidence, const char *measure, double at_least) {
+    for (int t = 0; t < chapter_task_count(evidence->of); t++) {
+        if (evidence->first && t != evidence->task) continue;
+        const Goal goal = {.measure = measure,
+                           .bound = AT_LEAST,
+                           .limit = at_least,
+                           .task = evidence->of->tasks[t].name};
+        GoalResult result;
+        goal_evaluate(evidence->of, &goal, evidence->judgement->measured, &evidence->judgement->device,
+                      &result);
+        if (result.state == GOAL_MET) return true;
+    }
+    return false;
+}
+
+static bool matches(const Mistake *mistake, const Evidence *evidence) {
+    if (mistake->verdicts && !(mistake->verdicts & BIT(evidence->judgement->verdict))) return false;
+    if (mistake->findings && !(evidence->finding && mistake->findings & BIT(evidence->finding->kind)))
+        return false;
+    if (mistake->checks && !(evidence->check && mistake->checks & BIT(evidence->check->outcome)))
+        return false;
+    if ((evidence->facts & mistake->facts) != mistake->facts) return false;
+    if (evidence->facts & mistake->no_facts) return false;
+    if (mistake->shape && fitting_shape(evidence, mistake->shape) < 0) return false;
+    if (mistake->says && !fits(mistake->says, evidence->message)) return false;
+    if (mistake->line && !fits(mistake->line, text_chars(&evidence->line))) return false;
+    if (mistake->other && !fits(mistake->other, text_chars(&evidence->other))) return false;
+    if (mistake->source && !fits(mistake->source, text_chars(&evidence->source))) return false;
+    if (mistake->absent &&
+        (evidence->source.bytes == 0 || fits(mistake->absent, text_chars(&evidence->source))))
+        return false;
+    if (mistake->missed && !misses(evidence, mistake->missed)) return false;
+    return !mistake->measured || comes_to(evidence, mistake->measured, mistake->at_least);
+}
+
+// ---- What to say ---------------------------------------------------------------------------------------------
+
+static void fill_in(const Evidence *evidence, const char *words, char *text, size_t bytes) {
+    const SourcePlace none = {0};
+    const Finding *finding = evidence->finding;
+    const struct {
+        const char *name;
+        int value;
+    } blanks[] = {{"{line}", (finding ? &finding->place : &none)->line},
+                  {"{other}", (finding ? &finding->other_place : &none)->line}};
+    size_t used = 0;
+    text[0] = '\0';
+    while (*words && used + 16 < bytes) {
+        bool is_blank = false;
+        for (int b = 0; b < 2 && !is_blank; b++) {
+            const size_t length = strlen(blanks[b].name);
+            if (strncmp(words, blanks[b].name, length) != 0) continue;
+            used += (size_t)snprintf(text + used, bytes - used, "%d", blanks[b].value);
+            words += length;
+            is_blank = true;
+        }
+        if (!is_blank) text[used++] = *words++;
+    }
+    text[used] = '\0';
+}
+
+// "ch03#barriers:2 ch05#what-it-is": the section for this chapter, and the step of its hints.
+static void choose_lesson(const Chapter *of, const char *lessons, Diagnosis *diagnosis) {
+    const char *chosen = lessons;
+    bool is_own = false;
+    for (const char *at = lessons; at && *at && !is_own; at = strchr(at, ' ')) {
+        at += *at == ' ';
+        is_own = strncmp(at, of->name, strlen(of->name)) == 0 && at[strlen(of->name)] == '#';
+        if (is_own) chosen = at;
+    }
+    if (!chosen) return;
+    const size_t length = strcspn(chosen, ": ");
+    snprintf(diagnosis->lesson, sizeof diagnosis->lesson, "%.*s", (int)length, chosen);
+    if (is_own && chosen[length] == ':') diagnosis->hint = chosen[length + 1] - '0';
+}
+
+// The shape says it about every size, where the case that is shown says it about one.
+static void tell_shape(const Evidence *evidence, Judgement *judgement, const Mistake *mistake) {
+    const int shape = mistake && mistake->shape ? fitting_shape(evidence, mistake->shape) : -1;
+    if (shape < 0) return;
+    CheckReport *check = &judgement->cases[judgement->first].check;
+    snprintf(check->why, sizeof check->why, "%s", error_shapes[shape].words);
+}
+
+void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagnosis *diagnosis) {
+    *diagnosis = (Diagnosis){0};
+    // What is right needs no explanation, and what is our fault gets none.
+    if (judgement->verdict == VERDICT_PASS || judgement->verdict == VERDICT_INFRA) return;
+    Evidence evidence = {.of = of, .judgement = judgement};
+    gather(&evidence, source);
+    for (int m = 0; m < mistake_count && !diagnosis->mistake; m++)
+        if (matches(&mistakes[m], &evidence)) diagnosis->mistake = &mistakes[m];
+    if (diagnosis->mistake) {
+        fill_in(&evidence, diagnosis->mistake->why, diagnosis->why, sizeof diagnosis->why);
+        choose_lesson(of, diagnosis->mistake->lessons, diagnosis);
+        tell_shape(&evidence, judgement, diagnosis->mistake);
+    }
+    text_free(&evidence.source);
+    text_free(&evidence.line);
+    text_free(&evidence.other);
+}

@@ -1,0 +1,225 @@
+#include "error_shape.h"
+
+#include <string.h>
+
+#include "elements.h"
+
+static long long at_most(long long value, long long limit) { return value < limit ? value : limit; }
+
+// ---- Groups of four: where the whole ones end, and which one an element is in --------------------------------
+
+static long long groups_end(const ShapeView *v) { return v->head + (v->count - v->head) / 4 * 4; }
+static bool is_in_group(const ShapeView *v, long long i) { return i >= v->head && i < groups_end(v); }
+static long long group_round(const ShapeView *v, long long i) { return (i - v->head) / 4 / v->threads; }
+
+// ---- The shapes ------------------------------------------------------------------------------------------------
+// Each tells how often element i is added.
+
+#define SHAPE(name) static long long name(const ShapeView *v, long long i)
+#define UNUSED(argument) (void)(argument)
+
+SHAPE(nothing) { UNUSED(v), UNUSED(i); return 0; }
+SHAPE(everything_twice) { UNUSED(v), UNUSED(i); return 2; }
+SHAPE(everything_32_times) { UNUSED(v), UNUSED(i); return 32; }
+SHAPE(everything_by_each_thread) { UNUSED(i); return v->block; }
+
+SHAPE(first_lost) { UNUSED(v); return i != 0; }
+SHAPE(last_lost) { return i != v->count - 1; }
+SHAPE(head_lost) { return i >= v->head; }
+SHAPE(head_twice) { return 1 + (i < v->head); }
+SHAPE(head_by_each_block) { return i < v->head ? v->blocks : 1; }
+SHAPE(tail_of_4_lost) { return i < groups_end(v); }
+SHAPE(tail_of_4_twice) { return 1 + (i >= groups_end(v)); }
+SHAPE(tail_by_each_block) { return i >= groups_end(v) ? v->blocks : 1; }
+SHAPE(tail_without_head) { return (i < groups_end(v)) + (i >= v->count - v->count % 4); }
+SHAPE(last_group_twice) { return 1 + (is_in_group(v, i) && i >= groups_end(v) - 4); }
+SHAPE(tail_of_warp_lost) { return i < v->count / 32 * 32; }
+SHAPE(tail_of_block_lost) { return i < v->count / v->block * v->block; }
+SHAPE(tail_of_round_lost) { return i < v->count / v->threads * v->threads; }
+
+SHAPE(chunk_borders_twice) {
+    long long chunk = (v->count + v->threads - 1) / v->threads;
+    return 1 + (i > 0 && i % chunk == 0);
+}
+
+SHAPE(first_round_only) { return i < v->threads; }
+SHAPE(first_round_of_groups_only) { return !is_in_group(v, i) || group_round(v, i) == 0; }
+SHAPE(first_partials_only) {
+    return v->second_block == 0 || i % v->threads / v->block < v->second_block;
+}
+SHAPE(first_warp_only) { return i % v->block < 32; }
+SHAPE(first_block_only) { return i % v->threads < v->block; }
+SHAPE(last_block_only) { return i % v->threads >= v->threads - v->block; }
+SHAPE(last_warp_lost) { return i % v->block < v->block - 32; }
+
+SHAPE(every_second_lost) { UNUSED(v); return i % 2 == 0; }
+SHAPE(fourth_of_group_lost) { return !is_in_group(v, i) || (i - v->head) % 4 != 3; }
+SHAPE(fourths_lost) { UNUSED(v); return i % 4 != 3; }
+SHAPE(groups_of_three) {
+    long long groups = (v->count - v->head) / 4;
+    return i < v->head + 3 * groups || i >= groups_end(v);
+}
+SHAPE(upper_half_warp_lost) { UNUSED(v); return i % 32 < 16; }
+SHAPE(lower_half_warp_twice) { UNUSED(v); return i % 32 < 16 ? 2 : 0; }
+SHAPE(second_32_of_64_lost) { UNUSED(v); return i % 64 < 32; }
+SHAPE(odd_tree) { return v->tree ? v->tree[i % v->block] : 1; }
+
+SHAPE(lane_31_only) { UNUSED(v); return i % 32 == 31; }
+SHAPE(lane_31_by_32) { UNUSED(v); return i % 32 == 31 ? 32 : 0; }
+SHAPE(lane_0_only) { UNUSED(v); return i % 32 == 0; }
+SHAPE(lane_0_by_32) { UNUSED(v); return i % 32 == 0 ? 32 : 0; }
+SHAPE(last_thread_only) { return i % v->block == v->block - 1; }
+SHAPE(first_thread_only) { return i % v->block == 0; }
+
+SHAPE(stride_of_a_block) { return 1 + at_most(i / v->block, v->blocks - 1); }
+SHAPE(two_a_round_old_stride) { return at_most(i / v->threads, 1) + 1; }
+SHAPE(four_a_round_old_stride) { return at_most(i / v->threads, 3) + 1; }
+SHAPE(two_groups_old_stride) { return is_in_group(v, i) ? at_most(group_round(v, i), 1) + 1 : 1; }
+SHAPE(every_fourth_round_only) { return i / v->threads % 4 == 0; }
+SHAPE(every_fourth_round_of_groups_only) { return !is_in_group(v, i) || group_round(v, i) % 4 == 0; }
+
+// Sizes that people test with, built into a loop.
+#define FIXED(size)                                                                                          \
+    SHAPE(fixed_##size) {                                                                                    \
+        UNUSED(v);                                                                                           \
+        return i < size;                                                                                     \
+    }
+FIXED(256)
+FIXED(1000)
+FIXED(1024)
+FIXED(4096)
+FIXED(65536)
+FIXED(1048576)
+
+const ErrorShape error_shapes[] = {
+    {"nothing", nothing, "The result is 0 at every size: nothing was added, or the sum was not stored."},
+    {"everything-twice", everything_twice, "The result is exactly twice the sum at every size."},
+    {"everything-32-times", everything_32_times, "The result is exactly 32 times the sum at every size."},
+    {"everything-by-each-thread", everything_by_each_thread,
+     "The result is the sum times the number of threads in a block."},
+    {"first-lost", first_lost, "Every wrong sum lacks element 0 and nothing else."},
+    {"last-lost", last_lost, "Every wrong sum lacks the last element and nothing else."},
+    {"head-lost", head_lost,
+     "Every wrong sum lacks the elements before the first multiple of 16 bytes and nothing else."},
+    {"head-twice", head_twice, "The elements before the first multiple of 16 bytes are counted twice."},
+    {"head-by-each-block", head_by_each_block,
+     "The elements before the first multiple of 16 bytes are counted once by every block."},
+    {"tail-of-4-lost", tail_of_4_lost,
+     "Every wrong sum lacks what is left over when the elements are taken in groups of 4."},
+    {"tail-of-4-twice", tail_of_4_twice,
+     "What is left over when the elements are taken in groups of 4 is counted twice."},
+    {"tail-by-each-block", tail_by_each_block,
+     "What is left over when the elements are taken in groups of 4 is counted once by every block."},
+    {"tail-without-head", tail_without_head,
+     "The last n % 4 elements are added as the tail, and that is not where the groups end: they begin "
+     "behind the head."},
+    {"last-group-twice", last_group_twice, "The last whole group of 4 is counted twice at every size."},
+    {"tail-of-warp-lost", tail_of_warp_lost, "Every wrong sum lacks the last n % 32 elements."},
+    {"tail-of-block-lost", tail_of_block_lost,
+     "Every wrong sum lacks the elements that fill no whole block of threads."},
+    {"tail-of-round-lost", tail_of_round_lost,
+     "Every wrong sum lacks the last elements: those that are too few for all threads of the grid."},
+    {"chunk-borders-twice", chunk_borders_twice,
+     "The first element of every chunk but the first is counted twice."},
+    {"first-round-only", first_round_only,
+     "Only as many elements as the grid has threads are added; all behind them are left out."},
+    {"first-round-of-groups-only", first_round_of_groups_only,
+     "Only as many groups of 4 as the grid has threads are added; all behind them are left out."},
+    {"first-partials-only", first_partials_only,
+     "Only as many partials are added as a block of the second launch has threads."},
+    {"first-warp-only", first_warp_only, "Only what the first warp of each block adds is in the sum."},
+    {"first-block-only", first_block_only, "Only what the first block adds is in the sum."},
+    {"last-block-only", last_block_only, "Only what the last block adds is in the sum."},
+    {"last-warp-lost", last_warp_lost, "What the last warp of each block adds is missing."},
+    {"every-second-lost", every_second_lost, "Every second element is left out."},
+    {"fourth-of-group-lost", fourth_of_group_lost, "The fourth element of every group of 4 is left out."},
+    {"fourths-lost", fourths_lost, "Every fourth element is left out."},
+    {"groups-of-three", groups_of_three,
+     "The groups are read 12 bytes apart, so that those at the end are never reached."},
+    {"upper-half-warp-lost", upper_half_warp_lost, "What lanes 16 to 31 of each warp hold is left out."},
+    {"lower-half-warp-twice", lower_half_warp_twice,
+     "What lanes 0 to 15 of each warp hold is counted twice, and lanes 16 to 31 are left out."},
+    {"second-32-of-64-lost", second_32_of_64_lost,
+     "Of every 64 values side by side in a block the last 32 are left out."},
+    {"odd-tree", odd_tree,
+     "What is missing are the values that are left over when an odd number of them is halved."},
+    {"lane-31-only", lane_31_only, "The result is what lane 31 of each warp began with, and nothing else."},
+    {"lane-31-by-32", lane_31_by_32, "The result is 32 times what lane 31 of each warp began with."},
+    {"lane-0-only", lane_0_only, "The result is what lane 0 of each warp began with, and nothing else."},
+    {"lane-0-by-32", lane_0_by_32, "The result is 32 times what lane 0 of each warp began with."},
+    {"last-thread-only", last_thread_only,
+     "The result is what the last thread of each block began with, and nothing else."},
+    {"first-thread-only", first_thread_only,
+     "The result is what the first thread of each block began with, and nothing else."},
+    {"stride-of-a-block", stride_of_a_block,
+     "Elements are added once by every block that starts before them: the more blocks, the more often."},
+    {"two-a-round-old-stride", two_a_round_old_stride,
+     "What lies behind the first round of the grid is counted twice."},
+    {"four-a-round-old-stride", four_a_round_old_stride,
+     "What lies behind the first round of the grid is counted two, three and four times."},
+    {"two-groups-old-stride", two_groups_old_stride,
+     "The groups of 4 behind the first round of the grid are counted twice."},
+    {"every-fourth-round-only", every_fourth_round_only,
+     "Three of four rounds of the grid are left out."},
+    {"every-fourth-round-of-groups-only", every_fourth_round_of_groups_only,
+     "Three of four rounds of the grid over the groups are left out."},
+    {"fixed-size", fixed_256, "Nothing behind element 256 is added, whatever n is."},
+    {"fixed-size", fixed_1000, "Nothing behind element 1,000 is added, whatever n is."},
+    {"fixed-size", fixed_1024, "Nothing behind element 1,024 is added, whatever n is."},
+    {"fixed-size", fixed_4096, "Nothing behind element 4,096 is added, whatever n is."},
+    {"fixed-size", fixed_65536, "Nothing behind element 65,536 is added, whatever n is."},
+    {"fixed-size", fixed_1048576, "Nothing behind element 1,048,576 is added, whatever n is."},
+};
+const int error_shape_count = sizeof error_shapes / sizeof error_shapes[0];
+
+_Static_assert(sizeof error_shapes / sizeof error_shapes[0] <= 64, "a ShapeSet has a bit for each");
+
+// ---- Which of them fit -----------------------------------------------------------------------------------------
+
+enum { MAX_TREE = 1024 };
+
+// How often each thread's value reaches slot 0 in a tree whose strides are half the block, half of that and so
+// on, rounded down: always once where the block is a power of two, else some are lost.
+static void tree_weights(long long block, int tree[MAX_TREE]) {
+    int levels = 0;
+    long long strides[16];
+    for (long long stride = block / 2; stride > 0; stride /= 2) strides[levels++] = stride;
+    memset(tree, 0, MAX_TREE * sizeof *tree);
+    tree[0] = 1;
+    while (levels-- > 0) // from the last level back: what slot t takes in counts as often as t itself
+        for (long long t = 0; t < strides[levels]; t++) tree[t + strides[levels]] += tree[t];
+}
+
+static ShapeView view_of(long long count, unsigned misalignment, const CaseShape *shape, int tree[MAX_TREE]) {
+    const ShapeOfLaunch *launch = &shape->launches[0];
+    ShapeView view = {.count = count,
+                      .head = at_most((4 - misalignment / 4 % 4) % 4, count),
+                      .threads = launch->threads,
+                      .block = launch->block_threads,
+                      .blocks = launch->blocks};
+    if (shape->launch_count > 1) view.second_block = shape->launches[1].block_threads;
+    if (view.block <= MAX_TREE) {
+        tree_weights(view.block, tree);
+        view.tree = tree;
+    }
+    return view;
+}
+
+ShapeSet shapes_that_fit(ShapeSet candidates, const void *array, ElementType type, long long count,
+                         unsigned misalignment, const CaseShape *shape, double expected, double got) {
+    if (shape->launch_count < 1 || shape->launches[0].threads < 1) return candidates;
+    int tree[MAX_TREE];
+    const ShapeView view = view_of(count, misalignment, shape, tree);
+    ShapeSet fit = 0;
+    for (int s = 0; s < error_shape_count; s++) {
+        if (!(candidates & (ShapeSet)1 << s)) continue;
+        double sum = expected; // whole numbers below 2^53: exact
+        for (long long i = 0; i < count; i++) {
+            long long times = error_shapes[s].times(&view, i);
+            if (times != 1) sum += (double)(times - 1) * element_get(array, type, i);
+        }
+        // The device adds floats: beyond 2^24 even whole numbers are rounded.
+        if ((float)sum == (float)got || sum == got) fit |= (ShapeSet)1 << s;
+    }
+    return fit;
+}

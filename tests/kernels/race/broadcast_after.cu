@@ -1,0 +1,13 @@
+// FINDS: RACE line 10 other 8
+// RUN: share --grid 2 --block 96 --arg buf:768
+// The value is written anew while others may read it.
+extern "C" __global__ void share(int *out) {
+    __shared__ int s;
+    int t = threadIdx.x, sum = 0;
+    for (int k = 0; k < 3; k++) {
+        if (t == k) s = k + blockIdx.x;
+        __syncthreads();
+        sum += s;
+    }
+    out[blockIdx.x * 96 + t] = sum;
+}

@@ -1,0 +1,13 @@
+// FINDS: RACE line 9 other 8
+// RUN: share --grid 2 --block 96 --arg buf:768
+// The value is read with no barrier behind its writing.
+extern "C" __global__ void share(int *out) {
+    __shared__ int s;
+    int t = threadIdx.x, sum = 0;
+    for (int k = 0; k < 3; k++) {
+        if (t == k) s = k + blockIdx.x;
+        sum += s;
+        __syncthreads();
+    }
+    out[blockIdx.x * 96 + t] = sum;
+}

@@ -1,0 +1,11 @@
+// CLEAN
+// RUN: sum --grid 2 --block 64 --arg buf:400:zero
+// Threads past the end leave; the rest go on with barriers.
+extern "C" __global__ void sum(float *data) {
+    __shared__ float s[64];
+    int t = threadIdx.x, i = blockIdx.x * 50 + t;
+    s[t] = t;
+    if (t >= 50) return;
+    __syncthreads();
+    data[i] = s[63 - t];
+}

@@ -1,0 +1,16 @@
+// CLEAN
+// RUN: pass --grid 2 --block 32 --arg buf:128:zero --arg buf:4:zero --arg buf:128
+// Data, fence, flag; wait for the flag, fence, data.
+extern "C" __global__ void pass(int *data, volatile int *flag, int *out) {
+    int t = threadIdx.x;
+    if (blockIdx.x == 0) {
+        data[t] = t + 1;
+        __threadfence();
+        __syncthreads();
+        if (t == 0) *flag = 1;
+    } else {
+        while (*flag == 0) {}
+        __threadfence();
+        out[t] = data[31 - t];
+    }
+}

@@ -1,0 +1,11 @@
+// CLEAN
+// RUN: sum --grid 4 --block 128 --arg buf:2048:zero
+// A tree in global memory: __syncthreads() orders it within a block.
+extern "C" __global__ void sum(float *scratch) {
+    float *s = scratch + blockIdx.x * 128;
+    int t = threadIdx.x;
+    for (int d = 64; d > 0; d /= 2) {
+        if (t < d) s[t] += s[t + d];
+        __syncthreads();
+    }
+}

@@ -1,0 +1,11 @@
+// FINDS: RACE line 8 other 7
+// RUN: count --grid 2 --block 128 --arg buf:256:zero --arg buf:128:zero
+// Counting may begin before the bins are zero.
+extern "C" __global__ void count(const unsigned char *in, int *out) {
+    __shared__ int bins[16];
+    int t = threadIdx.x;
+    if (t < 16) bins[t] = 0;
+    atomicAdd(&bins[in[blockIdx.x * 128 + t] % 16], 1);
+    __syncthreads();
+    if (t < 16) atomicAdd(&out[t], bins[t]);
+}

@@ -1,0 +1,16 @@
+// CLEAN
+// RUN: scan --grid 2 --block 64 --arg buf:512:zero
+// An inclusive scan that reads, waits, writes and waits.
+extern "C" __global__ void scan(float *data) {
+    __shared__ float s[64];
+    int t = threadIdx.x;
+    s[t] = data[blockIdx.x * 64 + t];
+    __syncthreads();
+    for (int d = 1; d < 64; d *= 2) {
+        float more = t >= d ? s[t - d] : 0;
+        __syncthreads();
+        s[t] += more;
+        __syncthreads();
+    }
+    data[blockIdx.x * 64 + t] = s[t];
+}

@@ -1,0 +1,15 @@
+// FINDS: RACE line 12 other 11
+// RUN: turn --grid 2 --block 64 --arg buf:512
+// A tile reads before it is synchronised.
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+extern "C" __global__ void turn(int *out) {
+    __shared__ int s[64];
+    cg::thread_block_tile<8> tile = cg::tiled_partition<8>(cg::this_thread_block());
+    int t = threadIdx.x;
+    for (int k = 0; k < 3; k++) {
+        s[t] = t + k;
+        out[blockIdx.x * 64 + t] = s[t ^ 7];
+        tile.sync();
+    }
+}

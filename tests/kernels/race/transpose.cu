@@ -1,0 +1,10 @@
+// CLEAN
+// RUN: transpose --grid 2,2 --block 16,16 --arg buf:4096:zero --arg buf:4096
+// A transpose through a tile in shared memory.
+extern "C" __global__ void transpose(const float *in, float *out) {
+    __shared__ float tile[16][17];
+    int x = threadIdx.x, y = threadIdx.y;
+    tile[y][x] = in[(blockIdx.y * 16 + y) * 32 + blockIdx.x * 16 + x];
+    __syncthreads();
+    out[(blockIdx.x * 16 + y) * 32 + blockIdx.y * 16 + x] = tile[x][y];
+}

@@ -1,0 +1,10 @@
+// CLEAN
+// RUN: transpose --grid 2 --block 32,8 --arg buf:8192:zero --arg buf:8192
+// A transpose with 8 rows of threads for a tile of 32.
+extern "C" __global__ void transpose(const float *in, float *out) {
+    __shared__ float tile[32][33];
+    int x = threadIdx.x, y = threadIdx.y;
+    for (int k = 0; k < 32; k += 8) tile[y + k][x] = in[blockIdx.x * 1024 + (y + k) * 32 + x];
+    __syncthreads();
+    for (int k = 0; k < 32; k += 8) out[blockIdx.x * 1024 + (y + k) * 32 + x] = tile[x][y + k];
+}

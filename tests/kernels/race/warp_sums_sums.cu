@@ -1,0 +1,11 @@
+// FINDS: RACE line 10 other 9
+// RUN: sum --grid 2 --block 128 --arg buf:1024:zero --arg buf:8
+// One thread adds sums that other warps may not have written.
+extern "C" __global__ void sum(const float *in, float *out) {
+    __shared__ float sums[4];
+    int t = threadIdx.x;
+    float v = in[blockIdx.x * 128 + t];
+    for (int d = 16; d > 0; d /= 2) v += __shfl_down_sync(0xffffffff, v, d);
+    if (t % 32 == 0) sums[t / 32] = v;
+    if (t == 0) out[blockIdx.x] = sums[0] + sums[1] + sums[2] + sums[3];
+}
