@@ -273,6 +273,8 @@ $(OUT)/tidy/%.ok: %.c .clang-tidy $(OUT)/obj/%.o
 	    || { grep -v 'warnings generated' $@.log; exit 1; }
 	@touch $@
 
+include mk/bench.mk
+
 clean: ## remove what was built (your kernels, those kept by reset-chNN, your history and .venv stay)
 	$(call quiet,CLEAN,build ch[0-9][0-9])
 	$(Q)find $(B) -mindepth 1 -maxdepth 1 ! -name kept -exec rm -rf {} + 2>/dev/null; rm -f ch[0-9][0-9]
@@ -280,4 +282,4 @@ clean: ## remove what was built (your kernels, those kept by reset-chNN, your hi
 help: ## this list
 	@awk 'BEGIN { FS = ":.*## " } /^[^\t#].*:.*## / { name = $$1; text = $$2; \
 	    if (match(text, /^\[[^]]*\] /)) { name = substr(text, 2, RLENGTH - 3); text = substr(text, RLENGTH + 1) } \
-	    printf "  make %-12s %s\n", name, text }' $(firstword $(MAKEFILE_LIST))
+	    printf "  make %-14s %s\n", name, text }' $(filter Makefile mk/%.mk,$(MAKEFILE_LIST))

@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 import numpy as np
 from native_build import ROOT, build
@@ -211,6 +212,10 @@ def check_layout(folder: Path) -> None:
 # ---- The library -----------------------------------------------------------------------------------------------
 # Another build of libemulator.so than the workbook's own: with sanitizers, or of a copy of the checkout.
 LIBRARY_NAMED = os.environ.get("WARPBOOK_EMULATOR_LIBRARY")
+# The command, which lies in bin/ beside lib/, or next to a library so named.
+COMMAND = Path(LIBRARY_NAMED).parent / "emulate" if LIBRARY_NAMED else ROOT / "build" / "bin" / "emulate"
+if LIBRARY_NAMED and not COMMAND.exists():
+    COMMAND = Path(LIBRARY_NAMED).parents[1] / "bin" / "emulate"
 
 
 @functools.cache
@@ -281,7 +286,18 @@ class Finding:
 
     @staticmethod
     def of(f: CFinding) -> Finding:
-        same = ("fatal", "warp", "lane", "address", "bytes", "is_store", "is_atomic", "index", "object_bytes", "count")
+        same = (
+            "fatal",
+            "warp",
+            "lane",
+            "address",
+            "bytes",
+            "is_store",
+            "is_atomic",
+            "index",
+            "object_bytes",
+            "count",
+        )
         return Finding(
             kind=FINDINGS[f.kind],
             message=f.message.decode(),
@@ -352,7 +368,16 @@ class Value:
     def packed(self) -> bytes:
         if isinstance(self.value, bytes):
             return self.value
-        codes = {"i32": "i", "u32": "I", "i64": "q", "u64": "Q", "f32": "f", "f64": "d", "u8": "B", "u16": "H"}
+        codes = {
+            "i32": "i",
+            "u32": "I",
+            "i64": "q",
+            "u64": "Q",
+            "f32": "f",
+            "f64": "d",
+            "u8": "B",
+            "u16": "H",
+        }
         return struct.pack("<" + codes[self.type], self.value)
 
 
@@ -373,10 +398,12 @@ class Emulator:
         self.handle = self.lib.emulator_open(c.byref(device) if device else None)
         assert self.handle
 
-    def __enter__(self) -> Emulator:
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.lib.emulator_close(self.handle)
         self.handle = None
 
@@ -395,9 +422,7 @@ class Emulator:
         text = ptx.encode() if isinstance(ptx, str) else ptx
         self.call("load", text, len(text), (name or "test.ptx").encode())
 
-    def buffer(
-        self, content: int | np.ndarray, name: str = "a buffer", *, misalignment: int = 0, initialised: bool = True
-    ) -> Buffer:
+    def buffer(self, content: int | np.ndarray, name: str = "a buffer", *, misalignment: int = 0) -> Buffer:
         """Allocates: a number of bytes that nothing has written, or an array's copy."""
         nbytes = content if isinstance(content, int) else content.nbytes
         address = self.call("allocate", nbytes, misalignment, name.encode())
@@ -407,7 +432,10 @@ class Emulator:
         return made
 
     def kernels(self) -> list[str]:
-        return [self.info(self.lib.emulator_kernel_at(self.handle, i)).name.decode() for i in range(self.lib.emulator_kernel_count(self.handle))]
+        return [
+            self.info(self.lib.emulator_kernel_at(self.handle, i)).name.decode()
+            for i in range(self.lib.emulator_kernel_count(self.handle))
+        ]
 
     def info(self, kernel: int | str) -> CKernelInfo:
         if isinstance(kernel, str):
@@ -469,7 +497,9 @@ class Emulator:
             max_findings=max_findings,
         )
         raw_result, error = CResult(), CError()
-        done = self.lib.emulator_launch(self.handle, handle, c.byref(launch), c.byref(raw_result), c.byref(error))
+        done = self.lib.emulator_launch(
+            self.handle, handle, c.byref(launch), c.byref(raw_result), c.byref(error)
+        )
         try:
             if not done:
                 raise EmulatorError(error)
@@ -480,10 +510,14 @@ class Emulator:
                 findings_total=raw_result.findings_total,
                 counters={name: getattr(raw_result.counters, name) for name in COUNTERS},
                 lines={
-                    raw_result.lines[i].place.line: {name: getattr(raw_result.lines[i].counters, name) for name in COUNTERS}
+                    raw_result.lines[i].place.line: {
+                        name: getattr(raw_result.lines[i].counters, name) for name in COUNTERS
+                    }
                     for i in range(raw_result.line_count)
                 },
-                output=c.string_at(raw_result.output, raw_result.output_bytes).decode() if raw_result.output else "",
+                output=c.string_at(raw_result.output, raw_result.output_bytes).decode()
+                if raw_result.output
+                else "",
                 lane_instructions=raw_result.lane_instructions,
                 kinds=[f.kind for f in findings],
             )

@@ -257,7 +257,7 @@ def structs(ins: list[int], i: int) -> int:
     return i32(p[0] + 31 * p[1] + 1009 * p[2] + int(p[3]) + big[x & 15] * 3)
 
 
-class Exited(Exception):
+class ExitedError(Exception):
     pass
 
 
@@ -266,17 +266,17 @@ def exit_inside_calls(ins: list[int], i: int) -> int:
     def leave_some(x: int, depth: int) -> int:
         if depth == 0:
             if x & 7 == 3:
-                raise Exited
+                raise ExitedError
             return x
         r = leave_some(x, depth - 1)
         if x & 15 == depth:
-            raise Exited
+            raise ExitedError
         return r + depth
 
     x = ins[i]
     try:
         return i32(leave_some(x, 3) if x & 32 else leave_some(x, 1) * 2)
-    except Exited:
+    except ExitedError:
         return -5
 
 
@@ -309,12 +309,16 @@ def test_kernel(device: Emulator, name: str) -> None:
     out = device.buffer(np.zeros(COUNT, np.int32), "out")
     for schedule in SCHEDULES:
         out.fill(0)
-        result = device.launch(name, BLOCKS, THREADS, [given_buffer, out], schedule=schedule, checks=WITHOUT_RACES)
+        result = device.launch(
+            name, BLOCKS, THREADS, [given_buffer, out], schedule=schedule, checks=WITHOUT_RACES
+        )
         assert result.completed
         assert not result.findings
         got = out.read(np.int32).tolist()
         wrong = [i for i in range(COUNT) if got[i] != expected[i]]
-        assert not wrong, f"schedule {schedule}, thread {wrong[0]}: {got[wrong[0]]} is not {expected[wrong[0]]}"
+        assert not wrong, (
+            f"schedule {schedule}, thread {wrong[0]}: {got[wrong[0]]} is not {expected[wrong[0]]}"
+        )
     given_buffer.free()
     out.free()
 
@@ -342,7 +346,13 @@ def test_flag_within_warp(device: Emulator, schedule: int) -> None:
 # ---- Shapes ----------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("grid", "block"),
-    [((1, 1, 1), (1, 1, 1)), ((2, 3, 4), (5, 3, 2)), ((7,), (1024,)), ((1, 2, 1), (1, 1, 64)), ((3, 1, 2), (33, 2, 1))],
+    [
+        ((1, 1, 1), (1, 1, 1)),
+        ((2, 3, 4), (5, 3, 2)),
+        ((7,), (1024,)),
+        ((1, 2, 1), (1, 1, 64)),
+        ((3, 1, 2), (33, 2, 1)),
+    ],
 )
 @pytest.mark.parametrize("schedule", [0, 1, 9])
 def test_shapes(device: Emulator, grid: tuple[int, ...], block: tuple[int, ...], schedule: int) -> None:
@@ -416,9 +426,14 @@ EPILOGUE = "  st.global.u32 [%a4], %r0;\n  ret;\n}\n"
 def run_ptx(text: str, ins: list[int], schedule: int = 0, **options: int) -> tuple[list[int], Result]:
     with Emulator() as e:
         e.load(text)
-        given_buffer, out = e.buffer(np.array(ins, np.uint32), "in"), e.buffer(np.zeros(len(ins), np.uint32), "out")
+        given_buffer, out = (
+            e.buffer(np.array(ins, np.uint32), "in"),
+            e.buffer(np.zeros(len(ins), np.uint32), "out"),
+        )
         options = {"steps": 3_000_000, **options}
-        result = e.launch("k", 1, len(ins), [given_buffer, out], schedule=schedule, checks=WITHOUT_RACES, **options)
+        result = e.launch(
+            "k", 1, len(ins), [given_buffer, out], schedule=schedule, checks=WITHOUT_RACES, **options
+        )
         return out.read(np.uint32).tolist(), result
 
 
@@ -443,18 +458,59 @@ def test_a_branch_table_left_behind(emulator_built: Path) -> None:
     assert only(result).lane == 2
 
 
+def test_a_branch_table_under_a_guard(emulator_built: Path) -> None:
+    body = "  setp.lt.u32 %p1, %r0, 2;\n  T: .branchtargets L0, L1;\n  @%p1 brx.idx %r0, T;\n  add.u32 %r0, %r0, 100;\n"
+    body += (
+        "  bra L2;\n  L0: add.u32 %r0, %r0, 50;\n  L1: add.u32 %r0, %r0, 10;\n  L2: add.u32 %r0, %r0, 1;\n"
+    )
+    for schedule in SCHEDULES:
+        got, result = run_ptx(HEADER + PROLOGUE + body + EPILOGUE, [0, 1, 2, 9] * 9, schedule)
+        assert not result.findings
+        assert got == [61, 12, 103, 110] * 9
+
+
+def test_lanes_meet_again(emulator_built: Path) -> None:
+    """Under schedule 0, behind an if, a loop, a table of branches and calls with returns at different places."""
+    call = "{ .param .b32 a; .param .b32 b; .param .b32 c; st.param.b32 [a], %r0; mov.u32 %r62, 5;\n"
+    call += "  st.param.b32 [b], %r62; call (c), g, (a, b); ld.param.b32 %r2, [c]; }"
+    prototype = "P: .callprototype (.param .b32 _) _ (.param .b32 _, .param .b32 _);\n"
+    parts = {
+        "if": "and.b32 %r1, %r0, 1; setp.eq.u32 %p1, %r1, 0; @%p1 bra A; add.u32 %r2, %r0, 1; A: add.u32 %r2, %r0, 2;",
+        "loop": "mov.u32 %r1, %r0; B: sub.u32 %r1, %r1, 1; setp.gt.s32 %p1, %r1, 0; @%p1 bra B;",
+        "table": "rem.u32 %r1, %r0, 3;\nT: .branchtargets C, D, E;\nbrx.idx %r1, T;\nC: add.u32 %r2, %r0, 1; D: bra E;\nE:",
+        "call": call,
+        "indirect": "rem.u32 %r1, %r0, 2; setp.eq.u32 %p1, %r1, 0;\n"
+        "mov.u64 %a5, g; mov.u64 %a6, g2; selp.b64 %a5, %a5, %a6, %p1;\n"
+        + call.replace(
+            "call (c), g, (a, b);",
+            prototype + "call (c), %a5, (a, b), P;",
+        ),
+    }
+    functions = RECURSIVE + RECURSIVE.replace(" g(", " g2(").replace("call (c), g,", "call (c), g2,")
+    for name, part in parts.items():
+        text = HEADER + functions + PROLOGUE + part + "\n  activemask.b32 %r0;\n" + EPILOGUE
+        got, result = run_ptx(text, list(range(32)))
+        assert not result.findings
+        assert got == [0xFFFFFFFF] * 32, name
+
+
 def test_calls_that_never_end_without_a_branch(emulator_built: Path) -> None:
     """Recursion of bounded depth and unbounded breadth: there is no branch to count at."""
-    text = HEADER + """
+    text = (
+        HEADER
+        + """
 .func (.param .b32 r) deep(.param .b32 n) {
   .reg .b32 %x<9>; .reg .pred %q;
   ld.param.b32 %x0, [n]; st.param.b32 [r], %x0; setp.eq.u32 %q, %x0, 0; @%q ret;
   sub.u32 %x1, %x0, 1;
 """
+    )
     for _ in range(4):
         text += "  { .param .b32 a; .param .b32 b; st.param.b32 [a], %x1; call (b), deep, (a); }\n"
     text += "  ret;\n}\n" + PROLOGUE
-    text += "  { .param .b32 a; .param .b32 b; mov.u32 %r1, 60; st.param.b32 [a], %r1; call (b), deep, (a); }\n"
+    text += (
+        "  { .param .b32 a; .param .b32 b; mov.u32 %r1, 60; st.param.b32 [a], %r1; call (b), deep, (a); }\n"
+    )
     _, result = run_ptx(text + EPILOGUE, [0] * 32, steps=20_000)
     assert only(result).kind == "STEP_LIMIT"
 
@@ -462,7 +518,8 @@ def test_calls_that_never_end_without_a_branch(emulator_built: Path) -> None:
 @pytest.mark.parametrize("target", ["in", "3"])
 def test_a_pointer_to_no_function(emulator_built: Path, target: str) -> None:
     body = f"  mov.b64 %a5, {'%a0' if target == 'in' else target};\n"
-    body += "  { .param .b32 q0; .param .b32 q1; st.param.b32 [q0], %r0;\n  P: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
+    body += "  { .param .b32 q0; .param .b32 q1; st.param.b32 [q0], %r0;\n"
+    body += "  P: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
     body += "  call (q1), %a5, (q0), P; ld.param.b32 %r0, [q1]; }\n"
     _, result = run_ptx(HEADER + PROLOGUE + body + EPILOGUE, [1] * 32)
     assert only(result).kind == "BAD_CALL"
@@ -471,14 +528,18 @@ def test_a_pointer_to_no_function(emulator_built: Path, target: str) -> None:
 
 def test_guarded_instructions(emulator_built: Path) -> None:
     """Exits, returns, calls and barriers under a guard, some lanes of a warp only."""
-    text = HEADER + """
+    text = (
+        HEADER
+        + """
 .func (.param .b32 r) f(.param .b32 n) {
   .reg .b32 %x<4>; .reg .pred %q;
   ld.param.b32 %x0, [n]; mul.lo.u32 %x1, %x0, 10; st.param.b32 [r], %x1;
   setp.gt.u32 %q, %x0, 20; @%q ret;
   add.u32 %x1, %x1, 3; st.param.b32 [r], %x1;
 }
-""" + PROLOGUE
+"""
+        + PROLOGUE
+    )
     text += """
   setp.eq.u32 %p1, %r0, 4; @%p1 exit;
   setp.lt.u32 %p2, %r0, 30;
@@ -626,7 +687,7 @@ class Emitter:
         for s in statements:
             getattr(self, "emit_" + type(s).__name__.lower())(s, level)
 
-    def emit_set(self, s: Set, level: int) -> None:
+    def emit_set(self, s: Set, _level: int) -> None:
         guard = ""
         if s.guard >= 0:
             self.test(0, s.guard)
@@ -652,7 +713,9 @@ class Emitter:
         self.test(*s.skip)
         self.lines.append(f"@%p1 bra {next_turn};")
         self.block(s.rest, level + 1)
-        self.lines.append(f"{next_turn}: sub.u32 {counter}, {counter}, 1; setp.ne.u32 %p2, {counter}, 0; @%p2 bra {top};\n{end}:")
+        self.lines.append(
+            f"{next_turn}: sub.u32 {counter}, {counter}, 1; setp.ne.u32 %p2, {counter}, 0; @%p2 bra {top};\n{end}:"
+        )
 
     def emit_switch(self, s: Switch, level: int) -> None:
         labels, table, end = [self.label() for _ in s.arms], self.label(), self.label()
@@ -665,17 +728,18 @@ class Emitter:
                 self.lines.append(f"bra {end};")
         self.lines.append(f"{end}:")
 
-    def emit_call(self, s: Call, level: int) -> None:
+    def emit_call(self, s: Call, _level: int) -> None:
         self.lines.append(
-            f"{{ .param .b32 a; .param .b32 b; .param .b32 c; st.param.b32 [a], %r{s.register}; mov.u32 %r62, {s.depth};\n"
+            f"{{ .param .b32 a; .param .b32 b; .param .b32 c;\n"
+            f"st.param.b32 [a], %r{s.register};\nmov.u32 %r62, {s.depth};"
             f"st.param.b32 [b], %r62; call (c), g, (a, b); ld.param.b32 %r{s.register}, [c]; }}"
         )
 
-    def emit_leave(self, s: Leave, level: int) -> None:
+    def emit_leave(self, s: Leave, _level: int) -> None:
         self.test(s.register, s.bit)
         self.lines.append("@%p1 st.global.u32 [%a4], %r1; @%p1 exit;")
 
-    def emit_ballot(self, s: Ballot, level: int) -> None:
+    def emit_ballot(self, _s: Ballot, _level: int) -> None:
         self.lines.append("activemask.b32 %r63; popc.b32 %r63, %r63;")
 
 
@@ -705,12 +769,18 @@ def perform(statements: tuple, r: list[int]) -> None:
                 r[s.register] = g(r[s.register], s.depth)
             case Leave():
                 if r[s.register] >> s.bit & 1:
-                    raise Exited(r[1])
+                    raise ExitedError(r[1])
 
 
 registers, bits = st.integers(0, 3), st.integers(0, 7)
 sets = st.builds(
-    Set, st.sampled_from(sorted(OPS)), registers, registers, registers, st.integers(-300, 300), st.integers(-4, 7)
+    Set,
+    st.sampled_from(sorted(OPS)),
+    registers,
+    registers,
+    registers,
+    st.integers(-300, 300),
+    st.integers(-4, 7),
 )
 leaves = st.builds(Leave, registers, st.integers(9, 14))
 calls = st.builds(Call, registers, st.integers(0, 6))
@@ -752,7 +822,7 @@ def test_random_programs(emulator_built: Path, program: tuple, schedule: int) ->
         try:
             perform(program, r)
             expected.append(u32(r[0] + 3 * r[1] + 5 * r[2]) ^ r[3])
-        except Exited as left:
+        except ExitedError as left:
             expected.append(left.args[0])
     for seed in (0, schedule):
         got, result = run_ptx(text, INPUTS, seed, steps=0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cuda_images import TESTS, image
-from emulator import ALL_CHECKS, RACE, Buffer, Emulator, EmulatorError, Finding, Result, Value, check_layout
+from emulator import ALL_CHECKS, RACE, Buffer, Emulator, EmulatorError, Result, Value, check_layout
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -34,7 +36,21 @@ def source_line(text: str) -> int:
 
 
 # ---- Every width and vector in every space ---------------------------------------------------------------------
-TYPES = {"b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "b32": 4, "u32": 4, "s32": 4, "f32": 4, "b64": 8, "u64": 8, "f64": 8}
+TYPES = {
+    "b8": 1,
+    "u8": 1,
+    "s8": 1,
+    "b16": 2,
+    "u16": 2,
+    "s16": 2,
+    "b32": 4,
+    "u32": 4,
+    "s32": 4,
+    "f32": 4,
+    "b64": 8,
+    "u64": 8,
+    "f64": 8,
+}
 FORMS = [(t, n) for t, width in TYPES.items() for n in (1, 2, 4) if width * n <= 16]
 
 
@@ -54,18 +70,26 @@ def copier(type_name: str, elements: int, space: str) -> str:
     if space == "shared":
         declarations = f".shared .align 16 .b8 tile[{32 * size}];"
         through = f"mov.u64 %a5, tile; add.u64 %a5, %a5, %a4; st.shared{form} [%a5], {vector};"
-        through += "".join(f"mov.{register_class(width)} {r}, 0;" for r in registers) + f"ld.shared{form} {vector}, [%a5];"
+        through += (
+            "".join(f"mov.{register_class(width)} {r}, 0;" for r in registers)
+            + f"ld.shared{form} {vector}, [%a5];"
+        )
     elif space == "local":
         declarations = ".local .align 16 .b8 mine[64];"
-        through = f"st.local{form} [mine+16], {vector};" + "".join(f"mov.{register_class(width)} {r}, 0;" for r in registers)
+        through = f"st.local{form} [mine+16], {vector};" + "".join(
+            f"mov.{register_class(width)} {r}, 0;" for r in registers
+        )
         through += f"mov.u64 %a5, mine; ld.local{form} {vector}, [%a5+16];"
     elif space == "generic shared":
         declarations = f".shared .align 16 .b8 tile[{32 * size}];"
-        through = f"mov.u64 %a5, tile; cvta.shared.u64 %a5, %a5; add.u64 %a5, %a5, %a4; st{form} [%a5], {vector};"
+        through = (
+            f"mov.u64 %a5, tile; cvta.shared.u64 %a5, %a5; add.u64 %a5, %a5, %a4; st{form} [%a5], {vector};"
+        )
         through += f"ld{form} {vector}, [%a5];"
     elif space == "generic local":
         declarations = ".local .align 16 .b8 mine[64];"
-        through = f"mov.u64 %a5, mine; cvta.local.u64 %a5, %a5; st{form} [%a5+32], {vector}; ld{form} {vector}, [%a5+32];"
+        through = f"mov.u64 %a5, mine; cvta.local.u64 %a5, %a5; st{form} [%a5+32], {vector};"
+        through += f"ld{form} {vector}, [%a5+32];"
     elif space == "volatile":
         through = f"st.volatile.global{form} [%a3], {vector}; ld.volatile.global{form} {vector}, [%a3];"
     else:
@@ -80,7 +104,9 @@ def copier(type_name: str, elements: int, space: str) -> str:
   {store}{form} [%a3], {vector}; ret; }}"""
 
 
-@pytest.mark.parametrize("space", ["global", "nc", "generic", "volatile", "shared", "local", "generic shared", "generic local"])
+@pytest.mark.parametrize(
+    "space", ["global", "nc", "generic", "volatile", "shared", "local", "generic shared", "generic local"]
+)
 def test_copy(emulator_built: Path, space: str) -> None:
     rng = np.random.default_rng(7)
     for type_name, elements in FORMS:
@@ -108,7 +134,9 @@ def test_copy(emulator_built: Path, space: str) -> None:
         ("b16", "b64", lambda b: b.view(np.uint16).astype(np.int64)),
     ],
 )
-def test_wider_registers(emulator_built: Path, load: str, register: str, expected: Callable[[np.ndarray], np.ndarray]) -> None:
+def test_wider_registers(
+    emulator_built: Path, load: str, register: str, expected: Callable[[np.ndarray], np.ndarray]
+) -> None:
     """A load into a wider register extends by its type's sign; a store takes the low part."""
     width, wide = TYPES[load], TYPES[register]
     text = f"""{HEADER}.visible .entry k(.param .u64 p_in, .param .u64 p_out, .param .u64 p_low) {{
@@ -128,28 +156,50 @@ def test_wider_registers(emulator_built: Path, load: str, register: str, expecte
 def test_parameters(device: Emulator) -> None:
     packed = struct.pack("<cxhid3f4x", b"q", -300, 1 << 30, 0.125, 1.5, 2.5, 3.5)
     out, same = device.buffer(72), device.buffer(np.frombuffer(packed, np.uint8))
-    given = [Value("u8", 200), Value("raw", packed), Value("raw", struct.pack("<h", -5)), Value("f64", 6.5), same, 2, out]
+    given = [
+        Value("u8", 200),
+        Value("raw", packed),
+        Value("raw", struct.pack("<h", -5)),
+        Value("f64", 6.5),
+        same,
+        2,
+        out,
+    ]
     result = device.launch("parameters", 1, 1, given)
     assert not result.findings
     assert out.read(np.float64).tolist() == [-56, ord("q"), -300, 1 << 30, 0.125, 3.5, -5, 6.5, 3.625]
     info = device.info("parameters")
-    assert [(p.offset, p.bytes) for p in info.parameters[:7]] == [(0, 1), (8, 32), (40, 2), (48, 8), (56, 8), (64, 4), (72, 8)]
+    assert [(p.offset, p.bytes) for p in info.parameters[:7]] == [
+        (0, 1),
+        (8, 32),
+        (40, 2),
+        (48, 8),
+        (56, 8),
+        (64, 4),
+        (72, 8),
+    ]
 
 
 # ---- Bounds ----------------------------------------------------------------------------------------------------
 INDEXED = """.visible .entry k(.param .u64 p_in, .param .u64 p_out, .param .u64 p_index) {{
   .reg .b64 %a<9>; .reg .b32 %t, %v<4>; .reg .pred %p;
   ld.param.u64 %a0, [p_in]; ld.param.u64 %a1, [p_out]; ld.param.u64 %a2, [p_index]; mov.u32 %t, %tid.x;
-  mul.wide.u32 %a3, %t, 4; add.u64 %a1, %a1, %a3; add.u64 %a0, %a0, %a2; mov.u32 %v0, 1; mov.u32 %v1, 2; mov.u32 %v2, 3; mov.u32 %v3, 4;
+  mul.wide.u32 %a3, %t, 4; add.u64 %a1, %a1, %a3; add.u64 %a0, %a0, %a2; mov.u32 %v0, 1;
+  mov.u32 %v1, 2; mov.u32 %v2, 3; mov.u32 %v3, 4;
   setp.eq.u32 %p, %t, 5; @%p {access};
   st.global.u32 [%a1], %v0; ret; }}"""
 
 
-def access(text: str, index: int, nbytes: int = 64, *, read_only: bool = False, misalignment: int = 0) -> Result:
+def access(
+    text: str, index: int, nbytes: int = 64, *, read_only: bool = False, misalignment: int = 0
+) -> Result:
     """Thread 5 accesses byte `index` of a buffer."""
     with Emulator() as e:
         e.load(HEADER + INDEXED.format(access=text))
-        data, out = e.buffer(np.zeros(nbytes, np.uint8), "data", misalignment=misalignment), e.buffer(4 * 32, "out")
+        data, out = (
+            e.buffer(np.zeros(nbytes, np.uint8), "data", misalignment=misalignment),
+            e.buffer(4 * 32, "out"),
+        )
         data.set_read_only(read_only)
         result = e.launch("k", 1, 32, [data, out, Value("i64", index)])
         assert result.completed == (not result.findings)
@@ -164,14 +214,49 @@ WHO = "thread (5,0,0) of block (0,0,0) "
     [
         ("ld.global.u32 %v0, [%a0]", 0, None, ""),
         ("ld.global.u32 %v0, [%a0]", 60, None, ""),
-        ("ld.global.u32 %v0, [%a0]", -4, "OUT_OF_BOUNDS", "reads 4 bytes at byte -4 of data, which has 64: 4 bytes before the first"),
-        ("st.global.u32 [%a0], %v0", 64, "OUT_OF_BOUNDS", "writes 4 bytes at byte 64 of data, which has 64: 1 bytes past the last"),
-        ("ld.global.u32 %v0, [%a0+8]", 64, "OUT_OF_BOUNDS", "reads 4 bytes at byte 72 of data, which has 64: 9 bytes past the last"),
-        ("ld.u32 %v0, [%a0]", 1 << 32, "OUT_OF_BOUNDS", "reads 4 bytes at byte 4294967296 of data, which has 64: 4294967233 bytes past the last"),
-        ("st.u32 [%a0], %v0", -(1 << 33), "OUT_OF_BOUNDS", "writes 4 bytes at byte -8589934592 of data, which has 64: 8589934592 bytes before the first"),
-        ("atom.global.add.u32 %v0, [%a0], 1", 64, "OUT_OF_BOUNDS", "updates atomically 4 bytes at byte 64 of data, which has 64: 1 bytes past the last"),
+        (
+            "ld.global.u32 %v0, [%a0]",
+            -4,
+            "OUT_OF_BOUNDS",
+            "reads 4 bytes at byte -4 of data, which has 64: 4 bytes before the first",
+        ),
+        (
+            "st.global.u32 [%a0], %v0",
+            64,
+            "OUT_OF_BOUNDS",
+            "writes 4 bytes at byte 64 of data, which has 64: 1 bytes past the last",
+        ),
+        (
+            "ld.global.u32 %v0, [%a0+8]",
+            64,
+            "OUT_OF_BOUNDS",
+            "reads 4 bytes at byte 72 of data, which has 64: 9 bytes past the last",
+        ),
+        (
+            "ld.u32 %v0, [%a0]",
+            1 << 32,
+            "OUT_OF_BOUNDS",
+            "reads 4 bytes at byte 4294967296 of data, which has 64: 4294967233 bytes past the last",
+        ),
+        (
+            "st.u32 [%a0], %v0",
+            -(1 << 33),
+            "OUT_OF_BOUNDS",
+            "writes 4 bytes at byte -8589934592 of data, which has 64: 8589934592 bytes before the first",
+        ),
+        (
+            "atom.global.add.u32 %v0, [%a0], 1",
+            64,
+            "OUT_OF_BOUNDS",
+            "updates atomically 4 bytes at byte 64 of data, which has 64: 1 bytes past the last",
+        ),
         ("ld.global.v4.u32 {%v0, %v1, %v2, %v3}, [%a0]", 48, None, ""),
-        ("ld.global.v2.u32 {%v0, %v1}, [%a0]", 62, "OUT_OF_BOUNDS", "reads 8 bytes at byte 62 of data, which has 64: across the end"),
+        (
+            "ld.global.v2.u32 {%v0, %v1}, [%a0]",
+            62,
+            "OUT_OF_BOUNDS",
+            "reads 8 bytes at byte 62 of data, which has 64: across the end",
+        ),
         ("ld.global.u32 %v0, [%a0]", 2, "MISALIGNED", "reads 4 bytes at 0x"),
         ("st.global.v4.u32 [%a0], {%v0, %v1, %v2, %v3}", 8, "MISALIGNED", "writes 16 bytes at 0x"),
         ("red.global.add.u32 [%a0], 1", 1, "MISALIGNED", "updates atomically 4 bytes at 0x"),
@@ -210,8 +295,16 @@ def test_alignment_is_of_the_address_not_of_the_index(emulator_built: Path) -> N
         ("ld.shared.u32 %v0, [%a0]", "OUT_OF_BOUNDS", "of shared s, which has 64"),
         ("st.shared.u32 [s+64], %v0", "OUT_OF_BOUNDS", "writes 4 bytes at byte 64 of shared s, which has 64"),
         ("ld.shared.u32 %v0, [s-4]", "OUT_OF_BOUNDS", "reads 4 bytes at byte -4 of shared s, which has 64"),
-        ("ld.local.u32 %v0, [l+32]", "OUT_OF_BOUNDS", "reads 4 bytes of local memory at byte 32, outside the thread's arrays"),
-        ("st.local.u32 [l-4], %v0", "OUT_OF_BOUNDS", "writes 4 bytes of local memory at byte -4, outside the thread's arrays"),
+        (
+            "ld.local.u32 %v0, [l+32]",
+            "OUT_OF_BOUNDS",
+            "reads 4 bytes of local memory at byte 32, outside the thread's arrays",
+        ),
+        (
+            "st.local.u32 [l-4], %v0",
+            "OUT_OF_BOUNDS",
+            "writes 4 bytes of local memory at byte -4, outside the thread's arrays",
+        ),
         ("st.global.u32 [c], %v0", "READ_ONLY", "writes to c, which is read-only"),
         ("atom.global.add.u32 %v0, [c], 1", "READ_ONLY", "updates c, which is read-only"),
         ("ld.const.u32 %v0, [%a0]", "OUT_OF_BOUNDS", ""),
@@ -219,7 +312,8 @@ def test_alignment_is_of_the_address_not_of_the_index(emulator_built: Path) -> N
 )
 def test_wrong_places(emulator_built: Path, text: str, kind: str, said: str) -> None:
     kernel = INDEXED.format(access=text).replace(
-        ".reg .pred %p;", ".reg .pred %p; .shared .align 4 .b8 s[64]; .local .align 4 .b8 l[32]; mov.u64 %a8, s;"
+        ".reg .pred %p;",
+        ".reg .pred %p; .shared .align 4 .b8 s[64]; .local .align 4 .b8 l[32]; mov.u64 %a8, s;",
     )
     with Emulator() as e:
         e.load(HEADER + ".const .align 4 .b8 c[16] = {1};\n" + kernel)
@@ -232,11 +326,14 @@ def test_wrong_places(emulator_built: Path, text: str, kind: str, said: str) -> 
 
 def test_a_shared_address_in_a_global_instruction(emulator_built: Path) -> None:
     text = INDEXED.format(access="ld.global.u32 %v0, [%a8]").replace(
-        ".reg .pred %p;", ".reg .pred %p; .shared .align 4 .b8 s[64]; mov.u64 %a8, s; cvta.shared.u64 %a8, %a8;"
+        ".reg .pred %p;",
+        ".reg .pred %p; .shared .align 4 .b8 s[64]; mov.u64 %a8, s; cvta.shared.u64 %a8, %a8;",
     )
     with Emulator() as e:
         e.load(HEADER + text)
-        result = e.launch("k", 1, 32, [e.buffer(np.zeros(64, np.uint8), "data"), e.buffer(128), Value("i64", 0)])
+        result = e.launch(
+            "k", 1, 32, [e.buffer(np.zeros(64, np.uint8), "data"), e.buffer(128), Value("i64", 0)]
+        )
     assert result.finding.kind == "WRONG_SPACE"
     assert "which is shared memory, with an instruction for global memory" in result.finding.message
 
@@ -268,12 +365,15 @@ def test_a_buffer_that_was_freed(emulator_built: Path) -> None:
 
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
-    indices=st.lists(st.integers(-3, 70), min_size=32, max_size=32), active=st.integers(0, (1 << 32) - 1), store=st.booleans()
+    indices=st.lists(st.integers(-3, 70), min_size=32, max_size=32),
+    active=st.integers(0, (1 << 32) - 1),
+    store=st.booleans(),
 )
 def test_gather_and_scatter(emulator_built: Path, indices: list[int], active: int, store: bool) -> None:
-    """Any lanes, any indices: either every lane is in bounds and all is as in Python, or the first lane outside is named."""
+    """Any lanes, any indices: all is as in Python, or the first lane that is out of bounds is named."""
     moved = "st.global.u32 [%a0], %v0" if store else "ld.global.u32 %v0, [%a0]"
-    text = f"""{HEADER}.visible .entry k(.param .u64 p_data, .param .u64 p_out, .param .u64 p_index, .param .u32 p_active) {{
+    text = f"""{HEADER}
+.visible .entry k(.param .u64 p_data, .param .u64 p_out, .param .u64 p_index, .param .u32 p_active) {{
   .reg .b64 %a<9>; .reg .b32 %t, %v<4>; .reg .pred %p;
   ld.param.u64 %a0, [p_data]; ld.param.u64 %a1, [p_out]; ld.param.u64 %a2, [p_index]; ld.param.u32 %v1, [p_active];
   mov.u32 %t, %tid.x; mul.wide.u32 %a3, %t, 4; add.u64 %a1, %a1, %a3; add.u64 %a2, %a2, %a3; ld.global.s32 %a4, [%a2];
@@ -314,7 +414,8 @@ def test_shared_array_overrun_into_its_neighbour(device: Emulator) -> None:
         else:
             assert result.finding.kind == "OUT_OF_BOUNDS"
             assert result.finding.message == (
-                f"thread ({lane},0,0) of block (0,0,0) reads 4 bytes at byte {4 * (lane + shift)} of shared first, which has 128"
+                f"thread ({lane},0,0) of block (0,0,0) reads 4 bytes at byte {4 * (lane + shift)} of shared first, "
+                "which has 128"
             )
             assert result.finding.line == source_line("first[T + in[32]]")
             assert (result.finding.object, result.finding.index) == ("shared first", 4 * (lane + shift))
@@ -322,7 +423,12 @@ def test_shared_array_overrun_into_its_neighbour(device: Emulator) -> None:
 
 def test_dynamic_shared_memory(device: Emulator) -> None:
     out = device.buffer(128, "out")
-    for nbytes, at, kind in ((128, 31, None), (128, 32, "OUT_OF_BOUNDS"), (124, 3, "OUT_OF_BOUNDS"), (0, 0, "OUT_OF_BOUNDS")):
+    for nbytes, at, kind in (
+        (128, 31, None),
+        (128, 32, "OUT_OF_BOUNDS"),
+        (124, 3, "OUT_OF_BOUNDS"),
+        (0, 0, "OUT_OF_BOUNDS"),
+    ):
         result = device.launch("dynamic_shared", 1, 32, [out, at], shared=nbytes)
         assert result.kinds == ([kind] if kind else [])
         if kind:
@@ -356,7 +462,10 @@ def test_initcheck_global(emulator_built: Path) -> None:
         finding = e.launch("k", 1, 32, [data, out]).finding
         assert finding.kind == "UNINITIALISED"
         assert not finding.fatal
-        assert finding.message == "thread (17,0,0) of block (0,0,0) reads 4 bytes at byte 68 of in, which nothing has written"
+        assert (
+            finding.message
+            == "thread (17,0,0) of block (0,0,0) reads 4 bytes at byte 68 of in, which nothing has written"
+        )
         assert (finding.lane, finding.index, finding.object, finding.bytes) == (17, 68, "in", 4)
         assert not e.launch("k", 1, 32, [data, out], checks=ALL_CHECKS & ~2).findings
         data.fill(1)
@@ -378,10 +487,28 @@ def test_initcheck_part_of_a_vector(emulator_built: Path) -> None:
 @pytest.mark.parametrize("schedule", [0, 1, 2])
 def test_initcheck_shared(device: Emulator, schedule: int) -> None:
     data, out = device.buffer(np.arange(64, dtype=np.int32), "in"), device.buffer(256, "out")
-    result = device.launch("uninitialised_shared", 2, 64, [data, out], schedule=schedule, checks=WITHOUT_RACES)
-    assert result.finding.message.startswith("thread (56,0,0) of block (")
-    assert result.finding.message.endswith("reads 4 bytes at byte 28 of shared s, which nothing has written")
+    result = device.launch(
+        "uninitialised_shared", 2, 64, [data, out], schedule=schedule, checks=WITHOUT_RACES
+    )
+    first = result.finding.block[0]
+    assert result.finding.message == (
+        f"thread ({56 - first},0,0) of block ({first},0,0) reads 4 bytes at byte {28 + 4 * first} of shared s, "
+        "which nothing has written"
+    )
     assert result.finding.count == 2, "once in each block: shared memory is fresh in every one"
+
+
+def test_shared_memory_of_a_function(device: Emulator) -> None:
+    """It counts for the kernels that can reach the function, and for no others."""
+    x, out = np.arange(32, dtype=np.int32) ** 2, device.buffer(128, "out")
+    result = device.launch("shared_in_function", 1, 32, [device.buffer(x, "in"), out])
+    assert not result.findings
+    assert (out.read(np.int32) == (x[::-1] + 1) * 2).all()
+    sizes = {
+        name: device.info(name).static_shared
+        for name in ("shared_in_function", "dynamic_shared", "traps", "async_copy")
+    }
+    assert sizes == {"shared_in_function": 400, "dynamic_shared": 32, "traps": 0, "async_copy": 2048}
 
 
 def test_initcheck_local(device: Emulator) -> None:
@@ -423,7 +550,11 @@ def integer_atomics() -> Iterator[tuple[str, np.dtype, Callable[[int, int], int]
             yield f"or_{name}", np.dtype(dtype), lambda old, v: old | v
             yield f"xor_{name}", np.dtype(dtype), lambda old, v: old ^ v
             yield f"exch_{name}", np.dtype(dtype), lambda old, v: v
-            yield f"cas_{name}", np.dtype(dtype), lambda old, v, whole=whole: whole(v + 1) if old == v else old
+            yield (
+                f"cas_{name}",
+                np.dtype(dtype),
+                lambda old, v, whole=whole: whole(v + 1) if old == v else old,
+            )
     yield "cas_u16", np.dtype(np.uint16), lambda old, v: (v + 1) % 65536 if old == v else old
     yield "inc_u32", np.dtype(np.uint32), lambda old, v: 0 if old >= v else old + 1
     yield "dec_u32", np.dtype(np.uint32), lambda old, v: v if old == 0 or old > v else old - 1
@@ -439,7 +570,9 @@ def run_atomic(
     at, given_values, old = e.buffer(start, "at"), e.buffer(values, "values"), e.buffer(values.nbytes, "old")
     # The loops by compare and swap start with a plain read, as the CUDA guide writes them: a race, if a harmless one.
     checks = ALL_CHECKS if name in NATIVE else WITHOUT_RACES
-    result = e.launch(name, 1, len(values), [at, given_values, old, int(shared)], schedule=schedule, checks=checks)
+    result = e.launch(
+        name, 1, len(values), [at, given_values, old, int(shared)], schedule=schedule, checks=checks
+    )
     assert result.completed
     assert not result.findings
     got = at.read(start.dtype), old.read(values.dtype)
@@ -449,9 +582,13 @@ def run_atomic(
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
-@given(seed=st.integers(0, 1 << 30), threads=st.integers(1, 40), shared=st.booleans(), schedule=st.integers(0, 3))
+@given(
+    seed=st.integers(0, 1 << 30), threads=st.integers(1, 40), shared=st.booleans(), schedule=st.integers(0, 3)
+)
 @pytest.mark.parametrize("name", INTEGER)
-def test_integer_atomics(device: Emulator, name: str, seed: int, threads: int, shared: bool, schedule: int) -> None:
+def test_integer_atomics(
+    device: Emulator, name: str, seed: int, threads: int, shared: bool, schedule: int
+) -> None:
     dtype, update = INTEGER[name]
     rng = np.random.default_rng(seed)
     small = name[:3] in ("inc", "dec", "cas")
@@ -471,7 +608,9 @@ def test_integer_atomics(device: Emulator, name: str, seed: int, threads: int, s
                 value = update(value, int(values[t]))
             assert after[a] == value
         else:
-            assert explained(int(start[a]), int(after[a]), [(int(values[t]), int(old[t])) for t in left], update)
+            assert explained(
+                int(start[a]), int(after[a]), [(int(values[t]), int(old[t])) for t in left], update
+            )
 
 
 def explained(value: int, after: int, left: list[tuple[int, int]], update: Callable[[int, int], int]) -> bool:
@@ -494,7 +633,10 @@ def bfloat_round(x: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("shared", [False, True])
-@pytest.mark.parametrize("name", ["add_f32", "add_f64", "add_f16", "add_bf16", "add_f16x2", "add_bf16x2", "exch_f32", "cas_loop_f64"])
+@pytest.mark.parametrize(
+    "name",
+    ["add_f32", "add_f64", "add_f16", "add_bf16", "add_f16x2", "add_bf16x2", "exch_f32", "cas_loop_f64"],
+)
 def test_float_atomics(device: Emulator, name: str, shared: bool) -> None:
     rng = np.random.default_rng(11)
     kind = name.rsplit("_", 1)[1]
@@ -505,7 +647,11 @@ def test_float_atomics(device: Emulator, name: str, shared: bool) -> None:
         stored = (data.view(np.uint32) >> 16).astype(np.uint16)
     else:
         data = stored = raw.astype({"f32": np.float32, "f64": np.float64}.get(kind, np.float16))
-    words = np.ascontiguousarray(stored).view({2: np.uint16, 4: np.uint32, 8: np.uint64}[stored.itemsize * pairs]).ravel()
+    words = (
+        np.ascontiguousarray(stored)
+        .view({2: np.uint16, 4: np.uint32, 8: np.uint64}[stored.itemsize * pairs])
+        .ravel()
+    )
     after, old = run_atomic(device, name, words[:4].copy(), words[4:].copy(), shared=shared)
     cells, seen = data[:4].copy(), np.empty_like(data[4:])
     for t in range(32):  # schedule 0: in lane order
@@ -531,7 +677,8 @@ def test_float_atomics(device: Emulator, name: str, shared: bool) -> None:
 def test_vector_atomics(emulator_built: Path) -> None:
     text = f"""{HEADER}.visible .entry k(.param .u64 p_at, .param .u64 p_old) {{
   .reg .b64 %a<4>; .reg .b32 %t; .reg .f32 %f<9>;
-  ld.param.u64 %a0, [p_at]; ld.param.u64 %a1, [p_old]; mov.u32 %t, %tid.x; mad.wide.u32 %a1, %t, 16, %a1; cvt.rn.f32.u32 %f8, %t;
+  ld.param.u64 %a0, [p_at]; ld.param.u64 %a1, [p_old]; mov.u32 %t, %tid.x;
+  mad.wide.u32 %a1, %t, 16, %a1; cvt.rn.f32.u32 %f8, %t;
   atom.global.add.v4.f32 {{%f0, %f1, %f2, %f3}}, [%a0], {{%f8, 0f3F800000, 0f40000000, 0f40800000}};
   red.global.add.v2.f32 [%a0+16], {{%f8, 0f3F800000}};
   st.global.v4.f32 [%a1], {{%f0, %f1, %f2, %f3}}; ret; }}"""
@@ -572,7 +719,9 @@ def test_module_variables(device: Emulator) -> None:
 
 
 # ---- Asynchronous copies ---------------------------------------------------------------------------------------
-def run_async(e: Emulator, name: str, blocks: int = 1, schedule: int = 0) -> tuple[np.ndarray, Result, np.ndarray]:
+def run_async(
+    e: Emulator, name: str, blocks: int = 1, schedule: int = 0
+) -> tuple[np.ndarray, Result, np.ndarray]:
     data = np.arange(1000, 1320, dtype=np.int32)
     out = e.buffer(np.zeros(64 * blocks, np.int32), "out")
     result = e.launch(name, blocks, 64, [e.buffer(data, "in"), out], schedule=schedule, checks=WITHOUT_RACES)
@@ -588,6 +737,10 @@ def test_async_copy(device: Emulator, schedule: int) -> None:
     got, result, data = run_async(device, "async_copy_first_only", schedule=schedule)
     assert not result.findings
     assert (got == data[(4 * t + 5) % 256]).all()
+    _, result, _ = run_async(device, "async_copy_second_too_early", schedule=schedule)
+    assert result.finding.kind == "UNINITIALISED"
+    assert result.finding.object == "shared tile"
+    assert result.finding.index >= 256, "the first copy has landed, the second has not"
     got, result, _ = run_async(device, "async_copy_without_wait", schedule=schedule)
     assert set(result.kinds) == {"UNINITIALISED"}
     assert "of shared tile, which nothing has written" in result.findings[0].message
@@ -630,7 +783,9 @@ def printed(thread: int) -> str:
 def test_printf(device: Emulator) -> None:
     assert device.launch("prints", 1, 32, [1]).output == printed(0).replace("2.35", f"{2.345:.2f}")
     two = device.launch("prints", 1, 32, [2]).output
-    assert sorted(two.splitlines()) == sorted((printed(0) + printed(1)).replace("2.35", f"{2.345:.2f}").splitlines())
+    assert sorted(two.splitlines()) == sorted(
+        (printed(0) + printed(1)).replace("2.35", f"{2.345:.2f}").splitlines()
+    )
 
 
 def test_printf_is_bounded(device: Emulator) -> None:
@@ -647,7 +802,10 @@ def test_assert(device: Emulator) -> None:
     assert device.launch("asserts", 2, 64, [64]).completed
     finding = device.launch("asserts", 2, 64, [40]).finding
     assert finding.kind == "ASSERT"
-    assert finding.message == 'thread (40,0,0) of block (0,0,0) failed the assertion `T < limit && "small enough"`'
+    assert (
+        finding.message
+        == 'thread (40,0,0) of block (0,0,0) failed the assertion `T < limit && "small enough"`'
+    )
     assert finding.line == source_line("void asserts")
 
 
@@ -679,18 +837,96 @@ def test_special_registers(device: Emulator) -> None:
         lane, thread, block = i % 70 % 32, i % 70, i // 70
         bit = 1 << lane
         at_least = 0x100000000 - bit
-        assert row[:12] == [lane, thread // 32, 132, bit, bit - 1, 2 * bit - 1, at_least, at_least - bit, 70, 2, block, thread]
+        assert row[:12] == [
+            lane,
+            thread // 32,
+            132,
+            bit,
+            bit - 1,
+            2 * bit - 1,
+            at_least,
+            at_least - bit,
+            70,
+            2,
+            block,
+            thread,
+        ]
         assert row[12] < 132
         assert row[13] == 64
         assert row[14] == 32
 
 
-def test_findings_are_bounded(device: Emulator) -> None:
-    data, out = device.buffer(np.arange(64, dtype=np.int32), "in"), device.buffer(256, "out")
-    kept: Callable[[Result], list[Finding]] = lambda r: r.findings
-    result = device.launch("uninitialised_shared", 2, 64, [data, out], max_findings=1, checks=WITHOUT_RACES)
-    assert len(kept(result)) == 1
-    assert result.findings_total == 2
+def test_findings_are_bounded(emulator_built: Path) -> None:
+    loads = "".join(f"ld.global.u32 %r, [%a+{4 * k}];\n" for k in range(5))
+    with Emulator() as e:
+        e.load(
+            f"{HEADER}.visible .entry k(.param .u64 p) {{\n"
+            f".reg .b64 %a; .reg .b32 %r; ld.param.u64 %a, [p];\n{loads}ret; }}"
+        )
+        data = e.buffer(20)
+        for limit, kept in ((0, 5), (3, 3)):
+            result = e.launch("k", 1, 2, [data], max_findings=limit)
+            assert [f.index for f in result.findings] == [4 * k for k in range(kept)]
+            assert result.findings_total == 10
+            assert {f.count for f in result.findings} == {2}
+
+
+class MallocInfo(ctypes.Structure):
+    """struct mallinfo2 of glibc."""
+
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in (
+            "arena",
+            "ordblks",
+            "smblks",
+            "hblks",
+            "hblkhd",
+            "usmblks",
+            "fsmblks",
+            "used",
+            "free",
+            "keepcost",
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "kernel", "grid", "block", "arguments"),
+    [
+        ("memory", "traps", 40, 64, [3]),
+        ("memory", "prints_for_ever", 4, 64, []),
+        ("memory", "async_copy", 3, 64, [160, 4096]),
+        ("memory", "async_copy_without_wait", 3, 64, [4096, 4096]),
+        ("memory", "local_overrun", 1, 32, [64, 4096]),
+        ("control_flow", "deep_recursion", 2, 32, [4096]),
+        ("control_flow", "endless_for_one_lane", 2, 64, [4096]),
+        ("control_flow", "exit_inside_calls", 3, 77, [4096, 4096]),
+        ("synchronisation", "barrier_not_reached", 4, 64, [4096, 4096]),
+        ("synchronisation", "grid_sync", 4, 64, [4096, 8192]),
+    ],
+)
+def test_a_launch_that_is_stopped_frees_all(
+    emulator_built: Path, source: str, kernel: str, grid: int, block: int, arguments: list[int]
+) -> None:
+    """What malloc has given out grows by less than its smallest block a launch."""
+    libc = ctypes.CDLL(None)
+    if not hasattr(libc, "mallinfo2"):
+        pytest.skip("there is no mallinfo2 here")
+    libc.mallinfo2.restype = MallocInfo
+    ptx = image(TESTS / "data" / "ptx" / f"{source}.cu")
+
+    def launches(count: int) -> int:
+        for k in range(count):
+            with Emulator() as e:
+                e.load(ptx)
+                given = [e.buffer(np.ones(a // 4, np.int32)) if a > 63 else a for a in arguments]
+                e.launch(kernel, grid, block, given, schedule=k % 3, steps=4000, count=True)
+        gc.collect()
+        return int(libc.mallinfo2().used) + int(libc.mallinfo2().hblkhd)
+
+    before = launches(6)
+    assert launches(100) - before < 100 * 24
 
 
 def test_buffers(emulator_built: Path) -> None:

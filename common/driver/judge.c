@@ -292,7 +292,9 @@ static void keep_printed(Judge *judge, const RunReply *reply) {
 }
 
 static void keep_shapes(Judge *judge, const CaseReport *report) {
-    if (!report->has_check || report->settings.family != FAMILY_INTEGERS) return;
+    // Another schedule may make another mistake of the same race.
+    if (!report->has_check || report->settings.family != FAMILY_INTEGERS || report->settings.schedule) return;
+    if (judge->of->tasks[report->settings.task].expect != EXPECT_SUM) return;
     const int task = report->settings.task;
     const CheckOutcome outcome = report->check.outcome;
     judge->candidates[task] = outcome == CHECK_RIGHT || outcome == CHECK_VALUE ? report->candidates : 0;

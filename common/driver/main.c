@@ -98,11 +98,11 @@ static bool use_image(Run *run, char image_path[PATH_MAX]) {
     snprintf(record, sizeof record, "%s/build.json", folder);
     if (access(record, R_OK) != 0) return true;
     if (!compile_load(folder, &run->build)) {
-        compile_result_free(&run->build);
-        memset(&run->build, 0, sizeof run->build);
-        return true;
-    }
-    if (run->build.status != COMPILE_OK && access(image_path, F_OK) != 0) {
+        if (run->build.status == COMPILE_INFRA || access(image_path, F_OK) == 0) {
+            compile_result_free(&run->build);
+            memset(&run->build, 0, sizeof run->build);
+            return true;
+        }
         run->has_build = true;
         snprintf(run->source, sizeof run->source, "%s", run->build.source);
         judge_without_cases(run, verdict_from_word(compile_verdict(run->build.status)),

@@ -45,6 +45,7 @@ enum {
     FACT_FIRST_ROUND_WRITTEN = 1 << 23, // only as many as there are threads in the grid
     FACT_FIRST_BLOCK_WRITTEN = 1 << 24, // only those of the first block
     FACT_FIRST_WARP_WRITTEN = 1 << 25,  // only that of the first warp
+    FACT_ONE_ANSWER = 1 << 29,          // every wrong result of whole numbers is the same, and not 0
     // Of a table's wrong elements
     FACT_LARGER = 1 << 26,     // all are larger than they should be
     FACT_WHERE_ZERO = 1 << 27, // all should be 0

@@ -365,7 +365,7 @@ int runners_wait(Runner *const runners[], int count, RunReply *reply) {
             waits[2 * i + 1] = (struct pollfd){.fd = runner->printed, .events = POLLIN};
         }
         if (busy == 0) return -1;
-        poll(waits, (nfds_t)(2 * (count < 16 ? count : 16)), (int)((next - now) * 1000) + 1);
+        poll(waits, 2 * (nfds_t)(count < 16 ? count : 16), (int)((next - now) * 1000) + 1);
         for (int i = 0; i < count && i < 16; i++)
             if (waits[2 * i + 1].fd >= 0 && waits[2 * i + 1].revents) drain(runners[i]);
     }

@@ -203,7 +203,7 @@ void read_nvcc_version(const Toolchain *toolchain, const char *const *environmen
 
 bool compile_include_directory(char *path, size_t path_bytes) {
     const char *wanted = getenv("WARPBOOK_INCLUDE");
-    char header[PATH_MAX], folder[PATH_MAX], beside[PATH_MAX + 32];
+    char header[PATH_MAX], folder[PATH_MAX], beside[PATH_MAX + 32] = "";
     for (int i = -2; i <= 3; i++) {
         const char *candidate = i == -2 ? wanted : i == -1 ? "common/include" : beside;
         if (!candidate || !*candidate) continue;

@@ -16,7 +16,7 @@
 // of every register file, bit l for lane l. Lowering reserves the place.
 #define CARRY_OFFSET 0
 
-// ---- Forms: the dotted words of an instruction ----------------------------------------------------------
+// ---- Forms: the dotted words of an instruction ------------------------------------------------------------
 
 // Every dotted word that an arithmetic instruction may carry, other than PtxTypes.
 // clang-format off
@@ -64,7 +64,7 @@ bool alu_choose(Selection *selection, AluHandler *handler, PtxType destination, 
 #define CHOOSE(selection, handler, destination, ...)                                                         \
     alu_choose(selection, handler, destination, (const PtxType[]){__VA_ARGS__, PTX_NO_TYPE})
 
-// ---- Lanes ----------------------------------------------------------------------------------------------
+// ---- Lanes ------------------------------------------------------------------------------------------------
 
 // A destination may be one of the sources, never a part of one: iterations do not depend on each other.
 #if defined(__clang__)
@@ -139,7 +139,7 @@ static inline uint32_t read_predicate(const unsigned char *registers, const Inst
     return *(const uint32_t *)source(registers, in, k);
 }
 
-// ---- Selectors, by file ---------------------------------------------------------------------------------
+// ---- Selectors, by file -----------------------------------------------------------------------------------
 
 // alu_integer.c
 Selector integer_add, integer_sub, integer_mul, integer_mad, integer_mul24, integer_mad24, integer_sad,

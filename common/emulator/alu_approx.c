@@ -15,7 +15,7 @@ static bool select_unary(const PtxInstruction *in, Selection *s, AluHandler *pla
     return true;
 }
 
-// ---- Division -------------------------------------------------------------------------------------------
+// ---- Division ---------------------------------------------------------------------------------------------
 
 // div.approx is a * (1 / b), whose reciprocal is flushed to zero for |b| above 2^126 (ISA, div).
 static inline float divided(float a, float b) {
@@ -39,7 +39,7 @@ bool approx_div(const PtxInstruction *in, Selection *s) {
     return true;
 }
 
-// ---- Reciprocals and roots ------------------------------------------------------------------------------
+// ---- Reciprocals and roots --------------------------------------------------------------------------------
 
 static inline float reciprocal(float x) { return 1.0f / x; }
 static inline float reciprocal_root(float x) { return (float)(1.0 / sqrt((double)x)); }
@@ -81,7 +81,7 @@ bool approx_rsqrt(const PtxInstruction *in, Selection *s) {
     return select_unary(in, s, rsqrt, rsqrt_ftz);
 }
 
-// ---- Transcendental functions ---------------------------------------------------------------------------
+// ---- Transcendental functions -----------------------------------------------------------------------------
 
 // In double precision and rounded once, which is right but for hopeless ties.
 static inline float sine(float x) { return (float)sin((double)x); }

@@ -6,7 +6,7 @@
 #define BY_BITS(OP)                                                                                          \
     { [PTX_B16] = OP##_16, [PTX_B32] = OP##_32, [PTX_B64] = OP##_64 }
 
-// ---- and, or, xor, not: of words and of predicates ------------------------------------------------------
+// ---- and, or, xor, not: of words and of predicates --------------------------------------------------------
 
 #define AND(N) ALU_2(and_##N, uint##N##_t, uint##N##_t, uint##N##_t, a &b)
 #define OR(N) ALU_2(or_##N, uint##N##_t, uint##N##_t, uint##N##_t, a | b)
@@ -65,7 +65,7 @@ bool bits_cnot(const PtxInstruction *in, Selection *s) {
     return select_logic(in, s, table, 1);
 }
 
-// ---- lop3: any function of three bits -------------------------------------------------------------------
+// ---- lop3: any function of three bits ---------------------------------------------------------------------
 
 // x where s is 0, y where it is 1.
 static inline uint32_t choose(uint32_t s, uint32_t x, uint32_t y) { return x ^ ((x ^ y) & s); }
@@ -135,7 +135,7 @@ bool bits_lop3(const PtxInstruction *in, Selection *s) {
     return true;
 }
 
-// ---- Shifts: amounts beyond the width clamp to it (ISA, shl and shr) -----------------------------------
+// ---- Shifts: amounts beyond the width clamp to it (ISA, shl and shr) --------------------------------------
 
 #define SHL(N) ALU_2(shl_##N, uint##N##_t, uint##N##_t, uint32_t, b < N ? (uint64_t)a << (b & (N - 1)) : 0)
 #define SHR_U(N) ALU_2(shr_u_##N, uint##N##_t, uint##N##_t, uint32_t, b < N ? a >> (b & (N - 1)) : 0)
@@ -189,7 +189,7 @@ bool bits_shf(const PtxInstruction *in, Selection *s) {
     return CHOOSE(s, handler, PTX_B32, PTX_B32, PTX_B32, PTX_U32);
 }
 
-// ---- Counting and finding bits --------------------------------------------------------------------------
+// ---- Counting and finding bits ----------------------------------------------------------------------------
 
 static inline uint32_t leading_zeros_32(uint32_t x) { return x ? (uint32_t)__builtin_clz(x) : 32; }
 static inline uint32_t leading_zeros_64(uint64_t x) { return x ? (uint32_t)__builtin_clzll(x) : 64; }
@@ -251,7 +251,7 @@ bool bits_fns(const PtxInstruction *in, Selection *s) {
     return alu_form(in, 0, &f) && f.type == PTX_B32 && CHOOSE(s, fns, PTX_B32, PTX_B32, PTX_B32, PTX_S32);
 }
 
-// ---- Rearranging bits -----------------------------------------------------------------------------------
+// ---- Rearranging bits -------------------------------------------------------------------------------------
 
 static inline uint64_t reversed_64(uint64_t x) {
     x = (x >> 1 & 0x5555555555555555u) | (x & 0x5555555555555555u) << 1;
@@ -364,7 +364,7 @@ bool bits_szext(const PtxInstruction *in, Selection *s) {
     return CHOOSE(s, handler, f.type, f.type, PTX_U32);
 }
 
-// ---- prmt: any four of eight bytes ----------------------------------------------------------------------
+// ---- prmt: any four of eight bytes ------------------------------------------------------------------------
 
 // Each nibble of the selector names a byte of the pair {b, a}; its top bit asks for the byte's sign spread
 // over all eight bits.

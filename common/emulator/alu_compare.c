@@ -6,7 +6,7 @@
 
 typedef uint32_t Comparison(const unsigned char *registers, const Instruction *in);
 
-// ---- What becomes of a bitmask --------------------------------------------------------------------------
+// ---- What becomes of a bitmask ----------------------------------------------------------------------------
 
 typedef enum { COMBINE_NONE, COMBINE_AND, COMBINE_OR, COMBINE_XOR, COMBINES } Combine;
 
@@ -46,7 +46,7 @@ WRITE_SET(i16, uint16_t, 0xffffu)
 WRITE_SET(f16, uint16_t, 0x3c00u)
 WRITE_SET(bf16, uint16_t, 0x3f80u)
 
-// ---- One comparison of one type -------------------------------------------------------------------------
+// ---- One comparison of one type ---------------------------------------------------------------------------
 
 #define COMPARE(NAME, T, READ, EXPR)                                                                         \
     static uint32_t compare_##NAME(const unsigned char *registers, const Instruction *in) {                  \
@@ -95,7 +95,7 @@ typedef struct {
         { ROW(setp, NAME), ROW(set_i32, NAME), ROW(set_f32, NAME), ROW(OWN, NAME), ROW(set_i16, NAME) }      \
     }
 
-// ---- The operators of a type ----------------------------------------------------------------------------
+// ---- The operators of a type ------------------------------------------------------------------------------
 
 typedef enum {
     OP_EQ,
@@ -177,7 +177,7 @@ static const ComparisonForms forms_f16[OPERATORS] = FLOAT_ENTRIES(F16_ENTRY, f16
 static const ComparisonForms forms_f16_ftz[OPERATORS] = FLOAT_ENTRIES(F16_ENTRY, f16_ftz);
 static const ComparisonForms forms_bf16[OPERATORS] = FLOAT_ENTRIES(BF16_ENTRY, bf16);
 
-// ---- Packed halves --------------------------------------------------------------------------------------
+// ---- Packed halves ----------------------------------------------------------------------------------------
 
 // The two halves of each lane compared apart: `low` and `high` are bitmasks over lanes.
 typedef struct {
@@ -247,7 +247,7 @@ static const PairForms pair_forms_f16[OPERATORS] = FLOAT_ENTRIES(F16X2_ENTRY, f1
 static const PairForms pair_forms_f16_ftz[OPERATORS] = FLOAT_ENTRIES(F16X2_ENTRY, f16x2_ftz);
 static const PairForms pair_forms_bf16[OPERATORS] = FLOAT_ENTRIES(BF16X2_ENTRY, bf16x2);
 
-// ---- Selectors ------------------------------------------------------------------------------------------
+// ---- Selectors --------------------------------------------------------------------------------------------
 
 #define OPERATOR_WORDS                                                                                       \
     (W(eq) | W(ne) | W(lt) | W(le) | W(gt) | W(ge) | W(lo) | W(ls) | W(hi) | W(hs) | W(equ) | W(neu) |       \
@@ -364,7 +364,7 @@ bool compare_set(const PtxInstruction *in, Selection *s) {
     return CHOOSE(s, handler, f.type, f.from, f.from, combine == COMBINE_NONE ? PTX_NO_TYPE : PTX_PRED);
 }
 
-// ---- selp and slct --------------------------------------------------------------------------------------
+// ---- selp and slct ----------------------------------------------------------------------------------------
 
 #define SELP(N)                                                                                              \
     ALU_HANDLER(selp_##N) {                                                                                  \

@@ -83,7 +83,7 @@ bool convert_integral_rounding(const AluForm *f, Rounding *rounding) {
     }
 }
 
-// ---- Integer to integer ---------------------------------------------------------------------------------
+// ---- Integer to integer -----------------------------------------------------------------------------------
 
 // One extension does it all: of the narrower of the two types. M is that type, FROM and TO are lane bits.
 #define EXTEND(TYPE, M, FROM, TO) ALU_1(extend_##TYPE##_##FROM##_##TO, uint##TO##_t, uint##FROM##_t, (M)a)
@@ -167,7 +167,7 @@ static bool integer_to_integer(const AluForm *f, Selection *s, unsigned from_byt
     return CHOOSE(s, extend[from_size < to_size ? f->from : f->type][from_lane][to_lane], f->type, f->from);
 }
 
-// ---- Integer to float -----------------------------------------------------------------------------------
+// ---- Integer to float -------------------------------------------------------------------------------------
 
 // To nearest the host converts as the device does, and the common cases vectorise.
 #define NEAREST(TYPE, T, BITS, ...)                                                                          \
@@ -239,7 +239,7 @@ static bool integer_to_float(const AluForm *f, Selection *s, unsigned from_bytes
     return CHOOSE(s, tables[format][f->words & W(sat) ? ROUND_MODES : rounding][slot], f->type, f->from);
 }
 
-// ---- Float to integer -----------------------------------------------------------------------------------
+// ---- Float to integer -------------------------------------------------------------------------------------
 
 // All floats are doubles exactly, so one clamp serves them. NAN_RESULT: see below.
 static inline int64_t clamped_64(double x, double low, double high) {
@@ -317,7 +317,7 @@ static bool float_to_integer(const AluForm *f, Selection *s, unsigned from_bytes
     return source_kind >= 0 && CHOOSE(s, tables[source_kind][rounding][slot], f->type, f->from);
 }
 
-// ---- The selector ---------------------------------------------------------------------------------------
+// ---- The selector -----------------------------------------------------------------------------------------
 
 bool convert_cvt(const PtxInstruction *in, Selection *s) {
     AluForm f;

@@ -1,7 +1,7 @@
 // cvt between floating-point types of one value: f16, bf16, f32 and f64 (ISA, cvt).
 #include "alu_convert.h"
 
-// ---- To f32 and f64 -------------------------------------------------------------------------------------
+// ---- To f32 and f64 ---------------------------------------------------------------------------------------
 
 // A NaN of a double keeps its sign and the upper bits of its payload, and becomes quiet (seen on an H200; the
 // ISA says only that it is a NaN).
@@ -100,7 +100,7 @@ static AluHandler *const f64_f64[ROUND_MODES + 1][2] = SAT_ROWS(f64_f64);
 static AluHandler *const f16_f16[ROUND_MODES + 1][2] = SAT_ROWS(f16_f16);
 static AluHandler *const bf16_bf16[ROUND_MODES + 1][2] = SAT_ROWS(bf16_bf16);
 
-// ---- To half precision ----------------------------------------------------------------------------------
+// ---- To half precision ------------------------------------------------------------------------------------
 
 typedef enum {
     FINISH_PLAIN,
@@ -186,7 +186,7 @@ static AluHandler *to_half(const AluForm *f, Rounding rounding) {
     }
 }
 
-// ---- The choice -----------------------------------------------------------------------------------------
+// ---- The choice -------------------------------------------------------------------------------------------
 
 static AluHandler *same_type(const AluForm *f) {
     Rounding integral = ROUND_MODES;

@@ -2,7 +2,7 @@
 // bf16x2, the 8-bit formats e4m3 and e5m2, tf32, and cvt.pack of integers.
 #include "alu_convert.h"
 
-// ---- Two floats to one register of halves ---------------------------------------------------------------
+// ---- Two floats to one register of halves -----------------------------------------------------------------
 
 typedef enum { CLAMP_NONE, CLAMP_RELU, CLAMP_FINITE, CLAMP_BOTH, CLAMPS } Clamp;
 
@@ -51,7 +51,7 @@ static bool two_floats(const AluForm *f, Selection *s) {
                   PTX_F32);
 }
 
-// ---- tf32: a float of 10 fraction bits in 32 ------------------------------------------------------------
+// ---- tf32: a float of 10 fraction bits in 32 --------------------------------------------------------------
 
 // .rna rounds a tie away from zero, which adding half of the last place kept to the magnitude does.
 static inline uint32_t tf32_away(float x) {
@@ -97,7 +97,7 @@ static bool to_tf32(const AluForm *f, Selection *s) {
     return CHOOSE(s, handler, PTX_B32, PTX_F32);
 }
 
-// ---- 8-bit floats ---------------------------------------------------------------------------------------
+// ---- 8-bit floats -----------------------------------------------------------------------------------------
 
 // e5m2 is half precision cut short. e4m3 has no infinity: its largest exponent holds numbers to 448 and,
 // with all bits set, NaN. Rounded as if it had one more exponent bit, it comes out right below 448.

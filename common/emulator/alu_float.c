@@ -2,7 +2,7 @@
 // signs, extremes, tests. The directed roundings are in alu_rounding.c, the approximations in alu_approx.c.
 #include "alu_float.h"
 
-// ---- Arithmetic -----------------------------------------------------------------------------------------
+// ---- Arithmetic -------------------------------------------------------------------------------------------
 
 // E(IN) is the expression with every operand passed through IN.
 #define ADD(IN) (IN(a) + IN(b))
@@ -120,7 +120,7 @@ bool float_sqrt(const PtxInstruction *in, Selection *s) {
     return select_arithmetic(in, s, ROUNDED_SQRT, 1, false, true, 1);
 }
 
-// ---- Signs ----------------------------------------------------------------------------------------------
+// ---- Signs ------------------------------------------------------------------------------------------------
 
 // abs and neg are arithmetic on the device: a NaN becomes canonical, a double's quiet and keeps its sign.
 #define SIGN_64 UINT64_C(0x8000000000000000)
@@ -157,7 +157,7 @@ bool float_copysign(const PtxInstruction *in, Selection *s) {
     return f.type == PTX_F64 && CHOOSE(s, copysign_f64, f.type, f.type, f.type);
 }
 
-// ---- Extremes (ISA, min and max) ------------------------------------------------------------------------
+// ---- Extremes (ISA, min and max) --------------------------------------------------------------------------
 
 // The other operand when one is NaN, the canonical NaN when both are; -0 is below +0.
 static inline float lesser(float a, float b) {
@@ -231,7 +231,7 @@ bool float_max(const PtxInstruction *in, Selection *s) {
     return select_extreme(in, s, f32, max_f64);
 }
 
-// ---- testp: what kind of number (ISA, testp) ------------------------------------------------------------
+// ---- testp: what kind of number (ISA, testp) --------------------------------------------------------------
 
 // Zero is normal here, says the ISA; m is the magnitude, INF the bits of infinity, TINY the least normal.
 #define TESTS(N, MAGNITUDE, INF, TINY)                                                                       \

@@ -67,7 +67,7 @@ static inline int64_t double_order(double x) {
     return bits ^ (bits >> 63 & INT64_MAX);
 }
 
-// ---- Rounding to a format -------------------------------------------------------------------------------
+// ---- Rounding to a format ---------------------------------------------------------------------------------
 
 typedef struct {
     int fraction, exponent; // bits
@@ -142,7 +142,7 @@ static inline bool tiny_f32(double x, Rounding rounding) {
     return away ? magnitude <= 0x1.fffffep-127 : magnitude < 0x1p-126;
 }
 
-// ---- Half precision -------------------------------------------------------------------------------------
+// ---- Half precision ---------------------------------------------------------------------------------------
 
 // Exact: shifting the bits into place leaves a float 2^-112 times too small, subnormals included.
 static inline float f16_float(uint16_t h) {
@@ -204,7 +204,7 @@ static inline double sum_odd_double(double x, double y) {
 static inline uint16_t flush_f16(uint16_t h) { return (uint16_t)(h & 0x7c00u ? h : h & 0x8000u); }
 static inline uint16_t flush_bf16(uint16_t h) { return (uint16_t)(h & 0x7f80u ? h : h & 0x8000u); }
 
-// ---- Directed rounding: alu_rounding.c -------------------------------------------------------------------
+// ---- Directed rounding: alu_rounding.c --------------------------------------------------------------------
 
 typedef enum {
     ROUNDED_ADD,

@@ -45,7 +45,7 @@ static bool half_type(const AluForm *f, bool *is_bf16, bool *packed) {
     return f->from == f->type && (*is_bf16 || f->type == PTX_F16 || f->type == PTX_F16X2);
 }
 
-// ---- Arithmetic -----------------------------------------------------------------------------------------
+// ---- Arithmetic -------------------------------------------------------------------------------------------
 
 // What is done to a result. .relu gives +0 for what is negative, -0 included.
 static inline uint16_t plain(uint16_t h) { return h; }
@@ -138,7 +138,7 @@ bool half_fma(const PtxInstruction *in, Selection *s) {
     return select_arithmetic(&f, s, has_relu ? &relu : &forms, 3, 2);
 }
 
-// ---- Signs ----------------------------------------------------------------------------------------------
+// ---- Signs ------------------------------------------------------------------------------------------------
 
 static bool is_nan_f16(uint16_t h) { return (h & 0x7fffu) > 0x7c00u; }
 static bool is_nan_bf16(uint16_t h) { return (h & 0x7fffu) > 0x7f80u; }
@@ -169,7 +169,7 @@ bool half_neg(const PtxInstruction *in, Selection *s) {
     return select_sign(in, s, f16, ftz, bf16);
 }
 
-// ---- Extremes: as of f32 (alu_float.c) ------------------------------------------------------------------
+// ---- Extremes: as of f32 (alu_float.c) --------------------------------------------------------------------
 
 static inline int16_t half_order(uint16_t h) { return (int16_t)(h & 0x8000u ? ~(h & 0x7fffu) : h); }
 static inline uint16_t lesser(uint16_t x, uint16_t y) { return half_order(x) < half_order(y) ? x : y; }
@@ -246,7 +246,7 @@ bool half_max(const PtxInstruction *in, Selection *s) {
     return select_extreme(in, s, table);
 }
 
-// ---- ex2 and tanh: the exact value rounded once ---------------------------------------------------------
+// ---- ex2 and tanh: the exact value rounded once -----------------------------------------------------------
 
 static uint16_t power_f16(uint16_t x) { return float_f16(float_odd(exp2((double)f16_float(x)))); }
 static uint16_t power_bf16(uint16_t x) {

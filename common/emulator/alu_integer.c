@@ -25,7 +25,7 @@ typedef __int128 SignedWide;
 #define BY_SIGNED_WIDTH(OP)                                                                                  \
     { [PTX_S16] = OP##_16, [PTX_S32] = OP##_32, [PTX_S64] = OP##_64 }
 
-// ---- Sums -----------------------------------------------------------------------------------------------
+// ---- Sums -------------------------------------------------------------------------------------------------
 
 #define ADD(N) ALU_2(add_##N, uint##N##_t, uint##N##_t, uint##N##_t, a + b)
 #define SUB(N) ALU_2(sub_##N, uint##N##_t, uint##N##_t, uint##N##_t, a - b)
@@ -67,7 +67,7 @@ bool integer_sub(const PtxInstruction *in, Selection *s) {
     return select_sum(in, s, table, sub_sat_s32, NULL);
 }
 
-// ---- Products -------------------------------------------------------------------------------------------
+// ---- Products ---------------------------------------------------------------------------------------------
 
 // `1u *` keeps 16-bit factors from being promoted to int, where 0xffff * 0xffff would overflow.
 #define MUL_LO(N) ALU_2(mul_lo_##N, uint##N##_t, uint##N##_t, uint##N##_t, 1u * a * b)
@@ -190,7 +190,7 @@ bool integer_mad24(const PtxInstruction *in, Selection *s) {
     }
 }
 
-// ---- Quotients ------------------------------------------------------------------------------------------
+// ---- Quotients --------------------------------------------------------------------------------------------
 
 // Division by zero is unspecified in PTX (ISA, div); an H200 gives all ones, for remainders too.
 // INT_MIN / -1 wraps to INT_MIN.
@@ -243,7 +243,7 @@ bool integer_rem(const PtxInstruction *in, Selection *s) {
     return select_plain(in, s, table, 2);
 }
 
-// ---- Magnitudes and extremes ----------------------------------------------------------------------------
+// ---- Magnitudes and extremes ------------------------------------------------------------------------------
 
 #define NEG(N) ALU_1(neg_##N, uint##N##_t, uint##N##_t, 0u - a)
 #define ABS(N) ALU_1(abs_##N, uint##N##_t, int##N##_t, a < 0 ? 0u - (uint##N##_t)a : (uint##N##_t)a)
@@ -325,7 +325,7 @@ bool integer_max(const PtxInstruction *in, Selection *s) {
     return select_extreme(in, s, table, &special);
 }
 
-// ---- Dot products (ISA, dp4a and dp2a) -----------------------------------------------------------------
+// ---- Dot products (ISA, dp4a and dp2a) --------------------------------------------------------------------
 
 // Byte and 16-bit element k of a register, widened by the type T of the element.
 #define ELEMENT(T, x, k, bits) ((int64_t)(T)((x) >> ((bits) * (k))))

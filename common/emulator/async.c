@@ -8,10 +8,10 @@
 // One cp.async of one warp instruction; lanes leave it as they wait for it.
 typedef struct {
     const Instruction *in;
-    uint32_t lanes;                // whose bytes have not landed yet
-    uint32_t group[WARP_SIZE];     // of each lane
-    uint64_t to[WARP_SIZE];        // offsets in the block's shared memory
-    uint32_t words[4][WARP_SIZE];  // up to 16 bytes a lane, as the registers of a vector store
+    uint32_t lanes;               // whose bytes have not landed yet
+    uint32_t group[WARP_SIZE];    // of each lane
+    uint64_t to[WARP_SIZE];       // offsets in the block's shared memory
+    uint32_t words[4][WARP_SIZE]; // up to 16 bytes a lane, as the registers of a vector store
 } Copy;
 
 struct AsyncCopies {
@@ -41,13 +41,15 @@ static AsyncCopies *copies_of(Machine *m, Warp *w, size_t more) {
         if (grown) {
             copies->copies = grown;
             copies->capacity = capacity;
-        } else copies = NULL;
+        } else
+            copies = NULL;
     }
     if (!copies) m->out_of_memory = m->stopped = true;
     return copies;
 }
 
-// Takes bytes out of global memory for the newest copy; resolve_access has checked them and will count the load.
+// Takes bytes out of global memory for the newest copy; resolve_access has checked them and will count the
+// load.
 static void async_body(Machine *m, Fragment *f, const Access *access) {
     (void)f;
     Copy *copy = &access->warp->copies->copies[access->warp->copies->count - 1];
@@ -124,10 +126,10 @@ void execute_async_wait(Machine *m, Warp *w, Fragment *f, const Instruction *in,
         Copy *copy = &copies->copies[i];
         uint32_t lands = mask & copy->lanes;
         // wait_group N: all but the N newest committed groups; what was never committed stays in flight.
-        if (in->operation == ASYNC_WAIT_GROUP)
-            FOR_LANES(lane, lands)
-            if (copy->group[lane] >= copies->committed[lane] || copies->committed[lane] - copy->group[lane] <= in->literal[0])
-                lands &= ~(1u << lane);
+        if (in->operation == ASYNC_WAIT_GROUP) FOR_LANES(lane, lands)
+        if (copy->group[lane] >= copies->committed[lane] ||
+            copies->committed[lane] - copy->group[lane] <= in->literal[0])
+            lands &= ~(1u << lane);
         if (lands) land(m, w, f, copy, lands);
         copy->lanes &= ~lands;
         if (!copy->lanes) continue;

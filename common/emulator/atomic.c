@@ -45,7 +45,8 @@ static uint64_t by_handler(const Instruction *in, uint64_t old, uint64_t operand
 static uint64_t updated(const Instruction *in, uint64_t old, uint64_t b, uint64_t c) {
     if (in->alu) return by_handler(in, old, b);
     PtxType type = (PtxType)in->type;
-    int64_t signed_old = type == PTX_S32 ? (int32_t)old : (int64_t)old, signed_b = type == PTX_S32 ? (int32_t)b : (int64_t)b;
+    int64_t signed_old = type == PTX_S32 ? (int32_t)old : (int64_t)old,
+            signed_b = type == PTX_S32 ? (int32_t)b : (int64_t)b;
     bool is_signed = type == PTX_S32 || type == PTX_S64;
     switch (in->operation) {
     case ATOMIC_ADD:
@@ -72,8 +73,10 @@ static void update_lane(Fragment *f, const Access *access, unsigned lane) {
         unsigned char *at = access->memory->data + access->offsets[lane] + e * in->width;
         uint64_t old = 0, b = 0, c = 0;
         memcpy(&old, at, in->width);
-        memcpy(&b, (const unsigned char *)source(registers, in, 1 + (int)e) + lane * register_width, in->width);
-        if (in->operation == ATOMIC_CAS) memcpy(&c, (const unsigned char *)source(registers, in, 2) + lane * register_width, in->width);
+        memcpy(&b, (const unsigned char *)source(registers, in, 1 + (int)e) + lane * register_width,
+               in->width);
+        if (in->operation == ATOMIC_CAS)
+            memcpy(&c, (const unsigned char *)source(registers, in, 2) + lane * register_width, in->width);
         uint64_t value = updated(in, old, b, c);
         memcpy(at, &value, in->width);
         if (in->dst[e] >= 0) memcpy(registers + in->dst[e] + lane * register_width, &old, in->width);
@@ -101,6 +104,6 @@ static void atomic_body(Machine *m, Fragment *f, const Access *access) {
 void execute_atomic(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
     // An atom whose destination overwrites its own address register reads the address first: resolving
     // copies all addresses before any lane is updated.
-    resolve_access(m, w, f, in, mask, in->flags & NO_RESULT ? ACCESS_REDUCTION : ACCESS_ATOMIC, (uint32_t)in->width * in->elements,
-                   atomic_body);
+    resolve_access(m, w, f, in, mask, in->flags & NO_RESULT ? ACCESS_REDUCTION : ACCESS_ATOMIC,
+                   (uint32_t)in->width * in->elements, atomic_body);
 }

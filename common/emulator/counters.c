@@ -45,7 +45,8 @@ static uint32_t atomic_sectors(const Access *a, uint32_t *most_lanes) {
     while (left) {
         uint64_t sector = (a->memory->base + a->offsets[__builtin_ctz(left)]) >> SECTOR_SHIFT;
         uint32_t here = 0, most = 0;
-        FOR_LANES(lane, left) if ((a->memory->base + a->offsets[lane]) >> SECTOR_SHIFT == sector) here |= 1u << lane;
+        FOR_LANES(lane, left)
+        if ((a->memory->base + a->offsets[lane]) >> SECTOR_SHIFT == sector) here |= 1u << lane;
         FOR_LANES(lane, here) {
             uint32_t same = 0;
             FOR_LANES(other, here) same += a->offsets[other] == a->offsets[lane];
@@ -97,7 +98,8 @@ static uint32_t wavefronts_of(const Access *a, uint32_t *least) {
     uint32_t phases = a->bytes <= 4 ? 1 : a->bytes / 4, lanes = WARP_SIZE / phases, total = 0;
     if (a->contiguous && a->bytes >= 4) return *least = phases;
     *least = 0;
-    bool one_phase = phases == 1 || (a->kind == ACCESS_LOAD && (partners_agree(a, a->mask, 1) || partners_agree(a, a->mask, 2)));
+    bool one_phase = phases == 1 || (a->kind == ACCESS_LOAD &&
+                                     (partners_agree(a, a->mask, 1) || partners_agree(a, a->mask, 2)));
     for (uint32_t first = 0; first < WARP_SIZE; first += 2 * lanes) { // once where all lanes are one phase
         uint32_t pair = phases == 1 ? a->mask : lanes_from(first, 2 * lanes) & a->mask;
         uint32_t width = one_phase ? 2 * lanes : lanes;
@@ -116,7 +118,8 @@ static uint32_t wavefronts_of(const Access *a, uint32_t *least) {
 // (ATOMS.POPC.INC), which serves all lanes on one word at once.
 static uint32_t atomic_wavefronts(const Access *a) {
     const Instruction *in = a->in;
-    if (in->operation == ATOMIC_ADD && a->bytes == 4 && in->type != PTX_F32 && in->src[1].constant && *(const uint32_t *)in->src[1].constant == 1)
+    if (in->operation == ATOMIC_ADD && a->bytes == 4 && in->type != PTX_F32 && in->src[1].constant &&
+        *(const uint32_t *)in->src[1].constant == 1)
         return most_in_a_bank(a, a->mask);
     uint32_t phases = a->bytes <= 4 ? 1 : a->bytes / 4, lanes = WARP_SIZE / phases, total = 0;
     for (uint32_t p = 0; p < phases; p++) {

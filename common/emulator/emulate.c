@@ -13,7 +13,14 @@
 #include "../support/json.h"
 #include "emulator.h"
 
-enum { EXIT_CLEAN = 0, EXIT_FINDINGS = 1, EXIT_USAGE = 2, EXIT_BAD_PTX = 3, MAX_ARGUMENTS = 64, MAX_DUMPS = 64 };
+enum {
+    EXIT_CLEAN = 0,
+    EXIT_FINDINGS = 1,
+    EXIT_USAGE = 2,
+    EXIT_BAD_PTX = 3,
+    MAX_ARGUMENTS = 64,
+    MAX_DUMPS = 64
+};
 
 static const size_t MAX_PTX_BYTES = (size_t)256 << 20;
 
@@ -39,10 +46,11 @@ static const char usage_text[] =
     "exit status: 0 clean, 1 findings, 2 wrong usage, 3 unsupported or no PTX\n";
 
 typedef struct {
-    char type;           // 'b': buffer, 'v': value
+    char type; // 'b': buffer, 'v': value
     unsigned char value[8];
-    size_t bytes;        // of the value, or of the buffer
-    const char *file;    // NULL, "zero" or a path
+    size_t bytes;     // of the value, or of the buffer
+    char *spec;       // as given, cut up; owned
+    const char *file; // in `spec`: NULL, "zero" or a path
     uint64_t address;
 } Argument;
 
@@ -64,7 +72,7 @@ static int usage(const char *what, const char *given) {
     return EXIT_USAGE;
 }
 
-// ---- Reading the command line ----------------------------------------------------------------------------------
+// ---- Reading the command line -----------------------------------------------------------------------------
 
 static bool read_unsigned(const char *text, uint64_t most, uint64_t *value) {
     if (!isdigit((unsigned char)*text)) return false;
@@ -145,11 +153,16 @@ static bool read_checks(char *list, unsigned *checks) {
     *checks = 0;
     if (!strcmp(list, "none")) return true;
     for (char *word = strtok(list, ","); word; word = strtok(NULL, ",")) {
-        if (!strcmp(word, "mem")) *checks |= CHECK_MEMORY;
-        else if (!strcmp(word, "init")) *checks |= CHECK_INIT;
-        else if (!strcmp(word, "race")) *checks |= CHECK_RACE;
-        else if (!strcmp(word, "sync")) *checks |= CHECK_SYNC;
-        else return false;
+        if (!strcmp(word, "mem"))
+            *checks |= CHECK_MEMORY;
+        else if (!strcmp(word, "init"))
+            *checks |= CHECK_INIT;
+        else if (!strcmp(word, "race"))
+            *checks |= CHECK_RACE;
+        else if (!strcmp(word, "sync"))
+            *checks |= CHECK_SYNC;
+        else
+            return false;
     }
     return *checks != 0;
 }
@@ -157,10 +170,12 @@ static bool read_checks(char *list, unsigned *checks) {
 // 0: go on; otherwise exit status + 1.
 static int read_request(int argc, char **argv, Request *r) {
     static const struct option options[] = {
-        {"grid", required_argument, NULL, 'g'},  {"block", required_argument, NULL, 'b'},    {"shared", required_argument, NULL, 's'},
-        {"arg", required_argument, NULL, 'a'},   {"dump", required_argument, NULL, 'd'},     {"json", required_argument, NULL, 'j'},
-        {"profile", no_argument, NULL, 'p'},     {"schedule", required_argument, NULL, 'S'}, {"checks", required_argument, NULL, 'c'},
-        {"steps", required_argument, NULL, 'n'}, {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
+        {"grid", required_argument, NULL, 'g'},   {"block", required_argument, NULL, 'b'},
+        {"shared", required_argument, NULL, 's'}, {"arg", required_argument, NULL, 'a'},
+        {"dump", required_argument, NULL, 'd'},   {"json", required_argument, NULL, 'j'},
+        {"profile", no_argument, NULL, 'p'},      {"schedule", required_argument, NULL, 'S'},
+        {"checks", required_argument, NULL, 'c'}, {"steps", required_argument, NULL, 'n'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
     };
     *r = (Request){.launch.checks = CHECK_ALL};
     uint64_t number;
@@ -176,23 +191,26 @@ static int read_request(int argc, char **argv, Request *r) {
             r->has_block = true;
             break;
         case 's':
-            if (!read_unsigned(optarg, UINT32_MAX, &number)) return 1 + usage("--shared wants a number of bytes", optarg);
+            if (!read_unsigned(optarg, UINT32_MAX, &number))
+                return 1 + usage("--shared wants a number of bytes", optarg);
             r->launch.dynamic_shared = (uint32_t)number;
             break;
         case 'a': {
             if (r->argument_count == MAX_ARGUMENTS) return 1 + usage("more than 64 arguments", NULL);
-            char *given = strdup(optarg); // read_argument cuts it up; it lives as long as the command
-            if (!given || !read_argument(given, &r->arguments[r->argument_count])) {
-                free(given);
-                return 1 + usage("--arg wants buf:BYTES[:FILE|:zero] or i32: u32: i64: u64: f32: f64: and a value", optarg);
-            }
-            r->argument_count++;
+            Argument *argument = &r->arguments[r->argument_count++];
+            argument->spec = strdup(optarg);
+            if (!argument->spec || !read_argument(argument->spec, argument))
+                return 1 +
+                       usage(
+                           "--arg wants buf:BYTES[:FILE|:zero] or i32: u32: i64: u64: f32: f64: and a value",
+                           optarg);
             break;
         }
         case 'd': {
             char *colon = strchr(optarg, ':');
             if (colon) *colon = 0;
-            if (!colon || !colon[1] || !read_unsigned(optarg, MAX_ARGUMENTS - 1, &number) || r->dump_count == MAX_DUMPS)
+            if (!colon || !colon[1] || !read_unsigned(optarg, MAX_ARGUMENTS - 1, &number) ||
+                r->dump_count == MAX_DUMPS)
                 return 1 + usage("--dump wants I:FILE, I being the index of a buffer argument", optarg);
             r->dumps[r->dump_count].index = (int)number;
             r->dumps[r->dump_count++].file = colon + 1;
@@ -201,33 +219,41 @@ static int read_request(int argc, char **argv, Request *r) {
         case 'j': r->json = optarg; break;
         case 'p': r->profile = true; break;
         case 'S':
-            if (!read_unsigned(optarg, UINT64_MAX, &r->launch.schedule)) return 1 + usage("--schedule wants a number", optarg);
+            if (!read_unsigned(optarg, UINT64_MAX, &r->launch.schedule))
+                return 1 + usage("--schedule wants a number", optarg);
             break;
         case 'c':
-            if (!read_checks(optarg, &r->launch.checks)) return 1 + usage("--checks wants all, none, or some of mem,init,race,sync", NULL);
+            if (!read_checks(optarg, &r->launch.checks))
+                return 1 + usage("--checks wants all, none, or some of mem,init,race,sync", NULL);
             break;
         case 'n':
-            if (!read_unsigned(optarg, UINT64_MAX, &r->launch.max_steps) || !r->launch.max_steps) return 1 + usage("--steps wants a number above 0", optarg);
+            if (!read_unsigned(optarg, UINT64_MAX, &r->launch.max_steps) || !r->launch.max_steps)
+                return 1 + usage("--steps wants a number above 0", optarg);
             break;
         case 'h': fputs(usage_text, stdout); return 1 + EXIT_CLEAN;
         default: return 1 + usage("unknown or incomplete option", optind > 0 ? argv[optind - 1] : NULL);
         }
     }
-    if (argc - optind != 2) return 1 + usage(argc - optind < 2 ? "a PTX file and a kernel are needed" : "too many words", argc - optind > 2 ? argv[optind + 2] : NULL);
+    if (argc - optind != 2)
+        return 1 + usage(argc - optind < 2 ? "a PTX file and a kernel are needed" : "too many words",
+                         argc - optind > 2 ? argv[optind + 2] : NULL);
     r->ptx = argv[optind];
     r->kernel = argv[optind + 1];
-    if (!r->has_grid || !r->has_block) return 1 + usage(r->has_grid ? "--block is missing" : "--grid is missing", NULL);
+    if (!r->has_grid || !r->has_block)
+        return 1 + usage(r->has_grid ? "--block is missing" : "--grid is missing", NULL);
     for (int i = 0; i < r->dump_count; i++)
-        if (r->dumps[i].index >= r->argument_count || r->arguments[r->dumps[i].index].type != 'b') return 1 + usage("--dump names an argument that is no buffer", r->dumps[i].file);
+        if (r->dumps[i].index >= r->argument_count || r->arguments[r->dumps[i].index].type != 'b')
+            return 1 + usage("--dump names an argument that is no buffer", r->dumps[i].file);
     r->launch.count = r->profile || r->json;
     return 0;
 }
 
-// ---- Running ---------------------------------------------------------------------------------------------------
+// ---- Running ----------------------------------------------------------------------------------------------
 
 static int place_arguments(Emulator *e, Request *r, const EmulatorKernelInfo *info, unsigned char *block) {
     if (r->argument_count != info->parameter_count) {
-        fprintf(stderr, "emulate: %s takes %d arguments; here are %d\n", info->name, info->parameter_count, r->argument_count);
+        fprintf(stderr, "emulate: %s takes %d arguments; here are %d\n", info->name, info->parameter_count,
+                r->argument_count);
         return EXIT_USAGE;
     }
     for (int i = 0; i < r->argument_count; i++) {
@@ -241,7 +267,8 @@ static int place_arguments(Emulator *e, Request *r, const EmulatorKernelInfo *in
                 fprintf(stderr, "emulate: %s\n", error.message);
                 return EXIT_USAGE;
             }
-            if (a->file && !strcmp(a->file, "zero")) emulator_fill(e, a->address, 0, a->bytes, true, &error);
+            if (a->file && !strcmp(a->file, "zero"))
+                emulator_fill(e, a->address, 0, a->bytes, true, &error);
             else if (a->file) {
                 FileError why;
                 Text data = {0};
@@ -256,7 +283,8 @@ static int place_arguments(Emulator *e, Request *r, const EmulatorKernelInfo *in
         }
         size_t wanted = info->parameters[i].bytes, have = a->type == 'b' ? 8 : a->bytes;
         if (wanted != have) {
-            fprintf(stderr, "emulate: argument %d of %s has %zu bytes; %zu were given\n", i, info->name, wanted, have);
+            fprintf(stderr, "emulate: argument %d of %s has %zu bytes; %zu were given\n", i, info->name,
+                    wanted, have);
             return EXIT_USAGE;
         }
         memcpy(block + info->parameters[i].offset, a->value, have);
@@ -268,13 +296,17 @@ static void print_findings(const EmulatorResult *result) {
     for (int i = 0; i < result->finding_count; i++) {
         const Finding *f = &result->findings[i];
         printf("%s %s", finding_verdict(f->kind), finding_name(f->kind));
-        if (f->place.line) printf(" at %s:%d:%d", f->place.file, f->place.line, f->place.column);
-        else if (f->place.ptx_line) printf(" at PTX line %d", f->place.ptx_line);
+        if (f->place.line)
+            printf(" at %s:%d:%d", f->place.file, f->place.line, f->place.column);
+        else if (f->place.ptx_line)
+            printf(" at PTX line %d", f->place.ptx_line);
         printf("\n  %s\n", f->message);
-        if (f->other_place.line) printf("  the other place: %s:%d\n", f->other_place.file, f->other_place.line);
+        if (f->other_place.line)
+            printf("  the other place: %s:%d\n", f->other_place.file, f->other_place.line);
         if (f->count > 1) printf("  met %" PRIu64 " times\n", f->count);
     }
-    if (result->findings_total > 0 && !result->finding_count) printf("%" PRIu64 " findings\n", result->findings_total);
+    if (result->findings_total > 0 && !result->finding_count)
+        printf("%" PRIu64 " findings\n", result->findings_total);
 }
 
 static void write_counters(JsonWriter *json, const char *key, const Counters *counters) {
@@ -319,7 +351,8 @@ static void write_finding(JsonWriter *json, const Finding *f) {
 
 static const char *overall(const EmulatorResult *result) {
     for (int i = 0; i < result->finding_count; i++)
-        if (strcmp(finding_verdict(result->findings[i].kind), "INFO")) return finding_verdict(result->findings[i].kind);
+        if (strcmp(finding_verdict(result->findings[i].kind), "INFO"))
+            return finding_verdict(result->findings[i].kind);
     return result->completed ? "PASS" : "FAULT";
 }
 
@@ -346,7 +379,8 @@ static int write_json(const Request *r, const EmulatorResult *result) {
     json_string_bytes(&json, "output", result->output ? result->output : "", result->output_bytes);
     json_close_object(&json);
     FileError why = {.message = "out of memory"};
-    bool ok = json_finish(&json) && write_file_atomically(r->json, text_chars(&json.text), json.text.bytes, &why);
+    bool ok =
+        json_finish(&json) && write_file_atomically(r->json, text_chars(&json.text), json.text.bytes, &why);
     if (!ok) fprintf(stderr, "emulate: %s\n", why.message);
     text_free(&json.text);
     return ok ? 0 : EXIT_USAGE;
@@ -364,8 +398,10 @@ static void print_profile(const EmulatorResult *result) {
     print_counters(&result->counters, "");
     for (int i = 0; i < result->line_count; i++) {
         const SourcePlace *place = &result->lines[i].place;
-        if (place->line) printf("%s:%d\n", place->file, place->line);
-        else printf("(no source line)\n");
+        if (place->line)
+            printf("%s:%d\n", place->file, place->line);
+        else
+            printf("(no source line)\n");
         print_counters(&result->lines[i].counters, "  ");
     }
 }
@@ -373,7 +409,8 @@ static void print_profile(const EmulatorResult *result) {
 static int run(Emulator *e, Request *r, const char *ptx, size_t bytes) {
     EmulatorError error = {0};
     if (!emulator_load(e, ptx, bytes, r->ptx, &error)) {
-        fprintf(stderr, "emulate: %s%s\n", error.status == EMULATOR_UNSUPPORTED ? "UNSUPPORTED: " : "", error.message);
+        fprintf(stderr, "emulate: %s%s\n", error.status == EMULATOR_UNSUPPORTED ? "UNSUPPORTED: " : "",
+                error.message);
         if (error.source_line) fprintf(stderr, "emulate: from %s:%d\n", error.file, error.source_line);
         return EXIT_BAD_PTX;
     }
@@ -415,12 +452,15 @@ static int run(Emulator *e, Request *r, const char *ptx, size_t bytes) {
             unsupported |= result.findings[i].kind == FINDING_UNSUPPORTED;
             wrong |= strcmp(finding_verdict(result.findings[i].kind), "INFO") != 0;
         }
-        printf("%s: %s, %" PRIu64 " lane instructions in %.3f s\n", info.name, wrong ? overall(&result) : "clean", result.lane_instructions, result.seconds);
+        printf("%s: %s, %" PRIu64 " lane instructions in %.3f s\n", info.name,
+               wrong ? overall(&result) : "clean", result.lane_instructions, result.seconds);
         status = unsupported ? EXIT_BAD_PTX : wrong ? EXIT_FINDINGS : EXIT_CLEAN;
         for (int i = 0; i < r->dump_count; i++) {
             const Argument *a = &r->arguments[r->dumps[i].index];
             FileError why;
-            if (write_file_atomically(r->dumps[i].file, emulator_host_pointer(e, a->address, a->bytes), a->bytes, &why)) continue;
+            if (write_file_atomically(r->dumps[i].file, emulator_host_pointer(e, a->address, a->bytes),
+                                      a->bytes, &why))
+                continue;
             fprintf(stderr, "emulate: %s\n", why.message);
             status = EXIT_USAGE;
         }
@@ -428,6 +468,26 @@ static int run(Emulator *e, Request *r, const char *ptx, size_t bytes) {
     }
     emulator_result_free(&result);
     free(block);
+    return status;
+}
+
+static int main_with(Request *r, int argc, char **argv) {
+    int stop = read_request(argc, argv, r);
+    if (stop) return stop - 1;
+    FileError why;
+    Text ptx = {0};
+    if (!read_regular_file(r->ptx, MAX_PTX_BYTES, &ptx, &why)) {
+        fprintf(stderr, "emulate: %s\n", why.message);
+        return EXIT_USAGE;
+    }
+    Emulator *e = emulator_open(NULL);
+    int status = EXIT_BAD_PTX;
+    if (e)
+        status = run(e, r, text_chars(&ptx), ptx.bytes);
+    else
+        fprintf(stderr, "emulate: out of memory\n");
+    emulator_close(e);
+    text_free(&ptx);
     return status;
 }
 
@@ -440,19 +500,7 @@ static int printed(int status) {
 
 int main(int argc, char **argv) {
     static Request request;
-    int stop = read_request(argc, argv, &request);
-    if (stop) return printed(stop - 1);
-    FileError why;
-    Text ptx = {0};
-    if (!read_regular_file(request.ptx, MAX_PTX_BYTES, &ptx, &why)) {
-        fprintf(stderr, "emulate: %s\n", why.message);
-        return EXIT_USAGE;
-    }
-    Emulator *e = emulator_open(NULL);
-    int status = EXIT_BAD_PTX;
-    if (e) status = run(e, &request, text_chars(&ptx), ptx.bytes);
-    else fprintf(stderr, "emulate: out of memory\n");
-    emulator_close(e);
-    text_free(&ptx);
+    int status = main_with(&request, argc, argv);
+    for (int i = 0; i < request.argument_count; i++) free(request.arguments[i].spec);
     return printed(status);
 }

@@ -28,7 +28,8 @@ const EmulatorDevice emulator_h200 = {
     .global_bytes = (size_t)141 << 30,
 };
 
-static bool fail(EmulatorError *error, EmulatorStatus status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static bool fail(EmulatorError *error, EmulatorStatus status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 static bool fail(EmulatorError *error, EmulatorStatus status, const char *format, ...) {
     *error = (EmulatorError){.status = status};
     va_list arguments;
@@ -38,13 +39,14 @@ static bool fail(EmulatorError *error, EmulatorStatus status, const char *format
     return false;
 }
 
-// ---- Memory ----------------------------------------------------------------------------------------------------
+// ---- Memory -----------------------------------------------------------------------------------------------
 
 enum { BUFFER_ALIGN = 256, MAX_OBJECTS = 1 << 20 };
 
 // A new memory object of `bytes` whose address is `misalignment` past a 256-byte boundary; its index, or 0.
 // The address is in the middle of the object's range, so that negative indices stay in it too.
-static uint64_t object_new(Emulator *e, PtxSpace space, size_t bytes, unsigned misalignment, const char *name, bool track) {
+static uint64_t object_new(Emulator *e, PtxSpace space, size_t bytes, unsigned misalignment, const char *name,
+                           bool track) {
     uint64_t index = 0;
     for (uint64_t i = FIRST_OBJECT; i < e->object_count && !index; i++)
         if (!e->objects[i].in_use) index = i;
@@ -60,7 +62,10 @@ static uint64_t object_new(Emulator *e, PtxSpace space, size_t bytes, unsigned m
         index = e->object_count++;
     }
     if (bytes > (size_t)1 << 38) return 0;
-    Memory memory = {.space = space, .bytes = bytes, .in_use = true, .all_initialised = !track,
+    Memory memory = {.space = space,
+                     .bytes = bytes,
+                     .in_use = true,
+                     .all_initialised = !track,
                      .base = (index << ADDRESS_SHIFT) + (1ull << (ADDRESS_SHIFT - 1)) + misalignment};
     // Host memory has the device's misalignment, so that a value that is aligned there is aligned here.
     size_t room = (bytes + misalignment + BUFFER_ALIGN - 1) / BUFFER_ALIGN * BUFFER_ALIGN;
@@ -85,9 +90,11 @@ static void object_free(Memory *memory) {
     *memory = (Memory){0};
 }
 
-uint64_t emulator_allocate(Emulator *e, size_t bytes, unsigned misalignment, const char *name, EmulatorError *error) {
+uint64_t emulator_allocate(Emulator *e, size_t bytes, unsigned misalignment, const char *name,
+                           EmulatorError *error) {
     if (misalignment >= BUFFER_ALIGN) {
-        fail(error, EMULATOR_BAD_ARGUMENT, "a buffer can be misaligned by 0 to 255 bytes, not %u", misalignment);
+        fail(error, EMULATOR_BAD_ARGUMENT, "a buffer can be misaligned by 0 to 255 bytes, not %u",
+             misalignment);
         return 0;
     }
     uint64_t index = object_new(e, PTX_SPACE_GLOBAL, bytes, misalignment, name ? name : "a buffer", true);
@@ -106,14 +113,18 @@ static Memory *object_with(Emulator *e, uint64_t address, size_t bytes, Emulator
         uint64_t offset = address - memory->base;
         if (offset <= memory->bytes && memory->bytes - offset >= bytes) return memory;
     }
-    if (error) fail(error, EMULATOR_BAD_ARGUMENT, "%zu bytes at 0x%llx lie in no buffer", bytes, (unsigned long long)address);
+    if (error)
+        fail(error, EMULATOR_BAD_ARGUMENT, "%zu bytes at 0x%llx lie in no buffer", bytes,
+             (unsigned long long)address);
     return NULL;
 }
 
 bool emulator_free(Emulator *e, uint64_t address, EmulatorError *error) {
     Memory *memory = object_with(e, address, 0, error);
     if (!memory) return false;
-    if (memory->base != address || memory->variable) return fail(error, EMULATOR_BAD_ARGUMENT, "0x%llx is not the start of a buffer", (unsigned long long)address);
+    if (memory->base != address || memory->variable)
+        return fail(error, EMULATOR_BAD_ARGUMENT, "0x%llx is not the start of a buffer",
+                    (unsigned long long)address);
     object_free(memory);
     return true;
 }
@@ -122,8 +133,10 @@ bool emulator_write(Emulator *e, uint64_t address, const void *from, size_t byte
     Memory *memory = object_with(e, address, bytes, error);
     if (!memory) return false;
     if (bytes) memcpy(memory->data + (address - memory->base), from, bytes);
-    if (bytes == memory->bytes) memory->all_initialised = true;
-    else mark_initialised(memory, address - memory->base, bytes);
+    if (bytes == memory->bytes)
+        memory->all_initialised = true;
+    else
+        mark_initialised(memory, address - memory->base, bytes);
     return true;
 }
 
@@ -134,15 +147,18 @@ bool emulator_read(Emulator *e, void *to, uint64_t address, size_t bytes, Emulat
     return true;
 }
 
-bool emulator_fill(Emulator *e, uint64_t address, uint32_t pattern, size_t bytes, bool initialised, EmulatorError *error) {
+bool emulator_fill(Emulator *e, uint64_t address, uint32_t pattern, size_t bytes, bool initialised,
+                   EmulatorError *error) {
     Memory *memory = object_with(e, address, bytes, error);
     if (!memory) return false;
     uint64_t offset = address - memory->base;
     unsigned char *to = memory->data + offset;
     for (size_t i = 0; i < bytes; i += 4) memcpy(to + i, &pattern, bytes - i < 4 ? bytes - i : 4);
     if (initialised) {
-        if (bytes == memory->bytes) memory->all_initialised = true;
-        else mark_initialised(memory, offset, bytes);
+        if (bytes == memory->bytes)
+            memory->all_initialised = true;
+        else
+            mark_initialised(memory, offset, bytes);
         return true;
     }
     if (memory->all_initialised && memory->initialised) {
@@ -153,7 +169,8 @@ bool emulator_fill(Emulator *e, uint64_t address, uint32_t pattern, size_t bytes
         if (at % 64 == 0 && offset + bytes - at >= 64) {
             memory->initialised[at / 64] = 0;
             at += 63;
-        } else memory->initialised[at / 64] &= ~(1ull << (at % 64));
+        } else
+            memory->initialised[at / 64] &= ~(1ull << (at % 64));
     return true;
 }
 
@@ -169,7 +186,7 @@ void *emulator_host_pointer(Emulator *e, uint64_t address, size_t bytes) {
     return memory ? memory->data + (address - memory->base) : NULL;
 }
 
-// ---- Open and close --------------------------------------------------------------------------------------------
+// ---- Open and close ---------------------------------------------------------------------------------------
 
 enum { WORKSPACE_BYTES = 256 };
 
@@ -180,7 +197,9 @@ Emulator *emulator_open(const EmulatorDevice *device) {
     e->object_count = FIRST_OBJECT;
     e->object_capacity = 64;
     e->objects = calloc(e->object_capacity, sizeof *e->objects);
-    uint64_t workspace = e->objects ? object_new(e, PTX_SPACE_GLOBAL, WORKSPACE_BYTES, 0, "the grid barrier's workspace", false) : 0;
+    uint64_t workspace = e->objects ? object_new(e, PTX_SPACE_GLOBAL, WORKSPACE_BYTES, 0,
+                                                 "the grid barrier's workspace", false)
+                                    : 0;
     if (!workspace) {
         emulator_close(e);
         return NULL;
@@ -210,7 +229,7 @@ void emulator_close(Emulator *e) {
 
 const EmulatorDevice *emulator_device(const Emulator *e) { return &e->device; }
 
-// ---- Module-scope variables --------------------------------------------------------------------------------------
+// ---- Module-scope variables -------------------------------------------------------------------------------
 
 static uint64_t address_of_variable(void *context, const PtxVariable *variable) {
     Emulator *e = context;
@@ -221,13 +240,17 @@ static uint64_t address_of_variable(void *context, const PtxVariable *variable) 
 
 // The bytes that a variable starts with, addresses filled in.
 static void initial_bytes(const Emulator *e, const PtxVariable *v, unsigned char *to) {
-    if (v->data) memcpy(to, v->data, v->bytes);
-    else memset(to, 0, v->bytes);
+    if (v->data)
+        memcpy(to, v->data, v->bytes);
+    else
+        memset(to, 0, v->bytes);
     for (int i = 0; i < v->relocation_count; i++) {
         const PtxRelocation *r = &v->relocations[i];
         uint64_t address = (uint64_t)r->addend;
-        if (r->function) address += FUNCTION_WINDOW + 16 * (uint64_t)(r->function->index + 1);
-        else if (r->variable) address += address_of_variable((void *)(uintptr_t)e, r->variable);
+        if (r->function)
+            address += FUNCTION_WINDOW + 16 * (uint64_t)(r->function->index + 1);
+        else if (r->variable)
+            address += address_of_variable((void *)(uintptr_t)e, r->variable);
         if (r->offset + r->bytes <= v->bytes) memcpy(to + r->offset, &address, r->bytes);
     }
 }
@@ -263,15 +286,18 @@ static bool place_variables(Emulator *e, const PtxModule *module, EmulatorError 
         const PtxVariable *v = module->variables[i];
         if (v->space != PTX_SPACE_GLOBAL && v->space != PTX_SPACE_CONST) continue;
         if (v->is_extern || v->is_managed)
-            return fail(error, EMULATOR_UNSUPPORTED, "%s is %s; module variables must be plain", v->name, v->is_extern ? "defined elsewhere" : "managed memory");
+            return fail(error, EMULATOR_UNSUPPORTED, "%s is %s; module variables must be plain", v->name,
+                        v->is_extern ? "defined elsewhere" : "managed memory");
         uint64_t index = object_new(e, v->space, v->bytes, 0, v->name, false);
-        if (!index) return fail(error, EMULATOR_NO_MEMORY, "no memory for the variable %s of %zu bytes", v->name, v->bytes);
+        if (!index)
+            return fail(error, EMULATOR_NO_MEMORY, "no memory for the variable %s of %zu bytes", v->name,
+                        v->bytes);
         e->objects[index].variable = v;
     }
     return true;
 }
 
-// ---- Images ----------------------------------------------------------------------------------------------------
+// ---- Images -----------------------------------------------------------------------------------------------
 
 static void describe_kernel(const Program *program, int function, EmulatorKernel *kernel) {
     const PtxFunction *entry = program->functions[function].ptx;
@@ -312,7 +338,8 @@ bool emulator_load(Emulator *e, const char *ptx, size_t bytes, const char *name,
         return fail(error, EMULATOR_NO_MEMORY, "no memory to load %s", name);
     }
     for (int i = 0; i < module->function_count; i++)
-        if (module->functions[i]->is_entry && module->functions[i]->has_body) describe_kernel(e->program, i, &e->kernels[e->kernel_count++]);
+        if (module->functions[i]->is_entry && module->functions[i]->has_body)
+            describe_kernel(e->program, i, &e->kernels[e->kernel_count++]);
     emulator_reset_variables(e);
     return true;
 }

@@ -14,51 +14,51 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct Emulator Emulator;           // one device: memory, at most one image, figures
+typedef struct Emulator Emulator;             // one device: memory, at most one image, figures
 typedef struct EmulatorKernel EmulatorKernel; // an entry of the loaded image
 
-// ---- Errors: what makes a call fail (as opposed to what a kernel does wrong) ----------------------------
+// ---- Errors: what makes a call fail (as opposed to what a kernel does wrong) ------------------------------
 
 typedef enum {
     EMULATOR_OK,
-    EMULATOR_BAD_PTX,      // the text is no PTX: message has line, column and a caret
-    EMULATOR_UNSUPPORTED,  // PTX that this emulator does not know: message names it
+    EMULATOR_BAD_PTX,     // the text is no PTX: message has line, column and a caret
+    EMULATOR_UNSUPPORTED, // PTX that this emulator does not know: message names it
     EMULATOR_NO_MEMORY,
     EMULATOR_BAD_ARGUMENT, // of a call to this library
 } EmulatorStatus;
 
 typedef struct {
     EmulatorStatus status;
-    int line, column;      // in the PTX text, from 1; 0 when unknown
-    char file[256];        // the learner's file, from .loc; "" when unknown
-    int source_line;       // in that file; 0 when unknown
+    int line, column; // in the PTX text, from 1; 0 when unknown
+    char file[256];   // the learner's file, from .loc; "" when unknown
+    int source_line;  // in that file; 0 when unknown
     char message[2048];
 } EmulatorError;
 
-// ---- Findings: what a kernel did wrong -------------------------------------------------------------------
+// ---- Findings: what a kernel did wrong --------------------------------------------------------------------
 
 typedef enum {
     FINDING_NONE,
     FINDING_OUT_OF_BOUNDS,
     FINDING_MISALIGNED,
-    FINDING_WRONG_SPACE,        // an address that is in no buffer of the space that the instruction names
-    FINDING_READ_ONLY,          // a store to constant memory or to a read-only buffer
+    FINDING_WRONG_SPACE, // an address that is in no buffer of the space that the instruction names
+    FINDING_READ_ONLY,   // a store to constant memory or to a read-only buffer
     FINDING_UNINITIALISED,
     FINDING_RACE,
-    FINDING_RACE_SAME_VALUE,    // an information, never a failure
+    FINDING_RACE_SAME_VALUE, // an information, never a failure
     FINDING_DIVERGENT_BARRIER,
-    FINDING_BAD_MASK,           // a *.sync whose mask names an exited lane or leaves out the caller
-    FINDING_SHUFFLE_INACTIVE,   // a shuffle that reads a lane that takes no part
+    FINDING_BAD_MASK,         // a *.sync whose mask names an exited lane or leaves out the caller
+    FINDING_SHUFFLE_INACTIVE, // a shuffle that reads a lane that takes no part
     FINDING_DEADLOCK,
     FINDING_TRAP,
     FINDING_ASSERT,
-    FINDING_STACK_OVERFLOW,     // call depth or local memory
+    FINDING_STACK_OVERFLOW, // call depth or local memory
     FINDING_STEP_LIMIT,
-    FINDING_OUTPUT_LIMIT,       // printf
-    FINDING_BAD_LAUNCH,         // grid, block or shared memory beyond the device's limits
-    FINDING_RESOURCE,           // the kernel needs more registers, shared or local memory than there is
-    FINDING_BAD_CALL,           // an indirect call or branch to what is no function or target
-    FINDING_UNSUPPORTED,        // met while running
+    FINDING_OUTPUT_LIMIT, // printf
+    FINDING_BAD_LAUNCH,   // grid, block or shared memory beyond the device's limits
+    FINDING_RESOURCE,     // the kernel needs more registers, shared or local memory than there is
+    FINDING_BAD_CALL,     // an indirect call or branch to what is no function or target
+    FINDING_UNSUPPORTED,  // met while running
     FINDING_KINDS
 } FindingKind;
 
@@ -68,37 +68,37 @@ const char *finding_verdict(FindingKind kind);
 const char *finding_name(FindingKind kind);
 
 typedef struct {
-    char file[256];  // "" when unknown
-    int line;        // 0 when unknown
+    char file[256]; // "" when unknown
+    int line;       // 0 when unknown
     int column;
     int ptx_line;
 } SourcePlace;
 
 typedef struct {
     FindingKind kind;
-    bool fatal;              // the kernel was stopped here
+    bool fatal; // the kernel was stopped here
     SourcePlace place;
     SourcePlace other_place; // the other side of a race, the definition of a barrier; line 0 when none
     unsigned block[3];
     unsigned thread[3];
     unsigned other_thread[3];
     unsigned other_block[3];
-    int warp, lane;          // within the block; -1 when they do not apply
+    int warp, lane; // within the block; -1 when they do not apply
     uint64_t address;
-    unsigned bytes;          // of the access
+    unsigned bytes; // of the access
     bool is_store;
     bool is_atomic;
-    char object[128];        // the buffer or variable, "in" or "shared tile"; "" when none
-    int64_t index;           // byte offset in that object; may be negative or past the end
+    char object[128]; // the buffer or variable, "in" or "shared tile"; "" when none
+    int64_t index;    // byte offset in that object; may be negative or past the end
     uint64_t object_bytes;
-    uint64_t count;          // how often this finding (same kind, same two lines) was met
-    char message[1024];      // one or two sentences for a person: what happened, with the numbers
+    uint64_t count;     // how often this finding (same kind, same two lines) was met
+    char message[1024]; // one or two sentences for a person: what happened, with the numbers
 } Finding;
 
 // ---- Counters: named as the columns of hardware_truth/counters.csv ----------------------------------------
 
 typedef struct {
-    uint64_t instructions;       // executed by warps (PTX instructions)
+    uint64_t instructions;        // executed by warps (PTX instructions)
     uint64_t thread_instructions; // the same by lanes, guard predicate applied
     uint64_t global_ld_requests, global_ld_sectors, global_ld_bytes;
     uint64_t global_st_requests, global_st_sectors, global_st_bytes;
@@ -110,12 +110,12 @@ typedef struct {
     uint64_t local_ld_requests, local_ld_sectors, local_st_requests, local_st_sectors;
     uint64_t const_ld;
     uint64_t branches, branch_divergent;
-    uint64_t barriers;           // warp instructions: bar.sync, barrier.sync and their kin
-    uint64_t warp_barriers;      // bar.warp.sync
+    uint64_t barriers;      // warp instructions: bar.sync, barrier.sync and their kin
+    uint64_t warp_barriers; // bar.warp.sync
     uint64_t shuffles, votes, matches, reductions;
     uint64_t fences;
-    uint64_t atomic_max_lanes;   // the most lanes of one request on one address (a maximum, not a sum)
-    uint64_t float_ops;          // floating-point operations by lanes; a fused multiply-add is two
+    uint64_t atomic_max_lanes; // the most lanes of one request on one address (a maximum, not a sum)
+    uint64_t float_ops;        // floating-point operations by lanes; a fused multiply-add is two
 } Counters;
 
 // Adds `more` to `sum`, field by field (atomic_max_lanes: the larger).
@@ -134,7 +134,7 @@ typedef struct {
     Counters counters;
 } LineCounters;
 
-// ---- The device ------------------------------------------------------------------------------------------
+// ---- The device -------------------------------------------------------------------------------------------
 
 // Figures of the device that kernels can see and launches are checked against.
 typedef struct {
@@ -157,7 +157,7 @@ Emulator *emulator_open(const EmulatorDevice *device);
 void emulator_close(Emulator *emulator);
 const EmulatorDevice *emulator_device(const Emulator *emulator);
 
-// ---- Memory ----------------------------------------------------------------------------------------------
+// ---- Memory -----------------------------------------------------------------------------------------------
 
 // Allocates `bytes` (0 is allowed) in an address range of its own; the address returned is
 // `misalignment` bytes (0 to 255) past a 256-byte boundary, and every byte outside is out of bounds.
@@ -167,7 +167,8 @@ uint64_t emulator_allocate(Emulator *emulator, size_t bytes, unsigned misalignme
                            EmulatorError *error);
 bool emulator_free(Emulator *emulator, uint64_t address, EmulatorError *error);
 // Host to device and back; the range must lie inside one buffer. Writing marks bytes initialised.
-bool emulator_write(Emulator *emulator, uint64_t address, const void *from, size_t bytes, EmulatorError *error);
+bool emulator_write(Emulator *emulator, uint64_t address, const void *from, size_t bytes,
+                    EmulatorError *error);
 bool emulator_read(Emulator *emulator, void *to, uint64_t address, size_t bytes, EmulatorError *error);
 // Fills with a repeated 32-bit pattern (a last part of a word gets its first bytes).
 // `initialised` false leaves the bytes uninitialised for initcheck: poison.
@@ -179,7 +180,7 @@ bool emulator_set_read_only(Emulator *emulator, uint64_t address, bool read_only
 // not mark bytes initialised.
 void *emulator_host_pointer(Emulator *emulator, uint64_t address, size_t bytes);
 
-// ---- Images ----------------------------------------------------------------------------------------------
+// ---- Images -----------------------------------------------------------------------------------------------
 
 // Loads a PTX image in place of the one before. `name` is for messages. The text is copied.
 bool emulator_load(Emulator *emulator, const char *ptx, size_t bytes, const char *name, EmulatorError *error);
@@ -208,10 +209,10 @@ void emulator_reset_variables(Emulator *emulator);
 // True when a module-scope .global variable no longer holds its initial value; `name` receives it.
 bool emulator_variables_changed(const Emulator *emulator, char name[256]);
 
-// ---- Launching -------------------------------------------------------------------------------------------
+// ---- Launching --------------------------------------------------------------------------------------------
 
 enum {
-    CHECK_MEMORY = 1,  // bounds, alignment and space are always enforced; this bit is accepted for symmetry
+    CHECK_MEMORY = 1, // bounds, alignment and space are always enforced; this bit is accepted for symmetry
     CHECK_INIT = 2,
     CHECK_RACE = 4,
     CHECK_SYNC = 8,
@@ -223,22 +224,22 @@ typedef struct {
     uint32_t dynamic_shared; // bytes
     const void *arguments;   // the parameter block: each parameter at its offset
     size_t argument_bytes;
-    unsigned checks;         // of CHECK_*
-    bool count;              // collect counters per instruction
-    bool flush_float_atomics; // reserved for devices that flush subnormals in global float atomics
-    uint64_t schedule;       // 0: deterministic and plain; any other: a seed
-    uint64_t max_steps;      // lane instructions; 0: no limit
-    size_t max_output;       // bytes of printf kept; more is FINDING_OUTPUT_LIMIT; 0: the default, 64 KiB
-    int max_findings;        // kept; 0: the default, 32
+    unsigned checks;             // of CHECK_*
+    bool count;                  // collect counters per instruction
+    bool flush_float_atomics;    // reserved for devices that flush subnormals in global float atomics
+    uint64_t schedule;           // 0: deterministic and plain; any other: a seed
+    uint64_t max_steps;          // lane instructions; 0: no limit
+    size_t max_output;           // bytes of printf kept; more is FINDING_OUTPUT_LIMIT; 0: the default, 64 KiB
+    int max_findings;            // kept; 0: the default, 32
     const volatile bool *cancel; // checked now and then; NULL: never
 } EmulatorLaunch;
 
 typedef struct {
-    bool completed;             // every thread ran to its end
-    int finding_count;          // kept in `findings`, in the order met
+    bool completed;    // every thread ran to its end
+    int finding_count; // kept in `findings`, in the order met
     Finding *findings;
-    uint64_t findings_total;    // including those not kept
-    Counters counters;          // zero unless launch.count
+    uint64_t findings_total; // including those not kept
+    Counters counters;       // zero unless launch.count
     int line_count;
     LineCounters *lines;        // by file and line; empty unless launch.count
     uint64_t lane_instructions; // executed, always counted

@@ -9,8 +9,8 @@
 #include <string.h>
 
 enum {
-    FRAGMENT_TURN = 512,             // instructions before the next fragment of a warp gets a turn
-    POLL_COST = 31, // what a load that may be waiting for someone adds to the instructions of a turn
+    FRAGMENT_TURN = 512, // instructions before the next fragment of a warp gets a turn
+    POLL_COST = 31,      // what a load that may be waiting for someone adds to the instructions of a turn
     MAX_CALL_DEPTH = 2048,
 };
 // Polls by lanes that others wait for, before those go on without them. A barrier of the grid polls a few
@@ -18,11 +18,12 @@ enum {
 static const uint64_t PATIENCE = 4096, LESS_PATIENCE = 64;
 static const uint64_t MAX_FRAME_BYTES = 512ull << 20;
 
-// ---- Frames and joins --------------------------------------------------------------------------------------
+// ---- Frames and joins -------------------------------------------------------------------------------------
 
 Frame *frame_new(Machine *m, const Function *function, Frame *caller) {
     Frame *frame = m->free_frames;
-    if (frame) m->free_frames = frame->caller;
+    if (frame)
+        m->free_frames = frame->caller;
     else if ((frame = arena_alloc(&m->arena, sizeof *frame))) {
         frame->next_made = m->all_frames;
         m->all_frames = frame;
@@ -30,7 +31,8 @@ Frame *frame_new(Machine *m, const Function *function, Frame *caller) {
     if (frame && frame->register_capacity < function->register_bytes) {
         free(frame->registers);
         m->frame_bytes += function->register_bytes - frame->register_capacity;
-        frame->registers = m->frame_bytes > MAX_FRAME_BYTES ? NULL : aligned_alloc(64, function->register_bytes);
+        frame->registers =
+            m->frame_bytes > MAX_FRAME_BYTES ? NULL : aligned_alloc(64, function->register_bytes);
         frame->register_capacity = frame->registers ? function->register_bytes : 0;
     }
     if (!frame || !frame->registers) {
@@ -56,8 +58,10 @@ void frame_free(Machine *m, Frame *frame) {
 
 static Join *join_new(Machine *m, Join *parent, int32_t pc, uint32_t live) {
     Join *join = m->free_joins;
-    if (join) m->free_joins = join->parent;
-    else join = arena_alloc(&m->arena, sizeof *join);
+    if (join)
+        m->free_joins = join->parent;
+    else
+        join = arena_alloc(&m->arena, sizeof *join);
     if (!join) {
         m->out_of_memory = m->stopped = true;
         return NULL;
@@ -71,7 +75,7 @@ void join_free(Machine *m, Join *join) {
     m->free_joins = join;
 }
 
-// ---- Fragments ---------------------------------------------------------------------------------------------
+// ---- Fragments --------------------------------------------------------------------------------------------
 
 static void add_fragment(Warp *w, int32_t pc, uint32_t mask, Frame *frame, Join *join) {
     // Masks of fragments are disjoint, so 32 places are enough once empty ones are gone.
@@ -95,7 +99,8 @@ static void copy_params(unsigned char *to, const ParamPlace *to_places, const un
     for (int i = 0; i < count; i++) {
         uint32_t bytes = to_places[i].bytes;
         FOR_LANES(lane, mask)
-        memcpy(to + to_places[i].offset + (size_t)lane * bytes, from + from_places[i].offset + (size_t)lane * bytes, bytes);
+        memcpy(to + to_places[i].offset + (size_t)lane * bytes,
+               from + from_places[i].offset + (size_t)lane * bytes, bytes);
     }
 }
 
@@ -123,8 +128,10 @@ static void leave_joins(Machine *m, Warp *w, Frame *frame, Join *join, uint32_t 
     while (join) {
         Join *parent = join->parent;
         join->live &= ~lanes;
-        if (!join->live) join_free(m, join);
-        else if (join->arrived == join->live) release_join(m, w, frame, join);
+        if (!join->live)
+            join_free(m, join);
+        else if (join->arrived == join->live)
+            release_join(m, w, frame, join);
         join = parent;
     }
 }
@@ -152,8 +159,8 @@ static void lose_patience(Machine *m, Warp *w, const Fragment *f) {
 }
 
 // A thread that ends is counted out of barriers, wherever in the program it ends. nvcc lets an early `return`
-// branch to the one at the end of the kernel, where lanes would wait to end together with those at the barrier.
-// Lanes that may come to another barrier are not let go: they passed one by, and that is a deadlock.
+// branch to the one at the end of the kernel, where lanes would wait to end together with those at the
+// barrier. Lanes that may come to another barrier are not let go: they passed one by, and that is a deadlock.
 static bool ends_unhindered(const Frame *frame, int32_t pc) {
     for (; frame; frame = frame->caller) {
         if (may_wait_from(frame->function, pc)) return false;
@@ -195,8 +202,10 @@ static void exit_lanes(Machine *m, Warp *w, Frame *frame, Join *join, uint32_t l
         Frame *caller = frame->caller;
         join = frame->caller_join;
         frame->live &= ~lanes;
-        if (!frame->live) frame_free(m, frame);
-        else if (frame->returned == frame->live) release_returned(m, w, frame);
+        if (!frame->live)
+            frame_free(m, frame);
+        else if (frame->returned == frame->live)
+            release_returned(m, w, frame);
         frame = caller;
     }
     if (w->exited == w->exists) w->block->live_warps--;
@@ -220,7 +229,8 @@ static void send_lanes(Machine *m, Warp *w, Frame *frame, Join *join, int32_t pc
     if (join && join->pc == pc && !(m->scrambled && random_one_in(&m->random, 8))) {
         join->arrived |= lanes;
         join->since = w->polls;
-    } else add_fragment(w, pc, lanes, frame, join);
+    } else
+        add_fragment(w, pc, lanes, frame, join);
 }
 
 // Leaves only `mask` in `f`; the rest skip the instruction at `pc` and meet the others behind it.
@@ -248,14 +258,17 @@ static bool part_at(Machine *m, Warp *w, Fragment *f, uint32_t mask, int32_t pc)
     return true;
 }
 
-// ---- Calls ---------------------------------------------------------------------------------------------------
+// ---- Calls ------------------------------------------------------------------------------------------------
 
 static const Function *indirect_target(Machine *m, const CallDetail *detail, uint64_t address) {
     uint64_t index = (address - FUNCTION_WINDOW) / 16 - 1;
-    if (address < FUNCTION_WINDOW + 16 || address % 16 || index >= (uint64_t)m->program->module->function_count) return NULL;
+    if (address < FUNCTION_WINDOW + 16 || address % 16 ||
+        index >= (uint64_t)m->program->module->function_count)
+        return NULL;
     const Function *function = &m->program->functions[index];
     if (!function->lowered || function->ptx->is_entry) return NULL;
-    if (function->parameter_count != detail->argument_count || function->return_count != detail->result_count) return NULL;
+    if (function->parameter_count != detail->argument_count || function->return_count != detail->result_count)
+        return NULL;
     for (int i = 0; i < detail->argument_count; i++)
         if (function->parameters[i].bytes != detail->arguments[i].bytes) return NULL;
     for (int i = 0; i < detail->result_count; i++)
@@ -276,7 +289,8 @@ static bool enter_call(Machine *m, Warp *w, Fragment *f, const Instruction *in, 
         function = indirect_target(m, detail, targets[first]);
         if (!function) {
             report(m, FINDING_BAD_CALL, w, (int)first, in, NULL, true,
-                   "calls through a pointer that is no function of this signature: 0x%llx", (unsigned long long)targets[first]);
+                   "calls through a pointer that is no function of this signature: 0x%llx",
+                   (unsigned long long)targets[first]);
             return false;
         }
         if (!part_at(m, w, f, same, in->index)) return false;
@@ -285,7 +299,8 @@ static bool enter_call(Machine *m, Warp *w, Fragment *f, const Instruction *in, 
     Frame *frame = frame_new(m, function, f->frame);
     if (!frame) {
         m->out_of_memory = false; // too deep, not too little memory: the limit is on frames
-        report(m, FINDING_STACK_OVERFLOW, w, __builtin_ctz(mask), in, NULL, true, "the calls are nested too deeply: the frames do not fit in memory");
+        report(m, FINDING_STACK_OVERFLOW, w, __builtin_ctz(mask), in, NULL, true,
+               "the calls are nested too deeply: the frames do not fit in memory");
         return false;
     }
     frame->live = mask;
@@ -298,14 +313,15 @@ static bool enter_call(Machine *m, Warp *w, Fragment *f, const Instruction *in, 
         frame_free(m, frame);
         return false;
     }
-    copy_params(frame->registers, function->parameters, f->frame->registers, detail->arguments, detail->argument_count, mask);
+    copy_params(frame->registers, function->parameters, f->frame->registers, detail->arguments,
+                detail->argument_count, mask);
     f->frame = frame;
     f->join = NULL;
     f->pc = 0;
     return top <= w->local_capacity || grow_local(m, w, top, in);
 }
 
-// ---- Branches ------------------------------------------------------------------------------------------------
+// ---- Branches ---------------------------------------------------------------------------------------------
 
 // Lanes `taken` of `f` go to `target`, the rest of its lanes go on at pc + 1. Both sets are non-empty.
 // f->pc is set; f->mask may become 0, when all its lanes wait at the join.
@@ -325,7 +341,8 @@ static bool branch_table(Machine *m, Warp *w, Fragment *f, const Instruction *in
     uint32_t rest = f->mask & ~mask;
     FOR_LANES(lane, mask) {
         if (index[lane] >= (uint32_t)table->count) {
-            report(m, FINDING_BAD_CALL, w, (int)lane, in, NULL, true, "branches to entry %u of a table of %d", index[lane], table->count);
+            report(m, FINDING_BAD_CALL, w, (int)lane, in, NULL, true, "branches to entry %u of a table of %d",
+                   index[lane], table->count);
             return false;
         }
     }
@@ -343,20 +360,22 @@ static bool branch_table(Machine *m, Warp *w, Fragment *f, const Instruction *in
             f->pc = target;
             // A join made for nothing, when all lanes go one way, is harmless: they arrive together.
             f->join = join;
-        } else send_lanes(m, w, frame, join, target, same);
+        } else
+            send_lanes(m, w, frame, join, target, same);
         is_first = false;
     }
     if (rest) send_lanes(m, w, frame, join, in->index + 1, rest);
     return true;
 }
 
-// ---- Parameters of device functions ----------------------------------------------------------------------------
+// ---- Parameters of device functions -----------------------------------------------------------------------
 
 static void param_move(unsigned char *registers, const Instruction *in, uint32_t mask, bool is_load) {
     bool is_signed = in->type == PTX_S8 || in->type == PTX_S16 || in->type == PTX_S32;
     for (unsigned e = 0; e < in->elements; e++) {
         FOR_LANES(lane, mask) {
-            unsigned char *param = registers + in->target + (size_t)lane * in->literal[0] + in->offset + e * in->width;
+            unsigned char *param =
+                registers + in->target + (size_t)lane * in->literal[0] + in->offset + e * in->width;
             if (!is_load) {
                 const unsigned char *from = source(registers, in, 1 + (int)e);
                 memcpy(param, from + lane * in->literal[1], in->width);
@@ -376,12 +395,14 @@ static void frame_address(const Frame *frame, const Instruction *in, uint32_t ma
     FOR_LANES(lane, mask) memcpy(to + lane * in->width, &address, in->width);
 }
 
-// ---- Addresses of spaces ---------------------------------------------------------------------------------------
+// ---- Addresses of spaces ----------------------------------------------------------------------------------
 
 static void cvta(unsigned char *registers, const Instruction *in, uint32_t mask) {
     const uint64_t *from = source(registers, in, 0);
     uint64_t *to = destination(registers, in, 0);
-    uint64_t window = in->space == PTX_SPACE_SHARED ? SHARED_WINDOW : in->space == PTX_SPACE_LOCAL ? LOCAL_WINDOW : 0;
+    uint64_t window = in->space == PTX_SPACE_SHARED  ? SHARED_WINDOW
+                      : in->space == PTX_SPACE_LOCAL ? LOCAL_WINDOW
+                                                     : 0;
     if (in->flags) window = 0 - window; // to the space
     if (mask == FULL_MASK) {
         for (unsigned lane = 0; lane < WARP_SIZE; lane++) to[lane] = from[lane] + window;
@@ -396,9 +417,12 @@ static void isspacep(const Machine *m, unsigned char *registers, const Instructi
     FOR_LANES(lane, mask) {
         uint64_t object = address[lane] >> ADDRESS_SHIFT;
         PtxSpace space = PTX_SPACE_NONE;
-        if (object == SHARED_WINDOW >> ADDRESS_SHIFT) space = PTX_SPACE_SHARED;
-        else if (object == LOCAL_WINDOW >> ADDRESS_SHIFT) space = PTX_SPACE_LOCAL;
-        else if (object == PARAM_WINDOW >> ADDRESS_SHIFT) space = PTX_SPACE_PARAM;
+        if (object == SHARED_WINDOW >> ADDRESS_SHIFT)
+            space = PTX_SPACE_SHARED;
+        else if (object == LOCAL_WINDOW >> ADDRESS_SHIFT)
+            space = PTX_SPACE_LOCAL;
+        else if (object == PARAM_WINDOW >> ADDRESS_SHIFT)
+            space = PTX_SPACE_PARAM;
         else {
             const Memory *memory = memory_at(m->emulator, address[lane]);
             if (memory) space = memory->space;
@@ -408,7 +432,7 @@ static void isspacep(const Machine *m, unsigned char *registers, const Instructi
     }
 }
 
-// ---- The loop --------------------------------------------------------------------------------------------------
+// ---- The loop ---------------------------------------------------------------------------------------------
 
 // Runs one fragment until it waits, parts, ends, or `budget` instructions are done; returns how many it
 // ran. Afterwards its place in w->fragments has mask 0 if the fragment is no more.
@@ -420,11 +444,11 @@ reload:;
     const Instruction *code = frame->function->code;
     unsigned char *registers = frame->registers;
     uint32_t active = f->mask;
-    int32_t pc = f->pc, join_pc = f->join ? f->join->pc : -1;
+    Join *join = f->join;
+    int32_t pc = f->pc, join_pc = join ? join->pc : -1;
     w->active_now = active;
     while (ran < budget) {
-        if (pc == join_pc) {
-            Join *join = f->join;
+        if (join && pc == join_pc) {
             join->arrived |= active;
             join->since = w->polls;
             if (join->arrived == join->live) {
@@ -471,8 +495,10 @@ reload:;
                 counts[in->number].branches++;
                 if (mask && mask != active) counts[in->number].branch_divergent++;
             }
-            if (mask == active) pc = in->target;
-            else if (!mask) pc++;
+            if (mask == active)
+                pc = in->target;
+            else if (!mask)
+                pc++;
             else {
                 f->pc = pc;
                 diverge(m, w, f, in, mask);
@@ -485,9 +511,12 @@ reload:;
         case KIND_ATOMIC:
             pc++;
             if (!mask) continue;
-            if (in->kind == KIND_LOAD) execute_load(m, w, f, in, mask);
-            else if (in->kind == KIND_STORE) execute_store(m, w, f, in, mask);
-            else execute_atomic(m, w, f, in, mask);
+            if (in->kind == KIND_LOAD)
+                execute_load(m, w, f, in, mask);
+            else if (in->kind == KIND_STORE)
+                execute_store(m, w, f, in, mask);
+            else
+                execute_atomic(m, w, f, in, mask);
             if (m->stopped) break;
             if (in->flags & IS_VOLATILE) ran += POLL_COST, m->polls++, w->polls++;
             if (m->scrambled && random_one_in(&m->random, 8)) break; // somebody else's turn
@@ -537,8 +566,10 @@ reload:;
         case KIND_CP_ASYNC_WAIT:
             pc++;
             if (!mask) continue;
-            if (in->kind == KIND_CP_ASYNC) execute_async_copy(m, w, f, in, mask);
-            else execute_async_wait(m, w, f, in, mask);
+            if (in->kind == KIND_CP_ASYNC)
+                execute_async_copy(m, w, f, in, mask);
+            else
+                execute_async_wait(m, w, f, in, mask);
             if (m->stopped) break;
             continue;
         case KIND_NANOSLEEP:
@@ -583,10 +614,10 @@ reload:;
                 pc++;
                 continue;
             }
-            Join *join = f->join;
             f->pc = pc + 1;
             f->mask = active & ~mask;
-            if (in->kind == KIND_RETURN) return_lanes(m, w, frame, join, mask);
+            if (in->kind == KIND_RETURN)
+                return_lanes(m, w, frame, join, mask);
             else {
                 // What waits in other joins and calls is freed with its last lane, so take what this fragment
                 // needs before the lanes go: with lanes left in it, its frame and join stay.
@@ -620,7 +651,8 @@ reload:;
                 mask = lanes_that_sync(w, f, in, mask);
                 if (!part_at(m, w, f, mask, pc)) return ran;
             }
-            bool goes_on = in->kind == KIND_BARRIER ? execute_barrier(m, w, f, in, mask) : execute_warp_sync(m, w, f, in, mask);
+            bool goes_on = in->kind == KIND_BARRIER ? execute_barrier(m, w, f, in, mask)
+                                                    : execute_warp_sync(m, w, f, in, mask);
             if (!goes_on) return ran;
             f->pc = pc + 1;
             if (m->scrambled && in->kind == KIND_BARRIER) return ran;
@@ -633,7 +665,8 @@ reload:;
         f->pc = pc;
         if (!m->stopped && m->lane_steps > m->step_limit)
             report(m, FINDING_STEP_LIMIT, w, __builtin_ctz(f->mask), in, NULL, true,
-                   "still running after %llu instructions of single threads", (unsigned long long)m->step_limit);
+                   "still running after %llu instructions of single threads",
+                   (unsigned long long)m->step_limit);
         return ran;
     }
     f->pc = pc;
@@ -664,7 +697,8 @@ uint64_t run_warp(Machine *m, Warp *w, uint64_t budget) {
         if (turn > budget - ran) turn = budget - ran;
         // Arriving at a join runs nothing, and is progress all the same.
         uint64_t polls = w->polls, done = run_fragment(m, w, &w->fragments[chosen], turn);
-        if (w->polls != polls && w->fragments[chosen].mask && !m->stopped) lose_patience(m, w, &w->fragments[chosen]);
+        if (w->polls != polls && w->fragments[chosen].mask && !m->stopped)
+            lose_patience(m, w, &w->fragments[chosen]);
         ran += done ? done : 1;
         w->turn = (chosen + 1) & (int)(WARP_SIZE - 1);
         if (m->scrambled) {
@@ -686,5 +720,6 @@ void warp_start(Machine *m, Warp *w) {
     if (!frame) return;
     frame->live = w->exists;
     add_fragment(w, 0, w->exists, frame, NULL);
-    if (function->local_bytes > w->local_capacity) grow_local(m, w, function->local_bytes, &function->code[0]);
+    if (function->local_bytes > w->local_capacity)
+        grow_local(m, w, function->local_bytes, &function->code[0]);
 }

@@ -36,9 +36,11 @@ const char *finding_verdict(FindingKind kind) {
     return kind >= 0 && kind < FINDING_KINDS ? kinds[kind].verdict : "INFRA";
 }
 
-const char *finding_name(FindingKind kind) { return kind >= 0 && kind < FINDING_KINDS ? kinds[kind].name : "unknown"; }
+const char *finding_name(FindingKind kind) {
+    return kind >= 0 && kind < FINDING_KINDS ? kinds[kind].name : "unknown";
+}
 
-// ---- Places ----------------------------------------------------------------------------------------------------
+// ---- Places -----------------------------------------------------------------------------------------------
 
 static const char *file_at(const PtxModule *module, int index) {
     return index >= 0 && index < module->file_count ? module->files[index].name : "";
@@ -74,12 +76,13 @@ SourcePlace place_of(const Program *program, const Instruction *in) {
 const char *thread_words(char text[96], const Warp *w, int lane) {
     const Block *b = w->block;
     unsigned l = lane < 0 ? 0 : (unsigned)lane;
-    snprintf(text, 96, "thread (%u,%u,%u) of block (%u,%u,%u)", w->thread_x[l], w->thread_y[l], w->thread_z[l], b->id[0], b->id[1], b->id[2]);
+    snprintf(text, 96, "thread (%u,%u,%u) of block (%u,%u,%u)", w->thread_x[l], w->thread_y[l],
+             w->thread_z[l], b->id[0], b->id[1], b->id[2]);
     return text;
 }
 
-void name_object(const Machine *m, const Warp *w, const Memory *memory, uint64_t offset, char name[128], uint64_t *index,
-                 uint64_t *bytes) {
+void name_object(const Machine *m, const Warp *w, const Memory *memory, uint64_t offset, char name[128],
+                 uint64_t *index, uint64_t *bytes) {
     snprintf(name, 128, "%s", memory->name);
     *index = offset;
     *bytes = memory->bytes;
@@ -95,14 +98,14 @@ void name_object(const Machine *m, const Warp *w, const Memory *memory, uint64_t
     }
 }
 
-// ---- Reports ---------------------------------------------------------------------------------------------------
+// ---- Reports ----------------------------------------------------------------------------------------------
 
 static bool same_place(const SourcePlace *a, const SourcePlace *b) {
     return a->line == b->line && (a->line || a->ptx_line == b->ptx_line) && !strcmp(a->file, b->file);
 }
 
-Finding *report(Machine *m, FindingKind kind, const Warp *w, int lane, const Instruction *in, const Instruction *other, bool fatal,
-                const char *format, ...) {
+Finding *report(Machine *m, FindingKind kind, const Warp *w, int lane, const Instruction *in,
+                const Instruction *other, bool fatal, const char *format, ...) {
     EmulatorResult *result = m->result;
     SourcePlace place = in ? place_of(m->program, in) : (SourcePlace){0};
     SourcePlace other_place = other ? place_of(m->program, other) : (SourcePlace){0};
@@ -128,7 +131,13 @@ Finding *report(Machine *m, FindingKind kind, const Warp *w, int lane, const Ins
         m->finding_capacity = capacity;
     }
     Finding *f = &result->findings[result->finding_count++];
-    *f = (Finding){.kind = kind, .fatal = fatal, .place = place, .other_place = other_place, .warp = -1, .lane = -1, .count = 1};
+    *f = (Finding){.kind = kind,
+                   .fatal = fatal,
+                   .place = place,
+                   .other_place = other_place,
+                   .warp = -1,
+                   .lane = -1,
+                   .count = 1};
     size_t used = 0;
     if (w) {
         memcpy(f->block, w->block->id, sizeof f->block);
@@ -149,17 +158,47 @@ Finding *report(Machine *m, FindingKind kind, const Warp *w, int lane, const Ins
     return f;
 }
 
-// ---- Counters --------------------------------------------------------------------------------------------------
+// ---- Counters ---------------------------------------------------------------------------------------------
 
-#define FIELD(name) {#name, offsetof(Counters, name)}
+#define FIELD(name)                                                                                          \
+    { #name, offsetof(Counters, name) }
 const CounterField counter_fields[] = {
-    FIELD(instructions), FIELD(thread_instructions), FIELD(global_ld_requests), FIELD(global_ld_sectors), FIELD(global_ld_bytes),
-    FIELD(global_st_requests), FIELD(global_st_sectors), FIELD(global_st_bytes), FIELD(global_red_requests), FIELD(global_red_sectors),
-    FIELD(global_atom_requests), FIELD(global_atom_sectors), FIELD(shared_ld), FIELD(shared_st), FIELD(shared_atom),
-    FIELD(shared_ld_wavefronts), FIELD(shared_st_wavefronts), FIELD(shared_atom_wavefronts), FIELD(shared_ld_conflicts),
-    FIELD(shared_st_conflicts), FIELD(local_ld_requests), FIELD(local_ld_sectors), FIELD(local_st_requests), FIELD(local_st_sectors),
-    FIELD(const_ld), FIELD(branches), FIELD(branch_divergent), FIELD(barriers), FIELD(warp_barriers), FIELD(shuffles), FIELD(votes),
-    FIELD(matches), FIELD(reductions), FIELD(fences), FIELD(atomic_max_lanes), FIELD(float_ops),
+    FIELD(instructions),
+    FIELD(thread_instructions),
+    FIELD(global_ld_requests),
+    FIELD(global_ld_sectors),
+    FIELD(global_ld_bytes),
+    FIELD(global_st_requests),
+    FIELD(global_st_sectors),
+    FIELD(global_st_bytes),
+    FIELD(global_red_requests),
+    FIELD(global_red_sectors),
+    FIELD(global_atom_requests),
+    FIELD(global_atom_sectors),
+    FIELD(shared_ld),
+    FIELD(shared_st),
+    FIELD(shared_atom),
+    FIELD(shared_ld_wavefronts),
+    FIELD(shared_st_wavefronts),
+    FIELD(shared_atom_wavefronts),
+    FIELD(shared_ld_conflicts),
+    FIELD(shared_st_conflicts),
+    FIELD(local_ld_requests),
+    FIELD(local_ld_sectors),
+    FIELD(local_st_requests),
+    FIELD(local_st_sectors),
+    FIELD(const_ld),
+    FIELD(branches),
+    FIELD(branch_divergent),
+    FIELD(barriers),
+    FIELD(warp_barriers),
+    FIELD(shuffles),
+    FIELD(votes),
+    FIELD(matches),
+    FIELD(reductions),
+    FIELD(fences),
+    FIELD(atomic_max_lanes),
+    FIELD(float_ops),
 };
 const int counter_field_count = (int)(sizeof counter_fields / sizeof *counter_fields);
 
@@ -168,7 +207,9 @@ void counters_add(Counters *sum, const Counters *more) {
         uint64_t *to = (uint64_t *)(void *)((char *)sum + counter_fields[i].offset);
         uint64_t value;
         memcpy(&value, (const char *)more + counter_fields[i].offset, sizeof value);
-        if (counter_fields[i].offset == offsetof(Counters, atomic_max_lanes)) *to = *to > value ? *to : value;
-        else *to += value;
+        if (counter_fields[i].offset == offsetof(Counters, atomic_max_lanes))
+            *to = *to > value ? *to : value;
+        else
+            *to += value;
     }
 }

@@ -7,18 +7,18 @@
 #include "lower.h"
 
 typedef struct {
-    int first, last;      // instructions
-    int *successors;      // block numbers; -1 is the virtual exit
+    int first, last; // instructions
+    int *successors; // block numbers; -1 is the virtual exit
     int successor_count;
-    int order;            // in reverse postorder of the reversed graph; -1: cannot reach the exit
-    int parent;           // immediate post-dominator as a block number; block_count is the exit
+    int order;  // in reverse postorder of the reversed graph; -1: cannot reach the exit
+    int parent; // immediate post-dominator as a block number; block_count is the exit
     int *predecessors;
     int predecessor_count;
 } FlowBlock;
 
 static bool ends_block(const Instruction *in) {
-    return in->kind == KIND_BRANCH || in->kind == KIND_BRANCH_TABLE || in->kind == KIND_RETURN || in->kind == KIND_EXIT ||
-           in->kind == KIND_TRAP;
+    return in->kind == KIND_BRANCH || in->kind == KIND_BRANCH_TABLE || in->kind == KIND_RETURN ||
+           in->kind == KIND_EXIT || in->kind == KIND_TRAP;
 }
 
 // Successors as instruction indices into `out` (room for one per table entry and two more); -1: the exit.
@@ -48,7 +48,7 @@ static int successor_room(const Instruction *in) {
 typedef struct {
     FlowBlock *blocks; // block_count, and the exit as one more
     int count;
-    int *block_of;     // by instruction
+    int *block_of; // by instruction
     int *edges, *back_edges, *order, *stack, *next_child;
 } Flow;
 
@@ -65,7 +65,7 @@ static void flow_free(Flow *flow) {
 static bool build_blocks(Flow *flow, const Function *f) {
     size_t n = (size_t)f->count;
     unsigned char *leader = calloc(n + 1, 1);
-    flow->block_of = malloc((n + 1) * sizeof(int));
+    flow->block_of = calloc(n + 1, sizeof(int));
     size_t edge_room = 0;
     for (int i = 0; i < f->count; i++) edge_room += (size_t)successor_room(&f->code[i]);
     flow->edges = malloc((edge_room + 1) * sizeof(int));
@@ -97,7 +97,8 @@ static bool build_blocks(Flow *flow, const Function *f) {
     for (int b = 0, i = 0; b < flow->count; b++) {
         FlowBlock *block = &flow->blocks[b];
         block->first = i;
-        while (i < f->count && flow->block_of[i] == b) i++;
+        do i++;
+        while (i < f->count && flow->block_of[i] == b);
         block->last = i - 1;
         block->successors = edge;
         block->successor_count = successors_of(f, &f->code[block->last], edge);
@@ -107,7 +108,8 @@ static bool build_blocks(Flow *flow, const Function *f) {
     }
     // Predecessors, by counting.
     for (int b = 0; b < flow->count; b++)
-        for (int k = 0; k < flow->blocks[b].successor_count; k++) flow->blocks[flow->blocks[b].successors[k]].predecessor_count++;
+        for (int k = 0; k < flow->blocks[b].successor_count; k++)
+            flow->blocks[flow->blocks[b].successors[k]].predecessor_count++;
     int *back = flow->back_edges;
     for (int b = 0; b <= flow->count; b++) {
         flow->blocks[b].predecessors = back;
@@ -182,7 +184,8 @@ bool find_reconvergence(Function *f) {
     for (int b = 0; b < flow.count; b++) {
         Instruction *in = &f->code[flow.blocks[b].last];
         int parent = flow.blocks[b].parent;
-        if ((in->kind != KIND_BRANCH && in->kind != KIND_BRANCH_TABLE) || parent < 0 || parent >= flow.count) continue;
+        if ((in->kind != KIND_BRANCH && in->kind != KIND_BRANCH_TABLE) || parent < 0 || parent >= flow.count)
+            continue;
         // Threads that meet only to exit do not wait for each other: a GPU lets each exit where it stands,
         // and a barrier that the others still have to pass does not count them.
         const Instruction *meeting = &f->code[flow.blocks[parent].first];

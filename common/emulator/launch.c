@@ -9,9 +9,10 @@
 
 #include "machine.h"
 
-// ---- Is the launch possible? -----------------------------------------------------------------------------------
+// ---- Is the launch possible? ------------------------------------------------------------------------------
 
-static bool refuse(Machine *m, FindingKind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static bool refuse(Machine *m, FindingKind kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 static bool refuse(Machine *m, FindingKind kind, const char *format, ...) {
     char message[512];
     va_list arguments;
@@ -30,38 +31,52 @@ static bool check_shape(Machine *m) {
     uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
     for (int i = 0; i < 3; i++) {
         if (!launch->grid[i] || launch->grid[i] > device->max_grid[i])
-            return refuse(m, FINDING_BAD_LAUNCH, "the grid has %u blocks in %c; %s allows 1 to %u", launch->grid[i], axis[i], device->name, device->max_grid[i]);
+            return refuse(m, FINDING_BAD_LAUNCH, "the grid has %u blocks in %c; %s allows 1 to %u",
+                          launch->grid[i], axis[i], device->name, device->max_grid[i]);
         if (!launch->block[i] || launch->block[i] > device->max_block[i])
-            return refuse(m, FINDING_BAD_LAUNCH, "the block has %u threads in %c; %s allows 1 to %u", launch->block[i], axis[i], device->name, device->max_block[i]);
-        if (info->required_threads[0] && (uint32_t)(info->required_threads[i] ? info->required_threads[i] : 1) != launch->block[i])
-            return refuse(m, FINDING_BAD_LAUNCH, "the block has %u threads in %c; the kernel was compiled for %d", launch->block[i], axis[i], info->required_threads[i]);
+            return refuse(m, FINDING_BAD_LAUNCH, "the block has %u threads in %c; %s allows 1 to %u",
+                          launch->block[i], axis[i], device->name, device->max_block[i]);
+        if (info->required_threads[0] &&
+            (uint32_t)(info->required_threads[i] ? info->required_threads[i] : 1) != launch->block[i])
+            return refuse(m, FINDING_BAD_LAUNCH,
+                          "the block has %u threads in %c; the kernel was compiled for %d", launch->block[i],
+                          axis[i], info->required_threads[i]);
     }
     if (threads > (uint64_t)device->max_threads_per_block)
-        return refuse(m, FINDING_BAD_LAUNCH, "the block has %llu threads; %s allows %d", (unsigned long long)threads, device->name, device->max_threads_per_block);
+        return refuse(m, FINDING_BAD_LAUNCH, "the block has %llu threads; %s allows %d",
+                      (unsigned long long)threads, device->name, device->max_threads_per_block);
     if (info->max_threads[0]) {
         uint64_t most = 1;
         for (int i = 0; i < 3; i++) most *= (uint64_t)(info->max_threads[i] ? info->max_threads[i] : 1);
         if (threads > most)
-            return refuse(m, FINDING_BAD_LAUNCH, "the block has %llu threads; the kernel's __launch_bounds__ allows %llu", (unsigned long long)threads, (unsigned long long)most);
+            return refuse(m, FINDING_BAD_LAUNCH,
+                          "the block has %llu threads; the kernel's __launch_bounds__ allows %llu",
+                          (unsigned long long)threads, (unsigned long long)most);
     }
     uint32_t local = m->program->functions[m->kernel_function].local_bytes;
     if (local > MAX_LOCAL_BYTES)
-        return refuse(m, FINDING_RESOURCE, "the kernel has %u bytes of local arrays; a thread may have %d", local, MAX_LOCAL_BYTES);
+        return refuse(m, FINDING_RESOURCE, "the kernel has %u bytes of local arrays; a thread may have %d",
+                      local, MAX_LOCAL_BYTES);
     uint64_t shared = info->static_shared + launch->dynamic_shared;
     if (info->static_shared > (size_t)device->shared_per_block)
-        return refuse(m, FINDING_RESOURCE, "the kernel has %zu bytes of static shared memory; a block may have %d", info->static_shared, device->shared_per_block);
+        return refuse(m, FINDING_RESOURCE,
+                      "the kernel has %zu bytes of static shared memory; a block may have %d",
+                      info->static_shared, device->shared_per_block);
     if (shared > (uint64_t)device->shared_per_block_optin)
-        return refuse(m, FINDING_BAD_LAUNCH, "the block wants %llu bytes of shared memory; %s allows %d", (unsigned long long)shared, device->name, device->shared_per_block_optin);
+        return refuse(m, FINDING_BAD_LAUNCH, "the block wants %llu bytes of shared memory; %s allows %d",
+                      (unsigned long long)shared, device->name, device->shared_per_block_optin);
     if (m->kernel->registers) {
-        uint64_t warps = (threads + WARP_SIZE - 1) / WARP_SIZE, per_warp = ((uint64_t)m->kernel->registers * WARP_SIZE + 255) / 256 * 256;
+        uint64_t warps = (threads + WARP_SIZE - 1) / WARP_SIZE,
+                 per_warp = ((uint64_t)m->kernel->registers * WARP_SIZE + 255) / 256 * 256;
         if (warps * per_warp > (uint64_t)device->registers_per_block)
-            return refuse(m, FINDING_BAD_LAUNCH, "%llu threads of %d registers each are more than the %d registers a block may have", (unsigned long long)threads,
-                          m->kernel->registers, device->registers_per_block);
+            return refuse(m, FINDING_BAD_LAUNCH,
+                          "%llu threads of %d registers each are more than the %d registers a block may have",
+                          (unsigned long long)threads, m->kernel->registers, device->registers_per_block);
     }
     return true;
 }
 
-// ---- Shared memory ---------------------------------------------------------------------------------------------
+// ---- Shared memory ----------------------------------------------------------------------------------------
 
 // "tile" for "_ZZ5tilesPKfPfiE4tile": the last name of the mangled path.
 static const char *readable_name(const char *mangled, char *text, size_t room) {
@@ -90,7 +105,8 @@ static bool place_shared(Machine *m) {
         char text[64];
         const char *name = readable_name(v->name, text, sizeof text);
         SharedVariable *out = &m->shared_variables[m->shared_variable_count++];
-        *out = (SharedVariable){.offset = place->offset, .bytes = v->is_unsized ? m->launch->dynamic_shared : place->bytes};
+        *out = (SharedVariable){.offset = place->offset,
+                                .bytes = v->is_unsized ? m->launch->dynamic_shared : place->bytes};
         char *copy = arena_string(&m->arena, name, strlen(name));
         if (!copy) return false;
         out->name = copy;
@@ -100,7 +116,7 @@ static bool place_shared(Machine *m) {
     return true;
 }
 
-// ---- What was counted ------------------------------------------------------------------------------------------
+// ---- What was counted -------------------------------------------------------------------------------------
 
 static int compare_lines(const void *a, const void *b) {
     const SourcePlace *x = &((const LineCounters *)a)->place, *y = &((const LineCounters *)b)->place;
@@ -122,15 +138,17 @@ static bool gather_counts(Machine *m) {
     qsort(lines, (size_t)count, sizeof *lines, compare_lines);
     int kept = 0;
     for (int i = 0; i < count; i++) {
-        if (kept && !compare_lines(&lines[kept - 1], &lines[i])) counters_add(&lines[kept - 1].counters, &lines[i].counters);
-        else lines[kept++] = lines[i];
+        if (kept && !compare_lines(&lines[kept - 1], &lines[i]))
+            counters_add(&lines[kept - 1].counters, &lines[i].counters);
+        else
+            lines[kept++] = lines[i];
     }
     result->lines = lines;
     result->line_count = kept;
     return true;
 }
 
-// ---- The launch ------------------------------------------------------------------------------------------------
+// ---- The launch -------------------------------------------------------------------------------------------
 
 static bool add_observer(Machine *m, bool (*make)(Machine *, Observer *)) {
     if (!make(m, &m->observers[m->observer_count])) return false;
@@ -145,34 +163,50 @@ static void forget_races(Emulator *e) {
     }
 }
 
-bool emulator_launch(Emulator *e, const EmulatorKernel *kernel, const EmulatorLaunch *launch, EmulatorResult *result, EmulatorError *error) {
+bool emulator_launch(Emulator *e, const EmulatorKernel *kernel, const EmulatorLaunch *launch,
+                     EmulatorResult *result, EmulatorError *error) {
     *result = (EmulatorResult){0};
     *error = (EmulatorError){0};
-    if (!e->program || !kernel || launch->argument_bytes != kernel->info.parameter_bytes || (launch->argument_bytes && !launch->arguments)) {
+    if (!e->program || !kernel || launch->argument_bytes != kernel->info.parameter_bytes ||
+        (launch->argument_bytes && !launch->arguments)) {
         error->status = EMULATOR_BAD_ARGUMENT;
-        snprintf(error->message, sizeof error->message, "%s takes %zu bytes of arguments; here are %zu", kernel ? kernel->info.name : "no kernel",
-                 kernel ? kernel->info.parameter_bytes : 0, launch->argument_bytes);
+        snprintf(error->message, sizeof error->message, "%s takes %zu bytes of arguments; here are %zu",
+                 kernel ? kernel->info.name : "no kernel", kernel ? kernel->info.parameter_bytes : 0,
+                 launch->argument_bytes);
         return false;
     }
     struct timespec start, end;
     clock_gettime(CLOCK_MONOTONIC, &start);
-    Machine machine = {.emulator = e, .program = e->program, .kernel = kernel, .kernel_function = kernel->function, .launch = launch, .result = result};
+    Machine machine = {.emulator = e,
+                       .program = e->program,
+                       .kernel = kernel,
+                       .kernel_function = kernel->function,
+                       .launch = launch,
+                       .result = result};
     Machine *m = &machine;
     arena_open(&m->arena, 0);
     m->step_limit = launch->max_steps ? launch->max_steps : UINT64_MAX;
     m->scrambled = launch->schedule != 0;
     m->random.state = launch->schedule;
-    m->param = (Memory){.name = "the parameters", .space = PTX_SPACE_PARAM, .base = PARAM_WINDOW, .bytes = launch->argument_bytes, .in_use = true,
-                        .all_initialised = true, .read_only = true};
+    m->param = (Memory){.name = "the parameters",
+                        .space = PTX_SPACE_PARAM,
+                        .base = PARAM_WINDOW,
+                        .bytes = launch->argument_bytes,
+                        .in_use = true,
+                        .all_initialised = true,
+                        .read_only = true};
     m->param.data = m->param.allocation = malloc(launch->argument_bytes + 16);
-    if (m->param.data && launch->argument_bytes) memcpy(m->param.data, launch->arguments, launch->argument_bytes);
+    if (m->param.data && launch->argument_bytes)
+        memcpy(m->param.data, launch->arguments, launch->argument_bytes);
     bool ready = m->param.data && place_shared(m);
-    if (ready && launch->count) ready = (m->counts = calloc((size_t)e->program->instruction_count + 1, sizeof *m->counts)) != NULL;
+    if (ready && launch->count)
+        ready = (m->counts = calloc((size_t)e->program->instruction_count + 1, sizeof *m->counts)) != NULL;
     if (ready && launch->count) ready = add_observer(m, counters_observe);
     if (ready && launch->checks & CHECK_INIT) ready = add_observer(m, initcheck_observe);
     if (ready && launch->checks & CHECK_RACE) ready = add_observer(m, racecheck_observe);
 
-    if (!ready) m->out_of_memory = true;
+    if (!ready)
+        m->out_of_memory = true;
     else if (check_shape(m)) {
         run_grid(m);
         result->completed = !m->stopped;

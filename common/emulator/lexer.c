@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- Interned names ------------------------------------------------------------------------------------
+// ---- Interned names ---------------------------------------------------------------------------------------
 
 // FNV-1a from a start value that differs between runs: a file cannot be written so that all its names
 // land in one bucket. Nothing that the parser returns depends on the order of buckets.
@@ -66,7 +66,7 @@ Name *names_intern(NameTable *names, const char *text, size_t length) {
     return name;
 }
 
-// ---- Characters ----------------------------------------------------------------------------------------
+// ---- Characters -------------------------------------------------------------------------------------------
 
 // Not <ctype.h>, whose answers depend on the locale.
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -81,7 +81,7 @@ static int digit_value(char c) {
     return 99;
 }
 
-// ---- Errors --------------------------------------------------------------------------------------------
+// ---- Errors -----------------------------------------------------------------------------------------------
 
 __attribute__((format(printf, 4, 5))) static Token error_at(Lexer *lexer, int line, int column,
                                                             const char *format, ...) {
@@ -114,7 +114,7 @@ static Token bad_byte(Lexer *lexer, const char *place) {
     return error_at(lexer, lexer->line, column, "'%c' cannot stand here", byte);
 }
 
-// ---- Space and comments --------------------------------------------------------------------------------
+// ---- Space and comments -----------------------------------------------------------------------------------
 
 static void new_line(Lexer *lexer) {
     lexer->line++;
@@ -151,7 +151,7 @@ static bool skip_space(Lexer *lexer) {
     }
 }
 
-// ---- Numbers -------------------------------------------------------------------------------------------
+// ---- Numbers ----------------------------------------------------------------------------------------------
 
 static Token bad_number(Lexer *lexer, const Token *token, const char *why) {
     while (continues_name(*lexer->at)) lexer->at++;
@@ -237,7 +237,7 @@ static Token number(Lexer *lexer, Token token) {
     return token;
 }
 
-// ---- Strings -------------------------------------------------------------------------------------------
+// ---- Strings ----------------------------------------------------------------------------------------------
 
 // Any byte but NUL and a newline: nvcc writes the paths of .file as they are on disk, in UTF-8 too.
 static Token string(Lexer *lexer, Token token) {
@@ -276,7 +276,7 @@ char *lexer_unescape(const Token *string, Arena *arena) {
     return text; // arena memory is zero: the terminator is there
 }
 
-// ---- Punctuation ---------------------------------------------------------------------------------------
+// ---- Punctuation ------------------------------------------------------------------------------------------
 
 static Token punctuation(Lexer *lexer, Token token) {
     static const struct {
@@ -301,7 +301,7 @@ static Token punctuation(Lexer *lexer, Token token) {
     return token;
 }
 
-// ---- The lexer -----------------------------------------------------------------------------------------
+// ---- The lexer --------------------------------------------------------------------------------------------
 
 void lexer_open(Lexer *lexer, NameTable *names, const char *text, size_t bytes) {
     *lexer = (Lexer){.names = names, .at = text, .end = text + bytes, .line_start = text, .line = 1};

@@ -11,7 +11,7 @@
 
 #include "arena.h"
 
-// ---- Interned names ------------------------------------------------------------------------------------
+// ---- Interned names ---------------------------------------------------------------------------------------
 
 typedef struct Binding Binding; // what a name stands for: parser.h
 typedef struct NameRange NameRange;
@@ -42,7 +42,7 @@ Name *names_intern(NameTable *names, const char *text, size_t length);
 // The Name of that spelling, or NULL where none was interned.
 Name *names_find(const NameTable *names, const char *text, size_t length);
 
-// ---- Tokens --------------------------------------------------------------------------------------------
+// ---- Tokens -----------------------------------------------------------------------------------------------
 
 typedef enum {
     TOKEN_END,

@@ -11,7 +11,7 @@
 
 enum { MAX_REGISTER_FILE = 64 << 20, SHARED_GAP = 128 };
 
-// ---- Errors --------------------------------------------------------------------------------------------------
+// ---- Errors -----------------------------------------------------------------------------------------------
 
 bool lower_fail(Lowering *l, EmulatorStatus status, const PtxInstruction *in, const char *format, ...) {
     char message[512];
@@ -31,11 +31,12 @@ bool lower_fail(Lowering *l, EmulatorStatus status, const PtxInstruction *in, co
 
 bool lower_no_memory(Lowering *l) {
     l->error->status = EMULATOR_NO_MEMORY;
-    snprintf(l->error->message, sizeof l->error->message, "out of memory while decoding %s", l->program->name);
+    snprintf(l->error->message, sizeof l->error->message, "out of memory while decoding %s",
+             l->program->name);
     return false;
 }
 
-// ---- Registers and constants -----------------------------------------------------------------------------------
+// ---- Registers and constants ------------------------------------------------------------------------------
 
 unsigned lane_width(PtxType type) {
     if (type == PTX_PRED) return 0;
@@ -71,14 +72,16 @@ const void *splat(Lowering *l, uint64_t bits, unsigned width) {
 }
 
 Instruction *append(Lowering *l, const PtxInstruction *in) {
-    Instruction *grown = arena_grow(l->arena, l->code, &l->code_capacity, (size_t)l->count + 1, sizeof *l->code);
+    Instruction *grown =
+        arena_grow(l->arena, l->code, &l->code_capacity, (size_t)l->count + 1, sizeof *l->code);
     if (!grown) {
         lower_no_memory(l);
         return NULL;
     }
     l->code = grown;
     Instruction *out = &l->code[l->count];
-    *out = (Instruction){.index = l->count, .location = l->location, .guard = -1, .reconverge = -1, .target = -1};
+    *out = (Instruction){
+        .index = l->count, .location = l->location, .guard = -1, .reconverge = -1, .target = -1};
     for (int k = 0; k < 4; k++) out->dst[k] = -1;
     l->count++;
     if (in) {
@@ -91,35 +94,63 @@ Instruction *append(Lowering *l, const PtxInstruction *in) {
     return out;
 }
 
-// ---- Operands --------------------------------------------------------------------------------------------------
+// ---- Operands ---------------------------------------------------------------------------------------------
 
 static const struct {
     const char *name;
     SpecialRegister which;
     unsigned bytes;
 } special_registers[] = {
-    {"%tid.x", SPECIAL_TID_X, 4}, {"%tid.y", SPECIAL_TID_Y, 4}, {"%tid.z", SPECIAL_TID_Z, 4},
-    {"%ntid.x", SPECIAL_NTID_X, 4}, {"%ntid.y", SPECIAL_NTID_Y, 4}, {"%ntid.z", SPECIAL_NTID_Z, 4},
-    {"%ctaid.x", SPECIAL_CTAID_X, 4}, {"%ctaid.y", SPECIAL_CTAID_Y, 4}, {"%ctaid.z", SPECIAL_CTAID_Z, 4},
-    {"%nctaid.x", SPECIAL_NCTAID_X, 4}, {"%nctaid.y", SPECIAL_NCTAID_Y, 4}, {"%nctaid.z", SPECIAL_NCTAID_Z, 4},
-    {"%laneid", SPECIAL_LANEID, 4}, {"%warpid", SPECIAL_WARPID, 4}, {"%nwarpid", SPECIAL_NWARPID, 4},
-    {"%smid", SPECIAL_SMID, 4}, {"%nsmid", SPECIAL_NSMID, 4}, {"%gridid", SPECIAL_GRIDID, 8},
-    {"%lanemask_eq", SPECIAL_LANEMASK_EQ, 4}, {"%lanemask_le", SPECIAL_LANEMASK_LE, 4},
-    {"%lanemask_lt", SPECIAL_LANEMASK_LT, 4}, {"%lanemask_ge", SPECIAL_LANEMASK_GE, 4},
-    {"%lanemask_gt", SPECIAL_LANEMASK_GT, 4}, {"%clock", SPECIAL_CLOCK, 4}, {"%clock_hi", SPECIAL_CLOCK_HI, 4},
-    {"%clock64", SPECIAL_CLOCK64, 8}, {"%globaltimer", SPECIAL_GLOBALTIMER, 8},
-    {"%globaltimer_lo", SPECIAL_GLOBALTIMER_LO, 4}, {"%globaltimer_hi", SPECIAL_GLOBALTIMER_HI, 4},
-    {"%dynamic_smem_size", SPECIAL_DYNAMIC_SHARED, 4}, {"%total_smem_size", SPECIAL_TOTAL_SHARED, 4},
+    {"%tid.x", SPECIAL_TID_X, 4},
+    {"%tid.y", SPECIAL_TID_Y, 4},
+    {"%tid.z", SPECIAL_TID_Z, 4},
+    {"%ntid.x", SPECIAL_NTID_X, 4},
+    {"%ntid.y", SPECIAL_NTID_Y, 4},
+    {"%ntid.z", SPECIAL_NTID_Z, 4},
+    {"%ctaid.x", SPECIAL_CTAID_X, 4},
+    {"%ctaid.y", SPECIAL_CTAID_Y, 4},
+    {"%ctaid.z", SPECIAL_CTAID_Z, 4},
+    {"%nctaid.x", SPECIAL_NCTAID_X, 4},
+    {"%nctaid.y", SPECIAL_NCTAID_Y, 4},
+    {"%nctaid.z", SPECIAL_NCTAID_Z, 4},
+    {"%laneid", SPECIAL_LANEID, 4},
+    {"%warpid", SPECIAL_WARPID, 4},
+    {"%nwarpid", SPECIAL_NWARPID, 4},
+    {"%smid", SPECIAL_SMID, 4},
+    {"%nsmid", SPECIAL_NSMID, 4},
+    {"%gridid", SPECIAL_GRIDID, 8},
+    {"%lanemask_eq", SPECIAL_LANEMASK_EQ, 4},
+    {"%lanemask_le", SPECIAL_LANEMASK_LE, 4},
+    {"%lanemask_lt", SPECIAL_LANEMASK_LT, 4},
+    {"%lanemask_ge", SPECIAL_LANEMASK_GE, 4},
+    {"%lanemask_gt", SPECIAL_LANEMASK_GT, 4},
+    {"%clock", SPECIAL_CLOCK, 4},
+    {"%clock_hi", SPECIAL_CLOCK_HI, 4},
+    {"%clock64", SPECIAL_CLOCK64, 8},
+    {"%globaltimer", SPECIAL_GLOBALTIMER, 8},
+    {"%globaltimer_lo", SPECIAL_GLOBALTIMER_LO, 4},
+    {"%globaltimer_hi", SPECIAL_GLOBALTIMER_HI, 4},
+    {"%dynamic_smem_size", SPECIAL_DYNAMIC_SHARED, 4},
+    {"%total_smem_size", SPECIAL_TOTAL_SHARED, 4},
     {"%aggr_smem_size", SPECIAL_TOTAL_SHARED, 4},
     // Cooperative groups find the workspace of a grid barrier through these two.
-    {"%envreg1", SPECIAL_WORKSPACE_HI, 4}, {"%envreg2", SPECIAL_WORKSPACE_LO, 4},
+    {"%envreg1", SPECIAL_WORKSPACE_HI, 4},
+    {"%envreg2", SPECIAL_WORKSPACE_LO, 4},
     // A block is a cluster of its own.
-    {"%clusterid.x", SPECIAL_CTAID_X, 4}, {"%clusterid.y", SPECIAL_CTAID_Y, 4}, {"%clusterid.z", SPECIAL_CTAID_Z, 4},
-    {"%nclusterid.x", SPECIAL_NCTAID_X, 4}, {"%nclusterid.y", SPECIAL_NCTAID_Y, 4},
-    {"%nclusterid.z", SPECIAL_NCTAID_Z, 4}, {"%cluster_ctaid.x", SPECIAL_ZERO, 4},
-    {"%cluster_ctaid.y", SPECIAL_ZERO, 4}, {"%cluster_ctaid.z", SPECIAL_ZERO, 4},
-    {"%cluster_nctaid.x", SPECIAL_ONE, 4}, {"%cluster_nctaid.y", SPECIAL_ONE, 4}, {"%cluster_nctaid.z", SPECIAL_ONE, 4},
-    {"%cluster_ctarank", SPECIAL_ZERO, 4}, {"%cluster_nctarank", SPECIAL_ONE, 4},
+    {"%clusterid.x", SPECIAL_CTAID_X, 4},
+    {"%clusterid.y", SPECIAL_CTAID_Y, 4},
+    {"%clusterid.z", SPECIAL_CTAID_Z, 4},
+    {"%nclusterid.x", SPECIAL_NCTAID_X, 4},
+    {"%nclusterid.y", SPECIAL_NCTAID_Y, 4},
+    {"%nclusterid.z", SPECIAL_NCTAID_Z, 4},
+    {"%cluster_ctaid.x", SPECIAL_ZERO, 4},
+    {"%cluster_ctaid.y", SPECIAL_ZERO, 4},
+    {"%cluster_ctaid.z", SPECIAL_ZERO, 4},
+    {"%cluster_nctaid.x", SPECIAL_ONE, 4},
+    {"%cluster_nctaid.y", SPECIAL_ONE, 4},
+    {"%cluster_nctaid.z", SPECIAL_ONE, 4},
+    {"%cluster_ctarank", SPECIAL_ZERO, 4},
+    {"%cluster_nctarank", SPECIAL_ONE, 4},
 };
 
 static bool lower_special(Lowering *l, const PtxInstruction *in, const PtxOperand *o, Operand *out) {
@@ -140,8 +171,8 @@ static bool lower_special(Lowering *l, const PtxInstruction *in, const PtxOperan
 
 // The address of a variable as the PTX of its space sees it: an offset in shared and local memory, a
 // generic address everywhere else.
-static bool lower_variable(Lowering *l, const PtxInstruction *in, const PtxVariable *v, int64_t offset, unsigned width,
-                           Operand *out) {
+static bool lower_variable(Lowering *l, const PtxInstruction *in, const PtxVariable *v, int64_t offset,
+                           unsigned width, Operand *out) {
     uint64_t address = 0;
     switch (v->space) {
     case PTX_SPACE_GLOBAL:
@@ -152,8 +183,9 @@ static bool lower_variable(Lowering *l, const PtxInstruction *in, const PtxVaria
         break;
     case PTX_SPACE_PARAM:
         if (!l->ptx->is_entry || v->parameter < 0)
-            return lower_fail(l, EMULATOR_UNSUPPORTED, in, "the address of a device function's parameter is not supported");
-        address = PARAM_WINDOW + (uint64_t)l->function->parameters[v->parameter].offset;
+            return lower_fail(l, EMULATOR_UNSUPPORTED, in,
+                              "the address of a device function's parameter is not supported");
+        address = PARAM_WINDOW + (uint32_t)l->function->parameters[v->parameter].offset;
         break;
     case PTX_SPACE_LOCAL: {
         Instruction *compute = append(l, in);
@@ -185,11 +217,12 @@ bool lower_source(Lowering *l, const PtxInstruction *in, const PtxOperand *o, Pt
     case PTX_OPERAND_REGISTER: {
         unsigned have = lane_width(o->reg->type);
         if ((type == PTX_PRED) != (o->reg->type == PTX_PRED) || have < width || (have > width && !wide_ok))
-            return lower_fail(l, EMULATOR_BAD_PTX, in, "%s is a .%s register where %s wants .%s", o->reg->name,
-                              ptx_type_name(o->reg->type), in->opcode, ptx_type_name(type));
+            return lower_fail(l, EMULATOR_BAD_PTX, in, "%s is a .%s register where %s wants .%s",
+                              o->reg->name, ptx_type_name(o->reg->type), in->opcode, ptx_type_name(type));
         int32_t offset = l->register_offset[o->reg->index];
         if (o->negated) {
-            if (type != PTX_PRED) return lower_fail(l, EMULATOR_UNSUPPORTED, in, "a negated register operand");
+            if (type != PTX_PRED)
+                return lower_fail(l, EMULATOR_UNSUPPORTED, in, "a negated register operand");
             Instruction *complement = append(l, in);
             if (!complement) return false;
             complement->kind = KIND_NOT_PREDICATE;
@@ -202,17 +235,17 @@ bool lower_source(Lowering *l, const PtxInstruction *in, const PtxOperand *o, Pt
     }
     case PTX_OPERAND_SPECIAL: return lower_special(l, in, o, out);
     case PTX_OPERAND_VARIABLE: return lower_variable(l, in, o->variable, o->offset, width, out);
-    case PTX_OPERAND_FUNCTION:
-        bits = FUNCTION_WINDOW + 16 * (uint64_t)(o->function->index + 1);
-        break;
+    case PTX_OPERAND_FUNCTION: bits = FUNCTION_WINDOW + 16 * (uint64_t)(o->function->index + 1); break;
     case PTX_OPERAND_INTEGER:
         // An integer where a float is wanted is its value (the ISA allows it for .f32 0 only in old code).
         if (is_float(type)) {
             double value = (double)(int64_t)bits;
             float narrow = (float)value;
             bits = 0;
-            if (type == PTX_F32) memcpy(&bits, &narrow, 4);
-            else memcpy(&bits, &value, 8);
+            if (type == PTX_F32)
+                memcpy(&bits, &narrow, 4);
+            else
+                memcpy(&bits, &value, 8);
         }
         break;
     case PTX_OPERAND_FLOAT32:
@@ -256,12 +289,13 @@ bool lower_destination(Lowering *l, const PtxInstruction *in, const PtxOperand *
 }
 
 bool lower_literal(Lowering *l, const PtxInstruction *in, const PtxOperand *o, uint32_t *out) {
-    if (o->kind != PTX_OPERAND_INTEGER) return lower_fail(l, EMULATOR_BAD_PTX, in, "%s needs a constant here", in->opcode);
+    if (o->kind != PTX_OPERAND_INTEGER)
+        return lower_fail(l, EMULATOR_BAD_PTX, in, "%s needs a constant here", in->opcode);
     *out = (uint32_t)o->integer;
     return true;
 }
 
-// ---- Arithmetic ------------------------------------------------------------------------------------------------
+// ---- Arithmetic -------------------------------------------------------------------------------------------
 
 // Vectors, pairs and lists become their elements, in order.
 static int flatten(const PtxOperand *operands, int count, const PtxOperand **flat, int capacity) {
@@ -284,8 +318,8 @@ static bool lower_alu(Lowering *l, const PtxInstruction *in, const Opcode *opcod
         size_t used = 0;
         for (int i = 0; i < in->modifier_count && used < sizeof words - 1; i++)
             used += (size_t)snprintf(words + used, sizeof words - used, ".%s", in->modifiers[i]);
-        return lower_fail(l, EMULATOR_UNSUPPORTED, in, "this form of %s is not supported: %s%s", in->opcode, in->opcode,
-                          words);
+        return lower_fail(l, EMULATOR_UNSUPPORTED, in, "this form of %s is not supported: %s%s", in->opcode,
+                          in->opcode, words);
     }
     int destinations = 0, sources = 0;
     while (destinations < 4 && selection.dst[destinations]) destinations++;
@@ -303,9 +337,11 @@ static bool lower_alu(Lowering *l, const PtxInstruction *in, const Opcode *opcod
     Instruction built = {0};
     for (int k = 0; k < 4; k++) built.dst[k] = -1;
     for (int k = 0; k < given; k++)
-        if (!lower_destination(l, in, flat[k], selection.dst[k], selection.wide_ok, &built.dst[k])) return false;
+        if (!lower_destination(l, in, flat[k], selection.dst[k], selection.wide_ok, &built.dst[k]))
+            return false;
     for (int k = 0; k < sources; k++)
-        if (!lower_source(l, in, flat[given + k], selection.src[k], selection.wide_ok, &built.src[k])) return false;
+        if (!lower_source(l, in, flat[given + k], selection.src[k], selection.wide_ok, &built.src[k]))
+            return false;
     for (int k = 0; k < selection.literals && k < 2; k++)
         if (!lower_literal(l, in, flat[given + sources + k], &built.literal[k])) return false;
     Instruction *out = append(l, in);
@@ -321,14 +357,15 @@ static bool lower_alu(Lowering *l, const PtxInstruction *in, const Opcode *opcod
     return true;
 }
 
-// ---- Functions -------------------------------------------------------------------------------------------------
+// ---- Functions --------------------------------------------------------------------------------------------
 
 static bool place_registers(Lowering *l) {
     PtxFunction *f = l->ptx;
     l->register_bytes = REGISTER_FILE_HEADER;
     l->register_offset = arena_array(l->arena, (size_t)f->register_count + 1, sizeof *l->register_offset);
     if (!l->register_offset) return false;
-    // Predicates are four bytes each; together first, so that the 64-byte alignment of the rest wastes nothing.
+    // Predicates are four bytes each; together first, so that the 64-byte alignment of the rest wastes
+    // nothing.
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < f->register_count; i++)
             if ((f->registers[i]->type == PTX_PRED) == (pass == 0))
@@ -430,13 +467,15 @@ static bool lower_function(Lowering *l, int index) {
     int32_t *start = arena_array(l->arena, (size_t)f->instruction_count + 1, sizeof *start);
     if (!start) return lower_no_memory(l);
     if (!place_registers(l) || !place_variables(l) || !place_parameters(l))
-        return lower_fail(l, EMULATOR_UNSUPPORTED, &head, "%s: its registers or variables do not fit", f->name);
+        return lower_fail(l, EMULATOR_UNSUPPORTED, &head, "%s: its registers or variables do not fit",
+                          f->name);
     for (int i = 0; i < f->instruction_count; i++) {
         const PtxInstruction *in = &f->instructions[i];
         if (in->location >= 0 && l->module->locations[in->location].line > 0) l->location = in->location;
         start[i] = l->count;
         const Opcode *opcode = opcode_named(in->opcode);
-        if (!opcode) return lower_fail(l, EMULATOR_UNSUPPORTED, in, "the instruction %s is not supported", in->opcode);
+        if (!opcode)
+            return lower_fail(l, EMULATOR_UNSUPPORTED, in, "the instruction %s is not supported", in->opcode);
         if (!(opcode->kind == KIND_ALU ? lower_alu(l, in, opcode) : lower_kind(l, in, opcode))) return false;
         if (l->register_bytes > MAX_REGISTER_FILE)
             return lower_fail(l, EMULATOR_UNSUPPORTED, in, "%s has too many registers", f->name);
@@ -465,7 +504,7 @@ static bool lower_function(Lowering *l, int index) {
     return find_reconvergence(l->function) || lower_no_memory(l);
 }
 
-// ---- Shared memory ---------------------------------------------------------------------------------------------
+// ---- Shared memory ----------------------------------------------------------------------------------------
 
 static uint64_t align_up(uint64_t value, uint64_t align) { return (value + align - 1) / align * align; }
 
@@ -481,8 +520,8 @@ size_t static_shared_bytes(const Program *program, const PtxFunction *entry) {
 
 // Lays out one owner's variables from `offset`; returns the end. A gap follows each variable; it is a
 // multiple of 128 bytes, the width of all banks together, so that no bank number changes.
-static uint64_t place_shared(Program *program, const PtxFunction *owner, PtxVariable *const *variables, int count,
-                             uint64_t offset) {
+static uint64_t place_shared(Program *program, const PtxFunction *owner, PtxVariable *const *variables,
+                             int count, uint64_t offset) {
     for (int i = 0; i < count; i++) {
         const PtxVariable *v = variables[i];
         if (v->space != PTX_SPACE_SHARED || v->is_unsized) continue;
@@ -530,7 +569,7 @@ static bool place_all_shared(Lowering *l) {
     return true;
 }
 
-// ---- The program -----------------------------------------------------------------------------------------------
+// ---- The program ------------------------------------------------------------------------------------------
 
 static bool number_instructions(Lowering *l) {
     Program *p = l->program;
@@ -563,7 +602,11 @@ Program *program_new(PtxModule *module, const char *name, AddressOf *address_of,
     program->storage = arena;
     program->name = arena_string(arena, name, strlen(name));
     program->functions = arena_array(arena, (size_t)module->function_count + 1, sizeof *program->functions);
-    Lowering l = {.arena = arena, .program = program, .module = module, .error = error, .address_of = address_of,
+    Lowering l = {.arena = arena,
+                  .program = program,
+                  .module = module,
+                  .error = error,
+                  .address_of = address_of,
                   .context = context};
     bool ok = program->name && program->functions;
     if (!ok) {

@@ -19,8 +19,8 @@ typedef struct Function {
     const PtxFunction *ptx;
     Instruction *code;
     int count;
-    uint32_t register_bytes; // of a warp's register file
-    uint32_t local_bytes;    // of .local variables, per thread
+    uint32_t register_bytes;          // of a warp's register file
+    uint32_t local_bytes;             // of .local variables, per thread
     ParamPlace *parameters, *returns; // device functions
     int parameter_count, return_count;
     bool lowered;
@@ -28,8 +28,8 @@ typedef struct Function {
 
 // Instruction.detail of KIND_CALL.
 typedef struct {
-    const Function *function; // NULL: indirect, through src[0], or a system call
-    int syscall;              // machine.h: Syscall
+    const Function *function;        // NULL: indirect, through src[0], or a system call
+    int syscall;                     // machine.h: Syscall
     ParamPlace *arguments, *results; // in the caller's register file
     int argument_count, result_count;
 } CallDetail;
@@ -42,23 +42,66 @@ typedef struct {
 
 // Instruction.literal[0] of KIND_SPECIAL.
 typedef enum {
-    SPECIAL_TID_X, SPECIAL_TID_Y, SPECIAL_TID_Z, SPECIAL_NTID_X, SPECIAL_NTID_Y, SPECIAL_NTID_Z,
-    SPECIAL_CTAID_X, SPECIAL_CTAID_Y, SPECIAL_CTAID_Z, SPECIAL_NCTAID_X, SPECIAL_NCTAID_Y, SPECIAL_NCTAID_Z,
-    SPECIAL_LANEID, SPECIAL_WARPID, SPECIAL_NWARPID, SPECIAL_SMID, SPECIAL_NSMID, SPECIAL_GRIDID,
-    SPECIAL_LANEMASK_EQ, SPECIAL_LANEMASK_LE, SPECIAL_LANEMASK_LT, SPECIAL_LANEMASK_GE, SPECIAL_LANEMASK_GT,
-    SPECIAL_CLOCK, SPECIAL_CLOCK_HI, SPECIAL_CLOCK64, SPECIAL_GLOBALTIMER, SPECIAL_GLOBALTIMER_LO,
-    SPECIAL_GLOBALTIMER_HI, SPECIAL_DYNAMIC_SHARED, SPECIAL_TOTAL_SHARED, SPECIAL_WORKSPACE_HI,
-    SPECIAL_WORKSPACE_LO, SPECIAL_ZERO, SPECIAL_ONE, SPECIAL_COUNT
+    SPECIAL_TID_X,
+    SPECIAL_TID_Y,
+    SPECIAL_TID_Z,
+    SPECIAL_NTID_X,
+    SPECIAL_NTID_Y,
+    SPECIAL_NTID_Z,
+    SPECIAL_CTAID_X,
+    SPECIAL_CTAID_Y,
+    SPECIAL_CTAID_Z,
+    SPECIAL_NCTAID_X,
+    SPECIAL_NCTAID_Y,
+    SPECIAL_NCTAID_Z,
+    SPECIAL_LANEID,
+    SPECIAL_WARPID,
+    SPECIAL_NWARPID,
+    SPECIAL_SMID,
+    SPECIAL_NSMID,
+    SPECIAL_GRIDID,
+    SPECIAL_LANEMASK_EQ,
+    SPECIAL_LANEMASK_LE,
+    SPECIAL_LANEMASK_LT,
+    SPECIAL_LANEMASK_GE,
+    SPECIAL_LANEMASK_GT,
+    SPECIAL_CLOCK,
+    SPECIAL_CLOCK_HI,
+    SPECIAL_CLOCK64,
+    SPECIAL_GLOBALTIMER,
+    SPECIAL_GLOBALTIMER_LO,
+    SPECIAL_GLOBALTIMER_HI,
+    SPECIAL_DYNAMIC_SHARED,
+    SPECIAL_TOTAL_SHARED,
+    SPECIAL_WORKSPACE_HI,
+    SPECIAL_WORKSPACE_LO,
+    SPECIAL_ZERO,
+    SPECIAL_ONE,
+    SPECIAL_COUNT
 } SpecialRegister;
 
 // Instruction.operation of KIND_ATOMIC.
 typedef enum {
-    ATOMIC_ADD, ATOMIC_AND, ATOMIC_OR, ATOMIC_XOR, ATOMIC_EXCH, ATOMIC_CAS, ATOMIC_INC, ATOMIC_DEC, ATOMIC_MIN,
+    ATOMIC_ADD,
+    ATOMIC_AND,
+    ATOMIC_OR,
+    ATOMIC_XOR,
+    ATOMIC_EXCH,
+    ATOMIC_CAS,
+    ATOMIC_INC,
+    ATOMIC_DEC,
+    ATOMIC_MIN,
     ATOMIC_MAX
 } AtomicOperation;
 
 // Instruction.operation of KIND_BARRIER.
-typedef enum { BARRIER_SYNC, BARRIER_ARRIVE, BARRIER_RED_POPC, BARRIER_RED_AND, BARRIER_RED_OR } BarrierOperation;
+typedef enum {
+    BARRIER_SYNC,
+    BARRIER_ARRIVE,
+    BARRIER_RED_POPC,
+    BARRIER_RED_AND,
+    BARRIER_RED_OR
+} BarrierOperation;
 
 // Instruction.operation of KIND_SHUFFLE, KIND_VOTE, KIND_MATCH and KIND_REDUX.
 typedef enum { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BFLY, SHUFFLE_IDX } ShuffleOperation;
@@ -71,28 +114,28 @@ typedef enum { ASYNC_COPY, ASYNC_COMMIT, ASYNC_WAIT_GROUP, ASYNC_WAIT_ALL } Asyn
 
 // Instruction.flags.
 enum {
-    ADDRESS_32 = 1,    // the address register has 32 bits
-    IS_VOLATILE = 2,   // .volatile, .relaxed and stronger
+    ADDRESS_32 = 1,  // the address register has 32 bits
+    IS_VOLATILE = 2, // .volatile, .relaxed and stronger
     IS_ACQUIRE = 4,
     IS_RELEASE = 8,
-    NO_RESULT = 16,    // red, or atom whose destination is a sink or never read
-    IS_ALIGNED = 32,   // a barrier all lanes of a warp must reach together
-    IS_RELAXED = 32,   // of a memory access: .relaxed and stronger, where .volatile is only IS_VOLATILE
-    IS_NC = 64,        // ld.global.nc
-    SCOPE_CTA = 128,   // an order among the threads of one block only
+    NO_RESULT = 16,  // red, or atom whose destination is a sink or never read
+    IS_ALIGNED = 32, // a barrier all lanes of a warp must reach together
+    IS_RELAXED = 32, // of a memory access: .relaxed and stronger, where .volatile is only IS_VOLATILE
+    IS_NC = 64,      // ld.global.nc
+    SCOPE_CTA = 128, // an order among the threads of one block only
 };
 
 // The .shared variables that a kernel can reach, laid out.
 typedef struct {
     const PtxVariable *variable;
-    uint32_t offset;         // in emulated shared memory, with gaps
-    uint32_t bytes;          // 0 for the dynamic array
+    uint32_t offset; // in emulated shared memory, with gaps
+    uint32_t bytes;  // 0 for the dynamic array
 } SharedPlace;
 
 typedef struct Program {
-    PtxModule *module;       // owned
-    Function *functions;     // one per PtxModule.functions, same order
-    SharedPlace *shared;     // of all kernels together: a variable belongs to one of them, or to all
+    PtxModule *module;   // owned
+    Function *functions; // one per PtxModule.functions, same order
+    SharedPlace *shared; // of all kernels together: a variable belongs to one of them, or to all
     int shared_count;
     const unsigned char *shared_uses; // reach.c
     uint32_t dynamic_shared_offset;
@@ -113,8 +156,8 @@ void program_free(Program *program);
 // flow.c: fills Instruction.reconverge of every branch of `function`. False when memory ran out.
 bool find_reconvergence(Function *function);
 
-// flow.c: true when lanes at `pc` of `function` may still come to an instruction where lanes wait for each other
-// before they leave the function. A call counts as one.
+// flow.c: true when lanes at `pc` of `function` may still come to an instruction where lanes wait for each
+// other before they leave the function. A call counts as one.
 bool may_wait_from(const Function *function, int32_t pc);
 
 // The static shared memory of `entry` as hardware lays it out: bytes without gaps.

@@ -6,7 +6,6 @@
 #include "lowering.h"
 #include "machine.h"
 
-
 static bool in_list(const char *word, const char *const *list) {
     for (; *list; list++)
         if (!strcmp(word, *list)) return true;
@@ -35,16 +34,36 @@ static bool emit(Lowering *l, const PtxInstruction *in, Instruction *built) {
 }
 
 static Instruction blank(InstructionKind kind) {
-    return (Instruction){.kind = (uint8_t)kind, .guard = -1, .reconverge = -1, .target = -1, .dst = {-1, -1, -1, -1}};
+    return (Instruction){
+        .kind = (uint8_t)kind, .guard = -1, .reconverge = -1, .target = -1, .dst = {-1, -1, -1, -1}};
 }
 
-// ---- Memory ----------------------------------------------------------------------------------------------------
+// ---- Memory -----------------------------------------------------------------------------------------------
 
 // Words that change nothing here: caches and their hints.
-static const char *const cache_words[] = {"ca", "cg", "cs", "lu", "cv", "wb", "wt", "L1::evict_normal", "L1::evict_unchanged",
-                                          "L1::evict_first", "L1::evict_last", "L1::no_allocate", "L2::evict_normal",
-                                          "L2::evict_first", "L2::evict_last", "L2::cache_hint", "L2::64B", "L2::128B",
-                                          "L2::256B", "weak", "noftz", "unified", NULL};
+static const char *const cache_words[] = {"ca",
+                                          "cg",
+                                          "cs",
+                                          "lu",
+                                          "cv",
+                                          "wb",
+                                          "wt",
+                                          "L1::evict_normal",
+                                          "L1::evict_unchanged",
+                                          "L1::evict_first",
+                                          "L1::evict_last",
+                                          "L1::no_allocate",
+                                          "L2::evict_normal",
+                                          "L2::evict_first",
+                                          "L2::evict_last",
+                                          "L2::cache_hint",
+                                          "L2::64B",
+                                          "L2::128B",
+                                          "L2::256B",
+                                          "weak",
+                                          "noftz",
+                                          "unified",
+                                          NULL};
 static const char *const scope_words[] = {"cta", "cluster", "gpu", "sys", NULL};
 
 static PtxSpace space_named(const char *word) {
@@ -52,7 +71,8 @@ static PtxSpace space_named(const char *word) {
     if (!strcmp(word, "shared") || !strcmp(word, "shared::cta")) return PTX_SPACE_SHARED;
     if (!strcmp(word, "local")) return PTX_SPACE_LOCAL;
     if (!strcmp(word, "const")) return PTX_SPACE_CONST;
-    if (!strcmp(word, "param") || !strcmp(word, "param::entry") || !strcmp(word, "param::func")) return PTX_SPACE_PARAM;
+    if (!strcmp(word, "param") || !strcmp(word, "param::entry") || !strcmp(word, "param::func"))
+        return PTX_SPACE_PARAM;
     return PTX_SPACE_NONE;
 }
 
@@ -65,16 +85,26 @@ static bool memory_words(Lowering *l, const PtxInstruction *in, Instruction *out
         const char *word = in->modifiers[i];
         PtxSpace space = space_named(word);
         PtxType type = ptx_type_named(word);
-        if (space != PTX_SPACE_NONE) out->space = (uint8_t)space;
-        else if (type != PTX_NO_TYPE && type != PTX_PRED) out->type = (uint8_t)type;
-        else if (!strcmp(word, "v2")) out->elements = 2;
-        else if (!strcmp(word, "v4")) out->elements = 4;
-        else if (!strcmp(word, "nc")) out->flags |= IS_NC;
-        else if (!strcmp(word, "volatile") || !strcmp(word, "mmio")) out->flags |= IS_VOLATILE;
-        else if (!strcmp(word, "relaxed")) out->flags |= IS_VOLATILE | IS_RELAXED;
-        else if (!strcmp(word, "acquire")) out->flags |= IS_VOLATILE | IS_RELAXED | IS_ACQUIRE;
-        else if (!strcmp(word, "release")) out->flags |= IS_VOLATILE | IS_RELAXED | IS_RELEASE;
-        else if (!strcmp(word, "acq_rel")) out->flags |= IS_VOLATILE | IS_RELAXED | IS_ACQUIRE | IS_RELEASE;
+        if (space != PTX_SPACE_NONE)
+            out->space = (uint8_t)space;
+        else if (type != PTX_NO_TYPE && type != PTX_PRED)
+            out->type = (uint8_t)type;
+        else if (!strcmp(word, "v2"))
+            out->elements = 2;
+        else if (!strcmp(word, "v4"))
+            out->elements = 4;
+        else if (!strcmp(word, "nc"))
+            out->flags |= IS_NC;
+        else if (!strcmp(word, "volatile") || !strcmp(word, "mmio"))
+            out->flags |= IS_VOLATILE;
+        else if (!strcmp(word, "relaxed"))
+            out->flags |= IS_VOLATILE | IS_RELAXED;
+        else if (!strcmp(word, "acquire"))
+            out->flags |= IS_VOLATILE | IS_RELAXED | IS_ACQUIRE;
+        else if (!strcmp(word, "release"))
+            out->flags |= IS_VOLATILE | IS_RELAXED | IS_RELEASE;
+        else if (!strcmp(word, "acq_rel"))
+            out->flags |= IS_VOLATILE | IS_RELAXED | IS_ACQUIRE | IS_RELEASE;
         else if (in_list(word, scope_words)) {
             if (!strcmp(word, "cta")) out->flags |= SCOPE_CTA;
         } else if (!in_list(word, cache_words) && !(operation && operation(word, out)))
@@ -87,8 +117,10 @@ static bool memory_words(Lowering *l, const PtxInstruction *in, Instruction *out
 }
 
 // [register + offset] or [variable + offset]: src[k] and Instruction.offset.
-static bool lower_address(Lowering *l, const PtxInstruction *in, const PtxOperand *o, Instruction *out, int k) {
-    if (o->kind != PTX_OPERAND_ADDRESS || o->element_count < 1) return wrong_operands(l, in, "an address in brackets");
+static bool lower_address(Lowering *l, const PtxInstruction *in, const PtxOperand *o, Instruction *out,
+                          int k) {
+    if (o->kind != PTX_OPERAND_ADDRESS || o->element_count < 1)
+        return wrong_operands(l, in, "an address in brackets");
     const PtxOperand *base = &o->elements[0];
     out->offset = o->offset;
     PtxType type = PTX_U64;
@@ -110,7 +142,8 @@ static const ParamPlace *param_place(Lowering *l, const PtxVariable *v) {
         if (l->ptx->returns[i] == v) return &l->function->returns[i];
     for (int i = 0; i < l->ptx->parameter_count; i++)
         if (l->ptx->parameters[i] == v) return &l->function->parameters[i];
-    if (v->owner == l->ptx && v->index >= 0 && v->index < l->ptx->variable_count && l->ptx->variables[v->index] == v)
+    if (v->owner == l->ptx && v->index >= 0 && v->index < l->ptx->variable_count &&
+        l->ptx->variables[v->index] == v)
         return &l->variable_place[v->index];
     return NULL;
 }
@@ -127,7 +160,8 @@ static int vector_elements(const PtxOperand *o, const PtxOperand **elements) {
 
 static bool is_param_variable(const PtxOperand *address) {
     return address->kind == PTX_OPERAND_ADDRESS && address->element_count > 0 &&
-           address->elements[0].kind == PTX_OPERAND_VARIABLE && address->elements[0].variable->space == PTX_SPACE_PARAM;
+           address->elements[0].kind == PTX_OPERAND_VARIABLE &&
+           address->elements[0].variable->space == PTX_SPACE_PARAM;
 }
 
 static bool lower_load_store(Lowering *l, const PtxInstruction *in, bool is_load) {
@@ -138,7 +172,8 @@ static bool lower_load_store(Lowering *l, const PtxInstruction *in, bool is_load
     const PtxOperand *data = &in->operands[is_load ? 0 : 1], *address = &in->operands[is_load ? 1 : 0];
     const PtxOperand *elements[8];
     int count = vector_elements(data, elements);
-    if (count != built.elements || count > 4) return wrong_operands(l, in, "as many registers as the vector has elements");
+    if (count != built.elements || count > 4)
+        return wrong_operands(l, in, "as many registers as the vector has elements");
     PtxType type = (PtxType)built.type;
     const ParamPlace *place = NULL;
     if (built.space == PTX_SPACE_PARAM && is_param_variable(address)) {
@@ -147,8 +182,8 @@ static bool lower_load_store(Lowering *l, const PtxInstruction *in, bool is_load
         int64_t offset = address->offset + address->elements[0].offset;
         if (!place) return wrong_operands(l, in, "a parameter of this function or call");
         if (offset < 0 || (uint64_t)offset + (uint64_t)built.width * built.elements > place->bytes)
-            return lower_fail(l, EMULATOR_BAD_PTX, in, "byte %lld lies outside the parameter %s of %u bytes", (long long)offset,
-                              v->name, place->bytes);
+            return lower_fail(l, EMULATOR_BAD_PTX, in, "byte %lld lies outside the parameter %s of %u bytes",
+                              (long long)offset, v->name, place->bytes);
         if (!l->ptx->is_entry || v->parameter < 0) {
             built.kind = is_load ? KIND_PARAM_LOAD : KIND_PARAM_STORE;
             built.literal[0] = place->bytes;
@@ -164,13 +199,16 @@ static bool lower_load_store(Lowering *l, const PtxInstruction *in, bool is_load
                           : lower_source(l, in, elements[k], type, true, &built.src[1 + k]);
         if (!ok) return false;
         // A register wider than the value: a load extends it, by its sign where the type has one.
-        unsigned have = is_load && elements[k]->kind == PTX_OPERAND_REGISTER ? lane_width(elements[k]->reg->type) : 0;
+        unsigned have =
+            is_load && elements[k]->kind == PTX_OPERAND_REGISTER ? lane_width(elements[k]->reg->type) : 0;
         if (have) {
-            if (built.literal[1] && built.literal[1] != have) return wrong_operands(l, in, "registers of one width");
+            if (built.literal[1] && built.literal[1] != have)
+                return wrong_operands(l, in, "registers of one width");
             built.literal[1] = have;
         }
         if (!is_load)
-            built.literal[1] = elements[k]->kind == PTX_OPERAND_REGISTER ? lane_width(elements[k]->reg->type) : lane_width(type);
+            built.literal[1] = elements[k]->kind == PTX_OPERAND_REGISTER ? lane_width(elements[k]->reg->type)
+                                                                         : lane_width(type);
     }
     built.dst_count = is_load ? (uint8_t)count : 0;
     built.src_count = is_load ? 1 : (uint8_t)(1 + count);
@@ -190,10 +228,12 @@ static bool atomic_word(const char *word, Instruction *out) {
 
 static bool atomic_type_known(const Instruction *in) {
     switch (in->operation) {
-    case ATOMIC_ADD: return in->type != PTX_B32 && in->type != PTX_B64 && in->type != PTX_B16 && in->width >= 2;
+    case ATOMIC_ADD:
+        return in->type != PTX_B32 && in->type != PTX_B64 && in->type != PTX_B16 && in->width >= 2;
     case ATOMIC_MIN:
-    case ATOMIC_MAX: return in->type == PTX_U32 || in->type == PTX_S32 || in->type == PTX_U64 || in->type == PTX_S64 ||
-                            in->type == PTX_F16 || in->type == PTX_F16X2 || in->type == PTX_BF16 || in->type == PTX_BF16X2;
+    case ATOMIC_MAX:
+        return in->type == PTX_U32 || in->type == PTX_S32 || in->type == PTX_U64 || in->type == PTX_S64 ||
+               in->type == PTX_F16 || in->type == PTX_F16X2 || in->type == PTX_BF16 || in->type == PTX_BF16X2;
     case ATOMIC_INC:
     case ATOMIC_DEC: return in->type == PTX_U32;
     case ATOMIC_CAS: return in->width == 2 || in->width == 4 || in->width == 8;
@@ -211,8 +251,11 @@ static bool lower_atomic(Lowering *l, const PtxInstruction *in) {
                           ptx_type_name((PtxType)built.type));
     }
     // 16-bit floats are added and compared by the handlers of the arithmetic instructions.
-    if (built.type == PTX_F16 || built.type == PTX_F16X2 || built.type == PTX_BF16 || built.type == PTX_BF16X2) {
-        const char *operation = built.operation == ATOMIC_ADD ? "add" : built.operation == ATOMIC_MIN ? "min" : "max";
+    if (built.type == PTX_F16 || built.type == PTX_F16X2 || built.type == PTX_BF16 ||
+        built.type == PTX_BF16X2) {
+        const char *operation = built.operation == ATOMIC_ADD   ? "add"
+                                : built.operation == ATOMIC_MIN ? "min"
+                                                                : "max";
         const char *words[] = {ptx_type_name((PtxType)built.type)};
         PtxInstruction alike = {.opcode = operation, .modifiers = words, .modifier_count = 1};
         Selection selection = {0};
@@ -227,7 +270,8 @@ static bool lower_atomic(Lowering *l, const PtxInstruction *in) {
     const PtxOperand *elements[8];
     if (!is_red) {
         int count = vector_elements(&in->operands[0], elements);
-        if (count != built.elements) return wrong_operands(l, in, "as many registers as the vector has elements");
+        if (count != built.elements)
+            return wrong_operands(l, in, "as many registers as the vector has elements");
         for (int k = 0; k < count; k++)
             if (!lower_destination(l, in, elements[k], type, false, &built.dst[k])) return false;
         built.dst_count = (uint8_t)count;
@@ -237,7 +281,8 @@ static bool lower_atomic(Lowering *l, const PtxInstruction *in) {
     int sources = 1;
     for (int i = 0; i < operands; i++) {
         int count = vector_elements(&in->operands[first + 1 + i], elements);
-        if (count != built.elements || sources + count > 5) return wrong_operands(l, in, "as many registers as the vector has elements");
+        if (count != built.elements || sources + count > 5)
+            return wrong_operands(l, in, "as many registers as the vector has elements");
         for (int k = 0; k < count; k++)
             if (!lower_source(l, in, elements[k], type, false, &built.src[sources++])) return false;
     }
@@ -247,7 +292,8 @@ static bool lower_atomic(Lowering *l, const PtxInstruction *in) {
 
 static bool lower_cp_async(Lowering *l, const PtxInstruction *in) {
     Instruction built = blank(KIND_CP_ASYNC);
-    if (in->modifier_count < 1 || strcmp(in->modifiers[0], "async")) return unsupported_form(l, in, in->modifier_count ? in->modifiers[0] : "");
+    if (in->modifier_count < 1 || strcmp(in->modifiers[0], "async"))
+        return unsupported_form(l, in, in->modifier_count ? in->modifiers[0] : "");
     const char *second = in->modifier_count > 1 ? in->modifiers[1] : "";
     if (!strcmp(second, "commit_group") || !strcmp(second, "wait_group") || !strcmp(second, "wait_all")) {
         built.kind = KIND_CP_ASYNC_WAIT;
@@ -256,20 +302,22 @@ static bool lower_cp_async(Lowering *l, const PtxInstruction *in) {
                                                           : ASYNC_WAIT_GROUP;
         if (built.operation == ASYNC_WAIT_GROUP &&
             (in->operand_count != 1 || !lower_literal(l, in, &in->operands[0], &built.literal[0])))
-            return in->operand_count == 1 ? false : wrong_operands(l, in, "the number of groups that may be pending");
+            return in->operand_count == 1 ? false
+                                          : wrong_operands(l, in, "the number of groups that may be pending");
         return emit(l, in, &built);
     }
     if (strcmp(second, "ca") && strcmp(second, "cg")) return unsupported_form(l, in, second);
     for (int i = 2; i < in->modifier_count; i++) {
         const char *word = in->modifiers[i];
-        if (strcmp(word, "shared") && strcmp(word, "shared::cta") && strcmp(word, "global") && !in_list(word, cache_words))
+        if (strcmp(word, "shared") && strcmp(word, "shared::cta") && strcmp(word, "global") &&
+            !in_list(word, cache_words))
             return unsupported_form(l, in, word);
     }
     if (in->operand_count < 3) return wrong_operands(l, in, "a shared address, a global address and a size");
     uint32_t size = 0;
     Instruction shared = {0}, global = {0};
-    if (!lower_address(l, in, &in->operands[0], &shared, 0) || !lower_address(l, in, &in->operands[1], &global, 0) ||
-        !lower_literal(l, in, &in->operands[2], &size))
+    if (!lower_address(l, in, &in->operands[0], &shared, 0) ||
+        !lower_address(l, in, &in->operands[1], &global, 0) || !lower_literal(l, in, &in->operands[2], &size))
         return false;
     if (size != 4 && size != 8 && size != 16) return wrong_operands(l, in, "4, 8 or 16 bytes");
     // src: shared address, global address, bytes to read (the rest is zeros). Both offsets are folded in as
@@ -295,19 +343,22 @@ static bool lower_fence(Lowering *l, const PtxInstruction *in) {
     Instruction built = blank(KIND_FENCE);
     for (int i = 0; i < in->modifier_count; i++) {
         const char *word = in->modifiers[i];
-        if (!strcmp(word, "cta")) built.flags |= SCOPE_CTA;
+        if (!strcmp(word, "cta"))
+            built.flags |= SCOPE_CTA;
         else if (strcmp(word, "sc") && strcmp(word, "acq_rel") && strcmp(word, "gl") && strcmp(word, "sys") &&
-                 strcmp(word, "gpu") && strcmp(word, "cluster") && strcmp(word, "acquire") && strcmp(word, "release"))
+                 strcmp(word, "gpu") && strcmp(word, "cluster") && strcmp(word, "acquire") &&
+                 strcmp(word, "release"))
             return unsupported_form(l, in, word);
     }
     return emit(l, in, &built);
 }
 
-// ---- Control flow ----------------------------------------------------------------------------------------------
+// ---- Control flow -----------------------------------------------------------------------------------------
 
 static bool lower_branch(Lowering *l, const PtxInstruction *in) {
     Instruction built = blank(KIND_BRANCH);
-    if (in->operand_count != 1 || in->operands[0].kind != PTX_OPERAND_LABEL) return wrong_operands(l, in, "a label");
+    if (in->operand_count != 1 || in->operands[0].kind != PTX_OPERAND_LABEL)
+        return wrong_operands(l, in, "a label");
     built.uniform = ptx_has(in, "uni");
     built.target = in->operands[0].label;
     return emit(l, in, &built);
@@ -331,7 +382,8 @@ static bool lower_branch_table(Lowering *l, const PtxInstruction *in) {
     return lower_source(l, in, &in->operands[0], PTX_U32, false, &built.src[0]) && emit(l, in, &built);
 }
 
-static bool call_places(Lowering *l, const PtxInstruction *in, const PtxOperand *list, ParamPlace **places, int *count) {
+static bool call_places(Lowering *l, const PtxInstruction *in, const PtxOperand *list, ParamPlace **places,
+                        int *count) {
     *count = list ? list->element_count : 0;
     *places = arena_array(l->arena, (size_t)*count + 1, sizeof **places);
     if (!*places) return lower_no_memory(l);
@@ -351,8 +403,10 @@ static bool lower_call(Lowering *l, const PtxInstruction *in) {
     const PtxOperand *results = NULL, *target = NULL, *arguments = NULL;
     for (int i = 0; i < in->operand_count; i++) {
         const PtxOperand *o = &in->operands[i];
-        if (o->kind == PTX_OPERAND_LIST) *(target ? &arguments : &results) = o;
-        else if (!target) target = o;
+        if (o->kind == PTX_OPERAND_LIST)
+            *(target ? &arguments : &results) = o;
+        else if (!target)
+            target = o;
     }
     if (!target) return wrong_operands(l, in, "a function to call");
     if (!call_places(l, in, results, &detail->results, &detail->result_count) ||
@@ -361,18 +415,23 @@ static bool lower_call(Lowering *l, const PtxInstruction *in) {
     if (target->kind == PTX_OPERAND_FUNCTION) {
         const PtxFunction *callee = target->function;
         if (callee->has_body) {
-            if (callee->is_entry) return lower_fail(l, EMULATOR_UNSUPPORTED, in, "a call of the kernel %s", callee->name);
-            bool same = callee->parameter_count == detail->argument_count && callee->return_count == detail->result_count;
+            if (callee->is_entry)
+                return lower_fail(l, EMULATOR_UNSUPPORTED, in, "a call of the kernel %s", callee->name);
+            bool same = callee->parameter_count == detail->argument_count &&
+                        callee->return_count == detail->result_count;
             for (int i = 0; same && i < detail->argument_count; i++)
                 same = callee->parameters[i]->bytes == detail->arguments[i].bytes;
             for (int i = 0; same && i < detail->result_count; i++)
                 same = callee->returns[i]->bytes == detail->results[i].bytes;
-            if (!same) return lower_fail(l, EMULATOR_BAD_PTX, in, "the arguments are not those that %s takes", callee->name);
+            if (!same)
+                return lower_fail(l, EMULATOR_BAD_PTX, in, "the arguments are not those that %s takes",
+                                  callee->name);
             detail->function = &l->program->functions[callee->index];
         } else {
-            detail->syscall = syscall_named(callee->name);
-            if (detail->syscall == NO_SYSCALL)
-                return lower_fail(l, EMULATOR_UNSUPPORTED, in, "a call of %s, which this file only declares", callee->name);
+            detail->syscall = (int)syscall_named(callee->name);
+            if (detail->syscall == (int)NO_SYSCALL)
+                return lower_fail(l, EMULATOR_UNSUPPORTED, in, "a call of %s, which this file only declares",
+                                  callee->name);
         }
     } else {
         if (!lower_source(l, in, target, PTX_U64, false, &built.src[0])) return false;
@@ -382,7 +441,7 @@ static bool lower_call(Lowering *l, const PtxInstruction *in) {
     return emit(l, in, &built);
 }
 
-// ---- Lanes and barriers ----------------------------------------------------------------------------------------
+// ---- Lanes and barriers -----------------------------------------------------------------------------------
 
 static bool lower_barrier(Lowering *l, const PtxInstruction *in) {
     bool is_bar = !strcmp(in->opcode, "bar");
@@ -390,15 +449,24 @@ static bool lower_barrier(Lowering *l, const PtxInstruction *in) {
     bool warp = false, named = false, is_red = false, is_aligned = is_bar;
     for (int i = 0; i < in->modifier_count; i++) {
         const char *word = in->modifiers[i];
-        if (!strcmp(word, "warp")) warp = true;
-        else if (!strcmp(word, "aligned")) is_aligned = true;
-        else if (!strcmp(word, "sync")) built.operation = BARRIER_SYNC, named = true;
-        else if (!strcmp(word, "arrive")) built.operation = BARRIER_ARRIVE, named = true;
-        else if (!strcmp(word, "red")) is_red = named = true;
-        else if (is_red && !strcmp(word, "popc")) built.operation = BARRIER_RED_POPC;
-        else if (is_red && !strcmp(word, "and")) built.operation = BARRIER_RED_AND;
-        else if (is_red && !strcmp(word, "or")) built.operation = BARRIER_RED_OR;
-        else if (strcmp(word, "cta") && strcmp(word, "u32") && strcmp(word, "pred")) return unsupported_form(l, in, word);
+        if (!strcmp(word, "warp"))
+            warp = true;
+        else if (!strcmp(word, "aligned"))
+            is_aligned = true;
+        else if (!strcmp(word, "sync"))
+            built.operation = BARRIER_SYNC, named = true;
+        else if (!strcmp(word, "arrive"))
+            built.operation = BARRIER_ARRIVE, named = true;
+        else if (!strcmp(word, "red"))
+            is_red = named = true;
+        else if (is_red && !strcmp(word, "popc"))
+            built.operation = BARRIER_RED_POPC;
+        else if (is_red && !strcmp(word, "and"))
+            built.operation = BARRIER_RED_AND;
+        else if (is_red && !strcmp(word, "or"))
+            built.operation = BARRIER_RED_OR;
+        else if (strcmp(word, "cta") && strcmp(word, "u32") && strcmp(word, "pred"))
+            return unsupported_form(l, in, word);
     }
     if (!named) return unsupported_form(l, in, "(no operation)");
     if (is_aligned) built.flags |= IS_ALIGNED;
@@ -411,18 +479,22 @@ static bool lower_barrier(Lowering *l, const PtxInstruction *in) {
     int next = 0, sources = 0;
     if (is_red) {
         if (in->operand_count < 3) return wrong_operands(l, in, "a destination, a barrier and a predicate");
-        if (!lower_destination(l, in, &in->operands[next++], built.operation == BARRIER_RED_POPC ? PTX_U32 : PTX_PRED,
-                               false, &built.dst[0]))
+        if (!lower_destination(l, in, &in->operands[next++],
+                               built.operation == BARRIER_RED_POPC ? PTX_U32 : PTX_PRED, false,
+                               &built.dst[0]))
             return false;
         built.dst_count = 1;
         // src[2] is the predicate, whatever stands before it.
-        if (!lower_source(l, in, &in->operands[in->operand_count - 1], PTX_PRED, false, &built.src[2])) return false;
+        if (!lower_source(l, in, &in->operands[in->operand_count - 1], PTX_PRED, false, &built.src[2]))
+            return false;
     }
     int last = in->operand_count - (is_red ? 1 : 0);
-    if (last - next < 1 || last - next > 2) return wrong_operands(l, in, "a barrier and perhaps a number of threads");
+    if (last - next < 1 || last - next > 2)
+        return wrong_operands(l, in, "a barrier and perhaps a number of threads");
     for (; next < last; next++)
         if (!lower_source(l, in, &in->operands[next], PTX_U32, false, &built.src[sources++])) return false;
-    if (built.operation == BARRIER_ARRIVE && sources != 2) return wrong_operands(l, in, "a barrier and a number of threads");
+    if (built.operation == BARRIER_ARRIVE && sources != 2)
+        return wrong_operands(l, in, "a barrier and a number of threads");
     built.src_count = (uint8_t)sources; // 1: all threads; 2: src[1] of them
     return emit(l, in, &built);
 }
@@ -433,12 +505,14 @@ static bool lower_lanes(Lowering *l, const PtxInstruction *in, InstructionKind k
         const char *word;
         uint8_t operation;
     } words[] = {
-        {KIND_SHUFFLE, "up", SHUFFLE_UP},   {KIND_SHUFFLE, "down", SHUFFLE_DOWN}, {KIND_SHUFFLE, "bfly", SHUFFLE_BFLY},
-        {KIND_SHUFFLE, "idx", SHUFFLE_IDX}, {KIND_VOTE, "all", VOTE_ALL},         {KIND_VOTE, "any", VOTE_ANY},
-        {KIND_VOTE, "uni", VOTE_UNI},       {KIND_VOTE, "ballot", VOTE_BALLOT},   {KIND_MATCH, "any", MATCH_ANY},
-        {KIND_MATCH, "all", MATCH_ALL},     {KIND_REDUX, "add", REDUX_ADD},       {KIND_REDUX, "min", REDUX_MIN},
-        {KIND_REDUX, "max", REDUX_MAX},     {KIND_REDUX, "and", REDUX_AND},       {KIND_REDUX, "or", REDUX_OR},
-        {KIND_REDUX, "xor", REDUX_XOR},
+        {KIND_SHUFFLE, "up", SHUFFLE_UP},     {KIND_SHUFFLE, "down", SHUFFLE_DOWN},
+        {KIND_SHUFFLE, "bfly", SHUFFLE_BFLY}, {KIND_SHUFFLE, "idx", SHUFFLE_IDX},
+        {KIND_VOTE, "all", VOTE_ALL},         {KIND_VOTE, "any", VOTE_ANY},
+        {KIND_VOTE, "uni", VOTE_UNI},         {KIND_VOTE, "ballot", VOTE_BALLOT},
+        {KIND_MATCH, "any", MATCH_ANY},       {KIND_MATCH, "all", MATCH_ALL},
+        {KIND_REDUX, "add", REDUX_ADD},       {KIND_REDUX, "min", REDUX_MIN},
+        {KIND_REDUX, "max", REDUX_MAX},       {KIND_REDUX, "and", REDUX_AND},
+        {KIND_REDUX, "or", REDUX_OR},         {KIND_REDUX, "xor", REDUX_XOR},
     };
     Instruction built = blank(kind);
     bool named = false, is_sync = false;
@@ -458,7 +532,9 @@ static bool lower_lanes(Lowering *l, const PtxInstruction *in, InstructionKind k
         }
         if (!known) return unsupported_form(l, in, word);
     }
-    if (!is_sync) return lower_fail(l, EMULATOR_UNSUPPORTED, in, "%s without .sync was removed with compute capability 7.0", in->opcode);
+    if (!is_sync)
+        return lower_fail(l, EMULATOR_UNSUPPORTED, in,
+                          "%s without .sync was removed with compute capability 7.0", in->opcode);
     if (!named) return unsupported_form(l, in, "(no operation)");
     PtxType type = (PtxType)built.type, result = type, second = PTX_NO_TYPE;
     PtxType sources[5] = {PTX_NO_TYPE};
@@ -474,14 +550,16 @@ static bool lower_lanes(Lowering *l, const PtxInstruction *in, InstructionKind k
         sources[1] = PTX_B32;
         break;
     case KIND_MATCH:
-        if (ptx_type_bytes(type) != 4 && ptx_type_bytes(type) != 8) return unsupported_form(l, in, ptx_type_name(type));
+        if (ptx_type_bytes(type) != 4 && ptx_type_bytes(type) != 8)
+            return unsupported_form(l, in, ptx_type_name(type));
         result = PTX_B32;
         second = PTX_PRED;
         sources[0] = type;
         sources[1] = PTX_B32;
         break;
     default:
-        if (type != PTX_U32 && type != PTX_S32 && type != PTX_B32) return unsupported_form(l, in, ptx_type_name(type));
+        if (type != PTX_U32 && type != PTX_S32 && type != PTX_B32)
+            return unsupported_form(l, in, ptx_type_name(type));
         sources[0] = type;
         sources[1] = PTX_B32;
         break;
@@ -489,14 +567,16 @@ static bool lower_lanes(Lowering *l, const PtxInstruction *in, InstructionKind k
     built.width = (uint8_t)ptx_type_bytes(type);
     int count = 0;
     while (sources[count]) count++;
-    if (in->operand_count != 1 + count) return wrong_operands(l, in, "a destination, its sources and a mask of lanes");
+    if (in->operand_count != 1 + count)
+        return wrong_operands(l, in, "a destination, its sources and a mask of lanes");
     const PtxOperand *to = &in->operands[0];
     if (to->kind == PTX_OPERAND_PAIR) {
         if (second == PTX_NO_TYPE) return wrong_operands(l, in, "one destination");
         if (!lower_destination(l, in, &to->elements[1], second, false, &built.dst[1])) return false;
         built.dst_count = 2;
         to = &to->elements[0];
-    } else built.dst_count = 1;
+    } else
+        built.dst_count = 1;
     if (!lower_destination(l, in, to, result, false, &built.dst[0])) return false;
     for (int k = 0; k < count; k++)
         if (!lower_source(l, in, &in->operands[1 + k], sources[k], false, &built.src[k])) return false;
@@ -504,12 +584,13 @@ static bool lower_lanes(Lowering *l, const PtxInstruction *in, InstructionKind k
     return emit(l, in, &built);
 }
 
-// ---- The rest --------------------------------------------------------------------------------------------------
+// ---- The rest ---------------------------------------------------------------------------------------------
 
 static bool lower_isspacep(Lowering *l, const PtxInstruction *in) {
     Instruction built = blank(KIND_ISSPACEP);
     PtxSpace space = in->modifier_count ? space_named(in->modifiers[0]) : PTX_SPACE_NONE;
-    if (space == PTX_SPACE_NONE) return unsupported_form(l, in, in->modifier_count ? in->modifiers[0] : "(no space)");
+    if (space == PTX_SPACE_NONE)
+        return unsupported_form(l, in, in->modifier_count ? in->modifiers[0] : "(no space)");
     if (in->operand_count != 2) return wrong_operands(l, in, "a predicate and an address");
     built.space = (uint8_t)space;
     built.dst_count = built.src_count = 1;
@@ -521,9 +602,12 @@ static bool lower_cvta(Lowering *l, const PtxInstruction *in) {
     Instruction built = blank(KIND_CVTA);
     for (int i = 0; i < in->modifier_count; i++) {
         PtxSpace space = space_named(in->modifiers[i]);
-        if (space != PTX_SPACE_NONE) built.space = (uint8_t)space;
-        else if (!strcmp(in->modifiers[i], "to")) built.flags = 1;
-        else if (strcmp(in->modifiers[i], "u64")) return unsupported_form(l, in, in->modifiers[i]);
+        if (space != PTX_SPACE_NONE)
+            built.space = (uint8_t)space;
+        else if (!strcmp(in->modifiers[i], "to"))
+            built.flags = 1;
+        else if (strcmp(in->modifiers[i], "u64"))
+            return unsupported_form(l, in, in->modifiers[i]);
     }
     if (in->operand_count != 2) return wrong_operands(l, in, "a destination and an address");
     built.dst_count = built.src_count = 1;
@@ -533,7 +617,8 @@ static bool lower_cvta(Lowering *l, const PtxInstruction *in) {
 
 static bool lower_elect(Lowering *l, const PtxInstruction *in) {
     Instruction built = blank(KIND_ELECT);
-    if (in->operand_count != 2 || in->operands[0].kind != PTX_OPERAND_PAIR) return wrong_operands(l, in, "d|p and a mask of lanes");
+    if (in->operand_count != 2 || in->operands[0].kind != PTX_OPERAND_PAIR)
+        return wrong_operands(l, in, "d|p and a mask of lanes");
     built.dst_count = 2;
     built.src_count = 1;
     return lower_destination(l, in, &in->operands[0].elements[0], PTX_B32, false, &built.dst[0]) &&

@@ -16,20 +16,20 @@ typedef struct {
     // Of the function being lowered.
     Function *function;
     PtxFunction *ptx;
-    int32_t *register_offset;     // by register index
-    ParamPlace *variable_place;   // by variable index, of .param variables
-    uint32_t *local_offset;       // by variable index, of .local variables
+    int32_t *register_offset;   // by register index
+    ParamPlace *variable_place; // by variable index, of .param variables
+    uint32_t *local_offset;     // by variable index, of .local variables
     uint32_t register_bytes;
     Instruction *code;
     size_t code_capacity;
     int count;
-    int32_t location;             // the last one with a line
+    int32_t location; // the last one with a line
 
     struct Splat {
         uint64_t bits;
-        unsigned width;           // of a lane; 0: a predicate
+        unsigned width; // of a lane; 0: a predicate
         const void *lanes;
-    } *splats;
+    } * splats;
     size_t splat_capacity;
     int splat_count;
 } Lowering;
@@ -50,7 +50,8 @@ const void *splat(Lowering *l, uint64_t bits, unsigned width);
 
 // An operand read as `type`; may append instructions that compute it first. `wide_ok` lets a register be
 // wider than the type.
-bool lower_source(Lowering *l, const PtxInstruction *in, const PtxOperand *o, PtxType type, bool wide_ok, Operand *out);
+bool lower_source(Lowering *l, const PtxInstruction *in, const PtxOperand *o, PtxType type, bool wide_ok,
+                  Operand *out);
 // The register offset of a destination, -1 for a sink.
 bool lower_destination(Lowering *l, const PtxInstruction *in, const PtxOperand *o, PtxType type, bool wide_ok,
                        int32_t *out);

@@ -21,7 +21,7 @@ typedef struct Frame Frame;
 typedef struct Join Join;
 typedef struct AsyncCopies AsyncCopies;
 
-// ---- Memory ------------------------------------------------------------------------------------------------
+// ---- Memory -----------------------------------------------------------------------------------------------
 
 // Generic addresses: the top bits name an object, so that an index that runs off one object, however
 // far, never reaches another. Object 0 is no memory (null pointers), 1 to 3 are windows.
@@ -34,34 +34,34 @@ typedef struct AsyncCopies AsyncCopies;
 
 typedef struct Memory {
     char name[128];
-    PtxSpace space;     // GLOBAL, CONST, SHARED, LOCAL or PARAM
-    uint64_t base;      // device address of the first byte
+    PtxSpace space; // GLOBAL, CONST, SHARED, LOCAL or PARAM
+    uint64_t base;  // device address of the first byte
     size_t bytes;
     unsigned char *data;
-    void *allocation;   // what to free (data lies inside it)
+    void *allocation; // what to free (data lies inside it)
     bool read_only;
     bool in_use;
-    bool all_initialised;    // then `initialised` need not be looked at
-    uint64_t *initialised;   // one bit per byte, or NULL while all_initialised has always been true
-    void *race;              // racecheck's shadow of a launch, or NULL
+    bool all_initialised;        // then `initialised` need not be looked at
+    uint64_t *initialised;       // one bit per byte, or NULL while all_initialised has always been true
+    void *race;                  // racecheck's shadow of a launch, or NULL
     const PtxVariable *variable; // of a module-scope variable
 } Memory;
 
 struct EmulatorKernel {
     const PtxFunction *entry;
-    int function;          // index in Program.functions
-    int registers;         // per thread; 0 until told
+    int function;  // index in Program.functions
+    int registers; // per thread; 0 until told
     EmulatorKernelInfo info;
 };
 
 struct Emulator {
     EmulatorDevice device;
-    Memory *objects;       // by the top bits of an address; those below FIRST_OBJECT stay unused
+    Memory *objects; // by the top bits of an address; those below FIRST_OBJECT stay unused
     uint64_t object_count, object_capacity;
-    Program *program;      // of the image, or NULL
+    Program *program; // of the image, or NULL
     EmulatorKernel *kernels;
     int kernel_count;
-    uint64_t workspace;    // of grid barriers by cooperative groups
+    uint64_t workspace; // of grid barriers by cooperative groups
 };
 
 // A variable's place inside a block's shared memory. Emulated shared memory keeps gaps of a multiple of
@@ -71,7 +71,7 @@ typedef struct {
     uint32_t offset, bytes;
 } SharedVariable;
 
-// ---- Observers ----------------------------------------------------------------------------------------------
+// ---- Observers --------------------------------------------------------------------------------------------
 
 typedef enum { ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC, ACCESS_REDUCTION } AccessKind;
 
@@ -84,9 +84,9 @@ typedef struct {
     const Instruction *in;
     AccessKind kind;
     Memory *memory;
-    uint32_t mask;           // lanes of this access
-    uint32_t bytes;          // per lane, all elements of a vector together
-    bool contiguous;         // full mask and offset[l] == offset[0] + l * bytes
+    uint32_t mask;   // lanes of this access
+    uint32_t bytes;  // per lane, all elements of a vector together
+    bool contiguous; // full mask and offset[l] == offset[0] + l * bytes
     bool first;
     bool is_volatile;        // .volatile, .relaxed and stronger, atomics
     const uint64_t *offsets; // [32] byte offsets in `memory`; entries of inactive lanes are meaningless
@@ -111,20 +111,21 @@ typedef struct Observer {
 
 enum {
     MAX_OBSERVERS = 4,
-    MAX_LOCAL_BYTES = 512 << 10, // CUDA C++ Programming Guide, technical specifications: local memory per thread
+    MAX_LOCAL_BYTES =
+        512 << 10, // CUDA C++ Programming Guide, technical specifications: local memory per thread
 };
 
-// ---- Execution ------------------------------------------------------------------------------------------------
+// ---- Execution --------------------------------------------------------------------------------------------
 
 struct Frame {
-    Frame *caller;         // also the link of the free list
+    Frame *caller; // also the link of the free list
     const Function *function;
     unsigned char *registers;
     size_t register_capacity;
-    uint32_t local_base;   // of this frame's .local variables, in each lane's local memory
-    uint32_t live;         // lanes inside this call or a deeper one, not exited
-    uint32_t returned;     // lanes that wait for the rest to return
-    uint64_t since;        // Warp.polls when the last of them came
+    uint32_t local_base; // of this frame's .local variables, in each lane's local memory
+    uint32_t live;       // lanes inside this call or a deeper one, not exited
+    uint32_t returned;   // lanes that wait for the rest to return
+    uint64_t since;      // Warp.polls when the last of them came
     const Instruction *call;
     Join *caller_join;
     int depth;
@@ -132,11 +133,11 @@ struct Frame {
 };
 
 struct Join {
-    Join *parent;          // in the same frame; also the link of the free list
+    Join *parent; // in the same frame; also the link of the free list
     int32_t pc;
-    uint32_t live;         // lanes expected, exited ones taken out
+    uint32_t live; // lanes expected, exited ones taken out
     uint32_t arrived;
-    uint64_t since;        // Warp.polls when the last of them arrived
+    uint64_t since; // Warp.polls when the last of them arrived
 };
 
 typedef enum { READY, WAIT_BARRIER, WAIT_SYNC } FragmentState;
@@ -146,52 +147,52 @@ typedef struct {
     int32_t pc;
     uint32_t mask;
     Frame *frame;
-    Join *join;            // of `frame`; NULL: nothing to wait for in this frame
-    uint32_t member_mask;  // WAIT_SYNC: the lanes named
-    int barrier;           // WAIT_BARRIER
-    uint32_t sync_lanes;   // WAIT_*: lanes that execute the instruction
-    bool reconverged;      // WAIT_SYNC by bar.warp.sync and kin
+    Join *join;           // of `frame`; NULL: nothing to wait for in this frame
+    uint32_t member_mask; // WAIT_SYNC: the lanes named
+    int barrier;          // WAIT_BARRIER
+    uint32_t sync_lanes;  // WAIT_*: lanes that execute the instruction
+    bool reconverged;     // WAIT_SYNC by bar.warp.sync and kin
 } Fragment;
 
 struct Warp {
     Block *block;
-    int index;             // within the block
-    uint32_t exists;       // lanes that the block has
+    int index;       // within the block
+    uint32_t exists; // lanes that the block has
     uint32_t exited;
     int fragment_count;
-    int turn;              // fragment to run next
+    int turn; // fragment to run next
     Fragment fragments[WARP_SIZE];
-    uint32_t active_now;   // of the fragment that is running
-    uint64_t polls;        // volatile loads and atomics done
-    bool impatient;        // lanes once had to stop waiting for lanes that poll
-    Memory local;          // 32 lanes of local_capacity bytes each, one after the other
+    uint32_t active_now; // of the fragment that is running
+    uint64_t polls;      // volatile loads and atomics done
+    bool impatient;      // lanes once had to stop waiting for lanes that poll
+    Memory local;        // 32 lanes of local_capacity bytes each, one after the other
     uint32_t local_capacity;
-    AsyncCopies *copies;   // cp.async in flight, or NULL: async.c
+    AsyncCopies *copies; // cp.async in flight, or NULL: async.c
     uint32_t thread_x[WARP_SIZE], thread_y[WARP_SIZE], thread_z[WARP_SIZE];
 };
 
 typedef struct {
-    uint32_t arrived;      // threads, exited lanes of an arrived warp counted in
-    uint32_t expected;     // threads; 0: every thread that has not exited
+    uint32_t arrived;                    // threads, exited lanes of an arrived warp counted in
+    uint32_t expected;                   // threads; 0: every thread that has not exited
     uint32_t red_and, red_or, red_count; // of bar.red
-    const Instruction *in; // the first to arrive
+    const Instruction *in;               // the first to arrive
 } Barrier;
 
 enum { BARRIER_COUNT = 16 };
 
 struct Block {
     Machine *machine;
-    uint64_t number;       // x + gx * (y + gy * z)
+    uint64_t number; // x + gx * (y + gy * z)
     uint32_t id[3];
     int warp_count;
     Warp *warps;
-    int live_warps;        // with a thread that has not exited
+    int live_warps; // with a thread that has not exited
     int turn;
     Memory shared;
     Barrier barriers[BARRIER_COUNT];
     uint32_t thread_count;
     uint32_t exited_threads;
-    void *race_state;      // racecheck's own
+    void *race_state; // racecheck's own
     bool finished;
 };
 
@@ -203,7 +204,7 @@ struct Machine {
     Emulator *emulator;
     const Program *program;
     const EmulatorKernel *kernel;
-    int kernel_function;   // index of its function in the program
+    int kernel_function; // index of its function in the program
     const EmulatorLaunch *launch;
     EmulatorResult *result;
     Memory param;          // the parameter block
@@ -212,26 +213,26 @@ struct Machine {
     int shared_variable_count;
     Observer observers[MAX_OBSERVERS];
     int observer_count;
-    Counters *counts;      // per instruction of the program (Instruction.number), or NULL
+    Counters *counts; // per instruction of the program (Instruction.number), or NULL
     uint64_t lane_steps, step_limit;
-    uint64_t warp_steps;   // clock
-    bool stopped;          // a fatal finding, or cancelled
-    bool scrambled;        // schedule != 0
+    uint64_t warp_steps; // clock
+    bool stopped;        // a fatal finding, or cancelled
+    bool scrambled;      // schedule != 0
     Random random;
-    uint64_t polls;        // volatile loads and atomics done: what waiting for another block looks like
-    Arena arena;           // frames and joins
-    Frame *all_frames;     // linked by next_made, to free their register files
+    uint64_t polls;    // volatile loads and atomics done: what waiting for another block looks like
+    Arena arena;       // frames and joins
+    Frame *all_frames; // linked by next_made, to free their register files
     Frame *free_frames;
     Join *free_joins;
-    Block **free_blocks;   // ended, to be used again
+    Block **free_blocks; // ended, to be used again
     int free_block_count, free_block_capacity;
-    uint64_t frame_bytes;  // of register files in use, against a limit
+    uint64_t frame_bytes; // of register files in use, against a limit
     size_t output_capacity;
     int finding_capacity;
     bool out_of_memory;
 };
 
-// ---- Who provides what --------------------------------------------------------------------------------------
+// ---- Who provides what ------------------------------------------------------------------------------------
 
 // findings.c
 // Records a finding at `in` by `lane` of `warp` (-1: the whole warp); returns it for the caller to fill in
@@ -246,8 +247,8 @@ SourcePlace place_of(const Program *program, const Instruction *in);
 const char *thread_words(char text[96], const Warp *warp, int lane);
 // What `offset` in `memory` belongs to, as people know it: "in", "shared tile"; *index is the byte in it and
 // *bytes its size.
-void name_object(const Machine *machine, const Warp *warp, const Memory *memory, uint64_t offset, char name[128],
-                 uint64_t *index, uint64_t *bytes);
+void name_object(const Machine *machine, const Warp *warp, const Memory *memory, uint64_t offset,
+                 char name[128], uint64_t *index, uint64_t *bytes);
 
 // memory.c
 Memory *memory_at(Emulator *emulator, uint64_t address);
@@ -272,7 +273,8 @@ void execute_atomic(Machine *machine, Warp *warp, Fragment *fragment, const Inst
 // it waits (its state says for what) or the machine was stopped.
 // `fragment` must be the one that runs; lanes of it that do not execute the instruction were split off.
 bool execute_barrier(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in, uint32_t mask);
-bool execute_warp_sync(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in, uint32_t mask);
+bool execute_warp_sync(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in,
+                       uint32_t mask);
 // The lanes of `mask` to hand to execute_warp_sync() together; the rest, whose masks name lanes that are yet
 // to come, are to be a fragment of their own.
 uint32_t lanes_that_sync(const Warp *warp, const Fragment *fragment, const Instruction *in, uint32_t mask);
@@ -292,13 +294,16 @@ void frame_free(Machine *machine, Frame *frame);
 void join_free(Machine *machine, Join *join);
 
 // async.c
-void execute_async_copy(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in, uint32_t mask);
-void execute_async_wait(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in, uint32_t mask);
+void execute_async_copy(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in,
+                        uint32_t mask);
+void execute_async_wait(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in,
+                        uint32_t mask);
 void async_forget(AsyncCopies *copies); // what a block that ended never waited for
 void async_free(AsyncCopies *copies);
 
 // special.c
-void execute_special(Machine *machine, Warp *warp, const Instruction *in, unsigned char *registers, uint32_t mask);
+void execute_special(Machine *machine, Warp *warp, const Instruction *in, unsigned char *registers,
+                     uint32_t mask);
 
 // syscall.c: vprintf and __assertfail
 typedef enum { NO_SYSCALL, SYSCALL_VPRINTF, SYSCALL_ASSERTFAIL } Syscall;
@@ -308,7 +313,9 @@ void execute_syscall(Machine *machine, Warp *warp, Fragment *fragment, const Ins
 // schedule.c
 void run_grid(Machine *machine);
 uint64_t random_next(Random *random);
-static inline bool random_one_in(Random *random, uint32_t n) { return (uint32_t)(random_next(random) >> 32) % n == 0; }
+static inline bool random_one_in(Random *random, uint32_t n) {
+    return (uint32_t)(random_next(random) >> 32) % n == 0;
+}
 
 // Observers: each fills `observer` and returns true, or false when memory ran out.
 bool counters_observe(Machine *machine, Observer *observer);
@@ -316,7 +323,7 @@ bool racecheck_observe(Machine *machine, Observer *observer);
 bool initcheck_observe(Machine *machine, Observer *observer);
 
 #define FOR_LANES(lane, mask)                                                                                \
-    for (uint32_t lanes_left_ = (mask), lane; lanes_left_ && ((lane = (uint32_t)__builtin_ctz(lanes_left_)), 1); \
-         lanes_left_ &= lanes_left_ - 1)
+    for (uint32_t lanes_left_ = (mask), lane;                                                                \
+         lanes_left_ && ((lane = (uint32_t)__builtin_ctz(lanes_left_)), 1); lanes_left_ &= lanes_left_ - 1)
 
 #endif

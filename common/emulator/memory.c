@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- What is initialised ---------------------------------------------------------------------------------------
+// ---- What is initialised ----------------------------------------------------------------------------------
 
 // One bit per byte: visits the 64-bit words that a range touches.
 #define FOR_BIT_WORDS(word, bits, offset, bytes)                                                             \
@@ -29,7 +29,7 @@ bool is_initialised(const Memory *memory, uint64_t offset, uint64_t bytes) {
     return true;
 }
 
-// ---- Local memory ----------------------------------------------------------------------------------------------
+// ---- Local memory -----------------------------------------------------------------------------------------
 
 bool grow_local(Machine *m, Warp *w, uint32_t bytes, const Instruction *in) {
     uint32_t capacity = w->local_capacity ? w->local_capacity : 64;
@@ -41,23 +41,31 @@ bool grow_local(Machine *m, Warp *w, uint32_t bytes, const Instruction *in) {
     if (!data || !initialised) {
         free(data);
         free(initialised);
-        report(m, FINDING_STACK_OVERFLOW, w, -1, in, NULL, true, "%u bytes of local memory a thread do not fit in this machine's memory", bytes);
+        report(m, FINDING_STACK_OVERFLOW, w, -1, in, NULL, true,
+               "%u bytes of local memory a thread do not fit in this machine's memory", bytes);
         return false;
     }
     memset(data, 0xee, total); // recognisable garbage
     for (size_t lane = 0; lane < WARP_SIZE && w->local_capacity; lane++) {
         memcpy(data + lane * capacity, w->local.data + lane * w->local_capacity, w->local_capacity);
-        memcpy(initialised + lane * capacity / 64, w->local.initialised + lane * w->local_capacity / 64, w->local_capacity / 8);
+        memcpy(initialised + lane * capacity / 64, w->local.initialised + lane * w->local_capacity / 64,
+               w->local_capacity / 8);
     }
     free(w->local.allocation);
     free(w->local.initialised);
-    w->local = (Memory){.name = "local memory", .space = PTX_SPACE_LOCAL, .base = LOCAL_WINDOW, .bytes = total, .data = data,
-                        .allocation = data, .initialised = initialised, .in_use = true};
+    w->local = (Memory){.name = "local memory",
+                        .space = PTX_SPACE_LOCAL,
+                        .base = LOCAL_WINDOW,
+                        .bytes = total,
+                        .data = data,
+                        .allocation = data,
+                        .initialised = initialised,
+                        .in_use = true};
     w->local_capacity = capacity;
     return true;
 }
 
-// ---- Faults ----------------------------------------------------------------------------------------------------
+// ---- Faults -----------------------------------------------------------------------------------------------
 
 static const char *access_words(const Instruction *in, AccessKind kind) {
     static const char *const words[] = {"reads", "writes", "updates atomically", "updates atomically"};
@@ -65,7 +73,8 @@ static const char *access_words(const Instruction *in, AccessKind kind) {
     return words[kind];
 }
 
-static void fill_access(Finding *finding, AccessKind kind, uint64_t address, uint32_t bytes, const Memory *memory, int64_t index) {
+static void fill_access(Finding *finding, AccessKind kind, uint64_t address, uint32_t bytes,
+                        const Memory *memory, int64_t index) {
     if (!finding) return;
     finding->address = address;
     finding->bytes = bytes;
@@ -87,7 +96,8 @@ static const Memory *nearest(const Machine *m, uint64_t address) {
     return memory->in_use ? memory : NULL;
 }
 
-static void fault_shared(Machine *m, Warp *w, int lane, const Instruction *in, AccessKind kind, uint32_t bytes, uint64_t offset) {
+static void fault_shared(Machine *m, Warp *w, int lane, const Instruction *in, AccessKind kind,
+                         uint32_t bytes, uint64_t offset) {
     // Name the variable that ends last before the address, and say how far past its end it is.
     const SharedVariable *best = NULL;
     for (int i = 0; i < m->shared_variable_count; i++) {
@@ -97,15 +107,17 @@ static void fault_shared(Machine *m, Warp *w, int lane, const Instruction *in, A
     Finding *finding;
     if (!best) {
         finding = report(m, FINDING_OUT_OF_BOUNDS, w, lane, in, NULL, true,
-                         m->shared_variable_count ? "%s %u bytes of shared memory at 0x%" PRIx64 ", which belongs to no variable"
-                                                  : "%s %u bytes of shared memory at 0x%" PRIx64 ", but the block has none",
+                         m->shared_variable_count
+                             ? "%s %u bytes of shared memory at 0x%" PRIx64 ", which belongs to no variable"
+                             : "%s %u bytes of shared memory at 0x%" PRIx64 ", but the block has none",
                          access_words(in, kind), bytes, offset);
         fill_access(finding, kind, SHARED_WINDOW + offset, bytes, NULL, 0);
         return;
     }
     int64_t index = (int64_t)(offset - best->offset);
     finding = report(m, FINDING_OUT_OF_BOUNDS, w, lane, in, NULL, true,
-                     "%s %u bytes at byte %" PRId64 " of shared %s, which has %u", access_words(in, kind), bytes, index, best->name, best->bytes);
+                     "%s %u bytes at byte %" PRId64 " of shared %s, which has %u", access_words(in, kind),
+                     bytes, index, best->name, best->bytes);
     fill_access(finding, kind, SHARED_WINDOW + offset, bytes, NULL, 0);
     if (finding) {
         snprintf(finding->object, sizeof finding->object, "shared %s", best->name);
@@ -114,17 +126,22 @@ static void fault_shared(Machine *m, Warp *w, int lane, const Instruction *in, A
     }
 }
 
-static void fault(Machine *m, Warp *w, int lane, const Instruction *in, AccessKind kind, uint32_t bytes, uint64_t address) {
+static void fault(Machine *m, Warp *w, int lane, const Instruction *in, AccessKind kind, uint32_t bytes,
+                  uint64_t address) {
     uint64_t window = address >> ADDRESS_SHIFT;
     Finding *finding;
-    if (in->space == PTX_SPACE_SHARED || (in->space == PTX_SPACE_NONE && window == SHARED_WINDOW >> ADDRESS_SHIFT)) {
-        fault_shared(m, w, lane, in, kind, bytes, in->space == PTX_SPACE_SHARED ? address : address - SHARED_WINDOW);
+    if (in->space == PTX_SPACE_SHARED ||
+        (in->space == PTX_SPACE_NONE && window == SHARED_WINDOW >> ADDRESS_SHIFT)) {
+        fault_shared(m, w, lane, in, kind, bytes,
+                     in->space == PTX_SPACE_SHARED ? address : address - SHARED_WINDOW);
         return;
     }
-    if (in->space == PTX_SPACE_LOCAL || (in->space == PTX_SPACE_NONE && window == LOCAL_WINDOW >> ADDRESS_SHIFT)) {
+    if (in->space == PTX_SPACE_LOCAL ||
+        (in->space == PTX_SPACE_NONE && window == LOCAL_WINDOW >> ADDRESS_SHIFT)) {
         uint64_t offset = in->space == PTX_SPACE_LOCAL ? address : address - LOCAL_WINDOW;
         finding = report(m, FINDING_OUT_OF_BOUNDS, w, lane, in, NULL, true,
-                         "%s %u bytes of local memory at byte %" PRId64 ", outside the thread's arrays", access_words(in, kind), bytes, (int64_t)offset);
+                         "%s %u bytes of local memory at byte %" PRId64 ", outside the thread's arrays",
+                         access_words(in, kind), bytes, (int64_t)offset);
         fill_access(finding, kind, address, bytes, NULL, 0);
         return;
     }
@@ -133,35 +150,47 @@ static void fault(Machine *m, Warp *w, int lane, const Instruction *in, AccessKi
         int64_t index = (int64_t)(address - memory->base);
         int64_t past = index - (int64_t)memory->bytes;
         char where[96];
-        if (index < 0) snprintf(where, sizeof where, "%" PRId64 " bytes before the first", -index);
-        else if (past >= 0) snprintf(where, sizeof where, "%" PRId64 " bytes past the last", past + 1);
-        else snprintf(where, sizeof where, "across the end");
-        finding = report(m, FINDING_OUT_OF_BOUNDS, w, lane, in, NULL, true, "%s %u bytes at byte %" PRId64 " of %s, which has %zu: %s",
-                         access_words(in, kind), bytes, index, memory->name, memory->bytes, where);
+        if (index < 0)
+            snprintf(where, sizeof where, "%" PRId64 " bytes before the first", -index);
+        else if (past >= 0)
+            snprintf(where, sizeof where, "%" PRId64 " bytes past the last", past + 1);
+        else
+            snprintf(where, sizeof where, "across the end");
+        finding = report(m, FINDING_OUT_OF_BOUNDS, w, lane, in, NULL, true,
+                         "%s %u bytes at byte %" PRId64 " of %s, which has %zu: %s", access_words(in, kind),
+                         bytes, index, memory->name, memory->bytes, where);
         fill_access(finding, kind, address, bytes, memory, index);
         return;
     }
     if (address < 4096)
-        finding = report(m, FINDING_OUT_OF_BOUNDS, w, lane, in, NULL, true, "%s %u bytes through a null pointer (address 0x%" PRIx64 ")",
-                         access_words(in, kind), bytes, address);
+        finding = report(m, FINDING_OUT_OF_BOUNDS, w, lane, in, NULL, true,
+                         "%s %u bytes through a null pointer (address 0x%" PRIx64 ")", access_words(in, kind),
+                         bytes, address);
     else if (window >= 1 && window <= 4)
-        finding = report(m, FINDING_WRONG_SPACE, w, lane, in, NULL, true,
-                         "%s %u bytes at 0x%" PRIx64 ", which is %s memory, with an instruction for global memory", access_words(in, kind), bytes,
-                         address, window == 1 ? "shared" : window == 2 ? "local" : window == 3 ? "parameter" : "code, not");
+        finding =
+            report(m, FINDING_WRONG_SPACE, w, lane, in, NULL, true,
+                   "%s %u bytes at 0x%" PRIx64 ", which is %s memory, with an instruction for global memory",
+                   access_words(in, kind), bytes, address,
+                   window == 1   ? "shared"
+                   : window == 2 ? "local"
+                   : window == 3 ? "parameter"
+                                 : "code, not");
     else
-        finding = report(m, FINDING_OUT_OF_BOUNDS, w, lane, in, NULL, true, "%s %u bytes at 0x%" PRIx64 ", which is in no buffer",
-                         access_words(in, kind), bytes, address);
+        finding = report(m, FINDING_OUT_OF_BOUNDS, w, lane, in, NULL, true,
+                         "%s %u bytes at 0x%" PRIx64 ", which is in no buffer", access_words(in, kind), bytes,
+                         address);
     fill_access(finding, kind, address, bytes, NULL, 0);
 }
 
-static void fault_misaligned(Machine *m, Warp *w, int lane, const Instruction *in, AccessKind kind, uint32_t bytes, uint64_t address,
-                             const Memory *memory, uint64_t offset) {
-    Finding *finding = report(m, FINDING_MISALIGNED, w, lane, in, NULL, true, "%s %u bytes at 0x%" PRIx64 ", which is no multiple of %u",
+static void fault_misaligned(Machine *m, Warp *w, int lane, const Instruction *in, AccessKind kind,
+                             uint32_t bytes, uint64_t address, const Memory *memory, uint64_t offset) {
+    Finding *finding = report(m, FINDING_MISALIGNED, w, lane, in, NULL, true,
+                              "%s %u bytes at 0x%" PRIx64 ", which is no multiple of %u",
                               access_words(in, kind), bytes, address, bytes);
     fill_access(finding, kind, address, bytes, memory, (int64_t)offset);
 }
 
-// ---- Resolving -------------------------------------------------------------------------------------------------
+// ---- Resolving --------------------------------------------------------------------------------------------
 
 Memory *memory_at(Emulator *emulator, uint64_t address) {
     uint64_t object = address >> ADDRESS_SHIFT;
@@ -181,9 +210,11 @@ static bool shared_is_owned(const Machine *m, uint64_t offset, uint64_t bytes) {
 
 // The object that holds all of [address, address + bytes) and the offset in it; NULL when there is none
 // in the space that the instruction names.
-static Memory *find_object(Machine *m, Warp *w, const Instruction *in, uint64_t address, uint64_t bytes, uint64_t *offset) {
+static Memory *find_object(Machine *m, Warp *w, const Instruction *in, uint64_t address, uint64_t bytes,
+                           uint64_t *offset) {
     uint64_t window = address >> ADDRESS_SHIFT;
-    if (in->space == PTX_SPACE_SHARED || (in->space == PTX_SPACE_NONE && window == SHARED_WINDOW >> ADDRESS_SHIFT)) {
+    if (in->space == PTX_SPACE_SHARED ||
+        (in->space == PTX_SPACE_NONE && window == SHARED_WINDOW >> ADDRESS_SHIFT)) {
         *offset = in->space == PTX_SPACE_SHARED ? address : address - SHARED_WINDOW;
         return shared_is_owned(m, *offset, bytes) ? &w->block->shared : NULL;
     }
@@ -203,7 +234,8 @@ static Memory *find_object(Machine *m, Warp *w, const Instruction *in, uint64_t 
     return memory;
 }
 
-static void lane_addresses(const unsigned char *registers, const Instruction *in, uint64_t addresses[WARP_SIZE]) {
+static void lane_addresses(const unsigned char *registers, const Instruction *in,
+                           uint64_t addresses[WARP_SIZE]) {
     if (in->flags & ADDRESS_32) {
         const uint32_t *base = source(registers, in, 0);
         uint32_t offset = (uint32_t)in->offset;
@@ -221,7 +253,8 @@ static bool is_contiguous(const uint64_t addresses[WARP_SIZE], uint64_t bytes) {
     return off == 0;
 }
 
-static void resolve_local(Machine *m, Fragment *f, Access *access, uint64_t addresses[WARP_SIZE], AccessBody *body) {
+static void resolve_local(Machine *m, Fragment *f, Access *access, uint64_t addresses[WARP_SIZE],
+                          AccessBody *body) {
     Warp *w = access->warp;
     uint64_t base = access->in->space == PTX_SPACE_LOCAL ? 0 : LOCAL_WINDOW;
     uint32_t top = f->frame->local_base + f->frame->function->local_bytes;
@@ -232,7 +265,8 @@ static void resolve_local(Machine *m, Fragment *f, Access *access, uint64_t addr
             return;
         }
         if (offset % access->bytes) {
-            fault_misaligned(m, w, (int)lane, access->in, access->kind, access->bytes, addresses[lane], &w->local, offset);
+            fault_misaligned(m, w, (int)lane, access->in, access->kind, access->bytes, addresses[lane],
+                             &w->local, offset);
             return;
         }
         addresses[lane] = offset + (uint64_t)lane * w->local_capacity;
@@ -242,9 +276,13 @@ static void resolve_local(Machine *m, Fragment *f, Access *access, uint64_t addr
 }
 
 // Lanes that are not all in one object: one object after the other, and local memory first.
-static void resolve_scattered(Machine *m, Fragment *f, Access *access, uint64_t addresses[WARP_SIZE], AccessBody *body) {
+static void resolve_scattered(Machine *m, Fragment *f, Access *access, uint64_t addresses[WARP_SIZE],
+                              AccessBody *body) {
     uint32_t left = access->mask, local = 0;
-    FOR_LANES(lane, left) if (access->in->space == PTX_SPACE_NONE && addresses[lane] >> ADDRESS_SHIFT == LOCAL_WINDOW >> ADDRESS_SHIFT) local |= 1u << lane;
+    FOR_LANES(lane, left)
+    if (access->in->space == PTX_SPACE_NONE &&
+        addresses[lane] >> ADDRESS_SHIFT == LOCAL_WINDOW >> ADDRESS_SHIFT)
+        local |= 1u << lane;
     if (local) {
         access->mask = local;
         resolve_local(m, f, access, addresses, body);
@@ -266,7 +304,8 @@ static void resolve_scattered(Machine *m, Fragment *f, Access *access, uint64_t 
                 return;
             }
             if (addresses[lane] % access->bytes) {
-                fault_misaligned(m, access->warp, (int)lane, access->in, access->kind, access->bytes, addresses[lane], mine, offset);
+                fault_misaligned(m, access->warp, (int)lane, access->in, access->kind, access->bytes,
+                                 addresses[lane], mine, offset);
                 access->offsets = NULL;
                 return;
             }
@@ -285,12 +324,18 @@ static void resolve_scattered(Machine *m, Fragment *f, Access *access, uint64_t 
     access->offsets = NULL; // they go with this function
 }
 
-void resolve_access(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask, AccessKind kind, uint32_t bytes,
-                    AccessBody *body) {
+void resolve_access(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask, AccessKind kind,
+                    uint32_t bytes, AccessBody *body) {
     uint64_t addresses[WARP_SIZE];
     lane_addresses(f->frame->registers, in, addresses);
-    Access access = {.warp = w, .in = in, .kind = kind, .mask = mask, .bytes = bytes, .first = true,
-                     .is_volatile = in->flags & IS_VOLATILE, .offsets = addresses};
+    Access access = {.warp = w,
+                     .in = in,
+                     .kind = kind,
+                     .mask = mask,
+                     .bytes = bytes,
+                     .first = true,
+                     .is_volatile = in->flags & IS_VOLATILE,
+                     .offsets = addresses};
     if (in->space == PTX_SPACE_LOCAL) {
         resolve_local(m, f, &access, addresses, body);
         return;
@@ -311,7 +356,9 @@ void resolve_access(Machine *m, Warp *w, Fragment *f, const Instruction *in, uin
         }
     }
     uint64_t offset;
-    Memory *memory = all % bytes == 0 && high - low < 1ull << 39 ? find_object(m, w, in, low, high - low + bytes, &offset) : NULL;
+    Memory *memory = all % bytes == 0 && high - low < 1ull << 39
+                         ? find_object(m, w, in, low, high - low + bytes, &offset)
+                         : NULL;
     if (!memory) {
         access.contiguous = false;
         resolve_scattered(m, f, &access, addresses, body);
@@ -328,7 +375,7 @@ static void observe(Machine *m, const Access *access) {
         if (m->observers[i].access) m->observers[i].access(m->observers[i].self, access);
 }
 
-// ---- Loads -----------------------------------------------------------------------------------------------------
+// ---- Loads ------------------------------------------------------------------------------------------------
 
 // One element of a vector, from memory of stride `bytes` when contiguous, else lane by lane.
 #define LOAD_LANES(type)                                                                                     \
@@ -336,10 +383,13 @@ static void observe(Machine *m, const Access *access) {
         type *to = (type *)to_bytes;                                                                         \
         if (access->contiguous) {                                                                            \
             const unsigned char *from = data + access->offsets[0];                                           \
-            for (unsigned lane = 0; lane < WARP_SIZE; lane++) memcpy(&to[lane], from + lane * access->bytes, sizeof(type)); \
+            for (unsigned lane = 0; lane < WARP_SIZE; lane++)                                                \
+                memcpy(&to[lane], from + lane * access->bytes, sizeof(type));                                \
         } else if (access->mask == FULL_MASK) {                                                              \
-            for (unsigned lane = 0; lane < WARP_SIZE; lane++) memcpy(&to[lane], data + access->offsets[lane], sizeof(type)); \
-        } else FOR_LANES(lane, access->mask) memcpy(&to[lane], data + access->offsets[lane], sizeof(type));  \
+            for (unsigned lane = 0; lane < WARP_SIZE; lane++)                                                \
+                memcpy(&to[lane], data + access->offsets[lane], sizeof(type));                               \
+        } else                                                                                               \
+            FOR_LANES(lane, access->mask) memcpy(&to[lane], data + access->offsets[lane], sizeof(type));     \
     } while (0)
 
 static void load_extended(const Access *access, const unsigned char *data, unsigned char *to_bytes) {
@@ -360,11 +410,16 @@ static void load_body(Machine *m, Fragment *f, const Access *access) {
         if (in->dst[e] < 0) continue;
         const unsigned char *data = access->memory->data + e * in->width;
         unsigned char *to_bytes = f->frame->registers + in->dst[e];
-        if (in->literal[1] != in->width) load_extended(access, data, to_bytes);
-        else if (access->contiguous && in->elements == 1) memcpy(to_bytes, data + access->offsets[0], (size_t)in->width * WARP_SIZE);
-        else if (in->width == 4) LOAD_LANES(uint32_t);
-        else if (in->width == 8) LOAD_LANES(uint64_t);
-        else LOAD_LANES(uint16_t);
+        if (in->literal[1] != in->width)
+            load_extended(access, data, to_bytes);
+        else if (access->contiguous && in->elements == 1)
+            memcpy(to_bytes, data + access->offsets[0], (size_t)in->width * WARP_SIZE);
+        else if (in->width == 4)
+            LOAD_LANES(uint32_t);
+        else if (in->width == 8)
+            LOAD_LANES(uint64_t);
+        else
+            LOAD_LANES(uint16_t);
     }
 }
 
@@ -372,8 +427,8 @@ void execute_load(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint3
     // A kernel parameter at a fixed offset is the same for all lanes.
     if (in->space == PTX_SPACE_PARAM && in->src[0].constant) {
         uint64_t address = *(const uint64_t *)in->src[0].constant + (uint64_t)in->offset - PARAM_WINDOW;
-        if (address < m->param.bytes && m->param.bytes - address >= (uint64_t)in->width * in->elements && address % in->width == 0 &&
-            in->literal[1] == in->width && mask == FULL_MASK) {
+        if (address < m->param.bytes && m->param.bytes - address >= (uint64_t)in->width * in->elements &&
+            address % in->width == 0 && in->literal[1] == in->width && mask == FULL_MASK) {
             for (unsigned e = 0; e < in->elements; e++) {
                 if (in->dst[e] < 0) continue;
                 unsigned char *to = f->frame->registers + in->dst[e];
@@ -387,7 +442,8 @@ void execute_load(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint3
                     memcpy(&value, from, 4);
                     for (unsigned lane = 0; lane < WARP_SIZE; lane++) ((uint32_t *)(void *)to)[lane] = value;
                 } else
-                    for (unsigned lane = 0; lane < WARP_SIZE; lane++) memcpy(to + lane * in->width, from, in->width);
+                    for (unsigned lane = 0; lane < WARP_SIZE; lane++)
+                        memcpy(to + lane * in->width, from, in->width);
             }
             return;
         }
@@ -395,15 +451,17 @@ void execute_load(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint3
     resolve_access(m, w, f, in, mask, ACCESS_LOAD, (uint32_t)in->width * in->elements, load_body);
 }
 
-// ---- Stores ----------------------------------------------------------------------------------------------------
+// ---- Stores -----------------------------------------------------------------------------------------------
 
 #define STORE_LANES(type)                                                                                    \
     do {                                                                                                     \
         const type *from = (const type *)from_bytes;                                                         \
         if (access->contiguous) {                                                                            \
             unsigned char *to = data + access->offsets[0];                                                   \
-            for (unsigned lane = 0; lane < WARP_SIZE; lane++) memcpy(to + lane * access->bytes, &from[lane], sizeof(type)); \
-        } else FOR_LANES(lane, access->mask) memcpy(data + access->offsets[lane], &from[lane], sizeof(type)); \
+            for (unsigned lane = 0; lane < WARP_SIZE; lane++)                                                \
+                memcpy(to + lane * access->bytes, &from[lane], sizeof(type));                                \
+        } else                                                                                               \
+            FOR_LANES(lane, access->mask) memcpy(data + access->offsets[lane], &from[lane], sizeof(type));   \
     } while (0)
 
 static void store_body(Machine *m, Fragment *f, const Access *const_access) {
@@ -412,8 +470,10 @@ static void store_body(Machine *m, Fragment *f, const Access *const_access) {
     Memory *memory = access->memory;
     if (memory->read_only || memory->space == PTX_SPACE_CONST || memory->space == PTX_SPACE_PARAM) {
         uint32_t lane = (uint32_t)__builtin_ctz(access->mask);
-        Finding *finding = report(m, FINDING_READ_ONLY, access->warp, (int)lane, in, NULL, true, "writes to %s, which is read-only", memory->name);
-        fill_access(finding, ACCESS_STORE, memory->base + access->offsets[lane], access->bytes, memory, (int64_t)access->offsets[lane]);
+        Finding *finding = report(m, FINDING_READ_ONLY, access->warp, (int)lane, in, NULL, true,
+                                  "writes to %s, which is read-only", memory->name);
+        fill_access(finding, ACCESS_STORE, memory->base + access->offsets[lane], access->bytes, memory,
+                    (int64_t)access->offsets[lane]);
         return;
     }
     access->values = source(f->frame->registers, in, 1);
@@ -421,23 +481,26 @@ static void store_body(Machine *m, Fragment *f, const Access *const_access) {
     for (unsigned e = 0; e < in->elements; e++) {
         unsigned char *data = memory->data + e * in->width;
         const unsigned char *from_bytes = source(f->frame->registers, in, 1 + (int)e);
-        if (in->literal[1] != in->width)
-            FOR_LANES(lane, access->mask) memcpy(data + access->offsets[lane], from_bytes + lane * in->literal[1], in->width);
-        else if (access->contiguous && in->elements == 1) memcpy(data + access->offsets[0], from_bytes, (size_t)in->width * WARP_SIZE);
+        if (in->literal[1] != in->width) FOR_LANES(lane, access->mask)
+        memcpy(data + access->offsets[lane], from_bytes + lane * in->literal[1], in->width);
+        else if (access->contiguous && in->elements == 1)
+            memcpy(data + access->offsets[0], from_bytes, (size_t)in->width * WARP_SIZE);
         else if (in->width == 4) STORE_LANES(uint32_t);
         else if (in->width == 8) STORE_LANES(uint64_t);
         else STORE_LANES(uint16_t);
     }
     if (memory->all_initialised) return;
-    if (access->contiguous) mark_initialised(memory, access->offsets[0], (uint64_t)access->bytes * WARP_SIZE);
-    else FOR_LANES(lane, access->mask) mark_initialised(memory, access->offsets[lane], access->bytes);
+    if (access->contiguous)
+        mark_initialised(memory, access->offsets[0], (uint64_t)access->bytes * WARP_SIZE);
+    else
+        FOR_LANES(lane, access->mask) mark_initialised(memory, access->offsets[lane], access->bytes);
 }
 
 void execute_store(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
     resolve_access(m, w, f, in, mask, ACCESS_STORE, (uint32_t)in->width * in->elements, store_body);
 }
 
-// ---- For vprintf -----------------------------------------------------------------------------------------------
+// ---- For vprintf ------------------------------------------------------------------------------------------
 
 bool read_generic(Machine *m, const Warp *w, int lane, uint64_t address, void *to, size_t bytes) {
     uint64_t window = address >> ADDRESS_SHIFT;

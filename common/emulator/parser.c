@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// ---- Errors --------------------------------------------------------------------------------------------
+// ---- Errors -----------------------------------------------------------------------------------------------
 
 static bool fail_with(Parser *p, EmulatorStatus status, int line, int column, const char *format,
                       va_list list) __attribute__((format(printf, 5, 0)));
@@ -60,7 +60,7 @@ bool parser_expected(Parser *p, const char *wanted) {
     return parser_fail(p, token, "expected %s, found '%.*s'", wanted, shown, token->start);
 }
 
-// ---- Tokens --------------------------------------------------------------------------------------------
+// ---- Tokens -----------------------------------------------------------------------------------------------
 
 void parser_advance(Parser *p) {
     if (p->failed) return;
@@ -107,7 +107,7 @@ bool parser_number(Parser *p, int *number, const char *what) {
     return !p->failed;
 }
 
-// ---- Memory --------------------------------------------------------------------------------------------
+// ---- Memory -----------------------------------------------------------------------------------------------
 
 void *parser_alloc(Parser *p, size_t count, size_t size) {
     void *memory = arena_array(p->arena, count, size);
@@ -134,7 +134,7 @@ void *parser_copy(Parser *p, const void *items, size_t count, size_t size) {
     return copy;
 }
 
-// ---- Directives of the module --------------------------------------------------------------------------
+// ---- Directives of the module -----------------------------------------------------------------------------
 
 // Up to three digits from *at on; -1 where there are none.
 static int small_number(const char **at) {
@@ -265,7 +265,7 @@ static bool parse_directive(Parser *p) {
     return parse_declared(p);
 }
 
-// ---- The whole text ------------------------------------------------------------------------------------
+// ---- The whole text ---------------------------------------------------------------------------------------
 
 static bool intern_known_names(Parser *p) {
     static const char *const special[] = {

@@ -140,8 +140,7 @@ typedef struct Parser {
     List operands; // PtxOperand: those being read, a stack
 } Parser;
 
-// ---- parser.c: tokens, errors, memory
-// -----------------------------------------------------------------------
+// ---- parser.c: tokens, errors, memory ---------------------------------------------------------------------
 
 void parser_advance(Parser *p);
 // The token after p->token.
@@ -171,8 +170,7 @@ void *parser_append(Parser *p, List *list, size_t size);
 // A copy of the items in memory of their own; NULL for none (and, with p->failed set, on failure).
 void *parser_copy(Parser *p, const void *items, size_t count, size_t size);
 
-// ---- parser_names.c
-// ----------------------------------------------------------------------------------------
+// ---- parser_names.c ---------------------------------------------------------------------------------------
 
 bool scope_open(Parser *p, const Token *at);
 // Takes the innermost scope's names out of force and settles its labels; `function_end` tells that a
@@ -184,15 +182,13 @@ Binding *scope_bind(Parser *p, const Token *at, Name *name, BindingKind kind);
 bool scope_want_label(Parser *p, const Token *at, BindingKind kind, int *index);
 const char *binding_kind_name(BindingKind kind);
 
-// ---- parser_location.c
-// -------------------------------------------------------------------------------------
+// ---- parser_location.c ------------------------------------------------------------------------------------
 
 bool parse_file(Parser *p);       // after .file
 bool parse_loc(Parser *p);        // after .loc
 bool finish_locations(Parser *p); // at the end of the text
 
-// ---- parser_expression.c
-// -----------------------------------------------------------------------------------
+// ---- parser_expression.c ----------------------------------------------------------------------------------
 
 typedef enum { CONSTANT_INTEGER, CONSTANT_FLOAT32, CONSTANT_FLOAT64, CONSTANT_ADDRESS } ConstantKind;
 
@@ -211,8 +207,7 @@ bool parse_constant(Parser *p, Constant *constant, bool addresses);
 // The sum that follows a base, "+4", "-8", "+-4+8", or nothing, added to *offset.
 bool parse_offset(Parser *p, int64_t *offset);
 
-// ---- parser_variable.c
-// -------------------------------------------------------------------------------------
+// ---- parser_variable.c ------------------------------------------------------------------------------------
 
 typedef struct {
     bool is_extern, is_visible;
@@ -225,20 +220,17 @@ bool parse_parameter(Parser *p, List *list);
 // ".attribute(...)" after that word; *managed is set where it says so.
 bool parse_attribute(Parser *p, bool *managed);
 
-// ---- parser_function.c
-// -------------------------------------------------------------------------------------
+// ---- parser_function.c ------------------------------------------------------------------------------------
 
 // After .entry or .func.
 bool parse_function(Parser *p, bool is_entry, Linkage linkage);
 
-// ---- parser_body.c
-// -----------------------------------------------------------------------------------------
+// ---- parser_body.c ----------------------------------------------------------------------------------------
 
 // From { to its }.
 bool parse_body(Parser *p);
 
-// ---- parser_operand.c
-// --------------------------------------------------------------------------------------
+// ---- parser_operand.c -------------------------------------------------------------------------------------
 
 // The operands of `in`, through the semicolon; its opcode is known.
 bool parse_operands(Parser *p, PtxInstruction *in);

@@ -7,7 +7,7 @@
 
 #include "parser.h"
 
-// ---- Registers -----------------------------------------------------------------------------------------
+// ---- Registers --------------------------------------------------------------------------------------------
 
 static bool add_register(Parser *p, const Token *at, Name *name, PtxType type, PtxRegister *reg) {
     Binding *binding = scope_bind(p, at, name, BINDING_REGISTER);
@@ -80,7 +80,7 @@ static bool parse_registers(Parser *p) {
     return parser_expect(p, ';', "after the registers");
 }
 
-// ---- Labels --------------------------------------------------------------------------------------------
+// ---- Labels -----------------------------------------------------------------------------------------------
 
 static bool define_label(Parser *p, const Token *at) {
     Binding *binding = scope_bind(p, at, at->name, BINDING_LABEL);
@@ -134,7 +134,7 @@ static bool parse_prototype(Parser *p, const Token *at) {
     return parser_expect(p, ';', "after a prototype");
 }
 
-// ---- Statements ----------------------------------------------------------------------------------------
+// ---- Statements -------------------------------------------------------------------------------------------
 
 static bool parse_guard(Parser *p, PtxInstruction *in) {
     parser_advance(p); // @

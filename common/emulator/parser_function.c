@@ -3,7 +3,7 @@
 
 #include "parser.h"
 
-// ---- Parameters ----------------------------------------------------------------------------------------
+// ---- Parameters -------------------------------------------------------------------------------------------
 
 static bool parse_parameters(Parser *p, List *list, const char *what) {
     if (!parser_accept(p, '(')) return true;
@@ -22,7 +22,7 @@ static bool same_sizes(const List *fresh, PtxVariable *const *old, int old_count
     return true;
 }
 
-// ---- Launch limits and other words after the parameters ------------------------------------------------
+// ---- Launch limits and other words after the parameters ---------------------------------------------------
 
 // Up to three numbers, "128, 1, 1"; those left out are 1.
 static bool parse_dimensions(Parser *p, int dimensions[3], const char *what) {
@@ -74,7 +74,7 @@ static bool parse_function_words(Parser *p, PtxFunction *function) {
     return true;
 }
 
-// ---- The function --------------------------------------------------------------------------------------
+// ---- The function -----------------------------------------------------------------------------------------
 
 static PtxFunction *function_for(Parser *p, const Token *at, bool is_entry, bool *is_new) {
     Binding *binding = at->name->binding;

@@ -14,7 +14,7 @@ static uint64_t mixed(uint64_t hash, int value) {
     return hash ^ hash >> 32;
 }
 
-// ---- Files ---------------------------------------------------------------------------------------------
+// ---- Files ------------------------------------------------------------------------------------------------
 
 // The position in p->file_numbers of that file, made where it is new; -1 when memory runs out.
 static int file_position(Parser *p, int number, const Token *at) {
@@ -71,7 +71,7 @@ bool parse_file(Parser *p) {
     return true;
 }
 
-// ---- Locations -----------------------------------------------------------------------------------------
+// ---- Locations --------------------------------------------------------------------------------------------
 
 static uint64_t place_hash(const PtxLocation *place) {
     return mixed(mixed(mixed(0, place->file), place->line), place->column);

@@ -47,7 +47,8 @@ Binding *scope_bind(Parser *p, const Token *at, Name *name, BindingKind kind) {
     return binding;
 }
 
-bool scope_want_label(Parser *p, const Token *at, BindingKind kind, int *index) {
+bool scope_want_label(Parser *p, const Token *at, BindingKind kind,
+                      int *index) { // NOLINT(readability-non-const-parameter): written when the label is met
     PendingLabel *pending = parser_alloc(p, 1, sizeof *pending);
     if (!pending) return false;
     *pending = (PendingLabel){

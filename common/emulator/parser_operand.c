@@ -13,7 +13,7 @@ typedef enum {
 
 static bool parse_operand(Parser *p, PtxOperand *operand, Context context, int depth);
 
-// ---- Names that stand for nothing ----------------------------------------------------------------------
+// ---- Names that stand for nothing -------------------------------------------------------------------------
 
 // The range whose prefix the name has, "%r" for "%r99", where this function declares one.
 static const NameRange *range_for(const Parser *p, const Name *name) {
@@ -47,7 +47,7 @@ bool parser_undeclared(Parser *p, const Token *at) {
         range->count - 1);
 }
 
-// ---- Names ---------------------------------------------------------------------------------------------
+// ---- Names ------------------------------------------------------------------------------------------------
 
 // %tid or %tid.x
 static bool parse_special(Parser *p, PtxOperand *operand) {
@@ -120,7 +120,7 @@ static bool parse_name(Parser *p, PtxOperand *operand, Context context) {
                        at.name->text, binding_kind_name(binding->kind));
 }
 
-// ---- Constants -----------------------------------------------------------------------------------------
+// ---- Constants --------------------------------------------------------------------------------------------
 
 static bool parse_immediate(Parser *p, PtxOperand *operand) {
     Constant constant;
@@ -138,7 +138,7 @@ static bool starts_constant(const Token *token) {
     return token->kind == TOKEN_INTEGER || token->kind == TOKEN_FLOAT32 || token->kind == TOKEN_FLOAT64;
 }
 
-// ---- Groups --------------------------------------------------------------------------------------------
+// ---- Groups -----------------------------------------------------------------------------------------------
 
 // Reads operands up to `close`, which is the punctuation after them, into operand->elements.
 static bool parse_group(Parser *p, PtxOperand *operand, int close, const char *where, Context context,
@@ -207,7 +207,7 @@ static bool parse_pair(Parser *p, PtxOperand *operand, int depth) {
     return true;
 }
 
-// ---- One operand ---------------------------------------------------------------------------------------
+// ---- One operand ------------------------------------------------------------------------------------------
 
 static bool parse_operand(Parser *p, PtxOperand *operand, Context context, int depth) {
     const Token at = p->token;
@@ -252,7 +252,7 @@ static bool parse_operand(Parser *p, PtxOperand *operand, Context context, int d
     return parser_expected(p, "an operand");
 }
 
-// ---- All operands --------------------------------------------------------------------------------------
+// ---- All operands -----------------------------------------------------------------------------------------
 
 static Context context_of(const char *opcode) {
     if (opcode[0] == 'b') {

@@ -14,7 +14,7 @@ typedef struct {
 
 static const uint64_t largest_variable = 1ull << 46; // bytes; keeps every sum of sizes within 64 bits
 
-// ---- The words before the names ------------------------------------------------------------------------
+// ---- The words before the names ---------------------------------------------------------------------------
 
 bool parse_attribute(Parser *p, bool *managed) {
     Token open = p->token;
@@ -91,7 +91,7 @@ static bool parse_declaration(Parser *p, Declaration *declaration) {
     return declaration->type != PTX_NO_TYPE || parser_expected(p, "a type such as .b32");
 }
 
-// ---- Initialisers --------------------------------------------------------------------------------------
+// ---- Initialisers -----------------------------------------------------------------------------------------
 
 // An initialiser being filled in; `data` grows where the array's size is left to it.
 typedef struct {
@@ -252,7 +252,7 @@ static bool finish_initialiser(Parser *p, const Initialiser *from, PtxVariable *
     return true;
 }
 
-// ---- Names and dimensions ------------------------------------------------------------------------------
+// ---- Names and dimensions ---------------------------------------------------------------------------------
 
 // "[4][5]" and "[]", which only the first may be. *elements is the product of the sizes that are given.
 static bool parse_dimensions(Parser *p, Initialiser *shape, uint64_t *elements) {

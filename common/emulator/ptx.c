@@ -7,7 +7,7 @@
 
 #include "parser.h"
 
-// ---- Types ---------------------------------------------------------------------------------------------
+// ---- Types ------------------------------------------------------------------------------------------------
 
 static const struct {
     const char *name;
@@ -36,7 +36,7 @@ PtxType ptx_type_named(const char *word) {
     return PTX_NO_TYPE;
 }
 
-// ---- Instructions --------------------------------------------------------------------------------------
+// ---- Instructions -----------------------------------------------------------------------------------------
 
 bool ptx_has(const PtxInstruction *in, const char *modifier) {
     for (int i = 0; i < in->modifier_count; i++)
@@ -52,7 +52,7 @@ PtxType ptx_type_from_end(const PtxInstruction *in, int position) {
     return PTX_NO_TYPE;
 }
 
-// ---- Modules -------------------------------------------------------------------------------------------
+// ---- Modules ----------------------------------------------------------------------------------------------
 
 static const Binding *module_binding(const PtxModule *module, const char *name) {
     const PtxStorage *storage = module->storage;
@@ -77,7 +77,7 @@ void ptx_free(PtxModule *module) {
     arena_close(&arena);
 }
 
-// ---- Errors --------------------------------------------------------------------------------------------
+// ---- Errors -----------------------------------------------------------------------------------------------
 
 enum {
     SHOWN_WIDTH = 100, // columns of the text line that an error shows

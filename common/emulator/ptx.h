@@ -15,10 +15,26 @@
 typedef enum {
     PTX_NO_TYPE,
     PTX_PRED,
-    PTX_B8, PTX_B16, PTX_B32, PTX_B64, PTX_B128,
-    PTX_U8, PTX_U16, PTX_U32, PTX_U64,
-    PTX_S8, PTX_S16, PTX_S32, PTX_S64,
-    PTX_F16, PTX_F16X2, PTX_BF16, PTX_BF16X2, PTX_F32, PTX_F64, PTX_TF32,
+    PTX_B8,
+    PTX_B16,
+    PTX_B32,
+    PTX_B64,
+    PTX_B128,
+    PTX_U8,
+    PTX_U16,
+    PTX_U32,
+    PTX_U64,
+    PTX_S8,
+    PTX_S16,
+    PTX_S32,
+    PTX_S64,
+    PTX_F16,
+    PTX_F16X2,
+    PTX_BF16,
+    PTX_BF16X2,
+    PTX_F32,
+    PTX_F64,
+    PTX_TF32,
 } PtxType;
 
 // Bytes of one value of the type; a predicate and PTX_NO_TYPE have 0.
@@ -67,21 +83,21 @@ typedef struct {
     const PtxVariable *variable;
     const PtxFunction *function;
     int64_t addend;
-    unsigned bytes;     // 4 or 8
-    bool generic;       // written generic(name)
+    unsigned bytes; // 4 or 8
+    bool generic;   // written generic(name)
 } PtxRelocation;
 
 struct PtxVariable {
     const char *name;
     PtxSpace space;
-    PtxType type;       // element type
-    unsigned align;     // bytes; the type's size where .align is absent
-    size_t bytes;       // whole variable; 0 for an unsized extern array
-    bool is_array;      // declared with [ ]
-    bool is_extern;     // .extern
-    bool is_unsized;    // .extern .shared x[]
-    bool is_managed;    // .attribute(.managed)
-    bool is_visible;    // .visible, .weak or .common
+    PtxType type;              // element type
+    unsigned align;            // bytes; the type's size where .align is absent
+    size_t bytes;              // whole variable; 0 for an unsized extern array
+    bool is_array;             // declared with [ ]
+    bool is_extern;            // .extern
+    bool is_unsized;           // .extern .shared x[]
+    bool is_managed;           // .attribute(.managed)
+    bool is_visible;           // .visible, .weak or .common
     const unsigned char *data; // initialiser of `bytes` bytes, or NULL
     PtxRelocation *relocations;
     int relocation_count;
@@ -112,10 +128,10 @@ typedef enum {
 typedef struct PtxOperand PtxOperand;
 struct PtxOperand {
     PtxOperandKind kind;
-    bool negated;               // !%p, or -%r in the few forms that allow it
-    int64_t offset;             // of an ADDRESS or VARIABLE
+    bool negated;   // !%p, or -%r in the few forms that allow it
+    int64_t offset; // of an ADDRESS or VARIABLE
     uint64_t integer;
-    bool is_unsigned_literal;   // written with a U suffix
+    bool is_unsigned_literal; // written with a U suffix
     const PtxRegister *reg;
     PtxVariable *variable;
     PtxFunction *function;
@@ -123,19 +139,19 @@ struct PtxOperand {
     const char *name;
     PtxOperand *elements;
     int element_count;
-    int line, column;           // in the PTX text, from 1
+    int line, column; // in the PTX text, from 1
 };
 
 typedef struct {
-    const char *opcode;         // "ld"
-    const char **modifiers;     // {"global", "nc", "v4", "f32"}: dotted words after the opcode, in order
+    const char *opcode;     // "ld"
+    const char **modifiers; // {"global", "nc", "v4", "f32"}: dotted words after the opcode, in order
     int modifier_count;
-    const PtxRegister *guard;   // @%p, or NULL
-    bool guard_negated;         // @!%p
+    const PtxRegister *guard; // @%p, or NULL
+    bool guard_negated;       // @!%p
     PtxOperand *operands;
     int operand_count;
-    int location;               // index into PtxModule.locations, or -1 before the first .loc
-    int line, column;           // in the PTX text, from 1
+    int location;     // index into PtxModule.locations, or -1 before the first .loc
+    int line, column; // in the PTX text, from 1
 } PtxInstruction;
 
 // True when the instruction has that dotted word.
@@ -159,10 +175,10 @@ typedef struct {
 struct PtxFunction {
     const char *name;
     bool is_entry;
-    bool is_extern;          // declared, never defined: vprintf
+    bool is_extern; // declared, never defined: vprintf
     bool is_visible;
     bool has_body;
-    PtxVariable **returns;   // return parameters (device functions)
+    PtxVariable **returns; // return parameters (device functions)
     int return_count;
     PtxVariable **parameters;
     int parameter_count;
@@ -180,13 +196,13 @@ struct PtxFunction {
     int required_threads[3]; // .reqntid
     int min_blocks;          // .minnctapersm
     int line;
-    int index;               // position in PtxModule.functions
+    int index; // position in PtxModule.functions
 };
 
 typedef struct PtxModule {
     int version_major, version_minor;
-    const char *target;      // "sm_80"
-    int address_size;        // 64
+    const char *target; // "sm_80"
+    int address_size;   // 64
     PtxFile *files;
     int file_count;
     PtxLocation *locations;
@@ -195,9 +211,9 @@ typedef struct PtxModule {
     int variable_count;
     PtxFunction **functions; // in order of first appearance; a declaration and its definition are one
     int function_count;
-    const char *text;        // the PTX itself, NUL terminated, for caret errors
+    const char *text; // the PTX itself, NUL terminated, for caret errors
     size_t text_bytes;
-    void *storage;           // what ptx_free() releases
+    void *storage; // what ptx_free() releases
 } PtxModule;
 
 // Parses `bytes` bytes of PTX (need not be NUL terminated). `name` is used in messages only. Returns
@@ -210,7 +226,7 @@ PtxFunction *ptx_find_function(const PtxModule *module, const char *name);
 PtxVariable *ptx_find_variable(const PtxModule *module, const char *name);
 
 // Fills `error` with "NAME:LINE:COLUMN: MESSAGE", the text line and a caret under the column.
-void ptx_error_at(EmulatorError *error, EmulatorStatus status, const PtxModule *module, const char *name, int line,
-                  int column, const char *format, ...) __attribute__((format(printf, 7, 8)));
+void ptx_error_at(EmulatorError *error, EmulatorStatus status, const PtxModule *module, const char *name,
+                  int line, int column, const char *format, ...) __attribute__((format(printf, 7, 8)));
 
 #endif

@@ -4,9 +4,9 @@
 #include <string.h>
 
 enum {
-    FEW = 3,                  // entries that a node holds without an array of its own
-    CHAIN = 64,               // nodes before a clock is flattened, and one more for each entry it then had
-    WARP_CODE = 1024,         // keys: block, then 0 to 1023 a thread, 1024 to 1055 a warp, 1056 the block
+    FEW = 3,          // entries that a node holds without an array of its own
+    CHAIN = 64,       // nodes before a clock is flattened, and one more for each entry it then had
+    WARP_CODE = 1024, // keys: block, then 0 to 1023 a thread, 1024 to 1055 a warp, 1056 the block
     BLOCK_CODE = 1024 + 32,
     CODE_BITS = 11,
     CODE_MASK = (1 << CODE_BITS) - 1,
@@ -15,15 +15,15 @@ static const uint32_t MANY_BLOCKS = UINT32_MAX;
 
 struct Clock {
     uint32_t owners;
-    uint32_t depth;           // of nodes below; 0: flat
-    uint32_t flat_size;       // of the largest flat clock below
-    uint32_t block;           // the only block that it speaks of, or MANY_BLOCKS
+    uint32_t depth;     // of nodes below; 0: flat
+    uint32_t flat_size; // of the largest flat clock below
+    uint32_t block;     // the only block that it speaks of, or MANY_BLOCKS
     uint32_t count;
     uint64_t chain, position; // clock_grown's history; 0: none
     uint64_t visited;
     Clock *parent[2];
-    Clock *link;              // of lists while flattening and dropping
-    ClockEntry *entries;      // `few`, or allocated; of a flat clock sorted by key
+    Clock *link;         // of lists while flattening and dropping
+    ClockEntry *entries; // `few`, or allocated; of a flat clock sorted by key
     ClockEntry few[FEW];
 };
 
@@ -39,7 +39,7 @@ ClockEntry block_entry(uint32_t who, uint32_t time) {
 
 void clocks_close(Clocks *clocks) { free(clocks->scratch); }
 
-// ---- Ownership -----------------------------------------------------------------------------------------
+// ---- Ownership --------------------------------------------------------------------------------------------
 
 Clock *clock_keep(Clock *c) {
     if (c) c->owners++;
@@ -77,7 +77,7 @@ void clock_add(Clocks *clocks, Clock **clock, Clock *more) {
     if (more && more != *clock) clock_set(clock, clock_join(clocks, *clock, more));
 }
 
-// ---- Flattening ----------------------------------------------------------------------------------------
+// ---- Flattening -------------------------------------------------------------------------------------------
 
 static int compare_entries(const void *x, const void *y) {
     const ClockEntry *a = x, *b = y;
@@ -98,23 +98,44 @@ static ClockEntry *scratch_of(Clocks *clocks, size_t count) {
     return clocks->scratch;
 }
 
-// Copies the entries of `c` and of all below it into the scratch array; returns how many.
-static size_t collect(Clocks *clocks, Clock *c) {
+// Does one who walks down from `root` come to `c` anyway, or to something that stands for it? The earlier
+// clocks of root's own history lie on its way, and what one publishes there knew one of them.
+static bool is_on_the_way(const Clock *root, const Clock *c) {
+    return root && c->chain == root->chain && c->position < root->position;
+}
+
+// Copies the entries of `c` and of all below it into the scratch array, but for those of *largest, a flat
+// one; returns how many.
+static size_t collect(Clocks *clocks, Clock *c, Clock **largest) {
     uint64_t visit = ++clocks->visits;
     size_t count = 0;
-    Clock *todo = c;
+    Clock *todo = c, *root = NULL;
     c->link = NULL;
     c->visited = visit;
+    *largest = NULL;
+    for (int i = 0; i < 2 && !root; i++)
+        if (c->chain)
+            root = c;
+        else if (c->parent[i] && c->parent[i]->chain)
+            root = c->parent[i];
     while (todo) {
-        Clock *at = todo;
+        Clock *at = todo, *copied = at;
         todo = at->link;
-        ClockEntry *all = scratch_of(clocks, count + at->count);
-        if (!all) return 0;
-        if (at->count) memcpy(all + count, at->entries, at->count * sizeof *all);
-        count += at->count;
+        if (!at->depth && (!*largest || at->count > (*largest)->count)) {
+            copied = *largest;
+            *largest = at;
+        }
+        if (copied && copied->count) {
+            ClockEntry *all = scratch_of(clocks, count + copied->count);
+            if (!all) return 0;
+            memcpy(all + count, copied->entries, copied->count * sizeof *all);
+            count += copied->count;
+        }
         for (int i = 0; i < 2; i++) {
             Clock *parent = at->parent[i];
-            if (!parent || parent->visited == visit) continue;
+            bool is_predecessor = i == 1 && at->chain;
+            if (!parent || parent->visited == visit || (!is_predecessor && is_on_the_way(root, parent)))
+                continue;
             parent->visited = visit;
             parent->link = todo;
             todo = parent;
@@ -123,23 +144,31 @@ static size_t collect(Clocks *clocks, Clock *c) {
     return count;
 }
 
+static size_t add_entry(ClockEntry *entries, size_t count, ClockEntry entry) {
+    if (!count || entries[count - 1].key != entry.key)
+        entries[count++] = entry;
+    else if (entry.time > entries[count - 1].time)
+        entries[count - 1].time = entry.time;
+    return count;
+}
+
 static void flatten(Clocks *clocks, Clock *c) {
     if (!c->depth) return;
-    size_t count = collect(clocks, c), kept = 0;
-    ClockEntry *all = clocks->scratch;
-    if (clocks->failed) return;
-    qsort(all, count, sizeof *all, compare_entries);
-    for (size_t i = 0; i < count; i++) {
-        if (kept && all[kept - 1].key == all[i].key) {
-            if (all[i].time > all[kept - 1].time) all[kept - 1].time = all[i].time;
-        } else all[kept++] = all[i];
-    }
-    ClockEntry *entries = malloc((kept + 1) * sizeof *entries);
-    if (!entries) {
+    Clock *largest;
+    size_t count = collect(clocks, c, &largest), known = largest ? largest->count : 0;
+    ClockEntry *entries = malloc((count + known + 1) * sizeof *entries), *loose = clocks->scratch;
+    if (!entries || clocks->failed) {
         clocks->failed = true;
+        free(entries);
         return;
     }
-    if (kept) memcpy(entries, all, kept * sizeof *entries);
+    if (count) qsort(loose, count, sizeof *loose, compare_entries);
+    size_t kept = 0;
+    for (size_t i = 0, k = 0; i < count || k < known;)
+        if (k == known || (i < count && loose[i].key < largest->entries[k].key))
+            kept = add_entry(entries, kept, loose[i++]);
+        else
+            kept = add_entry(entries, kept, largest->entries[k++]);
     if (c->entries != c->few) free(c->entries);
     c->entries = entries;
     c->count = (uint32_t)kept;
@@ -148,7 +177,7 @@ static void flatten(Clocks *clocks, Clock *c) {
     for (int i = 0; i < 2; i++) clock_set(&c->parent[i], NULL);
 }
 
-// ---- Making --------------------------------------------------------------------------------------------
+// ---- Making -----------------------------------------------------------------------------------------------
 
 static Clock *node_new(Clocks *clocks, Clock *a, Clock *b) {
     Clock *c = calloc(1, sizeof *c);
@@ -221,14 +250,16 @@ Clock *clock_grown(Clocks *clocks, Clock *clock, Clock *more, uint64_t *history)
     return c;
 }
 
-// ---- Questions -----------------------------------------------------------------------------------------
+// ---- Questions --------------------------------------------------------------------------------------------
 
 static uint32_t time_of(const Clock *c, uint64_t key) {
     size_t low = 0, high = c->count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (c->entries[middle].key < key) low = middle + 1;
-        else high = middle;
+        if (c->entries[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low < c->count && c->entries[low].key == key ? c->entries[low].time : 0;
 }

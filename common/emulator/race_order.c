@@ -10,7 +10,7 @@ static void tick(RaceOrder *o) {
     }
 }
 
-// ---- Knowledge -----------------------------------------------------------------------------------------
+// ---- Knowledge --------------------------------------------------------------------------------------------
 
 static void knowledge_clear(Knowledge *k) {
     clock_drop(k->known);
@@ -46,20 +46,24 @@ static Clock *all_known(RaceOrder *o, const RaceBlock *b, const Knowledge *k) {
 
 // The picture that the last fence took; the caller owns it.
 static Clock *fenced(RaceOrder *o, const RaceBlock *b, const Knowledge *k, uint32_t thread, RaceScope scope) {
-    if (!k || !k->fence_time[scope]) return clock_join(&o->clocks, b->common.fenced[scope], k ? k->fenced[scope] : NULL);
+    if (!k || !k->fence_time[scope])
+        return clock_join(&o->clocks, b->common.fenced[scope], k ? k->fenced[scope] : NULL);
     uint32_t who = b->first + thread;
     ClockEntry entries[3] = {thread_entry(who, k->fence_time[scope]), block_entry(who, b->barrier_time),
                              warp_entry(who, k->fence_warp_time[scope])};
-    return clock_with(&o->clocks, k->fence_known[scope], entries, k->fence_warp_time[scope] > b->barrier_time ? 3 : 2);
+    return clock_with(&o->clocks, k->fence_known[scope], entries,
+                      k->fence_warp_time[scope] > b->barrier_time ? 3 : 2);
 }
 
-// ---- Threads that meet ---------------------------------------------------------------------------------
+// ---- Threads that meet ------------------------------------------------------------------------------------
 
 // What the lanes of one warp have fenced, as one clock: 32 equal times become one of the warp.
-static void meet_fenced(RaceOrder *o, const RaceBlock *b, const Warp *w, uint32_t lanes, RaceScope scope, Knowledge *sum, bool *own) {
+static void meet_fenced(RaceOrder *o, const RaceBlock *b, const Warp *w, uint32_t lanes, RaceScope scope,
+                        Knowledge *sum, bool *own) {
     ClockEntry entries[CLOCK_ENTRIES];
     int count = 0;
-    uint32_t first = b->first + (uint32_t)w->index * WARP_SIZE, fenced_lanes = 0, low = UINT32_MAX, high = 0, warp_time = 0;
+    uint32_t first = b->first + (uint32_t)w->index * WARP_SIZE, fenced_lanes = 0, low = UINT32_MAX, high = 0,
+             warp_time = 0;
     const Knowledge *threads = b->threads + w->index * (int)WARP_SIZE;
     FOR_LANES(lane, lanes) {
         const Knowledge *k = &threads[lane];
@@ -85,7 +89,8 @@ static void meet_fenced(RaceOrder *o, const RaceBlock *b, const Warp *w, uint32_
 }
 
 // Adds to `sum` what the lanes know. `own`: one of them has made a fence.
-static void meet(RaceOrder *o, const RaceBlock *b, const Warp *w, uint32_t lanes, Knowledge *sum, bool own[SCOPES]) {
+static void meet(RaceOrder *o, const RaceBlock *b, const Warp *w, uint32_t lanes, Knowledge *sum,
+                 bool own[SCOPES]) {
     if (!b->threads_know) return;
     FOR_LANES(lane, lanes) {
         const Knowledge *k = &b->threads[(uint32_t)w->index * WARP_SIZE + lane];
@@ -101,7 +106,8 @@ static void meet_now(RaceOrder *o, const RaceBlock *b, const Warp *w, uint32_t l
     int count = 0;
     uint32_t first = b->first + (uint32_t)w->index * WARP_SIZE, warp_time = b->warp_time[w->index];
     bool whole = lanes == w->exists;
-    if (whole) entries[count++] = warp_entry(first, o->now);
+    if (whole)
+        entries[count++] = warp_entry(first, o->now);
     else {
         FOR_LANES(lane, lanes) entries[count++] = thread_entry(first + lane, o->now);
         if (warp_time > b->barrier_time) entries[count++] = warp_entry(first, warp_time);
@@ -110,7 +116,8 @@ static void meet_now(RaceOrder *o, const RaceBlock *b, const Warp *w, uint32_t l
 }
 
 // Every one of the lanes now knows `sum`.
-static void tell(RaceOrder *o, RaceBlock *b, Warp *w, uint32_t lanes, const Knowledge *sum, const bool own[SCOPES]) {
+static void tell(RaceOrder *o, RaceBlock *b, Warp *w, uint32_t lanes, const Knowledge *sum,
+                 const bool own[SCOPES]) {
     FOR_LANES(lane, lanes) {
         Knowledge *k = knowledge_of(o, b, w->block, (uint32_t)w->index * WARP_SIZE + lane);
         if (!k) return;
@@ -129,14 +136,17 @@ static void meet_whole_block(RaceOrder *o, RaceBlock *b, Block *block) {
     if (b->threads_know) {
         Knowledge sum = {0};
         bool own[SCOPES] = {false};
-        for (int i = 0; i < block->warp_count; i++) meet(o, b, &block->warps[i], block->warps[i].exists, &sum, own);
+        for (int i = 0; i < block->warp_count; i++)
+            meet(o, b, &block->warps[i], block->warps[i].exists, &sum, own);
         // The barrier itself orders the block's own threads from now on.
         if (!clock_only_of(sum.known, block_of(b->first))) clock_add(&o->clocks, &b->common.known, sum.known);
         for (int s = 0; s < SCOPES; s++) {
             clock_add(&o->clocks, &b->common.pending[s], sum.pending[s]);
             // Whoever made a fence of his own had all that the block had fenced before in his picture.
-            if (own[s]) clock_set(&b->common.fenced[s], clock_keep(sum.fenced[s]));
-            else clock_add(&o->clocks, &b->common.fenced[s], sum.fenced[s]);
+            if (own[s])
+                clock_set(&b->common.fenced[s], clock_keep(sum.fenced[s]));
+            else
+                clock_add(&o->clocks, &b->common.fenced[s], sum.fenced[s]);
         }
         knowledge_clear(&sum);
         forget_threads(b, block);
@@ -148,7 +158,8 @@ static void meet_whole_block(RaceOrder *o, RaceBlock *b, Block *block) {
 static uint32_t waiting_at(const Warp *w, int id) {
     uint32_t lanes = 0;
     for (int i = 0; i < w->fragment_count; i++)
-        if (w->fragments[i].state == WAIT_BARRIER && w->fragments[i].barrier == id) lanes |= w->fragments[i].mask;
+        if (w->fragments[i].state == WAIT_BARRIER && w->fragments[i].barrier == id)
+            lanes |= w->fragments[i].mask;
     return lanes;
 }
 
@@ -156,7 +167,8 @@ void order_barrier(RaceOrder *o, Block *block, int id) {
     RaceBlock *b = race_block(block);
     uint32_t waiting = 0;
     if (block->barriers[id].expected)
-        for (int i = 0; i < block->warp_count; i++) waiting += (uint32_t)__builtin_popcount(waiting_at(&block->warps[i], id));
+        for (int i = 0; i < block->warp_count; i++)
+            waiting += (uint32_t)__builtin_popcount(waiting_at(&block->warps[i], id));
     // A barrier of all threads orders those that have exited too; one of some threads only those that come.
     if (!block->barriers[id].expected || waiting == block->thread_count) {
         knowledge_clear(&b->arrived[id]);
@@ -172,7 +184,8 @@ void order_barrier(RaceOrder *o, Block *block, int id) {
         meet(o, b, &block->warps[i], lanes, &sum, own);
         meet_now(o, b, &block->warps[i], lanes, &sum);
     }
-    for (int i = 0; i < block->warp_count; i++) tell(o, b, &block->warps[i], waiting_at(&block->warps[i], id), &sum, own);
+    for (int i = 0; i < block->warp_count; i++)
+        tell(o, b, &block->warps[i], waiting_at(&block->warps[i], id), &sum, own);
     knowledge_clear(&sum);
     tick(o);
 }
@@ -193,14 +206,15 @@ void order_warp_sync(RaceOrder *o, Warp *w, uint32_t lanes) {
         bool own[SCOPES] = {false};
         meet(o, b, w, lanes, &sum, own);
         if (!whole) meet_now(o, b, w, lanes, &sum);
-        if (sum.known || sum.pending[0] || sum.pending[1] || sum.fenced[0] || sum.fenced[1]) tell(o, b, w, lanes, &sum, own);
+        if (sum.known || sum.pending[0] || sum.pending[1] || sum.fenced[0] || sum.fenced[1])
+            tell(o, b, w, lanes, &sum, own);
         knowledge_clear(&sum);
     }
     if (whole) b->warp_time[w->index] = o->now;
     tick(o);
 }
 
-// ---- Fences and flags ----------------------------------------------------------------------------------
+// ---- Fences and flags -------------------------------------------------------------------------------------
 
 void order_fence(RaceOrder *o, Warp *w, uint32_t lanes, bool of_block) {
     RaceBlock *b = race_block(w->block);
@@ -267,7 +281,8 @@ static void publish(RaceOrder *o, Flags *f, uint64_t address, Clock *published, 
         f->count++;
     }
     Clock **clock = &f->slots[slot].clock;
-    clock_set(clock, adds ? clock_grown(&o->clocks, *clock, published, &f->slots[slot].history) : clock_keep(published));
+    clock_set(clock, adds ? clock_grown(&o->clocks, *clock, published, &f->slots[slot].history)
+                          : clock_keep(published));
 }
 
 void order_flag(RaceOrder *o, const Access *a) {
@@ -277,12 +292,16 @@ void order_flag(RaceOrder *o, const Access *a) {
     bool acquires = atomic || (flags & IS_ACQUIRE), releases = flags & IS_RELEASE;
     // Shared memory belongs to one block, and so does what a .cta operation says.
     bool of_grid = a->memory->space == PTX_SPACE_GLOBAL && !(flags & SCOPE_CTA);
-    if (!releases && !o->flags.count && !b->flags.count && !b->threads_know && !b->common.fenced[SCOPE_BLOCK]) return;
+    if (!releases && !o->flags.count && !b->flags.count && !b->threads_know && !b->common.fenced[SCOPE_BLOCK])
+        return;
     FOR_LANES(lane, a->mask) {
         uint32_t thread = (uint32_t)a->warp->index * WARP_SIZE + lane;
         uint64_t address = (a->memory->base + a->offsets[lane]) & ~3ull;
-        Clock *found[SCOPES] = {reads ? flag_at(&b->flags, address) : NULL, reads && of_grid ? flag_at(&o->flags, address) : NULL};
-        Knowledge *k = b->threads_know || found[0] || found[1] || releases ? knowledge_of(o, b, a->warp->block, thread) : NULL;
+        Clock *found[SCOPES] = {reads ? flag_at(&b->flags, address) : NULL,
+                                reads && of_grid ? flag_at(&o->flags, address) : NULL};
+        Knowledge *k = b->threads_know || found[0] || found[1] || releases
+                           ? knowledge_of(o, b, a->warp->block, thread)
+                           : NULL;
         for (int s = 0; s < SCOPES; s++)
             if (found[s] && k) clock_add(&o->clocks, acquires ? &k->known : &k->pending[s], found[s]);
         if (!writes) continue;
@@ -304,7 +323,7 @@ void order_flag(RaceOrder *o, const Access *a) {
     if (releases) tick(o);
 }
 
-// ---- Blocks --------------------------------------------------------------------------------------------
+// ---- Blocks -----------------------------------------------------------------------------------------------
 
 bool order_by_clocks(RaceOrder *o, RaceBlock *b, uint32_t thread, uint32_t who, uint32_t time) {
     if (clock_time(&o->clocks, b->common.known, who) >= time) {

@@ -35,22 +35,22 @@ typedef struct {
         uint64_t history; // clock_grown's
         Clock *clock;     // NULL: nothing
         bool used;
-    } *slots;
+    } * slots;
     uint32_t capacity, count;
 } Flags;
 
 // racecheck's part of a Block.
 typedef struct RaceBlock {
-    uint32_t first;                  // thread 0, as clocks name it; thread t is first + t
+    uint32_t first; // thread 0, as clocks name it; thread t is first + t
     uint32_t barrier_time;
-    uint32_t warp_time[WARP_SIZE];   // of at most 32 warps
-    uint32_t all_time;               // every thread of the grid is known to here, seen so in all_known
+    uint32_t warp_time[WARP_SIZE]; // of at most 32 warps
+    uint32_t all_time;             // every thread of the grid is known to here, seen so in all_known
     const Clock *all_known;
-    Knowledge common;                // of all threads; no fence times
-    Knowledge *threads;              // or NULL
-    bool threads_know;               // `threads` is not all zeros
+    Knowledge common;                 // of all threads; no fence times
+    Knowledge *threads;               // or NULL
+    bool threads_know;                // `threads` is not all zeros
     Knowledge arrived[BARRIER_COUNT]; // of threads that have arrived at a barrier without waiting
-    Flags flags;                     // published at block scope
+    Flags flags;                      // published at block scope
     Shadow *shared;
     struct RaceBlock *next;
 } RaceBlock;
@@ -58,10 +58,10 @@ typedef struct RaceBlock {
 typedef struct {
     Machine *machine;
     uint32_t now;
-    bool off;          // time has run out: after 4 billion synchronisations nothing more is found
-    uint64_t blocks;   // of the grid
+    bool off;        // time has run out: after 4 billion synchronisations nothing more is found
+    uint64_t blocks; // of the grid
     Clocks clocks;
-    Flags flags;       // published at grid scope
+    Flags flags; // published at grid scope
 } RaceOrder;
 
 static inline RaceBlock *race_block(const Block *block) { return block->race_state; }
@@ -86,7 +86,8 @@ static inline bool order_knows(RaceOrder *order, RaceBlock *b, uint32_t thread, 
     if (time <= b->all_time || who == me) return true;
     if (block_of(who) == block_of(me)) {
         if (time <= b->barrier_time) return true;
-        if (thread_of(who) / WARP_SIZE == thread / WARP_SIZE && time <= b->warp_time[thread / WARP_SIZE]) return true;
+        if (thread_of(who) / WARP_SIZE == thread / WARP_SIZE && time <= b->warp_time[thread / WARP_SIZE])
+            return true;
     }
     if (!b->common.known && !b->threads_know) return false;
     return order_by_clocks(order, b, thread, who, time);

@@ -2,15 +2,17 @@
 
 #include <stdlib.h>
 
-// ---- Lists of accesses ---------------------------------------------------------------------------------
+// ---- Lists of accesses ------------------------------------------------------------------------------------
 
 uint32_t readers_add(ReaderPool *pool, Readers readers) {
     uint32_t at = pool->free;
-    if (at) pool->free = pool->readers[at].next;
+    if (at)
+        pool->free = pool->readers[at].next;
     else {
         if (pool->count == pool->capacity) {
             uint32_t capacity = pool->capacity ? pool->capacity * 2 : 256;
-            Readers *grown = capacity > pool->capacity ? realloc(pool->readers, capacity * sizeof *grown) : NULL;
+            Readers *grown =
+                capacity > pool->capacity ? realloc(pool->readers, capacity * sizeof *grown) : NULL;
             if (!grown) return 0;
             pool->readers = grown;
             pool->capacity = capacity;
@@ -43,7 +45,7 @@ static uint32_t readers_copied(ReaderPool *pool, uint32_t list) {
     return copy;
 }
 
-// ---- Shadows -------------------------------------------------------------------------------------------
+// ---- Shadows ----------------------------------------------------------------------------------------------
 
 Shadow *shadow_new(size_t bytes, unsigned skew, unsigned shift) {
     size_t count = ((bytes + skew) >> shift) + 1;

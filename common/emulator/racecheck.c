@@ -35,7 +35,7 @@ typedef struct {
     bool is_atomic;      // read-modify-write
     bool is_volatile;    // the weak promise of C's volatile, nothing stronger
     bool many_words;
-    bool of_block;       // .cta scope
+    bool of_block; // .cta scope
 } Site;
 
 // A pair of places that was reported, to make the ten-thousandth time cheap.
@@ -65,9 +65,10 @@ typedef struct {
     const Access *a;
     Shadow *shadow;
     const Site *site;
-    uint16_t code;       // of `site`, with its kind
-    uint32_t all_time;   // everyone who may access this memory is known to here
-    uint32_t first;      // lane 0, as clocks name it
+    uint16_t code;     // of `site`, with its kind
+    uint32_t all_time; // everyone who may access this memory is known to here
+    uint32_t first;    // lane 0, as clocks name it
+    bool within;       // lanes of this one access are compared with each other
 } Check;
 
 static bool fail(Racecheck *r) {
@@ -75,7 +76,7 @@ static bool fail(Racecheck *r) {
     return false;
 }
 
-// ---- Places --------------------------------------------------------------------------------------------
+// ---- Places -----------------------------------------------------------------------------------------------
 
 // True when the lanes touch more than one place.
 static bool touches_many(const Access *a) {
@@ -128,9 +129,11 @@ static bool races(const Site *x, const Site *y, bool same_block) {
 
 // An access of kind `later` that comes after one of kind `earlier` and is ordered behind it stands for
 // both: whatever would race with the earlier one, and is not ordered behind the later, races with that.
-static bool stands_for(RaceKind later, RaceKind earlier) { return later == earlier || earlier == RACE_STRONG_READ; }
+static bool stands_for(RaceKind later, RaceKind earlier) {
+    return later == earlier || earlier == RACE_STRONG_READ;
+}
 
-// ---- Reports -------------------------------------------------------------------------------------------
+// ---- Reports ----------------------------------------------------------------------------------------------
 
 // The slot of a pair of places; *is_new tells whether it was just made. NULL: the table is full.
 static Reported *reported(Racecheck *r, uint64_t pair, bool *is_new) {
@@ -157,20 +160,28 @@ static const char *hazard(const Site *now, const Site *before) {
 }
 
 // What would have ordered the two.
-static const char *missing(const Check *c, uint32_t lane, uint32_t other, const Site *site) {
+static const char *missing(const Check *c, uint32_t lane, uint32_t other, uint16_t other_code) {
+    const Site *site = c->site;
     if (block_of(other) != block_of(c->first))
-        return "and only a fence with an atomic or a flag, or the end of the kernel, orders two blocks";
-    if (thread_of(other) / WARP_SIZE != thread_of(c->first + lane) / WARP_SIZE) return "with no barrier between them";
-    if (site->is_volatile) return "with no __syncwarp() between them: volatile does not order lanes of a warp";
+        return "and nothing orders the two blocks: a fence with an atomic or a flag would, or the end of the "
+               "kernel";
+    if (thread_of(other) / WARP_SIZE != thread_of(c->first + lane) / WARP_SIZE)
+        return "with no barrier between them";
+    if (other_code == c->code && site->kind == RACE_WRITE && c->within)
+        return "in the same instruction: which value stays is left to chance";
+    if (site->is_volatile)
+        return "with no __syncwarp() between them: volatile does not order lanes of a warp";
     return "with no barrier and no __syncwarp() between them: lanes of a warp need not run together";
 }
 
-static void report_race(const Check *c, uint32_t lane, uint64_t offset, uint32_t other, uint16_t other_code, bool same_value) {
+static void report_race(const Check *c, uint32_t lane, uint64_t offset, uint32_t other, uint16_t other_code,
+                        bool same_value) {
     Racecheck *r = c->r;
     Machine *m = r->order.machine;
     const Site *before = site_at(r, other_code);
     bool is_new;
-    Reported *slot = reported(r, 1ull << 63 | (uint64_t)c->code << 32 | (uint64_t)other_code << 1 | same_value, &is_new);
+    Reported *slot =
+        reported(r, 1ull << 63 | (uint64_t)c->code << 32 | (uint64_t)other_code << 1 | same_value, &is_new);
     if (!slot || !is_new) {
         m->result->findings_total++;
         if (slot && slot->finding >= 0) m->result->findings[slot->finding].count++;
@@ -179,20 +190,25 @@ static void report_race(const Check *c, uint32_t lane, uint64_t offset, uint32_t
     const Access *a = c->a;
     const EmulatorLaunch *launch = m->launch;
     uint32_t thread = thread_of(other), block = block_of(other), size = a->in->width;
-    unsigned at[3] = {thread % launch->block[0], thread / launch->block[0] % launch->block[1], thread / launch->block[0] / launch->block[1]};
-    unsigned of[3] = {block % launch->grid[0], block / launch->grid[0] % launch->grid[1], block / launch->grid[0] / launch->grid[1]};
+    unsigned at[3] = {thread % launch->block[0], thread / launch->block[0] % launch->block[1],
+                      thread / launch->block[0] / launch->block[1]};
+    unsigned of[3] = {block % launch->grid[0], block / launch->grid[0] % launch->grid[1],
+                      block / launch->grid[0] / launch->grid[1]};
     char name[128], where[64] = "", of_block[64] = "";
     uint64_t index, bytes;
     name_object(m, a->warp, a->memory, offset, name, &index, &bytes);
-    const Instruction *other_in = before->instruction >= 0 ? m->program->by_number[before->instruction] : NULL;
+    const Instruction *other_in =
+        before->instruction >= 0 ? m->program->by_number[before->instruction] : NULL;
     int line = other_in ? place_of(m->program, other_in).line : 0;
     if (line) snprintf(where, sizeof where, " at line %d", line);
     bool is_foreign = block != block_of(c->first);
     if (is_foreign) snprintf(of_block, sizeof of_block, " of block (%u,%u,%u)", of[0], of[1], of[2]);
-    Finding *f = report(m, same_value ? FINDING_RACE_SAME_VALUE : FINDING_RACE, a->warp, (int)lane, a->in, other_in, false,
-                        "%s %s at byte %llu (element %llu) that thread (%u,%u,%u)%s %s%s, %s (%s)%s", doing(c->site), name,
-                        (unsigned long long)index, (unsigned long long)(index / size), at[0], at[1], at[2], of_block, done(before), where,
-                        missing(c, lane, other, c->site), hazard(c->site, before), same_value ? "; both write the same value" : "");
+    Finding *f =
+        report(m, same_value ? FINDING_RACE_SAME_VALUE : FINDING_RACE, a->warp, (int)lane, a->in, other_in,
+               false, "%s %s at byte %llu (element %llu) that thread (%u,%u,%u)%s %s%s, %s (%s)%s",
+               doing(c->site), name, (unsigned long long)index, (unsigned long long)(index / size), at[0],
+               at[1], at[2], of_block, done(before), where, missing(c, lane, other, other_code),
+               hazard(c->site, before), same_value ? "; both write the same value" : "");
     if (!f) return;
     slot->finding = m->result->finding_count - 1;
     memcpy(f->other_thread, at, sizeof at);
@@ -206,7 +222,7 @@ static void report_race(const Check *c, uint32_t lane, uint64_t offset, uint32_t
     f->is_atomic = c->site->is_atomic;
 }
 
-// ---- One granule ---------------------------------------------------------------------------------------
+// ---- One granule ------------------------------------------------------------------------------------------
 
 static inline bool knows(const Check *c, uint32_t lane, uint32_t who, uint32_t time) {
     if (time <= c->all_time) return true;
@@ -235,7 +251,8 @@ static void check_write(const Check *c, size_t g, uint64_t offset, uint32_t lane
     report_race(c, (uint32_t)lane, offset, s->write_who[g], s->write_site[g], same);
 }
 
-static void check_one(const Check *c, uint64_t offset, uint32_t lanes, uint32_t who, uint32_t time, uint16_t site) {
+static void check_one(const Check *c, uint64_t offset, uint32_t lanes, uint32_t who, uint32_t time,
+                      uint16_t site) {
     if (!races(c->site, site_at(c->r, site), block_of(who) == block_of(c->first))) return;
     int lane = unordered(c, lanes, who, time);
     if (lane >= 0) report_race(c, (uint32_t)lane, offset, who, site, false);
@@ -250,7 +267,8 @@ static void check_accesses(const Check *c, size_t g, uint64_t offset, uint32_t l
     }
     for (uint32_t at = s->access_who[g]; at; at = c->r->readers.readers[at].next) {
         Readers one = c->r->readers.readers[at];
-        if (one.time > c->all_time) FOR_LANES(lane, one.lanes) check_one(c, offset, lanes, one.who + lane, one.time, one.site);
+        if (one.time > c->all_time)
+            FOR_LANES(lane, one.lanes) check_one(c, offset, lanes, one.who + lane, one.time, one.site);
     }
 }
 
@@ -264,14 +282,16 @@ static void record_write(const Check *c, size_t g, uint32_t lane) {
     s->access_site[g] = 0;
 }
 
+// May the access `old` be forgotten for one by `lanes` now? Only the cheap ways to know are tried: clocks
+// stay unopened, and a list is a little longer than it need be.
 static bool is_replaced(const Check *c, uint32_t lanes, const Readers *old) {
     // Whoever comes later to shared memory is of this block, and knows it too.
     if (old->time <= c->all_time && c->a->memory->space == PTX_SPACE_SHARED) return true;
     if (!stands_for((RaceKind)(c->code & SITE_KIND), (RaceKind)(old->site & SITE_KIND))) return false;
-    uint32_t lane = (uint32_t)__builtin_ctz(lanes);
-    if (!(old->lanes & (old->lanes - 1))) return knows(c, lane, old->who + (uint32_t)__builtin_ctz(old->lanes), old->time);
     if (block_of(old->who) != block_of(c->first)) return false;
-    return old->time <= c->b->barrier_time || (old->who == c->first && old->time <= c->b->warp_time[thread_of(c->first) / WARP_SIZE]);
+    if (old->time <= c->b->barrier_time) return true;
+    if (old->who != c->first) return false;
+    return old->time <= c->b->warp_time[thread_of(c->first) / WARP_SIZE] || !(old->lanes & ~(lanes & -lanes));
 }
 
 // Adds `lanes` to the list of granule g, drops what they stand for, and keeps it short.
@@ -287,7 +307,8 @@ static void record_in_list(const Check *c, size_t g, uint32_t lanes) {
             one->lanes |= lanes;
             return;
         }
-        if (mine && stands_for((RaceKind)(c->code & SITE_KIND), (RaceKind)(one->site & SITE_KIND))) one->lanes &= ~lanes;
+        if (mine && stands_for((RaceKind)(c->code & SITE_KIND), (RaceKind)(one->site & SITE_KIND)))
+            one->lanes &= ~lanes;
         if (!one->lanes || is_replaced(c, lanes, one)) {
             *link = one->next;
             one->next = 0;
@@ -298,7 +319,8 @@ static void record_in_list(const Check *c, size_t g, uint32_t lanes) {
         last = at;
         link = &one->next;
     }
-    if (count >= MANY_READERS || (count >= FEW_READERS && block_of(pool->readers[last].who) != block_of(c->first))) {
+    if (count >= MANY_READERS ||
+        (count >= FEW_READERS && block_of(pool->readers[last].who) != block_of(c->first))) {
         // The oldest goes. With it races may be missed that only it would show; none is invented.
         for (link = &s->access_who[g]; *link != last;) link = &pool->readers[*link].next;
         *link = 0;
@@ -321,7 +343,8 @@ static void record_in_list(const Check *c, size_t g, uint32_t lanes) {
 static void record_access(const Check *c, size_t g, uint32_t lanes) {
     Shadow *s = c->shadow;
     bool is_list = s->access_site[g] == SITE_LIST;
-    Readers old = {0, s->access_time[g], s->access_who[g], 1, s->access_site[g]};
+    uint32_t who = s->access_who[g], lane = who % WARP_SIZE;
+    Readers old = {0, s->access_time[g], who - lane, 1u << lane, s->access_site[g]};
     bool single = !(lanes & (lanes - 1));
     if (!is_list && single && (!old.time || is_replaced(c, lanes, &old))) {
         s->access_time[g] = c->r->order.now;
@@ -331,11 +354,7 @@ static void record_access(const Check *c, size_t g, uint32_t lanes) {
     }
     if (!is_list) {
         uint32_t list = 0;
-        if (old.time) {
-            old.lanes = 1u << old.who % WARP_SIZE;
-            old.who -= old.who % WARP_SIZE;
-            list = readers_add(&c->r->readers, old);
-        }
+        if (old.time) list = readers_add(&c->r->readers, old);
         s->access_who[g] = list;
         s->access_site[g] = SITE_LIST;
     }
@@ -350,17 +369,20 @@ static void check_bytes(const Check *c, uint64_t offset, uint32_t bytes, uint32_
         uint64_t at = offset + ((uint64_t)(g - from) << c->shadow->shift);
         check_write(c, g, at, lanes);
         if (c->shadow->access_time[g]) check_accesses(c, g, at, lanes);
-        if (kind == RACE_WRITE) record_write(c, g, 31 - (uint32_t)__builtin_clz(lanes));
-        else record_access(c, g, lanes);
+        if (kind == RACE_WRITE)
+            record_write(c, g, 31 - (uint32_t)__builtin_clz(lanes));
+        else
+            record_access(c, g, lanes);
     }
 }
 
-// ---- Whole warps ---------------------------------------------------------------------------------------
+// ---- Whole warps ------------------------------------------------------------------------------------------
 
 // 32 lanes that access granules one after the other, 1 << per_lane each, all of them ordered in the
 // simple ways: by the block's barrier, or their own. Checks and records; false (and nothing is recorded) when
 // some granule needs a closer look. `count` is a constant where it is called, so that this becomes vectors.
-static inline __attribute__((always_inline)) bool check_run(const Check *c, size_t g, uint32_t count, uint32_t per_lane, bool is_write) {
+static inline __attribute__((always_inline)) bool check_run(const Check *c, size_t g, uint32_t count,
+                                                            uint32_t per_lane, bool is_write) {
     Shadow *s = c->shadow;
     uint32_t all = c->all_time, barrier = c->b->barrier_time, first = c->first, now = c->r->order.now;
     uint32_t *write_time = s->write_time + g, *write_who = s->write_who + g;
@@ -369,11 +391,13 @@ static inline __attribute__((always_inline)) bool check_run(const Check *c, size
     uint32_t bad = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t other = write_who[i] ^ first, mine = write_who[i] - first - (i >> per_lane);
-        bad |= (uint32_t)(write_time[i] > all) & (uint32_t)(mine != 0) & ((uint32_t)(other >> THREAD_BITS != 0) | (uint32_t)(write_time[i] > barrier));
+        bad |= (uint32_t)(write_time[i] > all) & (uint32_t)(mine != 0) &
+               ((uint32_t)(other >> THREAD_BITS != 0) | (uint32_t)(write_time[i] > barrier));
     }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t other = access_who[i] ^ first, mine = access_who[i] - first - (i >> per_lane);
-        bad |= (uint32_t)(access_time[i] > all) & (uint32_t)(mine != 0) & ((uint32_t)(other >> THREAD_BITS != 0) | (uint32_t)(access_time[i] > barrier));
+        bad |= (uint32_t)(access_time[i] > all) & (uint32_t)(mine != 0) &
+               ((uint32_t)(other >> THREAD_BITS != 0) | (uint32_t)(access_time[i] > barrier));
     }
     // Lists and strong writes have bit 1 set: a read may not take their place.
     uint16_t sites = 0;
@@ -405,7 +429,7 @@ static bool check_contiguous(const Check *c) {
 }
 
 // Two lanes that one instruction makes write the same place. Returns the lanes to go on with, one a place.
-static uint32_t check_within(const Check *c) {
+static uint32_t check_within(Check *c) {
     const Access *a = c->a;
     uint64_t before = 0;
     bool is_rising = true, is_first = true;
@@ -416,11 +440,13 @@ static uint32_t check_within(const Check *c) {
     }
     if (is_rising) return a->mask;
     uint32_t alone = a->mask;
+    c->within = true;
     uint8_t owner[2 * WARP_SIZE]; // an open-addressing table of lanes
     uint64_t used = 0;
     FOR_LANES(lane, a->mask) {
         uint64_t slot = (a->offsets[lane] * 0x9e3779b97f4a7c15ull) >> 58;
-        while (used >> slot & 1 && a->offsets[owner[slot]] != a->offsets[lane]) slot = (slot + 1) % (2 * WARP_SIZE);
+        while (used >> slot & 1 && a->offsets[owner[slot]] != a->offsets[lane])
+            slot = (slot + 1) % (2 * WARP_SIZE);
         if (used >> slot & 1) {
             uint32_t width = a->in->literal[1];
             const unsigned char *values = a->values;
@@ -431,6 +457,7 @@ static uint32_t check_within(const Check *c) {
         used |= 1ull << slot;
         owner[slot] = (uint8_t)lane;
     }
+    c->within = false;
     return alone;
 }
 
@@ -439,13 +466,16 @@ static Shadow *shadow_for(Racecheck *r, RaceBlock *b, Memory *memory, uint32_t w
     unsigned shift = width >= 4 ? 2 : width / 2;
     Shadow *s = is_shared ? b->shared : memory->race;
     if (s && s->shift <= shift) return s;
-    Shadow *fresh = s ? shadow_refined(s, memory->bytes, shift, &r->readers) : shadow_new(memory->bytes, (unsigned)memory->base & 3, shift);
+    Shadow *fresh = s ? shadow_refined(s, memory->bytes, shift, &r->readers)
+                      : shadow_new(memory->bytes, (unsigned)memory->base & 3, shift);
     if (!fresh) {
         fail(r);
         return NULL;
     }
-    if (is_shared) b->shared = fresh;
-    else memory->race = fresh;
+    if (is_shared)
+        b->shared = fresh;
+    else
+        memory->race = fresh;
     if (is_shared && shift < r->shared_shift) r->shared_shift = shift;
     return fresh;
 }
@@ -457,27 +487,35 @@ static void access_checked(void *self, const Access *a) {
     if ((!is_shared && memory->space != PTX_SPACE_GLOBAL) || memory->read_only || r->order.off) return;
     RaceBlock *b = race_block(a->warp->block);
     if (a->is_volatile) order_flag(&r->order, a);
-    Check check = {.r = r, .b = b, .a = a, .shadow = shadow_for(r, b, memory, a->in->width), .code = site_of(r, a),
-                   .all_time = is_shared ? b->barrier_time : b->all_time, .first = b->first + (uint32_t)a->warp->index * WARP_SIZE};
+    Check check = {.r = r,
+                   .b = b,
+                   .a = a,
+                   .shadow = shadow_for(r, b, memory, a->in->width),
+                   .code = site_of(r, a),
+                   .all_time = is_shared ? b->barrier_time : b->all_time,
+                   .first = b->first + (uint32_t)a->warp->index * WARP_SIZE};
     const Check *c = &check;
     if (!check.shadow) return;
     check.site = site_at(r, check.code);
     if (a->contiguous && !a->is_volatile && check_contiguous(c)) return;
     RaceKind kind = (RaceKind)(check.code & SITE_KIND);
     uint64_t first = a->offsets[__builtin_ctz(a->mask)];
-    uint32_t lanes = kind == RACE_WRITE && !a->contiguous ? check_within(c) : a->mask;
+    uint32_t lanes = kind == RACE_WRITE && !a->contiguous ? check_within(&check) : a->mask;
     bool uniform = kind != RACE_WRITE && !a->contiguous && !touches_many(a);
-    if (uniform) check_bytes(c, first, a->bytes, a->mask);
-    else FOR_LANES(lane, lanes) check_bytes(c, a->offsets[lane], a->bytes, 1u << lane);
+    if (uniform)
+        check_bytes(c, first, a->bytes, a->mask);
+    else
+        FOR_LANES(lane, lanes) check_bytes(c, a->offsets[lane], a->bytes, 1u << lane);
     if (r->order.clocks.failed) fail(r);
 }
 
-// ---- The observer --------------------------------------------------------------------------------------
+// ---- The observer -----------------------------------------------------------------------------------------
 
 static void block_started(void *self, Block *block) {
     Racecheck *r = self;
     RaceBlock *b = r->free_blocks;
-    if (b) r->free_blocks = b->next;
+    if (b)
+        r->free_blocks = b->next;
     else if (!(b = calloc(1, sizeof *b))) {
         fail(r);
         return;
@@ -501,9 +539,15 @@ static void block_ended(void *self, Block *block) {
     r->free_blocks = b;
 }
 
-static void passed_barrier(void *self, Block *block, int id) { order_barrier(&((Racecheck *)self)->order, block, id); }
-static void arrived_at(void *self, Warp *warp, uint32_t mask, int id) { order_arrive(&((Racecheck *)self)->order, warp, mask, id); }
-static void passed_warp_sync(void *self, Warp *warp, uint32_t mask) { order_warp_sync(&((Racecheck *)self)->order, warp, mask); }
+static void passed_barrier(void *self, Block *block, int id) {
+    order_barrier(&((Racecheck *)self)->order, block, id);
+}
+static void arrived_at(void *self, Warp *warp, uint32_t mask, int id) {
+    order_arrive(&((Racecheck *)self)->order, warp, mask, id);
+}
+static void passed_warp_sync(void *self, Warp *warp, uint32_t mask) {
+    order_warp_sync(&((Racecheck *)self)->order, warp, mask);
+}
 static void passed_fence(void *self, Warp *warp, uint32_t mask, const Instruction *in) {
     order_fence(&((Racecheck *)self)->order, warp, mask, in->flags & SCOPE_CTA);
 }
@@ -536,7 +580,14 @@ bool racecheck_observe(Machine *m, Observer *observer) {
     r->order.blocks = (uint64_t)grid[0] * grid[1] * grid[2];
     r->shared_shift = 2;
     r->site_count = 1; // codes below 4 are of no place
-    *observer = (Observer){.access = access_checked, .block_start = block_started, .block_end = block_ended, .barrier = passed_barrier,
-                           .arrive = arrived_at, .warp_sync = passed_warp_sync, .fence = passed_fence, .end = ended, .self = r};
+    *observer = (Observer){.access = access_checked,
+                           .block_start = block_started,
+                           .block_end = block_ended,
+                           .barrier = passed_barrier,
+                           .arrive = arrived_at,
+                           .warp_sync = passed_warp_sync,
+                           .fence = passed_fence,
+                           .end = ended,
+                           .self = r};
     return true;
 }

@@ -8,14 +8,15 @@
 
 typedef struct {
     Lowering *l;
-    unsigned char *uses;      // [function][place]
-    unsigned char *calls;     // [caller][callee]
+    unsigned char *uses;  // [function][place]
+    unsigned char *calls; // [caller][callee]
     size_t functions, places;
 } Reach;
 
 static void look_at(Reach *r, size_t function, const PtxOperand *o) {
     const Program *p = r->l->program;
-    if (o->kind == PTX_OPERAND_FUNCTION && o->function) r->calls[function * r->functions + (size_t)o->function->index] = 1;
+    if (o->kind == PTX_OPERAND_FUNCTION && o->function)
+        r->calls[function * r->functions + (size_t)o->function->index] = 1;
     if (o->kind == PTX_OPERAND_VARIABLE)
         for (size_t i = 0; i < r->places; i++)
             if (p->shared[i].variable == o->variable) r->uses[function * r->places + i] = 1;
@@ -58,7 +59,8 @@ static void follow_calls(Reach *r) {
 }
 
 bool find_shared_uses(Lowering *l) {
-    Reach r = {.l = l, .functions = (size_t)l->module->function_count, .places = (size_t)l->program->shared_count};
+    Reach r = {
+        .l = l, .functions = (size_t)l->module->function_count, .places = (size_t)l->program->shared_count};
     if (!r.places) return true;
     r.uses = arena_array(l->arena, r.functions * r.places + 1, 1);
     r.calls = arena_array(l->arena, r.functions * r.functions + 1, 1);

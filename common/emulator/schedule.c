@@ -10,8 +10,8 @@
 #include "machine.h"
 
 enum {
-    BLOCK_POLLS = 512,       // volatile loads and atomics of a block before the next block gets a turn (schedule 0)
-    WARP_TURN = 2000,        // of a warp, before the next warp of the block
+    BLOCK_POLLS = 512, // volatile loads and atomics of a block before the next block gets a turn (schedule 0)
+    WARP_TURN = 2000,  // of a warp, before the next warp of the block
     SCRAMBLED_IN_FLIGHT = 8, // blocks at a time under a seed
     CANCEL_INTERVAL = 64,    // turns between two looks at launch->cancel
 };
@@ -24,10 +24,11 @@ uint64_t random_next(Random *random) {
     return z ^ (z >> 31);
 }
 
-// ---- Blocks ----------------------------------------------------------------------------------------------------
+// ---- Blocks -----------------------------------------------------------------------------------------------
 
 static void block_release(Block *b) {
-    for (int i = 0; i < b->warp_count; i++) {
+    if (!b) return;
+    for (int i = 0; b->warps && i < b->warp_count; i++) {
         free(b->warps[i].local.allocation);
         free(b->warps[i].local.initialised);
         async_free(b->warps[i].copies);
@@ -47,7 +48,11 @@ static Block *block_new(Machine *m) {
     b->warp_count = (int)((b->thread_count + WARP_SIZE - 1) / WARP_SIZE);
     b->warps = calloc((size_t)b->warp_count, sizeof *b->warps);
     size_t bytes = m->shared_bytes ? (m->shared_bytes + 63) / 64 * 64 : 64;
-    b->shared = (Memory){.name = "shared memory", .space = PTX_SPACE_SHARED, .base = SHARED_WINDOW, .bytes = m->shared_bytes, .in_use = true};
+    b->shared = (Memory){.name = "shared memory",
+                         .space = PTX_SPACE_SHARED,
+                         .base = SHARED_WINDOW,
+                         .bytes = m->shared_bytes,
+                         .in_use = true};
     b->shared.allocation = b->shared.data = aligned_alloc(64, bytes);
     b->shared.initialised = calloc(bytes / 64 + 1, sizeof(uint64_t));
     if (!b->warps || !b->shared.data || !b->shared.initialised) {
@@ -103,8 +108,10 @@ static Block *block_start(Machine *m, uint64_t number) {
 static void block_end(Machine *m, Block *b) {
     for (int i = 0; i < m->observer_count; i++)
         if (m->observers[i].block_end) m->observers[i].block_end(m->observers[i].self, b);
-    if (m->free_block_count < m->free_block_capacity && !m->stopped) m->free_blocks[m->free_block_count++] = b;
-    else block_release(b);
+    if (m->free_block_count < m->free_block_capacity && !m->stopped)
+        m->free_blocks[m->free_block_count++] = b;
+    else
+        block_release(b);
 }
 
 // Runs one block to its end, or until it has polled memory so often that it may be waiting for another
@@ -136,7 +143,7 @@ static void block_step(Machine *m, Block *b) {
     if (!release_bystanders(m, b)) report_deadlock(m, b);
 }
 
-// ---- The grid --------------------------------------------------------------------------------------------------
+// ---- The grid ---------------------------------------------------------------------------------------------
 
 static uint64_t greatest_common_divisor(uint64_t a, uint64_t b) {
     while (b) {
@@ -172,11 +179,14 @@ static uint64_t blocks_in_flight(const Machine *m) {
     uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
     uint64_t warps = (threads + WARP_SIZE - 1) / WARP_SIZE;
     uint64_t each = (uint64_t)device->max_threads_per_sm / (warps * WARP_SIZE);
-    uint64_t shared = launch->dynamic_shared + m->kernel->info.static_shared + (uint64_t)device->shared_reserved_per_block;
-    if (shared && (uint64_t)device->shared_per_sm / shared < each) each = (uint64_t)device->shared_per_sm / shared;
+    uint64_t shared =
+        launch->dynamic_shared + m->kernel->info.static_shared + (uint64_t)device->shared_reserved_per_block;
+    if (shared && (uint64_t)device->shared_per_sm / shared < each)
+        each = (uint64_t)device->shared_per_sm / shared;
     if (each > (uint64_t)device->max_blocks_per_sm) each = (uint64_t)device->max_blocks_per_sm;
     if (m->kernel->registers) {
-        // Registers are given out to warps in units of 256 (CUDA Occupancy Calculator, allocation granularity).
+        // Registers are given out to warps in units of 256 (CUDA Occupancy Calculator, allocation
+        // granularity).
         uint64_t per_warp = ((uint64_t)m->kernel->registers * WARP_SIZE + 255) / 256 * 256;
         uint64_t fits = (uint64_t)device->registers_per_sm / per_warp / warps;
         if (fits < each) each = fits;
@@ -196,7 +206,13 @@ void run_grid(Machine *m) {
     m->free_block_capacity = (int)(window < 64 ? window : 64);
     m->free_blocks = calloc((size_t)m->free_block_capacity, sizeof *m->free_blocks);
     uint64_t count = 0, next = 0, turn = 0, turns = 0, stuck = 0;
-    if (!flight || !m->free_blocks) m->out_of_memory = m->stopped = true;
+    if (!flight || !m->free_blocks) {
+        free(flight);
+        free(m->free_blocks);
+        m->free_blocks = NULL;
+        m->out_of_memory = m->stopped = true;
+        return;
+    }
     while ((next < total || count) && !m->stopped) {
         if (launch->cancel && ++turns % CANCEL_INTERVAL == 0 && *launch->cancel) {
             m->stopped = true;
@@ -210,11 +226,16 @@ void run_grid(Machine *m) {
             if (!flight[count]) break;
             chosen = count++;
             if (m->scrambled && count < window) continue;
-        } else chosen = m->scrambled ? random_next(&m->random) % count : turn++ % count;
+        } else if (count)
+            chosen = m->scrambled ? random_next(&m->random) % count : turn++ % count;
+        else
+            break; // not reached: the window is at least one block wide
         Block *b = flight[chosen];
         if (m->stopped) break;
-        if (m->scrambled) block_step(m, b);
-        else block_run(m, b);
+        if (m->scrambled)
+            block_step(m, b);
+        else
+            block_run(m, b);
         if (!b->live_warps) {
             block_end(m, b);
             flight[chosen] = flight[--count];

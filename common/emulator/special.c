@@ -66,7 +66,8 @@ void execute_special(Machine *m, Warp *w, const Instruction *in, unsigned char *
     }
     if ((which >= SPECIAL_TID_Y && which <= SPECIAL_TID_Z) || which == SPECIAL_LANEID ||
         (which >= SPECIAL_LANEMASK_EQ && which <= SPECIAL_LANEMASK_GT)) {
-        for (unsigned lane = 0; lane < WARP_SIZE; lane++) to[lane] = (uint32_t)special_value(m, w, which, lane);
+        for (unsigned lane = 0; lane < WARP_SIZE; lane++)
+            to[lane] = (uint32_t)special_value(m, w, which, lane);
         return;
     }
     uint32_t value = (uint32_t)special_value(m, w, which, 0);

@@ -9,7 +9,7 @@
 
 #include "machine.h"
 
-// ---- Block barriers --------------------------------------------------------------------------------------------
+// ---- Block barriers ---------------------------------------------------------------------------------------
 
 static void release_fragment(Fragment *f) {
     f->state = READY;
@@ -39,10 +39,12 @@ static void check_aligned(Machine *m, Warp *w, int id) {
         if (!f->mask || f->state != WAIT_BARRIER || f->barrier != id) continue;
         const Instruction *in = instruction_of(f);
         if (!(in->flags & IS_ALIGNED)) continue;
-        if (!first) first = in;
+        if (!first)
+            first = in;
         else if (first != in && (m->launch->checks & CHECK_SYNC)) {
             report(m, FINDING_DIVERGENT_BARRIER, w, __builtin_ctz(f->mask), in, first, false,
-                   "and others of its warp meet at two different barriers: all threads of a block must reach the same __syncthreads()");
+                   "and others of its warp meet at two different barriers: all threads of a block must reach "
+                   "the same __syncthreads()");
             return;
         }
     }
@@ -77,9 +79,12 @@ bool execute_barrier(Machine *m, Warp *w, Fragment *f, const Instruction *in, ui
     uint32_t id = ((const uint32_t *)source(registers, in, 0))[first];
     uint32_t expected = in->src_count > 1 ? ((const uint32_t *)source(registers, in, 1))[first] : 0;
     if (m->counts) m->counts[in->number].barriers++;
-    if (id >= BARRIER_COUNT || expected > b->thread_count + WARP_SIZE - 1 || (in->src_count > 1 && (!expected || expected % WARP_SIZE))) {
+    if (id >= BARRIER_COUNT || expected > b->thread_count + WARP_SIZE - 1 ||
+        (in->src_count > 1 && (!expected || expected % WARP_SIZE))) {
         report(m, FINDING_BAD_CALL, w, (int)first, in, NULL, true,
-               "uses barrier %u for %u threads: barriers are 0 to 15, and their threads a multiple of 32 that the block has", id, expected);
+               "uses barrier %u for %u threads: barriers are 0 to 15, and their threads a multiple of 32 "
+               "that the block has",
+               id, expected);
         return false;
     }
     Barrier *barrier = &b->barriers[id];
@@ -89,10 +94,12 @@ bool execute_barrier(Machine *m, Warp *w, Fragment *f, const Instruction *in, ui
     }
     barrier->arrived += (uint32_t)__builtin_popcount(mask);
     if (expected) {
-        // A counted barrier counts whole warps: lanes that do not exist or have exited come with the last that do.
+        // A counted barrier counts whole warps: lanes that do not exist or have exited come with the last
+        // that do.
         uint32_t here = mask;
         for (int i = 0; i < w->fragment_count; i++)
-            if (w->fragments[i].state == WAIT_BARRIER && w->fragments[i].barrier == (int)id) here |= w->fragments[i].mask;
+            if (w->fragments[i].state == WAIT_BARRIER && w->fragments[i].barrier == (int)id)
+                here |= w->fragments[i].mask;
         uint32_t alive = w->exists & ~w->exited;
         if (!(alive & ~here)) barrier->arrived += WARP_SIZE - (uint32_t)__builtin_popcount(alive);
     }
@@ -105,8 +112,7 @@ bool execute_barrier(Machine *m, Warp *w, Fragment *f, const Instruction *in, ui
     if (in->operation != BARRIER_ARRIVE) {
         f->state = WAIT_BARRIER;
         f->barrier = (int)id;
-    }
-    else
+    } else
         for (int i = 0; i < m->observer_count; i++)
             if (m->observers[i].arrive) m->observers[i].arrive(m->observers[i].self, w, mask, (int)id);
     if (!is_complete(b, barrier)) return in->operation == BARRIER_ARRIVE;
@@ -115,7 +121,7 @@ bool execute_barrier(Machine *m, Warp *w, Fragment *f, const Instruction *in, ui
     return !m->stopped;
 }
 
-// ---- One warp --------------------------------------------------------------------------------------------------
+// ---- One warp ---------------------------------------------------------------------------------------------
 
 typedef struct {
     Fragment *fragment;
@@ -144,8 +150,10 @@ static void shuffle(Machine *m, Warp *w, const Gathering *g) {
     uint32_t values[WARP_SIZE];
     for (int p = 0; p < g->count; p++) {
         const uint32_t *from = source(g->parts[p].fragment->frame->registers, g->parts[p].in, 0);
-        if (g->parts[p].lanes == FULL_MASK) memcpy(values, from, sizeof values);
-        else FOR_LANES(lane, g->parts[p].lanes) values[lane] = from[lane];
+        if (g->parts[p].lanes == FULL_MASK)
+            memcpy(values, from, sizeof values);
+        else
+            FOR_LANES(lane, g->parts[p].lanes) values[lane] = from[lane];
     }
     for (int p = 0; p < g->count; p++) {
         const Instruction *in = g->parts[p].in;
@@ -175,22 +183,26 @@ static void shuffle(Machine *m, Warp *w, const Gathering *g) {
                 ok = from <= max_lane;
                 break;
             }
-            if (!ok) from = lane;
-            else in_range |= 1u << lane;
+            if (!ok)
+                from = lane;
+            else
+                in_range |= 1u << lane;
             from &= 31;
             if (!(g->lanes >> from & 1)) {
                 if (!missing) wanted = from;
                 missing |= 1u << lane;
                 result[lane] = 0x7fbadbadu; // undefined on hardware; a NaN here, so that nobody counts on it
-            } else result[lane] = values[from];
+            } else
+                result[lane] = values[from];
         }
         if (missing && (m->launch->checks & CHECK_SYNC)) {
-            Finding *finding = report(m, FINDING_SHUFFLE_INACTIVE, w, __builtin_ctz(missing), in, NULL, false,
-                                      "reads lane %u by a shuffle, but that lane %s: the value is undefined", wanted,
-                                      w->exited >> wanted & 1           ? "has exited"
-                                      : !(w->exists >> wanted & 1)      ? "does not exist in this block"
-                                      : !(g->members >> wanted & 1)     ? "is not in the mask"
-                                                                        : "takes no part");
+            Finding *finding =
+                report(m, FINDING_SHUFFLE_INACTIVE, w, __builtin_ctz(missing), in, NULL, false,
+                       "reads lane %u by a shuffle, but that lane %s: the value is undefined", wanted,
+                       w->exited >> wanted & 1       ? "has exited"
+                       : !(w->exists >> wanted & 1)  ? "does not exist in this block"
+                       : !(g->members >> wanted & 1) ? "is not in the mask"
+                                                     : "takes no part");
             if (finding) finding->index = wanted;
         }
         if (in->dst[0] >= 0) {
@@ -206,8 +218,11 @@ static void shuffle(Machine *m, Warp *w, const Gathering *g) {
 
 // Where full warps shuffle with one distance for all lanes, which is nearly always.
 static bool shuffle_fast(Fragment *f, const Instruction *in, uint32_t mask) {
-    if (mask != FULL_MASK || in->dst[0] < 0 || in->dst[1] >= 0 || !in->src[1].constant || !in->src[2].constant) return false;
-    uint32_t distance = *(const uint32_t *)in->src[1].constant & 31, c = *(const uint32_t *)in->src[2].constant;
+    if (mask != FULL_MASK || in->dst[0] < 0 || in->dst[1] >= 0 || !in->src[1].constant ||
+        !in->src[2].constant)
+        return false;
+    uint32_t distance = *(const uint32_t *)in->src[1].constant & 31,
+             c = *(const uint32_t *)in->src[2].constant;
     unsigned char *registers = f->frame->registers;
     uint32_t values[WARP_SIZE];
     memcpy(values, source(registers, in, 0), sizeof values);
@@ -228,7 +243,8 @@ static bool shuffle_fast(Fragment *f, const Instruction *in, uint32_t mask) {
 static void vote(const Gathering *g) {
     uint32_t yes = 0;
     for (int p = 0; p < g->count; p++)
-        yes |= *(const uint32_t *)source(g->parts[p].fragment->frame->registers, g->parts[p].in, 0) & g->parts[p].lanes;
+        yes |= *(const uint32_t *)source(g->parts[p].fragment->frame->registers, g->parts[p].in, 0) &
+               g->parts[p].lanes;
     for (int p = 0; p < g->count; p++) {
         const Instruction *in = g->parts[p].in;
         if (in->dst[0] < 0) continue;
@@ -237,7 +253,9 @@ static void vote(const Gathering *g) {
             FOR_LANES(lane, lanes) to[lane] = yes;
             continue;
         }
-        bool value = in->operation == VOTE_ALL ? yes == g->lanes : in->operation == VOTE_ANY ? yes != 0 : yes == g->lanes || yes == 0;
+        bool value = in->operation == VOTE_ALL   ? yes == g->lanes
+                     : in->operation == VOTE_ANY ? yes != 0
+                                                 : yes == g->lanes || yes == 0;
         *to = value ? *to | lanes : *to & ~lanes;
     }
 }
@@ -251,8 +269,8 @@ static uint64_t lane_value(const Part *part, unsigned lane, unsigned width) {
 
 static void match(const Gathering *g) {
     uint64_t values[WARP_SIZE] = {0};
-    for (int p = 0; p < g->count; p++)
-        FOR_LANES(lane, g->parts[p].lanes) values[lane] = lane_value(&g->parts[p], lane, g->parts[p].in->width);
+    for (int p = 0; p < g->count; p++) FOR_LANES(lane, g->parts[p].lanes)
+    values[lane] = lane_value(&g->parts[p], lane, g->parts[p].in->width);
     uint32_t first = (uint32_t)__builtin_ctz(g->lanes);
     for (int p = 0; p < g->count; p++) {
         const Instruction *in = g->parts[p].in;
@@ -280,13 +298,14 @@ static void redux(const Gathering *g) {
     const Instruction *in = g->parts[0].in;
     uint32_t result = 0;
     bool first = true;
-    for (int p = 0; p < g->count; p++)
-        FOR_LANES(lane, g->parts[p].lanes) {
+    for (int p = 0; p < g->count; p++) FOR_LANES(lane, g->parts[p].lanes) {
             uint32_t value = (uint32_t)lane_value(&g->parts[p], lane, 4);
             bool is_signed = in->type == PTX_S32;
             bool less = is_signed ? (int32_t)value < (int32_t)result : value < result;
-            if (first) result = value;
-            else switch (in->operation) {
+            if (first)
+                result = value;
+            else
+                switch (in->operation) {
                 case REDUX_ADD: result += value; break;
                 case REDUX_MIN: result = less ? value : result; break;
                 case REDUX_MAX: result = less ? result : value; break;
@@ -356,7 +375,8 @@ static void merge_parts(Gathering *g) {
     for (int a = 0; a < g->count; a++)
         for (int b = a + 1; b < g->count; b++) {
             Fragment *x = g->parts[a].fragment, *y = g->parts[b].fragment;
-            if (!x->mask || !y->mask || x->pc != y->pc || x->frame != y->frame || x->join != y->join) continue;
+            if (!x->mask || !y->mask || x->pc != y->pc || x->frame != y->frame || x->join != y->join)
+                continue;
             x->mask |= y->mask;
             y->mask = 0;
         }
@@ -409,27 +429,30 @@ uint32_t lanes_that_sync(const Warp *w, const Fragment *f, const Instruction *in
     if (first == mask || masks_conflict(masks, mask)) return mask;
     for (uint32_t left = mask; left;) {
         uint32_t group = with_equal_masks(masks, left);
-        if (((masks[__builtin_ctz(group)] | group) & w->exists & ~w->exited) != group) return first; // waits for others
+        if (((masks[__builtin_ctz(group)] | group) & w->exists & ~w->exited) != group)
+            return first; // waits for others
         left &= ~group;
     }
     return mask;
 }
 
-static void check_members(Machine *m, Warp *w, const Instruction *in, const uint32_t *masks, uint32_t group, uint32_t mask) {
+static void check_members(Machine *m, Warp *w, const Instruction *in, const uint32_t *masks, uint32_t group,
+                          uint32_t mask) {
     uint32_t members = masks[__builtin_ctz(group)], outside = group & ~members, exited = members & w->exited;
     uint32_t differ = members & mask & ~group;
     if (!(m->launch->checks & CHECK_SYNC)) return;
     if (outside)
-        report(m, FINDING_BAD_MASK, w, __builtin_ctz(outside), in, NULL, false, "executes %s with mask 0x%08x, which does not name it",
-               operation_words(in), members);
+        report(m, FINDING_BAD_MASK, w, __builtin_ctz(outside), in, NULL, false,
+               "executes %s with mask 0x%08x, which does not name it", operation_words(in), members);
     else if (differ)
         report(m, FINDING_BAD_MASK, w, __builtin_ctz(group), in, NULL, false,
-               "executes %s with mask 0x%08x, which names lane %d; that lane gives mask 0x%08x: all lanes that a mask names must give the same",
+               "executes %s with mask 0x%08x, which names lane %d; that lane gives mask 0x%08x: all lanes "
+               "that a mask names must give the same",
                operation_words(in), members, __builtin_ctz(differ), masks[__builtin_ctz(differ)]);
     else if (exited && in->kind != KIND_WARP_BARRIER) {
         Finding *finding = report(m, FINDING_BAD_MASK, w, __builtin_ctz(group), in, NULL, false,
-                                  "executes %s with mask 0x%08x, which names lane %d; that lane has exited", operation_words(in), members,
-                                  __builtin_ctz(exited));
+                                  "executes %s with mask 0x%08x, which names lane %d; that lane has exited",
+                                  operation_words(in), members, __builtin_ctz(exited));
         if (finding) finding->index = __builtin_ctz(exited);
     }
 }
@@ -438,7 +461,8 @@ bool execute_warp_sync(Machine *m, Warp *w, Fragment *f, const Instruction *in, 
     const uint32_t *masks = member_masks(f, in);
     uint32_t group = with_equal_masks(masks, mask), members = masks[__builtin_ctz(mask)];
     check_members(m, w, in, masks, group, mask);
-    if (group != mask && !masks_conflict(masks, mask)) { // lanes_that_sync() has seen that each group is complete
+    if (group != mask &&
+        !masks_conflict(masks, mask)) { // lanes_that_sync() has seen that each group is complete
         // The masks may lie in the register that the first group's results go to.
         uint32_t kept[WARP_SIZE];
         memcpy(kept, masks, sizeof kept);
@@ -446,7 +470,8 @@ bool execute_warp_sync(Machine *m, Warp *w, Fragment *f, const Instruction *in, 
         for (uint32_t left = mask; left && !m->stopped; left &= ~group) {
             group = with_equal_masks(kept, left);
             if (left != mask) check_members(m, w, in, kept, group, mask);
-            Gathering tile = {.parts = {{f, in, group}}, .count = 1, .lanes = group, .members = kept[__builtin_ctz(group)]};
+            Gathering tile = {
+                .parts = {{f, in, group}}, .count = 1, .lanes = group, .members = kept[__builtin_ctz(group)]};
             perform(m, w, &tile);
         }
         return !m->stopped;
@@ -487,9 +512,10 @@ void recheck_waits(Machine *m, Warp *w) {
         if ((g.lanes & needed) != needed) continue;
         uint32_t exited = f->member_mask & w->exited;
         if (exited && in->kind != KIND_WARP_BARRIER && (m->launch->checks & CHECK_SYNC)) {
-            Finding *finding = report(m, FINDING_BAD_MASK, w, __builtin_ctz(f->mask), in, NULL, false,
-                                      "waits in %s with mask 0x%08x for lane %d, which exits without taking part", operation_words(in),
-                                      f->member_mask, __builtin_ctz(exited));
+            Finding *finding =
+                report(m, FINDING_BAD_MASK, w, __builtin_ctz(f->mask), in, NULL, false,
+                       "waits in %s with mask 0x%08x for lane %d, which exits without taking part",
+                       operation_words(in), f->member_mask, __builtin_ctz(exited));
             if (finding) finding->index = __builtin_ctz(exited);
         }
         count_operation(m, in);
@@ -502,7 +528,7 @@ void recheck_waits(Machine *m, Warp *w) {
         if (is_complete(b, &b->barriers[id]) && !b->barriers[id].expected) complete_barrier(m, b, id);
 }
 
-// ---- Deadlock --------------------------------------------------------------------------------------------------
+// ---- Deadlock ---------------------------------------------------------------------------------------------
 
 void report_deadlock(Machine *m, Block *b) {
     // Who waits where: the first waiting place, how many threads wait there, and the first thread that is
@@ -516,7 +542,8 @@ void report_deadlock(Machine *m, Block *b) {
                 first_warp = &b->warps[k];
             }
     if (!first) {
-        report(m, FINDING_DEADLOCK, NULL, -1, NULL, NULL, true, "no thread of block (%u,%u,%u) can go on", b->id[0], b->id[1], b->id[2]);
+        report(m, FINDING_DEADLOCK, NULL, -1, NULL, NULL, true, "no thread of block (%u,%u,%u) can go on",
+               b->id[0], b->id[1], b->id[2]);
         return;
     }
     const Instruction *in = instruction_of(first), *other = NULL;
@@ -530,7 +557,8 @@ void report_deadlock(Machine *m, Block *b) {
             if (!f->mask || f->state == READY) continue;
             const Instruction *at = instruction_of(f);
             seen |= f->mask;
-            if (at == in) here += (unsigned)__builtin_popcount(f->mask);
+            if (at == in)
+                here += (unsigned)__builtin_popcount(f->mask);
             else {
                 elsewhere += (unsigned)__builtin_popcount(f->mask);
                 if (!other) other = at;

@@ -18,7 +18,8 @@ static uint64_t argument(const Fragment *f, const CallDetail *detail, int k, uns
     uint64_t value = 0;
     if (k >= detail->argument_count) return 0;
     uint32_t bytes = detail->arguments[k].bytes;
-    memcpy(&value, f->frame->registers + detail->arguments[k].offset + (size_t)lane * bytes, bytes < 8 ? bytes : 8);
+    memcpy(&value, f->frame->registers + detail->arguments[k].offset + (size_t)lane * bytes,
+           bytes < 8 ? bytes : 8);
     return value;
 }
 
@@ -70,8 +71,10 @@ static uint64_t next_argument(Machine *m, const Warp *w, int lane, Arguments *a,
 }
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral" // the format is built here, from a fixed set of conversions
-static int convert(Machine *m, const Warp *w, int lane, Arguments *a, const char *spec, char kind, bool is_long, char *out, size_t room) {
+#pragma GCC diagnostic ignored                                                                               \
+    "-Wformat-nonliteral" // the format is built here, from a fixed set of conversions
+static int convert(Machine *m, const Warp *w, int lane, Arguments *a, const char *spec, char kind,
+                   bool is_long, char *out, size_t room) {
     char format[80], text[MAX_STRING];
     switch (kind) {
     case 'd':
@@ -91,8 +94,7 @@ static int convert(Machine *m, const Warp *w, int lane, Arguments *a, const char
     case 'c':
         snprintf(format, sizeof format, "%sc", spec);
         return snprintf(out, room, format, (int)(next_argument(m, w, lane, a, 4) & 255));
-    case 'p':
-        return snprintf(out, room, "0x%llx", (unsigned long long)next_argument(m, w, lane, a, 8));
+    case 'p': return snprintf(out, room, "0x%llx", (unsigned long long)next_argument(m, w, lane, a, 8));
     case 's':
         if (!read_string(m, w, lane, next_argument(m, w, lane, a, 8), text)) {
             a->is_bad = true;
@@ -113,7 +115,8 @@ static int convert(Machine *m, const Warp *w, int lane, Arguments *a, const char
 
 // Flags, width and precision, from `q` to behind them, appended to `spec`; "*" takes an argument. No field is
 // wider than the longest text that is printed.
-static const char *read_spec(Machine *m, const Warp *w, int lane, Arguments *a, const char *q, char spec[64]) {
+static const char *read_spec(Machine *m, const Warp *w, int lane, Arguments *a, const char *q,
+                             char spec[64]) {
     size_t used = 1;
     while (*q && strchr("-+ #0", *q)) {
         if (used < 16) spec[used++] = *q;
@@ -129,21 +132,26 @@ static const char *read_spec(Machine *m, const Warp *w, int lane, Arguments *a, 
             any = true;
             q++;
         } else
-            for (; *q >= '0' && *q <= '9'; q++, any = true) number = number < MAX_STRING ? number * 10 + (*q - '0') : number;
+            for (; *q >= '0' && *q <= '9'; q++, any = true)
+                number = number < MAX_STRING ? number * 10 + (*q - '0') : number;
         if (number > MAX_STRING) number = MAX_STRING;
         if (number < -MAX_STRING) number = -MAX_STRING;
-        if (any && (!part || number >= 0)) used += (size_t)snprintf(spec + used, 64 - used, "%lld", (long long)number);
-        else if (part && any) used--; // a negative precision counts as none
+        if (any && (!part || number >= 0))
+            used += (size_t)snprintf(spec + used, 64 - used, "%lld", (long long)number);
+        else if (part && any)
+            used--; // a negative precision counts as none
     }
     spec[used] = 0;
     return q;
 }
 
-static void print_lane(Machine *m, const Warp *w, unsigned lane, const Instruction *in, uint64_t format_address, uint64_t list) {
+static void print_lane(Machine *m, const Warp *w, unsigned lane, const Instruction *in,
+                       uint64_t format_address, uint64_t list) {
     char format[MAX_STRING], out[2 * MAX_STRING];
     Arguments arguments = {.list = list};
     if (!read_string(m, w, (int)lane, format_address, format)) {
-        report(m, FINDING_OUT_OF_BOUNDS, w, (int)lane, in, NULL, true, "calls printf with a format at 0x%llx that cannot be read",
+        report(m, FINDING_OUT_OF_BOUNDS, w, (int)lane, in, NULL, true,
+               "calls printf with a format at 0x%llx that cannot be read",
                (unsigned long long)format_address);
         return;
     }
@@ -169,10 +177,13 @@ static void print_lane(Machine *m, const Warp *w, unsigned lane, const Instructi
         // Widths are bounded by the room: a longer text is cut.
         int length = convert(m, w, (int)lane, &arguments, spec, *q, is_long, out, sizeof out);
         if (arguments.is_bad) {
-            report(m, FINDING_OUT_OF_BOUNDS, w, (int)lane, in, NULL, true, "calls printf with an argument that cannot be read");
+            report(m, FINDING_OUT_OF_BOUNDS, w, (int)lane, in, NULL, true,
+                   "calls printf with an argument that cannot be read");
             return;
         }
-        if (length > 0 && !put(m, w, (int)lane, in, out, (size_t)length < sizeof out ? (size_t)length : sizeof out - 1)) return;
+        if (length > 0 &&
+            !put(m, w, (int)lane, in, out, (size_t)length < sizeof out ? (size_t)length : sizeof out - 1))
+            return;
         p = q + 1;
     }
 }
@@ -183,7 +194,8 @@ void execute_syscall(Machine *m, Warp *w, Fragment *f, const Instruction *in, ui
         // __assertfail(message, file, line, function, character size)
         uint32_t lane = (uint32_t)__builtin_ctz(mask);
         char message[MAX_STRING];
-        if (!read_string(m, w, (int)lane, argument(f, detail, 0, lane), message)) snprintf(message, sizeof message, "?");
+        if (!read_string(m, w, (int)lane, argument(f, detail, 0, lane), message))
+            snprintf(message, sizeof message, "?");
         report(m, FINDING_ASSERT, w, (int)lane, in, NULL, true, "failed the assertion `%.200s`", message);
         return;
     }

@@ -48,7 +48,7 @@ struct GpuKernel {
     void *handle;  // EmulatorKernel or CUfunction
 };
 
-Gpu *emulator_gpu_open(const char *profile, GpuError *error);
+Gpu *emulator_gpu_open(const char *name, GpuError *error);
 Gpu *nvidia_gpu_open(GpuError *error);
 
 // Fills `error` as a call's fault, no kernel's. Always false.

@@ -31,7 +31,7 @@ static bool set_limits(Gpu *gpu, size_t printf_bytes, size_t stack_bytes, GpuErr
     return true;
 }
 
-// ---- Memory ---------------------------------------------------------------------------------------------
+// ---- Memory -----------------------------------------------------------------------------------------------
 
 static bool allocate(Gpu *gpu, GpuBuffer *buffer, GpuError *error) {
     EmulatorError from = {0};
@@ -70,12 +70,13 @@ static bool set_read_only(Gpu *gpu, const GpuBuffer *buffer, bool read_only, Gpu
 }
 
 // Every access outside a buffer is refused, so nothing can be damaged.
+// NOLINTNEXTLINE(readability-non-const-parameter): the type is that of the table of functions
 static bool guards_intact(Gpu *gpu, const GpuBuffer *buffer, int64_t *index, GpuError *error) {
     (void)gpu, (void)buffer, (void)index, (void)error;
     return true;
 }
 
-// ---- Images and kernels ---------------------------------------------------------------------------------
+// ---- Images and kernels -----------------------------------------------------------------------------------
 
 static bool load(Gpu *gpu, const void *image, size_t bytes, const char *name, GpuError *error) {
     EmulatorError from = {0};
@@ -113,7 +114,7 @@ static void kernel_set_registers(GpuKernel *kernel, int registers) {
     emulator_set_registers(kernel->handle, registers);
 }
 
-// ---- Launching ------------------------------------------------------------------------------------------
+// ---- Launching --------------------------------------------------------------------------------------------
 
 // The finding that stopped the kernel: the first fatal one, else (a limit on findings may have cut the
 // list) the first that is more than an information.
@@ -172,6 +173,7 @@ static void timer_free(Gpu *gpu, GpuTimer *timer) { (void)gpu, (void)timer; }
 static bool timer_mark(Gpu *gpu, GpuTimer *timer, GpuError *error) {
     return (void)gpu, (void)timer, no_time(error);
 }
+// NOLINTNEXTLINE(readability-non-const-parameter): the type is that of the table of functions
 static bool timer_seconds(Gpu *gpu, GpuTimer *timer, double *seconds, GpuError *error) {
     return (void)gpu, (void)timer, (void)seconds, no_time(error);
 }

@@ -39,7 +39,7 @@ bool gpu_set_limits(Gpu *gpu, size_t printf_bytes, size_t stack_bytes, GpuError 
     return gpu->functions->set_limits(gpu, printf_bytes, stack_bytes, error);
 }
 
-// ---- Memory ---------------------------------------------------------------------------------------------
+// ---- Memory -----------------------------------------------------------------------------------------------
 
 bool gpu_allocate(Gpu *gpu, size_t bytes, unsigned misalignment, const char *name, GpuBuffer *buffer,
                   GpuError *error) {
@@ -105,7 +105,7 @@ bool gpu_guards_intact(Gpu *gpu, const GpuBuffer *buffer, int64_t *index, GpuErr
     return gpu->functions->guards_intact(gpu, buffer, index, error);
 }
 
-// ---- Images and kernels ---------------------------------------------------------------------------------
+// ---- Images and kernels -----------------------------------------------------------------------------------
 
 bool gpu_load(Gpu *gpu, const void *image, size_t bytes, const char *name, GpuError *error) {
     *error = (GpuError){0};
@@ -157,7 +157,7 @@ void gpu_kernel_set_registers(GpuKernel *kernel, int registers) {
     kernel->gpu->functions->kernel_set_registers(kernel, registers);
 }
 
-// ---- Launching and timing -------------------------------------------------------------------------------
+// ---- Launching and timing ---------------------------------------------------------------------------------
 
 bool gpu_launch(Gpu *gpu, const GpuKernel *kernel, const GpuLaunch *launch, EmulatorResult *result,
                 GpuError *error) {

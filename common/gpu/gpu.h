@@ -51,7 +51,7 @@ const GpuInfo *gpu_info(const Gpu *gpu);
 // 0 leaves either as it is. Before gpu_load(). The emulator, limited per launch, ignores it.
 bool gpu_set_limits(Gpu *gpu, size_t printf_bytes, size_t stack_bytes, GpuError *error);
 
-// ---- Memory ----------------------------------------------------------------------------------------------
+// ---- Memory -----------------------------------------------------------------------------------------------
 
 // A buffer whose first byte lies `misalignment` bytes past a 256-byte boundary. On a GPU guard bands of
 // a known pattern surround it; the emulator refuses every access outside it.
@@ -76,7 +76,7 @@ bool gpu_set_read_only(Gpu *gpu, const GpuBuffer *buffer, bool read_only, GpuErr
 // first byte, of the first damaged byte (negative: before it). Always true on the emulator.
 bool gpu_guards_intact(Gpu *gpu, const GpuBuffer *buffer, int64_t *index, GpuError *error);
 
-// ---- Images and kernels ----------------------------------------------------------------------------------
+// ---- Images and kernels -----------------------------------------------------------------------------------
 
 // Loads an image in place of the one before: PTX text for the emulator; PTX or a cubin for a GPU.
 bool gpu_load(Gpu *gpu, const void *image, size_t bytes, const char *name, GpuError *error);
@@ -90,7 +90,7 @@ bool gpu_kernel_parameters(const GpuKernel *kernel, int *count, size_t offsets[6
 int gpu_kernel_registers(const GpuKernel *kernel);
 void gpu_kernel_set_registers(GpuKernel *kernel, int registers);
 
-// ---- Launching -------------------------------------------------------------------------------------------
+// ---- Launching --------------------------------------------------------------------------------------------
 
 typedef struct {
     uint32_t grid[3], block[3];
@@ -112,8 +112,7 @@ typedef struct {
 bool gpu_launch(Gpu *gpu, const GpuKernel *kernel, const GpuLaunch *launch, EmulatorResult *result,
                 GpuError *error);
 
-// ---- Timing (a GPU only; the emulator answers false with a message)
-// ----------------------------------------
+// ---- Timing (a GPU only; the emulator answers false with a message) ---------------------------------------
 
 typedef struct GpuTimer GpuTimer;
 bool gpu_timer_create(Gpu *gpu, GpuTimer **timer, GpuError *error);

@@ -18,7 +18,7 @@
 #if __has_include(<cuda.h>)
 #include "nvidia_driver.h"
 
-// ---- The device -----------------------------------------------------------------------------------------
+// ---- The device -------------------------------------------------------------------------------------------
 
 typedef struct Allocation Allocation;
 struct Allocation {
@@ -99,7 +99,7 @@ static bool set_limits(Gpu *gpu, size_t printf_bytes, size_t stack_bytes, GpuErr
     return result == CUDA_SUCCESS || fail(self, result, "set the limits of printf and stack", error);
 }
 
-// ---- Memory ---------------------------------------------------------------------------------------------
+// ---- Memory -----------------------------------------------------------------------------------------------
 
 static bool allocate(Gpu *gpu, GpuBuffer *buffer, GpuError *error) {
     NvidiaGpu *self = of(gpu);
@@ -236,7 +236,7 @@ static bool guards_intact(Gpu *gpu, const GpuBuffer *buffer, int64_t *index, Gpu
     return false;
 }
 
-// ---- Images and kernels ---------------------------------------------------------------------------------
+// ---- Images and kernels -----------------------------------------------------------------------------------
 
 static void unload(NvidiaGpu *gpu) {
     if (gpu->module && !gpu->is_lost) gpu->driver->module_unload(gpu->module);
@@ -298,7 +298,7 @@ static bool reset_variables(Gpu *gpu, GpuError *error) {
     unload(self);
     if (!load_module(self, error)) return false;
     for (GpuKernel *kernel = gpu->kernels; kernel; kernel = kernel->next) {
-        CUfunction function;
+        CUfunction function = NULL;
         if (!find_function(self, kernel->name, &function, error)) return false;
         kernel->handle = function;
     }
@@ -312,7 +312,7 @@ static int attribute_of(const GpuKernel *kernel, CUfunction_attribute attribute)
 }
 
 static GpuKernel *find_kernel(Gpu *gpu, const char *name, GpuError *error) {
-    CUfunction function;
+    CUfunction function = NULL;
     if (!find_function(of(gpu), name, &function, error)) return NULL;
     GpuKernel *kernel = gpu_keep_kernel(gpu, name, function, error);
     if (kernel) kernel->registers = attribute_of(kernel, CU_FUNC_ATTRIBUTE_NUM_REGS);
@@ -337,7 +337,7 @@ static bool kernel_parameters(const GpuKernel *kernel, int *count, size_t offset
 // The driver knows better.
 static void kernel_set_registers(GpuKernel *kernel, int registers) { (void)kernel, (void)registers; }
 
-// ---- Launching ------------------------------------------------------------------------------------------
+// ---- Launching --------------------------------------------------------------------------------------------
 
 static bool refuse(GpuError *error, FindingKind kind, const char *message) {
     gpu_fail(error, false, "%s", message);
@@ -416,7 +416,7 @@ static bool launch(Gpu *gpu, const GpuKernel *kernel, const GpuLaunch *how, Emul
     return good;
 }
 
-// ---- Timing ---------------------------------------------------------------------------------------------
+// ---- Timing -----------------------------------------------------------------------------------------------
 
 static void timer_free(Gpu *gpu, GpuTimer *timer) {
     NvidiaGpu *self = of(gpu);
@@ -464,7 +464,7 @@ static bool timer_seconds(Gpu *gpu, GpuTimer *timer, double *seconds, GpuError *
     return true;
 }
 
-// ---- Opening and closing --------------------------------------------------------------------------------
+// ---- Opening and closing ----------------------------------------------------------------------------------
 
 static void close_device(Gpu *gpu) {
     NvidiaGpu *self = of(gpu);

@@ -1,6 +1,6 @@
 """Runs the tree reduction of kernels.cu over N floats in numba's CUDA simulator.
 
-    NUMBA_ENABLE_CUDASIM=1 python numba_tree.py N     ->     "CPU_SECONDS SUM", on standard output
+NUMBA_ENABLE_CUDASIM=1 python numba_tree.py N     ->     "CPU_SECONDS SUM", on standard output
 """
 
 import sys

@@ -41,7 +41,8 @@ int main(int argc, char **argv) {
     if (argc != 4) return 2;
     static char source[MAX_SOURCE];
     FILE *file = fopen(argv[1], "rb");
-    size_t length = file ? fread(source, 1, sizeof source - 1, file) : 0, n = strtoull(argv[2], NULL, 10) / BLOCK * BLOCK;
+    size_t length = file ? fread(source, 1, sizeof source - 1, file) : 0,
+           n = strtoull(argv[2], NULL, 10) / BLOCK * BLOCK;
     if (!length || !n) return 2;
     fclose(file);
 
@@ -66,19 +67,22 @@ int main(int argc, char **argv) {
     must(status, "clCreateBuffer");
     cl_mem out = clCreateBuffer(context, CL_MEM_READ_WRITE, n / BLOCK * sizeof *values, NULL, &status);
     must(status, "clCreateBuffer");
-    must(clEnqueueWriteBuffer(queue, in, CL_TRUE, 0, n * sizeof *values, values, 0, NULL, NULL), "clEnqueueWriteBuffer");
+    must(clEnqueueWriteBuffer(queue, in, CL_TRUE, 0, n * sizeof *values, values, 0, NULL, NULL),
+         "clEnqueueWriteBuffer");
     must(clSetKernelArg(kernel, 0, sizeof in, &in), "clSetKernelArg");
     must(clSetKernelArg(kernel, 1, sizeof out, &out), "clSetKernelArg");
 
     // The first launch is not timed: PoCL compiles the kernel in it.
     size_t one = BLOCK, block = BLOCK;
-    must(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, &block, 0, NULL, NULL), "clEnqueueNDRangeKernel");
+    must(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, &block, 0, NULL, NULL),
+         "clEnqueueNDRangeKernel");
     must(clFinish(queue), "clFinish");
     double start = cpu_seconds();
     must(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &n, &block, 0, NULL, NULL), "clEnqueueNDRangeKernel");
     must(clFinish(queue), "clFinish");
     double seconds = cpu_seconds() - start;
-    must(clEnqueueReadBuffer(queue, out, CL_TRUE, 0, n / BLOCK * sizeof *values, values, 0, NULL, NULL), "clEnqueueReadBuffer");
+    must(clEnqueueReadBuffer(queue, out, CL_TRUE, 0, n / BLOCK * sizeof *values, values, 0, NULL, NULL),
+         "clEnqueueReadBuffer");
     double sum = 0;
     for (size_t i = 0; i < n / BLOCK; i++) sum += values[i];
     printf("%.9f %.0f\n", seconds, sum);

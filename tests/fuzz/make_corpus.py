@@ -22,7 +22,7 @@ VARIABLE_NAME = re.compile(r"\.\w+\s+([A-Za-z_$%][\w$]*)(?=[\s\[;=])")
 
 def dictionary() -> str:
     """libFuzzer's dictionary: every opcode, and every word that the parser or the lowering knows."""
-    opcodes = re.findall(r'^\s*\{"(\w+)",', (EMULATOR / "opcodes.c").read_text(), re.M)
+    opcodes = re.findall(r'^\s*\{"(\w+)",', (EMULATOR / "opcodes.c").read_text(), re.MULTILINE)
     words: set[str] = set()
     for source in sorted(EMULATOR.glob("*.c")):
         if source.name.startswith(("lower", "parser", "ptx", "alu_", "special")):
@@ -57,11 +57,11 @@ def names_declared(chunk: str) -> set[str]:
 
 def seeds(text: str) -> dict[str, str]:
     """A PTX file as small files: each kernel with the functions and variables that it needs."""
-    text = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)
+    text = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.DOTALL)
     text = re.sub(r",\s*function_name[^\n]*", "", text)  # goes with the debug sections
-    head = re.findall(r"^\.(?:version|target|address_size)[^\n]*", text, re.M)
-    files = re.findall(r"^\s*(\.file[^\n]*)", text, re.M)
-    body = re.sub(r"^\s*\.(?:version|target|address_size|file)[^\n]*", "", text, flags=re.M)
+    head = re.findall(r"^\.(?:version|target|address_size)[^\n]*", text, re.MULTILINE)
+    files = re.findall(r"^\s*(\.file[^\n]*)", text, re.MULTILINE)
+    body = re.sub(r"^\s*\.(?:version|target|address_size|file)[^\n]*", "", text, flags=re.MULTILINE)
     parts = [(names_declared(chunk), chunk) for chunk in chunks(body)]
     made = {}
     for names, entry in parts:

@@ -93,7 +93,7 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
     return CUDA_SUCCESS;
 }
 
-// ---- Context --------------------------------------------------------------------------------------------
+// ---- Context ----------------------------------------------------------------------------------------------
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
     (void)device;
@@ -139,7 +139,7 @@ CUresult cuStreamSynchronize(CUstream stream) {
     return found;
 }
 
-// ---- Memory ---------------------------------------------------------------------------------------------
+// ---- Memory -----------------------------------------------------------------------------------------------
 
 CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes) {
     ANSWER();
@@ -175,7 +175,7 @@ CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count, CUstream
     return CUDA_SUCCESS;
 }
 
-// ---- Images ---------------------------------------------------------------------------------------------
+// ---- Images -----------------------------------------------------------------------------------------------
 
 typedef struct {
     char *text;
@@ -281,7 +281,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
     return CUDA_SUCCESS;
 }
 
-// ---- Events ---------------------------------------------------------------------------------------------
+// ---- Events -----------------------------------------------------------------------------------------------
 
 CUresult cuEventCreate(CUevent *event, unsigned flags) {
     (void)flags;

@@ -53,8 +53,7 @@ static bool probe(const char *name) {
     return wanted && strcmp(wanted, name) == 0;
 }
 
-// ---- Kernels
-// ---------------------------------------------------------------------------------------------------
+// ---- Kernels ----------------------------------------------------------------------------------------------
 
 static void launch_sum(const GpuLaunch *launch, EmulatorResult *result, Finding *finding) {
     (void)result, (void)finding;
@@ -157,8 +156,7 @@ static void sum(const GpuLaunch *launch, EmulatorResult *result, Finding *findin
 const FakeKernel fake_kernels[] = {
     {"launch_sum_shuffle", "ppl", launch_sum}, {"sum_shuffle", "ppi", sum}, {0}};
 
-// ---- The run
-// --------------------------------------------------------------------------------------------------------
+// ---- The run ----------------------------------------------------------------------------------------------
 
 // A runner that hangs is stopped after its time, and another takes its place.
 static int time_out(void) {

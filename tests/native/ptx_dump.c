@@ -12,7 +12,7 @@
 
 #include "ptx.h"
 
-// ---- JSON ----------------------------------------------------------------------------------------------
+// ---- JSON -------------------------------------------------------------------------------------------------
 
 static void print_string(const char *text) {
     putchar('"');
@@ -218,7 +218,7 @@ static void print_module(const PtxModule *module) {
     printf("]}\n");
 }
 
-// ---- What must hold of every module that was accepted --------------------------------------------------
+// ---- What must hold of every module that was accepted -----------------------------------------------------
 
 static int check_operands(const PtxFunction *f, const PtxOperand *operands, int count) {
     for (int i = 0; i < count; i++) {
@@ -336,7 +336,7 @@ static int measure(const char *text, size_t bytes, long count) {
     return printf("%.6f\n", best), 0;
 }
 
-// ---- Main ----------------------------------------------------------------------------------------------
+// ---- Main -------------------------------------------------------------------------------------------------
 
 static char *read_file(const char *path, size_t *bytes) {
     FILE *file = fopen(path, "rb");

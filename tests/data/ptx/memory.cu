@@ -99,6 +99,16 @@ __device__ __forceinline__ void pipelined(const int *in, int *out, bool waits, i
     int r = tile[0][(4 * T + 5) % 256];
     out[I] = keep ? r : r + tile[1][63 - T];
 }
+KERNEL(async_copy_second_too_early) {
+    __shared__ int tile[2][64];
+    for (int k = 0; k < 2; k++) {
+        __pipeline_memcpy_async(&tile[k][T], in + 64 * k + T, 4);
+        __pipeline_commit();
+    }
+    __pipeline_wait_prior(1);
+    __syncthreads();
+    out[I] = tile[0][63 - T] + tile[1][63 - T];
+}
 KERNEL(async_copy) { pipelined(in, out, true, 0); }
 KERNEL(async_copy_first_only) { pipelined(in, out, true, 1); }
 KERNEL(async_copy_without_wait) { pipelined(in, out, false, 0); }
@@ -144,10 +154,18 @@ KERNEL(local_overrun) {
 }
 KERNEL(uninitialised_shared) {
     __shared__ int s[64];
-    if (T != 7) s[T] = in[T];
+    if (T != 7 + (int)blockIdx.x) s[T] = in[T];
     __syncthreads();
     out[T] = s[63 - T];
 }
+__device__ __noinline__ int inner(int x) {
+    __shared__ int kept[100];
+    kept[T] = x;
+    __syncthreads();
+    return kept[31 - T];
+}
+__device__ __noinline__ int outer(int x) { return inner(x + 1) * 2; }
+KERNEL(shared_in_function) { out[T] = outer(in[T]); }
 KERNEL(uninitialised_local) {
     int a[16];
     for (int k = 0; k < in[0]; k++) a[(k * 3) & 15] = k;

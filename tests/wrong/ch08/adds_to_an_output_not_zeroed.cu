@@ -1,6 +1,6 @@
 // VERDICT: UNINIT
 // MISTAKE: adds-to-an-output-not-zeroed - the second pass adds to out, which nobody has set to 0
-// DIAGNOSIS: accumulates-onto-nothing
+// DIAGNOSIS: atomic-without-zeroing
 #include "warpbook.cuh"
 
 __device__ float sum_of_warp(float value) {

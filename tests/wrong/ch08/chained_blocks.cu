@@ -1,4 +1,4 @@
-// VERDICT: RACE
+// VERDICT: UNINIT
 // MISTAKE: chained-blocks - each block waits until the one before has written, and no fence orders the two
 // DIAGNOSIS: order-of-blocks
 #include "warpbook.cuh"

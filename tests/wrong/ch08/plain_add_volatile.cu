@@ -1,4 +1,4 @@
-// VERDICT: RACE
+// VERDICT: WRONG
 // MISTAKE: plain-add-volatile - volatile makes an access happen, not an addition indivisible
 // DIAGNOSIS: plain-add
 #include "warpbook.cuh"

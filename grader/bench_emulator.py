@@ -1,0 +1,380 @@
+"""How fast the emulator is, and how fast its peers are: `make bench-emulator`.
+
+Two tables go into docs/emulator-speed.md, between its markers: lane-instructions a second of six kernels
+with checks off and on, and elements a second of one tree reduction beside Oclgrind, PoCL and numba's
+simulator. Everything runs on one core, in turn, several times; the figures are medians.
+
+Times are the processor's, so that a busy machine disturbs them little. A peer's is that of its launch alone;
+the emulator's is its command's less that of the same command stopped at the first instruction.
+"""
+
+import argparse
+import array
+import json
+import os
+import platform
+import re
+import resource
+import shlex
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from .building import clean_environment
+from .errors import MACHINE, NOT_PASSED, PASSED, GraderError, MachineError
+from .workbook import find_workbook, write_whole
+
+_MARKERS = re.compile(r"(<!-- bench-emulator:begin -->\n).*?(<!-- bench-emulator:end -->)", re.DOTALL)
+_RAN = re.compile(r"(\d+) lane instructions in [\d.]+ s$")
+_LIMIT = 300.0  # seconds for one run of anything
+_N = 4 << 20
+_MODES = {
+    "none": ["--checks", "none"],
+    "all": ["--checks", "all"],
+    "all and counters": ["--checks", "all", "--profile"],
+}
+
+
+@dataclass(frozen=True)
+class Work:
+    """One kernel of tests/bench/kernels.cu and how it is launched over `elements` floats."""
+
+    title: str
+    kernel: str
+    elements: int
+    grid: str
+    block: str
+    outputs: int
+    last: str = ""  # the argument after the two buffers
+
+
+_TREE = Work("tree reduction, 256 threads", "tree", _N, f"{_N // 256}", "256", _N // 256)
+_WORKS = (
+    _TREE,
+    Work("float4 sum", "vector_sum", _N, "264", "256", 264, f"u32:{_N // 4}"),
+    Work("grid-stride sum", "stride_sum", _N, "264", "256", 264, f"u32:{_N}"),
+    Work("warp shuffle sum", "shuffle_sum", _N, f"{_N // 256}", "256", _N // 32),
+    Work("transpose", "transpose", _N, "64,64", "32,8", _N, "u32:2048"),
+    Work("a single thread", "single_thread", _N // 4, "1", "1", 1, f"u32:{_N // 4}"),
+)
+
+
+@dataclass
+class Peer:
+    """Another way to run the tree reduction without a GPU."""
+
+    name: str
+    elements: int
+    remedy: str  # how to install it
+    command: Callable[[int], list[str]]
+    environment: dict[str, str] = field(default_factory=dict)
+    missing: str = ""  # why it cannot run here
+    seconds: list[float] = field(default_factory=list)
+
+
+def values(n: int) -> "array.array[float]":
+    """What is added up: small integers, so that every order of adding gives the same sum."""
+    return array.array("f", (float(i % 7) for i in range(n)))
+
+
+def sum_of(n: int) -> float:
+    """The sum of values(n)."""
+    return 21.0 * (n // 7) + sum(range(n % 7))
+
+
+def run(command: list[str], environment: dict[str, str] | None = None) -> tuple[int, str, float]:
+    """Exit status, standard output and errors, and processor seconds of a command."""
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(
+            command,
+            env=clean_environment() | (environment or {}),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        try:
+            status = process.wait(_LIMIT)
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        output.seek(0)
+        text = output.read().decode("utf-8", "replace")
+    seconds = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    return status, text, seconds
+
+
+# ---- The emulator ----------------------------------------------------------------------------------------
+
+
+class Emulation:
+    """Runs the kernels of tests/bench/kernels.cu with build/bin/emulate."""
+
+    def __init__(self, out: Path, root: Path, folder: Path) -> None:
+        """Compiles the kernels and writes their input."""
+        self._emulate = str(out / "bin" / "emulate")
+        self._folder = folder
+        status, text, _ = run(
+            [str(out / "bin" / "compile"), str(root / "tests/bench/kernels.cu"), str(folder), "--quiet"]
+        )
+        if status:
+            raise MachineError(f"tests/bench/kernels.cu does not compile:\n{text}")
+        self._input = folder / "input"
+        self._input.write_bytes(values(_N).tobytes())
+
+    def _command(self, work: Work, options: list[str]) -> list[str]:
+        arguments = [
+            f"buf:{work.elements * 4}:{self._input}",
+            f"buf:{work.outputs * 4}",
+            *filter(None, [work.last]),
+        ]
+        named = [word for argument in arguments for word in ("--arg", argument)]
+        shape = ["--grid", work.grid, "--block", work.block]
+        return [self._emulate, str(self._folder / "kernel.ptx"), work.kernel, *shape, *named, *options]
+
+    def seconds(self, work: Work, options: list[str]) -> tuple[int, float]:
+        """Lane-instructions and processor seconds of one launch, whose sum is looked at."""
+        output = self._folder / "output"
+        _, _, idle = run(self._command(work, [*options, "--steps", "1"]))
+        status, text, busy = run(self._command(work, [*options, "--dump", f"1:{output}"]))
+        match = _RAN.search(text.rstrip())
+        if status or not match:
+            raise MachineError(
+                f"the emulator did not run {work.kernel}: exit status {status}\n{text[-2000:]}"
+            )
+        sums = array.array("f", output.read_bytes())
+        if sum(sums) != sum_of(work.elements):
+            raise MachineError(f"the emulator's sum of {work.kernel} is wrong: {sum(sums)}")
+        return int(match[1]), max(busy - idle, 1e-3)
+
+
+# ---- The peers -------------------------------------------------------------------------------------------
+
+
+def _opencl_host(root: Path, folder: Path) -> tuple[str, str]:
+    """The OpenCL program that runs tree.cl, built; or "" and why not."""
+    program = folder / "opencl_tree"
+    compiler = shlex.split(os.environ.get("CC", "cc"))
+    source = root / "tests/bench/opencl_tree.c"
+    try:
+        status, text, _ = run([*compiler, "-O2", "-o", str(program), str(source), "-lOpenCL"])
+    except FileNotFoundError:
+        return "", f"there is no C compiler {compiler[0]}"
+    if status:
+        missing = "OpenCL's headers and loader are missing"
+        return "", missing if "CL/cl.h" in text or "OpenCL" in text else text[-500:]
+    return str(program), ""
+
+
+def find_peers(root: Path, folder: Path, python: str) -> list[Peer]:
+    """Oclgrind, PoCL and numba, each with why it cannot run where it cannot."""
+    host, why = _opencl_host(root, folder)
+    source = str(root / "tests/bench/tree.cl")
+    loader = "opencl-headers ocl-icd-opencl-dev"
+    checked = ["oclgrind", "--num-threads", "1", "--data-races", "--uninitialized"]
+    oclgrind = Peer(
+        "Oclgrind, with its race and uninitialised checks",
+        1 << 16,
+        f"apt-get install oclgrind {loader}",
+        lambda n: [*checked, host, source, str(n), "Oclgrind"],
+    )
+    pocl = Peer(
+        "PoCL, native code, no checks",
+        1 << 24,
+        f"apt-get install pocl-opencl-icd {loader}",
+        lambda n: [host, source, str(n), "Portable Computing Language"],
+    )
+    numba = Peer(
+        "numba's CUDA simulator, no checks",
+        1 << 11,
+        "python3 -m venv numba && numba/bin/pip install numba, then make bench-emulator NUMBA_PYTHON=numba/bin/python",
+        lambda n: [python, str(root / "tests/bench/numba_tree.py"), str(n)],
+        {"NUMBA_ENABLE_CUDASIM": "1"},
+    )
+    oclgrind.missing = pocl.missing = why
+    if not shutil.which("oclgrind"):
+        oclgrind.missing = "oclgrind is not on PATH"
+    if not shutil.which(python):
+        numba.missing = f"there is no {python}"
+    elif run([python, "-c", "import numba.cuda"])[0]:
+        numba.missing = f"{python} has no numba"
+    for peer in (oclgrind, pocl, numba):
+        if not peer.missing:
+            _try(peer, 1024)
+            peer.seconds.clear()
+    return [oclgrind, pocl, numba]
+
+
+def _try(peer: Peer, n: int) -> None:
+    """Runs a peer over n floats; its time is kept, or why it failed."""
+    status, text, _ = run(peer.command(n), peer.environment)
+    match = re.search(r"^([\d.]+) ([\d.]+)$", text, re.MULTILINE)
+    if status or not match:
+        peer.missing = (text.strip().splitlines() or ["no output"])[-1]
+    elif float(match[2]) != sum_of(n):
+        peer.missing = f"its sum is wrong: {match[2]}, not {sum_of(n):.0f}"
+    else:
+        peer.seconds.append(float(match[1]))
+
+
+# ---- The run and its tables ------------------------------------------------------------------------------
+
+
+def _machine() -> str:
+    """Processor and number of cores, in words."""
+    model = platform.machine()
+    try:
+        found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+        model = found[1] if found else model
+    except OSError:
+        pass
+    return f"{model}, {os.cpu_count()} cores, of which one was used"
+
+
+def _round(number: float) -> str:
+    """Three digits, with a unit."""
+    for unit, name in ((1e9, " billion"), (1e6, " million"), (1e3, " thousand")):
+        if number >= unit:
+            return f"{number / unit:.3g}{name}" if number < 100 * unit else f"{number / unit:.0f}{name}"
+    return f"{number:.3g}"
+
+
+def _ratio(ratio: float) -> str:
+    """How many times faster the emulator is."""
+    return f"{ratio:,.0f} times faster" if ratio >= 1 else f"{1 / ratio:,.0f} times slower"
+
+
+def measure(
+    emulation: Emulation, peers: list[Peer], rounds: int, console: Console
+) -> dict[tuple[str, str], float]:
+    """Everything once a round; returns lane-instructions a second by kernel and mode."""
+    rates: dict[tuple[str, str], list[float]] = {}
+    for number in range(rounds):
+        console.print(f"  round {number + 1} of {rounds}", highlight=False)
+        for work in _WORKS:
+            for mode, options in _MODES.items():
+                instructions, seconds = emulation.seconds(work, options)
+                rates.setdefault((work.kernel, mode), []).append(instructions / seconds)
+                if (work, mode) == (_TREE, "all"):
+                    rates.setdefault(("tree", "elements"), []).append(work.elements / seconds)
+        for peer in peers:
+            if not peer.missing:
+                _try(peer, peer.elements)
+    return {key: statistics.median(each) for key, each in rates.items()}
+
+
+def tables(rates: dict[tuple[str, str], float], peers: list[Peer]) -> tuple[str, dict[str, float]]:
+    """The page's part between the markers, and the ratios to the peers."""
+    lines = [f"Machine: {_machine()}.", "", "Lane-instructions a second:", ""]
+    lines += ["| kernel | floats | " + " | ".join(f"checks: {mode}" for mode in _MODES) + " |"]
+    lines += ["|---|--:|" + "--:|" * len(_MODES)]
+    for work in _WORKS:
+        cells = [_round(rates[work.kernel, mode]) for mode in _MODES]
+        lines.append(f"| {work.title} | {work.elements:,} | " + " | ".join(cells) + " |")
+    mine = rates["tree", "elements"]
+    lines += [
+        "",
+        "The tree reduction, elements a second:",
+        "",
+        "| | floats | elements a second | the emulator is |",
+        "|---|--:|--:|---|",
+    ]
+    lines.append(f"| Warpbook, all checks | {_TREE.elements:,} | {_round(mine)} | |")
+    ratios = {}
+    for peer in peers:
+        if peer.missing:
+            lines.append(f"| {peer.name} | | not measured: {peer.missing}; `{peer.remedy}` | |")
+            continue
+        rate = peer.elements / statistics.median(peer.seconds)
+        ratios[peer.name.split(",")[0]] = mine / rate
+        lines.append(f"| {peer.name} | {peer.elements:,} | {_round(rate)} | {_ratio(mine / rate)} |")
+    return "\n".join(lines) + "\n", ratios
+
+
+def _print(
+    console: Console, rates: dict[tuple[str, str], float], peers: list[Peer], ratios: dict[str, float]
+) -> None:
+    table = Table("kernel", *(f"checks: {mode}" for mode in _MODES))
+    for work in _WORKS:
+        table.add_row(work.title, *(_round(rates[work.kernel, mode]) for mode in _MODES))
+    console.print(table)
+    console.print(
+        f"tree reduction, all checks: {_round(rates['tree', 'elements'])} elements a second", highlight=False
+    )
+    for peer in peers:
+        if peer.missing:
+            console.print(
+                f"  {peer.name}: not measured: {peer.missing}. Install it: {peer.remedy}", highlight=False
+            )
+    for name, ratio in ratios.items():
+        console.print(f"  beside {name}: {_ratio(ratio)}", highlight=False)
+
+
+def _goals(rates: dict[tuple[str, str], float], ratios: dict[str, float]) -> list[str]:
+    """What misses the figures to reach."""
+    missed = [
+        f"{work.title}: {_round(rates[work.kernel, 'all'])} lane-instructions a second, not 300 million"
+        for work in _WORKS[:2]
+        if rates[work.kernel, "all"] < 300e6
+    ]
+    wanted = {"Oclgrind": 100, "numba's CUDA simulator": 10_000}
+    return missed + [
+        f"{name}: {ratios[name]:,.0f} times, not {w:,}"
+        for name, w in wanted.items()
+        if ratios.get(name, w) < w
+    ]
+
+
+def main(arguments: list[str]) -> int:
+    """Measures, prints, and fills docs/emulator-speed.md."""
+    parser = argparse.ArgumentParser(prog="make bench-emulator", description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--rounds", type=int, default=5, help="how often everything runs (5)")
+    parser.add_argument(
+        "--numba-python", default=os.environ.get("NUMBA_PYTHON") or "python3", help="a Python that has numba"
+    )
+    parser.add_argument("--json", type=Path, help="write the figures there as well")
+    given = parser.parse_args(arguments)
+    console = Console()
+    try:
+        workbook = find_workbook()
+        page = workbook.root / "docs" / "emulator-speed.md"
+        text = page.read_text("utf-8")
+        if not _MARKERS.search(text):
+            raise MachineError("docs/emulator-speed.md has lost its bench-emulator markers")
+        if hasattr(os, "sched_setaffinity"):
+            os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # what is started inherits it
+        folder = workbook.build / "bench"
+        folder.mkdir(parents=True, exist_ok=True)
+        emulation = Emulation(workbook.out, workbook.root, folder)
+        peers = find_peers(workbook.root, folder, given.numba_python)
+        rates = measure(emulation, peers, max(given.rounds, 1), console)
+        part, ratios = tables(rates, peers)
+        _print(console, rates, peers, ratios)
+        write_whole(page, _MARKERS.sub(lambda match: match[1] + part + match[2], text))
+        if given.json:
+            figures = {" ".join(key): value for key, value in rates.items()}
+            given.json.write_text(
+                json.dumps({"lane-instructions a second": figures, "ratios": ratios}, indent=2) + "\n"
+            )
+    except (GraderError, OSError, subprocess.TimeoutExpired) as error:
+        print(f"warpbook: {error}", file=sys.stderr)
+        return MACHINE
+    missed = _goals(rates, ratios)
+    for line in missed:
+        console.print(f"  below its goal: {line}", highlight=False)
+    return NOT_PASSED if missed else PASSED
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,580 @@
+"""The command build/bin/emulate: its options, its exit statuses, what it writes, and bad input of every kind."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cuda_images import TESTS, image
+from emulator import COMMAND, COUNTERS
+
+HEADER = ".version 9.0\n.target sm_80\n.address_size 64\n"
+SCALE = (
+    HEADER
+    + """.file 1 "scale.cu"
+.visible .entry scale(.param .u64 p_x, .param .f32 p_by, .param .u32 p_n) {
+  .reg .b64 %a<4>; .reg .b32 %r<6>; .reg .f32 %f<4>; .reg .pred %p;
+  .loc 1 7 3
+  ld.param.u64 %a0, [p_x]; ld.param.f32 %f0, [p_by]; ld.param.u32 %r0, [p_n];
+  mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.u32 %r1, %r1, %r2, %r3;
+  setp.ge.u32 %p, %r1, %r0; @%p ret;
+  mad.wide.u32 %a1, %r1, 4, %a0;
+  .loc 1 8 5
+  ld.global.f32 %f1, [%a1]; mul.f32 %f1, %f1, %f0; st.global.f32 [%a1], %f1; ret; }
+"""
+)
+
+
+def emulate(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [str(COMMAND), *map(str, arguments)],
+        capture_output="stdout" not in options,
+        text=True,
+        timeout=60,
+        stdin=subprocess.DEVNULL,
+        **options,  # type: ignore[call-overload]
+    )
+    assert "runtime error" not in (done.stderr or "")
+    assert "Sanitizer" not in (done.stderr or "")
+    return done
+
+
+@pytest.fixture
+def scale(emulator_built: Path, tmp_path: Path) -> Path:
+    path = tmp_path / "scale.ptx"
+    path.write_text(SCALE)
+    return path
+
+
+def arguments(scale: Path, *more: object, n: int = 100, grid: str = "4", block: str = "32") -> list[object]:
+    return [
+        scale,
+        "scale",
+        "--grid",
+        grid,
+        "--block",
+        block,
+        "--arg",
+        f"buf:{4 * n}:zero",
+        "--arg",
+        "f32:2.5",
+        "--arg",
+        f"u32:{n}",
+        *more,
+    ]
+
+
+# ---- What it does ----------------------------------------------------------------------------------------------
+def test_help(emulator_built: Path) -> None:
+    done = emulate("--help")
+    assert done.returncode == 0
+    assert done.stdout.startswith("usage: emulate FILE.ptx KERNEL --grid X[,Y,Z] --block X[,Y,Z]")
+    for option in ("--shared", "--arg", "--dump", "--json", "--profile", "--schedule", "--checks", "--steps"):
+        assert option in done.stdout
+
+
+@pytest.mark.parametrize("schedule", [0, 12345, 2**64 - 1])
+def test_file_in_dump_out(scale: Path, tmp_path: Path, schedule: int) -> None:
+    x = np.arange(100, dtype=np.float32)
+    (tmp_path / "x.bin").write_bytes(x.tobytes())
+    out = tmp_path / "out.bin"
+    out.write_text("what was there before")
+    done = emulate(
+        *(
+            scale,
+            "scale",
+            "--grid",
+            4,
+            "--block",
+            32,
+            "--arg",
+            f"buf:400:{tmp_path / 'x.bin'}",
+            "--arg",
+            "f32:-0.5",
+        ),
+        *("--arg", "u32:100", "--dump", f"0:{out}", "--schedule", schedule),
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "scale: clean, " in done.stdout
+    assert np.frombuffer(out.read_bytes(), np.float32).tolist() == (x * np.float32(-0.5)).tolist()
+
+
+def test_values_of_every_type(emulator_built: Path, tmp_path: Path) -> None:
+    types = {"i32": "b32", "u32": "b32", "i64": "b64", "u64": "b64", "f32": "b32", "f64": "b64"}
+    parameters = ", ".join(f".param .{bits} p{k}" for k, bits in enumerate(types.values()))
+    body = "".join(
+        f"ld.param.{bits} %{bits[1]}, [p{k}]; st.global.{bits} [%a+{8 * k}], %{bits[1]};\n"
+        for k, bits in enumerate(types.values())
+    )
+    ptx, out = tmp_path / "values.ptx", tmp_path / "out"
+    ptx.write_text(
+        f"{HEADER}.visible .entry k({parameters}, .param .u64 p_out) {{ .reg .b32 %3; .reg .b64 %6, %a;"
+        f" ld.param.u64 %a, [p_out];\n{body} ret; }}"
+    )
+    given = [
+        "i32:-5",
+        "u32:0xfffffffe",
+        "i64:-9000000000000000000",
+        "u64:18446744073709551615",
+        "f32:1e-3",
+        "f64:-inf",
+    ]
+    done = emulate(
+        ptx,
+        "k",
+        "--grid=1",
+        "--block=1",
+        *(w for g in given for w in ("--arg", g)),
+        "--arg",
+        "buf:48",
+        "--dump",
+        f"6:{out}",
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    raw = out.read_bytes()
+    got = [
+        np.frombuffer(raw[8 * k :], t, 1)[0] for k, t in enumerate(["<i4", "<u4", "<i8", "<u8", "<f4", "<f8"])
+    ]
+    assert got == [-5, 0xFFFFFFFE, -9 * 10**18, 2**64 - 1, np.float32(1e-3), -np.inf]
+
+
+def test_json(scale: Path, tmp_path: Path) -> None:
+    out = tmp_path / "result.json"
+    done = emulate(*arguments(scale, "--json", out))
+    assert done.returncode == 0
+    told = json.loads(out.read_text())
+    assert list(told)[:7] == [
+        "schema",
+        "verdict",
+        "findings",
+        "counters",
+        "lines",
+        "lane_instructions",
+        "seconds",
+    ]
+    assert (told["schema"], told["verdict"], told["findings"]) == ("warpbook/emulation/1", "PASS", [])
+    assert list(told["counters"]) == COUNTERS
+    assert told["counters"]["global_ld_requests"] == 4
+    assert told["counters"]["global_ld_sectors"] == 13
+    assert told["lane_instructions"] == told["counters"]["thread_instructions"] > 0
+    assert 0 <= told["seconds"] < 10
+    assert [(line["file"], line["line"]) for line in told["lines"]] == [("scale.cu", 7), ("scale.cu", 8)]
+    assert told["lines"][1]["counters"]["global_st_requests"] == 4
+
+
+def test_json_of_findings(scale: Path, tmp_path: Path) -> None:
+    out = tmp_path / "result.json"
+    done = emulate(
+        scale,
+        "scale",
+        "--grid",
+        1,
+        "--block",
+        32,
+        "--arg",
+        "buf:40:zero",
+        "--arg",
+        "f32:1",
+        "--arg",
+        "u32:32",
+        "--json",
+        out,
+    )
+    assert done.returncode == 1
+    assert "OOB out of bounds at scale.cu:8:5\n" in done.stdout
+    assert (
+        "thread (10,0,0) of block (0,0,0) reads 4 bytes at byte 40 of argument 0, which has 40" in done.stdout
+    )
+    assert "scale: OOB, " in done.stdout
+    told = json.loads(out.read_text())
+    assert told["verdict"] == "OOB"
+    (finding,) = told["findings"]
+    expected = {
+        "verdict": "OOB",
+        "kind": "out of bounds",
+        "file": "scale.cu",
+        "line": 8,
+        "column": 5,
+        "thread": [10, 0, 0],
+        "block": [0, 0, 0],
+        "warp": 0,
+        "lane": 10,
+        "bytes": 4,
+        "object": "argument 0",
+        "index": 40,
+        "object_bytes": 40,
+        "count": 1,
+        "fatal": True,
+    }
+    assert {key: finding[key] for key in expected} == expected
+
+
+def test_profile(scale: Path) -> None:
+    done = emulate(*arguments(scale, "--profile"))
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert any(line.split() == ["global_ld_requests", "4"] for line in lines)
+    assert "scale.cu:8" in lines
+
+
+@pytest.mark.parametrize(
+    ("checks", "status"),
+    [("all", 1), ("none", 0), ("init", 1), ("mem,sync", 0), ("race,init", 1), ("mem", 0)],
+)
+def test_checks(scale: Path, checks: str, status: int) -> None:
+    done = emulate(
+        *(
+            scale,
+            "scale",
+            "--grid",
+            1,
+            "--block",
+            32,
+            "--arg",
+            "buf:128",
+            "--arg",
+            "f32:1",
+            "--arg",
+            "u32:32",
+            "--checks",
+            checks,
+        )
+    )
+    assert done.returncode == status
+    assert ("UNINIT uninitialised read" in done.stdout) == bool(status)
+
+
+def test_steps(emulator_built: Path, tmp_path: Path) -> None:
+    ptx = tmp_path / "endless.ptx"
+    ptx.write_text(HEADER + ".visible .entry k() { L: bra L; }")
+    done = emulate(ptx, "k", "--grid", 1, "--block", 32, "--steps", 1000)
+    assert done.returncode == 1
+    assert "TIMEOUT too many steps" in done.stdout
+
+
+def test_shared_and_shapes(emulator_built: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    ptx = image(TESTS / "data" / "ptx" / "memory.cu")
+    done = emulate(
+        ptx,
+        "dynamic_shared",
+        "--grid",
+        "1,1,1",
+        "--block",
+        "8,4",
+        "--shared",
+        128,
+        "--arg",
+        "buf:128",
+        "--arg",
+        "i32:31",
+        "--dump",
+        f"0:{out}",
+    )
+    assert done.returncode == 1, "threads with one threadIdx.x write one element"
+    assert (
+        emulate(
+            ptx,
+            "dynamic_shared",
+            "--grid",
+            1,
+            "--block",
+            32,
+            "--shared",
+            64,
+            "--arg",
+            "buf:128",
+            "--arg",
+            "i32:0",
+        ).returncode
+        == 1
+    )
+    done = emulate(ptx, "prints", "--grid", 1, "--block", 1, "--arg", "i32:1")
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[4] == "plain"
+    done = emulate(ptx, "prints", "--grid", 1, "--block", 2048, "--arg", "i32:1")
+    assert done.returncode == 1
+    assert "LAUNCH launch refused" in done.stdout
+
+
+# ---- Wrong use -------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ([], "a PTX file and a kernel are needed"),
+        (["{ptx}"], "a PTX file and a kernel are needed"),
+        (["{ptx}", "scale"], "--grid is missing"),
+        (["{ptx}", "scale", "--grid", "1"], "--block is missing"),
+        (["{ptx}", "scale", "more", "--grid", "1", "--block", "1"], "too many words: more"),
+        (["{ptx}", "scale", "--grid", "1,2,3,4", "--block", "1"], "--grid wants X[,Y,Z]: 1,2,3,4"),
+        (["{ptx}", "scale", "--grid", "-1", "--block", "1"], "--grid wants"),
+        (["{ptx}", "scale", "--grid", "", "--block", "1"], "--grid wants"),
+        (["{ptx}", "scale", "--grid", "1,", "--block", "1"], "--grid wants"),
+        (["{ptx}", "scale", "--grid", "4294967296", "--block", "1"], "--grid wants"),
+        (["{ptx}", "scale", "--grid", "1", "--block", "1x2"], "--block wants"),
+        (["--frobnicate"], "unknown or incomplete option: --frobnicate"),
+        (["{ptx}", "scale", "--grid"], "unknown or incomplete option: --grid"),
+        (["--shared", "lots"], "--shared wants a number of bytes: lots"),
+        (["--schedule", "-1"], "--schedule wants a number: -1"),
+        (["--steps", "0"], "--steps wants a number above 0: 0"),
+        (["--checks", "mem,everything"], "--checks wants all, none, or some of mem,init,race,sync"),
+        (["--checks", ""], "--checks wants"),
+        (["--dump", "0"], "--dump wants I:FILE"),
+        (["--dump", "x:out"], "--dump wants I:FILE"),
+        (["--dump", "0:"], "--dump wants I:FILE"),
+        (
+            ["{ptx}", "scale", "--grid", "1", "--block", "1", "--arg", "i32:1", "--dump", "0:out"],
+            "--dump names an argument that is no buffer",
+        ),
+        (
+            ["{ptx}", "scale", "--grid", "1", "--block", "1", "--dump", "3:out"],
+            "--dump names an argument that is no buffer",
+        ),
+        (
+            ["{ptx}", "scale", "--grid", "1", "--block", "1", "--arg", "i32:1"],
+            "scale takes 3 arguments; here are 1",
+        ),
+        (["{ptx}", "nothing", "--grid", "1", "--block", "1"], "has no kernel nothing; it has scale"),
+        (
+            [
+                "{ptx}",
+                "scale",
+                "--grid",
+                "1",
+                "--block",
+                "1",
+                "--arg",
+                "i32:1",
+                "--arg",
+                "f32:1",
+                "--arg",
+                "u32:1",
+            ],
+            "argument 0 of scale has 8 bytes; 4 were given",
+        ),
+        (
+            [
+                "{ptx}",
+                "scale",
+                "--grid",
+                "1",
+                "--block",
+                "1",
+                "--arg",
+                "buf:8:missing.bin",
+                "--arg",
+                "f32:1",
+                "--arg",
+                "u32:1",
+            ],
+            "missing.bin",
+        ),
+    ],
+)
+def test_wrong_use(scale: Path, given: list[str], said: str) -> None:
+    done = emulate(*(word.format(ptx=scale) for word in given))
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        *(
+            "buf",
+            "buf:",
+            "buf:x",
+            "buf:-1",
+            "buf:1:",
+            "buf:99999999999999999999",
+            "buf:0x",
+            "i32:",
+            "i32:1.5",
+            "i32:2147483648",
+        ),
+        *(
+            "i32:-2147483649",
+            "u32:-1",
+            "u32:4294967296",
+            "i64:9223372036854775808",
+            "u64:18446744073709551616",
+            "u64:-1",
+        ),
+        *("f32:", "f32:one", "f64:1.0x", "i8:1", "float:1", "", ":", "i32: 1"),
+    ],
+)
+def test_wrong_arguments(scale: Path, spec: str) -> None:
+    done = emulate(scale, "scale", "--grid", 1, "--block", 1, "--arg", spec)
+    assert done.returncode == 2
+    assert "--arg wants buf:BYTES[:FILE|:zero] or i32: u32: i64: u64: f32: f64: and a value" in done.stderr
+    assert spec in done.stderr
+
+
+def test_too_many_arguments(scale: Path) -> None:
+    done = emulate(scale, "scale", "--grid", 1, "--block", 1, *(["--arg", "i32:1"] * 65))
+    assert done.returncode == 2
+    assert "more than 64 arguments" in done.stderr
+
+
+# ---- Bad files -------------------------------------------------------------------------------------------------
+def test_no_file(emulator_built: Path, tmp_path: Path) -> None:
+    done = emulate(tmp_path / "none.ptx", "k", "--grid", 1, "--block", 1)
+    assert done.returncode == 2
+    assert "none.ptx" in done.stderr
+    assert "there is no such file" in done.stderr
+
+
+def test_a_directory_and_a_fifo(emulator_built: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "pipe", Path("/dev/zero")):
+        done = emulate(path, "k", "--grid", 1, "--block", 1)
+        assert done.returncode == 2
+        assert str(path) in done.stderr
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\n\n", b"\0" * 64, b"\x7fELF\x02\x01" + bytes(500), b"\xff\xfe\x00 not PTX", b"hello, world\n"],
+)
+def test_no_ptx(emulator_built: Path, tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "bad.ptx"
+    path.write_bytes(content)
+    done = emulate(path, "k", "--grid", 1, "--block", 1)
+    assert done.returncode == 3
+    assert done.stderr.startswith("emulate: ")
+    assert done.stderr.isprintable() or "\n" in done.stderr
+    assert not any(ord(c) < 32 and c != "\n" for c in done.stderr)
+
+
+def test_a_large_file(emulator_built: Path, tmp_path: Path) -> None:
+    path = tmp_path / "large.ptx"
+    path.write_bytes(b"// " + b"x" * (100 << 20) + b"\n" + SCALE.encode())
+    done = emulate(*arguments(path))
+    assert done.returncode == 0, done.stderr[:300]
+    with open(path, "r+b") as file:
+        file.truncate(1 << 40)
+    done = emulate(*arguments(path))
+    assert done.returncode == 2
+    assert len(done.stderr) < 400
+
+
+@pytest.mark.parametrize("step", [7])
+def test_truncated(emulator_built: Path, tmp_path: Path, step: int) -> None:
+    path = tmp_path / "cut.ptx"
+    for length in range(len(HEADER) + 40, len(SCALE) - 3, step * 13):
+        path.write_text(SCALE[:length])
+        done = emulate(*arguments(path))
+        assert done.returncode == 3, length
+        assert "cut.ptx" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "opcode"),
+    [
+        ("tex.1d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [%a1, {%r1}];", "tex"),
+        ("frobnicate.u32 %r1, %r1;", "frobnicate"),
+        ("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f0}, {%r1}, {%r1}, {%f0};", "mma"),
+        ("ld.global.b128 %r1, [%a1];", "ld"),
+    ],
+)
+def test_unsupported(emulator_built: Path, tmp_path: Path, words: str, opcode: str) -> None:
+    path = tmp_path / "new.ptx"
+    path.write_text(SCALE.replace("ld.global.f32 %f1, [%a1];", words))
+    done = emulate(*arguments(path))
+    assert done.returncode == 3
+    assert "UNSUPPORTED: " in done.stderr
+    assert opcode in done.stderr
+    assert "from scale.cu:8" in done.stderr
+    assert "^" in done.stderr
+
+
+# ---- A disk that is full, a stdout that is closed --------------------------------------------------------------
+def limited(nbytes: int) -> None:
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (nbytes, nbytes))
+
+
+@pytest.mark.parametrize("option", ["--dump", "--json"])
+def test_disk_full(scale: Path, tmp_path: Path, option: str) -> None:
+    out = tmp_path / "out"
+    out.write_text("kept")
+    before = sorted(tmp_path.iterdir())
+    done = emulate(
+        *arguments(scale, option, f"0:{out}" if option == "--dump" else out), preexec_fn=lambda: limited(64)
+    )
+    assert done.returncode == 2
+    assert "out" in done.stderr
+    assert "File too large" in done.stderr
+    assert out.read_text() == "kept", "the old file stays until the new one is whole"
+    assert sorted(tmp_path.iterdir()) == before, "nothing half-written is left"
+
+
+def test_an_unwritable_folder(scale: Path, tmp_path: Path) -> None:
+    done = emulate(*arguments(scale, "--dump", f"0:{tmp_path / 'none' / 'out'}", "--json", tmp_path))
+    assert done.returncode == 2
+    assert done.stderr.count("emulate: ") == 2
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_stdout_that_cannot_be_written(scale: Path) -> None:
+    with open("/dev/full", "w") as full:
+        done = emulate(*arguments(scale), stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 2
+    assert "cannot write to standard output" in done.stderr
+
+
+def test_stdout_closed(scale: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = subprocess.run(
+        ["sh", "-c", '"$0" "$@" >&-', str(COMMAND), *map(str, arguments(scale, "--dump", f"0:{out}"))],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert done.returncode == 2
+    assert "cannot write to standard output" in done.stderr
+    assert out.stat().st_size == 400, "what was to be printed went nowhere else"
+
+
+def test_a_reader_that_goes_away(scale: Path) -> None:
+    """SIGPIPE may end it, as it ends other tools; it must not hang or crash otherwise."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [str(COMMAND), *map(str, arguments(scale))], stdout=writer, stderr=subprocess.PIPE, timeout=30
+    )
+    os.close(writer)
+    assert done.returncode in (2, -signal.SIGPIPE)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory limits are Linux's")
+def test_out_of_memory(scale: Path) -> None:
+    if "sanitize" in str(COMMAND) or "san" in COMMAND.parent.name:
+        pytest.skip("a sanitizer needs its address space")
+    limit = 512 << 20
+    done = emulate(
+        *(
+            scale,
+            "scale",
+            "--grid",
+            1,
+            "--block",
+            1,
+            "--arg",
+            "buf:4000000000",
+            "--arg",
+            "f32:1",
+            "--arg",
+            "u32:1",
+        ),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )
+    assert done.returncode in (2, 3)
+    assert "no memory for argument 0 of 4000000000 bytes" in done.stderr

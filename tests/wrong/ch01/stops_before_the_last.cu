@@ -1,0 +1,17 @@
+// VERDICT: WRONG
+// MISTAKE: stops-before-the-last - the loop runs while i < n - 1
+// DIAGNOSIS: last-element-left-out
+#include "warpbook.cuh"
+
+LAUNCH(sum_single) {
+    launch->grid = 1;
+    launch->block = 1;
+}
+
+__global__ void sum_single(const float *in, float *partial, int n) {
+    float sum = 0.0f;
+    for (int i = 0; i < n - 1; i++) {
+        sum += in[i];
+    }
+    partial[0] = sum;
+}
