@@ -234,6 +234,12 @@ skeletons: $(NEEDS_GRADER) ## write the skeletons in chapters/ anew from solutio
 readme: $(NEEDS_GRADER) drivers ## put today's output of the commands shown in README.md into it
 	@$(GRADER).readme
 
+.PHONY: kill-rate hardware-truth
+kill-rate: $(NEEDS_GRADER) $(TOOLCHAIN) tools ## how many wrong kernels of tests/wrong are caught, and right ones of tests/right pass
+	@$(GRADER).killrate $(CH)
+hardware-truth: $(NEEDS_GRADER) ## on a machine with a GPU and ncu: what it counts for every pattern, into build/hardware_truth
+	@$(PY) tests/hardware_truth/record.py --missing --out $(B)/hardware_truth
+
 locks: ## resolve requirements*.in again into the lock files
 	@sh mk/lock.sh
 

@@ -1,6 +1,6 @@
 """The kernels of tests/kernels/race: what each must be blamed for, how it is run, its PTX.
 
-    python tests/race_kernels.py      compiles what has changed into tests/data/ptx/race
+python tests/race_kernels.py      compiles what has changed into tests/data/ptx/race
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ def read_kernel(source: Path) -> RaceKernel:
     run = re.fullmatch(r"// RUN: (.+)", second)
     found = re.fullmatch(r"// FINDS: (RACE|INFO) line (\d+) other (\d+)", first)
     assert run, f"{source.name}: the second line must be '// RUN: kernel --grid ...'"
-    assert found or first == "// CLEAN", f"{source.name}: the first line must be '// CLEAN' or '// FINDS: ...'"
+    assert found or first == "// CLEAN", (
+        f"{source.name}: the first line must be '// CLEAN' or '// FINDS: ...'"
+    )
     if not found:
         return RaceKernel(source, run[1].split(), None)
     kind = "RACE" if found[1] == "RACE" else "RACE_SAME_VALUE"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "hardware_truth"))
-import alu_forms  # noqa: E402
+import alu_forms
 
 alu = alu_forms.alu
 FORMS = alu_forms.forms()
@@ -27,7 +27,14 @@ ANSWERS = recorded()
 # What the ISA allows an approximation: units in the last place, and an absolute error where that is the
 # promise. The emulator rounds them correctly; a GPU does what its tables say. The promise for sin and cos
 # holds from -pi to pi only, so nothing is compared outside.
-ULPS = {"div.approx": 2, "div.full": 2, "rcp.approx": 1, "sqrt.approx": 2, "rsqrt.approx": 2, "tanh.approx": 2**13}
+ULPS = {
+    "div.approx": 2,
+    "div.full": 2,
+    "rcp.approx": 1,
+    "sqrt.approx": 2,
+    "rsqrt.approx": 2,
+    "tanh.approx": 2**13,
+}
 ABSOLUTE = {"sin.approx": 2.0**-20.5, "cos.approx": 2.0**-20.5, "lg2.approx": 2.0**-22}
 # A cluster of one has no block of another rank, and fns counts from at most 31 places away.
 UNDEFINED = {"mapa": lambda *_: True, "fns": lambda mask, base, n: base > 31 or abs(alu.signed(n, 32)) > 32}
@@ -75,7 +82,10 @@ def emulated(case: object) -> list[list[int]]:
     for start in range(0, alu_forms.ROWS, alu.LANES):
         rows = slice(start, start + alu.LANES)
         sources = [
-            (kind, sum(bit << lane for lane, bit in enumerate(column[rows])) if kind == "pred" else column[rows])
+            (
+                kind,
+                sum(bit << lane for lane, bit in enumerate(column[rows])) if kind == "pred" else column[rows],
+            )
             for kind, column in zip(case.sources, columns, strict=True)
         ]
         before = [0 if kind == "pred" else [0] * alu.LANES for kind in destinations]
@@ -95,9 +105,12 @@ def test_answers_are_the_hardwares(opcode: str) -> None:
         for k, (have, want) in enumerate(zip(emulated(case), ANSWERS[key], strict=True)):
             for row in range(alu_forms.ROWS):
                 given = [column[row] for column in columns]
-                if not (agree(case.op, given, have[row], int(want[row])) or (case.same and case.same(have[row], int(want[row])))):
+                answer, ours = int(want[row]), have[row]
+                if not (agree(case.op, given, ours, answer) or (case.same and case.same(ours, answer))):
                     arguments = ", ".join(map(hex, given))
-                    wrong.append(f"{key} [{k}]: ({arguments}) -> {have[row]:#x}, an H200 says {int(want[row]):#x}")
+                    wrong.append(
+                        f"{key} [{k}]: ({arguments}) -> {have[row]:#x}, an H200 says {int(want[row]):#x}"
+                    )
                     break
     assert not wrong, f"{len(wrong)} forms differ:\n" + "\n".join(wrong[:40])
 

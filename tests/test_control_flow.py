@@ -477,7 +477,8 @@ def test_lanes_meet_again(emulator_built: Path) -> None:
     parts = {
         "if": "and.b32 %r1, %r0, 1; setp.eq.u32 %p1, %r1, 0; @%p1 bra A; add.u32 %r2, %r0, 1; A: add.u32 %r2, %r0, 2;",
         "loop": "mov.u32 %r1, %r0; B: sub.u32 %r1, %r1, 1; setp.gt.s32 %p1, %r1, 0; @%p1 bra B;",
-        "table": "rem.u32 %r1, %r0, 3;\nT: .branchtargets C, D, E;\nbrx.idx %r1, T;\nC: add.u32 %r2, %r0, 1; D: bra E;\nE:",
+        "table": "rem.u32 %r1, %r0, 3;\nT: .branchtargets C, D, E;\nbrx.idx %r1, T;\n"
+        "C: add.u32 %r2, %r0, 1; D: bra E;\nE:",
         "call": call,
         "indirect": "rem.u32 %r1, %r0, 2; setp.eq.u32 %p1, %r1, 0;\n"
         "mov.u64 %a5, g; mov.u64 %a6, g2; selp.b64 %a5, %a5, %a6, %p1;\n"

@@ -170,7 +170,7 @@ def test_readme_markers_out_of_form_are_found(text: str) -> None:
 
 
 def test_targets_that_documents_name_exist() -> None:
-    makefile = (ROOT / "Makefile").read_text()
+    makefile = "".join(path.read_text() for path in [ROOT / "Makefile", *(ROOT / "mk").glob("*.mk")])
     known = set(re.findall(r"^([a-z][a-z-]*):", makefile, re.MULTILINE))
     known |= {
         target for line in re.findall(r"^([a-z][a-z -]*):", makefile, re.MULTILINE) for target in line.split()

@@ -96,7 +96,12 @@ def test_committed_ptx_is_of_these_sources() -> None:
     assert {path.stem for path in COMPILED.glob("*.ptx")} == names
     assert len(names) >= 40
     assert all(is_from(COMPILED / f"{kernel.name}.ptx", kernel.source) for kernel in KERNELS)
-    assert all("/" not in line for path in COMPILED.glob("*.ptx") for line in path.read_text().split("\n") if ".file" in line)
+    assert all(
+        "/" not in line
+        for path in COMPILED.glob("*.ptx")
+        for line in path.read_text().split("\n")
+        if ".file" in line
+    )
 
 
 @pytest.mark.skipif(not find_nvcc(), reason="no nvcc")
@@ -107,7 +112,9 @@ def test_committed_ptx_is_what_nvcc_makes(tmp_path: Path) -> None:
         compile_ptx(SOURCES / f"{name}.cu", tmp_path / "out.ptx", shlex.split(find_nvcc() or "")[0])
         made = (tmp_path / "out.ptx").read_text().split("\n")
         there = (COMPILED / f"{name}.ptx").read_text().split("\n")
-        assert [line for line in made if not line.startswith("//")] == [line for line in there if not line.startswith("//")]
+        assert [line for line in made if not line.startswith("//")] == [
+            line for line in there if not line.startswith("//")
+        ]
 
 
 # ---- What is said ----------------------------------------------------------------------------------------------
@@ -141,15 +148,20 @@ def made(e: Emulator, body: str, grid: int = 1, block: int = 64, words: int = 64
 
 
 def test_finding_names_both_sides(device: Emulator) -> None:
-    f = made(device, "st.shared.u32 [%r5], %r1;\n xor.b32 %r6, %r4, 132;\n add.u32 %r6, %r3, %r6;\n ld.shared.u32 %r7, [%r6];").findings[0]
+    f = made(
+        device,
+        "st.shared.u32 [%r5], %r1;\n xor.b32 %r6, %r4, 132;\n add.u32 %r6, %r3, %r6;\n ld.shared.u32 %r7, [%r6];",
+    ).findings[0]
     assert f.kind == "RACE"
     assert f.object == "shared s"
-    assert {f.thread[0] ^ f.other_thread[0], 33} == {33}
+    assert f.thread[0] ^ f.other_thread[0] == 33
     assert f.bytes == 4
     assert not f.fatal
     owner = f.other_thread[0] if not f.is_store else f.thread[0]
     assert f.index == 4 * owner
-    assert f.message.startswith(f"thread ({f.thread[0]},0,0) of block (0,0,0) {'writes' if f.is_store else 'reads'} shared s at byte {f.index}")
+    assert f.message.startswith(
+        f"thread ({f.thread[0]},0,0) of block (0,0,0) {'writes' if f.is_store else 'reads'} shared s at byte {f.index}"
+    )
     assert f"(element {f.index // 4}) that thread ({f.other_thread[0]},0,0)" in f.message
     assert "with no barrier between them" in f.message
     assert "read-after-write" in f.message or "write-after-read" in f.message
@@ -161,6 +173,16 @@ def test_two_blocks(device: Emulator) -> None:
     assert "of block (0,0,0)" in f.message
     assert "blocks" in f.message
     assert "write-after-write" in f.message
+
+
+def test_one_instruction(device: Emulator) -> None:
+    f = made(
+        device,
+        "shr.u32 %r6, %r1, 1;\n shl.b32 %r6, %r6, 2;\n add.u32 %r6, %r3, %r6;\n st.shared.u32 [%r6], %r1;",
+    ).findings[0]
+    assert f.kind == "RACE"
+    assert (f.thread[0], f.other_thread[0], f.index) == (1, 0, 0)
+    assert "in the same instruction" in f.message
 
 
 def test_count_is_of_all_pairs(device: Emulator) -> None:
@@ -217,7 +239,9 @@ def random_access(rng: random.Random) -> list[int]:
     if style == 0:  # a few threads, anything
         step = [0] * total
         for _ in range(rng.randrange(1, 5)):
-            step[rng.randrange(total)] = rng.choice([READ, WRITE, ATOMIC]) << 8 | rng.choice([0, 64]) | rng.randrange(WORDS)
+            step[rng.randrange(total)] = (
+                rng.choice([READ, WRITE, ATOMIC]) << 8 | rng.choice([0, 64]) | rng.randrange(WORDS)
+            )
         return step
     if style == 1:  # one thread
         step = [0] * total
@@ -232,13 +256,18 @@ def random_access(rng: random.Random) -> list[int]:
         return [READ << 8 | space | word if t // THREADS == block else 0 for t in range(total)]
     first, word = rng.randrange(total), rng.randrange(WORDS)  # some neighbours
     count = rng.randrange(1, 7)
-    return [operation << 8 | space | (word + t - first) % WORDS if first <= t < first + count else 0 for t in range(total)]
+    return [
+        operation << 8 | space | (word + t - first) % WORDS if first <= t < first + count else 0
+        for t in range(total)
+    ]
 
 
 def random_sync(rng: random.Random, unused: list[int]) -> tuple[int, list[int]]:
     """A kind of barrier, and for every thread its mask, or its barrier and how many come to it."""
     total = THREADS * BLOCKS
-    kind = rng.choice([BLOCK_BARRIER, WARP_BARRIER, WARP_BARRIER, *([NAMED_BARRIER] if len(unused) > 1 else [])])
+    kind = rng.choice(
+        [BLOCK_BARRIER, WARP_BARRIER, WARP_BARRIER, *([NAMED_BARRIER] if len(unused) > 1 else [])]
+    )
     step = [0] * total
     if kind == WARP_BARRIER:
         for warp in range(total // 32):
@@ -323,9 +352,14 @@ def test_random_program(device: Emulator, seed: int) -> None:
         program, oracle = made_up(seed * 8 + part)
         table = device.buffer(program, "program")
         table.set_read_only()
-        data, out = device.buffer(np.zeros(16, np.int32), "data"), device.buffer(np.zeros(256, np.int32), "out")
+        data, out = (
+            device.buffer(np.zeros(16, np.int32), "data"),
+            device.buffer(np.zeros(256, np.int32), "out"),
+        )
         arguments = [table, len(program), data, out]
-        result = device.launch("steps", BLOCKS, THREADS, arguments, checks=RACE, schedule=part, max_findings=1000)
+        result = device.launch(
+            "steps", BLOCKS, THREADS, arguments, checks=RACE, schedule=part, max_findings=1000
+        )
         assert result.completed
         found = set()
         for f in result.findings:

@@ -93,7 +93,9 @@ static unsigned facts_of_finding(const Evidence *evidence) {
     if (finding->place.line > 0 && finding->place.line == finding->other_place.line) facts |= FACT_SAME_LINE;
     if (strncmp(finding->object, "shared ", 7) == 0) facts |= FACT_SHARED;
     if (finding->object[0] && finding->index < 0) facts |= FACT_BEFORE;
-    if (finding->object[0] && (finding->index < -far || finding->index > size + far)) facts |= FACT_FAR;
+    if (finding->object[0] && (finding->index < -64 || finding->index > size + far)) facts |= FACT_FAR;
+    if (finding->kind == FINDING_RACE && memcmp(finding->block, finding->other_block, sizeof finding->block) != 0)
+        facts |= FACT_OTHER_BLOCK;
     if (finding->object[0] && finding->object_bytes == 0) facts |= FACT_NO_ROOM;
     if (finding->object[0] && finding->index == 0) facts |= FACT_AT_START;
     const Buffer *buffer = named_buffer(evidence, finding->object);
@@ -138,6 +140,7 @@ static bool is_special(Family family) {
 static unsigned facts_of_all(const Evidence *evidence) {
     unsigned facts = FACT_BY_SCHEDULE | FACT_INTEGERS_RIGHT | FACT_FINITE_RIGHT | FACT_ONES_RIGHT |
                      FACT_SAYS_N | FACT_NEVER_WRITTEN | FACT_ONE_ANSWER;
+    const bool is_sum = evidence->of->tasks[evidence->task].expect == EXPECT_SUM;
     double answer = 0;
     int answers = 0;
     for (int i = 0; i < evidence->judgement->case_count; i++) {
@@ -152,7 +155,7 @@ static unsigned facts_of_all(const Evidence *evidence) {
         if (!is_right && report->check.outcome == CHECK_VALUE &&
             report->check.got != (double)report->settings.size.n)
             facts &= ~(unsigned)FACT_SAYS_N;
-        if (!is_right && family == FAMILY_INTEGERS && report->check.outcome == CHECK_VALUE) {
+        if (!is_right && family == FAMILY_INTEGERS && report->check.outcome == CHECK_VALUE && is_sum) {
             if (answers++ == 0) answer = report->check.got;
             if (report->check.got != answer) facts &= ~(unsigned)FACT_ONE_ANSWER;
         }
@@ -162,6 +165,19 @@ static unsigned facts_of_all(const Evidence *evidence) {
     }
     if (answers < 3 || answer == 0) facts &= ~(unsigned)FACT_ONE_ANSWER;
     return facts;
+}
+
+// Whether every wide access that was not aligned would have been, had the base been. One case alone cannot tell:
+// floats taken off by the wrong rule are sometimes none at all.
+static bool only_base_is_misaligned(const Evidence *evidence) {
+    for (int i = 0; i < evidence->judgement->case_count; i++) {
+        const CaseReport *report = &evidence->judgement->cases[i];
+        const Finding *finding = &report->finding;
+        if (report->has_finding && finding->kind == FINDING_MISALIGNED && finding->bytes > 0 &&
+            finding->index % (int64_t)finding->bytes != 0)
+            return false;
+    }
+    return true;
 }
 
 static void gather(Evidence *evidence, const char *source) {
@@ -187,6 +203,7 @@ static void gather(Evidence *evidence, const char *source) {
         if (first->settings.size.n == 0) evidence->facts |= FACT_N_IS_0;
         if (first->settings.misalignment) evidence->facts |= FACT_OFFSET_BASE;
         evidence->facts |= facts_of_all(evidence);
+        if (!only_base_is_misaligned(evidence)) evidence->facts &= ~(unsigned)FACT_AT_START;
     }
     if (evidence->finding) {
         pick_line(&evidence->source, evidence->finding->place.line, &evidence->line);
@@ -245,6 +262,8 @@ static bool comes_to(const Evidence *evidence, const char *measure, double at_le
 }
 
 static bool matches(const Mistake *mistake, const Evidence *evidence) {
+    // Words about a line need one.
+    if (strchr(mistake->why, '{') && !(evidence->finding && evidence->finding->place.line > 0)) return false;
     if (mistake->verdicts && !(mistake->verdicts & BIT(evidence->judgement->verdict))) return false;
     if (mistake->findings && !(evidence->finding && mistake->findings & BIT(evidence->finding->kind)))
         return false;
@@ -269,16 +288,20 @@ static bool matches(const Mistake *mistake, const Evidence *evidence) {
 static void fill_in(const Evidence *evidence, const char *words, char *text, size_t bytes) {
     const SourcePlace none = {0};
     const Finding *finding = evidence->finding;
+    const int line = (finding ? &finding->place : &none)->line;
+    const int other = (finding ? &finding->other_place : &none)->line;
     const struct {
         const char *name;
         int value;
-    } blanks[] = {{"{line}", (finding ? &finding->place : &none)->line},
-                  {"{other}", (finding ? &finding->other_place : &none)->line}};
+    } blanks[] = {{"{line}", line},
+                  {"{other}", other},
+                  {"{upper}", line < other ? line : other},
+                  {"{lower}", line < other ? other : line}};
     size_t used = 0;
     text[0] = '\0';
     while (*words && used + 16 < bytes) {
         bool is_blank = false;
-        for (int b = 0; b < 2 && !is_blank; b++) {
+        for (int b = 0; b < 4 && !is_blank; b++) {
             const size_t length = strlen(blanks[b].name);
             if (strncmp(words, blanks[b].name, length) != 0) continue;
             used += (size_t)snprintf(text + used, bytes - used, "%d", blanks[b].value);

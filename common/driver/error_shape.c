@@ -1,5 +1,6 @@
 #include "error_shape.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "elements.h"
@@ -213,13 +214,16 @@ ShapeSet shapes_that_fit(ShapeSet candidates, const void *array, ElementType typ
     ShapeSet fit = 0;
     for (int s = 0; s < error_shape_count; s++) {
         if (!(candidates & (ShapeSet)1 << s)) continue;
-        double sum = expected; // whole numbers below 2^53: exact
+        double sum = expected, magnitude = 0; // whole numbers below 2^53: exact
         for (long long i = 0; i < count; i++) {
-            long long times = error_shapes[s].times(&view, i);
-            if (times != 1) sum += (double)(times - 1) * element_get(array, type, i);
+            const double times = (double)error_shapes[s].times(&view, i);
+            const double value = element_get(array, type, i);
+            sum += (times - 1) * value;
+            magnitude += times * fabs(value);
         }
-        // The device adds floats: beyond 2^24 even whole numbers are rounded.
-        if ((float)sum == (float)got || sum == got) fit |= (ShapeSet)1 << s;
+        // The device adds floats: beyond 2^24 even whole numbers are rounded, at every addition.
+        const double rounding = magnitude > 0x1p24 ? magnitude * 0x1p-16 : 0;
+        if (fabs(sum - got) <= rounding) fit |= (ShapeSet)1 << s;
     }
     return fit;
 }

@@ -475,6 +475,79 @@ static void count_cases(Judge *judge) {
     }
 }
 
+// ---- A schedule that shows a race
+// --------------------------------------------------------------------------------
+
+enum { SEEDS_TRIED = 64 };
+static const double seconds_for_seeds = 0.3;
+
+// Runs one case again for its values alone, without looking for races. False when nothing can be said.
+static bool values_of(Judge *judge, const Case *one, CaseReport *report) {
+    Worker *worker = &judge->workers[0];
+    const Task *task = &judge->of->tasks[one->task];
+    const TaskShape *shape = find_shape(judge, one->task, &one->size);
+    char why[512];
+    *report = (CaseReport){.settings = *one};
+    if (worker->is_lost || !shape || shape->verdict != VERDICT_PASS ||
+        !case_layout(task, &shape->shape, judge->arena_bytes, &worker->layout, why, sizeof why))
+        return false;
+    Prepared *prepared =
+        prepared_take(&judge->cache, task, one, &shape->shape, worker->layout.counts, judge->options->seed);
+    if (!prepared) return false;
+    static Request request;
+    case_request(task, one, &shape->shape, &worker->layout, prepared, judge->image->kernels[one->task],
+                 runner_arena(worker->runner), &request);
+    request.checks = CHECK_MEMORY;
+    RunReply reply;
+    Runner *const alone[1] = {worker->runner};
+    runner_begin(worker->runner, &request, case_seconds(false, one->size.n));
+    runners_wait(alone, 1, &reply);
+    if (reply.end == RUN_REPLIED)
+        case_judge(task, &shape->shape, &worker->layout, prepared, &reply, runner_arena(worker->runner), false,
+                   report);
+    else
+        worker->is_lost = true;
+    prepared_release(prepared);
+    return !worker->is_lost && report->has_check;
+}
+
+// A race is believed when it is seen. The case with the most to lose in little time is run under one seed after
+// the other until a result is wrong.
+static void show_race(Judge *judge) {
+    Judgement *judgement = judge->judgement;
+    if (judgement->verdict != VERDICT_RACE || judge->is_gpu) return;
+    const CaseReport *shown = &judgement->cases[judgement->first];
+    for (int i = 0; i < judgement->case_count; i++) {
+        const CaseReport *report = &judgement->cases[i];
+        if (report->verdict == VERDICT_RACE && report->settings.task == shown->settings.task &&
+            report->settings.family == FAMILY_INTEGERS && report->settings.size.n <= 1025)
+            shown = report;
+    }
+    Case one = shown->settings;
+    one.is_counted = false;
+    const double until = monotonic_seconds() + seconds_for_seeds;
+    const bool is_fixed = judge->options->has_schedule;
+    char plain[64] = "";
+    for (uint64_t seed = 0; seed <= SEEDS_TRIED && monotonic_seconds() < until; seed++) {
+        CaseReport report;
+        one.schedule = is_fixed ? judge->options->schedule : seed;
+        if (!values_of(judge, &one, &report)) return;
+        if (report.verdict != VERDICT_PASS) {
+            char n[32];
+            count_text(one.size.n, n, sizeof n);
+            judgement->has_replay = true;
+            judgement->replay_schedule = one.schedule;
+            snprintf(judgement->replay, sizeof judgement->replay,
+                     "at n = %s %swith schedule %llu %.300s: ./%s --n %lld --schedule %llu", n, plain,
+                     (unsigned long long)one.schedule, report.check.what, judge->of->name, one.size.n,
+                     (unsigned long long)one.schedule);
+            return;
+        }
+        if (is_fixed) return;
+        snprintf(plain, sizeof plain, "schedule 0 gives the right result, and ");
+    }
+}
+
 static void measure_shapes(Judge *judge) {
     for (int i = 0; i < judge->plan.count; i++) {
         const Case *one = &judge->plan.cases[i];
@@ -614,6 +687,7 @@ void judge(const Chapter *of, const Image *image, const Options *options, JudgeP
     run_cases(&state, progress);
     compare_schedules(&state);
     count_cases(&state);
+    show_race(&state);
     measure_shapes(&state);
     if (state.is_gpu && judgement->verdict == VERDICT_PASS)
         for (int t = 0; t < chapter_task_count(of); t++) measure_bandwidth(&state, t);

@@ -54,7 +54,7 @@ typedef struct {
     ShapeSet shapes[MAX_TASKS]; // those that explain every wrong sum of whole numbers of a task; 0: none does
     bool has_replay;            // a race whose plain schedule gives the right values:
     uint64_t replay_schedule;   // this one gives `replay`, in words
-    char replay[256];
+    char replay[512];
 
     Measured measured[MAX_TASKS];
     bool task_is_right[MAX_TASKS];

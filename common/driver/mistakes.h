@@ -26,9 +26,10 @@ enum {
     FACT_OUTPUT = 1 << 6,
     FACT_SCRATCH = 1 << 7,
     FACT_BEFORE = 1 << 8,   // before the first byte of the buffer
-    FACT_FAR = 1 << 9,      // more than a megabyte outside of it
+    FACT_FAR = 1 << 9,      // more than a megabyte behind it, or more than 64 bytes before
     FACT_NO_ROOM = 1 << 10, // the buffer has no bytes at all
     FACT_AT_START = 1 << 11,
+    FACT_OTHER_BLOCK = 1 << 30, // the two sides of a race are in different blocks
     // Of the case that is shown
     FACT_N_IS_0 = 1 << 12,
     FACT_OFFSET_BASE = 1 << 13, // buffers that begin 4, 8 or 12 bytes past a multiple of 16
@@ -55,7 +56,8 @@ enum {
 typedef struct {
     const char *slug;    // "missing-barrier"
     const char *title;   // "A barrier is missing"
-    const char *why;     // one or two sentences; {line} and {other} are the finding's two lines
+    const char *why;     // one or two sentences; {line} and {other} are the finding's two lines,
+                         // {upper} and {lower} the same in the order of the file
     const char *lessons; // "ch03#barriers:2 ch05#what-it-is:2": sections, and the step of that chapter's
                          // hints that helps, or no step. The first serves chapters that are not listed.
 

@@ -454,6 +454,25 @@ static bool mark_unused_results(Lowering *l) {
     return true;
 }
 
+// A compare-and-swap loop begins with a plain read of the word that it will swap. The CUDA C++ Programming
+// Guide writes it so, and it is harmless: a stale value only costs a round. Such a read is as good as a
+// relaxed one for racecheck.
+static void mark_optimistic_reads(Lowering *l) {
+    int left = 256; // swaps looked at: a real function has a few, and the search must not become quadratic
+    for (int i = 0; i < l->count && left; i++) {
+        const Instruction *swap = &l->code[i];
+        if (swap->kind != KIND_ATOMIC || swap->operation != ATOMIC_CAS) continue;
+        left--;
+        for (int k = 0; k < l->count; k++) {
+            Instruction *load = &l->code[k];
+            bool same = load->kind == KIND_LOAD && load->width == swap->width && load->elements == 1 &&
+                        load->offset == swap->offset && load->src[0].constant == swap->src[0].constant &&
+                        load->src[0].offset == swap->src[0].offset;
+            if (same && !(load->flags & IS_NC)) load->flags |= IS_VOLATILE | IS_RELAXED;
+        }
+    }
+}
+
 static bool lower_function(Lowering *l, int index) {
     l->ptx = l->module->functions[index];
     l->function = &l->program->functions[index];
@@ -497,6 +516,7 @@ static bool lower_function(Lowering *l, int index) {
         in->index = i;
     }
     if (!mark_unused_results(l)) return false;
+    mark_optimistic_reads(l);
     l->function->code = l->code;
     l->function->count = l->count;
     l->function->register_bytes = (l->register_bytes + 63) / 64 * 64;

@@ -250,6 +250,16 @@ Clock *clock_grown(Clocks *clocks, Clock *clock, Clock *more, uint64_t *history)
     return c;
 }
 
+Clock *clock_within(Clocks *clocks, Clock *c, uint32_t block) {
+    if (!c || c->block == block) return clock_keep(c);
+    if (c->block != MANY_BLOCKS) return NULL;
+    flatten(clocks, c);
+    uint32_t from = 0, to;
+    while (from < c->count && c->entries[from].key >> CODE_BITS < block) from++;
+    for (to = from; to < c->count && c->entries[to].key >> CODE_BITS == block;) to++;
+    return from == to ? NULL : clock_with(clocks, NULL, c->entries + from, (int)(to - from));
+}
+
 // ---- Questions --------------------------------------------------------------------------------------------
 
 static uint32_t time_of(const Clock *c, uint64_t key) {

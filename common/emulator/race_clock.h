@@ -41,12 +41,14 @@ ClockEntry block_entry(uint32_t who, uint32_t time); // its block
 // Each returns a clock that the caller owns and must drop; none takes its arguments over.
 Clock *clock_keep(Clock *clock);
 Clock *clock_join(Clocks *clocks, Clock *a, Clock *b);
-// `clock` and `count` entries, at most CLOCK_ENTRIES: 32 lanes, their warp, their block.
-enum { CLOCK_ENTRIES = 34 };
+enum { CLOCK_ENTRIES = 34 }; // 32 lanes, their warp and their block
+// `clock` and `count` entries more.
 Clock *clock_with(Clocks *clocks, Clock *clock, const ClockEntry *entries, int count);
 // `clock` and `more`, as the successor of `clock` in a history that only grows: joining two clocks of one
 // history gives the later, at no cost. *history names it; it is begun anew when `clock` is not of it.
 Clock *clock_grown(Clocks *clocks, Clock *clock, Clock *more, uint64_t *history);
+// What `clock` knows of the threads of `block`.
+Clock *clock_within(Clocks *clocks, Clock *clock, uint32_t block);
 
 void clock_drop(Clock *clock);
 // *clock becomes `value`, which is taken over.

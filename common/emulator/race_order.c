@@ -143,7 +143,7 @@ static void meet_whole_block(RaceOrder *o, RaceBlock *b, Block *block) {
         for (int s = 0; s < SCOPES; s++) {
             clock_add(&o->clocks, &b->common.pending[s], sum.pending[s]);
             // Whoever made a fence of his own had all that the block had fenced before in his picture.
-            if (own[s])
+            if (own[s] || own[SCOPE_GRID])
                 clock_set(&b->common.fenced[s], clock_keep(sum.fenced[s]));
             else
                 clock_add(&o->clocks, &b->common.fenced[s], sum.fenced[s]);
@@ -216,22 +216,34 @@ void order_warp_sync(RaceOrder *o, Warp *w, uint32_t lanes) {
 
 // ---- Fences and flags -------------------------------------------------------------------------------------
 
+// *known becomes its join with what is pending in `k`, as far as a fence of one block or of the grid makes
+// it known: a fence of one block does not bring other blocks' news.
+static void take_pending(RaceOrder *o, const RaceBlock *b, Clock **known, const Knowledge *k, bool of_block) {
+    clock_add(&o->clocks, known, k->pending[SCOPE_BLOCK]);
+    Clock *more = k->pending[SCOPE_GRID];
+    more = of_block ? clock_within(&o->clocks, more, block_of(b->first)) : clock_keep(more);
+    clock_add(&o->clocks, known, more);
+    clock_drop(more);
+}
+
 void order_fence(RaceOrder *o, Warp *w, uint32_t lanes, bool of_block) {
     RaceBlock *b = race_block(w->block);
+    RaceScope scope = of_block ? SCOPE_BLOCK : SCOPE_GRID;
     FOR_LANES(lane, lanes) {
         Knowledge *k = knowledge_of(o, b, w->block, (uint32_t)w->index * WARP_SIZE + lane);
         if (!k) return;
-        for (int s = 0; s <= (of_block ? SCOPE_BLOCK : SCOPE_GRID); s++) {
-            clock_add(&o->clocks, &k->known, k->pending[s]);
-            clock_add(&o->clocks, &k->known, b->common.pending[s]);
-            clock_set(&k->pending[s], NULL);
-        }
-        for (int s = 0; s <= (of_block ? SCOPE_BLOCK : SCOPE_GRID); s++) {
-            k->fence_time[s] = o->now;
-            k->fence_warp_time[s] = b->warp_time[w->index];
-            clock_set(&k->fence_known[s], all_known(o, b, k));
+        take_pending(o, b, &k->known, k, of_block);
+        take_pending(o, b, &k->known, &b->common, of_block);
+        clock_set(&k->pending[SCOPE_BLOCK], NULL);
+        if (!of_block) clock_set(&k->pending[SCOPE_GRID], NULL);
+        for (int s = SCOPE_BLOCK; s <= (int)scope; s++) { // a picture for the grid replaces one for the block
             clock_set(&k->fenced[s], NULL);
+            clock_set(&k->fence_known[s], NULL);
+            k->fence_time[s] = 0;
         }
+        k->fence_time[scope] = o->now;
+        k->fence_warp_time[scope] = b->warp_time[w->index];
+        k->fence_known[scope] = all_known(o, b, k);
     }
     tick(o);
 }
@@ -285,40 +297,63 @@ static void publish(RaceOrder *o, Flags *f, uint64_t address, Clock *published, 
                           : clock_keep(published));
 }
 
+// What lane `lane` knows now, with all that it did.
+static Clock *known_now(RaceOrder *o, const RaceBlock *b, const Knowledge *k, uint32_t thread) {
+    uint32_t who = b->first + thread;
+    ClockEntry entries[3] = {thread_entry(who, o->now), block_entry(who, b->barrier_time),
+                             warp_entry(who, b->warp_time[thread / WARP_SIZE])};
+    Clock *known = all_known(o, b, k);
+    clock_set(&known, clock_with(&o->clocks, known, entries, 3));
+    return known;
+}
+
+static void pick_up(RaceOrder *o, RaceBlock *b, const Access *a, uint32_t thread, uint64_t address,
+                    bool of_grid) {
+    bool acquires = a->kind != ACCESS_LOAD || (a->in->flags & IS_ACQUIRE);
+    Clock *of_block = flag_at(&b->flags, address);
+    Clock *grid = a->memory->space == PTX_SPACE_GLOBAL ? flag_at(&o->flags, address) : NULL;
+    if (!of_block && !grid) return;
+    Knowledge *k = knowledge_of(o, b, a->warp->block, thread);
+    if (!k) return;
+    clock_add(&o->clocks, acquires ? &k->known : &k->pending[SCOPE_BLOCK], of_block);
+    grid = of_grid ? clock_keep(grid) : clock_within(&o->clocks, grid, block_of(b->first));
+    clock_add(&o->clocks, acquires ? &k->known : &k->pending[SCOPE_GRID], grid);
+    clock_drop(grid);
+}
+
+static void put_down(RaceOrder *o, RaceBlock *b, const Access *a, uint32_t thread, uint64_t address,
+                     bool of_grid) {
+    const Knowledge *k = b->threads_know ? &b->threads[thread] : NULL;
+    bool adds = a->kind != ACCESS_STORE;
+    Clock *picture[SCOPES];
+    for (int s = 0; s < SCOPES; s++) picture[s] = fenced(o, b, k, thread, (RaceScope)s);
+    if (a->in->flags & IS_RELEASE) {
+        Clock *known = known_now(o, b, k, thread);
+        clock_add(&o->clocks, &picture[of_grid ? SCOPE_GRID : SCOPE_BLOCK], known);
+        clock_drop(known);
+    }
+    if (!of_grid) { // nobody outside the block sees any of it
+        clock_add(&o->clocks, &picture[SCOPE_BLOCK], picture[SCOPE_GRID]);
+        clock_set(&picture[SCOPE_GRID], NULL);
+    }
+    publish(o, &b->flags, address, picture[SCOPE_BLOCK], adds);
+    if (a->memory->space == PTX_SPACE_GLOBAL) publish(o, &o->flags, address, picture[SCOPE_GRID], adds);
+    for (int s = 0; s < SCOPES; s++) clock_drop(picture[s]);
+}
+
 void order_flag(RaceOrder *o, const Access *a) {
     RaceBlock *b = race_block(a->warp->block);
-    unsigned flags = a->in->flags;
-    bool reads = a->kind != ACCESS_STORE, writes = a->kind != ACCESS_LOAD, atomic = reads && writes;
-    bool acquires = atomic || (flags & IS_ACQUIRE), releases = flags & IS_RELEASE;
-    // Shared memory belongs to one block, and so does what a .cta operation says.
-    bool of_grid = a->memory->space == PTX_SPACE_GLOBAL && !(flags & SCOPE_CTA);
-    if (!releases && !o->flags.count && !b->flags.count && !b->threads_know && !b->common.fenced[SCOPE_BLOCK])
+    bool releases = a->in->flags & IS_RELEASE;
+    if (!releases && !o->flags.count && !b->flags.count && !b->threads_know &&
+        !b->common.fenced[SCOPE_BLOCK] && !b->common.fenced[SCOPE_GRID])
         return;
+    // Shared memory belongs to one block, and so does what a .cta operation says.
+    bool of_grid = a->memory->space == PTX_SPACE_GLOBAL && !(a->in->flags & SCOPE_CTA);
     FOR_LANES(lane, a->mask) {
         uint32_t thread = (uint32_t)a->warp->index * WARP_SIZE + lane;
         uint64_t address = (a->memory->base + a->offsets[lane]) & ~3ull;
-        Clock *found[SCOPES] = {reads ? flag_at(&b->flags, address) : NULL,
-                                reads && of_grid ? flag_at(&o->flags, address) : NULL};
-        Knowledge *k = b->threads_know || found[0] || found[1] || releases
-                           ? knowledge_of(o, b, a->warp->block, thread)
-                           : NULL;
-        for (int s = 0; s < SCOPES; s++)
-            if (found[s] && k) clock_add(&o->clocks, acquires ? &k->known : &k->pending[s], found[s]);
-        if (!writes) continue;
-        for (int s = 0; s <= (of_grid ? SCOPE_GRID : SCOPE_BLOCK); s++) {
-            Clock *picture = fenced(o, b, k, thread, (RaceScope)s);
-            if (releases && k) {
-                uint32_t who = b->first + thread;
-                ClockEntry entries[3] = {thread_entry(who, o->now), block_entry(who, b->barrier_time),
-                                         warp_entry(who, b->warp_time[a->warp->index])};
-                Clock *known = all_known(o, b, k);
-                clock_set(&known, clock_with(&o->clocks, known, entries, 3));
-                clock_add(&o->clocks, &picture, known);
-                clock_drop(known);
-            }
-            publish(o, s == SCOPE_GRID ? &o->flags : &b->flags, address, picture, atomic);
-            clock_drop(picture);
-        }
+        if (a->kind != ACCESS_STORE) pick_up(o, b, a, thread, address, of_grid);
+        if (a->kind != ACCESS_LOAD) put_down(o, b, a, thread, address, of_grid);
     }
     if (releases) tick(o);
 }

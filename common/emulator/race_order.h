@@ -23,7 +23,8 @@ typedef enum { SCOPE_BLOCK, SCOPE_GRID, SCOPES } RaceScope;
 typedef struct {
     Clock *known;
     Clock *pending[SCOPES]; // picked up by strong loads, known after the next fence
-    Clock *fenced[SCOPES];  // what strong stores publish, unless the thread made a fence itself:
+    // Of SCOPE_BLOCK only what comes on top of SCOPE_GRID:
+    Clock *fenced[SCOPES]; // what strong stores publish, unless the thread made a fence itself:
     uint32_t fence_time[SCOPES], fence_warp_time[SCOPES]; // then its own, its warp's and its block's time,
     Clock *fence_known[SCOPES];                           // and what it knew of others. 0: it made none
 } Knowledge;

@@ -33,7 +33,8 @@ def forms() -> dict[str, alu.Case]:
     return {
         key(c): c
         for c in alu.CASES
-        if not kinds & {*c.sources, *alu.parts_of(c.to)} and not any(k.startswith(("{", "#")) for k in c.sources)
+        if not kinds & {*c.sources, *alu.parts_of(c.to)}
+        and not any(k.startswith(("{", "#")) for k in c.sources)
     }
 
 
@@ -47,8 +48,28 @@ def inputs(case: alu.Case) -> list[list[int]]:
             continue
         bits = max(16, alu.WIDTH[kind])
         if k in case.shifts:
-            pool = [0, 1, 2, 7, 8, 15, 16, 31, 32, 33, 63, 64, 65, 255, 256, (1 << 31) & ((1 << bits) - 1), (1 << bits) - 1]
-            columns.append([draw.choice(pool) if draw.random() < 0.7 else draw.getrandbits(6) for _ in range(ROWS)])
+            pool = [
+                0,
+                1,
+                2,
+                7,
+                8,
+                15,
+                16,
+                31,
+                32,
+                33,
+                63,
+                64,
+                65,
+                255,
+                256,
+                (1 << 31) & ((1 << bits) - 1),
+                (1 << bits) - 1,
+            ]
+            columns.append(
+                [draw.choice(pool) if draw.random() < 0.7 else draw.getrandbits(6) for _ in range(ROWS)]
+            )
             continue
         edges = [int(e) & ((1 << bits) - 1) for e in alu.edges(kind)]
         column = [draw.choice(edges) if draw.random() < 0.6 else draw.getrandbits(bits) for _ in range(ROWS)]
@@ -67,7 +88,8 @@ def kernel(name: str, case: alu.Case) -> str:
     lines = [
         f".visible .entry {name}(.param .u64 pin, .param .u64 pout)",
         "{",
-        ".reg .pred %p<12>; .reg .b16 %h<12>; .reg .b32 %r<12>; .reg .b64 %d<12>; .reg .b64 %a<4>; .reg .b64 %v<12>; .reg .u32 %t;",
+        ".reg .pred %p<12>; .reg .b16 %h<12>; .reg .b32 %r<12>; .reg .b64 %d<12>;",
+        ".reg .b64 %a<4>; .reg .b64 %v<12>; .reg .u32 %t;",
         "mov.u32 %t, %tid.x; mul.wide.u32 %a2, %t, 8;",
         "ld.param.u64 %a0, [pin]; ld.param.u64 %a1, [pout]; add.u64 %a0, %a0, %a2; add.u64 %a1, %a1, %a2;",
     ]
@@ -79,7 +101,11 @@ def kernel(name: str, case: alu.Case) -> str:
             operands.append(f"%p{k}")
             continue
         register = f"%{_register(kind)}{k}"
-        move = {"h": f"cvt.u16.u64 {register}, %v{k};", "r": f"cvt.u32.u64 {register}, %v{k};", "d": f"mov.b64 {register}, %v{k};"}
+        move = {
+            "h": f"cvt.u16.u64 {register}, %v{k};",
+            "r": f"cvt.u32.u64 {register}, %v{k};",
+            "d": f"mov.b64 {register}, %v{k};",
+        }
         lines.append(move[_register(kind)])
         operands.append(register)
     results = []
@@ -90,8 +116,8 @@ def kernel(name: str, case: alu.Case) -> str:
         if kind == "pred":
             lines.append(f"selp.u64 %v{8 + k}, 1, 0, {register};")
         else:
-            move = {"h": f"cvt.u64.u16 %v{8 + k}, {register};", "r": f"cvt.u64.u32 %v{8 + k}, {register};"}
-            lines.append(move.get(_register(kind), f"mov.b64 %v{8 + k}, {register};"))
+            widen = {"h": "cvt.u64.u16", "r": "cvt.u64.u32", "d": "mov.b64"}[_register(kind)]
+            lines.append(f"{widen} %v{8 + k}, {register};")
         lines.append(f"st.global.u64 [%a1+{k * ROWS * 8}], %v{8 + k};")
     return "\n".join([*lines, "ret;", "}"])
 
@@ -110,7 +136,9 @@ def assemble(cases: list[tuple[str, alu.Case]]) -> tuple[bytes, list[str]]:
         while True:
             text = image(left)
             ptx.write_text(text)
-            done = subprocess.run(["ptxas", "-arch=sm_90", "-O1", str(ptx), "-o", str(cubin)], capture_output=True, text=True)
+            done = subprocess.run(
+                ["ptxas", "-arch=sm_90", "-O1", str(ptx), "-o", str(cubin)], capture_output=True, text=True
+            )
             if done.returncode == 0:
                 return cubin.read_bytes(), refused
             bad_lines = {int(n) for n in re.findall(r"line (\d+)", done.stderr)}

@@ -1,6 +1,6 @@
 """On a machine with an NVIDIA GPU and CuPy: runs every arithmetic form and keeps what the GPU answers.
 
-    python3 tests/hardware_truth/record_alu.py FOLDER
+python3 tests/hardware_truth/record_alu.py FOLDER
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import cupy
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-import alu_forms  # noqa: E402
+import alu_forms
 
 CHUNK = 300
 

@@ -107,7 +107,13 @@ static int check(char **a) {
     }
     Expected expected;
     expected_make(task, &shape, pristine, counts, &expected);
-    CheckedCase finished = {task, &shape, (Family)number(a[1]), counts, pristine, after, &expected};
+    CheckedCase finished = {.task = task,
+                            .shape = &shape,
+                            .family = (Family)number(a[1]),
+                            .counts = counts,
+                            .pristine = pristine,
+                            .after = after,
+                            .expected = &expected};
     CheckReport report;
     bool right = check_case(&finished, &report);
     printf("%s\n%s\n%s\n%.17g\n%lld %lld %s\n", check_outcome_name(report.outcome), report.what, report.why,

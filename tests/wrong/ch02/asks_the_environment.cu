@@ -12,7 +12,7 @@ __global__ void sum_coalesced(const float *in, float *partial, int n) {
     int thread = blockIdx.x * blockDim.x + threadIdx.x;
     int threads = gridDim.x * blockDim.x;
     unsigned register_of_the_driver;
-    asm volatile("mov.b32 %0, %%envreg1;" : "=r"(register_of_the_driver));
+    asm volatile("mov.b32 %0, %%envreg7;" : "=r"(register_of_the_driver));
     float sum = 0.0f;
     for (int i = thread; i < n && register_of_the_driver != 0; i += threads) {
         sum += in[i];
