@@ -16,6 +16,7 @@ import json
 import os
 import re
 import sys
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -115,7 +116,9 @@ def _folder(workbook: Workbook, path: Path) -> Path:
     return workbook.build / "kill-rate" / path.relative_to(workbook.root / "tests").with_suffix("")
 
 
-def _verdict(workbook: Workbook, chapter: Chapter, path: Path, schedules: int, processes: Processes) -> Finding:
+def _verdict(
+    workbook: Workbook, chapter: Chapter, path: Path, schedules: int, processes: Processes
+) -> Finding:
     """The same, or what came of it last time when nothing has changed since."""
     programs = (workbook.out / "bin" / "compile", workbook.root / workbook.program(chapter))
     headers = sorted((workbook.root / "common" / "include").glob("*"))
@@ -157,7 +160,7 @@ def run(workbook: Workbook, chapters: list[Chapter], schedules: int, jobs: int) 
 
     with ThreadPoolExecutor(jobs) as pool:
         try:
-            results = pool.map(one, work)
+            results: Iterable[Trial] = pool.map(one, work)
             if sys.stderr.isatty():
                 results = track(results, "kill rate", total=len(work), console=Console(stderr=True))
             return list(results)

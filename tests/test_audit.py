@@ -83,6 +83,7 @@ def judge(probe: Path, folder: Path, *kernels: str) -> str:
         "__device__ __noinline__ float twice(float x) { return 2 * x; }\n",
         "__constant__ float weights[4] = {1, 2, 3, 4};\n__constant__ int size;\n",
         "__device__ const int table[4] = {1, 2, 3, 4};\n",
+        "__device__ int nobody_uses_it;\n",
     ],
 )
 def test_what_is_allowed_beside_the_kernel(audit: Audit, extra: str) -> None:
@@ -197,8 +198,16 @@ def test_a_wrong_launch_is_explained(audit: Audit, source: str, words: str) -> N
 @pytest.mark.parametrize(
     ("declaration", "statement", "words"),
     [
-        ("__device__ int counter;", "", "kernel.cu:3: counter is a variable in global memory"),
-        ("__device__ int counter = 0;", "", "kernel.cu:3: counter is a variable in global memory"),
+        (
+            "__device__ int counter;",
+            "out[0] = counter;",
+            "kernel.cu:3: counter is a variable in global memory",
+        ),
+        (
+            "__device__ int counter = 0;",
+            "counter = n;",
+            "kernel.cu:3: counter is a variable in global memory",
+        ),
         (
             "__device__ int counter = 5;",
             "counter = n;",
@@ -279,7 +288,10 @@ def test_allocation_in_a_kernel_is_refused(audit: Audit, body: str, words: str) 
         ),
         ("ret; } .visible .entry evil() {", "a further kernel, evil"),
         ("ret; } .visible .entry launch_add() {", "LAUNCH(add) belongs to no kernel"),
-        ("ret; } .global .u32 outside_it; .func nothing() {", "outside_it is a variable in global memory"),
+        (
+            "ret; } .global .u32 outside_it; .func nothing() { .reg .u32 r; ld.global.u32 r, [outside_it];",
+            "outside_it is a variable in global memory",
+        ),
         ("ret; } .extern .func malloc; .func nothing() {", "allocates memory"),
         ("ret; } .extern .func outside; .func nothing() {", "calls outside, which is defined nowhere"),
         ("ret; } .extern .global .u32 other; .func nothing() {", "the variable other is declared extern"),

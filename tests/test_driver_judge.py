@@ -68,7 +68,7 @@ def test_runs_are_reproducible_but_for_times(probe: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("mistake", "verdict", "words"),
     [
-        ("drops_last", "WRONG", "the last element: it was left out"),
+        ("drops_last", "WRONG", "lacks the last element and nothing else"),
         ("drops_tail", "WRONG", "modulo 4 was left out"),
         ("twice", "WRONG", "exactly twice the sum"),
         ("zero", "WRONG", "nothing was added"),
@@ -307,3 +307,15 @@ def test_colours_only_on_a_terminal(probe: Path, tmp_path: Path, monkeypatch: py
     assert b"\x1b[1m" in in_a_terminal()
     assert b"\x1b[1m" not in in_a_terminal(NO_COLOR="1")
     assert b"\x1b[1m" not in in_a_terminal(TERM="dumb")
+
+
+def test_a_named_mistake_takes_the_place_of_the_general_words(probe: Path, tmp_path: Path) -> None:
+    run = Run(probe, tmp_path, "drops_last")
+    diagnosis = run.result["diagnosis"]
+    assert (diagnosis["mistake"], diagnosis["hint"]) == ("last-element-left-out", None)
+    assert f"{diagnosis['title']}. {diagnosis['why']}" in run.words
+    assert run.page.rstrip().endswith("make hint-ch04")
+    slow = Run(probe, tmp_path, "slow")
+    assert slow.result["diagnosis"]["mistake"] == "uncoalesced"
+    assert slow.result["diagnosis"]["title"] in slow.words
+    assert Run(probe, tmp_path, "").result["diagnosis"] is None

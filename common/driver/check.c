@@ -169,9 +169,9 @@ static void try_shapes(const CheckedCase *finished, int input, double got, Check
         report->shapes = 0;
         return;
     }
-    report->shapes = shapes_that_fit(finished->candidates, finished->pristine[input],
-                                     finished->task->buffers[input].type, count, finished->misalignment,
-                                     finished->shape, finished->expected->values[0], got);
+    report->shapes =
+        shapes_that_fit(finished->candidates, finished->pristine[input], finished->task->buffers[input].type,
+                        count, finished->misalignment, finished->shape, finished->expected->values[0], got);
 }
 
 static bool check_sum(const CheckedCase *finished, CheckReport *report) {

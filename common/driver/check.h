@@ -43,8 +43,8 @@ typedef struct {
     long long elements; // of how many
     bool has_numbers;   // the four below
     double expected, got, difference, budget;
-    ShapeSet shapes;      // of the candidates, those that this case leaves possible too
-    bool is_rest;         // not_written: all from `index` on, none before
+    ShapeSet shapes; // of the candidates, those that this case leaves possible too
+    bool is_rest;    // not_written: all from `index` on, none before
     // Of a table's wrong elements: how many are larger than they should be, where 0 is right, one beside it.
     long long larger, where_zero, off_by_one;
     double budget_share; // largest |error| / budget seen, of right results too; 0 where exact

@@ -25,7 +25,7 @@ typedef struct {
     Text line, other; // of the finding
 } Evidence;
 
-// ---- The learner's text --------------------------------------------------------------------------------------
+// ---- The learner's text -----------------------------------------------------------------------------------
 
 // Comments and spaces say nothing to a compiler, and are laid out as everybody likes.
 static void squeeze(const char *text, Text *squeezed) {
@@ -75,7 +75,7 @@ static void remove_newlines(Text *text) {
     *text = joined;
 }
 
-// ---- Facts ---------------------------------------------------------------------------------------------------
+// ---- Facts ------------------------------------------------------------------------------------------------
 
 static const Buffer *named_buffer(const Evidence *evidence, const char *name) {
     const Task *task = &evidence->of->tasks[evidence->task];
@@ -94,7 +94,8 @@ static unsigned facts_of_finding(const Evidence *evidence) {
     if (strncmp(finding->object, "shared ", 7) == 0) facts |= FACT_SHARED;
     if (finding->object[0] && finding->index < 0) facts |= FACT_BEFORE;
     if (finding->object[0] && (finding->index < -64 || finding->index > size + far)) facts |= FACT_FAR;
-    if (finding->kind == FINDING_RACE && memcmp(finding->block, finding->other_block, sizeof finding->block) != 0)
+    if (finding->kind == FINDING_RACE &&
+        memcmp(finding->block, finding->other_block, sizeof finding->block) != 0)
         facts |= FACT_OTHER_BLOCK;
     if (finding->object[0] && finding->object_bytes == 0) facts |= FACT_NO_ROOM;
     if (finding->object[0] && finding->index == 0) facts |= FACT_AT_START;
@@ -167,8 +168,8 @@ static unsigned facts_of_all(const Evidence *evidence) {
     return facts;
 }
 
-// Whether every wide access that was not aligned would have been, had the base been. One case alone cannot tell:
-// floats taken off by the wrong rule are sometimes none at all.
+// Whether every wide access that was not aligned would have been, had the base been. One case alone cannot
+// tell: floats taken off by the wrong rule are sometimes none at all.
 static bool only_base_is_misaligned(const Evidence *evidence) {
     for (int i = 0; i < evidence->judgement->case_count; i++) {
         const CaseReport *report = &evidence->judgement->cases[i];
@@ -212,7 +213,7 @@ static void gather(Evidence *evidence, const char *source) {
     remove_newlines(&evidence->source);
 }
 
-// ---- Clues ---------------------------------------------------------------------------------------------------
+// ---- Clues ------------------------------------------------------------------------------------------------
 
 static bool fits(const char *expression, const char *text) {
     regex_t compiled;
@@ -249,10 +250,8 @@ static bool misses(const Evidence *evidence, const char *measure) {
 static bool comes_to(const Evidence *evidence, const char *measure, double at_least) {
     for (int t = 0; t < chapter_task_count(evidence->of); t++) {
         if (evidence->first && t != evidence->task) continue;
-        const Goal goal = {.measure = measure,
-                           .bound = AT_LEAST,
-                           .limit = at_least,
-                           .task = evidence->of->tasks[t].name};
+        const Goal goal = {
+            .measure = measure, .bound = AT_LEAST, .limit = at_least, .task = evidence->of->tasks[t].name};
         GoalResult result;
         goal_evaluate(evidence->of, &goal, evidence->judgement->measured, &evidence->judgement->device,
                       &result);
@@ -283,7 +282,7 @@ static bool matches(const Mistake *mistake, const Evidence *evidence) {
     return !mistake->measured || comes_to(evidence, mistake->measured, mistake->at_least);
 }
 
-// ---- What to say ---------------------------------------------------------------------------------------------
+// ---- What to say ------------------------------------------------------------------------------------------
 
 static void fill_in(const Evidence *evidence, const char *words, char *text, size_t bytes) {
     const SourcePlace none = {0};

@@ -12,8 +12,8 @@ typedef struct {
     char lesson[96];        // "ch03#barriers"
 } Diagnosis;
 
-// `source` is the text of kernel.cu, or NULL. Where the mistake explains the numbers of the first failure, its
-// report says so afterwards (check.why).
+// `source` is the text of kernel.cu, or NULL. Where the mistake explains the numbers of the first failure,
+// its report says so afterwards (check.why).
 void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagnosis *diagnosis);
 
 #endif

@@ -7,24 +7,39 @@
 
 static long long at_most(long long value, long long limit) { return value < limit ? value : limit; }
 
-// ---- Groups of four: where the whole ones end, and which one an element is in --------------------------------
+// ---- Groups of four: where the whole ones end, and which one an element is in -----------------------------
 
 static long long groups_end(const ShapeView *v) { return v->head + (v->count - v->head) / 4 * 4; }
 static bool is_in_group(const ShapeView *v, long long i) { return i >= v->head && i < groups_end(v); }
 static long long group_round(const ShapeView *v, long long i) { return (i - v->head) / 4 / v->threads; }
 
-// ---- The shapes ------------------------------------------------------------------------------------------------
+// ---- The shapes -------------------------------------------------------------------------------------------
 // Each tells how often element i is added.
 
 #define SHAPE(name) static long long name(const ShapeView *v, long long i)
 #define UNUSED(argument) (void)(argument)
 
-SHAPE(nothing) { UNUSED(v), UNUSED(i); return 0; }
-SHAPE(everything_twice) { UNUSED(v), UNUSED(i); return 2; }
-SHAPE(everything_32_times) { UNUSED(v), UNUSED(i); return 32; }
-SHAPE(everything_by_each_thread) { UNUSED(i); return v->block; }
+SHAPE(nothing) {
+    UNUSED(v), UNUSED(i);
+    return 0;
+}
+SHAPE(everything_twice) {
+    UNUSED(v), UNUSED(i);
+    return 2;
+}
+SHAPE(everything_32_times) {
+    UNUSED(v), UNUSED(i);
+    return 32;
+}
+SHAPE(everything_by_each_thread) {
+    UNUSED(i);
+    return v->block;
+}
 
-SHAPE(first_lost) { UNUSED(v); return i != 0; }
+SHAPE(first_lost) {
+    UNUSED(v);
+    return i != 0;
+}
 SHAPE(last_lost) { return i != v->count - 1; }
 SHAPE(head_lost) { return i >= v->head; }
 SHAPE(head_twice) { return 1 + (i < v->head); }
@@ -45,30 +60,56 @@ SHAPE(chunk_borders_twice) {
 
 SHAPE(first_round_only) { return i < v->threads; }
 SHAPE(first_round_of_groups_only) { return !is_in_group(v, i) || group_round(v, i) == 0; }
-SHAPE(first_partials_only) {
-    return v->second_block == 0 || i % v->threads / v->block < v->second_block;
-}
+SHAPE(first_partials_only) { return v->second_block == 0 || i % v->threads / v->block < v->second_block; }
 SHAPE(first_warp_only) { return i % v->block < 32; }
 SHAPE(first_block_only) { return i % v->threads < v->block; }
 SHAPE(last_block_only) { return i % v->threads >= v->threads - v->block; }
 SHAPE(last_warp_lost) { return i % v->block < v->block - 32; }
 
-SHAPE(every_second_lost) { UNUSED(v); return i % 2 == 0; }
+SHAPE(every_second_lost) {
+    UNUSED(v);
+    return i % 2 == 0;
+}
 SHAPE(fourth_of_group_lost) { return !is_in_group(v, i) || (i - v->head) % 4 != 3; }
-SHAPE(fourths_lost) { UNUSED(v); return i % 4 != 3; }
+SHAPE(fourths_lost) {
+    UNUSED(v);
+    return i % 4 != 3;
+}
 SHAPE(groups_of_three) {
     long long groups = (v->count - v->head) / 4;
     return i < v->head + 3 * groups || i >= groups_end(v);
 }
-SHAPE(upper_half_warp_lost) { UNUSED(v); return i % 32 < 16; }
-SHAPE(lower_half_warp_twice) { UNUSED(v); return i % 32 < 16 ? 2 : 0; }
-SHAPE(second_32_of_64_lost) { UNUSED(v); return i % 64 < 32; }
+SHAPE(upper_half_warp_lost) {
+    UNUSED(v);
+    return i % 32 < 16;
+}
+SHAPE(lower_half_warp_twice) {
+    UNUSED(v);
+    return i % 32 < 16 ? 2 : 0;
+}
+SHAPE(upper_half_block_lost) { return i % v->block < v->block / 2; }
+SHAPE(second_32_of_64_lost) {
+    UNUSED(v);
+    return i % 64 < 32;
+}
 SHAPE(odd_tree) { return v->tree ? v->tree[i % v->block] : 1; }
 
-SHAPE(lane_31_only) { UNUSED(v); return i % 32 == 31; }
-SHAPE(lane_31_by_32) { UNUSED(v); return i % 32 == 31 ? 32 : 0; }
-SHAPE(lane_0_only) { UNUSED(v); return i % 32 == 0; }
-SHAPE(lane_0_by_32) { UNUSED(v); return i % 32 == 0 ? 32 : 0; }
+SHAPE(lane_31_only) {
+    UNUSED(v);
+    return i % 32 == 31;
+}
+SHAPE(lane_31_by_32) {
+    UNUSED(v);
+    return i % 32 == 31 ? 32 : 0;
+}
+SHAPE(lane_0_only) {
+    UNUSED(v);
+    return i % 32 == 0;
+}
+SHAPE(lane_0_by_32) {
+    UNUSED(v);
+    return i % 32 == 0 ? 32 : 0;
+}
 SHAPE(last_thread_only) { return i % v->block == v->block - 1; }
 SHAPE(first_thread_only) { return i % v->block == 0; }
 
@@ -138,6 +179,8 @@ const ErrorShape error_shapes[] = {
     {"groups-of-three", groups_of_three,
      "The groups are read 12 bytes apart, so that those at the end are never reached."},
     {"upper-half-warp-lost", upper_half_warp_lost, "What lanes 16 to 31 of each warp hold is left out."},
+    {"upper-half-block-lost", upper_half_block_lost,
+     "What the second half of the threads of each block hold is left out."},
     {"lower-half-warp-twice", lower_half_warp_twice,
      "What lanes 0 to 15 of each warp hold is counted twice, and lanes 16 to 31 are left out."},
     {"second-32-of-64-lost", second_32_of_64_lost,
@@ -160,8 +203,7 @@ const ErrorShape error_shapes[] = {
      "What lies behind the first round of the grid is counted two, three and four times."},
     {"two-groups-old-stride", two_groups_old_stride,
      "The groups of 4 behind the first round of the grid are counted twice."},
-    {"every-fourth-round-only", every_fourth_round_only,
-     "Three of four rounds of the grid are left out."},
+    {"every-fourth-round-only", every_fourth_round_only, "Three of four rounds of the grid are left out."},
     {"every-fourth-round-of-groups-only", every_fourth_round_of_groups_only,
      "Three of four rounds of the grid over the groups are left out."},
     {"fixed-size", fixed_256, "Nothing behind element 256 is added, whatever n is."},
@@ -175,12 +217,12 @@ const int error_shape_count = sizeof error_shapes / sizeof error_shapes[0];
 
 _Static_assert(sizeof error_shapes / sizeof error_shapes[0] <= 64, "a ShapeSet has a bit for each");
 
-// ---- Which of them fit -----------------------------------------------------------------------------------------
+// ---- Which of them fit ------------------------------------------------------------------------------------
 
 enum { MAX_TREE = 1024 };
 
-// How often each thread's value reaches slot 0 in a tree whose strides are half the block, half of that and so
-// on, rounded down: always once where the block is a power of two, else some are lost.
+// How often each thread's value reaches slot 0 in a tree whose strides are half the block, half of that and
+// so on, rounded down: always once where the block is a power of two, else some are lost.
 static void tree_weights(long long block, int tree[MAX_TREE]) {
     int levels = 0;
     long long strides[16];

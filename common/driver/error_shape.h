@@ -1,9 +1,9 @@
 // What the exact integers of the inputs tell about a wrong sum: which elements were left out, and which were
 // added too often.
 //
-// A shape is a hypothesis such as "in every 32 elements the last 16 are left out". It predicts how often every
-// element is added, so its sum is known to the bit for every case. Only a shape that explains every wrong sum
-// of whole numbers, and predicts that the right ones are right, is ever named.
+// A shape is a hypothesis such as "in every 32 elements the last 16 are left out". It predicts how often
+// every element is added, so its sum is known to the bit for every case. Only a shape that explains every
+// wrong sum of whole numbers, and predicts that the right ones are right, is ever named.
 #ifndef WARPBOOK_ERROR_SHAPE_H
 #define WARPBOOK_ERROR_SHAPE_H
 
@@ -24,9 +24,9 @@ typedef struct {
 } ShapeView;
 
 typedef struct {
-    const char *name;                                  // "every-second-lost": for the catalogue of mistakes
+    const char *name;                                   // "every-second-lost": for the catalogue of mistakes
     long long (*times)(const ShapeView *, long long i); // how often element i is added; 1 is right
-    const char *words;                                 // one sentence for people
+    const char *words;                                  // one sentence for people
 } ErrorShape;
 
 extern const ErrorShape error_shapes[];

@@ -44,7 +44,7 @@ typedef struct {
     int failures[MAX_TASKS];
     bool gave_up[MAX_TASKS];
     ShapeSet candidates[MAX_TASKS]; // shapes of error that no case so far speaks against
-    int wrong_sums[MAX_TASKS];  // of whole numbers
+    int wrong_sums[MAX_TASKS];      // of whole numbers
 } Judge;
 
 void judgement_free(Judgement *judgement) {
@@ -475,8 +475,7 @@ static void count_cases(Judge *judge) {
     }
 }
 
-// ---- A schedule that shows a race
-// --------------------------------------------------------------------------------
+// ---- A schedule that shows a race -------------------------------------------------------------------------
 
 enum { SEEDS_TRIED = 64 };
 static const double seconds_for_seeds = 0.3;
@@ -503,16 +502,16 @@ static bool values_of(Judge *judge, const Case *one, CaseReport *report) {
     runner_begin(worker->runner, &request, case_seconds(false, one->size.n));
     runners_wait(alone, 1, &reply);
     if (reply.end == RUN_REPLIED)
-        case_judge(task, &shape->shape, &worker->layout, prepared, &reply, runner_arena(worker->runner), false,
-                   report);
+        case_judge(task, &shape->shape, &worker->layout, prepared, &reply, runner_arena(worker->runner),
+                   false, report);
     else
         worker->is_lost = true;
     prepared_release(prepared);
     return !worker->is_lost && report->has_check;
 }
 
-// A race is believed when it is seen. The case with the most to lose in little time is run under one seed after
-// the other until a result is wrong.
+// A race is believed when it is seen. The case with the most to lose in little time is run under one seed
+// after the other until a result is wrong.
 static void show_race(Judge *judge) {
     Judgement *judgement = judge->judgement;
     if (judgement->verdict != VERDICT_RACE || judge->is_gpu) return;
@@ -537,10 +536,11 @@ static void show_race(Judge *judge) {
             count_text(one.size.n, n, sizeof n);
             judgement->has_replay = true;
             judgement->replay_schedule = one.schedule;
-            snprintf(judgement->replay, sizeof judgement->replay,
-                     "at n = %s %swith schedule %llu %.300s: ./%s --n %lld --schedule %llu", n, plain,
-                     (unsigned long long)one.schedule, report.check.what, judge->of->name, one.size.n,
-                     (unsigned long long)one.schedule);
+            snprintf(
+                judgement->replay, sizeof judgement->replay,
+                "at n = %s %sschedule %llu gives this: %.300s. Again with: ./%s --n %lld --schedule %llu", n,
+                plain, (unsigned long long)one.schedule, report.check.what, judge->of->name, one.size.n,
+                (unsigned long long)one.schedule);
             return;
         }
         if (is_fixed) return;

@@ -5,7 +5,8 @@
 // show: what decides is the verdict, what the observers of the emulator found, which elements a wrong sum
 // lacks, what was counted; the learner's text only tells apart what shows in the same way.
 //
-// To add a mistake: one entry here, and a kernel in tests/wrong whose third line says `// DIAGNOSIS: its-slug`.
+// To add a mistake: one entry here, and a kernel in tests/wrong whose third line says `// DIAGNOSIS:
+// its-slug`.
 #ifndef WARPBOOK_MISTAKES_H
 #define WARPBOOK_MISTAKES_H
 

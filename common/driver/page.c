@@ -301,8 +301,8 @@ static const char *remark_for(const Report *report, Verdict verdict, int task) {
     return NULL;
 }
 
-// The mistake by its name where it is known, else what the verdict usually comes from. What the numbers say is
-// shown in either case.
+// The mistake by its name where it is known, else what the verdict usually comes from. What the numbers say
+// is shown in either case.
 static void add_why(Text *page, const Terminal *terminal, const Report *report, const char *why,
                     bool is_evidence, int task) {
     const Diagnosis *diagnosis = report->diagnosis;

@@ -614,6 +614,8 @@ reload:;
                 pc++;
                 continue;
             }
+            // A kernel without a branch meets the limit here, warp after warp.
+            if (m->lane_steps > m->step_limit) break;
             f->pc = pc + 1;
             f->mask = active & ~mask;
             if (in->kind == KIND_RETURN)

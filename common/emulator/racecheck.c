@@ -169,7 +169,7 @@ static const char *missing(const Check *c, uint32_t lane, uint32_t other, uint16
         return "with no barrier between them";
     if (other_code == c->code && site->kind == RACE_WRITE && c->within)
         return "in the same instruction: which value stays is left to chance";
-    if (site->is_volatile)
+    if (site->is_volatile && !site->is_atomic)
         return "with no __syncwarp() between them: volatile does not order lanes of a warp";
     return "with no barrier and no __syncwarp() between them: lanes of a warp need not run together";
 }

@@ -215,10 +215,13 @@ int main(int count, char **arguments) {
     image.kernels[0][0] =
         (ImageKernel){.symbol = "sum_shuffle", .launch_symbol = "launch_sum_shuffle", .registers = 12};
     judge(&chapter, &image, &options, NULL, &judgement);
+    static Diagnosis diagnosis;
+    diagnose(&chapter, NULL, &judgement, &diagnosis);
     const Report report = {.of = &chapter,
                            .options = &options,
                            .image = &image,
                            .judgement = &judgement,
+                           .diagnosis = &diagnosis,
                            .source = "kernel.cu",
                            .next_chapter = "ch05"};
     Text page = {0};

@@ -1,0 +1,266 @@
+"""The catalogue of mistakes, the shapes of wrong sums, and the engine that matches a run against them."""
+
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from native_driver import ROOT, build
+
+HEADER = re.compile(r"^// DIAGNOSIS: *(\S+) *$", re.MULTILINE)
+
+
+@pytest.fixture(scope="session")
+def probe() -> Path:
+    return build("diagnose_probe")
+
+
+@dataclass
+class Entry:
+    slug: str
+    title: str
+    why: str
+    lessons: str
+    shapes: str
+    verdicts: int
+
+
+@pytest.fixture(scope="session")
+def catalogue(probe: Path) -> list[Entry]:
+    done = subprocess.run([probe, "catalogue"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr  # else an expression does not compile
+    rows = [line.split("\t") for line in done.stdout.splitlines()]
+    return [Entry(*row[:5], int(row[5])) for row in rows]
+
+
+@pytest.fixture(scope="session")
+def shapes(probe: Path) -> dict[str, str]:
+    done = subprocess.run([probe, "shapes"], capture_output=True, text=True, check=True)
+    return dict(line.split("\t") for line in done.stdout.splitlines())
+
+
+# ---- The catalogue -----------------------------------------------------------------------------------------------
+
+
+def anchors(chapter: str) -> set[str]:
+    """The headings of a lesson, as links name them."""
+    (lesson,) = (ROOT / "chapters").glob(f"{chapter}_*/README.md")
+    headings = re.findall(r"^#+ +(.*)$", lesson.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+def test_there_are_enough_and_they_are_well_formed(catalogue: list[Entry]) -> None:
+    assert len({entry.slug for entry in catalogue}) >= 25
+    for entry in catalogue:
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", entry.slug), entry
+        assert entry.title[0].isupper() or entry.title.startswith("__"), entry
+        assert not entry.title.endswith("."), entry
+        assert entry.why[-1] in ".?" and len(entry.why) <= 330, entry
+        assert len(re.findall(r"[.?!:](?= [A-Z]|$)", entry.why)) <= 3, entry
+        assert entry.why.isascii() and entry.title.isascii(), entry
+        assert set(re.findall(r"{\w+}", entry.why)) <= {"{line}", "{other}", "{upper}", "{lower}"}, entry
+        assert entry.verdicts, f"{entry.slug} would fit any verdict"
+
+
+def test_entries_of_one_name_have_one_title(catalogue: list[Entry]) -> None:
+    titles = {(entry.slug, entry.title) for entry in catalogue}
+    assert len(titles) == len({entry.slug for entry in catalogue})
+
+
+def test_lessons_and_hints_are_there(catalogue: list[Entry]) -> None:
+    for entry in catalogue:
+        assert entry.lessons, entry
+        for lesson in entry.lessons.split(" "):
+            matched = re.fullmatch(r"(ch\d\d)#([a-z0-9-]+)(?::([123]))?", lesson)
+            assert matched, (entry.slug, lesson)
+            chapter, anchor, step = matched.groups()
+            assert anchor in anchors(chapter), (entry.slug, lesson)
+            if step:
+                (hints,) = (ROOT / "chapters").glob(f"{chapter}_*/hints.md")
+                assert len(re.findall(r"^## ", hints.read_text(), re.MULTILINE)) >= int(step), lesson
+
+
+def test_every_mistake_is_proved_by_a_wrong_kernel(catalogue: list[Entry]) -> None:
+    declared = {}
+    for path in sorted((ROOT / "tests" / "wrong").glob("*/*.cu")):
+        found = HEADER.findall(path.read_text())
+        assert len(found) == 1, f"{path} needs one line // DIAGNOSIS: slug"
+        declared[path] = found[0]
+    slugs = {entry.slug for entry in catalogue}
+    assert set(declared.values()) - {"none"} <= slugs
+    assert slugs <= set(declared.values())
+    assert sum(slug == "none" for slug in declared.values()) <= len(declared) / 10
+
+
+def test_every_shape_that_is_asked_for_exists(catalogue: list[Entry], shapes: dict[str, str]) -> None:
+    asked = {name for entry in catalogue for name in entry.shapes.split("|") if name}
+    assert asked <= set(shapes)
+    assert all(words.endswith(".") and len(words) < 200 for words in shapes.values())
+
+
+# ---- Shapes of error ---------------------------------------------------------------------------------------------
+
+CASES = [
+    ("everything-twice", 31, 0, 1),
+    ("first-lost", 1025, 0, 1),
+    ("last-lost", 1025, 0, 2),
+    ("head-lost", 257, 4, 1),
+    ("tail-of-4-lost", 31, 0, 1),
+    ("tail-of-4-lost", 30, 12, 1),
+    ("tail-without-head", 31, 4, 1),
+    ("last-group-twice", 33, 8, 1),
+    ("tail-of-warp-lost", 1025, 0, 1),
+    ("chunk-borders-twice", 1025, 0, 1),
+    ("first-round-only", 1025, 0, 2),
+    ("first-warp-only", 1025, 0, 2),
+    ("first-block-only", 1025, 0, 2),
+    ("last-warp-lost", 1025, 0, 2),
+    ("every-second-lost", 1025, 0, 1),
+    ("fourth-of-group-lost", 1025, 4, 1),
+    ("groups-of-three", 1025, 0, 1),
+    ("upper-half-warp-lost", 1025, 0, 1),
+    ("lower-half-warp-twice", 1025, 0, 1),
+    ("second-32-of-64-lost", 1025, 0, 1),
+    ("lane-31-only", 1025, 0, 1),
+    ("lane-0-by-32", 1025, 0, 1),
+    ("last-thread-only", 1025, 0, 1),
+    ("stride-of-a-block", 1025, 0, 3),
+    ("two-a-round-old-stride", 1025, 0, 1),
+    ("four-a-round-old-stride", 4096, 0, 1),
+    ("every-fourth-round-only", 4096, 0, 1),
+]
+
+
+def fit(probe: Path, *arguments: object) -> list[str]:
+    done = subprocess.run([probe, "fit", *map(str, arguments)], capture_output=True, text=True)
+    assert done.returncode == 0, "the shape predicts the right sum here"
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize(("shape", "count", "misalignment", "blocks"), CASES)
+def test_a_sum_is_recognised_by_what_it_lacks(
+    probe: Path, shape: str, count: int, misalignment: int, blocks: int
+) -> None:
+    assert shape in fit(probe, count, misalignment, blocks, 256, shape)
+
+
+def test_sizes_tell_shapes_apart_that_look_alike_at_one(probe: Path) -> None:
+    lacks_one = [set(fit(probe, n, 0, 1, 256, "last-lost")) for n in (33, 34, 255)]
+    assert len(lacks_one[0]) > 1  # of 33 elements the last is also the tail of 4, the second warp ...
+    assert set.intersection(*lacks_one) == {"last-lost"}
+
+
+def test_a_block_that_is_no_power_of_two_loses_what_halving_leaves_over(probe: Path) -> None:
+    for block in (64, 256, 1024):  # here the tree is whole: it predicts the right sum
+        assert "odd-tree" not in fit(probe, 33, 0, 1, block, "first-lost")
+
+
+# ---- The engine --------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Answer:
+    slug: str
+    why: str
+    hint: int
+    lesson: str
+    numbers: str
+
+
+def match(probe: Path, *evidence: str, code: str = "") -> Answer:
+    lines = [*evidence, *(f"code {line}" for line in code.splitlines())]
+    done = subprocess.run([probe, "match"], input="\n".join(lines) + "\n", capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    slug, why, hint, lesson, numbers = done.stdout.split("\n")[:5]
+    return Answer(slug, why, int(hint), lesson, numbers)
+
+
+def test_what_passes_or_is_our_fault_has_no_diagnosis(probe: Path) -> None:
+    assert match(probe, "verdict PASS").slug == "none"
+    assert match(probe, "verdict INFRA").slug == "none"
+
+
+def test_without_evidence_nothing_is_named(probe: Path) -> None:
+    for verdict in ("WRONG", "OOB", "SYNC", "BUILD", "REJECT", "UNSUPPORTED", "SLOW"):
+        assert match(probe, f"verdict {verdict}").slug == "none", verdict
+
+
+RACE = ("verdict RACE", "finding race", "line 4", "other 2", "message with no barrier between them")
+
+
+def test_lines_are_filled_in_in_the_order_of_the_file(probe: Path) -> None:
+    answer = match(probe, *RACE, code="a\ns[t] = x;\n\ny = s[0];\n")
+    assert answer.slug == "missing-barrier"
+    assert "Between line 2 and line 4 " in answer.why
+
+
+def test_a_race_without_lines_is_not_explained_by_lines(probe: Path) -> None:
+    answer = match(probe, "verdict RACE", "finding race", "message with no barrier between them")
+    assert "{" not in answer.why and "line 0" not in answer.why
+
+
+def test_the_lesson_is_the_chapters_own_where_there_is_one(probe: Path) -> None:
+    early = match(
+        probe, "verdict SYNC", "finding wrong mask", "message lane 1; that lane has exited", "line 1",
+        code="if (i >= n) return;",
+    )  # fmt: skip
+    assert (early.slug, early.lesson, early.hint) == ("early-return", "ch04#myths", 2)
+    other = match(probe, *RACE, code="a\nb\nc\nd\n")
+    assert (other.lesson, other.hint) == ("ch03#barriers", 0)  # a hint of chapter 4 is not about barriers
+
+
+def test_comments_are_no_code(probe: Path) -> None:
+    barrier = "a\n// __threadfence();\n/* __threadfence(); */ s[t] = x;\ny = s[0];\n"
+    assert match(probe, *RACE, code=barrier).slug == "missing-barrier"
+    assert match(probe, *RACE, code=barrier + "__threadfence();").slug == "fence-for-a-barrier"
+
+
+def test_a_string_may_hold_what_looks_like_a_comment(probe: Path) -> None:
+    code = 'printf("https://x");\ns[t] = x; __threadfence();\n\ny = s[0];\n'
+    assert match(probe, *RACE, code=code).slug == "fence-for-a-barrier"
+
+
+def test_a_shape_needs_its_evidence(probe: Path) -> None:
+    wrong = ("verdict WRONG", "check value", "shape second-32-of-64-lost")
+    answer = match(probe, *wrong)
+    assert answer.slug == "half-a-tree"
+    assert answer.numbers == "Of every 64 values side by side in a block the last 32 are left out."
+    assert match(probe, "verdict WRONG", "check value").slug == "none"
+
+
+def test_the_more_specific_is_named(probe: Path) -> None:
+    wrong = ("verdict WRONG", "check value", "shape every-second-lost")
+    assert (
+        match(probe, *wrong, code="for (int i = 0; i < n; i += 2) sum += in[i];").slug
+        == "every-other-element"
+    )
+    assert match(probe, *wrong, code="sum += __shfl_down_sync(~0u, sum, d);").slug == "level-missing"
+
+
+@pytest.mark.parametrize(
+    ("object_", "index", "size", "more", "slug"),
+    [
+        ("in", 0, 0, ["n 0"], "empty-array-not-considered"),
+        ("in", 132, 132, [], "no-bound"),
+        ("in", -4, 132, [], "read-before-the-start"),
+        ("in", -131068, 262140, [], "index-overflow"),
+        ("in", 132, 132, ["bytes 16"], "group-past-the-end"),
+        ("in", 132, 132, ["store 1"], "input-overwritten"),
+        ("shared tile", 128, 128, ["store 1"], "shared-array-too-small"),
+        ("shared tile", 0, 0, ["store 1"], "dynamic-memory-not-asked-for"),
+        ("scratch", 1024, 1024, ["store 1"], "slot-for-each-element"),
+        ("partial", 4, 4, ["store 1"], "too-many-results"),
+        ("partial", 0, 4, ["store 1", "bytes 16"], "wide-store-of-a-result"),
+    ],
+)
+def test_what_lies_outside_tells_who_meant_it(
+    probe: Path, object_: str, index: int, size: int, more: list[str], slug: str
+) -> None:
+    evidence = ["bytes 4", "line 1", f"object {object_}", f"index {index}", f"size {size}", *more]
+    assert match(probe, "verdict OOB", "finding out of bounds", *evidence, code="x").slug == slug
+
+
+def test_a_source_of_any_size_and_kind_does_no_harm(probe: Path) -> None:
+    for code in ("(" * 100_000, "/*" * 50_000, '"' * 1001, "a" * 300_000, "\\"):
+        assert match(probe, *RACE, code="\n".join(code[i : i + 900] for i in range(0, len(code), 900))).slug

@@ -1,0 +1,120 @@
+"""The corpus: every wrong kernel gets its verdict, nearly all the name of their mistake, and every right one passes.
+
+Takes about a minute on two cores when anything below common/ has changed, and a second when nothing has: what came
+of a kernel is kept in build/kill-rate under a hash of all that it depends on.
+"""
+
+import json
+import os
+import re
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from grader.building import build_programs
+from grader.killrate import Trial, run
+from grader.workbook import find_workbook
+
+ROOT = Path(__file__).resolve().parents[1]
+SCHEDULES = 7  # besides the plain one
+HEADER = re.compile(r"^// (VERDICT|MISTAKE|DIAGNOSIS|RIGHT): \S.*$", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def trials() -> list[Trial]:
+    os.chdir(ROOT)
+    workbook = find_workbook()
+    chapters = workbook.select([])
+    jobs = os.cpu_count() or 1
+    assert not build_programs(workbook, chapters, jobs=jobs)
+    return run(workbook, chapters, SCHEDULES, jobs)
+
+
+def told(trials: list[Trial]) -> str:
+    return "\n".join(f"{t.path}: {t.verdict} {t.diagnosed or 'none'}: {t.message[:200]}" for t in trials)
+
+
+def test_the_corpus_is_large_enough_and_well_labelled() -> None:
+    wrong, right = (sorted((ROOT / "tests" / kind).glob("ch*/*.cu")) for kind in ("wrong", "right"))
+    assert len(wrong) >= 100
+    assert len(right) >= 60
+    for path in wrong:
+        headers = HEADER.findall("\n".join(path.read_text().splitlines()[:3]))
+        assert headers == ["VERDICT", "MISTAKE", "DIAGNOSIS"], path
+    for path in right:
+        assert HEADER.findall(path.read_text().splitlines()[0]) == ["RIGHT"], path
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_every_wrong_kernel_gets_its_verdict(trials: list[Trial]) -> None:
+    assert not told([t for t in trials if not t.is_right and not t.caught])
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_every_right_kernel_passes(trials: list[Trial]) -> None:
+    assert not told([t for t in trials if t.is_right and not t.caught])
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_nearly_every_mistake_is_named(trials: list[Trial]) -> None:
+    wrong = [t for t in trials if not t.is_right]
+    unnamed = [t for t in wrong if not t.named]
+    assert len(unnamed) <= len(wrong) / 10, told(unnamed)
+    assert Counter(t.diagnosis for t in wrong)["none"] <= len(wrong) / 10
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_right_kernel_is_told_of_no_mistake_of_correctness(trials: list[Trial]) -> None:
+    assert not told([t for t in trials if t.is_right and t.diagnosed and t.verdict == "PASS"])
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_nothing_is_run_again_that_has_not_changed(
+    trials: list[Trial], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("a kernel was run again")
+
+    monkeypatch.setattr("grader.killrate._judge", refuse)
+    workbook = find_workbook()
+    again = run(workbook, workbook.select([]), SCHEDULES, 1)
+    assert again == trials
+
+
+RACES = [  # schedule 0 gives the right result
+    ("ch03", "blocks_share_the_slots"),
+    ("ch05", "plain_add_to_a_shared_total"),
+    ("ch08", "plain_add"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(("chapter", "name"), RACES)
+@pytest.mark.usefixtures("trials")
+def test_a_race_is_shown_by_a_schedule_that_can_be_replayed(chapter: str, name: str, tmp_path: Path) -> None:
+    folder = ROOT / "build" / "kill-rate" / "wrong" / chapter / name
+    shown = json.loads((folder / "result.json").read_text())["replay"]
+    assert shown["schedule"] > 0
+    assert "schedule 0 gives the right result" in shown["says"]
+    n, schedule = re.search(r"--n (\d+) --schedule (\d+)$", shown["says"]).groups()
+    assert int(schedule) == shown["schedule"]
+    command = [f"./{chapter}", "--device", "emulator", "--kernel", folder / "kernel.ptx", "--n", n]
+    told = []
+    for again in range(2):
+        file = tmp_path / f"{again}.json"
+        page = subprocess.run(
+            [*command, "--schedule", schedule, "--json", file], cwd=ROOT, capture_output=True, text=True
+        )
+        told.append(json.loads(file.read_text())["replay"])
+        assert f"--schedule {schedule}" in page.stdout
+    assert told[0] == told[1]
+    assert told[0]["schedule"] == shown["schedule"]
+    assert told[0]["says"].split("gives this")[1] == shown["says"].split("gives this")[1]

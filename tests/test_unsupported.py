@@ -1,0 +1,195 @@
+"""PTX that the emulator does not know stops with status 3, names the construct, and says where it stands.
+
+There is a case here for every place in common/emulator that refuses; the last tests look into the sources, so
+that a new place without a case fails.
+"""
+
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from emulator import COMMAND
+
+ROOT = Path(__file__).resolve().parents[1]
+EMULATOR = ROOT / "common" / "emulator"
+
+HEADER = ".version 9.0\n.target sm_80\n.address_size 64\n"
+REGISTERS = (
+    ".reg .b16 %h<4>; .reg .b32 %r<8>; .reg .b64 %d<8>; .reg .f32 %f<4>; .reg .pred %p<4>; .reg .b128 %q<2>;"
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A text that is refused, what the message says, and whether it stands at a line of the learner's."""
+
+    name: str
+    ptx: str
+    says: str
+    has_place: bool = True
+
+
+def inside(name: str, code: str, says: str, *, module: str = "", has_place: bool = True) -> Case:
+    """One instruction or declaration in a kernel, at line 12 of lesson.cu."""
+    ptx = (
+        f'{HEADER}.file 1 "lesson.cu"\n{module}\n.visible .entry kernel(.param .u64 p)\n{{\n'
+        f"{REGISTERS}\n.loc 1 12 3\n{code}\nret;\n}}\n"
+    )
+    return Case(name, ptx, says, has_place)
+
+
+def outside(name: str, text: str, says: str, *, header: str = HEADER) -> Case:
+    """Something at the top of the file, where the learner's lines are not known."""
+    return Case(name, f"{header}{text}\n.visible .entry kernel() {{ ret; }}\n", says, has_place=False)
+
+
+GLOBAL = ".global .align 8 .b64 there;\n"
+
+# Messages that only one place writes.
+CASES = [
+    outside("extern variable", ".extern .global .u32 elsewhere;", "elsewhere is defined elsewhere"),
+    outside("managed variable", ".global .attribute(.managed) .u32 both;", "both is managed memory"),
+    outside("32-bit addresses", "", "addresses of 32 bits", header=HEADER.replace("size 64", "size 32")),
+    outside("module directive", ".tex .u64 image;", "'.tex' is not a known directive"),
+    outside("texture", ".global .texref image;", "textures, samplers and surfaces (.texref)"),
+    outside("constant bank", ".const[2] .b32 bank[4];", "constant banks"),
+    outside("float arithmetic", ".global .f32 x = 1.5 + 2.5;", "arithmetic between floating-point constants"),
+    outside("float in an integer", ".global .u32 x = 1.5;", "a floating-point constant as a .u32"),
+    outside(
+        "mask of an address", GLOBAL + ".global .b8 x[8] = {0xF0F(there)};", "a mask other than one byte"
+    ),
+    outside("byte alone", GLOBAL + ".global .b8 x[8] = {0xFF00(there)};", "without the bytes below it"),
+    outside(
+        "part of an address",
+        GLOBAL + ".global .b8 x[2] = {0xFF(there), 0xFF00(there)};",
+        "a part of an address",
+    ),
+    outside("parameter in a register", ".func f(.reg .b32 x) { ret; }", "parameters in registers"),
+    outside("header word", ".visible .entry other() .fastest 3 { ret; }", "'.fastest' is not a known word"),
+    outside("shared memory", ".shared .b8 a[900000000]; .shared .b8 b[900000000];", "do not fit in 1 GiB"),
+    # The parser stops at these, before it has read which files the .loc lines mean: nvcc names them last.
+    inside("vector register", ".reg .v4 .f32 four;", "vector registers", has_place=False),
+    inside(
+        "directive in a body",
+        ".branchlist here;",
+        "'.branchlist' is not a known directive inside",
+        has_place=False,
+    ),
+    inside("part of a register", "mov.b32 %r1, %r2.x;", "a part of a register (.x)", has_place=False),
+    inside("special register", "mov.u32 %r1, %pm0;", "the special register %pm0"),
+    inside("negated operand", "add.s32 %r1, !%r2, %r3;", "a negated register operand"),
+    inside("form of arithmetic", "add.f32x2 %d1, %d2, %d3;", "this form of add is not supported: add.f32x2"),
+    inside("opcode", "tex.2d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [%d1, {%r1, %r2}];", "the instruction tex"),
+    inside(
+        "tensor core",
+        "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%r1}, [%d1];",
+        "the instruction wmma",
+    ),
+    inside("alloca", "alloca.u64 %d1, 16;", "the instruction alloca"),
+    inside("too many registers", ".reg .b64 %many<900000>;", "do not fit", has_place=False),
+    inside("call of a kernel", "call other;", "a call of the kernel other", module=".entry other() { ret; }"),
+    inside(
+        "call of nothing",
+        "call other;",
+        "a call of other, which this file only declares",
+        module=".extern .func other;",
+    ),
+    inside("shfl without sync", "shfl.up.b32 %r1, %r2, 1, 0;", "shfl without .sync"),
+    inside(
+        "atomic type", "atom.global.add.u8 %r1, [%d1], %r2;", "this form of atom is not supported for .u8"
+    ),
+    Case(
+        "parameter of a function",
+        f'{HEADER}.file 1 "lesson.cu"\n.func callee(.param .b32 x)\n{{\n.reg .b64 %d1;\n.loc 1 12 3\n'
+        "mov.u64 %d1, x;\nret;\n}\n.visible .entry kernel() { ret; }\n",
+        "the address of a device function's parameter",
+    ),
+]
+
+# "this form of OPCODE is not supported: .WORD", once for every place of lower_kinds.c that says so, in order.
+FORMS = [
+    inside(
+        "word of a load", "ld.global.sideways.b32 %r1, [%d1];", "this form of ld is not supported: .sideways"
+    ),
+    inside("type of a load", "ld.global.b128 %q1, [%d1];", "this form of ld is not supported: .b128"),
+    inside("store to constants", "st.const.b32 [%d1], %r1;", "this form of st is not supported: .const"),
+    inside(
+        "vector cas", "atom.global.v2.b32.cas {%r1, %r2}, [%d1], {%r3, %r4}, {%r5, %r6};", "this form of atom"
+    ),
+    inside("cp", "cp.reduce.async.bulk [%d1], [%d2], 16;", "this form of cp is not supported: .reduce"),
+    inside("bulk copy", "cp.async.bulk.shared.global [%d1], [%d2], 16, [%d3];", "cp is not supported: .bulk"),
+    inside("word of a copy", "cp.async.ca.remote.global [%d1], [%d2], 16;", "cp is not supported: .remote"),
+    inside("fence", "fence.proxy.async;", "this form of fence is not supported: .proxy"),
+    inside(
+        "brx without idx",
+        "L: brx.dir %r1, t; t: .branchtargets L;",
+        "this form of brx is not supported: .(no .idx)",
+    ),
+    inside("word of a barrier", "bar.wave.sync 0;", "this form of bar is not supported: .wave"),
+    inside("barrier of nothing", "bar.cta 0;", "this form of bar is not supported: .(no operation)"),
+    inside(
+        "word of a shuffle", "shfl.sync.rotate.b32 %r1, %r2, 1, 31, -1;", "shfl is not supported: .rotate"
+    ),
+    inside("vote of nothing", "vote.sync.b32 %r1, %p1, -1;", "vote is not supported: .(no operation)"),
+    inside("type of a match", "match.sync.any.b16 %r1, %h1, -1;", "match is not supported: .b16"),
+    inside("type of a redux", "redux.sync.add.u64 %d1, %d2, -1;", "redux is not supported: .u64"),
+    inside("isspacep", "isspacep.heap %p1, %d1;", "isspacep is not supported: .heap"),
+    inside("cvta", "cvta.to.heap.u64 %d1, %d2;", "cvta is not supported: .heap"),
+]
+
+
+def refused(case: Case, folder: Path) -> str:
+    file = folder / "case.ptx"
+    file.write_text(case.ptx)
+    done = subprocess.run(
+        [COMMAND, file, "kernel", "--grid", "1", "--block", "32"], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 3, (done.returncode, done.stdout, done.stderr)
+    assert done.stdout == "", "nothing ran"
+    return done.stderr
+
+
+@pytest.mark.parametrize("case", [*CASES, *FORMS], ids=lambda case: case.name)
+def test_it_is_named(emulator_built: Path, case: Case, tmp_path: Path) -> None:
+    told = refused(case, tmp_path)
+    assert "UNSUPPORTED" in told
+    assert case.says in told
+    assert re.search(r"case\.ptx:\d+:\d+", told) or "variables must be plain" in told
+    assert ("emulate: from lesson.cu:12" in told) == case.has_place
+
+
+# ---- Nothing is left out ---------------------------------------------------------------------------------------
+CALLS = re.compile(
+    r"(?:lower_fail\(l, EMULATOR_UNSUPPORTED, (?:in|&head)|fail\(error, EMULATOR_UNSUPPORTED"
+    r"|parser_unsupported\(p, [^,]+)"
+    r',\s*"([^"]+)"'
+)
+# The file of registers is checked when they are declared; this is for those that lowering adds.
+WITHOUT_A_CASE = {"%s has too many registers"}
+
+
+def test_every_message_has_a_case(emulator_built: Path, tmp_path: Path) -> None:
+    told = "\n".join(refused(case, tmp_path) for case in [*CASES, *FORMS])
+    text = "\n".join(source.read_text() for source in EMULATOR.glob("*.c"))
+    messages = CALLS.findall(text)
+    assert len(messages) == len(
+        re.findall(r"parser_unsupported\(p, |[( ]EMULATOR_UNSUPPORTED, (?!at->)", text)
+    )
+    for message in set(messages) - WITHOUT_A_CASE:
+        pattern = ".*?".join(re.escape(part) for part in re.split(r"%[.\d]*[sd]", message))
+        assert re.search(pattern, told), message
+
+
+def test_every_form_has_a_case() -> None:
+    text = (EMULATOR / "lower_kinds.c").read_text()
+    # All but one: every 16-bit float that an atomic may add or compare has a handler of add, min and max.
+    assert len(re.findall(r"unsupported_form\(l, in,", text)) == len(FORMS) + 1, (
+        "a new one wants a case in FORMS"
+    )
+
+
+def test_nothing_is_refused_while_it_runs() -> None:
+    for source in EMULATOR.glob("*.c"):
+        assert "report(m, FINDING_UNSUPPORTED" not in source.read_text(), source.name
