@@ -23,6 +23,7 @@ def build(name: str, *more: str) -> Path:
     rest = [path for folder in folders for path in sorted((COMMON / folder).glob("*.c"))]
     rest = [path for path in rest if not path.name.endswith("main.c") and path.name != "emulate.c"]
     program, library = BUILD / name, BUILD / f"{name}.a"
+    fresh = program.with_suffix(".new")  # another process may be running the program that it replaces
     BUILD.mkdir(parents=True, exist_ok=True)
     with open(BUILD / "driver.lock", "w") as guard, ThreadPoolExecutor(os.cpu_count()) as pool:
         fcntl.flock(guard, fcntl.LOCK_EX)
@@ -33,7 +34,7 @@ def build(name: str, *more: str) -> Path:
             *compiler(),
             *sanitizers(),
             "-o",
-            program,
+            fresh,
             *objects[: len(own)],
             library,
             "-lm",
@@ -41,6 +42,7 @@ def build(name: str, *more: str) -> Path:
             "-ldl",
         ]
         subprocess.run(link, check=True)
+        fresh.replace(program)
     return program
 
 
