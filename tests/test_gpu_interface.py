@@ -8,34 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from emulator import FINDINGS
 from native_build import COMMON, SUPPORT, build
 
 Probe = Callable[..., list[str]]
-
-# FindingKind of emulator.h.
-FINDINGS = [
-    "NONE",
-    "OUT_OF_BOUNDS",
-    "MISALIGNED",
-    "WRONG_SPACE",
-    "READ_ONLY",
-    "UNINITIALISED",
-    "RACE",
-    "RACE_SAME_VALUE",
-    "DIVERGENT_BARRIER",
-    "BAD_MASK",
-    "SHUFFLE_INACTIVE",
-    "DEADLOCK",
-    "TRAP",
-    "ASSERT",
-    "STACK_OVERFLOW",
-    "STEP_LIMIT",
-    "OUTPUT_LIMIT",
-    "BAD_LAUNCH",
-    "RESOURCE",
-    "BAD_CALL",
-    "UNSUPPORTED",
-]
 
 
 @pytest.fixture(scope="session")
