@@ -540,8 +540,7 @@ size_t static_shared_bytes(const Program *program, const PtxFunction *entry) {
 
 // Lays out one owner's variables from `offset`; returns the end. A gap follows each variable; it is a
 // multiple of 128 bytes, the width of all banks together, so that no bank number changes.
-static uint64_t place_shared(Program *program, const PtxFunction *owner, PtxVariable *const *variables,
-                             int count, uint64_t offset) {
+static uint64_t place_shared(Program *program, PtxVariable *const *variables, int count, uint64_t offset) {
     for (int i = 0; i < count; i++) {
         const PtxVariable *v = variables[i];
         if (v->space != PTX_SPACE_SHARED || v->is_unsized) continue;
@@ -550,7 +549,6 @@ static uint64_t place_shared(Program *program, const PtxFunction *owner, PtxVari
         offset += v->bytes + SHARED_GAP;
         if (offset > 1u << 30) return UINT64_MAX;
     }
-    (void)owner;
     return offset;
 }
 
@@ -562,16 +560,16 @@ static bool place_all_shared(Lowering *l) {
     if (!l->program->shared) return lower_no_memory(l);
     PtxInstruction head = {.line = 1, .column = 1, .location = -1};
     // What device functions and the module own is common to all entries and comes first.
-    uint64_t common = place_shared(l->program, NULL, m->variables, m->variable_count, 0);
+    uint64_t common = place_shared(l->program, m->variables, m->variable_count, 0);
     for (int i = 0; i < m->function_count && common != UINT64_MAX; i++)
         if (!m->functions[i]->is_entry)
-            common = place_shared(l->program, m->functions[i], m->functions[i]->variables,
-                                  m->functions[i]->variable_count, common);
+            common =
+                place_shared(l->program, m->functions[i]->variables, m->functions[i]->variable_count, common);
     uint64_t end = common;
     for (int i = 0; i < m->function_count && common != UINT64_MAX; i++) {
         if (!m->functions[i]->is_entry) continue;
-        uint64_t mine = place_shared(l->program, m->functions[i], m->functions[i]->variables,
-                                     m->functions[i]->variable_count, common);
+        uint64_t mine =
+            place_shared(l->program, m->functions[i]->variables, m->functions[i]->variable_count, common);
         if (mine > end) end = mine;
     }
     if (common == UINT64_MAX || end == UINT64_MAX)
