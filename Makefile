@@ -10,7 +10,12 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 SHELL := /bin/sh
 
 # ---- What a person may set on the command line -------------------------------------------------------------
-# CC=clang  SANITIZE=1  V=1  CH="ch01 ch02"  FORCE=1  STEP=2  PYTHON=python3.12  VENV= (use PYTHON's own packages)
+# What `make help` lists as variables; those of one target alone stand beside it.
+##= V=1 ## show whole commands
+##= JOBS=4 ## so many at once; as many as there are cores when not given
+##= CC=clang ## another C compiler
+##= SANITIZE=1 ## all C with ASan and UBSan, under build/sanitize/
+##= PYTHON=python3.12 ## another Python; with VENV= its own packages, and nothing is installed
 VENV ?= .venv
 B := build
 OUT := $(B)$(if $(SANITIZE),/sanitize)
@@ -72,13 +77,15 @@ PY := $(if $(VENV),$(VENV)/bin/python,$(BASE_PYTHON))
 installed = $(if $(VENV),$(VENV)/.installed-$(1))
 RUNTIME := $(call installed,runtime)
 DEVELOPMENT := $(call installed,dev)
+SITE := $(call installed,site)
 TOOLCHAIN := $(if $(SYSTEM_NVCC),,$(call installed,nvcc))
 ifneq ($(VENV),)
 $(call installed,runtime): requirements.lock
 $(call installed,dev): requirements-dev.lock
+$(call installed,site): requirements-site.lock
 $(call installed,nvcc): requirements-nvcc.lock
 ifeq ($(wildcard $(PY)),) # gone, or a link to an interpreter that is gone
-$(RUNTIME) $(DEVELOPMENT) $(call installed,nvcc): FORCE
+$(RUNTIME) $(DEVELOPMENT) $(SITE) $(call installed,nvcc): FORCE
 endif
 $(VENV)/.installed-%: mk/environment.py | $(CONFIG) $(if $(BASE_PYTHON),,no-python)
 	$(call quiet,PIP,$(firstword $(filter %.lock,$^)) into $(VENV))
@@ -99,7 +106,7 @@ LIBRARIES := -ldl -lm -lpthread
 # change the rounding mode must be compiled as if they did.
 flags_for = $(if $(filter common/emulator/%,$(1)),$(if $(findstring rounding,$(1)),-frounding-math,-fno-math-errno -fno-trapping-math)) \
     $(if $(filter common/driver/%,$(1)),$(or $(CC_OPENMP),-Wno-unknown-pragmas)) \
-    $(if $(filter %/nvidia.c,$(1)),$(addprefix -isystem ,$(CUDA_INCLUDE)))
+    $(if $(findstring /nvidia,$(1)),$(addprefix -isystem ,$(CUDA_INCLUDE)))
 
 # cuda.h, for its types, from the toolkit or from NVIDIA's wheels.
 WHEEL_ROOT = $(firstword $(wildcard $(VENV)/lib/python3*/site-packages/nvidia/cu13))
@@ -168,7 +175,7 @@ tools: $(TOOLS)
 drivers: $(addprefix program-,$(CHAPTERS)) $(TOOLS) libs
 
 # ---- Learning -----------------------------------------------------------------------------------------------
-# The text after `## ` is what `make help` prints; where a target stands for many, [name] says how to type it.
+# The text after `## ` is what `make help` prints (mk/help.awk says how it is written). More: mk/learn.mk.
 GRADER = $(PY) -m grader
 NEEDS_GRADER := $(RUNTIME) $(if $(VENV)$(BASE_PYTHON),,no-python)
 export WARPBOOK_MAKE_VARIABLES = $(MAKEOVERRIDES)
@@ -178,37 +185,14 @@ ifneq ($(NVCC)$(filter-out .venv,$(VENV)),) # elsewhere than where ./chNN looks 
 export WARPBOOK_NVCC = $(NVCC_FOUND)
 endif
 
-.PHONY: status
-status: $(NEEDS_GRADER) ## where you are and what comes next; what plain `make` does
-	@$(GRADER) status
-
 # The program is linked under build/ and appears as ./chNN; what it runs, the kernel, is compiled beside it.
 .PHONY: $(CHAPTERS) $(addprefix program-,$(CHAPTERS)) $(addprefix kernel-,$(CHAPTERS))
-$(CHAPTERS): %: program-% kernel-% ## [chNN] build one chapter: the program ./chNN and your kernel.cu
+$(CHAPTERS): %: program-% kernel-%
 $(addprefix program-,$(CHAPTERS)): program-%: $(OUT)/programs/%
 	$(if $(SANITIZE),,@[ $* -ef $< ] || ln -f $< $* 2>/dev/null || cp -f $< $*)
 $(addprefix kernel-,$(CHAPTERS)): kernel-%: $(OUT)/bin/compile | $(TOOLCHAIN)
 	$(call quiet,NVCC,$(call folder_of,$*)/kernel.cu)
 	$(Q)$(OUT)/bin/compile $(call folder_of,$*)/kernel.cu $(B)/$* --quiet
-
-.PHONY: grade solutions
-grade solutions: $(NEEDS_GRADER) $(TOOLCHAIN)
-GRADE_OPTIONS = $(if $(DEVICE),--device '$(DEVICE)') $(if $(GPU),--gpu '$(GPU)') $(if $(FRESH),--fresh) -- $(CH)
-grade: ## build, run and record your kernels: all, or CH=ch04, or CH="ch01 ch02"
-	@$(GRADER) grade $(GRADE_OPTIONS)
-solutions: ## the same for the reference solutions
-	@$(GRADER) solutions $(GRADE_OPTIONS)
-
-HINTS := $(filter hint-%,$(MAKECMDGOALS))
-SHOWS := $(filter show-%,$(MAKECMDGOALS))
-RESETS := $(filter reset-%,$(MAKECMDGOALS))
-.PHONY: $(HINTS) $(SHOWS) $(RESETS)
-$(HINTS): hint-%: $(NEEDS_GRADER) ## [hint-chNN] the next hint, of three; STEP=2 for a given one
-	@$(GRADER) hint $(if $(STEP),--step $(STEP)) -- '$*'
-$(SHOWS): show-%: $(NEEDS_GRADER) ## [show-chNN] the solution, once you have passed; FORCE=1 before
-	@$(GRADER) show $(if $(FORCE),--force) -- '$*'
-$(RESETS): reset-%: $(NEEDS_GRADER) ## [reset-chNN] start a chapter afresh; your file is kept under build/kept/
-	@$(GRADER) reset $(if $(FORCE),--force) -- '$*'
 
 UNKNOWN := $(filter-out $(CHAPTERS),$(filter ch%,$(filter-out check%,$(MAKECMDGOALS))))
 .PHONY: $(UNKNOWN)
@@ -216,14 +200,16 @@ $(UNKNOWN):
 	@echo "warpbook: there is no chapter $@; there are: $(or $(CHAPTERS),none yet)" >&2; exit 2
 
 # ---- Keeping the workbook in order --------------------------------------------------------------------------
+##@ The workbook itself
 .PHONY: setup doctor test check skeletons readme locks clean help
 doctor: $(if $(BASE_PYTHON),,no-python) ## what is there, what is missing, and the one command that mends it
-	@$(or $(wildcard $(PY)),$(BASE_PYTHON)) -m grader doctor
+	@$(or $(wildcard $(PY)),$(BASE_PYTHON)) -m grader doctor $(AS_JSON)
 
-test: $(NEEDS_GRADER) $(DEVELOPMENT) $(TOOLCHAIN) drivers ## run every test (ARGS="-k shuffle -x" goes to pytest)
+test: $(NEEDS_GRADER) $(DEVELOPMENT) $(SITE) $(TOOLCHAIN) drivers ## run every test (ARGS="-k shuffle -x" goes to pytest)
 	@$(SANITIZED) $(PY) -m pytest -n $(if $(SANITIZE),0,$(JOBS)) $(ARGS)
-# Python itself is no sanitized program: to load the library it must begin with ASan's runtime, in one process.
-SANITIZED = $(if $(SANITIZE),LD_PRELOAD="$$($(HOST_CC) -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 \
+# Python itself is no sanitized program: to load the library it must begin with ASan's runtime, in one process; and
+# with libstdc++, or ASan does not know what to do when a package of Python's throws.
+SANITIZED = $(if $(SANITIZE),LD_PRELOAD="$$($(HOST_CC) -print-file-name=libasan.so) $$($(HOST_CC) -print-file-name=libstdc++.so.6)" ASAN_OPTIONS=detect_leaks=0 \
     WARPBOOK_EMULATOR_LIBRARY='$(CURDIR)/$(EMULATOR_SHARED)')
 
 setup: $(NEEDS_GRADER) $(TOOLCHAIN) tools ## fetch and build everything that the rest would on first use
@@ -258,10 +244,10 @@ check-gcc check-clang: check-%:
 check-tidy: check-clang
 	@$(call need,clang-tidy,clang-tidy); $(MAKE) -k OUT=$(B)/check/clang CC=clang WERROR=1 tidy
 check-python:
-	$(call quiet,RUFF,grader tests)
-	$(Q)$(PY) -m ruff check --quiet grader tests mk && $(PY) -m ruff format --check --quiet --diff grader tests mk
+	$(call quiet,RUFF,grader bench tests docs)
+	$(Q)$(PY) -m ruff check --quiet grader bench tests docs mk && $(PY) -m ruff format --check --quiet --diff grader bench tests docs mk
 check-types:
-	$(call quiet,MYPY,grader)
+	$(call quiet,MYPY,grader bench)
 	$(Q)$(PY) -m mypy --no-error-summary
 check-skeletons:
 	$(call quiet,CHECK,skeletons in step with the solutions)
@@ -279,13 +265,14 @@ $(OUT)/tidy/%.ok: %.c .clang-tidy $(OUT)/obj/%.o
 	    || { grep -v 'warnings generated' $@.log; exit 1; }
 	@touch $@
 
+include mk/learn.mk
 include mk/bench.mk
+include mk/gpu.mk
+include mk/site.mk
 
 clean: ## remove what was built (your kernels, those kept by reset-chNN, your history and .venv stay)
 	$(call quiet,CLEAN,build ch[0-9][0-9])
 	$(Q)find $(B) -mindepth 1 -maxdepth 1 ! -name kept -exec rm -rf {} + 2>/dev/null; rm -f ch[0-9][0-9]
 
 help: ## this list
-	@awk 'BEGIN { FS = ":.*## " } /^[^\t#].*:.*## / { name = $$1; text = $$2; \
-	    if (match(text, /^\[[^]]*\] /)) { name = substr(text, 2, RLENGTH - 3); text = substr(text, RLENGTH + 1) } \
-	    printf "  make %-14s %s\n", name, text }' $(filter Makefile mk/%.mk,$(MAKEFILE_LIST))
+	@awk -f mk/help.awk $(filter mk/learn.mk,$(MAKEFILE_LIST)) $(filter-out mk/learn.mk,$(filter Makefile mk/%.mk,$(MAKEFILE_LIST)))

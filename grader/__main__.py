@@ -16,11 +16,13 @@ def main(arguments: list[str]) -> int:
         import click
 
         from .cli import app
+        from .page import speak_as_the_locale_does
     except ImportError as error:
         print(f"warpbook: the Python package {error.name} is missing; see make doctor", file=sys.stderr)
         return MACHINE
+    speak_as_the_locale_does()
     try:
-        status = app(arguments, prog_name="grader", standalone_mode=False)
+        status = app(arguments, prog_name="warpbook", standalone_mode=False)
         sys.stdout.flush()
         return status if isinstance(status, int) else 0
     except click.exceptions.NoArgsIsHelpError as error:

@@ -1,14 +1,18 @@
 """Asking make for the programs, and whatever else a result depends on."""
 
+import contextlib
 import hashlib
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from .errors import MachineError
+from .processes import Processes
 from .workbook import Chapter, Workbook
 
 # Variables that change what nvcc or the loader do (DESIGN section 9), and those of the make above us.
@@ -23,8 +27,23 @@ def clean_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in _CLEARED}
 
 
-def make(workbook: Workbook, *goals: str, jobs: int) -> tuple[int, str]:
-    """Runs make; its lines go to standard error as they come. Returns exit status and output."""
+def to_standard_error(line: str) -> None:
+    """A line of make's, for whoever waits."""
+    sys.stderr.write(line)
+    sys.stderr.flush()
+
+
+def make(
+    workbook: Workbook,
+    *goals: str,
+    jobs: int,
+    hear: Callable[[str], None] = to_standard_error,
+    processes: Processes | None = None,
+) -> tuple[int, str]:
+    """Runs make; `hear` gets its lines as they come. Returns exit status and output.
+
+    Where `processes` are given, their `stop` ends it, and Ctrl-C does not reach it.
+    """
     variables = shlex.split(os.environ.get("WARPBOOK_MAKE_VARIABLES", ""))
     quiet = [] if any(variable.startswith("V=") for variable in variables) else ["-s"]
     command = ["make", "-k", *quiet, f"-j{jobs}", *variables, *goals]
@@ -38,26 +57,39 @@ def make(workbook: Workbook, *goals: str, jobs: int) -> tuple[int, str]:
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
+            start_new_session=processes is not None,
         )
     except FileNotFoundError:
         raise MachineError("make is not on PATH. On Debian or Ubuntu: apt-get install make") from None
     lines = []
-    with process:
+    with process, processes.holding(process) if processes else contextlib.nullcontext():
         try:
             for line in process.stdout or ():
                 lines.append(line)
-                sys.stderr.write(line)
-                sys.stderr.flush()
+                hear(line)
         except BaseException:
             process.terminate()
             raise
     return process.returncode, "".join(lines[-400:])
 
 
-def build_programs(workbook: Workbook, chapters: list[Chapter], *, jobs: int) -> dict[str, str]:
+def has_target(workbook: Workbook, name: str) -> bool:
+    """Whether the Makefile, or one of those beside it, has a rule for `name`."""
+    files = [workbook.root / "Makefile", *(workbook.root / "mk").glob("*.mk")]
+    return any(re.search(rf"^{name}\b[^=\n]*:", path.read_text("utf-8"), re.MULTILINE) for path in files)
+
+
+def build_programs(
+    workbook: Workbook,
+    chapters: list[Chapter],
+    *,
+    jobs: int,
+    hear: Callable[[str], None] = to_standard_error,
+    processes: Processes | None = None,
+) -> dict[str, str]:
     """Builds ./chNN of `chapters`; returns, for each that could not be built, why."""
     goals = [*(f"program-{chapter.name}" for chapter in chapters), "tools"]
-    status, output = make(workbook, *goals, jobs=jobs)
+    status, output = make(workbook, *goals, jobs=jobs, hear=hear, processes=processes)
     if status == 0:
         return {}
     failed = {}

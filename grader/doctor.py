@@ -162,6 +162,18 @@ def _look_environment(root: Path) -> Check:
     return Check("packages", "later", f"make brings them into {folder} on first use")
 
 
+def _look_screen(root: Path) -> Check:
+    folder = os.environ.get("WARPBOOK_VENV", ".venv")
+    python = Path(sys.executable) if not folder else root / folder / "bin" / "python"
+    status, _ = _run([str(python), "-c", "import prompt_toolkit, watchfiles"])
+    if status == 0:
+        return Check("make watch", "ok", "prompt_toolkit and watchfiles")
+    if folder:
+        return Check("make watch", "later", "make brings prompt_toolkit and watchfiles")
+    return Check("make watch", "absent", f"{python} lacks prompt_toolkit or watchfiles",
+                 f"{python} -m pip install -r requirements.lock")  # fmt: skip
+
+
 def find_nvcc(root: Path) -> Path | None:
     """The nvcc that ./chNN would take, or None."""
     folder = os.environ.get("WARPBOOK_VENV", ".venv") or sys.prefix
@@ -275,6 +287,7 @@ _LOOKS: list[Callable[[Path], Check]] = [
     _look_compiler,
     _look_python,
     _look_environment,
+    _look_screen,
     _look_nvcc,
     _look_probe,
     _look_ptxas,

@@ -1,6 +1,5 @@
 """Grading: which chapters must run again, running them side by side, and keeping what came out."""
 
-import datetime
 import json
 import os
 import signal
@@ -14,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from . import __version__
-from .building import Hasher, build_programs, clean_environment, tools_fingerprint
+from .building import Hasher, build_programs, clean_environment, to_standard_error, tools_fingerprint
 from .errors import GraderError, explain_os_error
 from .history import History, Run
-from .processes import Processes
+from .processes import Finished, Processes
 from .result import BrokenResultError, Result, infra, parse_result
+from .times import now
 from .workbook import Chapter, Workbook, write_json
 
 KERNEL, SOLUTION = "kernel", "solution"
@@ -34,6 +34,7 @@ class Options:
     jobs: int = 0  # 0: as many as there are cores, one on a GPU
     time_limit: float = 180.0  # seconds for one chapter
     fresh: bool = False  # run even what has not changed
+    wants_page: bool = False  # keep what ./chNN shows on a terminal
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class Outcome:
     kernel_sha256: str
     run: Run | None  # None for what was never judged
     reused: bool = False
+    page: str = ""  # where it was asked for and the chapter ran
 
 
 # Hears of each chapter that is finished, and of the names of those that run.
@@ -79,7 +81,7 @@ class Grade:
             "schema": "warpbook/grade/1",
             "kind": self.kind,
             "workbook": __version__,
-            "time": _now(),
+            "time": now(),
             "points": {"earned": self.earned, "possible": self.possible},
             "troubles": self.troubles,
             "chapters": [
@@ -107,13 +109,13 @@ def grade(
     chapters: list[Chapter],
     options: Options,
     progress: Progress = ignore,
+    *,
+    processes: Processes | None = None,
+    hear: Callable[[str], None] = to_standard_error,
 ) -> Grade:
-    """Builds and grades `chapters`."""
-    unbuilt = build_programs(workbook, chapters, jobs=options.jobs or _cores())
-    grader = _Grader(workbook, options, unbuilt)
-    outcomes = grader.run_all(chapters, progress)
-    graded = Grade(options.kind, outcomes)
-    graded.troubles = _record(workbook, outcomes)
+    """Builds, judges and records `chapters`, and writes the grade to build/; `hear` gets make's lines."""
+    unbuilt = build_programs(workbook, chapters, jobs=options.jobs or cores(), hear=hear, processes=processes)
+    graded = judge(workbook, chapters, options, progress, processes=processes, unbuilt=unbuilt)
     name = "results.json" if options.kind == KERNEL else "solutions.json"
     try:
         write_json(workbook.build / name, graded.document())
@@ -122,14 +124,36 @@ def grade(
     return graded
 
 
+def judge(
+    workbook: Workbook,
+    chapters: list[Chapter],
+    options: Options,
+    progress: Progress = ignore,
+    *,
+    processes: Processes | None = None,
+    unbuilt: dict[str, str] | None = None,
+) -> Grade:
+    """Judges and records `chapters` with the programs as they are; `unbuilt` says why some are not there.
+
+    Where `processes` are given, their `stop` ends it with a KeyboardInterrupt.
+    """
+    grader = _Grader(workbook, options, unbuilt or {}, processes or Processes())
+    outcomes = grader.run_all(chapters, progress)
+    graded = Grade(options.kind, outcomes)
+    graded.troubles = _record(workbook, outcomes)
+    return graded
+
+
 class _Grader:
-    def __init__(self, workbook: Workbook, options: Options, unbuilt: dict[str, str]) -> None:
+    def __init__(
+        self, workbook: Workbook, options: Options, unbuilt: dict[str, str], processes: Processes
+    ) -> None:
         self.workbook = workbook
         self.options = options
         self.unbuilt = unbuilt
         self.hasher = Hasher()
         self.tools = tools_fingerprint(workbook, self.hasher)
-        self.processes = Processes()
+        self.processes = processes
         self.folder = workbook.build / "results" / ("" if options.kind == KERNEL else "solutions")
         self.folder.mkdir(parents=True, exist_ok=True)
 
@@ -144,7 +168,7 @@ class _Grader:
             else:
                 waiting.append(chapter)
         running: list[str] = []
-        jobs = self.options.jobs or (1 if _measures(self.options.device) else _cores())
+        jobs = self.options.jobs or (1 if measures(self.options.device) else cores())
         with _interruptible(self.processes), ThreadPoolExecutor(jobs) as pool:
 
             def start(chapter: Chapter) -> Outcome:
@@ -188,8 +212,12 @@ class _Grader:
 
     def reuse(self, chapter: Chapter) -> Outcome | None:
         """The earlier result, where nothing that it depends on has changed since."""
-        if self.options.fresh or chapter.name in self.unbuilt:
+        if self.options.fresh or self.options.wants_page or chapter.name in self.unbuilt:
             return None
+        return self.stored(chapter)
+
+    def stored(self, chapter: Chapter) -> Outcome | None:
+        """The earlier result of the same kernel, program and machine, where there is one."""
         try:
             stored = json.loads((self.folder / f"{chapter.name}.run.json").read_text("utf-8"))
             if stored["key"] != self.key(chapter):
@@ -206,12 +234,17 @@ class _Grader:
         """Runs one chapter and keeps its result; every mishap is that chapter's INFRA."""
         key = self.key(chapter)
         sha256 = self.hasher.file(self.workbook.root / self.source(chapter))
+        earlier = None if self.options.fresh else self.stored(chapter)
+        page = ""
         try:
-            result = self.judge(chapter)
+            result, page = self.judge(chapter)
             if result.verdict != "INFRA":
                 if Hasher().file(self.workbook.root / self.source(chapter)) != sha256:
                     key = "edited while it ran"
-                run = _run(uuid.uuid4().hex, _now(), self.options.kind, result, sha256)
+                identity, time = uuid.uuid4().hex, now()
+                if earlier and earlier.run and earlier.result.verdict == result.verdict:
+                    identity, time = earlier.run.id, earlier.run.time  # the same once more is no new run
+                run = _run(identity, time, self.options.kind, result, sha256)
                 stored = {
                     "key": key,
                     "id": run.id,
@@ -220,44 +253,53 @@ class _Grader:
                     "kernel_sha256": sha256,
                 }
                 write_json(self.folder / f"{chapter.name}.run.json", stored)
-                return Outcome(chapter, result, sha256, run)
+                return Outcome(chapter, result, sha256, run, page=page)
         except OSError as error:
             result = infra(chapter.name, f"the result could not be kept: {explain_os_error(error)}")
-        return Outcome(chapter, result, sha256, None)
+        return Outcome(chapter, result, sha256, None, page=page)
 
-    def judge(self, chapter: Chapter) -> Result:
-        """What ./chNN says of the kernel, or INFRA with what is wrong with ./chNN itself."""
+    def judge(self, chapter: Chapter) -> tuple[Result, str]:
+        """What ./chNN says of the kernel, or INFRA with what is wrong with ./chNN itself; and its page."""
         name = chapter.name
         if name in self.unbuilt:
-            return infra(name, f"./{name} could not be built: {self.unbuilt[name]}")
+            return infra(name, f"./{name} could not be built: {self.unbuilt[name]}"), ""
         output = self.folder / f"{name}.json"
         for stale in (output, self.folder / f"{name}.run.json"):
             stale.unlink(missing_ok=True)
-        command: list[str | Path] = [f"./{self.workbook.program(chapter)}", "--json", output, "--quiet"]
+        command: list[str | Path] = [f"./{self.workbook.program(chapter)}", "--json", output]
         command += ["--device", self.options.device]
+        command += [] if self.options.wants_page else ["--quiet"]
         if self.options.profile:
             command += ["--gpu", self.options.profile]
         try:
             if self.options.kind == SOLUTION:
                 image = self.workbook.build / "solutions" / name
-                compiled = self.processes.run(
-                    [self.workbook.out / "bin" / "compile", self.source(chapter), image, "--quiet"],
-                    folder=self.workbook.root,
-                    limit=self.options.time_limit,
-                    environment=clean_environment(),
+                compiled = self.run(
+                    [self.workbook.out / "bin" / "compile", self.source(chapter), image, "--quiet"]
                 )
                 if compiled.status != 0:
                     words = _last_line(compiled.output)
-                    return infra(name, f"{self.source(chapter)} does not compile{words}", compiled.seconds)
+                    return infra(
+                        name, f"{self.source(chapter)} does not compile{words}", compiled.seconds
+                    ), ""
                 command += ["--kernel", image / "kernel.ptx"]
-            finished = self.processes.run(
-                command,
-                folder=self.workbook.root,
-                limit=self.options.time_limit,
-                environment=clean_environment(),
-            )
+            finished = self.run(command)
         except OSError as error:
-            return infra(name, f"./{name} could not be started: {explain_os_error(error)}")
+            return infra(name, f"./{name} could not be started: {explain_os_error(error)}"), ""
+        return self.result_of(name, output, finished), finished.page
+
+    def run(self, command: list[str | Path]) -> Finished:
+        """Runs one program as all of them are run."""
+        return self.processes.run(
+            command,
+            folder=self.workbook.root,
+            limit=self.options.time_limit,
+            environment=clean_environment(),
+            on_terminal=self.options.wants_page,
+        )
+
+    def result_of(self, name: str, output: Path, finished: Finished) -> Result:
+        """The result that ./chNN has written, where it and the way it ended make sense."""
         words = _last_line(finished.output)
         if finished.status is None:
             return infra(name, f"./{name} did not end within {self.options.time_limit:g} s", finished.seconds)
@@ -310,6 +352,8 @@ def _run(identity: str, time: str, kind: str, result: Result, sha256: str) -> Ru
         device=result.device,
         seconds=result.seconds,
         workbook=__version__,
+        diagnosis=result.diagnosis,
+        timing=result.timing,
     )
 
 
@@ -334,19 +378,16 @@ def _interruptible(processes: Processes) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _measures(device: str) -> bool:
+def measures(device: str) -> bool:
     """Whether runs are timed on a GPU, which they must then have for themselves."""
     return device == "gpu" or (
         device == "auto" and any(Path(p).exists() for p in ("/dev/nvidiactl", "/dev/dxg"))
     )
 
 
-def _cores() -> int:
+def cores() -> int:
+    """How many this process may use."""
     return len(os.sched_getaffinity(0))
-
-
-def _now() -> str:
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
 
 
 def _last_line(output: str) -> str:

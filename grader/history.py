@@ -1,17 +1,22 @@
-"""Every run ever graded, in one SQLite file that outlives `make clean`: progress/history.sqlite."""
+"""Every run ever graded and what else the learner did, in one SQLite file that outlives `make clean` and updates.
+
+A newer Warpbook brings an older file up to date when it opens it, and keeps every row.
+"""
 
 import json
 import sqlite3
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from .errors import MachineError
+from .times import now
 
-_VERSION = 1
-_TABLES = """
-CREATE TABLE IF NOT EXISTS runs (
+# What leads from each version of the file to the next.
+_STEPS = (
+    """
+CREATE TABLE runs (
     id            TEXT PRIMARY KEY,  -- of the run, so that recording twice records once
     time          TEXT NOT NULL,     -- ISO 8601, UTC
     kind          TEXT NOT NULL,     -- 'kernel' (the learner's) or 'solution' (the reference)
@@ -28,13 +33,27 @@ CREATE TABLE IF NOT EXISTS runs (
     seconds       REAL NOT NULL,
     workbook      TEXT NOT NULL      -- the version
 );
-CREATE INDEX IF NOT EXISTS runs_by_chapter ON runs (kind, chapter, time);
-"""
+CREATE INDEX runs_by_chapter ON runs (kind, chapter, time);
+""",
+    """
+ALTER TABLE runs ADD COLUMN diagnosis TEXT;  -- JSON: the well-known mistake that the run showed, or NULL
+ALTER TABLE runs ADD COLUMN timing TEXT;     -- JSON: the result's bandwidth without its samples, or NULL
+CREATE TABLE events (
+    id      INTEGER PRIMARY KEY,
+    time    TEXT NOT NULL,     -- ISO 8601, UTC
+    chapter TEXT NOT NULL,
+    what    TEXT NOT NULL,     -- 'hint', 'shown', 'skipped', 'resumed' or 'at' (worked on from then on)
+    detail  TEXT NOT NULL      -- JSON
+);
+CREATE INDEX events_by_chapter ON events (chapter, what);
+""",
+)
+_JSON_COLUMNS = ("counters", "device", "diagnosis", "timing")
 
 
 @dataclass(frozen=True)
 class Run:
-    """One row of the history."""
+    """One row of the history; every field is the column of its name."""
 
     id: str
     time: str
@@ -51,6 +70,21 @@ class Run:
     device: dict[str, Any]
     seconds: float
     workbook: str
+    diagnosis: dict[str, Any] | None = None
+    timing: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Event:
+    """What the learner did besides running: one row."""
+
+    time: str
+    chapter: str
+    what: str
+    detail: dict[str, Any]
+
+
+_COLUMNS = tuple(field.name for field in fields(Run))
 
 
 class History:
@@ -62,52 +96,98 @@ class History:
 
     def add(self, runs: list[Run]) -> None:
         """Appends runs, all or none; those already there are left alone."""
+        if not runs:
+            return
         rows = [
-            (r.id, r.time, r.kind, r.chapter, r.verdict, r.earned, r.possible, r.gb_per_s, r.bandwidth,
-             r.ratio, json.dumps(r.counters), r.kernel_sha256, json.dumps(r.device), r.seconds, r.workbook)
-            for r in runs
-        ]  # fmt: skip
+            tuple(
+                json.dumps(value) if name in _JSON_COLUMNS and value is not None else value
+                for name, value in ((name, getattr(run, name)) for name in _COLUMNS)
+            )
+            for run in runs
+        ]
+        places = ",".join("?" * len(_COLUMNS))
         try:
             with closing(self._open()) as database, database:
-                database.executemany(f"INSERT OR IGNORE INTO runs VALUES ({','.join('?' * 15)})", rows)
+                command = f"INSERT OR IGNORE INTO runs ({','.join(_COLUMNS)}) VALUES ({places})"
+                database.executemany(command, rows)
         except sqlite3.Error as error:
             raise self._trouble(error) from None
 
-    def runs(self, chapter: str | None = None, kind: str = "kernel") -> list[Run]:
-        """The runs of one chapter, or of all, oldest first."""
-        if not self.path.exists():
-            return []
-        query = "SELECT * FROM runs WHERE kind = ? AND chapter = ifnull(?, chapter) ORDER BY time, rowid"
-        try:
-            with closing(self._open()) as database:
-                database.row_factory = sqlite3.Row
-                rows = [dict(row) for row in database.execute(query, (kind, chapter))]
-            return [
-                Run(**row | {"counters": json.loads(row["counters"]), "device": json.loads(row["device"])})
-                for row in rows
-            ]
-        except sqlite3.Error as error:
-            raise self._trouble(error) from None
-        except ValueError as error:
-            raise self._trouble(sqlite3.DatabaseError(str(error))) from None
+    def runs(
+        self, chapter: str | None = None, kind: str = "kernel", *, with_counters: bool = False
+    ) -> list[Run]:
+        """The runs of one chapter, or of all, oldest first; their counters only where asked for."""
+        columns = ",".join(
+            "'{}' AS counters" if name == "counters" and not with_counters else name for name in _COLUMNS
+        )
+        rows = self._select(
+            f"SELECT {columns} FROM runs WHERE kind = ? AND chapter = ifnull(?, chapter) ORDER BY time, rowid",
+            (kind, chapter),
+        )
+        return [Run(**row) for row in rows]
 
     def has_passed(self, chapter: str) -> bool:
         """Whether the learner's kernel for `chapter` ever passed."""
         return any(run.verdict == "PASS" for run in self.runs(chapter))
 
+    def note(self, chapter: str, what: str, **detail: Any) -> None:
+        """Appends an event, as of now."""
+        row = (now(), chapter, what, json.dumps(detail))
+        try:
+            with closing(self._open()) as database, database:
+                database.execute("INSERT INTO events (time, chapter, what, detail) VALUES (?,?,?,?)", row)
+        except sqlite3.Error as error:
+            raise self._trouble(error) from None
+
+    def events(self, chapter: str | None = None) -> list[Event]:
+        """The events of one chapter, or of all, oldest first."""
+        rows = self._select(
+            "SELECT time, chapter, what, detail FROM events WHERE chapter = ifnull(?, chapter) ORDER BY id",
+            (chapter,),
+        )
+        return [Event(**row) for row in rows]
+
+    def _select(self, query: str, values: tuple[str | None, ...]) -> list[dict[str, Any]]:
+        """The rows of a query with their JSON read; none where there is no file yet."""
+        if not self.path.exists():
+            return []
+        try:
+            with closing(self._open()) as database:
+                database.row_factory = sqlite3.Row
+                rows = [dict(row) for row in database.execute(query, values)]
+            for row in rows:
+                row |= {
+                    name: json.loads(row[name])
+                    for name in (*_JSON_COLUMNS, "detail")
+                    if row.get(name) is not None
+                }
+            return rows
+        except sqlite3.Error as error:
+            raise self._trouble(error) from None
+        except ValueError as error:
+            raise self._trouble(sqlite3.DatabaseError(str(error))) from None
+
     def _open(self) -> sqlite3.Connection:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         database = sqlite3.connect(self.path, timeout=10)
         try:
-            (version,) = database.execute("PRAGMA user_version").fetchone()
-            if version > _VERSION:
+            if _version(database) < len(_STEPS):
+                self._bring_up_to_date(database)
+            elif _version(database) > len(_STEPS):
                 raise MachineError(f"{self.path} was written by a newer Warpbook; update this one")
-            if version < _VERSION:
-                database.executescript(_TABLES + f"PRAGMA user_version = {_VERSION};")
         except BaseException:
             database.close()
             raise
         return database
+
+    def _bring_up_to_date(self, database: sqlite3.Connection) -> None:
+        """Takes the steps that are missing, all or none; of several programs at once one does it."""
+        with database:
+            database.execute("BEGIN IMMEDIATE")
+            for step in _STEPS[_version(database) :]:
+                for command in _without_remarks(step).split(";"):
+                    database.execute(command)
+            database.execute(f"PRAGMA user_version = {len(_STEPS)}")
 
     def _trouble(self, error: sqlite3.Error) -> MachineError:
         if isinstance(error, sqlite3.OperationalError):
@@ -116,3 +196,13 @@ class History:
             f"the history {self.path} is damaged ({error}); move it away to begin a new one: "
             f"mv {self.path} {self.path}.damaged"
         )
+
+
+def _version(database: sqlite3.Connection) -> int:
+    (version,) = database.execute("PRAGMA user_version").fetchone()
+    return int(version)
+
+
+def _without_remarks(text: str) -> str:
+    """SQL without what stands after two dashes: a semicolon there is no end of a command."""
+    return "\n".join(line.partition("--")[0] for line in text.splitlines())

@@ -1,12 +1,18 @@
 """What the grader prints: tables and sentences, in colour on a terminal, plain in a pipe, 80 columns wide."""
 
+import codecs
+import json
+import locale
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import TextIOWrapper
+from typing import Any
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
@@ -17,6 +23,23 @@ from .result import Result
 from .workbook import Chapter
 
 _STYLES = {"PASS": "bold green", "SLOW": "yellow", "INFRA": "bold magenta", "-": "dim"}
+
+
+def speak_as_the_locale_does() -> None:
+    """Writes in the encoding of the locale, with ? for what it cannot say, as ./chNN does.
+
+    Python alone would write UTF-8 where the locale knows no more than ASCII.
+    """
+    encoding = codecs.lookup(locale.getencoding()).name
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding=encoding, errors="replace")
+
+
+def print_json(document: Any) -> None:
+    """Prints a document whole, whatever the encoding."""
+    is_unicode = sys.stdout.encoding.lower().startswith("utf")
+    print(json.dumps(document, indent=2, ensure_ascii=not is_unicode))
 
 
 def console(*, error: bool = False) -> Console:
@@ -32,11 +55,19 @@ def verdict_text(verdict: str) -> Text:
 
 
 def bandwidth_text(result: Result) -> str:
-    """Bandwidth in one cell: "1,412 GB/s modelled, 1.00 of ref"."""
+    """Bandwidth in one cell: "1,412 GB/s modelled, 1.00 of ref", "4,541 GB/s measured, 0.95 of ref, noisy"."""
     if result.gb_per_s is None:
         return ""
     share = f", {result.ratio:.2f} of ref" if result.ratio is not None else ""
-    return f"{result.gb_per_s:,.0f} GB/s {result.bandwidth_kind or ''}".strip() + share
+    noisy = ", noisy" if result.is_too_noisy else ""
+    return f"{result.gb_per_s:,.0f} GB/s {result.bandwidth_kind or ''}".strip() + share + noisy
+
+
+def figure(gb_per_s: float | None) -> str:
+    """A bandwidth with as many digits as mean something; "-" for none."""
+    if gb_per_s is None:
+        return "-"
+    return f"{gb_per_s:,.0f}" if gb_per_s >= 10 else f"{gb_per_s:.2g}"
 
 
 def points_text(earned: float, possible: float) -> str:
@@ -58,6 +89,23 @@ def next_step(outcome: Outcome, kind: str) -> str:
     return f"make hint-{name}"
 
 
+class Bar:
+    """So many of so many, as a bar that is read without colours too."""
+
+    def __init__(self, count: float, total: float, width: int) -> None:
+        self._filled = round(width * min(1.0, count / total)) if total else 0
+        self._width = width
+
+    def __rich_console__(self, out: Console, options: ConsoleOptions) -> RenderResult:
+        filled, rest = ("#", ".") if options.ascii_only else ("\u2588", "\u2591")
+        yield Text.assemble(
+            (filled * self._filled, "green"), (rest * (self._width - self._filled), "dim"), end=""
+        )
+
+    def __rich_measure__(self, out: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(self._width, self._width)
+
+
 def table(rows: list[tuple[str | Text, ...]], columns: list[tuple[str, str]]) -> Table:
     """A plain table; `columns` are (heading, "left" or "right")."""
     made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1))
@@ -70,7 +118,11 @@ def table(rows: list[tuple[str | Text, ...]], columns: list[tuple[str, str]]) ->
 
 def show_grade(grade: Grade) -> None:
     """The table of a grade run and the one line of what comes next."""
-    out = console()
+    console().print(grade_page(grade))
+
+
+def grade_page(grade: Grade) -> RenderableType:
+    """A grade run: its table, what could not be judged, the sum, what comes next."""
     rows: list[tuple[str | Text, ...]] = []
     for outcome in grade.outcomes:
         result = outcome.result
@@ -87,17 +139,19 @@ def show_grade(grade: Grade) -> None:
     if not any(row[3] for row in rows):
         rows = [(*row[:3], row[4]) for row in rows]
         del columns[3]
-    out.print(table(rows, columns))
-    out.print()
-    for outcome in grade.outcomes:
-        if outcome.result.verdict == "INFRA":
-            out.print(Text(f"{outcome.chapter.name}: {outcome.result.message}"))
+    parts: list[RenderableType] = [table(rows, columns), ""]
+    parts += [
+        Text(f"{outcome.chapter.name}: {outcome.result.message}")
+        for outcome in grade.outcomes
+        if outcome.result.verdict == "INFRA"
+    ]
     passed = sum(outcome.result.passed for outcome in grade.outcomes)
     reused = sum(outcome.reused for outcome in grade.outcomes)
     summary = f"{passed} of {len(grade.outcomes)} passed, {grade.earned:g} of {grade.possible:g} points"
-    out.print(summary + (f"; {reused} unchanged, not run again" if reused else "") + ".")
+    parts.append(summary + (f"; {reused} unchanged, not run again" if reused else "") + ".")
     if grade.kind == KERNEL and (following := first_open(grade.outcomes)):
-        out.print(Text(f"Next: edit {following.kernel}, then make {following.name} && ./{following.name}"))
+        parts.append(Text(f"Next: edit {following.kernel}, then make {following.name} && ./{following.name}"))
+    return Group(*parts)
 
 
 def first_open(outcomes: list[Outcome]) -> Chapter | None:

@@ -7,9 +7,10 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Self
 
 _GRACE = 2.0  # seconds between asking a program to end and ending it
 _KEPT = 64 * 1024  # bytes of output kept: the last ones
@@ -22,6 +23,7 @@ class Finished:
     status: int | None
     output: str
     seconds: float
+    page: str = ""  # what it showed on its terminal, where it was given one
 
 
 class Processes:
@@ -30,7 +32,7 @@ class Processes:
     def __init__(self) -> None:
         """Nothing runs yet."""
         self._lock = threading.Lock()
-        self._running: set[subprocess.Popen[bytes]] = set()
+        self._running: set[subprocess.Popen[Any]] = set()
         self._stopped = False
 
     def run(
@@ -40,10 +42,15 @@ class Processes:
         folder: Path,
         limit: float,
         environment: Mapping[str, str] | None = None,
+        on_terminal: bool = False,
     ) -> Finished:
-        """Runs `command` to its end or for `limit` seconds. Raises OSError when it cannot be started."""
+        """Runs `command` to its end or for `limit` seconds. Raises OSError when it cannot be started.
+
+        With `on_terminal` its standard output is a terminal of its own, for which it may use colours.
+        """
         begun = time.monotonic()
-        with tempfile.TemporaryFile() as output:
+        with tempfile.TemporaryFile() as output, contextlib.ExitStack() as resources:
+            terminal = resources.enter_context(_Terminal()) if on_terminal else None
             with self._lock:
                 if self._stopped:
                     raise KeyboardInterrupt
@@ -52,8 +59,8 @@ class Processes:
                     cwd=folder,
                     env=environment,
                     stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
+                    stdout=terminal.inside if terminal else output,
+                    stderr=output,
                     start_new_session=True,
                 )
                 self._running.add(process)
@@ -69,7 +76,22 @@ class Processes:
             size = output.seek(0, os.SEEK_END)
             output.seek(max(0, size - _KEPT))
             text = output.read().decode("utf-8", errors="replace")
-        return Finished(status, text, time.monotonic() - begun)
+            page = terminal.shown() if terminal else ""
+        return Finished(status, text, time.monotonic() - begun, page)
+
+    @contextlib.contextmanager
+    def holding(self, process: subprocess.Popen[Any]) -> Iterator[None]:
+        """Lets `stop` end a program that was started elsewhere, in a process group of its own."""
+        with self._lock:
+            self._running.add(process)
+            is_late = self._stopped
+        try:
+            if is_late:
+                _signal_group(process, signal.SIGTERM)
+            yield
+        finally:
+            with self._lock:
+                self._running.discard(process)
 
     def stop(self) -> None:
         """Ends everything that runs; threads in `run` return soon after."""
@@ -80,7 +102,43 @@ class Processes:
             _signal_group(process, signal.SIGTERM)
 
 
-def _signal_group(process: subprocess.Popen[bytes], number: int) -> None:
+class _Terminal:
+    """A terminal for a program's output; a thread takes what is shown, so that nobody waits for room."""
+
+    def __init__(self) -> None:
+        self.inside = -1
+        self._outside = -1
+        self._kept = bytearray()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._outside, self.inside = os.openpty()
+        self._reader.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close_inside()
+        self._reader.join(_GRACE)
+        os.close(self._outside)
+
+    def shown(self) -> str:
+        """All of it, once the program and what it started have ended."""
+        self._close_inside()
+        self._reader.join(_GRACE)
+        return bytes(self._kept[-_KEPT:]).decode("utf-8", errors="replace").replace("\r\n", "\n")
+
+    def _close_inside(self) -> None:
+        if self.inside >= 0:
+            os.close(self.inside)
+            self.inside = -1
+
+    def _read(self) -> None:
+        with contextlib.suppress(OSError):  # EIO: nobody has the inside open any more
+            while part := os.read(self._outside, _KEPT):
+                self._kept += part
+
+
+def _signal_group(process: subprocess.Popen[Any], number: int) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, number)
 

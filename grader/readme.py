@@ -50,24 +50,28 @@ def places(readme: str) -> list[Place]:
     return found
 
 
+def output_of(command: str, root: Path) -> str:
+    """What a command prints on a page of 80 columns, both streams together."""
+    done = subprocess.run(
+        ["sh", "-c", command],
+        cwd=root,
+        env=clean_environment() | {"NO_COLOR": "1", "COLUMNS": "80"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
+    lines = [line.rstrip() for line in done.stdout.replace(str(root), ".").splitlines()]
+    return "\n".join(lines).strip("\n")
+
+
 def fill(readme: str, root: Path) -> str:
     """`readme` with what its commands print today."""
 
     def run(match: re.Match[str]) -> str:
         print(f"  RUN      {match['command']}", flush=True)
-        environment = clean_environment() | {"NO_COLOR": "1", "COLUMNS": "80"}
-        done = subprocess.run(
-            ["sh", "-c", match["command"]],
-            cwd=root,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-        )
-        lines = [line.rstrip() for line in done.stdout.replace(str(root), ".").splitlines()]
-        text = "\n".join(lines).strip("\n")
+        text = output_of(match["command"], root)
         return f"<!-- output: {match['command']} -->\n```text\n{text}\n```\n<!-- end -->"
 
     return _PLACE.sub(run, readme)

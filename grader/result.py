@@ -51,6 +51,25 @@ class Result:
         return kind if kind in ("measured", "modelled") else None
 
     @property
+    def timing(self) -> dict[str, Any] | None:
+        """All that is known of the bandwidth but for the single samples; None where none is known."""
+        if self.gb_per_s is None:
+            return None
+        left_out = ("seconds_of_samples", "reference_seconds_of_samples", "tasks")
+        return {name: value for name, value in self._bandwidth().items() if name not in left_out}
+
+    @property
+    def diagnosis(self) -> dict[str, Any] | None:
+        """The well-known mistake that the run showed, where there is one."""
+        diagnosis = self.document.get("diagnosis")
+        return diagnosis if isinstance(diagnosis, dict) else None
+
+    @property
+    def is_too_noisy(self) -> bool:
+        """Whether the measured ratio could not be told from what earns all points."""
+        return self._bandwidth().get("state") == "too noisy to decide"
+
+    @property
     def device(self) -> dict[str, Any]:
         """What it ran on."""
         device = self.document.get("device")

@@ -53,7 +53,12 @@ def checkout(tmp_path: Path) -> Path:
     folder.mkdir()
     shutil.copy(ROOT / "Makefile", folder)
     shutil.copytree(ROOT / "mk", folder / "mk")
-    for name in ("requirements.lock", "requirements-dev.lock", "requirements-nvcc.lock"):
+    for name in (
+        "requirements.lock",
+        "requirements-dev.lock",
+        "requirements-site.lock",
+        "requirements-nvcc.lock",
+    ):
         shutil.copy(ROOT / name, folder)
     for path, text in {
         "common/emulator/emulate.c": "int main(void) { return 0; }\n",

@@ -17,10 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests"
-SOURCES = [
-    TESTS / "hardware_truth" / "patterns.cu",
-    *(TESTS / "data" / "ptx" / f"{name}.cu" for name in ("control_flow", "synchronisation", "memory")),
-]
+SOURCES = [TESTS / "data" / "ptx" / f"{name}.cu" for name in ("control_flow", "synchronisation", "memory")]
 
 
 def find_nvcc() -> str | None:
@@ -33,7 +30,7 @@ def find_nvcc() -> str | None:
 
 def committed(source: Path) -> Path:
     """Where the PTX for machines without nvcc lies."""
-    return TESTS / "data" / "ptx" / f"{source.stem}.ptx"
+    return source.with_suffix(".ptx")
 
 
 def _stamp(source: Path) -> str:

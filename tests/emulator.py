@@ -156,6 +156,7 @@ class CLaunch(c.Structure):
         ("argument_bytes", c.c_size_t),
         ("checks", c.c_uint),
         ("count", c.c_bool),
+        ("trace", c.c_bool),
         ("flush_float_atomics", c.c_bool),
         ("schedule", c.c_uint64),
         ("max_steps", c.c_uint64),
@@ -178,6 +179,7 @@ class CResult(c.Structure):
         ("seconds", c.c_double),
         ("output", c.POINTER(c.c_char)),
         ("output_bytes", c.c_size_t),
+        ("work", c.c_void_p),
     ]
 
 

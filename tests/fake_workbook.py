@@ -94,11 +94,10 @@ class FakeWorkbook:
         done = subprocess.run(
             self.command(*arguments),
             cwd=self.folder,
-            env=self.environment(),
             capture_output=True,
             text=True,
             timeout=timeout,
-            **({"stdin": subprocess.DEVNULL} | more),
+            **({"stdin": subprocess.DEVNULL, "env": self.environment()} | more),
         )
         assert "Traceback" not in done.stderr + done.stdout, done.stderr
         return done

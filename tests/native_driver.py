@@ -21,6 +21,7 @@ def build(name: str, *more: str) -> Path:
     own = [ROOT / "tests" / "native" / f"{file}.c" for file in (name, *more)]
     folders = ("driver", "support", "emulator")
     rest = [path for folder in folders for path in sorted((COMMON / folder).glob("*.c"))]
+    rest.append(COMMON / "gpu" / "profiles.c")
     rest = [path for path in rest if not path.name.endswith("main.c") and path.name != "emulate.c"]
     program, library = BUILD / name, BUILD / f"{name}.a"
     fresh = program.with_suffix(".new")  # another process may be running the program that it replaces

@@ -129,6 +129,11 @@ CASES = [
     ("two-a-round-old-stride", 1025, 0, 1),
     ("four-a-round-old-stride", 4096, 0, 1),
     ("every-fourth-round-only", 4096, 0, 1),
+    ("rounds-of-4-old-stride", 4099, 0, 1),
+    ("rounds-of-8-old-stride", 4099, 0, 1),
+    ("rest-of-8-lost", 4099, 0, 1),
+    ("first-of-8-sums-only", 4099, 0, 1),
+    ("half-of-8-sums-only", 4099, 0, 1),
 ]
 
 

@@ -17,7 +17,7 @@ FAMILIES = [
 ]  # fmt: skip
 F32, BF16, I32 = 0, 2, 3
 POISON = struct.pack("<I", 0x7FF17FF1)
-SUM, ROWS, TRANSPOSE, ADD = range(4)
+SUM, ROWS, TRANSPOSE, ADD, WORKSPACE = range(5)
 
 
 @pytest.fixture(scope="session")
@@ -241,6 +241,19 @@ def test_rows(probe: Path) -> None:
     sums[2] += 1
     answer = Answer(run(probe, *arguments, data=values.tobytes() + sums.tobytes()))
     assert (answer.outcome, answer.index, answer.wrong) == ("value", "2", "1")
+    sums[2] = values[2, :4].sum(dtype=np.float64)
+    answer = Answer(run(probe, *arguments, data=values.tobytes() + sums.tobytes()))
+    assert "the last element: it was left out" in answer.why  # of its row
+
+
+def test_a_workspace_is_left_as_it_was_found(probe: Path) -> None:
+    values = inputs(probe, "integers", 33)
+    right = values.tobytes() + np.float32(values.sum(dtype=np.float64)).tobytes()
+    arguments = ("check", WORKSPACE, 0, 33, 1, 32)
+    assert Answer(run(probe, *arguments, data=right + np.array([0, 0], np.uint32).tobytes())).right
+    answer = Answer(run(probe, *arguments, data=right + np.array([0, 7], np.uint32).tobytes()))
+    assert (answer.outcome, answer.index, answer.buffer) == ("not_zero", "1", "ticket")
+    assert "ticket[1] is 7 after the run; it has to be 0 again" in answer.what
 
 
 def test_transpose(probe: Path) -> None:
@@ -384,7 +397,7 @@ def test_the_plan_has_every_size_family_and_schedule(probe: Path) -> None:
 def test_bases_are_moved_where_the_chapter_allows_it(probe: Path) -> None:
     assert {case[2] for case in plan(probe)} == {0}
     cases = plan(probe, ADD)
-    assert {case[2] for case in cases} == {0, 4, 8, 12}
+    assert {case[2] for case in cases} == {0, 2, 4, 6, 8, 10, 12, 14}  # elements of two bytes
     assert any(case[3] for case in cases)
 
 

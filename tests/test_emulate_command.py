@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cuda_images import TESTS, image
+from cuda_images import ROOT, TESTS, image
 from emulator import COMMAND, COUNTERS
 
 HEADER = ".version 9.0\n.target sm_80\n.address_size 64\n"
@@ -78,6 +79,16 @@ def test_help(emulator_built: Path) -> None:
     assert done.stdout.startswith("usage: emulate FILE.ptx KERNEL --grid X[,Y,Z] --block X[,Y,Z]")
     for option in ("--shared", "--arg", "--dump", "--json", "--profile", "--schedule", "--checks", "--steps"):
         assert option in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_verdicts_stand_in_the_drivers_order(emulator_built: Path) -> None:
+    header = (ROOT / "common/driver/verdict.h").read_text()
+    table = (ROOT / "common/emulator/findings.c").read_text()
+    possible = set(re.findall(r"\[FINDING_\w+\] = \{\"(\w+)\"", table)) - {"PASS", "INFO"}
+    named = emulate("--help").stdout.partition("the first of\n")[2].split()
+    assert named == [word for word in re.findall(r"VERDICT_(\w+),", header) if word in possible]
+    assert len(named) == len(possible)
 
 
 @pytest.mark.parametrize("schedule", [0, 12345, 2**64 - 1])
@@ -214,6 +225,22 @@ def test_json_of_findings(scale: Path, tmp_path: Path) -> None:
         "fatal": True,
     }
     assert {key: finding[key] for key in expected} == expected
+
+
+def test_the_verdict_is_of_the_finding_that_explains_most(emulator_built: Path, tmp_path: Path) -> None:
+    """Every thread reads what nobody wrote, and only then writes to what all of them write to."""
+    ptx = tmp_path / "two.ptx"
+    ptx.write_text(
+        HEADER
+        + """.visible .entry two(.param .u64 p) { .reg .b64 %a; .reg .b32 %r; ld.param.u64 %a, [p];
+  ld.global.u32 %r, [%a+4]; mov.u32 %r, %tid.x; st.global.u32 [%a], %r; ret; }"""
+    )
+    told = tmp_path / "told.json"
+    done = emulate(ptx, "two", "--grid", 1, "--block", 32, "--arg", "buf:8", "--json", told)
+    found = json.loads(told.read_text())
+    assert [finding["verdict"] for finding in found["findings"]][:2] == ["UNINIT", "RACE"]
+    assert found["verdict"] == "RACE"
+    assert "two: RACE, " in done.stdout
 
 
 def test_profile(scale: Path) -> None:

@@ -1,5 +1,6 @@
 """common/gpu: the device interface, over a driver in host memory (fake_libcuda.c) and over the emulator."""
 
+import json
 import os
 import shlex
 import shutil
@@ -34,6 +35,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory, built: Path, cuda_include
     headers = ("-isystem", str(cuda_include))
     native = built / "tests/native"
     build(folder / "libfake.so", [native / "fake_libcuda.c"], "-shared", "-fPIC", *headers, sanitize=False)
+    build(folder / "libnvml.so", [native / "fake_libnvml.c"], "-shared", "-fPIC", sanitize=False)
     old = ["-DcuFuncLoad=none_a", "-DcuFuncGetParamInfo=none_b"]
     build(
         folder / "libold.so", [native / "fake_libcuda.c"], "-shared", "-fPIC", *headers, *old, sanitize=False
@@ -57,7 +59,12 @@ def probe(programs: Path) -> Probe:
     def run(*commands: str, library: str = "libfake.so", **variables: str) -> list[str]:
         done = subprocess.run(
             [programs / "probe", *(word for command in commands for word in shlex.split(command))],
-            env={**os.environ, "WARPBOOK_LIBCUDA": str(programs / library), **variables},
+            env={
+                **os.environ,
+                "WARPBOOK_LIBCUDA": str(programs / library),
+                "WARPBOOK_LIBNVML": str(programs / "libnvml.so"),
+                **variables,
+            },
             capture_output=True,
             text=True,
             timeout=60,
@@ -158,9 +165,16 @@ def test_an_older_driver_does_without_what_it_lacks(probe: Probe) -> None:
 
 
 def test_module_variables_start_afresh(probe: Probe) -> None:
-    start = ("open gpu", "allocate 4 0", "load count", "find count")
+    start = ("open gpu", "allocate 4 0", "load 'count .global .u32 x'", "find count")
     said = probe(*start, "launch 1 1 0", "launch 1 1 0", "read", "reset", "launch 1 1 0", "read")
     assert [line for line in said if line.startswith("ok 0")] == ["ok 02000000", "ok 01000000"]
+
+
+def test_an_image_without_variables_is_not_loaded_again(probe: Probe) -> None:
+    start = ("open gpu", "allocate 4 0", "load 'count ld.global.u32'", "find count")
+    assert probe(*start, "reset", "held", FAKE_CUDA_FAIL="cuModuleLoadDataEx:999:2")[4] == "ok"
+    start = ("open gpu", "allocate 4 0", "load 'count .global .u32 x'", "find count")
+    assert probe(*start, "reset", FAKE_CUDA_FAIL="cuModuleLoadDataEx:999:2")[4].startswith("no 0 machine")
 
 
 @pytest.mark.parametrize(
@@ -234,9 +248,8 @@ def test_no_room_on_the_gpu(probe: Probe) -> None:
 
 
 def test_an_image_that_does_not_load(probe: Probe) -> None:
-    bad = probe("open gpu", "load 'bad syntax error in line 3'", "find x")
+    bad = probe("open gpu", "load 'bad syntax error in line 3'")
     assert bad[1] == "no 0: kernel.ptx is no image for compute capability 9.0: syntax error in line 3"
-    assert bad[2] == "no 0: no image is loaded"
     much = probe("open gpu", "load 'bad Entry function k uses too much shared data'")
     assert much[1].startswith(f"no {FINDINGS.index('RESOURCE')}: ")
 
@@ -317,10 +330,179 @@ def test_a_profiles_bandwidth_is_that_of_its_clock_and_bus(tmp_path: Path) -> No
             }
         }"""
     )
-    program = build(tmp_path / "profiles", [source, COMMON / "gpu/profiles.c"])
+    program = build(
+        tmp_path / "profiles", [source, COMMON / "gpu/profiles.c", COMMON / "emulator/model_device.c"]
+    )
     lines = subprocess.run([program], capture_output=True, text=True, check=True).stdout.splitlines()
     assert len(lines) == 8
     for line in lines:
         clock, bus, peak, _ = line.split()
         assert 2e-6 * int(clock) * int(bus) / 8 == pytest.approx(float(peak), rel=0.002)
     assert [line.split()[3] for line in lines] == ["1"] + ["0"] * 7
+
+
+# ---- Times and clocks ----------------------------------------------------------------------------------------
+
+
+def test_two_images_live_side_by_side(probe: Probe) -> None:
+    start = ("open gpu", "allocate 16 0", "load 'fill .global .u32 x'", "find fill", "beside 'count'")
+    said = probe(*start, "launch 1 32 0", "read", "reset", "launch 1 32 0", "held")
+    assert said[4:9] == ["ok", "ok", "ok " + "07" * 16, "ok", "ok"]
+    assert "modules 2" in said[9]
+
+
+def test_the_emulator_holds_one_image(probe: Probe) -> None:
+    said = probe("open emulator", LOAD_PTX, f"beside {shlex.quote(PTX)}")
+    assert said[2] == "no 0: the emulator holds one image at a time"
+
+
+@pytest.mark.parametrize("size", [0, 1, 6, 4096, 4099])
+def test_memory_is_filled_without_waiting(probe: Probe, size: int) -> None:
+    said = probe("open gpu", f"allocate {size} 0", "fill_async 04030201", "read", "guards")
+    expected = ("01020304" * (size // 4 + 1))[: 2 * size][-64:]
+    assert said[2:] == ["ok", f"ok {expected}".strip(), "ok"]
+
+
+def test_a_misaligned_buffer_is_not_filled_that_way(probe: Probe) -> None:
+    said = probe("open gpu", "allocate 100 2", "fill_async 0")
+    assert said[2] == "no 0: the buffer data is misaligned"
+
+
+def test_the_architecture_is_asked_in_another_process(probe: Probe) -> None:
+    assert probe("architecture", "held")[0] == "90"
+    assert probe("architecture", FAKE_CUDA_NONE="1")[0].startswith("0 ")
+    assert probe("architecture", library="none.so")[0].startswith("0 there is no NVIDIA driver")
+
+
+@pytest.mark.parametrize(
+    ("variables", "answer"),
+    [
+        ({}, "free"),
+        ({"FAKE_NVML_REASONS": "0x1"}, "free"),  # idle
+        ({"FAKE_NVML_REASONS": "0x4"}, "held its power limit"),
+        ({"FAKE_NVML_REASONS": "0x8"}, "held the hardware's protection"),
+        ({"FAKE_NVML_REASONS": "0x20"}, "held heat (by software)"),
+        ({"FAKE_NVML_REASONS": "0x41"}, "held heat (by hardware)"),
+        ({"FAKE_NVML_REASONS": "0x80"}, "held the power supply's brake"),
+        ({"FAKE_NVML_FAIL": "init"}, "unknown libnvidia-ml.so.1 does not start"),
+        ({"FAKE_NVML_FAIL": "handle"}, "unknown libnvidia-ml.so.1 does not know the device 0000:00:1f.0"),
+        ({"FAKE_NVML_FAIL": "reasons"}, "unknown libnvidia-ml.so.1 does not tell for this device"),
+        ({"WARPBOOK_LIBNVML": "none.so"}, "unknown there is no libnvidia-ml.so.1"),
+        ({"FAKE_CUDA_FAIL": "cuDeviceGetPCIBusId:1"}, "unknown the driver does not name the device's bus"),
+    ],
+)
+def test_what_the_clocks_do(probe: Probe, variables: dict[str, str], answer: str) -> None:
+    assert probe("open gpu", "clocks", "clocks", **variables)[1:] == [answer, answer]
+
+
+def test_the_emulator_has_no_clocks(probe: Probe) -> None:
+    assert probe("open emulator", "clocks")[1] == "unknown the emulator has no clocks"
+
+
+# ---- A whole chapter over the driver in host memory ----------------------------------------------------------
+
+Chapter = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def chapter(programs: Path, built: Path, tmp_path: Path) -> Chapter:
+    """Runs chapter 7's program on the fake GPU; its result is in result.json."""
+
+    def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        kernel = built / "solutions/ch07_float4/kernel.cu"
+        return subprocess.run(
+            [
+                built / "build/programs/ch07",
+                "--device",
+                "gpu",
+                "--json",
+                "result.json",
+                "--kernel",
+                kernel,
+                *arguments,
+            ],
+            cwd=tmp_path,
+            env={
+                **os.environ,
+                "WARPBOOK_LIBCUDA": str(programs / "libfake.so"),
+                "WARPBOOK_LIBNVML": str(programs / "libnvml.so"),
+                **variables,
+            },
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+
+    return run
+
+
+def test_a_chapter_is_timed_through_the_driver(chapter: Chapter, tmp_path: Path) -> None:
+    done = chapter("--n", "1000000", FAKE_CUDA_SPEED="90", FAKE_CUDA_REFERENCE_SPEED="100")
+    assert done.returncode == 1, done.stdout + done.stderr  # 90 % of the reference is SLOW
+    result = json.loads((tmp_path / "result.json").read_text())
+    bandwidth = result["bandwidth"]
+    assert (result["verdict"], result["device"]["name"]) == ("SLOW", "Fake GPU")
+    assert bandwidth["ratio"] == pytest.approx(0.9, abs=0.002)
+    assert bandwidth["gb_per_s"] == pytest.approx(90, rel=0.01)
+    assert bandwidth["read_ceiling_gb_per_s"] == pytest.approx(100, rel=0.01)
+    assert bandwidth["peak_gb_per_s"] == 128
+    assert bandwidth["reference"] == "solutions/ch07_float4/kernel.cu"
+    assert bandwidth["throttle"] == "watched"
+    assert result["build"]["ptx_arch"] == 90
+    assert any("beside" in case for case in result["cases"])
+
+
+def test_a_gpu_newer_than_the_compiler_gets_ptx_for_an_older_one(chapter: Chapter, tmp_path: Path) -> None:
+    done = chapter("--time", "1000", FAKE_CUDA_CAPABILITY="770")
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads((tmp_path / "result.json").read_text())
+    assert (result["device"]["compute_capability"], result["build"]["ptx_arch"]) == ("77.0", 80)
+
+
+def test_ptx_for_a_newer_gpu_is_built_anew_for_this_one(
+    chapter: Chapter, built: Path, tmp_path: Path
+) -> None:
+    compiler, source = built / "build/bin/compile", built / "solutions/ch07_float4/kernel.cu"
+    subprocess.run([compiler, source, tmp_path / "image"], cwd=built, check=True, capture_output=True)
+    for capability, architecture in (("75", 75), ("90", 80)):
+        image = str(tmp_path / "image/kernel.ptx")
+        done = chapter("--time", "1000", "--kernel", image, FAKE_CUDA_CAPABILITY=capability)
+        assert done.returncode == 0, done.stdout + done.stderr
+        result = json.loads((tmp_path / "result.json").read_text())
+        assert result["build"]["ptx_arch"] == architecture
+
+
+def test_a_kernel_against_itself(chapter: Chapter, built: Path, tmp_path: Path) -> None:
+    kernel = built / "solutions/ch07_float4/kernel.cu"
+    done = chapter("--against", str(kernel), "--time", "1000,1000000", "--gpu", "H200")
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads((tmp_path / "result.json").read_text())
+    assert [timing["ratio"] for timing in result["timings"]] == [pytest.approx(1)] * 2
+    assert result["timings"][0]["reference"] == str(kernel)
+    assert result["options"]["against"] == str(kernel)
+    assert result["timings"][0]["launches_per_sample"] == 32
+
+
+def test_a_reference_that_is_not_there_is_wrong_usage(chapter: Chapter) -> None:
+    done = chapter("--against", "nowhere.cu")
+    assert done.returncode == 2
+    assert "nowhere.cu does not compile" in done.stderr
+    assert chapter("--against", "nowhere.ptx").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        ({"FAKE_CUDA_FAIL": "cuEventRecord:999:9"}, "not timed: the NVIDIA driver could not record a time"),
+        (
+            {"FAKE_CUDA_FAIL": "cuEventElapsedTime:999:40"},
+            "not timed: the NVIDIA driver could not read a timer",
+        ),
+        ({"FAKE_CUDA_FAIL": "cuEventCreate:2"}, "not timed: "),
+        ({"FAKE_NVML_REASONS": "0x40"}, "the clocks were held down by heat (by hardware) in all of"),
+    ],
+)
+def test_events_that_fail_cost_no_verdict(chapter: Chapter, variables: dict[str, str], words: str) -> None:
+    done = chapter("--time", "1000", **variables)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert words in " ".join(done.stdout.split())

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cuda_images import SOURCES, TESTS, committed, image, is_from
+from cuda_images import SOURCES, TESTS, committed, is_from
 from emulator import ALL_CHECKS, Emulator, Result
 
 F32 = np.float32
@@ -359,7 +359,7 @@ RECORDED = recorded()
 @pytest.fixture(scope="module")
 def device(emulator_built: Path) -> Iterator[Emulator]:
     with Emulator() as e:
-        e.load(image(TESTS / "hardware_truth" / "patterns.cu"))
+        e.load(TESTS / "hardware_truth" / "patterns.ptx")
         yield e
 
 

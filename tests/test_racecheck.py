@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import random
 import shlex
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -83,6 +84,20 @@ def test_clean_kernels_are_clean_in_every_respect(device: Emulator) -> None:
     for kernel in KERNELS:
         if not kernel.expected:
             assert not run(device, kernel, 0, RACE | SYNC | INIT).findings, kernel.name
+
+
+def test_tickets_cost_the_same_each(device: Emulator) -> None:
+    """What a thousand blocks know of each other is not copied, or looked through, at every atomic."""
+    device.load(read_kernel(SOURCES / "ticket.cu").image())
+    seconds = {}
+    for blocks in (4_000, 32_000):
+        buffers = [device.buffer(np.zeros(n, np.float32)) for n in (blocks * 64, blocks, 1, 1)]
+        begun = time.process_time()
+        assert not device.launch("sum", blocks, 64, buffers, checks=RACE).findings
+        seconds[blocks] = time.process_time() - begun
+        for each in buffers:
+            each.free()
+    assert seconds[32_000] < 24 * seconds[4_000]  # 8 times the work
 
 
 def test_off_means_off(device: Emulator) -> None:

@@ -40,7 +40,7 @@ const Chapter chapter = {
                 .words = "% of the reference's bandwidth",
                 .measure = "100 * bandwidth_ratio",
                 .bound = AT_LEAST,
-                .limit = 90,
+                .limit = 95,
                 .points = 1,
                 .why = "Memory could deliver more in the same time.",
             },

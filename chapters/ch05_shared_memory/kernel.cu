@@ -11,8 +11,8 @@ LAUNCH(sum_shared) {
     launch->grid = max(1, min(ceil_div(n, 256), 8 * gpu->sm_count));
 }
 
-// The sum over the 32 lanes of a warp (chapter 4); lane 0 receives it.
-__device__ float sum_of_warp(float value) {
+// The sum over the 32 lanes of a warp (chapter 4); lane 0 receives it. A template: of floats or of doubles.
+template <typename Number> __device__ Number sum_of_warp(Number value) {
     for (int distance = 16; distance > 0; distance /= 2) {
         value += __shfl_down_sync(0xffffffff, value, distance);
     }
@@ -40,6 +40,35 @@ __global__ void sum_shared(const float *in, float *partial, int n) {
     // TODO 3: let the first warp gather the slots, one a lane, and sum them once more. There are more lanes
     //         than slots: what does a lane without a slot bring?
     sum = lane + warp == 0 ? sum : 0.0f;
+
+    if (threadIdx.x == 0) {
+        partial[blockIdx.x] = sum;
+    }
+}
+
+// ---- The same in double -----------------------------------------------------------------------------------
+
+LAUNCH(sum_shared_double) {
+    launch->block = 256;
+    launch->grid = max(1, min(ceil_div(n, 256), 8 * gpu->sm_count));
+}
+
+// in: n doubles. partial: one double for each block, the sum of that block's share.
+__global__ void sum_shared_double(const double *in, double *partial, int n) {
+    int thread = blockIdx.x * blockDim.x + threadIdx.x;
+    int threads = gridDim.x * blockDim.x;
+    int lane = threadIdx.x % 32;
+    int warp = threadIdx.x / 32;
+
+    double sum = 0.0;
+    for (int i = thread; i < n; i += threads) {
+        sum += in[i];
+    }
+    sum = sum_of_warp(sum);
+
+    // TODO 4: once more from slots to the last fold. More than half of a double's digits are gone as soon as
+    //         it passes through one float: look at every place that it goes through.
+    sum = lane + warp == 0 ? sum : 0.0;
 
     if (threadIdx.x == 0) {
         partial[blockIdx.x] = sum;

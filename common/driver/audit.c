@@ -272,8 +272,11 @@ static bool check_kernel(Audit *audit, int index) {
 }
 
 static bool check_launch(Audit *audit, int index) {
-    static const AuditParameter wanted[3] = {
-        {"LaunchShape *launch", 8, false}, {"const GpuFigures *gpu", 8, false}, {"long long n", 8, false}};
+    static const AuditParameter wanted[5] = {{"LaunchShape *launch", 8, false},
+                                             {"const GpuFigures *gpu", 8, false},
+                                             {"long long n", 8, false},
+                                             {"long long rows", 8, false},
+                                             {"long long columns", 8, false}};
     const AuditKernel *kernel = &audit->rules->kernels[index];
     if (!kernel->needs_launch) return true;
     for (int i = 0; i < audit->module->function_count; i++) {
@@ -282,7 +285,7 @@ static bool check_launch(Audit *audit, int index) {
             strcmp(function->name + 7, kernel->name) != 0)
             continue;
         audit->report->launches[index] = function;
-        if (parameters_fit(function, wanted, 3)) return true;
+        if (parameters_fit(function, wanted, 5)) return true;
         place_at_function(audit, function);
         return refuse(audit, "launch_%s is not as warpbook.cuh declares it: write it LAUNCH(%s) { ... }",
                       kernel->name, kernel->name);

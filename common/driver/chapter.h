@@ -127,7 +127,7 @@ typedef enum {
     OUTPUT, // poisoned with NaN bits; every element must be written
     OUTPUT_ZEROED, // an output that starts as zeros: the target of atomics
     SCRATCH,       // poisoned; not looked at
-    ZEROED,        // zeros before every run: tickets, counters; not looked at
+    ZEROED,        // zeros before every run: tickets, counters; looked at only if it .stays_zero
 } BufferRole;
 
 typedef struct {
@@ -135,11 +135,17 @@ typedef struct {
     BufferRole role;
     ElementType type; // F32 unless given
     Quantity count;   // elements; n unless given
-    bool misaligned;  // also run with the base 4, 8 and 12 bytes past a 256-byte boundary
+    bool misaligned;  // also run with the base past a 256-byte boundary, by every multiple of an element's
+                      // size below 16 bytes
+    bool stays_zero;  // ZEROED: the run leaves it as it found it, and is made twice in a row to prove that;
+                      // timed runs do not clear it
     const void *data; // INPUT: its content in place of a family; EXPECT_TABLE: the right content of an
                       // output. `count` elements of `type`
     // What element `index` of a table is, for the page: "RTX 5090, 256 threads, 40 registers". May be NULL.
     void (*describe)(long long index, char *text, size_t bytes);
+    // EXPECT_TABLE: what would be right is for the learner to find. It is not shown, nor are mistakes of the
+    // chapter's kernels named on the page; what happened is. The table's own failures are shown last.
+    bool hides_answer;
 } Buffer;
 
 // ---- Launches
@@ -158,6 +164,8 @@ typedef struct {
     { .type = I32, .value = __VA_ARGS__ }
 #define LONG(...)                                                                                            \
     { .type = I64, .value = __VA_ARGS__ }
+#define SIZE(...)                                                                                            \
+    { .type = U64, .value = __VA_ARGS__ }
 #define FLOAT(number)                                                                                        \
     {                                                                                                        \
         .type = F32, .value = {.kind = QUANTITY_FIXED, .value = (number) }                                   \
@@ -234,7 +242,17 @@ typedef struct {
     long long max_n, max_n_gpu;
     CaseSize counted; // where goals are counted; n = 2^20 (or the largest size up to max_n) unless given
     int schedules;    // seeds besides schedule 0; 3 unless given
+
+    // Bandwidth: at this size; n = 2^28, or the largest of .sizes where they have rows, unless given. Cut to
+    // max_n_gpu and to what the device has room for. NOT_TIMED: never (tables never are).
+    CaseSize timed;
+    // The bytes that must move in one run, whatever the kernel does. NULL: every INPUT once and every OUTPUT
+    // and OUTPUT_ZEROED once, which for a sum is (n + number of partials) * 4.
+    double (*bytes)(const CaseShape *shape);
 } Task;
+
+#define NOT_TIMED                                                                                            \
+    { .n = -1 }
 
 // ---- Goals
 // ---------------------------------------------------------------------------------------------------------------
@@ -246,9 +264,14 @@ typedef enum { AT_MOST, AT_LEAST, EXACTLY } Bound;
 //   size; n, rows, columns, grid, block (threads of one), blocks, warps, threads, shared (bytes a block,
 //   static and dynamic), registers (a thread), sm_count, warps_per_sm, max_warps_per_sm, blocks_per_sm
 //   (resident), occupancy (0 to 1), waves (blocks / (sm_count * blocks_per_sm)), partials (elements of
-//   .output), bandwidth (GB/s), bandwidth_ratio (against the reference).
-// A quotient of 0 by 0 is 0. A name without a value on this device or in this version makes the goal
-// "not yet counted": it earns nothing and fails nothing.
+//   .output), bandwidth (GB/s), bandwidth_ratio (against the reference's on the same device in the same run).
+// A quotient of 0 by 0 is 0. A name without a value on this device makes the goal "not yet counted": it earns
+// nothing and fails nothing.
+//
+// A measure that names bandwidth_ratio earns all its points at the limit (0.95 of the reference is the
+// house's), none at half the reference and below, and in a straight line between. It is met when the whole
+// interval of the measured ratio is on the right side of the limit; where the limit lies within, the run was
+// too noisy to decide: the goal then earns what is certain, and fails nothing.
 typedef struct {
     const char *words; // "sectors per load request"; NULL ends the list
     const char *measure;

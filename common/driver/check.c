@@ -5,18 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bulk.h"
 #include "elements.h"
 #include "shape.h"
 
 const char *check_outcome_name(CheckOutcome outcome) {
     static const char *const names[] = {
-        [CHECK_RIGHT] = "right",
-        [CHECK_NOT_WRITTEN] = "not_written",
-        [CHECK_VALUE] = "value",
-        [CHECK_BUDGET] = "budget",
-        [CHECK_SPECIAL] = "special",
-        [CHECK_INPUT_CHANGED] = "input_changed",
-        [CHECK_NOT_IDENTICAL] = "not_identical",
+        [CHECK_RIGHT] = "right",       [CHECK_NOT_WRITTEN] = "not_written",
+        [CHECK_VALUE] = "value",       [CHECK_BUDGET] = "budget",
+        [CHECK_SPECIAL] = "special",   [CHECK_INPUT_CHANGED] = "input_changed",
+        [CHECK_NOT_ZERO] = "not_zero", [CHECK_NOT_IDENTICAL] = "not_identical",
         [CHECK_BROKEN] = "broken",
     };
     return names[outcome];
@@ -46,13 +44,16 @@ static bool all_written(const CheckedCase *finished, int b, CheckReport *report)
     const Buffer *buffer = &finished->task->buffers[b];
     const long long count = finished->counts[b];
     long long missing = 0, first = -1, last = -1;
+#pragma omp parallel for reduction(+ : missing) if (count > 1 << 20)
+    for (long long i = 0; i < count; i++) missing += element_is_poison(finished->after[b], buffer->type, i);
+    if (missing == 0) return true;
+    missing = 0;
     for (long long i = 0; i < count; i++) {
         if (!element_is_poison(finished->after[b], buffer->type, i)) continue;
         if (first < 0) first = i;
         last = i;
         missing++;
     }
-    if (missing == 0) return true;
     report->outcome = CHECK_NOT_WRITTEN;
     name_buffer(report, buffer, first, count);
     report->wrong = missing;
@@ -88,7 +89,7 @@ static bool inputs_unchanged(const CheckedCase *finished, CheckReport *report) {
         if (buffer->role != INPUT || finished->counts[b] <= 0) continue;
         size_t size = element_bytes(buffer->type);
         const char *before = finished->pristine[b], *after = finished->after[b];
-        if (memcmp(before, after, (size_t)finished->counts[b] * size) == 0) continue;
+        if (same_bytes(before, after, (size_t)finished->counts[b] * size)) continue;
         long long first = 0;
         while (memcmp(before + (size_t)first * size, after + (size_t)first * size, size) == 0) first++;
         report->outcome = CHECK_INPUT_CHANGED;
@@ -101,6 +102,27 @@ static bool inputs_unchanged(const CheckedCase *finished, CheckReport *report) {
                  report->expected_words, report->got_words);
         snprintf(report->why, sizeof report->why,
                  "Inputs are for reading: what is computed goes into the outputs.");
+        return false;
+    }
+    return true;
+}
+
+// A workspace that the next run will find as this one left it.
+static bool is_left_zero(const CheckedCase *finished, int b, CheckReport *report) {
+    const Buffer *buffer = &finished->task->buffers[b];
+    for (long long i = 0; i < finished->counts[b]; i++) {
+        static const unsigned char zeros[8] = {0};
+        const size_t size = element_bytes(buffer->type);
+        if (memcmp((const char *)finished->after[b] + (size_t)i * size, zeros, size) == 0) continue;
+        report->outcome = CHECK_NOT_ZERO;
+        name_buffer(report, buffer, i, finished->counts[b]);
+        report->wrong = 1;
+        element_text(finished->after[b], buffer->type, i, report->got_words, sizeof report->got_words);
+        snprintf(report->expected_words, sizeof report->expected_words, "0");
+        snprintf(report->what, sizeof report->what,
+                 "%s[%lld] is %s after the run; it has to be 0 again, as the run found it", buffer->name, i,
+                 report->got_words);
+        snprintf(report->why, sizeof report->why, "The next sum on the same workspace starts from there.");
         return false;
     }
     return true;
@@ -217,6 +239,73 @@ static bool check_sum(const CheckedCase *finished, CheckReport *report) {
     return false;
 }
 
+// The threads that share a row, as the launch tells: a block, where every row has one, or else a warp.
+static CaseShape shape_of_row(const CaseShape *shape) {
+    const ShapeOfLaunch *grid = &shape->launches[0];
+    const int threads = grid->blocks >= shape->size.rows ? grid->block_threads : 32;
+    CaseShape row = {.size = {.n = shape->size.columns}, .launch_count = 1};
+    row.launches[0] = (ShapeOfLaunch){
+        .blocks = 1, .warps = (threads + 31) / 32, .threads = threads, .block_threads = threads};
+    return row;
+}
+
+enum { ROWS_ASKED = 16 };
+
+// What wrong sums of rows lack, and right ones do not. One row alone leaves open who shares it.
+static void try_row_shapes(const CheckedCase *finished, int in, int out, CheckReport *report) {
+    const long long rows = finished->shape->size.rows, columns = finished->shape->size.columns;
+    const ElementType type = finished->task->buffers[in].type;
+    if (finished->family != FAMILY_INTEGERS || rows < 2 || columns < 1) return;
+    if (report->outcome == CHECK_RIGHT && rows * columns > MOST_TO_CONFIRM) return;
+    if (report->outcome != CHECK_RIGHT && report->outcome != CHECK_VALUE) {
+        report->shapes = 0;
+        return;
+    }
+    const CaseShape shape = shape_of_row(finished->shape);
+    int asked = 0;
+    for (long long row = 0; row < rows && asked < ROWS_ASKED; row++) {
+        const double expected = finished->expected->values[row];
+        const double got = element_get(finished->after[out], finished->task->buffers[out].type, row);
+        if (report->outcome != CHECK_RIGHT && got == expected) continue;
+        const size_t start = (size_t)(row * columns) * element_bytes(type);
+        report->shapes =
+            shapes_that_fit(report->shapes, (const char *)finished->pristine[in] + start, type, columns,
+                            (unsigned)((finished->misalignment + start) % 16), &shape, expected, got);
+        asked++;
+    }
+}
+
+// Says where the wrong element `at` comes from: from which part of its row, or from another place.
+static void explain_element(const CheckedCase *finished, int in, long long at, double got,
+                            CheckReport *report) {
+    const Expected *expected = finished->expected;
+    if (finished->task->expect == EXPECT_ROW_SUMS && finished->family == FAMILY_INTEGERS) {
+        const ElementType type = finished->task->buffers[in].type;
+        const long long columns = finished->shape->size.columns;
+        const CaseShape shape = shape_of_row(finished->shape);
+        explain_difference((const char *)finished->pristine[in] +
+                               (size_t)(at * columns) * element_bytes(type),
+                           type, columns, integer_range(columns), expected->values[at], got, &shape,
+                           report->why, sizeof report->why);
+        if (report->why[0]) return;
+    }
+    if (finished->family != FAMILY_INTEGERS && finished->family != FAMILY_UNIFORM) return;
+    long long home = -1, homes = 0;
+    for (long long i = 0; i < expected->count && homes < 2; i++) {
+        if (i == at || expected_value(expected, i) != got) continue;
+        home = i;
+        homes++;
+    }
+    if (homes != 1) return;
+    report->is_elsewhere = true;
+    report->is_copied = in >= 0 && at < finished->counts[in] &&
+                        element_get(finished->pristine[in], finished->task->buffers[in].type, at) == got;
+    snprintf(report->why, sizeof report->why, "That value belongs at index %lld.", home);
+}
+
+// One step apart among the numbers of a type: floats of one sign are in the order of their bits.
+static bool are_neighbours(uint64_t one, uint64_t other) { return one - other == 1 || other - one == 1; }
+
 // Every element against its own expectation, within a budget where there is one.
 static bool check_elements(const CheckedCase *finished, CheckReport *report) {
     const Task *task = finished->task;
@@ -228,6 +317,8 @@ static bool check_elements(const CheckedCase *finished, CheckReport *report) {
     long long wrong = 0, first = -1;
     double budget_there = 0;
     CheckOutcome outcome = CHECK_RIGHT;
+    if (!expected->magnitudes && expected_are_all_met(expected, finished->after[out], buffer->type))
+        return true;
     for (long long i = 0; i < expected->count; i++) {
         double budget = 0;
         CheckOutcome here = CHECK_RIGHT;
@@ -236,13 +327,13 @@ static bool check_elements(const CheckedCase *finished, CheckReport *report) {
                 budget = error_budget(buffer->type, chain, expected->magnitudes[i], expected->values[i]);
             here = compare(expected->values[i], element_get(finished->after[out], buffer->type, i), budget,
                            &report->budget_share);
-        } else { // to the bit, after one rounding to the type; any NaN for a NaN
-            uint64_t rounded = 0;
-            element_set(&rounded, buffer->type, 0, expected->values[i]);
-            const char *got = (const char *)finished->after[out] + (size_t)i * element_bytes(buffer->type);
-            bool both_nan = element_is_float(buffer->type) && isnan(expected->values[i]) &&
-                            isnan(element_get(got, buffer->type, 0));
-            if (memcmp(&rounded, got, element_bytes(buffer->type)) != 0 && !both_nan) here = CHECK_VALUE;
+        } else if (!expected_is_met(expected, finished->after[out], buffer->type, i)) {
+            uint64_t rounded = 0, bits = 0;
+            element_set(&rounded, buffer->type, 0, expected_value(expected, i));
+            memcpy(&bits, (const char *)finished->after[out] + (size_t)i * element_bytes(buffer->type),
+                   element_bytes(buffer->type));
+            here = CHECK_VALUE;
+            report->off_by_one += are_neighbours(bits, rounded);
         }
         if (here == CHECK_RIGHT) continue;
         if (wrong++ == 0) {
@@ -251,12 +342,13 @@ static bool check_elements(const CheckedCase *finished, CheckReport *report) {
             budget_there = budget;
         }
     }
-    if (wrong == 0) return true;
     report->outcome = outcome;
+    if (task->expect == EXPECT_ROW_SUMS) try_row_shapes(finished, in, out, report);
+    if (wrong == 0) return true;
     report->wrong = wrong;
     name_buffer(report, buffer, first, expected->count);
     double got = element_get(finished->after[out], buffer->type, first);
-    set_numbers(report, expected->values[first], got, budget_there);
+    set_numbers(report, expected_value(expected, first), got, budget_there);
     element_text(finished->after[out], buffer->type, first, report->got_words, sizeof report->got_words);
     char name[160];
     element_name(buffer, first, name, sizeof name);
@@ -264,16 +356,7 @@ static bool check_elements(const CheckedCase *finished, CheckReport *report) {
     if (!expected->magnitudes)
         snprintf(report->what, sizeof report->what, "%s is %s; it should be %s", name, report->got_words,
                  report->expected_words);
-    // A value that belongs to another place tells of a wrong index.
-    if (finished->family == FAMILY_INTEGERS || finished->family == FAMILY_UNIFORM) {
-        long long home = -1, homes = 0;
-        for (long long i = 0; i < expected->count && homes < 2; i++) {
-            if (i == first || expected->values[i] != got) continue;
-            home = i;
-            homes++;
-        }
-        if (homes == 1) snprintf(report->why, sizeof report->why, "That value belongs at index %lld.", home);
-    }
+    explain_element(finished, in, first, got, report);
     return false;
 }
 
@@ -298,6 +381,13 @@ static bool check_tables(const CheckedCase *finished, CheckReport *report) {
         report->outcome = CHECK_VALUE;
         report->wrong = wrong;
         name_buffer(report, buffer, first, finished->counts[b]);
+        if (buffer->hides_answer) {
+            char name[160];
+            element_name(buffer, first, name, sizeof name);
+            snprintf(report->what, sizeof report->what, "%s is not the one (%lld of %lld are wrong)", name,
+                     wrong, finished->counts[b]);
+            return false;
+        }
         set_numbers(report, element_get(buffer->data, buffer->type, first),
                     element_get(finished->after[b], buffer->type, first), 0);
         element_text(buffer->data, buffer->type, first, report->expected_words,
@@ -323,6 +413,8 @@ bool check_case(const CheckedCase *finished, CheckReport *report) {
     if (!inputs_unchanged(finished, report)) return false;
     for (int b = 0; b < task_buffer_count(finished->task); b++)
         if (finished->task->buffers[b].role == OUTPUT && !all_written(finished, b, report)) return false;
+    for (int b = 0; b < task_buffer_count(finished->task); b++)
+        if (finished->task->buffers[b].stays_zero && !is_left_zero(finished, b, report)) return false;
     switch (finished->task->expect) {
     case EXPECT_SUM: return check_sum(finished, report);
     case EXPECT_TABLE: return check_tables(finished, report);

@@ -15,6 +15,7 @@ typedef enum {
     CHECK_BUDGET,  // further off than rounding can explain
     CHECK_SPECIAL, // NaN or infinity where there should be none, or none where there should
     CHECK_INPUT_CHANGED,
+    CHECK_NOT_ZERO,      // a workspace that has to be left as it was found
     CHECK_NOT_IDENTICAL, // other bits than under another schedule
     CHECK_BROKEN,        // the chapter's description does not fit; why in `what`
 } CheckOutcome;
@@ -46,7 +47,10 @@ typedef struct {
     ShapeSet shapes; // of the candidates, those that this case leaves possible too
     bool is_rest;    // not_written: all from `index` on, none before
     // Of a table's wrong elements: how many are larger than they should be, where 0 is right, one beside it.
+    // Of other exact elements: how many are a neighbour, among the numbers of their type, of the right one.
     long long larger, where_zero, off_by_one;
+    bool is_elsewhere;   // the first wrong value belongs to one other place
+    bool is_copied;      // and is what the input has at the same place
     double budget_share; // largest |error| / budget seen, of right results too; 0 where exact
     char expected_words[96], got_words[96];
     char what[512]; // one sentence: what is wrong, with numbers

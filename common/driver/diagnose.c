@@ -19,7 +19,7 @@ typedef struct {
     const CheckReport *check;
     int task;
     ShapeSet shapes;
-    unsigned facts;
+    uint64_t facts;
     const char *message;
     Text source;      // without comments and spaces; one line for each of the file
     Text line, other; // of the finding
@@ -83,13 +83,14 @@ static const Buffer *named_buffer(const Evidence *evidence, const char *name) {
     return index < 0 ? NULL : &task->buffers[index];
 }
 
-static unsigned facts_of_finding(const Evidence *evidence) {
+static uint64_t facts_of_finding(const Evidence *evidence) {
     const Finding *finding = evidence->finding;
     const int64_t far = 1 << 20, size = (int64_t)finding->object_bytes;
-    unsigned facts = 0;
+    uint64_t facts = 0;
     if (finding->is_store) facts |= FACT_STORE;
     if (finding->is_atomic) facts |= FACT_ATOMIC;
-    if (finding->bytes >= 8) facts |= FACT_WIDE;
+    const Buffer *buffer = named_buffer(evidence, finding->object);
+    if (finding->bytes > (buffer ? element_bytes(buffer->type) : 4)) facts |= FACT_WIDE;
     if (finding->place.line > 0 && finding->place.line == finding->other_place.line) facts |= FACT_SAME_LINE;
     if (strncmp(finding->object, "shared ", 7) == 0) facts |= FACT_SHARED;
     if (finding->object[0] && finding->index < 0) facts |= FACT_BEFORE;
@@ -99,7 +100,6 @@ static unsigned facts_of_finding(const Evidence *evidence) {
         facts |= FACT_OTHER_BLOCK;
     if (finding->object[0] && finding->object_bytes == 0) facts |= FACT_NO_ROOM;
     if (finding->object[0] && finding->index == 0) facts |= FACT_AT_START;
-    const Buffer *buffer = named_buffer(evidence, finding->object);
     if (!buffer) return facts;
     switch (buffer->role) {
     case INPUT: return facts | FACT_INPUT;
@@ -109,10 +109,10 @@ static unsigned facts_of_finding(const Evidence *evidence) {
     }
 }
 
-static unsigned facts_of_check(const Evidence *evidence) {
+static uint64_t facts_of_check(const Evidence *evidence) {
     const CheckReport *check = evidence->check;
     const CaseReport *first = evidence->first;
-    unsigned facts = 0;
+    uint64_t facts = 0;
     if (check->has_numbers) {
         const double got = fabs(check->got);
         if (got > 0 && got < 1e-30) facts |= FACT_TINY;
@@ -122,11 +122,17 @@ static unsigned facts_of_check(const Evidence *evidence) {
         if (check->larger == check->wrong) facts |= FACT_LARGER;
         if (check->where_zero == check->wrong) facts |= FACT_WHERE_ZERO;
         if (check->off_by_one == check->wrong) facts |= FACT_OFF_BY_ONE;
+        if (check->is_elsewhere) facts |= FACT_ELSEWHERE;
+        if (check->is_copied) facts |= FACT_COPIED;
+        if (check->index == 3 && check->wrong == check->elements / 4) facts |= FACT_FOURTHS;
     }
     if (check->outcome != CHECK_NOT_WRITTEN) return facts;
     if (check->wrong == check->elements) facts |= FACT_ALL_UNWRITTEN;
     const ShapeOfLaunch *launch = &first->shape.launches[0];
     if (!check->is_rest || check->index <= 0 || launch->blocks <= 0) return facts;
+    const bool is_rows = evidence->of->tasks[evidence->task].expect == EXPECT_ROW_SUMS;
+    if (is_rows && (check->index == launch->blocks || check->index == launch->warps))
+        return facts | FACT_FIRST_ROUND_WRITTEN;
     if (launch->blocks > 1 && check->index * launch->blocks == check->elements)
         return facts | FACT_FIRST_BLOCK_WRITTEN;
     if (launch->blocks == 1 && check->elements == launch->warps && check->index == 1)
@@ -138,34 +144,92 @@ static bool is_special(Family family) {
     return family == FAMILY_NAN || family == FAMILY_INFINITY || family == FAMILY_INFINITIES;
 }
 
-static unsigned facts_of_all(const Evidence *evidence) {
-    unsigned facts = FACT_BY_SCHEDULE | FACT_INTEGERS_RIGHT | FACT_FINITE_RIGHT | FACT_ONES_RIGHT |
+static uint64_t facts_of_all(const Evidence *evidence) {
+    uint64_t facts = FACT_BY_SCHEDULE | FACT_INTEGERS_RIGHT | FACT_FINITE_RIGHT | FACT_ONES_RIGHT |
                      FACT_SAYS_N | FACT_NEVER_WRITTEN | FACT_ONE_ANSWER;
     const bool is_sum = evidence->of->tasks[evidence->task].expect == EXPECT_SUM;
     double answer = 0;
     int answers = 0;
     for (int i = 0; i < evidence->judgement->case_count; i++) {
         const CaseReport *report = &evidence->judgement->cases[i];
-        if (!report->was_run || report->settings.task != evidence->task) continue;
+        if (!report->was_run || report->settings.task != evidence->task ||
+            report->settings.is_beside != evidence->first->settings.is_beside)
+            continue;
         const bool is_right = report->verdict == VERDICT_PASS;
         const Family family = report->settings.family;
-        if (!is_right && report->settings.schedule == 0) facts &= ~(unsigned)FACT_BY_SCHEDULE;
-        if (!is_right && family == FAMILY_INTEGERS) facts &= ~(unsigned)FACT_INTEGERS_RIGHT;
-        if (!is_right && family == FAMILY_ONES) facts &= ~(unsigned)FACT_ONES_RIGHT;
-        if (!is_right && !is_special(family)) facts &= ~(unsigned)FACT_FINITE_RIGHT;
+        if (!is_right && report->settings.schedule == 0) facts &= ~FACT_BY_SCHEDULE;
+        if (!is_right && family == FAMILY_INTEGERS) facts &= ~FACT_INTEGERS_RIGHT;
+        if (!is_right && family == FAMILY_ONES) facts &= ~FACT_ONES_RIGHT;
+        if (!is_right && !is_special(family)) facts &= ~FACT_FINITE_RIGHT;
         if (!is_right && report->check.outcome == CHECK_VALUE &&
             report->check.got != (double)report->settings.size.n)
-            facts &= ~(unsigned)FACT_SAYS_N;
+            facts &= ~FACT_SAYS_N;
         if (!is_right && family == FAMILY_INTEGERS && report->check.outcome == CHECK_VALUE && is_sum) {
             if (answers++ == 0) answer = report->check.got;
-            if (report->check.got != answer) facts &= ~(unsigned)FACT_ONE_ANSWER;
+            if (report->check.got != answer) facts &= ~FACT_ONE_ANSWER;
         }
         const bool is_unwritten =
             report->check.outcome == CHECK_NOT_WRITTEN && report->check.wrong == report->check.elements;
-        if (!is_unwritten) facts &= ~(unsigned)FACT_NEVER_WRITTEN;
+        if (!is_unwritten) facts &= ~FACT_NEVER_WRITTEN;
     }
-    if (answers < 3 || answer == 0) facts &= ~(unsigned)FACT_ONE_ANSWER;
+    if (answers < 3 || answer == 0) facts &= ~FACT_ONE_ANSWER;
     return facts;
+}
+
+static uint64_t facts_of_task(const Task *task) {
+    uint64_t facts = 0;
+    const int out = task_output(task);
+    if (task->expect == EXPECT_ELEMENTWISE) facts |= FACT_ELEMENTWISE;
+    if (task->expect == EXPECT_ROW_SUMS) facts |= FACT_ROW_SUMS;
+    if (task->expect == EXPECT_TRANSPOSE) facts |= FACT_TRANSPOSE;
+    if (out >= 0 && task->buffers[out].type == F64) facts |= FACT_DOUBLES;
+    if (out >= 0 && task->buffers[out].count.kind == QUANTITY_N) facts |= FACT_MAPS;
+    for (int b = 0; b < task_buffer_count(task); b++)
+        if (task->buffers[b].stays_zero) facts |= FACT_WORKSPACE;
+    return facts;
+}
+
+#define OBLONG FACT(63) // a matrix that is no square, counted in tiles either: no fact of the catalogue
+
+// Facts of shapes that `one` speaks for, if it is right, or against, if it is wrong.
+static uint64_t kind_of_case(const CaseReport *one) {
+    const CaseSize *size = &one->settings.size;
+    const ShapeOfLaunch *launch = &one->shape.launches[0];
+    uint64_t facts = 0;
+    if (size->rows > 1 && size->rows == size->columns) facts |= FACT_SQUARES_RIGHT;
+    if (size->rows > 1 && size->columns > 1 && (size->rows + 31) / 32 != (size->columns + 31) / 32)
+        facts |= OBLONG;
+    if (size->rows > 1 && size->columns > 1 && size->rows <= 32 && size->columns <= 32)
+        facts |= FACT_ONE_TILE_RIGHT;
+    if (size->n > 0 && size->rows % 32 == 0 && size->columns % 32 == 0 && size->rows > 0)
+        facts |= FACT_WHOLE_TILES_RIGHT;
+    if (launch->blocks > 1 && launch->blocks <= launch->block_threads) facts |= FACT_FEW_BLOCKS_RIGHT;
+    return facts;
+}
+
+// Which sizes come out right where others do not.
+static uint64_t facts_of_sizes(const Evidence *evidence) {
+    uint64_t right = 0, wrong = 0;
+    long long rests[] = {2, 4, 8};
+    int unwritten = 0;
+    for (int i = 0; i < evidence->judgement->case_count; i++) {
+        const CaseReport *report = &evidence->judgement->cases[i];
+        const long long n = report->settings.size.n;
+        if (!report->was_run || report->settings.task != evidence->task) continue;
+        if (report->verdict == VERDICT_PASS) {
+            right |= kind_of_case(report);
+            continue;
+        }
+        wrong |= kind_of_case(report);
+        const CheckReport *check = &report->check;
+        const bool is_rest = check->outcome == CHECK_NOT_WRITTEN && check->is_rest && check->elements == n;
+        unwritten += is_rest;
+        for (int r = 0; r < 3; r++)
+            if (!is_rest || check->wrong != n % rests[r]) rests[r] = 1;
+    }
+    if (right & OBLONG) right &= ~FACT_SQUARES_RIGHT;
+    const bool has_rest = rests[0] > 1 || rests[1] > 1 || rests[2] > 1;
+    return (right & ~wrong & ~OBLONG) | (unwritten > 1 && has_rest ? FACT_REST_UNWRITTEN : 0);
 }
 
 // Whether every wide access that was not aligned would have been, had the base been. One case alone cannot
@@ -181,6 +245,14 @@ static bool only_base_is_misaligned(const Evidence *evidence) {
     return true;
 }
 
+// Where nothing at all was added, nothing more is to be said of what is missing.
+static ShapeSet simplest(ShapeSet shapes) {
+    for (int s = 0; s < error_shape_count; s++)
+        if (shapes & (ShapeSet)1 << s && strcmp(error_shapes[s].name, "nothing") == 0)
+            return (ShapeSet)1 << s;
+    return shapes;
+}
+
 static void gather(Evidence *evidence, const char *source) {
     const Judgement *judgement = evidence->judgement;
     enum { MAX_SOURCE = 256 * 1024 }; // more is no kernel, and expressions take their time
@@ -189,7 +261,7 @@ static void gather(Evidence *evidence, const char *source) {
     if (judgement->first >= 0) {
         const CaseReport *first = evidence->first = &judgement->cases[judgement->first];
         evidence->task = first->settings.task;
-        evidence->shapes = judgement->shapes[evidence->task];
+        evidence->shapes = simplest(judgement->shapes[evidence->task]);
         evidence->message = first->words;
         if (first->has_check) {
             evidence->check = &first->check;
@@ -203,9 +275,10 @@ static void gather(Evidence *evidence, const char *source) {
         }
         if (first->settings.size.n == 0) evidence->facts |= FACT_N_IS_0;
         if (first->settings.misalignment) evidence->facts |= FACT_OFFSET_BASE;
-        evidence->facts |= facts_of_all(evidence);
-        if (!only_base_is_misaligned(evidence)) evidence->facts &= ~(unsigned)FACT_AT_START;
+        evidence->facts |= facts_of_all(evidence) | facts_of_sizes(evidence);
+        if (!only_base_is_misaligned(evidence)) evidence->facts &= ~FACT_AT_START;
     }
+    evidence->facts |= facts_of_task(&evidence->of->tasks[evidence->task]);
     if (evidence->finding) {
         pick_line(&evidence->source, evidence->finding->place.line, &evidence->line);
         pick_line(&evidence->source, evidence->finding->other_place.line, &evidence->other);

@@ -120,6 +120,41 @@ SHAPE(two_groups_old_stride) { return is_in_group(v, i) ? at_most(group_round(v,
 SHAPE(every_fourth_round_only) { return i / v->threads % 4 == 0; }
 SHAPE(every_fourth_round_of_groups_only) { return !is_in_group(v, i) || group_round(v, i) % 4 == 0; }
 
+// A thread takes `deep` of its elements a round, a grid apart, while all of them are there, and the rest of
+// them one by one. Its elements are 0, 1, 2 ...; of them the first `in_rounds` are in whole rounds.
+typedef struct {
+    long long element, count, in_rounds;
+} Own;
+
+static Own own_element(const ShapeView *v, long long i, long long deep) {
+    const long long thread = i % v->threads, count = (v->count - thread + v->threads - 1) / v->threads;
+    return (Own){.element = i / v->threads, .count = count, .in_rounds = count / deep * deep};
+}
+
+// Rounds begin one element apart, up to the last that has room; the rest begins where they end.
+static long long rounds_old_stride(const ShapeView *v, long long i, long long deep) {
+    const Own own = own_element(v, i, deep);
+    const long long rounds = own.count >= deep ? own.count - deep + 1 : 0;
+    const long long first = own.element >= deep ? own.element - deep + 1 : 0;
+    const long long last = at_most(own.element, rounds - 1);
+    return (last >= first ? last - first + 1 : 0) + (own.element >= rounds);
+}
+
+// Only the first `kept` of the sums of a round are added to the result.
+static long long sums_kept(const ShapeView *v, long long i, long long deep, long long kept) {
+    const Own own = own_element(v, i, deep);
+    return own.element >= own.in_rounds || own.element % deep < kept;
+}
+
+SHAPE(rounds_of_4_old_stride) { return rounds_old_stride(v, i, 4); }
+SHAPE(rounds_of_8_old_stride) { return rounds_old_stride(v, i, 8); }
+SHAPE(rest_of_8_lost) {
+    const Own own = own_element(v, i, 8);
+    return own.element < own.in_rounds;
+}
+SHAPE(first_of_8_sums_only) { return sums_kept(v, i, 8, 1); }
+SHAPE(half_of_8_sums_only) { return sums_kept(v, i, 8, 4); }
+
 // Sizes that people test with, built into a loop.
 #define FIXED(size)                                                                                          \
     SHAPE(fixed_##size) {                                                                                    \
@@ -206,6 +241,16 @@ const ErrorShape error_shapes[] = {
     {"every-fourth-round-only", every_fourth_round_only, "Three of four rounds of the grid are left out."},
     {"every-fourth-round-of-groups-only", every_fourth_round_of_groups_only,
      "Three of four rounds of the grid over the groups are left out."},
+    {"rounds-of-4-old-stride", rounds_of_4_old_stride,
+     "Rounds of 4 elements begin one element apart, so that most are counted four times."},
+    {"rounds-of-8-old-stride", rounds_of_8_old_stride,
+     "Rounds of 8 elements begin one element apart, so that most are counted eight times."},
+    {"rest-of-8-lost", rest_of_8_lost,
+     "What each thread has left over behind its whole rounds of 8 elements is missing."},
+    {"first-of-8-sums-only", first_of_8_sums_only,
+     "Of each thread's 8 sums only the first is in the result."},
+    {"half-of-8-sums-only", half_of_8_sums_only,
+     "Of each thread's 8 sums only the first 4 are in the result."},
     {"fixed-size", fixed_256, "Nothing behind element 256 is added, whatever n is."},
     {"fixed-size", fixed_1000, "Nothing behind element 1,000 is added, whatever n is."},
     {"fixed-size", fixed_1024, "Nothing behind element 1,024 is added, whatever n is."},

@@ -4,13 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bulk.h"
 #include "elements.h"
 #include "shape.h"
 
 // How many instructions of lanes a launch may take before it counts as endless: far above what any solution
-// needs (a serial loop takes about ten an element, a tree a few hundred a thread).
+// needs (a serial loop takes about ten an element, a tree a few hundred a thread). Of many elements fewer
+// each, or an endless loop would take a minute to be seen.
 static uint64_t step_limit(long long n, long long threads) {
-    return 5000000u + 1000u * (uint64_t)n + 2000u * (uint64_t)threads;
+    const uint64_t elements = (uint64_t)n, few = elements < 1u << 20 ? elements : 1u << 20;
+    return 5000000u + 1000u * few + 100u * (elements - few) + 2000u * (uint64_t)threads;
 }
 
 double case_seconds(bool is_gpu, long long n) { return is_gpu ? 20 + (double)n * 1e-7 : 120; }
@@ -44,27 +47,32 @@ static void fail_shape(TaskShape *shape, Verdict verdict, const char *words) {
     snprintf(shape->words, sizeof shape->words, "%.511s", words);
 }
 
-static bool ask_launch(Runner *runner, const Launch *launch, const ImageKernel *kernel, long long n,
-                       LaunchShapeImage *answer, TaskShape *shape) {
+static bool ask_launch(Runner *runner, int image, const Launch *launch, const ImageKernel *kernel,
+                       long long n, const CaseSize *size, LaunchShapeImage *answer, TaskShape *shape) {
     static Request request;
     GpuFiguresImage figures;
     gpu_figures(runner_info(runner), &figures);
     memset(&request, 0, sizeof request);
-    request.buffer_count = 2;
-    request.buffers[0] =
+    RunProgram *program = &request.program;
+    program->image = image;
+    program->buffer_count = 2;
+    program->buffers[0] =
         (RunBuffer){.name = "launch", .bytes = sizeof *answer, .fill = FILL_ZERO, .is_read_back = 1};
-    request.buffers[1] = (RunBuffer){
+    program->buffers[1] = (RunBuffer){
         .name = "gpu", .bytes = sizeof figures, .arena_offset = 256, .fill = FILL_DATA, .is_read_only = 1};
     memcpy(runner_arena(runner) + 256, &figures, sizeof figures);
-    request.launch_count = 1;
-    request.launches[0] = (RunLaunch){.grid = {1, 1, 1},
-                                      .block = {1, 1, 1},
-                                      .argument_count = 3,
-                                      .max_steps = step_limit(0, 1),
-                                      .arguments = {{.buffer = 0, .bytes = 8},
-                                                    {.buffer = 1, .bytes = 8},
-                                                    {.buffer = -1, .bytes = 8, .value = (uint64_t)n}}};
-    memcpy(request.launches[0].symbol, kernel->launch_symbol, sizeof request.launches[0].symbol);
+    program->launch_count = 1;
+    program->launches[0] =
+        (RunLaunch){.grid = {1, 1, 1},
+                    .block = {1, 1, 1},
+                    .argument_count = 5,
+                    .max_steps = step_limit(0, 1),
+                    .arguments = {{.buffer = 0, .bytes = 8},
+                                  {.buffer = 1, .bytes = 8},
+                                  {.buffer = -1, .bytes = 8, .value = (uint64_t)n},
+                                  {.buffer = -1, .bytes = 8, .value = (uint64_t)size->rows},
+                                  {.buffer = -1, .bytes = 8, .value = (uint64_t)size->columns}}};
+    memcpy(program->launches[0].symbol, kernel->launch_symbol, sizeof program->launches[0].symbol);
     request.checks = CHECK_ALL;
 
     copy_kernel_name(shape->kernel, launch->kernel);
@@ -93,8 +101,8 @@ static bool ask_launch(Runner *runner, const Launch *launch, const ImageKernel *
     return true;
 }
 
-bool ask_shape(Runner *runner, const Task *task, int index, const ImageKernel kernels[], CaseSize size,
-               TaskShape *shape) {
+bool ask_shape(Runner *runner, int image, const Task *task, int index, const ImageKernel kernels[],
+               CaseSize size, TaskShape *shape) {
     memset(shape, 0, sizeof *shape);
     shape->task = index;
     shape->size = size;
@@ -110,7 +118,7 @@ bool ask_shape(Runner *runner, const Task *task, int index, const ImageKernel ke
                        "the chapter's number of elements for this launch makes no sense");
             return true;
         }
-        if (!ask_launch(runner, launch, &kernels[l], n, &answer, shape)) return false;
+        if (!ask_launch(runner, image, launch, &kernels[l], n, &size, &answer, shape)) return false;
         if (shape->verdict != VERDICT_PASS) return true;
         char why[512];
         if (!shape_from_image(&answer, launch, n, runner_info(runner), &shape->shape.launches[l], why,
@@ -199,33 +207,52 @@ static void fill_launch(const Task *task, const CaseShape *shape, int index, con
     }
 }
 
+static void fill_buffer(const Buffer *buffer, const CaseLayout *layout, int index, RunBuffer *out) {
+    snprintf(out->name, sizeof out->name, "%s", buffer->name);
+    out->bytes = (uint64_t)layout->counts[index] * element_bytes(buffer->type);
+    out->arena_offset = layout->offsets[index];
+    out->fill = fill_of(buffer->role);
+    out->is_read_only = buffer->role == INPUT;
+    out->stays_zero = buffer->stays_zero;
+    out->is_read_back = buffer->role == INPUT || buffer->role == OUTPUT || buffer->role == OUTPUT_ZEROED ||
+                        buffer->stays_zero;
+}
+
+void case_program(const Task *task, const Case *one, const CaseShape *shape, const CaseLayout *layout,
+                  const ImageKernel kernels[], RunProgram *program) {
+    memset(program, 0, sizeof *program);
+    program->buffer_count = task_buffer_count(task);
+    unsigned offset = one->misalignment;
+    for (int b = 0; b < program->buffer_count; b++) {
+        const Buffer *buffer = &task->buffers[b];
+        fill_buffer(buffer, layout, b, &program->buffers[b]);
+        if (!buffer->misaligned) continue;
+        program->buffers[b].misalignment = offset;
+        if (one->is_staggered) offset = (offset + (unsigned)element_bytes(buffer->type)) % 16;
+    }
+    for (int l = 0; l < layout->launch_count; l++) {
+        int index = layout->launch_index[l];
+        fill_launch(task, shape, index, &kernels[index], &program->launches[l]);
+    }
+    program->launch_count = layout->launch_count;
+}
+
+void case_write_inputs(const Task *task, const CaseLayout *layout, const Prepared *prepared,
+                       unsigned char *arena) {
+    for (int b = 0; b < task_buffer_count(task); b++)
+        if (task->buffers[b].role == INPUT && layout->counts[b] > 0)
+            copy_bytes(arena + layout->offsets[b], prepared->inputs[b],
+                       (size_t)layout->counts[b] * element_bytes(task->buffers[b].type));
+}
+
 void case_request(const Task *task, const Case *one, const CaseShape *shape, const CaseLayout *layout,
                   const Prepared *prepared, const ImageKernel kernels[], unsigned char *arena,
                   Request *request) {
     memset(request, 0, sizeof *request);
-    request->buffer_count = task_buffer_count(task);
-    unsigned offset = one->misalignment;
-    for (int b = 0; b < request->buffer_count; b++) {
-        const Buffer *buffer = &task->buffers[b];
-        RunBuffer *out = &request->buffers[b];
-        snprintf(out->name, sizeof out->name, "%s", buffer->name);
-        out->bytes = (uint64_t)layout->counts[b] * element_bytes(buffer->type);
-        out->arena_offset = layout->offsets[b];
-        out->fill = fill_of(buffer->role);
-        out->is_read_only = buffer->role == INPUT;
-        out->is_read_back = buffer->role == INPUT || buffer->role == OUTPUT || buffer->role == OUTPUT_ZEROED;
-        if (buffer->misaligned) {
-            out->misalignment = offset;
-            if (one->is_staggered) offset = (offset + 4) % 16;
-        }
-        if (buffer->role == INPUT && out->bytes > 0)
-            memcpy(arena + layout->offsets[b], prepared->inputs[b], out->bytes);
-    }
-    for (int l = 0; l < layout->launch_count; l++) {
-        int index = layout->launch_index[l];
-        fill_launch(task, shape, index, &kernels[index], &request->launches[l]);
-    }
-    request->launch_count = layout->launch_count;
+    case_program(task, one, shape, layout, kernels, &request->program);
+    case_write_inputs(task, layout, prepared, arena);
+    for (int b = 0; b < task_buffer_count(task); b++)
+        if (task->buffers[b].stays_zero && !one->is_counted) request->rounds = 2;
     request->schedule = one->schedule;
     request->checks = CHECK_ALL;
     request->count = one->is_counted;
@@ -283,7 +310,7 @@ static void judge_values(const Task *task, const CaseShape *shape, const CaseLay
     int out = task_output(task);
     if (out >= 0) {
         size_t bytes = (size_t)layout->counts[out] * element_bytes(task->buffers[out].type);
-        report->output_hash = hash_bytes(after[out], bytes);
+        if (task->is_bit_identical) report->output_hash = hash_bytes(after[out], bytes);
         if (bytes > 0) report->output_first = element_get(after[out], task->buffers[out].type, 0);
     }
     report->verdict = VERDICT_PASS;

@@ -13,16 +13,17 @@ typedef struct {
     CaseSize size;
     Verdict verdict; // PASS: `shape` holds
     CaseShape shape;
+    bool ended_runner; // it had to be started anew
     char kernel[128];
     char words[512];
     bool has_finding;
     Finding finding;
 } TaskShape;
 
-// Asks the LAUNCH kernels of a task, one after the other, on a runner that is idle. False when the runner is
-// lost (verdict INFRA or TIMEOUT stands in `shape`).
-bool ask_shape(Runner *runner, const Task *task, int index, const ImageKernel kernels[], CaseSize size,
-               TaskShape *shape);
+// Asks the LAUNCH kernels of a task, one after the other, on a runner that is idle, of the image in that
+// slot. False when the runner is lost (why stands in `shape`).
+bool ask_shape(Runner *runner, int image, const Task *task, int index, const ImageKernel kernels[],
+               CaseSize size, TaskShape *shape);
 
 // Where the parts of a case lie in the arena, and which launches it has.
 typedef struct {
@@ -38,7 +39,12 @@ typedef struct {
 bool case_layout(const Task *task, const CaseShape *shape, size_t limit, CaseLayout *layout, char *why,
                  size_t why_bytes);
 
-// Copies the inputs into the arena and fills in the request.
+// What the runner shall do in one run of the case: buffers, arguments, launches.
+void case_program(const Task *task, const Case *one, const CaseShape *shape, const CaseLayout *layout,
+                  const ImageKernel kernels[], RunProgram *program);
+void case_write_inputs(const Task *task, const CaseLayout *layout, const Prepared *prepared,
+                       unsigned char *arena);
+// Both together as a RUN.
 void case_request(const Task *task, const Case *one, const CaseShape *shape, const CaseLayout *layout,
                   const Prepared *prepared, const ImageKernel kernels[], unsigned char *arena,
                   Request *request);

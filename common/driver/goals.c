@@ -9,7 +9,13 @@
 #include "shape.h"
 
 const char *goal_state_word(GoalState state) {
-    static const char *const words[] = {"met", "missed", "not yet counted", "broken"};
+    static const char *const words[] = {
+        [GOAL_MET] = "met",
+        [GOAL_MISSED] = "missed",
+        [GOAL_TOO_NOISY] = "too noisy to decide",
+        [GOAL_NOT_COUNTED] = "not yet counted",
+        [GOAL_BROKEN] = "broken",
+    };
     return words[state];
 }
 
@@ -19,7 +25,8 @@ const char *goal_state_word(GoalState state) {
 typedef struct {
     const Measured *measured;
     const GpuInfo *info;
-    int launch; // of one kernel, or -1: all of the task together
+    int launch;   // of one kernel, or -1: all of the task together
+    double ratio; // what bandwidth_ratio stands for
 } Scope;
 
 static double counter(const Scope *scope, size_t offset, bool is_maximum) {
@@ -87,8 +94,10 @@ static bool look_up(const Scope *scope, const char *name, double *value) {
         {"occupancy", resident * (double)warps_per_block / max_warps},
         {"waves", resident > 0 ? (double)shape->blocks / (info->sm_count * resident) : (double)NAN},
         {"partials", (double)measured->partials},
-        {"bandwidth", measured->bandwidth},
-        {"bandwidth_ratio", measured->bandwidth_ratio},
+        {"bandwidth", measured->bandwidth && bandwidth_is_known(measured->bandwidth)
+                          ? measured->bandwidth->gb_per_s
+                          : (double)NAN},
+        {"bandwidth_ratio", scope->ratio},
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(names[i].name, name) != 0) continue;
@@ -104,7 +113,7 @@ static bool look_up(const Scope *scope, const char *name, double *value) {
 typedef struct {
     const Scope *scope;
     const char *at;
-    bool is_broken;
+    bool is_broken, has_ratio; // it names bandwidth_ratio
     int depth;
     char words[96];   // what is wrong
     char unknown[64]; // the first name without a value
@@ -153,6 +162,7 @@ static double parse_atom(Expression *expression) {
         break_off(expression, "no such name", start);
         return 0;
     }
+    if (strcmp(name, "bandwidth_ratio") == 0) expression->has_ratio = true;
     if (isnan(value) && !expression->unknown[0]) memcpy(expression->unknown, name, sizeof name);
     return value;
 }
@@ -192,9 +202,50 @@ static void set_broken(GoalResult *result, const char *words, const char *name) 
     snprintf(result->words, sizeof result->words, "%s %.60s", words, name);
 }
 
+// The measure with bandwidth_ratio standing for `ratio`.
+static double measure(const Goal *goal, Scope *scope, double ratio, Expression *expression) {
+    scope->ratio = ratio;
+    *expression = (Expression){.scope = scope, .at = goal->measure ? goal->measure : ""};
+    double value = parse_sum(expression);
+    skip_spaces(expression);
+    if (*expression->at) break_off(expression, "no sense", expression->at);
+    return value;
+}
+
+static bool is_within(const Goal *goal, double value) {
+    // The quotients are of whole numbers below 2^53: a billionth is far above their rounding.
+    const double slack = goal->slack + 1e-9 * fabs(goal->limit);
+    switch (goal->bound) {
+    case AT_MOST: return value <= goal->limit + slack;
+    case AT_LEAST: return value >= goal->limit - slack;
+    case EXACTLY: return fabs(value - goal->limit) <= slack;
+    }
+    return false;
+}
+
+// What a measure of bandwidth earns: nothing at half the reference, all at the limit, a straight line
+// between; by the lower end of the interval, which is what is certain.
+static double share_of(const Goal *goal, double low, double at_half) {
+    const double share = (low - at_half) / (goal->limit - at_half);
+    return goal->bound != AT_LEAST || !(share > 0) || goal->limit <= at_half ? 0 : fmin(share, 1);
+}
+
+static void judge_bandwidth(const Goal *goal, Scope *scope, const Bandwidth *bandwidth, GoalResult *result) {
+    Expression expression;
+    const double one_end = measure(goal, scope, bandwidth->ratio_low, &expression);
+    const double other_end = measure(goal, scope, bandwidth->ratio_high, &expression);
+    const double at_half = measure(goal, scope, 0.5, &expression);
+    result->low = fmin(one_end, other_end);
+    result->high = fmax(one_end, other_end);
+    const bool is_met = is_within(goal, result->low) && is_within(goal, result->high);
+    const bool may_be = is_within(goal, result->low) || is_within(goal, result->high);
+    result->state = is_met ? GOAL_MET : may_be ? GOAL_TOO_NOISY : GOAL_MISSED;
+    result->share = is_met ? 1 : share_of(goal, result->low, at_half);
+}
+
 void goal_evaluate(const Chapter *of, const Goal *goal, const Measured *measured, const GpuInfo *info,
                    GoalResult *result) {
-    *result = (GoalResult){.goal = goal, .value = NAN};
+    *result = (GoalResult){.goal = goal, .value = NAN, .low = NAN, .high = NAN};
     const int tasks = chapter_task_count(of);
     while (goal->task && result->task < tasks && strcmp(of->tasks[result->task].name, goal->task) != 0)
         result->task++;
@@ -203,6 +254,8 @@ void goal_evaluate(const Chapter *of, const Goal *goal, const Measured *measured
         set_broken(result, "no task", goal->task ? goal->task : "at all");
         return;
     }
+    const Bandwidth *bandwidth = measured[result->task].bandwidth;
+    const bool has_ratio = bandwidth && bandwidth->ratio > 0 && bandwidth->state != BANDWIDTH_UNTRUSTED_TIME;
     Scope scope = {.measured = &measured[result->task], .info = info, .launch = -1};
     if (goal->kernel) {
         scope.launch = task_find_launch(&of->tasks[result->task], goal->kernel);
@@ -211,10 +264,8 @@ void goal_evaluate(const Chapter *of, const Goal *goal, const Measured *measured
             return;
         }
     }
-    Expression expression = {.scope = &scope, .at = goal->measure ? goal->measure : ""};
-    double value = parse_sum(&expression);
-    skip_spaces(&expression);
-    if (*expression.at) break_off(&expression, "no sense", expression.at);
+    Expression expression;
+    const double value = measure(goal, &scope, has_ratio ? bandwidth->ratio : (double)NAN, &expression);
     if (expression.is_broken) {
         result->state = GOAL_BROKEN;
         memcpy(result->words, expression.words, sizeof result->words);
@@ -225,14 +276,11 @@ void goal_evaluate(const Chapter *of, const Goal *goal, const Measured *measured
         snprintf(result->words, sizeof result->words, "%s", expression.unknown);
         return;
     }
-    // The quotients are of whole numbers below 2^53: a billionth is far above their rounding.
-    double slack = goal->slack + 1e-9 * fabs(goal->limit);
-    bool is_met = false;
-    switch (goal->bound) {
-    case AT_MOST: is_met = value <= goal->limit + slack; break;
-    case AT_LEAST: is_met = value >= goal->limit - slack; break;
-    case EXACTLY: is_met = fabs(value - goal->limit) <= slack; break;
+    result->value = result->low = result->high = value;
+    if (has_ratio && expression.has_ratio) {
+        judge_bandwidth(goal, &scope, bandwidth, result);
+        return;
     }
-    result->state = is_met ? GOAL_MET : GOAL_MISSED;
-    result->value = value;
+    result->state = is_within(goal, value) ? GOAL_MET : GOAL_MISSED;
+    result->share = result->state == GOAL_MET;
 }

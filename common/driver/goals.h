@@ -3,9 +3,9 @@
 #define WARPBOOK_GOALS_H
 
 #include "../gpu/gpu.h"
-#include "chapter.h"
+#include "bandwidth.h"
 
-// What is known of one task at its counted size. NaN stands for what is not known on this device.
+// What is known of one task: counted at its counted size, and how fast it is.
 typedef struct {
     bool is_counted; // counters below hold
     Counters counters[MAX_LAUNCHES];
@@ -13,13 +13,14 @@ typedef struct {
     int registers[MAX_LAUNCHES];     // a thread; 0 unknown
     int static_shared[MAX_LAUNCHES]; // bytes a block
     long long partials;              // elements of .output
-    double bandwidth, bandwidth_ratio;
+    const Bandwidth *bandwidth;      // NULL: nothing known
 } Measured;
 
 typedef enum {
     GOAL_MET,
     GOAL_MISSED,
-    GOAL_NOT_COUNTED, // no value here yet: earns nothing and fails nothing
+    GOAL_TOO_NOISY,   // the limit lies within the interval of what was measured: earns what is certain
+    GOAL_NOT_COUNTED, // no value here: earns nothing and fails nothing
     GOAL_BROKEN,      // the chapter's expression or names are wrong
 } GoalState;
 
@@ -27,14 +28,16 @@ typedef struct {
     const Goal *goal;
     int task; // index
     GoalState state;
-    double value;   // NaN unless met or missed
-    char words[96]; // why it is broken, or the name that has no value
+    double value;     // NaN where it has none
+    double low, high; // the interval of the value where it was measured with noise; else both are the value
+    double share;     // of the goal's points: 1 where met
+    char words[96];   // why it is broken, or the name that has no value
 } GoalResult;
 
 // `measured` has one entry a task. `info` is the device that the shapes were made for.
 void goal_evaluate(const Chapter *of, const Goal *goal, const Measured *measured, const GpuInfo *info,
                    GoalResult *result);
 
-const char *goal_state_word(GoalState state); // "met", "missed", "not yet counted", "broken"
+const char *goal_state_word(GoalState state); // "met", "missed", "too noisy to decide", ...
 
 #endif

@@ -1,8 +1,8 @@
 #include "inputs.h"
 
 #include <math.h>
-#include <string.h>
 
+#include "bulk.h"
 #include "elements.h"
 
 static const struct {
@@ -44,6 +44,8 @@ static double unit(uint64_t bits) { return (double)(bits >> 11) * 0x1p-53; }
 // Beyond this many terms whole numbers that fit into 2^24 together would be too small to be told apart, so
 // that most elements are zero and the others larger.
 enum { DENSE_TERMS = 1 << 20, SCATTERED = 1 << 19 };
+// Worth more than one core.
+enum { MANY = 1 << 21 };
 
 long long integer_range(long long terms) {
     long long carriers = terms <= DENSE_TERMS ? terms : SCATTERED;
@@ -63,11 +65,12 @@ static void fill_integers(void *array, ElementType type, long long count, long l
     if (type == BF16 && range > 128)
         range = 128; // 8 bits of significand: whole numbers and their sums stay exact
     if (terms <= DENSE_TERMS) {
+#pragma omp parallel for if (count > MANY)
         for (long long i = 0; i < count; i++)
             element_set(array, type, i, whole_number(random_bits(key, 1, (uint64_t)i), range));
         return;
     }
-    memset(array, 0, (size_t)count * element_bytes(type));
+    clear_bytes(array, (size_t)count * element_bytes(type));
     // Where kernels go wrong: the head, the tail, block borders; the rest at random places. At most SCATTERED
     // in any `terms` elements: 2 * 4096 + 2 * borders + random ones.
     const long long edge = count < 8192 ? count / 2 : 4096;
@@ -154,9 +157,11 @@ void fill_inputs(void *array, ElementType type, long long count, long long terms
     if (type == F32 && (family == FAMILY_UNIFORM || family == FAMILY_NAN || family == FAMILY_INFINITY ||
                         family == FAMILY_INFINITIES)) { // the common ones, without the switch per element
         float *values = array;
+#pragma omp parallel for if (count > MANY)
         for (long long i = 0; i < count; i++)
             values[i] = (float)((double)(random_bits(key, 1, (uint64_t)i) >> 40) * 0x1p-23 - 1.0);
     } else {
+#pragma omp parallel for if (count > MANY)
         for (long long i = 0; i < count; i++)
             element_set(array, type, i, value_of(family, type, key, (uint64_t)i));
     }

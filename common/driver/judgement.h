@@ -2,6 +2,7 @@
 #ifndef WARPBOOK_JUDGEMENT_H
 #define WARPBOOK_JUDGEMENT_H
 
+#include "bandwidth.h"
 #include "check.h"
 #include "goals.h"
 #include "plan.h"
@@ -11,7 +12,8 @@ typedef struct {
     Case settings;
     CaseShape shape; // its launches; all 0 where they are not known
     bool was_run;
-    Verdict verdict; // PASS where right
+    bool is_after_timing; // what the last of many timed runs left
+    Verdict verdict;      // PASS where right
     bool has_finding;
     Finding finding;   // the one that decided
     int finding_count; // kept ones that are no information
@@ -33,13 +35,6 @@ typedef struct {
 } CountedLine;
 
 typedef struct {
-    bool is_measured;
-    double seconds, gb_per_s; // the median
-    long long n;
-    int samples;
-} TaskBandwidth;
-
-typedef struct {
     Verdict verdict;
     GpuInfo device;
     CaseReport *cases;
@@ -49,7 +44,8 @@ typedef struct {
     char message[1200];                        // where no case tells: REJECT, BUILD, INFRA before any case
     char file[256];
     int line;
-    bool is_usage; // a file named on the command line cannot be what it should be
+    bool is_usage;          // a file named on the command line cannot be what it should be
+    char beside_words[320]; // on a GPU: why no emulator looked at the kernel beside it; "": one did
 
     ShapeSet shapes[MAX_TASKS]; // those that explain every wrong sum of whole numbers of a task; 0: none does
     bool has_replay;            // a race whose plain schedule gives the right values:
@@ -62,8 +58,11 @@ typedef struct {
     int goal_count;
     CountedLine *lines;
     int line_count;
-    TaskBandwidth bandwidth[MAX_TASKS];
-    int earned, possible;
+    Bandwidth bandwidth[MAX_TASKS]; // one a task; kind NONE without words where it has none
+    Bandwidth *timings;             // --time: one a size and task, in the order asked for
+    int timing_count;
+    double earned; // in tenths of a point
+    int possible;
 
     char *printed;  // what kernels printed in the first case that did; safe on a terminal; NULL: nothing
     double seconds; // of everything after the build

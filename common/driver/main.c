@@ -8,13 +8,14 @@
 #include <unistd.h>
 
 #include "../support/file.h"
+#include "builds.h"
 #include "judge.h"
 #include "page.h"
 #include "result.h"
 #include "runner.h"
 #include "workbook.h"
 
-enum { EXIT_USAGE = 2, EXIT_MACHINE = 3, MAX_SOURCE_BYTES = 4 * 1024 * 1024 };
+enum { EXIT_USAGE = 2, EXIT_MACHINE = 3 };
 
 static volatile sig_atomic_t is_cancelled;
 static void cancel(int signal) { is_cancelled = signal; }
@@ -48,78 +49,13 @@ static void clean_environment(void) {
 typedef struct {
     Options options;
     char from[PATH_MAX]; // the folder the program was started in
-    char kernel_file[2 * PATH_MAX], json_file[2 * PATH_MAX];
-    char folder[512], source[640], build_folder[64];
-    Text source_text;
-    CompileResult build;
-    bool has_build;
-    Image image;
-    bool has_image;
+    char kernel_file[2 * PATH_MAX], against_file[2 * PATH_MAX], json_file[2 * PATH_MAX];
+    char folder[512];
+    Builds builds;
     Judgement judgement;
     Diagnosis diagnosis;
     Baselines baselines;
 } Run;
-
-static void judge_without_cases(Run *run, Verdict verdict, const char *message) {
-    run->judgement = (Judgement){.verdict = verdict, .first = -1, .possible = chapter.points};
-    snprintf(run->judgement.message, sizeof run->judgement.message, "%.1199s", message);
-}
-
-// The chapter's own kernel: compiled where it has changed. False when there is no image to run.
-static bool build_kernel(Run *run, char image_path[PATH_MAX]) {
-    const CompileRequest request = {.source = run->source,
-                                    .output_directory = run->build_folder,
-                                    .include_directory = "common/include",
-                                    .cancel = &is_cancelled};
-    catch_signals(cancel);
-    bool fine = compile_kernel(&request, &run->build);
-    catch_signals(SIG_DFL);
-    if (is_cancelled) raise((int)is_cancelled);
-    run->has_build = true;
-    if (fine) {
-        snprintf(image_path, PATH_MAX, "%s", run->build.ptx_path);
-        return true;
-    }
-    judge_without_cases(run, verdict_from_word(compile_verdict(run->build.status)),
-                        run->build.message ? run->build.message : "");
-    return false;
-}
-
-// An image from the command line. What ptxas knows of it stands in the build.json beside it, where there is
-// one; so does why the compiler made none. False when there is no image to run.
-static bool use_image(Run *run, char image_path[PATH_MAX]) {
-    snprintf(image_path, PATH_MAX, "%.*s", PATH_MAX - 1, run->kernel_file);
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%s", image_path);
-    char *slash = strrchr(folder, '/');
-    if (!slash) return true;
-    *slash = '\0';
-    char record[PATH_MAX + 16], here[PATH_MAX], there[PATH_MAX];
-    snprintf(record, sizeof record, "%s/build.json", folder);
-    if (access(record, R_OK) != 0) return true;
-    if (!compile_load(folder, &run->build)) {
-        if (run->build.status == COMPILE_INFRA || access(image_path, F_OK) == 0) {
-            compile_result_free(&run->build);
-            memset(&run->build, 0, sizeof run->build);
-            return true;
-        }
-        run->has_build = true;
-        snprintf(run->source, sizeof run->source, "%s", run->build.source);
-        judge_without_cases(run, verdict_from_word(compile_verdict(run->build.status)),
-                            run->build.message ? run->build.message : "");
-        return false;
-    }
-    // A record of another image in the same folder says nothing of this one.
-    bool is_ours =
-        realpath(image_path, here) && ((realpath(run->build.ptx_path, there) && strcmp(here, there) == 0) ||
-                                       (realpath(run->build.cubin_path, there) && strcmp(here, there) == 0));
-    run->has_build = is_ours;
-    snprintf(run->source, sizeof run->source, "%s", is_ours ? run->build.source : "kernel.cu");
-    if (is_ours) return true;
-    compile_result_free(&run->build);
-    memset(&run->build, 0, sizeof run->build);
-    return true;
-}
 
 static void show_progress(int done, int total) {
     static bool is_shown;
@@ -128,27 +64,43 @@ static void show_progress(int done, int total) {
     if (is_shown) fprintf(stderr, done == total ? "\r\033[K" : "\r  %d of %d cases", done, total);
 }
 
-// kernel.cu, or NULL where it cannot be read.
-static const char *source_of(Run *run) {
-    FileError ignored;
-    if (run->source_text.bytes > 0) return text_chars(&run->source_text);
-    if (!read_regular_file(run->source, MAX_SOURCE_BYTES, &run->source_text, &ignored)) return NULL;
-    return text_chars(&run->source_text);
+// A GPU gets images of its own kind. Where one is asked for and none answers, opening it says so.
+static int choose_device(Options *options) {
+    const int architecture = options->device == GPU_EMULATOR ? 0 : gpu_nvidia_architecture(NULL, 0);
+    if (options->device == GPU_AUTO) options->device = architecture ? GPU_NVIDIA : GPU_EMULATOR;
+    return architecture;
 }
 
-static void run_image(Run *run, const char *image_path) {
-    const char *text = source_of(run);
-    run->has_image = true;
-    if (!image_open(image_path, &chapter, run->has_build ? &run->build : NULL, run->source, text,
-                    &run->image)) {
-        judge_without_cases(run, run->image.verdict, run->image.message);
-        snprintf(run->judgement.file, sizeof run->judgement.file, "%s", run->image.file);
-        run->judgement.line = run->image.line;
-        run->judgement.is_usage = run->image.is_usage && run->options.kernel_file != NULL;
+static bool build(Run *run) {
+    const int architecture = choose_device(&run->options);
+    const BuildPlan plan = {.of = &chapter,
+                            .folder = run->folder,
+                            .kernel_file = run->options.kernel_file ? run->kernel_file : NULL,
+                            .against_file = run->options.against_file ? run->against_file : NULL,
+                            .architecture = architecture,
+                            .wants_reference = true,
+                            .cancel = &is_cancelled};
+    catch_signals(cancel);
+    bool fine = builds_open(&plan, &run->builds);
+    catch_signals(SIG_DFL);
+    if (is_cancelled) raise((int)is_cancelled);
+    return fine;
+}
+
+static void run_kernel(Run *run) {
+    const Builds *builds = &run->builds;
+    if (!build(run)) {
+        run->judgement = (Judgement){.verdict = builds->verdict,
+                                     .first = -1,
+                                     .possible = chapter.points,
+                                     .is_usage = builds->is_usage,
+                                     .line = builds->kernel.line};
+        snprintf(run->judgement.message, sizeof run->judgement.message, "%s", builds->message);
+        snprintf(run->judgement.file, sizeof run->judgement.file, "%s", builds->kernel.file);
         return;
     }
     const bool is_watched = isatty(STDERR_FILENO) && isatty(STDOUT_FILENO) && !run->options.is_quiet;
-    judge(&chapter, &run->image, &run->options, is_watched ? show_progress : NULL, &run->judgement);
+    judge(&chapter, &builds->subjects, &run->options, is_watched ? show_progress : NULL, &run->judgement);
     if (is_watched) fprintf(stderr, "\r\033[K");
 }
 
@@ -163,12 +115,12 @@ static int report_run(Run *run) {
     const Report report = {
         .of = &chapter,
         .options = &run->options,
-        .build = run->has_build ? &run->build : NULL,
-        .image = run->has_image ? &run->image : NULL,
+        .build = run->builds.has_build ? &run->builds.build : NULL,
+        .image = run->builds.has_image ? &run->builds.kernel : NULL,
         .judgement = &run->judgement,
         .diagnosis = &run->diagnosis,
         .baselines = run->options.is_profile ? &run->baselines : NULL,
-        .source = run->source,
+        .source = run->builds.source,
         .next_chapter = find_next_chapter(next) ? next : NULL,
     };
     if (run->options.is_profile) baselines_measure(&chapter, &run->baselines);
@@ -195,7 +147,7 @@ static int report_run(Run *run) {
 }
 
 static int run_chapter(Run *run) {
-    char root[PATH_MAX], why[700], image_path[PATH_MAX];
+    char root[PATH_MAX], why[700];
     if (!getcwd(run->from, sizeof run->from)) snprintf(run->from, sizeof run->from, "/");
     if (!workbook_root(root, sizeof root, why, sizeof why)) {
         complain(why);
@@ -203,6 +155,8 @@ static int run_chapter(Run *run) {
     }
     if (run->options.kernel_file)
         workbook_absolute(run->from, run->options.kernel_file, run->kernel_file, sizeof run->kernel_file);
+    if (run->options.against_file)
+        workbook_absolute(run->from, run->options.against_file, run->against_file, sizeof run->against_file);
     if (run->options.json_file)
         workbook_absolute(run->from, run->options.json_file, run->json_file, sizeof run->json_file);
     if (chdir(root) != 0) {
@@ -210,24 +164,17 @@ static int run_chapter(Run *run) {
         complain(why);
         return EXIT_MACHINE;
     }
-    snprintf(run->build_folder, sizeof run->build_folder, "build/%s", chapter.name);
     if (!workbook_chapter(chapter.name, run->folder, sizeof run->folder)) {
         snprintf(why, sizeof why, "there is no folder chapters/%s_... in %.500s", chapter.name, root);
         complain(why);
         return EXIT_MACHINE;
     }
-    snprintf(run->source, sizeof run->source, "%s/kernel.cu", run->folder);
-    bool has_image = true;
-    if (run->options.kernel_file)
-        has_image = use_image(run, image_path);
-    else
-        has_image = build_kernel(run, image_path);
-    if (has_image) run_image(run, image_path);
+    run_kernel(run);
     if (run->judgement.is_usage) {
         complain(run->judgement.message);
         return EXIT_USAGE;
     }
-    diagnose(&chapter, source_of(run), &run->judgement, &run->diagnosis);
+    diagnose(&chapter, builds_source_text(&run->builds), &run->judgement, &run->diagnosis);
     return report_run(run);
 }
 
@@ -248,8 +195,6 @@ int main(int count, char **arguments) {
     }
     int status = run_chapter(&run);
     judgement_free(&run.judgement);
-    if (run.has_image) image_free(&run.image);
-    if (run.has_build) compile_result_free(&run.build);
-    text_free(&run.source_text);
+    builds_free(&run.builds);
     return status;
 }

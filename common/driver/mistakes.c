@@ -4,6 +4,7 @@
 
 // The first entry whose clues all hold is named, so the order of the two files matters.
 const Mistake mistakes[] = {
+#include "mistakes_by_task.def"
 #include "mistakes_stopped.def"
 #include "mistakes_result.def"
 };

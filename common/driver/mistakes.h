@@ -16,43 +16,59 @@
 #define BIT(number) (1u << (unsigned)(number))
 
 // What can be said of a run beside its verdict and its finding; bits.
-enum {
-    // Of the finding
-    FACT_STORE = 1 << 0,
-    FACT_ATOMIC = 1 << 1,
-    FACT_WIDE = 1 << 2,      // an access of 8 or 16 bytes
-    FACT_SAME_LINE = 1 << 3, // both sides of a race
-    FACT_SHARED = 1 << 4,    // in shared memory
-    FACT_INPUT = 1 << 5,     // in a buffer of that role
-    FACT_OUTPUT = 1 << 6,
-    FACT_SCRATCH = 1 << 7,
-    FACT_BEFORE = 1 << 8,   // before the first byte of the buffer
-    FACT_FAR = 1 << 9,      // more than a megabyte behind it, or more than 64 bytes before
-    FACT_NO_ROOM = 1 << 10, // the buffer has no bytes at all
-    FACT_AT_START = 1 << 11,
-    FACT_OTHER_BLOCK = 1 << 30, // the two sides of a race are in different blocks
-    // Of the case that is shown
-    FACT_N_IS_0 = 1 << 12,
-    FACT_OFFSET_BASE = 1 << 13, // buffers that begin 4, 8 or 12 bytes past a multiple of 16
-    // Of all cases together
-    FACT_BY_SCHEDULE = 1 << 14,    // only schedules other than the plain one fail
-    FACT_INTEGERS_RIGHT = 1 << 15, // every sum of whole numbers is right
-    FACT_FINITE_RIGHT = 1 << 16,   // every sum without NaN and infinities is right
-    FACT_ONES_RIGHT = 1 << 17,
-    FACT_SAYS_N = 1 << 18, // every wrong result is n
-    FACT_CLOSE = 1 << 19,  // wrong in the last digits only: by less than 1 in 1,000 of the sum
-    FACT_TINY = 1 << 20,   // a result like 6e-39: the bits of an integer taken for a float
-    FACT_NEVER_WRITTEN = 1 << 21,
-    FACT_ALL_UNWRITTEN = 1 << 22,       // in the case shown, no element was written
-    FACT_FIRST_ROUND_WRITTEN = 1 << 23, // only as many as there are threads in the grid
-    FACT_FIRST_BLOCK_WRITTEN = 1 << 24, // only those of the first block
-    FACT_FIRST_WARP_WRITTEN = 1 << 25,  // only that of the first warp
-    FACT_ONE_ANSWER = 1 << 29,          // every wrong result of whole numbers is the same, and not 0
-    // Of a table's wrong elements
-    FACT_LARGER = 1 << 26,     // all are larger than they should be
-    FACT_WHERE_ZERO = 1 << 27, // all should be 0
-    FACT_OFF_BY_ONE = 1 << 28, // at least one is one beside what it should be, and none is further off
-};
+#define FACT(number) ((uint64_t)1 << (number))
+// Of the finding
+#define FACT_STORE FACT(0)
+#define FACT_ATOMIC FACT(1)
+#define FACT_WIDE FACT(2)      // an access of 8 or 16 bytes
+#define FACT_SAME_LINE FACT(3) // both sides of a race
+#define FACT_SHARED FACT(4)    // in shared memory
+#define FACT_INPUT FACT(5)     // in a buffer of that role
+#define FACT_OUTPUT FACT(6)
+#define FACT_SCRATCH FACT(7)
+#define FACT_BEFORE FACT(8)   // before the first byte of the buffer
+#define FACT_FAR FACT(9)      // more than a megabyte behind it, or more than 64 bytes before
+#define FACT_NO_ROOM FACT(10) // the buffer has no bytes at all
+#define FACT_AT_START FACT(11)
+#define FACT_OTHER_BLOCK FACT(30) // the two sides of a race are in different blocks
+// Of the case that is shown
+#define FACT_N_IS_0 FACT(12)
+#define FACT_OFFSET_BASE FACT(13) // buffers that begin 4, 8 or 12 bytes past a multiple of 16
+// Of all cases together
+#define FACT_BY_SCHEDULE FACT(14)    // only schedules other than the plain one fail
+#define FACT_INTEGERS_RIGHT FACT(15) // every sum of whole numbers is right
+#define FACT_FINITE_RIGHT FACT(16)   // every sum without NaN and infinities is right
+#define FACT_ONES_RIGHT FACT(17)
+#define FACT_SAYS_N FACT(18) // every wrong result is n
+#define FACT_CLOSE FACT(19)  // wrong in the last digits only: by less than 1 in 1,000 of the sum
+#define FACT_TINY FACT(20)   // a result like 6e-39: the bits of an integer taken for a float
+#define FACT_NEVER_WRITTEN FACT(21)
+#define FACT_ALL_UNWRITTEN FACT(22)       // in the case shown, no element was written
+#define FACT_FIRST_ROUND_WRITTEN FACT(23) // only as many as there are threads in the grid
+#define FACT_FIRST_BLOCK_WRITTEN FACT(24) // only those of the first block
+#define FACT_FIRST_WARP_WRITTEN FACT(25)  // only that of the first warp
+#define FACT_ONE_ANSWER FACT(29)          // every wrong result of whole numbers is the same, and not 0
+// Of a table's wrong elements
+#define FACT_LARGER FACT(26)     // all are larger than they should be
+#define FACT_WHERE_ZERO FACT(27) // all should be 0
+#define FACT_OFF_BY_ONE FACT(28) // at least one is one beside what it should be, and none is further off
+// Of the element that is shown
+#define FACT_ELSEWHERE FACT(31) // its value belongs to another place
+#define FACT_COPIED FACT(32)    // its value is what the input has at the same place
+#define FACT_FOURTHS FACT(33)   // every fourth element is wrong, and no other
+// Of the task
+#define FACT_ELEMENTWISE FACT(34)
+#define FACT_ROW_SUMS FACT(35)
+#define FACT_TRANSPOSE FACT(36)
+#define FACT_DOUBLES FACT(37)   // its results are doubles
+#define FACT_MAPS FACT(44)      // it has as many results as elements
+#define FACT_WORKSPACE FACT(43) // it has a workspace that is to be left as it was found
+// Of all cases together: only these are wrong
+#define FACT_SQUARES_RIGHT FACT(38)     // matrices with other than as many rows as columns, and all of those
+#define FACT_ONE_TILE_RIGHT FACT(39)    // those with more than 32 rows or columns
+#define FACT_WHOLE_TILES_RIGHT FACT(40) // those whose sides are not both multiples of 32
+#define FACT_FEW_BLOCKS_RIGHT FACT(41)  // those with more blocks than a block has threads
+#define FACT_REST_UNWRITTEN FACT(42)    // and what is missing is what 2, 4 or 8 leave over at the end
 
 typedef struct {
     const char *slug;    // "missing-barrier"
@@ -66,8 +82,8 @@ typedef struct {
     unsigned verdicts;    // bits of Verdict: one of them
     unsigned findings;    // bits of FindingKind: one of them
     unsigned checks;      // bits of CheckOutcome: one of them
-    unsigned facts;       // of FACT_*: all of them
-    unsigned no_facts;    // none of them
+    uint64_t facts;       // of FACT_*: all of them
+    uint64_t no_facts;    // none of them
     const char *shape;    // names of error shapes: "odd-tree|every-second-lost"
     const char *says;     // in the message of the finding, the check, the audit or the compiler
     const char *line;     // in the source line of the finding, spaces and comments removed

@@ -38,6 +38,40 @@ static bool parse_device(const char *text, GpuKind *device, char *why, size_t wh
     return false;
 }
 
+// "1024,4096,65536x2048"
+static bool parse_times(const char *text, Options *options, char *why, size_t why_bytes) {
+    options->time_count = 0;
+    for (const char *at = text;; at++) {
+        CaseSize size = {0};
+        char *end;
+        errno = 0;
+        size.n = strtoll(at, &end, 10);
+        bool is_size = *at >= '0' && *at <= '9';
+        if (is_size && *end == 'x') {
+            size.rows = size.n;
+            at = end + 1;
+            is_size = *at >= '0' && *at <= '9';
+            size.columns = strtoll(at, &end, 10);
+            is_size = is_size && size.rows > 0 && size.columns > 0 && size.columns <= largest_n / size.rows;
+            size.n = is_size ? size.rows * size.columns : 0;
+        }
+        if (!is_size || errno == ERANGE || size.n > largest_n || (*end && *end != ',')) {
+            snprintf(why, why_bytes,
+                     "--time wants sizes with commas between, such as 1024,1048576 or 65536x2048, not "
+                     "\"%.60s\"",
+                     text);
+            return false;
+        }
+        if (options->time_count == MAX_TIMES) {
+            snprintf(why, why_bytes, "--time takes at most %d sizes", (int)MAX_TIMES);
+            return false;
+        }
+        options->times[options->time_count++] = size;
+        if (!*end) return true;
+        at = end;
+    }
+}
+
 bool options_parse(int count, char **arguments, Options *options, char *why, size_t why_bytes) {
     *options = (Options){.device = GPU_AUTO, .n = -1, .schedules = -1};
     for (int i = 1; i < count; i++) {
@@ -62,7 +96,8 @@ bool options_parse(int count, char **arguments, Options *options, char *why, siz
             continue;
         }
         static const char *const with_value[] = {"--device", "--gpu",       "--kernel",   "--n",
-                                                 "--seed",   "--schedules", "--schedule", "--json"};
+                                                 "--seed",   "--schedules", "--schedule", "--json",
+                                                 "--time",   "--against"};
         bool is_known = false;
         for (size_t k = 0; k < sizeof with_value / sizeof with_value[0]; k++)
             is_known = is_known || strcmp(option, with_value[k]) == 0;
@@ -89,6 +124,10 @@ bool options_parse(int count, char **arguments, Options *options, char *why, siz
             options->kernel_file = value;
         } else if (strcmp(option, "--json") == 0) {
             options->json_file = value;
+        } else if (strcmp(option, "--against") == 0) {
+            options->against_file = value;
+        } else if (strcmp(option, "--time") == 0) {
+            fine = parse_times(value, options, why, why_bytes);
         } else if (strcmp(option, "--n") == 0) {
             fine = parse_number(option, value, 0, largest_n, &options->n, why, why_bytes);
         } else if (strcmp(option, "--seed") == 0) {
@@ -112,11 +151,13 @@ void options_print_help(const char *name) {
            "\n"
            "  --device WHERE   auto, emulator or gpu; auto takes a GPU when one answers\n"
            "  --gpu PROFILE    the device that the emulator imitates, such as H200 or L4\n"
-           "  --kernel FILE    another image instead: .ptx, or on a GPU .cubin\n"
+           "  --kernel FILE    another kernel.cu, or an image: .ptx, on a GPU also .cubin\n"
            "  --n N            only this number of elements\n"
            "  --seed S         other inputs and schedules\n"
            "  --schedules N    how many schedules besides the plain one\n"
            "  --schedule SEED  only this schedule, as a failure names it\n"
+           "  --time SIZES     on a GPU: time these sizes only, as 1024,65536 or 64x2048\n"
+           "  --against FILE   compare with this kernel.cu or image, not the reference\n"
            "  --profile        counters beside every source line, and what a CPU takes\n"
            "  --json FILE      write the result as JSON (docs/result.schema.json)\n"
            "  --quiet          the verdict alone\n"

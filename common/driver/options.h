@@ -3,14 +3,20 @@
 #define WARPBOOK_OPTIONS_H
 
 #include "../gpu/gpu.h"
+#include "chapter.h"
+
+enum { MAX_TIMES = 64 };
 
 typedef struct {
     GpuKind device;
-    char profile[64];        // "": the default
-    const char *kernel_file; // another image; NULL: the chapter's own
-    long long n;             // -1: every size of the chapter
-    uint64_t seed;           // of the inputs and the schedules
-    int schedules;           // besides schedule 0; -1: as many as the chapter says
+    char profile[64];          // "": the default
+    const char *kernel_file;   // another kernel.cu or image; NULL: the chapter's own
+    const char *against_file;  // the same to be timed against; NULL: the chapter's solution
+    CaseSize times[MAX_TIMES]; // sizes to time, in place of the cases; rows and columns where given so
+    int time_count;
+    long long n;   // -1: every size of the chapter
+    uint64_t seed; // of the inputs and the schedules
+    int schedules; // besides schedule 0; -1: as many as the chapter says
     bool has_schedule;
     uint64_t schedule; // only this one
     const char *json_file;

@@ -5,19 +5,18 @@
 #include <string.h>
 
 #include "elements.h"
+#include "page_parts.h"
+#include "predicted.h"
 #include "shape.h"
 
-enum { LABEL = 2, TEXT_COLUMN = 13, VALUE_COLUMN = 15 };
-
-// "  build      " in front of a row.
-static void add_label(Text *page, const Terminal *terminal, Style style, const char *label) {
+void page_add_label(Text *page, const Terminal *terminal, Style style, const char *label) {
     text_add(page, "  ");
     add_styled(page, terminal, style, label);
     add_spaces(page, LABEL + columns_of(label), TEXT_COLUMN);
 }
 
-static void add_row(Text *page, const Terminal *terminal, const char *label, const char *words) {
-    add_label(page, terminal, STYLE_FAINT, label);
+void page_add_row(Text *page, const Terminal *terminal, const char *label, const char *words) {
+    page_add_label(page, terminal, STYLE_FAINT, label);
     add_wrapped(page, TEXT_COLUMN, TEXT_COLUMN, words);
     text_add_char(page, '\n');
 }
@@ -82,7 +81,7 @@ static void add_build(Text *page, const Terminal *terminal, const Report *report
     } else {
         return;
     }
-    add_label(page, terminal, STYLE_FAINT, "build");
+    page_add_label(page, terminal, STYLE_FAINT, "build");
     if (TEXT_COLUMN + columns_of(words) + columns_of(seconds) + 1 <= PAGE_COLUMNS && seconds[0]) {
         add_ends(page, TEXT_COLUMN, words, seconds);
     } else {
@@ -94,32 +93,54 @@ static void add_build(Text *page, const Terminal *terminal, const Report *report
 // ---- A right result
 // ---------------------------------------------------------------------------------------------------
 
-static void add_correct(Text *page, const Terminal *terminal, const Report *report) {
-    const Judgement *judgement = report->judgement;
+// "53 of 53 cases: 0 to 1,048,577 elements, 12 input families, 4 schedules", of the device or beside it.
+static int count_right(const Judgement *judgement, bool is_beside, char *words, size_t bytes) {
     long long least = -1, most = 0;
     bool families[FAMILIES] = {0};
-    int family_count = 0, schedule_count = 0;
+    int family_count = 0, schedule_count = 0, count = 0, passed = 0;
     for (int i = 0; i < judgement->case_count; i++) {
         const Case *one = &judgement->cases[i].settings;
+        if (one->is_beside != is_beside) continue;
+        count++;
+        passed += judgement->cases[i].was_run && judgement->cases[i].verdict == VERDICT_PASS;
         if (least < 0 || one->size.n < least) least = one->size.n;
         if (one->size.n > most) most = one->size.n;
         if (!families[one->family]) family_count++;
         families[one->family] = true;
         bool is_new = true;
-        for (int k = 0; k < i && is_new; k++) is_new = judgement->cases[k].settings.schedule != one->schedule;
+        for (int k = 0; k < i && is_new; k++)
+            is_new = judgement->cases[k].settings.is_beside != is_beside ||
+                     judgement->cases[k].settings.schedule != one->schedule;
         schedule_count += is_new;
     }
-    char from[32], to[32], words[256], range[80];
+    char from[32], to[32], range[80];
     count_text(least < 0 ? 0 : least, from, sizeof from);
     count_text(most, to, sizeof to);
     if (least == most)
         snprintf(range, sizeof range, "%s element%s", to, plural(most));
     else
         snprintf(range, sizeof range, "%s to %s elements", from, to);
-    snprintf(words, sizeof words, "%d of %d cases: %s, %d input famil%s, %d %s%s", judgement->passed_count,
-             judgement->case_count, range, family_count, family_count == 1 ? "y" : "ies", schedule_count,
-             judgement->device.kind == GPU_NVIDIA ? "run" : "schedule", plural(schedule_count));
-    add_row(page, terminal, "correct", words);
+    const bool is_gpu = judgement->device.kind == GPU_NVIDIA;
+    snprintf(words, bytes, "%d of %d cases%s: %s, %d input famil%s, %d %s%s", passed, count,
+             !is_gpu     ? ""
+             : is_beside ? " on the emulator beside it"
+                         : " on the GPU",
+             range, family_count, family_count == 1 ? "y" : "ies", schedule_count,
+             is_gpu && !is_beside ? "run" : "schedule", plural(schedule_count));
+    return count;
+}
+
+static void add_correct(Text *page, const Terminal *terminal, const Report *report) {
+    const Judgement *judgement = report->judgement;
+    char words[480];
+    count_right(judgement, false, words, sizeof words);
+    page_add_row(page, terminal, "correct", words);
+    if (count_right(judgement, true, words, sizeof words) > 0) page_add_row(page, terminal, "", words);
+    if (judgement->beside_words[0]) {
+        snprintf(words, sizeof words, "by the GPU alone, since the emulator could not run it beside: %s",
+                 judgement->beside_words);
+        page_add_row(page, terminal, "", words);
+    }
     double share = 0;
     for (int i = 0; i < judgement->case_count; i++)
         if (judgement->cases[i].has_check) share = fmax(share, judgement->cases[i].check.budget_share);
@@ -139,16 +160,16 @@ static void measure_text(double value, char *words, size_t bytes) {
     }
 }
 
-static void add_goal(Text *page, const Terminal *terminal, const GoalResult *result) {
+static void add_goal(Text *page, const Terminal *terminal, const GoalResult *result, bool is_gpu) {
     static const char *const bounds[] = {[AT_MOST] = "at most ", [AT_LEAST] = "at least ", [EXACTLY] = ""};
     const Goal *goal = result->goal;
     char value[32] = "-", limit[32], left[160], right[80];
-    if (result->state == GOAL_MET || result->state == GOAL_MISSED)
+    if (result->state != GOAL_NOT_COUNTED && result->state != GOAL_BROKEN)
         measure_text(result->value, value, sizeof value);
     measure_text(goal->limit, limit, sizeof limit);
     const char *state = goal_state_word(result->state);
     if (result->state == GOAL_NOT_COUNTED && strncmp(result->words, "bandwidth", 9) == 0)
-        state = "not yet modelled";
+        state = is_gpu ? "not measured" : "not yet modelled";
     Style style = result->state == GOAL_MET      ? STYLE_GOOD
                   : result->state == GOAL_MISSED ? STYLE_BAD
                                                  : STYLE_WARNING;
@@ -194,28 +215,10 @@ static void add_goals(Text *page, const Terminal *terminal, const Report *report
                 snprintf(words, sizeof words, "%.60s, at n = %s", report->of->tasks[task].name, n);
             else
                 snprintf(words, sizeof words, "at n = %s", n);
-            add_row(page, terminal, "counted", words);
+            page_add_row(page, terminal, "counted", words);
         }
-        add_goal(page, terminal, result);
+        add_goal(page, terminal, result, judgement->device.kind == GPU_NVIDIA);
     }
-}
-
-static void add_bandwidth(Text *page, const Terminal *terminal, const Report *report) {
-    const Judgement *judgement = report->judgement;
-    const bool is_several = chapter_task_count(report->of) > 1;
-    bool is_said = false;
-    for (int t = 0; t < chapter_task_count(report->of); t++) {
-        const TaskBandwidth *bandwidth = &judgement->bandwidth[t];
-        if (!bandwidth->is_measured) continue;
-        char words[256], n[32];
-        count_text(bandwidth->n, n, sizeof n);
-        snprintf(words, sizeof words, "%s%s%.4g GB/s measured at n = %s, the median of %d samples",
-                 is_several ? report->of->tasks[t].name : "", is_several ? ": " : "", bandwidth->gb_per_s, n,
-                 bandwidth->samples);
-        add_row(page, terminal, "bandwidth", words);
-        is_said = true;
-    }
-    if (!is_said) add_row(page, terminal, "bandwidth", "not yet modelled");
 }
 
 // ---- A failure
@@ -227,7 +230,7 @@ static void add_place(Text *page, const Terminal *terminal, const char *label, c
     text_add_printable(&words, place->file, strlen(place->file));
     text_printf(&words, ":%d", place->line);
     if (place->column > 0) text_printf(&words, ":%d", place->column);
-    add_row(page, terminal, label, text_chars(&words));
+    page_add_row(page, terminal, label, text_chars(&words));
     if (source_line(place->file, place->line, &line)) {
         // Drop the indentation and cut what is too long; the caret keeps its place.
         const char *from = text_chars(&line);
@@ -268,7 +271,7 @@ static void add_thread(Text *page, const Terminal *terminal, const Finding *find
     if (finding->object[0] && used > 0 && (size_t)used < sizeof words)
         snprintf(words + used, sizeof words - (size_t)used, ", byte %lld of %.60s (%llu bytes)",
                  (long long)finding->index, finding->object, (unsigned long long)finding->object_bytes);
-    add_row(page, terminal, "who", words);
+    page_add_row(page, terminal, "who", words);
 }
 
 static void add_case(Text *page, const Terminal *terminal, const Report *report, const CaseReport *failed) {
@@ -282,12 +285,15 @@ static void add_case(Text *page, const Terminal *terminal, const Report *report,
     if (one->misalignment)
         text_printf(&words, ", base %u bytes past an aligned address%s", one->misalignment,
                     one->is_staggered ? ", each buffer 4 further" : "");
-    if (report->judgement->device.kind != GPU_NVIDIA)
-        text_printf(&words, ", schedule %llu", (unsigned long long)one->schedule);
-    text_printf(&words, "; again with: ./%s --n %lld", report->of->name, one->size.n);
+    const bool is_gpu = report->judgement->device.kind == GPU_NVIDIA;
+    if (!is_gpu || one->is_beside) text_printf(&words, ", schedule %llu", (unsigned long long)one->schedule);
+    if (one->is_beside) text_add(&words, ", found by the emulator beside the GPU");
+    if (failed->is_after_timing) text_add(&words, ", found after the timed runs");
+    text_printf(&words, "; again with: ./%s%s --n %lld", report->of->name,
+                one->is_beside ? " --device emulator" : "", one->size.n);
     if (one->schedule) text_printf(&words, " --schedule %llu", (unsigned long long)one->schedule);
     if (report->options->seed) text_printf(&words, " --seed %llu", (unsigned long long)report->options->seed);
-    add_row(page, terminal, "case", text_chars(&words));
+    page_add_row(page, terminal, "case", text_chars(&words));
     text_free(&words);
 }
 
@@ -301,22 +307,31 @@ static const char *remark_for(const Report *report, Verdict verdict, int task) {
     return NULL;
 }
 
+// A chapter that asks for the names of mistakes keeps them to itself: it shows what happened, and no more.
+static bool leaves_the_name_open(const Report *report, int task) {
+    if (report->judgement->first < 0 && report->judgement->verdict != VERDICT_SLOW) return false;
+    for (int t = 0; t < chapter_task_count(report->of); t++)
+        if (task_hides_answers(&report->of->tasks[t])) return t != task;
+    return false;
+}
+
 // The mistake by its name where it is known, else what the verdict usually comes from. What the numbers say
 // is shown in either case.
 static void add_why(Text *page, const Terminal *terminal, const Report *report, const char *why,
                     bool is_evidence, int task) {
     const Diagnosis *diagnosis = report->diagnosis;
-    if (diagnosis->mistake) {
+    if (diagnosis->mistake && !leaves_the_name_open(report, task)) {
         Text words = {0};
         if (is_evidence) text_printf(&words, "%s ", why);
         text_printf(&words, "%s. %s", diagnosis->mistake->title, diagnosis->why);
-        add_row(page, terminal, "why", text_chars(&words));
+        page_add_row(page, terminal, "why", text_chars(&words));
         text_free(&words);
         return;
     }
     const char *remark = remark_for(report, report->judgement->verdict, task);
-    if (why[0]) add_row(page, terminal, "why", why);
-    if (remark) add_row(page, terminal, why[0] ? "" : "why", remark);
+    if (remark && diagnosis->mistake && !is_evidence) why = ""; // it asks where the general sentence guesses
+    if (why[0]) page_add_row(page, terminal, "why", why);
+    if (remark) page_add_row(page, terminal, why[0] ? "" : "why", remark);
 }
 
 static void add_failed_case(Text *page, const Terminal *terminal, const Report *report,
@@ -325,7 +340,7 @@ static void add_failed_case(Text *page, const Terminal *terminal, const Report *
     Text words = {0};
     text_printf(&words, "%s %s", failed->kernel[0] ? failed->kernel : task->name,
                 verdict_headline(failed->verdict));
-    add_label(page, terminal, STYLE_BAD, verdict_word(failed->verdict));
+    page_add_label(page, terminal, STYLE_BAD, verdict_word(failed->verdict));
     int label = LABEL + columns_of(verdict_word(failed->verdict));
     if (label >= TEXT_COLUMN)
         text_add_char(page, ' '); // a long verdict leaves no room: the sentence follows it
@@ -341,7 +356,7 @@ static void add_failed_case(Text *page, const Terminal *terminal, const Report *
         text_add_printable(&what, failed->check.what, strlen(failed->check.what));
     else
         text_add_printable(&what, failed->words, strlen(failed->words));
-    add_row(page, terminal, "what", text_chars(&what));
+    page_add_row(page, terminal, "what", text_chars(&what));
     text_free(&what);
     const char *numbers_say = failed->has_check ? failed->check.why : "";
     add_why(page, terminal, report, numbers_say[0] ? numbers_say : why, numbers_say[0] != '\0',
@@ -362,10 +377,25 @@ static void add_failed_case(Text *page, const Terminal *terminal, const Report *
             snprintf(numbers + used, sizeof numbers - used, "; %lld of %lld elements are wrong",
                      failed->check.wrong, failed->check.elements);
         }
-        add_row(page, terminal, "numbers", numbers);
+        page_add_row(page, terminal, "numbers", numbers);
     }
     add_case(page, terminal, report, failed);
-    if (report->judgement->has_replay) add_row(page, terminal, "shown by", report->judgement->replay);
+    if (report->judgement->has_replay) page_add_row(page, terminal, "shown by", report->judgement->replay);
+}
+
+// Where one failure is shown of a chapter of many tasks: which of them are right already.
+static void add_tasks(Text *page, const Terminal *terminal, const Report *report) {
+    const int tasks = chapter_task_count(report->of);
+    int right = 0;
+    for (int t = 0; t < tasks; t++) right += report->judgement->task_is_right[t];
+    if (tasks < 3) return;
+    Text words = {0};
+    text_printf(&words, "%d of %d right; not yet", right, tasks);
+    for (int t = 0, named = 0; t < tasks; t++)
+        if (!report->judgement->task_is_right[t])
+            text_printf(&words, "%s %s", named++ ? "," : "", report->of->tasks[t].name);
+    page_add_row(page, terminal, "tasks", text_chars(&words));
+    text_free(&words);
 }
 
 static void add_failure(Text *page, const Terminal *terminal, const Report *report) {
@@ -378,10 +408,11 @@ static void add_failure(Text *page, const Terminal *terminal, const Report *repo
                             judgement->case_count, judgement->passed_count);
         if (left > 0 && used > 0)
             snprintf(words + used, sizeof words - (size_t)used, ", %d not run after that", left);
-        add_row(page, terminal, "failed", words);
+        page_add_row(page, terminal, "failed", words);
+        add_tasks(page, terminal, report);
         return;
     }
-    add_label(page, terminal, STYLE_BAD, verdict_word(judgement->verdict));
+    page_add_label(page, terminal, STYLE_BAD, verdict_word(judgement->verdict));
     int label = LABEL + columns_of(verdict_word(judgement->verdict));
     Text words = {0};
     text_printf(&words, "kernel.cu %s", verdict_headline(judgement->verdict));
@@ -394,7 +425,7 @@ static void add_failure(Text *page, const Terminal *terminal, const Report *repo
         text_add(page, judgement->message);
         if (judgement->message[strlen(judgement->message) - 1] != '\n') text_add_char(page, '\n');
     } else if (judgement->message[0]) {
-        add_row(page, terminal, "what", judgement->message);
+        page_add_row(page, terminal, "what", judgement->message);
     }
     add_why(page, terminal, report, verdict_why(judgement->verdict), false, -1);
     SourcePlace place = {.line = judgement->line};
@@ -410,7 +441,7 @@ static void add_printed(Text *page, const Terminal *terminal, const char *printe
     for (int line = 0; line < 8 && *at; line++) {
         size_t length = strcspn(at, "\n"), shown = length < 66 ? length : 66;
         while (shown > 0 && ((unsigned char)at[shown] & 0xc0) == 0x80) shown--; // no half character
-        add_label(page, terminal, STYLE_FAINT, line == 0 ? "printed" : "");
+        page_add_label(page, terminal, STYLE_FAINT, line == 0 ? "printed" : "");
         text_add_bytes(page, at, shown);
         text_add_char(page, '\n');
         at += length + (at[length] == '\n');
@@ -433,7 +464,8 @@ static void add_last_line(Text *page, const Terminal *terminal, const Report *re
     char points[200], words[400], step[16] = "";
     if (report->diagnosis->hint) snprintf(step, sizeof step, " STEP=%d", report->diagnosis->hint);
     const bool is_passed = judgement->verdict == VERDICT_PASS;
-    int used = snprintf(points, sizeof points, "%d of %d points", judgement->earned, judgement->possible);
+    if (is_passed && report->options->time_count > 0) return; // times are no points
+    int used = snprintf(points, sizeof points, "%g of %d points", judgement->earned, judgement->possible);
     int waiting = uncounted_points(judgement);
     if (waiting > 0 && is_passed && used > 0)
         snprintf(points + used, sizeof points - (size_t)used, "; %d %s for what is not yet counted", waiting,
@@ -463,13 +495,15 @@ void page_add(Text *page, const Terminal *terminal, const Report *report) {
     if (is_right) {
         add_correct(page, terminal, report);
         if (judgement->verdict == VERDICT_SLOW) {
-            add_label(page, terminal, STYLE_WARNING, "SLOW");
+            page_add_label(page, terminal, STYLE_WARNING, "SLOW");
             add_wrapped(page, TEXT_COLUMN, TEXT_COLUMN, "right, but a goal is missed");
             text_add_char(page, '\n');
         }
         add_goals(page, terminal, report);
         if (report->diagnosis->mistake) add_why(page, terminal, report, "", false, -1);
-        add_bandwidth(page, terminal, report);
+        page_add_bandwidth(page, terminal, report);
+        page_add_predictions(page, terminal, report);
+        page_add_timings(page, terminal, report);
     } else {
         add_failure(page, terminal, report);
     }
@@ -479,6 +513,6 @@ void page_add(Text *page, const Terminal *terminal, const Report *report) {
 
 void page_add_quiet(Text *page, const Report *report) {
     const Judgement *judgement = report->judgement;
-    text_printf(page, "%s %s %d/%d\n", report->of->name, verdict_word(judgement->verdict), judgement->earned,
+    text_printf(page, "%s %s %g/%d\n", report->of->name, verdict_word(judgement->verdict), judgement->earned,
                 judgement->possible);
 }

@@ -61,6 +61,15 @@ static bool is_table(const Task *task) {
     return has_input || task->expect == EXPECT_TABLE;
 }
 
+static bool has_shape(const Task *task) {
+    return task->size_count > 0 && task->sizes && (task->sizes[0].rows || task->sizes[0].columns);
+}
+
+bool plan_suits(const Task *task, const CaseSize *size) {
+    return !is_table(task) && has_shape(task) == (size->rows > 0 || size->columns > 0) &&
+           (task->max_n_gpu == 0 || size->n <= task->max_n_gpu);
+}
+
 static void add_size(Sizes *sizes, CaseSize size) {
     size = complete(size);
     for (int i = 0; i < sizes->count; i++)
@@ -73,10 +82,6 @@ static void add_size(Sizes *sizes, CaseSize size) {
 }
 
 static long long limit_of(const Task *task, bool is_gpu) { return is_gpu ? task->max_n_gpu : task->max_n; }
-
-static bool has_shape(const Task *task) {
-    return task->size_count > 0 && task->sizes && (task->sizes[0].rows || task->sizes[0].columns);
-}
 
 static void choose_sizes(const Task *task, const PlanOptions *options, Sizes *sizes) {
     sizes->count = 0;
@@ -123,7 +128,8 @@ CaseSize plan_counted_size(const Task *task, const PlanOptions *options) {
 static void add_case(Plan *plan, Case one) {
     for (int i = 0; i < plan->count; i++) {
         Case *there = &plan->cases[i];
-        if (there->task == one.task && same_size(&there->size, &one.size) && there->family == one.family &&
+        if (there->is_beside == one.is_beside && there->task == one.task &&
+            same_size(&there->size, &one.size) && there->family == one.family &&
             there->misalignment == one.misalignment && there->is_staggered == one.is_staggered &&
             there->schedule == one.schedule) {
             there->is_counted = there->is_counted || one.is_counted;
@@ -143,9 +149,15 @@ static void add_case(Plan *plan, Case one) {
     plan->cases[plan->count++] = one;
 }
 
-static int count_misaligned(const Task *task) {
+static int count_misaligned(const Task *task, unsigned *step) {
     int count = 0;
-    for (int b = 0; b < task_buffer_count(task); b++) count += task->buffers[b].misaligned;
+    *step = 0;
+    for (int b = 0; b < task_buffer_count(task); b++) {
+        const Buffer *buffer = &task->buffers[b];
+        if (!buffer->misaligned) continue;
+        count++;
+        if (element_bytes(buffer->type) > *step) *step = (unsigned)element_bytes(buffer->type);
+    }
     return count;
 }
 
@@ -197,15 +209,16 @@ static void add_schedules(Plan *plan, const Task *task, int index, const Sizes *
 }
 
 static void add_misaligned(Plan *plan, const Task *task, int index, const Sizes *sizes) {
-    const int buffers = count_misaligned(task);
+    unsigned step; // the size of an element: offsets that it does not divide are nobody's array
+    const int buffers = count_misaligned(task, &step);
     if (buffers == 0) return;
     for (int i = 0; i < sizes->count; i++) {
         const long long n = sizes->sizes[i].n;
         if (n > 65537 || n == 255 || n == 1023 || n == 65535) continue;
-        for (unsigned offset = 4; offset <= 12; offset += 4) {
+        for (unsigned offset = step; offset < 16; offset += step) {
             Case one = {
                 .task = index, .size = sizes->sizes[i], .family = FAMILY_INTEGERS, .misalignment = offset};
-            if (n <= 4096 || offset == 4) add_case(plan, one);
+            if (n <= 4096 || offset == step) add_case(plan, one);
             one.is_staggered = true;
             if (buffers > 1 && n <= 1025) add_case(plan, one);
         }
@@ -223,9 +236,19 @@ static int compare_cases(const void *left, const void *right) {
     return a->schedule < b->schedule ? -1 : a->schedule > b->schedule;
 }
 
+// --time: nothing is timed that was not right once.
+static bool plan_checks(const Chapter *of, const PlanOptions *options, Plan *plan) {
+    for (int t = 0; t < chapter_task_count(of); t++)
+        for (int i = 0; i < options->only_count; i++)
+            if (plan_suits(&of->tasks[t], &options->only[i]))
+                add_case(plan, (Case){.task = t, .size = options->only[i], .family = FAMILY_INTEGERS});
+    return !plan->failed;
+}
+
 bool plan_make(const Chapter *of, const PlanOptions *options, Plan *plan) {
     static Sizes sizes;
     *plan = (Plan){0};
+    if (options->only_count > 0) return plan_checks(of, options, plan);
     for (int t = 0; t < chapter_task_count(of); t++) {
         const Task *task = &of->tasks[t];
         choose_sizes(task, options, &sizes);
@@ -253,6 +276,26 @@ bool plan_make(const Chapter *of, const PlanOptions *options, Plan *plan) {
         free(all.cases);
     }
     if (plan->count > 0) qsort(plan->cases, (size_t)plan->count, sizeof *plan->cases, compare_cases);
+    return !plan->failed;
+}
+
+bool plan_add_beside(const Chapter *of, const PlanOptions *options, Plan *plan) {
+    static const long long small = 1025; // every kind of tail, and more than one block
+    PlanOptions beside = *options;
+    beside.is_gpu = false;
+    if (beside.n > sparing_above) beside.n = -1;
+    Plan all;
+    if (!plan_make(of, &beside, &all)) {
+        plan_free(&all);
+        return false;
+    }
+    for (int i = 0; i < plan->count; i++) plan->cases[i].is_counted = false;
+    for (int i = 0; i < all.count; i++) {
+        Case one = all.cases[i];
+        one.is_beside = true;
+        if (one.size.n <= small || one.is_counted || beside.n >= 0) add_case(plan, one);
+    }
+    plan_free(&all);
     return !plan->failed;
 }
 

@@ -14,6 +14,7 @@ typedef struct {
     bool is_staggered;     // each such buffer 4 bytes further than the one before
     uint64_t schedule;
     bool is_counted;
+    bool is_beside; // on the emulator, beside a GPU
 } Case;
 
 typedef struct {
@@ -28,13 +29,21 @@ typedef struct {
     uint64_t seed;
     int schedules; // besides schedule 0; -1: as the task says
     bool has_schedule;
-    uint64_t schedule; // only this one
+    uint64_t schedule;    // only this one
+    const CaseSize *only; // one case at each of these sizes, in place of all others
+    int only_count;       // 0: all others
 } PlanOptions;
 
 // Cases of all tasks, small ones first, those that share their inputs side by side.
 bool plan_make(const Chapter *of, const PlanOptions *options, Plan *plan);
+// Adds to a GPU's plan what the emulator shall look at beside it: small sizes, and the one that is counted,
+// which then is counted there.
+bool plan_add_beside(const Chapter *of, const PlanOptions *options, Plan *plan);
 void plan_free(Plan *plan);
 
+// Whether a task can be run at a size given on the command line: rows and columns where it has them, and not
+// above its limit.
+bool plan_suits(const Task *task, const CaseSize *size);
 // The size at which a task is counted.
 CaseSize plan_counted_size(const Task *task, const PlanOptions *options);
 

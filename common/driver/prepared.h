@@ -1,5 +1,6 @@
 // Inputs of a case and what they should lead to, made once for all the cases that share them (other
-// schedules, other base offsets). They stay in this process: the runner gets copies.
+// schedules, other base offsets, other tasks that are to do the same). They stay in this process: the runner
+// gets copies.
 #ifndef WARPBOOK_PREPARED_H
 #define WARPBOOK_PREPARED_H
 
@@ -8,9 +9,9 @@
 
 typedef struct {
     bool is_used;
-    int users;      // cases under way
-    uint64_t stamp; // of the last use
-    int task;
+    int users;        // cases under way
+    uint64_t stamp;   // of the last use
+    const Task *task; // or one that is alike
     CaseSize size;
     Family family;
     long long counts[MAX_BUFFERS];

@@ -3,6 +3,7 @@
 #ifndef WARPBOOK_PROTOCOL_H
 #define WARPBOOK_PROTOCOL_H
 
+#include "../emulator/model.h"
 #include "../gpu/gpu.h"
 #include "chapter.h"
 
@@ -11,13 +12,15 @@
 enum {
     RUNNER_SOCKET = 3, // file descriptors of the runner
     RUNNER_ARENA = 4,
-    MAX_SAMPLES = 64,
+    IMAGE_COPIES = 4,   // of each where it is timed
+    MAX_IMAGES = 2,     // the one that is judged, and the reference
+    MAX_SAMPLES = 2000, // of each of the two that are timed
     MAX_REPLY_FINDINGS = 64,
     MAX_REPLY_LINES = 4096,
     MAX_REPLY_OUTPUT = 64 * 1024,
 };
 
-typedef enum { REQUEST_OPEN = 1, REQUEST_LOAD, REQUEST_RUN } RequestKind;
+typedef enum { REQUEST_OPEN = 1, REQUEST_LOAD, REQUEST_RUN, REQUEST_TIME } RequestKind;
 
 typedef enum { FILL_DATA, FILL_POISON, FILL_ZERO, FILLS } Fill;
 
@@ -29,6 +32,7 @@ typedef struct {
     uint32_t fill; // of Fill
     uint32_t is_read_only;
     uint32_t is_read_back;
+    uint32_t stays_zero; // between runs it is not zeroed afresh
 } RunBuffer;
 
 typedef struct {
@@ -46,6 +50,14 @@ typedef struct {
     uint64_t max_steps;
 } RunLaunch;
 
+// What one run does: the launches in order, over these buffers.
+typedef struct {
+    int32_t image; // slot
+    int32_t buffer_count, launch_count;
+    RunBuffer buffers[MAX_BUFFERS];
+    RunLaunch launches[MAX_LAUNCHES];
+} RunProgram;
+
 typedef struct {
     uint32_t magic, kind;
     uint64_t sequence;
@@ -54,15 +66,20 @@ typedef struct {
     int32_t gpu_kind;
     char profile[64];
     // LOAD
+    int32_t image; // slot
     uint64_t image_offset, image_bytes;
     char image_name[256];
+    // RUN and TIME
+    RunProgram program;
     // RUN
-    int32_t buffer_count, launch_count;
-    RunBuffer buffers[MAX_BUFFERS];
-    RunLaunch launches[MAX_LAUNCHES];
     uint64_t schedule;
     uint32_t checks, count;
-    int32_t samples; // how many times to time the launches; 0: run once, untimed
+    uint32_t traces; // for the time model
+    int32_t rounds;  // runs in a row; 0: one
+    // TIME: in turn with a rival of the same task, whose inputs are the same; no launches: alone
+    RunProgram rival;
+    uint64_t ceiling_bytes;  // how much to read for the read ceiling
+    uint64_t samples_offset; // in the arena: MAX_SAMPLES doubles for the program, as many for the rival
 } Request;
 
 typedef enum { REPLY_DONE = 1, REPLY_FAULT, REPLY_ERROR } ReplyStatus;
@@ -83,10 +100,14 @@ typedef struct {
     int32_t damaged_buffer; // whose guard band is not whole; -1 none
     int64_t damaged_index;
     Counters counters[MAX_LAUNCHES];
+    ModelWork works[MAX_LAUNCHES]; // of a run that was traced
     uint64_t lane_instructions;
     double seconds;
-    int32_t sample_count;
-    double samples[MAX_SAMPLES]; // seconds
+    // TIME
+    int32_t sample_count, dropped, runs_per_sample;
+    double ceiling;     // bytes a second; 0 unknown
+    char throttle[128]; // why the clocks could not be watched, else ""
+    char why[96];       // the last of the dropped samples was dropped
 } ReplyHeader;
 
 typedef struct {

@@ -24,15 +24,26 @@ double error_budget(ElementType type, double chain, double magnitude, double sum
 typedef struct {
     bool is_one_sum; // EXPECT_SUM
     long long count;
-    double *values;     // expected; NULL for EXPECT_TABLE, whose content stands in the chapter
+    double *values;     // NULL for EXPECT_TABLE, whose content stands in the chapter, and where each follows
+                        // from the inputs by itself (EXPECT_ELEMENTWISE, EXPECT_TRANSPOSE): expected_value()
     double *magnitudes; // of the error budget; 0: exact. NULL: all exact
     char error[160];    // why it could not be made (out of memory, a description that does not fit), else ""
+    const Task *task;
+    CaseSize size;
+    const void *inputs[MAX_BUFFERS]; // the caller's
 } Expected;
 
 // `inputs` are the host copies of the task's buffers, by index, NULL where a buffer is no INPUT; `counts` the
-// elements of all buffers.
+// elements of all buffers. Both kinds must live as long as `expected`.
 bool expected_make(const Task *task, const CaseShape *shape, const void *const inputs[MAX_BUFFERS],
                    const long long counts[MAX_BUFFERS], Expected *expected);
 void expected_free(Expected *expected);
+
+// The value of one element, before it is rounded to the output's type.
+double expected_value(const Expected *expected, long long index);
+// Whether an element of an exact output holds it: to the bit after one rounding, or any NaN for a NaN.
+bool expected_is_met(const Expected *expected, const void *output, ElementType type, long long index);
+// Whether all do, looked at by every core there is.
+bool expected_are_all_met(const Expected *expected, const void *output, ElementType type);
 
 #endif

@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../support/json.h"
-#include "shape.h"
+#include "result_parts.h"
 
 enum { MAX_FINDINGS_WRITTEN = 32 };
 
@@ -41,6 +40,7 @@ static void add_options(JsonWriter *json, const Options *options) {
     else
         json_null(json, "schedule");
     json_string(json, "kernel", options->kernel_file);
+    json_string(json, "against", options->against_file);
     json_close_object(json);
 }
 
@@ -160,6 +160,8 @@ static void add_case(JsonWriter *json, const Report *report, const CaseReport *o
     if (settings->is_staggered) json_boolean(json, "staggered", true);
     json_unsigned(json, "schedule", settings->schedule);
     json_boolean(json, "counted", settings->is_counted);
+    if (settings->is_beside) json_boolean(json, "beside", true);
+    if (one->is_after_timing) json_boolean(json, "after_timing", true);
     json_string(json, "verdict", one->was_run ? verdict_word(one->verdict) : NULL);
     json_unsigned(json, "lane_instructions", one->lane_instructions);
     if (one->has_check) add_check(json, &one->check);
@@ -331,30 +333,11 @@ static void add_goals(JsonWriter *json, const Report *report) {
             json_boolean(json, "met", result->state == GOAL_MET);
         else
             json_null(json, "met");
+        json_real(json, "earned", result->share * result->goal->points);
         json_integer(json, "points", result->goal->points);
         json_close_object(json);
     }
     json_close_array(json);
-}
-
-static void add_bandwidth(JsonWriter *json, const Report *report) {
-    const Judgement *judgement = report->judgement;
-    for (int t = 0; t < chapter_task_count(report->of); t++) {
-        const TaskBandwidth *bandwidth = &judgement->bandwidth[t];
-        if (!bandwidth->is_measured) continue;
-        json_open_object(json, "bandwidth");
-        json_string(json, "task", report->of->tasks[t].name);
-        json_real(json, "gb_per_s", bandwidth->gb_per_s);
-        json_string(json, "kind", "measured");
-        json_string(json, "device", judgement->device.name);
-        json_null(json, "reference_gb_per_s");
-        json_null(json, "ratio");
-        json_integer(json, "n", bandwidth->n);
-        json_integer(json, "samples", bandwidth->samples);
-        json_close_object(json);
-        return;
-    }
-    json_null(json, "bandwidth");
 }
 
 static void add_times(JsonWriter *json, const Report *report) {
@@ -393,9 +376,10 @@ bool result_write(const char *path, const Report *report, FileError *error) {
     snprintf(place.file, sizeof place.file, "%s", judgement->file);
     add_place(&json, "place", &place);
     json_open_object(&json, "points");
-    json_integer(&json, "earned", judgement->earned);
+    json_real(&json, "earned", judgement->earned);
     json_integer(&json, "possible", judgement->possible);
     json_close_object(&json);
+    json_string(&json, "beside", judgement->beside_words[0] ? judgement->beside_words : NULL);
     add_options(&json, report->options);
     add_build(&json, report->build);
     add_cases(&json, report);
@@ -404,7 +388,8 @@ bool result_write(const char *path, const Report *report, FileError *error) {
     add_counters(&json, report);
     add_lines(&json, report);
     add_goals(&json, report);
-    add_bandwidth(&json, report);
+    result_add_bandwidth(&json, report);
+    result_add_timings(&json, report);
     json_string(&json, "printed", judgement->printed);
     add_times(&json, report);
     json_close_object(&json);

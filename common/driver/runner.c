@@ -18,7 +18,7 @@
 
 #include "../support/process.h"
 
-enum { MAX_PRINTED = 64 * 1024, IMAGE_SLACK = 4096 };
+enum { MAX_PRINTED = 64 * 1024, ARENA_SLACK = 4096 };
 
 // Opening a real GPU creates a context, which takes seconds on a large machine.
 static const double open_seconds = 120;
@@ -28,8 +28,8 @@ struct Runner {
     pid_t pid;
     int socket, printed; // -1 when closed
     int arena_fd;
-    unsigned char *arena; // image first, then data
-    size_t arena_bytes, data_offset;
+    unsigned char *arena; // of the data; images pass through it before there are any
+    size_t arena_bytes;
     GpuInfo info;
     uint64_t sequence;
     bool is_busy;
@@ -197,7 +197,6 @@ static void begin(Runner *runner, const Request *request, double seconds) {
     complete.magic = PROTOCOL_MAGIC;
     complete.sequence = ++runner->sequence;
     complete.arena_bytes = runner->arena_bytes;
-    for (int i = 0; i < complete.buffer_count; i++) complete.buffers[i].arena_offset += runner->data_offset;
     runner->is_busy = true;
     runner->has_header = false;
     runner->received = 0;
@@ -216,7 +215,7 @@ static void begin(Runner *runner, const Request *request, double seconds) {
 
 void runner_begin(Runner *runner, const Request *request, double seconds) {
     Request run = *request;
-    run.kind = REQUEST_RUN;
+    if (run.kind == 0) run.kind = REQUEST_RUN;
     begin(runner, &run, seconds);
 }
 
@@ -232,8 +231,11 @@ static bool header_is_sound(Runner *runner) {
         return false;
     if (header->failed_launch < -1 || header->failed_launch >= MAX_LAUNCHES || header->damaged_buffer < -1 ||
         header->damaged_buffer >= MAX_BUFFERS || header->finding < 0 || header->finding >= FINDING_KINDS ||
-        header->sample_count < 0 || header->sample_count > MAX_SAMPLES)
+        header->sample_count < 0 || header->sample_count > MAX_SAMPLES || header->dropped < 0 ||
+        header->runs_per_sample < 0 || !(header->ceiling >= 0))
         return false;
+    header->throttle[sizeof header->throttle - 1] = '\0';
+    header->why[sizeof header->why - 1] = '\0';
     header->message[sizeof header->message - 1] = '\0';
     header->info.name[sizeof header->info.name - 1] = '\0';
     header->info.driver_version[sizeof header->info.driver_version - 1] = '\0';
@@ -404,13 +406,14 @@ static bool open_and_load(Runner *runner, RunReply *reply) {
         return false;
     }
     runner->info = reply->header->info;
-    if (runner->plan.image_bytes > 0) {
+    for (int i = 0; i < runner->plan.image_count; i++) {
         memset(&request, 0, sizeof request);
         request.kind = REQUEST_LOAD;
-        request.image_bytes = runner->plan.image_bytes;
+        request.image = i;
+        request.image_bytes = runner->plan.images[i].bytes;
         snprintf(request.image_name, sizeof request.image_name, "%s",
-                 runner->plan.image_name ? runner->plan.image_name : "");
-        memcpy(runner->arena, runner->plan.image, runner->plan.image_bytes);
+                 runner->plan.images[i].name ? runner->plan.images[i].name : "");
+        memcpy(runner->arena, runner->plan.images[i].image, runner->plan.images[i].bytes);
         if (!ask(runner, &request, open_seconds, reply)) return false;
     }
     return true;
@@ -425,8 +428,10 @@ Runner *runner_start(const RunnerPlan *plan, RunReply *reply) {
     }
     runner->plan = *plan;
     runner->socket = runner->printed = -1;
-    runner->data_offset = (plan->image_bytes + IMAGE_SLACK) / IMAGE_SLACK * IMAGE_SLACK;
-    runner->arena_bytes = runner->data_offset + plan->arena_bytes + IMAGE_SLACK;
+    runner->arena_bytes = plan->arena_bytes + ARENA_SLACK;
+    for (int i = 0; i < plan->image_count; i++)
+        if (runner->arena_bytes < plan->images[i].bytes + ARENA_SLACK)
+            runner->arena_bytes = plan->images[i].bytes + ARENA_SLACK;
     runner->text = malloc(MAX_PRINTED + 1);
     runner->arena_fd = memfd_create("warpbook-arena", MFD_CLOEXEC);
     if (runner->text && runner->arena_fd >= 0 &&
@@ -473,4 +478,5 @@ bool runner_restart(Runner *runner, RunReply *reply) {
 }
 
 const GpuInfo *runner_info(const Runner *runner) { return &runner->info; }
-unsigned char *runner_arena(Runner *runner) { return runner->arena + runner->data_offset; }
+unsigned char *runner_arena(Runner *runner) { return runner->arena; }
+size_t runner_arena_bytes(const Runner *runner) { return runner->plan.arena_bytes; }

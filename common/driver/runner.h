@@ -12,10 +12,14 @@ typedef struct Runner Runner;
 typedef struct {
     GpuKind kind;
     char profile[64]; // "": the default
-    const void *image;
-    size_t image_bytes;
-    const char *image_name;
-    size_t arena_bytes; // room for data; the image comes on top
+    // Loaded into slot 0, 1 ...; where there are none the device is opened and nothing more.
+    struct {
+        const void *image;
+        size_t bytes;
+        const char *name;
+    } images[MAX_IMAGES];
+    int image_count;
+    size_t arena_bytes; // room for data
 } RunnerPlan;
 
 typedef enum {
@@ -40,7 +44,7 @@ typedef struct {
 } RunReply;
 
 // Starts a process, opens the device and loads the image. NULL with the reason in `reply` (its `words`, or
-// the header's message) when that fails. `plan` is copied; the image must live as long as the runner.
+// the header's message) when that fails. `plan` is copied; the images must live as long as the runner.
 Runner *runner_start(const RunnerPlan *plan, RunReply *reply);
 void runner_stop(Runner *runner);
 const GpuInfo *runner_info(const Runner *runner);
@@ -50,8 +54,10 @@ bool runner_restart(Runner *runner, RunReply *reply);
 // The data part of the arena, for contents of buffers at their arena_offset.
 unsigned char *runner_arena(Runner *runner);
 
-// Sends a RUN; `request` is completed (magic, kind, sequence) and copied. It must be answered within
-// `seconds`.
+size_t runner_arena_bytes(const Runner *runner); // as planned
+
+// Sends a TIME or, where it says no kind, a RUN; `request` is completed (magic, kind, sequence) and copied.
+// It must be answered within `seconds`.
 void runner_begin(Runner *runner, const Request *request, double seconds);
 bool runner_is_busy(const Runner *runner);
 // Waits until one of the busy runners has answered or ended and returns its index; fills `reply`. -1: none is

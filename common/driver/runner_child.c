@@ -7,22 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "elements.h"
 #include "runner.h"
-
-typedef struct {
-    Gpu *gpu;
-    unsigned char *arena;
-    size_t arena_bytes;
-} Session;
-
-// Everything of a reply; the parts behind the header are built up launch by launch.
-typedef struct {
-    ReplyHeader header;
-    Finding findings[MAX_REPLY_FINDINGS];
-    ReplyLine *lines;
-    char *output;
-} Reply;
+#include "runner_program.h"
 
 static bool receive(void *into, size_t bytes) {
     char *at = into;
@@ -48,18 +34,6 @@ static bool answer(const void *from, size_t bytes) {
     return true;
 }
 
-static void say(Reply *reply, ReplyStatus status, const char *words) {
-    reply->header.status = status;
-    snprintf(reply->header.message, sizeof reply->header.message, "%s", words);
-}
-
-static void say_error(Reply *reply, const GpuError *error) {
-    say(reply, error->finding != FINDING_NONE ? REPLY_FAULT : REPLY_ERROR, error->message);
-    reply->header.finding = (int32_t)error->finding;
-    reply->header.context_lost = error->is_context_lost;
-    reply->header.machines_fault = error->is_machines_fault;
-}
-
 static bool map_arena(Session *session, uint64_t bytes) {
     if (bytes == session->arena_bytes) return true;
     if (session->arena) munmap(session->arena, session->arena_bytes);
@@ -72,121 +46,8 @@ static bool map_arena(Session *session, uint64_t bytes) {
     return true;
 }
 
-static bool lies_in_arena(const Session *session, uint64_t offset, uint64_t bytes) {
-    return offset <= session->arena_bytes && bytes <= session->arena_bytes - offset;
-}
-
 // ---- One run
 // -------------------------------------------------------------------------------------------------
-
-static bool request_is_sound(const Session *session, const Request *request) {
-    if (request->buffer_count < 0 || request->buffer_count > MAX_BUFFERS || request->launch_count < 0 ||
-        request->launch_count > MAX_LAUNCHES || request->samples < 0 || request->samples > MAX_SAMPLES)
-        return false;
-    for (int i = 0; i < request->buffer_count; i++) {
-        const RunBuffer *buffer = &request->buffers[i];
-        if (buffer->fill >= FILLS || buffer->misalignment > 255) return false;
-        bool uses_arena = buffer->fill == FILL_DATA || buffer->is_read_back;
-        if (uses_arena && !lies_in_arena(session, buffer->arena_offset, buffer->bytes)) return false;
-    }
-    for (int i = 0; i < request->launch_count; i++) {
-        const RunLaunch *launch = &request->launches[i];
-        if (launch->argument_count < 0 || launch->argument_count > MAX_ARGUMENTS) return false;
-        for (int a = 0; a < launch->argument_count; a++)
-            if (launch->arguments[a].buffer >= request->buffer_count || launch->arguments[a].bytes > 8)
-                return false;
-    }
-    return true;
-}
-
-static bool set_content(Session *session, const RunBuffer *wanted, const GpuBuffer *buffer, GpuError *error) {
-    if (wanted->fill == FILL_DATA) {
-        if (wanted->bytes == 0) return true;
-        return gpu_write(session->gpu, buffer, 0, session->arena + wanted->arena_offset, wanted->bytes,
-                         error);
-    }
-    bool is_zero = wanted->fill == FILL_ZERO;
-    return gpu_fill(session->gpu, buffer, is_zero ? 0 : POISON, is_zero, error);
-}
-
-static bool set_contents(Session *session, const Request *request, const GpuBuffer *buffers,
-                         GpuError *error) {
-    for (int i = 0; i < request->buffer_count; i++) {
-        if (!set_content(session, &request->buffers[i], &buffers[i], error)) return false;
-        if (request->buffers[i].is_read_only && !gpu_set_read_only(session->gpu, &buffers[i], true, error))
-            return false;
-    }
-    return true;
-}
-
-static bool allocate(Session *session, const Request *request, GpuBuffer *buffers, int *made,
-                     GpuError *error) {
-    for (*made = 0; *made < request->buffer_count; (*made)++) {
-        const RunBuffer *wanted = &request->buffers[*made];
-        if (!gpu_allocate(session->gpu, wanted->bytes, wanted->misalignment, wanted->name, &buffers[*made],
-                          error))
-            return false;
-    }
-    return true;
-}
-
-typedef struct {
-    GpuKernel *kernel;
-    unsigned char block[4096]; // the parameter block
-    size_t bytes;
-} Prepared;
-
-// Finds the kernel and lays its arguments out. False with the reason in the reply.
-static bool prepare(Session *session, const RunLaunch *launch, const GpuBuffer *buffers, Prepared *prepared,
-                    Reply *reply) {
-    GpuError error = {0};
-    prepared->kernel = gpu_find_kernel(session->gpu, launch->symbol, &error);
-    if (!prepared->kernel) {
-        say(reply, REPLY_ERROR, error.message);
-        return false;
-    }
-    if (launch->registers > 0) gpu_kernel_set_registers(prepared->kernel, launch->registers);
-    int count = 0;
-    size_t offsets[64] = {0}, sizes[64] = {0};
-    if (!gpu_kernel_parameters(prepared->kernel, &count, offsets, sizes) || count != launch->argument_count) {
-        snprintf(reply->header.message, sizeof reply->header.message,
-                 "%.200s takes %d parameters, not the %d of the chapter", launch->symbol, count,
-                 launch->argument_count);
-        reply->header.status = REPLY_ERROR;
-        return false;
-    }
-    prepared->bytes = 0;
-    for (int a = 0; a < count; a++) {
-        const RunArgument *argument = &launch->arguments[a];
-        if (sizes[a] != argument->bytes || offsets[a] + sizes[a] > sizeof prepared->block) {
-            snprintf(reply->header.message, sizeof reply->header.message,
-                     "parameter %d of %.200s has %zu bytes, not the %u of the chapter", a + 1, launch->symbol,
-                     sizes[a], argument->bytes);
-            reply->header.status = REPLY_ERROR;
-            return false;
-        }
-        uint64_t bits = argument->buffer >= 0 ? buffers[argument->buffer].address : argument->value;
-        memcpy(prepared->block + offsets[a], &bits, sizes[a]); // little-endian, as every GPU and host here
-        if (offsets[a] + sizes[a] > prepared->bytes) prepared->bytes = offsets[a] + sizes[a];
-    }
-    return true;
-}
-
-static GpuLaunch device_launch(const Request *request, const RunLaunch *launch, const Prepared *prepared) {
-    GpuLaunch out = {
-        .dynamic_shared = launch->shared,
-        .arguments = prepared->block,
-        .argument_bytes = prepared->bytes,
-        .checks = request->checks,
-        .count = request->count != 0,
-        .schedule = request->schedule,
-        .max_steps = launch->max_steps,
-        .max_output = MAX_REPLY_OUTPUT,
-    };
-    memcpy(out.grid, launch->grid, sizeof out.grid);
-    memcpy(out.block, launch->block, sizeof out.block);
-    return out;
-}
 
 static void add_finding(Reply *reply, const Finding *finding) {
     if (reply->header.finding_count < MAX_REPLY_FINDINGS)
@@ -199,6 +60,7 @@ static void collect(Reply *reply, int index, const EmulatorResult *result) {
     for (int i = 0; i < result->finding_count; i++) add_finding(reply, &result->findings[i]);
     header->findings_total += result->findings_total;
     header->counters[index] = result->counters;
+    if (result->work) header->works[index] = *result->work;
     header->lane_instructions += result->lane_instructions;
     header->seconds += result->seconds;
     int lines = result->line_count;
@@ -224,16 +86,21 @@ static void collect(Reply *reply, int index, const EmulatorResult *result) {
     }
 }
 
-static void launch_all(Session *session, const Request *request, const Prepared *prepared, Reply *reply) {
-    for (int i = 0; i < request->launch_count; i++) {
-        const RunLaunch *launch = &request->launches[i];
-        GpuLaunch on_device = device_launch(request, launch, &prepared[i]);
+static void launch_all(Session *session, const Request *request, const PreparedLaunch *prepared,
+                       Reply *reply) {
+    const RunProgram *program = &request->program;
+    for (int i = 0; i < program->launch_count; i++) {
+        GpuLaunch on_device = program_launch(&program->launches[i], &prepared[i]);
+        on_device.checks = request->checks;
+        on_device.count = request->count != 0;
+        on_device.trace = request->traces != 0;
+        on_device.schedule = request->schedule;
         EmulatorResult result = {0};
         GpuError error = {0};
         bool fine = gpu_launch(session->gpu, prepared[i].kernel, &on_device, &result, &error);
         collect(reply, i, &result);
         if (!fine) {
-            say_error(reply, &error);
+            reply_say_error(reply, &error);
             reply->header.failed_launch = i;
             bool is_told = false;
             for (int f = 0; f < result.finding_count; f++)
@@ -250,74 +117,71 @@ static void launch_all(Session *session, const Request *request, const Prepared 
     }
 }
 
-// Each sample starts from the same contents, so that the first and the last time the same work.
-static void time_all(Session *session, const Request *request, const GpuBuffer *buffers,
-                     const Prepared *prepared, Reply *reply) {
-    GpuTimer *timer = NULL;
-    GpuError error = {0};
-    bool fine = gpu_timer_create(session->gpu, &timer, &error);
-    for (int s = 0; fine && s < request->samples; s++) {
-        fine = set_contents(session, request, buffers, &error) && gpu_synchronize(session->gpu, &error) &&
-               gpu_timer_start(session->gpu, timer, &error);
-        for (int i = 0; fine && i < request->launch_count; i++) {
-            GpuLaunch on_device = device_launch(request, &request->launches[i], &prepared[i]);
-            fine = gpu_launch_async(session->gpu, prepared[i].kernel, &on_device, &error);
-        }
-        double seconds = 0;
-        fine = fine && gpu_timer_stop(session->gpu, timer, &error) &&
-               gpu_timer_seconds(session->gpu, timer, &seconds, &error);
-        if (fine) reply->header.samples[reply->header.sample_count++] = seconds;
-    }
-    if (!fine) say_error(reply, &error);
-    if (timer) gpu_timer_free(session->gpu, timer);
+static bool is_zero(const unsigned char *bytes, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (bytes[i] != 0) return false;
+    return true;
 }
 
-static void read_back(Session *session, const Request *request, const GpuBuffer *buffers, Reply *reply) {
-    GpuError error = {0};
-    for (int i = 0; i < request->buffer_count; i++) {
-        const RunBuffer *wanted = &request->buffers[i];
-        if (reply->header.damaged_buffer < 0 &&
-            !gpu_guards_intact(session->gpu, &buffers[i], &reply->header.damaged_index, &error)) {
-            if (error.message[0]) {
-                say_error(reply, &error);
-                return;
-            }
-            reply->header.damaged_buffer = i;
+// Whether everything that should have stayed zero has. What has not is for the driver to see as it is:
+// another run on it would only blur that.
+static bool has_stayed_zero(Session *session, const RunProgram *program, const GpuBuffer *buffers,
+                            Reply *reply) {
+    for (int i = 0; i < program->buffer_count; i++) {
+        const RunBuffer *wanted = &program->buffers[i];
+        GpuError error = {0};
+        if (!wanted->stays_zero || !wanted->is_read_back || wanted->bytes == 0) continue;
+        unsigned char *content = session->arena + wanted->arena_offset;
+        if (!gpu_read(session->gpu, content, &buffers[i], 0, wanted->bytes, &error)) {
+            reply_say_error(reply, &error);
+            return false;
         }
-        if (wanted->is_read_back && wanted->bytes > 0 &&
-            !gpu_read(session->gpu, session->arena + wanted->arena_offset, &buffers[i], 0, wanted->bytes,
-                      &error)) {
-            say_error(reply, &error);
-            return;
-        }
+        if (!is_zero(content, wanted->bytes)) return false;
     }
+    return true;
+}
+
+// Before another run: everything as at first but inputs, which no run may change, and what stays zero.
+static bool set_afresh(Session *session, const RunProgram *program, const GpuBuffer *buffers, Reply *reply) {
+    for (int i = 0; i < program->buffer_count; i++) {
+        const RunBuffer *wanted = &program->buffers[i];
+        GpuError error = {0};
+        if (wanted->fill == FILL_DATA || wanted->stays_zero) continue;
+        if (program_set_content(session, wanted, &buffers[i], &error)) continue;
+        reply_say_error(reply, &error);
+        return false;
+    }
+    return true;
 }
 
 static void run(Session *session, const Request *request, Reply *reply) {
-    static Prepared prepared[MAX_LAUNCHES];
-    GpuBuffer buffers[MAX_BUFFERS];
-    int made = 0;
+    static PreparedLaunch prepared[MAX_LAUNCHES];
+    const RunProgram *program = &request->program;
+    GpuBuffer buffers[MAX_BUFFERS] = {0};
     GpuError error = {0};
     reply->header.status = REPLY_DONE;
-    if (!session->gpu || !request_is_sound(session, request)) {
-        say(reply, REPLY_ERROR, "a malformed request");
+    if (!session->gpu || !program_is_sound(session, program)) {
+        reply_say(reply, REPLY_ERROR, "a malformed request");
         return;
     }
-    bool fine = allocate(session, request, buffers, &made, &error) &&
-                gpu_reset_variables(session->gpu, &error) && set_contents(session, request, buffers, &error);
+    bool fine = gpu_reset_variables(session->images[program->image], &error);
+    for (int i = 0; fine && i < program->buffer_count; i++)
+        fine = program_allocate(session, &program->buffers[i], &buffers[i], &error);
     if (!fine) {
-        say_error(reply, &error);
+        reply_say_error(reply, &error);
         // Running out of device memory is nobody's mistake in the kernel.
         if (error.finding == FINDING_NONE) reply->header.machines_fault = 1;
     }
-    for (int i = 0; fine && i < request->launch_count; i++)
-        fine = prepare(session, &request->launches[i], buffers, &prepared[i], reply);
-    if (fine && request->samples > 0)
-        time_all(session, request, buffers, prepared, reply);
-    else if (fine)
-        launch_all(session, request, prepared, reply);
-    if (fine && reply->header.status == REPLY_DONE) read_back(session, request, buffers, reply);
-    for (int i = 0; i < made; i++) {
+    for (int i = 0; fine && i < program->launch_count; i++)
+        fine = program_prepare(session->images[program->image], program, i, buffers, &prepared[i], reply);
+    if (fine) launch_all(session, request, prepared, reply);
+    for (int round = 1; fine && round < request->rounds && reply->header.status == REPLY_DONE; round++) {
+        if (!has_stayed_zero(session, program, buffers, reply)) break;
+        fine = set_afresh(session, program, buffers, reply);
+        if (fine) launch_all(session, request, prepared, reply);
+    }
+    if (fine && reply->header.status == REPLY_DONE) program_read_back(session, program, buffers, reply);
+    for (int i = 0; i < program->buffer_count; i++) {
         GpuError ignored = {0};
         if (!reply->header.context_lost) gpu_free(session->gpu, &buffers[i], &ignored);
     }
@@ -332,7 +196,7 @@ static void open_device(Session *session, Request *request, Reply *reply) {
     session->gpu =
         gpu_open((GpuKind)request->gpu_kind, request->profile[0] ? request->profile : NULL, &error);
     if (!session->gpu) {
-        say_error(reply, &error);
+        reply_say_error(reply, &error);
         reply->header.status = REPLY_ERROR;
         return;
     }
@@ -340,17 +204,28 @@ static void open_device(Session *session, Request *request, Reply *reply) {
     reply->header.info = *gpu_info(session->gpu);
 }
 
+static void forget_image(Session *session, int slot) {
+    for (int c = 1; c < IMAGE_COPIES; c++) gpu_unload(session->again[slot][c]);
+    gpu_unload(session->images[slot]);
+    session->images[slot] = NULL;
+    memset(session->again[slot], 0, sizeof session->again[slot]);
+}
+
 static void load_image(Session *session, Request *request, Reply *reply) {
     GpuError error = {0};
     request->image_name[sizeof request->image_name - 1] = '\0';
-    if (!session->gpu || !lies_in_arena(session, request->image_offset, request->image_bytes)) {
-        say(reply, REPLY_ERROR, "a malformed request");
-    } else if (gpu_load(session->gpu, session->arena + request->image_offset, request->image_bytes,
-                        request->image_name, &error)) {
-        reply->header.status = REPLY_DONE;
-    } else {
-        say_error(reply, &error);
+    if (!session->gpu || request->image < 0 || request->image >= MAX_IMAGES ||
+        !lies_in_arena(session, request->image_offset, request->image_bytes)) {
+        reply_say(reply, REPLY_ERROR, "a malformed request");
+        return;
     }
+    forget_image(session, request->image);
+    session->images[request->image] = gpu_load(session->gpu, session->arena + request->image_offset,
+                                               request->image_bytes, request->image_name, &error);
+    if (session->images[request->image])
+        reply->header.status = REPLY_DONE;
+    else
+        reply_say_error(reply, &error);
 }
 
 static bool send_reply(const Reply *reply) {
@@ -359,6 +234,13 @@ static bool send_reply(const Reply *reply) {
            answer(reply->findings, (size_t)header->finding_count * sizeof reply->findings[0]) &&
            answer(reply->lines, (size_t)header->line_count * sizeof reply->lines[0]) &&
            answer(reply->output, header->output_bytes);
+}
+
+static void end_texts(RunProgram *program) {
+    for (int i = 0; i < MAX_BUFFERS; i++)
+        program->buffers[i].name[sizeof program->buffers[i].name - 1] = '\0';
+    for (int i = 0; i < MAX_LAUNCHES; i++)
+        program->launches[i].symbol[sizeof program->launches[i].symbol - 1] = '\0';
 }
 
 int runner_main(void) {
@@ -374,18 +256,19 @@ int runner_main(void) {
         reply.header.failed_launch = -1;
         reply.header.damaged_buffer = -1;
         if (!map_arena(&session, request.arena_bytes)) {
-            say(&reply, REPLY_ERROR, "out of memory for the data");
+            reply_say(&reply, REPLY_ERROR, "out of memory for the data");
             reply.header.machines_fault = 1;
         } else if (request.kind == REQUEST_OPEN) {
             open_device(&session, &request, &reply);
         } else if (request.kind == REQUEST_LOAD) {
             load_image(&session, &request, &reply);
         } else if (request.kind == REQUEST_RUN) {
-            for (int i = 0; i < MAX_BUFFERS; i++)
-                request.buffers[i].name[sizeof request.buffers[i].name - 1] = '\0';
-            for (int i = 0; i < MAX_LAUNCHES; i++)
-                request.launches[i].symbol[sizeof request.launches[i].symbol - 1] = '\0';
+            end_texts(&request.program);
             run(&session, &request, &reply);
+        } else if (request.kind == REQUEST_TIME) {
+            end_texts(&request.program);
+            end_texts(&request.rival);
+            runner_time(&session, &request, &reply);
         } else {
             return 3;
         }

@@ -133,6 +133,12 @@ int task_find_launch(const Task *task, const char *kernel) {
     return -1;
 }
 
+bool task_hides_answers(const Task *task) {
+    for (int b = 0; b < task_buffer_count(task); b++)
+        if (task->buffers[b].hides_answer) return true;
+    return false;
+}
+
 int task_input(const Task *task) {
     if (task->input) return task_find_buffer(task, task->input);
     int count = task_buffer_count(task);

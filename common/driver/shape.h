@@ -31,6 +31,8 @@ int task_buffer_count(const Task *task);
 int task_launch_count(const Task *task);
 int task_find_buffer(const Task *task, const char *name); // -1: no such buffer
 int task_find_launch(const Task *task, const char *kernel);
+// Whether it is a table of which the right answers are not shown.
+bool task_hides_answers(const Task *task);
 int task_input(const Task *task);  // the index of .input, or of the first INPUT; -1: none
 int task_output(const Task *task); // the index of .output, or of the first output; -1: none
 int chapter_task_count(const Chapter *of);

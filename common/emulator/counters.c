@@ -133,6 +133,12 @@ static uint32_t atomic_wavefronts(const Access *a) {
     return in->operation == ATOMIC_CAS ? 2 * total : total;
 }
 
+uint32_t shared_wavefronts(const Access *a) {
+    uint32_t least;
+    bool is_atomic = a->kind == ACCESS_ATOMIC || a->kind == ACCESS_REDUCTION;
+    return is_atomic ? atomic_wavefronts(a) : wavefronts_of(a, &least);
+}
+
 static void count_global(Counters *c, const Access *a) {
     uint32_t most, lanes = (uint32_t)__builtin_popcount(a->mask);
     switch (a->kind) {

@@ -33,17 +33,24 @@ static const char usage_text[] =
     "  --arg SPEC          the next argument; one per parameter, in order:\n"
     "                        buf:BYTES        a buffer that nothing has written\n"
     "                        buf:BYTES:zero   a buffer of zeros\n"
-    "                        buf:BYTES:FILE   a buffer that starts with the bytes of FILE\n"
+    "                        buf:BYTES:FILE   a buffer that starts as FILE does\n"
     "                        i32:V u32:V i64:V u64:V f32:V f64:V\n"
-    "  --dump I:FILE       afterwards write buffer I (the argument's index, from 0) to FILE\n"
+    "  --dump I:FILE       afterwards write buffer I (argument I, from 0) to FILE\n"
     "  --json FILE         write the result as JSON\n"
     "  --profile           print counters, in all and per source line\n"
-    "  --schedule SEED     0 (default): plain; any other number: a permuted, interleaved order\n"
+    "  --schedule SEED     0 (default): plain; another number: permuted, interleaved\n"
     "  --checks LIST       all (default), none, or some of mem,init,race,sync\n"
     "  --steps N           stop after N instructions of single threads\n"
     "  --help\n"
     "\n"
-    "exit status: 0 clean, 1 findings, 2 wrong usage, 3 unsupported or no PTX\n";
+    "exit status: 0 clean, 1 findings, 2 wrong usage, 3 unsupported or no PTX\n"
+    "\n"
+    "The verdict is that of the finding which explains the others, the first of";
+
+// The order of common/driver/verdict.h, as far as findings go.
+static const char *const verdicts[] = {"RESOURCE", "LAUNCH", "OOB",     "MISALIGNED",   "FAULT",      "SYNC",
+                                       "RACE",     "UNINIT", "TIMEOUT", "OUTPUT_LIMIT", "UNSUPPORTED"};
+enum { VERDICT_COUNT = sizeof verdicts / sizeof *verdicts };
 
 typedef struct {
     char type; // 'b': buffer, 'v': value
@@ -70,6 +77,12 @@ typedef struct {
 static int usage(const char *what, const char *given) {
     fprintf(stderr, "emulate: %s%s%s\nTry: emulate --help\n", what, given ? ": " : "", given ? given : "");
     return EXIT_USAGE;
+}
+
+static void help(void) {
+    fputs(usage_text, stdout);
+    for (int i = 0; i < VERDICT_COUNT; i++) printf("%s%s", i % 6 ? " " : "\n  ", verdicts[i]);
+    putchar('\n');
 }
 
 // ---- Reading the command line -----------------------------------------------------------------------------
@@ -230,7 +243,7 @@ static int read_request(int argc, char **argv, Request *r) {
             if (!read_unsigned(optarg, UINT64_MAX, &r->launch.max_steps) || !r->launch.max_steps)
                 return 1 + usage("--steps wants a number above 0", optarg);
             break;
-        case 'h': fputs(usage_text, stdout); return 1 + EXIT_CLEAN;
+        case 'h': help(); return 1 + EXIT_CLEAN;
         default: return 1 + usage("unknown or incomplete option", optind > 0 ? argv[optind - 1] : NULL);
         }
     }
@@ -350,9 +363,9 @@ static void write_finding(JsonWriter *json, const Finding *f) {
 }
 
 static const char *overall(const EmulatorResult *result) {
-    for (int i = 0; i < result->finding_count; i++)
-        if (strcmp(finding_verdict(result->findings[i].kind), "INFO"))
-            return finding_verdict(result->findings[i].kind);
+    for (int v = 0; v < VERDICT_COUNT; v++)
+        for (int i = 0; i < result->finding_count; i++)
+            if (!strcmp(finding_verdict(result->findings[i].kind), verdicts[v])) return verdicts[v];
     return result->completed ? "PASS" : "FAULT";
 }
 

@@ -226,6 +226,7 @@ typedef struct {
     size_t argument_bytes;
     unsigned checks;             // of CHECK_*
     bool count;                  // collect counters per instruction
+    bool trace;                  // follow the launch for the time model (model.h); schedule 0
     bool flush_float_atomics;    // reserved for devices that flush subnormals in global float atomics
     uint64_t schedule;           // 0: deterministic and plain; any other: a seed
     uint64_t max_steps;          // lane instructions; 0: no limit
@@ -246,6 +247,7 @@ typedef struct {
     double seconds;             // of host time
     char *output;               // what printf wrote, NUL terminated
     size_t output_bytes;
+    struct ModelWork *work; // of model.h; NULL unless launch.trace
 } EmulatorResult;
 
 // Runs `kernel` to its end, a fatal finding, or a limit. Returns false (and fills `error`) only when the

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model_trace.h"
+
 enum {
     FRAGMENT_TURN = 512, // instructions before the next fragment of a warp gets a turn
     POLL_COST = 31,      // what a load that may be waiting for someone adds to the instructions of a turn
@@ -484,6 +486,7 @@ reload:;
             counts[in->number].thread_instructions += lanes;
             counts[in->number].float_ops += (uint64_t)lanes * in->float_ops;
         }
+        if (m->trace) trace_instruction(m->trace, w, in, mask, active);
         switch ((InstructionKind)in->kind) {
         case KIND_ALU:
             if (mask) in->alu(registers, in, mask);

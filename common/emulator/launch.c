@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "machine.h"
+#include "model_trace.h"
 
 // ---- Is the launch possible? ------------------------------------------------------------------------------
 
@@ -156,6 +157,12 @@ static bool add_observer(Machine *m, bool (*make)(Machine *, Observer *)) {
     return true;
 }
 
+static bool trace_launch(Machine *m, Observer *observer) {
+    m->result->work = calloc(1, sizeof *m->result->work);
+    m->trace = m->result->work ? trace_new(m, observer) : NULL;
+    return m->trace != NULL;
+}
+
 static void forget_races(Emulator *e) {
     for (uint64_t i = FIRST_OBJECT; i < e->object_count; i++) {
         free(e->objects[i].race);
@@ -204,6 +211,7 @@ bool emulator_launch(Emulator *e, const EmulatorKernel *kernel, const EmulatorLa
     if (ready && launch->count) ready = add_observer(m, counters_observe);
     if (ready && launch->checks & CHECK_INIT) ready = add_observer(m, initcheck_observe);
     if (ready && launch->checks & CHECK_RACE) ready = add_observer(m, racecheck_observe);
+    if (ready && launch->trace) ready = add_observer(m, trace_launch);
 
     if (!ready)
         m->out_of_memory = true;
@@ -215,6 +223,7 @@ bool emulator_launch(Emulator *e, const EmulatorKernel *kernel, const EmulatorLa
     result->lane_instructions = m->lane_steps;
     for (int i = 0; i < m->observer_count; i++)
         if (m->observers[i].end) m->observers[i].end(m->observers[i].self);
+    if (m->trace) trace_finish(m->trace, result->work);
     forget_races(e);
     for (Frame *frame = m->all_frames; frame; frame = frame->next_made) free(frame->registers);
     arena_close(&m->arena);
@@ -235,5 +244,6 @@ void emulator_result_free(EmulatorResult *result) {
     free(result->findings);
     free(result->lines);
     free(result->output);
+    free(result->work);
     *result = (EmulatorResult){0};
 }

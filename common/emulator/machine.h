@@ -20,6 +20,8 @@ typedef struct Warp Warp;
 typedef struct Frame Frame;
 typedef struct Join Join;
 typedef struct AsyncCopies AsyncCopies;
+typedef struct Trace Trace;         // model_trace.c
+typedef struct WarpClock WarpClock; // likewise
 
 // ---- Memory -----------------------------------------------------------------------------------------------
 
@@ -168,6 +170,7 @@ struct Warp {
     Memory local;        // 32 lanes of local_capacity bytes each, one after the other
     uint32_t local_capacity;
     AsyncCopies *copies; // cp.async in flight, or NULL: async.c
+    WarpClock *clock;    // where the launch is traced, else NULL
     uint32_t thread_x[WARP_SIZE], thread_y[WARP_SIZE], thread_z[WARP_SIZE];
 };
 
@@ -214,6 +217,7 @@ struct Machine {
     Observer observers[MAX_OBSERVERS];
     int observer_count;
     Counters *counts; // per instruction of the program (Instruction.number), or NULL
+    Trace *trace;     // or NULL
     uint64_t lane_steps, step_limit;
     uint64_t warp_steps; // clock
     bool stopped;        // a fatal finding, or cancelled
@@ -319,6 +323,8 @@ static inline bool random_one_in(Random *random, uint32_t n) {
 
 // Observers: each fills `observer` and returns true, or false when memory ran out.
 bool counters_observe(Machine *machine, Observer *observer);
+// Wavefronts of one access to shared memory.
+uint32_t shared_wavefronts(const Access *access);
 bool racecheck_observe(Machine *machine, Observer *observer);
 bool initcheck_observe(Machine *machine, Observer *observer);
 

@@ -195,6 +195,20 @@ static bool parse_guarded(Parser *p) {
     return parse_instruction(p, &in, &opcode);
 }
 
+// .pragma "nounroll" stands behind the label that a loop goes back to.
+static bool parse_pragma(Parser *p) {
+    static const char nounroll[] = "\"nounroll\"";
+    PtxLabel *labels = p->body_labels.items;
+    PtxLabel *last = p->body_labels.count ? &labels[p->body_labels.count - 1] : NULL;
+    for (; p->token.kind == TOKEN_STRING || parser_at(p, ','); parser_advance(p)) {
+        bool is_nounroll = p->token.kind == TOKEN_STRING && p->token.length == sizeof nounroll - 1 &&
+                           memcmp(p->token.start, nounroll, sizeof nounroll - 1) == 0;
+        if (is_nounroll && last && (size_t)last->instruction == p->body_instructions.count)
+            last->is_nounroll = true;
+    }
+    return parser_expect(p, ';', "after .pragma");
+}
+
 static bool parse_directive(Parser *p) {
     static const struct {
         const char *word;
@@ -219,10 +233,7 @@ static bool parse_directive(Parser *p) {
         if (strcmp(word, "reg") == 0) return parse_registers(p);
         if (strcmp(word, "loc") == 0) return parse_loc(p);
         if (strcmp(word, "file") == 0) return parse_file(p);
-        if (strcmp(word, "pragma") == 0) {
-            while (p->token.kind == TOKEN_STRING || parser_at(p, ',')) parser_advance(p);
-            return parser_expect(p, ';', "after .pragma");
-        }
+        if (strcmp(word, "pragma") == 0) return parse_pragma(p);
     }
     return parser_unsupported(p, &at, "'.%.100s' is not a known directive inside a function", word);
 }

@@ -163,6 +163,7 @@ typedef struct {
     const char *name;
     int instruction; // index of the first instruction after the label (may equal instruction_count)
     int line;
+    bool is_nounroll; // .pragma "nounroll" stands behind it
 } PtxLabel;
 
 // .branchtargets of brx.idx: a label of its own whose targets are labels.

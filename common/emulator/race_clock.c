@@ -5,7 +5,9 @@
 
 enum {
     FEW = 3,          // entries that a node holds without an array of its own
-    CHAIN = 64,       // nodes before a clock is flattened, and one more for each entry it then had
+    LOOSE = 64,       // a clock is flattened when its weight is more than this and
+    TIMES = 3,        // so many times the largest flat clock in it
+    LARGE_PART = 4,   // a flat clock is large when it has that part of the largest one's entries
     WARP_CODE = 1024, // keys: block, then 0 to 1023 a thread, 1024 to 1055 a warp, 1056 the block
     BLOCK_CODE = 1024 + 32,
     CODE_BITS = 11,
@@ -13,13 +15,26 @@ enum {
 };
 static const uint32_t MANY_BLOCKS = UINT32_MAX;
 
+// A clock of a history (clock_grown): the earlier ones of that history lie below it, or it is flat and knows
+// all that they do. Who walks down from it need not look at them when he meets them elsewhere.
+typedef struct {
+    uint64_t chain; // 0: none
+    uint64_t position;
+    uint64_t weight;
+} Past;
+
+// The weight of a clock is how many nodes and entries flattening it has to look at, or more. It is all that
+// keeps the work small: a clock may be below others in very many ways, so each is flattened before it is
+// heavy.
 struct Clock {
     uint32_t owners;
-    uint32_t depth;     // of nodes below; 0: flat
+    bool is_flat;
     uint32_t flat_size; // of the largest flat clock below
     uint32_t block;     // the only block that it speaks of, or MANY_BLOCKS
     uint32_t count;
-    uint64_t chain, position; // clock_grown's history; 0: none
+    bool is_of_history; // `past` is this very clock's place in it
+    Past past;          // a clock of a history, this or one below
+    uint64_t extra;     // weight besides the past's
     uint64_t visited;
     Clock *parent[2];
     Clock *link;         // of lists while flattening and dropping
@@ -98,44 +113,39 @@ static ClockEntry *scratch_of(Clocks *clocks, size_t count) {
     return clocks->scratch;
 }
 
-// Does one who walks down from `root` come to `c` anyway, or to something that stands for it? The earlier
-// clocks of root's own history lie on its way, and what one publishes there knew one of them.
-static bool is_on_the_way(const Clock *root, const Clock *c) {
-    return root && c->chain == root->chain && c->position < root->position;
+// Does one who walks down to `past` come to `c` anyway, or to something that stands for it?
+static bool is_on_the_way(const Past *past, const Clock *c) {
+    return c->is_of_history && c->past.chain == past->chain && c->past.position < past->position;
 }
 
-// Copies the entries of `c` and of all below it into the scratch array, but for those of *largest, a flat
-// one; returns how many.
-static size_t collect(Clocks *clocks, Clock *c, Clock **largest) {
+// Copies the entries of `c` and of all below it into the scratch array, but for those of large flat clocks,
+// which are in order already: they come as a list, *flats. Returns how many were copied.
+static size_t collect(Clocks *clocks, Clock *c, Clock **flats) {
     uint64_t visit = ++clocks->visits;
     size_t count = 0;
-    Clock *todo = c, *root = NULL;
+    Clock *todo = c;
     c->link = NULL;
     c->visited = visit;
-    *largest = NULL;
-    for (int i = 0; i < 2 && !root; i++)
-        if (c->chain)
-            root = c;
-        else if (c->parent[i] && c->parent[i]->chain)
-            root = c->parent[i];
+    *flats = NULL;
     while (todo) {
-        Clock *at = todo, *copied = at;
+        Clock *at = todo;
         todo = at->link;
-        if (!at->depth && (!*largest || at->count > (*largest)->count)) {
-            copied = *largest;
-            *largest = at;
+        if (at->is_flat && at->count >= c->flat_size / LARGE_PART) {
+            at->link = *flats;
+            *flats = at;
+            continue;
         }
-        if (copied && copied->count) {
-            ClockEntry *all = scratch_of(clocks, count + copied->count);
+        if (at->count) {
+            ClockEntry *all = scratch_of(clocks, count + at->count);
             if (!all) return 0;
-            memcpy(all + count, copied->entries, copied->count * sizeof *all);
-            count += copied->count;
+            memcpy(all + count, at->entries, at->count * sizeof *all);
+            count += at->count;
         }
         for (int i = 0; i < 2; i++) {
             Clock *parent = at->parent[i];
-            bool is_predecessor = i == 1 && at->chain;
-            if (!parent || parent->visited == visit || (!is_predecessor && is_on_the_way(root, parent)))
-                continue;
+            if (!parent || parent->visited == visit) continue;
+            bool is_predecessor = i == 1 && at->is_of_history;
+            if (!is_predecessor && is_on_the_way(&c->past, parent)) continue;
             parent->visited = visit;
             parent->link = todo;
             todo = parent;
@@ -152,28 +162,67 @@ static size_t add_entry(ClockEntry *entries, size_t count, ClockEntry entry) {
     return count;
 }
 
+// Two sorted arrays as one, *count long, without the earlier times of a key; NULL when memory runs out.
+static ClockEntry *merge(const ClockEntry *a, size_t a_count, const ClockEntry *b, size_t b_count,
+                         size_t *count) {
+    ClockEntry *entries = malloc((a_count + b_count + 1) * sizeof *entries);
+    size_t kept = 0;
+    for (size_t i = 0, k = 0; entries && (i < a_count || k < b_count);)
+        if (k == b_count || (i < a_count && a[i].key < b[k].key))
+            kept = add_entry(entries, kept, a[i++]);
+        else
+            kept = add_entry(entries, kept, b[k++]);
+    *count = kept;
+    return entries;
+}
+
+// Sets the weight of a clock that has its parents and entries.
+static void weigh(Clock *c) {
+    Past past = {0};
+    uint64_t extra = c->count + 1;
+    for (int i = 0; i < 2 && !c->is_flat; i++) {
+        const Clock *p = c->parent[i];
+        if (!p) continue;
+        extra += p->extra;
+        if (p->past.chain == past.chain) {
+            if (p->past.position > past.position) past = p->past;
+        } else if (p->past.weight > past.weight) {
+            extra += past.weight;
+            past = p->past;
+        } else
+            extra += p->past.weight;
+    }
+    if (c->is_of_history) {
+        c->past.weight = past.weight + extra;
+        c->extra = 0;
+    } else {
+        c->past = past;
+        c->extra = extra;
+    }
+}
+
 static void flatten(Clocks *clocks, Clock *c) {
-    if (!c->depth) return;
-    Clock *largest;
-    size_t count = collect(clocks, c, &largest), known = largest ? largest->count : 0;
-    ClockEntry *entries = malloc((count + known + 1) * sizeof *entries), *loose = clocks->scratch;
-    if (!entries || clocks->failed) {
+    if (c->is_flat) return;
+    Clock *flat;
+    size_t count = collect(clocks, c, &flat), kept = 0;
+    if (clocks->failed) return;
+    if (count) qsort(clocks->scratch, count, sizeof(ClockEntry), compare_entries);
+    ClockEntry *entries = merge(clocks->scratch, count, NULL, 0, &kept);
+    for (; flat && entries; flat = flat->link) {
+        ClockEntry *before = entries;
+        entries = merge(before, kept, flat->entries, flat->count, &kept);
+        free(before);
+    }
+    if (!entries) {
         clocks->failed = true;
-        free(entries);
         return;
     }
-    if (count) qsort(loose, count, sizeof *loose, compare_entries);
-    size_t kept = 0;
-    for (size_t i = 0, k = 0; i < count || k < known;)
-        if (k == known || (i < count && loose[i].key < largest->entries[k].key))
-            kept = add_entry(entries, kept, loose[i++]);
-        else
-            kept = add_entry(entries, kept, largest->entries[k++]);
     if (c->entries != c->few) free(c->entries);
     c->entries = entries;
     c->count = (uint32_t)kept;
     c->flat_size = (uint32_t)kept;
-    c->depth = 0;
+    c->is_flat = true;
+    weigh(c);
     for (int i = 0; i < 2; i++) clock_set(&c->parent[i], NULL);
 }
 
@@ -194,14 +243,15 @@ static Clock *node_new(Clocks *clocks, Clock *a, Clock *b) {
         const Clock *p = c->parent[i];
         if (!p) continue;
         if (p->block != c->block) c->block = MANY_BLOCKS;
-        if (p->depth >= c->depth) c->depth = p->depth + 1;
         if (p->flat_size > c->flat_size) c->flat_size = p->flat_size;
     }
     return c;
 }
 
-static void bound_depth(Clocks *clocks, Clock *c) {
-    if (c->depth > CHAIN + c->flat_size) flatten(clocks, c);
+// Of a clock that is made.
+static void bound_weight(Clocks *clocks, Clock *c) {
+    weigh(c);
+    if (c->past.weight + c->extra > LOOSE + TIMES * (uint64_t)c->flat_size) flatten(clocks, c);
 }
 
 static bool is_below(const Clock *a, const Clock *b) { return a->parent[0] == b || a->parent[1] == b; }
@@ -209,11 +259,12 @@ static bool is_below(const Clock *a, const Clock *b) { return a->parent[0] == b 
 Clock *clock_join(Clocks *clocks, Clock *a, Clock *b) {
     if (!b || a == b) return clock_keep(a);
     if (!a) return clock_keep(b);
-    if (a->chain && a->chain == b->chain) return clock_keep(a->position > b->position ? a : b);
+    if (a->is_of_history && b->is_of_history && a->past.chain == b->past.chain)
+        return clock_keep(a->past.position > b->past.position ? a : b);
     if (is_below(a, b)) return clock_keep(a);
     if (is_below(b, a)) return clock_keep(b);
     Clock *c = node_new(clocks, a, b);
-    if (c) bound_depth(clocks, c);
+    if (c) bound_weight(clocks, c);
     return c;
 }
 
@@ -233,8 +284,7 @@ Clock *clock_with(Clocks *clocks, Clock *clock, const ClockEntry *entries, int c
         if (!clock && !i) c->block = block;
         if (c->block != block) c->block = MANY_BLOCKS;
     }
-    if (!c->depth) c->depth = 1; // its entries are in no order
-    bound_depth(clocks, c);
+    bound_weight(clocks, c);
     return c;
 }
 
@@ -242,11 +292,11 @@ Clock *clock_grown(Clocks *clocks, Clock *clock, Clock *more, uint64_t *history)
     if (!more) return clock_keep(clock);
     Clock *c = node_new(clocks, more, clock);
     if (!c) return NULL;
-    bool goes_on = clock && clock->chain && clock->chain == *history;
+    bool goes_on = clock && clock->is_of_history && clock->past.chain == *history;
     if (!goes_on) *history = ++clocks->chains;
-    c->chain = *history;
-    c->position = goes_on ? clock->position + 1 : 1;
-    bound_depth(clocks, c);
+    c->is_of_history = true;
+    c->past = (Past){.chain = *history, .position = goes_on ? clock->past.position + 1 : 1};
+    bound_weight(clocks, c);
     return c;
 }
 

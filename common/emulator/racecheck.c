@@ -33,6 +33,7 @@ typedef struct {
     int32_t instruction; // number; -1: there were too many
     uint8_t kind;        // RaceKind
     bool is_atomic;      // read-modify-write
+    bool observes;       // a strong read, or an atomic that tells what it read
     bool is_volatile;    // the weak promise of C's volatile, nothing stronger
     bool many_words;
     bool of_block; // .cta scope
@@ -101,6 +102,7 @@ static uint16_t site_of(Racecheck *r, const Access *a) {
             .instruction = a->in->number,
             .kind = (uint8_t)kind,
             .is_atomic = a->kind == ACCESS_ATOMIC || a->kind == ACCESS_REDUCTION,
+            .observes = a->kind == ACCESS_ATOMIC || kind == RACE_STRONG_READ,
             .is_volatile = a->is_volatile && !(a->in->flags & IS_RELAXED),
             .many_words = many,
             .of_block = a->in->flags & SCOPE_CTA,
@@ -111,10 +113,10 @@ static uint16_t site_of(Racecheck *r, const Access *a) {
 }
 
 static const Site *site_at(const Racecheck *r, uint16_t code) {
-    static const Site unknown[4] = {{-1, RACE_READ, false, false, false, false},
-                                    {-1, RACE_STRONG_READ, false, false, false, false},
-                                    {-1, RACE_STRONG_WRITE, false, false, false, false},
-                                    {-1, RACE_WRITE, false, false, false, false}};
+    static const Site unknown[4] = {{.instruction = -1, .kind = RACE_READ},
+                                    {.instruction = -1, .kind = RACE_STRONG_READ},
+                                    {.instruction = -1, .kind = RACE_STRONG_WRITE},
+                                    {.instruction = -1, .kind = RACE_WRITE}};
     return code < 4 ? &unknown[code] : &r->sites[code / 4];
 }
 
@@ -258,6 +260,28 @@ static void check_one(const Check *c, uint64_t offset, uint32_t lanes, uint32_t 
     if (lane >= 0) report_race(c, (uint32_t)lane, offset, who, site, false);
 }
 
+// Does `lane` know of all accesses in `one`?
+static bool knows_all(const Check *c, uint32_t lane, const Readers *one) {
+    FOR_LANES(other, one->lanes) if (!knows(c, lane, one->who + other, one->time)) return false;
+    return true;
+}
+
+// Who reads what another thread wrote comes behind that write, without any fence, as far as their own address
+// goes; and an atomic that wrote it had read what was there before (PTX memory model, "Causality Order").
+// Returns those of `lanes` for which that does not settle the strong write at `at` of the list that starts
+// with `newest`.
+static uint32_t lanes_not_behind(const Check *c, uint32_t lanes, uint32_t newest, uint32_t at) {
+    const Readers *all = c->r->readers.readers;
+    uint32_t behind = 0;
+    for (uint32_t newer = newest; newer != at; newer = all[newer].next) {
+        const Site *site = site_at(c->r, all[newer].site);
+        if (site->kind == RACE_STRONG_WRITE && !site->is_atomic) behind = 0;
+        if (!site->observes) continue;
+        FOR_LANES(lane, lanes & ~behind) if (knows_all(c, lane, &all[newer])) behind |= 1u << lane;
+    }
+    return lanes & ~behind;
+}
+
 static void check_accesses(const Check *c, size_t g, uint64_t offset, uint32_t lanes) {
     const Shadow *s = c->shadow;
     if (s->access_time[g] <= c->all_time) return; // the newest of a list
@@ -267,8 +291,15 @@ static void check_accesses(const Check *c, size_t g, uint64_t offset, uint32_t l
     }
     for (uint32_t at = s->access_who[g]; at; at = c->r->readers.readers[at].next) {
         Readers one = c->r->readers.readers[at];
-        if (one.time > c->all_time)
-            FOR_LANES(lane, one.lanes) check_one(c, offset, lanes, one.who + lane, one.time, one.site);
+        const Site *site = site_at(c->r, one.site);
+        if (!races(c->site, site, block_of(one.who) == block_of(c->first))) continue;
+        uint32_t unknown = 0; // of one.lanes
+        FOR_LANES(lane, one.lanes)
+        if (unordered(c, lanes, one.who + lane, one.time) >= 0) unknown |= 1u << lane;
+        if (!unknown) continue;
+        bool is_write = site->kind == RACE_STRONG_WRITE;
+        uint32_t left = is_write ? lanes_not_behind(c, lanes, s->access_who[g], at) : lanes;
+        FOR_LANES(lane, unknown) check_one(c, offset, left, one.who + lane, one.time, one.site);
     }
 }
 
@@ -303,7 +334,8 @@ static void record_in_list(const Check *c, size_t g, uint32_t lanes) {
         uint32_t at = *link;
         Readers *one = &pool->readers[at];
         bool mine = one->who == c->first;
-        if (mine && one->time == now && one->site == c->code) { // the same access by more lanes
+        if (mine && one->time == now && one->site == c->code && at == s->access_who[g]) {
+            // the same access by more lanes, and none in between
             one->lanes |= lanes;
             return;
         }

@@ -17,9 +17,10 @@ typedef struct {
     bool (*fill)(Gpu *gpu, const GpuBuffer *buffer, uint32_t pattern, bool initialised, GpuError *error);
     bool (*set_read_only)(Gpu *gpu, const GpuBuffer *buffer, bool read_only, GpuError *error);
     bool (*guards_intact)(Gpu *gpu, const GpuBuffer *buffer, int64_t *index, GpuError *error);
-    bool (*load)(Gpu *gpu, const void *image, size_t bytes, const char *name, GpuError *error);
-    bool (*reset_variables)(Gpu *gpu, GpuError *error);
-    GpuKernel *(*find_kernel)(Gpu *gpu, const char *name, GpuError *error);
+    bool (*load)(GpuImage *image, GpuError *error); // its text, bytes and name are filled in
+    void (*unload)(GpuImage *image);
+    bool (*reset_variables)(GpuImage *image, GpuError *error);
+    GpuKernel *(*find_kernel)(GpuImage *image, const char *name, GpuError *error);
     bool (*kernel_parameters)(const GpuKernel *kernel, int *count, size_t offsets[64], size_t sizes[64]);
     void (*kernel_set_registers)(GpuKernel *kernel, int registers);
     bool (*launch)(Gpu *gpu, const GpuKernel *kernel, const GpuLaunch *launch, EmulatorResult *result,
@@ -28,16 +29,29 @@ typedef struct {
     void (*timer_free)(Gpu *gpu, GpuTimer *timer);
     bool (*timer_start)(Gpu *gpu, GpuTimer *timer, GpuError *error);
     bool (*timer_stop)(Gpu *gpu, GpuTimer *timer, GpuError *error);
+    bool (*timer_is_ahead)(Gpu *gpu, GpuTimer *timer, bool *is_ahead, GpuError *error);
     bool (*timer_seconds)(Gpu *gpu, GpuTimer *timer, double *seconds, GpuError *error);
     bool (*launch_async)(Gpu *gpu, const GpuKernel *kernel, const GpuLaunch *launch, GpuError *error);
+    bool (*fill_async)(Gpu *gpu, const GpuBuffer *buffer, uint32_t pattern, GpuError *error);
     bool (*synchronize)(Gpu *gpu, GpuError *error);
+    GpuClocks (*clocks)(Gpu *gpu, char *why, size_t why_bytes);
 } GpuFunctions;
 
 // The first member of either kind's own struct.
 struct Gpu {
     const GpuFunctions *functions;
     GpuInfo info;
-    GpuKernel *kernels; // those found in the loaded image, each once
+    GpuImage *images;
+};
+
+struct GpuImage {
+    Gpu *gpu;
+    GpuImage *next;
+    char *text; // a copy, NUL terminated, since the driver knows PTX's end by it
+    size_t bytes;
+    char name[256];
+    GpuKernel *kernels; // those found in it, each once
+    void *handle;       // CUmodule
 };
 
 struct GpuKernel {
@@ -51,11 +65,14 @@ struct GpuKernel {
 Gpu *emulator_gpu_open(const char *name, GpuError *error);
 Gpu *nvidia_gpu_open(GpuError *error);
 
+// What a program that was built without NVIDIA's cuda.h says.
+static const char nvidia_is_left_out[] __attribute__((unused)) =
+    "this program was built without NVIDIA's cuda.h and knows no GPU; run make again with nvcc";
+
 // Fills `error` as a call's fault, no kernel's. Always false.
 bool gpu_fail(GpuError *error, bool is_machines_fault, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-// Adds a kernel to gpu->kernels, or returns the one of that name that is there. NULL without memory.
-GpuKernel *gpu_keep_kernel(Gpu *gpu, const char *name, void *handle, GpuError *error);
-void gpu_forget_kernels(Gpu *gpu);
+// Adds a kernel to image->kernels. NULL without memory.
+GpuKernel *gpu_keep_kernel(GpuImage *image, const char *name, void *handle, GpuError *error);
 
 #endif

@@ -78,20 +78,25 @@ static bool guards_intact(Gpu *gpu, const GpuBuffer *buffer, int64_t *index, Gpu
 
 // ---- Images and kernels -----------------------------------------------------------------------------------
 
-static bool load(Gpu *gpu, const void *image, size_t bytes, const char *name, GpuError *error) {
+static bool load(GpuImage *image, GpuError *error) {
     EmulatorError from = {0};
-    return emulator_load(emulator_of(gpu), image, bytes, name, &from) || fail(error, &from);
+    if (image->gpu->images) return gpu_fail(error, false, "the emulator holds one image at a time");
+    return emulator_load(emulator_of(image->gpu), image->text, image->bytes, image->name, &from) ||
+           fail(error, &from);
 }
 
-static bool reset_variables(Gpu *gpu, GpuError *error) {
+// The next image takes its place.
+static void unload(GpuImage *image) { (void)image; }
+
+static bool reset_variables(GpuImage *image, GpuError *error) {
     (void)error;
-    emulator_reset_variables(emulator_of(gpu));
+    emulator_reset_variables(emulator_of(image->gpu));
     return true;
 }
 
-static GpuKernel *find_kernel(Gpu *gpu, const char *name, GpuError *error) {
-    const EmulatorKernel *found = emulator_find_kernel(emulator_of(gpu), name);
-    if (found) return gpu_keep_kernel(gpu, name, (void *)found, error);
+static GpuKernel *find_kernel(GpuImage *image, const char *name, GpuError *error) {
+    const EmulatorKernel *found = emulator_find_kernel(emulator_of(image->gpu), name);
+    if (found) return gpu_keep_kernel(image, name, (void *)found, error);
     gpu_fail(error, false, "there is no kernel %s in the image", name);
     return NULL;
 }
@@ -136,6 +141,7 @@ static bool launch(Gpu *gpu, const GpuKernel *kernel, const GpuLaunch *launch, E
                           .argument_bytes = launch->argument_bytes,
                           .checks = launch->checks,
                           .count = launch->count,
+                          .trace = launch->trace,
                           .schedule = launch->schedule,
                           .max_steps = launch->max_steps,
                           .max_output = launch->max_output};
@@ -178,6 +184,20 @@ static bool timer_seconds(Gpu *gpu, GpuTimer *timer, double *seconds, GpuError *
     return (void)gpu, (void)timer, (void)seconds, no_time(error);
 }
 
+// NOLINTNEXTLINE(readability-non-const-parameter): the type is that of the table of functions
+static bool timer_is_ahead(Gpu *gpu, GpuTimer *timer, bool *is_ahead, GpuError *error) {
+    return (void)gpu, (void)timer, (void)is_ahead, no_time(error);
+}
+
+static bool fill_async(Gpu *gpu, const GpuBuffer *buffer, uint32_t pattern, GpuError *error) {
+    return fill(gpu, buffer, pattern, true, error);
+}
+static GpuClocks clocks(Gpu *gpu, char *why, size_t why_bytes) {
+    (void)gpu;
+    snprintf(why, why_bytes, "the emulator has no clocks");
+    return GPU_CLOCKS_UNKNOWN;
+}
+
 static const GpuFunctions functions = {
     .close = close_device,
     .set_limits = set_limits,
@@ -189,6 +209,7 @@ static const GpuFunctions functions = {
     .set_read_only = set_read_only,
     .guards_intact = guards_intact,
     .load = load,
+    .unload = unload,
     .reset_variables = reset_variables,
     .find_kernel = find_kernel,
     .kernel_parameters = kernel_parameters,
@@ -198,9 +219,12 @@ static const GpuFunctions functions = {
     .timer_free = timer_free,
     .timer_start = timer_mark,
     .timer_stop = timer_mark,
+    .timer_is_ahead = timer_is_ahead,
     .timer_seconds = timer_seconds,
     .launch_async = launch_async,
+    .fill_async = fill_async,
     .synchronize = synchronize,
+    .clocks = clocks,
 };
 
 static EmulatorDevice device_like(const GpuProfile *profile) {

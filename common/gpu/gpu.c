@@ -17,6 +17,8 @@ bool gpu_fail(GpuError *error, bool is_machines_fault, const char *format, ...) 
     return false;
 }
 
+bool gpu_nvidia_present(char *why, size_t why_bytes) { return gpu_nvidia_architecture(why, why_bytes) > 0; }
+
 Gpu *gpu_open(GpuKind kind, const char *profile, GpuError *error) {
     *error = (GpuError){0};
     if (kind == GPU_EMULATOR) return emulator_gpu_open(profile, error);
@@ -28,7 +30,7 @@ Gpu *gpu_open(GpuKind kind, const char *profile, GpuError *error) {
 
 void gpu_close(Gpu *gpu) {
     if (!gpu) return;
-    gpu_forget_kernels(gpu);
+    while (gpu->images) gpu_unload(gpu->images);
     gpu->functions->close(gpu);
 }
 
@@ -107,43 +109,77 @@ bool gpu_guards_intact(Gpu *gpu, const GpuBuffer *buffer, int64_t *index, GpuErr
 
 // ---- Images and kernels -----------------------------------------------------------------------------------
 
-bool gpu_load(Gpu *gpu, const void *image, size_t bytes, const char *name, GpuError *error) {
-    *error = (GpuError){0};
-    gpu_forget_kernels(gpu);
-    return gpu->functions->load(gpu, image, bytes, name, error);
+static void free_image(GpuImage *image) {
+    while (image->kernels) {
+        GpuKernel *next = image->kernels->next;
+        free(image->kernels);
+        image->kernels = next;
+    }
+    free(image->text);
+    free(image);
 }
 
-bool gpu_reset_variables(Gpu *gpu, GpuError *error) {
+GpuImage *gpu_load(Gpu *gpu, const void *image, size_t bytes, const char *name, GpuError *error) {
     *error = (GpuError){0};
-    return gpu->functions->reset_variables(gpu, error);
+    GpuImage *made = calloc(1, sizeof *made);
+    if (made) made->text = malloc(bytes + 1);
+    if (!made || !made->text) {
+        free(made);
+        gpu_fail(error, true, "out of memory");
+        return NULL;
+    }
+    memcpy(made->text, image, bytes);
+    made->text[bytes] = '\0';
+    made->gpu = gpu;
+    made->bytes = bytes;
+    snprintf(made->name, sizeof made->name, "%s", name ? name : "the image");
+    if (!gpu->functions->load(made, error)) {
+        free_image(made);
+        return NULL;
+    }
+    made->next = gpu->images;
+    gpu->images = made;
+    return made;
 }
 
-GpuKernel *gpu_find_kernel(Gpu *gpu, const char *name, GpuError *error) {
+GpuImage *gpu_load_again(const GpuImage *image, GpuError *error) {
+    return gpu_load(image->gpu, image->text, image->bytes, image->name, error);
+}
+
+void gpu_unload(GpuImage *image) {
+    if (!image) return;
+    for (GpuImage **at = &image->gpu->images; *at; at = &(*at)->next) {
+        if (*at != image) continue;
+        *at = image->next;
+        break;
+    }
+    image->gpu->functions->unload(image);
+    free_image(image);
+}
+
+bool gpu_reset_variables(GpuImage *image, GpuError *error) {
     *error = (GpuError){0};
-    for (GpuKernel *kernel = gpu->kernels; kernel; kernel = kernel->next) {
+    return image->gpu->functions->reset_variables(image, error);
+}
+
+GpuKernel *gpu_find_kernel(GpuImage *image, const char *name, GpuError *error) {
+    *error = (GpuError){0};
+    for (GpuKernel *kernel = image->kernels; kernel; kernel = kernel->next) {
         if (strcmp(kernel->name, name) == 0) return kernel;
     }
-    return gpu->functions->find_kernel(gpu, name, error);
+    return image->gpu->functions->find_kernel(image, name, error);
 }
 
-GpuKernel *gpu_keep_kernel(Gpu *gpu, const char *name, void *handle, GpuError *error) {
+GpuKernel *gpu_keep_kernel(GpuImage *image, const char *name, void *handle, GpuError *error) {
     GpuKernel *kernel = calloc(1, sizeof *kernel);
     if (!kernel) {
         gpu_fail(error, true, "out of memory");
         return NULL;
     }
-    *kernel = (GpuKernel){.gpu = gpu, .next = gpu->kernels, .handle = handle};
+    *kernel = (GpuKernel){.gpu = image->gpu, .next = image->kernels, .handle = handle};
     snprintf(kernel->name, sizeof kernel->name, "%s", name);
-    gpu->kernels = kernel;
+    image->kernels = kernel;
     return kernel;
-}
-
-void gpu_forget_kernels(Gpu *gpu) {
-    while (gpu->kernels) {
-        GpuKernel *next = gpu->kernels->next;
-        free(gpu->kernels);
-        gpu->kernels = next;
-    }
 }
 
 bool gpu_kernel_parameters(const GpuKernel *kernel, int *count, size_t offsets[64], size_t sizes[64]) {
@@ -186,6 +222,12 @@ bool gpu_timer_stop(Gpu *gpu, GpuTimer *timer, GpuError *error) {
     return gpu->functions->timer_stop(gpu, timer, error);
 }
 
+bool gpu_timer_is_ahead(Gpu *gpu, GpuTimer *timer, bool *is_ahead, GpuError *error) {
+    *error = (GpuError){0};
+    *is_ahead = false;
+    return gpu->functions->timer_is_ahead(gpu, timer, is_ahead, error);
+}
+
 bool gpu_timer_seconds(Gpu *gpu, GpuTimer *timer, double *seconds, GpuError *error) {
     *error = (GpuError){0};
     *seconds = 0;
@@ -195,6 +237,19 @@ bool gpu_timer_seconds(Gpu *gpu, GpuTimer *timer, double *seconds, GpuError *err
 bool gpu_launch_async(Gpu *gpu, const GpuKernel *kernel, const GpuLaunch *launch, GpuError *error) {
     *error = (GpuError){0};
     return gpu->functions->launch_async(gpu, kernel, launch, error);
+}
+
+bool gpu_fill_async(Gpu *gpu, const GpuBuffer *buffer, uint32_t pattern, GpuError *error) {
+    *error = (GpuError){0};
+    if (!is_allocated(buffer, error)) return false;
+    if (buffer->misalignment % 4 != 0)
+        return gpu_fail(error, false, "the buffer %s is misaligned", buffer->name);
+    return buffer->bytes == 0 || gpu->functions->fill_async(gpu, buffer, pattern, error);
+}
+
+GpuClocks gpu_clocks(Gpu *gpu, char *why, size_t why_bytes) {
+    if (why && why_bytes) why[0] = '\0';
+    return gpu->functions->clocks(gpu, why, why_bytes);
 }
 
 bool gpu_synchronize(Gpu *gpu, GpuError *error) {

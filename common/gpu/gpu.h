@@ -13,6 +13,7 @@
 #include "../emulator/emulator.h" // Finding, Counters, EmulatorResult: the words both devices report in
 
 typedef struct Gpu Gpu;
+typedef struct GpuImage GpuImage;
 typedef struct GpuKernel GpuKernel;
 
 typedef enum { GPU_AUTO, GPU_EMULATOR, GPU_NVIDIA } GpuKind;
@@ -42,6 +43,8 @@ typedef struct {
 
 // True when an NVIDIA driver with at least one device answers; `why` (may be NULL) receives the reason not.
 bool gpu_nvidia_present(char *why, size_t why_bytes);
+// The compute capability of the first device as nvcc names it, 90 for 9.0; 0 where there is none.
+int gpu_nvidia_architecture(char *why, size_t why_bytes);
 
 // `profile` names the device that the emulator imitates (NULL: "H200"); ignored on a real GPU.
 Gpu *gpu_open(GpuKind kind, const char *profile, GpuError *error);
@@ -78,12 +81,17 @@ bool gpu_guards_intact(Gpu *gpu, const GpuBuffer *buffer, int64_t *index, GpuErr
 
 // ---- Images and kernels -----------------------------------------------------------------------------------
 
-// Loads an image in place of the one before: PTX text for the emulator; PTX or a cubin for a GPU.
-bool gpu_load(Gpu *gpu, const void *image, size_t bytes, const char *name, GpuError *error);
+// Loads an image: PTX text for the emulator, which holds one at a time; PTX or a cubin for a GPU, which holds
+// any number side by side. NULL when it cannot be loaded. Closing the device unloads what is left.
+GpuImage *gpu_load(Gpu *gpu, const void *image, size_t bytes, const char *name, GpuError *error);
+// The same once more, at another place in memory.
+GpuImage *gpu_load_again(const GpuImage *image, GpuError *error);
+// Its kernels are gone with it. NULL is allowed.
+void gpu_unload(GpuImage *image);
 // Puts every module-scope variable back to its initial value.
-bool gpu_reset_variables(Gpu *gpu, GpuError *error);
+bool gpu_reset_variables(GpuImage *image, GpuError *error);
 // The kernel of exactly that name in the image (mangled where it is), or NULL.
-GpuKernel *gpu_find_kernel(Gpu *gpu, const char *name, GpuError *error);
+GpuKernel *gpu_find_kernel(GpuImage *image, const char *name, GpuError *error);
 // Parameter layout: count, and offset and size of each, as the device sees them.
 bool gpu_kernel_parameters(const GpuKernel *kernel, int *count, size_t offsets[64], size_t sizes[64]);
 // Registers a thread uses: the GPU knows; the emulator is told (from ptxas).
@@ -100,6 +108,7 @@ typedef struct {
     // For the emulator only; a GPU ignores them.
     unsigned checks; // CHECK_* of emulator.h
     bool count;
+    bool trace; // for the time model: EmulatorResult.work
     uint64_t schedule;
     uint64_t max_steps;
     size_t max_output;
@@ -113,15 +122,34 @@ bool gpu_launch(Gpu *gpu, const GpuKernel *kernel, const GpuLaunch *launch, Emul
                 GpuError *error);
 
 // ---- Timing (a GPU only; the emulator answers false with a message) ---------------------------------------
+//
+// These calls queue work and return. What is queued runs in order, so that a region between the two marks of
+// a timer holds no wait of the host's, as long as what is queued before it keeps the device busy.
 
 typedef struct GpuTimer GpuTimer;
 bool gpu_timer_create(Gpu *gpu, GpuTimer **timer, GpuError *error);
 void gpu_timer_free(Gpu *gpu, GpuTimer *timer);
 bool gpu_timer_start(Gpu *gpu, GpuTimer *timer, GpuError *error);
 bool gpu_timer_stop(Gpu *gpu, GpuTimer *timer, GpuError *error);
-bool gpu_timer_seconds(Gpu *gpu, GpuTimer *timer, double *seconds, GpuError *error);
-// Launch without waiting, for timed regions.
+// Whether the device has not come to the timer's first mark yet: then all that was queued since was there in
+// time.
+bool gpu_timer_is_ahead(Gpu *gpu, GpuTimer *timer, bool *is_ahead, GpuError *error);
 bool gpu_launch_async(Gpu *gpu, const GpuKernel *kernel, const GpuLaunch *launch, GpuError *error);
+// Of a buffer without misalignment.
+bool gpu_fill_async(Gpu *gpu, const GpuBuffer *buffer, uint32_t pattern, GpuError *error);
+
+// Waits for all that is queued.
 bool gpu_synchronize(Gpu *gpu, GpuError *error);
+// Waits for the timer's second mark.
+bool gpu_timer_seconds(Gpu *gpu, GpuTimer *timer, double *seconds, GpuError *error);
+
+typedef enum {
+    GPU_CLOCKS_FREE,
+    GPU_CLOCKS_HELD,    // by heat, power or the hardware's own protection: what is timed now is not the GPU's
+    GPU_CLOCKS_UNKNOWN, // the device or its driver does not tell
+} GpuClocks;
+// What the management library says at this moment; `why` (may be NULL) receives what holds them, or why it is
+// not known. Nothing is ever set.
+GpuClocks gpu_clocks(Gpu *gpu, char *why, size_t why_bytes);
 
 #endif

@@ -86,6 +86,24 @@ const GpuProfile gpu_profiles[] = {
 
 const int gpu_profile_count = (int)(sizeof gpu_profiles / sizeof gpu_profiles[0]);
 
+void gpu_profile_model(const GpuProfile *profile, ModelDevice *device) {
+    const GpuInfo *info = &profile->info;
+    const ModelFigures figures = {
+        .sm_count = info->sm_count,
+        .clock_khz = profile->clock_khz,
+        .compute_major = info->compute_major,
+        .compute_minor = info->compute_minor,
+        .max_threads_per_sm = info->max_threads_per_sm,
+        .max_blocks_per_sm = info->max_blocks_per_sm,
+        .registers_per_sm = info->registers_per_sm,
+        .shared_per_sm = info->shared_per_sm,
+        .shared_reserved_per_block = info->shared_reserved_per_block,
+        .l2_bytes = info->l2_bytes,
+        .peak_gb_per_s = info->peak_gb_per_s,
+    };
+    model_device(&figures, device);
+}
+
 // The next character that counts in a name, in lower case; '\0' at the end.
 static char next_character(const char **at) {
     while (**at == ' ' || **at == '-' || **at == '_') (*at)++;

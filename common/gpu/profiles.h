@@ -2,6 +2,7 @@
 #ifndef WARPBOOK_PROFILES_H
 #define WARPBOOK_PROFILES_H
 
+#include "../emulator/model.h"
 #include "gpu.h"
 
 typedef struct {
@@ -14,6 +15,9 @@ typedef struct {
 
 extern const GpuProfile gpu_profiles[]; // the H200 first: the default
 extern const int gpu_profile_count;
+
+// What the time model knows of it.
+void gpu_profile_model(const GpuProfile *profile, ModelDevice *device);
 
 // By its name or full name, without regard to case, spaces, '-' and '_' ("rtx5090", "rtx-5090",
 // "NVIDIA GeForce RTX 5090"); NULL is the H200. NULL when there is none.

@@ -42,9 +42,11 @@ struct GpuFigures {
 };
 
 // LAUNCH(kernel) { launch->block = ...; launch->grid = ...; }
-// `launch`, `gpu` and `n` (the number of elements) are its parameters.
+// `launch`, `gpu` and `n` (the number of elements) are its parameters, and for a matrix its `rows` and
+// `columns`, which are 0 otherwise.
 #define LAUNCH(kernel)                                                                                       \
-    extern "C" __global__ void launch_##kernel(LaunchShape *launch, const GpuFigures *gpu, long long n)
+    extern "C" __global__ void launch_##kernel(LaunchShape *launch, const GpuFigures *gpu, long long n,      \
+                                               long long rows, long long columns)
 
 // How many chunks of `size` cover `total`: 0 for nothing.
 template <typename Total, typename Size> __host__ __device__ constexpr long long ceil_div(Total total, Size size) {

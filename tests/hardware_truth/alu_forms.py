@@ -1,6 +1,6 @@
 """Every form of every arithmetic instruction as a kernel of its own, for a GPU to answer.
 
-The forms are those of tests/test_alu.py. `record_alu.py` runs them on a GPU and keeps the answers;
+The forms are those of tests/alu. `record_alu.py` runs them on a GPU and keeps the answers;
 tests/test_alu_hardware.py asks the emulator the same questions.
 """
 
@@ -17,7 +17,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-import test_alu as alu  # noqa: E402
+import alu  # noqa: E402
 
 ROWS = 128  # inputs per form: four warps
 ANSWERS = HERE / "alu_answers.npz"

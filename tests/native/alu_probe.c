@@ -1,4 +1,4 @@
-// Runs one arithmetic instruction on 32 lanes, for test_alu.py: parses "add.rn.f32", asks the opcode's
+// Runs one arithmetic instruction on 32 lanes, for tests/alu: parses "add.rn.f32", asks the opcode's
 // selector, checks the operands as lowering would, lays them out as registers and calls the handler.
 #include <stdint.h>
 #include <stdio.h>

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/bandwidth.h"
 #include "driver/check.h"
 #include "driver/elements.h"
 #include "driver/goals.h"
@@ -11,6 +12,7 @@
 #include "driver/plan.h"
 #include "driver/reference.h"
 #include "driver/shape.h"
+#include "driver/statistics.h"
 #include "driver/terminal.h"
 
 static const CaseSize shapes[] = {{.rows = 3, .columns = 5}};
@@ -18,34 +20,42 @@ static const CaseSize shapes[] = {{.rows = 3, .columns = 5}};
 const Chapter chapter = {
     .number = 9,
     .name = "ch09",
-    .tasks = {{.name = "sum",
-               .buffers = {{.name = "in", .role = INPUT},
-                           {.name = "partial", .role = OUTPUT, .count = PER_BLOCK},
-                           {.name = "out", .role = OUTPUT, .count = ELEMENTS_OF("partial")}},
-               .launches = {{.kernel = "sum", .arguments = {BUFFER("in"), BUFFER("partial"), INT(COUNT_N)}}},
-               .expect = EXPECT_SUM,
-               .chain = CHAIN_BLOCK},
-              {.name = "rows",
-               .buffers = {{.name = "in", .role = INPUT},
-                           {.name = "out", .role = OUTPUT, .count = COUNT_ROWS}},
-               .launches = {{.kernel = "rows", .arguments = {BUFFER("in"), BUFFER("out"), INT(COUNT_ROWS)}}},
-               .expect = EXPECT_ROW_SUMS,
-               .sizes = shapes,
-               .size_count = 1,
-               .chain = CHAIN_ROW},
-              {.name = "transpose",
-               .buffers = {{.name = "in", .role = INPUT}, {.name = "out", .role = OUTPUT}},
-               .launches = {{.kernel = "turn", .arguments = {BUFFER("in"), BUFFER("out")}}},
-               .expect = EXPECT_TRANSPOSE,
-               .sizes = shapes,
-               .size_count = 1},
-              {.name = "add",
-               .buffers = {{.name = "a", .role = INPUT, .type = BF16, .misaligned = true},
-                           {.name = "b", .role = INPUT, .type = BF16, .misaligned = true},
-                           {.name = "c", .role = OUTPUT, .type = BF16, .misaligned = true}},
-               .launches = {{.kernel = "add",
-                             .arguments = {BUFFER("a"), BUFFER("b"), BUFFER("c"), INT(COUNT_N)}}},
-               .expect = EXPECT_ELEMENTWISE}},
+    .tasks =
+        {{.name = "sum",
+          .buffers = {{.name = "in", .role = INPUT},
+                      {.name = "partial", .role = OUTPUT, .count = PER_BLOCK},
+                      {.name = "out", .role = OUTPUT, .count = ELEMENTS_OF("partial")}},
+          .launches = {{.kernel = "sum", .arguments = {BUFFER("in"), BUFFER("partial"), INT(COUNT_N)}}},
+          .expect = EXPECT_SUM,
+          .chain = CHAIN_BLOCK},
+         {.name = "rows",
+          .buffers = {{.name = "in", .role = INPUT}, {.name = "out", .role = OUTPUT, .count = COUNT_ROWS}},
+          .launches = {{.kernel = "rows", .arguments = {BUFFER("in"), BUFFER("out"), INT(COUNT_ROWS)}}},
+          .expect = EXPECT_ROW_SUMS,
+          .sizes = shapes,
+          .size_count = 1,
+          .chain = CHAIN_ROW},
+         {.name = "transpose",
+          .buffers = {{.name = "in", .role = INPUT}, {.name = "out", .role = OUTPUT}},
+          .launches = {{.kernel = "turn", .arguments = {BUFFER("in"), BUFFER("out")}}},
+          .expect = EXPECT_TRANSPOSE,
+          .sizes =
+              shapes,
+          .size_count = 1},
+         {.name = "add",
+          .buffers = {{.name = "a", .role = INPUT, .type = BF16, .misaligned = true},
+                      {.name = "b", .role = INPUT, .type = BF16, .misaligned = true},
+                      {.name = "c", .role = OUTPUT, .type = BF16, .misaligned = true}},
+          .launches = {{.kernel = "add", .arguments = {BUFFER("a"), BUFFER("b"), BUFFER("c"), INT(COUNT_N)}}},
+          .expect = EXPECT_ELEMENTWISE},
+         {.name = "workspace",
+          .buffers =
+              {{.name = "in", .role = INPUT},
+               {.name = "out", .role = OUTPUT, .count = COUNT_ONE},
+               {.name = "ticket", .role = ZEROED, .type = U32, .count = COUNT_FIXED(2), .stays_zero = true}},
+          .launches = {{.kernel = "sum", .arguments = {BUFFER("in"), BUFFER("out"), BUFFER("ticket")}}},
+          .expect = EXPECT_SUM,
+          .chain = CHAIN_SERIAL}},
 };
 
 static int number(const char *text) { return atoi(text); }
@@ -135,7 +145,6 @@ static int evaluate(char **a) {
     measured[0].shape.launches[0] =
         (ShapeOfLaunch){.blocks = 8, .warps = 64, .threads = 2048, .block_threads = 256};
     measured[0].registers[0] = 32;
-    measured[0].bandwidth = measured[0].bandwidth_ratio = (double)__builtin_nan("");
     const GpuInfo info = {.sm_count = 132,
                           .max_threads_per_block = 1024,
                           .max_threads_per_sm = 2048,
@@ -147,6 +156,92 @@ static int evaluate(char **a) {
     GoalResult result;
     goal_evaluate(&chapter, &goal, measured, &info, &result);
     printf("%s\n%.17g\n%s\n", goal_state_word(result.state), result.value, result.words);
+    return 0;
+}
+
+// score LIMIT RATIO LOW HIGH STATE: what a goal of that share of the reference's bandwidth earns
+static int score(char **a) {
+    const Bandwidth bandwidth = {.kind = BANDWIDTH_MEASURED,
+                                 .state = (BandwidthState)number(a[4]),
+                                 .gb_per_s = 1,
+                                 .ratio = atof(a[1]),
+                                 .ratio_low = atof(a[2]),
+                                 .ratio_high = atof(a[3])};
+    const Measured measured[MAX_TASKS] = {{.bandwidth = &bandwidth}};
+    const GpuInfo info = {.sm_count = 132};
+    const Goal goal = {
+        .words = "x", .measure = "100 * bandwidth_ratio", .bound = AT_LEAST, .limit = atof(a[0])};
+    GoalResult result;
+    goal_evaluate(&chapter, &goal, measured, &info, &result);
+    printf("%s\n%.17g\n%.17g\n", goal_state_word(result.state), result.value, result.share);
+    return 0;
+}
+
+// timed TASK MEMORY N ROWS COLUMNS MAX_N: the size at which the task is timed, its .timed being N, ROWS,
+// COLUMNS
+static int timed(char **a) {
+    Task task = chapter.tasks[number(a[0])];
+    task.timed = (CaseSize){.n = atoll(a[2]), .rows = atoll(a[3]), .columns = atoll(a[4])};
+    task.max_n_gpu = atoll(a[5]);
+    const CaseSize size = timed_size(&task, strtoull(a[1], NULL, 10));
+    printf("%lld %lld %lld %d\n", size.n, size.rows, size.columns, task_has_bandwidth(&task));
+    return 0;
+}
+
+static double seven(const CaseShape *shape) { return (double)shape->size.n * 7; }
+
+// bytes TASK N ROWS BLOCKS HAS_FUNCTION
+static int bytes(char **a) {
+    Task task = chapter.tasks[number(a[0])];
+    const CaseShape shape = {.size = {.n = atoll(a[1]), .rows = atoll(a[2])},
+                             .launch_count = 1,
+                             .launches = {{.blocks = atoll(a[3])}}};
+    if (number(a[4])) task.bytes = seven;
+    printf("%.17g\n", bytes_that_must_move(&task, &shape));
+    return 0;
+}
+
+// compare COUNT: sets of COUNT times and COUNT of the reference, doubles on standard input; a line a set
+static int compare(char **a) {
+    const size_t count = (size_t)atoll(a[0]);
+    double *values = calloc(2 * count + 1, sizeof *values);
+    if (!values) return 3;
+    while (fread(values, sizeof *values, 2 * count, stdin) == 2 * count) {
+        Comparison comparison;
+        if (!compare_times(values, values + count, (int)count, &comparison)) return 3;
+        printf("%.17g %.17g %.17g %.17g %.17g\n", comparison.ratio, comparison.low, comparison.high,
+               median_of(values, (int)count), relative_error(values, (int)count));
+    }
+    free(values);
+    return 0;
+}
+
+// enough COUNT ELAPSED: whether the usual rule stops; COUNT times and COUNT of a reference on standard input
+static int enough(char **a) {
+    const size_t count = (size_t)atoll(a[0]);
+    double *values = calloc(2 * count + 1, sizeof *values);
+    if (!values || fread(values, sizeof *values, 2 * count, stdin) != 2 * count) return 3;
+    printf("%d %d\n", is_enough(&usual_stop_rule, values, values + count, (int)count, atof(a[1])),
+           is_enough(&usual_stop_rule, values, NULL, (int)count, atof(a[1])));
+    free(values);
+    return 0;
+}
+
+// beside TASK N: what the emulator looks at beside a GPU, one case a line; "N" counted on the GPU on the last
+static int print_beside(char **a) {
+    PlanOptions options = {.is_gpu = true, .n = atoll(a[1]), .schedules = -1};
+    Plan plan;
+    if (!plan_make(&chapter, &options, &plan) || !plan_add_beside(&chapter, &options, &plan)) return 3;
+    int counted_on_gpu = 0;
+    for (int i = 0; i < plan.count; i++) {
+        const Case *one = &plan.cases[i];
+        if (one->task != number(a[0])) continue;
+        counted_on_gpu += !one->is_beside && one->is_counted;
+        if (one->is_beside)
+            printf("%lld %llu %d\n", one->size.n, (unsigned long long)one->schedule, one->is_counted);
+    }
+    printf("%d\n", counted_on_gpu);
+    plan_free(&plan);
     return 0;
 }
 
@@ -193,7 +288,9 @@ int main(int count, char **arguments) {
         int (*run)(char **arguments);
     } commands[] = {{"inputs", 6, write_inputs}, {"sum", 1, sum_floats},  {"check", 5, check},
                     {"goal", 3, evaluate},       {"plan", 3, print_plan}, {"wrap", 3, wrap},
-                    {"resident", 3, resident}};
+                    {"resident", 3, resident},   {"score", 5, score},     {"timed", 6, timed},
+                    {"bytes", 5, bytes},         {"compare", 1, compare}, {"enough", 2, enough},
+                    {"beside", 2, print_beside}};
     for (size_t i = 0; count > 1 && i < sizeof commands / sizeof commands[0]; i++)
         if (strcmp(arguments[1], commands[i].name) == 0 && count == commands[i].arguments + 2)
             return commands[i].run(arguments + 2);

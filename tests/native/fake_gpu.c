@@ -1,27 +1,53 @@
 // A Gpu whose kernels are C functions, in place of common/gpu: it lets the tests show the driver a device
 // that does exactly what a test wants (a wrong sum, a race, a crash, a hang, a garbled reply) without a
-// compiler or an emulator.
+// compiler or an emulator. Its times are not the host's: every launch takes as long as the environment says.
+//
+//   FAKE_SECONDS, FAKE_REFERENCE_SECONDS   of a launch of the first image and of the second (1e-4)
+//   FAKE_NOISE                             how far they spread, as a share (0)
+//   FAKE_CLOCKS=held|half|unknown          held down always, for half of the samples, not known
+//   FAKE_PEAK                              GB/s of the memory (0: not known)
+//   FAKE_HOST=late|slow                    late until the device is kept busy for longer; always
+//   FAKE_TIMER=broken|still                marks that fail; a clock that stands still
 #include "fake_gpu.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { GUARD_BYTES = 64, GUARD = 0xa5 };
 
 struct GpuKernel {
     const FakeKernel *kernel;
+    GpuImage *image;
     int registers;
+};
+
+struct GpuImage {
+    Gpu *gpu;
+    bool is_second;
+    GpuKernel kernels[64];
+    int kernel_count;
 };
 
 struct Gpu {
     GpuInfo info;
-    GpuKernel kernels[64];
-    int kernel_count;
+    int image_count;
+    double clock; // seconds
+    double swept; // when the last sample ended
+    int samples;
 };
+
+static double number_from(const char *variable, double otherwise) {
+    const char *text = getenv(variable);
+    return text ? atof(text) : otherwise;
+}
+
+static bool is_set_to(const char *variable, const char *word) {
+    const char *text = getenv(variable);
+    return text && strcmp(text, word) == 0;
+}
 
 static bool fail(GpuError *error, const char *words) {
     *error = (GpuError){.is_machines_fault = true};
@@ -29,10 +55,14 @@ static bool fail(GpuError *error, const char *words) {
     return false;
 }
 
-bool gpu_nvidia_present(char *why, size_t why_bytes) {
+int gpu_nvidia_architecture(char *why, size_t why_bytes) {
     if (why) snprintf(why, why_bytes, "a fake has none");
-    return getenv("FAKE_GPU_PRESENT") != NULL;
+    return getenv("FAKE_GPU_PRESENT") ? 90 : 0;
 }
+
+bool gpu_nvidia_present(char *why, size_t why_bytes) { return gpu_nvidia_architecture(why, why_bytes) > 0; }
+
+bool is_fake_gpu;
 
 Gpu *gpu_open(GpuKind kind, const char *profile, GpuError *error) {
     if (getenv("FAKE_NO_DEVICE")) {
@@ -54,7 +84,10 @@ Gpu *gpu_open(GpuKind kind, const char *profile, GpuError *error) {
                           .shared_per_block_optin = 232448,
                           .shared_reserved_per_block = 1024,
                           .max_grid = {2147483647, 65535, 65535},
-                          .max_block = {1024, 1024, 64}};
+                          .max_block = {1024, 1024, 64},
+                          .l2_bytes = 1 << 16,
+                          .peak_gb_per_s = number_from("FAKE_PEAK", 0)};
+    is_fake_gpu = kind == GPU_NVIDIA;
     snprintf(gpu->info.name, sizeof gpu->info.name, "Fake %s", profile ? profile : "H200");
     return gpu;
 }
@@ -120,21 +153,36 @@ bool gpu_guards_intact(Gpu *gpu, const GpuBuffer *buffer, int64_t *index, GpuErr
     return true;
 }
 
-bool gpu_load(Gpu *gpu, const void *image, size_t bytes, const char *name, GpuError *error) {
-    (void)image, (void)bytes, (void)name, (void)error;
+GpuImage *gpu_load(Gpu *gpu, const void *text, size_t bytes, const char *name, GpuError *error) {
+    (void)text, (void)bytes;
+    GpuImage *image = calloc(1, sizeof *image);
+    if (!image) {
+        fail(error, "out of memory");
+        return NULL;
+    }
+    image->gpu = gpu;
+    image->is_second = strcmp(name, "sweep") != 0 && gpu->image_count++ == 1;
     for (const FakeKernel *kernel = fake_kernels; kernel->name; kernel++)
-        gpu->kernels[gpu->kernel_count++] = (GpuKernel){.kernel = kernel};
+        image->kernels[image->kernel_count++] = (GpuKernel){.kernel = kernel, .image = image};
+    return image;
+}
+
+GpuImage *gpu_load_again(const GpuImage *image, GpuError *error) {
+    GpuImage *again = gpu_load(image->gpu, "", 0, "sweep", error);
+    if (again) again->is_second = image->is_second;
+    return again;
+}
+
+void gpu_unload(GpuImage *image) { free(image); }
+
+bool gpu_reset_variables(GpuImage *image, GpuError *error) {
+    (void)image, (void)error;
     return true;
 }
 
-bool gpu_reset_variables(Gpu *gpu, GpuError *error) {
-    (void)gpu, (void)error;
-    return true;
-}
-
-GpuKernel *gpu_find_kernel(Gpu *gpu, const char *name, GpuError *error) {
-    for (int i = 0; i < gpu->kernel_count; i++)
-        if (strcmp(gpu->kernels[i].kernel->name, name) == 0) return &gpu->kernels[i];
+GpuKernel *gpu_find_kernel(GpuImage *image, const char *name, GpuError *error) {
+    for (int i = 0; i < image->kernel_count; i++)
+        if (strcmp(image->kernels[i].kernel->name, name) == 0) return &image->kernels[i];
     fail(error, "no such kernel");
     return NULL;
 }
@@ -177,14 +225,17 @@ bool gpu_launch(Gpu *gpu, const GpuKernel *kernel, const GpuLaunch *launch, Emul
     return false;
 }
 
+// ---- Times ------------------------------------------------------------------------------------------------
+
 struct GpuTimer {
-    double began, seconds;
+    double began, ended;
 };
 
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+// Spread evenly around 1, always in the same order.
+static double spread(void) {
+    static unsigned long long state = 1;
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return 1 + number_from("FAKE_NOISE", 0) * ((double)(state >> 11) * 0x1p-52 - 1);
 }
 
 bool gpu_timer_create(Gpu *gpu, GpuTimer **timer, GpuError *error) {
@@ -199,20 +250,27 @@ void gpu_timer_free(Gpu *gpu, GpuTimer *timer) {
 }
 
 bool gpu_timer_start(Gpu *gpu, GpuTimer *timer, GpuError *error) {
-    (void)gpu, (void)error;
-    timer->began = now();
+    (void)error;
+    timer->began = gpu->clock;
     return true;
 }
 
 bool gpu_timer_stop(Gpu *gpu, GpuTimer *timer, GpuError *error) {
-    (void)gpu, (void)error;
-    timer->seconds = now() - timer->began;
+    timer->ended = gpu->clock;
+    return is_set_to("FAKE_TIMER", "broken") ? fail(error, "the event could not be recorded") : true;
+}
+
+bool gpu_timer_is_ahead(Gpu *gpu, GpuTimer *timer, bool *is_ahead, GpuError *error) {
+    (void)error;
+    *is_ahead = !is_set_to("FAKE_HOST", "slow") &&
+                !(is_set_to("FAKE_HOST", "late") && timer->began - gpu->swept < 3e-4);
+    gpu->swept = gpu->clock;
     return true;
 }
 
 bool gpu_timer_seconds(Gpu *gpu, GpuTimer *timer, double *seconds, GpuError *error) {
     (void)gpu, (void)error;
-    *seconds = timer->seconds;
+    *seconds = timer->ended - timer->began;
     return true;
 }
 
@@ -220,10 +278,31 @@ bool gpu_launch_async(Gpu *gpu, const GpuKernel *kernel, const GpuLaunch *launch
     EmulatorResult result;
     bool fine = gpu_launch(gpu, kernel, launch, &result, error);
     emulator_result_free(&result);
+    const char *variable = kernel->image->is_second ? "FAKE_REFERENCE_SECONDS" : "FAKE_SECONDS";
+    if (!is_set_to("FAKE_TIMER", "still")) gpu->clock += number_from(variable, 1e-4) * spread();
     return fine;
+}
+
+bool gpu_fill_async(Gpu *gpu, const GpuBuffer *buffer, uint32_t pattern, GpuError *error) {
+    return gpu_fill(gpu, buffer, pattern, true, error);
 }
 
 bool gpu_synchronize(Gpu *gpu, GpuError *error) {
     (void)gpu, (void)error;
     return true;
+}
+
+GpuClocks gpu_clocks(Gpu *gpu, char *why, size_t why_bytes) {
+    gpu->samples++;
+    why[0] = '\0';
+    if (is_set_to("FAKE_CLOCKS", "unknown")) {
+        snprintf(why, why_bytes, "a fake has no clocks");
+        return GPU_CLOCKS_UNKNOWN;
+    }
+    // Both samples of a pair, or neither.
+    if (!is_set_to("FAKE_CLOCKS", "held") &&
+        !(is_set_to("FAKE_CLOCKS", "half") && (gpu->samples - 1) / 2 % 2))
+        return GPU_CLOCKS_FREE;
+    snprintf(why, why_bytes, "heat");
+    return GPU_CLOCKS_HELD;
 }

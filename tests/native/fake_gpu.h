@@ -13,4 +13,7 @@ typedef struct {
 
 extern const FakeKernel fake_kernels[]; // ends with a NULL name
 
+// Whether this process opened the fake as a GPU.
+extern bool is_fake_gpu;
+
 #endif

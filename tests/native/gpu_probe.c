@@ -2,7 +2,8 @@
 // On failure a line is "no KIND [lost] [machine]: MESSAGE" where KIND is the finding's number.
 //   open [auto|emulator|gpu]  close  info  present  limits P S  held
 //   allocate BYTES MISALIGNMENT  free  write TEXT  read  fill PATTERN  guards
-//   load TEXT  reset  find NAME  parameters  launch GRID BLOCK SHARED  async  time
+//   load TEXT  beside TEXT  reset  clocks  architecture  fill_async PATTERN  find NAME  parameters  launch
+//   GRID BLOCK SHARED  async  time
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 
 static Gpu *gpu;
 static GpuBuffer buffer;
+static GpuImage *image;
 static GpuKernel *kernel;
 static GpuError error;
 
@@ -75,6 +77,7 @@ int main(int argc, char **argv) {
         } else if (strcmp(what, "close") == 0) {
             gpu_close(gpu);
             gpu = NULL;
+            image = NULL;
             buffer = (GpuBuffer){0};
             say(true, "");
         } else if (strcmp(what, "info") == 0) {
@@ -114,12 +117,29 @@ int main(int argc, char **argv) {
             if (!good) printf("at %" PRId64 " ", index);
             say(good, "");
         } else if (strcmp(what, "load") == 0) {
-            say(gpu_load(gpu, a, strlen(a), "kernel.ptx", &error), "");
+            gpu_unload(image);
+            image = gpu_load(gpu, a, strlen(a), "kernel.ptx", &error);
+            say(image != NULL, "");
             i++;
+        } else if (strcmp(what, "beside") == 0) {
+            say(gpu_load(gpu, a, strlen(a), "beside.ptx", &error) != NULL, "");
+            i++;
+        } else if (strcmp(what, "fill_async") == 0) {
+            say(gpu_fill_async(gpu, &buffer, (uint32_t)strtoul(a, NULL, 16), &error) &&
+                    gpu_synchronize(gpu, &error),
+                "");
+            i++;
+        } else if (strcmp(what, "clocks") == 0) {
+            static const char *const kinds[] = {"free", "held", "unknown"};
+            const GpuClocks clocks = gpu_clocks(gpu, words, sizeof words);
+            printf("%s%s%s\n", kinds[clocks], words[0] ? " " : "", words);
+        } else if (strcmp(what, "architecture") == 0) {
+            const int architecture = gpu_nvidia_architecture(words, sizeof words);
+            printf("%d%s%s\n", architecture, words[0] ? " " : "", words);
         } else if (strcmp(what, "reset") == 0) {
-            say(gpu_reset_variables(gpu, &error), "");
+            say(gpu_reset_variables(image, &error), "");
         } else if (strcmp(what, "find") == 0) {
-            kernel = gpu_find_kernel(gpu, a, &error);
+            kernel = image ? gpu_find_kernel(image, a, &error) : NULL;
             if (kernel) snprintf(words, sizeof words, "%d registers", gpu_kernel_registers(kernel));
             say(kernel != NULL, words);
             i++;

@@ -51,7 +51,7 @@ int main(void) {
     BEGIN(EmulatorLaunch);
     MEMBER(EmulatorLaunch, grid), MEMBER(EmulatorLaunch, block), MEMBER(EmulatorLaunch, dynamic_shared);
     MEMBER(EmulatorLaunch, arguments), MEMBER(EmulatorLaunch, argument_bytes), MEMBER(EmulatorLaunch, checks);
-    MEMBER(EmulatorLaunch, count), MEMBER(EmulatorLaunch, flush_float_atomics),
+    MEMBER(EmulatorLaunch, count), MEMBER(EmulatorLaunch, trace), MEMBER(EmulatorLaunch, flush_float_atomics),
         MEMBER(EmulatorLaunch, schedule);
     MEMBER(EmulatorLaunch, max_steps), MEMBER(EmulatorLaunch, max_output),
         MEMBER(EmulatorLaunch, max_findings);
@@ -63,7 +63,7 @@ int main(void) {
     MEMBER(EmulatorResult, findings_total), MEMBER(EmulatorResult, counters),
         MEMBER(EmulatorResult, line_count);
     MEMBER(EmulatorResult, lines), MEMBER(EmulatorResult, lane_instructions), MEMBER(EmulatorResult, seconds);
-    MEMBER(EmulatorResult, output), MEMBER(EmulatorResult, output_bytes);
+    MEMBER(EmulatorResult, output), MEMBER(EmulatorResult, output_bytes), MEMBER(EmulatorResult, work);
     END();
     printf("}\n");
     return 0;

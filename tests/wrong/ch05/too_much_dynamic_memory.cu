@@ -38,3 +38,22 @@ __global__ void sum_shared(const float *in, float *partial, int n) {
         partial[blockIdx.x] = sum;
     }
 }
+
+// The double task, in blocks of one warp that need nothing but shuffles.
+LAUNCH(sum_shared_double) {
+    launch->block = 32;
+    launch->grid = max(1, min(ceil_div(n, 32), 8 * gpu->sm_count));
+}
+
+__global__ void sum_shared_double(const double *in, double *partial, int n) {
+    double total = 0.0;
+    for (int i = blockIdx.x * 32 + threadIdx.x; i < n; i += gridDim.x * 32) {
+        total += in[i];
+    }
+    for (int lanes = 16; lanes > 0; lanes /= 2) {
+        total += __shfl_xor_sync(0xffffffff, total, lanes);
+    }
+    if (threadIdx.x == 0) {
+        partial[blockIdx.x] = total;
+    }
+}

@@ -1,0 +1,240 @@
+"""How well the time model agrees with the record of a GPU: the report of docs/time-model.md.
+
+    python -m bench.model_report            prints the report and puts it into docs/time-model.md
+    python -m bench.model_report --fit      fits the constants of model_device.c and prints them
+
+Nothing needs a GPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench.compiling import CompileError
+from bench.gpu import GpuError
+from bench.model import (
+    BOUNDS,
+    LIMITERS,
+    Model,
+    ModelDevice,
+    Vector,
+    device_of,
+    errors,
+    fit,
+    gather,
+    is_stale,
+    leave_one_out,
+    read_record,
+)
+from bench.table import ROOT, TableError, read_table
+from grader.markers import fill
+
+DOCUMENT = ROOT / "docs" / "time-model.md"
+
+COUNTED_SIZE = 2**26  # where what ncu saw is compared: launches of 2^22 are over too soon to keep a unit busy
+BUSY = 200 / 3  # percent, as in model_time.c
+
+
+def seen_limiter(counters: dict[str, float]) -> str:
+    """What kept a launch from being faster, from what ncu saw: the busiest part, or nothing but waiting.
+
+    Atomics on one address keep one of several hundred units busy, which all together are then at 0.3 %.
+    """
+    active = counters["active_cycles"] / counters["cycles"]
+    memory = max(counters["dram_pct"], counters["l2_pct"], counters["lsu_wavefronts_pct"])
+    memory = max(memory, counters["l1_pct"] * active)
+    work = max(counters["fma_pct"], counters["alu_pct"], counters["xu_pct"]) * active
+    work = max(work, counters["issue_elapsed_pct"])
+    if max(memory, work) >= BUSY:
+        return "memory" if memory >= work else "instructions"
+    return "atomics" if counters["atomic_l2_pct"] >= 0.2 else "latency"
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """One kernel's limiter as modelled and as seen."""
+
+    name: str
+    modelled: str
+    seen: str
+
+
+def limiters(model: Model, device: ModelDevice, record: dict[str, Any]) -> list[Agreement]:
+    """Of every kernel's first pass at COUNTED_SIZE. A launch that is over at once waits, too."""
+    told = {entry["name"]: entry.get("counters", []) for entry in record["kernels"]}
+    found = []
+    for point in model.points:
+        first = point.kernel.passes[0].kernel
+        for counters in told[point.kernel.name]:
+            if point.n == counters["n"] == COUNTED_SIZE and counters["kernel"] == first:
+                name = LIMITERS[model.estimate(device, point).limiter]
+                name = "latency" if name == "launch" else name
+                found.append(Agreement(point.kernel.name, name, seen_limiter(counters)))
+    return found
+
+
+LADDER_SIZE = 2**28  # the size at which chapters are timed
+
+
+def wrong_order(model: Model, device: ModelDevice, closest: float = 1.02) -> list[tuple[str, str]]:
+    """Solutions of two chapters for one task, told apart by more than `closest`, that come in the wrong order."""
+    seconds = model.seconds(device)
+    ladder = [
+        k
+        for k, point in enumerate(model.points)
+        if point.kernel.is_solution and point.n == LADDER_SIZE and point.kernel.check in ("sum", "transpose")
+    ]
+    return [
+        (str(model.names[fast]), str(model.names[slow]))
+        for fast in ladder
+        for slow in ladder
+        if model.points[fast].kernel.check == model.points[slow].kernel.check
+        and model.measured[fast] * closest < model.measured[slow]
+        and seconds[fast] >= seconds[slow]
+    ]
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that is said of the model beside a record."""
+
+    record: dict[str, Any]
+    model: Model
+    device: ModelDevice
+    off: Vector
+    left_out: Vector
+    agreements: list[Agreement]
+    stale: list[str]
+
+    @property
+    def agreement(self) -> float:
+        """Share of the kernels whose limiter is the one seen."""
+        return sum(each.modelled == each.seen for each in self.agreements) / max(1, len(self.agreements))
+
+    def summary(self) -> str:
+        """The figures that count, as sentences."""
+        solutions = np.array([point.kernel.is_solution for point in self.model.points])
+        sizes, kernels = len(set(self.model.sizes)), len(set(self.model.names))
+        off, left_out = np.abs(self.off), np.abs(self.left_out)
+        alike = sum(each.modelled == each.seen for each in self.agreements)
+        order = wrong_order(self.model, self.device)
+        name = self.record["device"]["name"]
+        text = f"{kernels} kernels at {sizes} sizes from 2^22 on, {len(off)} times of an {name}:\n\n"
+        text += f"- mean absolute error {percent(off.mean())}, median {percent(float(np.median(off)))}; "
+        text += f"of the solutions alone {percent(off[solutions].mean())};\n"
+        text += f"- with the kernel itself left out of the fit: {percent(left_out.mean())};\n"
+        text += f"- the limiter is the one that ncu saw for {alike} of {len(self.agreements)} kernels "
+        text += f"at 2^26, {percent(self.agreement)};\n"
+        if order:
+            pairs = "; ".join(f"{fast} before {slow}" for fast, slow in order)
+            text += f"- in the wrong order at 2^28: not {pairs}.\n"
+        else:
+            text += (
+                "- the solutions of sums, and of transposes, that differ by more than 2 % at 2^28 are all "
+            )
+            text += "in the right order.\n"
+        if self.stale:
+            text += f"- changed since the record, and left out: {', '.join(self.stale)}.\n"
+        return text
+
+    def table(self) -> str:
+        """One row a kernel."""
+        sizes = sorted(set(self.model.sizes))
+        powers = [f"2^{int(n).bit_length() - 1}" for n in sizes]
+        rows = [
+            f"| kernel | n | measured, us | modelled, us | {' | '.join(powers)} | limited by |",
+            f"|---|---|--:|--:|{'--:|' * len(sizes)}---|",
+        ]
+        for name in dict.fromkeys(self.model.names):
+            own = [k for k, point in enumerate(self.model.points) if point.kernel.name == name]
+            last = own[-1]
+            point, measured = self.model.points[last], self.model.measured[last]
+            by_size = {self.model.points[k].n: f"{100 * self.off[k]:+.0f} %" for k in own}
+            words = self.model.estimate(self.device, point).words.decode()
+            cells = [
+                *(name, f"2^{point.n.bit_length() - 1}", f"{1e6 * measured:,.1f}"),
+                f"{1e6 * measured * (1 + self.off[last]):,.1f}",
+                *(by_size.get(int(n), "") for n in sizes),
+                words,
+            ]
+            rows.append(f"| {' | '.join(cells)} |")
+        return "\n".join(rows) + "\n"
+
+    def disagreements(self) -> str:
+        """Where the limiter is another one."""
+        rows = ["| kernel | modelled | seen |", "|---|---|---|"]
+        rows += [f"| {a.name} | {a.modelled} | {a.seen} |" for a in self.agreements if a.modelled != a.seen]
+        return "\n".join(rows) + "\n"
+
+    def constants(self) -> str:
+        """The device's constants as they are now."""
+        rows = ["| constant | value |", "|---|--:|"]
+        rows += [f"| `{name}` | {getattr(self.device, name):.4g} |" for name in BOUNDS]
+        return "\n".join(rows) + "\n"
+
+
+def percent(share: float) -> str:
+    """With one decimal."""
+    return f"{100 * share:.1f} %"
+
+
+def make_report(record: dict[str, Any], device: ModelDevice | None = None) -> Report:
+    """Traces all kernels of the table and looks at the model from all sides."""
+    kernels = read_table()
+    told = {entry["name"]: entry for entry in record["kernels"]}
+    model = Model(gather(record, kernels))
+    device = device or device_of(record)
+    return Report(
+        record,
+        model,
+        device,
+        errors(model, device),
+        leave_one_out(model, device),
+        limiters(model, device, record),
+        [k.name for k in kernels if k.name in told and is_stale(k, told[k.name])],
+    )
+
+
+def write_document(report: Report, path: Path = DOCUMENT) -> None:
+    """Fills the places of the document."""
+    content = {
+        "summary": report.summary(),
+        "table": report.table(),
+        "limiters": report.disagreements(),
+        "constants": report.constants(),
+    }
+    path.write_text(fill(path.read_text(), lambda place: content[place.argument]))
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="bench.model_report", description=__doc__.splitlines()[0])
+    parser.add_argument("--fit", action="store_true", help="fit the constants and print them")
+    given = parser.parse_args()
+    try:
+        record = read_record()
+        if given.fit:
+            model = Model(gather(record, read_table()))
+            device = fit(model, device_of(record))
+            for name in BOUNDS:
+                print(f"    .{name} = {getattr(device, name):.4g},")
+            print(f"mean absolute error {percent(np.abs(errors(model, device)).mean())}")
+            return 0
+        report = make_report(record)
+    except (GpuError, CompileError, TableError) as error:
+        print(f"warpbook: {error}", file=sys.stderr)
+        return 3
+    write_document(report)
+    print(report.table())
+    print(report.summary(), end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,205 @@
+"""The workbook's references as `make bench` runs them: their kernels, and what each gets."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .gpu import POISON, Device, Launch, LaunchShape, i32, u64
+from .peers import MissingError
+from .table import ROOT
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One launch. Arguments: names of buffers, or n, n64, rows, columns, blocks (of the pass before)."""
+
+    kernel: str
+    arguments: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """One solution."""
+
+    name: str
+    chapter: str
+    work: str  # the key of a class in works.py
+    passes: tuple[Pass, ...]
+    is_zeroed: bool = False  # out must be 0 before the first pass: zeroing it counts
+    leaves_partials: bool = False  # out has a float for each block of the first pass
+    is_best: bool = False  # the one that is held against the peers
+    note: str = ""
+
+
+_ROWS = ("in", "out", "rows", "columns")
+_ADD = ("in", "in2", "out", "n")
+
+REFERENCES = (
+    Reference(
+        "ch14 capstone",
+        "ch14",
+        "sum",
+        (Pass("sum", ("in", "out", "mailbox", "n64")),),
+        is_best=True,
+    ),
+    Reference(
+        "ch07 float4",
+        "ch07",
+        "sum",
+        (Pass("sum_float4", ("in", "out", "n")),),
+        leaves_partials=True,
+        note="leaves one partial sum a block",
+    ),
+    Reference(
+        "ch08 atomics",
+        "ch08",
+        "sum",
+        (Pass("sum_atomic", ("in", "out", "n")),),
+        is_zeroed=True,
+        note="zeroing counts",
+    ),
+    Reference(
+        "ch08 two passes",
+        "ch08",
+        "sum",
+        (Pass("sum_blocks", ("in", "partial", "n")), Pass("sum_partials", ("partial", "out", "blocks"))),
+        note="both launches count",
+    ),
+    Reference("ch09 a block a row", "ch09", "rows", (Pass("row_sums_block", _ROWS),), is_best=True),
+    Reference("ch09 a warp a row", "ch09", "rows", (Pass("row_sums_warp", _ROWS),)),
+    Reference("ch10 float4", "ch10", "add", (Pass("add_float4", _ADD),), is_best=True),
+    Reference("ch10 grid-stride", "ch10", "add", (Pass("add", _ADD),)),
+    Reference("ch10 bf16x2", "ch10", "add_bf16", (Pass("add_bf16", _ADD),), is_best=True),
+    Reference(
+        "ch11 several a thread", "ch11", "transpose", (Pass("transpose_several", _ROWS),), is_best=True
+    ),
+    Reference("ch11 padded tile", "ch11", "transpose", (Pass("transpose_padded", _ROWS),)),
+    Reference("ch11 tile", "ch11", "transpose", (Pass("transpose_tile", _ROWS),)),
+    Reference("ch11 naive", "ch11", "transpose", (Pass("transpose_naive", _ROWS),)),
+)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The inputs of one size: one set of buffers a slot."""
+
+    n: int
+    rows: int
+    columns: int
+    buffers: tuple[dict[str, int], ...]  # addresses of "in" and "in2"
+
+
+class Solutions:
+    """The solutions' images on a device, compiled once by the tool that ./chNN uses."""
+
+    def __init__(self, device: Device, build: Path, out: Path) -> None:
+        self.device, self._build, self._out = device, build, out
+        self._modules: dict[str, Any] = {}
+        self._scratch: dict[tuple[str, int], int] = {}
+
+    def module(self, chapter: str) -> Any:
+        """A chapter's solution, loaded."""
+        if chapter not in self._modules:
+            found = sorted((ROOT / "solutions").glob(f"{chapter}_*/kernel.cu"))
+            if not found:
+                raise MissingError(f"there is no solution of {chapter}")
+            folder = self._build / "bench" / chapter
+            compute = self.device.architecture.removeprefix("sm_")
+            done = subprocess.run(
+                [
+                    *(str(self._out / "bin" / "compile"), str(found[0].relative_to(ROOT)), str(folder)),
+                    *("--ptxas", compute, "--cubin", "--quiet"),
+                ],
+                cwd=ROOT,
+                capture_output=True,
+                text=True,
+            )
+            if done.returncode:
+                raise MissingError(f"the solution of {chapter} does not compile: {done.stdout}{done.stderr}")
+            self._modules[chapter] = self.device.load(folder / "kernel.cubin")
+        return self._modules[chapter]
+
+    def scratch(self, name: str, count: int) -> int:
+        """A buffer that outlives a case: partial sums, or a mailbox, which is 0 before and after a run."""
+        key = name, 1 << (count - 1).bit_length()
+        if key not in self._scratch:
+            self._scratch[key] = self.device.allocate(key[1])
+            self.device.fill(self._scratch[key], 0 if name == "mailbox" else POISON, key[1])
+        return self._scratch[key]
+
+    def prepare(self, reference: Reference, problem: Problem) -> Prepared:
+        """A reference on the inputs of one size."""
+        return Prepared(self, reference, problem)
+
+
+@dataclass
+class Prepared:
+    """A reference at one size: its shapes are known; outputs are still to be given."""
+
+    solutions: Solutions
+    reference: Reference
+    problem: Problem
+    shapes: list[LaunchShape] = field(default_factory=list)
+    registers: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        device, problem = self.solutions.device, self.problem
+        module = self.solutions.module(self.reference.chapter)
+        self._functions = []
+        for each in self.reference.passes:
+            n = self.shapes[-1].blocks if "blocks" in each.arguments else problem.n
+            shape = device.launch_shape(module, each.kernel, n, problem.rows, problem.columns)
+            self._functions.append(device.function(module, each.kernel, shape.shared))
+            self.shapes.append(shape)
+        self.registers = [function.registers for function in self._functions]
+
+    @property
+    def partials(self) -> int:
+        """How many sums the reference leaves, where it leaves partial ones."""
+        return self.shapes[0].blocks if self.reference.leaves_partials else 1
+
+    def enqueue(self, outputs: list[int]) -> Callable[[int], None]:
+        """All passes on the input of a slot, into the output of that slot."""
+        device, slots = self.solutions.device, []
+        for buffers, out in zip(self.problem.buffers, outputs, strict=True):
+            slots.append(
+                [
+                    Launch(device, function, shape, [self._argument(name, i, buffers, out) for name in names])
+                    for i, (function, shape, names) in enumerate(
+                        zip(
+                            self._functions,
+                            self.shapes,
+                            (each.arguments for each in self.reference.passes),
+                            strict=True,
+                        )
+                    )
+                ]
+            )
+        is_zeroed = self.reference.is_zeroed
+
+        def enqueue(slot: int) -> None:
+            if is_zeroed:
+                device.fill(outputs[slot], 0, 4)
+            for launch in slots[slot]:
+                launch()
+
+        return enqueue
+
+    def _argument(self, name: str, index: int, buffers: dict[str, int], out: int) -> Any:
+        problem = self.problem
+        if name in buffers:
+            return u64(buffers[name])
+        if name == "out":
+            return u64(out)
+        if name in ("partial", "mailbox"):
+            most = max(shape.blocks for shape in self.shapes)
+            return u64(self.solutions.scratch(name, 8 * most))
+        if name == "n64":
+            return u64(problem.n)
+        if name == "blocks":
+            return i32(self.shapes[index - 1].blocks)
+        return i32({"n": problem.n, "rows": problem.rows, "columns": problem.columns}[name])

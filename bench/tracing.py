@@ -1,0 +1,120 @@
+"""What every kernel of the table does at a size, from a few of its blocks on the emulator."""
+
+from __future__ import annotations
+
+import ctypes as c
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+from bench.compiling import compile_one, reads_register
+from bench.emulated import EmulatedDevice, ModelWork, library
+from bench.gpu import i32
+from bench.record import Bench, Prepared
+from bench.table import Kernel, Shape, TableError
+
+LEAST_BUFFER = 1 << 22  # elements
+MOST_THREADS = 1 << 14  # of a smaller grid that stands for one with two dimensions
+
+
+class ModelShape(c.Structure):
+    """ModelShape of model.h."""
+
+    _fields_ = [(name, c.c_double) for name in ("blocks", "block_threads", "registers", "shared_bytes")]
+
+
+class _Run(c.Structure):
+    _fields_ = [("blocks", c.c_uint64), ("elements", c.c_double), ("is_all_n", c.c_bool)]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One kernel at one size: what was measured, and what the model needs to know of its launches."""
+
+    kernel: Kernel
+    n: int
+    seconds: float  # measured; 0 where it was not
+    shapes: tuple[ModelShape, ...]
+    works: tuple[ModelWork, ...]
+
+
+class Tracer:
+    """The emulator with the buffers that all kernels share."""
+
+    def __init__(self, record: dict[str, Any], kernels: list[Kernel]) -> None:
+        self._lib = library()
+        figures = dict(record["device"]) | {"l2_bytes": 1 << 16}
+        self._device = EmulatedDevice(figures)
+        self._bench = Bench(self._device, LEAST_BUFFER)  # type: ignore[arg-type]
+        self._bench.prepare(kernels)
+
+    def close(self) -> None:
+        """Frees the emulator."""
+        self._device.close()
+
+    def _run(
+        self, prepared: Prepared, index: int, shape: Shape, grid: tuple[int, ...], registers: int
+    ) -> ModelWork:
+        prepared.reset()
+        self._device.tracing, self._device.work = True, []
+        function = dataclasses.replace(prepared.functions[index], registers=registers)
+        try:
+            self._device.launch(function, grid, shape.block, prepared.arguments[index], shape.shared)
+        finally:
+            self._device.tracing = False
+        return self._device.work[0]
+
+    def point(self, kernel: Kernel, n: int, seconds: float, passes: list[dict[str, Any]]) -> Point:
+        """Traces `kernel` at n; `passes` are the record's, of registers and static shared memory."""
+        shapes = self._bench.shapes(kernel, n)
+        works, told = [], []
+        for i, (shape, figures) in enumerate(zip(shapes, passes, strict=True)):
+            size = float(n if i == 0 else shapes[i - 1].blocks)
+            shared = shape.shared + figures["static_shared"]
+            told.append(ModelShape(shape.blocks, shape.block_threads, figures["registers"], shared))
+            works.append(self._whole(kernel, i, shape, size, n, figures["registers"]))
+        return Point(kernel, n, seconds, tuple(told), tuple(works))
+
+    def _whole(
+        self, kernel: Kernel, index: int, shape: Shape, size: float, n: int, registers: int
+    ) -> ModelWork:
+        runs, works = (_Run * 2)(), (ModelWork * 2)()
+        if index > 0:  # the passes behind the first are small: as they are
+            prepared = Prepared(self._bench, kernel, 1 << 16)
+            integers = kernel.integers(n, Shape((int(size), 1, 1), (1, 1, 1), 0))
+            arguments = [
+                i32(integers[name]) if name in integers else value
+                for name, value in zip(kernel.passes[index].args, prepared.arguments[index], strict=True)
+            ]
+            prepared.arguments[index] = tuple(arguments)
+            return self._run(prepared, index, shape, shape.grid, registers)
+        if shape.grid[1] > 1:
+            small = n
+            while small > LEAST_BUFFER or (small > 1 << 16 and self._threads(kernel, small) > MOST_THREADS):
+                small //= 4
+            prepared = Prepared(self._bench, kernel, small)
+            grid = prepared.shapes[0].grid
+            runs[0] = _Run(blocks=grid[0] * grid[1], elements=small)
+            works[0] = self._run(prepared, 0, shape, grid, registers)
+            count = 1
+        else:
+            entry = kernel.passes[index].kernel
+            reads_grid = reads_register(compile_one(kernel.source), entry, "%nctaid")
+            threads = c.c_uint64(shape.block_threads)
+            count = self._lib.model_plan(
+                c.c_uint64(shape.blocks), threads, c.c_double(size), c.c_bool(reads_grid), runs
+            )
+            for k in range(count):
+                elements = max(1, int(runs[k].elements))
+                if elements > LEAST_BUFFER:
+                    raise TableError(f"{kernel.name}: {elements} elements are too many to emulate")
+                prepared = Prepared(self._bench, kernel, elements, n if runs[k].is_all_n else None)
+                works[k] = self._run(prepared, 0, shape, (runs[k].blocks, 1, 1), registers)
+        whole = ModelWork()
+        self._lib.model_whole(
+            *(runs, works, count, c.c_uint64(shape.blocks), c.c_double(size), c.byref(whole))
+        )
+        return whole
+
+    def _threads(self, kernel: Kernel, n: int) -> int:
+        return self._bench.shapes(kernel, n)[0].threads

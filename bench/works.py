@@ -1,0 +1,573 @@
+"""What is measured: sums, row sums, vector adds, a transpose. Inputs, right answers, and who takes part."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import stats
+from .gpu import POISON, Device, GpuError, Launch, LaunchShape, i32, i64, u32, u64
+from .peers import Library, MissingError, Torch, Triton, one_line
+from .references import REFERENCES, Prepared, Problem, Reference, Solutions
+from .timing import Contender, Effort, Timer
+
+CLOSE = 1e-4  # of the sum itself: what the rounding of any sensible order of additions stays far below
+EXACT = 1 << 24  # a float counts to here
+FLOOR = "empty launch"
+
+
+@dataclass
+class Tools:
+    """What every work needs, and the peers that were found."""
+
+    device: Device
+    support: Any  # the module of support.cu
+    solutions: Solutions
+    timer: Timer
+    libraries: list[Library] = field(default_factory=list)  # the newest CCCL first
+    torch: Torch | None = None
+    triton: Triton | None = None
+    missing: dict[str, str] = field(default_factory=dict)
+
+    def launch(self, kernel: str, arguments: list[Any], blocks: int = 0) -> None:
+        """A kernel of support.cu over everything."""
+        grid = blocks or 8 * self.device.figures["sm_count"]
+        Launch(
+            self.device,
+            self.device.function(self.support, kernel),
+            LaunchShape((grid, 1, 1), (256, 1, 1)),
+            arguments,
+        )()
+
+    @functools.cached_property
+    def counter(self) -> int:
+        """The address of eight bytes."""
+        return self.device.allocate(256)
+
+    def count(self, kernel: str, arguments: list[Any]) -> bytes:
+        """The eight bytes that a kernel of support.cu adds up."""
+        self.device.fill(self.counter, 0, 8)
+        self.launch(kernel, [u64(self.counter), *arguments])
+        return self.device.read(self.counter, 8)
+
+
+@dataclass(frozen=True)
+class Size:
+    """One problem."""
+
+    n: int
+    rows: int = 0
+    columns: int = 0
+
+
+Maker = Callable[[], Contender]
+
+
+class Work:
+    """One size of one work, with its buffers on the device. Subclasses say what it is."""
+
+    key: str
+    title: str
+    element: str = "f32"
+    flops: float  # of one element
+    input_names: tuple[str, ...] = ("in",)
+
+    def __init__(self, tools: Tools, size: Size, slots: int) -> None:
+        self.tools, self.size, self.slots = tools, size, slots
+        self._allocated: list[int] = []
+        width = self.element_bytes
+        self._shared: dict[int, list[int]] = {}  # outputs by their number of elements
+        self._left: dict[int, int] = {}  # how many elements are left at an output
+        inputs = [{name: self.allocate(width * size.n) for name in self.input_names} for _ in range(slots)]
+        self.problem = Problem(size.n, size.rows, size.columns, tuple(inputs))
+
+    @classmethod
+    def sizes(cls, *, quick: bool) -> list[Size]:
+        """The problems that are measured."""
+        raise NotImplementedError
+
+    @classmethod
+    def bytes_of(cls, size: Size) -> int:
+        """What must move, whatever does the work: every input once, every output once."""
+        raise NotImplementedError
+
+    @property
+    def element_bytes(self) -> int:
+        """Of one element."""
+        return 2 if self.element == "bf16" else 4
+
+    @property
+    def output_count(self) -> int:
+        """Elements of the output of one problem."""
+        raise NotImplementedError
+
+    def fill(self) -> None:
+        """Makes inputs with which every right result is right to the bit."""
+        raise NotImplementedError
+
+    def fill_for_timing(self) -> None:
+        """Makes the inputs that are timed, where those of `fill` are not a user's."""
+
+    def wrong(self, outputs: list[int]) -> str:
+        """What is wrong with the outputs of all slots; "" when nothing is."""
+        raise NotImplementedError
+
+    def count_wrong(self, kernel: str, outputs: list[int], sizes: list[Any]) -> str:
+        """The words for the wrong elements that a kernel of support.cu counts."""
+        for buffers, out in zip(self.problem.buffers, outputs, strict=True):
+            arguments = [*(u64(buffers[name]) for name in self.input_names), u64(out), *sizes]
+            (count,) = struct.unpack("<Q", self.tools.count(kernel, arguments))
+            if count:
+                return f"{count:,} of {self.output_count:,} are wrong"
+        return ""
+
+    def peers(self) -> Iterator[tuple[str, Maker]]:
+        """Names, and what makes a contender of each or raises MissingError."""
+        raise NotImplementedError
+
+    # ---- Buffers -----------------------------------------------------------------------------------------
+
+    def allocate(self, count: int) -> int:
+        """Device memory until `close`."""
+        self._allocated.append(self.tools.device.allocate(count))
+        return self._allocated[-1]
+
+    def close(self) -> None:
+        """Gives all memory back."""
+        while self._allocated:
+            self.tools.device.free(self._allocated.pop())
+
+    # ---- Contenders --------------------------------------------------------------------------------------
+
+    def contenders(self) -> tuple[list[Contender], dict[str, str]]:
+        """Everyone who can take part, and why the others cannot."""
+        makers: list[tuple[str, Maker]] = [
+            (each.name, functools.partial(self._reference, each))
+            for each in REFERENCES
+            if each.work == self.key
+        ]
+        made, missing = [], {}
+        for name, maker in (*makers, *self.peers()):
+            try:
+                made.append(maker())
+            except Exception as error:
+                missing[name] = one_line(error)
+        return made, missing
+
+    def _reference(self, reference: Reference) -> Contender:
+        prepared: Prepared = self.tools.solutions.prepare(reference, self.problem)
+        count = prepared.partials if reference.leaves_partials else self.output_count
+        outputs = self.outputs(count)
+        return self.contender(
+            reference.name, prepared.enqueue(outputs), outputs, role="reference", note=reference.note
+        )
+
+    def outputs(self, count: int = 0) -> list[int]:
+        """An output of `count` elements for each slot, the same for all: where memory lies may matter."""
+        count = count or self.output_count
+        if count not in self._shared:
+            size = max(4, self.element_bytes * count)
+            self._shared[count] = [self.allocate(size) for _ in range(self.slots)]
+            self._left.update(dict.fromkeys(self._shared[count], count))
+        return self._shared[count]
+
+    def contender(
+        self,
+        name: str,
+        enqueue: Callable[[int], None],
+        outputs: list[int],
+        *,
+        role: str = "peer",
+        note: str = "",
+    ) -> Contender:
+        """A contender that writes `outputs`, which are poisoned before every sample."""
+        device, size = self.tools.device, max(4, self._left[outputs[0]] * self.element_bytes)
+
+        def reset() -> None:
+            for out in outputs:
+                device.fill(out, POISON, size)
+
+        return Contender(name, role, enqueue, reset, lambda: self.wrong(outputs), note=note)
+
+    def torch(self) -> Torch:
+        """PyTorch, or MissingError."""
+        if not self.tools.torch:
+            raise MissingError(self.tools.missing.get("PyTorch", "PyTorch is not installed"))
+        return self.tools.torch
+
+    def newest(self) -> Library:
+        """CUB and thrust of the newest CCCL, or MissingError."""
+        if not self.tools.libraries:
+            raise MissingError(self.tools.missing.get("CUB", "there is no CUB"))
+        return self.tools.libraries[0]
+
+    def through_library(
+        self, name: str, library: Library, function: str, sizes: tuple[Any, ...], note: str = ""
+    ) -> Contender:
+        """A function of peers.cu: room, its bytes, input, output, sizes."""
+        count = library.room(self.size.n, self.size.rows)
+        room, outputs = self.allocate(count), self.outputs()
+        calls = [
+            library.call(function, room, count, buffers["in"], out, *sizes)
+            for buffers, out in zip(self.problem.buffers, outputs, strict=True)
+        ]
+        return self.contender(name, lambda slot: calls[slot](), outputs, note=note)
+
+
+# ---- Sums ------------------------------------------------------------------------------------------------
+
+
+class Sum(Work):
+    """The sum of n floats."""
+
+    key = "sum"
+    title = "Sum of n floats"
+    flops = 1.0
+
+    @classmethod
+    def sizes(cls, *, quick: bool) -> list[Size]:
+        """2^10, 2^12 ... 2^28, 2^29, 2^30."""
+        return [Size(2**k) for k in ((12, 20, 26) if quick else (*range(10, 29, 2), 29, 30))]
+
+    @classmethod
+    def bytes_of(cls, size: Size) -> int:
+        """Every element, and one sum."""
+        return 4 * (size.n + 1)
+
+    @property
+    def output_count(self) -> int:
+        """One sum."""
+        return 1
+
+    def fill(self) -> None:
+        """Whole numbers with sum|x| <= 2^24; from 2^24 elements on most are 0."""
+        n = self.size.n
+        most, one_in = min(1000, max(1, EXACT // n)), max(1, 2 * n // EXACT)
+        self._fill("fill_whole", [i32(most), i32(one_in)], is_exact=True)
+
+    def fill_for_timing(self) -> None:
+        """Uniform in [0, 1): no zeros that memory could make light of."""
+        self._fill("fill_uniform", [], is_exact=False)
+
+    def _fill(self, kernel: str, arguments: list[Any], *, is_exact: bool) -> None:
+        self._is_exact, self._expected, count = is_exact, [], i64(self.size.n)
+        for slot, buffers in enumerate(self.problem.buffers):
+            at = u64(buffers["in"])
+            self.tools.launch(kernel, [at, count, *arguments, u32(2 * slot + 1)])
+            self._expected.append(struct.unpack("<d", self.tools.count("add_up", [at, count]))[0])
+
+    def wrong(self, outputs: list[int]) -> str:
+        """The sums, to the bit or within the rounding of any sensible order."""
+        for out, expected in zip(outputs, self._expected, strict=True):
+            count = self._left[out]
+            found = sum(struct.unpack(f"<{count}f", self.tools.device.read(out, 4 * count)))
+            if complaint := wrong_sum(found, expected, is_exact=self._is_exact):
+                return complaint
+        return ""
+
+    def peers(self) -> Iterator[tuple[str, Maker]]:
+        """CUB twice, thrust, PyTorch; and what no launch is below."""
+        yield FLOOR, self._nothing
+        yield "CUB", lambda: self._cub("CUB", self.newest(), "peers_cub_sum")
+        yield "CUB, not guaranteed", self._not_guaranteed
+        for library in self.tools.libraries[1:]:
+            name = f"CUB {library.version}"
+            yield name, functools.partial(self._cub, name, library, "peers_cub_sum")
+        yield "thrust::reduce", self._thrust
+        yield "torch.sum", self._torch
+
+    def _nothing(self) -> Contender:
+        function = self.tools.device.function(self.tools.support, "nothing")
+        launch = Launch(self.tools.device, function, LaunchShape((1, 1, 1), (32, 1, 1)), [])
+        return Contender(FLOOR, "floor", lambda _slot: launch(), note="a kernel that does nothing")
+
+    def _cub(self, name: str, library: Library, function: str) -> Contender:
+        return self.through_library(name, library, function, (self.size.n,))
+
+    def _not_guaranteed(self) -> Contender:
+        library = self.newest()
+        if not library.has_not_guaranteed:
+            raise MissingError(f"CUB {library.version} has none; CCCL 3.2 is the first that does")
+        return self._cub("CUB, not guaranteed", library, "peers_cub_sum_not_guaranteed")
+
+    def _thrust(self) -> Contender:
+        """Its result is on the host, which waits for it: that is what its user gets."""
+        library, n, slots = self.newest(), self.size.n, self.slots
+        count = library.room(n)
+        room = self.allocate(count)
+        results = (ctypes.c_float * slots)()
+        first = ctypes.addressof(results)
+        calls = [
+            library.call("peers_thrust_sum", room, count, buffers["in"], first + 4 * slot, n)
+            for slot, buffers in enumerate(self.problem.buffers)
+        ]
+
+        def reset() -> None:
+            ctypes.memset(first, 0xFF, 4 * slots)
+
+        def check() -> str:
+            found = zip(results, self._expected, strict=True)
+            return next(
+                (words for got, want in found if (words := wrong_sum(got, want, is_exact=self._is_exact))), ""
+            )
+
+        return Contender(
+            "thrust::reduce",
+            "peer",
+            lambda slot: calls[slot](),
+            reset,
+            check,
+            is_synchronous=True,
+            note="its result is on the host: the copy there and the wait count",
+        )
+
+    def _torch(self) -> Contender:
+        torch, outputs = self.torch(), self.outputs()
+        total = torch.module.sum
+        pairs = [
+            (torch.tensor(buffers["in"], (self.size.n,)), torch.tensor(out, (1,)).reshape(()))
+            for buffers, out in zip(self.problem.buffers, outputs, strict=True)
+        ]
+
+        def enqueue(slot: int) -> None:
+            total(pairs[slot][0], dim=0, out=pairs[slot][1])
+
+        return self.contender("torch.sum", enqueue, outputs)
+
+
+def wrong_sum(found: float, expected: float, *, is_exact: bool) -> str:
+    """Complains about a sum, a NaN included."""
+    if found == expected or (not is_exact and abs(found - expected) <= CLOSE * abs(expected)):
+        return ""
+    return f"the sum is {found}, not {expected}"
+
+
+# ---- Row sums --------------------------------------------------------------------------------------------
+
+
+class Rows(Work):
+    """The sum of every row of a matrix."""
+
+    key = "rows"
+    title = "Sums of rows"
+    flops = 1.0
+
+    @classmethod
+    def sizes(cls, *, quick: bool) -> list[Size]:
+        """65,536 rows of 2,048."""
+        return [Size(rows * 2048, rows, 2048) for rows in ((4096,) if quick else (65536,))]
+
+    @classmethod
+    def bytes_of(cls, size: Size) -> int:
+        """Every element, and one sum a row."""
+        return 4 * (size.n + size.rows)
+
+    @property
+    def output_count(self) -> int:
+        """One sum a row."""
+        return self.size.rows
+
+    def fill(self) -> None:
+        """Whole numbers up to 1000: the sum of a row is exact in any order."""
+        for slot, buffers in enumerate(self.problem.buffers):
+            arguments = [u64(buffers["in"]), i64(self.size.n), i32(1000), i32(1), u32(2 * slot + 1)]
+            self.tools.launch("fill_whole", arguments)
+
+    def wrong(self, outputs: list[int]) -> str:
+        """How many rows."""
+        return self.count_wrong("wrong_rows", outputs, [i64(self.size.rows), i32(self.size.columns)])
+
+    def peers(self) -> Iterator[tuple[str, Maker]]:
+        """CUB's segments of one length, and PyTorch."""
+        yield "CUB segmented", self._cub
+        yield "torch.sum(dim=1)", self._torch
+
+    def _cub(self) -> Contender:
+        sizes = (self.size.rows, self.size.columns)
+        return self.through_library("CUB segmented", self.newest(), "peers_cub_row_sums", sizes)
+
+    def _torch(self) -> Contender:
+        torch, outputs = self.torch(), self.outputs()
+        total = torch.module.sum
+        pairs = [
+            (
+                torch.tensor(buffers["in"], (self.size.rows, self.size.columns)),
+                torch.tensor(out, (self.size.rows,)),
+            )
+            for buffers, out in zip(self.problem.buffers, outputs, strict=True)
+        ]
+
+        def enqueue(slot: int) -> None:
+            total(pairs[slot][0], dim=1, out=pairs[slot][1])
+
+        return self.contender("torch.sum(dim=1)", enqueue, outputs)
+
+
+# ---- Vector add ------------------------------------------------------------------------------------------
+
+
+class Add(Work):
+    """c = a + b in float."""
+
+    key = "add"
+    title = "Vector add, float"
+    flops = 1.0
+    input_names = ("in", "in2")
+
+    @classmethod
+    def sizes(cls, *, quick: bool) -> list[Size]:
+        """2^20, 2^22 ... 2^28."""
+        return [Size(2**k) for k in ((24,) if quick else range(20, 29, 2))]
+
+    @classmethod
+    def bytes_of(cls, size: Size) -> int:
+        """Two vectors in, one out."""
+        return 3 * (2 if cls.element == "bf16" else 4) * size.n
+
+    @property
+    def output_count(self) -> int:
+        """As many as elements."""
+        return self.size.n
+
+    def fill(self) -> None:
+        """Uniform floats, or bfloat16 whose sums a float holds."""
+        kernel = "fill_bf16" if self.element == "bf16" else "fill_uniform"
+        for slot, buffers in enumerate(self.problem.buffers):
+            for i, at in enumerate(buffers.values()):
+                self.tools.launch(kernel, [u64(at), i64(self.size.n), u32(2 * slot + i + 1)])
+
+    def wrong(self, outputs: list[int]) -> str:
+        """How many elements; every one must be rounded right."""
+        return self.count_wrong(f"wrong_add_{self.element}", outputs, [i64(self.size.n)])
+
+    def peers(self) -> Iterator[tuple[str, Maker]]:
+        """PyTorch, and Triton in its usual form and in the best of several."""
+        yield "torch.add", self._torch
+        yield "Triton", lambda: self._triton("Triton", [Triton.usual])
+        yield "Triton, tuned", lambda: self._triton("Triton, tuned", list(Triton.tried))
+
+    def _tensors(self, outputs: list[int]) -> list[tuple[Any, Any, Any]]:
+        torch, shape = self.torch(), (self.size.n,)
+
+        def tensor(address: int) -> Any:
+            return torch.tensor(address, shape, self.element)
+
+        return [
+            (tensor(buffers["in"]), tensor(buffers["in2"]), tensor(out))
+            for buffers, out in zip(self.problem.buffers, outputs, strict=True)
+        ]
+
+    def _torch(self) -> Contender:
+        outputs = self.outputs()
+        tensors, add = self._tensors(outputs), self.torch().module.add
+
+        def enqueue(slot: int) -> None:
+            a, b, c = tensors[slot]
+            add(a, b, out=c)
+
+        return self.contender("torch.add", enqueue, outputs)
+
+    def _triton(self, name: str, configs: list[tuple[int, int]]) -> Contender:
+        """The fastest of the configurations, each timed a few times with a cold L2."""
+        if not self.tools.triton:
+            raise MissingError(self.tools.missing.get("Triton", "Triton is not installed"))
+        triton, outputs = self.tools.triton, self.outputs()
+        tensors = self._tensors(outputs)
+
+        def with_config(config: tuple[int, int]) -> Contender:
+            block, warps = config
+            calls = [triton.call(*three, self.size.n, config) for three in tensors]
+            note = f"{block:,} elements and {warps} warps a program"
+            return self.contender(name, lambda slot: calls[slot](), outputs, note=note)
+
+        tried = [with_config(config) for config in configs]
+        if len(tried) == 1:
+            return tried[0]
+        named = {each.note: each for each in tried}
+        several = [Contender(note, "peer", each.enqueue) for note, each in named.items()]
+        results = self.tools.timer.measure(several, self.slots, Effort(10, 20, 0.01, 0.5), cold=True)
+        medians = {note: stats.median(each.seconds) for note, each in results.items() if each.seconds}
+        if not medians:
+            raise GpuError(next(each.error or "no sample" for each in results.values()))
+        return named[min(medians, key=lambda note: medians[note])]
+
+
+class AddBf16(Add):
+    """c = a + b in bfloat16."""
+
+    key = "add_bf16"
+    title = "Vector add, bfloat16"
+    element = "bf16"
+
+
+# ---- Transpose -------------------------------------------------------------------------------------------
+
+
+class Transpose(Work):
+    """A matrix turned over."""
+
+    key = "transpose"
+    title = "Transpose"
+    flops = 0.0
+
+    @classmethod
+    def sizes(cls, *, quick: bool) -> list[Size]:
+        """16,384 x 16,384."""
+        return [Size(side * side, side, side) for side in ((4096,) if quick else (16384,))]
+
+    @classmethod
+    def bytes_of(cls, size: Size) -> int:
+        """One matrix in, one out."""
+        return 8 * size.n
+
+    @property
+    def output_count(self) -> int:
+        """As many as elements."""
+        return self.size.n
+
+    def fill(self) -> None:
+        """Uniform floats."""
+        for slot, buffers in enumerate(self.problem.buffers):
+            self.tools.launch("fill_uniform", [u64(buffers["in"]), i64(self.size.n), u32(slot + 1)])
+
+    def wrong(self, outputs: list[int]) -> str:
+        """How many elements are not where they belong."""
+        return self.count_wrong("wrong_transpose", outputs, [i64(self.size.rows), i64(self.size.columns)])
+
+    def peers(self) -> Iterator[tuple[str, Maker]]:
+        """The copy of as many bytes, and PyTorch."""
+        yield "cudaMemcpy", self._copy
+        yield "torch .t() copy", self._torch
+
+    def _copy(self) -> Contender:
+        library, outputs, count = self.newest(), self.outputs(), 4 * self.size.n
+        calls = [
+            library.call("peers_copy", buffers["in"], out, count)
+            for buffers, out in zip(self.problem.buffers, outputs, strict=True)
+        ]
+        made = self.contender(
+            "cudaMemcpy", lambda slot: calls[slot](), outputs, note="device to device, nothing is turned over"
+        )
+        made.check = lambda: self.count_wrong("wrong_copy", outputs, [i64(self.size.n)])
+        return made
+
+    def _torch(self) -> Contender:
+        torch, outputs = self.torch(), self.outputs()
+        rows, columns = self.size.rows, self.size.columns
+        pairs = [
+            (torch.tensor(buffers["in"], (rows, columns)).t(), torch.tensor(out, (columns, rows)))
+            for buffers, out in zip(self.problem.buffers, outputs, strict=True)
+        ]
+
+        def enqueue(slot: int) -> None:
+            turned, out = pairs[slot]
+            out.copy_(turned)
+
+        return self.contender("torch .t() copy", enqueue, outputs)
+
+
+WORKS: tuple[type[Work], ...] = (Sum, Rows, Add, AddBf16, Transpose)

@@ -1,0 +1,103 @@
+// Chapter 11: a matrix turned over, one access at a time.
+#include "chapter.h"
+
+// Neither side a multiple of a tile's, one that is, tiles that are all edge, and nothing at all.
+static const CaseSize matrices[] = {
+    {.rows = 0, .columns = 5},     {.rows = 7, .columns = 0},       {.rows = 1, .columns = 1},
+    {.rows = 1, .columns = 5},     {.rows = 6, .columns = 1},       {.rows = 2, .columns = 3},
+    {.rows = 8, .columns = 33},    {.rows = 31, .columns = 33},     {.rows = 32, .columns = 32},
+    {.rows = 33, .columns = 31},   {.rows = 33, .columns = 33},     {.rows = 100, .columns = 100},
+    {.rows = 40, .columns = 25},   {.rows = 1, .columns = 1025},    {.rows = 1030, .columns = 1},
+    {.rows = 64, .columns = 96},   {.rows = 3, .columns = 4099},    {.rows = 257, .columns = 129},
+    {.rows = 100, .columns = 650}, {.rows = 1024, .columns = 1024}, {.rows = 4099, .columns = 2053},
+};
+
+#define TRANSPOSE(task_name, kernel_name)                                                                    \
+    {                                                                                                        \
+        .name = task_name, .buffers = {{.name = "in", .role = INPUT}, {.name = "out", .role = OUTPUT}},      \
+        .launches = {{.kernel = kernel_name,                                                                 \
+                      .arguments = {BUFFER("in"), BUFFER("out"), INT(COUNT_ROWS), INT(COUNT_COLUMNS)}}},     \
+        .expect = EXPECT_TRANSPOSE, .sizes = matrices, .size_count = sizeof matrices / sizeof matrices[0],   \
+        .max_n = 1 << 20, .schedules = 2, .counted = {.rows = 1024, .columns = 1024},                        \
+        .timed = {.rows = 16384, .columns = 16384},                                                          \
+    }
+
+const Chapter chapter = {
+    .number = 11,
+    .name = "ch11",
+    .title = "Transpose",
+    .points = 10,
+    .tasks = {TRANSPOSE("naive", "transpose_naive"), TRANSPOSE("tile", "transpose_tile"),
+              TRANSPOSE("padded tile", "transpose_padded"),
+              TRANSPOSE("several a thread", "transpose_several")},
+    .goals =
+        {
+            {
+                .words = "sectors per load request",
+                .measure = "global_ld_sectors / global_ld_requests",
+                .bound = AT_MOST,
+                .limit = 4,
+                .points = 1,
+                .task = "tile",
+                .why = "Each load of a warp fetches more 32-byte sectors than its 32 floats fill.",
+            },
+            {
+                .words = "sectors per store request",
+                .measure = "global_st_sectors / global_st_requests",
+                .bound = AT_MOST,
+                .limit = 4,
+                .points = 1,
+                .task = "tile",
+                .why = "Each store of a warp touches more 32-byte sectors than its 32 floats fill.",
+            },
+            {
+                .words = "bank conflicts of the padded tile",
+                .measure = "shared_ld_conflicts + shared_st_conflicts",
+                .bound = EXACTLY,
+                .limit = 0,
+                .points = 2,
+                .task = "padded tile",
+                .why = "Lanes that want different words of one bank are served one after the other.",
+            },
+            {
+                .words = "times the sectors that must move",
+                .measure = "4 * (global_ld_sectors + global_st_sectors) / n",
+                .bound = AT_MOST,
+                .limit = 1,
+                .points = 1,
+                .task = "several a thread",
+                .why = "A sector that is only partly used costs as much as a whole one.",
+            },
+            {
+                .words = "instructions per element",
+                .measure = "thread_instructions / n",
+                .bound = AT_MOST,
+                .limit = 36,
+                .points = 1,
+                .task = "several a thread",
+                .why = "Indices and bounds are computed afresh for elements that could share them.",
+            },
+            {
+                .words = "% of the reference's bandwidth",
+                .measure = "100 * bandwidth_ratio",
+                .bound = AT_LEAST,
+                .limit = 95,
+                .points = 1,
+                .task = "several a thread",
+                .why = "Memory could deliver more in the same time.",
+            },
+        },
+    .remarks =
+        {
+            {"RACE", NULL,
+             "What a thread reads from the tile another warp has written: between the two stands a barrier "
+             "that all of them reach."},
+            {"UNINIT", NULL,
+             "At the edge a tile is only partly filled. What may be stored there are other elements than "
+             "those that were loaded: the bounds change places too."},
+            {"OOB", NULL,
+             "`out` has as many rows as `in` has columns. Which of the two numbers bounds what?"},
+            {"SYNC", NULL, "Threads beyond the edge have nothing to move and still come to the barrier."},
+            {"WRONG", NULL, "Follow one element that is off the diagonal: (0, 1) of `in`, then (0, 40)."},
+        },
+};

@@ -1,0 +1,104 @@
+// Chapter 14: the sum of everything, in one launch.
+#include <math.h>
+
+#include "chapter.h"
+
+// Those of the design, and one at which more blocks leave a sum than a block has threads, each of more than
+// one tile.
+static const CaseSize sizes[] = {
+    {.n = 0},       {.n = 1},       {.n = 2},         {.n = 3},      {.n = 4},       {.n = 5},
+    {.n = 7},       {.n = 31},      {.n = 32},        {.n = 33},     {.n = 63},      {.n = 64},
+    {.n = 65},      {.n = 255},     {.n = 256},       {.n = 257},    {.n = 1023},    {.n = 1024},
+    {.n = 1025},    {.n = 2047},    {.n = 2049},      {.n = 4096},   {.n = 8191},    {.n = 8193},
+    {.n = 65535},   {.n = 65536},   {.n = 65537},     {.n = 999983}, {.n = 1048575}, {.n = 1048576},
+    {.n = 1048577}, {.n = 6600003}, {.n = 268435459},
+};
+
+// What a thread adds of its share, the tree over its block, and at most one addition for every block at the
+// end.
+static double longest_chain(const CaseShape *shape) {
+    const ShapeOfLaunch *launch = &shape->launches[0];
+    if (launch->threads == 0) return 1;
+    double own = ceil((double)shape->size.n / (double)launch->threads) + 6;
+    return own + ceil(log2((double)launch->block_threads)) + 1 + (double)launch->blocks + 1;
+}
+
+const Chapter chapter = {
+    .number = 14,
+    .name = "ch14",
+    .title = "Capstone: the fastest sum",
+    .points = 10,
+    .tasks = {{
+        .name = "sum",
+        .buffers = {{.name = "in", .role = INPUT, .misaligned = true},
+                    {.name = "out", .role = OUTPUT, .count = COUNT_ONE},
+                    {.name = "mailbox", .role = ZEROED, .type = U64, .count = PER_BLOCK, .stays_zero = true}},
+        .launches = {{
+            .kernel = "sum",
+            .arguments = {BUFFER("in"), BUFFER("out"), BUFFER("mailbox"), SIZE(COUNT_N)},
+        }},
+        .expect = EXPECT_SUM,
+        .output = "out",
+        .chain = CHAIN_FUNCTION,
+        .chain_function = longest_chain,
+        .is_bit_identical = true,
+        .sizes = sizes,
+        .size_count = sizeof sizes / sizeof sizes[0],
+        .max_n = 1 << 23,
+        .max_n_gpu = 1 << 30,
+        .counted = {.n = 1 << 20},
+    }},
+    .goals =
+        {
+            {
+                .words = "floats per load request",
+                .measure = "n / global_ld_requests",
+                .bound = AT_LEAST,
+                .limit = 120, // what is short of 128 are the ends and the mailbox
+                .points = 1,
+                .why = "32 lanes can bring 4 floats each with one instruction.",
+            },
+            {
+                .words = "sectors per load request",
+                .measure = "global_ld_sectors / global_ld_requests",
+                .bound = EXACTLY,
+                .limit = 16,
+                .slack = 0.5,
+                .points = 1,
+                .why = "512 bytes side by side are 16 sectors; more means that lanes stand apart, fewer that "
+                       "loads are narrow.",
+            },
+            {
+                .words = "atomics per block",
+                .measure = "(global_red_requests + global_atom_requests) / blocks",
+                .bound = AT_MOST,
+                .limit = 1,
+                .points = 1,
+                .why = "Atomics on one address are done one after the other, for the whole GPU.",
+            },
+            {
+                .words = "% of the reference's bandwidth",
+                .measure = "100 * bandwidth_ratio",
+                .bound = AT_LEAST,
+                .limit = 95,
+                .points = 3,
+                .why = "Memory could deliver more in the same time.",
+            },
+        },
+    .remarks =
+        {
+            {"RACE", NULL,
+             "Who sees a flag or a ticket knows that another block has been there, and nothing else. That "
+             "its "
+             "sum is there too takes a fence on both sides, or one store that carries both."},
+            {"UNINIT", NULL, "What a thread reads, somebody must have written."},
+            {"TIMEOUT", NULL,
+             "Who waits must be waited for by nobody, and what is waited for must differ from what was there "
+             "before, even where a sum is 0."},
+            {"SYNC", NULL, "Who collects must be known to all threads of a block, or none may wait."},
+            {"MISALIGNED", NULL, "`in` may begin 4, 8 or 12 bytes past a multiple of 16."},
+            {"WRONG", NULL,
+             "The same bits on every run: the order of the additions may depend on the launch shape and on "
+             "nothing else. And the mailbox must be 0 again."},
+        },
+};

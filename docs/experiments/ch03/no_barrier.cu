@@ -1,0 +1,28 @@
+// EXPERIMENT: The tree without the barrier between its levels.
+// RUN: ./ch03 --device emulator --kernel $PTX
+// SHOWS: RACE
+#include "warpbook.cuh"
+
+LAUNCH(sum_tree) {
+    launch->block = 256;
+    launch->grid = max(1, min(ceil_div(n, 256), 8 * gpu->sm_count));
+}
+
+__global__ void sum_tree(const float *in, float *scratch, float *partial, int n) {
+    int thread = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0.0f;
+    for (int i = thread; i < n; i += gridDim.x * blockDim.x) {
+        sum += in[i];
+    }
+    float *tree = scratch + blockIdx.x * blockDim.x;
+    tree[threadIdx.x] = sum;
+    __syncthreads();
+    for (int stride = 1; stride < blockDim.x; stride *= 2) {
+        if (threadIdx.x % (2 * stride) == 0) {
+            tree[threadIdx.x] += tree[threadIdx.x + stride];
+        }
+    }
+    if (threadIdx.x == 0) {
+        partial[blockIdx.x] = tree[0];
+    }
+}

@@ -1,0 +1,9 @@
+// EXPERIMENT: cudaMalloc with an alignment.
+// SHOWS: no instance of overloaded function "cudaMalloc" matches the argument list
+#include <cuda_runtime.h>
+
+float *allocate(size_t bytes) {
+    float *memory = nullptr;
+    cudaMalloc(&memory, bytes, 16);
+    return memory;
+}

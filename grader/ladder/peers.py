@@ -1,0 +1,53 @@
+"""CUB's bandwidth, from the record that `make bench` left of a device."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+SCHEMA = "warpbook/bench/1"
+_NEAR = 2.0  # another size is comparable within this factor
+
+
+@dataclass(frozen=True)
+class Peer:
+    """Somebody else's kernel at one size."""
+
+    name: str
+    n: int
+    gb_per_s: float
+
+
+def bench_record(root: Path, device: str) -> dict[str, Any] | None:
+    """The record of `make bench` on a device of that name; None where there is none that can be read."""
+    for path in sorted((root / "bench" / "records").glob("*.json")):
+        try:
+            record = json.loads(path.read_text("utf-8"))
+            if record["schema"] == SCHEMA and record["device"]["name"] == device:
+                return dict(record)
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return None
+
+
+def cub(record: dict[str, Any] | None, timing: dict[str, Any]) -> Peer | None:
+    """CUB with a cold L2 on what a run was timed on; None where CUB has no such kernel, or no size is near.
+
+    A sum, and a sum of every row, are told by the bytes that must move: each element is read, and hardly anything
+    written.
+    """
+    n, moved = timing.get("n"), timing.get("bytes")
+    if record is None or not isinstance(n, int) or not isinstance(moved, int | float) or n <= 0:
+        return None
+    if moved > 4.5 * n:
+        return None
+    work = "rows" if timing.get("rows") else "sum"
+    cases = [case for case in record.get("cases", []) if (case["work"], case["l2"]) == (work, "cold")]
+    found = [
+        Peer(result["name"], case["n"], result["gb_per_s"])
+        for case in cases
+        for result in case["results"]
+        if result["name"] in ("CUB", "CUB segmented") and "gb_per_s" in result and case["n"] > 0
+    ]
+    near = [peer for peer in found if 1 / _NEAR <= peer.n / n <= _NEAR]
+    return min(near, key=lambda peer: max(peer.n / n, n / peer.n), default=None)

@@ -1,0 +1,37 @@
+"""Options and arguments that several commands share."""
+
+from typing import Annotated
+
+import typer
+
+from .errors import UsageError
+from .workbook import find_workbook
+
+
+def _names(incomplete: str) -> list[tuple[str, str]]:
+    """The chapters whose names begin so, with their titles, for a shell to complete."""
+    chapters = find_workbook().chapters
+    return [(chapter.name, chapter.title) for chapter in chapters if chapter.name.startswith(incomplete)]
+
+
+Chapters = Annotated[
+    list[str] | None,
+    typer.Argument(help="Chapters, as ch04; all when none is named.", autocompletion=_names),
+]
+One = Annotated[str, typer.Argument(help="The chapter, as ch04.", autocompletion=_names)]
+Begin = Annotated[
+    str | None, typer.Argument(help="The chapter to begin with, as ch04.", autocompletion=_names)
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a page.")]
+Force = Annotated[bool, typer.Option("--force", help="Do not ask; do it even so.")]
+Device = Annotated[str, typer.Option(help="auto, emulator or gpu.")]
+Gpu = Annotated[str | None, typer.Option(help="The GPU that the model speaks of.")]
+Jobs = Annotated[int, typer.Option(min=0, help="How many at once; 0: as many as there are cores.")]
+Limit = Annotated[float, typer.Option(min=0.1, help="Seconds for one chapter.")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Run even what has not changed.")]
+
+
+def check_device(device: str) -> None:
+    """Refuses what --device does not know."""
+    if device not in ("auto", "emulator", "gpu"):
+        raise UsageError(f"--device is auto, emulator or gpu, not {device!r}")

@@ -1,0 +1,116 @@
+"""`make predict-ch04`: three numbers to say before the next run shows them.
+
+The questions stand in chapters/chNN_name/predict.toml. The answers go to progress/predictions/chNN.txt, a line
+each, tab-separated: the measure (an expression as goals have), its task (may be empty), what the page calls it,
+and the number. ./chNN shows each beside what it counted (common/driver/predicted.c). Nothing is graded.
+"""
+
+import math
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import MACHINE, PASSED, USAGE, GraderError, MachineError, UsageError
+from .workbook import Workbook, find_workbook, write_whole
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question."""
+
+    question: str  # a sentence
+    words: str  # what the page calls it
+    measure: str  # see common/driver/chapter.h
+    task: str  # "" for the first
+
+
+def questions(folder: Path) -> list[Question]:
+    """The questions of a chapter's folder."""
+    path = folder / "predict.toml"
+    try:
+        asked = tomllib.loads(path.read_text("utf-8"))["ask"]
+        return [Question(one["question"], one["words"], one["measure"], one.get("task", "")) for one in asked]
+    except FileNotFoundError:
+        raise MachineError(f"there is no {path}") from None
+    except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+        raise MachineError(f"{path} is no list of questions: {error}") from None
+
+
+def as_list(root: Path, chapter: str) -> str:
+    """The questions as a Markdown list."""
+    (folder,) = root.glob(f"chapters/{chapter}_*")
+    return "".join(f"{i}. {one.question}\n" for i, one in enumerate(questions(folder), 1))
+
+
+def number(text: str) -> float:
+    """1056, 1,056, 4.5, 1e6 or 2^20 as a number; ValueError for anything else."""
+    plain = text.strip().replace(",", "").replace("_", "")
+    base, power, exponent = plain.partition("^")
+    value = float(base) ** float(exponent) if power else float(plain)
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return value
+
+
+def answers_file(workbook: Workbook, chapter: str) -> Path:
+    """Where the answers of a chapter are kept."""
+    return workbook.progress / "predictions" / f"{chapter}.txt"
+
+
+def ask(asked: list[Question]) -> list[tuple[Question, float]] | None:
+    """Puts the questions; Enter skips one, the end of the input all that are left. None: not one answer."""
+    answers = []
+    for i, one in enumerate(asked, 1):
+        while True:
+            print(f"{i}. {one.question}")
+            print("   > ", end="", flush=True)
+            line = sys.stdin.readline()
+            if not sys.stdin.isatty():
+                print(line.strip())
+            if not line or not line.strip():
+                break
+            try:
+                answers.append((one, number(line)))
+                break
+            except (ValueError, OverflowError, ZeroDivisionError):
+                print("   A number, please, such as 4, 1,056 or 2^20; Enter skips.")
+        if not line:
+            break
+    return answers or None
+
+
+def main(arguments: list[str]) -> int:
+    """Asks, keeps the answers, says where they will be seen."""
+    try:
+        workbook = find_workbook()
+        if len(arguments) != 1:
+            raise UsageError("one chapter, as ch04")
+        (chapter,) = workbook.select(arguments)
+        asked = questions(workbook.root / chapter.folder)
+        print(f"{chapter.name} {chapter.title}: three numbers. Nothing is graded; Enter skips.\n")
+        answers = ask(asked)
+        path = answers_file(workbook, chapter.name)
+        if answers is None:
+            kept = "what you said before stays" if path.exists() else "nothing is kept"
+            print(f"\nSkipped; {kept}.")
+            return PASSED
+        lines = [f"{one.measure}\t{one.task}\t{one.words}\t{value:.12g}\n" for one, value in answers]
+        write_whole(path, "".join(lines))
+        print(
+            f"\nKept. The page of ./{chapter.name} shows them beside what it counts, once the kernel is right."
+        )
+        return PASSED
+    except UsageError as error:
+        print(f"warpbook: {error}", file=sys.stderr)
+        return USAGE
+    except GraderError as error:
+        print(f"warpbook: {error}", file=sys.stderr)
+        return MACHINE
+    except KeyboardInterrupt:
+        print("\nSkipped; nothing is changed.")
+        return PASSED
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,77 @@
+"""What the screen shows, as text of a width: made anew whenever the width changes."""
+
+import sys
+from collections.abc import Callable
+from io import StringIO
+
+from rich.console import Console, Group, RenderableType
+from rich.text import Text
+
+from ..hints import Hint
+from ..learner import hint_heading
+from ..markdown import print_prose
+from ..overview import chapters_table, progress, what_next
+from ..standing import Standing
+from ..workbook import Chapter
+
+# A page for a width, with colours as terminals take them.
+Page = Callable[[int], str]
+
+
+class _Sheet(StringIO):
+    """A text with the encoding of standard output, so that nothing is drawn that the terminal cannot show."""
+
+    encoding = property(lambda _: sys.stdout.encoding)
+
+
+def _drawn(width: int, draw: Callable[[Console], None]) -> str:
+    sheet = _Sheet()
+    out = Console(file=sheet, width=width, force_terminal=True, highlight=False, emoji=False)
+    draw(out)
+    return sheet.getvalue()
+
+
+def plain(text: str) -> Page:
+    """Text that came with its own breaks and colours."""
+    return lambda _: text
+
+
+def of_renderable(renderable: RenderableType) -> Page:
+    """Anything that rich draws."""
+    return lambda width: _drawn(width, lambda out: out.print(renderable))
+
+
+def hint_page(chapter: Chapter, given: Hint) -> Page:
+    """A hint, and what more there is."""
+
+    def draw(out: Console) -> None:
+        out.print(Text(hint_heading(chapter, given), style="bold"))
+        if given.title:
+            out.print(Text(f"Your last run: {given.title}."))
+        out.print()
+        print_prose(given.text, out)
+        out.print()
+        if given.lesson:
+            out.print(Text(f"Read: {given.lesson}"))
+        more = "h: one that says more. " if given.step < given.total else ""
+        out.print(Text(f"{more}v: back to the verdict."))
+
+    return lambda width: _drawn(width, draw)
+
+
+def list_page(made: list[Standing], chosen: int) -> Page:
+    """Every chapter, one of them chosen."""
+    return of_renderable(
+        Group(chapters_table(made, made[chosen]), "", progress(made), "", "Up, Down, Enter: go there.")
+    )
+
+
+def end_page(made: list[Standing]) -> Page:
+    """Nothing is left to go on to."""
+    return of_renderable(Group(chapters_table(made, None), "", progress(made), "", *what_next(made, None)))
+
+
+def keys_page(keys: list[tuple[str, str]]) -> Page:
+    """What every key does."""
+    lines = [f"  {key:<10} {words}" for key, words in keys]
+    return plain("\n".join(["Keys", "", *lines, "", "Save a kernel.cu and its chapter is judged."]))

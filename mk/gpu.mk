@@ -1,0 +1,36 @@
+# What needs an NVIDIA GPU, and what is checked against its records. Included by the Makefile.
+
+# ---- The record that the time model is checked against ---------------------------------------------------------
+# ARGS="--only ch07" and the like go to the program; ARGS=--dry-run compiles everything and needs no GPU.
+##@ On a machine with a GPU
+.PHONY: record-gpu
+record-gpu: $(NEEDS_GRADER) $(TOOLCHAIN) ## on a machine with a GPU: times and counters of every kernel of bench/variants, into bench/records
+	@$(PY) -m bench.record $(ARGS)
+
+# ---- The time model beside that record --------------------------------------------------------------------------
+.PHONY: model-report model-fit
+model-report model-fit: $(NEEDS_GRADER) $(DEVELOPMENT) $(TOOLCHAIN) $(EMULATOR_SHARED)
+model-report: ## how far the time model is off, from the committed record, into docs/time-model.md; needs no GPU
+	@$(PY) -m bench.model_report
+model-fit: ## the constants of common/emulator/model_device.c that fit the committed record best; needs no GPU
+	@$(PY) -m bench.model_report --fit
+
+# ---- The references beside their peers --------------------------------------------------------------------------
+# What is measured beside them is what is installed; docs/benchmarks.md says what each peer needs. ARGS="--quick"
+# or ARGS="--only rows" for less than the whole, CCCL=FOLDER for another release of CUB and thrust.
+# The toolkit's CUB is measured too; a newer one, with sums in no guaranteed order, is fetched where that works.
+BENCH := $(call installed,bench)
+ifneq ($(VENV),)
+$(BENCH): requirements-bench.lock
+endif
+CCCL_FETCHED := $(B)/bench/cccl
+.PHONY: bench bench-report
+bench: $(NEEDS_GRADER) $(DEVELOPMENT) $(BENCH) $(TOOLCHAIN) $(OUT)/bin/compile ## on a GPU: the references beside CUB, thrust, PyTorch and Triton, into docs/benchmarks.md
+	$(if $(CCCL),,@[ -d $(CCCL_FETCHED) ] || $(MAKE) $(CCCL_FETCHED) || echo "warpbook: without a newer CUB beside the toolkit's" >&2)
+	@CCCL='$(CCCL)' $(PY) -m bench.bench $(ARGS)
+bench-report: $(NEEDS_GRADER) $(DEVELOPMENT) ## tables and plots of docs/benchmarks.md from the committed record; needs no GPU
+	@$(PY) -m bench.report
+$(CCCL_FETCHED): requirements-peers.lock
+	$(call quiet,PIP,requirements-peers.lock into $@)
+	$(Q)rm -rf $@ && $(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-compile --retries 1 \
+	    --require-hashes --target $@ -r $< || { rm -rf $@; exit 1; }

@@ -1,0 +1,345 @@
+"""The time model: its parts by themselves, and all of it beside the committed record of an H200.
+
+`make model-report` prints what is judged here.
+"""
+
+from __future__ import annotations
+
+import ctypes as c
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bench import model_report
+from bench.compiling import compile_one, entry_named, ptxas_figures
+from bench.emulated import EmulatedDevice, ModelWork, library
+from bench.gpu import i32, u64
+from bench.model import BOUNDS, Estimate, ModelDevice, device_of, errors, fit, read_record
+from bench.record import Bench, Prepared
+from bench.table import ROOT, Kernel, TableError, read_table
+from bench.tracing import ModelShape
+from grader.markers import places
+
+RECORD = read_record()
+VARIANTS = ROOT / "bench" / "variants"
+
+
+# ---- Tracing ---------------------------------------------------------------------------------------------------
+
+
+class Traced:
+    """Runs kernels of one .cu on the emulator and returns what the trace found."""
+
+    def __init__(self, source: Path) -> None:
+        self.device = EmulatedDevice(dict(RECORD["device"]))
+        self.device.tracing = True
+        self.image = compile_one(source)
+
+    def run(
+        self, kernel: str, grid: int, block: int, *arguments: Any, shared: int = 0, registers: int = 0
+    ) -> ModelWork:
+        function = self.device.function(self.image, kernel)
+        function = type(function)(function.name, function.handle, registers, 0, 0, 1024)
+        self.device.launch(function, (grid, 1, 1), (block, 1, 1), arguments, shared)
+        return self.device.work[-1]
+
+    def buffer(self, floats: int) -> u64:
+        address = self.device.allocate(4 * floats)
+        self.device.fill(address, 0, 4 * floats)
+        return u64(address)
+
+
+@pytest.fixture(scope="module")
+def sums() -> Traced:
+    return Traced(VARIANTS / "sums.cu")
+
+
+@pytest.fixture(scope="module")
+def access() -> Traced:
+    return Traced(VARIANTS / "access.cu")
+
+
+def per_block(work: ModelWork, part: str) -> float:
+    return float(getattr(work.block_time, part) / work.blocks)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "elements_a_step"),
+    [
+        ("sum_float_1", 1),
+        ("sum_float_4", 4),
+        ("sum_float_8", 8),
+        ("sum_float4_1", 4),
+        ("sum_float4_4", 16),
+    ],
+)
+def test_loads_before_the_first_addition_wait_together(
+    sums: Traced, kernel: str, elements_a_step: int
+) -> None:
+    n = 4 * 256 * 64
+    work = sums.run(kernel, 4, 256, sums.buffer(n), sums.buffer(4), i32(n))
+    assert per_block(work, "dram_trips") == 64 / elements_a_step
+    assert work.first == n / 8
+    assert work.load_bytes == 4 * n
+
+
+def test_too_few_registers_split_a_batch_of_loads(sums: Traced) -> None:
+    n = 4 * 256 * 64
+    arguments = (sums.buffer(n), sums.buffer(4), i32(n))
+    plenty = sums.run("sum_float4_8", 4, 256, *arguments, registers=64)
+    few = sums.run("sum_float4_8", 4, 256, *arguments, registers=34)
+    assert per_block(few, "dram_trips") == 2 * per_block(plenty, "dram_trips")
+
+
+def test_a_loop_with_a_constant_step_is_unrolled() -> None:
+    """ptxas makes four turns of chapter 1's loop one; nvcc had made four of its elements one before."""
+    traced = Traced(ROOT / "solutions" / "ch01_single_thread" / "kernel.cu")
+    work = traced.run("sum_single", 1, 1, traced.buffer(4096), traced.buffer(1), i32(4096))
+    assert per_block(work, "dram_trips") == 4096 / 16
+
+
+def test_a_dependent_chain_takes_its_latency() -> None:
+    traced = Traced(VARIANTS / "work.cu")
+    n = 256 * 16
+    arguments = (traced.buffer(n), traced.buffer(1), i32(n))
+    short, long = (traced.run(f"sum_chain_{depth}", 1, 256, *arguments) for depth in (64, 256))
+    a_step = (per_block(long, "cycles") - per_block(short, "cycles")) / 16 / 192
+    assert a_step == pytest.approx(RECORD["calibration"]["fma_cycles"], rel=0.05)
+
+
+def test_distances_tell_which_cache_can_answer(access: Traced) -> None:
+    n = 256 * 128
+    arguments = (access.buffer(n), access.buffer(1), i32(n))
+    # Chunks: every lane comes back to its sector 7 times of 8, 32 lines later.
+    chunks = access.run("sum_chunk", 1, 256, *arguments)
+    assert chunks.first == n / 8
+    assert chunks.again_warp == 7 * n / 8
+    assert chunks.warp_distance[5] == chunks.again_warp
+    # Side by side nothing comes back, and a second time over the array comes back after all of it.
+    beside = access.run("sum_chunk_of_block", 1, 256, *arguments)
+    assert beside.again_warp == beside.again_block == 0
+    again = access.run("sum_again", 1, 256, *arguments)
+    assert again.first == n / 4 / 8
+    assert again.warp_distance[5] == again.again_warp == 3 * n / 4 / 8
+
+
+def test_atomics_queue_where_blocks_share_an_address() -> None:
+    traced = Traced(VARIANTS / "atomics.cu")
+    n = 8 * 256
+    arguments = (traced.buffer(n), traced.buffer(n), i32(n))
+    one, spread, apart = (
+        traced.run(f"atomic_{name}", 8, 256, *arguments) for name in ("every_thread", "spread", "apart")
+    )
+    assert one.atomic_hottest == one.atomic_single == n
+    assert spread.atomic_hottest == 4 * spread.atomic_single == 4 * n / 1024
+    assert apart.atomic_hottest == 0  # what one block has to itself is no queue of all
+    assert apart.atomic_sectors == n / 8
+
+
+def test_instructions_are_about_those_that_a_gpu_counts() -> None:
+    report = full_report()
+    told = {entry["name"]: entry.get("counters", []) for entry in report.record["kernels"]}
+    ratios = [
+        point.works[0].issued / counters["instructions"]
+        for point in report.model.points
+        for counters in told[point.kernel.name]
+        if point.n == counters["n"] == 2**26 and counters["kernel"] == point.kernel.passes[0].kernel
+    ]
+    assert len(ratios) > 100
+    assert np.mean([1 / 1.25 < ratio < 1.25 for ratio in ratios]) >= 0.93
+    assert np.median(ratios) == pytest.approx(1, abs=0.1)
+
+
+# ---- Time ------------------------------------------------------------------------------------------------------
+
+
+def estimate(device: ModelDevice, shape: ModelShape, work: ModelWork) -> Estimate:
+    made = Estimate()
+    library().model_estimate(c.byref(device), c.byref(shape), c.byref(work), c.byref(made))
+    return made
+
+
+def a_copy_of(work: ModelWork, **changes: float) -> ModelWork:
+    made = ModelWork.from_buffer_copy(work)
+    for name, value in changes.items():
+        setattr(made, name, value)
+    return made
+
+
+@pytest.fixture(scope="module")
+def some_work(sums: Traced) -> ModelWork:
+    n = 1056 * 256 * 64
+    part = n // 32
+    return sums.run("sum_float_1", 33, 256, sums.buffer(part), sums.buffer(33), i32(part))
+
+
+SHAPE = ModelShape(33, 256, 16, 128)
+
+
+@pytest.mark.parametrize(
+    "field",
+    ["first", "first_pairs", "issued", "shared_wavefronts", "load_lines", "atomic_hottest", "stored_first"],
+)
+def test_more_work_never_takes_less_time(some_work: ModelWork, field: str) -> None:
+    device = device_of(RECORD)
+    seconds = [
+        estimate(
+            device, SHAPE, a_copy_of(some_work, **{field: (getattr(some_work, field) + 1) * times})
+        ).seconds
+        for times in (1, 1e2, 1e4, 1e6)
+    ]
+    assert seconds == sorted(seconds)
+    assert seconds[-1] > seconds[0]
+
+
+def test_every_limiter_has_its_words(some_work: ModelWork) -> None:
+    device = device_of(RECORD)
+    words = {
+        "launch": a_copy_of(some_work, first=0, first_pairs=0, load_lines=0, load_sectors=0, issued=1),
+        "memory": a_copy_of(some_work, first_pairs=1e9),
+        "instructions": a_copy_of(some_work, issued=1e11),
+        "atomics": a_copy_of(some_work, atomic_hottest=1e9, atomic_single=1e9),
+        "bytes in flight": some_work,
+    }
+    words["launch"].block_time.dram_trips = words["launch"].block_time.cycles = 0
+    for begin, work in words.items():
+        made = estimate(device, SHAPE, work)
+        assert begin in made.words.decode(), made.words
+        assert made.seconds > 0
+
+
+def test_resident_blocks_are_those_of_the_driver() -> None:
+    """What the driver told for every kernel of the record."""
+    lib, device = library(), device_of(RECORD)
+    lib.model_resident_blocks.restype = c.c_double
+    for entry in RECORD["kernels"]:
+        shapes = entry["points"][-1]["shapes"]
+        for told, shape in zip(entry["passes"], shapes, strict=True):
+            threads = shape["block"][0] * shape["block"][1]
+            asked = ModelShape(1, threads, told["registers"], told["static_shared"] + shape["shared"])
+            assert lib.model_resident_blocks(c.byref(device), c.byref(asked)) == told["resident_blocks"], (
+                entry
+            )
+
+
+# ---- Beside the record -------------------------------------------------------------------------------------------
+
+_report: list[model_report.Report] = []
+
+
+def full_report() -> model_report.Report:
+    if not _report:
+        _report.append(model_report.make_report(RECORD))
+    return _report[0]
+
+
+def test_the_model_agrees_with_an_h200() -> None:
+    report = full_report()
+    assert len(set(report.model.names)) >= 60
+    assert np.abs(report.off).mean() < 0.10
+    assert np.abs(report.left_out).mean() <= 0.15
+    assert len(report.stale) <= 0.1 * len(read_table()), (
+        "make record-gpu: too many kernels are not the record's"
+    )
+
+
+def test_no_two_solutions_are_in_the_wrong_order() -> None:
+    report = full_report()
+    assert model_report.wrong_order(report.model, report.device) == []
+
+
+def test_the_limiter_is_the_one_that_ncu_saw() -> None:
+    report = full_report()
+    assert len(report.agreements) > 100
+    assert report.agreement >= 0.9, report.disagreements()
+
+
+def test_the_constants_are_those_that_fit_best() -> None:
+    """Within a percent: a better fit would be a better model for nothing. And each within its bounds."""
+    report = full_report()
+    fitted = fit(report.model, report.device, rounds=5)
+    assert np.abs(report.off).mean() < np.abs(errors(report.model, fitted)).mean() + 0.01
+    for name, (low, high) in BOUNDS.items():
+        assert low * 0.999 <= getattr(report.device, name) <= high * 1.001, name
+
+
+def test_the_document_has_todays_figures() -> None:
+    text = model_report.DOCUMENT.read_text()
+    filled = {place.argument: place.body for place in places(text)}
+    report = full_report()
+    assert filled["summary"] == report.summary(), "make model-report"
+    assert filled["limiters"] == report.disagreements(), "make model-report"
+    assert filled["constants"] == report.constants(), "make model-report"
+
+
+# ---- The table -----------------------------------------------------------------------------------------------------
+
+
+def test_every_timed_solution_stands_in_the_table() -> None:
+    named = {each.kernel for kernel in read_table() for each in kernel.passes}
+    for source in sorted((ROOT / "solutions").glob("ch*/kernel.cu")):
+        chapter = (ROOT / "chapters" / source.parent.name / "chapter.c").read_text()
+        text = re.sub(r"//[^\n]*", "", chapter)
+        for kernel in re.findall(r"LAUNCH\((\w+)\)", source.read_text()):
+            tasks = [task for task in re.split(r"\.buffers\s*=", text) if f'.kernel = "{kernel}"' in task]
+            untimed = all("NOT_TIMED" in task or "EXPECT_TABLE" in task for task in tasks) or not tasks
+            if not untimed:
+                assert kernel in named, f"{source}: {kernel} is not in {VARIANTS / 'variants.toml'}"
+
+
+def test_the_table_is_large_enough_and_compiles() -> None:
+    kernels = read_table()
+    assert sum(not kernel.is_solution for kernel in kernels) >= 30
+    for source in {kernel.source for kernel in kernels}:
+        there = ptxas_figures(compile_one(source))
+        for kernel in kernels:
+            if kernel.source == source:
+                assert all(entry_named(each.kernel, there) for each in kernel.passes), kernel.name
+
+
+@pytest.mark.parametrize("change", [{"grid": 1}, {"check": "unheard of"}, {"args": ["nobody"]}, {"block": 0}])
+def test_a_wrong_entry_is_told(tmp_path: Path, change: dict[str, Any]) -> None:
+    entry = {
+        "name": "x",
+        "kernel": "k",
+        "args": ["in"],
+        "block": 32,
+        "per_sm": 1,
+        "outputs": "1",
+        "check": "sum",
+    }
+    entry |= change
+    line = ", ".join(f"{key} = {value!r}".replace("'", '"') for key, value in entry.items())
+    table = tmp_path / "table.toml"
+    table.write_text(f'[[source]]\nfile = "x.cu"\nkernels = [{{ {line} }}]\n')
+    with pytest.raises(TableError):
+        read_table(table)
+
+
+@pytest.fixture(scope="module")
+def bench() -> Bench:
+    made = Bench(EmulatedDevice(dict(RECORD["device"]) | {"l2_bytes": 1 << 16}), 1 << 20)  # type: ignore[arg-type]
+    made.prepare(read_table())
+    return made
+
+
+@pytest.mark.parametrize("kernel", read_table(), ids=lambda kernel: kernel.name)
+def test_every_kernel_of_the_table_is_right(bench: Bench, kernel: Kernel) -> None:
+    prepared = Prepared(bench, kernel, 1 << 16)
+    prepared.reset()
+    if kernel.check != "nothing":
+        with pytest.raises(Exception, match="at n = "):
+            prepared.check()  # poison, or zeros, are no result
+    prepared.launch()
+    prepared.check()
+
+
+def test_the_recorder_lists_what_it_would_run() -> None:
+    done = subprocess.run(
+        ["make", "record-gpu", "ARGS=--dry-run"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert f"{len(read_table())} kernels, 8 sizes each" in done.stdout
