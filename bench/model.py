@@ -209,8 +209,7 @@ def errors(model: Model, device: ModelDevice) -> Vector:
 def leave_one_out(model: Model, device: ModelDevice) -> Vector:
     """The error of each point with constants fitted on all kernels but its own.
 
-    From the constants that fit all of them one step of the method leads to those that fit the rest: more steps
-    change the mean by less than a tenth of a percent.
+    From the constants that fit all of them one damped step of the method leads towards those that fit the rest.
     """
     fitted = fit(model, device)
     values = _values(fitted)

@@ -1,7 +1,7 @@
 """How well the time model agrees with the record of a GPU: the report of docs/time-model.md.
 
     python -m bench.model_report            prints the report and puts it into docs/time-model.md
-    python -m bench.model_report --fit      fits the constants of model_device.c and prints them
+    python -m bench.model_report --fit      fits the constants of model_device.c, and writes them there
 
 Nothing needs a GPU.
 """
@@ -9,6 +9,7 @@ Nothing needs a GPU.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +37,7 @@ from bench.table import ROOT, TableError, read_table
 from grader.markers import fill
 
 DOCUMENT = ROOT / "docs" / "time-model.md"
+CONSTANTS = ROOT / "common" / "emulator" / "model_device.c"
 
 COUNTED_SIZE = 2**26  # where what ncu saw is compared: launches of 2^22 are over too soon to keep a unit busy
 BUSY = 200 / 3  # percent, as in model_time.c
@@ -212,18 +214,32 @@ def write_document(report: Report, path: Path = DOCUMENT) -> None:
     path.write_text(fill(path.read_text(), lambda place: content[place.argument]))
 
 
+def write_constants(device: ModelDevice, path: Path = CONSTANTS) -> None:
+    """Puts a device's constants into the C file, where they take effect once the library is made anew."""
+    text = path.read_text()
+    for name in BOUNDS:
+        value = re.sub(r"e([+-])0*(\d)", r"e\1\2", f"{getattr(device, name):.4g}").replace("e+", "e")
+        text, count = re.subn(
+            rf"^(    \.{name} = )[^,]+,", rf"\g<1>{value},", text, count=1, flags=re.MULTILINE
+        )
+        if count != 1:
+            raise TableError(f"{path.name} has no .{name}")
+    path.write_text(text)
+
+
 def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog="bench.model_report", description=__doc__.splitlines()[0])
-    parser.add_argument("--fit", action="store_true", help="fit the constants and print them")
+    parser.add_argument(
+        "--fit", action="store_true", help="fit the constants, and write them into model_device.c"
+    )
     given = parser.parse_args()
     try:
         record = read_record()
         if given.fit:
             model = Model(gather(record, read_table()))
             device = fit(model, device_of(record))
-            for name in BOUNDS:
-                print(f"    .{name} = {getattr(device, name):.4g},")
+            write_constants(device)
             print(f"mean absolute error {percent(np.abs(errors(model, device)).mean())}")
             return 0
         report = make_report(record)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ctypes as c
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -267,13 +268,71 @@ def test_the_constants_are_those_that_fit_best() -> None:
         assert low * 0.999 <= getattr(report.device, name) <= high * 1.001, name
 
 
+def numbers(text: str) -> list[float]:
+    return [float(word) for word in re.findall(r"-?\d+(?:\.\d+)?(?:e-?\d+)?", text.replace(",", ""))]
+
+
 def test_the_document_has_todays_figures() -> None:
+    """To half a percent: another release of nvcc makes slightly other PTX."""
     text = model_report.DOCUMENT.read_text()
     filled = {place.argument: place.body for place in places(text)}
     report = full_report()
-    assert filled["summary"] == report.summary(), "make model-report"
-    assert filled["limiters"] == report.disagreements(), "make model-report"
-    assert filled["constants"] == report.constants(), "make model-report"
+    assert numbers(filled["summary"]) == pytest.approx(numbers(report.summary()), abs=0.5), (
+        "make model-report"
+    )
+    assert numbers(filled["constants"]) == pytest.approx(numbers(report.constants()), rel=1e-3), (
+        "make model-report"
+    )
+    assert filled["table"].count("\n") == report.table().count("\n"), "make model-report"
+
+
+# ---- ./chNN ------------------------------------------------------------------------------------------------------
+
+
+def chapter(tmp_path: Path, name: str, *more: str, kernel: str = "") -> dict[str, Any]:
+    """The result of a kernel file, or of the solution."""
+    program, result = ROOT / "build" / "programs" / name, tmp_path / "result.json"
+    source = ROOT / kernel if kernel else next((ROOT / "solutions").glob(f"{name}_*/kernel.cu"))
+    command = [program, "--device", "emulator", "--kernel", source, "--json", result, *more]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode in (0, 1), done.stderr
+    return dict(json.loads(result.read_text()))
+
+
+@pytest.mark.parametrize("name", ["ch02", "ch08", "ch11"])
+def test_a_solution_is_as_fast_as_itself(tmp_path: Path, name: str) -> None:
+    result = chapter(tmp_path, name)
+    bandwidth = result["bandwidth"]
+    assert result["verdict"] == "PASS"
+    assert result["points"] == {"earned": 10, "possible": 10}
+    assert bandwidth["kind"] == "modelled"
+    assert bandwidth["device"] == "NVIDIA H200"
+    assert bandwidth["ratio"] == bandwidth["ratio_low"] == bandwidth["ratio_high"] == 1
+    assert bandwidth["limiter"]
+    # The second time the reference's times are those that were kept.
+    assert chapter(tmp_path, name)["bandwidth"] == bandwidth
+
+
+def test_what_the_page_models_is_what_the_record_has(tmp_path: Path) -> None:
+    measured = {entry["name"]: entry["points"] for entry in RECORD["kernels"]}
+    for name in ("ch02", "ch05", "ch07"):
+        bandwidth = chapter(tmp_path, name)["bandwidth"]
+        seconds = next(point["seconds"] for point in measured[name] if point["n"] == bandwidth["n"])
+        assert bandwidth["seconds"] == pytest.approx(seconds, rel=0.1)
+
+
+def test_a_slow_kernel_earns_less_and_is_told_why(tmp_path: Path) -> None:
+    bandwidth = chapter(tmp_path, "ch02", kernel="tests/wrong/ch02/chunk_per_thread.cu")["bandwidth"]
+    assert 0.1 < bandwidth["ratio"] < 0.5
+    assert "load and store units" in bandwidth["limiter"] or "L2" in bandwidth["limiter"]
+
+
+@pytest.mark.parametrize("gpu", ["L4", "RTX 5090", "RTX 5070 Ti", "RTX 5060", "T4", "A100", "H100"])
+def test_every_profile_has_a_model(tmp_path: Path, gpu: str) -> None:
+    bandwidth = chapter(tmp_path, "ch07", "--gpu", gpu)["bandwidth"]
+    assert 0.8 < bandwidth["gb_per_s"] / bandwidth["peak_gb_per_s"] < 1
+    assert "published" in bandwidth["message"]
+    assert bandwidth["ratio"] == 1
 
 
 # ---- The table -----------------------------------------------------------------------------------------------------

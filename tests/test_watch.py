@@ -446,6 +446,14 @@ def test_no_terminal_no_screen(book: FakeWorkbook) -> None:
     assert book.run("watch", "ch99").returncode == 2
 
 
+def test_a_package_that_is_missing(book: FakeWorkbook, terminal: Tmux) -> None:
+    program = book.folder / "without.py"
+    program.write_text("import sys\nsys.modules['watchfiles'] = None\n"
+                       "from grader.__main__ import guarded\nsys.exit(guarded(['watch']))\n")  # fmt: skip
+    terminal.type(f"{sys.executable} {program}; echo status $?")
+    assert "the Python package watchfiles is missing; see make doctor" in terminal.wait("status 3")
+
+
 def test_a_terminal_that_cannot_be_drawn_on(book: FakeWorkbook) -> None:
     with Tmux(book.folder, PYTHONPATH=str(ROOT)) as terminal:
         terminal.type(f"TERM=dumb {sys.executable} -m grader watch; echo status $?")

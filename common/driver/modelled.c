@@ -309,6 +309,9 @@ void judge_model(Judge *judge) {
         if (!bandwidth_is_known(bandwidth)) continue;
         if (!subjects->reference)
             snprintf(bandwidth->words, sizeof bandwidth->words, "%s", subjects->no_reference);
+        else if (!profile->is_measured)
+            snprintf(bandwidth->words, sizeof bandwidth->words,
+                     "from published figures of this device, on which nothing was measured");
         if (!(reference[t] > 0)) continue;
         memcpy(bandwidth->reference, subjects->reference_name, sizeof bandwidth->reference);
         bandwidth->reference_seconds = reference[t];

@@ -24,9 +24,8 @@ int model_plan(uint64_t blocks, uint64_t block_threads, double n, bool reads_gri
     }
     if (share <= shares[1]) {
         // As many blocks as divide the grid evenly by a power of two, so that n is divided as evenly.
-        uint64_t part = 1;
-        while (blocks % (2 * part) == 0 && (double)(blocks / (2 * part)) * threads >= threads_to_run / 2)
-            part *= 2;
+        uint64_t part = 1, fewest = (uint64_t)(threads_to_run / 2 / threads);
+        while (blocks % (2 * part) == 0 && blocks / (2 * part) >= fewest) part *= 2;
         uint64_t run = blocks / part;
         uint64_t most = (uint64_t)(4 * threads_to_run / threads) + 1;
         if (run > most) run = most;

@@ -166,7 +166,7 @@ Touch sectors_touch(Sectors *s, const Access *a, Toucher *warp, ModelWork *work)
         return touch;
     }
     bool is_atomic = a->kind == ACCESS_ATOMIC || a->kind == ACCESS_REDUCTION;
-    uint64_t sectors[WARP_SIZE * 2], first = a->memory->base & 31;
+    uint64_t sectors[WARP_SIZE * 2] = {0}, first = a->memory->base & 31;
     touch.sectors = sectors_of(a, first, sectors);
     touch.lines = lines_of(sectors, touch.sectors);
     count_access(a, &touch, work);

@@ -275,13 +275,12 @@ static void observe_access(void *self, const Access *a) {
         if (a->kind == ACCESS_LOAD || a->kind == ACCESS_ATOMIC) fill(t, c, a, after(c->load_start, cycles));
         break;
     }
-    case PTX_SPACE_LOCAL:
+    case PTX_SPACE_LOCAL: {
+        uint32_t words = (a->bytes + 3) / 4;
         if (a->kind == ACCESS_LOAD) fill(t, c, a, after(c->load_start, latency_l1));
-        if (a->kind == ACCESS_LOAD)
-            t->work.local_loads += (a->bytes + 3) / 4;
-        else
-            t->work.local_stores += (a->bytes + 3) / 4;
+        *(a->kind == ACCESS_LOAD ? &t->work.local_loads : &t->work.local_stores) += words;
         break;
+    }
     default: break;
     }
 }

@@ -13,9 +13,13 @@ from ..workbook import Chapter, Workbook
 
 def watch(workbook: Workbook, chapters: list[Chapter], options: Options, *, begin_with: Chapter) -> int:
     """Builds the programs and keeps the screen until the learner ends it; returns the exit status."""
-    from . import guard, screen
+    from . import guard
 
     guard.need_terminal()
+    try:
+        from . import screen
+    except ImportError as error:
+        raise MachineError(f"the Python package {error.name} is missing; see make doctor") from None
     unbuilt = build_programs(workbook, chapters, jobs=cores())
     if begin_with.name in unbuilt:
         raise MachineError(f"./{begin_with.name} could not be built: {unbuilt[begin_with.name]}")
