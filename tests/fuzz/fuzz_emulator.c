@@ -1,4 +1,5 @@
-// A fuzzer of the whole emulator: parse, decode, and run every kernel of a PTX text, with all checks on.
+// A fuzzer of the whole emulator: parse, decode, and run every kernel of a PTX text, with all checks on, and
+// once followed for the time model.
 //
 // Built for libFuzzer by `make fuzz` (clang -fsanitize=fuzzer,address,undefined).
 #include <stdint.h>
@@ -6,9 +7,20 @@
 #include <string.h>
 
 #include "../../common/emulator/emulator.h"
+#include "../../common/emulator/model.h"
 #include "mutate.h"
 
 enum { BUFFER_BYTES = 4096, MAX_KERNELS = 4 };
+
+static void estimate(const EmulatorLaunch *launch, const ModelWork *work) {
+    ModelFigures figures = {132, 1980000, 9, 0, 2048, 32, 65536, 233472, 1024, 62914560, 4814};
+    ModelDevice device;
+    ModelShape shape = {launch->grid[0], launch->block[0], 32, launch->dynamic_shared};
+    ModelEstimate told;
+    model_device(&figures, &device);
+    model_estimate(&device, &shape, work, &told);
+    if (!(told.seconds >= 0)) abort();
+}
 
 static void run_kernel(Emulator *emulator, const EmulatorKernel *kernel, uint64_t buffer, uint64_t schedule) {
     EmulatorKernelInfo info;
@@ -28,11 +40,13 @@ static void run_kernel(Emulator *emulator, const EmulatorKernel *kernel, uint64_
                              .argument_bytes = info.parameter_bytes,
                              .checks = CHECK_ALL,
                              .count = true,
+                             .trace = !schedule,
                              .schedule = schedule,
                              .max_steps = 50000};
     EmulatorResult result;
     EmulatorError error;
-    emulator_launch(emulator, kernel, &launch, &result, &error);
+    if (emulator_launch(emulator, kernel, &launch, &result, &error) && result.work)
+        estimate(&launch, result.work);
     emulator_result_free(&result);
     free(arguments);
 }
