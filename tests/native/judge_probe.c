@@ -1,5 +1,6 @@
 // The judge, the page and the JSON over kernels that are C functions (fake_gpu.c): a sum with one partial a
 // warp, as in chapter 4, that goes wrong in the way that PROBE names in the environment.
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -106,10 +107,8 @@ static void sum(const GpuLaunch *launch, EmulatorResult *result, Finding *findin
     if (probe("writes_input") && n == 33) *(float *)(uintptr_t)&in[7] = 3;
     if (probe("crash") && n == 33) raise(SIGKILL);
     if (probe("always_crash")) raise(SIGKILL);
-    if (probe("crash_once") && n == 33 && access("crashed", F_OK) != 0) {
-        fclose(fopen("crashed", "w"));
-        raise(SIGKILL);
-    }
+    // O_EXCL: of several workers that reach this size together exactly one makes the file, and only that one ends.
+    if (probe("crash_once") && n == 33 && open("crashed", O_CREAT | O_EXCL | O_WRONLY, 0600) >= 0) raise(SIGKILL);
     if (probe("exit")) exit(0);
     static int runs; // in this runner
     runs++;
