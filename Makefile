@@ -33,7 +33,7 @@ endif
 # ---- What the machine offers -------------------------------------------------------------------------------
 CONFIG := $(OUT)/config.mk
 KEY := $(ASKED_CC)|$(NVCC)|$(CUDA_HOME)|$(PYTHON)|$(VENV)|$(PATH)
-GOALS_WITHOUT_CONFIG := help clean
+GOALS_WITHOUT_CONFIG := help help-% clean
 ifneq ($(filter-out $(GOALS_WITHOUT_CONFIG),$(or $(MAKECMDGOALS),status)),)
 -include $(CONFIG)
 ifneq ($(KEY),$(CONFIGURED_FOR))
@@ -192,87 +192,25 @@ $(addprefix program-,$(CHAPTERS)): program-%: $(OUT)/programs/%
 	$(if $(SANITIZE),,@[ $* -ef $< ] || ln -f $< $* 2>/dev/null || cp -f $< $*)
 $(addprefix kernel-,$(CHAPTERS)): kernel-%: $(OUT)/bin/compile | $(TOOLCHAIN)
 	$(call quiet,NVCC,$(call folder_of,$*)/kernel.cu)
-	$(Q)$(OUT)/bin/compile $(call folder_of,$*)/kernel.cu $(B)/$* --quiet
+	$(Q)$(OUT)/bin/compile $(call folder_of,$*)/kernel.cu $(B)/$* --quiet || { status=$$?; \
+		[ $$status -ne 1 ] || echo "What it means, where that is known: ./$*" >&2; exit $$status; }
 
 UNKNOWN := $(filter-out $(CHAPTERS),$(filter ch%,$(filter-out check%,$(MAKECMDGOALS))))
 .PHONY: $(UNKNOWN)
 $(UNKNOWN):
 	@echo "warpbook: there is no chapter $@; there are: $(or $(CHAPTERS),none yet)" >&2; exit 2
 
-# ---- Keeping the workbook in order --------------------------------------------------------------------------
+# ---- The rest of the targets, by purpose ------------------------------------------------------------------------
+# A handout for students holds some of these files only.
+include $(sort $(wildcard mk/*.mk))
+
 ##@ The workbook itself
-.PHONY: setup doctor test check skeletons readme locks clean help
+.PHONY: setup doctor clean
+setup: $(NEEDS_GRADER) $(TOOLCHAIN) tools ## fetch and build everything that the rest would on first use
 doctor: $(if $(BASE_PYTHON),,no-python) ## what is there, what is missing, and the one command that mends it
 	@$(or $(wildcard $(PY)),$(BASE_PYTHON)) -m grader doctor $(AS_JSON)
 
-test: $(NEEDS_GRADER) $(DEVELOPMENT) $(SITE) $(TOOLCHAIN) drivers ## run every test (ARGS="-k shuffle -x" goes to pytest)
-	@$(SANITIZED) $(PY) -m pytest -n $(if $(SANITIZE),0,$(JOBS)) $(ARGS)
-# Python itself is no sanitized program: to load the library it must begin with ASan's runtime, in one process; and
-# with libstdc++, or ASan does not know what to do when a package of Python's throws.
-SANITIZED = $(if $(SANITIZE),LD_PRELOAD="$$($(HOST_CC) -print-file-name=libasan.so) $$($(HOST_CC) -print-file-name=libstdc++.so.6)" ASAN_OPTIONS=detect_leaks=0 \
-    WARPBOOK_EMULATOR_LIBRARY='$(CURDIR)/$(EMULATOR_SHARED)')
-
-setup: $(NEEDS_GRADER) $(TOOLCHAIN) tools ## fetch and build everything that the rest would on first use
-
-skeletons: $(NEEDS_GRADER) ## write the skeletons in chapters/ anew from solutions/
-	@$(GRADER).skeletons
-
-readme: $(NEEDS_GRADER) drivers ## put today's output of the commands shown in README.md into it
-	@$(GRADER).readme
-
-.PHONY: kill-rate hardware-truth
-kill-rate: $(NEEDS_GRADER) $(TOOLCHAIN) tools ## how many wrong kernels of tests/wrong are caught, and right ones of tests/right pass
-	@$(GRADER).killrate $(CH)
-hardware-truth: $(NEEDS_GRADER) ## on a machine with a GPU and ncu: what it counts for every pattern, into build/hardware_truth
-	@$(PY) tests/hardware_truth/record.py --missing --out $(B)/hardware_truth
-
-locks: ## resolve requirements*.in again into the lock files
-	@sh mk/lock.sh
-
-# Every check runs even when an earlier one fails; a tool that is not there is a failure with its remedy.
-CHECKS := check-format check-gcc check-clang check-tidy check-python check-types check-skeletons
-.PHONY: $(CHECKS) objects tidy
-check: $(NEEDS_GRADER) $(DEVELOPMENT) $(TOOLCHAIN) ## formatting, lint, types, warnings of gcc and clang, skeletons in step
-	@$(MAKE) -k $(CHECKS)
-need = command -v $(1) >/dev/null || { echo "warpbook: $(1) is missing; on Debian or Ubuntu: apt-get install $(2)" >&2; exit 3; }
-C_FILES := $(sort $(wildcard common/*/*.[ch] chapters/*/chapter.c tests/native/*.[ch]))
-check-format:
-	$(call quiet,FORMAT,$(words $(C_FILES)) C files)
-	$(Q)$(call need,clang-format,clang-format); clang-format --dry-run -Werror $(C_FILES)
-check-gcc check-clang: check-%:
-	@$(call need,$*,$*); $(MAKE) -k OUT=$(B)/check/$* CC=$* WERROR=1 objects
-check-tidy: check-clang
-	@$(call need,clang-tidy,clang-tidy); $(MAKE) -k OUT=$(B)/check/clang CC=clang WERROR=1 tidy
-check-python:
-	$(call quiet,RUFF,grader bench tests docs)
-	$(Q)$(PY) -m ruff check --quiet grader bench tests docs mk && $(PY) -m ruff format --check --quiet --diff grader bench tests docs mk
-check-types:
-	$(call quiet,MYPY,grader bench)
-	$(Q)$(PY) -m mypy --no-error-summary
-check-skeletons:
-	$(call quiet,CHECK,skeletons in step with the solutions)
-	$(Q)$(GRADER).skeletons --check
-
-objects: $(call objects_of,$(C_SOURCES))
-tidy: $(patsubst %.c,$(OUT)/tidy/%.ok,$(C_SOURCES))
-# The arithmetic handlers are straight lines made by macros in their hundreds: the path-sensitive analyzer finds
-# no paths in them and takes minutes over it.
-tidy_for = $(if $(filter common/emulator/alu_%,$(1)),--checks='-clang-analyzer-*')
-# An object is made anew when a header changes, so its time stands for all that its file includes.
-$(OUT)/tidy/%.ok: %.c .clang-tidy $(OUT)/obj/%.o
-	$(call quiet,TIDY,$<)
-	$(Q)mkdir -p $(@D) && clang-tidy --quiet --warnings-as-errors='*' $(call tidy_for,$<) $< -- -std=gnu17 -Icommon -Icommon/driver $(call flags_for,$<) 2>$@.log \
-	    || { grep -v 'warnings generated' $@.log; exit 1; }
-	@touch $@
-
-include mk/learn.mk
-include mk/bench.mk
-include mk/gpu.mk
-include mk/site.mk
 
 clean: ## remove what was built (your kernels, those kept by reset-chNN, your history and .venv stay)
 	$(call quiet,CLEAN,build ch[0-9][0-9])
 	$(Q)find $(B) -mindepth 1 -maxdepth 1 ! -name kept -exec rm -rf {} + 2>/dev/null; rm -f ch[0-9][0-9]
-
-help: ## this list
-	@awk -f mk/help.awk $(filter mk/learn.mk,$(MAKEFILE_LIST)) $(filter-out mk/learn.mk,$(filter Makefile mk/%.mk,$(MAKEFILE_LIST)))

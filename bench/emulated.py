@@ -71,6 +71,7 @@ class _Launch(c.Structure):
         ("max_output", c.c_size_t),
         ("max_findings", c.c_int),
         ("cancel", c.c_void_p),
+        ("xray_bytes", c.c_size_t),
     ]
 
 
@@ -104,6 +105,8 @@ class _Result(c.Structure):
         ("output", c.c_void_p),
         ("output_bytes", c.c_size_t),
         ("work", c.POINTER(ModelWork)),
+        ("xray", c.c_void_p),
+        ("xray_bytes", c.c_size_t),
     ]
 
 

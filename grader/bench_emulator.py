@@ -8,9 +8,7 @@ Times are the processor's, so that a busy machine disturbs them little. A peer's
 the emulator's is its command's less that of the same command stopped at the first instruction, each the median.
 """
 
-import argparse
 import array
-import json
 import os
 import platform
 import re
@@ -19,17 +17,20 @@ import shlex
 import shutil
 import statistics
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.table import Table
 
 from .building import clean_environment
-from .errors import MACHINE, NOT_PASSED, PASSED, GraderError, MachineError
+from .errors import NOT_PASSED, PASSED, MachineError
+from .options import Json
+from .page import console, print_json
 from .workbook import find_workbook, write_whole
 
 _MARKERS = re.compile(r"(<!-- bench-emulator:begin -->\n).*?(<!-- bench-emulator:end -->)", re.DOTALL)
@@ -362,45 +363,43 @@ def _goals(rates: dict[tuple[str, str], float], ratios: dict[str, float]) -> lis
     ]
 
 
-def main(arguments: list[str]) -> int:
-    """Measures, prints, and fills docs/emulator-speed.md."""
-    parser = argparse.ArgumentParser(prog="make bench-emulator", description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--rounds", type=int, default=5, help="how often everything runs (5)")
-    parser.add_argument(
-        "--numba-python", default=os.environ.get("NUMBA_PYTHON") or "python3", help="a Python that has numba"
-    )
-    parser.add_argument("--json", type=Path, help="write the figures there as well")
-    given = parser.parse_args(arguments)
-    console = Console()
+def bench_emulator_command(
+    rounds: Annotated[int, typer.Option(min=1, help="How often everything runs.")] = 5,
+    numba_python: Annotated[str, typer.Option(help="A Python that has numba.")] = "python3",
+    as_json: Json = False,
+) -> int:
+    """Speed of the emulator beside Oclgrind, PoCL and numba, into docs/emulator-speed.md."""
+    out = console(error=as_json)
+    workbook = find_workbook()
+    page = workbook.root / "docs" / "emulator-speed.md"
+    text = page.read_text("utf-8")
+    if not _MARKERS.search(text):
+        raise MachineError("docs/emulator-speed.md has lost its bench-emulator markers")
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # what is started inherits it
+    folder = workbook.build / "bench"
+    folder.mkdir(parents=True, exist_ok=True)
     try:
-        workbook = find_workbook()
-        page = workbook.root / "docs" / "emulator-speed.md"
-        text = page.read_text("utf-8")
-        if not _MARKERS.search(text):
-            raise MachineError("docs/emulator-speed.md has lost its bench-emulator markers")
-        if hasattr(os, "sched_setaffinity"):
-            os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # what is started inherits it
-        folder = workbook.build / "bench"
-        folder.mkdir(parents=True, exist_ok=True)
         emulation = Emulation(workbook.out, workbook.root, folder)
-        peers = find_peers(workbook.root, folder, given.numba_python)
-        rates = measure(emulation, peers, max(given.rounds, 1), console)
-        part, ratios = tables(rates, peers)
-        _print(console, rates, peers, ratios)
-        write_whole(page, _MARKERS.sub(lambda match: match[1] + part + match[2], text))
-        if given.json:
-            figures = {" ".join(key): value for key, value in rates.items()}
-            given.json.write_text(
-                json.dumps({"lane-instructions a second": figures, "ratios": ratios}, indent=2) + "\n"
-            )
-    except (GraderError, OSError, subprocess.TimeoutExpired) as error:
-        print(f"warpbook: {error}", file=sys.stderr)
-        return MACHINE
+        peers = find_peers(workbook.root, folder, numba_python)
+        rates = measure(emulation, peers, rounds, out)
+    except subprocess.TimeoutExpired as error:
+        raise MachineError(str(error)) from None
+    part, ratios = tables(rates, peers)
+    write_whole(page, _MARKERS.sub(lambda match: match[1] + part + match[2], text))
     missed = _goals(rates, ratios)
-    for line in missed:
-        console.print(f"  below its goal: {line}", highlight=False)
+    if as_json:
+        figures = {" ".join(key): value for key, value in rates.items()}
+        print_json(
+            {
+                "schema": "warpbook/emulator-speed/1",
+                "lane_instructions_per_second": figures,
+                "ratios": ratios,
+                "missed": missed,
+            }
+        )
+    else:
+        _print(out, rates, peers, ratios)
+        for line in missed:
+            out.print(f"  below its goal: {line}", highlight=False)
     return NOT_PASSED if missed else PASSED
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

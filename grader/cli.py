@@ -5,14 +5,25 @@ import sys
 import typer
 
 from . import doctor as doctor_module
-from . import learner
+from . import handin, learner
+from .autograder.command import autograde, autolab, gradescope
+from .bench_emulator import bench_emulator_command
+from .classroom.command import class_command
+from .classroom.exports.command import exports
+from .completion import completion
 from .errors import MACHINE, NOT_PASSED, PASSED
-from .grading import KERNEL, SOLUTION, Grade, Options, grade
+from .experiments import try_command
+from .grading import Grade, Options, grade
+from .handout.command import handout
+from .killrate import kill_rate_command
+from .leaderboard.command import leaderboard
 from .options import Chapters, Device, Fresh, Gpu, Jobs, Json, Limit, check_device
 from .page import print_json, progress_of, show_grade
+from .predict import predict_command
+from .stored import KERNEL, SOLUTION
 from .workbook import find_workbook
 
-app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 for command in (
     learner.status,
     learner.hint,
@@ -22,8 +33,22 @@ for command in (
     learner.reset,
     learner.watch,
     learner.ladder,
+    learner.report,
+    leaderboard,
+    handin.submission,
+    handout,
+    exports,
+    gradescope,
+    autolab,
+    autograde,
+    completion,
 ):
     app.command()(command)
+app.command("class")(class_command)
+app.command("predict")(predict_command)
+app.command("try")(try_command)
+app.command("kill-rate")(kill_rate_command)
+app.command("bench-emulator")(bench_emulator_command)
 
 
 @app.command("grade")

@@ -4,6 +4,7 @@ Only the standard library is used, so that it runs before anything is installed.
 """
 
 import json
+import locale
 import os
 import re
 import shutil
@@ -12,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from io import TextIOWrapper
 from pathlib import Path
 
 from .errors import MACHINE, PASSED, USAGE
@@ -50,6 +52,10 @@ def main(arguments: list[str]) -> int:
     if arguments not in ([], ["--json"]):
         print("warpbook: doctor takes no arguments but --json", file=sys.stderr)
         return USAGE
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding=None if os.environ.get("PYTHONIOENCODING") else locale.getencoding(),
+                               errors="replace")  # fmt: skip
     root = _root()
     checks = [look(root) for look in _LOOKS]
     bad = [check for check in checks if check.state == "missing"]
@@ -271,15 +277,15 @@ def _look_disk(root: Path) -> Check:
 
 
 def _look_sandbox(root: Path) -> Check:
-    path = shutil.which("bwrap")
-    if path:
-        status, output = _run([path, "--ro-bind", "/", "/", "true"])
-        if status == 0:
-            return Check("bubblewrap", "ok", path)
-        return Check(
-            "bubblewrap", "absent", f"it is here but does not run ({_last(output)}); for class mode only"
-        )
-    return Check("bubblewrap", "absent", "for class mode only", "apt-get install bubblewrap")
+    try:
+        from .classroom.sandbox import find_bubblewrap, obstacle
+    except ImportError:
+        return Check("bubblewrap", "absent", "not needed: there is no class mode in this workbook")
+    found = obstacle()
+    if found is None:
+        version = _run([find_bubblewrap() or "bwrap", "--version"])[1]
+        return Check("bubblewrap", "ok", f"{version}; make class compiles and judges in a sandbox")
+    return Check("bubblewrap", "absent", f"{found.words}; for make class only", found.remedy)
 
 
 _LOOKS: list[Callable[[Path], Check]] = [

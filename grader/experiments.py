@@ -10,15 +10,20 @@ It is compiled first; where that alone shows it, there is no RUN. Commands are p
 reader could type them. The status is 0 when everything that must be seen was seen.
 """
 
-import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from .building import clean_environment
-from .errors import MACHINE, NOT_PASSED, PASSED, USAGE, GraderError, UsageError
+from .errors import NOT_PASSED, PASSED, MachineError, UsageError
+from .options import Json
+from .page import print_json
 from .workbook import Workbook, find_workbook
 
 _HEADER = re.compile(r"^// (EXPERIMENT|RUN|SHOWS): (.*?) *$", re.MULTILINE)
@@ -74,49 +79,83 @@ def _run(workbook: Workbook, command: str) -> str:
     return done.stdout
 
 
-def carry_out(workbook: Workbook, experiment: Experiment) -> bool:
-    """Compiles, runs, prints; whether it showed what it should."""
+@dataclass(frozen=True)
+class Carried:
+    """What an experiment has shown."""
+
+    experiment: Experiment
+    outputs: list[tuple[str, str]]  # each command and what it printed
+    missing: list[str]  # of what should have been seen
+
+
+def carry_out(workbook: Workbook, experiment: Experiment, hear: Callable[[str], None]) -> Carried:
+    """Compiles and runs; `hear` gets what a reader sees, as it comes."""
     folder = folder_of(experiment)
     compiler = (workbook.out / "bin" / "compile").relative_to(workbook.root)
     compile_command = f"{compiler} {experiment.path} {folder} --quiet"
     commands = [compile_command, *(run.replace("$PTX", f"{folder}/kernel.ptx") for run in experiment.runs)]
-    print(f"{experiment.about}\n", flush=True)
-    seen = ""
+    hear(f"{experiment.about}\n\n")
+    outputs = []
     for command in commands:
-        print(f"$ {command}", flush=True)
+        hear(f"$ {command}\n")
         output = _run(workbook, command)
-        print(output, end="" if output.endswith("\n") or not output else "\n", flush=True)
-        seen += output
-    plain = " ".join(seen.split())
+        hear(output if output.endswith("\n") or not output else output + "\n")
+        outputs.append((command, output))
+    plain = " ".join(" ".join(output for _, output in outputs).split())
     missing = [words for words in experiment.shows if " ".join(words.split()) not in plain]
-    for words in missing:
-        print(f"warpbook: this should have shown: {words}", file=sys.stderr)
-    return not missing
+    return Carried(experiment, outputs, missing)
 
 
-def main(arguments: list[str]) -> int:
-    """Carries out the experiments named."""
+def _document(carried: Carried) -> dict[str, object]:
+    return {
+        "name": carried.experiment.name,
+        "about": carried.experiment.about,
+        "commands": [{"command": command, "output": output} for command, output in carried.outputs],
+        "shows": list(carried.experiment.shows),
+        "missing": carried.missing,
+    }
+
+
+def _names(incomplete: str) -> list[tuple[str, str]]:
+    """The experiments whose names begin so, for a shell to complete."""
+    known = experiments(find_workbook().root)
+    return [(one.name, one.about) for one in known.values() if one.name.startswith(incomplete)]
+
+
+Names = Annotated[
+    list[str] | None,
+    typer.Argument(help="Experiments, as ch04-early-return; none: lists them.", autocompletion=_names),
+]
+
+
+def try_command(names: Names = None, as_json: Json = False) -> int:
+    """Carry out an experiment of a lesson, or list them."""
+    workbook = find_workbook()
+    known = experiments(workbook.root)
+    for name in names or []:
+        if name not in known:
+            near = [other for other in known if other[:4] == name[:4]] or sorted(known)
+            raise UsageError(f"there is no experiment {name}; there are: {', '.join(near)}")
+    if not names:
+        if as_json:
+            listed = [{"name": one.name, "about": one.about} for one in known.values()]
+            print_json({"schema": "warpbook/experiments/1", "experiments": listed})
+        else:
+            for experiment in known.values():
+                print(f"make try-{experiment.name}\n    {experiment.about}")
+        return PASSED
+
+    def hear(text: str) -> None:
+        if not as_json:
+            print(text, end="", flush=True)
+
     try:
-        workbook = find_workbook()
-        known = experiments(workbook.root)
-        for name in arguments:
-            if name not in known:
-                near = [other for other in known if other[:4] == name[:4]] or sorted(known)
-                raise UsageError(f"there is no experiment {name}; there are: {', '.join(near)}")
-        done = [carry_out(workbook, known[name]) for name in arguments]
-        return PASSED if all(done) else NOT_PASSED
-    except UsageError as error:
-        print(f"warpbook: {error}", file=sys.stderr)
-        return USAGE
-    except (GraderError, subprocess.TimeoutExpired) as error:
-        print(f"warpbook: {error}", file=sys.stderr)
-        return MACHINE
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return MACHINE
-    except KeyboardInterrupt:
-        return 130
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+        done = [carry_out(workbook, known[name], hear) for name in names]
+    except subprocess.TimeoutExpired as error:
+        raise MachineError(str(error)) from None
+    if as_json:
+        print_json({"schema": "warpbook/experiments/1", "experiments": [_document(one) for one in done]})
+    for one in done:
+        for words in one.missing:
+            print(f"warpbook: this should have shown: {words}", file=sys.stderr)
+    return NOT_PASSED if any(one.missing for one in done) else PASSED

@@ -1,6 +1,5 @@
 """Grading: which chapters must run again, running them side by side, and keeping what came out."""
 
-import json
 import os
 import signal
 import threading
@@ -13,15 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from . import __version__
-from .building import Hasher, build_programs, clean_environment, to_standard_error, tools_fingerprint
+from .building import Hasher, build_programs, clean_environment, to_standard_error
+from .by_hand import take_up
 from .errors import GraderError, explain_os_error
 from .history import History, Run
 from .processes import Finished, Processes
+from .receipts import write_receipt
 from .result import BrokenResultError, Result, infra, parse_result
+from .stored import KERNEL, SOLUTION, Asked, Store, run_of
 from .times import now
 from .workbook import Chapter, Workbook, write_json
-
-KERNEL, SOLUTION = "kernel", "solution"
 
 
 @dataclass(frozen=True)
@@ -137,10 +137,11 @@ def judge(
 
     Where `processes` are given, their `stop` ends it with a KeyboardInterrupt.
     """
+    troubles = take_up(workbook, chapters) if options.kind == KERNEL else []
     grader = _Grader(workbook, options, unbuilt or {}, processes or Processes())
     outcomes = grader.run_all(chapters, progress)
     graded = Grade(options.kind, outcomes)
-    graded.troubles = _record(workbook, outcomes)
+    graded.troubles = troubles + _record(workbook, outcomes)
     return graded
 
 
@@ -151,11 +152,8 @@ class _Grader:
         self.workbook = workbook
         self.options = options
         self.unbuilt = unbuilt
-        self.hasher = Hasher()
-        self.tools = tools_fingerprint(workbook, self.hasher)
+        self.store = Store(workbook, Asked(options.kind, options.device, options.profile))
         self.processes = processes
-        self.folder = workbook.build / "results" / ("" if options.kind == KERNEL else "solutions")
-        self.folder.mkdir(parents=True, exist_ok=True)
 
     def run_all(self, chapters: list[Chapter], progress: Progress) -> list[Outcome]:
         """Every chapter's outcome; those that need no run first, the rest side by side."""
@@ -169,7 +167,7 @@ class _Grader:
                 waiting.append(chapter)
         running: list[str] = []
         jobs = self.options.jobs or (1 if measures(self.options.device) else cores())
-        with _interruptible(self.processes), ThreadPoolExecutor(jobs) as pool:
+        with interruptible(self.processes), ThreadPoolExecutor(jobs) as pool:
 
             def start(chapter: Chapter) -> Outcome:
                 running.append(chapter.name)
@@ -191,68 +189,29 @@ class _Grader:
                 raise
         return [done[chapter.name] for chapter in chapters]
 
-    def source(self, chapter: Chapter) -> Path:
-        """The kernel.cu that is judged, relative to the root."""
-        return chapter.kernel if self.options.kind == KERNEL else chapter.solution / "kernel.cu"
-
-    def key(self, chapter: Chapter) -> str:
-        """Everything that the result of `chapter` depends on, as one hash."""
-        files = [self.source(chapter), chapter.solution / "kernel.cu"]
-        hashes = [self.hasher.file(self.workbook.root / path) for path in files]
-        program = self.hasher.file(self.workbook.root / self.workbook.program(chapter))
-        return self.hasher.combined(
-            __version__,
-            self.options.kind,
-            self.options.device,
-            str(self.options.profile),
-            self.tools,
-            program,
-            *hashes,
-        )
-
     def reuse(self, chapter: Chapter) -> Outcome | None:
         """The earlier result, where nothing that it depends on has changed since."""
         if self.options.fresh or self.options.wants_page or chapter.name in self.unbuilt:
             return None
-        return self.stored(chapter)
-
-    def stored(self, chapter: Chapter) -> Outcome | None:
-        """The earlier result of the same kernel, program and machine, where there is one."""
-        try:
-            stored = json.loads((self.folder / f"{chapter.name}.run.json").read_text("utf-8"))
-            if stored["key"] != self.key(chapter):
-                return None
-            result = parse_result(
-                (self.folder / f"{chapter.name}.json").read_bytes(), chapter.name, stored["seconds"]
-            )
-            run = _run(stored["id"], stored["time"], self.options.kind, result, stored["kernel_sha256"])
-            return Outcome(chapter, result, run.kernel_sha256, run, reused=True)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, BrokenResultError):
-            return None
+        kept = self.store.read(chapter)
+        return kept and Outcome(chapter, kept[0], kept[1].kernel_sha256, kept[1], reused=True)
 
     def run_one(self, chapter: Chapter) -> Outcome:
         """Runs one chapter and keeps its result; every mishap is that chapter's INFRA."""
-        key = self.key(chapter)
-        sha256 = self.hasher.file(self.workbook.root / self.source(chapter))
-        earlier = None if self.options.fresh else self.stored(chapter)
+        key, sha256 = self.store.key(chapter), self.store.source_sha256(chapter)
+        earlier = None if self.options.fresh else self.store.read(chapter)
         page = ""
         try:
             result, page = self.judge(chapter)
             if result.verdict != "INFRA":
-                if Hasher().file(self.workbook.root / self.source(chapter)) != sha256:
+                source = self.workbook.root / self.store.asked.source(chapter)
+                if Hasher().file(source) != sha256:
                     key = "edited while it ran"
                 identity, time = uuid.uuid4().hex, now()
-                if earlier and earlier.run and earlier.result.verdict == result.verdict:
-                    identity, time = earlier.run.id, earlier.run.time  # the same once more is no new run
-                run = _run(identity, time, self.options.kind, result, sha256)
-                stored = {
-                    "key": key,
-                    "id": run.id,
-                    "time": run.time,
-                    "seconds": run.seconds,
-                    "kernel_sha256": sha256,
-                }
-                write_json(self.folder / f"{chapter.name}.run.json", stored)
+                if earlier and earlier[0].verdict == result.verdict:
+                    identity, time = earlier[1].id, earlier[1].time  # the same once more is no new run
+                run = run_of(identity, time, self.options.kind, result, sha256)
+                self.store.write(chapter, run, key)
                 return Outcome(chapter, result, sha256, run, page=page)
         except OSError as error:
             result = infra(chapter.name, f"the result could not be kept: {explain_os_error(error)}")
@@ -263,25 +222,24 @@ class _Grader:
         name = chapter.name
         if name in self.unbuilt:
             return infra(name, f"./{name} could not be built: {self.unbuilt[name]}"), ""
-        output = self.folder / f"{name}.json"
-        for stale in (output, self.folder / f"{name}.run.json"):
-            stale.unlink(missing_ok=True)
+        output = self.store.result_file(chapter)
+        self.store.forget(chapter)
         command: list[str | Path] = [f"./{self.workbook.program(chapter)}", "--json", output]
         command += ["--device", self.options.device]
         command += [] if self.options.wants_page else ["--quiet"]
         if self.options.profile:
             command += ["--gpu", self.options.profile]
         try:
-            if self.options.kind == SOLUTION:
+            source = self.store.asked.source(chapter)
+            if self.options.kind == SOLUTION and not (self.workbook.root / source).exists():
+                # As in a handout, which has the solutions as images only.
+                command += ["--kernel", chapter.solution / "kernel.ptx"]
+            elif self.options.kind == SOLUTION:
                 image = self.workbook.build / "solutions" / name
-                compiled = self.run(
-                    [self.workbook.out / "bin" / "compile", self.source(chapter), image, "--quiet"]
-                )
+                compiled = self.run([self.workbook.out / "bin" / "compile", source, image, "--quiet"])
                 if compiled.status != 0:
                     words = _last_line(compiled.output)
-                    return infra(
-                        name, f"{self.source(chapter)} does not compile{words}", compiled.seconds
-                    ), ""
+                    return infra(name, f"{source} does not compile{words}", compiled.seconds), ""
                 command += ["--kernel", image / "kernel.ptx"]
             finished = self.run(command)
         except OSError as error:
@@ -294,7 +252,7 @@ class _Grader:
             command,
             folder=self.workbook.root,
             limit=self.options.time_limit,
-            environment=clean_environment(),
+            environment=clean_environment() | {"WARPBOOK_RECORDED": "1"},  # what it comes to is kept here
             on_terminal=self.options.wants_page,
         )
 
@@ -327,6 +285,9 @@ class _Grader:
 def _record(workbook: Workbook, outcomes: list[Outcome]) -> list[str]:
     try:
         History(workbook.history).add([outcome.run for outcome in outcomes if outcome.run])
+        for outcome in outcomes:
+            if outcome.run and outcome.run.kind == KERNEL and outcome.result.passed:
+                write_receipt(workbook, outcome.result, outcome.kernel_sha256)
     except GraderError as error:
         return [str(error)]
     except OSError as error:
@@ -334,31 +295,8 @@ def _record(workbook: Workbook, outcomes: list[Outcome]) -> list[str]:
     return []
 
 
-def _run(identity: str, time: str, kind: str, result: Result, sha256: str) -> Run:
-    counters = result.document.get("counters")
-    return Run(
-        id=str(identity),
-        time=str(time),
-        kind=kind,
-        chapter=result.chapter,
-        verdict=result.verdict,
-        earned=result.earned,
-        possible=result.possible,
-        gb_per_s=result.gb_per_s,
-        bandwidth=result.bandwidth_kind,
-        ratio=result.ratio,
-        counters=counters if isinstance(counters, dict) else {},
-        kernel_sha256=str(sha256),
-        device=result.device,
-        seconds=result.seconds,
-        workbook=__version__,
-        diagnosis=result.diagnosis,
-        timing=result.timing,
-    )
-
-
 @contextmanager
-def _interruptible(processes: Processes) -> Iterator[None]:
+def interruptible(processes: Processes) -> Iterator[None]:
     """Ends what runs on Ctrl-C, SIGTERM and SIGHUP, so that the interrupted main thread need not wait."""
 
     def interrupt(number: int, frame: object) -> None:

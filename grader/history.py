@@ -6,7 +6,7 @@ A newer Warpbook brings an older file up to date when it opens it, and keeps eve
 import json
 import sqlite3
 from contextlib import closing
-from dataclasses import dataclass, fields
+from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,23 @@ CREATE TABLE events (
 );
 CREATE INDEX events_by_chapter ON events (chapter, what);
 """,
+    """
+CREATE TABLE timings (
+    run           TEXT NOT NULL,     -- of ./chNN --time; these are no runs of all cases
+    time          TEXT NOT NULL,     -- ISO 8601, UTC
+    chapter       TEXT NOT NULL,
+    kernel_sha256 TEXT NOT NULL,
+    kind          TEXT NOT NULL,     -- 'measured' or 'modelled'
+    gpu           TEXT NOT NULL,     -- its name
+    n             INTEGER NOT NULL,
+    gb_per_s      REAL NOT NULL,
+    reference_gb_per_s REAL,         -- of the same run; NULL where there was none
+    peak_gb_per_s REAL,              -- of the device's memory; NULL where it is not known
+    workbook      TEXT NOT NULL,     -- the version
+    PRIMARY KEY (run, n)
+);
+CREATE INDEX timings_by_chapter ON timings (chapter);
+""",
 )
 _JSON_COLUMNS = ("counters", "device", "diagnosis", "timing")
 
@@ -84,7 +101,25 @@ class Event:
     detail: dict[str, Any]
 
 
+@dataclass(frozen=True)
+class Timing:
+    """How fast a right kernel was at one size: one row."""
+
+    run: str
+    time: str
+    chapter: str
+    kernel_sha256: str
+    kind: str
+    gpu: str
+    n: int
+    gb_per_s: float
+    reference_gb_per_s: float | None
+    peak_gb_per_s: float | None
+    workbook: str
+
+
 _COLUMNS = tuple(field.name for field in fields(Run))
+_TIMING_COLUMNS = tuple(field.name for field in fields(Timing))
 
 
 class History:
@@ -105,13 +140,7 @@ class History:
             )
             for run in runs
         ]
-        places = ",".join("?" * len(_COLUMNS))
-        try:
-            with closing(self._open()) as database, database:
-                command = f"INSERT OR IGNORE INTO runs ({','.join(_COLUMNS)}) VALUES ({places})"
-                database.executemany(command, rows)
-        except sqlite3.Error as error:
-            raise self._trouble(error) from None
+        self._insert("runs", _COLUMNS, rows)
 
     def runs(
         self, chapter: str | None = None, kind: str = "kernel", *, with_counters: bool = False
@@ -139,6 +168,16 @@ class History:
         except sqlite3.Error as error:
             raise self._trouble(error) from None
 
+    def add_timings(self, timings: list[Timing]) -> None:
+        """Appends times at single sizes, all or none."""
+        self._insert("timings", _TIMING_COLUMNS, [astuple(timing) for timing in timings])
+
+    def timings(self, chapter: str) -> list[Timing]:
+        """The times of one chapter at single sizes, oldest first."""
+        columns = ",".join(_TIMING_COLUMNS)
+        rows = self._select(f"SELECT {columns} FROM timings WHERE chapter = ? ORDER BY time, n", (chapter,))
+        return [Timing(**row) for row in rows]
+
     def events(self, chapter: str | None = None) -> list[Event]:
         """The events of one chapter, or of all, oldest first."""
         rows = self._select(
@@ -146,6 +185,16 @@ class History:
             (chapter,),
         )
         return [Event(**row) for row in rows]
+
+    def _insert(self, table: str, columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
+        command = (
+            f"INSERT OR IGNORE INTO {table} ({','.join(columns)}) VALUES ({','.join('?' * len(columns))})"
+        )
+        try:
+            with closing(self._open()) as database, database:
+                database.executemany(command, rows)
+        except sqlite3.Error as error:
+            raise self._trouble(error) from None
 
     def _select(self, query: str, values: tuple[str | None, ...]) -> list[dict[str, Any]]:
         """The rows of a query with their JSON read; none where there is no file yet."""

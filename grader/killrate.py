@@ -9,7 +9,6 @@ tests/wrong/chNN/*.cu say on their first lines which verdict they must get and w
 tests/right/chNN/*.cu are unusual and right: PASS, or SLOW where they miss a goal.
 """
 
-import argparse
 import functools
 import hashlib
 import json
@@ -20,13 +19,17 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
 from .building import build_programs
-from .errors import MACHINE, NOT_PASSED, PASSED, USAGE, GraderError, UsageError
+from .errors import NOT_PASSED, PASSED, UsageError
+from .options import Chapters, Jobs, Json
+from .page import console, print_json
 from .processes import Processes
 from .workbook import Chapter, Workbook, find_workbook, write_json
 
@@ -173,7 +176,7 @@ def _share(count: int, total: int) -> str:
     return f"{count} of {total}" if total else "none"
 
 
-def _report(trials: list[Trial], console: Console) -> bool:
+def _report(trials: list[Trial], out: Console) -> None:
     table = Table(box=None, pad_edge=False)
     for column in ("chapter", "wrong kernels caught", "mistake named", "right kernels passed"):
         table.add_column(column, justify="left" if column == "chapter" else "right")
@@ -186,45 +189,34 @@ def _report(trials: list[Trial], console: Console) -> bool:
             _share(sum(t.named for t in wrong), len(wrong)),
             _share(sum(t.caught for t in right), len(right)),
         )
-    console.print(table)
+    out.print(table)
     missed = [t for t in trials if not t.caught]
     for t in missed:
         wanted = "PASS or SLOW" if t.is_right else t.expected
-        console.print(f"{t.path}: {t.verdict}, not {wanted}. {t.message}", highlight=False, markup=False)
+        out.print(f"{t.path}: {t.verdict}, not {wanted}. {t.message}", highlight=False, markup=False)
     for t in trials:
         if t.diagnosis and not t.named:
             found = t.diagnosed or "nothing"
-            console.print(f"{t.path}: named {found}, not {t.diagnosis}", highlight=False, markup=False)
-    return not missed
+            out.print(f"{t.path}: named {found}, not {t.diagnosis}", highlight=False, markup=False)
 
 
-def main() -> int:
-    """Runs the corpus and prints the rates; status 1 when a wrong kernel got away or a right one was caught."""
-    parser = argparse.ArgumentParser(prog="make kill-rate", description=main.__doc__)
-    parser.add_argument("chapters", nargs="*")
-    parser.add_argument("--schedules", type=int, default=7, help="besides the plain one")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--json", type=Path, help="write every trial to this file")
-    options = parser.parse_args()
-    try:
-        workbook = find_workbook()
-        chapters = workbook.select(options.chapters)
-        broken = build_programs(workbook, chapters, jobs=options.jobs)
-        if broken:
-            raise UsageError("; ".join(f"./{name} cannot be built: {why}" for name, why in broken.items()))
-        trials = run(workbook, chapters, options.schedules, options.jobs)
-        if options.json:
-            write_json(options.json, [asdict(t) for t in trials])
-        return PASSED if _report(trials, Console()) else NOT_PASSED
-    except UsageError as error:
-        print(f"warpbook: {error}", file=sys.stderr)
-        return USAGE
-    except GraderError as error:
-        print(f"warpbook: {error}", file=sys.stderr)
-        return MACHINE
-    except KeyboardInterrupt:
-        return 130
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def kill_rate_command(
+    chapters: Chapters = None,
+    schedules: Annotated[int, typer.Option(min=0, help="Besides the plain one.")] = 7,
+    jobs: Jobs = 0,
+    as_json: Json = False,
+) -> int:
+    """How many wrong kernels of tests/wrong are caught, and right ones of tests/right pass."""
+    workbook = find_workbook()
+    chosen = workbook.select(chapters or [])
+    at_once = jobs or os.cpu_count() or 1
+    broken = build_programs(workbook, chosen, jobs=at_once)
+    if broken:
+        raise UsageError("; ".join(f"./{name} cannot be built: {why}" for name, why in broken.items()))
+    trials = run(workbook, chosen, schedules, at_once)
+    if as_json:
+        rows = [asdict(trial) | {"caught": trial.caught, "named": trial.named} for trial in trials]
+        print_json({"schema": "warpbook/kill-rate/1", "trials": rows})
+    else:
+        _report(trials, console())
+    return PASSED if all(trial.caught for trial in trials) else NOT_PASSED

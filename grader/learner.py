@@ -7,7 +7,7 @@ import typer
 from rich.syntax import Syntax
 from rich.text import Text
 
-from .errors import PASSED, NotYetError, UsageError
+from .errors import PASSED, MachineError, NotYetError, UsageError
 from .grading import Options
 from .hints import Hint, next_hint
 from .history import History
@@ -15,7 +15,7 @@ from .markdown import print_prose, reflow
 from .options import Begin, Chapters, Device, Force, Gpu, Json, One, check_device
 from .overview import document, overview
 from .page import console, print_json
-from .refresh import judge_what_was_built
+from .refresh import bring_up_to_date
 from .restart import reset as reset_chapter
 from .standing import following, place_of, standings
 from .workbook import Chapter, find_workbook, write_whole
@@ -24,7 +24,7 @@ from .workbook import Chapter, find_workbook, write_whole
 def status(as_json: Json = False) -> int:
     """Where you are and what comes next."""
     workbook = find_workbook()
-    judge_what_was_built(workbook, workbook.select([]), quiet=as_json)
+    bring_up_to_date(workbook, workbook.select([]), quiet=as_json)
     made = standings(workbook)
     next_one = following(made, place_of(workbook))
     if as_json:
@@ -42,7 +42,7 @@ def hint(
     """The next hint of a chapter; the first is chosen by what your last run showed."""
     workbook = find_workbook()
     chosen = one_of(workbook.select([chapter]))
-    judge_what_was_built(workbook, [chosen], quiet=as_json)
+    bring_up_to_date(workbook, [chosen], quiet=as_json)
     given = next_hint(workbook, chosen, step)
     if as_json:
         print_json(hint_document(chosen, given))
@@ -84,7 +84,7 @@ def show(chapter: One, force: Force = False, as_json: Json = False) -> int:
     """The solution of a chapter, once you have passed it; with --force before, which is recorded."""
     workbook = find_workbook()
     chosen = one_of(workbook.select([chapter]))
-    judge_what_was_built(workbook, [chosen], quiet=as_json)
+    bring_up_to_date(workbook, [chosen], quiet=as_json)
     history = History(workbook.history)
     has_passed = history.has_passed(chosen.name)
     if not force and not has_passed:
@@ -92,8 +92,14 @@ def show(chapter: One, force: Force = False, as_json: Json = False) -> int:
             f"{chosen.name} is not passed yet (make grade CH={chosen.name} records it); "
             f"make hint-{chosen.name} helps, and make show-{chosen.name} FORCE=1 shows it all the same"
         )
+    source = workbook.root / chosen.solution / "kernel.cu"
+    if not source.is_file():
+        raise MachineError(
+            f"this copy of the workbook came without solutions ({chosen.solution}/kernel.cu); "
+            "whoever handed it out has them"
+        )
     history.note(chosen.name, "shown", passed=has_passed)
-    kernel = (workbook.root / chosen.solution / "kernel.cu").read_text("utf-8", errors="replace")
+    kernel = source.read_text("utf-8", errors="replace")
     notes_file = workbook.root / chosen.solution / "notes.md"
     notes = notes_file.read_text("utf-8", errors="replace") if notes_file.is_file() else ""
     if as_json:
@@ -129,6 +135,7 @@ def resume(chapter: One, as_json: Json = False) -> int:
 def _mark(name: str, what: str, *, as_json: bool) -> int:
     workbook = find_workbook()
     chosen = one_of(workbook.select([name]))
+    bring_up_to_date(workbook, [chosen], quiet=as_json)
     History(workbook.history).note(chosen.name, what)
     next_one = following(standings(workbook), place_of(workbook))
     next_name = next_one and next_one.chapter.name
@@ -197,6 +204,7 @@ def ladder(chapters: Chapters = None, gpu: Gpu = None, as_json: Json = False) ->
     from .ladder.picture import picture
 
     workbook = find_workbook()
+    bring_up_to_date(workbook, workbook.select(chapters or []), quiet=as_json)
     made = ladder_of(workbook, workbook.select(chapters or []), gpu)
     path = workbook.build / "ladder.svg"
     write_whole(path, picture(made))
@@ -207,6 +215,27 @@ def ladder(chapters: Chapters = None, gpu: Gpu = None, as_json: Json = False) ->
     out = console()
     out.print(chart(made))
     out.print(Text(f"As a picture: {shown}"))
+    return PASSED
+
+
+def report(
+    as_json: Json = False,
+    open_it: Annotated[bool, typer.Option("--open", help="Show it in a browser.")] = False,
+) -> int:
+    """A page of your own: the ladder, the roofline, and an x-ray of every kernel; needs no network."""
+    from .report import report as make_report
+
+    workbook = find_workbook()
+    bring_up_to_date(workbook, workbook.select([]), quiet=as_json)
+    path, document_ = make_report(workbook)
+    if as_json:
+        print_json(document_)
+    else:
+        print(f"Your report: {path.relative_to(workbook.root)}")
+    if open_it:
+        import webbrowser
+
+        webbrowser.open(path.as_uri())
     return PASSED
 
 

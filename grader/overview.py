@@ -8,10 +8,12 @@ from rich.table import Table
 from rich.text import Text
 
 from .history import Run
+from .narrow import Entry, WideOrStacked
 from .page import Bar, figure, points_text, verdict_text
 from .standing import EDITED, NEW, OPEN, PASSED, SKIPPED, Standing
 
 _TITLE = 30  # columns: all that is left of 80
+_LEAST = 60  # columns that the table needs
 _STYLES = {PASSED: "bold green", OPEN: "", EDITED: "yellow", NEW: "dim", SKIPPED: "dim"}
 
 
@@ -20,8 +22,8 @@ def overview(made: list[Standing], next_one: Standing | None) -> RenderableType:
     return Group(chapters_table(made, next_one), "", progress(made), "", Group(*what_next(made, next_one)))
 
 
-def chapters_table(made: list[Standing], marked: Standing | None, mark: str = ">") -> Table:
-    """One line a chapter, that of `marked` with a mark before it."""
+def chapters_table(made: list[Standing], marked: Standing | None, mark: str = ">") -> RenderableType:
+    """One line a chapter, that of `marked` with a mark before it; two lines where the terminal is narrow."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("", width=len(mark), no_wrap=True)
     table.add_column("chapter", max_width=_TITLE)
@@ -32,17 +34,20 @@ def chapters_table(made: list[Standing], marked: Standing | None, mark: str = ">
         ("last verdict", "left"),
     ):
         table.add_column(heading, justify="right" if side == "right" else "left", no_wrap=True)
+    entries = []
     for standing in made:
         last = standing.last
-        table.add_row(
-            Text(mark if standing is marked else "", style="bold"),
-            Text(f"{standing.chapter.name} {standing.chapter.title}"),
-            Text(standing.state, style=_STYLES[standing.state]),
-            points_text(last.earned, last.possible) if last else "",
-            best_text(standing.best),
-            verdict_text(last.verdict) if last else "",
-        )
-    return table
+        name = Text(f"{standing.chapter.name} {standing.chapter.title}")
+        sign = Text(mark if standing is marked else "", style="bold")
+        state = Text(standing.state, style=_STYLES[standing.state])
+        points = points_text(last.earned, last.possible) if last else ""
+        verdict = verdict_text(last.verdict) if last else ""
+        table.add_row(sign, name, state, points, best_text(standing.best), verdict)
+        best = ("best GB/s", best_text(standing.best))
+        cells: list[tuple[str, Text | str]] = [("", state), ("", points), best, ("", verdict)]
+        title = Text.assemble((mark if standing is marked else " " * len(mark), "bold"), " ", name)
+        entries.append(Entry(title, cells))
+    return WideOrStacked(table, entries, _LEAST)
 
 
 def best_text(best: Run | None) -> str:
@@ -55,8 +60,9 @@ def best_text(best: Run | None) -> str:
 def progress(made: list[Standing]) -> RenderableType:
     """A bar and its figures in words."""
     table = Table.grid(padding=(0, 1))
-    table.add_row(Bar(_count(made, PASSED), len(made), 24), progress_words(made))
-    return table
+    words = progress_words(made)
+    table.add_row(Bar(_count(made, PASSED), len(made), 24), words)
+    return WideOrStacked(table, [Entry(words, [])], _LEAST)
 
 
 def progress_words(made: list[Standing]) -> str:

@@ -17,20 +17,24 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from .grading import KERNEL, Grade, Outcome, ignore
+from .grading import Grade, Outcome, ignore
 from .grading import Progress as Hear
+from .narrow import Entry, WideOrStacked
 from .result import Result
+from .stored import KERNEL
 from .workbook import Chapter
 
+_LEAST = 64  # columns that the table of a grade needs
 _STYLES = {"PASS": "bold green", "SLOW": "yellow", "INFRA": "bold magenta", "-": "dim"}
 
 
 def speak_as_the_locale_does() -> None:
     """Writes in the encoding of the locale, with ? for what it cannot say, as ./chNN does.
 
-    Python alone would write UTF-8 where the locale knows no more than ASCII.
+    Python alone would write UTF-8 where the locale knows no more than ASCII. PYTHONIOENCODING says otherwise.
     """
-    encoding = codecs.lookup(locale.getencoding()).name
+    is_told = bool(os.environ.get("PYTHONIOENCODING"))
+    encoding = None if is_told else codecs.lookup(locale.getencoding()).name
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding=encoding, errors="replace")
@@ -139,7 +143,11 @@ def grade_page(grade: Grade) -> RenderableType:
     if not any(row[3] for row in rows):
         rows = [(*row[:3], row[4]) for row in rows]
         del columns[3]
-    parts: list[RenderableType] = [table(rows, columns), ""]
+    entries = [
+        Entry(row[0], [("", row[1]), *zip([name for name, _ in columns[2:]], row[2:], strict=True)])
+        for row in rows
+    ]
+    parts: list[RenderableType] = [WideOrStacked(table(rows, columns), entries, _LEAST), ""]
     parts += [
         Text(f"{outcome.chapter.name}: {outcome.result.message}")
         for outcome in grade.outcomes

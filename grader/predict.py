@@ -5,13 +5,16 @@ each, tab-separated: the measure (an expression as goals have), its task (may be
 and the number. ./chNN shows each beside what it counted (common/driver/predicted.c). Nothing is graded.
 """
 
+import contextlib
 import math
 import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import MACHINE, PASSED, USAGE, GraderError, MachineError, UsageError
+from .errors import PASSED, MachineError
+from .options import Json, One
+from .page import print_json
 from .workbook import Workbook, find_workbook, write_whole
 
 
@@ -80,37 +83,46 @@ def ask(asked: list[Question]) -> list[tuple[Question, float]] | None:
     return answers or None
 
 
-def main(arguments: list[str]) -> int:
-    """Asks, keeps the answers, says where they will be seen."""
+def kept_answers(path: Path) -> dict[tuple[str, str], float]:
+    """What was said before, by measure and task; a line that is none is passed over, as ./chNN does."""
     try:
-        workbook = find_workbook()
-        if len(arguments) != 1:
-            raise UsageError("one chapter, as ch04")
-        (chapter,) = workbook.select(arguments)
-        asked = questions(workbook.root / chapter.folder)
-        print(f"{chapter.name} {chapter.title}: three numbers. Nothing is graded; Enter skips.\n")
-        answers = ask(asked)
-        path = answers_file(workbook, chapter.name)
-        if answers is None:
-            kept = "what you said before stays" if path.exists() else "nothing is kept"
-            print(f"\nSkipped; {kept}.")
-            return PASSED
-        lines = [f"{one.measure}\t{one.task}\t{one.words}\t{value:.12g}\n" for one, value in answers]
-        write_whole(path, "".join(lines))
-        print(
-            f"\nKept. The page of ./{chapter.name} shows them beside what it counts, once the kernel is right."
-        )
+        lines = path.read_text("utf-8", errors="replace").splitlines()
+    except OSError:
+        return {}
+    answers = {}
+    for line in lines:
+        with contextlib.suppress(ValueError):
+            measure, task, _, value = line.split("\t")
+            answers[measure, task] = float(value)
+    return answers
+
+
+def predict_command(chapter: One, as_json: Json = False) -> int:
+    """Say three numbers before the next run shows them; with --json the questions and what you said, unasked."""
+    workbook = find_workbook()
+    (chosen,) = workbook.select([chapter])
+    asked = questions(workbook.root / chosen.folder)
+    path = answers_file(workbook, chosen.name)
+    if as_json:
+        said = kept_answers(path)
+        shown = [
+            {"question": one.question, "words": one.words, "measure": one.measure, "task": one.task or None,
+             "answer": said.get((one.measure, one.task))}
+            for one in asked
+        ]  # fmt: skip
+        print_json({"schema": "warpbook/predictions/1", "chapter": chosen.name, "questions": shown})
         return PASSED
-    except UsageError as error:
-        print(f"warpbook: {error}", file=sys.stderr)
-        return USAGE
-    except GraderError as error:
-        print(f"warpbook: {error}", file=sys.stderr)
-        return MACHINE
+    print(f"{chosen.name} {chosen.title}: three numbers. Nothing is graded; Enter skips.\n")
+    try:
+        answers = ask(asked)
     except KeyboardInterrupt:
         print("\nSkipped; nothing is changed.")
         return PASSED
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    if answers is None:
+        kept = "what you said before stays" if path.exists() else "nothing is kept"
+        print(f"\nSkipped; {kept}.")
+        return PASSED
+    lines = [f"{one.measure}\t{one.task}\t{one.words}\t{value:.12g}\n" for one, value in answers]
+    write_whole(path, "".join(lines))
+    print(f"\nKept. The page of ./{chosen.name} shows them beside what it counts, once the kernel is right.")
+    return PASSED

@@ -93,6 +93,12 @@ class Processes:
             with self._lock:
                 self._running.discard(process)
 
+    @property
+    def is_stopped(self) -> bool:
+        """Whether `stop` was called."""
+        with self._lock:
+            return self._stopped
+
     def stop(self) -> None:
         """Ends everything that runs; threads in `run` return soon after."""
         with self._lock:

@@ -9,12 +9,17 @@ A place for output is a fenced block between two comments:
     <!-- end -->
 
 `python -m grader.readme` runs each command and fills its block; `--check` only sees whether every place
-has the right form. A command may fail: a learner's first verdict does.
+has the right form. A command may fail: a learner's first verdict does. The commands run one after the other in a
+copy of the checkout without anybody's progress, so that they show what a newcomer sees.
 """
 
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,6 +53,31 @@ def places(readme: str) -> list[Place]:
     if not len(found) == readme.count("<!-- output:") == readme.count("<!-- end -->"):
         raise FormError("an output marker has no partner")
     return found
+
+
+@contextmanager
+def newcomers_copy(root: Path) -> Iterator[Path]:
+    """A copy of the checkout with its programs and packages, and nothing that anybody has done in it."""
+    with tempfile.TemporaryDirectory(prefix="warpbook-readme-") as name:
+        copy = Path(name) / "warpbook"
+        copy.mkdir()
+        private = {".git", ".venv", "build", "progress"}
+        for path in root.iterdir():
+            if path.name in private or re.fullmatch(r"ch\d\d", path.name):
+                continue
+            if path.is_dir():
+                shutil.copytree(path, copy / path.name, symlinks=True)
+            else:
+                shutil.copy2(path, copy / path.name)
+        (copy / ".venv").symlink_to(root / ".venv")
+        (copy / "build").mkdir()
+        for made in ("bin", "lib", "obj", "programs"):
+            shutil.copytree(root / "build" / made, copy / "build" / made)
+        for made in ("config.mk", "flags", "sources"):
+            shutil.copy2(root / "build" / made, copy / "build" / made)
+        for program in (copy / "build" / "programs").iterdir():
+            (copy / program.name).hardlink_to(program)
+        yield copy
 
 
 def output_of(command: str, root: Path) -> str:
@@ -88,7 +118,9 @@ def main(arguments: list[str]) -> int:
         print(f"warpbook: README.md: {error}", file=sys.stderr)
         return 1
     if arguments != ["--check"]:
-        write_whole(path, fill(readme, root))
+        with newcomers_copy(root) as copy:
+            filled = fill(readme, copy)
+        write_whole(path, filled)
         print(f"README.md shows today's output of {count} commands")
     return 0
 

@@ -1,9 +1,12 @@
-"""Judging what the learner has built and run by hand, so that `make` and the hints speak of the file as it is.
+"""What the learner has built and run by hand, brought into the history, so that every command speaks of it.
 
-`make ch04 && ./ch04` leaves no record. Where kernel.cu has been compiled since the last one, the emulator judges
-it again here, which takes a fraction of a second. Times on a GPU take longer and are left to `make grade`.
+What `./ch04` came to is recorded (by_hand.py). Where kernel.cu has been compiled and not been run, the emulator judges
+it here, which takes a fraction of a second. Times on a GPU take longer and are left to `./ch04` and `make grade`.
 """
 
+import sys
+
+from .by_hand import take_up
 from .grading import Options, judge, measures
 from .page import progress_of
 from .standing import is_built_and_unjudged, standings
@@ -12,8 +15,10 @@ from .workbook import Chapter, Workbook
 _LIMIT = 30.0  # seconds for one chapter
 
 
-def judge_what_was_built(workbook: Workbook, chapters: list[Chapter], *, quiet: bool) -> None:
-    """Judges and records those of `chapters` of which ./chNN has an image newer than every record."""
+def bring_up_to_date(workbook: Workbook, chapters: list[Chapter], *, quiet: bool) -> None:
+    """Records the runs of ./chNN by hand; judges and records what is compiled and was not run."""
+    for trouble in take_up(workbook, chapters):
+        print(f"warpbook: {trouble}", file=sys.stderr)
     options = Options(time_limit=_LIMIT)
     if measures(options.device):
         return

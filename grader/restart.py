@@ -10,13 +10,7 @@ from .workbook import Chapter, Workbook, write_whole
 
 def reset(workbook: Workbook, chapter: Chapter) -> Path | None:
     """Puts the skeleton in place of kernel.cu. Returns where the old file is kept, or None: no change."""
-    source = workbook.root / chapter.solution / "kernel.cu"
-    try:
-        skeleton = make_skeleton(source.read_text("utf-8"), str(chapter.solution / "kernel.cu")).text
-    except OSError as error:
-        raise MachineError(f"the skeleton cannot be made from {explain_os_error(error)}") from None
-    except (MarkerError, UnicodeDecodeError) as error:
-        raise MachineError(f"the skeleton cannot be made: {error}") from None
+    skeleton = skeleton_of(workbook, chapter)
     kernel = workbook.root / chapter.kernel
     try:
         old = kernel.read_bytes()
@@ -27,6 +21,20 @@ def reset(workbook: Workbook, chapter: Chapter) -> Path | None:
     kept = _keep(workbook, chapter, old) if old is not None else None
     write_whole(kernel, skeleton)
     return kept or kernel
+
+
+def skeleton_of(workbook: Workbook, chapter: Chapter) -> str:
+    """The kernel.cu that the chapter begins with: made from the solution, or as a handout keeps it."""
+    solution = chapter.solution / "kernel.cu"
+    try:
+        try:
+            return make_skeleton((workbook.root / solution).read_text("utf-8"), str(solution)).text
+        except FileNotFoundError:
+            return (workbook.root / chapter.solution / "skeleton.cu").read_text("utf-8")
+    except OSError as error:
+        raise MachineError(f"the skeleton cannot be made from {explain_os_error(error)}") from None
+    except (MarkerError, UnicodeDecodeError) as error:
+        raise MachineError(f"the skeleton cannot be made: {error}") from None
 
 
 def _keep(workbook: Workbook, chapter: Chapter, text: bytes) -> Path:

@@ -4,7 +4,7 @@
 # NUMBA_PYTHON=... names a Python that has numba.
 .PHONY: bench-emulator
 bench-emulator: $(NEEDS_GRADER) $(TOOLCHAIN) $(OUT)/bin/emulate $(OUT)/bin/compile ## speed of the emulator beside Oclgrind, PoCL and numba, into docs/emulator-speed.md
-	@CC='$(HOST_CC)' $(GRADER).bench_emulator $(if $(NUMBA_PYTHON),--numba-python '$(NUMBA_PYTHON)') $(ARGS)
+	@CC='$(HOST_CC)' $(GRADER) bench-emulator $(AS_JSON) $(if $(NUMBA_PYTHON),--numba-python '$(NUMBA_PYTHON)') $(ARGS)
 
 # ---- Fuzzing ---------------------------------------------------------------------------------------------------
 # Two libFuzzer programs, of the parser and of the whole emulator, start from tests/fuzz/corpus and all past
@@ -15,7 +15,7 @@ FUZZ := $(B)/fuzz
 FUZZERS := $(FUZZ)/fuzz_parser $(FUZZ)/fuzz_emulator
 FUZZ_CC := clang -g -O1 -std=gnu17 -march=native -ffp-contract=off -fno-omit-frame-pointer \
     -fsanitize=address,undefined -fno-sanitize-recover=undefined
-FUZZ_OBJECTS := $(patsubst %.c,$(FUZZ)/obj/%.o,$(EMULATOR_SOURCES))
+FUZZ_OBJECTS := $(patsubst %.c,$(FUZZ)/obj/%.o,$(EMULATOR_SOURCES) $(SUPPORT_SOURCES))
 
 $(FUZZ)/obj/%.o: %.c | fuzz-compiler
 	$(call quiet,CC,$<)

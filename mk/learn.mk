@@ -4,9 +4,9 @@
 ##= CH="ch01 ch02" ## the chapters, of grade, solutions and watch; all when none is named
 ##= STEP=2 ## which hint, of hint-chNN
 ##= FORCE=1 ## of show-chNN: before it is passed, which is recorded; of reset-chNN: without asking
-##= DEVICE=emulator ## or gpu, of grade, solutions and watch; auto takes a GPU when one answers
-##= GPU=L4 ## the GPU that the model speaks of
-##= FRESH=1 ## run even what has not changed
+##= DEVICE=emulator ## or gpu, of grade, solutions, leaderboard and watch; auto takes a GPU when one answers
+##= GPU=L4 ## of grade, solutions, ladder, leaderboard and watch: the GPU that the model speaks of
+##= FRESH=1 ## of grade, solutions and leaderboard: run even what has not changed
 ##= JSON=1 ## one JSON document instead of a page
 
 AS_JSON = $(if $(JSON),--json)
@@ -24,6 +24,10 @@ watch: $(NEEDS_GRADER) $(TOOLCHAIN) ## judge a chapter whenever its kernel.cu is
 .PHONY: ladder
 ladder: $(NEEDS_GRADER) ## how fast your chapters are, beside the references, CUB and the peak; GPU=L4 for one device
 	@$(GRADER) ladder $(AS_JSON) $(if $(GPU),--gpu '$(GPU)') -- $(CH)
+
+.PHONY: leaderboard
+leaderboard: $(NEEDS_GRADER) $(TOOLCHAIN) ## your capstone beside CUB, torch, the reference and the roofline, size by size
+	@$(GRADER) leaderboard $(AS_JSON) $(if $(DEVICE),--device '$(DEVICE)') $(if $(GPU),--gpu '$(GPU)') $(if $(FRESH),--fresh) -- $(CH)
 
 $(CHAPTERS): ## [chNN] build one chapter: the program ./chNN and your kernel.cu
 .PHONY: grade solutions
@@ -53,3 +57,13 @@ $(RESUMES): resume-%: $(NEEDS_GRADER) ## [resume-chNN] take a chapter up, one th
 	@$(GRADER) resume $(AS_JSON) -- '$*'
 $(RESETS): reset-%: $(NEEDS_GRADER) ## [reset-chNN] start a chapter afresh; your file is kept under build/kept/
 	@$(GRADER) reset $(AS_JSON) $(if $(FORCE),--force) -- '$*'
+
+# Sourced, as `source <(make -s completion-bash)`, for ./warpbook; make's own targets shells complete by themselves.
+COMPLETIONS := completion-bash completion-zsh completion-fish
+.PHONY: $(COMPLETIONS)
+$(COMPLETIONS): completion-%: $(NEEDS_GRADER) ## [completion-bash] what teaches bash to complete ./warpbook; completion-zsh, completion-fish
+	@$(GRADER) completion $(AS_JSON) -- '$*'
+
+.PHONY: submission
+submission: $(NEEDS_GRADER) ## your kernels, and receipts of what passed, as build/submission.zip to hand in
+	@$(GRADER) submission $(if $(OUTPUT),--out '$(OUTPUT)') $(AS_JSON) -- $(CH)

@@ -1,10 +1,4 @@
-# Lessons, pictures, experiments and the site. Included by the Makefile.
-
-.PHONY: lessons pictures
-lessons: $(NEEDS_GRADER) drivers ## put code, counts, records and today's output into the lessons and guides
-	@$(GRADER).lessons $(ARGS)
-pictures: $(NEEDS_GRADER) ## draw the lessons' pictures anew
-	@$(PY) docs/pictures/draw.py
+# Experiments, predictions, the guide's program and the site. Included by the Makefile.
 
 ##@ Learning
 # docs/experiments/ch04/early_return.cu is try-ch04-early-return.
@@ -12,7 +6,7 @@ EXPERIMENTS := $(subst _,-,$(subst /,-,$(patsubst docs/experiments/%.cu,%,$(wild
 TRIES := $(sort $(EXPERIMENTS:%=try-%) $(filter try-%,$(MAKECMDGOALS)))
 .PHONY: $(TRIES)
 $(TRIES): try-%: $(NEEDS_GRADER) $(TOOLCHAIN) drivers ## [try-chNN-name] carry out an experiment of a lesson
-	@$(GRADER).experiments '$*'
+	@$(GRADER) try $(AS_JSON) -- '$*'
 
 .PHONY: site
 site: $(NEEDS_GRADER) $(SITE) ## the lessons and guides as a site, into build/site
@@ -22,7 +16,7 @@ site: $(NEEDS_GRADER) $(SITE) ## the lessons and guides as a site, into build/si
 PREDICTS := $(call for_chapters,predict)
 .PHONY: $(PREDICTS)
 $(PREDICTS): predict-%: $(NEEDS_GRADER) ## [predict-chNN] say three numbers before the next run shows them
-	@$(GRADER).predict '$*'
+	@$(GRADER) predict $(AS_JSON) -- '$*'
 
 # Portable: the driver translates it for the GPU it runs on. For one machine only, -arch=native.
 .PHONY: own-program

@@ -163,6 +163,7 @@ class CLaunch(c.Structure):
         ("max_output", c.c_size_t),
         ("max_findings", c.c_int),
         ("cancel", c.c_void_p),
+        ("xray_bytes", c.c_size_t),
     ]
 
 
@@ -180,6 +181,8 @@ class CResult(c.Structure):
         ("output", c.POINTER(c.c_char)),
         ("output_bytes", c.c_size_t),
         ("work", c.c_void_p),
+        ("xray", c.c_void_p),
+        ("xray_bytes", c.c_size_t),
     ]
 
 

@@ -103,17 +103,23 @@ def test_every_shape_that_is_asked_for_exists(catalogue: list[Entry], shapes: di
 
 CASES = [
     ("everything-twice", 31, 0, 1),
+    ("everything-by-each-warp", 31, 0, 1),
+    ("last-only", 1025, 0, 1),
     ("first-lost", 1025, 0, 1),
     ("last-lost", 1025, 0, 2),
     ("head-lost", 257, 4, 1),
     ("tail-of-4-lost", 31, 0, 1),
     ("tail-of-4-lost", 30, 12, 1),
+    ("tail-by-each-thread", 31, 0, 2),
     ("tail-without-head", 31, 4, 1),
     ("last-group-twice", 33, 8, 1),
     ("tail-of-warp-lost", 1025, 0, 1),
     ("chunk-borders-twice", 1025, 0, 1),
     ("first-round-only", 1025, 0, 2),
     ("first-warp-only", 1025, 0, 2),
+    ("first-warp-twice", 1025, 0, 2),
+    ("first-block-folded", 1025, 0, 2),
+    ("same-in-each-block", 1025, 0, 2),
     ("first-block-only", 1025, 0, 2),
     ("last-warp-lost", 1025, 0, 2),
     ("every-second-lost", 1025, 0, 1),
@@ -121,6 +127,7 @@ CASES = [
     ("groups-of-three", 1025, 0, 1),
     ("upper-half-warp-lost", 1025, 0, 1),
     ("lower-half-warp-twice", 1025, 0, 1),
+    ("powers-of-two-only", 1025, 0, 2),
     ("second-32-of-64-lost", 1025, 0, 1),
     ("lane-31-only", 1025, 0, 1),
     ("lane-0-by-32", 1025, 0, 1),
@@ -232,6 +239,21 @@ def test_a_shape_needs_its_evidence(probe: Path) -> None:
     assert answer.slug == "half-a-tree"
     assert answer.numbers == "Of every 64 values side by side in a block the last 32 are left out."
     assert match(probe, "verdict WRONG", "check value").slug == "none"
+
+
+def test_one_answer_is_named_only_where_several_sizes_have_it(probe: Path) -> None:
+    wrong = ("verdict WRONG", "check value", "got 5", "n 31")
+    # The same elements give the same wrong sum, whatever the mistake.
+    assert match(probe, *wrong, "again 31", "again 31").slug == "none"
+    assert match(probe, *wrong, "again 31", "again 255").slug == "answer-built-in"
+
+
+def test_a_loop_that_ends_at_other_sizes_is_not_called_endless(probe: Path) -> None:
+    wrong = ("verdict TIMEOUT", "finding too many steps", "line 1")
+    assert match(probe, *wrong, code="for (int i = t; i < n; i++)").slug == "endless-loop"
+    assert match(probe, *wrong, "ended 31", code="for (int i = t; i < n; i++)").slug == "far-too-many-rounds"
+    assert match(probe, *wrong, code="while (i < n) sum += in[i];").slug == "endless-loop"
+    assert match(probe, *wrong, code="while (flag[0] == 0) {").slug == "spin-wait"
 
 
 def test_the_more_specific_is_named(probe: Path) -> None:

@@ -225,6 +225,8 @@ def is_alive(pid: str) -> bool:
         (["--device", "toaster"], "auto, emulator or gpu"),
         (["--seed", "0x10"], "whole number"),
         (["--schedules", "100000"], "from 0 to 1000"),
+        (["--also", "10k"], "--also wants sizes"),
+        (["--also", ",".join("1" * 17)], "at most 16 sizes"),
         (["--quiet=yes"], "takes no value"),
         (["--gpu", ""], "name of a device"),
         (["--" + "x" * 10000], "no option"),
@@ -245,6 +247,7 @@ def test_help_names_every_option(probe: Path) -> None:
         "gpu",
         "kernel",
         "n",
+        "also",
         "seed",
         "schedules",
         "schedule",
@@ -255,6 +258,15 @@ def test_help_names_every_option(probe: Path) -> None:
     ):
         assert f"--{name} " in done.stdout
     assert all(len(line) <= 80 for line in done.stdout.splitlines())
+
+
+def test_sizes_besides_the_chapters_own(probe: Path, tmp_path: Path) -> None:
+    plain = Run(probe, tmp_path, "")
+    more = Run(probe, tmp_path, "", "--also", "12345,64x2048")
+    own = [case for case in more.result["cases"] if case["n"] != 12345]
+    assert [case["n"] for case in own] == [case["n"] for case in plain.result["cases"]]
+    assert {case["family"] for case in more.result["cases"] if case["n"] == 12345} == {"integers", "uniform"}
+    assert [size["n"] for size in more.result["options"]["also"]] == [12345, 131072]
 
 
 def test_one_size_seed_and_schedule(probe: Path, tmp_path: Path) -> None:

@@ -409,16 +409,6 @@ def test_a_shell_completes_commands_chapters_and_options() -> None:
     assert {"--json", "--force"} <= set(completed("show", "--"))
 
 
-def test_the_completion_is_shells_own(tmp_path: Path) -> None:
-    environment = os.environ | {"WARPBOOK_PYTHON": sys.executable, "HOME": str(tmp_path)}
-    script = (
-        f'eval "$({ROOT}/warpbook --show-completion)"; COMP_WORDS=({ROOT}/warpbook hi); COMP_CWORD=1; '
-        f'_warpbook_completion {ROOT}/warpbook; echo "${{COMPREPLY[@]}}"'
-    )
-    done = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, text=True, timeout=60)
-    assert done.stdout.split() == ["hint"], done.stderr
-
-
 def test_the_command_runs_from_any_folder(tmp_path: Path) -> None:
     link = tmp_path / "warpbook"
     link.symlink_to(ROOT / "warpbook")

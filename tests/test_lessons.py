@@ -147,7 +147,7 @@ def test_included_code_and_tables_are_in_step() -> None:
 def still(text: str) -> str:
     """A page without what differs from one machine or run to another."""
     text = re.sub(
-        r"( +\d+\.\d\d s| +unchanged|^  NVCC .*\n|^  (CC|LINK|AR) .*\n)", "", text, flags=re.MULTILINE
+        r"( +\d+\.\d\d s| +up to date|^  NVCC .*\n|^  (CC|LINK|AR) .*\n)", "", text, flags=re.MULTILINE
     )
     return text.strip()
 
@@ -181,7 +181,7 @@ def test_shown_output_is_todays(command: str, built: Path) -> None:
 @each_experiment
 def test_an_experiment_shows_what_it_says(name: str, built: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "grader.experiments", name], cwd=built, capture_output=True, text=True
+        [sys.executable, "-m", "grader", "try", name], cwd=built, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -200,7 +200,7 @@ def test_an_experiment_that_shows_something_else_fails(tmp_path: Path, built: Pa
     text = (ROOT / "docs/experiments/ch04/down.cu").read_text()
     (folder / "down.cu").write_text(text.replace("lane 0 gave 100 and received 104", "lane 0 gave 7"))
     done = subprocess.run(
-        [sys.executable, "-m", "grader.experiments", "ch04-down"],
+        [sys.executable, "-m", "grader", "try", "ch04-down"],
         cwd=tmp_path,
         env={"PATH": "/usr/bin:/bin:/usr/local/cuda/bin", "PYTHONPATH": str(ROOT)},
         capture_output=True,
@@ -212,7 +212,7 @@ def test_an_experiment_that_shows_something_else_fails(tmp_path: Path, built: Pa
 
 def test_an_unknown_experiment_names_the_ones_there_are() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "grader.experiments", "ch04-nothing"], cwd=ROOT, capture_output=True, text=True
+        [sys.executable, "-m", "grader", "try", "ch04-nothing"], cwd=ROOT, capture_output=True, text=True
     )
     assert done.returncode == 2
     assert "ch04-butterfly" in done.stderr

@@ -29,7 +29,7 @@ def checkout_at(folder: Path, built: Path, *chapters: str) -> Path:
 
 def say(folder: Path, chapter: str, words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "grader.predict", chapter],
+        [sys.executable, "-m", "grader", "predict", chapter],
         cwd=folder,
         env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
         input=words,
@@ -109,7 +109,7 @@ def test_enter_skips_a_question_and_the_end_all_of_them(workbook: Path) -> None:
 
 def test_wrong_usage(workbook: Path) -> None:
     assert say(workbook, "ch99", "").returncode == 2
-    done = subprocess.run([sys.executable, "-m", "grader.predict"], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-m", "grader", "predict"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 2
 
 

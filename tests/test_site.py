@@ -2,7 +2,6 @@
 
 import functools
 import http.server
-import importlib.util
 import os
 import re
 import shutil
@@ -12,36 +11,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from chromium import DESK, PHONE, Watched, launched, missing
 from conftest import ROOT
 
 from grader import site
 from grader.workbook import Workbook
 
-PHONE = {"width": 360, "height": 740}
-DESK = {"width": 1366, "height": 900}
 LESSONS = sorted(path.parent.name for path in (ROOT / "chapters").glob("ch*/README.md"))
 
 
-def missing() -> str:
-    """What the site and its browser need and is not here; "" for nothing."""
-    for module in ("mkdocs", "material", "playwright"):
-        if importlib.util.find_spec(module) is None:
-            return f"the Python package {module} (make site installs it)"
-    return "" if chromium() else "Chromium; on Debian: apt-get install chromium"
+SITE = ("mkdocs", "material")  # what it is built with
 
-
-def chromium() -> str | None:
-    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-
-
-if missing() and os.environ.get("CI") != "true":  # in CI nothing is skipped: the fixtures below would fail
-    pytest.skip(f"needs {missing()}", allow_module_level=True)
+if (
+    missing(*SITE) and os.environ.get("CI") != "true"
+):  # in CI nothing is skipped: the fixtures below would fail
+    pytest.skip(f"needs {missing(*SITE)}", allow_module_level=True)
 
 
 @pytest.fixture(scope="module")
 def built_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site, built of what is there now, in a folder of its own."""
-    assert not missing(), f"needs {missing()}"
+    assert not missing(*SITE), f"needs {missing(*SITE)}"
     workbook = Workbook(ROOT)
     workbook.build = tmp_path_factory.mktemp("site")
     shutil.copy(ROOT / "mkdocs.yml", workbook.build.parent / "mkdocs.yml")
@@ -72,37 +62,8 @@ def address(built_site: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
-        yield launched
-        launched.close()
-
-
-class Watched:
-    """A page of the browser, and everything that it complained of or fetched from elsewhere."""
-
-    def __init__(self, browser: Any, base: str, *, scheme: str, size: dict[str, int]) -> None:
-        self.context = browser.new_context(color_scheme=scheme, viewport=size, reduced_motion="reduce")
-        self.page = self.context.new_page()
-        self.troubles: list[str] = []
-        self.page.on("console", lambda message: self._hear(message.type, message.text))
-        self.page.on("pageerror", lambda error: self._hear("error", str(error)))
-        self.page.on("requestfailed", self._miss)
-        self.page.on("request", lambda request: self._see(request.url, base))
-
-    def _hear(self, kind: str, words: str) -> None:
-        if kind in ("error", "warning"):
-            self.troubles.append(f"{self.page.url}: {words}")
-
-    def _miss(self, request: Any) -> None:
-        if request.failure != "net::ERR_ABORTED":  # given up because the next page was opened
-            self._hear("error", f"{request.failure}: {request.url}")
-
-    def _see(self, url: str, base: str) -> None:
-        if not url.startswith((base, "data:", "blob:", "about:")):
-            self.troubles.append(f"{self.page.url} fetches {url}")
+    with launched() as started:
+        yield started
 
 
 def test_every_lesson_and_guide_is_a_page(pages: list[str]) -> None:

@@ -5,6 +5,7 @@
 // of the array, the same load needs 32 sectors and throws seven eighths of what they carry away.
 #include "warpbook.cuh"
 
+// As many blocks as n needs, at most 8 for each SM of the GPU; ceil_div is a division that rounds up.
 // In a program of your own this launch reads: sum_coalesced<<<grid, 256>>>(in, partial, n)
 LAUNCH(sum_coalesced) {
     launch->block = 256;

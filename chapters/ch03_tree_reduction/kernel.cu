@@ -27,8 +27,9 @@ __global__ void sum_tree(const float *in, float *scratch, float *partial, int n)
     __syncthreads();
 
     // TODO 1: this tree adds neighbours: first slots 1 apart, then 2, then 4. The threads that still work
-    //         are scattered over all warps, so every warp stays busy for a few lanes. Turn the order of the
-    //         levels round, so that the threads that work stand side by side and whole warps are done early.
+    //         are scattered over all warps, so every warp stays busy for a few lanes. Let threads 0, 1, 2 ...
+    //         add instead, side by side, so that whole warps are done early. Two things change: the order
+    //         of the strides, and the test of who works at each.
     // TODO 2: keep what makes a level safe: who may read a slot, and when?
     for (int stride = 1; stride < blockDim.x; stride *= 2) {
         if (threadIdx.x % (2 * stride) == 0) {

@@ -23,6 +23,7 @@ __global__ void sum_shuffle(const float *in, float *partial, int n) {
 
     // TODO 1: fold the warp in half, and again, until lane 0 holds the sum of all 32 lanes.
 
-    // TODO 2: one lane of the warp knows the sum. Which warp of the whole grid is this, and who writes?
+    // TODO 2: one lane of the warp knows the sum. Which warp of the whole grid is this, and who writes? So
+    //         far every lane stores a 0.
     partial[thread / 32] = 0.0f;
 }

@@ -52,6 +52,8 @@ struct Answer {
 // The smallest multiple of `unit` that is not less than `amount`.
 __device__ int round_up(int amount, int unit) { return (amount + unit - 1) / unit * unit; }
 
+// `const Gpu &gpu` is a reference: a pointer that is written like what it points to, gpu.threads_per_sm.
+
 // A block that is larger than the GPU allows fits 0 times.
 __device__ int blocks_by_threads(const Gpu &gpu, const Kernel &kernel) {
     // TODO 1: places are given out by whole warps, to the last one of a block too.
@@ -92,7 +94,8 @@ __global__ void occupancy(const Question *question, Answer *answer, int n) {
     of.by_shared = blocks_by_shared(gpu, kernel);
     of.by_blocks = gpu.blocks_per_sm;
 
-    // TODO 4: put the four together: blocks, warps, percent, and the grid that fills every SM.
+    // TODO 4: put the four together: blocks, warps, percent, and the grid that fills every SM. min() takes
+    //         two numbers.
 
     answer[row] = of;
 }
@@ -102,7 +105,8 @@ __global__ void occupancy(const Question *question, Answer *answer, int n) {
 LAUNCH(sum_full) {
     // TODO 5: sum_full takes at most 32 registers a thread and next to no shared memory. Choose a block, and
     //         so many blocks that every SM holds all the warps it can, and none has to wait for a place. A
-    //         small n needs fewer. At least one block, whole warps.
+    //         small n needs fewer. At least one block, whole warps. Here `gpu` is a pointer to figures of the
+    //         GPU that runs: gpu->sm_count, gpu->max_threads_per_sm, gpu->max_blocks_per_sm.
     launch->block = 32;
     launch->grid = 1;
 }

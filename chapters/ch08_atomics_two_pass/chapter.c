@@ -97,10 +97,12 @@ const Chapter chapter = {
              "Reading, adding and writing are three steps: between them another block writes, and its "
              "addition is lost."},
             {"WRONG", "atomic",
-             "Every addition to one address rounds, one after the other: fold what a block can fold first."},
+             "Each block adds once, by the thread that holds its sum, thread 0. What is added to one address "
+             "rounds at every addition, so fold what a block can fold first."},
             {"RACE", "two passes", "Each block needs a place of its own for its sum."},
             {"WRONG", "two passes",
-             "The same bits on every run: the order of the additions may depend on the launch shape and on "
-             "nothing else."},
+             "The second pass is a sum like any other: the share of each thread, and then the fold of the "
+             "block. Its order may depend on the launch shape and on nothing else: the same bits on every "
+             "run."},
         },
 };

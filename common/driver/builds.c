@@ -185,6 +185,21 @@ static bool build_reference(const BuildPlan *plan, Builds *builds, const char *s
     return fine;
 }
 
+// Where a workbook is handed out, a solution is there as an image with the compiler's record of it.
+static bool find_reference_image(const BuildPlan *plan, Builds *builds, const char *chapter) {
+    char folder[256];
+    CompileResult build;
+    snprintf(folder, sizeof folder, "solutions/%.200s", chapter);
+    bool fine = compile_load(folder, &build);
+    if (fine) {
+        snprintf(builds->subjects.reference_name, sizeof builds->subjects.reference_name, "%.159s",
+                 build.ptx_path);
+        fine = open_reference(plan, builds, build.ptx_path, &build);
+    }
+    compile_result_free(&build);
+    return fine;
+}
+
 // False, with the reason in subjects.no_reference, when there is nothing to compare with.
 static bool find_reference(const BuildPlan *plan, Builds *builds) {
     Subjects *subjects = &builds->subjects;
@@ -201,6 +216,8 @@ static bool find_reference(const BuildPlan *plan, Builds *builds) {
     snprintf(folder, sizeof folder, "build/reference/%.40s", plan->of->name);
     subjects->is_solution = true;
     if (access(source, R_OK) == 0) return build_reference(plan, builds, source, folder);
+    if (find_reference_image(plan, builds, name ? name + 1 : plan->folder)) return true;
+    if (builds->has_reference) return false; // and is refused
     snprintf(subjects->no_reference, sizeof subjects->no_reference, "no reference: there is no %.200s here",
              source);
     return false;

@@ -299,6 +299,8 @@ typedef struct {
     Task tasks[MAX_TASKS];
     Goal goals[MAX_GOALS];
     Remark remarks[MAX_REMARKS];
+    const char
+        *when_passed; // a sentence shown once all is right and fast: where to go from there; NULL: none
 } Chapter;
 
 // Defined by chapter.c.

@@ -149,7 +149,9 @@ static uint64_t facts_of_all(const Evidence *evidence) {
                      FACT_SAYS_N | FACT_NEVER_WRITTEN | FACT_ONE_ANSWER;
     const bool is_sum = evidence->of->tasks[evidence->task].expect == EXPECT_SUM;
     double answer = 0;
+    long long answered = 0; // the size of the first answer
     int answers = 0;
+    bool has_sizes = false;
     for (int i = 0; i < evidence->judgement->case_count; i++) {
         const CaseReport *report = &evidence->judgement->cases[i];
         if (!report->was_run || report->settings.task != evidence->task ||
@@ -165,14 +167,20 @@ static uint64_t facts_of_all(const Evidence *evidence) {
             report->check.got != (double)report->settings.size.n)
             facts &= ~FACT_SAYS_N;
         if (!is_right && family == FAMILY_INTEGERS && report->check.outcome == CHECK_VALUE && is_sum) {
-            if (answers++ == 0) answer = report->check.got;
+            if (answers++ == 0) {
+                answer = report->check.got;
+                answered = report->settings.size.n;
+            }
             if (report->check.got != answer) facts &= ~FACT_ONE_ANSWER;
+            if (report->settings.size.n != answered) has_sizes = true;
         }
         const bool is_unwritten =
             report->check.outcome == CHECK_NOT_WRITTEN && report->check.wrong == report->check.elements;
         if (!is_unwritten) facts &= ~FACT_NEVER_WRITTEN;
+        if (report->verdict != VERDICT_TIMEOUT && report->settings.size.n > 0) facts |= FACT_ENDS_ELSEWHERE;
     }
-    if (answers < 3 || answer == 0) facts &= ~FACT_ONE_ANSWER;
+    // The same elements give every wrong kernel the same answer: only another size can tell.
+    if (answers < 3 || answer == 0 || !has_sizes) facts &= ~FACT_ONE_ANSWER;
     return facts;
 }
 

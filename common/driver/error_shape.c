@@ -36,10 +36,16 @@ SHAPE(everything_by_each_thread) {
     return v->block;
 }
 
+SHAPE(everything_by_each_warp) {
+    UNUSED(i);
+    return v->block / 32;
+}
+
 SHAPE(first_lost) {
     UNUSED(v);
     return i != 0;
 }
+SHAPE(last_only) { return i == v->count - 1; }
 SHAPE(last_lost) { return i != v->count - 1; }
 SHAPE(head_lost) { return i >= v->head; }
 SHAPE(head_twice) { return 1 + (i < v->head); }
@@ -47,6 +53,7 @@ SHAPE(head_by_each_block) { return i < v->head ? v->blocks : 1; }
 SHAPE(tail_of_4_lost) { return i < groups_end(v); }
 SHAPE(tail_of_4_twice) { return 1 + (i >= groups_end(v)); }
 SHAPE(tail_by_each_block) { return i >= groups_end(v) ? v->blocks : 1; }
+SHAPE(tail_by_each_thread) { return i >= groups_end(v) ? v->threads : 1; }
 SHAPE(tail_without_head) { return (i < groups_end(v)) + (i >= v->count - v->count % 4); }
 SHAPE(last_group_twice) { return 1 + (is_in_group(v, i) && i >= groups_end(v) - 4); }
 SHAPE(tail_of_warp_lost) { return i < v->count / 32 * 32; }
@@ -62,7 +69,10 @@ SHAPE(first_round_only) { return i < v->threads; }
 SHAPE(first_round_of_groups_only) { return !is_in_group(v, i) || group_round(v, i) == 0; }
 SHAPE(first_partials_only) { return v->second_block == 0 || i % v->threads / v->block < v->second_block; }
 SHAPE(first_warp_only) { return i % v->block < 32; }
+SHAPE(first_warp_twice) { return 1 + (i % v->block < 32); }
 SHAPE(first_block_only) { return i % v->threads < v->block; }
+SHAPE(first_block_folded) { return i % v->threads < v->block || i % v->block == 0; }
+SHAPE(same_in_each_block) { return i % v->threads < v->block ? v->blocks : 0; }
 SHAPE(last_block_only) { return i % v->threads >= v->threads - v->block; }
 SHAPE(last_warp_lost) { return i % v->block < v->block - 32; }
 
@@ -91,6 +101,10 @@ SHAPE(upper_half_block_lost) { return i % v->block < v->block / 2; }
 SHAPE(second_32_of_64_lost) {
     UNUSED(v);
     return i % 64 < 32;
+}
+SHAPE(powers_of_two_only) {
+    const long long own = i % v->block; // of 0 and 1, 2, 4, 8 ... one bit is set at most
+    return (own & (own - 1)) == 0;
 }
 SHAPE(odd_tree) { return v->tree ? v->tree[i % v->block] : 1; }
 
@@ -174,7 +188,10 @@ const ErrorShape error_shapes[] = {
     {"everything-32-times", everything_32_times, "The result is exactly 32 times the sum at every size."},
     {"everything-by-each-thread", everything_by_each_thread,
      "The result is the sum times the number of threads in a block."},
+    {"everything-by-each-warp", everything_by_each_warp,
+     "The result is the sum times the number of warps in a block."},
     {"first-lost", first_lost, "Every wrong sum lacks element 0 and nothing else."},
+    {"last-only", last_only, "The result is the last element, at every size."},
     {"last-lost", last_lost, "Every wrong sum lacks the last element and nothing else."},
     {"head-lost", head_lost,
      "Every wrong sum lacks the elements before the first multiple of 16 bytes and nothing else."},
@@ -187,6 +204,8 @@ const ErrorShape error_shapes[] = {
      "What is left over when the elements are taken in groups of 4 is counted twice."},
     {"tail-by-each-block", tail_by_each_block,
      "What is left over when the elements are taken in groups of 4 is counted once by every block."},
+    {"tail-by-each-thread", tail_by_each_thread,
+     "What is left over when the elements are taken in groups of 4 is counted once by every thread."},
     {"tail-without-head", tail_without_head,
      "The last n % 4 elements are added as the tail, and that is not where the groups end: they begin "
      "behind the head."},
@@ -205,6 +224,11 @@ const ErrorShape error_shapes[] = {
     {"first-partials-only", first_partials_only,
      "Only as many partials are added as a block of the second launch has threads."},
     {"first-warp-only", first_warp_only, "Only what the first warp of each block adds is in the sum."},
+    {"first-warp-twice", first_warp_twice, "What the first warp of each block adds is counted twice."},
+    {"first-block-folded", first_block_folded,
+     "The first block is whole, and of every other only what its first thread began with is in the sum."},
+    {"same-in-each-block", same_in_each_block,
+     "What the first block should add is added once by every block, and the rest is left out."},
     {"first-block-only", first_block_only, "Only what the first block adds is in the sum."},
     {"last-block-only", last_block_only, "Only what the last block adds is in the sum."},
     {"last-warp-lost", last_warp_lost, "What the last warp of each block adds is missing."},
@@ -220,6 +244,8 @@ const ErrorShape error_shapes[] = {
      "What lanes 0 to 15 of each warp hold is counted twice, and lanes 16 to 31 are left out."},
     {"second-32-of-64-lost", second_32_of_64_lost,
      "Of every 64 values side by side in a block the last 32 are left out."},
+    {"powers-of-two-only", powers_of_two_only,
+     "Of each block only what threads 0, 1, 2, 4, 8 and so on hold is in the sum."},
     {"odd-tree", odd_tree,
      "What is missing are the values that are left over when an odd number of them is halved."},
     {"lane-31-only", lane_31_only, "The result is what lane 31 of each warp began with, and nothing else."},

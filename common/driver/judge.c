@@ -237,6 +237,21 @@ static bool copy_cases(Judge *judge) {
     return true;
 }
 
+// judgement->timings: one for every size of --time and task that it suits, still without a time.
+static void list_timings(Judge *judge) {
+    Judgement *judgement = judge->judgement;
+    const Options *options = judge->options;
+    const int tasks = chapter_task_count(judge->of);
+    if (options->time_count == 0) return;
+    judgement->timings = calloc((size_t)tasks * (size_t)options->time_count, sizeof *judgement->timings);
+    for (int i = 0; judgement->timings && i < options->time_count; i++)
+        for (int t = 0; t < tasks; t++)
+            if (task_has_bandwidth(&judge->of->tasks[t]) &&
+                plan_suits(&judge->of->tasks[t], &options->times[i]))
+                bandwidth_unavailable(&judgement->timings[judgement->timing_count++], t, options->times[i],
+                                      "not timed");
+}
+
 // Bandwidth is found out for what is right, and for nothing else.
 static void find_bandwidth(Judge *judge) {
     Judgement *judgement = judge->judgement;
@@ -245,6 +260,7 @@ static void find_bandwidth(Judge *judge) {
         judgement->measured[t].bandwidth = &judgement->bandwidth[t];
     }
     if (judgement->verdict != VERDICT_PASS) return;
+    list_timings(judge);
     if (judge->is_gpu) {
         judge_measure(judge);
         count_cases(judge); // the timed runs may have shown what one run did not

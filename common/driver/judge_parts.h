@@ -69,9 +69,9 @@ void judge_note_failure(Judge *judge, const CaseReport *report);
 // A race is believed when it is seen: judgement->replay says under which schedule it gives a wrong value.
 void judge_show_race(Judge *judge);
 
-// judgement->bandwidth of every task, measured on the device; or judgement->timings with --time.
+// Fills in judgement->bandwidth of every task, measured on the device; or judgement->timings with --time.
 void judge_measure(Judge *judge);
-// judgement->bandwidth of every task, modelled.
+// The same, modelled.
 void judge_model(Judge *judge);
 
 #endif

@@ -9,11 +9,13 @@
 
 #include "../support/file.h"
 #include "builds.h"
+#include "by_hand.h"
 #include "judge.h"
 #include "page.h"
 #include "result.h"
 #include "runner.h"
 #include "workbook.h"
+#include "xray.h"
 
 enum { EXIT_USAGE = 2, EXIT_MACHINE = 3 };
 
@@ -49,7 +51,8 @@ static void clean_environment(void) {
 typedef struct {
     Options options;
     char from[PATH_MAX]; // the folder the program was started in
-    char kernel_file[2 * PATH_MAX], against_file[2 * PATH_MAX], json_file[2 * PATH_MAX];
+    char kernel_file[2 * PATH_MAX], against_file[2 * PATH_MAX], json_file[2 * PATH_MAX],
+        trace_file[2 * PATH_MAX];
     char folder[512];
     Builds builds;
     Judgement judgement;
@@ -67,18 +70,20 @@ static void show_progress(int done, int total) {
 // A GPU gets images of its own kind. Where one is asked for and none answers, opening it says so.
 static int choose_device(Options *options) {
     const int architecture = options->device == GPU_EMULATOR ? 0 : gpu_nvidia_architecture(NULL, 0);
+    options->asked_device = options->device;
     if (options->device == GPU_AUTO) options->device = architecture ? GPU_NVIDIA : GPU_EMULATOR;
     return architecture;
 }
 
 static bool build(Run *run) {
+    if (run->options.is_trace_only) run->options.device = GPU_EMULATOR;
     const int architecture = choose_device(&run->options);
     const BuildPlan plan = {.of = &chapter,
                             .folder = run->folder,
                             .kernel_file = run->options.kernel_file ? run->kernel_file : NULL,
                             .against_file = run->options.against_file ? run->against_file : NULL,
                             .architecture = architecture,
-                            .wants_reference = true,
+                            .wants_reference = !run->options.is_trace_only,
                             .cancel = &is_cancelled};
     catch_signals(cancel);
     bool fine = builds_open(&plan, &run->builds);
@@ -104,10 +109,39 @@ static void run_kernel(Run *run) {
     if (is_watched) fprintf(stderr, "\r\033[K");
 }
 
+// A folder or a path that is not there is a slip of whoever typed it; a full disk is the machine's.
+static int exit_status_of(const FileError *error) {
+    const bool is_slip =
+        error->status == FILE_MISSING || error->status == FILE_DIRECTORY || error->status == FILE_SPECIAL;
+    return is_slip ? EXIT_USAGE : EXIT_MACHINE;
+}
+
 static bool find_next_chapter(char name[16]) {
     char folder[512];
     snprintf(name, 16, "ch%02d", (chapter.number + 1) % 100);
     return workbook_chapter(name, folder, sizeof folder);
+}
+
+// The exit status: 0, or why there is no file.
+static int write_trace(Run *run) {
+    const Builds *builds = &run->builds;
+    const bool is_built = builds->verdict == VERDICT_PASS;
+    const Image *image = !is_built                           ? NULL
+                         : run->options.device == GPU_NVIDIA ? builds->subjects.emulated
+                                                             : builds->subjects.kernel;
+    const XrayPlan plan = {.of = &chapter,
+                           .options = &run->options,
+                           .image = image && image->is_ptx ? image : NULL,
+                           .message = !is_built                ? builds->message
+                                      : image && image->is_ptx ? ""
+                                                               : "there is no PTX to run on the emulator",
+                           .source = builds->has_build ? builds->build.source : builds->source,
+                           .source_text = builds_source_text(&run->builds),
+                           .judgement = run->options.is_trace_only ? NULL : &run->judgement};
+    FileError error;
+    if (xray_write(run->trace_file, &plan, &error)) return 0;
+    complain(error.message);
+    return exit_status_of(&error);
 }
 
 static int report_run(Run *run) {
@@ -137,13 +171,21 @@ static int report_run(Run *run) {
     FileError error = {0};
     if (run->options.json_file && !result_write(run->json_file, &report, &error)) {
         complain(error.message);
-        // A folder or a path that is not there is a slip of whoever typed it; a full disk is the machine's.
-        bool is_slip =
-            error.status == FILE_MISSING || error.status == FILE_DIRECTORY || error.status == FILE_SPECIAL;
-        status = is_slip ? EXIT_USAGE : EXIT_MACHINE;
+        status = exit_status_of(&error);
     }
+    const int traced = run->options.trace_file ? write_trace(run) : 0;
+    if (traced) status = traced;
+    if (!by_hand_keep(&report, &error)) complain(error.message); // the verdict stands all the same
     if (fflush(stdout) != 0) status = EXIT_MACHINE;
     return status;
+}
+
+static int trace_only(Run *run) {
+    const bool is_built = build(run);
+    if (!is_built) complain(run->builds.message);
+    if (run->builds.is_usage) return EXIT_USAGE;
+    const int status = write_trace(run);
+    return status || is_built ? status : verdict_exit_status(run->builds.verdict);
 }
 
 static int run_chapter(Run *run) {
@@ -159,6 +201,8 @@ static int run_chapter(Run *run) {
         workbook_absolute(run->from, run->options.against_file, run->against_file, sizeof run->against_file);
     if (run->options.json_file)
         workbook_absolute(run->from, run->options.json_file, run->json_file, sizeof run->json_file);
+    if (run->options.trace_file)
+        workbook_absolute(run->from, run->options.trace_file, run->trace_file, sizeof run->trace_file);
     if (chdir(root) != 0) {
         snprintf(why, sizeof why, "cannot enter %.500s: %s", root, strerror(errno));
         complain(why);
@@ -169,6 +213,11 @@ static int run_chapter(Run *run) {
         complain(why);
         return EXIT_MACHINE;
     }
+    if (run->options.trace_file && run->options.n > XRAY_MAX_N) {
+        complain("--trace goes up to --n 4,194,304: a picture shows the first warps, whatever n");
+        return EXIT_USAGE;
+    }
+    if (run->options.is_trace_only) return trace_only(run);
     run_kernel(run);
     if (run->judgement.is_usage) {
         complain(run->judgement.message);

@@ -280,23 +280,14 @@ static void measure(Judge *judge, int task, CaseSize size, bool keeps_samples, B
     end_measurement(&m);
 }
 
-static void measure_times(Judge *judge) {
-    Judgement *judgement = judge->judgement;
-    const Options *options = judge->options;
-    const int tasks = chapter_task_count(judge->of);
-    judgement->timings = calloc((size_t)(tasks * options->time_count) + 1, sizeof *judgement->timings);
-    if (!judgement->timings) return;
-    for (int i = 0; i < options->time_count; i++)
-        for (int t = 0; t < tasks; t++)
-            if (task_has_bandwidth(&judge->of->tasks[t]) &&
-                plan_suits(&judge->of->tasks[t], &options->times[i]))
-                measure(judge, t, options->times[i], true, &judgement->timings[judgement->timing_count++]);
-}
-
 void judge_measure(Judge *judge) {
     const Options *options = judge->options;
+    Judgement *judgement = judge->judgement;
     if (options->time_count > 0) {
-        measure_times(judge);
+        for (int i = 0; i < judgement->timing_count; i++) {
+            const CaseSize size = judgement->timings[i].size;
+            measure(judge, judgement->timings[i].task, size, true, &judgement->timings[i]);
+        }
         return;
     }
     for (int t = 0; t < chapter_task_count(judge->of); t++) {
@@ -304,6 +295,6 @@ void judge_measure(Judge *judge) {
         if (!task_has_bandwidth(task)) continue;
         CaseSize size = timed_size(task, judge->judgement->device.memory_bytes);
         if (options->n >= 0 && !size.rows) size.n = options->n;
-        measure(judge, t, size, false, &judge->judgement->bandwidth[t]);
+        measure(judge, t, size, false, &judgement->bandwidth[t]);
     }
 }

@@ -47,7 +47,8 @@
 #define FACT_FIRST_ROUND_WRITTEN FACT(23) // only as many as there are threads in the grid
 #define FACT_FIRST_BLOCK_WRITTEN FACT(24) // only those of the first block
 #define FACT_FIRST_WARP_WRITTEN FACT(25)  // only that of the first warp
-#define FACT_ONE_ANSWER FACT(29)          // every wrong result of whole numbers is the same, and not 0
+#define FACT_ONE_ANSWER FACT(29)          // wrong sums of whole numbers, of several sizes, are one and not 0
+#define FACT_ENDS_ELSEWHERE FACT(45)      // a case with elements came to an end
 // Of a table's wrong elements
 #define FACT_LARGER FACT(26)     // all are larger than they should be
 #define FACT_WHERE_ZERO FACT(27) // all should be 0

@@ -227,46 +227,60 @@ static void write_cache(const char *path, const double seconds[MAX_TASKS]) {
     text_free(&text);
 }
 
-static void estimate_reference(Judge *judge, const ModelDevice *device, const char *profile,
-                               double seconds[MAX_TASKS]) {
+// Adds what is not known yet; `seconds` has one for each of `wanted`.
+static void estimate_in_runner(Judge *judge, Runner *runner, const ModelDevice *device,
+                               const Bandwidth *wanted, int count, double *seconds) {
     const Image *image = judge->subjects->reference;
-    char path[PATH_MAX];
-    cache_path(image, profile, path);
-    read_cache(path, seconds);
-    Runner *runner = NULL;
-    bool is_new = false;
-    for (int t = 0; t < chapter_task_count(judge->of); t++) {
+    for (int i = 0; i < count; i++) {
         static TaskShape shape;
+        const int t = wanted[i].task;
         const Task *task = &judge->of->tasks[t];
-        if (!bandwidth_is_known(&judge->judgement->bandwidth[t]) || seconds[t] > 0) continue;
-        if (!runner) {
-            RunReply reply;
-            RunnerPlan plan = {.kind = GPU_EMULATOR, .image_count = 1, .arena_bytes = (size_t)1 << 20};
-            memcpy(plan.profile, judge->options->profile, sizeof plan.profile);
-            plan.images[0].image = image->text.data;
-            plan.images[0].bytes = image->text.bytes;
-            plan.images[0].name = image->name;
-            runner = runner_start(&plan, &reply);
-            if (!runner) return;
-        }
+        if (!bandwidth_is_known(&wanted[i]) || seconds[i] > 0) continue;
         Side side = {.runner = runner, .image = image, .task = task, .index = t};
         ModelEstimate sum;
-        if (!ask_shape(runner, 0, task, t, image->kernels[t], judge->judgement->bandwidth[t].size, &shape))
-            break;
+        if (!ask_shape(runner, 0, task, t, image->kernels[t], wanted[i].size, &shape)) break;
         if (shape.verdict != VERDICT_PASS || !estimate(&side, &shape.shape, device, &sum)) continue;
-        seconds[t] = sum.seconds;
-        is_new = true;
+        seconds[i] = sum.seconds;
     }
-    if (runner) runner_stop(runner);
-    if (is_new) write_cache(path, seconds);
+}
+
+// The same with a runner of its own; false where nothing was to be added.
+static bool estimate_reference(Judge *judge, const ModelDevice *device, const Bandwidth *wanted, int count,
+                               double *seconds) {
+    const Image *image = judge->subjects->reference;
+    bool is_wanted = false;
+    for (int i = 0; i < count; i++)
+        is_wanted = is_wanted || (bandwidth_is_known(&wanted[i]) && !(seconds[i] > 0));
+    if (!is_wanted) return false;
+    RunReply reply;
+    RunnerPlan plan = {.kind = GPU_EMULATOR, .image_count = 1, .arena_bytes = (size_t)1 << 20};
+    memcpy(plan.profile, judge->options->profile, sizeof plan.profile);
+    plan.images[0].image = image->text.data;
+    plan.images[0].bytes = image->text.bytes;
+    plan.images[0].name = image->name;
+    Runner *runner = runner_start(&plan, &reply);
+    if (!runner) return false;
+    estimate_in_runner(judge, runner, device, wanted, count, seconds);
+    runner_stop(runner);
+    return true;
+}
+
+// The same at the size of each task, which is kept from run to run.
+static void estimate_reference_once(Judge *judge, const ModelDevice *device, const char *profile,
+                                    double seconds[MAX_TASKS]) {
+    char path[PATH_MAX];
+    cache_path(judge->subjects->reference, profile, path);
+    read_cache(path, seconds);
+    if (estimate_reference(judge, device, judge->judgement->bandwidth, chapter_task_count(judge->of),
+                           seconds))
+        write_cache(path, seconds);
 }
 
 // ---- All of them ------------------------------------------------------------------------------------------
 
-static void model_task(Judge *judge, int index, const ModelDevice *device) {
+static void model_task(Judge *judge, int index, CaseSize size, const ModelDevice *device,
+                       Bandwidth *bandwidth) {
     const Task *task = &judge->of->tasks[index];
-    Bandwidth *bandwidth = &judge->judgement->bandwidth[index];
-    const CaseSize size = timed_size(task, judge->judgement->device.memory_bytes);
     bandwidth_unavailable(bandwidth, index, size, "not modelled");
     if (!judge_ask_shape(judge, index, size)) return;
     const TaskShape *shape = judge_shape(judge, index, &size);
@@ -293,28 +307,48 @@ static void model_task(Judge *judge, int index, const ModelDevice *device) {
     bandwidth_complete(bandwidth);
 }
 
+static void compare_with_reference(const Judge *judge, const GpuProfile *profile, double reference_seconds,
+                                   Bandwidth *bandwidth) {
+    const Subjects *subjects = judge->subjects;
+    if (!bandwidth_is_known(bandwidth)) return;
+    if (!subjects->reference)
+        snprintf(bandwidth->words, sizeof bandwidth->words, "%s", subjects->no_reference);
+    else if (!profile->is_measured)
+        snprintf(bandwidth->words, sizeof bandwidth->words,
+                 "from published figures of this device, on which nothing was measured");
+    if (!(reference_seconds > 0)) return;
+    memcpy(bandwidth->reference, subjects->reference_name, sizeof bandwidth->reference);
+    bandwidth->reference_seconds = reference_seconds;
+    bandwidth_complete(bandwidth);
+}
+
+static void model_timings(Judge *judge, const GpuProfile *profile, const ModelDevice *device) {
+    Bandwidth *timings = judge->judgement->timings;
+    const int count = judge->judgement->timing_count;
+    double *reference = calloc((size_t)count + 1, sizeof *reference);
+    for (int i = 0; i < count; i++) model_task(judge, timings[i].task, timings[i].size, device, &timings[i]);
+    if (reference && judge->subjects->reference) estimate_reference(judge, device, timings, count, reference);
+    for (int i = 0; i < count; i++)
+        compare_with_reference(judge, profile, reference ? reference[i] : 0, &timings[i]);
+    free(reference);
+}
+
 void judge_model(Judge *judge) {
     const GpuProfile *profile = gpu_profile_find(judge->options->profile[0] ? judge->options->profile : NULL);
     ModelDevice device;
     double reference[MAX_TASKS] = {0};
     if (!profile) return;
     gpu_profile_model(profile, &device);
+    if (judge->options->time_count > 0) {
+        model_timings(judge, profile, &device);
+        return;
+    }
+    Bandwidth *bandwidth = judge->judgement->bandwidth;
     const int tasks = chapter_task_count(judge->of);
     for (int t = 0; t < tasks; t++)
-        if (task_has_bandwidth(&judge->of->tasks[t])) model_task(judge, t, &device);
-    const Subjects *subjects = judge->subjects;
-    if (subjects->reference) estimate_reference(judge, &device, profile->name, reference);
-    for (int t = 0; t < tasks; t++) {
-        Bandwidth *bandwidth = &judge->judgement->bandwidth[t];
-        if (!bandwidth_is_known(bandwidth)) continue;
-        if (!subjects->reference)
-            snprintf(bandwidth->words, sizeof bandwidth->words, "%s", subjects->no_reference);
-        else if (!profile->is_measured)
-            snprintf(bandwidth->words, sizeof bandwidth->words,
-                     "from published figures of this device, on which nothing was measured");
-        if (!(reference[t] > 0)) continue;
-        memcpy(bandwidth->reference, subjects->reference_name, sizeof bandwidth->reference);
-        bandwidth->reference_seconds = reference[t];
-        bandwidth_complete(bandwidth);
-    }
+        if (task_has_bandwidth(&judge->of->tasks[t]))
+            model_task(judge, t, timed_size(&judge->of->tasks[t], judge->judgement->device.memory_bytes),
+                       &device, &bandwidth[t]);
+    if (judge->subjects->reference) estimate_reference_once(judge, &device, profile->name, reference);
+    for (int t = 0; t < tasks; t++) compare_with_reference(judge, profile, reference[t], &bandwidth[t]);
 }

@@ -38,9 +38,10 @@ static bool parse_device(const char *text, GpuKind *device, char *why, size_t wh
     return false;
 }
 
-// "1024,4096,65536x2048"
-static bool parse_times(const char *text, Options *options, char *why, size_t why_bytes) {
-    options->time_count = 0;
+// "1024,4096,65536x2048", of which there may be `most`.
+static bool parse_sizes(const char *option, const char *text, CaseSize *sizes, int most, int *count,
+                        char *why, size_t why_bytes) {
+    *count = 0;
     for (const char *at = text;; at++) {
         CaseSize size = {0};
         char *end;
@@ -57,16 +58,15 @@ static bool parse_times(const char *text, Options *options, char *why, size_t wh
         }
         if (!is_size || errno == ERANGE || size.n > largest_n || (*end && *end != ',')) {
             snprintf(why, why_bytes,
-                     "--time wants sizes with commas between, such as 1024,1048576 or 65536x2048, not "
-                     "\"%.60s\"",
-                     text);
+                     "%s wants sizes with commas between, such as 1024,1048576 or 65536x2048, not \"%.60s\"",
+                     option, text);
             return false;
         }
-        if (options->time_count == MAX_TIMES) {
-            snprintf(why, why_bytes, "--time takes at most %d sizes", (int)MAX_TIMES);
+        if (*count == most) {
+            snprintf(why, why_bytes, "%s takes at most %d sizes", option, most);
             return false;
         }
-        options->times[options->time_count++] = size;
+        sizes[(*count)++] = size;
         if (!*end) return true;
         at = end;
     }
@@ -95,9 +95,9 @@ bool options_parse(int count, char **arguments, Options *options, char *why, siz
             *flag = true;
             continue;
         }
-        static const char *const with_value[] = {"--device", "--gpu",       "--kernel",   "--n",
-                                                 "--seed",   "--schedules", "--schedule", "--json",
-                                                 "--time",   "--against"};
+        static const char *const with_value[] = {
+            "--device", "--gpu",  "--kernel",  "--n",    "--seed",  "--schedules", "--schedule",
+            "--json",   "--time", "--against", "--also", "--trace", "--trace-only"};
         bool is_known = false;
         for (size_t k = 0; k < sizeof with_value / sizeof with_value[0]; k++)
             is_known = is_known || strcmp(option, with_value[k]) == 0;
@@ -124,10 +124,16 @@ bool options_parse(int count, char **arguments, Options *options, char *why, siz
             options->kernel_file = value;
         } else if (strcmp(option, "--json") == 0) {
             options->json_file = value;
+        } else if (strcmp(option, "--trace") == 0 || strcmp(option, "--trace-only") == 0) {
+            options->trace_file = value;
+            options->is_trace_only = strcmp(option, "--trace-only") == 0;
         } else if (strcmp(option, "--against") == 0) {
             options->against_file = value;
         } else if (strcmp(option, "--time") == 0) {
-            fine = parse_times(value, options, why, why_bytes);
+            fine =
+                parse_sizes(option, value, options->times, MAX_TIMES, &options->time_count, why, why_bytes);
+        } else if (strcmp(option, "--also") == 0) {
+            fine = parse_sizes(option, value, options->also, MAX_ALSO, &options->also_count, why, why_bytes);
         } else if (strcmp(option, "--n") == 0) {
             fine = parse_number(option, value, 0, largest_n, &options->n, why, why_bytes);
         } else if (strcmp(option, "--seed") == 0) {
@@ -153,13 +159,17 @@ void options_print_help(const char *name) {
            "  --gpu PROFILE    the device that the emulator imitates, such as H200 or L4\n"
            "  --kernel FILE    another kernel.cu, or an image: .ptx, on a GPU also .cubin\n"
            "  --n N            only this number of elements\n"
+           "  --also SIZES     these too, besides the chapter's own, as 1000 or 5,64x2048\n"
            "  --seed S         other inputs and schedules\n"
            "  --schedules N    how many schedules besides the plain one\n"
            "  --schedule SEED  only this schedule, as a failure names it\n"
-           "  --time SIZES     on a GPU: time these sizes only, as 1024,65536 or 64x2048\n"
+           "  --time SIZES     time these sizes only, as 1024,65536 or 64x2048\n"
            "  --against FILE   compare with this kernel.cu or image, not the reference\n"
            "  --profile        counters beside every source line, and what a CPU takes\n"
            "  --json FILE      write the result as JSON (docs/result.schema.json)\n"
+           "  --trace FILE     write what the first warps do at a small size, access by\n"
+           "                   access, as JSON (docs/trace.schema.json)\n"
+           "  --trace-only FILE  that and nothing else: no verdict, no page\n"
            "  --quiet          the verdict alone\n"
            "  --help           this text\n"
            "\n"

@@ -75,7 +75,7 @@ static void add_build(Text *page, const Terminal *terminal, const Report *report
             snprintf(range, sizeof range, ", %d to %d registers", least, most);
         snprintf(words, sizeof words, "kernel.cu to PTX%s", range);
         if (build->was_reused)
-            snprintf(seconds, sizeof seconds, "unchanged");
+            snprintf(seconds, sizeof seconds, "up to date");
         else
             snprintf(seconds, sizeof seconds, "%.2f s", build->seconds);
     } else {
@@ -160,6 +160,21 @@ static void measure_text(double value, char *words, size_t bytes) {
     }
 }
 
+// What is counted, as it reads behind the number 1: "barrier per warp" of "barriers per warp". A ratio
+// ("times the sectors") and a share ("% of the warps") read alike for every number.
+static void words_for_one(const char *words, char *singular, size_t bytes) {
+    snprintf(singular, bytes, "%s", words);
+    if (strncmp(words, "times ", 6) == 0 || words[0] == '%') return;
+    for (size_t at = 1; words[at - 1]; at++) {
+        if (words[at] != ' ' && words[at] != ',' && words[at] != '\0') continue;
+        if (words[at - 1] != 's') continue;
+        bool has_e =
+            at > 4 && (strncmp(&words[at - 4], "ches", 4) == 0 || strncmp(&words[at - 4], "sses", 4) == 0);
+        snprintf(singular, bytes, "%.*s%s", (int)(at - (has_e ? 2 : 1)), words, &words[at]);
+        return;
+    }
+}
+
 static void add_goal(Text *page, const Terminal *terminal, const GoalResult *result, bool is_gpu) {
     static const char *const bounds[] = {[AT_MOST] = "at most ", [AT_LEAST] = "at least ", [EXACTLY] = ""};
     const Goal *goal = result->goal;
@@ -173,7 +188,9 @@ static void add_goal(Text *page, const Terminal *terminal, const GoalResult *res
     Style style = result->state == GOAL_MET      ? STYLE_GOOD
                   : result->state == GOAL_MISSED ? STYLE_BAD
                                                  : STYLE_WARNING;
-    snprintf(left, sizeof left, "%s %s", value, goal->words);
+    char singular[120];
+    words_for_one(goal->words, singular, sizeof singular);
+    snprintf(left, sizeof left, "%s %s", value, strcmp(value, "1") == 0 ? singular : goal->words);
     snprintf(right, sizeof right, "goal %s%s", bounds[goal->bound], limit);
     add_spaces(page, 0, VALUE_COLUMN);
     int at = VALUE_COLUMN + columns_of(left);
@@ -470,11 +487,14 @@ static void add_last_line(Text *page, const Terminal *terminal, const Report *re
     if (waiting > 0 && is_passed && used > 0)
         snprintf(points + used, sizeof points - (size_t)used, "; %d %s for what is not yet counted", waiting,
                  waiting == 1 ? "is" : "are");
-    if (is_passed && report->next_chapter)
+    if (is_passed && (report->options->n >= 0 || report->options->has_schedule)) // no pass of the chapter
+        snprintf(words, sizeof words, "Right in these cases. All of them: ./%s", report->of->name);
+    else if (is_passed && report->next_chapter)
         snprintf(words, sizeof words, "%s. Next: make %s && ./%s", points, report->next_chapter,
                  report->next_chapter);
     else if (is_passed)
-        snprintf(words, sizeof words, "%s. That was the last chapter.", points);
+        snprintf(words, sizeof words, "%s. That was the last chapter.%s%.200s", points,
+                 report->of->when_passed ? " " : "", report->of->when_passed ? report->of->when_passed : "");
     else if (judgement->verdict == VERDICT_INFRA)
         snprintf(words, sizeof words, "Not judged. What is missing here: make doctor");
     else

@@ -102,15 +102,27 @@ static void add_timing(Text *page, const Bandwidth *bandwidth) {
         return;
     }
     text_printf(page, " %11.2f %9.1f", 1e6 * bandwidth->seconds, bandwidth->gb_per_s);
-    if (bandwidth->ratio > 0)
-        text_printf(page, "  %6.3f  %6.3f to %6.3f", bandwidth->ratio, bandwidth->ratio_low,
-                    bandwidth->ratio_high);
+    if (bandwidth->ratio > 0) text_printf(page, "  %6.3f", bandwidth->ratio);
+    if (bandwidth->ratio > 0 && bandwidth->kind == BANDWIDTH_MEASURED)
+        text_printf(page, "  %6.3f to %6.3f", bandwidth->ratio_low, bandwidth->ratio_high);
     text_add_char(page, '\n');
     if (bandwidth->words[0]) {
         add_spaces(page, 0, 19);
         add_wrapped(page, 19, 19, bandwidth->words);
         text_add_char(page, '\n');
     }
+}
+
+static void add_timings_head(Text *page, const Terminal *terminal, const Report *report,
+                             const Bandwidth *first) {
+    const char *name = report->of->tasks[first->task].name;
+    char words[200];
+    const bool is_modelled = first->kind == BANDWIDTH_MODELLED;
+    snprintf(words, sizeof words, "%.60s%s%.100s", name, is_modelled ? ", for " : "",
+             is_modelled ? first->device : "");
+    page_add_row(page, terminal, is_modelled ? "modelled" : "timed", words);
+    text_printf(page, "  %15s  %11s %9s  %6s%s\n", "size", "microsec.", "GB/s", "ratio",
+                is_modelled ? "" : "  between");
 }
 
 void page_add_timings(Text *page, const Terminal *terminal, const Report *report) {
@@ -120,11 +132,7 @@ void page_add_timings(Text *page, const Terminal *terminal, const Report *report
         for (int i = 0; i < judgement->timing_count; i++) {
             const Bandwidth *bandwidth = &judgement->timings[i];
             if (bandwidth->task != t) continue;
-            if (is_first) {
-                page_add_row(page, terminal, "timed", report->of->tasks[t].name);
-                text_printf(page, "  %15s  %11s %9s  %6s  %s\n", "size", "microsec.", "GB/s", "ratio",
-                            "between");
-            }
+            if (is_first) add_timings_head(page, terminal, report, bandwidth);
             is_first = false;
             add_timing(page, bandwidth);
         }

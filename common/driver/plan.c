@@ -169,6 +169,16 @@ static bool takes_families(const Task *task) {
     return false;
 }
 
+static void add_also(Plan *plan, const Task *task, int index, const PlanOptions *options) {
+    for (int i = 0; i < options->also_count; i++) {
+        const long long limit = limit_of(task, options->is_gpu);
+        if (!plan_suits(task, &options->also[i]) || (limit > 0 && options->also[i].n > limit)) continue;
+        add_case(plan, (Case){.task = index, .size = options->also[i], .family = FAMILY_INTEGERS});
+        if (takes_families(task))
+            add_case(plan, (Case){.task = index, .size = options->also[i], .family = FAMILY_UNIFORM});
+    }
+}
+
 // Beyond this a case takes seconds on the emulator: only the few that show most.
 static const long long sparing_above = 1 << 21;
 
@@ -236,12 +246,32 @@ static int compare_cases(const void *left, const void *right) {
     return a->schedule < b->schedule ? -1 : a->schedule > b->schedule;
 }
 
+// What stands for a size to be timed: itself, or as much of it as an emulator runs within a second.
+static CaseSize size_to_check(CaseSize size, bool is_gpu) {
+    static const long long emulated_most = 1 << 20;
+    if (is_gpu || size.n <= emulated_most) return size;
+    if (!size.rows) return (CaseSize){.n = emulated_most};
+    size.rows = size.columns < emulated_most ? emulated_most / size.columns : 1;
+    size.n = size.rows * size.columns;
+    return size;
+}
+
+static bool has_case(const Plan *plan, int task, CaseSize size) {
+    for (int i = 0; i < plan->count; i++) {
+        const Case *one = &plan->cases[i];
+        if (one->task == task && one->size.n == size.n && one->size.rows == size.rows) return true;
+    }
+    return false;
+}
+
 // --time: nothing is timed that was not right once.
 static bool plan_checks(const Chapter *of, const PlanOptions *options, Plan *plan) {
     for (int t = 0; t < chapter_task_count(of); t++)
-        for (int i = 0; i < options->only_count; i++)
-            if (plan_suits(&of->tasks[t], &options->only[i]))
-                add_case(plan, (Case){.task = t, .size = options->only[i], .family = FAMILY_INTEGERS});
+        for (int i = 0; i < options->only_count; i++) {
+            const CaseSize size = size_to_check(options->only[i], options->is_gpu);
+            if (plan_suits(&of->tasks[t], &options->only[i]) && !has_case(plan, t, size))
+                add_case(plan, (Case){.task = t, .size = size, .family = FAMILY_INTEGERS});
+        }
     return !plan->failed;
 }
 
@@ -255,6 +285,7 @@ bool plan_make(const Chapter *of, const PlanOptions *options, Plan *plan) {
         if (sizes.count == 0) continue;
         for (int i = 0; i < sizes.count; i++)
             add_case(plan, (Case){.task = t, .size = sizes.sizes[i], .family = FAMILY_INTEGERS});
+        add_also(plan, task, t, options);
         if (takes_families(task)) add_families(plan, task, t, &sizes);
         add_schedules(plan, task, t, &sizes, options);
         add_misaligned(plan, task, t, &sizes);

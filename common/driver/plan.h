@@ -25,7 +25,9 @@ typedef struct {
 
 typedef struct {
     bool is_gpu;
-    long long n; // only this size; -1: all
+    long long n;          // only this size; -1: all
+    const CaseSize *also; // besides those, where they suit the task
+    int also_count;
     uint64_t seed;
     int schedules; // besides schedule 0; -1: as the task says
     bool has_schedule;

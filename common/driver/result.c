@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../emulator/finding_json.h"
 #include "result_parts.h"
 
 enum { MAX_FINDINGS_WRITTEN = 32 };
@@ -25,7 +26,11 @@ static void add_device(JsonWriter *json, const GpuInfo *device) {
 }
 
 static void add_options(JsonWriter *json, const Options *options) {
+    static const char *const devices[] = {
+        [GPU_AUTO] = "auto", [GPU_EMULATOR] = "emulator", [GPU_NVIDIA] = "gpu"};
     json_open_object(json, "options");
+    json_string(json, "device", devices[options->asked_device]);
+    json_string(json, "gpu", options->profile[0] ? options->profile : NULL);
     if (options->n >= 0)
         json_integer(json, "n", options->n);
     else
@@ -39,6 +44,16 @@ static void add_options(JsonWriter *json, const Options *options) {
         json_unsigned(json, "schedule", options->schedule);
     else
         json_null(json, "schedule");
+    json_open_array(json, "also");
+    for (int i = 0; i < options->also_count; i++) {
+        const CaseSize *size = &options->also[i];
+        json_open_object(json, NULL);
+        json_integer(json, "n", size->n);
+        json_integer(json, "rows", size->rows);
+        json_integer(json, "columns", size->columns);
+        json_close_object(json);
+    }
+    json_close_array(json);
     json_string(json, "kernel", options->kernel_file);
     json_string(json, "against", options->against_file);
     json_close_object(json);
@@ -75,49 +90,10 @@ static void add_build(JsonWriter *json, const CompileResult *build) {
     json_close_object(json);
 }
 
-static void add_place(JsonWriter *json, const char *key, const SourcePlace *place) {
-    if (place->line <= 0) {
-        json_null(json, key);
-        return;
-    }
-    json_open_object(json, key);
-    json_string(json, "file", place->file);
-    json_integer(json, "line", place->line);
-    json_integer(json, "column", place->column);
-    json_close_object(json);
-}
-
-static void add_triple(JsonWriter *json, const char *key, const unsigned triple[3]) {
-    json_open_array(json, key);
-    for (int i = 0; i < 3; i++) json_unsigned(json, NULL, triple[i]);
-    json_close_array(json);
-}
-
 static void add_finding(JsonWriter *json, const Finding *finding, int case_index) {
     json_open_object(json, NULL);
-    json_string(json, "kind", finding_name(finding->kind));
-    json_string(json, "verdict", finding_verdict(finding->kind));
     json_integer(json, "case", case_index);
-    json_string(json, "message", finding->message);
-    add_place(json, "place", &finding->place);
-    add_place(json, "other_place", &finding->other_place);
-    add_triple(json, "block", finding->block);
-    add_triple(json, "thread", finding->thread);
-    add_triple(json, "other_block", finding->other_block);
-    add_triple(json, "other_thread", finding->other_thread);
-    json_integer(json, "warp", finding->warp);
-    json_integer(json, "lane", finding->lane);
-    char address[32];
-    snprintf(address, sizeof address, "0x%llx", (unsigned long long)finding->address);
-    json_string(json, "address", address);
-    json_unsigned(json, "bytes", finding->bytes);
-    json_boolean(json, "is_store", finding->is_store);
-    json_boolean(json, "is_atomic", finding->is_atomic);
-    json_string(json, "object", finding->object);
-    json_integer(json, "index", finding->index);
-    json_unsigned(json, "object_bytes", finding->object_bytes);
-    json_unsigned(json, "count", finding->count);
-    json_boolean(json, "fatal", finding->fatal);
+    finding_add_json(json, finding);
     json_close_object(json);
 }
 
@@ -196,7 +172,7 @@ static void add_message(JsonWriter *json, const Judgement *judgement) {
     json_string(json, "verdict", verdict_word(judgement->verdict));
     json_null(json, "case");
     json_string(json, "message", judgement->message);
-    add_place(json, "place", &place);
+    place_add_json(json, "place", &place);
     json_close_object(json);
 }
 
@@ -374,7 +350,7 @@ bool result_write(const char *path, const Report *report, FileError *error) {
     json_string(&json, "message", judgement->message);
     SourcePlace place = {.line = judgement->line};
     snprintf(place.file, sizeof place.file, "%s", judgement->file);
-    add_place(&json, "place", &place);
+    place_add_json(&json, "place", &place);
     json_open_object(&json, "points");
     json_real(&json, "earned", judgement->earned);
     json_integer(&json, "possible", judgement->possible);

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "confine.h"
 #include "runner.h"
 #include "runner_program.h"
 
@@ -86,6 +87,17 @@ static void collect(Reply *reply, int index, const EmulatorResult *result) {
     }
 }
 
+// What was recorded goes where the driver wants it.
+static void keep_xray(Session *session, const Request *request, int index, const EmulatorResult *result,
+                      Reply *reply) {
+    const uint64_t at = request->xray_offset + (uint64_t)index * request->xray_bytes;
+    if (!result->xray || result->xray_bytes > request->xray_bytes ||
+        !lies_in_arena(session, at, result->xray_bytes))
+        return;
+    memcpy(session->arena + at, result->xray, result->xray_bytes);
+    reply->header.xray_bytes[index] = (uint32_t)result->xray_bytes;
+}
+
 static void launch_all(Session *session, const Request *request, const PreparedLaunch *prepared,
                        Reply *reply) {
     const RunProgram *program = &request->program;
@@ -95,10 +107,12 @@ static void launch_all(Session *session, const Request *request, const PreparedL
         on_device.count = request->count != 0;
         on_device.trace = request->traces != 0;
         on_device.schedule = request->schedule;
+        on_device.xray_bytes = request->xray_bytes;
         EmulatorResult result = {0};
         GpuError error = {0};
         bool fine = gpu_launch(session->gpu, prepared[i].kernel, &on_device, &result, &error);
         collect(reply, i, &result);
+        keep_xray(session, request, i, &result, reply);
         if (!fine) {
             reply_say_error(reply, &error);
             reply->header.failed_launch = i;
@@ -202,6 +216,8 @@ static void open_device(Session *session, Request *request, Reply *reply) {
     }
     reply->header.status = REPLY_DONE;
     reply->header.info = *gpu_info(session->gpu);
+    // A second wall: where the system has none to give, the first holds.
+    if (reply->header.info.kind == GPU_EMULATOR) (void)confine_runner();
 }
 
 static void forget_image(Session *session, int slot) {

@@ -58,12 +58,12 @@ static bool sizes_are_possible(Judge *judge) {
     static const long long emulator_most = 1 << 26;
     long long n = judge->options->n;
     char words[160] = "", number[32];
+    for (int i = 0; i < judge->options->also_count; i++)
+        if (judge->options->also[i].n > n) n = judge->options->also[i].n;
     if (!judge->is_gpu && n > emulator_most) {
         count_text(emulator_most, number, sizeof number);
-        snprintf(words, sizeof words, "on the emulator --n goes up to %s", number);
+        snprintf(words, sizeof words, "on the emulator --n goes up to %s, and so does --also", number);
     }
-    if (!judge->is_gpu && judge->options->time_count > 0)
-        snprintf(words, sizeof words, "--time wants a GPU: the emulator measures no times");
     for (int i = 0; i < judge->options->time_count; i++)
         if (judge->options->times[i].n > n) n = judge->options->times[i].n;
     for (int t = 0; t < chapter_task_count(judge->of); t++) {
@@ -86,6 +86,8 @@ static bool make_plan(Judge *judge) {
     const PlanOptions plan = {
         .is_gpu = judge->is_gpu,
         .n = options->n,
+        .also = options->also,
+        .also_count = options->also_count,
         .seed = options->seed,
         .schedules = options->schedules,
         .has_schedule = options->has_schedule,

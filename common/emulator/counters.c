@@ -210,9 +210,7 @@ static void count_local(Counters *c, const Access *a) {
     }
 }
 
-static void count_access(void *self, const Access *a) {
-    Machine *m = self;
-    Counters *c = &m->counts[a->in->number];
+void counters_add_access(Counters *c, const Access *a) {
     switch (a->memory->space) {
     case PTX_SPACE_GLOBAL: count_global(c, a); break;
     case PTX_SPACE_SHARED: count_shared(c, a); break;
@@ -220,6 +218,11 @@ static void count_access(void *self, const Access *a) {
     case PTX_SPACE_CONST: c->const_ld += a->first; break;
     default: break;
     }
+}
+
+static void count_access(void *self, const Access *a) {
+    Machine *m = self;
+    counters_add_access(&m->counts[a->in->number], a);
 }
 
 bool counters_observe(Machine *m, Observer *observer) {

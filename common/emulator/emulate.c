@@ -19,7 +19,8 @@ enum {
     EXIT_USAGE = 2,
     EXIT_BAD_PTX = 3,
     MAX_ARGUMENTS = 64,
-    MAX_DUMPS = 64
+    MAX_DUMPS = 64,
+    TRACE_BYTES = 256 << 10
 };
 
 static const size_t MAX_PTX_BYTES = (size_t)256 << 20;
@@ -37,6 +38,8 @@ static const char usage_text[] =
     "                        i32:V u32:V i64:V u64:V f32:V f64:V\n"
     "  --dump I:FILE       afterwards write buffer I (argument I, from 0) to FILE\n"
     "  --json FILE         write the result as JSON\n"
+    "  --trace FILE        write what the first warps did, access by access, as JSON\n"
+    "                      (docs/trace.schema.json)\n"
     "  --profile           print counters, in all and per source line\n"
     "  --schedule SEED     0 (default): plain; another number: permuted, interleaved\n"
     "  --checks LIST       all (default), none, or some of mem,init,race,sync\n"
@@ -62,7 +65,7 @@ typedef struct {
 } Argument;
 
 typedef struct {
-    const char *ptx, *kernel, *json;
+    const char *ptx, *kernel, *json, *trace;
     EmulatorLaunch launch;
     bool has_grid, has_block, profile;
     Argument arguments[MAX_ARGUMENTS];
@@ -183,12 +186,19 @@ static bool read_checks(char *list, unsigned *checks) {
 // 0: go on; otherwise exit status + 1.
 static int read_request(int argc, char **argv, Request *r) {
     static const struct option options[] = {
-        {"grid", required_argument, NULL, 'g'},   {"block", required_argument, NULL, 'b'},
-        {"shared", required_argument, NULL, 's'}, {"arg", required_argument, NULL, 'a'},
-        {"dump", required_argument, NULL, 'd'},   {"json", required_argument, NULL, 'j'},
-        {"profile", no_argument, NULL, 'p'},      {"schedule", required_argument, NULL, 'S'},
-        {"checks", required_argument, NULL, 'c'}, {"steps", required_argument, NULL, 'n'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+        {"grid", required_argument, NULL, 'g'},
+        {"block", required_argument, NULL, 'b'},
+        {"shared", required_argument, NULL, 's'},
+        {"arg", required_argument, NULL, 'a'},
+        {"dump", required_argument, NULL, 'd'},
+        {"json", required_argument, NULL, 'j'},
+        {"profile", no_argument, NULL, 'p'},
+        {"schedule", required_argument, NULL, 'S'},
+        {"checks", required_argument, NULL, 'c'},
+        {"steps", required_argument, NULL, 'n'},
+        {"trace", required_argument, NULL, 't'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     *r = (Request){.launch.checks = CHECK_ALL};
     uint64_t number;
@@ -230,6 +240,7 @@ static int read_request(int argc, char **argv, Request *r) {
             break;
         }
         case 'j': r->json = optarg; break;
+        case 't': r->trace = optarg; break;
         case 'p': r->profile = true; break;
         case 'S':
             if (!read_unsigned(optarg, UINT64_MAX, &r->launch.schedule))
@@ -257,7 +268,9 @@ static int read_request(int argc, char **argv, Request *r) {
     for (int i = 0; i < r->dump_count; i++)
         if (r->dumps[i].index >= r->argument_count || r->arguments[r->dumps[i].index].type != 'b')
             return 1 + usage("--dump names an argument that is no buffer", r->dumps[i].file);
-    r->launch.count = r->profile || r->json;
+    if (r->trace && r->launch.schedule) return 1 + usage("--trace records schedule 0 only", NULL);
+    r->launch.count = r->profile || r->json || r->trace;
+    r->launch.xray_bytes = r->trace ? TRACE_BYTES : 0;
     return 0;
 }
 
@@ -399,6 +412,62 @@ static int write_json(const Request *r, const EmulatorResult *result) {
     return ok ? 0 : EXIT_USAGE;
 }
 
+static void write_device(JsonWriter *json, const EmulatorDevice *device) {
+    char capability[32];
+    snprintf(capability, sizeof capability, "%d.%d", device->compute_major, device->compute_minor);
+    json_open_object(json, "gpu");
+    json_string(json, "name", device->name);
+    json_string(json, "compute_capability", capability);
+    json_integer(json, "sm_count", device->sm_count);
+    json_integer(json, "clock_khz", device->clock_khz);
+    json_real(json, "peak_gb_per_s", 0);
+    json_integer(json, "max_threads_per_block", device->max_threads_per_block);
+    json_integer(json, "max_threads_per_sm", device->max_threads_per_sm);
+    json_integer(json, "max_blocks_per_sm", device->max_blocks_per_sm);
+    json_integer(json, "registers_per_sm", device->registers_per_sm);
+    json_integer(json, "shared_per_sm", device->shared_per_sm);
+    json_integer(json, "shared_per_block", device->shared_per_block);
+    json_integer(json, "shared_reserved_per_block", device->shared_reserved_per_block);
+    json_close_object(json);
+}
+
+// A chapter's trace (common/driver/xray.c) with one kernel and no chapter.
+static int write_trace(const char *path, const char *name, const EmulatorDevice *device,
+                       const EmulatorResult *result) {
+    JsonWriter json = {.is_compact = true};
+    json_open_object(&json, NULL);
+    json_string(&json, "schema", "warpbook/trace/1");
+    json_null(&json, "chapter");
+    json_null(&json, "title");
+    json_string(&json, "message", "");
+    write_device(&json, device);
+    json_null(&json, "source");
+    json_open_array(&json, "tasks");
+    json_open_object(&json, NULL);
+    json_null(&json, "task");
+    json_null(&json, "case");
+    json_string(&json, "verdict", overall(result));
+    json_string(&json, "message", result->finding_count ? result->findings[0].message : "");
+    json_open_array(&json, "buffers");
+    json_close_array(&json);
+    json_open_array(&json, "kernels");
+    json_open_object(&json, NULL);
+    json_string(&json, "name", name);
+    json_null(&json, "occupancy");
+    json_members(&json, result->xray, result->xray_bytes);
+    json_close_object(&json);
+    json_close_array(&json);
+    json_close_object(&json);
+    json_close_array(&json);
+    json_close_object(&json);
+    FileError why = {.message = "out of memory"};
+    bool ok =
+        json_finish(&json) && write_file_atomically(path, text_chars(&json.text), json.text.bytes, &why);
+    if (!ok) fprintf(stderr, "emulate: %s\n", why.message);
+    text_free(&json.text);
+    return ok ? 0 : EXIT_USAGE;
+}
+
 static void print_counters(const Counters *counters, const char *indent) {
     for (int i = 0; i < counter_field_count; i++) {
         uint64_t value;
@@ -478,6 +547,7 @@ static int run(Emulator *e, Request *r, const char *ptx, size_t bytes) {
             status = EXIT_USAGE;
         }
         if (r->json && write_json(r, &result)) status = EXIT_USAGE;
+        if (r->trace && write_trace(r->trace, r->kernel, emulator_device(e), &result)) status = EXIT_USAGE;
     }
     emulator_result_free(&result);
     free(block);

@@ -233,6 +233,7 @@ typedef struct {
     size_t max_output;           // bytes of printf kept; more is FINDING_OUTPUT_LIMIT; 0: the default, 64 KiB
     int max_findings;            // kept; 0: the default, 32
     const volatile bool *cancel; // checked now and then; NULL: never
+    size_t xray_bytes;           // record what pictures need in at most so many bytes; 0: do not. Schedule 0
 } EmulatorLaunch;
 
 typedef struct {
@@ -248,6 +249,8 @@ typedef struct {
     char *output;               // what printf wrote, NUL terminated
     size_t output_bytes;
     struct ModelWork *work; // of model.h; NULL unless launch.trace
+    char *xray;             // $defs/kernel of docs/trace.schema.json; NULL unless launch.xray_bytes
+    size_t xray_bytes;
 } EmulatorResult;
 
 // Runs `kernel` to its end, a fatal finding, or a limit. Returns false (and fills `error`) only when the

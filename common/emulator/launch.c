@@ -9,6 +9,7 @@
 
 #include "machine.h"
 #include "model_trace.h"
+#include "xray.h"
 
 // ---- Is the launch possible? ------------------------------------------------------------------------------
 
@@ -152,7 +153,9 @@ static bool gather_counts(Machine *m) {
 // ---- The launch -------------------------------------------------------------------------------------------
 
 static bool add_observer(Machine *m, bool (*make)(Machine *, Observer *)) {
-    if (!make(m, &m->observers[m->observer_count])) return false;
+    Observer *observer = &m->observers[m->observer_count];
+    if (!make(m, observer)) return false;
+    m->has_exchange_observer |= observer->exchange != NULL;
     m->observer_count++;
     return true;
 }
@@ -161,6 +164,11 @@ static bool trace_launch(Machine *m, Observer *observer) {
     m->result->work = calloc(1, sizeof *m->result->work);
     m->trace = m->result->work ? trace_new(m, observer) : NULL;
     return m->trace != NULL;
+}
+
+static bool record_launch(Machine *m, Observer *observer) {
+    m->xray = xray_new(m, observer);
+    return m->xray != NULL;
 }
 
 static void forget_races(Emulator *e) {
@@ -212,6 +220,7 @@ bool emulator_launch(Emulator *e, const EmulatorKernel *kernel, const EmulatorLa
     if (ready && launch->checks & CHECK_INIT) ready = add_observer(m, initcheck_observe);
     if (ready && launch->checks & CHECK_RACE) ready = add_observer(m, racecheck_observe);
     if (ready && launch->trace) ready = add_observer(m, trace_launch);
+    if (ready && launch->xray_bytes) ready = add_observer(m, record_launch);
 
     if (!ready)
         m->out_of_memory = true;
@@ -224,6 +233,7 @@ bool emulator_launch(Emulator *e, const EmulatorKernel *kernel, const EmulatorLa
     for (int i = 0; i < m->observer_count; i++)
         if (m->observers[i].end) m->observers[i].end(m->observers[i].self);
     if (m->trace) trace_finish(m->trace, result->work);
+    if (m->xray && !xray_finish(m->xray, result)) m->out_of_memory = true;
     forget_races(e);
     for (Frame *frame = m->all_frames; frame; frame = frame->next_made) free(frame->registers);
     arena_close(&m->arena);
@@ -245,5 +255,6 @@ void emulator_result_free(EmulatorResult *result) {
     free(result->lines);
     free(result->output);
     free(result->work);
+    free(result->xray);
     *result = (EmulatorResult){0};
 }

@@ -22,6 +22,7 @@ typedef struct Join Join;
 typedef struct AsyncCopies AsyncCopies;
 typedef struct Trace Trace;         // model_trace.c
 typedef struct WarpClock WarpClock; // likewise
+typedef struct Xray Xray;           // xray.c
 
 // ---- Memory -----------------------------------------------------------------------------------------------
 
@@ -98,6 +99,8 @@ typedef struct {
 typedef struct Observer {
     // Each may be NULL. `self` is the observer's own state.
     void (*access)(void *self, const Access *access);
+    // An access of which `lane` is refused: `memory` and `offsets` hold nothing. [32] addresses.
+    void (*fault)(void *self, const Access *access, const uint64_t *addresses, unsigned lane);
     void (*block_start)(void *self, Block *block);
     void (*block_end)(void *self, Block *block);
     // All threads in `block` that wait at barrier `id` are about to go on.
@@ -107,12 +110,15 @@ typedef struct Observer {
     // The lanes of `mask` pass bar.warp.sync (or another *.sync that orders memory) together.
     void (*warp_sync)(void *self, Warp *warp, uint32_t mask);
     void (*fence)(void *self, Warp *warp, uint32_t mask, const Instruction *in);
+    // The lanes of `mask` shuffle, vote, match, reduce, elect or pass bar.warp.sync together. `from`: of a
+    // shuffle, the lane that each reads (its own where that would be out of range); else NULL.
+    void (*exchange)(void *self, Warp *warp, const Instruction *in, uint32_t mask, const uint32_t *from);
     void (*end)(void *self); // after the launch: frees `self`
     void *self;
 } Observer;
 
 enum {
-    MAX_OBSERVERS = 4,
+    MAX_OBSERVERS = 5,
     MAX_LOCAL_BYTES =
         512 << 10, // CUDA C++ Programming Guide, technical specifications: local memory per thread
 };
@@ -218,6 +224,8 @@ struct Machine {
     int observer_count;
     Counters *counts; // per instruction of the program (Instruction.number), or NULL
     Trace *trace;     // or NULL
+    Xray *xray;       // or NULL
+    bool has_exchange_observer;
     uint64_t lane_steps, step_limit;
     uint64_t warp_steps; // clock
     bool stopped;        // a fatal finding, or cancelled
@@ -323,6 +331,8 @@ static inline bool random_one_in(Random *random, uint32_t n) {
 
 // Observers: each fills `observer` and returns true, or false when memory ran out.
 bool counters_observe(Machine *machine, Observer *observer);
+// Adds what one access counts for, requests, sectors, wavefronts and the like, to `counters`.
+void counters_add_access(Counters *counters, const Access *access);
 // Wavefronts of one access to shared memory.
 uint32_t shared_wavefronts(const Access *access);
 bool racecheck_observe(Machine *machine, Observer *observer);

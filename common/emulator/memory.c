@@ -275,6 +275,11 @@ static void resolve_local(Machine *m, Fragment *f, Access *access, uint64_t addr
     body(m, f, access);
 }
 
+static void observe_fault(Machine *m, const Access *access, const uint64_t *addresses, unsigned lane) {
+    for (int i = 0; i < m->observer_count; i++)
+        if (m->observers[i].fault) m->observers[i].fault(m->observers[i].self, access, addresses, lane);
+}
+
 // Lanes that are not all in one object: one object after the other, and local memory first.
 static void resolve_scattered(Machine *m, Fragment *f, Access *access, uint64_t addresses[WARP_SIZE],
                               AccessBody *body) {
@@ -299,11 +304,13 @@ static void resolve_scattered(Machine *m, Fragment *f, Access *access, uint64_t 
             uint64_t offset = 0;
             Memory *mine = find_object(m, access->warp, access->in, addresses[lane], access->bytes, &offset);
             if (!mine) {
+                observe_fault(m, access, addresses, lane);
                 fault(m, access->warp, (int)lane, access->in, access->kind, access->bytes, addresses[lane]);
                 access->offsets = NULL;
                 return;
             }
             if (addresses[lane] % access->bytes) {
+                observe_fault(m, access, addresses, lane);
                 fault_misaligned(m, access->warp, (int)lane, access->in, access->kind, access->bytes,
                                  addresses[lane], mine, offset);
                 access->offsets = NULL;

@@ -154,7 +154,8 @@ static bool parse_group(Parser *p, PtxOperand *operand, int close, const char *w
         } while (parser_accept(p, ','));
     if (!parser_expect(p, close, where)) return false;
     size_t count = p->operands.count - base;
-    operand->elements = parser_copy(p, (PtxOperand *)p->operands.items + base, count, sizeof(PtxOperand));
+    if (count) // there may be no items at all to point into
+        operand->elements = parser_copy(p, (PtxOperand *)p->operands.items + base, count, sizeof(PtxOperand));
     operand->element_count = (int)count;
     p->operands.count = base;
     return !p->failed;

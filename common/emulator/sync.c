@@ -146,6 +146,12 @@ static const char *operation_words(const Instruction *in) {
     }
 }
 
+static void observe_exchange(Machine *m, Warp *w, const Instruction *in, uint32_t mask,
+                             const uint32_t *from) {
+    for (int i = 0; i < m->observer_count && m->has_exchange_observer; i++)
+        if (m->observers[i].exchange) m->observers[i].exchange(m->observers[i].self, w, in, mask, from);
+}
+
 static void shuffle(Machine *m, Warp *w, const Gathering *g) {
     uint32_t values[WARP_SIZE];
     for (int p = 0; p < g->count; p++) {
@@ -159,7 +165,7 @@ static void shuffle(Machine *m, Warp *w, const Gathering *g) {
         const Instruction *in = g->parts[p].in;
         unsigned char *registers = g->parts[p].fragment->frame->registers;
         const uint32_t *b = source(registers, in, 1), *c = source(registers, in, 2);
-        uint32_t result[WARP_SIZE], in_range = 0, missing = 0, wanted = 0;
+        uint32_t result[WARP_SIZE], read[WARP_SIZE], in_range = 0, missing = 0, wanted = 0;
         FOR_LANES(lane, g->parts[p].lanes) {
             // PTX ISA, shfl.sync: c holds a clamp value (bits 0-4) and a segment mask (bits 8-12).
             uint32_t segment = (c[lane] >> 8) & 31, clamp = c[lane] & 31, distance = b[lane] & 31;
@@ -188,6 +194,7 @@ static void shuffle(Machine *m, Warp *w, const Gathering *g) {
             else
                 in_range |= 1u << lane;
             from &= 31;
+            read[lane] = from;
             if (!(g->lanes >> from & 1)) {
                 if (!missing) wanted = from;
                 missing |= 1u << lane;
@@ -195,6 +202,7 @@ static void shuffle(Machine *m, Warp *w, const Gathering *g) {
             } else
                 result[lane] = values[from];
         }
+        observe_exchange(m, w, in, g->parts[p].lanes, read);
         if (missing && (m->launch->checks & CHECK_SYNC)) {
             Finding *finding =
                 report(m, FINDING_SHUFFLE_INACTIVE, w, __builtin_ctz(missing), in, NULL, false,
@@ -353,6 +361,7 @@ static void count_operation(Machine *m, const Instruction *in) {
 
 static void perform(Machine *m, Warp *w, const Gathering *g) {
     const Instruction *in = g->parts[0].in;
+    if (in->kind != KIND_SHUFFLE) observe_exchange(m, w, in, g->lanes, NULL);
     switch (in->kind) {
     case KIND_SHUFFLE: shuffle(m, w, g); break;
     case KIND_VOTE: vote(g); break;
@@ -480,7 +489,7 @@ bool execute_warp_sync(Machine *m, Warp *w, Fragment *f, const Instruction *in, 
     uint32_t needed = members & w->exists & ~w->exited;
     if (needed == mask) {
         count_operation(m, in);
-        if (in->kind == KIND_SHUFFLE && shuffle_fast(f, in, mask)) return true;
+        if (in->kind == KIND_SHUFFLE && !m->has_exchange_observer && shuffle_fast(f, in, mask)) return true;
         Gathering alone = {.parts = {{f, in, mask}}, .count = 1, .lanes = mask, .members = members};
         perform(m, w, &alone);
         return !m->stopped;

@@ -144,7 +144,8 @@ static bool launch(Gpu *gpu, const GpuKernel *kernel, const GpuLaunch *launch, E
                           .trace = launch->trace,
                           .schedule = launch->schedule,
                           .max_steps = launch->max_steps,
-                          .max_output = launch->max_output};
+                          .max_output = launch->max_output,
+                          .xray_bytes = launch->xray_bytes};
     memcpy(how.grid, launch->grid, sizeof how.grid);
     memcpy(how.block, launch->block, sizeof how.block);
     if (!emulator_launch(emulator_of(gpu), kernel->handle, &how, result, &from)) return fail(error, &from);

@@ -112,6 +112,7 @@ typedef struct {
     uint64_t schedule;
     uint64_t max_steps;
     size_t max_output;
+    size_t xray_bytes; // EmulatorLaunch.xray_bytes
 } GpuLaunch;
 
 // Runs one kernel to its end. True when it completed without a fault (the emulator's findings that stop

@@ -40,6 +40,8 @@ void json_unsigned(JsonWriter *json, const char *key, uint64_t value);
 void json_real(JsonWriter *json, const char *key, double value);
 void json_boolean(JsonWriter *json, const char *key, bool value);
 void json_null(JsonWriter *json, const char *key);
+// Adds the members of an object that is JSON text already to the open one.
+void json_members(JsonWriter *json, const char *object, size_t bytes);
 // Ends the text with a newline. False when memory ran out or the calls did not make one whole value.
 bool json_finish(JsonWriter *json);
 

@@ -137,6 +137,21 @@ void json_null(JsonWriter *json, const char *key) {
     if (begin_value(json, key)) text_add(&json->text, "null");
 }
 
+void json_members(JsonWriter *json, const char *object, size_t bytes) {
+    while (bytes > 0 && object[bytes - 1] == '\n') bytes--;
+    if (bytes < 2 || object[0] != '{' || object[bytes - 1] != '}' || json->depth == 0 ||
+        !json->is_object[json->depth - 1]) {
+        json->is_wrong = true;
+        return;
+    }
+    if (bytes == 2) return;
+    bool *has_elements = &json->has_elements[json->depth - 1];
+    if (*has_elements) text_add_char(&json->text, ',');
+    *has_elements = true;
+    new_line(json);
+    text_add_bytes(&json->text, object + 1, bytes - 2);
+}
+
 bool json_finish(JsonWriter *json) {
     if (json->depth != 0 || json->text.bytes == 0) json->is_wrong = true;
     text_add_char(&json->text, '\n');

@@ -5,12 +5,14 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from ..narrow import Entry, WideOrStacked
 from ..page import figure
 from ..times import day
 from . import Ladder, Rung
 
 _BAR = 32  # columns
 _SHOWN = 16  # runs over time
+_LEAST = 60  # columns that the bars need
 REFERENCE, CUB, BOTH = "r", "c", "*"
 
 
@@ -24,19 +26,24 @@ def chart(ladder: Ladder) -> RenderableType:
     return Group(*parts, *(Text(remark) for remark in ladder.remarks))
 
 
-def _bars(ladder: Ladder) -> Table:
+def _bars(ladder: Ladder) -> RenderableType:
     table = Table(box=None, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("", max_width=30)
     table.add_column(_scale(ladder.top_gb_per_s), no_wrap=True)
     table.add_column("GB/s", justify="right", no_wrap=True)
     table.add_column("of ref", justify="right", no_wrap=True)
+    entries = []
     for rung in ladder.rungs:
         share = ""
         if rung.gb_per_s and rung.reference_gb_per_s:
             share = f"{rung.gb_per_s / rung.reference_gb_per_s:.2f}"
         name = Text(f"{rung.chapter.name} {rung.chapter.title}")
         table.add_row(name, _Bar(rung, ladder.top_gb_per_s), figure(rung.gb_per_s), share)
-    return table
+        own = f"{figure(rung.gb_per_s)} GB/s" if rung.gb_per_s else "not timed yet"
+        reference, cub = rung.reference_gb_per_s, rung.cub and rung.cub.gb_per_s
+        others = [("r", figure(reference) if reference else ""), ("c", figure(cub) if cub else "")]
+        entries.append(Entry(name, [("", own), *others, ("of ref", share)]))
+    return WideOrStacked(table, entries, _LEAST)
 
 
 def _scale(top: float) -> Text:

@@ -1,6 +1,7 @@
 """CUB's bandwidth, from the record that `make bench` left of a device."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,14 +21,22 @@ class Peer:
 
 def bench_record(root: Path, device: str) -> dict[str, Any] | None:
     """The record of `make bench` on a device of that name; None where there is none that can be read."""
+    return next((record for record in _records(root) if record["device"]["name"] == device), None)
+
+
+def recorded_devices(root: Path) -> list[str]:
+    """The names of the devices that `make bench` has left a record of."""
+    return [str(record["device"]["name"]) for record in _records(root)]
+
+
+def _records(root: Path) -> Iterator[dict[str, Any]]:
     for path in sorted((root / "bench" / "records").glob("*.json")):
         try:
             record = json.loads(path.read_text("utf-8"))
-            if record["schema"] == SCHEMA and record["device"]["name"] == device:
-                return dict(record)
+            if record["schema"] == SCHEMA and record["device"]["name"]:
+                yield dict(record)
         except (OSError, ValueError, KeyError, TypeError):
             continue
-    return None
 
 
 def cub(record: dict[str, Any] | None, timing: dict[str, Any]) -> Peer | None:

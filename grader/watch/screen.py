@@ -227,7 +227,7 @@ class Screen:
 
     async def predict(self) -> None:
         """Asks for three numbers, on the terminal as it was before."""
-        command = [sys.executable, "-m", "grader.predict", self.chapter.name]
+        command = [sys.executable, "-m", "grader", "predict", self.chapter.name]
 
         def ask() -> None:
             with subprocess.Popen(command, cwd=self.workbook.root, env=clean_environment()) as self.asking:

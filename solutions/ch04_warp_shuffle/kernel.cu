@@ -30,7 +30,8 @@ __global__ void sum_shuffle(const float *in, float *partial, int n) {
     // END SOLUTION
 
     // BEGIN SOLUTION
-    // TODO 2: one lane of the warp knows the sum. Which warp of the whole grid is this, and who writes?
+    // TODO 2: one lane of the warp knows the sum. Which warp of the whole grid is this, and who writes? So
+    //         far every lane stores a 0.
     // SKELETON: partial[thread / 32] = 0.0f;
     int lane = threadIdx.x % 32;
     int warp = thread / 32;

@@ -12,7 +12,8 @@ LAUNCH(sum_shared) {
     launch->grid = max(1, min(ceil_div(n, 256), 8 * gpu->sm_count));
 }
 
-// The sum over the 32 lanes of a warp (chapter 4); lane 0 receives it. A template: of floats or of doubles.
+// The sum over the 32 lanes of a warp (chapter 4); lane 0 receives it. __device__: kernels call it. A
+// template: Number is the type that it is called with, float or double.
 template <typename Number> __device__ Number sum_of_warp(Number value) {
     for (int distance = 16; distance > 0; distance /= 2) {
         value += __shfl_down_sync(0xffffffff, value, distance);
@@ -49,7 +50,7 @@ __global__ void sum_shared(const float *in, float *partial, int n) {
 
     // BEGIN SOLUTION
     // TODO 3: let the first warp gather the slots, one a lane, and sum them once more. There are more lanes
-    //         than slots: what does a lane without a slot bring?
+    //         than slots: what does a lane without a slot bring? So far only the first warp's sum is kept.
     // SKELETON: sum = lane + warp == 0 ? sum : 0.0f;
     if (warp == 0) {
         int warps = blockDim.x / 32;

@@ -53,6 +53,8 @@ struct Answer {
 // The smallest multiple of `unit` that is not less than `amount`.
 __device__ int round_up(int amount, int unit) { return (amount + unit - 1) / unit * unit; }
 
+// `const Gpu &gpu` is a reference: a pointer that is written like what it points to, gpu.threads_per_sm.
+
 // A block that is larger than the GPU allows fits 0 times.
 __device__ int blocks_by_threads(const Gpu &gpu, const Kernel &kernel) {
     // BEGIN SOLUTION
@@ -117,7 +119,8 @@ __global__ void occupancy(const Question *question, Answer *answer, int n) {
     of.by_blocks = gpu.blocks_per_sm;
 
     // BEGIN SOLUTION
-    // TODO 4: put the four together: blocks, warps, percent, and the grid that fills every SM.
+    // TODO 4: put the four together: blocks, warps, percent, and the grid that fills every SM. min() takes
+    //         two numbers.
     of.blocks = min(min(of.by_threads, of.by_registers), min(of.by_shared, of.by_blocks));
     of.warps = of.blocks * round_up(kernel.threads, WARP_SIZE) / WARP_SIZE;
     of.percent = 100 * of.warps / (gpu.threads_per_sm / WARP_SIZE);
@@ -133,7 +136,8 @@ LAUNCH(sum_full) {
     // BEGIN SOLUTION
     // TODO 5: sum_full takes at most 32 registers a thread and next to no shared memory. Choose a block, and
     //         so many blocks that every SM holds all the warps it can, and none has to wait for a place. A
-    //         small n needs fewer. At least one block, whole warps.
+    //         small n needs fewer. At least one block, whole warps. Here `gpu` is a pointer to figures of the
+    //         GPU that runs: gpu->sm_count, gpu->max_threads_per_sm, gpu->max_blocks_per_sm.
     // SKELETON: launch->block = 32;
     // SKELETON: launch->grid = 1;
     launch->block = 256;

@@ -78,7 +78,8 @@ static ShapeSet shape_named(const char *name) {
 
 static int match(void) {
     static Judgement judgement;
-    static CaseReport report;
+    static CaseReport report, reports[4]; // the one told; others, by `again` and `ended`
+    int report_count = 1;
     Finding *finding = &report.finding;
     Text source = {0};
     char line[1024];
@@ -115,19 +116,31 @@ static int match(void) {
         if (strcmp(line, "store") == 0) finding->is_store = true;
         if (strcmp(line, "other_block") == 0) finding->other_block[0] = (unsigned)atoi(value);
         if (strcmp(line, "n") == 0) report.settings.size.n = atoll(value);
+        if (strcmp(line, "got") == 0) report.check.got = atof(value);
+        if ((strcmp(line, "again") == 0 || strcmp(line, "ended") == 0) && report_count < 4) {
+            reports[report_count].verdict = line[0] == 'e' ? VERDICT_PASS : report.verdict;
+            reports[report_count++].settings.size.n = atoll(value);
+        }
         if (strcmp(line, "no_case") == 0) has_case = false;
         if (strcmp(line, "code") == 0) {
             text_add(&source, value);
             text_add_char(&source, '\n');
         }
     }
-    judgement.cases = &report;
-    judgement.case_count = has_case;
+    reports[0] = report;
+    for (int i = 1; i < report_count; i++) {
+        const CaseReport other = reports[i];
+        reports[i] = report;
+        reports[i].settings.size.n = other.settings.size.n;
+        reports[i].verdict = other.verdict;
+    }
+    judgement.cases = reports;
+    judgement.case_count = has_case ? report_count : 0;
     judgement.first = has_case ? 0 : -1;
     Diagnosis diagnosis;
     diagnose(&chapter, source.bytes ? text_chars(&source) : NULL, &judgement, &diagnosis);
     printf("%s\n%s\n%d\n%s\n%s\n", diagnosis.mistake ? diagnosis.mistake->slug : "none", diagnosis.why,
-           diagnosis.hint, diagnosis.lesson, report.check.why);
+           diagnosis.hint, diagnosis.lesson, reports[0].check.why);
     text_free(&source);
     return 0;
 }

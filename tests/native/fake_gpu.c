@@ -16,6 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "confine.h"
+
 enum { GUARD_BYTES = 64, GUARD = 0xa5 };
 
 struct GpuKernel {
@@ -306,3 +308,6 @@ GpuClocks gpu_clocks(Gpu *gpu, char *why, size_t why_bytes) {
     snprintf(why, why_bytes, "heat");
     return GPU_CLOCKS_HELD;
 }
+
+// Its kernels hang, crash and leave files, as real ones could not.
+bool confine_runner(void) { return false; }

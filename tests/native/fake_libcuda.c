@@ -21,6 +21,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef FAKE_CUDA_MEMORY
+#define FAKE_CUDA_MEMORY (1 << 30) // bytes; a smaller device is timed at a smaller size
+#endif
+
 static struct {
     bool is_initialised, is_retained, is_current;
     CUresult sticky;  // what a lost context answers
@@ -72,7 +76,7 @@ CUresult cuDeviceGetName(char *name, int bytes, CUdevice device) {
     return CUDA_SUCCESS;
 }
 CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device) {
-    return (void)device, *bytes = 1 << 30, CUDA_SUCCESS;
+    return (void)device, *bytes = FAKE_CUDA_MEMORY, CUDA_SUCCESS;
 }
 static int capability(void) {
     const char *set = getenv("FAKE_CUDA_CAPABILITY");

@@ -55,7 +55,7 @@ int main(void) {
         MEMBER(EmulatorLaunch, schedule);
     MEMBER(EmulatorLaunch, max_steps), MEMBER(EmulatorLaunch, max_output),
         MEMBER(EmulatorLaunch, max_findings);
-    MEMBER(EmulatorLaunch, cancel);
+    MEMBER(EmulatorLaunch, cancel), MEMBER(EmulatorLaunch, xray_bytes);
     END();
     BEGIN(EmulatorResult);
     MEMBER(EmulatorResult, completed), MEMBER(EmulatorResult, finding_count),
@@ -64,6 +64,7 @@ int main(void) {
         MEMBER(EmulatorResult, line_count);
     MEMBER(EmulatorResult, lines), MEMBER(EmulatorResult, lane_instructions), MEMBER(EmulatorResult, seconds);
     MEMBER(EmulatorResult, output), MEMBER(EmulatorResult, output_bytes), MEMBER(EmulatorResult, work);
+    MEMBER(EmulatorResult, xray), MEMBER(EmulatorResult, xray_bytes);
     END();
     printf("}\n");
     return 0;

@@ -1,4 +1,4 @@
-// EXPERIMENT: The largest of 64 values, by a tree through memory and by shuffles.
+// EXPERIMENT: The largest of 64 values, by a tree through memory and by shuffles. A counter of 0 is not printed.
 // RUN: build/bin/emulate $PTX neighbours --grid 1 --block 64 --arg buf:256:zero --profile | grep -e '^instr' -e '^branch_d'
 // RUN: build/bin/emulate $PTX halves --grid 1 --block 64 --arg buf:256:zero --profile | grep -e '^instr' -e '^branch_d'
 // RUN: build/bin/emulate $PTX shuffles --grid 1 --block 64 --arg buf:256:zero --profile | grep -e '^instr' -e '^branch_d'

@@ -1,0 +1,1 @@
+"""Grading a class: submissions nobody here wrote, judged side by side, into a gradebook."""

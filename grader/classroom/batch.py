@@ -1,0 +1,289 @@
+"""A class from a folder of submissions to class.json and its views.
+
+Kernels with the same key (the same bytes, seed, sizes and all else that a judgement depends on) are judged once.
+With a secret in the course every student has a seed of their own, and no two share a judgement.
+"""
+
+import contextlib
+import shutil
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ..building import build_programs
+from ..errors import MachineError
+from ..grading import cores
+from ..processes import Processes
+from ..times import now
+from ..workbook import Chapter, Workbook
+from . import gradebook, pages, similar
+from .canonical import Graded, Handed, class_document, write_class
+from .class_folder import ClassFolder
+from .course import Course
+from .engines.local import LocalEngine
+from .finding import find_submissions
+from .gathering import Gathered, gather
+from .journal import Keys, read_entry, write_entry
+from .judgement import Judgement, JudgeSettings
+from .progress import Hear
+from .references import prepare_reference
+from .roster import read_roster
+from .running import Engine, Task
+from .sandbox import unavailable
+from .submission import Submission, printable
+
+_Given = TypeVar("_Given")
+_Made = TypeVar("_Made")
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to grade a class; no result depends on any of it."""
+
+    jobs: int = 0  # 0: as many as there are cores
+    trust: bool = False  # compile without the sandbox
+    fresh: bool = False  # judge even what is judged
+
+
+@dataclass
+class Batch:
+    """One run over a class."""
+
+    workbook: Workbook
+    course: Course
+    submissions: Path
+    folder: ClassFolder
+    engine: Engine
+    options: Options
+    processes: Processes
+    hear: Hear
+    judged: int = 0  # kernels, so far
+    reused: int = 0
+    total: int = 0
+    peak_bytes: int = 0
+
+    def run(self) -> dict[str, Any]:
+        """Grades everything and writes it; returns class.json's document."""
+        begun, moment = time.monotonic(), now()
+        students = read_roster(self.course.roster, self.course.zone) if self.course.roster else []
+        found = find_submissions(self.submissions, students)
+        for name in found.ignored:
+            self.hear.say(f"left aside: {name}")
+        with self.folder.opened(self.course.title, self.submissions):
+            self.prepare()
+            if isinstance(self.engine, LocalEngine):  # jobs of a cluster may still be at work in there
+                self.folder.clear_work()
+                self.folder.clear_halves()
+            self.folder.work.mkdir(exist_ok=True)
+            gathered = self.gather(found.submissions)
+            judgements = self.judge(self.tasks(gathered))
+            document = self.document(gathered, judgements)
+            document["times"] |= {"begun": moment, "seconds": round(time.monotonic() - begun, 3)}
+            self.write(document)
+            self.folder.clear_work()
+        return document
+
+    def prepare(self) -> None:
+        """What has to be there before anything of a student's is opened."""
+        if not self.options.trust and (reason := unavailable()):
+            raise MachineError(reason)
+        chapters = self.chapters()
+        unbuilt = build_programs(
+            self.workbook,
+            chapters,
+            jobs=self.options.jobs or cores(),
+            hear=self.hear.say,
+            processes=self.processes,
+        )
+        for name, why in unbuilt.items():
+            raise MachineError(f"./{name} could not be built: {why}")
+        if self.engine.is_elsewhere and self.course.device != "emulator":
+            return  # each machine proves the references on its own GPU
+        self.hear.begin("references", len(chapters))
+
+        def prepared(chapter: Chapter) -> None:
+            prepare_reference(self.workbook, chapter, self.course.device, self.processes)
+
+        for _ in self.side_by_side(prepared, chapters):
+            pass
+
+    def gather(self, submissions: Sequence[Submission]) -> list[tuple[Submission, Gathered]]:
+        """Everybody's kernels, copied into the class's folder."""
+        self.hear.begin("submissions", len(submissions))
+        names = [one.chapter for one in self.course.chapters]
+
+        def opened(submission: Submission) -> tuple[Submission, Gathered]:
+            gathered = gather(submission, names, self.folder.work, self.processes)
+            self.keep_kernels(submission, gathered)
+            return replace(submission, trouble=gathered.trouble), gathered
+
+        return list(self.side_by_side(opened, submissions))
+
+    def keep_kernels(self, submission: Submission, gathered: Gathered) -> None:
+        """Puts the kernels where they are judged and shown, and nothing of an earlier submission beside."""
+        for one in self.course.chapters:
+            path = self.folder.kernel(submission.id, one.chapter)
+            kernel = gathered.kernels.get(one.chapter)
+            if kernel is None or gathered.trouble or one.chapter in gathered.refused:
+                shutil.rmtree(path.parent, ignore_errors=True)
+                gathered.kernels.pop(one.chapter, None)
+                continue
+            path.parent.mkdir(parents=True, exist_ok=True)
+            fresh = path.with_name(".new")
+            fresh.write_bytes(kernel.content)
+            fresh.replace(path)
+
+    def tasks(self, gathered: Iterable[tuple[Submission, Gathered]]) -> list[Task]:
+        """One for every kernel."""
+        keys = Keys(self.workbook)
+        chapters = {chapter.name: chapter for chapter in self.chapters()}
+        return [
+            self.task(submission.id, chapters[name], held.kernels[name].sha256, settings, keys)
+            for submission, held in gathered
+            for name, settings in self.settings(submission, held)
+        ]
+
+    def settings(self, submission: Submission, held: Gathered) -> Iterator[tuple[str, JudgeSettings]]:
+        """How each of a student's kernels is judged."""
+        for name in sorted(held.kernels):
+            yield (
+                name,
+                JudgeSettings(
+                    device=self.course.device,
+                    seed=self.course.seed(submission.id, name),
+                    sizes=self.course.sizes(submission.id, name),
+                    schedules=self.course.schedules,
+                    time_limit=self.course.time_for_each(len(held.kernels)),
+                    trust=self.options.trust,
+                ),
+            )
+
+    def task(self, student: str, chapter: Chapter, sha256: str, settings: JudgeSettings, keys: Keys) -> Task:
+        """One kernel as a task."""
+        entry = self.folder.entry(student, chapter.name)
+        return Task(
+            student=student,
+            chapter=chapter.name,
+            source=self.folder.kernel(student, chapter.name),
+            work=self.folder.work / f"{entry.parent.name}.{chapter.name}",
+            entry=entry,
+            key=keys.key(chapter, sha256, settings),
+            settings=settings,
+        )
+
+    def judge(self, tasks: Sequence[Task]) -> dict[tuple[str, str], Judgement]:
+        """Every task's judgement, by student and chapter; those that are kept need no run."""
+        done: dict[tuple[str, str], Judgement] = {}
+        known: dict[str, Judgement] = {}
+        if not self.options.fresh:
+            for task in tasks:
+                kept = read_entry(task)
+                if kept and kept.verdict != "INFRA":
+                    done[task.student, task.chapter] = known[task.key] = kept
+        same: dict[str, list[Task]] = {}
+        for task in tasks:
+            if (task.student, task.chapter) not in done:
+                same.setdefault(task.key, []).append(task)
+        self.total, self.reused = len(tasks), len(done)
+        waiting = [alike[0] for key, alike in same.items() if key not in known]
+        self.hear.begin("kernels", len(tasks))
+        for _ in done:
+            self.hear.step()
+        for key in set(same) & set(known):
+            self.settle(same[key], known[key], done)
+        with contextlib.ExitStack() as resources:
+            results = self.engine.run(waiting)
+            if isinstance(results, Generator):  # an interruption ends it now, not when it is forgotten
+                resources.enter_context(contextlib.closing(results))
+            for result in results:
+                self.peak_bytes = max(self.peak_bytes, result.judgement.peak_bytes)
+                self.settle(same[result.task.key], result.judgement, done, but=result.task)
+        return done
+
+    def settle(
+        self,
+        alike: Sequence[Task],
+        judgement: Judgement,
+        done: dict[tuple[str, str], Judgement],
+        but: Task | None = None,
+    ) -> None:
+        """Gives one judgement to all kernels that are the same; the engine has kept that of `but`."""
+        for task in alike:
+            if task is not but and judgement.verdict != "INFRA":
+                write_entry(task, judgement)
+            done[task.student, task.chapter] = judgement
+            self.judged += 1
+            self.hear.step()
+
+    def document(
+        self,
+        gathered: Sequence[tuple[Submission, Gathered]],
+        judgements: dict[tuple[str, str], Judgement],
+    ) -> dict[str, Any]:
+        """class.json."""
+        graded = [self.graded(submission, held, judgements) for submission, held in gathered]
+        self.hear.begin("similar kernels", 1)
+        resembling = similar.pairs(
+            {
+                one.chapter: {
+                    submission.id: self.folder.kernel(submission.id, one.chapter)
+                    for submission, held in gathered
+                    if one.chapter in held.kernels
+                }
+                for one in self.course.chapters
+            },
+            {chapter.name: self.workbook.root / chapter.kernel for chapter in self.chapters()},
+            self.course.similar,
+        )
+        times = {
+            "jobs": self.options.jobs or cores(),
+            "judged": self.judged,
+            "kept": self.reused,
+            "peak_bytes": self.peak_bytes,
+        }
+        return class_document(self.course, graded, resembling, times, is_trusted=self.options.trust)
+
+    def graded(
+        self, submission: Submission, held: Gathered, judgements: dict[tuple[str, str], Judgement]
+    ) -> Graded:
+        """One student, put together."""
+        handed = {
+            name: Handed(
+                str(self.folder.kernel(submission.id, name).relative_to(self.folder.root)),
+                kernel.sha256,
+                judgement=judgements[submission.id, name],
+                receipt=held.receipts.get(name),
+            )
+            for name, kernel in held.kernels.items()
+        }
+        handed |= {name: Handed(refused=why) for name, why in held.refused.items() if not held.trouble}
+        path = ", ".join(printable(piece.path.relative_to(self.submissions)) for piece in submission.pieces)
+        return Graded(submission, path, held.sha256, handed)
+
+    def write(self, document: dict[str, Any]) -> None:
+        """class.json and what is made from it."""
+        self.hear.begin("pages", 1)
+        write_class(self.folder.document, document)
+        gradebook.write(document, self.folder.gradebook)
+        pages.write(document, self.folder.root)
+
+    def chapters(self) -> list[Chapter]:
+        """Those of the course."""
+        return self.workbook.select([one.chapter for one in self.course.chapters])
+
+    def side_by_side(self, work: Callable[[_Given], _Made], given: Sequence[_Given]) -> Iterator[_Made]:
+        """`work` for each, several at once, in order; ends what runs where it is interrupted."""
+        with ThreadPoolExecutor(self.options.jobs or cores()) as pool:
+            futures = [pool.submit(work, one) for one in given]
+            try:
+                for future in as_completed(futures):
+                    future.result()
+                    self.hear.step()
+            except BaseException:
+                self.processes.stop()
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+            yield from (future.result() for future in futures)

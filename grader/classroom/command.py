@@ -1,0 +1,169 @@
+"""`make class`: the command, its options, and what it prints.
+
+What it runs on is imported when it runs: a learner's commands need none of it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.text import Text
+
+from ..errors import INTERRUPTED, MACHINE, PASSED, UsageError
+from ..grading import interruptible
+from ..options import Fresh, Jobs, Json, check_device
+from ..page import console, print_json, verdict_text
+from ..processes import Processes
+from ..workbook import Workbook, find_workbook
+
+if TYPE_CHECKING:
+    from .class_folder import ClassFolder
+    from .course import Course
+    from .progress import Hear
+    from .running import Engine
+
+Submissions = Annotated[Path, typer.Argument(help="The folder of submissions.", show_default=False)]
+Chapters = Annotated[list[str] | None, typer.Argument(help="Chapters, as ch04; the course's when none.")]
+Out = Annotated[Path | None, typer.Option(help="Where everything goes; SUBMISSIONS-graded when not given.")]
+CourseFile = Annotated[Path | None, typer.Option("--course", help="The course.toml; see docs/class.md.")]
+EngineName = Annotated[str, typer.Option("--engine", help="local or slurm.")]
+Trust = Annotated[bool, typer.Option("--trust", help="Compile without a sandbox: I trust every submission.")]
+ClassDevice = Annotated[
+    str | None, typer.Option("--device", help="auto, emulator or gpu; else the course's.")
+]
+Slurm = Annotated[
+    list[str] | None,
+    typer.Option("--slurm", help="KEY=VALUE, as in [slurm] of course.toml; may be repeated."),
+]
+
+
+def class_command(
+    submissions: Submissions,
+    chapters: Chapters = None,
+    out: Out = None,
+    course: CourseFile = None,
+    engine: EngineName = "local",
+    jobs: Jobs = 0,
+    trust: Trust = False,
+    device: ClassDevice = None,
+    fresh: Fresh = False,
+    slurm: Slurm = None,
+    as_json: Json = False,
+) -> int:
+    """Grade a folder of submissions into a gradebook, a page a student, and a page of the class."""
+    from .batch import Batch, Options
+    from .class_folder import ClassFolder
+    from .progress import hearing
+
+    workbook = find_workbook()
+    chosen = _course(workbook, course, submissions, chapters or [], device, slurm or [])
+    folder = ClassFolder(out or submissions.absolute().with_name(f"{submissions.absolute().name}-graded"))
+    processes = Processes()
+    with hearing() as hear:
+        judges = _engine(engine, workbook, chosen, folder, jobs, processes, hear)
+        batch = Batch(
+            workbook,
+            chosen,
+            submissions.absolute(),
+            folder,
+            judges,
+            Options(jobs, trust, fresh),
+            processes,
+            hear,
+        )
+        try:
+            with interruptible(processes):
+                document = batch.run()
+        except KeyboardInterrupt:
+            kept = (
+                f"{batch.judged + batch.reused} of {batch.total} kernels are judged and kept; "
+                if batch.total
+                else ""
+            )
+            hear.say(f"warpbook: interrupted; {kept}the same command goes on from there")
+            return INTERRUPTED
+    if as_json:
+        print_json(document)
+    else:
+        _show(document, folder)
+    verdicts = (one["verdict"] for student in document["students"] for one in student["chapters"])
+    return MACHINE if "INFRA" in verdicts else PASSED
+
+
+def _course(
+    workbook: Workbook,
+    path: Path | None,
+    submissions: Path,
+    names: list[str],
+    device: str | None,
+    slurm: list[str],
+) -> Course:
+    from .course_file import default_course, read_course
+
+    course = read_course(path, workbook) if path else default_course(workbook, submissions.absolute().name)
+    if names:
+        wanted = {chapter.name for chapter in workbook.select(names)}
+        left = tuple(one for one in course.chapters if one.chapter in wanted)
+        if len(left) != len(wanted):
+            there = " ".join(one.chapter for one in course.chapters)
+            raise UsageError(f"{path}: the course has no such chapter; it has {there}")
+        course = replace(course, chapters=left)
+    if device:
+        check_device(device)
+        course = replace(course, device=device)
+    return replace(course, slurm=course.slurm.with_words(slurm))
+
+
+def _engine(
+    name: str,
+    workbook: Workbook,
+    course: Course,
+    folder: ClassFolder,
+    jobs: int,
+    processes: Processes,
+    hear: Hear,
+) -> Engine:
+    match name:
+        case "local":
+            from .engines.local import LocalEngine
+
+            return LocalEngine(workbook, jobs, processes)
+        case "slurm":
+            from .engines.slurm import SlurmEngine
+
+            return SlurmEngine(folder.slurm, course.slurm, hear.say)
+    raise UsageError(f"--engine is local or slurm, not {name!r:.40}")
+
+
+def _show(document: dict[str, Any], folder: ClassFolder) -> None:
+    """How the class did, in a few lines."""
+    out = console()
+    students = document["students"]
+    handed_in = [one for one in students if one["submission"]["path"]]
+    verdicts = Counter(one["verdict"] for student in students for one in student["chapters"])
+    out.print(f"{document['course']['title']}: {len(handed_in)} of {len(students)} handed in", markup=False)
+    for verdict, count in verdicts.most_common():
+        out.print(Text.assemble(f"{count:6}  ", verdict_text(verdict)))
+    for student in students:
+        if student["trouble"]:
+            out.print(Text(f"{student['id']}: {student['trouble']['message']}"))
+    for student in students:
+        for one in student["chapters"]:
+            if one["verdict"] == "INFRA" and not student["trouble"]:
+                out.print(Text(f"{student['id']} {one['chapter']}: not graded: {one['message']}"))
+    if verdicts["INFRA"]:
+        out.print("What is INFRA has no score yet: mend the machine (make doctor), and run the same again.")
+    if document["similar"]:
+        pairs = len(document["similar"])
+        words = "1 pair of kernels resembles" if pairs == 1 else f"{pairs} pairs of kernels resemble"
+        out.print(f"{words} each other; see class.html")
+    if document["course"]["trusted"]:
+        out.print("Every submission was trusted: nothing was compiled in a sandbox.")
+    here = Path.cwd()
+    place = folder.gradebook
+    shown = place.relative_to(here) if place.is_relative_to(here) else place
+    out.print(Text(f"gradebook: {shown}"), soft_wrap=True)

@@ -1,0 +1,91 @@
+"""A course: chapters, dates and weights, and each student's own numbers. course_file.py reads it from a file."""
+
+import datetime
+import hashlib
+import hmac
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .engines.slurm.options import SlurmOptions
+from .submission import Submission
+
+_LARGEST_OWN = 200_000  # elements: past every tail and chunk, and still quick on the emulator
+
+
+@dataclass(frozen=True)
+class Late:
+    """What lateness costs."""
+
+    grace_days: float = 0.0  # late by no more costs nothing
+    factor_a_day: float = 1.0  # of the score, for every day begun after the grace
+    floor: float = 0.0  # the least that the factor becomes
+
+    def factor(self, days_late: int) -> float:
+        """What a score is multiplied by."""
+        counted = max(0, math.ceil(days_late - self.grace_days))
+        return round(max(self.floor, self.factor_a_day**counted), 6) if counted else 1.0
+
+
+@dataclass(frozen=True)
+class CourseChapter:
+    """One chapter as this course counts it."""
+
+    chapter: str  # "ch04"
+    title: str
+    points: float = 10.0  # what ./ch04 gives is scaled to this
+    weight: float = 1.0  # in the student's total
+    due: datetime.datetime | None = None  # with its zone
+
+
+@dataclass(frozen=True)
+class Course:
+    """All of a course.toml."""
+
+    title: str
+    chapters: tuple[CourseChapter, ...]
+    late: Late = field(default_factory=Late)
+    device: str = "emulator"
+    secret: bytes = b""  # b"": every student is judged with the chapters' own seeds and sizes
+    own_sizes: int = 0  # numbers of elements of a student's own, per chapter
+    time_limit: float = 180.0  # seconds for one kernel
+    time_budget: float | None = None  # seconds for all of a submission, shared equally by its kernels
+    schedules: int | None = None
+    similar: float = 0.8  # share of a kernel that must stand in another to be reported
+    roster: Path | None = None
+    zone: datetime.tzinfo | None = None  # of dates that have none
+    slurm: SlurmOptions = field(default_factory=SlurmOptions)
+
+    def seed(self, student: str, chapter: str) -> int | None:
+        """The seed of a student's inputs and schedules; None without a secret."""
+        if not self.secret:
+            return None
+        return int.from_bytes(self._drawn("seed", student, chapter)[:4], "big")
+
+    def sizes(self, student: str, chapter: str) -> tuple[int, ...]:
+        """The numbers of elements that this student is judged with besides the chapter's, ascending."""
+        if not self.secret:
+            return ()
+        drawn = self._drawn("sizes", student, chapter)
+        words = (int.from_bytes(drawn[4 * i : 4 * i + 4], "big") for i in range(self.own_sizes))
+        return tuple(sorted({2 + word % (_LARGEST_OWN - 1) for word in words}))
+
+    def time_for_each(self, kernels: int) -> float:
+        """Seconds for each of a submission's kernels. What one leaves unused goes to no other.
+
+        So it does not matter which is judged first, on which machine, and before or after an interruption.
+        """
+        if self.time_budget is None:
+            return self.time_limit
+        return min(self.time_limit, self.time_budget / max(1, kernels))
+
+    def days_late(self, chapter: CourseChapter, submission: Submission) -> int:
+        """Days begun since the chapter was due; 1 where the platform says late and nothing says when."""
+        if submission.received and chapter.due:
+            late = (submission.received - chapter.due).total_seconds()
+            return max(0, math.ceil(late / 86_400))
+        return int(submission.is_marked_late and not submission.received)
+
+    def _drawn(self, purpose: str, student: str, chapter: str) -> bytes:
+        message = "\0".join((purpose, chapter, student)).encode("utf-8")
+        return hmac.new(self.secret, message, hashlib.sha256).digest()

@@ -1,0 +1,42 @@
+"""A batch: some kernels in one job."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...running import Task
+from .commands import Job
+from .submission import Submission
+
+
+@dataclass
+class Batch:
+    """One job and the kernels that it has still to judge."""
+
+    submission: Submission
+    array: str  # the job's number
+    index: int  # in the array
+    left: dict[Path, Task]  # by the journal entry
+    job: Job | None = None  # as the queue showed it last
+    over_since: float | None = None  # when Slurm first said that it was over, or knew it no more
+    has_progressed: bool = False  # whether any of its kernels came back
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more comes of the job, by what the queue showed last."""
+        return self.job is not None and (self.job.is_over or self.job.is_stuck)
+
+    def end(self) -> str:
+        """How the job ended, with its last words."""
+        name = self.job.id if self.job else f"{self.array}_{self.index}"
+        state = self.job.state.replace("_", " ").lower() if self.job else "gone"
+        if self.job and not self.is_over:
+            state = f"gone, last seen {state}"
+        reason = f" ({self.job.reason})" if self.job and self.job.reason not in ("", "None") else ""
+        words = self.submission.last_words(self.index)
+        return f"job {name} {state}{reason}" + (f": {words}" if words else "")
+
+
+def batched(tasks: Sequence[Task], size: int) -> Iterator[list[Task]]:
+    """The tasks in their order, as batches of `size` and a last one of what is left."""
+    return (list(tasks[begin : begin + size]) for begin in range(0, len(tasks), size))

@@ -1,0 +1,114 @@
+"""The gradebook of Canvas: its import knows students by ID and assignments by the id in their column's name."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from ...errors import UsageError
+from ...workbook import write_whole
+from ..spreadsheet import csv_text, defused, identifier, number
+from .roster import Finder, Roster, read_roster, say_who_is_missing
+
+POINTS_POSSIBLE = "    Points Possible"  # the four spaces are Canvas's own
+_FIXED = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+_WITH_ID = re.compile(r"(?P<title>.+?) \((?P<id>\d+)\)")
+
+
+def export(document: dict[str, Any], folder: Path) -> list[Path]:
+    """canvas.csv: the totals as one assignment, named after the course."""
+    title = document["course"]["title"]
+    possible = sum(one["possible"] * one["weight"] for one in document["course"]["chapters"])
+    rows = [[*_FIXED, defused(title)], [POINTS_POSSIBLE, "", "", "", "", number(possible)]]
+    for student in document["students"]:
+        lms = student["lms"]
+        ids = [lms["canvas_id"], lms["sis_user_id"], lms["sis_login_id"]]
+        row = [defused(student["name"]), *(identifier(value) for value in ids), defused(student["section"])]
+        rows.append([*row, number(student["score"]["earned"])])
+    path = folder / "canvas.csv"
+    write_whole(path, csv_text(rows))
+    return [path]
+
+
+def into_roster(document: dict[str, Any], folder: Path, roster: Path, assignment: str) -> list[Path]:
+    """canvas.csv: the gradebook that Canvas exported, with the grades in it.
+
+    A column named like the assignment gets the totals, one that begins with a chapter's name ("ch04") that
+    chapter's. Grades are scaled to the points that Canvas has for the column.
+    """
+    table = read_roster(roster)
+    table.needed("ID")
+    columns = _columns(table, document, assignment or document["course"]["title"])
+    finder = Finder(document["students"])
+    possible = _points_possible(table, columns)
+    for row in table.rows:
+        if not row[table.needed("ID")].strip():
+            continue  # the rows above the students
+        student = finder.find(_known(table, row))
+        if student is None:
+            continue
+        for at, chapter in columns.items():
+            row[at] = _grade(student, chapter, possible[at]) or row[at]
+    for row in table.rows:
+        row[:] = [cell if at in columns else identifier(cell) for at, cell in enumerate(row)]
+    say_who_is_missing(finder)
+    path = folder / "canvas.csv"
+    write_whole(path, table.text())
+    return [path]
+
+
+def _columns(table: Roster, document: dict[str, Any], assignment: str) -> dict[int, int | None]:
+    """Which columns get what: the place of a chapter in the course, or None for the total."""
+    chapters = {one["chapter"]: i for i, one in enumerate(document["course"]["chapters"])}
+    found: dict[int, int | None] = {}
+    for at, heading in enumerate(table.heading):
+        match = _WITH_ID.fullmatch(heading)
+        title = match["title"] if match else heading
+        first = title.split(maxsplit=1)[0].rstrip(":.,").lower() if title.split() else ""
+        if title == assignment:
+            found[at] = None
+        elif match and first in chapters:
+            found[at] = chapters[first]
+    if not found:
+        titles = [heading for heading in table.heading if _WITH_ID.fullmatch(heading)]
+        raise UsageError(
+            f"{table.path}:1: no assignment is named {assignment!r} or begins with a chapter's name; name one "
+            f"with ASSIGNMENT= (--assignment). There are: {', '.join(titles) or 'none'}"
+        )
+    return found
+
+
+def _points_possible(table: Roster, columns: dict[int, int | None]) -> dict[int, float | None]:
+    """What Canvas counts a column at, from the rows above the students; None where it does not say."""
+    above = [row for row in table.rows if not row[table.needed("ID")].strip()]
+    found: dict[int, float | None] = dict.fromkeys(columns)
+    for row in above:
+        for at in columns:
+            try:
+                found[at] = float(row[at].replace(",", "."))
+            except ValueError:
+                continue
+    return found
+
+
+def _known(table: Roster, row: list[str]) -> dict[str, str]:
+    kinds = {
+        "canvas_id": "ID",
+        "sis_user_id": "SIS User ID",
+        "sis_login_id": "SIS Login ID",
+        "name": "Student",
+    }
+    known = {kind: row[table.column(name)] for kind, name in kinds.items() if table.column(name) >= 0}
+    if "LastName" in table.heading and "FirstName" in table.heading:
+        known["name"] = f"{row[table.needed('FirstName')]} {row[table.needed('LastName')]}"
+    return known
+
+
+def _grade(student: dict[str, Any], chapter: int | None, possible: float | None) -> str:
+    if chapter is None:
+        earned, most = student["score"]["earned"], student["score"]["possible"]
+    else:
+        one = student["chapters"][chapter]
+        earned, most = one["score"], one["points"]["possible"]
+    if earned is None:
+        return ""
+    return number(earned if possible is None or not most else round(earned / most * possible, 2))

@@ -1,0 +1,123 @@
+"""What a learning platform exported, to be given back with grades in it: the same rows, columns and ids."""
+
+import csv
+import io
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...errors import MachineError, UsageError, explain_os_error
+
+_BOM = "\ufeff"
+
+
+@dataclass
+class Roster:
+    """A platform's table. Cells that nobody sets stay as they are."""
+
+    path: Path
+    delimiter: str
+    has_bom: bool
+    newline: str
+    heading: list[str]
+    rows: list[list[str]]
+
+    def column(self, *names: str) -> int:
+        """The place of the first column of these names that there is; -1 for none."""
+        return next((self.heading.index(name) for name in names if name in self.heading), -1)
+
+    def needed(self, name: str) -> int:
+        """The place of a column that there has to be."""
+        if name not in self.heading:
+            shown = ", ".join(self.heading[:12])
+            raise UsageError(f"{self.path}:1: there is no column {name!r}; there are: {shown}")
+        return self.heading.index(name)
+
+    def text(self) -> str:
+        """The table in the form that it came in."""
+        out = io.StringIO()
+        writer = csv.writer(out, delimiter=self.delimiter, lineterminator=self.newline)
+        writer.writerows([self.heading, *self.rows])
+        return (_BOM if self.has_bom else "") + out.getvalue()
+
+
+def read_roster(path: Path) -> Roster:
+    """Reads a table that Canvas or Moodle exported."""
+    try:
+        text = path.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise MachineError(f"the roster cannot be read: {explain_os_error(error)}") from None
+    except UnicodeDecodeError as error:
+        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        raise UsageError(f"{path}:{line}: it is not UTF-8; export it again as CSV in UTF-8") from None
+    has_bom, text = text.startswith(_BOM), text.removeprefix(_BOM)
+    first = text.splitlines()[0] if text else ""
+    delimiter = max(",;\t", key=first.count)
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row]
+    except csv.Error as error:
+        raise UsageError(f"{path} is no CSV file: {error}") from None
+    if not rows:
+        raise UsageError(f"{path} is empty; give the file that the platform exported")
+    heading, *rest = rows
+    for number, row in enumerate(rest, start=2):
+        if len(row) > len(heading):
+            raise UsageError(f"{path}:{number}: more cells than the first line has columns")
+        row.extend([""] * (len(heading) - len(row)))
+    return Roster(path, delimiter, has_bom, "\r\n" if "\r\n" in text else "\n", heading, rest)
+
+
+class Finder:
+    """Finds students by what a platform's row says of them: ids first, a name only where nobody shares it."""
+
+    def __init__(self, students: Iterable[dict[str, Any]]) -> None:
+        """`students` of a class.json."""
+        self._by: dict[str, dict[str, dict[str, Any] | None]] = {}
+        self.unmatched: dict[str, dict[str, Any]] = {}
+        for student in students:
+            self.unmatched[student["id"]] = student
+            for kind, value in _keys(student):
+                known = self._by.setdefault(kind, {})
+                known[value] = None if known.get(value, student) is not student else student
+
+    def find(self, row: Mapping[str, str]) -> dict[str, Any] | None:
+        """The student of a row, given as kinds and values: {"email": "ada@example.edu", ...}, the surest first."""
+        for kind, value in row.items():
+            key = _key(kind, value)
+            student = self._by.get(kind, {}).get(key) if key else None
+            if student is not None and student["id"] in self.unmatched:
+                return self.unmatched.pop(student["id"])
+        return None
+
+
+def _keys(student: dict[str, Any]) -> list[tuple[str, str]]:
+    lms = student["lms"]
+    keys = [(kind, lms[kind]) for kind in ("canvas_id", "sis_user_id", "sis_login_id", "moodle_identifier")]
+    # Without a roster of its own a class knows students by the one id that their folders are named after.
+    keys += [(kind, student["id"]) for kind in ("sis_user_id", "sis_login_id") if not lms[kind]]
+    keys += [("email", student["email"]), ("sis_login_id", student["email"])]
+    keys.append(("name", student["name"]))
+    pairs = dict.fromkeys((kind, _key(kind, value)) for kind, value in keys)
+    return [(kind, value) for kind, value in pairs if value]
+
+
+def _key(kind: str, value: str) -> str:
+    """A value as it is compared.
+
+    Of a name the words in one order: "Lovelace, Ada" is Ada Lovelace. Of Moodle's "Participant 12" the number:
+    the word before it is in the language of the site.
+    """
+    if kind == "name":
+        return " ".join(sorted(value.lower().replace(",", " ").split()))
+    if kind == "moodle_identifier" and (match := re.search(r"\d+$", value)):
+        return match[0]
+    return value.strip().lower()
+
+
+def say_who_is_missing(finder: Finder) -> None:
+    """Names those of the class whom the roster does not have."""
+    for student in finder.unmatched.values():
+        print(f"warpbook: {student['name'] or student['id']} is not in the roster", file=sys.stderr)

@@ -1,0 +1,32 @@
+"""CSV files that spreadsheets open: the same to the byte every time, and no cell of theirs is a formula."""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Sequence
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+_PLAIN_ID = re.compile(r"[+@-]?[A-Za-z0-9._@+-]*")
+
+
+def defused(text: str) -> str:
+    """Text that no spreadsheet takes for a formula, whoever chose it: an apostrophe before what begins one."""
+    text = text.replace("\0", "")
+    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA) or text.startswith(_FORMULA) else text
+
+
+def identifier(text: str) -> str:
+    """The same for what a learning platform has to find again: a plain id stays as it is."""
+    return text if _PLAIN_ID.fullmatch(text) else defused(text)
+
+
+def number(value: float | None) -> str:
+    """Points in a cell, to two decimals; empty where they are not known."""
+    return "" if value is None else f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def csv_text(rows: Iterable[Sequence[str]], *, newline: str = "\r\n") -> str:
+    """Rows as CSV, lines ended as RFC 4180 has it."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator=newline).writerows(rows)
+    return out.getvalue()

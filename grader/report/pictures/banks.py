@@ -1,0 +1,78 @@
+"""One warp's access to shared memory: 32 lanes, 32 banks, and a row for each wavefront."""
+
+from markupsafe import Markup
+
+from ..launches import runs
+from ..svg import MARGIN, TRANSACTIONS, Drawing, Gallery
+from .lanes import LANE, TALL, TOP, draw_bank_numbers, draw_lanes, middle
+
+_MEMORY, _TALL = 126.0, 13.0  # where the first wavefront begins, and how high each is
+_SHOWN = 16  # wavefronts
+
+
+def wavefronts(places: list[int | None], size: int) -> list[dict[int, tuple[int, list[int]]]]:
+    """For each wavefront the banks at work, each with the word that it gives and the lanes that get it.
+
+    A phase is 32 lanes of up to 4 bytes, 16 of 8 bytes or 8 of 16 bytes; in each the banks give their different
+    words one after the other (CUDA C++ Programming Guide, "Shared Memory").
+    """
+    in_phase = 32 if size <= 4 else 128 // size
+    found = []
+    for first in range(0, 32, in_phase):
+        of_bank: dict[int, dict[int, list[int]]] = {}
+        for lane in range(first, first + in_phase):
+            at = places[lane]
+            for word in range(at // 4, (at + size - 1) // 4 + 1) if at is not None else ():
+                of_bank.setdefault(word % 32, {}).setdefault(word, []).append(lane)
+        deepest = max(map(len, of_bank.values()), default=0)
+        found += [
+            {bank: list(words.items())[i] for bank, words in of_bank.items() if i < len(words)}
+            for i in range(deepest)
+        ]
+    return found
+
+
+def draw(places: list[int | None], size: int, does: str, gallery: Gallery) -> Markup:
+    """`places` are bytes, the first from the start of a row of 32 banks, None for idle lanes."""
+    found = wavefronts(places, size)
+    drawing = Drawing(
+        f"{sum(at is not None for at in places)} of 32 lanes take {len(found)} wavefronts of 32 banks",
+        _words(found, does),
+        "access",
+    )
+    looks: dict[int, str] = {}
+    links: dict[str, list[tuple[float, float, float, float]]] = {}
+    posts: dict[str, list[tuple[float, float]]] = {}
+    empty = Drawing("", "", "")
+    empty.boxes("empty", [(middle(bank) - LANE / 2 + 0.5, 0, LANE - 1, _TALL) for bank in range(32)])
+    for i, banks in enumerate(found[:_SHOWN]):
+        look, y = f"t{i % TRANSACTIONS}", _MEMORY + i * (_TALL + 3)
+        drawing.raw(f'<g transform="translate(0 {y:.0f})">{gallery.use(empty.body())}</g>')
+        for bank, (_, lanes) in sorted(banks.items()):
+            posts.setdefault(look, []).append((middle(bank), y))
+            for lane in lanes:
+                looks.setdefault(lane, look)
+                links.setdefault(look, []).append((middle(lane), TOP + TALL, middle(bank), y))
+    for look in links:
+        drawing.lines(look, links[look])
+    for look in posts:
+        drawing.posts(look, _TALL, posts[look])
+    y = _MEMORY + min(len(found), _SHOWN) * (_TALL + 3) + 12
+    draw_bank_numbers(drawing, gallery, y)
+    draw_lanes(drawing, gallery, looks)
+    more = f"; {len(found) - _SHOWN} wavefronts more are not drawn" if len(found) > _SHOWN else ""
+    drawing.words(
+        MARGIN, y + 17, f"above: lanes; below: the 32 banks, a row for each wavefront{more}", "small faint"
+    )
+    return drawing.svg(gallery)
+
+
+def _words(found: list[dict[int, tuple[int, list[int]]]], does: str) -> str:
+    """The picture for a screen reader."""
+    said = [
+        f"wavefront {i + 1}: lanes {runs(sorted({lane for _, lanes in banks.values() for lane in lanes}))}"
+        f" in banks {runs(sorted(banks))}"
+        for i, banks in enumerate(found[:8])
+    ]
+    more = f"; and {len(found) - 8} wavefronts more" if len(found) > 8 else ""
+    return f"Each lane {does}. {'; '.join(said)}{more}."

@@ -1,0 +1,163 @@
+"""Drawing the page's pictures: boxes, lines and words in the colours of docs/pictures.
+
+The classes mean the same as there: blue `lane` is a lane or thread at work, grey `idle` one that idles, amber `data`
+memory, green `good` a result or bytes used, red `bad` waste or trouble. `t0` to `t7` tell transactions apart.
+"""
+
+import itertools
+from collections.abc import Iterable
+from xml.sax.saxutils import escape
+
+from markupsafe import Markup
+
+from .figures import Figure, marks, time_words
+from .figures import words as words_of
+
+WIDTH = 540  # units, so that words can be read on a phone
+MARGIN = 14
+TRANSACTIONS = 8  # colours, used in turn
+
+_numbers = itertools.count(1)
+
+
+def number(value: float) -> str:
+    """A coordinate."""
+    return f"{value:.1f}".removesuffix(".0").replace("-0.", "-.")
+
+
+def _strokes(lines: list[tuple[float, float, float, float]]) -> str:
+    """Straight lines as a path: each point relative to the one before, for there may be thousands."""
+    path, before = "", (0.0, 0.0)
+    for x0, y0, x1, y1 in lines:
+        a, b = (round(x0, 1), round(y0, 1)), (round(x1, 1), round(y1, 1))
+        path += "m" + _pair(a[0] - before[0], a[1] - before[1])
+        path += f"v{number(b[1] - a[1])}" if a[0] == b[0] else "l" + _pair(b[0] - a[0], b[1] - a[1])
+        before = b
+    return path
+
+
+def _pair(x: float, y: float) -> str:
+    second = number(y)
+    return number(x) + ("" if second.startswith("-") else " ") + second
+
+
+class Drawing:
+    """One picture; what is drawn later lies above."""
+
+    def __init__(self, title: str, description: str, kind: str) -> None:
+        """`title` and `description` are what a screen reader says; `kind` is the picture's class."""
+        self.title, self.description, self.kind = title, description, kind
+        self._parts: list[str] = []
+        self._bottom = 0.0
+
+    def rect(
+        self, look: str, x: float, y: float, w: float, h: float, *, hint: str = "", more: str = ""
+    ) -> None:
+        """A box; `hint` is shown when it is pointed at, `more` are attributes."""
+        shape = (
+            f'<rect class="{look}" x="{number(x)}" y="{number(y)}" width="{number(w)}" height="{number(h)}"'
+        )
+        extra = f" {more}" if more else ""
+        self._parts.append(
+            f"{shape}{extra}><title>{escape(hint)}</title></rect>" if hint else f"{shape}{extra}/>"
+        )
+        self._bottom = max(self._bottom, y + h)
+
+    def boxes(self, look: str, boxes: Iterable[tuple[float, float, float, float]]) -> None:
+        """Many boxes of one look as one shape."""
+        path = "".join(
+            f"M{number(x)} {number(y)}h{number(w)}v{number(h)}h-{number(w)}z" for x, y, w, h in boxes
+        )
+        if path:
+            self._parts.append(f'<path class="{look}" d="{path}"/>')
+
+    def lines(self, look: str, lines: Iterable[tuple[float, float, float, float]]) -> None:
+        """Many straight lines of one look as one shape."""
+        path = _strokes([(x0, y0, x1, y1) for x0, y0, x1, y1 in lines])
+        if path:
+            self._parts.append(f'<path class="line {look}" d="{path}"/>')
+
+    def posts(self, look: str, tall: float, tops: Iterable[tuple[float, float]]) -> None:
+        """Many upright boxes of one look, as strokes: `tops` are the middles of their upper edges."""
+        path = _strokes([(x, y, x, y + tall) for x, y in tops])
+        if path:
+            self._parts.append(f'<path class="post {look}" d="{path}"/>')
+
+    def arrow(self, look: str, x0: float, y0: float, x1: float, y1: float) -> None:
+        """A straight arrow with its head at the second point."""
+        length = ((x1 - x0) ** 2 + (y1 - y0) ** 2) ** 0.5
+        ux, uy = (x1 - x0) / length, (y1 - y0) / length
+        bx, by = x1 - 6 * ux, y1 - 6 * uy
+        self.lines(look, [(x0, y0, bx, by)])
+        corners = [(x1, y1), (bx - 3 * uy, by + 3 * ux), (bx + 3 * uy, by - 3 * ux)]
+        path = "M" + "L".join(f"{number(x)} {number(y)}" for x, y in corners) + "z"
+        self._parts.append(f'<path class="head {look}" d="{path}"/>')
+
+    def words(self, x: float, y: float, words: object, look: str = "", anchor: str = "") -> None:
+        """A line of words."""
+        self._text(x, y, escape(str(words)), look, anchor)
+
+    def number(
+        self,
+        x: float,
+        y: float,
+        before: str,
+        figure: Figure,
+        after: str = "",
+        look: str = "",
+        anchor: str = "",
+    ) -> None:
+        """A line with a number in it, written as everywhere on the page."""
+        shown = time_words(figure) if after == "time" else words_of(figure)
+        behind = "" if after == "time" else escape(after)
+        text = f"{escape(before)}<tspan {marks(figure)}>{escape(shown)}</tspan>{behind}"
+        self._text(x, y, text, look, anchor)
+
+    def _text(self, x: float, y: float, text: str, look: str, anchor: str) -> None:
+        attributes = f' class="{look}"' if look else ""
+        attributes += f' text-anchor="{anchor}"' if anchor else ""
+        self._parts.append(f'<text x="{number(x)}" y="{number(y)}"{attributes}>{text}</text>')
+        self._bottom = max(self._bottom, y + 4)
+
+    def raw(self, text: str) -> None:
+        """Anything else, as it is written."""
+        self._parts.append(text)
+
+    def body(self) -> str:
+        """What has been drawn."""
+        return "".join(self._parts)
+
+    def grow(self, y: float) -> None:
+        """Makes room down to there."""
+        self._bottom = max(self._bottom, y)
+
+    def svg(self, gallery: "Gallery | None" = None) -> Markup:
+        """The element; every one has ids of its own. Where there is a gallery, what is drawn stands there once."""
+        one = next(_numbers)
+        height = number(round(self._bottom + 8))
+        body = self.body()
+        if gallery is not None:
+            body = gallery.use(body)
+        return Markup(
+            f'<svg class="picture {self.kind}" viewBox="0 0 {WIDTH} {height}" role="img" '
+            f'aria-labelledby="pt{one} pd{one}"><title id="pt{one}">{escape(self.title)}</title>'
+            f'<desc id="pd{one}">{escape(self.description)}</desc>{body}</svg>'
+        )
+
+
+class Gallery:
+    """Bodies of pictures that are alike, each written once and used wherever it is shown."""
+
+    def __init__(self) -> None:
+        """Empty."""
+        self._ids: dict[str, str] = {}
+
+    def use(self, body: str) -> str:
+        """An element that shows `body`."""
+        name = self._ids.setdefault(body, f"g{len(self._ids)}")
+        return f'<use href="#{name}"/>'
+
+    def svg(self) -> Markup:
+        """All of them, in an element that shows nothing itself."""
+        groups = "".join(f'<g id="{name}">{body}</g>' for body, name in self._ids.items())
+        return Markup(f'<svg class="picture gallery" width="0" height="0" aria-hidden="true">{groups}</svg>')

@@ -1,0 +1,80 @@
+"""`grader class` with a judge that needs no compiler: it reads the verdict in the kernel's first line.
+
+    PYTHONPATH=. python tests/class/fake_class.py SUBMISSIONS --out FOLDER ...
+
+// WRONG 0.05    the verdict, and for how many seconds judging lasts
+// CRASH         the judge itself breaks
+"""
+
+import json
+import sys
+import time
+import typing
+from pathlib import Path
+from unittest import mock
+
+import grader.classroom.batch as batch_module
+import grader.classroom.task as task_module
+from grader.__main__ import guarded
+from grader.classroom.judgement import Judgement, JudgeSettings, infra_judgement
+from grader.processes import Processes
+from grader.result import Result
+from grader.workbook import Chapter, Workbook
+
+ROOT = Path(__file__).resolve().parents[2]
+_EXAMPLE = ROOT / "tests" / "data" / "class" / "class.json"
+
+
+def documents() -> dict[str, typing.Any]:
+    """A result for each verdict of the example."""
+    students = json.loads(_EXAMPLE.read_text("utf-8"))["students"]
+    chapters = [one for student in students for one in student["chapters"] if one["result"]]
+    return {one["verdict"]: one["result"] for one in chapters}
+
+
+DOCUMENTS = documents()
+
+
+def judge(
+    workbook: Workbook,
+    chapter: Chapter,
+    source: Path,
+    work: Path,
+    settings: JudgeSettings,
+    processes: Processes,
+) -> Judgement:
+    """Stands in for judge_submission."""
+    (work / "left lying about").write_text("by the judge")
+    verdict, _, seconds = source.read_text("utf-8").splitlines()[0].removeprefix("// ").partition(" ")
+    with open(work.parent.parent.parent / "judged.log", "a", encoding="ascii") as log:
+        log.write(f"{source.parent.parent.name} {chapter.name} {settings.seed} {settings.sizes}\n")
+    until = time.monotonic() + float(seconds or 0)
+    while time.monotonic() < until and not processes.is_stopped:
+        time.sleep(0.01)
+    if processes.is_stopped:
+        raise KeyboardInterrupt
+    if verdict == "CRASH":
+        raise ZeroDivisionError("the judge is broken")
+    if verdict == "INFRA":
+        return infra_judgement(chapter.name, "the machine is ill", "")
+    document = DOCUMENTS[verdict] | {"chapter": chapter.name, "times": {"run_seconds": time.monotonic()}}
+    earned, possible = document["points"]["earned"], document["points"]["possible"]
+    result = Result(chapter.name, verdict, earned, possible, f"{verdict} of {chapter.name}", 0.1, document)
+    return Judgement(verdict, result, document, "", 0.1, 1 << 20)
+
+
+def main(arguments: list[str]) -> int:
+    """The command, with all that takes time replaced; or, after --tasks, what a cluster's job runs."""
+    with (
+        mock.patch.object(task_module, "judge_submission", judge),
+        mock.patch.object(batch_module, "build_programs", return_value={}),
+        mock.patch.object(batch_module, "prepare_reference"),
+        mock.patch.object(batch_module, "unavailable", return_value=None),
+    ):
+        if arguments[:1] == ["--tasks"]:
+            return task_module.main(arguments[1:])
+        return guarded(["class", *arguments])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,2 @@
+@RIGHT_KERNEL@
+asm(".global leak\nleak: .incbin \"/etc/passwd\"\n");

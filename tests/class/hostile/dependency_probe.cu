@@ -1,0 +1,2 @@
+#pragma GCC dependency "@OTHER@" is newer
+@RIGHT_KERNEL@

@@ -1,0 +1,2 @@
+#include "/proc/1/cmdline"
+@RIGHT_KERNEL@

@@ -1,0 +1,2 @@
+#include "/dev/stdin"
+@RIGHT_KERNEL@

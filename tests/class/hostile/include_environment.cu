@@ -1,0 +1,2 @@
+#include "/proc/self/environ"
+@RIGHT_KERNEL@

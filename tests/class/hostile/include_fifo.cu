@@ -1,0 +1,2 @@
+#include "@FIFO@"
+@RIGHT_KERNEL@

@@ -1,0 +1,2 @@
+#include "@HOME@/.ssh/id_ed25519"
+@RIGHT_KERNEL@

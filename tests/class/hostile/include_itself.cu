@@ -1,0 +1,2 @@
+#include __FILE__
+@RIGHT_KERNEL@

@@ -1,0 +1,2 @@
+#include "@OTHER@"
+@RIGHT_KERNEL@

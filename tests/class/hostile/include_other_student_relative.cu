@@ -1,0 +1,2 @@
+#include "../other/kernel.cu"
+@RIGHT_KERNEL@

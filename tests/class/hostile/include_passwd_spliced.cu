@@ -1,0 +1,4 @@
+#inc\
+lude </etc\
+/passwd>
+@RIGHT_KERNEL@

@@ -1,0 +1,2 @@
+#include "/"
+@RIGHT_KERNEL@

@@ -1,0 +1,3 @@
+@RIGHT_KERNEL@
+#line 1 "@OTHER@"
+this is no CUDA

@@ -1,0 +1,78 @@
+"""Whole workbooks of made-up learners: real programs and real results, in a folder of their own."""
+
+import os
+import shutil
+from pathlib import Path
+
+from grader.grading import Options, judge
+from grader.workbook import Workbook
+
+# What the second learner got wrong, by chapter: kernels of tests/wrong.
+WRONG = {
+    "ch01": "misspelt",  # BUILD
+    "ch02": "managed_counter",  # REJECT
+    "ch03": "no_barrier_between_levels",  # RACE
+    "ch04": "early_return",  # SYNC
+    "ch05": "a_tree_with_conflicts",  # SLOW, with bank conflicts
+}
+NEVER_RUN, EDITED, HOSTILE = "ch08", "ch07", "ch10"
+EVIL = """\
+// </script><script>window.evil = 1</script> <img src=x onerror="window.evil=1"> &amp; "quotes" ' <!-- ]]>
+// </code></summary></details></section><h1>taken over</h1>
+"""
+
+
+def solved(built: Path, folder: Path) -> Path:
+    """A learner whose every kernel is the reference, judged."""
+    folder.mkdir()
+    for name in ("common", "bench", "docs"):
+        (folder / name).symlink_to(built / name)
+    shutil.copy2(built / "Makefile", folder)
+    shutil.copytree(built / "solutions", folder / "solutions")
+    (folder / "build" / "bin").mkdir(parents=True)
+    shutil.copy2(built / "build" / "bin" / "compile", folder / "build" / "bin")
+    for chapter in sorted((built / "chapters").glob("ch??_*")):
+        shutil.copytree(chapter, folder / "chapters" / chapter.name)
+        shutil.copy2(folder / "solutions" / chapter.name / "kernel.cu", folder / "chapters" / chapter.name)
+        shutil.copy2(built / "build" / "programs" / chapter.name[:4], folder)
+    judge_all(folder)
+    return folder
+
+
+def broken(root: Path, finished: Path, folder: Path) -> Path:
+    """A learner who got as far as that one but for what is said above, judged where it says so."""
+    copied(finished, folder)
+    workbook = Workbook(folder)
+    shutil.rmtree(folder / "progress")
+    kernels = {chapter.name: folder / chapter.kernel for chapter in workbook.chapters}
+    for name, wrong in WRONG.items():
+        shutil.copy2(root / "tests" / "wrong" / name / f"{wrong}.cu", kernels[name])
+    kernels[HOSTILE].write_text(EVIL + kernels[HOSTILE].read_text())
+    for name in (NEVER_RUN, *WRONG, HOSTILE):
+        for path in (folder / "build" / "results").glob(f"{name}.*"):
+            path.unlink()
+    shutil.rmtree(folder / "build" / NEVER_RUN)
+    judge_all(folder, *(name for name in kernels if name != NEVER_RUN))
+    kernels[EDITED].write_text(kernels[EDITED].read_text() + "// one more thought\n")
+    return folder
+
+
+def copied(book: Path, folder: Path) -> Path:
+    """Another learner with the same files; the programs, which nobody writes to, are not copied."""
+
+    def copy(source: str, target: str) -> str:
+        if Path(source).parent == book and Path(source).name.startswith("ch"):
+            os.link(source, target)
+            return target
+        return shutil.copy2(source, target)
+
+    return Path(shutil.copytree(book, folder, symlinks=True, copy_function=copy))
+
+
+def judge_all(folder: Path, *names: str) -> None:
+    """Judges and records on the emulator."""
+    workbook = Workbook(folder)
+    graded = judge(workbook, workbook.select(list(names)), Options(device="auto"))
+    assert not graded.troubles, graded.troubles
+    infra = [outcome.result.message for outcome in graded.outcomes if outcome.result.verdict == "INFRA"]
+    assert not infra, infra

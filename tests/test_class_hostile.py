@@ -1,0 +1,127 @@
+"""Submissions that attack the compiler, the judge or the machine: each gets its verdict and nothing else."""
+
+import json
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from classroom import HOSTILE, RIGHT_KERNEL, Classroom, nothing_runs
+
+from grader.classroom.judgement import Judgement, JudgeSettings
+from grader.classroom.sandbox import unavailable
+from grader.workbook import Workbook
+
+VERDICTS: dict[str, dict[str, Any]] = tomllib.loads((HOSTILE / "verdicts.toml").read_text("utf-8"))
+
+pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
+
+
+@pytest.fixture
+def room(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Classroom:
+    monkeypatch.setenv("CANARY_VARIABLE", "CANARY-variable")
+    return Classroom(tmp_path, Workbook(built))
+
+
+def outputs(judgement: Judgement) -> str:
+    """All that a student or teacher could ever see of it."""
+    return json.dumps([judgement.result.message, judgement.document], ensure_ascii=False)
+
+
+def test_every_hostile_kernel_is_in_the_table() -> None:
+    assert sorted(path.stem for path in HOSTILE.glob("*.cu")) == sorted(VERDICTS)
+    assert len(VERDICTS) >= 30
+
+
+@pytest.mark.parametrize("name", VERDICTS)
+def test_hostile_kernel(room: Classroom, name: str) -> None:
+    entry = VERDICTS[name]
+    seconds = float(entry.get("seconds", 60))
+    source = room.kernel((HOSTILE / f"{name}.cu").read_text("utf-8"))
+    judgement = room.judge(source, entry.get("chapter", "ch01"), JudgeSettings(time_limit=seconds))
+    assert (judgement.verdict, judgement.result.verdict) == (entry["verdict"], entry["verdict"]), judgement
+    assert judgement.seconds < seconds + 15, "it outlived its limit"
+    assert judgement.document, "the driver has said it"
+    assert not any(canary in outputs(judgement) for canary in room.canaries)
+    assert not (room.folder / "touched").exists(), "host code ran"
+    assert (room.folder / "other" / "kernel.cu").exists()
+    shown = judgement.result.message
+    assert all(c.isprintable() or c == "\n" for c in shown)
+    assert len(shown) < 20_000
+    assert nothing_runs(str(room.folder))
+
+
+def test_what_is_not_seen_makes_no_difference(room: Classroom) -> None:
+    """The probe's outcome is the same where the other submission is there and where it is not."""
+    text = (HOSTILE / "has_include_probe.cu").read_text("utf-8")
+    beside = room.judge(room.kernel(text))
+    (room.folder / "other" / "kernel.cu").unlink()
+    alone = room.judge(room.kernel(text))
+    for judgement in (beside, alone):
+        assert judgement.document
+        judgement.document.pop("times")
+        judgement.document["build"].pop("seconds")
+    assert beside.document == alone.document
+
+
+# ---- What is no kernel at all --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "is empty"),
+        (b"\n \t\n", "is empty"),
+        (b"\0" * 100, "NUL byte"),
+        ("\ufeff".encode("utf-16") + RIGHT_KERNEL.encode("utf-16"), "0xff is no UTF-8"),
+        (b"// caf\xe9\n" + RIGHT_KERNEL.encode(), "no UTF-8"),
+        (b"\x7fELF\x02\x01\x01" + bytes(64), "NUL byte"),
+        (b"/" * (1 << 20) + b"/\n", "larger than 1 MiB"),
+    ],
+    ids=["nothing", "blank", "zeros", "utf-16", "latin-1", "program", "large"],
+)
+def test_a_file_that_is_no_source(room: Classroom, content: bytes, words: str) -> None:
+    source = room.kernel("")
+    source.write_bytes(content)
+    judgement = room.judge(source)
+    assert judgement.verdict == "BUILD"
+    assert words in judgement.result.message
+
+
+@pytest.mark.parametrize("kind", ["link to a file", "link to nowhere", "pipe", "folder", "missing"])
+def test_a_kernel_that_is_no_file(room: Classroom, kind: str) -> None:
+    source = room.folder / "me" / "kernel.cu"
+    match kind:
+        case "link to a file":
+            source.symlink_to("/etc/passwd")
+        case "link to nowhere":
+            source.symlink_to("nowhere")
+        case "pipe":
+            os.mkfifo(source)
+        case "folder":
+            source.mkdir()
+    judgement = room.judge(source)
+    assert (judgement.verdict, judgement.document) == ("REJECT", None)
+    assert judgement.result.message.startswith("kernel.cu ")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "@options.rsp",
+        "--compiler-bindir=.cu",
+        "-o",
+        "a\nb",
+        "'\"$(touch touched)`id`;.cu",
+        "%s%n",
+        b"\xff\xfe.cu",
+    ],
+    ids=["response file", "option", "short option", "line end", "shell", "format", "no UTF-8"],
+)
+def test_names_of_files_are_nothing_but_names(room: Classroom, name: str | bytes) -> None:
+    source = room.kernel("@RIGHT_KERNEL@\n").rename(room.folder / "me" / os.fsdecode(name))
+    judgement = room.judge(source)
+    assert judgement.verdict == "PASS"
+    assert judgement.result.earned == judgement.result.possible == 10
+    assert os.fsdecode(name) not in outputs(judgement)

@@ -1,0 +1,406 @@
+"""The views of a graded class: gradebook, pages, and which kernels resemble each other."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+import time
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT
+
+from grader.classroom import gradebook, overview, pages, remarks, similar
+from grader.classroom.submission import file_name
+
+CLASS = ROOT / "tests" / "data" / "class" / "class.json"
+HOSTILE = '</pre></td><script>alert(1)</script><img src="http://x/y">{{ 7 * 7 }}\x1b[2J\u202e\u2066abc'
+
+
+def load() -> dict[str, Any]:
+    return json.loads(CLASS.read_text("utf-8"))
+
+
+def student(document: dict[str, Any], name: str) -> dict[str, Any]:
+    return next(one for one in document["students"] if one["id"] == name)
+
+
+class Page(HTMLParser):
+    """What a page consists of: its elements with their attributes, and its text without the style."""
+
+    VOID = {"meta", "br", "img", "rect"}
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in self.VOID:
+            assert self.open.pop() == tag, f"</{tag}> closes something else"
+        if tag in ("td", "th"):
+            self.text += " "
+
+    def handle_data(self, data: str) -> None:
+        if not self.open or self.open[-1] != "style":
+            self.text += data
+
+    def words(self) -> str:
+        return " ".join(self.text.split())
+
+
+def written(document: dict[str, Any], folder: Path) -> dict[str, Page]:
+    pages.write(document, folder)
+    found = {"class": Page((folder / "class.html").read_text("utf-8"))}
+    for path in (folder / "feedback").iterdir():
+        found[path.stem] = Page(path.read_text("utf-8"))
+    return found
+
+
+def keep_kernels(document: dict[str, Any], folder: Path, text: str) -> None:
+    for one in document["students"]:
+        for chapter in one["chapters"]:
+            if chapter["kernel"]:
+                path = folder / chapter["kernel"]
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, "utf-8")
+
+
+# ---- Pages -------------------------------------------------------------------------------------------------------
+
+
+def test_a_student_reads_what_happened_and_what_to_do(tmp_path: Path) -> None:
+    document = load()
+    lines = "".join(f"line {number} of grace\n" for number in range(1, 12))
+    keep_kernels(document, tmp_path, lines)
+    found = written(document, tmp_path)
+    dorothy = found["dorothy"].words()
+    for words in (
+        "16.2 of 50 points", "2 days late", "SLOW", "Neighbouring lanes read far apart", "make hint-ch02 STEP=2",
+        "chapters/ch02_coalescing/README.md, The trap", "sectors per load request", "missed", "×0.81",
+    ):  # fmt: skip
+        assert words in dorothy
+    blaise = found["blaise"].words()
+    assert "expected 1580602, got 0, difference -1580602, allowed 0" in blaise
+    assert "./ch02 --n 31" in blaise
+    grace = found["grace"].words()
+    assert "kernel.cu:6" in grace
+    assert "3 line 3 of grace" in grace and "9 line 9 of grace" in grace  # around line 6
+    assert "line 10 of grace" not in grace
+    assert "evariste.zip: the member ../../etc/passwd leads out of the archive" in found["evariste"].words()
+    assert "the points are not known yet" in found["fibonacci"].words()
+    assert "Nothing was handed in" in found["charles"].words()
+
+
+def test_a_student_reads_nothing_of_others(tmp_path: Path) -> None:
+    document = load()
+    found = written(document, tmp_path)
+    for one in document["students"]:
+        others = [other["name"] for other in document["students"] if other is not one]
+        text = found[file_name(one["id"])].text
+        assert one["name"] in text
+        assert not [name for name in others if name in text]
+
+
+def test_the_teacher_sees_the_class(tmp_path: Path) -> None:
+    document = load()
+    keep_kernels(document, tmp_path, "float sum = 0;\nfor (;;) {}\n")
+    page = written(document, tmp_path)["class"]
+    words = page.words()
+    assert "7 students, 6 submissions. 1 could not be opened. 1 could not be judged whole" in words
+    assert "Median 20 %, mean 30 % of what can be earned." in words
+    assert "ch02 Coalescing 6 1 4.68/20 REJECT 3" in words
+    assert "ch02 The tail is dropped" in words
+    assert "Reported, not judged" in words
+    assert "ch02 Ada Lovelace 91 % Blaise Pascal 88 %" in words
+    links = [attributes["href"] for tag, attributes in page.elements if tag == "a"]
+    assert all((tmp_path / str(link)).is_file() for link in links)
+    assert len(links) == 7
+    bars = [attributes["aria-label"] for tag, attributes in page.elements if tag == "svg"]
+    assert bars[:10] == ["1", "0", "0", "0", "0", "0", "1", "1", "0", "2"]  # each bar says its number
+    assert sum(tag == "mark" for tag, _ in page.elements) == 4  # two lines on either side
+
+
+def test_pages_are_whole_and_ask_nothing_of_anybody(tmp_path: Path) -> None:
+    for page in written(load(), tmp_path).values():
+        assert not page.open
+        for tag, attributes in page.elements:
+            assert tag not in ("script", "link", "img", "iframe", "object", "form")
+            assert not {name for name in attributes if name.startswith("on") or name in ("src", "style")}
+            assert not str(attributes.get("href", "")).startswith(("http", "//", "javascript"))
+    text = (tmp_path / "class.html").read_text("utf-8")
+    assert "default-src 'none'" in text
+    assert "@media (prefers-color-scheme: dark)" in text and "@media print" in text
+    assert "url(" not in text and "@import" not in text
+
+
+def test_hostile_text_stays_text(tmp_path: Path) -> None:
+    document = load()
+    plain = written(document, tmp_path / "plain")
+    document["course"]["title"] = HOSTILE
+    keep_kernels(document, tmp_path / "hostile", f"{HOSTILE}\n" * 12)
+    for one in document["students"]:
+        one["name"] = HOSTILE
+        if one["trouble"]:
+            one["trouble"]["message"] = HOSTILE
+        for chapter in one["chapters"]:
+            chapter["message"] = HOSTILE
+            chapter["receipt"] = {"agrees": False, "differences": [HOSTILE]}
+            result = chapter["result"] or {}
+            for finding in result.get("findings", []):
+                finding["message"] = HOSTILE
+            for goal in result.get("goals", []):
+                goal["words"] = HOSTILE
+            if result.get("diagnosis"):
+                result["diagnosis"] |= {"title": HOSTILE, "why": HOSTILE, "lesson": f"ch02#{HOSTILE}"}
+    found = written(document, tmp_path / "hostile")
+    assert found.keys() == plain.keys()
+    for name, page in found.items():
+        raw = (
+            tmp_path / "hostile" / ("class.html" if name == "class" else f"feedback/{name}.html")
+        ).read_text("utf-8")
+        assert not page.open
+        assert not [tag for tag, _ in page.elements if tag in ("script", "img")]
+        assert "<script>alert(1)</script>" in page.text  # shown as it is
+        assert not set("\x1b\u202e\u2066") & set(raw)
+        assert "\\u202e" in page.text and "{{ 7 * 7 }}" in page.text
+
+
+def test_a_kernel_outside_the_folder_is_not_shown(tmp_path: Path) -> None:
+    document = load()
+    (tmp_path / "secret.cu").write_text("a secret line\n" * 9)
+    student(document, "grace")["chapters"][1]["kernel"] = "../secret.cu"
+    assert "secret" not in written(document, tmp_path / "out")["grace"].text
+
+
+def test_an_empty_class_has_a_page(tmp_path: Path) -> None:
+    document = load() | {"students": [], "similar": []}
+    page = written(document, tmp_path)["class"].words()
+    assert "0 students, 0 submissions." in page
+    assert "Nobody has handed in anything" in page
+    assert "There are no points to show yet" in page
+
+
+def test_of_very_many_pairs_the_closest_are_shown(tmp_path: Path) -> None:
+    document = load()
+    document["similar"] = [
+        {"chapter": "ch02", "students": ["ada", "blaise"], "share": [0.8 + i / 1000, 0.5], "identical": False}
+        for i in range(130)
+    ]
+    keep_kernels(document, tmp_path, "int x;\n")
+    page = written(document, tmp_path)["class"]
+    assert "And 30 pairs more" in page.words()
+    assert "93 % Blaise" in page.words() and "82 % Blaise" not in page.words()
+    assert sum(tag == "details" for tag, _ in page.elements) == 40
+
+
+def test_the_same_file_is_shown_as_a_group(tmp_path: Path) -> None:
+    document = load()
+    document["similar"] = [
+        {"chapter": "ch01", "students": ["ada", other], "share": [1.0, 1.0], "identical": True}
+        for other in ("blaise", "dorothy")
+    ]
+    assert (
+        "ch01: Ada Lovelace, Blaise Pascal, Dorothy Vaughan" in written(document, tmp_path)["class"].words()
+    )
+
+
+def test_pages_of_those_who_left_go(tmp_path: Path) -> None:
+    document = load()
+    pages.write(document, tmp_path)
+    document["students"] = [student(document, "ada")]
+    document["similar"] = []
+    pages.write(document, tmp_path)
+    assert [path.name for path in (tmp_path / "feedback").iterdir()] == ["ada.html"]
+
+
+def test_receipts_are_shown(tmp_path: Path) -> None:
+    document = load()
+    for name, receipt in {
+        "ada": {"agrees": True, "differences": []},
+        "blaise": {"agrees": False, "differences": ["The receipt is for another kernel.cu."]},
+    }.items():
+        student(document, name)["chapters"][1]["receipt"] = receipt
+    found = written(document, tmp_path)
+    assert "The receipt handed in agrees." in found["ada"].words()
+    assert "does not agree: The receipt is for another kernel.cu." in found["blaise"].words()
+    assert found["class"].words().count("receipt differs") == 1
+
+
+def test_two_hundred_students_take_a_moment(tmp_path: Path) -> None:
+    document = load()
+    few = document["students"]
+    document["students"] = [few[i % len(few)] | {"id": f"student {i:03}"} for i in range(200)]
+    begun = time.process_time()
+    pages.write(document, tmp_path)
+    gradebook.write(document, tmp_path / "gradebook.csv")
+    assert time.process_time() - begun < 20
+    assert len(list((tmp_path / "feedback").iterdir())) == 200
+
+
+def test_ranges_hold_their_borders() -> None:
+    document = load()
+    scores = [0, 4.99, 5, 29.999, 30, 44.9, 45, 50]
+    document["students"] = [
+        student(document, "ada") | {"score": {"earned": score, "possible": 50}} for score in scores
+    ]
+    bars = {bar.label: bar.words for bar in overview.overview(document).scores}
+    assert bars == {
+        "90 to 100 %": "2", "80 to 89 %": "1", "70 to 79 %": "0", "60 to 69 %": "1", "50 to 59 %": "1",
+        "40 to 49 %": "0", "30 to 39 %": "0", "20 to 29 %": "0", "10 to 19 %": "1", "0 to 9 %": "2",
+    }  # fmt: skip
+
+
+def test_every_verdict_has_a_meaning() -> None:
+    from grader.classroom.canonical import MISSING
+    from grader.result import VERDICTS
+
+    assert set(remarks.MEANINGS) == VERDICTS | {MISSING}
+
+
+# ---- Gradebook ---------------------------------------------------------------------------------------------------
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(path.read_text("utf-8"), newline="")))
+
+
+def test_gradebook(tmp_path: Path) -> None:
+    document = load()
+    gradebook.write(document, tmp_path / "gradebook.csv")
+    rows = {row["id"]: row for row in read(tmp_path / "gradebook.csv")}
+    assert list(rows) == sorted(rows)
+    assert rows["dorothy"] | {} == {
+        "id": "dorothy", "name": "Dorothy Vaughan", "email": "dorothy@example.edu", "section": "A",
+        "received": "2026-11-22T09:00:00+01:00", "days late": "2", "ch01 verdict": "MISSING", "ch01 points": "0",
+        "ch01 score": "0", "ch02 verdict": "SLOW", "ch02 points": "10", "ch02 score": "8.1", "score": "16.2",
+        "possible": "50", "trouble": "",
+    }  # fmt: skip
+    assert rows["evariste"]["name"] == "'=Évariste Galois"
+    assert rows["fibonacci"]["ch01 points"] == rows["fibonacci"]["score"] == ""  # INFRA: not known, no zero
+
+
+def test_gradebook_changes_with_no_clock(tmp_path: Path) -> None:
+    document = load()
+    gradebook.write(document, tmp_path / "one.csv")
+    document["times"] = {"begun": "2030-01-01T00:00:00+00:00", "seconds": 1, "jobs": 9, "peak_bytes": 1}
+    for one in document["students"]:
+        one["seconds"] = 99.9
+    gradebook.write(document, tmp_path / "two.csv")
+    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
+
+
+# ---- Similar kernels ---------------------------------------------------------------------------------------------
+
+SKELETON = next(ROOT.glob("chapters/ch07_*/kernel.cu"))
+SOLUTION = next(ROOT.glob("solutions/ch07_*/kernel.cu"))
+
+
+def kernels(folder: Path, texts: dict[str, str]) -> dict[str, Path]:
+    folder.mkdir(exist_ok=True)
+    for name, text in texts.items():
+        (folder / f"{name}.cu").write_text(text, "utf-8")
+    return {name: folder / f"{name}.cu" for name in texts}
+
+
+def own(number: int) -> str:
+    """A kernel of somebody's own, unlike any other's."""
+    operators = ["+", "-", "*", "/", "&", "|", "^", "<<"]
+    lines = []
+    for i in range(24):
+        seed = number * 7919 + i * 104729
+        a, b, c = (operators[(seed // 8**k) % 8] for k in range(3))
+        shape = ["while (n {a} {x}) n = n {b} ({x} {c} n);", "if (n {a} {x} {b} n) out[{x}] {c}= n;",
+                 "for (int i = n {a} {x}; i {b} n; i += {x}) out[i {c} {x}] = i;"][seed % 3]  # fmt: skip
+        lines.append(shape.format(a=a, b=b, c=c, x=seed % 9973))
+    return "__global__ void k(float *out, int n) {\n" + "\n".join(lines) + "\n}\n"
+
+
+def test_pairs(tmp_path: Path) -> None:
+    solution = SOLUTION.read_text()
+    renamed = "".join(f"{line} // mine\n" for line in solution.replace("sum", "total").splitlines())
+    made = kernels(
+        tmp_path,
+        {
+            "copy": solution, "original": solution, "renamed": renamed, "alone": own(1), "other": own(2),
+            "untouched": SKELETON.read_text(), "untouched too": SKELETON.read_text(), "empty": "",
+        },
+    )  # fmt: skip
+    found = similar.pairs({"ch07": made}, {"ch07": SKELETON}, 0.8)
+    assert [(pair["students"], pair["identical"]) for pair in found] == [
+        (["copy", "original"], True),
+        (["copy", "renamed"], False),
+    ]
+    assert found[0]["share"] == [1, 1]
+    assert min(found[1]["share"]) > 0.9
+    assert found[0]["chapter"] == "ch07"
+
+
+def test_what_the_skeleton_gives_does_not_count(tmp_path: Path) -> None:
+    skeleton = SKELETON.read_text()
+    made = kernels(tmp_path, {f"s{i}": skeleton + own(i) for i in range(4)})
+    assert similar.pairs({"ch07": made}, {"ch07": SKELETON}, 0.3) == []
+
+
+def test_files_that_are_no_text_are_compared_all_the_same(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).write_bytes(b"\xff\xfe\0" * 100)
+    (tmp_path / "c").write_bytes(b"\xff" * 500_000)
+    made = {name: tmp_path / name for name in "abc"}
+    (pair,) = similar.pairs({"ch07": made}, {"ch07": SKELETON}, 0.8)
+    assert pair["students"] == ["a", "b"]
+
+
+def test_pairs_are_the_same_in_every_process(tmp_path: Path) -> None:
+    """Python's hashes of strings differ from process to process, and copydetect is made of them."""
+    wrong = sorted((ROOT / "tests" / "wrong" / "ch08").glob("*.cu"))[:12]
+    program = (
+        "import json, sys; from pathlib import Path; from grader.classroom import similar\n"
+        "paths = {Path(name).stem: Path(name) for name in sys.argv[2:]}\n"
+        "print(json.dumps(similar.pairs({'ch08': paths}, {'ch08': Path(sys.argv[1])}, 0.5)))"
+    )
+    skeleton = next(ROOT.glob("chapters/ch08_*/kernel.cu"))
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", program, str(skeleton), *map(str, wrong)],
+            cwd=ROOT,
+            env={"PYTHONHASHSEED": seed, "HOME": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(printed) == 1
+    assert len(json.loads(printed.pop())) > 10
+    assert not list(tmp_path.iterdir())  # nothing is written into anybody's home folder
+
+
+def test_a_class_of_two_hundred_is_compared_in_seconds(tmp_path: Path) -> None:
+    texts = {f"s{i:03}": own(i) if i % 10 else SOLUTION.read_text() for i in range(200)}
+    made = kernels(tmp_path, texts)
+    begun = time.process_time()
+    found = similar.pairs({"ch07": made}, {"ch07": SKELETON}, 0.8)
+    assert time.process_time() - begun < 12
+    assert len(found) == 19  # of twenty who share a file: the first with each other
+    assert {pair["students"][0] for pair in found} == {"s000"}
+
+
+def test_without_copydetect_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from grader.errors import MachineError
+
+    monkeypatch.setitem(sys.modules, "copydetect", None)
+    made = kernels(tmp_path, {"a": own(1), "b": own(2)})
+    with pytest.raises(MachineError, match=r"requirements-class\.lock"):
+        similar.pairs({"ch07": made}, {"ch07": SKELETON}, 0.8)

@@ -1,0 +1,264 @@
+"""What every command owes its users: JSON, plain pages in any encoding and width, completion, a manual."""
+
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from conftest import ROOT, run_make
+from fake_workbook import FakeWorkbook
+
+from grader.cli import app
+
+COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+WITHOUT_JSON = {
+    "watch": "it is a screen to work at; `status --json` says the same",
+    "autograde": "it writes the platform's own format, JSON where that is what the platform reads",
+}
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory: pytest.TempPathFactory) -> FakeWorkbook:
+    """Three chapters, of one the title is beyond ASCII; no test here minds what another has done to them."""
+    wrong = 'result["verdict"] = "WRONG"; result["points"]["earned"] = 0; status = 1\n'
+    made = FakeWorkbook(
+        tmp_path_factory.mktemp("made") / "book", {"ch01": "# one\n", "ch02": wrong, "ch03": "# three\n"}
+    )
+    chapters = made.folder / "chapters"
+    (chapters / "ch01_fake/README.md").write_text(
+        "# Chapter 1: Größe und Maß, in einem Titel\n", encoding="utf-8"
+    )
+    (chapters / "ch02_fake/hints.md").write_text(
+        "# Hints\n\n## 1\n\nfür dich\n\n## 2\n\nb\n\n## 3\n\nc\n", encoding="utf-8"
+    )
+    (chapters / "ch02_fake/leaderboard.toml").write_text('work = "sum"\nreference = "ch02"\npeers = {}\n')
+    (chapters / "ch01_fake/predict.toml").write_text(
+        '[[ask]]\nquestion = "Wie groß?"\nwords = "sectors"\nmeasure = "sectors"\n', encoding="utf-8"
+    )
+    experiments = made.folder / "docs/experiments/ch01"
+    experiments.mkdir(parents=True)
+    (experiments / "one.cu").write_text("// EXPERIMENT: Wie groß?\n// SHOWS: nothing\n", encoding="utf-8")
+    assert made.run("grade").returncode == 1
+    return made
+
+
+# ---- JSON ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_json_or_a_reason(name: str) -> None:
+    options = {option for parameter in COMMANDS[name].params for option in parameter.opts}
+    assert ("--json" in options) != (name in WITHOUT_JSON)
+
+
+def test_every_reason_is_of_a_command_there_is() -> None:
+    assert set(WITHOUT_JSON) <= set(COMMANDS)
+
+
+def test_every_target_hands_json_on() -> None:
+    """Of the targets that run a command of the grader, all but those with a reason pass JSON=1 to it."""
+    run_by = {}
+    for path in [ROOT / "Makefile", *(ROOT / "mk").glob("*.mk")]:
+        text = path.read_text("utf-8").replace("$(GRADE_OPTIONS)", "$(AS_JSON)").replace("\\\n", " ")
+        for line in text.splitlines():
+            if match := re.search(r"(?:\$\(GRADER\)|-m grader) ([a-z-]+)", line):
+                run_by[match[1]] = "$(AS_JSON)" in line
+    assert set(COMMANDS) <= set(run_by), "every command is a target of make"
+    assert {name for name, hands_on in run_by.items() if not hands_on and name in COMMANDS} == set(
+        WITHOUT_JSON
+    )
+
+
+SHOWING = ("status", "grade", "solutions", "ladder", "leaderboard", "hint ch02", "show ch01", "skip ch02",
+           "resume ch02", "predict ch01", "try", "doctor", "completion bash", "reset ch02 --force")  # fmt: skip
+
+
+@pytest.mark.parametrize("command", SHOWING)
+def test_the_document_stands_alone_on_standard_output(book: FakeWorkbook, command: str) -> None:
+    environment = book.environment() | {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}
+    name, *rest = command.split()
+    _, document = book.document(name, *rest, env=environment)
+    assert re.fullmatch(r"warpbook/[a-z-]+/\d+", document["schema"])
+
+
+# ---- Encodings and widths --------------------------------------------------------------------------------
+
+ASCII = [
+    {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"},
+    {"LC_ALL": "C.UTF-8", "PYTHONIOENCODING": "ascii"},
+]
+
+
+@pytest.mark.parametrize("command", [*SHOWING, "status --help", "--help", "hint ch99", "try ch01-two"])
+def test_nothing_but_ascii_where_that_is_all(book: FakeWorkbook, command: str) -> None:
+    for variables in ASCII if command in ("status", "hint ch02") else ASCII[:1]:
+        done = book.run(*command.split(), env=book.environment() | variables)
+        assert done.returncode in (0, 1, 2, 3)
+        assert (done.stdout + done.stderr).isascii(), (variables, done.stdout + done.stderr)
+        assert "\033" not in done.stdout + done.stderr
+        assert done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "columns"),
+    [
+        ("status", 60),
+        ("status", 40),
+        ("grade", 60),
+        ("grade", 40),
+        ("ladder", 40),
+        ("leaderboard", 40),
+        ("hint ch02", 40),
+    ],
+)
+def test_narrow_terminals_lose_nothing(book: FakeWorkbook, command: str, columns: int) -> None:
+    wide = book.run(*command.split()).stdout
+    page = book.run(*command.split(), env=book.environment() | {"COLUMNS": str(columns)}).stdout
+    assert all(len(line) <= columns for line in page.splitlines()), page
+    assert "…" not in page
+    if command == "hint ch02":
+        return  # another hint each time
+    said = set(re.findall(r"[\w./-]{3,}", page.replace("\n", " ")))
+    pieces = " ".join(page.split())
+    missing = [
+        word for word in re.findall(r"[A-Za-zß][\w/-]{3,}", wide) if word not in said and word not in pieces
+    ]
+    assert set(missing) <= {"chapter", "verdict", "points", "last", "state", "bandwidth", "what", "next"}, (
+        page
+    )
+
+
+# ---- Completion ------------------------------------------------------------------------------------------
+
+
+BASH = """
+source <({program} completion bash)
+complete -p warpbook >/dev/null || exit 9
+offer() {{
+    read -ra COMP_WORDS <<<"$1 "; [[ $1 == *" " ]] && COMP_WORDS+=("")
+    COMP_CWORD=$(( ${{#COMP_WORDS[@]}} - 1 ))
+    _warpbook {program}
+    echo ${{COMPREPLY[*]}}
+}}
+"""
+ZSH = """
+autoload -U compinit; compinit -u -D
+source <({program} completion zsh)
+[[ $_comps[warpbook] == _warpbook ]] || exit 9
+_describe() {{ print -- ${{(@)${{(@P)3}}%%:*}} }}
+offer() {{ words=(${{=1}}); CURRENT=$#words; _warpbook }}
+"""
+FISH = """
+{program} completion fish | source
+function offer; echo (complete -C"$argv" | string replace --regex '\\t.*' ''); end
+"""
+ASKED = {
+    "lead": ["leaderboard"],
+    "hint ch1": [f"ch1{i}" for i in range(5)],
+    "grade --fr": ["--fresh"],
+    "completion f": ["fish"],
+}
+
+
+@pytest.mark.parametrize(
+    ("shell", "script"),
+    [("bash --norc", BASH), ("zsh -f", ZSH), ("fish --no-config", FISH)],
+    ids=["bash", "zsh", "fish"],
+)
+def test_completions(shell: str, script: str) -> None:
+    """What a shell that has sourced the script offers behind ./warpbook."""
+    program = ROOT / "warpbook"
+    text = script.format(program=program) + "".join(f"offer '{program} {words}'\n" for words in ASKED)
+    done = subprocess.run([*shell.split(), "-c", text], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert [line.split() for line in done.stdout.splitlines()] == list(ASKED.values())
+
+
+def test_completion_for_an_unknown_shell(book: FakeWorkbook) -> None:
+    done = book.run("completion", "tcsh")
+    assert (done.returncode, "bash, zsh, fish" in done.stderr) == (2, True)
+
+
+# ---- The manual ------------------------------------------------------------------------------------------
+
+
+def manual(*goals: str, **environment: str) -> str:
+    done = run_make(*goals, **environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_manual_has_the_parts_of_one() -> None:
+    headings = [
+        line for line in manual("help").splitlines() if line and line.upper() == line and line[0] != " "
+    ]
+    assert headings[:4] == ["NAME", "SYNOPSIS", "DESCRIPTION", "LEARNING"]
+    assert headings[-4:] == ["VARIABLES", "EXIT STATUS", "FILES", "EXAMPLES"]
+
+
+@pytest.mark.parametrize("columns", ["", "80", "60", "40", "200", "many"])
+def test_the_manual_fits(columns: str) -> None:
+    most = int(columns) if columns in ("60", "40") else 80
+    page = manual("help", COLUMNS=columns)
+    words = re.findall(r"\S+", page)
+    assert all(len(line) <= most or len(line.split()) <= 4 for line in page.splitlines())
+    assert words == re.findall(r"\S+", manual("help"))
+
+
+def test_every_variable_and_command_is_in_the_manual() -> None:
+    page = manual("help")
+    names = {
+        name.replace("-chNN", "").split("-")[0] for name in re.findall(r"^  make (\S+)", page, re.MULTILINE)
+    }
+    assert {name.split("-")[0] for name in COMMANDS} <= names
+
+
+@pytest.mark.parametrize(
+    ("asked", "name", "words"),
+    [
+        ("help-grade", "make grade", "CH="),
+        ("help-hint-ch03", "make hint-chNN", "STEP=2"),
+        ("help-ch04", "make chNN", "build one chapter"),
+        ("help-try-ch04-down", "make try-chNN-name", "an experiment"),
+    ],
+)
+def test_the_manual_of_one_target(asked: str, name: str, words: str) -> None:
+    page = manual(asked)
+    assert page.startswith(f"  {name} ") and words in page
+    assert "make clean" not in page
+    assert manual("help", f"T={asked.removeprefix('help-')}") == page
+
+
+def test_the_manual_of_what_is_not_there() -> None:
+    done = run_make("help-nothing")
+    assert (done.returncode, "there is no target nothing" in done.stderr) == (2, True)
+
+
+# ---- What cannot be seen ---------------------------------------------------------------------------------
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs").rglob("*.svg")), ids=lambda path: path.name)
+def test_pictures_say_what_they_show(path: Path) -> None:
+    import xml.etree.ElementTree as ElementTree
+
+    picture: Any = ElementTree.fromstring(path.read_text("utf-8"))
+    said = {part: (picture.findtext(f"{SVG}{part}") or "").strip() for part in ("title", "desc")}
+    assert len(said["title"]) > 5 and len(said["desc"]) > 30, said
+    assert picture.get("role") == "img"
+    ids = {child.get("id") for child in picture if child.tag in (f"{SVG}title", f"{SVG}desc")}
+    assert len(ids - {None}) == 2 and set((picture.get("aria-labelledby") or "").split()) <= ids, (
+        "what is to be read aloud is there"
+    )
+
+
+def test_nothing_is_said_by_colour_alone(book: FakeWorkbook) -> None:
+    """On a terminal with colours a page says the same words as without."""
+    coloured = book.run(
+        "status", env=book.environment() | {"NO_COLOR": "", "FORCE_COLOR": "1", "TERM": "xterm"}
+    )
+    assert "\033[" in coloured.stdout
+    assert re.sub(r"\033\[[\d;]*m", "", coloured.stdout) == book.run("status").stdout

@@ -1,0 +1,427 @@
+"""Exports of a graded class: each as its format is published, and nobody's text becomes anything but text."""
+
+import copy
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import jsonschema
+import pytest
+from conftest import ROOT
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from grader.classroom.exports import FORMATS, export, left_out
+from grader.classroom.exports.classroom50 import result
+from grader.classroom.exports.roster import read_roster
+from grader.classroom.spreadsheet import csv_text, defused, identifier
+from grader.errors import UsageError
+
+DATA = ROOT / "tests" / "data" / "exports"
+CLASS = ROOT / "tests" / "data" / "class" / "class.json"
+# What is hostile somewhere: in a spreadsheet, in HTML, XML, JSON lines, a terminal, a page read aloud.
+HOSTILE = '=HYPERLINK("http://x","y")</td><script>alert(1)</script>&amp;]]>\x1b[2J\u202eabc\0\n{"scores": {"ch01": 99}}'
+
+
+def schema(name: str) -> Any:
+    return json.loads((DATA / f"{name}.schema.json").read_text())
+
+
+def valid(name: str, document: Any) -> None:
+    jsonschema.validate(document, schema(name), jsonschema.Draft202012Validator)
+
+
+def load() -> dict[str, Any]:
+    return json.loads(CLASS.read_text("utf-8"))
+
+
+def student(document: dict[str, Any], name: str) -> dict[str, Any]:
+    return next(one for one in document["students"] if one["id"] == name)
+
+
+def hostile() -> dict[str, Any]:
+    """The class with hostile text wherever a student or a submission can put any."""
+    document = load()
+    document["course"]["title"] = HOSTILE
+    for one in document["students"]:
+        one["name"] = one["email"] = one["section"] = HOSTILE
+        one["lms"] |= {"sis_login_id": HOSTILE, "moodle_identifier": HOSTILE}
+        one["submission"]["path"] = one["submission"]["path"] and HOSTILE
+        if one["trouble"]:
+            one["trouble"]["message"] = HOSTILE
+        for chapter in one["chapters"]:
+            chapter["message"] = HOSTILE
+            for finding in (chapter["result"] or {}).get("findings", []):
+                finding["message"] = HOSTILE
+                if finding["place"]:
+                    finding["place"]["file"] = HOSTILE
+    return document
+
+
+def empty() -> dict[str, Any]:
+    return load() | {"students": [], "similar": []}
+
+
+def as_json(element: ElementTree.Element) -> dict[str, Any]:
+    return {
+        "tag": element.tag,
+        "attributes": dict(element.attrib),
+        "children": [as_json(child) for child in element],
+        "text": element.text or "",
+    }
+
+
+def table(path: Path) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(path.read_text("utf-8-sig"), newline="")))
+
+
+CLASSES = pytest.mark.parametrize("document", [load(), hostile(), empty()], ids=["plain", "hostile", "empty"])
+
+
+# ---- A file for each student -------------------------------------------------------------------------------------
+
+
+@CLASSES
+def test_gradescope(document: dict[str, Any], tmp_path: Path) -> None:
+    for path in export(document, tmp_path, ["gradescope"]):
+        results = json.loads(path.read_text("utf-8"))
+        valid("gradescope", results)
+        assert sum(test["score"] for test in results["tests"]) == pytest.approx(results["score"])
+        assert all(test["output_format"] == "text" for test in results["tests"])  # never html
+
+
+def test_gradescope_says_what_the_page_says(tmp_path: Path) -> None:
+    export(load(), tmp_path, ["gradescope"])
+    results = json.loads((tmp_path / "gradescope" / "dorothy.json").read_text())
+    assert results["score"] == 16.2
+    ch01, ch02 = results["tests"]
+    assert (ch01["score"], ch01["tags"], ch01["status"]) == (0, ["MISSING"], "failed")
+    # 10 of 20 points, 0.81 for two days, the chapter's weight 2
+    assert (ch02["score"], ch02["max_score"], ch02["number"]) == (16.2, 40, "2")
+    for words in (
+        "SLOW",
+        "16 sectors per load request, goal at most 4: missed",
+        "make hint-ch02 STEP=2",
+        "late",
+    ):
+        assert words in ch02["output"]
+    assert all(len(line) <= 80 for line in ch02["output"].splitlines())
+    ada = json.loads((tmp_path / "gradescope" / "ada.json").read_text())
+    assert [test["status"] for test in ada["tests"]] == ["passed", "passed"]
+    assert {"name": "ch02 GB/s", "value": 4195.6, "order": "desc"} in ada["leaderboard"]
+
+
+@CLASSES
+def test_autolab(document: dict[str, Any], tmp_path: Path) -> None:
+    for path in export(document, tmp_path, ["autolab"]):
+        *said, feedback, last = path.read_text("utf-8").splitlines()
+        valid("autolab-feedback", json.loads(feedback))
+        valid("autolab-scores", json.loads(last))
+        assert set(json.loads(feedback)) == {"_presentation", "stages", *json.loads(feedback)["stages"]}
+        assert not [line for line in said if line.lstrip().startswith("{")]  # nothing else passes for scores
+        assert sum(json.loads(last)["scores"].values()) == pytest.approx(json.loads(last)["scoreboard"][0])
+
+
+def test_autolab_stages(tmp_path: Path) -> None:
+    export(load(), tmp_path, ["autolab"])
+    feedback = json.loads((tmp_path / "autolab" / "blaise.txt").read_text().splitlines()[-2])
+    assert feedback["Build"]["ch02 Coalescing"] == {"passed": True}
+    wrong = feedback["Correct"]["ch02 Coalescing"]
+    assert wrong["passed"] is False
+    assert "256 partials" in wrong["hint"]
+    assert not [
+        name for name in feedback["Goals"] if name.startswith("ch02")
+    ]  # of a wrong kernel none counts
+
+
+@CLASSES
+def test_classroom50(document: dict[str, Any], tmp_path: Path) -> None:
+    for path in export(document, tmp_path, ["classroom50"]):
+        written = json.loads(path.read_text("utf-8"))
+        valid("classroom50", written)
+        assert written["score"] == sum(test["score"] for test in written["tests"])
+        assert written["max-score"] == sum(test["max-score"] for test in written["tests"]) == 500
+
+
+def test_classroom50_takes_what_its_runner_sets() -> None:
+    document = load()
+    variables = {
+        "CLASSROOM": "cs-parallel", "ASSIGNMENT": "warpbook", "SUBMISSION_TAG": "submit/1", "COMMIT_URL": "https://c",
+        "RELEASE_URL": "https://r", "REVIEW_URL": "https://v",
+    }  # fmt: skip
+    written = result(document, student(document, "dorothy"), variables)
+    valid("classroom50", written)
+    assert [
+        written[name] for name in ("classroom", "assignment", "submission", "commit", "release", "review")
+    ] == [*variables.values()]
+    assert written["datetime"] == "2026-11-22T08:00:00Z"
+    assert (written["score"], written["max-score"]) == (162, 500)
+
+
+@CLASSES
+def test_check50(document: dict[str, Any], tmp_path: Path) -> None:
+    for path in export(document, tmp_path, ["check50"]):
+        written = json.loads(path.read_text("utf-8"))
+        valid("check50", written)
+        passed = {check["name"]: check["passed"] for check in written["results"]}
+        assert len(passed) == len(written["results"]) == 3 * len(document["course"]["chapters"])
+        for check in written["results"]:  # null just where what it waits for has not passed
+            waits = check["dependency"] is not None and passed[check["dependency"]] is not True
+            assert (check["passed"] is None) == waits
+
+
+@CLASSES
+def test_junit(document: dict[str, Any], tmp_path: Path) -> None:
+    (path,) = export(document, tmp_path, ["junit"])
+    suites = as_json(ElementTree.fromstring(path.read_text("utf-8")))
+    valid("junit", suites)
+    assert len(suites["children"]) == len(document["students"])
+    for suite, one in zip(suites["children"], document["students"], strict=True):
+        cases = [child for child in suite["children"] if child["tag"] == "testcase"]
+        inside = [case["children"][0]["tag"] if case["children"] else "" for case in cases]
+        counts = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+        assert suite["attributes"]["tests"] == str(len(cases))
+        assert {name: suite["attributes"][name] for name in counts} == {
+            name: str(inside.count(tag)) for name, tag in counts.items()
+        }
+        verdicts = [chapter["verdict"] for chapter in one["chapters"]]
+        assert [tag == "" for tag in inside] == [verdict == "PASS" for verdict in verdicts]
+        assert [tag == "error" for tag in inside] == [verdict == "INFRA" for verdict in verdicts]
+
+
+def test_who_could_not_be_judged_has_no_score_anywhere(tmp_path: Path) -> None:
+    document = load()
+    assert left_out(document) == ["Leonardo of Pisa"]
+    export(document, tmp_path, [])
+    assert not list(tmp_path.rglob("fibonacci*"))
+    row = next(row for row in table(tmp_path / "canvas.csv") if row[1] == "1005")
+    assert row[-1] == ""
+    grades = [row for row in table(tmp_path / "nbgrader" / "grades.csv") if row[3] == "fibonacci"]
+    assert [row[9] for row in grades] == ["", "0"]  # INFRA, and a REJECT of its author's own making
+
+
+def test_earlier_exports_of_others_go(tmp_path: Path) -> None:
+    document = load()
+    export(document, tmp_path, ["gradescope"])
+    document["students"] = document["students"][:1]
+    export(document, tmp_path, ["gradescope"])
+    assert [path.name for path in (tmp_path / "gradescope").iterdir()] == ["ada.json"]
+
+
+# ---- Tables ------------------------------------------------------------------------------------------------------
+
+
+@CLASSES
+def test_canvas(document: dict[str, Any], tmp_path: Path) -> None:
+    (path,) = export(document, tmp_path, ["canvas"])
+    heading, points, *rows = table(path)
+    assert heading[:5] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
+    assert len(heading) == 6
+    assert points == ["    Points Possible", "", "", "", "", "50"]
+    assert len(rows) == len(document["students"])
+    for row in [heading, *rows]:
+        assert not [cell for cell in row if cell.startswith(("=", "+", "@"))]
+
+
+def test_canvas_round_trip(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    roster = DATA / "canvas-roster.csv"
+    document = load()
+    student(document, "grace")["lms"] = dict.fromkeys(student(document, "grace")["lms"], "")
+    (path,) = export(document, tmp_path, ["canvas"], roster, "Lab 1")
+    before, after = table(roster), table(path)
+    lab, chapter = 6, 7
+    changed = {(y, x) for y, row in enumerate(after) for x, cell in enumerate(row) if cell != before[y][x]}
+    grades = {row[1]: (row[lab], row[chapter]) for row in after}
+    assert grades["1000"] == ("100", "10")  # of 50 points, where Canvas counts 100; of 20, where it counts 10
+    assert grades["1001"] == ("20", "0")
+    assert grades["1005"] == ("55.00", "0")  # INFRA leaves what is there; its ch02 is a REJECT
+    assert grades["2006"] == ("0", "0")  # found by her address
+    assert grades["3000"] == ("7.00", "8.00")  # not in the class
+    assert {x for _, x in changed} <= {lab, chapter}
+    errors = capsys.readouterr().err
+    assert "Charles Babbage is not in the roster" in errors
+    assert "Grace" not in errors
+
+
+def test_canvas_roster_without_the_assignment(tmp_path: Path) -> None:
+    text = (DATA / "canvas-roster.csv").read_text().replace("ch02 Coalescing (43)", "Lab 2 (43)")
+    roster = tmp_path / "roster.csv"
+    roster.write_text(text)
+    with pytest.raises(
+        UsageError, match=r"roster.csv:1: .*'Lab 9'.*Warm-up \(41\), Lab 1 \(42\), Lab 2 \(43\)"
+    ):
+        export(load(), tmp_path, ["canvas"], roster, "Lab 9")
+
+
+@CLASSES
+def test_moodle(document: dict[str, Any], tmp_path: Path) -> None:
+    (path,) = export(document, tmp_path, ["moodle"])
+    heading, *rows = table(path)
+    assert heading == [
+        "Identifier", "Full name", "Email address", "Status", "Grade", "Maximum Grade", "Grade can be changed",
+        "Last modified (submission)", "Last modified (grade)", "Feedback comments",
+    ]  # fmt: skip
+    assert len(rows) == len(document["students"])
+    for row in rows:
+        assert not [cell for cell in row if cell.startswith(("=", "+", "@"))]
+        assert "<" not in row[-1]  # Moodle takes comments for HTML
+
+
+def test_moodle_round_trip(tmp_path: Path) -> None:
+    roster = DATA / "moodle-roster.csv"
+    (path,) = export(load(), tmp_path, ["moodle"], roster)
+    assert path.read_bytes().startswith(b"\xef\xbb\xbf")  # as it came
+    before, after = table(roster), table(path)
+    grades = {row[1].lstrip("'"): (row[4], row[9]) for row in after}
+    assert grades["Ada Lovelace"] == ("100", "ch01 PASS 10/10; ch02 PASS 20/20")
+    assert grades["Blaise Pascal"][0] == "20"  # Teilnehmer/in501 is Participant 501
+    assert grades["=Évariste Galois"][0] == "0"  # found by the address
+    assert "leads out of the archive" in grades["=Évariste Galois"][1]
+    assert grades["Leonardo of Pisa"] == ("12.00", "kept")  # INFRA
+    assert grades["Grace Hopper"] == ("33.00", "by hand")  # Moodle does not let it be changed
+    assert grades["Emmy Noether"] == ("", "")
+    kept = [x for x in range(10) if x not in (1, 4, 9)]
+    assert [[row[x] for x in kept] for row in after] == [[row[x] for x in kept] for row in before]
+
+
+def test_moodle_worksheet_of_a_chapter(tmp_path: Path) -> None:
+    (path,) = export(load(), tmp_path, ["moodle"], DATA / "moodle-roster.csv", "ch01")
+    assert {row[1]: row[4] for row in table(path)}["Blaise Pascal"] == "100"
+    with pytest.raises(UsageError, match="one of ch01, ch02"):
+        export(load(), tmp_path, ["moodle"], DATA / "moodle-roster.csv", "ch09")
+
+
+@CLASSES
+def test_nbgrader(document: dict[str, Any], tmp_path: Path) -> None:
+    (path,) = export(document, tmp_path, ["nbgrader"])
+    rows = list(csv.DictReader(io.StringIO(path.read_text("utf-8"), newline="")))
+    assert len(rows) == 2 * len(document["students"])
+    for row in rows:
+        assert list(row) == [
+            "assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email",
+            "raw_score", "late_submission_penalty", "score", "max_score",
+        ]  # fmt: skip
+        if row["score"]:
+            penalty = float(row["late_submission_penalty"])
+            assert float(row["raw_score"]) - penalty == pytest.approx(float(row["score"]))
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "is empty"),
+        (b"Student,ID\n\xff\xfe,1\n", r"roster.csv:2: it is not UTF-8"),
+        (b"Name,Mark\nAda,1\n", r"roster.csv:1: there is no column 'ID'; there are: Name, Mark"),
+        (b"Student,ID\nAda,1,2,3\n", r"roster.csv:2: more cells"),
+    ],
+)
+def test_a_roster_that_is_none(content: bytes, words: str, tmp_path: Path) -> None:
+    roster = tmp_path / "roster.csv"
+    roster.write_bytes(content)
+    with pytest.raises(UsageError, match=words):
+        export(load(), tmp_path, ["canvas"], roster)
+
+
+def test_a_roster_keeps_its_form(tmp_path: Path) -> None:
+    text = '\ufeffStudent;ID;"a;b"\r\n"Lovelace, Ada";7;"two\nlines"\r\n'
+    roster = tmp_path / "roster.csv"
+    roster.write_bytes(text.encode())
+    assert read_roster(roster).text() == text.replace('"Lovelace, Ada"', "Lovelace, Ada")
+
+
+def test_a_name_that_two_share_finds_nobody(tmp_path: Path) -> None:
+    document = load()
+    twin = copy.deepcopy(student(document, "ada"))
+    twin |= {"id": "ada2", "email": "", "lms": dict.fromkeys(twin["lms"], "")}
+    student(document, "ada")["lms"] = dict.fromkeys(twin["lms"], "")
+    document["students"].append(twin)
+    roster = tmp_path / "roster.csv"
+    roster.write_text('Student,ID,Lab (1)\n"Lovelace, Ada",9,\n')
+    (path,) = export(document, tmp_path, ["canvas"], roster, "Lab")
+    assert table(path)[1] == ["Lovelace, Ada", "9", ""]
+
+
+# ---- Spreadsheets ------------------------------------------------------------------------------------------------
+
+
+@given(st.text())
+def test_no_cell_is_a_formula_and_none_is_lost(text: str) -> None:
+    (row,) = csv.reader(io.StringIO(csv_text([[defused(text), identifier(text), "end"]]), newline=""))
+    cell, name, end = row
+    assert end == "end"
+    assert not cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n"))
+    assert cell in (text.replace("\0", ""), "'" + text.replace("\0", ""))
+    assert name == text or not name.startswith(("=", "+", "-", "@", "\t", "\r", "\n"))
+
+
+@pytest.mark.parametrize("text", ["-1.00", "ada", "Participant", "a.b@example.edu", "+4930", "@ada"])
+def test_plain_ids_stay_as_they_are(text: str) -> None:
+    assert identifier(text) == text
+
+
+@pytest.mark.parametrize("text", ["=1", "=cmd|'/c calc'!A1", "+1+cmd|x", "@SUM(1)", "-2+3", " =1", "\t=1"])
+def test_formulas_do_not(text: str) -> None:
+    assert defused(text) == f"'{text}"
+    assert identifier(text) == f"'{text}" or text == "-2+3"  # which is a number at most
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(name=st.text(max_size=30), message=st.text(max_size=60))
+def test_any_text_goes_through_every_format(name: str, message: str, tmp_path: Path) -> None:
+    document = load()
+    document["students"] = [student(document, "blaise")]
+    document["students"][0]["name"] = name.encode("utf-8", "replace").decode()
+    document["students"][0]["chapters"][1]["message"] = message.encode("utf-8", "replace").decode()
+    for path in export(document, tmp_path, []):
+        path.read_text("utf-8")
+    valid("gradescope", json.loads((tmp_path / "gradescope" / "blaise.json").read_text("utf-8")))
+    valid("junit", as_json(ElementTree.fromstring((tmp_path / "junit.xml").read_text("utf-8"))))
+    assert len(table(tmp_path / "canvas.csv")) == 3
+    assert len(table(tmp_path / "moodle.csv")) == 2
+
+
+# ---- The command -------------------------------------------------------------------------------------------------
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "grader", "exports", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+
+
+def test_command(tmp_path: Path) -> None:
+    done = run(CLASS.parent, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert f"{tmp_path}/out/gradescope: 6 files" in done.stdout
+    assert "without a score: Leonardo of Pisa; make class again" in done.stderr
+    written = {path.relative_to(tmp_path / "out").parts[0] for path in (tmp_path / "out").rglob("*.*")}
+    assert written == {
+        "gradescope", "autolab", "classroom50", "check50", "junit.xml", "canvas.csv", "moodle.csv", "nbgrader",
+    }  # fmt: skip
+    assert len(written) == len(FORMATS)
+    again = run(CLASS, "--format", "canvas,moodle", "--out", tmp_path / "again", "--json")
+    names = [Path(path).name for path in json.loads(again.stdout)["written"]]
+    assert names == ["canvas.csv", "moodle.csv"]
+    assert (tmp_path / "again" / "canvas.csv").read_bytes() == (tmp_path / "out" / "canvas.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["/nowhere"], "there is no graded class in /nowhere"),
+        ([CLASS, "--format", "excel"], "there is no format 'excel'; there are: gradescope, autolab"),
+        ([CLASS, "--format", "canvas,moodle", "--roster", "x.csv"], "a roster goes with one format"),
+        ([ROOT / "docs" / "result.schema.json"], 'it has no "schema": "warpbook/class/1"'),
+        ([ROOT / "README.md"], "is no class.json"),
+    ],
+)
+def test_wrong_usage(arguments: list[object], words: str, tmp_path: Path) -> None:
+    done = run(*arguments, "--out", tmp_path)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.iterdir())

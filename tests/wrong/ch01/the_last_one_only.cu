@@ -1,0 +1,17 @@
+// VERDICT: WRONG
+// MISTAKE: the-last-one-only - = in place of +=, so that the last element is the result
+// DIAGNOSIS: assigned-not-added
+#include "warpbook.cuh"
+
+LAUNCH(sum_single) {
+    launch->grid = 1;
+    launch->block = 1;
+}
+
+__global__ void sum_single(const float *in, float *partial, int n) {
+    float sum = 0.0f;
+    for (int i = 0; i < n; i++) {
+        sum = in[i];
+    }
+    partial[0] = sum;
+}

@@ -1,0 +1,20 @@
+// VERDICT: SLOW
+// MISTAKE: unsigned-index - an index that may wrap, so the loop is not unrolled
+// DIAGNOSIS: index-that-may-wrap
+#include "warpbook.cuh"
+
+LAUNCH(sum_coalesced) {
+    launch->block = 256;
+    launch->grid = max(1, min(ceil_div(n, 256), 8 * gpu->sm_count));
+}
+
+__global__ void sum_coalesced(const float *in, float *partial, int n) {
+    int thread = blockIdx.x * blockDim.x + threadIdx.x;
+    int threads = gridDim.x * blockDim.x;
+
+    float sum = 0.0f;
+    for (size_t i = thread; i < n; i += threads) {
+        sum += in[i];
+    }
+    partial[thread] = sum;
+}
