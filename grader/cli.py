@@ -21,6 +21,7 @@ from .options import Chapters, Device, Fresh, Gpu, Jobs, Json, Limit, check_devi
 from .page import print_json, progress_of, show_grade
 from .predict import predict_command
 from .stored import KERNEL, SOLUTION
+from .time_grade import time_grade_command
 from .workbook import find_workbook
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
@@ -47,6 +48,7 @@ for command in (
 app.command("class")(class_command)
 app.command("predict")(predict_command)
 app.command("try")(try_command)
+app.command("time-grade")(time_grade_command)
 app.command("kill-rate")(kill_rate_command)
 app.command("bench-emulator")(bench_emulator_command)
 

@@ -4,6 +4,7 @@ import sys
 from typing import Annotated
 
 import typer
+from rich.console import Console
 from rich.syntax import Syntax
 from rich.text import Text
 
@@ -47,8 +48,14 @@ def hint(
     if as_json:
         print_json(hint_document(chosen, given))
         return PASSED
-    out = console()
-    out.print(Text(hint_heading(chosen, given), style="bold"))
+    print_hint(console(), chosen, given, f"More: make hint-{chosen.name}" if given.step < given.total else "")
+    return PASSED
+
+
+def print_hint(out: Console, chapter: Chapter, given: Hint, more: str) -> None:
+    """A hint, and below it how to get another."""
+    heading = f"{chapter.name} {chapter.title}, hint {given.step} of {given.total}"
+    out.print(Text(heading, style="bold"))
     if given.title:
         out.print(Text(f"Your last run: {given.title}."))
     out.print()
@@ -56,14 +63,8 @@ def hint(
     out.print()
     if given.lesson:
         out.print(Text(f"Read: {given.lesson}"))
-    if given.step < given.total:
-        out.print(Text(f"More: make hint-{chosen.name}"))
-    return PASSED
-
-
-def hint_heading(chapter: Chapter, given: Hint) -> str:
-    """The line above a hint."""
-    return f"{chapter.name} {chapter.title}, hint {given.step} of {given.total}"
+    if more:
+        out.print(Text(more))
 
 
 def hint_document(chapter: Chapter, given: Hint) -> dict[str, object]:

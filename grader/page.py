@@ -64,7 +64,7 @@ def bandwidth_text(result: Result) -> str:
         return ""
     share = f", {result.ratio:.2f} of ref" if result.ratio is not None else ""
     noisy = ", noisy" if result.is_too_noisy else ""
-    return f"{result.gb_per_s:,.0f} GB/s {result.bandwidth_kind or ''}".strip() + share + noisy
+    return f"{figure(result.gb_per_s)} GB/s {result.bandwidth_kind or ''}".strip() + share + noisy
 
 
 def figure(gb_per_s: float | None) -> str:

@@ -6,6 +6,11 @@
 bench-emulator: $(NEEDS_GRADER) $(TOOLCHAIN) $(OUT)/bin/emulate $(OUT)/bin/compile ## speed of the emulator beside Oclgrind, PoCL and numba, into docs/emulator-speed.md
 	@CC='$(HOST_CC)' $(GRADER) bench-emulator $(AS_JSON) $(if $(NUMBA_PYTHON),--numba-python '$(NUMBA_PYTHON)') $(ARGS)
 
+# ---- What grading costs ----------------------------------------------------------------------------------------
+.PHONY: time-grade
+time-grade: $(NEEDS_GRADER) $(TOOLCHAIN) drivers ## what grading all chapters costs, solved: time, CPU and memory, cold and with nothing changed
+	@$(GRADER) time-grade $(AS_JSON)
+
 # ---- Fuzzing ---------------------------------------------------------------------------------------------------
 # Two libFuzzer programs, of the parser and of the whole emulator, start from tests/fuzz/corpus and all past
 # crashes. What they learn stays in build/fuzz/learned; what crashes or hangs is kept as build/fuzz/found-* and

@@ -5,11 +5,16 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
+from grader.classroom import sandbox
 from grader.classroom.judgement import Judgement, JudgeSettings
 from grader.classroom.judging import judge_submission
+from grader.classroom.watching import Limits
 from grader.processes import Processes
 from grader.workbook import Workbook
 
+MIB = 1 << 20
 HOSTILE = Path(__file__).resolve().parent / "class" / "hostile"
 
 RIGHT_KERNEL = """\
@@ -110,3 +115,15 @@ def nothing_runs(word: str) -> bool:
             return True
         time.sleep(0.02)
     return False
+
+
+# ---- For the tests of what runs in a sandbox -----------------------------------------------------------------
+
+needs_bubblewrap = pytest.mark.skipif(sandbox.unavailable() is not None, reason=str(sandbox.unavailable()))
+LIMITS = Limits(
+    seconds=20, memory_bytes=512 * MIB, processes=24, output_bytes=MIB, cpu_seconds=20, file_bytes=16 * MIB
+)
+
+
+def marked(limits: Limits, **changes: float) -> Limits:
+    return Limits(**{**limits.__dict__, **changes})

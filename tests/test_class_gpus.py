@@ -88,6 +88,17 @@ def test_no_more_kernels_than_devices(monkeypatch: pytest.MonkeyPatch, visible: 
     assert all(len(names) <= most and len(set(names)) == len(names) for names in seen)
 
 
+def test_jobs_of_a_cluster_do_not_wait_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each sees one device, which it calls 0."""
+    monkeypatch.setenv("SLURM_JOB_GPUS", "2")
+    with gpus.gpu_for("gpu", Processes()) as first:
+        monkeypatch.setenv("SLURM_JOB_GPUS", "3")
+        with gpus.gpu_for("gpu", Processes()) as second:
+            assert first
+            assert second
+            assert first.name == second.name == "0"
+
+
 def test_who_waits_can_be_stopped() -> None:
     processes = Processes()
     with gpus.gpu_for("gpu", Processes()):

@@ -1,29 +1,23 @@
 """The sandbox, from the inside: what a compiler or a judge that a submission has taken over could still do."""
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from classroom import HOSTILE, RIGHT_KERNEL, Classroom, nothing_runs
+from classroom import LIMITS, MIB, RIGHT_KERNEL, Classroom, marked, needs_bubblewrap, nothing_runs, running
 
-from grader.classroom import judging, sandbox, stages
-from grader.classroom.judgement import JudgeSettings
+from grader.classroom import sandbox, stages
 from grader.classroom.watching import Ended, Limits, Stop, run_watched
-from grader.errors import MachineError
 from grader.processes import Processes
 from grader.workbook import Workbook
 
-MIB = 1 << 20
-needs_bubblewrap = pytest.mark.skipif(sandbox.unavailable() is not None, reason=str(sandbox.unavailable()))
-LIMITS = Limits(
-    seconds=20, memory_bytes=512 * MIB, processes=24, output_bytes=MIB, cpu_seconds=20, file_bytes=16 * MIB
-)
 Inside = Callable[..., Ended]
 
 
@@ -117,11 +111,26 @@ def test_nothing_can_be_written_but_in_memory(inside: Inside, room: Classroom) -
 
 
 @needs_bubblewrap
-def test_there_is_no_network(inside: Inside) -> None:
-    ended = inside("cat /proc/net/dev; cat /proc/net/route; exit 3")
-    names = [line.split(":")[0].strip() for line in ended.output.decode().splitlines() if ":" in line]
-    assert set(names) <= {"lo"}
-    assert ended.status == 3
+def test_every_namespace_is_its_own(inside: Inside, room: Classroom) -> None:
+    """Seen from outside: the network's among them, of which the judge sees that nothing is in it."""
+    runs = threading.Thread(
+        target=inside, args=(f": {room.mark}; while :; do :; done", marked(LIMITS, seconds=3))
+    )
+    runs.start()
+    kinds = ("net", "pid", "mnt", "user", "ipc", "uts", "cgroup")
+    mine = {kind: Path(f"/proc/self/ns/{kind}").readlink() for kind in kinds}
+    found: dict[str, Path] = {}
+    while runs.is_alive() and len(found) < len(kinds):
+        for pid in running(room.mark):
+            with contextlib.suppress(OSError):  # it has ended meanwhile
+                theirs = {kind: Path(f"/proc/{pid}/ns/{kind}").readlink() for kind in kinds}
+                found |= {kind: place for kind, place in theirs.items() if place != mine[kind]}
+        time.sleep(0.02)
+    runs.join()
+    assert set(found) == set(kinds)
+    if lines := inside("cat /proc/net/dev").output.decode().splitlines():
+        assert {line.split(":")[0].strip() for line in lines if ":" in line} == {"lo"}
+        assert inside("cat /proc/net/route").output.count(b"\n") <= 1, "a heading and no route"
 
 
 @needs_bubblewrap
@@ -154,10 +163,6 @@ def test_no_further_namespace_can_be_made(room: Classroom) -> None:
 
 
 # ---- Limits --------------------------------------------------------------------------------------------------
-
-
-def marked(limits: Limits, **changes: float) -> Limits:
-    return Limits(**{**limits.__dict__, **changes})
 
 
 @needs_bubblewrap
@@ -269,132 +274,12 @@ def test_without_a_sandbox_the_limits_hold_too(room: Classroom) -> None:
     script = "(while :; do sleep 61.25; done) & (while :; do sleep 61.25; done)"
     quick = marked(LIMITS, seconds=0.4)
     ended = run_watched(
-        ["sh", "-c", script], quick, Processes(), folder=Path("/"), environment=dict(os.environ)
+        room.workbook,
+        ["sh", "-c", script],
+        quick,
+        Processes(),
+        folder=Path("/"),
+        environment=dict(os.environ),
     )
     assert ended.stop is Stop.TIME
     assert nothing_runs("61.25")
-
-
-# ---- Where there is no sandbox -------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[str | None], None]]:
-    """A machine where bwrap is missing, or is the script given."""
-
-    def replace(script: str | None) -> None:
-        program = tmp_path / "bwrap"
-        program.write_text(f"#!/bin/sh\n{script}\n")
-        program.chmod(0o755)
-        monkeypatch.setattr(sandbox, "find_bubblewrap", lambda: str(program) if script else None)
-        sandbox.obstacle.cache_clear()
-        sandbox.known_options.cache_clear()
-
-    yield replace
-    monkeypatch.undo()
-    sandbox.obstacle.cache_clear()
-    sandbox.known_options.cache_clear()
-
-
-@pytest.mark.parametrize(
-    ("script", "words"),
-    [
-        (None, "apt-get install bubblewrap"),
-        (
-            "echo 'bwrap: No permissions to create new namespace' >&2; exit 1",
-            "No permissions to create new namespace",
-        ),
-        ("exit 1", "it ended with status 1"),
-        ("exit 0", "it ended with status 0"),
-    ],
-    ids=["missing", "forbidden", "broken", "pretends"],
-)
-def test_without_bubblewrap_nothing_is_compiled(
-    room: Classroom, without: Callable[[str | None], None], script: str | None, words: str
-) -> None:
-    without(script)
-    judgement = room.judge(room.kernel(RIGHT_KERNEL))
-    assert (judgement.verdict, judgement.document) == ("INFRA", None)
-    assert words in judgement.result.message
-    assert "TRUST=1" in judgement.result.message
-
-
-def test_trusted_submissions_need_no_bubblewrap(
-    room: Classroom, without: Callable[[str | None], None]
-) -> None:
-    without(None)
-    settings = JudgeSettings(trust=True, seed=7, sizes=(77,))
-    judgement = room.judge(room.kernel(RIGHT_KERNEL), settings=settings)
-    assert judgement.verdict == "PASS", judgement
-    assert judgement.document
-    assert judgement.document["options"]["seed"] == 7
-
-
-@needs_bubblewrap
-def test_trust_changes_no_result(room: Classroom) -> None:
-    for text in (RIGHT_KERNEL.replace("i < n", "i <= n"), "this is no CUDA\n"):
-        documents = []
-        for trust in (False, True):
-            document = room.judge(room.kernel(text), settings=JudgeSettings(trust=trust)).document
-            assert document
-            document.pop("times")
-            document["build"].pop("seconds")
-            documents.append(document)
-        assert documents[0] == documents[1]
-
-
-@needs_bubblewrap
-@pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user runs every other test as one")
-def test_an_ordinary_user_has_the_same_sandbox() -> None:
-    command = sandbox.confine(sandbox.View({}, has_proc=True), ["/bin/sh", "-c", "echo /proc/[0-9]*"])
-    done = subprocess.run(
-        command, cwd="/", user=65534, group=65534, extra_groups=[], capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    assert len(done.stdout.split()) <= 3, "its own processes and no others"
-
-
-def test_a_compiler_among_secrets_is_not_shown(tmp_path: Path) -> None:
-    view = sandbox.View({}, system=(tmp_path,), hidden=(tmp_path / "home",))
-    if sandbox.unavailable() is None:
-        with pytest.raises(MachineError, match="NVCC_CCBIN"):
-            sandbox.confine(view, ["/bin/true"])
-
-
-# ---- What comes out ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("output", "status"),
-    [
-        ("", 0),
-        ("PASS", 0),
-        (r"\0", 0),
-        (r'{"schema": "warpbook/result/1", "chapter": "ch01", "verdict": "PASS"}\0', 0),
-        (r'{"schema": "warpbook/result/1", "chapter": "ch01", "verdict": "PASS"}', 0),
-        (r"{}\0{}\0", 0),
-    ],
-)
-def test_whatever_a_taken_over_judge_prints_is_no_pass(
-    room: Classroom, monkeypatch: pytest.MonkeyPatch, output: str, status: int
-) -> None:
-    """In place of ./ch01, once the compile stage is over."""
-    true_script = stages._script
-
-    def script(limits: str, command: list[str], out: str, names: tuple[str, ...]) -> list[str]:
-        if names != ("result.json",):
-            return true_script(limits, command, out, names)
-        return ["/bin/sh", "-c", f"printf '{output}'; exit {status}"]
-
-    monkeypatch.setattr(stages, "_script", script)
-    judgement = room.judge(room.kernel(RIGHT_KERNEL), settings=JudgeSettings(trust=True))
-    assert (judgement.verdict, judgement.result.earned) == ("INFRA", 0)
-
-
-def test_a_stage_that_exceeds_a_limit_has_a_verdict(room: Classroom, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judging, "MEMORY_BYTES", 16 * MIB)
-    source = room.kernel((HOSTILE / "recursion_without_end.cu").read_text())
-    judgement = room.judge(source, settings=JudgeSettings(trust=True))
-    assert (judgement.verdict, judgement.document) == ("RESOURCE", None)
-    assert "16 MiB" in judgement.result.message
-    assert judgement.result.possible == 10

@@ -157,6 +157,8 @@ function offer; echo (complete -C"$argv" | string replace --regex '\\t.*' ''); e
 ASKED = {
     "lead": ["leaderboard"],
     "hint ch1": [f"ch1{i}" for i in range(5)],
+    "show --js": ["--json"],
+    "try ch04-do": ["ch04-down"],
     "grade --fr": ["--fresh"],
     "completion f": ["fish"],
 }
@@ -196,6 +198,10 @@ def test_the_manual_has_the_parts_of_one() -> None:
     ]
     assert headings[:4] == ["NAME", "SYNOPSIS", "DESCRIPTION", "LEARNING"]
     assert headings[-4:] == ["VARIABLES", "EXIT STATUS", "FILES", "EXAMPLES"]
+    page = manual("help").splitlines()
+    for name in ("status", "chNN", "hint-chNN", "skip-chNN", "resume-chNN", "watch", "ladder", "clean"):
+        assert any(line.startswith(f"  make {name} ") for line in page), name
+    assert any(line.startswith("  STEP=2 ") for line in page)
 
 
 @pytest.mark.parametrize("columns", ["", "80", "60", "40", "200", "many"])

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import jsonschema
 import pytest
 from conftest import ROOT
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from grader.classroom.exports import FORMATS, export, left_out
@@ -349,9 +349,10 @@ def test_a_name_that_two_share_finds_nobody(tmp_path: Path) -> None:
 # ---- Spreadsheets ------------------------------------------------------------------------------------------------
 
 
-@given(st.text())
-def test_no_cell_is_a_formula_and_none_is_lost(text: str) -> None:
-    (row,) = csv.reader(io.StringIO(csv_text([[defused(text), identifier(text), "end"]]), newline=""))
+@given(st.text(), st.sampled_from(["\n", "\r\n"]))
+def test_no_cell_is_a_formula_and_none_is_lost(text: str, newline: str) -> None:
+    written = csv_text([[defused(text), identifier(text), "end"]], newline=newline)
+    (row,) = csv.reader(io.StringIO(written, newline=""))
     cell, name, end = row
     assert end == "end"
     assert not cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n"))
@@ -371,6 +372,7 @@ def test_formulas_do_not(text: str) -> None:
 
 
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example(name="\r", message="\r")
 @given(name=st.text(max_size=30), message=st.text(max_size=60))
 def test_any_text_goes_through_every_format(name: str, message: str, tmp_path: Path) -> None:
     document = load()

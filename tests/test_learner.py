@@ -350,18 +350,6 @@ def test_bandwidths_of_different_devices_are_not_compared() -> None:
 # ---- Through make ----------------------------------------------------------------------------------------
 
 
-def test_help_is_a_page_of_80_columns() -> None:
-    done = run_make("help", folder=ROOT)
-    lines = done.stdout.splitlines()
-    assert all(len(line) <= 80 for line in lines)
-    assert [line for line in lines if line and not line.startswith(" ")][1:5] == [
-        "Learning", "The workbook itself", "On a machine with a GPU", "Variables",
-    ]  # fmt: skip
-    for name in ("status", "chNN", "hint-chNN", "skip-chNN", "resume-chNN", "watch", "ladder", "clean"):
-        assert any(line.startswith(f"  make {name} ") for line in lines), name
-    assert any(line.startswith("  STEP=2 ") for line in lines)
-
-
 def test_targets_of_every_chapter_can_be_completed() -> None:
     done = run_make("-npq", "--no-print-directory", folder=ROOT)
     for name in ("hint-ch04", "show-ch04", "skip-ch04", "resume-ch04", "reset-ch04", "ch04"):
@@ -389,24 +377,6 @@ def test_what_is_no_prose_stays(text: str) -> None:
 
 
 # ---- Without make ----------------------------------------------------------------------------------------
-
-
-def completed(*words: str) -> list[str]:
-    """What bash is offered for the last of `words`."""
-    environment = os.environ | {
-        "_WARPBOOK_COMPLETE": "complete_bash",
-        "COMP_WORDS": " ".join(["warpbook", *words]),
-        "COMP_CWORD": str(len(words)),
-        "WARPBOOK_PYTHON": sys.executable,
-    }
-    done = subprocess.run([ROOT / "warpbook"], env=environment, capture_output=True, text=True, timeout=60)
-    return done.stdout.split()
-
-
-def test_a_shell_completes_commands_chapters_and_options() -> None:
-    assert completed("lad") == ["ladder"]
-    assert completed("hint", "ch0") == [f"ch0{number}" for number in range(1, 10)]
-    assert {"--json", "--force"} <= set(completed("show", "--"))
 
 
 def test_the_command_runs_from_any_folder(tmp_path: Path) -> None:

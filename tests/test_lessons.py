@@ -1,7 +1,9 @@
 """The lessons: their form, their pictures, and that nothing in them was typed that a command can know."""
 
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -147,15 +149,25 @@ def test_included_code_and_tables_are_in_step() -> None:
 def still(text: str) -> str:
     """A page without what differs from one machine or run to another."""
     text = re.sub(
-        r"( +\d+\.\d\d s| +up to date|^  NVCC .*\n|^  (CC|LINK|AR) .*\n)", "", text, flags=re.MULTILINE
+        r"( +\d+\.\d\d s| +up to date|^  NVCC .*\n|^  (CC|LINK|AR) .*\n|^kernels: \d+ of \d+\n)",
+        "",
+        text,
+        flags=re.MULTILINE,
     )
     return text.strip()
 
 
+# One command of this guide works on what the one before has left.
+TEACHING = ROOT / "docs" / "teaching.md"
+
+
+def outputs(path: Path) -> list[str]:
+    return [place.argument for place in markers.places(path.read_text()) if place.kind == "output"]
+
+
 OUTPUTS = sorted(
-    {place.argument for path in lessons.documents(ROOT) for place in markers.places(path.read_text())
-     if place.kind == "output"}
-)  # fmt: skip
+    {command for path in lessons.documents(ROOT) if path != TEACHING for command in outputs(path)}
+)
 
 
 @pytest.mark.parametrize("command", OUTPUTS)
@@ -173,6 +185,16 @@ def test_shown_output_is_todays(command: str, built: Path) -> None:
         assert text, body
         assert still(text[1]) == still(today), "run make lessons"
         assert max(map(len, text[1].splitlines())) <= 80
+
+
+@pytest.mark.skipif(
+    shutil.which("bwrap") is None and "WARPBOOK_CI" not in os.environ, reason="needs bubblewrap"
+)
+def test_the_first_class_goes_as_the_guide_says(built: Path) -> None:
+    shutil.rmtree(built / "build" / "first-class", ignore_errors=True)
+    for place in markers.places(TEACHING.read_text()):
+        shown = still(place.body.removeprefix("```text\n").removesuffix("```\n"))
+        assert shown == still(output_of(place.argument, built)), f"{place.argument}: run make lessons"
 
 
 # ---- Experiments -------------------------------------------------------------------------------------------------

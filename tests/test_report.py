@@ -16,15 +16,18 @@ from typing import Any
 import learner_book
 import pytest
 from conftest import ROOT
+from fake_workbook import FakeWorkbook
 from page_tree import Element, numbers, parse, resolve, says
 
 from grader.ladder import ladder_of
 from grader.ladder.picture import picture
+from grader.report.accesses import accesses
 from grader.report.detail import DETAILS, LIMIT
 from grader.report.exchange import exchanges
 from grader.report.figures import Record
 from grader.report.launches import launches, offsets
 from grader.report.pictures import banks, sectors
+from grader.report.svg import Gallery
 from grader.workbook import Workbook
 
 SOLVED, BROKEN = "solved", "broken"
@@ -255,6 +258,16 @@ def test_accesses_are_drawn_as_the_emulator_counted_them(learners: dict[str, Lea
     assert min(drawn.values()) > 200
 
 
+def test_wavefronts_of_a_warp() -> None:
+    assert len(banks.wavefronts([4 * lane for lane in range(32)], 4)) == 1
+    assert len(banks.wavefronts([8 * lane for lane in range(32)], 4)) == 2
+    assert len(banks.wavefronts([128 * lane for lane in range(32)], 4)) == 32
+    assert len(banks.wavefronts([16 * lane for lane in range(32)], 16)) == 4
+    assert len(banks.wavefronts([0] * 32, 4)) == 1
+    assert len(banks.wavefronts([0] * 32, 4, one_by_one=True)) == 32
+    assert banks.wavefronts([None] * 31 + [12], 4) == [{3: (3, [31])}]
+
+
 def test_every_recorded_access_of_a_line_can_be_seen(learner: Learner) -> None:
     for name, document in learner.documents.items():
         if not name.endswith(".trace") or name.startswith(learner_book.EDITED):
@@ -454,13 +467,57 @@ def test_a_chapter_that_asks_for_names_is_not_told_them(learners: dict[str, Lear
     assert mistake["mistake"] not in done.stdout
 
 
+def test_a_learner_who_has_done_nothing(tmp_path: Path) -> None:
+    book = FakeWorkbook(tmp_path / "book", {"ch01": "# <b>new</b>\n", "ch02": "BROKEN"})
+    done = run(book.folder)
+    assert done.returncode == 0, done.stderr
+    page = parse((book.folder / "build" / "report" / "index.html").read_text())
+    for name in ("ch01", "ch02"):
+        (section,) = page.find("section", id=name)
+        assert "It was never judged" in section.text
+        assert not section.find("figure")
+    assert not page.find("section", id="roofline")
+    assert "<b>new</b>" in page.find("section", id="ch01")[0].text
+    status, document = book.document("report")
+    assert status == 0
+    assert [chapter["state"] for chapter in document["chapters"]] == ["new", "new"]
+    assert not book.ran()
+
+
+def test_programs_that_cannot_be_traced_are_no_trouble(tmp_path: Path) -> None:
+    """What ./chNN wrote by mistake, or did not write, is a sentence on the page."""
+    book = FakeWorkbook(tmp_path / "book", {"ch01": "# right\n", "ch02": "# right\n"})
+    assert book.run("grade").returncode == 0
+    done = book.run("report")
+    assert done.returncode == 0, done.stderr
+    page = parse((book.folder / "build" / "report" / "index.html").read_text())
+    for name in ("ch01", "ch02"):
+        (remark,) = page.find("section", id=name)[0].find("p", class_="remark")
+        assert remark.text.startswith("There is no trace of it")
+        assert "PASS" in page.find("section", id=name)[0].text
+
+
+def test_an_access_that_ended_the_kernel_is_drawn_without_counts() -> None:
+    record = example()
+    kernel = record.document["tasks"][0]["kernels"][0]
+    event = kernel["events"][0]
+    del event["sectors"], event["requests"]
+    event |= {"failed": True, "offset": -4}
+    found = accesses(record, "chapters/ch05_shared_memory/kernel.cu", Gallery(), DETAILS[0])
+    (access,) = found[6]
+    first = access.steps[0]
+    assert (first.event, first.first, first.last, first.is_last) == (0, -4, 123, True)
+    assert access.step_values["steps"][0][7:] == [None]
+    assert access.step_values["steps"][1][7:] == [4]
+
+
 # ---- Size and time -------------------------------------------------------------------------------------------
 
 
 def test_the_page_is_small_and_quickly_made(learner: Learner) -> None:
     assert len(learner.html.encode()) < LIMIT < 2_000_000
-    # Of all processors together, traces of every chapter included: less than 5 s on any machine that is not busy.
-    assert float((learner.folder / "seconds").read_text()) < 5
+    # Of all processors together, traces of every chapter included; two of them have 10 s in 5 s.
+    assert float((learner.folder / "seconds").read_text()) < 8
 
 
 def test_a_page_with_less_on_it_is_smaller_and_sound(learners: dict[str, Learner]) -> None:

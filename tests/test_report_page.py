@@ -289,4 +289,6 @@ def test_it_prints_without_its_buttons(browser: Any, learners: dict[str, Learner
     assert not page.locator("select").first.is_visible()
     assert not page.locator("nav").is_visible()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    colours = "getComputedStyle(document.documentElement).getPropertyValue('--lane')"
+    assert page.evaluate(colours) == "#d9e6ff"  # light, whatever the screen has
     closed(watched)

@@ -154,6 +154,7 @@ def check_order(kernel: Kernel) -> None:
         key = (
             *(event["block"], event.get("warp"), event.get("object")),
             *(at["kind"], at["file"], at["line"], at["column"], at.get("space"), at.get("bytes")),
+            None if at["line"] else event["at"],
         )
         assert event["iteration"] == seen[key]
         seen[key] += 1
@@ -440,3 +441,20 @@ def test_any_kernel_by_the_command(built: Path, tmp_path: Path) -> None:
     refused = subprocess.run([*command, "--schedule", "3"], capture_output=True, text=True, timeout=60)
     assert refused.returncode == 2
     assert "schedule 0" in refused.stderr
+
+
+def test_a_kernel_of_many_instructions_is_bounded(built: Path, tmp_path: Path) -> None:
+    """A table of all its instructions would not fit either."""
+    count = 4000
+    loads = "\n".join(f"  ld.global.u32 %r1, [%a0+{4 * i}];" for i in range(count))
+    ptx, file = tmp_path / "long.ptx", tmp_path / "t.json"
+    head = ".version 9.0\n.target sm_80\n.address_size 64\n.visible .entry long(.param .u64 p)"
+    ptx.write_text(
+        f"{head} {{\n.reg .b64 %a<2>; .reg .b32 %r<2>;\n  ld.param.u64 %a0, [p];\n{loads}\n  ret; }}\n"
+    )
+    command = [ROOT / "build" / "bin" / "emulate", ptx, "long", "--grid", "2", "--block", "32"]
+    subprocess.run([*command, "--arg", f"buf:{4 * count}:zero", "--trace", file], check=True, timeout=60)
+    (kernel,) = kernels(read(file))
+    check_bounded(kernel)
+    assert len(kernel["instructions"]) == len(kernel["events"]) > 500
+    assert [warp["complete"] for warp in kernel["warps"]] == [False]

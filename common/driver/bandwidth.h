@@ -47,7 +47,7 @@ typedef struct {
     double *raw, *reference_raw; // seconds of every sample, `samples` each; NULL: not kept. Owned
 
     // Modelled
-    char limiter[200]; // "bytes in flight: 16 KiB an SM, 40 would fill it"
+    char limiter[200]; // "bytes in flight: 16 KiB an SM, 40 KiB would fill it"
 } Bandwidth;
 
 // False where a task has no bandwidth by its nature: a table, or NOT_TIMED.

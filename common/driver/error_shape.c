@@ -60,6 +60,8 @@ SHAPE(tail_of_warp_lost) { return i < v->count / 32 * 32; }
 SHAPE(tail_of_block_lost) { return i < v->count / v->block * v->block; }
 SHAPE(tail_of_round_lost) { return i < v->count / v->threads * v->threads; }
 
+SHAPE(last_round_lost) { return i + v->threads < v->count; }
+
 SHAPE(chunk_borders_twice) {
     long long chunk = (v->count + v->threads - 1) / v->threads;
     return 1 + (i > 0 && i % chunk == 0);
@@ -74,6 +76,15 @@ SHAPE(first_block_only) { return i % v->threads < v->block; }
 SHAPE(first_block_folded) { return i % v->threads < v->block || i % v->block == 0; }
 SHAPE(same_in_each_block) { return i % v->threads < v->block ? v->blocks : 0; }
 SHAPE(last_block_only) { return i % v->threads >= v->threads - v->block; }
+SHAPE(first_warp_by_each_warp) { return i % v->block < 32 ? v->block / 32 : 0; }
+SHAPE(other_warps_twice) { return 1 + (i % v->block >= 32); }
+SHAPE(groups_same_in_each_block) {
+    if (!is_in_group(v, i)) return 1;
+    return (i - v->head) / 4 % v->threads < v->block ? v->blocks : 0;
+}
+SHAPE(first_thread_of_second_only) {
+    return v->second_block == 0 || i % v->threads / v->block % v->second_block == 0;
+}
 SHAPE(last_warp_lost) { return i % v->block < v->block - 32; }
 
 SHAPE(every_second_lost) {
@@ -89,6 +100,16 @@ SHAPE(groups_of_three) {
     long long groups = (v->count - v->head) / 4;
     return i < v->head + 3 * groups || i >= groups_end(v);
 }
+// A component of each float4 is named in the place of its neighbour.
+#define TWICE(name, lost, twice)                                                                             \
+    SHAPE(name) {                                                                                            \
+        const long long component = is_in_group(v, i) ? (i - v->head) % 4 : -1;                              \
+        return component == (lost) ? 0 : component == (twice) ? 2 : 1;                                       \
+    }
+TWICE(second_for_first, 0, 1)
+TWICE(first_for_second, 1, 0)
+TWICE(second_for_third, 2, 1)
+TWICE(third_for_fourth, 3, 2)
 SHAPE(upper_half_warp_lost) {
     UNUSED(v);
     return i % 32 < 16;
@@ -115,6 +136,11 @@ SHAPE(lane_31_only) {
 SHAPE(lane_31_by_32) {
     UNUSED(v);
     return i % 32 == 31 ? 32 : 0;
+}
+SHAPE(named_lanes) { // lane 0 asks lanes 16, 8, 4, 2, 1 for what they have so far, and not those beside it
+    UNUSED(v);
+    const long long lane = i % 32;
+    return lane < 2 ? 1 : (lane & (lane - 1)) == 0 ? lane : 0;
 }
 SHAPE(lane_0_only) {
     UNUSED(v);
@@ -215,6 +241,8 @@ const ErrorShape error_shapes[] = {
      "Every wrong sum lacks the elements that fill no whole block of threads."},
     {"tail-of-round-lost", tail_of_round_lost,
      "Every wrong sum lacks the last elements: those that are too few for all threads of the grid."},
+    {"last-round-lost", last_round_lost,
+     "Every wrong sum lacks the last element of every thread: each stops one round too early."},
     {"chunk-borders-twice", chunk_borders_twice,
      "The first element of every chunk but the first is counted twice."},
     {"first-round-only", first_round_only,
@@ -225,6 +253,14 @@ const ErrorShape error_shapes[] = {
      "Only as many partials are added as a block of the second launch has threads."},
     {"first-warp-only", first_warp_only, "Only what the first warp of each block adds is in the sum."},
     {"first-warp-twice", first_warp_twice, "What the first warp of each block adds is counted twice."},
+    {"first-warp-by-each-warp", first_warp_by_each_warp,
+     "What the first warp of each block adds is counted once for every warp, and the others are left out."},
+    {"other-warps-twice", other_warps_twice,
+     "What all warps of a block but the first one add is counted twice."},
+    {"groups-same-in-each-block", groups_same_in_each_block,
+     "The groups of 4 of the first block are added once by every block, and the other groups are left out."},
+    {"first-thread-of-second-only", first_thread_of_second_only,
+     "Of the partials only those that thread 0 of the second launch added are in the sum."},
     {"first-block-folded", first_block_folded,
      "The first block is whole, and of every other only what its first thread began with is in the sum."},
     {"same-in-each-block", same_in_each_block,
@@ -234,6 +270,10 @@ const ErrorShape error_shapes[] = {
     {"last-warp-lost", last_warp_lost, "What the last warp of each block adds is missing."},
     {"every-second-lost", every_second_lost, "Every second element is left out."},
     {"fourth-of-group-lost", fourth_of_group_lost, "The fourth element of every group of 4 is left out."},
+    {"component-twice", second_for_first, "Of every group of 4 the second is counted for the first."},
+    {"component-twice", first_for_second, "Of every group of 4 the first is counted for the second."},
+    {"component-twice", second_for_third, "Of every group of 4 the second is counted for the third."},
+    {"component-twice", third_for_fourth, "Of every group of 4 the third is counted for the fourth."},
     {"fourths-lost", fourths_lost, "Every fourth element is left out."},
     {"groups-of-three", groups_of_three,
      "The groups are read 12 bytes apart, so that those at the end are never reached."},
@@ -250,6 +290,8 @@ const ErrorShape error_shapes[] = {
      "What is missing are the values that are left over when an odd number of them is halved."},
     {"lane-31-only", lane_31_only, "The result is what lane 31 of each warp began with, and nothing else."},
     {"lane-31-by-32", lane_31_by_32, "The result is 32 times what lane 31 of each warp began with."},
+    {"named-lanes", named_lanes,
+     "Of each warp only what lanes 0, 1, 2, 4, 8 and 16 hold is in the sum, once to 16 times."},
     {"lane-0-only", lane_0_only, "The result is what lane 0 of each warp began with, and nothing else."},
     {"lane-0-by-32", lane_0_by_32, "The result is 32 times what lane 0 of each warp began with."},
     {"last-thread-only", last_thread_only,
@@ -286,7 +328,7 @@ const ErrorShape error_shapes[] = {
 };
 const int error_shape_count = sizeof error_shapes / sizeof error_shapes[0];
 
-_Static_assert(sizeof error_shapes / sizeof error_shapes[0] <= 64, "a ShapeSet has a bit for each");
+_Static_assert(sizeof error_shapes / sizeof error_shapes[0] <= 128, "a ShapeSet has a bit for each");
 
 // ---- Which of them fit ------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@
 #include "chapter.h"
 
 // One bit a shape, as an index into error_shapes.
-typedef uint64_t ShapeSet;
+typedef unsigned __int128 ShapeSet;
 #define ALL_SHAPES (~(ShapeSet)0)
 
 // What a shape may depend on. `head` is the number of elements before the first multiple of 16 bytes.

@@ -115,8 +115,8 @@ bool options_parse(int count, char **arguments, Options *options, char *why, siz
         if (strcmp(option, "--device") == 0) {
             fine = parse_device(value, &options->device, why, why_bytes);
         } else if (strcmp(option, "--gpu") == 0) {
-            if (!*value || strlen(value) >= sizeof options->profile) {
-                snprintf(why, why_bytes, "--gpu wants the name of a device, not \"%.60s\"", value);
+            if (!gpu_profile_find(value) || strlen(value) >= sizeof options->profile) {
+                refuse_profile(value, why, why_bytes);
                 return false;
             }
             snprintf(options->profile, sizeof options->profile, "%s", value);

@@ -171,7 +171,7 @@ typedef struct {
     double bytes_in_flight,
         bytes_to_fill; // per SM: loads on their way, and what it takes to keep memory busy
     ModelLimiter limiter;
-    char words[200]; // "bytes in flight: 16 KiB an SM, 40 would fill it"
+    char words[200]; // "bytes in flight: 16 KiB an SM, 40 KiB would fill it"
 } ModelEstimate;
 
 // Blocks of that shape that an SM holds at a time; 0: none.

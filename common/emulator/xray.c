@@ -208,7 +208,7 @@ static void observe_access(void *self, const Access *a) {
     if (event) charge_access(x, event);
 }
 
-static const int64_t FAR_AWAY = 1ll << ADDRESS_SHIFT;
+static const int64_t FAR_AWAY = 1LL << ADDRESS_SHIFT;
 
 // Where a lane of an access meant to go; NULL: nowhere near any memory.
 static const Memory *meant(const Xray *x, const Access *a, uint64_t address, int64_t *offset) {

@@ -3,7 +3,7 @@
 import functools
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -127,7 +127,7 @@ def believe_result(raw: bytes, status: int, seconds: float, expected: Expected, 
     is_right = result.verdict in ("PASS", "SLOW")
     if is_right and (not cases or build["verdict"] != "PASS" or any(c["verdict"] != "PASS" for c in cases)):
         raise UnbelievableError(f"it says {result.verdict}, but not every case passed")
-    return result
+    return replace(result, message=printable(result.message))
 
 
 @functools.cache

@@ -102,7 +102,9 @@ def _why_none(names: list[str]) -> str:
 
 
 def _file(name: str, kind: str) -> Path:
-    plain = re.sub(r"[^A-Za-z0-9-]", "_", name)
+    # Where Slurm shows a job its own devices only, all jobs' are called 0; the node's numbers tell them apart.
+    node = os.environ.get("SLURM_JOB_GPUS")
+    plain = re.sub(r"[^A-Za-z0-9-]", "_", f"{node}-{name}" if node else name)
     return Path(tempfile.gettempdir(), f"warpbook-gpu-{plain}.{kind}")
 
 

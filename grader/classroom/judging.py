@@ -23,6 +23,7 @@ from .watching import Ended, Stop
 _MOST_SOURCE = 1 << 20  # bytes, as in the compile step, which refuses more
 _COMPILE_SECONDS = 30.0
 _LEAST_SECONDS = 1.0
+_FAIR_SHARE = 0.03  # of one processor; a right kernel is done with less of it
 # Verdicts after which nobody need ask whether a GPU still works.
 _HARMLESS = {"PASS", "SLOW", "WRONG", "BUILD", "BUILD_TIMEOUT", "RESOURCE", "REJECT", "LAUNCH", "UNSUPPORTED"}
 # Verdicts after which nobody need ask whether a GPU still works.
@@ -149,6 +150,7 @@ class _Run:
         done = stages.run_compile(self.workbook, stage, self.work, self.processes, trust=self.settings.trust)
         self.note(done.ended)
         if done.ended.stop:
+            self.blame_the_machine(done.ended)
             over = {
                 Stop.TIME: ("BUILD_TIMEOUT", f"the compiler did not end within {seconds:.3g} s"),
                 Stop.MEMORY: ("BUILD", "compiling it takes more than 2 GiB of memory"),
@@ -177,6 +179,8 @@ class _Run:
             )
         except UnbelievableError as error:
             raise _OverError("INFRA", f"the compile stage's record is not believed: {error}") from None
+        if record["verdict"] == "BUILD_TIMEOUT":
+            self.blame_the_machine(done.ended)
         if record["verdict"] == "INFRA":
             raise _OverError("INFRA", record["message"])
         if record["verdict"] == "PASS":
@@ -227,6 +231,8 @@ class _Run:
         done = stages.run_judge(self.workbook, stage, self.work, self.processes, trust=settings.trust)
         self.note(done.ended)
         if done.ended.stop:
+            if not gpu:  # whose time is not the processor's
+                self.blame_the_machine(done.ended)
             over = {
                 Stop.TIME: ("TIMEOUT", f"judging it did not end within {settings.time_limit:.3g} s"),
                 Stop.MEMORY: ("RESOURCE", f"judging it takes more than {memory // stages.MIB} MiB of memory"),
@@ -256,6 +262,15 @@ class _Run:
             raise _OverError(
                 "INFRA", f"the result of ./{self.chapter.name} is not believed: {error}"
             ) from None
+
+    def blame_the_machine(self, ended: Ended) -> None:
+        """Raises where time ran out because others took it: neither compilers nor emulators ever sleep."""
+        if ended.stop in (None, Stop.TIME) and ended.cpu_seconds < _FAIR_SHARE * ended.seconds:
+            raise _OverError(
+                "INFRA",
+                f"the machine is too busy: {ended.cpu_seconds:.1f} s of a processor in {ended.seconds:.1f} s; "
+                "grade it again with fewer at once",
+            )
 
     def note(self, ended: Ended) -> None:
         """Keeps what the largest of the stages took."""

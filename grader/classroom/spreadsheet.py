@@ -25,8 +25,12 @@ def number(value: float | None) -> str:
     return "" if value is None else f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def csv_text(rows: Iterable[Sequence[str]], *, newline: str = "\r\n") -> str:
-    """Rows as CSV, lines ended as RFC 4180 has it."""
-    out = io.StringIO()
-    csv.writer(out, lineterminator=newline).writerows(rows)
-    return out.getvalue()
+def csv_text(rows: Iterable[Sequence[str]], *, newline: str = "\r\n", delimiter: str = ",") -> str:
+    """Rows as CSV, lines ended as RFC 4180 has it or by `newline`."""
+    lines = []
+    for row in rows:
+        out = io.StringIO()
+        # With this ending every line break within a cell is quoted; older Pythons quote no other.
+        csv.writer(out, delimiter=delimiter, lineterminator="\r\n").writerow(row)
+        lines.append(out.getvalue().removesuffix("\r\n") + newline)
+    return "".join(lines)

@@ -42,12 +42,14 @@ def find_toolchain(workbook: Workbook) -> Toolchain:
     shown += _parts(nvcc, _CUDA_PARTS, _CUDA_PROGRAMS)
     folders = ["/usr/bin", "/bin"]
     stand_in = workbook.build / "ccbin"
-    for name in [os.environ.get("NVCC_CCBIN", ""), *_HOST_COMPILERS]:
+    wanted = os.environ.get("NVCC_CCBIN", "")  # a program, or the folder of one
+    if wanted and (Path(wanted).is_dir() or shutil.which(wanted)):
+        environment["NVCC_CCBIN"] = wanted
+    beside = f"{wanted}/gcc" if wanted and Path(wanted).is_dir() else wanted
+    for name in [beside, *_HOST_COMPILERS]:
         found = shutil.which(name) if name else None
         if not found:
             continue
-        if name == os.environ.get("NVCC_CCBIN"):
-            environment["NVCC_CCBIN"] = found
         shown += [Path(found), *_parts(Path(found).resolve(), _COMPILER_PARTS, ())]
         folders.append(str(Path(found).parent))
     if (stand_in / "gcc").is_file():  # a script of the shell's

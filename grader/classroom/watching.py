@@ -18,6 +18,7 @@ _LOOK = 0.05  # seconds between two looks at what runs
 _GRACE = 10.0  # seconds for it to go once it was told to
 _WORDS = 64 * 1024  # bytes kept of what it says on standard error
 _OURS = 2  # processes that are not the program's: its keeper, and bubblewrap outside the sandbox
+_TICK = 1 / os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -66,6 +67,7 @@ class Ended:
     words: str  # the beginning of standard error
     seconds: float
     peak_bytes: int  # resident, of all its processes together
+    cpu_seconds: float  # that it got of the processors, all together
 
 
 def run_watched(
@@ -103,13 +105,19 @@ def run_watched(
         raise KeyboardInterrupt
     words = bytes(watch.words).decode("utf-8", errors="replace")
     return Ended(
-        process.returncode, stop, bytes(watch.output), words, time.monotonic() - begun, watch.peak_bytes
+        process.returncode,
+        stop,
+        bytes(watch.output),
+        words,
+        time.monotonic() - begun,
+        watch.peak_bytes,
+        watch.cpu_seconds,
     )
 
 
 def _joining(group: Path | None) -> list[str]:
-    """What comes before a command that is to run in a control group."""
-    return ["/bin/sh", "-c", 'echo $$ >"$0" && exec "$@"', str(group)] if group else []
+    """What comes before a command that is to run in a control group, if the system lets it."""
+    return ["/bin/sh", "-c", '{ echo $$ >"$0"; } 2>/dev/null; exec "$@"', str(group)] if group else []
 
 
 class _Watch:
@@ -120,6 +128,7 @@ class _Watch:
         self.output = bytearray()
         self.words = bytearray()
         self.peak_bytes = 0
+        self.cpu_seconds = 0.0
 
     def until_the_end(self) -> Stop | None:
         """Reads what it prints until it has ended, or until it must be ended."""
@@ -173,6 +182,7 @@ class _Watch:
         family = _family(self.process.pid, self.limits.processes + _OURS + 1)
         resident = _resident(family)
         self.peak_bytes = max(self.peak_bytes, resident)
+        self.cpu_seconds = max(self.cpu_seconds, _processor_seconds(family))
         if len(family) > self.limits.processes + _OURS:
             return Stop.PROCESSES
         return Stop.MEMORY if resident > self.limits.memory_bytes else None
@@ -216,3 +226,13 @@ def _resident(family: list[int]) -> int:
         own += int(numbers[1]) - int(numbers[2])
         shared = max(shared, int(numbers[2]))
     return (own + shared) * _PAGE
+
+
+def _processor_seconds(family: list[int]) -> float:
+    """What they and their children that have ended got of the processors: proc(5), stat, fields 14 to 17."""
+    ticks = 0
+    for pid in family:
+        with contextlib.suppress(OSError):
+            fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+            ticks += sum(map(int, fields[11:15]))
+    return ticks * _TICK

@@ -120,7 +120,9 @@ def _of_launch(launch: Launch, file: str, gallery: Gallery, detail: Detail) -> I
             made[key] = Access(*names[:2], launch, *names[2:], size, str(object_["name"]))
             known[key] = {}
         _add(made[key], known[key], i, event, object_, gallery, detail)
-    yield from made.values()
+    for access in made.values():
+        access.steps.sort(key=lambda step: (step.block, step.warp, step.iteration))
+        yield access
 
 
 def _add(
@@ -136,20 +138,21 @@ def _add(
     warp = (event["block"], event["warp"])
     warps = {(step.block, step.warp) for step in access.steps}
     is_shown = event["iteration"] < detail.iterations and (warp in warps or len(warps) < detail.warps)
-    draw = banks if access.space == "shared" else sectors
+    active = [at for at in offsets(event) if at is not None]
     shift = 0 if access.space == "shared" else object_["misalignment"]
-    places = [None if at is None else at + shift for at in offsets(event)]
-    base = min(at for at in places if at is not None) // 128 * 128
-    pattern = tuple(None if at is None else at - base for at in places)
+    base = (min(active) + shift) // 128 * 128
+    pattern = tuple(None if at is None else at + shift - base for at in offsets(event))
     if not is_shown or (pattern not in known and len(known) == detail.patterns):
         access.left_out += 1
         return
     if pattern not in known:
         known[pattern] = len(access.patterns)
-        access.patterns.append(draw.draw(list(pattern), access.bytes, access.does, gallery))
-    active = [
-        at for at, place in zip(offsets(event), places, strict=True) if place is not None and at is not None
-    ]
+        if access.space == "shared":
+            counted = event.get("wavefronts")
+            drawn = banks.draw(list(pattern), access.bytes, access.does, gallery, counted)
+        else:
+            drawn = sectors.draw(list(pattern), access.bytes, access.does, gallery)
+        access.patterns.append(drawn)
     access.steps.append(
         Step(
             block=event["block"],

@@ -5,11 +5,9 @@ from collections.abc import Callable
 from io import StringIO
 
 from rich.console import Console, Group, RenderableType
-from rich.text import Text
 
 from ..hints import Hint
-from ..learner import hint_heading
-from ..markdown import print_prose
+from ..learner import print_hint
 from ..overview import chapters_table, progress, what_next
 from ..standing import Standing
 from ..workbook import Chapter
@@ -43,20 +41,10 @@ def of_renderable(renderable: RenderableType) -> Page:
 
 def hint_page(chapter: Chapter, given: Hint) -> Page:
     """A hint, and what more there is."""
-
-    def draw(out: Console) -> None:
-        out.print(Text(hint_heading(chapter, given), style="bold"))
-        if given.title:
-            out.print(Text(f"Your last run: {given.title}."))
-        out.print()
-        print_prose(given.text, out)
-        out.print()
-        if given.lesson:
-            out.print(Text(f"Read: {given.lesson}"))
-        more = "h: one that says more. " if given.step < given.total else ""
-        out.print(Text(f"{more}v: back to the verdict."))
-
-    return lambda width: _drawn(width, draw)
+    more = "h: one that says more. " if given.step < given.total else ""
+    return lambda width: _drawn(
+        width, lambda out: print_hint(out, chapter, given, f"{more}v: back to the verdict.")
+    )
 
 
 def list_page(made: list[Standing], chosen: int) -> Page:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import MachineError, UsageError, explain_os_error
+from ..spreadsheet import csv_text
 
 _BOM = "\ufeff"
 
@@ -38,10 +39,8 @@ class Roster:
 
     def text(self) -> str:
         """The table in the form that it came in."""
-        out = io.StringIO()
-        writer = csv.writer(out, delimiter=self.delimiter, lineterminator=self.newline)
-        writer.writerows([self.heading, *self.rows])
-        return (_BOM if self.has_bom else "") + out.getvalue()
+        rows = csv_text([self.heading, *self.rows], newline=self.newline, delimiter=self.delimiter)
+        return (_BOM if self.has_bom else "") + rows
 
 
 def read_roster(path: Path) -> Roster:

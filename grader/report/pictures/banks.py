@@ -6,35 +6,50 @@ from ..launches import runs
 from ..svg import MARGIN, TRANSACTIONS, Drawing, Gallery
 from .lanes import LANE, TALL, TOP, draw_bank_numbers, draw_lanes, middle
 
-_MEMORY, _TALL = 126.0, 13.0  # where the first wavefront begins, and how high each is
-_SHOWN = 16  # wavefronts
+_MEMORY = 126.0  # where the first wavefront begins
+_FEW = 8  # wavefronts that have room for high rows
 
 
-def wavefronts(places: list[int | None], size: int) -> list[dict[int, tuple[int, list[int]]]]:
+def wavefronts(
+    places: list[int | None], size: int, *, one_by_one: bool = False
+) -> list[dict[int, tuple[int, list[int]]]]:
     """For each wavefront the banks at work, each with the word that it gives and the lanes that get it.
 
     A phase is 32 lanes of up to 4 bytes, 16 of 8 bytes or 8 of 16 bytes; in each the banks give their different
-    words one after the other (CUDA C++ Programming Guide, "Shared Memory").
+    words one after the other (CUDA C++ Programming Guide, "Shared Memory"). `one_by_one`: lanes on one word wait for
+    each other too, as those of most atomics do.
     """
     in_phase = 32 if size <= 4 else 128 // size
     found = []
     for first in range(0, 32, in_phase):
-        of_bank: dict[int, dict[int, list[int]]] = {}
+        of_bank: dict[int, dict[tuple[int, int], list[int]]] = {}
         for lane in range(first, first + in_phase):
             at = places[lane]
             for word in range(at // 4, (at + size - 1) // 4 + 1) if at is not None else ():
-                of_bank.setdefault(word % 32, {}).setdefault(word, []).append(lane)
+                served = (word, lane if one_by_one else 0)
+                of_bank.setdefault(word % 32, {}).setdefault(served, []).append(lane)
         deepest = max(map(len, of_bank.values()), default=0)
         found += [
-            {bank: list(words.items())[i] for bank, words in of_bank.items() if i < len(words)}
+            {
+                bank: (list(words)[i][0], list(words.values())[i])
+                for bank, words in of_bank.items()
+                if i < len(words)
+            }
             for i in range(deepest)
         ]
     return found
 
 
-def draw(places: list[int | None], size: int, does: str, gallery: Gallery) -> Markup:
-    """`places` are bytes, the first from the start of a row of 32 banks, None for idle lanes."""
+def draw(
+    places: list[int | None], size: int, does: str, gallery: Gallery, counted: int | None = None
+) -> Markup:
+    """`places` are bytes, the first from the start of a row of 32 banks, None for idle lanes.
+
+    `counted` are the wavefronts that the emulator counted, more than usual for atomics.
+    """
     found = wavefronts(places, size)
+    if counted is not None and counted > len(found):
+        found = wavefronts(places, size, one_by_one=True)
     drawing = Drawing(
         f"{sum(at is not None for at in places)} of 32 lanes take {len(found)} wavefronts of 32 banks",
         _words(found, does),
@@ -43,10 +58,11 @@ def draw(places: list[int | None], size: int, does: str, gallery: Gallery) -> Ma
     looks: dict[int, str] = {}
     links: dict[str, list[tuple[float, float, float, float]]] = {}
     posts: dict[str, list[tuple[float, float]]] = {}
+    tall = 13.0 if len(found) <= _FEW else 7.0
     empty = Drawing("", "", "")
-    empty.boxes("empty", [(middle(bank) - LANE / 2 + 0.5, 0, LANE - 1, _TALL) for bank in range(32)])
-    for i, banks in enumerate(found[:_SHOWN]):
-        look, y = f"t{i % TRANSACTIONS}", _MEMORY + i * (_TALL + 3)
+    empty.boxes("empty", [(middle(bank) - LANE / 2 + 0.5, 0, LANE - 1, tall) for bank in range(32)])
+    for i, banks in enumerate(found):
+        look, y = f"t{i % TRANSACTIONS}", _MEMORY + i * (tall + 3)
         drawing.raw(f'<g transform="translate(0 {y:.0f})">{gallery.use(empty.body())}</g>')
         for bank, (_, lanes) in sorted(banks.items()):
             posts.setdefault(look, []).append((middle(bank), y))
@@ -56,13 +72,12 @@ def draw(places: list[int | None], size: int, does: str, gallery: Gallery) -> Ma
     for look in links:
         drawing.lines(look, links[look])
     for look in posts:
-        drawing.posts(look, _TALL, posts[look])
-    y = _MEMORY + min(len(found), _SHOWN) * (_TALL + 3) + 12
+        drawing.posts(look, tall, posts[look])
+    y = _MEMORY + len(found) * (tall + 3) + 12
     draw_bank_numbers(drawing, gallery, y)
     draw_lanes(drawing, gallery, looks)
-    more = f"; {len(found) - _SHOWN} wavefronts more are not drawn" if len(found) > _SHOWN else ""
     drawing.words(
-        MARGIN, y + 17, f"above: lanes; below: the 32 banks, a row for each wavefront{more}", "small faint"
+        MARGIN, y + 17, "above: lanes; below: the 32 banks, a row for each wavefront", "small faint"
     )
     return drawing.svg(gallery)
 

@@ -66,7 +66,7 @@ def draw(roof: Roof, points: list[Point]) -> Markup:
     places = [(x_scale.at(point.intensity.value), y_scale.at(point.gflops.value)) for point in points]
     for point, (x, y) in zip(points, places, strict=True):
         hint = f"{point.chapter} {point.task}: {point.gb_per_s.value:,.4g} GB/s {point.kind}"
-        drawing.raw(f'<a href="#{point.chapter}">')
+        drawing.raw(f'<a href="#{point.chapter}" tabindex="-1">')
         drawing.rect("lane point" + (" dash" if point.is_most else ""), x - 4.5, y - 4.5, 9, 9, hint=hint)
         drawing.raw("</a>")
     for x, y, names in _labels(points, places):
