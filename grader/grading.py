@@ -16,6 +16,7 @@ from .building import Hasher, build_programs, clean_environment, to_standard_err
 from .by_hand import take_up
 from .errors import GraderError, explain_os_error
 from .history import History, Run
+from .options import check_profile
 from .processes import Finished, Processes
 from .receipts import write_receipt
 from .result import BrokenResultError, Result, infra, parse_result
@@ -115,6 +116,7 @@ def grade(
 ) -> Grade:
     """Builds, judges and records `chapters`, and writes the grade to build/; `hear` gets make's lines."""
     unbuilt = build_programs(workbook, chapters, jobs=options.jobs or cores(), hear=hear, processes=processes)
+    check_profile(workbook, options.profile)
     graded = judge(workbook, chapters, options, progress, processes=processes, unbuilt=unbuilt)
     name = "results.json" if options.kind == KERNEL else "solutions.json"
     try:

@@ -1,11 +1,12 @@
 """Options and arguments that several commands share."""
 
+import subprocess
 from typing import Annotated
 
 import typer
 
-from .errors import UsageError
-from .workbook import find_workbook
+from .errors import USAGE, UsageError
+from .workbook import Workbook, find_workbook
 
 
 def _names(incomplete: str) -> list[tuple[str, str]]:
@@ -29,6 +30,21 @@ Gpu = Annotated[str | None, typer.Option(help="The GPU that the model speaks of.
 Jobs = Annotated[int, typer.Option(min=0, help="How many at once; 0: as many as there are cores.")]
 Limit = Annotated[float, typer.Option(min=0.1, help="Seconds for one chapter.")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Run even what has not changed.")]
+
+
+def check_profile(workbook: Workbook, profile: str | None) -> None:
+    """Refuses what --gpu does not know. Which there are the programs know: the first that is built is asked."""
+    built = (workbook.root / workbook.program(chapter) for chapter in workbook.chapters)
+    program = next((path for path in built if path.exists()), None)
+    if profile is None or program is None:
+        return
+    command = [str(program), "--gpu", profile, "--help"]
+    try:
+        asked = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return  # what is wrong with the program, running it tells
+    if asked.returncode == USAGE:
+        raise UsageError(asked.stderr.partition("\n")[0].partition(": ")[2])
 
 
 def check_device(device: str) -> None:

@@ -58,6 +58,12 @@ $(RESUMES): resume-%: $(NEEDS_GRADER) ## [resume-chNN] take a chapter up, one th
 $(RESETS): reset-%: $(NEEDS_GRADER) ## [reset-chNN] start a chapter afresh; your file is kept under build/kept/
 	@$(GRADER) reset $(AS_JSON) $(if $(FORCE),--force) -- '$*'
 
+# Typed without a chapter. They are no targets otherwise, so that nobody's shell offers them.
+BARE := $(filter hint show skip resume reset predict try,$(MAKECMDGOALS))
+.PHONY: $(BARE)
+$(BARE):
+	@echo 'warpbook: which chapter? Say make $@-$(or $(firstword $(CH)),$(firstword $(CHAPTERS)))$(if $(filter try,$@),-NAME; ./warpbook try lists them,$(if $(CH),,$(,) or another up to $(lastword $(CHAPTERS))))' >&2; exit 2
+
 # Sourced, as `source <(make -s completion-bash)`, for ./warpbook; make's own targets shells complete by themselves.
 COMPLETIONS := completion-bash completion-zsh completion-fish
 .PHONY: $(COMPLETIONS)

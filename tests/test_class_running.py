@@ -222,7 +222,23 @@ def test_one_that_breaks_stops_nobody(small: Class) -> None:
     assert students["ada"]["score"]["earned"] is not None
     small.hand_in("cy", ch01="PASS")
     small.grade()
-    assert [line.split()[:2] for line in small.judged()[-2:]] == [["cy", "ch01"], ["cy", "ch03"]]
+    assert [line.split()[:2] for line in small.judged()[-3:]] == [
+        ["cy", "ch01"],
+        ["cy", "ch03"],
+        ["cy", "ch03"],
+    ]
+
+
+def test_what_was_ill_for_a_moment_is_judged_again(small: Class) -> None:
+    small.hand_in("cy", ch01="ONCE")
+    assert small.grade().returncode == 0
+    cy = next(student for student in small.document()["students"] if student["id"] == "cy")
+    assert cy["chapters"][0]["verdict"] == "PASS"
+    small.hand_in("dan", **{f"ch0{n}": "INFRA" for n in (1, 2, 3)})
+    small.hand_in("eve", ch01="INFRA")
+    before = len(small.judged())
+    assert small.grade().returncode == 3
+    assert len(small.judged()) == before + 4  # so many are no accident
 
 
 def test_receipts_are_compared_and_earn_nothing(small: Class) -> None:

@@ -295,6 +295,23 @@ def test_a_page_of_errors_is_enough(compile_kernel: Compile, workbook: Path) -> 
     assert len(done.stderr.splitlines()) < 50 and "more lines" in done.stderr
 
 
+def test_of_many_notes_the_first_is_shown(compile_kernel: Compile, workbook: Path) -> None:
+    call = "__device__ int least(int a, int b, int c, int d) { return min(a, b, c, d); }\n"
+    source(workbook, GOOD + call + "__device__ int second() { return nowhere; }\n")
+    done = compile_kernel()
+    assert done.returncode == 1
+    shown = done.stderr.splitlines()
+    assert 'no instance of overloaded function "min" matches the argument list' in done.stderr
+    assert 'identifier "nowhere" is undefined' in done.stderr, "notes to one error hide no other"
+    assert len(shown) < 24
+    hidden = re.fullmatch(r'\.\.\. and (\d+) more lines: "log" in build/ch01/build\.json', shown[-1])
+    assert hidden, shown[-1]
+    kept = record(workbook)["log"].splitlines()
+    header = 2  # "... does not compile:" and a blank line
+    assert len(kept) == len(shown) - 1 - header + int(hidden[1])
+    assert sum(": note" in line for line in kept) > sum(": note" in line for line in shown) >= 1
+
+
 def test_control_characters_in_errors_are_shown_not_sent(compile_kernel: Compile, workbook: Path) -> None:
     source(workbook, '#error "\x1b[2J\x1b]0;owned\x07 \u202e"\n')
     done = compile_kernel()

@@ -118,6 +118,12 @@ CASES = [
     ("first-round-only", 1025, 0, 2),
     ("first-warp-only", 1025, 0, 2),
     ("first-warp-twice", 1025, 0, 2),
+    ("first-warp-by-each-warp", 1025, 0, 2),
+    ("other-warps-twice", 1025, 0, 2),
+    ("named-lanes", 1025, 0, 2),
+    ("last-round-lost", 1025, 0, 2),
+    ("component-twice", 1025, 4, 1),
+    ("groups-same-in-each-block", 4099, 12, 3),
     ("first-block-folded", 1025, 0, 2),
     ("same-in-each-block", 1025, 0, 2),
     ("first-block-only", 1025, 0, 2),
@@ -263,6 +269,21 @@ def test_the_more_specific_is_named(probe: Path) -> None:
         == "every-other-element"
     )
     assert match(probe, *wrong, code="sum += __shfl_down_sync(~0u, sum, d);").slug == "level-missing"
+
+
+def test_a_semicolon_behind_a_loop_is_told_from_one_in_it(probe: Path) -> None:
+    wrong = ("verdict WRONG", "check value")
+    assert (
+        match(probe, *wrong, code="for (int i = 0; i < n; i++);\n{ s += in[i]; }").slug == "stray-semicolon"
+    )
+    assert match(probe, *wrong, code="if (lane == 0);\npartial[0] = s;").slug == "stray-semicolon"
+    for right in (
+        "for (int i = 0; i < n; i++) add(i);",
+        "if (lane == 0) store(s);",
+        "diff(a);",
+        "for (;;) ;",
+    ):
+        assert match(probe, *wrong, code=right).slug == "none", right
 
 
 @pytest.mark.parametrize(

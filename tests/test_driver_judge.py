@@ -229,6 +229,8 @@ def is_alive(pid: str) -> bool:
         (["--also", ",".join("1" * 17)], "at most 16 sizes"),
         (["--quiet=yes"], "takes no value"),
         (["--gpu", ""], "name of a device"),
+        (["--gpu", "voodoo"], "no device profile is called voodoo; there are: H200, H100, A100, L4"),
+        (["--gpu", "x" * 300], "no device profile is called xxx"),
         (["--" + "x" * 10000], "no option"),
     ],
 )

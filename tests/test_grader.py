@@ -50,6 +50,20 @@ def test_table_and_exit_status(workbook: FakeWorkbook) -> None:
     assert "1,412 GB/s" in done.stdout
 
 
+def test_a_gpu_that_nobody_knows_is_wrong_usage(workbook: FakeWorkbook) -> None:
+    refuses = """
+if "voodoo" in sys.argv:
+    print("ch01: no device profile is called voodoo; there are: H200, L4", file=sys.stderr)
+    sys.exit(2)
+"""
+    workbook.kernel("ch01").write_text(refuses)
+    done = workbook.run("grade", "--gpu", "voodoo")
+    assert done.returncode == 2
+    assert "no device profile is called voodoo; there are: H200, L4" in done.stderr
+    assert "INFRA" not in done.stdout
+    assert not (workbook.folder / "build" / "results.json").exists()
+
+
 def test_all_passed_is_exit_status_0(workbook: FakeWorkbook) -> None:
     assert workbook.run("grade", "ch01").returncode == 0
 

@@ -24,6 +24,14 @@ def test_help_lists_every_documented_target() -> None:
     assert all(len(line) <= 120 for line in done.stdout.splitlines())
 
 
+@pytest.mark.parametrize("goal", ["hint", "predict", "try", "show", "reset", "skip", "resume"])
+def test_without_a_chapter_it_says_what_to_type(goal: str) -> None:
+    done = run_make(goal, folder=ROOT)
+    assert done.returncode == 2
+    assert f"Say make {goal}-ch01" in done.stderr and "No rule" not in done.stderr
+    assert f"Say make {goal}-ch04" in run_make(goal, "CH=ch04", folder=ROOT).stderr
+
+
 def test_one_quiet_line_a_step(checkout: Path) -> None:
     first = lines(run_make("program-ch01", folder=checkout))
     assert "CC chapters/ch01_one/chapter.c" in first

@@ -396,9 +396,8 @@ static bool check_tables(const CheckedCase *finished, CheckReport *report) {
         char name[160];
         element_name(buffer, first, name, sizeof name);
         snprintf(report->what, sizeof report->what,
-                 "%s: %s is %s; it should be %s (%lld of %lld %s are wrong)", name, buffer->name,
-                 report->got_words, report->expected_words, wrong, finished->counts[b],
-                 buffer->column_count > 1 ? "numbers" : "rows");
+                 "%s: %s is %s; it should be %s (%lld of %lld numbers are wrong)", name, buffer->name,
+                 report->got_words, report->expected_words, wrong, finished->counts[b]);
         return false;
     }
     return true;

@@ -24,6 +24,8 @@ enum {
     OUTPUT_LIMIT = 1 << 20, // bytes kept of what a compiler prints
     PTX_LIMIT = 64 << 20,   // bytes of PTX
     MESSAGE_LINES = 40,     // of compiler output shown to people: one page
+    NOTE_LINES = 6,         // of what the compiler remarks on one error: the first is the one that helps
+    LOG_BYTES = 64 * 1024,  // of the output of a failed compilation that are kept
     DEFAULT_SECONDS = 30,
 };
 static const size_t compiler_memory = (size_t)4 << 30; // address space; nvcc needs about 0.3 GiB
@@ -436,9 +438,16 @@ static bool explain_nvcc_failure(Build *build, const ProcessResult *run) {
             text_printf(&message, "the compiler was stopped by signal %d (%s)\n", run->signal,
                         strsignal(run->signal));
     }
-    add_first_lines(&message, text_chars(&log), MESSAGE_LINES);
+    const char *record = build->result->json_path;
+    if (is_machines)
+        add_first_lines(&message, text_chars(&log), MESSAGE_LINES);
+    else
+        add_errors(&message, text_chars(&log), MESSAGE_LINES, NOTE_LINES,
+                   record[0] && record[0] != '/' ? record : "build.json");
     if (run->output_was_cut) text_add(&message, "... (the compiler printed more than 1 MiB)\n");
-    text_free(&log);
+    if (log.bytes > LOG_BYTES) text_cut(&log, LOG_BYTES);
+    free(build->result->log);
+    build->result->log = text_take(&log);
     text_free(&probe);
     return end_with(build, is_machines ? COMPILE_INFRA : COMPILE_BUILD, &message);
 }

@@ -120,6 +120,8 @@ static uint64_t facts_of_check(const Evidence *evidence) {
     }
     if (check->outcome == CHECK_VALUE && check->wrong > 0) {
         if (check->larger == check->wrong) facts |= FACT_LARGER;
+        if (check->larger == 0) facts |= FACT_SMALLER;
+        if (check->wrong * 20 < check->elements) facts |= FACT_FEW_WRONG;
         if (check->where_zero == check->wrong) facts |= FACT_WHERE_ZERO;
         if (check->off_by_one == check->wrong) facts |= FACT_OFF_BY_ONE;
         if (check->is_elsewhere) facts |= FACT_ELSEWHERE;

@@ -52,6 +52,8 @@
 // Of a table's wrong elements
 #define FACT_LARGER FACT(26)     // all are larger than they should be
 #define FACT_WHERE_ZERO FACT(27) // all should be 0
+#define FACT_SMALLER FACT(46)    // all are smaller
+#define FACT_FEW_WRONG FACT(47)  // fewer than one in 20: no column as a whole
 #define FACT_OFF_BY_ONE FACT(28) // at least one is one beside what it should be, and none is further off
 // Of the element that is shown
 #define FACT_ELSEWHERE FACT(31) // its value belongs to another place

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../gpu/profiles.h"
+
 // The largest n taken: 2^34 floats are 64 GiB, beyond which no chapter makes sense.
 static const long long largest_n = 1LL << 34;
 
@@ -115,8 +117,12 @@ bool options_parse(int count, char **arguments, Options *options, char *why, siz
         if (strcmp(option, "--device") == 0) {
             fine = parse_device(value, &options->device, why, why_bytes);
         } else if (strcmp(option, "--gpu") == 0) {
+            if (!*value) {
+                snprintf(why, why_bytes, "--gpu wants the name of a device");
+                return false;
+            }
             if (!gpu_profile_find(value) || strlen(value) >= sizeof options->profile) {
-                refuse_profile(value, why, why_bytes);
+                gpu_profile_refuse(value, why, why_bytes);
                 return false;
             }
             snprintf(options->profile, sizeof options->profile, "%s", value);

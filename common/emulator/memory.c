@@ -153,7 +153,7 @@ static void fault(Machine *m, Warp *w, int lane, const Instruction *in, AccessKi
         if (index < 0)
             snprintf(where, sizeof where, "%" PRId64 " bytes before the first", -index);
         else if (past >= 0)
-            snprintf(where, sizeof where, "they end %" PRId64 " bytes past the last", past + bytes);
+            snprintf(where, sizeof where, "they end %" PRId64 " bytes past the last", past + (int64_t)bytes);
         else
             snprintf(where, sizeof where, "across the end");
         finding = report(m, FINDING_OUT_OF_BOUNDS, w, lane, in, NULL, true,

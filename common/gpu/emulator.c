@@ -255,12 +255,9 @@ static EmulatorDevice device_like(const GpuProfile *profile) {
 Gpu *emulator_gpu_open(const char *name, GpuError *error) {
     const GpuProfile *profile = gpu_profile_find(name);
     if (!profile) {
-        char known[512] = "";
-        for (int i = 0; i < gpu_profile_count; i++) {
-            size_t used = strlen(known);
-            snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", gpu_profiles[i].name);
-        }
-        gpu_fail(error, false, "no device profile is called %.100s; there are: %s", name, known);
+        char why[700];
+        gpu_profile_refuse(name, why, sizeof why);
+        gpu_fail(error, false, "%s", why);
         return NULL;
     }
     EmulatorDevice device = device_like(profile);

@@ -6,6 +6,7 @@
 #include "profiles.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #define GIB(count) ((size_t)(count) << 30)
@@ -128,4 +129,13 @@ const GpuProfile *gpu_profile_find(const char *name) {
         }
     }
     return NULL;
+}
+
+void gpu_profile_refuse(const char *name, char *why, size_t why_bytes) {
+    char known[512] = "";
+    for (int i = 0; i < gpu_profile_count; i++) {
+        const size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", gpu_profiles[i].name);
+    }
+    snprintf(why, why_bytes, "no device profile is called %.100s; there are: %s", name, known);
 }

@@ -22,5 +22,7 @@ void gpu_profile_model(const GpuProfile *profile, ModelDevice *device);
 // By its name or full name, without regard to case, spaces, '-' and '_' ("rtx5090", "rtx-5090",
 // "NVIDIA GeForce RTX 5090"); NULL is the H200. NULL when there is none.
 const GpuProfile *gpu_profile_find(const char *name);
+// Why there is none of that name, and which there are.
+void gpu_profile_refuse(const char *name, char *why, size_t why_bytes);
 
 #endif

@@ -31,10 +31,11 @@ from .judgement import Judgement, JudgeSettings
 from .progress import Hear
 from .references import prepare_reference
 from .roster import read_roster
-from .running import Engine, Task
+from .running import Done, Engine, Task
 from .sandbox import unavailable
 from .submission import Submission, printable
 
+_FEW = 3  # kernels that are INFRA are judged a second time, where they are few
 _Given = TypeVar("_Given")
 _Made = TypeVar("_Made")
 
@@ -194,14 +195,30 @@ class Batch:
             self.hear.step()
         for key in set(same) & set(known):
             self.settle(same[key], known[key], done)
+        ill = []
+        with contextlib.closing(self.run_engine(waiting)) as results:
+            for result in results:
+                if result.judgement.verdict == "INFRA" and not self.engine.is_elsewhere:
+                    ill.append(result)
+                else:
+                    self.settle(same[result.task.key], result.judgement, done, but=result.task)
+        if len(ill) <= max(
+            _FEW, len(waiting) // 10
+        ):  # what passes by: a full table of processes, a busy disk
+            ill = list(self.run_engine([result.task for result in ill]))
+        for result in ill:
+            self.settle(same[result.task.key], result.judgement, done, but=result.task)
+        return done
+
+    def run_engine(self, tasks: Sequence[Task]) -> Generator[Done, None, None]:
+        """What becomes of each. Closing it ends what runs; forgotten, an engine would run on for a while."""
         with contextlib.ExitStack() as resources:
-            results = self.engine.run(waiting)
-            if isinstance(results, Generator):  # an interruption ends it now, not when it is forgotten
+            results = self.engine.run(tasks)
+            if isinstance(results, Generator):
                 resources.enter_context(contextlib.closing(results))
             for result in results:
                 self.peak_bytes = max(self.peak_bytes, result.judgement.peak_bytes)
-                self.settle(same[result.task.key], result.judgement, done, but=result.task)
-        return done
+                yield result
 
     def settle(
         self,
@@ -213,7 +230,8 @@ class Batch:
         """Gives one judgement to all kernels that are the same; the engine has kept that of `but`."""
         for task in alike:
             if task is not but and judgement.verdict != "INFRA":
-                write_entry(task, judgement)
+                with contextlib.suppress(OSError):  # it is judged all the same, and once more the next time
+                    write_entry(task, judgement)
             done[task.student, task.chapter] = judgement
             self.judged += 1
             self.hear.step()

@@ -8,6 +8,7 @@ a width out of what came of them, and screen.py shows it and listens to the keys
 from ..building import build_programs
 from ..errors import MachineError
 from ..grading import Options, cores
+from ..options import check_profile
 from ..workbook import Chapter, Workbook
 
 
@@ -21,6 +22,7 @@ def watch(workbook: Workbook, chapters: list[Chapter], options: Options, *, begi
     except ImportError as error:
         raise MachineError(f"the Python package {error.name} is missing; see make doctor") from None
     unbuilt = build_programs(workbook, chapters, jobs=cores())
+    check_profile(workbook, options.profile)
     if begin_with.name in unbuilt:
         raise MachineError(f"./{begin_with.name} could not be built: {unbuilt[begin_with.name]}")
     return guard.run(lambda: screen.run(workbook, chapters, options, begin_with))

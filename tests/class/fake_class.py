@@ -4,6 +4,7 @@
 
 // WRONG 0.05    the verdict, and for how many seconds judging lasts
 // CRASH         the judge itself breaks
+// ONCE          INFRA the first time, PASS from then on
 """
 
 import json
@@ -55,6 +56,10 @@ def judge(
         raise KeyboardInterrupt
     if verdict == "CRASH":
         raise ZeroDivisionError("the judge is broken")
+    once = work.parent.parent.parent / "once"
+    if verdict == "ONCE":
+        verdict = "PASS" if once.exists() else "INFRA"
+        once.touch()
     if verdict == "INFRA":
         return infra_judgement(chapter.name, "the machine is ill", "")
     document = DOCUMENTS[verdict] | {"chapter": chapter.name, "times": {"run_seconds": time.monotonic()}}

@@ -1,0 +1,19 @@
+// VERDICT: WRONG
+// MISTAKE: adds-the-index - adds the number of the element in place of the element
+// DIAGNOSIS: index-for-the-element
+#include "warpbook.cuh"
+
+LAUNCH(sum_single) {
+    launch->grid = 1;
+    launch->block = 1;
+}
+
+__global__ void sum_single(const float *in, float *partial, int n) {
+    float sum = 0.0f;
+
+    for (int i = 0; i < n; i++) {
+        sum += i;
+    }
+
+    partial[0] = sum;
+}
