@@ -178,7 +178,8 @@ def test_targets_that_documents_name_exist() -> None:
     for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "chapters").glob("*/*.md")]:
         for target in re.findall(r"`make ([a-z][a-zA-Z0-9-]*)", path.read_text()):
             if not re.match(
-                r"(ch|hint-ch|show-ch|skip-ch|resume-ch|reset-ch|program-ch|try-ch|predict-ch|completion-|help-)", target
+                r"(ch|hint-ch|show-ch|skip-ch|resume-ch|reset-ch|program-ch|try-ch|predict-ch|completion-|help-)",
+                target,
             ):
                 assert target in known, f"{path.relative_to(ROOT)}: make {target}"
 

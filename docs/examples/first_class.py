@@ -43,7 +43,9 @@ def main(folder: Path) -> None:
         "ch02": experiment("ch02", "chunk"),
         "ch04": experiment("ch04", "early_return"),
     })  # fmt: skip
-    hand_in(folder, "chen", {"ch01": solved("ch01"), "ch02": solved("ch02").replace("sum = 0.0f;", "sum = 0.0f")})
+    hand_in(
+        folder, "chen", {"ch01": solved("ch01"), "ch02": solved("ch02").replace("sum = 0.0f;", "sum = 0.0f")}
+    )
     hand_in(folder, "eve", {
         "ch01": '#include "/etc/passwd"\n' + skeleton("ch01"),
         "ch04": re.sub(r"\bsum\b", "mine", solved("ch04")),
