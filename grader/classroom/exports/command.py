@@ -46,7 +46,7 @@ def exports(
             print(f"{place}" + (f": {count} files" if count > 1 else ""))
     if missing:
         print(
-            f"warpbook: not judged whole, so without a score: {', '.join(missing)}; make class again",
+            f"warpbook: no score, not judged whole: {', '.join(missing)}; make class again",
             file=sys.stderr,
         )
     return PASSED
