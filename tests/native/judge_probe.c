@@ -107,8 +107,10 @@ static void sum(const GpuLaunch *launch, EmulatorResult *result, Finding *findin
     if (probe("writes_input") && n == 33) *(float *)(uintptr_t)&in[7] = 3;
     if (probe("crash") && n == 33) raise(SIGKILL);
     if (probe("always_crash")) raise(SIGKILL);
-    // O_EXCL: of several workers that reach this size together exactly one makes the file, and only that one ends.
-    if (probe("crash_once") && n == 33 && open("crashed", O_CREAT | O_EXCL | O_WRONLY, 0600) >= 0) raise(SIGKILL);
+    // O_EXCL: of several workers that reach this size together exactly one makes the file, and only that one
+    // ends.
+    if (probe("crash_once") && n == 33 && open("crashed", O_CREAT | O_EXCL | O_WRONLY, 0600) >= 0)
+        raise(SIGKILL);
     if (probe("exit")) exit(0);
     static int runs; // in this runner
     runs++;
