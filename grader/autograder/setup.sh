@@ -26,7 +26,7 @@ if [ ${#missing[@]} -gt 0 ]; then
     find_python
 fi
 
-# ---- From PyPI, each file against its hash; and the programs, built for any machine of this kind ---------------
+# ---- Python packages, each file against its hash; and the programs, built for any machine of this kind --------
 options=("PYTHON=$python" "CC_NATIVE=" "JOBS=$(nproc)")
 if "$python" -c 'import grader.autograder.one' 2>/dev/null; then
     options+=("VENV=")

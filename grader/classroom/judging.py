@@ -183,6 +183,9 @@ class _Run:
             self.blame_the_machine(done.ended)
         if record["verdict"] == "INFRA":
             raise _OverError("INFRA", record["message"])
+        if record["verdict"] == "BUILD" and "File size limit exceeded" in record["message"]:
+            most = stage.limits().file_bytes // stages.MIB
+            raise _OverError("BUILD", f"compiling it takes a file of more than {most} MiB")
         if record["verdict"] == "PASS":
             (self.built / "kernel.ptx").write_bytes(ptx)
         (self.built / "build.json").write_text(json.dumps(record), "utf-8")
