@@ -12,6 +12,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -35,6 +36,7 @@ class Drill:
     seconds: float = 0.0
     peak_bytes: int = 0  # of all processes together, pages that they share counted once
     kernels: int = 0
+    killed: int = 0  # runs that SIGKILL ended
 
 
 def snapshot(folder: Path) -> dict[str, str]:
@@ -131,20 +133,29 @@ def drill(
     environment = os.environ | {"HOME": str(home), "TMPDIR": str(temporary), "PYTHONDONTWRITEBYTECODE": "1"}
     done = Drill()
     begun = time.monotonic()
-    for kill in [*[True] * kills, False]:
+    longest = 3 + 1.5 * students / max(1, kills)  # seconds, so that the kills spread over all of the work
+    while True:
+        started = time.monotonic()
         process = subprocess.Popen(command, cwd=ROOT, env=environment)
         watch = Watch(process.pid)
         watch.start()
-        if kill:
+        is_last = done.killed == kills
+        if not is_last:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(random.uniform(0, 8 + students / kills))
+                process.wait(random.uniform(0, longest))
             process.kill()
         status = process.wait()
+        if status == -signal.SIGKILL:
+            done.killed += 1
+        elif not is_last:  # it was over before; the next kill has to come sooner
+            longest = min(longest, time.monotonic() - started)
         watch.ended.set()
         watch.join()
         done.peak_bytes = max(done.peak_bytes, watch.peak)
         if left := living(os.getpid()):
             done.problems.append(f"processes are left: {left}")
+        if is_last:
+            break
     done.seconds = time.monotonic() - begun
     if status != 0:
         done.problems.append(f"the command ended with status {status}")
@@ -213,7 +224,9 @@ def main() -> int:
     print(
         f"{options.students} students, {done.kernels} kernels of {CHAPTERS[0]} to {CHAPTERS[-1]}: "
         f"{done.seconds:.0f} s on {len(os.sched_getaffinity(0))} cores, "
-        f"{done.peak_bytes / 2**20:.0f} MiB at most, {len(done.problems)} problems"
+        f"{done.peak_bytes / 2**20:.0f} MiB at most, "
+        + (f"{done.killed} times ended by SIGKILL, " if done.killed else "")
+        + f"{len(done.problems)} problems"
     )
     return bool(done.problems)
 
