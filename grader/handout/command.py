@@ -33,7 +33,6 @@ def handout(
         print_json({"schema": "warpbook/handout/1", **document})
     else:
         shown = path.relative_to(workbook.root) if path.is_relative_to(workbook.root) else path
-        print(
-            f"{shown}: {files} files, {size / 1e6:.1f} MB, {len(chosen)} chapters, no line of a solution in it"
-        )
+        listed = ", ".join(chapter.name for chapter in chosen)
+        print(f"{shown}: {listed}; no line of a solution is in it")
     return PASSED
