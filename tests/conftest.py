@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -12,6 +13,10 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # Under SANITIZE=1 this interpreter was started with ASan's runtime; what it starts needs none of that.
 os.environ.pop("LD_PRELOAD", None)
+# A shell without job control starts what it puts into the background with Ctrl-C ignored, and that is handed on to
+# the programs whose Ctrl-C is tested.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

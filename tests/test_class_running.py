@@ -222,7 +222,7 @@ def test_one_that_breaks_stops_nobody(small: Class) -> None:
     assert students["ada"]["score"]["earned"] is not None
     small.hand_in("cy", ch01="PASS")
     small.grade()
-    assert [line.split()[:2] for line in small.judged()[-3:]] == [
+    assert sorted(line.split()[:2] for line in small.judged()[-3:]) == [
         ["cy", "ch01"],
         ["cy", "ch03"],
         ["cy", "ch03"],

@@ -399,7 +399,7 @@ def test_command(tmp_path: Path) -> None:
     done = run(CLASS.parent, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     assert f"{tmp_path}/out/gradescope: 6 files" in done.stdout
-    assert "without a score: Leonardo of Pisa; make class again" in done.stderr
+    assert "no score, not judged whole: Leonardo of Pisa; make class again" in done.stderr
     written = {path.relative_to(tmp_path / "out").parts[0] for path in (tmp_path / "out").rglob("*.*")}
     assert written == {
         "gradescope", "autolab", "classroom50", "check50", "junit.xml", "canvas.csv", "moodle.csv", "nbgrader",
