@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench.shape import LaunchShape
+
 i32, u32, i64, u64 = ctypes.c_int32, ctypes.c_uint32, ctypes.c_int64, ctypes.c_uint64
 f32, f64 = ctypes.c_float, ctypes.c_double
 POISON = 0xFFFFFFFF  # a NaN as a float, two NaN as bfloat16
@@ -65,25 +67,6 @@ class Function:
     shared_bytes: int  # static, a block
     local_bytes: int  # a thread
     max_threads: int  # in a block
-
-
-@dataclass(frozen=True)
-class LaunchShape:
-    """What stands between <<< and >>>."""
-
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    shared: int = 0  # bytes of dynamic shared memory a block
-
-    @property
-    def blocks(self) -> int:
-        """Of the whole grid."""
-        return self.grid[0] * self.grid[1] * self.grid[2]
-
-    @property
-    def block_threads(self) -> int:
-        """In a block."""
-        return self.block[0] * self.block[1] * self.block[2]
 
 
 class _ShapeImage(ctypes.Structure):

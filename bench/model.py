@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bench.emulated import library
+from bench.emulator_library import library
 from bench.record import RECORDS
 from bench.table import Kernel
 from bench.tracing import Point, Tracer

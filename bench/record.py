@@ -27,7 +27,8 @@ from typing import Any
 from bench.compiling import CompileError, compile_all, entry_named, ptxas_figures, tool
 from bench.gpu import Device, Function, GpuError, i32, i64, u32, u64
 from bench.ncu import count_launches
-from bench.table import ROOT, SIZES, TERMS, Kernel, Pass, Shape, TableError, read_table
+from bench.shape import LaunchShape
+from bench.table import ROOT, SIZES, TERMS, Kernel, Pass, TableError, read_table
 
 VARIANTS = ROOT / "bench" / "variants"
 RECORDS = ROOT / "bench" / "records"
@@ -96,10 +97,10 @@ class Bench:
         device.write(self.buffers["figures"], b"".join(x.to_bytes(4, "little") for x in told))
         self.begin, self.end = device.event(), device.event()
 
-    def shapes(self, kernel: Kernel, n: int) -> list[Shape]:
+    def shapes(self, kernel: Kernel, n: int) -> list[LaunchShape]:
         """The shape of every pass at n; runs the LAUNCH kernels where the file has them."""
 
-        def ask(name: str, count: int) -> Shape:
+        def ask(name: str, count: int) -> LaunchShape:
             function = self.function(kernel.source, f"launch_{name}")
             shape = self.buffers["shape"]
             self.device.fill(shape, 0, 256)
@@ -110,7 +111,7 @@ class Bench:
             raw = self.device.read(shape, 56)
             told = [int.from_bytes(raw[8 * i : 8 * i + 8], "little", signed=True) for i in range(7)]
             grid, block = (tuple(max(1, x) for x in told[i : i + 3]) for i in (0, 3))
-            return Shape(grid, block, told[6])  # type: ignore[arg-type]
+            return LaunchShape(grid, block, told[6])  # type: ignore[arg-type]
 
         return kernel.ask_shapes(n, self.device.figures["sm_count"], ask)
 
@@ -154,7 +155,7 @@ class Prepared:
         if kernel.element_bytes * self.outputs > bench.bytes_of["out"]:
             raise TableError(f"{kernel.name}: {self.outputs} outputs are more than the buffer holds")
 
-    def _arguments(self, each: Pass, before: Shape | None) -> tuple[Any, ...]:
+    def _arguments(self, each: Pass, before: LaunchShape | None) -> tuple[Any, ...]:
         integers = self.kernel.integers(self.told, before)
 
         def made(name: str) -> Any:

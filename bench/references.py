@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .gpu import POISON, Device, Launch, LaunchShape, i32, u64
+from .gpu import POISON, Device, Launch, i32, u64
 from .peers import MissingError
+from .shape import LaunchShape
 from .table import ROOT
 
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench.shape import LaunchShape
+
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = Path(__file__).resolve().parent / "variants" / "variants.toml"
 SIZES = tuple(2**k for k in range(16, 31, 2))
@@ -31,30 +33,6 @@ KEYS = {
 
 class TableError(Exception):
     """An entry of the table that makes no sense."""
-
-
-@dataclass(frozen=True)
-class Shape:
-    """What stands between <<< and >>>."""
-
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    shared: int
-
-    @property
-    def blocks(self) -> int:
-        """In the grid."""
-        return self.grid[0] * self.grid[1] * self.grid[2]
-
-    @property
-    def block_threads(self) -> int:
-        """In a block."""
-        return self.block[0] * self.block[1] * self.block[2]
-
-    @property
-    def threads(self) -> int:
-        """In the grid."""
-        return self.blocks * self.block_threads
 
 
 @dataclass(frozen=True)
@@ -99,7 +77,7 @@ class Kernel:
         """Whether the file's LAUNCH kernels tell the shape."""
         return self.grid_rule == "launch"
 
-    def shape(self, n: int, sm_count: int) -> Shape:
+    def shape(self, n: int, sm_count: int) -> LaunchShape:
         """The shape at n, where the table tells it."""
         threads = self.block[0] * self.block[1]
         value = self.grid_value
@@ -112,9 +90,9 @@ class Kernel:
         else:
             side = side_of(n)
             grid = (-(-side // value[0]), -(-side // value[1]))
-        return Shape((*grid, 1), self.block, self.shared)
+        return LaunchShape((*grid, 1), self.block, self.shared)
 
-    def output_count(self, n: int, shape: Shape) -> int:
+    def output_count(self, n: int, shape: LaunchShape) -> int:
         """Elements of `out` after the last pass, whose shape this is."""
         counts = {
             "blocks": shape.blocks,
@@ -138,18 +116,18 @@ class Kernel:
         """Rows and columns that n elements make."""
         return (side_of(n), side_of(n)) if self.check == "transpose" else (n // COLUMNS, COLUMNS)
 
-    def ask_shapes(self, n: int, sm_count: int, ask: Callable[[str, int], Shape]) -> list[Shape]:
+    def ask_shapes(self, n: int, sm_count: int, ask: Callable[[str, int], LaunchShape]) -> list[LaunchShape]:
         """The shape of every pass; `ask` runs the LAUNCH kernel of a name with an n.
 
         The second pass works on what the first one left, one element a block.
         """
-        shapes: list[Shape] = []
+        shapes: list[LaunchShape] = []
         for each in self.passes:
             count = shapes[-1].blocks if shapes else n
             shapes.append(ask(each.kernel, count) if self.asks_launch else self.shape(n, sm_count))
         return shapes
 
-    def integers(self, n: int, before: Shape | None) -> dict[str, int]:
+    def integers(self, n: int, before: LaunchShape | None) -> dict[str, int]:
         """What the integer arguments of a pass are; `before` is the shape of the pass before it."""
         rows, columns = self.matrix(n)
         return {

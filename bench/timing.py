@@ -20,7 +20,8 @@ from typing import Any
 
 from . import stats
 from .clocks import Clocks
-from .gpu import Device, Launch, LaunchShape, i64, u32, u64
+from .gpu import Device, Launch, i64, u32, u64
+from .shape import LaunchShape
 
 LEAST_DELAY = 60e-6
 LONGEST_DELAY = 4e-3

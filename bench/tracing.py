@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from bench.compiling import compile_one, reads_register
-from bench.emulated import EmulatedDevice, ModelWork, library
+from bench.emulated import EmulatedDevice
+from bench.emulator_library import ModelWork, library
 from bench.gpu import i32
 from bench.record import Bench, Prepared
-from bench.table import Kernel, Shape, TableError
+from bench.shape import LaunchShape
+from bench.table import Kernel, TableError
 
 LEAST_BUFFER = 1 << 22  # elements
 MOST_THREADS = 1 << 14  # of a smaller grid that stands for one with two dimensions
@@ -53,7 +55,7 @@ class Tracer:
         self._device.close()
 
     def _run(
-        self, prepared: Prepared, index: int, shape: Shape, grid: tuple[int, ...], registers: int
+        self, prepared: Prepared, index: int, shape: LaunchShape, grid: tuple[int, ...], registers: int
     ) -> ModelWork:
         prepared.reset()
         self._device.tracing, self._device.work = True, []
@@ -76,12 +78,12 @@ class Tracer:
         return Point(kernel, n, seconds, tuple(told), tuple(works))
 
     def _whole(
-        self, kernel: Kernel, index: int, shape: Shape, size: float, n: int, registers: int
+        self, kernel: Kernel, index: int, shape: LaunchShape, size: float, n: int, registers: int
     ) -> ModelWork:
         runs, works = (_Run * 2)(), (ModelWork * 2)()
         if index > 0:  # the passes behind the first are small: as they are
             prepared = Prepared(self._bench, kernel, 1 << 16)
-            integers = kernel.integers(n, Shape((int(size), 1, 1), (1, 1, 1), 0))
+            integers = kernel.integers(n, LaunchShape((int(size), 1, 1), (1, 1, 1), 0))
             arguments = [
                 i32(integers[name]) if name in integers else value
                 for name, value in zip(kernel.passes[index].args, prepared.arguments[index], strict=True)

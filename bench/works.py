@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import stats
-from .gpu import POISON, Device, GpuError, Launch, LaunchShape, i32, i64, u32, u64
+from .gpu import POISON, Device, GpuError, Launch, i32, i64, u32, u64
 from .peers import Library, MissingError, Torch, Triton, one_line
 from .references import REFERENCES, Prepared, Problem, Reference, Solutions
+from .shape import LaunchShape
 from .timing import Contender, Effort, Timer
 
 CLOSE = 1e-4  # of the sum itself: what the rounding of any sensible order of additions stays far below

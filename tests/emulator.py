@@ -1,4 +1,4 @@
-"""A ctypes binding of libemulator.so: the emulator as tests want it.
+"""The emulator as tests want it.
 
     with Emulator() as e:
         e.load(path_or_text)
@@ -7,16 +7,14 @@
         assert not result.findings
         out.read(np.float32)
 
-The structures mirror common/emulator/emulator.h; native/layout_probe.c prints what the C compiler makes of
-that header, and `check_layout` compares.
+The structures are those of bench/emulator_library.py; native/layout_probe.c prints what the C compiler makes of
+them, and `check_layout` compares.
 """
 
 from __future__ import annotations
 
 import ctypes as c
-import functools
 import json
-import os
 import struct
 import subprocess
 from collections.abc import Sequence
@@ -27,6 +25,23 @@ from typing import Self
 
 import numpy as np
 from native_build import ROOT, build
+
+from bench.emulator_library import (
+    COUNTERS,
+    LIBRARY_NAMED,
+    CCounters,
+    CDevice,
+    CError,
+    CFinding,
+    CKernelInfo,
+    CLaunch,
+    CLine,
+    CPlace,
+    CResult,
+    ModelTime,
+    ModelWork,
+    library,
+)
 
 STATUS = ["OK", "BAD_PTX", "UNSUPPORTED", "NO_MEMORY", "BAD_ARGUMENT"]
 FINDINGS = [
@@ -54,137 +69,6 @@ FINDINGS = [
 ]
 MEMORY, INIT, RACE, SYNC = 1, 2, 4, 8
 ALL_CHECKS = 15
-COUNTERS = [
-    *("instructions", "thread_instructions"),
-    *("global_ld_requests", "global_ld_sectors", "global_ld_bytes"),
-    *("global_st_requests", "global_st_sectors", "global_st_bytes"),
-    *("global_red_requests", "global_red_sectors", "global_atom_requests", "global_atom_sectors"),
-    *("shared_ld", "shared_st", "shared_atom"),
-    *("shared_ld_wavefronts", "shared_st_wavefronts", "shared_atom_wavefronts"),
-    *("shared_ld_conflicts", "shared_st_conflicts"),
-    *("local_ld_requests", "local_ld_sectors", "local_st_requests", "local_st_sectors"),
-    *("const_ld", "branches", "branch_divergent", "barriers", "warp_barriers"),
-    *("shuffles", "votes", "matches", "reductions", "fences", "atomic_max_lanes", "float_ops"),
-]
-
-
-# ---- The structures of emulator.h ------------------------------------------------------------------------------
-class CError(c.Structure):
-    _fields_ = [
-        ("status", c.c_int),
-        ("line", c.c_int),
-        ("column", c.c_int),
-        ("file", c.c_char * 256),
-        ("source_line", c.c_int),
-        ("message", c.c_char * 2048),
-    ]
-
-
-class CPlace(c.Structure):
-    _fields_ = [("file", c.c_char * 256), ("line", c.c_int), ("column", c.c_int), ("ptx_line", c.c_int)]
-
-
-class CFinding(c.Structure):
-    _fields_ = [
-        ("kind", c.c_int),
-        ("fatal", c.c_bool),
-        ("place", CPlace),
-        ("other_place", CPlace),
-        ("block", c.c_uint * 3),
-        ("thread", c.c_uint * 3),
-        ("other_thread", c.c_uint * 3),
-        ("other_block", c.c_uint * 3),
-        ("warp", c.c_int),
-        ("lane", c.c_int),
-        ("address", c.c_uint64),
-        ("bytes", c.c_uint),
-        ("is_store", c.c_bool),
-        ("is_atomic", c.c_bool),
-        ("object", c.c_char * 128),
-        ("index", c.c_int64),
-        ("object_bytes", c.c_uint64),
-        ("count", c.c_uint64),
-        ("message", c.c_char * 1024),
-    ]
-
-
-class CCounters(c.Structure):
-    _fields_ = [(name, c.c_uint64) for name in COUNTERS]
-
-
-class CLine(c.Structure):
-    _fields_ = [("place", CPlace), ("counters", CCounters)]
-
-
-class CDevice(c.Structure):
-    _fields_ = [
-        ("name", c.c_char * 64),
-        *((name, c.c_int) for name in ("compute_major", "compute_minor", "sm_count")),
-        *((name, c.c_int) for name in ("max_threads_per_block", "max_threads_per_sm", "max_blocks_per_sm")),
-        *((name, c.c_int) for name in ("registers_per_sm", "registers_per_block", "registers_per_thread")),
-        *((name, c.c_int) for name in ("shared_per_sm", "shared_per_block", "shared_per_block_optin")),
-        ("shared_reserved_per_block", c.c_int),
-        ("max_grid", c.c_uint32 * 3),
-        ("max_block", c.c_uint32 * 3),
-        ("clock_khz", c.c_int),
-        ("global_bytes", c.c_size_t),
-    ]
-
-
-class CParameter(c.Structure):
-    _fields_ = [("offset", c.c_size_t), ("bytes", c.c_size_t), ("align", c.c_size_t)]
-
-
-class CKernelInfo(c.Structure):
-    _fields_ = [
-        ("name", c.c_char * 256),
-        ("parameter_count", c.c_int),
-        ("parameters", CParameter * 64),
-        ("parameter_bytes", c.c_size_t),
-        ("static_shared", c.c_size_t),
-        ("required_threads", c.c_int * 3),
-        ("max_threads", c.c_int * 3),
-    ]
-
-
-class CLaunch(c.Structure):
-    _fields_ = [
-        ("grid", c.c_uint32 * 3),
-        ("block", c.c_uint32 * 3),
-        ("dynamic_shared", c.c_uint32),
-        ("arguments", c.c_char_p),
-        ("argument_bytes", c.c_size_t),
-        ("checks", c.c_uint),
-        ("count", c.c_bool),
-        ("trace", c.c_bool),
-        ("flush_float_atomics", c.c_bool),
-        ("schedule", c.c_uint64),
-        ("max_steps", c.c_uint64),
-        ("max_output", c.c_size_t),
-        ("max_findings", c.c_int),
-        ("cancel", c.c_void_p),
-        ("xray_bytes", c.c_size_t),
-    ]
-
-
-class CResult(c.Structure):
-    _fields_ = [
-        ("completed", c.c_bool),
-        ("finding_count", c.c_int),
-        ("findings", c.POINTER(CFinding)),
-        ("findings_total", c.c_uint64),
-        ("counters", CCounters),
-        ("line_count", c.c_int),
-        ("lines", c.POINTER(CLine)),
-        ("lane_instructions", c.c_uint64),
-        ("seconds", c.c_double),
-        ("output", c.POINTER(c.c_char)),
-        ("output_bytes", c.c_size_t),
-        ("work", c.c_void_p),
-        ("xray", c.c_void_p),
-        ("xray_bytes", c.c_size_t),
-    ]
-
 
 MIRRORED: dict[str, type[c.Structure]] = {
     "EmulatorError": CError,
@@ -196,6 +80,8 @@ MIRRORED: dict[str, type[c.Structure]] = {
     "EmulatorKernelInfo": CKernelInfo,
     "EmulatorLaunch": CLaunch,
     "EmulatorResult": CResult,
+    "ModelTime": ModelTime,
+    "ModelWork": ModelWork,
 }
 
 
@@ -210,47 +96,14 @@ def check_layout(folder: Path) -> None:
         mirror = MIRRORED[name]
         offsets = {"sizeof": c.sizeof(mirror)}
         offsets |= {member: getattr(mirror, member).offset for member in members if member != "sizeof"}
-        assert offsets == members, f"{name} in emulator.py is not {name} in emulator.h"
+        assert offsets == members, f"{name} in bench/emulator_library.py is not {name} in the header"
     assert set(told) == set(MIRRORED)
 
 
-# ---- The library -----------------------------------------------------------------------------------------------
-# Another build of libemulator.so than the workbook's own: with sanitizers, or of a copy of the checkout.
-LIBRARY_NAMED = os.environ.get("WARPBOOK_EMULATOR_LIBRARY")
 # The command, which lies in bin/ beside lib/, or next to a library so named.
 COMMAND = Path(LIBRARY_NAMED).parent / "emulate" if LIBRARY_NAMED else ROOT / "build" / "bin" / "emulate"
 if LIBRARY_NAMED and not COMMAND.exists():
     COMMAND = Path(LIBRARY_NAMED).parents[1] / "bin" / "emulate"
-
-
-@functools.cache
-def library() -> c.CDLL:
-    """libemulator.so."""
-    lib = c.CDLL(LIBRARY_NAMED or str(ROOT / "build" / "lib" / "libemulator.so"))
-    emulator, error = c.c_void_p, c.POINTER(CError)
-    for name, result, arguments in [
-        ("open", c.c_void_p, [c.POINTER(CDevice)]),
-        ("close", None, [emulator]),
-        ("allocate", c.c_uint64, [emulator, c.c_size_t, c.c_uint, c.c_char_p, error]),
-        ("free", c.c_bool, [emulator, c.c_uint64, error]),
-        ("write", c.c_bool, [emulator, c.c_uint64, c.c_char_p, c.c_size_t, error]),
-        ("read", c.c_bool, [emulator, c.c_void_p, c.c_uint64, c.c_size_t, error]),
-        ("fill", c.c_bool, [emulator, c.c_uint64, c.c_uint32, c.c_size_t, c.c_bool, error]),
-        ("set_read_only", c.c_bool, [emulator, c.c_uint64, c.c_bool, error]),
-        ("load", c.c_bool, [emulator, c.c_char_p, c.c_size_t, c.c_char_p, error]),
-        ("find_kernel", c.c_void_p, [emulator, c.c_char_p]),
-        ("kernel_count", c.c_int, [emulator]),
-        ("kernel_at", c.c_void_p, [emulator, c.c_int]),
-        ("kernel_info", None, [c.c_void_p, c.POINTER(CKernelInfo)]),
-        ("set_registers", None, [c.c_void_p, c.c_int]),
-        ("reset_variables", None, [emulator]),
-        ("variables_changed", c.c_bool, [emulator, c.c_char_p]),
-        ("launch", c.c_bool, [emulator, c.c_void_p, c.POINTER(CLaunch), c.POINTER(CResult), error]),
-        ("result_free", None, [c.POINTER(CResult)]),
-    ]:
-        function = getattr(lib, f"emulator_{name}")
-        function.restype, function.argtypes = result, arguments
-    return lib
 
 
 class EmulatorError(Exception):

@@ -1,6 +1,7 @@
 """A kernel's way through its two stages: without a sandbox, and whatever comes out of one."""
 
 import os
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from classroom import HOSTILE, LIMITS, MIB, RIGHT_KERNEL, Classroom, marked, nee
 
 from grader.classroom import judging, sandbox, stages
 from grader.classroom.judgement import JudgeSettings
+from grader.doctor import find_nvcc
 from grader.errors import MachineError
 from grader.workbook import Workbook
 
@@ -18,6 +20,23 @@ from grader.workbook import Workbook
 def room(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Classroom:
     monkeypatch.setenv("CANARY_VARIABLE", "CANARY-variable")
     return Classroom(tmp_path, Workbook(built))
+
+
+@needs_bubblewrap
+def test_compilers_may_be_scripts_that_call_them(
+    room: Classroom, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As distributions install nvcc, and caches of compilations a C compiler: the sandbox has what they call."""
+    (tmp_path / "bin").mkdir()
+    nvcc = find_nvcc(room.workbook.root)
+    assert nvcc
+    for name, program in {"nvcc": nvcc, "gcc": shutil.which("gcc"), "g++": shutil.which("g++")}.items():
+        if program:
+            (tmp_path / "bin" / name).write_text(f'#!/bin/sh\nexec {program} "$@"\n')
+            (tmp_path / "bin" / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    assert find_nvcc(room.workbook.root) == tmp_path / "bin" / "nvcc"
+    assert room.judge(room.kernel(RIGHT_KERNEL)).verdict == "PASS"
 
 
 # ---- Where there is no sandbox -------------------------------------------------------------------------------

@@ -17,7 +17,8 @@ import pytest
 
 from bench import model_report
 from bench.compiling import compile_one, entry_named, ptxas_figures
-from bench.emulated import EmulatedDevice, ModelWork, library
+from bench.emulated import EmulatedDevice
+from bench.emulator_library import ModelWork, library
 from bench.gpu import i32, u64
 from bench.model import BOUNDS, Estimate, ModelDevice, device_of, errors, fit, read_record
 from bench.record import Bench, Prepared

@@ -2,9 +2,9 @@
 //
 // It has three stages, one file each:
 //   model_cost.c   what ptxas will make of each PTX instruction: how many issue slots, which pipe, what
-//   latency model_trace.c  while blocks run on the emulator: how long each warp's chain of dependent
-//   operations is, and
-//                  which sectors were touched before, by whom, and how long ago (launch.trace)
+//                  latency
+//   model_trace.c  while blocks run on the emulator: how long each warp's chain of dependent operations is,
+//                  and which sectors were touched before, by whom, and how long ago (launch.trace)
 //   model_time.c   from that, the launch shape and a device: seconds, and what they go to
 // docs/time-model.md explains the terms, and how well they agree with a GPU.
 #ifndef WARPBOOK_MODEL_H
@@ -70,8 +70,7 @@ typedef struct ModelWork {
     double atomic_waits;  // requests whose result is used
 } ModelWork;
 
-// ---- A device
-// ----------------------------------------------------------------------------------------------
+// ---- A device ---------------------------------------------------------------------------------------------
 
 // What the model knows of a device. Cycles are the SM's. How each number was found, and which of them carry
 // over to devices that nobody measured: model_device.c and docs/time-model.md.

@@ -1,7 +1,10 @@
 """What compiling a kernel.cu takes of this machine: the CUDA compiler, the C compiler that it preprocesses with."""
 
+import functools
 import os
+import re
 import shutil
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,10 +39,11 @@ def find_toolchain(workbook: Workbook) -> Toolchain:
         raise MachineError(
             "there is no CUDA compiler (nvcc) on this machine; to fetch NVIDIA's, run: make tools"
         )
-    nvcc = nvcc.resolve()
+    nvcc = _itself(nvcc.resolve())
     environment = {"WARPBOOK_NVCC": str(nvcc)}
     shown = [path for path in _HEADERS if path.is_dir()]
     shown += _parts(nvcc, _CUDA_PARTS, _CUDA_PROGRAMS)
+    shown += [path.resolve() for path in [nvcc.with_name("nvcc.profile")] if path.is_symlink()]
     folders = ["/usr/bin", "/bin"]
     stand_in = workbook.build / "ccbin"
     wanted = os.environ.get("NVCC_CCBIN", "")  # a program, or the folder of one
@@ -47,17 +51,41 @@ def find_toolchain(workbook: Workbook) -> Toolchain:
         environment["NVCC_CCBIN"] = wanted
     beside = f"{wanted}/gcc" if wanted and Path(wanted).is_dir() else wanted
     for name in [beside, *_HOST_COMPILERS]:
-        found = shutil.which(name) if name else None
-        if not found:
-            continue
-        shown += [Path(found), *_parts(Path(found).resolve(), _COMPILER_PARTS, ())]
-        folders.append(str(Path(found).parent))
+        for program in _everywhere(name):
+            shown += [program, *_parts(program.resolve(), _COMPILER_PARTS, ())]
+            folders.append(str(program.parent))
     if (stand_in / "gcc").is_file():  # a script of the shell's
         shown += [Path(found) for name in _SCRIPTED if (found := shutil.which(name))]
     environment["PATH"] = ":".join(dict.fromkeys(folders))
     return Toolchain(
         tuple(dict.fromkeys(shown)), environment, stand_in if (stand_in / "gcc").is_file() else None
     )
+
+
+@functools.cache
+def _itself(nvcc: Path) -> Path:
+    """The compiler's own program where `nvcc` is a script that calls it, as some distributions install one.
+
+    Only nvcc knows: it says the folder that it runs from (_HERE_) before it does anything.
+    """
+    try:
+        done = subprocess.run(
+            [str(nvcc), "--dryrun", "-x", "cu", os.devnull],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=60,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return nvcc  # which the compile stage will say more of
+    here = re.search(r"^#\$ _HERE_=(.+)$", done.stderr, re.MULTILINE)
+    program = Path(here[1], "nvcc").resolve() if here else nvcc
+    return program if program.is_file() else nvcc
+
+
+def _everywhere(name: str) -> list[Path]:
+    """All programs of that name on PATH: the first may be a script or a cache that calls the next."""
+    if os.sep in name:
+        return [Path(found)] if (found := shutil.which(name)) else []
+    folders = os.get_exec_path() if name else []
+    return [Path(found) for folder in folders if (found := shutil.which(name, path=folder))]
 
 
 def _parts(program: Path, folders: tuple[str, ...], beside: tuple[str, ...]) -> list[Path]:

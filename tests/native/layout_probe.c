@@ -1,8 +1,9 @@
-// Prints, as JSON, where the C compiler puts the members of emulator.h's structures: tests/emulator.py
-// mirrors them.
+// Prints, as JSON, where the C compiler puts the members of the structures that bench/emulator_library.py
+// mirrors.
 #include <stdio.h>
 
 #include "emulator/emulator.h"
+#include "emulator/model.h"
 
 #define BEGIN(type) printf("%s\n\"%s\": {\"sizeof\": %zu", separator, #type, sizeof(type)), separator = ","
 #define MEMBER(type, name) printf(", \"%s\": %zu", #name, offsetof(type, name))
@@ -65,6 +66,16 @@ int main(void) {
     MEMBER(EmulatorResult, lines), MEMBER(EmulatorResult, lane_instructions), MEMBER(EmulatorResult, seconds);
     MEMBER(EmulatorResult, output), MEMBER(EmulatorResult, output_bytes), MEMBER(EmulatorResult, work);
     MEMBER(EmulatorResult, xray), MEMBER(EmulatorResult, xray_bytes);
+    END();
+    BEGIN(ModelTime);
+    MEMBER(ModelTime, cycles), MEMBER(ModelTime, l2_trips), MEMBER(ModelTime, dram_trips);
+    END();
+    BEGIN(ModelWork);
+    MEMBER(ModelWork, blocks), MEMBER(ModelWork, block_time), MEMBER(ModelWork, regions);
+    MEMBER(ModelWork, issued), MEMBER(ModelWork, lsu), MEMBER(ModelWork, barriers);
+    MEMBER(ModelWork, load_sectors), MEMBER(ModelWork, store_sectors), MEMBER(ModelWork, local_stores);
+    MEMBER(ModelWork, first), MEMBER(ModelWork, warp_distance), MEMBER(ModelWork, grid_distance);
+    MEMBER(ModelWork, loads_stored), MEMBER(ModelWork, atomic_sectors), MEMBER(ModelWork, atomic_waits);
     END();
     printf("}\n");
     return 0;
