@@ -30,11 +30,12 @@ def test_compilers_may_be_scripts_that_call_them(
     (tmp_path / "bin").mkdir()
     nvcc = find_nvcc(room.workbook.root)
     assert nvcc
+    path = os.environ["PATH"]
     for name, program in {"nvcc": nvcc, "gcc": shutil.which("gcc"), "g++": shutil.which("g++")}.items():
         if program:
-            (tmp_path / "bin" / name).write_text(f'#!/bin/sh\nexec {program} "$@"\n')
+            (tmp_path / "bin" / name).write_text(f'#!/bin/sh\nPATH="{path}" exec "{program}" "$@"\n')
             (tmp_path / "bin" / name).chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{path}")
     assert find_nvcc(room.workbook.root) == tmp_path / "bin" / "nvcc"
     assert room.judge(room.kernel(RIGHT_KERNEL)).verdict == "PASS"
 

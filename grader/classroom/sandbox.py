@@ -55,7 +55,8 @@ def confine(view: View, command: list[str]) -> list[str]:
         words += ["--dev-bind", str(device), str(device)]
     for path in view.system:
         _check(path, view.hidden)
-        words += ["--ro-bind", str(path), str(path)]
+        if not any(path.is_relative_to(folder) for folder in _LIBRARIES):  # where all is shown already
+            words += ["--ro-bind", str(path), str(path)]
     words += ["--dir", str(BOOK)]
     for name, source in sorted(view.book.items()):
         words += (
