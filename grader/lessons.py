@@ -13,7 +13,6 @@ output of commands, which takes seconds, and changes nothing.
 
 import csv
 import re
-import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
@@ -22,7 +21,7 @@ from pathlib import Path
 from . import predict, records
 from .errors import MachineError
 from .markers import MarkerError, Place, fill, places
-from .readme import output_of
+from .shown_output import shown_output
 from .workbook import find_workbook, write_whole
 
 _LANGUAGES = {
@@ -118,24 +117,9 @@ def _count(row: dict[str, str], head: str) -> str:
     return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
 
 
-def compile_images(root: Path, command: str) -> None:
-    """Compiles the experiments and solutions whose images a command names."""
-    for image in re.findall(
-        r"build/(?:experiments/ch\d\d/\w+|(?:solutions|chapters)/ch\d\d)(?=/kernel\.ptx)", command
-    ):
-        parts = image.split("/")
-        if parts[1] == "experiments":
-            source = Path("docs", *parts[1:]).with_suffix(".cu")
-        else:
-            (folder,) = root.glob(f"{parts[1]}/{parts[2]}_*")
-            source = folder.relative_to(root) / "kernel.cu"
-        subprocess.run(["build/bin/compile", source, image, "--quiet"], cwd=root, capture_output=True)
-
-
 def _output(root: Path, argument: str) -> str:
     print(f"  RUN      {argument}", flush=True)
-    compile_images(root, argument)
-    return f"```text\n{output_of(argument, root)}\n```\n"
+    return shown_output(argument, root)
 
 
 KINDS: dict[str, Callable[[Path, str], str]] = {

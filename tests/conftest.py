@@ -13,6 +13,10 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # Under SANITIZE=1 this interpreter was started with ASan's runtime; what it starts needs none of that.
 os.environ.pop("LD_PRELOAD", None)
+# What is printed depends on these; a test of that sets its own.
+os.environ["LC_ALL"] = "C.UTF-8"
+for name in ("PYTHONUNBUFFERED", "PYTHONIOENCODING", "PYTHONUTF8"):
+    os.environ.pop(name, None)
 # A shell without job control starts what it puts into the background with Ctrl-C ignored, and that is handed on to
 # the programs whose Ctrl-C is tested.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:

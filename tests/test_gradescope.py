@@ -24,6 +24,7 @@ from conftest import ROOT
 
 from grader.autograder.bundle import book_members, write_autolab, write_gradescope
 from grader.autograder.one import read_metadata
+from grader.classroom.toolchain import program_of
 from grader.doctor import find_nvcc
 from grader.errors import MachineError
 from grader.handout.leaks import leaks
@@ -270,7 +271,7 @@ def test_from_the_archive_to_the_score(workbook: Workbook, tmp_path: Path) -> No
     nvcc = find_nvcc(ROOT)
     assert nvcc
     hand_in(machine, {"ch04.cu": right})
-    done = machine.run("/autograder/run_autograder", hide=nvcc.resolve())
+    done = machine.run("/autograder/run_autograder", hide=program_of(nvcc))
     assert done.returncode != 0
     assert not (machine.folder / "results" / "results.json").exists()
 

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from grader.readme import FormError, places
+from grader.markers import places
+from grader.readme import newcomers_copy
+from grader.shown_output import compile_images, output_of, steady
 from grader.workbook import find_workbook
 
 CHAPTERS = sorted((ROOT / "chapters").glob("ch[0-9][0-9]_*"))
@@ -147,26 +149,16 @@ def test_runtime_and_tests_agree_on_versions() -> None:
 # ---- Documents -------------------------------------------------------------------------------------------
 
 
-def test_readme_shows_output_in_form() -> None:
-    found = places((ROOT / "README.md").read_text())
-    assert found
-    for place in found:
-        assert place.text.strip(), f"no output of `{place.command}` yet; run make readme"
-        assert "Traceback" not in place.text
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "<!-- output: make -->\n",
-        "<!-- output: make -->\nno block\n<!-- end -->\n",
-        "<!-- end -->\n",
-        "<!-- output: make -->\n```\nx\n```\nmore\n<!-- end -->\n",
-    ],
-)
-def test_readme_markers_out_of_form_are_found(text: str) -> None:
-    with pytest.raises(FormError):
-        places(text)
+def test_readme_shows_todays_output(built: Path) -> None:
+    """But for that of `make grade`, which takes longest and is tested elsewhere."""
+    with newcomers_copy(built) as copy:
+        for place in places((ROOT / "README.md").read_text()):
+            assert place.kind == "output"
+            if place.argument == "make grade":
+                continue
+            compile_images(place.argument, copy)
+            today = output_of(place.argument, copy)
+            assert steady(place.body) == steady(today), f"{place.argument}: run make readme"
 
 
 def test_targets_that_documents_name_exist() -> None:

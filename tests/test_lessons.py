@@ -16,7 +16,7 @@ from grader import lessons, markers, predict, records
 from grader.errors import UsageError
 from grader.experiments import Experiment, experiments, read_experiment
 from grader.lessons import fragment
-from grader.readme import output_of
+from grader.shown_output import compile_images, output_of, steady
 
 LESSONS = sorted((ROOT / "chapters").glob("ch*/README.md"))
 EXPERIMENTS = experiments(ROOT)
@@ -146,17 +146,6 @@ def test_included_code_and_tables_are_in_step() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def still(text: str) -> str:
-    """A page without what differs from one machine or run to another."""
-    text = re.sub(
-        r"( +\d+\.\d\d s| +up to date|^  NVCC .*\n|^  (CC|LINK|AR) .*\n|^kernels: \d+ of \d+\n)",
-        "",
-        text,
-        flags=re.MULTILINE,
-    )
-    return text.strip()
-
-
 # One command of this guide works on what the one before has left.
 TEACHING = ROOT / "docs" / "teaching.md"
 
@@ -178,12 +167,12 @@ def test_shown_output_is_todays(command: str, built: Path) -> None:
         for place in markers.places(path.read_text())
         if place.argument == command
     }
-    lessons.compile_images(built, command)
+    compile_images(command, built)
     today = output_of(command, built)
     for body in shown:
         text = re.fullmatch(r"```text\n(.*)\n```\n", body, re.DOTALL)
         assert text, body
-        assert still(text[1]) == still(today), "run make lessons"
+        assert steady(text[1]) == steady(today), "run make lessons"
         assert max(map(len, text[1].splitlines())) <= 80
 
 
@@ -193,8 +182,8 @@ def test_shown_output_is_todays(command: str, built: Path) -> None:
 def test_the_first_class_goes_as_the_guide_says(built: Path) -> None:
     shutil.rmtree(built / "build" / "first-class", ignore_errors=True)
     for place in markers.places(TEACHING.read_text()):
-        shown = still(place.body.removeprefix("```text\n").removesuffix("```\n"))
-        assert shown == still(output_of(place.argument, built)), f"{place.argument}: run make lessons"
+        today = steady(output_of(place.argument, built))
+        assert steady(place.body) == today, f"{place.argument}: run make lessons"
 
 
 # ---- Experiments -------------------------------------------------------------------------------------------------

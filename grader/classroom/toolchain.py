@@ -39,7 +39,7 @@ def find_toolchain(workbook: Workbook) -> Toolchain:
         raise MachineError(
             "there is no CUDA compiler (nvcc) on this machine; to fetch NVIDIA's, run: make tools"
         )
-    nvcc = _itself(nvcc.resolve())
+    nvcc = program_of(nvcc.resolve())
     environment = {"WARPBOOK_NVCC": str(nvcc)}
     shown = [path for path in _HEADERS if path.is_dir()]
     shown += _parts(nvcc, _CUDA_PARTS, _CUDA_PROGRAMS)
@@ -63,7 +63,7 @@ def find_toolchain(workbook: Workbook) -> Toolchain:
 
 
 @functools.cache
-def _itself(nvcc: Path) -> Path:
+def program_of(nvcc: Path) -> Path:
     """The compiler's own program where `nvcc` is a script that calls it, as some distributions install one.
 
     Only nvcc knows: it says the folder that it runs from (_HERE_) before it does anything.
