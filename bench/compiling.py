@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -91,7 +92,8 @@ def reads_register(ptx: Path, kernel: str, register: str) -> bool:
 
 def ptxas_figures(ptx: Path, architecture: str = "sm_90") -> dict[str, dict[str, int]]:
     """Of every kernel: registers, spilled bytes stored and loaded, bytes of static shared memory."""
-    words = _run([tool("ptxas"), "-v", f"-arch={architecture}", str(ptx), "-o", "/dev/null"])
+    with tempfile.TemporaryDirectory() as folder:  # not /dev/null: ptxas removes its output when it fails
+        words = _run([tool("ptxas"), "-v", f"-arch={architecture}", str(ptx), "-o", f"{folder}/cubin"])
     figures: dict[str, dict[str, int]] = {}
     for part in re.split(r"Compiling entry function '", words)[1:]:
         spills = re.search(r"(\d+) bytes spill stores, (\d+) bytes spill loads", part)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from grader import markers
 from grader.workbook import find_workbook, write_whole
 
 from . import claims, plots
@@ -23,7 +24,6 @@ from .claims import Case
 
 PAGE = Path("docs/benchmarks.md")
 PLOTS = Path("docs/benchmarks")
-_PLACE = re.compile(r"(<!-- bench: (?P<name>[\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _NOTHING = "No GPU has been measured yet: `make bench` on a machine with one fills this in.\n"
 
 
@@ -249,15 +249,18 @@ PLACES: dict[str, Callable[[dict[str, Any]], str]] = {
 
 def fill(page: str, record: dict[str, Any] | None) -> str:
     """The page with its places filled; ReportError when one is lacking, unknown or has no end."""
-    names = [found["name"] for found in _PLACE.finditer(page)]
-    if sorted(names) != sorted(PLACES) or page.count("<!-- bench:") != len(names):
+    try:
+        names = [place.argument for place in markers.places(page) if place.kind == "bench"]
+    except markers.MarkerError as error:
+        raise ReportError(f"{PAGE}: {error}") from None
+    if sorted(names) != sorted(PLACES):
         raise ReportError(f"{PAGE} has the places {', '.join(names)}; there should be {', '.join(PLACES)}")
 
-    def content(found: re.Match[str]) -> str:
-        text = PLACES[found["name"]](record) if record else _NOTHING
-        return f"{found[1]}\n{text}\n{found[3]}"
+    def content(place: markers.Place) -> str:
+        text = PLACES[place.argument](record) if record else _NOTHING
+        return f"\n{text}\n"
 
-    return _PLACE.sub(content, page)
+    return markers.fill(page, content)
 
 
 def write(root: Path) -> None:

@@ -1,6 +1,6 @@
 """How fast the emulator is, and how fast its peers are: `make bench-emulator`.
 
-Two tables go into docs/emulator-speed.md, between its markers: lane-instructions a second of six kernels
+Two tables go into docs/emulator-speed.md, into their place: lane-instructions a second of six kernels
 with checks off and on, and elements a second of one tree reduction beside Oclgrind, PoCL and numba's
 simulator. Everything runs on one core, in turn, several times; the figures are medians.
 
@@ -29,11 +29,12 @@ from rich.table import Table
 
 from .building import clean_environment
 from .errors import NOT_PASSED, PASSED, MachineError
+from .markers import fill, places
 from .options import Json
 from .page import console, print_json
 from .workbook import find_workbook, write_whole
 
-_MARKERS = re.compile(r"(<!-- bench-emulator:begin -->\n).*?(<!-- bench-emulator:end -->)", re.DOTALL)
+_PLACE = "emulator"  # of docs/emulator-speed.md: <!-- bench: emulator -->
 _RAN = re.compile(r"(\d+) lane instructions in [\d.]+ s$")
 _LIMIT = 300.0  # seconds for one run of anything
 _N = 4 << 20
@@ -373,8 +374,8 @@ def bench_emulator_command(
     workbook = find_workbook()
     page = workbook.root / "docs" / "emulator-speed.md"
     text = page.read_text("utf-8")
-    if not _MARKERS.search(text):
-        raise MachineError("docs/emulator-speed.md has lost its bench-emulator markers")
+    if [place.argument for place in places(text)] != [_PLACE]:
+        raise MachineError(f"docs/emulator-speed.md has lost its place <!-- bench: {_PLACE} -->")
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # what is started inherits it
     folder = workbook.build / "bench"
@@ -386,7 +387,7 @@ def bench_emulator_command(
     except subprocess.TimeoutExpired as error:
         raise MachineError(str(error)) from None
     part, ratios = tables(rates, peers)
-    write_whole(page, _MARKERS.sub(lambda match: match[1] + part + match[2], text))
+    write_whole(page, fill(text, lambda _: part))
     missed = _goals(rates, ratios)
     if as_json:
         figures = {" ".join(key): value for key, value in rates.items()}

@@ -1,15 +1,12 @@
-"""Asking make for the programs, and whatever else a result depends on."""
+"""Asking make for the programs, and the environment that everything runs in."""
 
 import contextlib
-import hashlib
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 from .errors import MachineError
 from .processes import Processes
@@ -114,47 +111,3 @@ def _last_words(output: str) -> str:
             if wanted in line:
                 return line.removeprefix("warpbook: ")
     return lines[-1] if lines else "make said nothing"
-
-
-class Hasher:
-    """Content hashes of files, each read once."""
-
-    def __init__(self) -> None:
-        """Nothing read yet."""
-        self._known: dict[Path, str] = {}
-
-    def file(self, path: Path) -> str:
-        """The SHA-256 of a file's bytes, or "absent"."""
-        if path not in self._known:
-            try:
-                with open(path, "rb") as file:
-                    self._known[path] = hashlib.file_digest(file, "sha256").hexdigest()
-            except FileNotFoundError:
-                self._known[path] = "absent"
-            except IsADirectoryError:
-                self._known[path] = "folder"
-        return self._known[path]
-
-    def combined(self, *parts: str) -> str:
-        """One key out of several parts."""
-        return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
-
-
-def tools_fingerprint(workbook: Workbook, hasher: Hasher) -> str:
-    """What every result depends on besides its own files: the compilers, the header, the GPU's driver."""
-    parts = [hasher.file(workbook.build / "bin" / "compile")]
-    parts += [hasher.file(path) for path in sorted((workbook.root / "common" / "include").glob("*"))]
-    nvcc = os.environ.get("WARPBOOK_NVCC") or shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
-    candidates = [Path(nvcc), *workbook.root.glob(".venv/lib/python3*/site-packages/nvidia/cu*/bin/nvcc")]
-    candidates += [path.parent.parent / "nvvm/bin/cicc" for path in candidates]
-    for path in candidates:
-        try:
-            stat = path.stat()
-            parts.append(f"{path} {stat.st_size} {stat.st_mtime_ns}")
-        except OSError:
-            parts.append(f"{path} absent")
-    parts.append(hasher.file(Path("/proc/driver/nvidia/version")))
-    parts += [
-        f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith("WARPBOOK_GPU")
-    ]
-    return hasher.combined(*parts)

@@ -1,108 +1,113 @@
-"""The commands behind the Makefile's targets."""
+"""The commands behind the Makefile's targets, and where each of them is.
 
-import sys
+A command's file is imported when the command runs, and not for another's sake nor for a list of them: what a class
+or a report takes to import is several times what `./warpbook status` takes altogether.
+"""
 
+import ast
+import functools
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from . import doctor as doctor_module
-from . import handin, learner
-from .autograder.command import autograde, autolab, gradescope
-from .bench_emulator import bench_emulator_command
-from .classroom.command import class_command
-from .classroom.exports.command import exports
-from .completion import completion
-from .errors import MACHINE, NOT_PASSED, PASSED
-from .experiments import try_command
-from .grading import Grade, Options, grade
-from .handout.command import handout
-from .killrate import kill_rate_command
-from .leaderboard.command import leaderboard
-from .options import Chapters, Device, Fresh, Gpu, Jobs, Json, Limit, check_device
-from .page import print_json, progress_of, show_grade
-from .predict import predict_command
-from .stored import KERNEL, SOLUTION
-from .time_grade import time_grade_command
-from .workbook import find_workbook
-
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
-for command in (
-    learner.status,
-    learner.hint,
-    learner.show,
-    learner.skip,
-    learner.resume,
-    learner.reset,
-    learner.watch,
-    learner.ladder,
-    learner.report,
-    leaderboard,
-    handin.submission,
-    handout,
-    exports,
-    gradescope,
-    autolab,
-    autograde,
-    completion,
-):
-    app.command()(command)
-app.command("class")(class_command)
-app.command("predict")(predict_command)
-app.command("try")(try_command)
-app.command("time-grade")(time_grade_command)
-app.command("kill-rate")(kill_rate_command)
-app.command("bench-emulator")(bench_emulator_command)
+# By panel of --help: each command, and the function that it is, whose docstring is its help.
+COMMANDS = {
+    "Learning": {
+        "status": "learner:status",
+        "grade": "grade_command:grade_command",
+        "watch": "learner:watch",
+        "hint": "learner:hint",
+        "show": "learner:show",
+        "skip": "learner:skip",
+        "resume": "learner:resume",
+        "reset": "learner:reset",
+        "predict": "predict:predict_command",
+        "try": "experiments:try_command",
+        "ladder": "learner:ladder",
+        "leaderboard": "leaderboard.command:leaderboard",
+        "report": "learner:report",
+        "submission": "handin:submission",
+        "completion": "completion:completion",
+    },
+    "Teaching": {
+        "handout": "handout.command:handout",
+        "class": "classroom.command:class_command",
+        "exports": "classroom.exports.command:exports",
+        "gradescope": "autograder.command:gradescope",
+        "autolab": "autograder.command:autolab",
+        "autograde": "autograder.command:autograde",
+    },
+    "The workbook itself": {
+        "doctor": "doctor_command:doctor_command",
+        "solutions": "grade_command:solutions_command",
+        "kill-rate": "killrate:kill_rate_command",
+        "bench-emulator": "bench_emulator:bench_emulator_command",
+        "time-grade": "time_grade:time_grade_command",
+    },
+}
+_PANELS = {name: panel for panel, commands in COMMANDS.items() for name in commands}
+_HERE = Path(__file__).parent
 
 
-@app.command("grade")
-def grade_command(
-    chapters: Chapters = None,
-    device: Device = "auto",
-    gpu: Gpu = None,
-    jobs: Jobs = 0,
-    time_limit: Limit = 180.0,
-    fresh: Fresh = False,
-    as_json: Json = False,
-) -> int:
-    """Build, run and record your kernels."""
-    return _grade(chapters, Options(KERNEL, device, gpu, jobs, time_limit, fresh), as_json)
+def load(name: str) -> click.Command:
+    """A command, ready to run."""
+    module, function = COMMANDS[_PANELS[name]][name].split(":")
+    made = typer.Typer(add_completion=False)
+    made.command(name)(getattr(import_module(f".{module}", __package__), function))
+    return typer.main.get_command(made)
 
 
-@app.command("solutions")
-def solutions_command(
-    chapters: Chapters = None,
-    device: Device = "auto",
-    gpu: Gpu = None,
-    jobs: Jobs = 0,
-    time_limit: Limit = 180.0,
-    fresh: Fresh = False,
-    as_json: Json = False,
-) -> int:
-    """Build, run and record the reference solutions."""
-    return _grade(chapters, Options(SOLUTION, device, gpu, jobs, time_limit, fresh), as_json)
+class _Commands(TyperGroup):
+    """All of them: listed from their docstrings, imported one at a time."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(_PANELS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in _PANELS:
+            return None
+        return TyperCommand(cmd_name, help=_help(cmd_name), rich_help_panel=_PANELS[cmd_name])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command and load(command.name or ""), rest
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise click.Abort from None  # of a KeyboardInterrupt typer says nothing
 
 
-def _grade(names: list[str] | None, options: Options, as_json: bool) -> int:
-    check_device(options.device)
-    workbook = find_workbook()
-    chosen = workbook.select(names or [])
-    with progress_of(len(chosen), quiet=as_json) as hear:
-        graded = grade(workbook, chosen, options, hear)
-    if as_json:
-        print_json(graded.document())
-    else:
-        show_grade(graded)
-    for trouble in graded.troubles:
-        print(f"warpbook: {trouble}", file=sys.stderr)
-    return _status_of(graded)
+def _help(name: str) -> str:
+    """A command's docstring, read without importing its file."""
+    module, function = COMMANDS[_PANELS[name]][name].split(":")
+    place = _HERE / module.replace(".", "/")
+    return _docstrings(place / "__init__.py" if place.is_dir() else place.with_suffix(".py"))[function]
 
 
-def _status_of(graded: Grade) -> int:
-    if graded.troubles or any(outcome.result.verdict == "INFRA" for outcome in graded.outcomes):
-        return MACHINE
-    return PASSED if all(outcome.result.passed for outcome in graded.outcomes) else NOT_PASSED
+@functools.cache
+def _docstrings(path: Path) -> dict[str, str]:
+    """Of the functions of a file."""
+    tree = ast.parse(path.read_bytes())
+    return {
+        node.name: ast.get_docstring(node) or "" for node in tree.body if isinstance(node, ast.FunctionDef)
+    }
 
 
-@app.command("doctor")
-def doctor_command(as_json: Json = False) -> int:
-    """What is there, what is missing, and the one command that mends it."""
-    return doctor_module.main(["--json"] if as_json else [])
+app = _Commands(
+    name="warpbook",
+    no_args_is_help=True,
+    help="Builds, judges and records the kernels of the workbook. Every command is a target of make too.",
+)
+
+
+def main(arguments: list[str]) -> Any:
+    """Runs a command; returns its exit status. What click has to say of the command line it raises."""
+    return app.main(arguments, prog_name="warpbook", standalone_mode=False)

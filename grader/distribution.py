@@ -165,17 +165,3 @@ def tar_bytes(members: Iterable[Member], prefix: str = "") -> bytes:
 
 def _mode(member: Member) -> int:
     return 0o755 if member.is_program else 0o644
-
-
-def write_archive(path: Path, content: bytes) -> None:
-    """Writes an archive whole: a new file, renamed into place."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

@@ -4,7 +4,6 @@ Only the standard library is used, so that it runs before anything is installed.
 """
 
 import json
-import locale
 import os
 import re
 import shutil
@@ -13,10 +12,10 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from io import TextIOWrapper
 from pathlib import Path
 
 from .errors import MACHINE, PASSED, USAGE
+from .toolkit import find_nvcc, program_of
 
 _PROBE = '#include "warpbook.cuh"\nLAUNCH(probe) { launch->block = 32; launch->grid = ceil_div(n, 32); }\n'
 _GPU_PROBE = """
@@ -48,14 +47,10 @@ class Check:
 
 
 def main(arguments: list[str]) -> int:
-    """Looks, prints a page or (`--json`) a document, and returns the exit status."""
+    """The command `doctor`: looks, prints a page or (`--json`) a document, and returns the exit status."""
     if arguments not in ([], ["--json"]):
         print("warpbook: doctor takes no arguments but --json", file=sys.stderr)
         return USAGE
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(encoding=None if os.environ.get("PYTHONIOENCODING") else locale.getencoding(),
-                               errors="replace")  # fmt: skip
     root = _root()
     checks = [look(root) for look in _LOOKS]
     bad = [check for check in checks if check.state == "missing"]
@@ -180,17 +175,6 @@ def _look_screen(root: Path) -> Check:
                  f"{python} -m pip install -r requirements.lock")  # fmt: skip
 
 
-def find_nvcc(root: Path) -> Path | None:
-    """The nvcc that ./chNN would take, or None."""
-    folder = os.environ.get("WARPBOOK_VENV", ".venv") or sys.prefix
-    found = [os.environ.get("WARPBOOK_NVCC"), shutil.which("nvcc"), "/usr/local/cuda/bin/nvcc"]
-    packages = root.joinpath(folder).glob("lib/python3*/site-packages")
-    found += [str(path) for package in packages for path in sorted(package.glob("nvidia/cu*/bin/nvcc"))]
-    return next(
-        (Path(name) for name in found if name and os.access(name, os.X_OK) and Path(name).is_file()), None
-    )
-
-
 def _look_nvcc(root: Path) -> Check:
     nvcc = find_nvcc(root)
     if nvcc is None:
@@ -215,20 +199,16 @@ def _look_probe(root: Path) -> Check:
     if nvcc is None:
         return Check("a kernel", "later", "compiled once nvcc is here")
     stand_in = root / "build" / "ccbin"
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "probe.cu").write_text(_PROBE)
-        command = [
-            str(nvcc),
-            "-ptx",
-            "-arch=compute_80",
-            f"-I{root}/common/include",
-            "-o",
-            "probe.ptx",
-            "probe.cu",
-        ]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "probe.cu").write_text(_PROBE)
+        # By names of their own: nvcc takes no path with a quotation mark or a blank in it everywhere.
+        (folder / "include").symlink_to(root / "common" / "include")
+        command = [str(nvcc), "-ptx", "-arch=compute_80", "-Iinclude", "-o", "probe.ptx", "probe.cu"]
         if (stand_in / "gcc").is_file():
-            command += ["-ccbin", str(stand_in)]
-        status, output = _run(command, 60, Path(folder))
+            (folder / "ccbin").symlink_to(stand_in)
+            command += ["-ccbin", "ccbin"]
+        status, output = _run(["env", "TMPDIR=.", *command], 60, folder)
     if status == 0:
         how = " with the C compiler alone (mk/host)" if (stand_in / "gcc").is_file() else ""
         return Check("a kernel", "ok", f"nvcc compiles one{how}")
@@ -244,7 +224,7 @@ def _look_probe(root: Path) -> Check:
 
 def _look_ptxas(root: Path) -> Check:
     nvcc = find_nvcc(root)
-    beside = str(nvcc.resolve().parent / "ptxas") if nvcc else None
+    beside = str(program_of(nvcc).with_name("ptxas")) if nvcc else None
     path = beside if beside and os.access(beside, os.X_OK) else shutil.which("ptxas")
     if path is None:
         return Check("ptxas", "later" if nvcc is None else "missing", "comes with nvcc",

@@ -22,6 +22,7 @@ import typer
 
 from .building import clean_environment
 from .errors import NOT_PASSED, PASSED, MachineError, UsageError
+from .markdown import reflow
 from .options import Json
 from .page import print_json
 from .workbook import Workbook, find_workbook
@@ -94,7 +95,7 @@ def carry_out(workbook: Workbook, experiment: Experiment, hear: Callable[[str], 
     compiler = (workbook.out / "bin" / "compile").relative_to(workbook.root)
     compile_command = f"{compiler} {experiment.path} {folder} --quiet"
     commands = [compile_command, *(run.replace("$PTX", f"{folder}/kernel.ptx") for run in experiment.runs)]
-    hear(f"{experiment.about}\n\n")
+    hear(f"{reflow(experiment.about)}\n\n")
     outputs = []
     for command in commands:
         hear(f"$ {command}\n")

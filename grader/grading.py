@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from . import __version__
-from .building import Hasher, build_programs, clean_environment, to_standard_error
+from .building import build_programs, clean_environment, to_standard_error
 from .by_hand import take_up
 from .errors import GraderError, explain_os_error
+from .fingerprint import Hasher
 from .history import History, Run
 from .options import check_profile
 from .processes import Finished, Processes

@@ -5,14 +5,14 @@ from typing import Annotated
 
 import typer
 
-from .distribution import Member, in_order, write_archive, zip_bytes
+from .distribution import Member, in_order, zip_bytes
 from .errors import PASSED, MachineError, UsageError, explain_os_error
 from .options import Chapters, Json
 from .page import print_json
 from .receipts import receipts_of
 from .refresh import bring_up_to_date
 from .restart import skeleton_of
-from .workbook import Chapter, Workbook, find_workbook
+from .workbook import Chapter, Workbook, find_workbook, write_whole
 
 _MOST_BYTES = 1024 * 1024  # of a kernel.cu, as the compiler's front has it
 
@@ -51,7 +51,7 @@ def submission(
         kernels = [member.name for member in members if member.name.endswith(".cu")]
         if not kernels:
             raise UsageError("there is nothing to hand in: every kernel.cu is still as it came")
-        write_archive(path, zip_bytes(members))
+        write_whole(path, zip_bytes(members))
     except OSError as error:
         raise MachineError(f"the archive could not be written: {explain_os_error(error)}") from None
     if as_json:

@@ -65,6 +65,13 @@ CREATE TABLE timings (
 CREATE INDEX timings_by_chapter ON timings (chapter);
 """,
 )
+# What to do about what SQLite says.
+_REMEDIES = {
+    "readonly": "; check who owns it and its folder, and whether the disk is read-only",
+    "unable to open": "; check who owns it and its folder, and that it is a file",
+    "disk is full": "; make clean frees some",
+    "locked": ": another program has been writing to it for 10 s; try again once that has ended",
+}
 _JSON_COLUMNS = ("counters", "device", "diagnosis", "timing")
 
 
@@ -240,7 +247,8 @@ class History:
 
     def _trouble(self, error: sqlite3.Error) -> MachineError:
         if isinstance(error, sqlite3.OperationalError):
-            return MachineError(f"the history {self.path} cannot be used: {error}")
+            remedy = next((what for words, what in _REMEDIES.items() if words in str(error)), "")
+            return MachineError(f"the history {self.path} cannot be used: {error}{remedy}")
         return MachineError(
             f"the history {self.path} is damaged ({error}); move it away to begin a new one: "
             f"mv {self.path} {self.path}.damaged"

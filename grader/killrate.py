@@ -27,7 +27,7 @@ from rich.progress import track
 from rich.table import Table
 
 from .building import build_programs
-from .errors import NOT_PASSED, PASSED, UsageError
+from .errors import NOT_PASSED, PASSED, MachineError
 from .options import Chapters, Jobs, Json
 from .page import console, print_json
 from .processes import Processes
@@ -212,7 +212,7 @@ def kill_rate_command(
     at_once = jobs or os.cpu_count() or 1
     broken = build_programs(workbook, chosen, jobs=at_once)
     if broken:
-        raise UsageError("; ".join(f"./{name} cannot be built: {why}" for name, why in broken.items()))
+        raise MachineError("; ".join(f"./{name} cannot be built: {why}" for name, why in broken.items()))
     trials = run(workbook, chosen, schedules, at_once)
     if as_json:
         rows = [asdict(trial) | {"caught": trial.caught, "named": trial.named} for trial in trials]

@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.syntax import Syntax
 from rich.text import Text
 
 from .errors import PASSED, MachineError, NotYetError, UsageError
@@ -116,6 +115,8 @@ def show(chapter: One, force: Force = False, as_json: Json = False) -> int:
         return PASSED
     out = console()
     if out.is_terminal and not out.no_color:
+        from rich.syntax import Syntax
+
         out.print(Syntax(kernel, "cuda", theme="ansi_dark", background_color="default"))
         print_prose(notes, out)
     else:

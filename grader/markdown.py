@@ -4,7 +4,6 @@ import re
 import textwrap
 
 from rich.console import Console
-from rich.markdown import Markdown
 from rich.text import Text
 
 WIDTH = 80
@@ -13,6 +12,8 @@ WIDTH = 80
 def print_prose(text: str, out: Console) -> None:
     """Prints `text` as `out` can show it."""
     if out.is_terminal and not out.no_color:
+        from rich.markdown import Markdown  # its parser takes longer to import than all that a pipe is shown
+
         out.print(Markdown(text), width=min(out.width, WIDTH))
     else:
         out.print(Text(reflow(text, min(out.width, WIDTH))), soft_wrap=True)

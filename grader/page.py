@@ -1,19 +1,15 @@
 """What the grader prints: tables and sentences, in colour on a terminal, plain in a pipe, 80 columns wide."""
 
-import codecs
 import json
-import locale
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from io import TextIOWrapper
 from typing import Any
 
 from rich import box
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.measure import Measurement
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -25,19 +21,8 @@ from .stored import KERNEL
 from .workbook import Chapter
 
 _LEAST = 64  # columns that the table of a grade needs
+_NARROWEST = 20  # columns; COLUMNS=0 and the like would leave no room for a word
 _STYLES = {"PASS": "bold green", "SLOW": "yellow", "INFRA": "bold magenta", "-": "dim"}
-
-
-def speak_as_the_locale_does() -> None:
-    """Writes in the encoding of the locale, with ? for what it cannot say, as ./chNN does.
-
-    Python alone would write UTF-8 where the locale knows no more than ASCII. PYTHONIOENCODING says otherwise.
-    """
-    is_told = bool(os.environ.get("PYTHONIOENCODING"))
-    encoding = None if is_told else codecs.lookup(locale.getencoding()).name
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(encoding=encoding, errors="replace")
 
 
 def print_json(document: Any) -> None:
@@ -49,7 +34,8 @@ def print_json(document: Any) -> None:
 def console(*, error: bool = False) -> Console:
     """The console for standard output or standard error; width 80 where there is no terminal."""
     stream = sys.stderr if error else sys.stdout
-    width = None if stream.isatty() or "COLUMNS" in os.environ else 80
+    asked = os.environ.get("COLUMNS", "")
+    width = max(int(asked), _NARROWEST) if asked.isdecimal() else None if stream.isatty() else 80
     return Console(file=stream, width=width, highlight=False, soft_wrap=False, emoji=False)
 
 
@@ -174,6 +160,8 @@ def progress_of(total: int, *, quiet: bool) -> Iterator[Hear]:
     if quiet or not out.is_terminal:
         yield ignore
         return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
     columns = (BarColumn(24), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=out, transient=True) as bar:
         task = bar.add_task("", total=total)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import PASSED, MachineError
+from .markdown import reflow
 from .options import Json, One
 from .page import print_json
 from .workbook import Workbook, find_workbook, write_whole
@@ -66,7 +67,7 @@ def ask(asked: list[Question]) -> list[tuple[Question, float]] | None:
     answers = []
     for i, one in enumerate(asked, 1):
         while True:
-            print(f"{i}. {one.question}")
+            print(reflow(f"{i}. {one.question}"))
             print("   > ", end="", flush=True)
             line = sys.stdin.readline()
             if not sys.stdin.isatty():
@@ -124,5 +125,5 @@ def predict_command(chapter: One, as_json: Json = False) -> int:
         return PASSED
     lines = [f"{one.measure}\t{one.task}\t{one.words}\t{value:.12g}\n" for one, value in answers]
     write_whole(path, "".join(lines))
-    print(f"\nKept. The page of ./{chosen.name} shows them beside what it counts, once the kernel is right.")
+    print(f"\nKept. Once the kernel is right, the page of ./{chosen.name} shows them beside what it\ncounts.")
     return PASSED

@@ -1,11 +1,15 @@
-"""`make readme`: puts today's output of the commands that README.md shows into it.
+"""Puts the real output of the commands that README.md shows into it: `make readme`.
+
+A place for output is a fenced block between two comments (markers.py):
 
     <!-- output: make help -->
+    ```text
     ...
+    ```
     <!-- end -->
 
-The commands run one after the other in a copy of the checkout without anybody's progress, so that they show what a
-newcomer sees.
+The commands run one after the other in a copy of the checkout without anybody's progress, so that they show what
+a newcomer sees.
 """
 
 import re
@@ -16,9 +20,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from .built import take_along
 from .markers import MarkerError, Place, fill, places
 from .shown_output import shown_output
 from .workbook import find_workbook, write_whole
+
+_PRIVATE = {".git", ".venv", "build", "progress"}
 
 
 @contextmanager
@@ -27,22 +34,15 @@ def newcomers_copy(root: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="warpbook-readme-") as name:
         copy = Path(name) / "warpbook"
         copy.mkdir()
-        private = {".git", ".venv", "build", "progress"}
         for path in root.iterdir():
-            if path.name in private or re.fullmatch(r"ch\d\d", path.name):
+            if path.name in _PRIVATE or re.fullmatch(r"ch\d\d", path.name):
                 continue
             if path.is_dir():
                 shutil.copytree(path, copy / path.name, symlinks=True)
             else:
                 shutil.copy2(path, copy / path.name)
         (copy / ".venv").symlink_to(root / ".venv")
-        (copy / "build").mkdir()
-        for made in ("bin", "lib", "obj", "programs"):
-            shutil.copytree(root / "build" / made, copy / "build" / made)
-        for made in ("config.mk", "flags", "sources"):
-            shutil.copy2(root / "build" / made, copy / "build" / made)
-        for program in (copy / "build" / "programs").iterdir():
-            (copy / program.name).hardlink_to(program)
+        take_along(root, copy)
         yield copy
 
 
@@ -51,20 +51,20 @@ def main() -> int:
     root = find_workbook().root
     path = root / "README.md"
     readme = path.read_text("utf-8")
-    with newcomers_copy(root) as copy:
 
-        def today(place: Place) -> str:
-            print(f"  RUN      {place.argument}", flush=True)
-            return shown_output(place.argument, copy)
+    def content(place: Place) -> str:
+        if place.kind != "output":
+            raise MarkerError(f"there is no kind of place called {place.kind} in README.md")
+        print(f"  RUN      {place.argument}", flush=True)
+        return shown_output(place.argument, copy)
 
-        try:
-            count = len(places(readme))
-            filled = fill(readme, today)
-        except MarkerError as error:
-            print(f"warpbook: README.md: {error}", file=sys.stderr)
-            return 1
-    write_whole(path, filled)
-    print(f"README.md shows today's output of {count} commands")
+    try:
+        with newcomers_copy(root) as copy:
+            write_whole(path, fill(readme, content))
+    except MarkerError as error:
+        print(f"warpbook: README.md: {error}", file=sys.stderr)
+        return 1
+    print(f"README.md shows today's output of {len(places(readme))} commands")
     return 0
 
 

@@ -11,6 +11,7 @@ VERDICTS = {
     "PASS", "SLOW", "WRONG", "OOB", "MISALIGNED", "UNINIT", "RACE", "SYNC", "FAULT", "TIMEOUT", "LAUNCH",
     "RESOURCE", "BUILD", "BUILD_TIMEOUT", "REJECT", "OUTPUT_LIMIT", "UNSUPPORTED", "UNTRUSTED_TIME", "INFRA",
 }  # fmt: skip
+_MOST_DIGITS = 20  # of a whole number: 64 bits, with a sign
 
 
 class BrokenResultError(Exception):
@@ -95,7 +96,7 @@ def infra(chapter: str, message: str, seconds: float = 0.0, possible: float = 0.
 def parse_result(text: bytes, chapter: str, seconds: float) -> Result:
     """Reads what ./chNN wrote; raises BrokenResultError when it is no sound result of that chapter."""
     try:
-        document = json.loads(text, parse_constant=_refuse)
+        document = json.loads(text, parse_constant=_refuse, parse_float=_finite, parse_int=_whole)
     except (ValueError, RecursionError) as error:
         raise BrokenResultError(f"it is not JSON ({error})") from None
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
@@ -116,6 +117,19 @@ def parse_result(text: bytes, chapter: str, seconds: float) -> Result:
 
 def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is no JSON")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError(f"{digits:.20} is too large a number")
+    return number
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:
+        raise ValueError(f"{digits:.20} ... is too large a number")
+    return int(digits)
 
 
 def _number(value: object) -> float | None:

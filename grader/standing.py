@@ -1,10 +1,9 @@
 """Where the learner stands: each chapter's last verdict and best bandwidth, and which chapter comes next."""
 
-import hashlib
 import json
 from dataclasses import dataclass
-from pathlib import Path
 
+from .fingerprint import sha256_of
 from .history import Event, History, Run
 from .workbook import Chapter, Workbook
 
@@ -91,14 +90,6 @@ def best_of(runs: list[Run]) -> Run | None:
 def timed_on(run: Run) -> tuple[str | None, str]:
     """What a run's bandwidth speaks of: measured or modelled, and the GPU."""
     return run.bandwidth, str((run.timing or run.device).get("device") or run.device.get("name") or "")
-
-
-def sha256_of(path: Path) -> str:
-    """The hash of a file's bytes; "" where it cannot be read."""
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError:
-        return ""
 
 
 def is_built_and_unjudged(workbook: Workbook, standing: Standing) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import __version__
-from .building import Hasher, tools_fingerprint
+from .fingerprint import Hasher, tools_fingerprint
 from .history import Run
 from .result import BrokenResultError, Result, parse_result
 from .workbook import Chapter, Workbook, write_json

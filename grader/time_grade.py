@@ -18,6 +18,7 @@ from pathlib import Path
 from rich.text import Text
 
 from .building import build_programs, clean_environment
+from .built import take_along
 from .errors import NOT_PASSED, PASSED, MachineError
 from .grading import cores
 from .options import Jobs, Json
@@ -78,14 +79,7 @@ def solved_checkout(workbook: Workbook, folder: Path) -> None:
         shutil.copytree(root / name, folder / name)
     for chapter in workbook.chapters:
         shutil.copy(folder / chapter.solution / "kernel.cu", folder / chapter.kernel)
-        shutil.copy2(root / workbook.program(chapter), folder / chapter.name)
-    (folder / "build").mkdir()
-    for name in ("config.mk", "flags", "sources", "bin", "lib", "obj", "programs", "ccbin"):
-        path = workbook.build / name
-        if path.is_dir():
-            shutil.copytree(path, folder / "build" / name)
-        elif path.exists():
-            shutil.copy2(path, folder / "build" / name)
+    take_along(root, folder)
 
 
 def cost_of(folder: Path, jobs: int) -> Cost:

@@ -1,9 +1,10 @@
 """The checkout: where everything lies, and which chapters it has."""
 
+import contextlib
 import json
 import os
 import re
-import tempfile
+import secrets
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -79,7 +80,7 @@ class Workbook:
             match = re.fullmatch(r"(?:\./)?(?:chapters/)?(?:ch)?(\d{1,2})(?:_[a-z0-9_]*)?/?", name.strip())
             key = f"ch{int(match[1]):02}" if match else name
             if key not in known:
-                shown = name if name.isprintable() and len(name) <= 40 else ascii(name)[:40]
+                shown = name if name and name.isprintable() and len(name) <= 40 else ascii(name)[:40]
                 raise UsageError(f"there is no chapter {shown}; there are: {' '.join(known)}")
             wanted.add(key)
         return [chapter for chapter in self.chapters if chapter.name in wanted]
@@ -107,19 +108,27 @@ def find_workbook() -> Workbook:
     return Workbook(Path(__file__).resolve().parents[1])
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Writes `path` so that no reader ever sees half of it: a new file, renamed into place."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Writes `path` so that no reader ever sees half of it: a new file, renamed into place. Devices stay."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        # A rename would replace /dev/stdout; a pipe that nobody reads is an error and no wait.
+        with open(os.open(path, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK), "wb") as file:
+            os.set_blocking(file.fileno(), True)
+            file.write(content.encode() if isinstance(content, str) else content)
+        return
+    fresh = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(fresh, "xb") as file:  # which others may read as the umask has it
+            file.write(content.encode() if isinstance(content, str) else content)
+        fresh.replace(path)
     except BaseException as error:
-        Path(name).unlink(missing_ok=True)
-        if isinstance(error, OSError):
+        with contextlib.suppress(OSError):
+            fresh.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename == str(fresh):
             error.filename, error.filename2 = str(path), None
+        elif isinstance(error, OSError) and error.filename is None:  # while writing
+            error.filename = str(path)
         raise
 
 

@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,15 @@ def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.Te
         inherited = name.startswith(("WARPBOOK_", "MAKE")) or name in ("MFLAGS", "COLUMNS", "FORCE_COLOR")
         if inherited and name not in ("WARPBOOK_VENV", "WARPBOOK_NVCC", "WARPBOOK_EMULATOR_LIBRARY"):
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(autouse=True)
+def devices_stay() -> Iterator[None]:
+    """No test that root runs removes /dev/null or leaves a file in its place, which breaks tmux and more."""
+    yield
+    assert Path("/dev/null").is_char_device(), (
+        "/dev/null is no device any more: rm /dev/null && mknod -m 666 /dev/null c 1 3"
+    )
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,9 @@
 """Everything that can be wrong around the programs: each a clear message and the right exit status."""
 
 import os
+import shlex
 import shutil
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -90,6 +92,63 @@ def test_output_pipe_closed(workbook: FakeWorkbook) -> None:
     )
     assert "Traceback" not in done.stderr
     assert "Exception" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "status"), [("grade ch01", 0), ("grade", 1), ("grade --help", 0), ("doctor --json", 0)]
+)
+def test_a_reader_who_leaves_changes_no_status(workbook: FakeWorkbook, command: str, status: int) -> None:
+    workbook.kernel("ch02").write_text(
+        'result["verdict"] = "WRONG"; result["points"]["earned"] = 0; status = 1\n'
+    )
+    read, write = os.pipe()
+    os.close(read)
+    if command.startswith("doctor"):
+        status = workbook.run(*command.split()).returncode  # whatever this machine lacks
+    done = subprocess.run(
+        workbook.command(*command.split()),
+        cwd=workbook.folder,
+        env=workbook.environment(),
+        stdout=write,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+    )
+    os.close(write)
+    assert (done.returncode, "warpbook:" in done.stderr) == (status, False), done.stderr
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-"])
+def test_a_stream_that_is_closed(workbook: FakeWorkbook, closed: str) -> None:
+    command = f"{shlex.join(workbook.command('grade', 'ch01'))} {closed}"
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=workbook.folder,
+        env=workbook.environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, "mistake" in done.stderr) == (0, False), done.stderr
+
+
+def test_a_kernel_that_is_no_file_is_not_waited_for(workbook: FakeWorkbook) -> None:
+    workbook.kernel("ch01").unlink()
+    os.mkfifo(workbook.kernel("ch01"))
+    assert workbook.run("status").returncode == 0
+
+
+def test_what_is_written_is_for_whom_the_umask_says(workbook: FakeWorkbook) -> None:
+    done = subprocess.run(
+        ["bash", "-c", f"umask 077; {shlex.join(workbook.command('grade', 'ch01'))}"],
+        cwd=workbook.folder,
+        env=workbook.environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert stat.S_IMODE((workbook.folder / "build" / "results.json").stat().st_mode) == 0o600
 
 
 # ---- What lies in the way --------------------------------------------------------------------------------

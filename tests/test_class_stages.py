@@ -11,8 +11,8 @@ from classroom import HOSTILE, LIMITS, MIB, RIGHT_KERNEL, Classroom, marked, nee
 
 from grader.classroom import judging, sandbox, stages
 from grader.classroom.judgement import JudgeSettings
-from grader.doctor import find_nvcc
 from grader.errors import MachineError
+from grader.toolkit import find_nvcc
 from grader.workbook import Workbook
 
 

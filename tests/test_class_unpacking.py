@@ -19,8 +19,9 @@ from hostile_archives import HOSTILE, Writer, tar_of, zip_of
 
 from grader.classroom.gathering import Gathered, chapter_of, gather
 from grader.classroom.limits import LIMITS, Refused
+from grader.classroom.printable import printable
 from grader.classroom.regular_files import open_regular
-from grader.classroom.submission import Piece, Submission, file_name, printable
+from grader.classroom.submission import Piece, Submission, file_name
 from grader.classroom.unpacking import check_name, is_wanted, unpack
 from grader.processes import Processes
 

@@ -2,17 +2,18 @@
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
-import typer
 from conftest import ROOT, run_make
 from fake_workbook import FakeWorkbook
 
-from grader.cli import app
+from grader import cli
 
-COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+COMMANDS = {name: cli.load(name) for commands in cli.COMMANDS.values() for name in commands}
 WITHOUT_JSON = {
     "watch": "it is a screen to work at; `status --json` says the same",
     "autograde": "it writes the platform's own format, JSON where that is what the platform reads",
@@ -83,6 +84,41 @@ def test_the_document_stands_alone_on_standard_output(book: FakeWorkbook, comman
     assert re.fullmatch(r"warpbook/[a-z-]+/\d+", document["schema"])
 
 
+# ---- The list of commands --------------------------------------------------------------------------------
+
+HEAVY = (
+    "jinja2",
+    "jsonschema",
+    "markdown_it",
+    "matplotlib",
+    "prompt_toolkit",
+    "pygments",
+    "grader.classroom",
+)
+
+
+def test_the_list_says_what_each_command_says() -> None:
+    """It is read from the files; what is imported to run a command says the same."""
+    context = click.Context(cli.app)
+    for name, command in COMMANDS.items():
+        listed = cli.app.get_command(context, name)
+        assert listed is not None and listed.help and listed.help == command.help, name
+    assert cli.app.get_command(context, "nothing") is None
+
+
+@pytest.mark.parametrize("command", ["status", "skip ch02", "resume ch02", "grade ch01"])
+def test_a_command_imports_what_it_needs(book: FakeWorkbook, command: str) -> None:
+    """A page in a pipe takes none of what a report, a class or a screen is made of."""
+    code = (
+        f"import sys; from grader.__main__ import guarded; guarded({command.split()!r})\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=book.folder, env=book.environment(), capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout.splitlines()[-1:]) == (0, ["[]"]), done.stderr
+
+
 # ---- Encodings and widths --------------------------------------------------------------------------------
 
 ASCII = [
@@ -128,6 +164,12 @@ def test_narrow_terminals_lose_nothing(book: FakeWorkbook, command: str, columns
     assert set(missing) <= {"chapter", "verdict", "points", "last", "state", "bandwidth", "what", "next"}, (
         page
     )
+
+
+@pytest.mark.parametrize("columns", ["0", "1", "many", ""])
+def test_a_width_that_is_none_still_shows_the_page(book: FakeWorkbook, columns: str) -> None:
+    page = book.run("status", env=book.environment() | {"COLUMNS": columns}).stdout
+    assert "ch03" in page and len(page.splitlines()) < 80
 
 
 # ---- Completion ------------------------------------------------------------------------------------------

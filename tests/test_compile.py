@@ -31,8 +31,8 @@ Compile = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture(scope="session")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    parts = ["compile", "compile_log", "compile_record", "compile_main", "toolchain", "mangle"]
-    sources = [COMMON / "driver" / f"{part}.c" for part in parts]
+    driver = COMMON / "driver"
+    sources = [*sorted(driver.glob("compile*.c")), driver / "toolchain.c", driver / "mangle.c"]
     return build(tmp_path_factory.mktemp("compile") / "compile", [*sources, *SUPPORT])
 
 

@@ -104,10 +104,18 @@ def test_every_shape_that_is_asked_for_exists(catalogue: list[Entry], shapes: di
 CASES = [
     ("everything-twice", 31, 0, 1),
     ("everything-by-each-warp", 31, 0, 1),
+    ("everything-by-each-block", 1025, 0, 2),
+    ("everything-by-all-warps", 31, 0, 2),
+    ("everything-by-all-threads", 31, 0, 1),
+    ("everything-taken-away", 1025, 0, 1),
     ("last-only", 1025, 0, 1),
     ("first-lost", 1025, 0, 1),
     ("last-lost", 1025, 0, 2),
     ("head-lost", 257, 4, 1),
+    ("head-but-first-lost", 257, 4, 1),
+    ("tail-but-first-lost", 31, 0, 1),
+    ("tail-but-last-lost", 31, 0, 2),
+    ("tail-behind-no-head", 1025, 4, 1),
     ("tail-of-4-lost", 31, 0, 1),
     ("tail-of-4-lost", 30, 12, 1),
     ("tail-by-each-thread", 31, 0, 2),
@@ -134,6 +142,11 @@ CASES = [
     ("upper-half-warp-lost", 1025, 0, 1),
     ("lower-half-warp-twice", 1025, 0, 1),
     ("powers-of-two-only", 1025, 0, 2),
+    ("level-lost", 1025, 0, 1),
+    ("two-levels-lost", 1025, 0, 1),
+    ("added-behind-a-tree", 1025, 0, 2),
+    ("same-in-each-warp", 1025, 0, 2),
+    ("same-in-each-thread", 1025, 0, 2),
     ("second-32-of-64-lost", 1025, 0, 1),
     ("lane-31-only", 1025, 0, 1),
     ("lane-0-by-32", 1025, 0, 1),
@@ -144,6 +157,12 @@ CASES = [
     ("every-fourth-round-only", 4096, 0, 1),
     ("rounds-of-4-old-stride", 4099, 0, 1),
     ("rounds-of-8-old-stride", 4099, 0, 1),
+    ("rest-of-2-lost", 1025, 0, 1),
+    ("rest-of-4-lost", 4099, 0, 1),
+    ("first-of-2-sums-only", 4099, 0, 1),
+    ("even-of-4-sums-only", 4099, 0, 1),
+    ("last-of-4-sums-lost", 4099, 0, 1),
+    ("pairs-of-8-sums-only", 4099, 0, 1),
     ("rest-of-8-lost", 4099, 0, 1),
     ("first-of-8-sums-only", 4099, 0, 1),
     ("half-of-8-sums-only", 4099, 0, 1),
@@ -252,6 +271,22 @@ def test_one_answer_is_named_only_where_several_sizes_have_it(probe: Path) -> No
     # The same elements give the same wrong sum, whatever the mistake.
     assert match(probe, *wrong, "again 31", "again 31").slug == "none"
     assert match(probe, *wrong, "again 31", "again 255").slug == "answer-built-in"
+
+
+def test_what_a_sum_begins_with_is_in_it_at_every_size(probe: Path) -> None:
+    wrong = ("verdict WRONG", "check value", "difference 1", "n 31", "again 255")
+    assert match(probe, *wrong, "again 0").slug == "starts-above-zero"
+    assert match(probe, *wrong, "again 1025").slug == "none"  # an empty sum may be right
+    assert match(probe, *wrong, "again 0", "ended 33").slug == "none"  # and this one is
+
+
+def test_a_barrier_is_not_called_missing_where_each_round_has_one(probe: Path) -> None:
+    race = ("verdict RACE", "finding race", "line 1", "other 1")
+    code = "tree[t] += tree[t + 1];"
+    between = match(probe, *race, "message with no barrier between them", code=code)
+    assert between.slug == "missing-barrier"
+    within = match(probe, *race, "message in the same round of a loop that has a barrier", code=code)
+    assert within.slug == "tree-threads-overlap"
 
 
 def test_a_loop_that_ends_at_other_sizes_is_not_called_endless(probe: Path) -> None:

@@ -17,7 +17,7 @@ FAMILIES = [
 ]  # fmt: skip
 F32, BF16, I32 = 0, 2, 3
 POISON = struct.pack("<I", 0x7FF17FF1)
-SUM, ROWS, TRANSPOSE, ADD, WORKSPACE = range(5)
+SUM, ROWS, TRANSPOSE, ADD, WORKSPACE, SUM_BFLOAT16 = range(6)
 
 
 @pytest.fixture(scope="session")
@@ -207,6 +207,18 @@ def test_rounding_is_allowed_and_nothing_beyond(probe: Path) -> None:
         moved = np.array([total + factor * budget, 0, 0, 0, 0, 0, 0, 0], np.float64)
         moved[1] = moved[0] - float(np.float32(moved[0]))  # the rest that a float cannot hold
         assert check_sum(probe, values, moved, "uniform").right is right
+
+
+def test_bfloat16_may_round_by_half_of_its_own_last_place(probe: Path) -> None:
+    """One and nine times half of the step behind it, in that order: every addition rounds to even, back to one."""
+    one, half_step = 0x3F80, 0x3B80
+    values = np.array([one] + 9 * [half_step], np.uint16)
+    for total, right in ((one, True), (0x3F00, False)):  # 1.0, which serial addition gives, and 0.5
+        data = values.tobytes() + np.array([total], np.uint16).tobytes()
+        answer = Answer(
+            run(probe, "check", SUM_BFLOAT16, FAMILIES.index("uniform"), len(values), 1, 1, data=data)
+        )
+        assert answer.right is right, answer.what
 
 
 def test_whole_numbers_have_no_budget(probe: Path) -> None:

@@ -523,6 +523,17 @@ def test_unsupported(emulator_built: Path, tmp_path: Path, words: str, opcode: s
     assert "^" in done.stderr
 
 
+def test_a_variable_too_large_behind_many_others(emulator_built: Path, tmp_path: Path) -> None:
+    """The place of an object that could not be made must be as empty as any other's when all are freed."""
+    many = "".join(f".visible .global .align 4 .b8 v{i}[4] = {{1, 2, 3, 4}};\n" for i in range(60))
+    path = tmp_path / "variables.ptx"
+    path.write_text(f"{HEADER}{many}.visible .global .b8 vast[{1 << 40}];\n.visible .entry k() {{ ret; }}\n")
+    garbage = os.environ | {"MALLOC_PERTURB_": "165"}  # glibc: fresh memory is full of it
+    done = emulate(path, "k", "--grid", 1, "--block", 1, env=garbage)
+    assert done.returncode == 3
+    assert f"no memory for the variable vast of {1 << 40} bytes" in done.stderr
+
+
 # ---- A disk that is full, a stdout that is closed --------------------------------------------------------------
 def limited(nbytes: int) -> None:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

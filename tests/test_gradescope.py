@@ -24,10 +24,9 @@ from conftest import ROOT
 
 from grader.autograder.bundle import book_members, write_autolab, write_gradescope
 from grader.autograder.one import read_metadata
-from grader.classroom.toolchain import program_of
-from grader.doctor import find_nvcc
 from grader.errors import MachineError
 from grader.handout.leaks import leaks
+from grader.toolkit import find_nvcc, program_of
 from grader.workbook import Workbook
 
 CHAPTERS = ["ch02", "ch04"]

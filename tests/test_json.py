@@ -4,8 +4,11 @@ import hashlib
 import json
 import math
 import os
+import pty
 import stat
 import subprocess
+import sys
+import tty
 from pathlib import Path
 
 import pytest
@@ -166,7 +169,38 @@ def test_a_write_that_fails_says_why_and_leaves_the_old_file(probe: Path, tmp_pa
     (tmp_path / "folder").mkdir()
     onto_folder = run(probe, "write", str(tmp_path / "folder"), given=b"x")
     assert onto_folder.returncode == 1
+    named_as_folder = run(probe, "write", f"{tmp_path}/folder/", given=b"x")
+    assert named_as_folder.returncode == 1 and b"folder/: it names a folder" in named_as_folder.stderr
+    nameless = run(probe, "write", "", given=b"x")
+    assert nameless.returncode == 1 and b"the name of a file is empty" in nameless.stderr
     assert [entry.name for entry in tmp_path.iterdir()] == ["folder"]
+
+
+@pytest.mark.parametrize("language", ["C", "Python"])
+def test_devices_and_pipes_are_written_into(root: Path, probe: Path, tmp_path: Path, language: str) -> None:
+    def write(path: Path) -> subprocess.CompletedProcess[bytes]:
+        if language == "C":
+            return run(probe, "write", str(path), given=b"12345")
+        code = "import pathlib, sys; from grader.workbook import *; write_whole(pathlib.Path(sys.argv[1]), '12345')"
+        return subprocess.run([sys.executable, "-c", code, path], capture_output=True, cwd=root)
+
+    terminal, name = pty.openpty()
+    tty.setraw(name)
+    place = tmp_path / "device"
+    place.symlink_to(os.ttyname(name))  # a folder where a new file could be made and renamed
+    assert write(place).returncode == 0
+    assert os.read(terminal, 100) == b"12345" and place.is_symlink()
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    unread = write(pipe)
+    assert unread.returncode == 1 and pipe.is_fifo()
+    assert (b"a pipe that nobody reads" if language == "C" else b"No such device") in unread.stderr
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    assert write(pipe).returncode == 0
+    assert os.read(reader, 100) == b"12345" and pipe.is_fifo()
+    for descriptor in (terminal, name, reader):
+        os.close(descriptor)
+    assert sorted(tmp_path.iterdir()) == [place, pipe]
 
 
 @pytest.mark.skipif(not os.access("/dev/full", os.W_OK), reason="needs /dev/full")

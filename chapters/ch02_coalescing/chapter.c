@@ -36,14 +36,7 @@ const Chapter chapter = {
                 .points = 1,
                 .why = "Stores move in sectors too: partials that lie apart cost as many sectors as lanes.",
             },
-            {
-                .words = "% of the reference's bandwidth",
-                .measure = "100 * bandwidth_ratio",
-                .bound = AT_LEAST,
-                .limit = 95,
-                .points = 1,
-                .why = "Memory could deliver more in the same time.",
-            },
+            BANDWIDTH_GOAL(.points = 1, .why = "Memory could deliver more in the same time."),
         },
     .remarks =
         {

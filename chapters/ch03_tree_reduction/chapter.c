@@ -51,14 +51,7 @@ const Chapter chapter = {
                 .why = "Beside the input, n / 8 sectors, the tree's own: threads that work side by side read "
                        "side by side, those that are scattered fetch a sector each.",
             },
-            {
-                .words = "% of the reference's bandwidth",
-                .measure = "100 * bandwidth_ratio",
-                .bound = AT_LEAST,
-                .limit = 95,
-                .points = 1,
-                .why = "The time goes into the tree, not into reading the input.",
-            },
+            BANDWIDTH_GOAL(.points = 1, .why = "The time goes into the tree, not into reading the input."),
         },
     .remarks =
         {

@@ -52,14 +52,7 @@ const Chapter chapter = {
                 .points = 1,
                 .why = "Nothing here concerns a second warp, so no warp has to wait for another.",
             },
-            {
-                .words = "% of the reference's bandwidth",
-                .measure = "100 * bandwidth_ratio",
-                .bound = AT_LEAST,
-                .limit = 95,
-                .points = 1,
-                .why = "Memory could deliver more in the same time.",
-            },
+            BANDWIDTH_GOAL(.points = 1, .why = "Memory could deliver more in the same time."),
         },
     .remarks =
         {

@@ -75,14 +75,7 @@ const Chapter chapter = {
                 .points = 1,
                 .why = "One float a warp has to pass through shared memory, not one a thread.",
             },
-            {
-                .words = "% of the reference's bandwidth",
-                .measure = "100 * bandwidth_ratio",
-                .bound = AT_LEAST,
-                .limit = 95,
-                .points = 1,
-                .why = "Memory could deliver more in the same time.",
-            },
+            BANDWIDTH_GOAL(.points = 1, .why = "Memory could deliver more in the same time."),
             {
                 .words = "bank conflicts",
                 .measure = "shared_ld_conflicts + shared_st_conflicts",

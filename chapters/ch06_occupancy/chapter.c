@@ -209,8 +209,6 @@ static void describe_answer(long long index, char *text, size_t bytes) {
     }
 }
 
-static const CaseSize table_size[] = {{.n = ROWS}};
-
 const Chapter chapter = {
     .number = 6,
     .name = "ch06",
@@ -236,8 +234,6 @@ const Chapter chapter = {
                     .arguments = {BUFFER("question"), BUFFER("answer"), INT(COUNT_N)},
                 }},
                 .expect = EXPECT_TABLE,
-                .sizes = table_size,
-                .size_count = 1,
                 .counted = {.n = ROWS},
             },
             {

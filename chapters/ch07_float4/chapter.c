@@ -51,14 +51,7 @@ const Chapter chapter = {
                 .why = "512 bytes side by side are 16 sectors; more means that lanes stand apart, fewer that "
                        "loads are narrow.",
             },
-            {
-                .words = "% of the reference's bandwidth",
-                .measure = "100 * bandwidth_ratio",
-                .bound = AT_LEAST,
-                .limit = 95,
-                .points = 1,
-                .why = "Memory could deliver more in the same time.",
-            },
+            BANDWIDTH_GOAL(.points = 1, .why = "Memory could deliver more in the same time."),
         },
     .remarks =
         {

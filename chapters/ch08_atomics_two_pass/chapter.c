@@ -81,15 +81,8 @@ const Chapter chapter = {
                 .task = "two passes",
                 .why = "Each load of a warp fetches more 32-byte sectors than its 32 floats fill.",
             },
-            {
-                .words = "% of the reference's bandwidth",
-                .measure = "100 * bandwidth_ratio",
-                .bound = AT_LEAST,
-                .limit = 95,
-                .points = 1,
-                .task = "two passes",
-                .why = "Memory could deliver more in the same time.",
-            },
+            BANDWIDTH_GOAL(.points = 1, .task = "two passes",
+                           .why = "Memory could deliver more in the same time."),
         },
     .remarks =
         {

@@ -116,15 +116,8 @@ const Chapter chapter = {
                 .task = "doubles",
                 .why = "A row of 2,048 doubles is 32 requests of 512 bytes.",
             },
-            {
-                .words = "% of the reference's bandwidth",
-                .measure = "100 * bandwidth_ratio",
-                .bound = AT_LEAST,
-                .limit = 95,
-                .points = 1,
-                .task = "a warp a row",
-                .why = "Memory could deliver more in the same time.",
-            },
+            BANDWIDTH_GOAL(.points = 1, .task = "a warp a row",
+                           .why = "Memory could deliver more in the same time."),
         },
     .remarks =
         {

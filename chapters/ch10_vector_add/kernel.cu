@@ -46,10 +46,6 @@ __device__ uint4 sum_of(uint4 x, uint4 y) {
     return a.all;
 }
 
-// With half the bytes a kernel is over sooner, and in the middle of the scale it pays to have two groups on
-// their way in each thread: less time goes by until everything has been asked for. Shorter vectors would leave
-// SMs without work, and longer ones keep the memory busy anyway. Measured.
-
 // Then with four: add_float4<<<(n + 4095) / 4096, 1024>>>(a, b, c, n)
 LAUNCH(add_float4) {
     launch->block = 1024;

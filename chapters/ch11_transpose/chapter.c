@@ -77,15 +77,8 @@ const Chapter chapter = {
                 .task = "several a thread",
                 .why = "Indices and bounds are computed afresh for elements that could share them.",
             },
-            {
-                .words = "% of the reference's bandwidth",
-                .measure = "100 * bandwidth_ratio",
-                .bound = AT_LEAST,
-                .limit = 95,
-                .points = 1,
-                .task = "several a thread",
-                .why = "Memory could deliver more in the same time.",
-            },
+            BANDWIDTH_GOAL(.points = 1, .task = "several a thread",
+                           .why = "Memory could deliver more in the same time."),
         },
     .remarks =
         {

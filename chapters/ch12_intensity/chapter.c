@@ -136,8 +136,6 @@ static void describe_answer(long long index, char *text, size_t bytes) {
         snprintf(text + length, bytes - (size_t)length, ", %d turns", questions[row][QUESTION_INTS - 1]);
 }
 
-static const CaseSize table_size[] = {{.n = ROWS}};
-
 // ---- A polynomial -----------------------------------------------------------------------------------------
 
 // The largest whole number of the inputs, 2^24, to the fifth power is a float.
@@ -191,8 +189,6 @@ const Chapter chapter =
                         .arguments = {BUFFER("question"), BUFFER("answer"), INT(COUNT_N)},
                     }},
                     .expect = EXPECT_TABLE,
-                    .sizes = table_size,
-                    .size_count = 1,
                     .counted = {.n = ROWS},
                 },
                 {
@@ -274,27 +270,19 @@ const Chapter chapter =
                     .task = "sum_in_flight",
                     .why = "More threads would hide what this exercise is about.",
                 },
-                {
-                    .words = "% of the reference's bandwidth",
-                    .measure = "100 * bandwidth_ratio",
-                    .bound = AT_LEAST,
-                    .limit = 95,
-                    .points = 2,
-                    .task = "sum_in_flight",
-                    .why = "More bytes have to be under way at a time.",
-                },
+                BANDWIDTH_GOAL(.points = 2, .task = "sum_in_flight",
+                               .why = "More bytes have to be under way at a time."),
             },
         .remarks =
             {
                 {"WRONG", "predict",
                  "Count by hand for one turn: every addition and multiplication, every float read from "
-                 "memory or "
-                 "written to it. Then the units."},
+                 "memory or written to it. Then the units. And multiply before you divide: "
+                 "an integer division throws the rest away."},
                 {"WRONG", "evaluate",
                  "Each of a thread's elements has its own value, and all use the same term."},
                 {"WRONG", "sum_in_flight",
                  "Elements of whole rounds, those behind them, and the sums of all accumulators: together "
-                 "they are "
-                 "the sum."},
+                 "they are the sum."},
             },
 };

@@ -82,8 +82,6 @@ static const CaseSize tile_sizes[] = {{.rows = 1, .columns = 1},   {.rows = 5, .
                                       {.rows = 64, .columns = 96}, {.rows = 100, .columns = 70}};
 enum { TILE_SIZES = sizeof tile_sizes / sizeof tile_sizes[0] };
 
-static const CaseSize names_size[] = {{.n = KERNELS}};
-
 #define SUM_TASK(task_name, of_partials, ...)                                                                \
     {                                                                                                        \
         .name = (task_name),                                                                                 \
@@ -183,8 +181,6 @@ const Chapter chapter =
                                  .hides_answer = true}},
                     .launches = {{.kernel = "names", .arguments = {BUFFER("named")}}},
                     .expect = EXPECT_TABLE,
-                    .sizes = names_size,
-                    .size_count = 1,
                     .counted = {.n = KERNELS},
                 },
             },
@@ -198,8 +194,7 @@ const Chapter chapter =
                     .points = 1,
                     .task = "transpose_tiles",
                     .why = "A column of the tile is read by a warp at once: all its words should lie in "
-                           "different "
-                           "banks.",
+                           "different banks.",
                 },
             },
         .remarks =

@@ -3,8 +3,8 @@
 
 #include "chapter.h"
 
-// Those of the design, and one at which more blocks leave a sum than a block has threads, each of more than
-// one tile.
+// Those that every sum is tried at, and one at which more blocks leave a sum than a block has threads, each
+// of more than one tile.
 static const CaseSize sizes[] = {
     {.n = 0},       {.n = 1},       {.n = 2},         {.n = 3},      {.n = 4},       {.n = 5},
     {.n = 7},       {.n = 31},      {.n = 32},        {.n = 33},     {.n = 63},      {.n = 64},
@@ -77,21 +77,13 @@ const Chapter chapter = {
                 .points = 1,
                 .why = "Atomics on one address are done one after the other, for the whole GPU.",
             },
-            {
-                .words = "% of the reference's bandwidth",
-                .measure = "100 * bandwidth_ratio",
-                .bound = AT_LEAST,
-                .limit = 95,
-                .points = 3,
-                .why = "Memory could deliver more in the same time.",
-            },
+            BANDWIDTH_GOAL(.points = 3, .why = "Memory could deliver more in the same time."),
         },
     .remarks =
         {
             {"RACE", NULL,
              "Who sees a flag or a ticket knows that another block has been there, and nothing else. That "
-             "its "
-             "sum is there too takes a fence on both sides, or one store that carries both."},
+             "its sum is there too takes a fence on both sides, or one store that carries both."},
             {"UNINIT", NULL, "What a thread reads, somebody must have written."},
             {"TIMEOUT", NULL,
              "Who waits must be waited for by nobody, and what is waited for must differ from what was there "

@@ -6,7 +6,6 @@
 // never changes, and leaves the mailbox as it found it: ready for the next sum.
 #include "warpbook.cuh"
 
-
 // In a program of your own: sum<<<grid, block>>>(in, out, mailbox, n)
 LAUNCH(sum) {
     launch->block = 256;

@@ -358,7 +358,7 @@ static bool taint(const PtxOperand *destination, bool *tainted) {
 
 // The instruction of `function` that may write `variable`: an address made of the variable's reaches a
 // store or an atomic. Registers that hold such an address are followed whatever the order of execution;
-// addresses kept in memory or handed to a function are not (the driver compares variables after a run).
+// addresses kept in memory or handed to a function are not (the runner resets all variables before a run).
 static const PtxInstruction *find_store(const PtxFunction *function, const PtxVariable *variable,
                                         bool *tainted) {
     memset(tainted, 0, (size_t)function->register_count * sizeof *tainted);

@@ -1,4 +1,4 @@
-// What a submission's PTX may hold (DESIGN section 9), judged before anything of it is launched: the
+// What a submission's PTX may hold, judged before anything of it is launched: the
 // chapter's kernels with the chapter's parameters, and nothing that keeps state from one launch to the
 // next, calls what the driver does not provide, or comes in through inline asm.
 #ifndef WARPBOOK_AUDIT_H
@@ -45,8 +45,5 @@ typedef struct {
 // True when the module may be run. The first fault found is the one reported, the learner's likeliest
 // (a misspelt name, a wrong parameter) before the rest.
 bool audit_module(const PtxModule *module, const AuditRules *rules, AuditReport *report);
-
-// symbol_is() of mangle.h under this header's name.
-static inline bool audit_symbol_is(const char *symbol, const char *name) { return symbol_is(symbol, name); }
 
 #endif

@@ -68,8 +68,7 @@ const char *builds_source_text(Builds *builds) {
     return text_chars(&builds->source_text);
 }
 
-// ---- The kernel
-// ------------------------------------------------------------------------------------------------
+// ---- The kernel ------------------------------------------------------------------------------------------
 
 static bool open_kernel(const BuildPlan *plan, Builds *builds, const char *path) {
     builds->has_image = true;
@@ -152,8 +151,7 @@ static bool use_image(const BuildPlan *plan, Builds *builds) {
     return true;
 }
 
-// ---- The reference
-// ---------------------------------------------------------------------------------------------
+// ---- The reference ---------------------------------------------------------------------------------------
 
 // Built like the kernel that it is compared with, whatever device that was built for.
 static int architecture_of(const BuildPlan *plan, const Builds *builds) {
@@ -223,8 +221,7 @@ static bool find_reference(const BuildPlan *plan, Builds *builds) {
     return false;
 }
 
-// ---- All of them
-// -----------------------------------------------------------------------------------------------
+// ---- All of them -----------------------------------------------------------------------------------------
 
 bool builds_open(const BuildPlan *plan, Builds *builds) {
     char folder[64];

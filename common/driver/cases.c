@@ -14,8 +14,7 @@ enum {
     MAX_RESTARTS = 4,   // of a task's runner: a GPU takes its time over a new context
 };
 
-// ---- Launch shapes
-// -----------------------------------------------------------------------------------------------
+// ---- Launch shapes ---------------------------------------------------------------------------------------
 
 TaskShape *judge_shape(const Judge *judge, int task, const CaseSize *size) {
     for (int i = 0; i < judge->shape_count; i++)
@@ -61,8 +60,7 @@ bool judge_ask_shapes(Judge *judge) {
     return true;
 }
 
-// ---- One case
-// ---------------------------------------------------------------------------------------------------------
+// ---- One case --------------------------------------------------------------------------------------------
 
 static Progress *progress_of(Judge *judge, const Case *one) {
     return &judge->tasks[one->is_beside][one->task];
@@ -201,8 +199,7 @@ static void collect(Judge *judge, Worker *worker, const RunReply *reply) {
     if (!says_nothing(judge, report)) judge_note_failure(judge, report);
 }
 
-// ---- All of them
-// ---------------------------------------------------------------------------------------------------------
+// ---- All of them -----------------------------------------------------------------------------------------
 
 // The next case that a worker should do, or -1. `next` is the first that nobody has taken.
 static int next_case(Judge *judge, bool is_beside, int *next) {

@@ -46,8 +46,7 @@ typedef enum { F32, F64, BF16, I32, U32, I64, U64, ELEMENT_TYPES } ElementType;
 size_t element_bytes(ElementType type);
 const char *element_word(ElementType type);
 
-// ---- One case
-// ----------------------------------------------------------------------------------------------
+// ---- One case --------------------------------------------------------------------------------------------
 
 // The size of a case. Leave rows and columns 0 for one-dimensional work; otherwise n = rows * columns is
 // filled in by the driver where n is 0.
@@ -69,8 +68,7 @@ typedef struct {
     ShapeOfLaunch launches[MAX_LAUNCHES]; // in the order of the task
 } CaseShape;
 
-// ---- Quantities: numbers that depend on the case
-// -------------------------------------------------------------
+// ---- Quantities: numbers that depend on the case ---------------------------------------------------------
 
 typedef enum {
     QUANTITY_N, // the default
@@ -118,8 +116,7 @@ typedef struct {
 #define COUNT_BY(f)                                                                                          \
     { .kind = QUANTITY_FUNCTION, .function = (f) }
 
-// ---- Buffers
-// ---------------------------------------------------------------------------------------------------
+// ---- Buffers ---------------------------------------------------------------------------------------------
 
 typedef enum {
     NO_ROLE,
@@ -148,8 +145,7 @@ typedef struct {
     bool hides_answer;
 } Buffer;
 
-// ---- Launches
-// ----------------------------------------------------------------------------------------------------
+// ---- Launches --------------------------------------------------------------------------------------------
 
 // An argument: a buffer's address, or a number of type I32, U32, I64, U64, F32 or F64.
 typedef struct {
@@ -183,8 +179,7 @@ typedef struct {
     int block_multiple_of; // threads
 } Launch;
 
-// ---- What is right
-// --------------------------------------------------------------------------------------------------
+// ---- What is right ---------------------------------------------------------------------------------------
 
 typedef enum {
     EXPECT_SUM,         // the elements of .output add up to the sum of .input (one element: it is the sum)
@@ -235,8 +230,8 @@ typedef struct {
     bool is_bit_identical; // .output must have the same bits under every schedule (and on a GPU in every run)
     bool flushes_subnormals; // a global float atomic does: the family of subnormals is left out
 
-    // Cases. NULL: the sizes of the design (0 to 2^20 + 1). Sizes above max_n are left out on the emulator,
-    // those above max_n_gpu on a GPU (0: no limit on either).
+    // Cases. NULL: those of plan.c (0 to 2^20 + 1); of a table: .counted alone. Sizes above max_n are left
+    // out on the emulator, those above max_n_gpu on a GPU (0: no limit on either).
     const CaseSize *sizes;
     int size_count;
     long long max_n, max_n_gpu;
@@ -254,8 +249,7 @@ typedef struct {
 #define NOT_TIMED                                                                                            \
     { .n = -1 }
 
-// ---- Goals
-// ---------------------------------------------------------------------------------------------------------------
+// ---- Goals -----------------------------------------------------------------------------------------------
 
 typedef enum { AT_MOST, AT_LEAST, EXACTLY } Bound;
 
@@ -284,6 +278,14 @@ typedef struct {
     const char *why;    // one sentence shown when it is missed: what it costs, never how to mend it
 } Goal;
 
+// Nearly as fast as the reference: what most chapters ask for. The rest of the goal follows, its .points and
+// .why at least.
+#define BANDWIDTH_GOAL(...)                                                                                  \
+    {                                                                                                        \
+        .words = "% of the reference's bandwidth", .measure = "100 * bandwidth_ratio", .bound = AT_LEAST,    \
+        .limit = 95, __VA_ARGS__                                                                             \
+    }
+
 // One sentence of this chapter's own for a verdict, shown after the general one: {"RACE", "sum_tree", "..."}.
 typedef struct {
     const char *verdict; // NULL ends the list
@@ -299,8 +301,8 @@ typedef struct {
     Task tasks[MAX_TASKS];
     Goal goals[MAX_GOALS];
     Remark remarks[MAX_REMARKS];
-    const char
-        *when_passed; // a sentence shown once all is right and fast: where to go from there; NULL: none
+    // A sentence shown once all is right and fast: where to go from there. NULL: none.
+    const char *when_passed;
 } Chapter;
 
 // Defined by chapter.c.

@@ -20,8 +20,7 @@ const char *check_outcome_name(CheckOutcome outcome) {
     return names[outcome];
 }
 
-// ---- What was never written, what should not have been
-// -----------------------------------------------------
+// ---- What was never written, what should not have been ---------------------------------------------------
 
 static void name_buffer(CheckReport *report, const Buffer *buffer, long long index, long long elements) {
     snprintf(report->buffer, sizeof report->buffer, "%s", buffer->name);
@@ -76,7 +75,7 @@ static bool all_written(const CheckedCase *finished, int b, CheckReport *report)
                  "It is the last of the buffer: the work at the end is not done.");
     else if (missing < count && last == count - 1 && last - first + 1 == missing)
         snprintf(report->why, sizeof report->why,
-                 "They are the last %lld of the buffer: the work at the end is not done.", missing);
+                 "They are the last %s of the buffer: the work at the end is not done.", some);
     else if (missing < count && missing > 1 && last - first + 1 == missing)
         snprintf(report->why, sizeof report->why, "They lie together, from element %lld to element %lld.",
                  first, last);
@@ -128,8 +127,7 @@ static bool is_left_zero(const CheckedCase *finished, int b, CheckReport *report
     return true;
 }
 
-// ---- Numbers
-// -----------------------------------------------------------------------------------------------
+// ---- Numbers ---------------------------------------------------------------------------------------------
 
 static void set_numbers(CheckReport *report, double expected, double got, double budget) {
     report->has_numbers = true;
@@ -303,6 +301,40 @@ static void explain_element(const CheckedCase *finished, int in, long long at, d
     snprintf(report->why, sizeof report->why, "That value belongs at index %lld.", home);
 }
 
+// Whole numbers tell what was written in place of a[i] + b[i], such as a[i] + a[i].
+static void try_formulas(const CheckedCase *finished, int out, CheckReport *report) {
+    static const struct {
+        int left, sign, right; // sign 0: the left one alone
+    } formulas[] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 1}, {0, -1, 1}, {1, -1, 0}};
+    const Task *task = finished->task;
+    const Buffer *inputs[2];
+    const void *arrays[2];
+    int count = 0;
+    for (int b = 0; b < task_buffer_count(task); b++) {
+        if (task->buffers[b].role != INPUT) continue;
+        if (count == 2) return;
+        arrays[count] = finished->pristine[b];
+        inputs[count++] = &task->buffers[b];
+    }
+    if (count < 2 || task->element || finished->family != FAMILY_INTEGERS || report->elements < 8) return;
+    for (size_t f = 0; f < sizeof formulas / sizeof formulas[0] && !report->is_formula; f++) {
+        const int left = formulas[f].left, right = formulas[f].right, sign = formulas[f].sign;
+        report->is_formula = true;
+        for (long long i = 0; i < report->elements && report->is_formula; i++)
+            report->is_formula = element_get(arrays[left], inputs[left]->type, i) +
+                                     sign * element_get(arrays[right], inputs[right]->type, i) ==
+                                 element_get(finished->after[out], task->buffers[out].type, i);
+        if (!report->is_formula) continue;
+        snprintf(report->why, sizeof report->why, "What is stored is %s[i]", inputs[left]->name);
+        const size_t used = strlen(report->why);
+        if (sign)
+            snprintf(report->why + used, sizeof report->why - used, " %c %s[i]", sign > 0 ? '+' : '-',
+                     inputs[right]->name);
+        const size_t all = strlen(report->why);
+        snprintf(report->why + all, sizeof report->why - all, ", for every i.");
+    }
+}
+
 // One step apart among the numbers of a type: floats of one sign are in the order of their bits.
 static bool are_neighbours(uint64_t one, uint64_t other) { return one - other == 1 || other - one == 1; }
 
@@ -357,6 +389,7 @@ static bool check_elements(const CheckedCase *finished, CheckReport *report) {
         snprintf(report->what, sizeof report->what, "%s is %s; it should be %s", name, report->got_words,
                  report->expected_words);
     explain_element(finished, in, first, got, report);
+    if (task->expect == EXPECT_ELEMENTWISE) try_formulas(finished, out, report);
     return false;
 }
 

@@ -1,5 +1,5 @@
-// Is what a case left behind right? DESIGN section 5: exactly where the inputs allow it, within the error
-// budget where they do not, every element written, inputs as they were.
+// Is what a case left behind right? Exactly where the inputs allow it, within the error budget where they do
+// not, every element written, inputs as they were.
 #ifndef WARPBOOK_CHECK_H
 #define WARPBOOK_CHECK_H
 
@@ -51,6 +51,7 @@ typedef struct {
     long long larger, where_zero, off_by_one;
     bool is_elsewhere;   // the first wrong value belongs to one other place
     bool is_copied;      // and is what the input has at the same place
+    bool is_formula;     // every element is another combination of the inputs, as `why` says
     double budget_share; // largest |error| / budget seen, of right results too; 0 where exact
     char expected_words[96], got_words[96];
     char what[512]; // one sentence: what is wrong, with numbers

@@ -23,7 +23,7 @@ typedef enum {
     COMPILE_INFRA,         // the machine's fault: no compiler, disk full; never the learner's
 } CompileStatus;
 
-// The verdict of DESIGN section 8: "PASS", "BUILD", "BUILD_TIMEOUT", "RESOURCE", "INFRA".
+// The verdict: "PASS", "BUILD", "BUILD_TIMEOUT", "RESOURCE", "INFRA".
 const char *compile_verdict(CompileStatus status);
 
 typedef struct {
@@ -80,11 +80,6 @@ void compile_result_free(CompileResult *result);
 
 // The record of that kernel, or NULL.
 const CompiledKernel *compile_find_kernel(const CompileResult *result, const char *name);
-
-// The path of nvcc: WARPBOOK_NVCC, else the first of PATH, /usr/local/cuda/bin, and NVIDIA's wheels in
-// build/venv, .venv, $VIRTUAL_ENV and where `python3` keeps its packages. False when there is none, with
-// what to do in `why`.
-bool compile_find_nvcc(char *path, size_t path_bytes, char *why, size_t why_bytes);
 
 // The folder of warpbook.cuh: WARPBOOK_INCLUDE, else common/include below the working folder or beside
 // this program (build/bin/../../common/include).

@@ -1,6 +1,7 @@
 // Making the compilers' output readable, and reading out of it what ptxas measured.
 #define _GNU_SOURCE // memmem
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,13 +147,19 @@ static CompiledKernel *add_kernel(CompileResult *result, const char *name, size_
     return kernel;
 }
 
+// A count of ptxas's, as far as an int goes: it takes sizes of up to 64 bits in inline asm.
+static int count_of(const char *digits) {
+    const unsigned long long count = strtoull(digits, NULL, 10);
+    return count > INT_MAX ? INT_MAX : (int)count;
+}
+
 // The number that stands right before `words` in the line, or 0.
 static int number_before(const char *line, size_t length, const char *words) {
     const char *found = memmem(line, length, words, strlen(words));
     if (!found) return 0;
     const char *at = found;
     while (at > line && isdigit((unsigned char)at[-1])) at--;
-    return at == found ? 0 : atoi(at);
+    return at == found ? 0 : count_of(at);
 }
 
 // The lines that ptxas -v prints for each kernel (CUDA compiler driver documentation, section "Printing code
@@ -189,7 +196,8 @@ bool read_ptxas_log(const char *output, CompileResult *result) {
                  at += 11) {
                 const char *digits = at;
                 while (digits > line && isdigit((unsigned char)digits[-1])) digits--;
-                kernel->constant_bytes += atoi(digits);
+                const int count = count_of(digits);
+                kernel->constant_bytes += count > INT_MAX - kernel->constant_bytes ? 0 : count;
             }
         }
         line += length + (line[length] == '\n');
@@ -232,66 +240,4 @@ bool explain_resources(const char *output, const CompileResult *result, Text *in
         line += length + (line[length] == '\n');
     }
     return found;
-}
-
-// ---- PTX ------------------------------------------------------------------------------------------------
-
-bool relabel_ptx(const char *ptx, const char *folder, const char *shown, const char *shown_header,
-                 Text *into) {
-    const char *slash = strrchr(folder, '/'); // its own name is unique, and nvcc writes it as it is
-    const char *own = slash ? slash + 1 : folder;
-    size_t own_length = strlen(own);
-    for (const char *line = ptx; *line;) {
-        size_t length = strcspn(line, "\n");
-        const char *quote = memchr(line, '"', length);
-        const char *name = NULL, *rest = NULL; // the name to write, and what follows the one written
-        if (quote && starts_with(line, length, "\t.file\t")) {
-            const char *path = memmem(line, length, own, own_length);
-            path = path && path[own_length] == '/' ? path + own_length + 1 : quote + 1;
-            if (strncmp(path, "./", 2) == 0) path += 2;
-            if (starts_with(path, strlen(path), "kernel.cu\"")) {
-                name = shown;
-                rest = path + strlen("kernel.cu");
-            } else if (starts_with(path, strlen(path), "warpbook.cuh\"")) {
-                name = shown_header;
-                rest = path + strlen("warpbook.cuh");
-            }
-        }
-        if (name) {
-            text_add_bytes(into, line, (size_t)(quote - line) + 1);
-            text_add(into, name);
-            text_add_bytes(into, rest, length - (size_t)(rest - line));
-        } else {
-            text_add_bytes(into, line, length);
-        }
-        if (line[length] == '\n') text_add_char(into, '\n');
-        line += length + (line[length] == '\n');
-    }
-    return !into->failed;
-}
-
-// The number that `.file NUMBER "shown"` gives the learner's file, or -1.
-static int file_number(const char *ptx, const char *shown) {
-    size_t count = strlen(shown);
-    for (const char *at = strstr(ptx, "\t.file\t"); at; at = strstr(at + 1, "\t.file\t")) {
-        char *end;
-        long number = strtol(at + 7, &end, 10);
-        if (strncmp(end, " \"", 2) == 0 && strncmp(end + 2, shown, count) == 0 && end[2 + count] == '"') {
-            return (int)number;
-        }
-    }
-    return -1;
-}
-
-int kernel_line_in_ptx(const char *ptx, const char *kernel, const char *shown) {
-    char entry[300], location[32];
-    int file = file_number(ptx, shown);
-    snprintf(entry, sizeof entry, ".entry %s(", kernel);
-    const char *start = strstr(ptx, entry);
-    if (!start || file < 0) return 0;
-    const char *end = strstr(start, "\n}\n");
-    snprintf(location, sizeof location, "\t.loc\t%d ", file);
-    const char *at = strstr(start, location);
-    if (!at || (end && at > end)) return 0;
-    return atoi(at + strlen(location));
 }

@@ -1,8 +1,13 @@
-// What the files of the compile step share: compile.c (the flow), toolchain.c (finding the compiler),
-// compile_log.c (making its output readable) and compile_record.c (build.json).
+// What the files of the compile step share: compile.c (the flow), compile_source.c (checking the source),
+// toolchain.c (finding the compiler), compile_run.c (running it), compile_log.c (making its output readable),
+// compile_ptx.c (what is done with PTX) and compile_record.c (build.json).
 #ifndef WARPBOOK_COMPILE_PARTS_H
 #define WARPBOOK_COMPILE_PARTS_H
 
+#include <limits.h>
+
+#include "../support/file.h"
+#include "../support/process.h"
 #include "../support/text.h"
 #include "compile.h"
 
@@ -36,11 +41,18 @@ bool log_names_source(const char *output);
 bool read_ptxas_log(const char *output, CompileResult *result);
 // A sentence for each kernel that ptxas found to need too much; false when it complained of no such thing.
 bool explain_resources(const char *output, const CompileResult *result, Text *into);
+
+// ---- compile_ptx.c -------------------------------------------------------------------------------------
+
 // Rewrites the `.file` directives of PTX to the names shown to people (which must hold no quote and no
 // backslash: PTX has no escapes for them), and finds the line of each kernel.
 bool relabel_ptx(const char *ptx, const char *folder, const char *shown, const char *shown_header,
                  Text *into);
 int kernel_line_in_ptx(const char *ptx, const char *kernel, const char *shown);
+// nvcc hands inline asm on unread, so mistakes in it are ptxas's to find. Adds at most `lines` lines of its
+// output, with the learner's places before them.
+void explain_assembly(const char *output, const char *ptx, const char *label, const CompileResult *result,
+                      int lines, Text *into);
 
 // ---- compile_record.c -----------------------------------------------------------------------------------
 
@@ -53,11 +65,60 @@ typedef struct {
     bool is_self_contained; // the source includes nothing that may change unseen
 } CompileKey;
 
-bool write_record(const CompileResult *result, const CompileKey *key, char *why, size_t why_bytes);
+bool write_record(const CompileResult *result, const CompileKey *key, FileError *error);
 // Fills `result` and `key` from OUTPUT_DIRECTORY/build.json. False, with nothing to release, when there is
 // none.
 bool read_record(const char *output_directory, CompileResult *result, CompileKey *key);
 // True when kernel.ptx and kernel.cubin are the ones that the record speaks of.
 bool record_files_intact(const CompileResult *result, const CompileKey *key);
+
+// ---- compile.c -----------------------------------------------------------------------------------------
+
+enum { COMPILE_DEFAULT_SECONDS = 30 };
+
+// What one call of compile_kernel() works with.
+typedef struct {
+    const CompileRequest *request;
+    CompileResult *result;
+    CompileKey key;
+    double began, deadline;
+    Text source, header, ptx, cubin;
+    char label[512]; // result->source as PTX can hold it
+    char header_label[PATH_MAX];
+    char folder[PATH_MAX + 32]; // private, absolute; "" before it is made
+    int lock;
+    Toolchain toolchain;
+    const char *environment[8];
+    char environment_text[4][8192];
+} Build;
+
+// End with a message, which the first takes over. Always false.
+bool compile_end_with(Build *build, CompileStatus status, Text *message);
+bool compile_end(Build *build, CompileStatus status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+bool compile_end_without_memory(Build *build);
+// Writes a file into the private folder. False after an end.
+bool compile_put(Build *build, const char *name, const Text *content);
+
+// ---- compile_source.c ------------------------------------------------------------------------------------
+
+// The path as people see it: relative to the working folder where the file is below it.
+void compile_show_path(const char *path, char *shown, size_t bytes);
+// Strings in PTX have no escapes: what would need one becomes '?'.
+void compile_make_label(char *path);
+// Both read, check and hash their file. False after an end.
+bool compile_read_source(Build *build);
+bool compile_read_header(Build *build);
+// True when the source is the only thing that can change what comes out, besides warpbook.cuh and the
+// toolkit.
+bool is_self_contained(const char *text);
+
+// ---- compile_run.c ---------------------------------------------------------------------------------------
+
+// What the compilers find in their environment.
+void compile_make_environment(Build *build);
+// nvcc, then ptxas where it is wanted. False after an end.
+bool compile_make_ptx(Build *build);
+bool compile_assemble(Build *build);
 
 #endif

@@ -25,7 +25,7 @@ static void write_kernel(JsonWriter *json, const CompiledKernel *kernel) {
     json_close_object(json);
 }
 
-bool write_record(const CompileResult *result, const CompileKey *key, char *why, size_t why_bytes) {
+bool write_record(const CompileResult *result, const CompileKey *key, FileError *error) {
     JsonWriter json = {0};
     json_open_object(&json, NULL);
     json_string(&json, "schema", schema);
@@ -49,15 +49,7 @@ bool write_record(const CompileResult *result, const CompileKey *key, char *why,
     json_string(&json, "message", result->message);
     json_string(&json, "log", result->log);
     json_close_object(&json);
-    bool good = json_finish(&json);
-    if (!good) snprintf(why, why_bytes, "out of memory");
-    FileError error;
-    if (good && !write_file_atomically(result->json_path, json.text.data, json.text.bytes, &error)) {
-        snprintf(why, why_bytes, "%s", error.message);
-        good = false;
-    }
-    text_free(&json.text);
-    return good;
+    return json_write_file(&json, result->json_path, error);
 }
 
 // ---- Reading --------------------------------------------------------------------------------------------

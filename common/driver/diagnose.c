@@ -126,6 +126,7 @@ static uint64_t facts_of_check(const Evidence *evidence) {
         if (check->off_by_one == check->wrong) facts |= FACT_OFF_BY_ONE;
         if (check->is_elsewhere) facts |= FACT_ELSEWHERE;
         if (check->is_copied) facts |= FACT_COPIED;
+        if (check->is_formula) facts |= FACT_FORMULA;
         if (check->index == 3 && check->wrong == check->elements / 4) facts |= FACT_FOURTHS;
     }
     if (check->outcome != CHECK_NOT_WRITTEN) return facts;
@@ -139,6 +140,10 @@ static uint64_t facts_of_check(const Evidence *evidence) {
         return facts | FACT_FIRST_BLOCK_WRITTEN;
     if (launch->blocks == 1 && check->elements == launch->warps && check->index == 1)
         return facts | FACT_FIRST_WARP_WRITTEN;
+    const long long behind_first = check->index - launch->block_threads;
+    if (check->elements == launch->threads && launch->blocks > 1 && behind_first > 0 &&
+        behind_first % (launch->blocks - 1) == 0)
+        facts |= FACT_BLOCKS_OVERLAP;
     return check->index % launch->threads == 0 ? facts | FACT_FIRST_ROUND_WRITTEN : facts;
 }
 
@@ -197,6 +202,53 @@ static uint64_t facts_of_task(const Task *task) {
     for (int b = 0; b < task_buffer_count(task); b++)
         if (task->buffers[b].stays_zero) facts |= FACT_WORKSPACE;
     return facts;
+}
+
+// Sums of whole numbers that are all off by the same number, or by one for each block, warp or thread: of
+// nothing at all, too.
+static uint64_t facts_of_offsets(const Evidence *evidence) {
+    enum { UNITS = 4 };
+    double each[UNITS] = {0};
+    bool fits_unit[UNITS] = {true, true, true, true};
+    int sums = 0;
+    bool has_empty = false, has_others = false;
+    const Expectation expect = evidence->of->tasks[evidence->task].expect;
+    if (expect != EXPECT_SUM && expect != EXPECT_ROW_SUMS) return 0;
+    for (int i = 0; i < evidence->judgement->case_count; i++) {
+        const CaseReport *report = &evidence->judgement->cases[i];
+        if (!report->was_run || report->settings.task != evidence->task ||
+            report->settings.is_beside != evidence->first->settings.is_beside ||
+            report->settings.family != FAMILY_INTEGERS)
+            continue;
+        if (report->check.outcome != CHECK_VALUE) {
+            if (expect == EXPECT_ROW_SUMS && report->settings.size.rows == 0) continue;
+            return 0;
+        }
+        const ShapeOfLaunch *launch = &report->shape.launches[0];
+        const long long units[UNITS] = {1, launch->blocks, launch->warps, launch->threads};
+        for (int u = 0; u < UNITS; u++) {
+            const double offset = units[u] > 0 ? report->check.difference / (double)units[u] : 0;
+            if (sums == 0) each[u] = offset;
+            if (offset == 0 || offset != each[u]) fits_unit[u] = false;
+        }
+        sums++;
+        if (report->settings.size.n == 0) has_empty = true;
+        if (report->settings.size.n > 0) has_others = true;
+    }
+    const bool fits_one = fits_unit[0] || fits_unit[1] || fits_unit[2] || fits_unit[3];
+    return fits_one && sums > 2 && has_empty && has_others ? FACT_OFF_BY_A_CONSTANT : 0;
+}
+
+// Whether a case with several blocks came to an end, and the plain schedule alone has one that did not.
+static bool blocks_ended(const Evidence *evidence) {
+    bool has_ended = false;
+    for (int i = 0; i < evidence->judgement->case_count; i++) {
+        const CaseReport *report = &evidence->judgement->cases[i];
+        if (!report->was_run || report->settings.task != evidence->task) continue;
+        if (report->verdict == VERDICT_TIMEOUT && report->settings.schedule != 0) return false;
+        if (report->verdict == VERDICT_PASS && report->shape.launches[0].blocks > 1) has_ended = true;
+    }
+    return has_ended;
 }
 
 #define OBLONG FACT(63) // a matrix that is no square, counted in tiles either: no fact of the catalogue
@@ -287,6 +339,8 @@ static void gather(Evidence *evidence, const char *source) {
         if (first->settings.misalignment) evidence->facts |= FACT_OFFSET_BASE;
         evidence->facts |= facts_of_all(evidence) | facts_of_sizes(evidence);
         if (!only_base_is_misaligned(evidence)) evidence->facts &= ~FACT_AT_START;
+        evidence->facts |= facts_of_offsets(evidence);
+        if (blocks_ended(evidence)) evidence->facts |= FACT_BLOCKS_ENDED;
     }
     evidence->facts |= facts_of_task(&evidence->of->tasks[evidence->task]);
     if (evidence->finding) {
@@ -322,17 +376,21 @@ static int fitting_shape(const Evidence *evidence, const char *names) {
     return -1;
 }
 
-static bool misses(const Evidence *evidence, const char *measure) {
+// `task`: only its goals; -1: those of all.
+static bool misses(const Evidence *evidence, int task, const char *measure) {
     for (int g = 0; g < evidence->judgement->goal_count; g++) {
         const GoalResult *result = &evidence->judgement->goals[g];
+        if (task >= 0 && result->task != task) continue;
         if (result->state == GOAL_MISSED && fits(measure, result->goal->measure)) return true;
     }
     return false;
 }
 
-static bool comes_to(const Evidence *evidence, const char *measure, double at_least) {
+// In the task that failed, or one that misses the goal `missed`.
+static bool comes_to(const Evidence *evidence, const char *missed, const char *measure, double at_least) {
     for (int t = 0; t < chapter_task_count(evidence->of); t++) {
         if (evidence->first && t != evidence->task) continue;
+        if (missed && !misses(evidence, t, missed)) continue;
         const Goal goal = {
             .measure = measure, .bound = AT_LEAST, .limit = at_least, .task = evidence->of->tasks[t].name};
         GoalResult result;
@@ -361,8 +419,8 @@ static bool matches(const Mistake *mistake, const Evidence *evidence) {
     if (mistake->absent &&
         (evidence->source.bytes == 0 || fits(mistake->absent, text_chars(&evidence->source))))
         return false;
-    if (mistake->missed && !misses(evidence, mistake->missed)) return false;
-    return !mistake->measured || comes_to(evidence, mistake->measured, mistake->at_least);
+    if (mistake->missed && !misses(evidence, -1, mistake->missed)) return false;
+    return !mistake->measured || comes_to(evidence, mistake->missed, mistake->measured, mistake->at_least);
 }
 
 // ---- What to say ------------------------------------------------------------------------------------------

@@ -41,6 +41,23 @@ SHAPE(everything_by_each_warp) {
     return v->block / 32;
 }
 
+SHAPE(everything_by_each_block) {
+    UNUSED(i);
+    return v->blocks;
+}
+SHAPE(everything_by_all_warps) {
+    UNUSED(i);
+    return v->threads / 32;
+}
+SHAPE(everything_by_all_threads) {
+    UNUSED(i);
+    return v->threads;
+}
+SHAPE(everything_taken_away) {
+    UNUSED(v), UNUSED(i);
+    return -1;
+}
+
 SHAPE(first_lost) {
     UNUSED(v);
     return i != 0;
@@ -50,11 +67,18 @@ SHAPE(last_lost) { return i != v->count - 1; }
 SHAPE(head_lost) { return i >= v->head; }
 SHAPE(head_twice) { return 1 + (i < v->head); }
 SHAPE(head_by_each_block) { return i < v->head ? v->blocks : 1; }
+SHAPE(head_but_first_lost) { return i == 0 || i >= v->head; }
+SHAPE(tail_but_first_lost) { return i <= groups_end(v); }
+SHAPE(tail_but_last_lost) { return i < groups_end(v) || i == v->count - 1; }
 SHAPE(tail_of_4_lost) { return i < groups_end(v); }
 SHAPE(tail_of_4_twice) { return 1 + (i >= groups_end(v)); }
 SHAPE(tail_by_each_block) { return i >= groups_end(v) ? v->blocks : 1; }
 SHAPE(tail_by_each_thread) { return i >= groups_end(v) ? v->threads : 1; }
 SHAPE(tail_without_head) { return (i < groups_end(v)) + (i >= v->count - v->count % 4); }
+SHAPE(tail_behind_no_head) { // as many as the tail has, from where the groups would end without a head
+    const long long end = groups_end(v), from = end - v->head;
+    return (i < end) + (i >= from && i < from + v->count - end);
+}
 SHAPE(last_group_twice) { return 1 + (is_in_group(v, i) && i >= groups_end(v) - 4); }
 SHAPE(tail_of_warp_lost) { return i < v->count / 32 * 32; }
 SHAPE(tail_of_block_lost) { return i < v->count / v->block * v->block; }
@@ -75,6 +99,8 @@ SHAPE(first_warp_twice) { return 1 + (i % v->block < 32); }
 SHAPE(first_block_only) { return i % v->threads < v->block; }
 SHAPE(first_block_folded) { return i % v->threads < v->block || i % v->block == 0; }
 SHAPE(same_in_each_block) { return i % v->threads < v->block ? v->blocks : 0; }
+SHAPE(same_in_each_warp) { return i % v->threads < 32 ? v->threads / 32 : 0; }
+SHAPE(same_in_each_thread) { return i % v->threads < v->blocks ? v->block : 0; }
 SHAPE(last_block_only) { return i % v->threads >= v->threads - v->block; }
 SHAPE(first_warp_by_each_warp) { return i % v->block < 32 ? v->block / 32 : 0; }
 SHAPE(other_warps_twice) { return 1 + (i % v->block >= 32); }
@@ -118,6 +144,24 @@ SHAPE(lower_half_warp_twice) {
     UNUSED(v);
     return i % 32 < 16 ? 2 : 0;
 }
+// A fold in which levels are left out: lane 0 meets those whose number is made of the other distances.
+#define LEVELS_LOST(name, distances)                                                                         \
+    SHAPE(name) {                                                                                            \
+        UNUSED(v);                                                                                           \
+        return (i & (distances)) == 0;                                                                       \
+    }
+LEVELS_LOST(level_2_lost, 2)
+LEVELS_LOST(level_4_lost, 4)
+LEVELS_LOST(level_8_lost, 8)
+LEVELS_LOST(level_64_lost, 64)
+LEVELS_LOST(levels_1_2_lost, 1 | 2)
+LEVELS_LOST(levels_1_4_lost, 1 | 4)
+LEVELS_LOST(levels_1_16_lost, 1 | 16)
+LEVELS_LOST(levels_2_4_lost, 2 | 4)
+LEVELS_LOST(levels_2_8_lost, 2 | 8)
+LEVELS_LOST(levels_4_8_lost, 4 | 8)
+LEVELS_LOST(levels_4_16_lost, 4 | 16)
+LEVELS_LOST(levels_8_16_lost, 8 | 16)
 SHAPE(upper_half_block_lost) { return i % v->block < v->block / 2; }
 SHAPE(second_32_of_64_lost) {
     UNUSED(v);
@@ -128,6 +172,22 @@ SHAPE(powers_of_two_only) {
     return (own & (own - 1)) == 0;
 }
 SHAPE(odd_tree) { return v->tree ? v->tree[i % v->block] : 1; }
+
+// A tree that is at `left` values when 32 of its slots are added up. Slot t holds what lies 2^(k+1) apart,
+// where 2^k <= t < 2^(k+1): what is in it is in the slots below `left` too.
+static long long added_behind_a_tree(long long i, long long left) {
+    return 1 + __builtin_popcountll((unsigned long long)(i % 32 / left));
+}
+#define BEHIND_A_TREE(left)                                                                                  \
+    SHAPE(tree_of_##left##_and_fold) { return added_behind_a_tree(i % v->block, left); }
+BEHIND_A_TREE(1)
+BEHIND_A_TREE(2)
+BEHIND_A_TREE(4)
+BEHIND_A_TREE(8)
+BEHIND_A_TREE(16)
+SHAPE(tree_and_all_slots) { // the same with every slot of the block
+    return 1 + __builtin_popcountll((unsigned long long)(i % v->block));
+}
 
 SHAPE(lane_31_only) {
     UNUSED(v);
@@ -180,20 +240,34 @@ static long long rounds_old_stride(const ShapeView *v, long long i, long long de
     return (last >= first ? last - first + 1 : 0) + (own.element >= rounds);
 }
 
-// Only the first `kept` of the sums of a round are added to the result.
-static long long sums_kept(const ShapeView *v, long long i, long long deep, long long kept) {
+// Of the sums of a round those of the mask `kept` are added to the result; the rest goes to the first.
+static long long sums_kept(const ShapeView *v, long long i, long long deep, unsigned kept) {
     const Own own = own_element(v, i, deep);
-    return own.element >= own.in_rounds || own.element % deep < kept;
+    return own.element >= own.in_rounds || kept >> own.element % deep & 1;
 }
 
 SHAPE(rounds_of_4_old_stride) { return rounds_old_stride(v, i, 4); }
 SHAPE(rounds_of_8_old_stride) { return rounds_old_stride(v, i, 8); }
-SHAPE(rest_of_8_lost) {
-    const Own own = own_element(v, i, 8);
+static long long rest_lost(const ShapeView *v, long long i, long long deep) {
+    const Own own = own_element(v, i, deep);
     return own.element < own.in_rounds;
 }
-SHAPE(first_of_8_sums_only) { return sums_kept(v, i, 8, 1); }
-SHAPE(half_of_8_sums_only) { return sums_kept(v, i, 8, 4); }
+SHAPE(rest_of_2_lost) { return rest_lost(v, i, 2); }
+SHAPE(rest_of_4_lost) { return rest_lost(v, i, 4); }
+SHAPE(rest_of_8_lost) { return rest_lost(v, i, 8); }
+
+#define SUMS_KEPT(name, deep, kept)                                                                          \
+    SHAPE(name) { return sums_kept(v, i, deep, kept); }
+SUMS_KEPT(first_of_2_sums_only, 2, 1)
+SUMS_KEPT(first_of_4_sums_only, 4, 1)
+SUMS_KEPT(half_of_4_sums_only, 4, 3)
+SUMS_KEPT(even_of_4_sums_only, 4, 5)
+SUMS_KEPT(last_of_4_sums_lost, 4, 7)
+SUMS_KEPT(first_of_8_sums_only, 8, 1)
+SUMS_KEPT(half_of_8_sums_only, 8, 15)
+SUMS_KEPT(even_of_8_sums_only, 8, 0x55)
+SUMS_KEPT(pairs_of_8_sums_only, 8, 0x33)
+SUMS_KEPT(last_of_8_sums_lost, 8, 0x7f)
 
 // Sizes that people test with, built into a loop.
 #define FIXED(size)                                                                                          \
@@ -216,11 +290,24 @@ const ErrorShape error_shapes[] = {
      "The result is the sum times the number of threads in a block."},
     {"everything-by-each-warp", everything_by_each_warp,
      "The result is the sum times the number of warps in a block."},
+    {"everything-by-each-block", everything_by_each_block,
+     "The result is the sum times the number of blocks in the grid."},
+    {"everything-by-all-warps", everything_by_all_warps,
+     "The result is the sum times the number of warps in the grid."},
+    {"everything-by-all-threads", everything_by_all_threads,
+     "The result is the sum times the number of threads in the grid."},
+    {"everything-taken-away", everything_taken_away, "The result is the sum with the other sign."},
     {"first-lost", first_lost, "Every wrong sum lacks element 0 and nothing else."},
     {"last-only", last_only, "The result is the last element, at every size."},
     {"last-lost", last_lost, "Every wrong sum lacks the last element and nothing else."},
     {"head-lost", head_lost,
      "Every wrong sum lacks the elements before the first multiple of 16 bytes and nothing else."},
+    {"head-but-first-lost", head_but_first_lost,
+     "Of the elements before the first multiple of 16 bytes only the first is in the sum."},
+    {"tail-but-first-lost", tail_but_first_lost,
+     "Of what is left over behind the groups of 4 only the first element is in the sum."},
+    {"tail-but-last-lost", tail_but_last_lost,
+     "Of what is left over behind the groups of 4 only the last element is in the sum."},
     {"head-twice", head_twice, "The elements before the first multiple of 16 bytes are counted twice."},
     {"head-by-each-block", head_by_each_block,
      "The elements before the first multiple of 16 bytes are counted once by every block."},
@@ -235,6 +322,9 @@ const ErrorShape error_shapes[] = {
     {"tail-without-head", tail_without_head,
      "The last n % 4 elements are added as the tail, and that is not where the groups end: they begin "
      "behind the head."},
+    {"tail-behind-no-head", tail_behind_no_head,
+     "The tail is taken from where the groups would end without a head: the last elements are left out, and "
+     "others counted twice."},
     {"last-group-twice", last_group_twice, "The last whole group of 4 is counted twice at every size."},
     {"tail-of-warp-lost", tail_of_warp_lost, "Every wrong sum lacks the last n % 32 elements."},
     {"tail-of-block-lost", tail_of_block_lost,
@@ -265,6 +355,10 @@ const ErrorShape error_shapes[] = {
      "The first block is whole, and of every other only what its first thread began with is in the sum."},
     {"same-in-each-block", same_in_each_block,
      "What the first block should add is added once by every block, and the rest is left out."},
+    {"same-in-each-warp", same_in_each_warp,
+     "What the first warp should add is added once by every warp, and the rest is left out."},
+    {"same-in-each-thread", same_in_each_thread,
+     "Of every round only as many elements as there are blocks are added, each by a whole block."},
     {"first-block-only", first_block_only, "Only what the first block adds is in the sum."},
     {"last-block-only", last_block_only, "Only what the last block adds is in the sum."},
     {"last-warp-lost", last_warp_lost, "What the last warp of each block adds is missing."},
@@ -278,6 +372,18 @@ const ErrorShape error_shapes[] = {
     {"groups-of-three", groups_of_three,
      "The groups are read 12 bytes apart, so that those at the end are never reached."},
     {"upper-half-warp-lost", upper_half_warp_lost, "What lanes 16 to 31 of each warp hold is left out."},
+    {"level-lost", level_2_lost, "Of every 4 lanes 2 and 3 are left out."},
+    {"level-lost", level_4_lost, "Of every 8 lanes 4 to 7 are left out."},
+    {"level-lost", level_8_lost, "Of every 16 lanes 8 to 15 are left out."},
+    {"level-lost", level_64_lost, "Of every 128 threads 64 to 127 are left out."},
+    {"two-levels-lost", levels_1_2_lost, "Of every 4 lanes only the first is in the sum."},
+    {"two-levels-lost", levels_1_4_lost, "Of every 8 lanes only 0 and 2 are in the sum."},
+    {"two-levels-lost", levels_1_16_lost, "Of every warp only lanes 0, 2, 4 ... 14 are in the sum."},
+    {"two-levels-lost", levels_2_4_lost, "Of every 8 lanes only 0 and 1 are in the sum."},
+    {"two-levels-lost", levels_2_8_lost, "Of every 16 lanes only 0, 1, 4 and 5 are in the sum."},
+    {"two-levels-lost", levels_4_8_lost, "Of every 16 lanes only 0 to 3 are in the sum."},
+    {"two-levels-lost", levels_4_16_lost, "Of every warp only lanes 0 to 3 and 8 to 11 are in the sum."},
+    {"two-levels-lost", levels_8_16_lost, "Of every warp only lanes 0 to 7 are in the sum."},
     {"upper-half-block-lost", upper_half_block_lost,
      "What the second half of the threads of each block hold is left out."},
     {"lower-half-warp-twice", lower_half_warp_twice,
@@ -286,6 +392,18 @@ const ErrorShape error_shapes[] = {
      "Of every 64 values side by side in a block the last 32 are left out."},
     {"powers-of-two-only", powers_of_two_only,
      "Of each block only what threads 0, 1, 2, 4, 8 and so on hold is in the sum."},
+    {"added-behind-a-tree", tree_of_16_and_fold,
+     "Of every 32 values side by side in a block the last 16 are counted twice."},
+    {"added-behind-a-tree", tree_of_8_and_fold,
+     "Some values are counted up to three times: those that slots 8 to 31 hold when 32 slots are added up."},
+    {"added-behind-a-tree", tree_of_4_and_fold,
+     "Some values are counted up to four times: those that slots 4 to 31 hold when 32 slots are added up."},
+    {"added-behind-a-tree", tree_of_2_and_fold,
+     "Some values are counted up to five times: those that slots 2 to 31 hold when 32 slots are added up."},
+    {"added-behind-a-tree", tree_of_1_and_fold,
+     "Some values are counted up to six times: those that slots 1 to 31 hold when 32 slots are added up."},
+    {"added-behind-a-tree", tree_and_all_slots,
+     "Slot 0 holds the sum, and what the other slots still hold is counted once more."},
     {"odd-tree", odd_tree,
      "What is missing are the values that are left over when an odd number of them is halved."},
     {"lane-31-only", lane_31_only, "The result is what lane 31 of each warp began with, and nothing else."},
@@ -313,8 +431,25 @@ const ErrorShape error_shapes[] = {
      "Rounds of 4 elements begin one element apart, so that most are counted four times."},
     {"rounds-of-8-old-stride", rounds_of_8_old_stride,
      "Rounds of 8 elements begin one element apart, so that most are counted eight times."},
+    {"rest-of-2-lost", rest_of_2_lost, "What each thread has left over behind its whole pairs is missing."},
+    {"rest-of-4-lost", rest_of_4_lost,
+     "What each thread has left over behind its whole rounds of 4 elements is missing."},
     {"rest-of-8-lost", rest_of_8_lost,
      "What each thread has left over behind its whole rounds of 8 elements is missing."},
+    {"first-of-2-sums-only", first_of_2_sums_only,
+     "Of each thread's 2 sums only the first is in the result."},
+    {"first-of-4-sums-only", first_of_4_sums_only,
+     "Of each thread's 4 sums only the first is in the result."},
+    {"half-of-4-sums-only", half_of_4_sums_only,
+     "Of each thread's 4 sums only the first 2 are in the result."},
+    {"even-of-4-sums-only", even_of_4_sums_only,
+     "Of each thread's sums 0 to 3 only 0 and 2 are in the result."},
+    {"last-of-4-sums-lost", last_of_4_sums_lost, "The last of each thread's 4 sums is not in the result."},
+    {"even-of-8-sums-only", even_of_8_sums_only,
+     "Of each thread's sums 0 to 7 only 0, 2, 4 and 6 are in the result."},
+    {"pairs-of-8-sums-only", pairs_of_8_sums_only,
+     "Of each thread's sums 0 to 7 only 0, 1, 4 and 5 are in the result."},
+    {"last-of-8-sums-lost", last_of_8_sums_lost, "The last of each thread's 8 sums is not in the result."},
     {"first-of-8-sums-only", first_of_8_sums_only,
      "Of each thread's 8 sums only the first is in the result."},
     {"half-of-8-sums-only", half_of_8_sums_only,
@@ -374,7 +509,7 @@ ShapeSet shapes_that_fit(ShapeSet candidates, const void *array, ElementType typ
             const double times = (double)error_shapes[s].times(&view, i);
             const double value = element_get(array, type, i);
             sum += (times - 1) * value;
-            magnitude += times * fabs(value);
+            magnitude += fabs(times * value);
         }
         // The device adds floats: beyond 2^24 even whole numbers are rounded, at every addition.
         const double rounding = magnitude > 0x1p24 ? magnitude * 0x1p-16 : 0;

@@ -20,8 +20,7 @@ double case_seconds(bool is_gpu, long long n) { return is_gpu ? 20 + (double)n *
 
 static void copy_kernel_name(char to[128], const char *from) { snprintf(to, 128, "%s", from); }
 
-// ---- Findings
-// ----------------------------------------------------------------------------------------------------
+// ---- Findings --------------------------------------------------------------------------------------------
 
 // The finding that explains most: of the worst verdict, the first met. NULL: nothing but informations.
 static const Finding *worst_finding(const RunReply *reply, Verdict *verdict, int *count) {
@@ -39,8 +38,7 @@ static const Finding *worst_finding(const RunReply *reply, Verdict *verdict, int
     return worst;
 }
 
-// ---- Launch shapes
-// --------------------------------------------------------------------------------------------------
+// ---- Launch shapes ---------------------------------------------------------------------------------------
 
 static void fail_shape(TaskShape *shape, Verdict verdict, const char *words) {
     shape->verdict = verdict;
@@ -130,8 +128,7 @@ bool ask_shape(Runner *runner, int image, const Task *task, int index, const Ima
     return true;
 }
 
-// ---- Layout and request
-// ------------------------------------------------------------------------------------------------
+// ---- Layout and request ----------------------------------------------------------------------------------
 
 bool case_layout(const Task *task, const CaseShape *shape, size_t limit, CaseLayout *layout, char *why,
                  size_t why_bytes) {
@@ -258,8 +255,7 @@ void case_request(const Task *task, const Case *one, const CaseShape *shape, con
     request->count = one->is_counted;
 }
 
-// ---- Answers
-// ---------------------------------------------------------------------------------------------------------------
+// ---- Answers ---------------------------------------------------------------------------------------------
 
 static bool decide(CaseReport *report, Verdict verdict, const char *words) {
     report->verdict = verdict;

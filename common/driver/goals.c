@@ -19,8 +19,7 @@ const char *goal_state_word(GoalState state) {
     return words[state];
 }
 
-// ---- Names
-// ---------------------------------------------------------------------------------------------------
+// ---- Names -----------------------------------------------------------------------------------------------
 
 typedef struct {
     const Measured *measured;
@@ -29,16 +28,12 @@ typedef struct {
     double ratio; // what bandwidth_ratio stands for
 } Scope;
 
-static double counter(const Scope *scope, size_t offset, bool is_maximum) {
+static double counter(const Scope *scope, int field, bool is_maximum) {
     double total = 0;
     for (int i = 0; i < scope->measured->shape.launch_count; i++) {
         if (scope->launch >= 0 && i != scope->launch) continue;
-        uint64_t value;
-        memcpy(&value, (const char *)&scope->measured->counters[i] + offset, sizeof value);
-        if (is_maximum)
-            total = fmax(total, (double)value);
-        else
-            total += (double)value;
+        const double value = (double)counter_value(&scope->measured->counters[i], field);
+        total = is_maximum ? fmax(total, value) : total + value;
     }
     return total;
 }
@@ -63,7 +58,7 @@ static bool look_up(const Scope *scope, const char *name, double *value) {
     for (int i = 0; i < counter_field_count; i++) {
         if (strcmp(counter_fields[i].name, name) != 0) continue;
         bool is_maximum = strcmp(name, "atomic_max_lanes") == 0;
-        *value = measured->is_counted ? counter(scope, counter_fields[i].offset, is_maximum) : (double)NAN;
+        *value = measured->is_counted ? counter(scope, i, is_maximum) : (double)NAN;
         return true;
     }
     const double registers = measured->registers[first] > 0 ? measured->registers[first] : (double)NAN;
@@ -107,8 +102,7 @@ static bool look_up(const Scope *scope, const char *name, double *value) {
     return false;
 }
 
-// ---- Expressions
-// ----------------------------------------------------------------------------------------------
+// ---- Expressions -----------------------------------------------------------------------------------------
 
 typedef struct {
     const Scope *scope;
@@ -194,8 +188,7 @@ static double parse_sum(Expression *expression) {
     }
 }
 
-// ---- Goals
-// ------------------------------------------------------------------------------------------------------
+// ---- Goals -----------------------------------------------------------------------------------------------
 
 static void set_broken(GoalResult *result, const char *words, const char *name) {
     result->state = GOAL_BROKEN;

@@ -17,8 +17,7 @@ static bool fail(Image *image, Verdict verdict, const char *words) {
     return false;
 }
 
-// ---- What the chapter's kernels look like
-// -------------------------------------------------------------------------
+// ---- What the chapter's kernels look like ----------------------------------------------------------------
 
 typedef struct {
     AuditKernel kernels[AUDIT_MAX_KERNELS];
@@ -86,8 +85,7 @@ static bool collect_signatures(const Chapter *of, Signatures *all) {
     return true;
 }
 
-// ---- Names
-// ---------------------------------------------------------------------------------------------------------------
+// ---- Names -----------------------------------------------------------------------------------------------
 
 static void copy_name(char to[256], const char *from) { snprintf(to, 256, "%s", from); }
 

@@ -1,5 +1,5 @@
-// The inputs of DESIGN section 5: twelve families of values, each with a mistake that it shows up. The same
-// seed gives the same values on every machine, whatever the order in which they are asked for.
+// The inputs: twelve families of values, each with a mistake that it shows up. The same seed gives the same
+// values on every machine, whatever the order in which they are asked for.
 #ifndef WARPBOOK_INPUTS_H
 #define WARPBOOK_INPUTS_H
 

@@ -31,8 +31,7 @@ const Image *judge_image(const Judge *judge, bool is_beside) {
     return is_beside ? judge->subjects->emulated : judge->subjects->kernel;
 }
 
-// ---- The verdict
-// ----------------------------------------------------------------------------------------------------
+// ---- The verdict -----------------------------------------------------------------------------------------
 
 static bool differs_by_schedule_alone(const Case *a, const Case *b) {
     return a->is_beside == b->is_beside && a->task == b->task && a->size.n == b->size.n &&
@@ -61,8 +60,7 @@ static void compare_schedules(Judge *judge) {
             value_text(later->output_first, check->got_words, sizeof check->got_words);
             snprintf(check->what, sizeof check->what,
                      "the same inputs give %s under schedule %llu and %s under schedule %llu: right within "
-                     "rounding, "
-                     "but not the same bits",
+                     "rounding, but not the same bits",
                      check->expected_words, (unsigned long long)first->settings.schedule, check->got_words,
                      (unsigned long long)later->settings.schedule);
             snprintf(check->why, sizeof check->why,
@@ -205,8 +203,7 @@ static void judge_goals(Judge *judge) {
     if (judgement->verdict == VERDICT_PASS && is_slow) judgement->verdict = VERDICT_SLOW;
 }
 
-// ---- All of it
-// -----------------------------------------------------------------------------------------------------------
+// ---- All of it -------------------------------------------------------------------------------------------
 
 static int compare_lines(const void *left, const void *right) {
     const CountedLine *a = left, *b = right;

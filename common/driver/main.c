@@ -40,7 +40,7 @@ static void complain(const char *words) {
     text_free(&safe);
 }
 
-// What changes how the compiler or the loader work must not come from outside (DESIGN section 9).
+// What changes how the compiler or the loader work must not come from outside.
 static void clean_environment(void) {
     static const char *const names[] = {
         "NVCC_APPEND_FLAGS", "NVCC_PREPEND_FLAGS",    "LD_PRELOAD",

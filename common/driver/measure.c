@@ -43,8 +43,7 @@ typedef struct {
 static const Task *task_of(const Measurement *m) { return &m->judge->of->tasks[m->task]; }
 static Worker *device_of(const Measurement *m) { return &m->judge->workers[0]; }
 
-// ---- The request
-// -----------------------------------------------------------------------------------------------
+// ---- The request -----------------------------------------------------------------------------------------
 
 // The reference's outputs lie behind the kernel's in the arena; its inputs are the same.
 static bool lay_out(Measurement *m, char *why, size_t why_bytes) {
@@ -91,8 +90,7 @@ static void send_request(Measurement *m) {
     runners_wait(alone, 1, &m->reply);
 }
 
-// ---- The answer
-// ------------------------------------------------------------------------------------------------
+// ---- The answer ------------------------------------------------------------------------------------------
 
 // The least time in which the bytes can move: inputs come from memory, since the cache was emptied of them;
 // of the outputs a cacheful may still wait to be written. 0: nothing can be said, as for what a cache might
@@ -226,8 +224,7 @@ static bool is_right(Measurement *m, char *why, size_t why_bytes) {
     return false;
 }
 
-// ---- One size
-// --------------------------------------------------------------------------------------------------
+// ---- One size --------------------------------------------------------------------------------------------
 
 static void end_measurement(Measurement *m) {
     prepared_release(m->prepared);

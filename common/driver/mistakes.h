@@ -47,8 +47,12 @@
 #define FACT_FIRST_ROUND_WRITTEN FACT(23) // only as many as there are threads in the grid
 #define FACT_FIRST_BLOCK_WRITTEN FACT(24) // only those of the first block
 #define FACT_FIRST_WARP_WRITTEN FACT(25)  // only that of the first warp
+#define FACT_BLOCKS_OVERLAP FACT(51)      // as if each block began less than a block behind the one before
 #define FACT_ONE_ANSWER FACT(29)          // wrong sums of whole numbers, of several sizes, are one and not 0
 #define FACT_ENDS_ELSEWHERE FACT(45)      // a case with elements came to an end
+#define FACT_BLOCKS_ENDED                                                                                    \
+    FACT(48) // and one with several blocks, and no schedule but the plain one was at fault
+#define FACT_OFF_BY_A_CONSTANT FACT(49) // every sum is off by one number for each thread, block or sum
 // Of a table's wrong elements
 #define FACT_LARGER FACT(26)     // all are larger than they should be
 #define FACT_WHERE_ZERO FACT(27) // all should be 0
@@ -59,6 +63,7 @@
 #define FACT_ELSEWHERE FACT(31) // its value belongs to another place
 #define FACT_COPIED FACT(32)    // its value is what the input has at the same place
 #define FACT_FOURTHS FACT(33)   // every fourth element is wrong, and no other
+#define FACT_FORMULA FACT(50)   // all elements are another combination of the inputs
 // Of the task
 #define FACT_ELEMENTWISE FACT(34)
 #define FACT_ROW_SUMS FACT(35)

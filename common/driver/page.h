@@ -1,4 +1,4 @@
-// The page of DESIGN section 3.
+// The page that ./chNN prints.
 #ifndef WARPBOOK_PAGE_H
 #define WARPBOOK_PAGE_H
 

@@ -86,8 +86,7 @@ void page_add_bandwidth(Text *page, const Terminal *terminal, const Report *repo
     }
 }
 
-// ---- --time
-// --------------------------------------------------------------------------------------------------
+// ---- --time ----------------------------------------------------------------------------------------------
 
 static void add_timing(Text *page, const Bandwidth *bandwidth) {
     char size[48];
@@ -97,8 +96,7 @@ static void add_timing(Text *page, const Bandwidth *bandwidth) {
         count_text(bandwidth->size.n, size, sizeof size);
     text_printf(page, "  %15s ", size);
     if (!bandwidth_is_known(bandwidth)) {
-        add_wrapped(page, 18, 18, bandwidth->words);
-        text_add_char(page, '\n');
+        page_add_words(page, 18, 18, bandwidth->words);
         return;
     }
     text_printf(page, " %11.2f %9.1f", 1e6 * bandwidth->seconds, bandwidth->gb_per_s);
@@ -108,8 +106,7 @@ static void add_timing(Text *page, const Bandwidth *bandwidth) {
     text_add_char(page, '\n');
     if (bandwidth->words[0]) {
         add_spaces(page, 0, 19);
-        add_wrapped(page, 19, 19, bandwidth->words);
-        text_add_char(page, '\n');
+        page_add_words(page, 19, 19, bandwidth->words);
     }
 }
 

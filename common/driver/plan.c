@@ -6,34 +6,11 @@
 #include "elements.h"
 #include "shape.h"
 
-// DESIGN section 5. 999,983 is the largest prime below 10^6.
-static const long long default_sizes[] = {0,
-                                          1,
-                                          2,
-                                          3,
-                                          4,
-                                          5,
-                                          7,
-                                          31,
-                                          32,
-                                          33,
-                                          63,
-                                          64,
-                                          65,
-                                          255,
-                                          256,
-                                          257,
-                                          1023,
-                                          1024,
-                                          1025,
-                                          4096,
-                                          65535,
-                                          65536,
-                                          65537,
-                                          999983,
-                                          (1 << 20) - 1,
-                                          1 << 20,
-                                          (1 << 20) + 1};
+// Around the ends of warps, blocks and powers of two. 999,983 is the largest prime below 10^6.
+static const long long default_sizes[] = {
+    0,   1,   2,    3,    4,    5,    7,     31,    32,    33,     63,      64,      65,      255,
+    256, 257, 1023, 1024, 1025, 4096, 65535, 65536, 65537, 999983, 1048575, 1048576, 1048577,
+};
 static const long long gpu_size = (1LL << 28) + 3;
 
 typedef struct {
@@ -99,6 +76,10 @@ static void choose_sizes(const Task *task, const PlanOptions *options, Sizes *si
         }
         return;
     }
+    if (task->expect == EXPECT_TABLE) {
+        add_size(sizes, task->counted);
+        return;
+    }
     for (size_t i = 0; i < sizeof default_sizes / sizeof default_sizes[0]; i++)
         if (limit == 0 || default_sizes[i] <= limit) add_size(sizes, (CaseSize){.n = default_sizes[i]});
     if (options->is_gpu && (limit == 0 || gpu_size <= limit)) add_size(sizes, (CaseSize){.n = gpu_size});
@@ -112,8 +93,8 @@ static CaseSize size_up_to(const Sizes *sizes, long long most) {
     return found;
 }
 
-CaseSize plan_counted_size(const Task *task, const PlanOptions *options) {
-    static Sizes sizes;
+static CaseSize counted_size(const Task *task, const PlanOptions *options) {
+    Sizes sizes;
     choose_sizes(task, options, &sizes);
     if (sizes.count == 0) return (CaseSize){0};
     CaseSize wanted = complete(task->counted);
@@ -276,7 +257,7 @@ static bool plan_checks(const Chapter *of, const PlanOptions *options, Plan *pla
 }
 
 bool plan_make(const Chapter *of, const PlanOptions *options, Plan *plan) {
-    static Sizes sizes;
+    Sizes sizes;
     *plan = (Plan){0};
     if (options->only_count > 0) return plan_checks(of, options, plan);
     for (int t = 0; t < chapter_task_count(of); t++) {
@@ -290,7 +271,7 @@ bool plan_make(const Chapter *of, const PlanOptions *options, Plan *plan) {
         add_schedules(plan, task, t, &sizes, options);
         add_misaligned(plan, task, t, &sizes);
         add_case(plan, (Case){.task = t,
-                              .size = plan_counted_size(task, options),
+                              .size = counted_size(task, options),
                               .family = FAMILY_INTEGERS,
                               .is_counted = true});
     }

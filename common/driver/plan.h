@@ -46,7 +46,5 @@ void plan_free(Plan *plan);
 // Whether a task can be run at a size given on the command line: rows and columns where it has them, and not
 // above its limit.
 bool plan_suits(const Task *task, const CaseSize *size);
-// The size at which a task is counted.
-CaseSize plan_counted_size(const Task *task, const PlanOptions *options);
 
 #endif

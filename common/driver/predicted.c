@@ -8,12 +8,8 @@
 #include "../support/file.h"
 #include "elements.h"
 
-enum {
-    MAX_FILE_BYTES = 8192,
-    MAX_ROWS = 8,
-    SAID_COLUMN = 44,
-    SHOWN_COLUMN = 60
-}; // columns where numbers end
+enum { MAX_FILE_BYTES = 8192, MAX_ROWS = 8 };
+enum { SAID_COLUMN = 44, SHOWN_COLUMN = 60 }; // where numbers end
 
 static void number_text(double value, char *words, size_t bytes) {
     if (isnan(value))

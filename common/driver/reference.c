@@ -86,7 +86,7 @@ double longest_chain(const Task *task, const CaseShape *shape) {
 
 double error_budget(ElementType type, double chain, double magnitude, double sum) {
     if (!element_is_float(type)) return 0;
-    double u = type == F64 ? 0x1p-53 : type == BF16 ? 0x1p-9 : 0x1p-24;
+    double u = type == F64 ? 0x1p-53 : type == BF16 ? 0x1p-8 : 0x1p-24;
     double hu = chain * u;
     double gamma = hu < 0.5 ? hu / (1 - hu) : 1; // beyond that the bound says nothing better than sum|x|
     return gamma * magnitude + (isfinite(sum) ? u * fabs(sum) : 0);

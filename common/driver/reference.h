@@ -16,7 +16,7 @@ ExactSum exact_sum(const void *array, ElementType type, long long start, long lo
 // h: the longest chain of additions, from the task's .chain and the shapes.
 double longest_chain(const Task *task, const CaseShape *shape);
 
-// gamma_h * magnitude + u |sum| with u = 2^-24 for float, 2^-53 for double, 2^-9 for bfloat16; 0 for integers
+// gamma_h * magnitude + u |sum| with u = 2^-24 for float, 2^-53 for double, 2^-8 for bfloat16; 0 for integers
 // (N. Higham, Accuracy and Stability of Numerical Algorithms, 2nd edition, section 4.2, equation 4.4).
 double error_budget(ElementType type, double chain, double magnitude, double sum);
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../emulator/finding_json.h"
+#include "../emulator/emulator_json.h"
 #include "result_parts.h"
 
 enum { MAX_FINDINGS_WRITTEN = 32 };
@@ -229,20 +229,6 @@ static void add_cases(JsonWriter *json, const Report *report) {
     json_close_array(json);
 }
 
-static void add_counter_fields(JsonWriter *json, const Counters *counters) {
-    for (int i = 0; i < counter_field_count; i++) {
-        uint64_t value;
-        memcpy(&value, (const char *)counters + counter_fields[i].offset, sizeof value);
-        json_unsigned(json, counter_fields[i].name, value);
-    }
-}
-
-static void add_extent(JsonWriter *json, const char *key, const uint32_t extent[3]) {
-    json_open_array(json, key);
-    for (int i = 0; i < 3; i++) json_unsigned(json, NULL, extent[i]);
-    json_close_array(json);
-}
-
 // {"sum_shuffle": {"n": ..., "kernels": {"sum_shuffle": {"grid": ..., "registers": ..., "counts": {...}}}}}
 static void add_counters(JsonWriter *json, const Report *report) {
     const Judgement *judgement = report->judgement;
@@ -256,14 +242,12 @@ static void add_counters(JsonWriter *json, const Report *report) {
         for (int l = 0; l < measured->shape.launch_count; l++) {
             const ShapeOfLaunch *shape = &measured->shape.launches[l];
             json_open_object(json, report->of->tasks[t].launches[l].kernel);
-            add_extent(json, "grid", shape->grid);
-            add_extent(json, "block", shape->block);
+            triple_add_json(json, "grid", shape->grid);
+            triple_add_json(json, "block", shape->block);
             json_unsigned(json, "dynamic_shared_bytes", shape->shared);
             json_integer(json, "static_shared_bytes", measured->static_shared[l]);
             json_integer(json, "registers", measured->registers[l]);
-            json_open_object(json, "counts");
-            add_counter_fields(json, &measured->counters[l]);
-            json_close_object(json);
+            counters_add_json(json, "counts", &measured->counters[l]);
             json_close_object(json);
         }
         json_close_object(json);
@@ -282,9 +266,7 @@ static void add_lines(JsonWriter *json, const Report *report) {
         json_string(json, "kernel", report->of->tasks[line->task].launches[line->launch].kernel);
         json_string(json, "file", line->counters.place.file);
         json_integer(json, "line", line->counters.place.line);
-        json_open_object(json, "counts");
-        add_counter_fields(json, &line->counters.counters);
-        json_close_object(json);
+        counters_add_json(json, "counts", &line->counters.counters);
         json_close_object(json);
     }
     json_close_array(json);
@@ -369,13 +351,5 @@ bool result_write(const char *path, const Report *report, FileError *error) {
     json_string(&json, "printed", judgement->printed);
     add_times(&json, report);
     json_close_object(&json);
-    bool fine = json_finish(&json);
-    if (fine) {
-        fine = write_file_atomically(path, text_chars(&json.text), json.text.bytes, error);
-    } else {
-        error->status = FILE_NO_MEMORY;
-        snprintf(error->message, sizeof error->message, "out of memory for the JSON of the result");
-    }
-    text_free(&json.text);
-    return fine;
+    return json_write_file(&json, path, error);
 }

@@ -1,5 +1,4 @@
-// The canonical result (DESIGN section 8): JSON of schema "warpbook/result/1", described by
-// docs/result.schema.json.
+// The canonical result: JSON of schema "warpbook/result/1", described by docs/result.schema.json.
 #ifndef WARPBOOK_RESULT_H
 #define WARPBOOK_RESULT_H
 

@@ -46,8 +46,7 @@ struct Runner {
     bool text_was_cut;
 };
 
-// ---- Starting and ending
-// ---------------------------------------------------------------------------------------
+// ---- Starting and ending ---------------------------------------------------------------------------------
 
 // ASan and its kin reserve terabytes of addresses.
 #if defined(__SANITIZE_ADDRESS__)
@@ -189,8 +188,7 @@ static void say_crash(Runner *runner, RunReply *reply) {
     }
 }
 
-// ---- Requests
-// --------------------------------------------------------------------------------------------------------
+// ---- Requests --------------------------------------------------------------------------------------------
 
 static void begin(Runner *runner, const Request *request, double seconds) {
     Request complete = *request;
@@ -218,8 +216,6 @@ void runner_begin(Runner *runner, const Request *request, double seconds) {
     if (run.kind == 0) run.kind = REQUEST_RUN;
     begin(runner, &run, seconds);
 }
-
-bool runner_is_busy(const Runner *runner) { return runner->is_busy; }
 
 // Nothing in a reply is believed before this: every count has its bound, every text its end.
 static bool header_is_sound(Runner *runner) {
@@ -373,8 +369,7 @@ int runners_wait(Runner *const runners[], int count, RunReply *reply) {
     }
 }
 
-// ---- The public part
-// ----------------------------------------------------------------------------------------------------
+// ---- The public part -------------------------------------------------------------------------------------
 
 static bool ask(Runner *runner, const Request *request, double seconds, RunReply *reply) {
     Runner *const alone[1] = {runner};

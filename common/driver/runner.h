@@ -59,7 +59,6 @@ size_t runner_arena_bytes(const Runner *runner); // as planned
 // Sends a TIME or, where it says no kind, a RUN; `request` is completed (magic, kind, sequence) and copied.
 // It must be answered within `seconds`.
 void runner_begin(Runner *runner, const Request *request, double seconds);
-bool runner_is_busy(const Runner *runner);
 // Waits until one of the busy runners has answered or ended and returns its index; fills `reply`. -1: none is
 // busy.
 int runners_wait(Runner *const runners[], int count, RunReply *reply);

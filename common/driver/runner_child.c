@@ -47,8 +47,7 @@ static bool map_arena(Session *session, uint64_t bytes) {
     return true;
 }
 
-// ---- One run
-// -------------------------------------------------------------------------------------------------
+// ---- One run ---------------------------------------------------------------------------------------------
 
 static void add_finding(Reply *reply, const Finding *finding) {
     if (reply->header.finding_count < MAX_REPLY_FINDINGS)
@@ -201,8 +200,7 @@ static void run(Session *session, const Request *request, Reply *reply) {
     }
 }
 
-// ---- The loop
-// ----------------------------------------------------------------------------------------------------
+// ---- The loop --------------------------------------------------------------------------------------------
 
 static void open_device(Session *session, Request *request, Reply *reply) {
     GpuError error = {0};

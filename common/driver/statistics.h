@@ -21,7 +21,7 @@ typedef struct {
 // clock cannot tell apart. False without samples or memory.
 bool compare_times(const double *seconds, const double *reference, int count, Comparison *comparison);
 
-// DESIGN section 7: at least `least` samples, then until the mean of both is known to 0.2 %, or time is up.
+// At least `least` samples, then until the mean of both is known to 0.2 %, or time is up.
 typedef struct {
     int least, most;
     double error;   // relative, of the mean

@@ -1,5 +1,5 @@
-// The loop that times one or two programs on a GPU, sample by sample in turn (DESIGN section 7). It knows
-// nothing of chapters: what a program does comes as two functions that queue it.
+// The loop that times one or two programs on a GPU, sample by sample in turn. It knows nothing of
+// chapters: what a program does comes as two functions that queue it.
 #ifndef WARPBOOK_TIMING_H
 #define WARPBOOK_TIMING_H
 

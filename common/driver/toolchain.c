@@ -82,7 +82,9 @@ static bool find_by_python(char *path, size_t path_bytes) {
     return found;
 }
 
-bool compile_find_nvcc(char *path, size_t path_bytes, char *why, size_t why_bytes) {
+// The path of nvcc: WARPBOOK_NVCC, else the first of PATH, /usr/local/cuda/bin, and NVIDIA's wheels in .venv,
+// $VIRTUAL_ENV and where `python3` keeps its packages. False when there is none, with what to do in `why`.
+static bool find_nvcc(char *path, size_t path_bytes, char *why, size_t why_bytes) {
     const char *wanted = getenv("WARPBOOK_NVCC");
     if (wanted && *wanted) {
         char *whole = realpath(wanted, NULL);
@@ -100,14 +102,10 @@ bool compile_find_nvcc(char *path, size_t path_bytes, char *why, size_t why_byte
     static const char inner[] = "/lib/python3*/site-packages/";
     const char *active = getenv("VIRTUAL_ENV");
     char folder[PATH_MAX];
-    if (find_in_packages("build/venv", inner, path, path_bytes)) return true;
     if (find_in_packages(".venv", inner, path, path_bytes)) return true;
     for (int levels = 0; levels <= 3; levels++) {
-        if (!program_folder(levels, folder, sizeof folder - sizeof "/build/venv")) continue;
-        size_t length = strlen(folder);
-        strcpy(folder + length, "/build/venv");
-        if (find_in_packages(folder, inner, path, path_bytes)) return true;
-        strcpy(folder + length, "/.venv");
+        if (!program_folder(levels, folder, sizeof folder - sizeof "/.venv")) continue;
+        strcat(folder, "/.venv");
         if (find_in_packages(folder, inner, path, path_bytes)) return true;
     }
     if (active && find_in_packages(active, inner, path, path_bytes)) return true;
@@ -174,7 +172,7 @@ static bool find_ptxas(Toolchain *toolchain, char *why, size_t why_bytes) {
 
 bool find_toolchain(Toolchain *toolchain, char *why, size_t why_bytes) {
     *toolchain = (Toolchain){0};
-    if (!compile_find_nvcc(toolchain->nvcc, sizeof toolchain->nvcc, why, why_bytes)) return false;
+    if (!find_nvcc(toolchain->nvcc, sizeof toolchain->nvcc, why, why_bytes)) return false;
     if (!find_ptxas(toolchain, why, why_bytes) || !find_host_compiler(toolchain, why, why_bytes))
         return false;
     struct stat status;

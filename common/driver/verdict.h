@@ -1,4 +1,4 @@
-// The verdicts of DESIGN section 8: one word each, the same in every view of a result.
+// The verdicts: one word each, the same in every view of a result.
 #ifndef WARPBOOK_VERDICT_H
 #define WARPBOOK_VERDICT_H
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../gpu/profiles.h"
 #include "elements.h"
 #include "shape.h"
 #include "xray_parts.h"
@@ -241,20 +240,15 @@ static void record(Recorder *r, JsonWriter *json) {
 bool xray_write(const char *path, const XrayPlan *asked, FileError *error) {
     static Recorder recorder;
     const GpuProfile *profile = gpu_profile_find(asked->options->profile[0] ? asked->options->profile : NULL);
-    const GpuInfo nothing = {0};
     XrayPlan plan = *asked;
     JsonWriter json = {0};
     recorder = (Recorder){.plan = &plan};
     if (plan.image && !start(&recorder)) plan.message = recorder.why;
-    xray_document_open(&json, &plan, profile ? &profile->info : &nothing, profile ? profile->clock_khz : 0);
+    xray_document_open(&json, &plan, profile);
     if (recorder.runner) record(&recorder, &json);
     xray_document_close(&json);
     if (recorder.runner) runner_stop(recorder.runner);
     prepared_free_all(&recorder.cache);
     plan_free(&recorder.cases);
-    *error = (FileError){.message = "out of memory"};
-    const bool is_written =
-        json_finish(&json) && write_file_atomically(path, text_chars(&json.text), json.text.bytes, error);
-    text_free(&json.text);
-    return is_written;
+    return json_write_file(&json, path, error);
 }

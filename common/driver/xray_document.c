@@ -1,8 +1,8 @@
 // What was recorded, as JSON.
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "../emulator/emulator_json.h"
 #include "elements.h"
 #include "inputs.h"
 #include "shape.h"
@@ -12,33 +12,16 @@ enum { MAX_SOURCE_BYTES = 64 << 10 };
 
 // ---- The head --------------------------------------------------------------------------------------------
 
-static void add_device(JsonWriter *json, const GpuInfo *info, int clock_khz) {
-    char capability[32];
-    snprintf(capability, sizeof capability, "%d.%d", info->compute_major, info->compute_minor);
-    json_open_object(json, "gpu");
-    json_string(json, "name", info->name);
-    json_string(json, "compute_capability", capability);
-    json_integer(json, "sm_count", info->sm_count);
-    json_integer(json, "clock_khz", clock_khz);
-    json_real(json, "peak_gb_per_s", info->peak_gb_per_s);
-    json_integer(json, "max_threads_per_block", info->max_threads_per_block);
-    json_integer(json, "max_threads_per_sm", info->max_threads_per_sm);
-    json_integer(json, "max_blocks_per_sm", info->max_blocks_per_sm);
-    json_integer(json, "registers_per_sm", info->registers_per_sm);
-    json_integer(json, "shared_per_sm", info->shared_per_sm);
-    json_integer(json, "shared_per_block", info->shared_per_block);
-    json_integer(json, "shared_reserved_per_block", info->shared_reserved_per_block);
-    json_close_object(json);
-}
-
-void xray_document_open(JsonWriter *json, const XrayPlan *plan, const GpuInfo *info, int clock_khz) {
+void xray_document_open(JsonWriter *json, const XrayPlan *plan, const GpuProfile *profile) {
+    EmulatorDevice device;
+    gpu_profile_device(profile, &device);
     json->is_compact = true;
     json_open_object(json, NULL);
     json_string(json, "schema", "warpbook/trace/1");
     json_string(json, "chapter", plan->of->name);
     json_string(json, "title", plan->of->title);
     json_string(json, "message", plan->message);
-    add_device(json, info, clock_khz);
+    device_add_json(json, &device, profile->info.peak_gb_per_s);
     if (plan->source_text) {
         size_t bytes = strlen(plan->source_text);
         json_open_object(json, "source");

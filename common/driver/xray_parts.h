@@ -4,6 +4,7 @@
 #ifndef WARPBOOK_XRAY_PARTS_H
 #define WARPBOOK_XRAY_PARTS_H
 
+#include "../gpu/profiles.h"
 #include "../support/json.h"
 #include "execute.h"
 #include "xray.h"
@@ -22,7 +23,7 @@ typedef struct {
 } XrayTask;
 
 // The head of the document, open at "tasks"; then its tasks; then its end.
-void xray_document_open(JsonWriter *json, const XrayPlan *plan, const GpuInfo *info, int clock_khz);
+void xray_document_open(JsonWriter *json, const XrayPlan *plan, const GpuProfile *profile);
 void xray_document_task(JsonWriter *json, const XrayPlan *plan, const GpuInfo *info, const XrayTask *task);
 void xray_document_close(JsonWriter *json);
 

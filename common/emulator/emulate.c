@@ -12,6 +12,7 @@
 #include "../support/file.h"
 #include "../support/json.h"
 #include "emulator.h"
+#include "emulator_json.h"
 
 enum {
     EXIT_CLEAN = 0,
@@ -300,6 +301,7 @@ static int place_arguments(Emulator *e, Request *r, const EmulatorKernelInfo *in
                 Text data = {0};
                 if (!read_regular_file(a->file, a->bytes, &data, &why)) {
                     fprintf(stderr, "emulate: %s\n", why.message);
+                    text_free(&data);
                     return EXIT_USAGE;
                 }
                 emulator_write(e, a->address, text_chars(&data), data.bytes, &error);
@@ -335,22 +337,6 @@ static void print_findings(const EmulatorResult *result) {
         printf("%" PRIu64 " findings\n", result->findings_total);
 }
 
-static void write_counters(JsonWriter *json, const char *key, const Counters *counters) {
-    json_open_object(json, key);
-    for (int i = 0; i < counter_field_count; i++) {
-        uint64_t value;
-        memcpy(&value, (const char *)counters + counter_fields[i].offset, sizeof value);
-        json_unsigned(json, counter_fields[i].name, value);
-    }
-    json_close_object(json);
-}
-
-static void write_triple(JsonWriter *json, const char *key, const unsigned values[3]) {
-    json_open_array(json, key);
-    for (int i = 0; i < 3; i++) json_unsigned(json, NULL, values[i]);
-    json_close_array(json);
-}
-
 static void write_finding(JsonWriter *json, const Finding *f) {
     json_open_object(json, NULL);
     json_string(json, "verdict", finding_verdict(f->kind));
@@ -361,8 +347,8 @@ static void write_finding(JsonWriter *json, const Finding *f) {
     json_integer(json, "column", f->place.column);
     json_integer(json, "ptx_line", f->place.ptx_line);
     json_integer(json, "other_line", f->other_place.line);
-    write_triple(json, "block", f->block);
-    write_triple(json, "thread", f->thread);
+    triple_add_json(json, "block", f->block);
+    triple_add_json(json, "thread", f->thread);
     json_integer(json, "warp", f->warp);
     json_integer(json, "lane", f->lane);
     json_unsigned(json, "address", f->address);
@@ -373,6 +359,14 @@ static void write_finding(JsonWriter *json, const Finding *f) {
     json_unsigned(json, "count", f->count);
     json_boolean(json, "fatal", f->fatal);
     json_close_object(json);
+}
+
+// Writes a document where it was asked for: 0, or the exit status.
+static int end_document(JsonWriter *json, const char *path) {
+    FileError why;
+    if (json_write_file(json, path, &why)) return 0;
+    fprintf(stderr, "emulate: %s\n", why.message);
+    return EXIT_USAGE;
 }
 
 static const char *overall(const EmulatorResult *result) {
@@ -390,13 +384,13 @@ static int write_json(const Request *r, const EmulatorResult *result) {
     json_open_array(&json, "findings");
     for (int i = 0; i < result->finding_count; i++) write_finding(&json, &result->findings[i]);
     json_close_array(&json);
-    write_counters(&json, "counters", &result->counters);
+    counters_add_json(&json, "counters", &result->counters);
     json_open_array(&json, "lines");
     for (int i = 0; i < result->line_count; i++) {
         json_open_object(&json, NULL);
         json_string(&json, "file", result->lines[i].place.file);
         json_integer(&json, "line", result->lines[i].place.line);
-        write_counters(&json, "counters", &result->lines[i].counters);
+        counters_add_json(&json, "counters", &result->lines[i].counters);
         json_close_object(&json);
     }
     json_close_array(&json);
@@ -404,31 +398,7 @@ static int write_json(const Request *r, const EmulatorResult *result) {
     json_real(&json, "seconds", result->seconds);
     json_string_bytes(&json, "output", result->output ? result->output : "", result->output_bytes);
     json_close_object(&json);
-    FileError why = {.message = "out of memory"};
-    bool ok =
-        json_finish(&json) && write_file_atomically(r->json, text_chars(&json.text), json.text.bytes, &why);
-    if (!ok) fprintf(stderr, "emulate: %s\n", why.message);
-    text_free(&json.text);
-    return ok ? 0 : EXIT_USAGE;
-}
-
-static void write_device(JsonWriter *json, const EmulatorDevice *device) {
-    char capability[32];
-    snprintf(capability, sizeof capability, "%d.%d", device->compute_major, device->compute_minor);
-    json_open_object(json, "gpu");
-    json_string(json, "name", device->name);
-    json_string(json, "compute_capability", capability);
-    json_integer(json, "sm_count", device->sm_count);
-    json_integer(json, "clock_khz", device->clock_khz);
-    json_real(json, "peak_gb_per_s", 0);
-    json_integer(json, "max_threads_per_block", device->max_threads_per_block);
-    json_integer(json, "max_threads_per_sm", device->max_threads_per_sm);
-    json_integer(json, "max_blocks_per_sm", device->max_blocks_per_sm);
-    json_integer(json, "registers_per_sm", device->registers_per_sm);
-    json_integer(json, "shared_per_sm", device->shared_per_sm);
-    json_integer(json, "shared_per_block", device->shared_per_block);
-    json_integer(json, "shared_reserved_per_block", device->shared_reserved_per_block);
-    json_close_object(json);
+    return end_document(&json, r->json);
 }
 
 // A chapter's trace (common/driver/xray.c) with one kernel and no chapter.
@@ -440,7 +410,7 @@ static int write_trace(const char *path, const char *name, const EmulatorDevice 
     json_null(&json, "chapter");
     json_null(&json, "title");
     json_string(&json, "message", "");
-    write_device(&json, device);
+    device_add_json(&json, device, 0);
     json_null(&json, "source");
     json_open_array(&json, "tasks");
     json_open_object(&json, NULL);
@@ -460,18 +430,12 @@ static int write_trace(const char *path, const char *name, const EmulatorDevice 
     json_close_object(&json);
     json_close_array(&json);
     json_close_object(&json);
-    FileError why = {.message = "out of memory"};
-    bool ok =
-        json_finish(&json) && write_file_atomically(path, text_chars(&json.text), json.text.bytes, &why);
-    if (!ok) fprintf(stderr, "emulate: %s\n", why.message);
-    text_free(&json.text);
-    return ok ? 0 : EXIT_USAGE;
+    return end_document(&json, path);
 }
 
 static void print_counters(const Counters *counters, const char *indent) {
     for (int i = 0; i < counter_field_count; i++) {
-        uint64_t value;
-        memcpy(&value, (const char *)counters + counter_fields[i].offset, sizeof value);
+        const uint64_t value = counter_value(counters, i);
         if (value) printf("%s%-24s %12" PRIu64 "\n", indent, counter_fields[i].name, value);
     }
 }

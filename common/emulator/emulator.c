@@ -47,6 +47,7 @@ enum { BUFFER_ALIGN = 256, MAX_OBJECTS = 1 << 20 };
 // The address is in the middle of the object's range, so that negative indices stay in it too.
 static uint64_t object_new(Emulator *e, PtxSpace space, size_t bytes, unsigned misalignment, const char *name,
                            bool track) {
+    if (bytes > (size_t)1 << 38) return 0; // beyond half an object's range of addresses
     uint64_t index = 0;
     for (uint64_t i = FIRST_OBJECT; i < e->object_count && !index; i++)
         if (!e->objects[i].in_use) index = i;
@@ -61,7 +62,6 @@ static uint64_t object_new(Emulator *e, PtxSpace space, size_t bytes, unsigned m
         }
         index = e->object_count++;
     }
-    if (bytes > (size_t)1 << 38) return 0;
     Memory memory = {.space = space,
                      .bytes = bytes,
                      .in_use = true,

@@ -62,7 +62,7 @@ typedef enum {
     FINDING_KINDS
 } FindingKind;
 
-// The verdict of DESIGN section 3 that a finding leads to: "OOB", "RACE" ...; "INFO" for an information.
+// The verdict that a finding leads to: "OOB", "RACE" ...; "INFO" for an information.
 const char *finding_verdict(FindingKind kind);
 // "out of bounds", "race": the kind in words.
 const char *finding_name(FindingKind kind);
@@ -128,6 +128,7 @@ typedef struct {
 } CounterField;
 extern const CounterField counter_fields[];
 extern const int counter_field_count;
+uint64_t counter_value(const Counters *counters, int field);
 
 typedef struct {
     SourcePlace place;

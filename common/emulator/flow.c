@@ -209,19 +209,25 @@ static bool is_wait(const Instruction *in) {
     }
 }
 
-bool may_wait_from(const Function *f, int32_t pc) {
+// The instructions that a thread at `pc` may come to, one byte each, `pc` included: as far as those that
+// `stops` names, and not beyond. NULL without memory.
+static unsigned char *reached_from(const Function *f, int32_t pc, bool (*stops)(const Instruction *)) {
     size_t room = 2;
     for (int i = 0; i < f->count; i++) room += (size_t)successor_room(&f->code[i]);
     unsigned char *seen = calloc((size_t)f->count + 1, 1);
     int *stack = malloc(room * sizeof *stack), depth = 0;
-    bool found = !seen || !stack; // without memory to look: who knows
-    if (!found && pc < f->count) {
+    if (!seen || !stack) {
+        free(seen);
+        free(stack);
+        return NULL;
+    }
+    if (pc < f->count) {
         stack[depth++] = pc;
         seen[pc] = 1;
     }
-    while (depth && !found) {
+    while (depth) {
         const Instruction *in = &f->code[stack[--depth]];
-        found = is_wait(in);
+        if (stops && stops(in)) continue;
         int *next = stack + depth, count = successors_of(f, in, next);
         for (int k = 0; k < count; k++) {
             int to = next[k];
@@ -230,7 +236,33 @@ bool may_wait_from(const Function *f, int32_t pc) {
             stack[depth++] = to; // never ahead of next[k]
         }
     }
-    free(seen);
     free(stack);
+    return seen;
+}
+
+bool may_wait_from(const Function *f, int32_t pc) {
+    unsigned char *seen = reached_from(f, pc, is_wait);
+    bool found = !seen; // without memory to look: who knows
+    for (int i = 0; i < f->count && !found; i++) found = seen[i] && is_wait(&f->code[i]);
+    free(seen);
     return found;
+}
+
+static bool is_block_barrier(const Instruction *in) {
+    return in->kind == KIND_BARRIER && in->operation != BARRIER_ARRIVE && in->guard < 0 && in->src_count < 2;
+}
+
+bool always_meets_before(const Function *f, int32_t pc, bool (*is_there)(void *, const Instruction *),
+                         void *context) {
+    unsigned char *at_once = reached_from(f, pc + 1, is_block_barrier);
+    unsigned char *ever = reached_from(f, pc + 1, NULL);
+    bool comes = false, comes_at_once = !at_once || !ever;
+    for (int i = 0; i < f->count && !comes_at_once; i++) {
+        if (!ever[i] || !is_there(context, &f->code[i])) continue;
+        comes = true;
+        comes_at_once = at_once[i];
+    }
+    free(at_once);
+    free(ever);
+    return comes && !comes_at_once;
 }

@@ -160,6 +160,11 @@ bool find_reconvergence(Function *function);
 // other before they leave the function. A call counts as one.
 bool may_wait_from(const Function *function, int32_t pc);
 
+// flow.c: true when a thread that has executed `pc`, which is no branch, may come to an instruction that
+// `is_there` accepts, and always passes a barrier of its block on the way.
+bool always_meets_before(const Function *function, int32_t pc,
+                         bool (*is_there)(void *context, const Instruction *), void *context);
+
 // The static shared memory of `entry` as hardware lays it out: bytes without gaps.
 size_t static_shared_bytes(const Program *program, const PtxFunction *entry);
 // True when `entry`, or what it calls, names Program.shared[place].

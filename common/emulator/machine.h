@@ -158,8 +158,6 @@ typedef struct {
     Join *join;           // of `frame`; NULL: nothing to wait for in this frame
     uint32_t member_mask; // WAIT_SYNC: the lanes named
     int barrier;          // WAIT_BARRIER
-    uint32_t sync_lanes;  // WAIT_*: lanes that execute the instruction
-    bool reconverged;     // WAIT_SYNC by bar.warp.sync and kin
 } Fragment;
 
 struct Warp {
@@ -202,7 +200,6 @@ struct Block {
     uint32_t thread_count;
     uint32_t exited_threads;
     void *race_state; // racecheck's own
-    bool finished;
 };
 
 typedef struct {
@@ -227,9 +224,8 @@ struct Machine {
     Xray *xray;       // or NULL
     bool has_exchange_observer;
     uint64_t lane_steps, step_limit;
-    uint64_t warp_steps; // clock
-    bool stopped;        // a fatal finding, or cancelled
-    bool scrambled;      // schedule != 0
+    bool stopped;   // a fatal finding, or cancelled
+    bool scrambled; // schedule != 0
     Random random;
     uint64_t polls;    // volatile loads and atomics done: what waiting for another block looks like
     Arena arena;       // frames and joins
@@ -293,17 +289,18 @@ uint32_t lanes_that_sync(const Warp *warp, const Fragment *fragment, const Instr
 // After threads have exited: barriers and warp-wide waits that they held up may complete.
 void recheck_waits(Machine *machine, Warp *warp);
 void report_deadlock(Machine *machine, Block *block);
+// The lanes of a warp that wait at a barrier of its block.
+uint32_t lanes_at_barrier(const Warp *warp, int id);
 
-// execute.c
+// divergence.c
 // Where a block can go no further: lets lanes that only wait to join others, and that will wait for nobody
 // afterwards, go on to their end without them. True when there were any.
 bool release_bystanders(Machine *machine, Block *block);
+
+// execute.c
 // Runs up to `budget` instructions of one warp; returns how many it ran (0: nothing could run).
 uint64_t run_warp(Machine *machine, Warp *warp, uint64_t budget);
 void warp_start(Machine *machine, Warp *warp);
-Frame *frame_new(Machine *machine, const Function *function, Frame *caller);
-void frame_free(Machine *machine, Frame *frame);
-void join_free(Machine *machine, Join *join);
 
 // async.c
 void execute_async_copy(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in,

@@ -67,9 +67,8 @@ bool grow_local(Machine *m, Warp *w, uint32_t bytes, const Instruction *in) {
 
 // ---- Faults -----------------------------------------------------------------------------------------------
 
-static const char *access_words(const Instruction *in, AccessKind kind) {
+static const char *access_words(AccessKind kind) {
     static const char *const words[] = {"reads", "writes", "updates atomically", "updates atomically"};
-    (void)in;
     return words[kind];
 }
 
@@ -110,14 +109,14 @@ static void fault_shared(Machine *m, Warp *w, int lane, const Instruction *in, A
                          m->shared_variable_count
                              ? "%s %u bytes of shared memory at 0x%" PRIx64 ", which belongs to no variable"
                              : "%s %u bytes of shared memory at 0x%" PRIx64 ", but the block has none",
-                         access_words(in, kind), bytes, offset);
+                         access_words(kind), bytes, offset);
         fill_access(finding, kind, SHARED_WINDOW + offset, bytes, NULL, 0);
         return;
     }
     int64_t index = (int64_t)(offset - best->offset);
     finding = report(m, FINDING_OUT_OF_BOUNDS, w, lane, in, NULL, true,
-                     "%s %u bytes at byte %" PRId64 " of shared %s, which has %u", access_words(in, kind),
-                     bytes, index, best->name, best->bytes);
+                     "%s %u bytes at byte %" PRId64 " of shared %s, which has %u", access_words(kind), bytes,
+                     index, best->name, best->bytes);
     fill_access(finding, kind, SHARED_WINDOW + offset, bytes, NULL, 0);
     if (finding) {
         snprintf(finding->object, sizeof finding->object, "shared %s", best->name);
@@ -141,7 +140,7 @@ static void fault(Machine *m, Warp *w, int lane, const Instruction *in, AccessKi
         uint64_t offset = in->space == PTX_SPACE_LOCAL ? address : address - LOCAL_WINDOW;
         finding = report(m, FINDING_OUT_OF_BOUNDS, w, lane, in, NULL, true,
                          "%s %u bytes of local memory at byte %" PRId64 ", outside the thread's arrays",
-                         access_words(in, kind), bytes, (int64_t)offset);
+                         access_words(kind), bytes, (int64_t)offset);
         fill_access(finding, kind, address, bytes, NULL, 0);
         return;
     }
@@ -157,36 +156,36 @@ static void fault(Machine *m, Warp *w, int lane, const Instruction *in, AccessKi
         else
             snprintf(where, sizeof where, "across the end");
         finding = report(m, FINDING_OUT_OF_BOUNDS, w, lane, in, NULL, true,
-                         "%s %u bytes at byte %" PRId64 " of %s, which has %zu: %s", access_words(in, kind),
+                         "%s %u bytes at byte %" PRId64 " of %s, which has %zu: %s", access_words(kind),
                          bytes, index, memory->name, memory->bytes, where);
         fill_access(finding, kind, address, bytes, memory, index);
         return;
     }
     if (address < 4096)
         finding = report(m, FINDING_OUT_OF_BOUNDS, w, lane, in, NULL, true,
-                         "%s %u bytes through a null pointer (address 0x%" PRIx64 ")", access_words(in, kind),
+                         "%s %u bytes through a null pointer (address 0x%" PRIx64 ")", access_words(kind),
                          bytes, address);
     else if (window >= 1 && window <= 4)
         finding =
             report(m, FINDING_WRONG_SPACE, w, lane, in, NULL, true,
                    "%s %u bytes at 0x%" PRIx64 ", which is %s memory, with an instruction for global memory",
-                   access_words(in, kind), bytes, address,
+                   access_words(kind), bytes, address,
                    window == 1   ? "shared"
                    : window == 2 ? "local"
                    : window == 3 ? "parameter"
                                  : "code, not");
     else
-        finding = report(m, FINDING_OUT_OF_BOUNDS, w, lane, in, NULL, true,
-                         "%s %u bytes at 0x%" PRIx64 ", which is in no buffer", access_words(in, kind), bytes,
-                         address);
+        finding =
+            report(m, FINDING_OUT_OF_BOUNDS, w, lane, in, NULL, true,
+                   "%s %u bytes at 0x%" PRIx64 ", which is in no buffer", access_words(kind), bytes, address);
     fill_access(finding, kind, address, bytes, NULL, 0);
 }
 
 static void fault_misaligned(Machine *m, Warp *w, int lane, const Instruction *in, AccessKind kind,
                              uint32_t bytes, uint64_t address, const Memory *memory, uint64_t offset) {
     Finding *finding = report(m, FINDING_MISALIGNED, w, lane, in, NULL, true,
-                              "%s %u bytes at 0x%" PRIx64 ", which is no multiple of %u",
-                              access_words(in, kind), bytes, address, bytes);
+                              "%s %u bytes at 0x%" PRIx64 ", which is no multiple of %u", access_words(kind),
+                              bytes, address, bytes);
     fill_access(finding, kind, address, bytes, memory, (int64_t)offset);
 }
 

@@ -128,8 +128,7 @@ typedef struct {
 // generation, else the H200's.
 void model_device(const ModelFigures *figures, ModelDevice *device);
 
-// ---- From a part to the whole
-// ------------------------------------------------------------------------------
+// ---- From a part to the whole ----------------------------------------------------------------------------
 
 // A GPU runs 2^28 elements in a millisecond, an emulator does not. Where blocks do not look at how many they
 // are, the first few of the grid tell of all. Else what a block does depends on the elements that are its
@@ -149,8 +148,7 @@ int model_plan(uint64_t blocks, uint64_t block_threads, double n, bool reads_gri
 void model_whole(const ModelRun runs[2], const ModelWork works[2], int count, uint64_t blocks, double n,
                  ModelWork *whole);
 
-// ---- Time
-// --------------------------------------------------------------------------------------------------
+// ---- Time ------------------------------------------------------------------------------------------------
 
 typedef struct {
     double blocks, block_threads;
@@ -159,7 +157,6 @@ typedef struct {
 } ModelShape;
 
 typedef enum { MODEL_LAUNCH, MODEL_LATENCY, MODEL_MEMORY, MODEL_INSTRUCTIONS, MODEL_ATOMICS } ModelLimiter;
-const char *model_limiter_name(ModelLimiter limiter); // "memory"
 
 typedef struct {
     double seconds;

@@ -156,11 +156,6 @@ static double latency(const ModelDevice *d, const Placement *p, const ModelWork 
 
 // ---- All of it --------------------------------------------------------------------------------------------
 
-const char *model_limiter_name(ModelLimiter limiter) {
-    static const char *const names[] = {"launch", "latency", "memory", "instructions", "atomics"};
-    return names[limiter];
-}
-
 // What keeps the kernel from being faster: a part that is busy most of the time; else nothing is, and it
 // waits.
 static const double busy = 2.0 / 3;

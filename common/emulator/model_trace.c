@@ -344,11 +344,7 @@ static void observe_barrier(void *self, Block *b, int id) {
         if (pass) last = end_phase(t, b, last);
         for (int i = 0; i < b->warp_count; i++) {
             const Warp *w = &b->warps[i];
-            bool is_here = false;
-            for (int k = 0; k < w->fragment_count; k++)
-                is_here = is_here || (w->fragments[k].mask && w->fragments[k].state == WAIT_BARRIER &&
-                                      w->fragments[k].barrier == id);
-            if (!is_here || !w->clock) continue;
+            if (!lanes_at_barrier(w, id) || !w->clock) continue;
             if (pass == 0)
                 last = later(last, w->clock->now);
             else

@@ -54,22 +54,6 @@ PtxType ptx_type_from_end(const PtxInstruction *in, int position) {
 
 // ---- Modules ----------------------------------------------------------------------------------------------
 
-static const Binding *module_binding(const PtxModule *module, const char *name) {
-    const PtxStorage *storage = module->storage;
-    const Name *found = names_find(&storage->names, name, strlen(name));
-    return found ? found->binding : NULL;
-}
-
-PtxFunction *ptx_find_function(const PtxModule *module, const char *name) {
-    const Binding *binding = module_binding(module, name);
-    return binding && binding->kind == BINDING_FUNCTION ? binding->function : NULL;
-}
-
-PtxVariable *ptx_find_variable(const PtxModule *module, const char *name) {
-    const Binding *binding = module_binding(module, name);
-    return binding && binding->kind == BINDING_VARIABLE ? binding->variable : NULL;
-}
-
 void ptx_free(PtxModule *module) {
     if (!module) return;
     PtxStorage *storage = module->storage;

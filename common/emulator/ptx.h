@@ -46,7 +46,6 @@ const char *ptx_type_name(PtxType type);
 
 typedef enum {
     PTX_SPACE_NONE, // generic where an instruction names no space
-    PTX_SPACE_REG,
     PTX_SPACE_PARAM,
     PTX_SPACE_GLOBAL,
     PTX_SPACE_SHARED,
@@ -221,10 +220,6 @@ typedef struct PtxModule {
 // NULL and fills `error` (status BAD_PTX or NO_MEMORY, with line, column and a caret excerpt).
 PtxModule *ptx_parse(const char *text, size_t bytes, const char *name, EmulatorError *error);
 void ptx_free(PtxModule *module);
-
-// The function or module variable of that name, or NULL.
-PtxFunction *ptx_find_function(const PtxModule *module, const char *name);
-PtxVariable *ptx_find_variable(const PtxModule *module, const char *name);
 
 // Fills `error` with "NAME:LINE:COLUMN: MESSAGE", the text line and a caret under the column.
 void ptx_error_at(EmulatorError *error, EmulatorStatus status, const PtxModule *module, const char *name,

@@ -176,6 +176,35 @@ static const char *missing(const Check *c, uint32_t lane, uint32_t other, uint16
     return "with no barrier and no __syncwarp() between them: lanes of a warp need not run together";
 }
 
+typedef struct {
+    const Program *program;
+    int line;
+} SourceLine;
+
+static bool accesses_in_line(void *context, const Instruction *in) {
+    const SourceLine *at = context;
+    return (in->kind == KIND_LOAD || in->kind == KIND_STORE) && place_of(at->program, in).line == at->line;
+}
+
+// Whether a load and a store of one line race within one round of a loop: whoever has stored there passes a
+// barrier of the block before coming to that line again, so that no round overlaps the next.
+static bool is_in_one_round(const Program *p, const Instruction *one, const Instruction *other) {
+    if (one->kind == KIND_STORE && other->kind == KIND_LOAD) return is_in_one_round(p, other, one);
+    if (one->kind != KIND_LOAD || other->kind != KIND_STORE) return false;
+    SourceLine line = {p, place_of(p, one).line};
+    if (!line.line || place_of(p, other).line != line.line) return false;
+    for (int i = 0; i < p->module->function_count; i++) {
+        const Function *f = &p->functions[i];
+        if (!f->lowered || one < f->code || one >= f->code + f->count) continue;
+        if (!f->ptx->is_entry || other < one || other >= f->code + f->count) return false;
+        for (const Instruction *in = one; in < other; in++)
+            if (in->kind == KIND_BRANCH || in->kind == KIND_BRANCH_TABLE || in->kind == KIND_CALL)
+                return false;
+        return always_meets_before(f, other->index, accesses_in_line, &line);
+    }
+    return false;
+}
+
 static void report_race(const Check *c, uint32_t lane, uint64_t offset, uint32_t other, uint16_t other_code,
                         bool same_value) {
     Racecheck *r = c->r;
@@ -204,13 +233,16 @@ static void report_race(const Check *c, uint32_t lane, uint64_t offset, uint32_t
     int line = other_in ? place_of(m->program, other_in).line : 0;
     if (line) snprintf(where, sizeof where, " at line %d", line);
     bool is_foreign = block != block_of(c->first);
+    bool one_round =
+        !is_foreign && !c->site->is_volatile && other_in && is_in_one_round(m->program, a->in, other_in);
     if (is_foreign) snprintf(of_block, sizeof of_block, " of block (%u,%u,%u)", of[0], of[1], of[2]);
-    Finding *f =
-        report(m, same_value ? FINDING_RACE_SAME_VALUE : FINDING_RACE, a->warp, (int)lane, a->in, other_in,
-               false, "%s %s at byte %llu (element %llu) that thread (%u,%u,%u)%s %s%s, %s (%s)%s",
-               doing(c->site), name, (unsigned long long)index, (unsigned long long)(index / size), at[0],
-               at[1], at[2], of_block, done(before), where, missing(c, lane, other, other_code),
-               hazard(c->site, before), same_value ? "; both write the same value" : "");
+    Finding *f = report(
+        m, same_value ? FINDING_RACE_SAME_VALUE : FINDING_RACE, a->warp, (int)lane, a->in, other_in, false,
+        "%s %s at byte %llu (element %llu) that thread (%u,%u,%u)%s %s%s, %s (%s)%s", doing(c->site), name,
+        (unsigned long long)index, (unsigned long long)(index / size), at[0], at[1], at[2], of_block,
+        done(before), where,
+        one_round ? "in the same round of a loop that has a barrier" : missing(c, lane, other, other_code),
+        hazard(c->site, before), same_value ? "; both write the same value" : "");
     if (!f) return;
     slot->finding = m->result->finding_count - 1;
     memcpy(f->other_thread, at, sizeof at);

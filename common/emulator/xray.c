@@ -82,20 +82,20 @@ static void forget_events(Xray *x, uint64_t warp, size_t count) {
     x->event_count = kept;
 }
 
-bool xray_drop_last(Xray *x) {
+// Makes room by leaving out the last warp. When it is the only one, half of its events go.
+static void drop_last(Xray *x) {
     if (x->warp_count < 2) {
-        if (!x->warp_count) return false;
+        if (!x->warp_count) return;
         x->warps[0].is_complete = false;
         forget_events(x, x->warps[0].number, (x->event_count + 1) / 2);
         x->limit = 0;
-        return false;
+        return;
     }
     const XrayWarp *last = &x->warps[x->warp_count - 1];
     x->limit = last->number;
     forget_events(x, last->number, SIZE_MAX);
     x->bytes -= WARP_BYTES;
     x->warp_count--;
-    return true;
 }
 
 static void charge(Xray *x, size_t bytes) {
@@ -105,7 +105,7 @@ static void charge(Xray *x, size_t bytes) {
             if (x->warp_count) x->warps[0].is_complete = false;
             x->limit = 0;
         } else
-            xray_drop_last(x);
+            drop_last(x);
     }
 }
 
@@ -270,10 +270,7 @@ static void add_barrier(Xray *x, const Block *b, int id, bool is_failed) {
     event->is_failed = is_failed;
     event->lanes = new_lanes(x, (size_t)b->warp_count);
     for (int i = 0; i < b->warp_count && event->lanes; i++)
-        for (int k = 0; k < b->warps[i].fragment_count; k++) {
-            const Fragment *f = &b->warps[i].fragments[k];
-            if (f->state == WAIT_BARRIER && f->barrier == id) event->lanes[i] |= f->mask;
-        }
+        event->lanes[i] = lanes_at_barrier(&b->warps[i], id);
     charge_event(x, event, MASK_BYTES * (size_t)b->warp_count);
 }
 
@@ -344,7 +341,7 @@ bool xray_finish(Xray *x, EmulatorResult *result) {
         if (bytes <= x->max_bytes || (!x->event_count && x->warp_count < 2)) break;
         free(text);
         text = NULL;
-        xray_drop_last(x);
+        drop_last(x);
     }
     result->xray = text;
     result->xray_bytes = text ? bytes : 0;

@@ -96,10 +96,6 @@ Xray *xray_new(Machine *machine, Observer *observer);
 // Ends: the JSON goes to the result, and `xray` is no more. False when memory ran out.
 bool xray_finish(Xray *xray, EmulatorResult *result);
 
-// Makes room by leaving out the last warp. When it is the only one, half of its events go, and false says
-// that there was nothing to leave out.
-bool xray_drop_last(Xray *xray);
-
 // ---- xray_writers.c --------------------------------------------------------------------------------------
 
 XrayWriters *xray_writers_new(void); // NULL when memory ran out

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../support/json.h"
-#include "finding_json.h"
+#include "emulator_json.h"
 #include "xray.h"
 
 enum { MAX_VARIABLES = 64, MAX_NAME_BYTES = 128 }; // of shared memory; programs have few, with short names
@@ -37,13 +37,7 @@ static void add_launch(JsonWriter *json, const Machine *m, const EmulatorResult 
     json_unsigned(json, "static_shared_bytes", m->kernel->info.static_shared);
     json_unsigned(json, "dynamic_shared_bytes", m->launch->dynamic_shared);
     json_boolean(json, "completed", result->completed);
-    json_open_object(json, "counters");
-    for (int i = 0; i < counter_field_count; i++) {
-        uint64_t value;
-        memcpy(&value, (const char *)&result->counters + counter_fields[i].offset, sizeof value);
-        json_unsigned(json, counter_fields[i].name, value);
-    }
-    json_close_object(json);
+    counters_add_json(json, "counters", &result->counters);
     json_open_array(json, "findings");
     for (int i = 0; i < result->finding_count; i++) {
         json_open_object(json, NULL);

@@ -228,30 +228,6 @@ static const GpuFunctions functions = {
     .clocks = clocks,
 };
 
-static EmulatorDevice device_like(const GpuProfile *profile) {
-    const GpuInfo *info = &profile->info;
-    EmulatorDevice device = {.compute_major = info->compute_major,
-                             .compute_minor = info->compute_minor,
-                             .sm_count = info->sm_count,
-                             .max_threads_per_block = info->max_threads_per_block,
-                             .max_threads_per_sm = info->max_threads_per_sm,
-                             .max_blocks_per_sm = info->max_blocks_per_sm,
-                             .registers_per_sm = info->registers_per_sm,
-                             .registers_per_block = info->registers_per_block,
-                             .registers_per_thread =
-                                 255, // CUDA programming guide, table of compute capabilities
-                             .shared_per_sm = info->shared_per_sm,
-                             .shared_per_block = info->shared_per_block,
-                             .shared_per_block_optin = info->shared_per_block_optin,
-                             .shared_reserved_per_block = info->shared_reserved_per_block,
-                             .clock_khz = profile->clock_khz,
-                             .global_bytes = info->memory_bytes};
-    snprintf(device.name, sizeof device.name, "%.*s", (int)sizeof device.name - 1, info->name);
-    memcpy(device.max_grid, info->max_grid, sizeof device.max_grid);
-    memcpy(device.max_block, info->max_block, sizeof device.max_block);
-    return device;
-}
-
 Gpu *emulator_gpu_open(const char *name, GpuError *error) {
     const GpuProfile *profile = gpu_profile_find(name);
     if (!profile) {
@@ -260,7 +236,8 @@ Gpu *emulator_gpu_open(const char *name, GpuError *error) {
         gpu_fail(error, false, "%s", why);
         return NULL;
     }
-    EmulatorDevice device = device_like(profile);
+    EmulatorDevice device;
+    gpu_profile_device(profile, &device);
     EmulatorGpu *gpu = calloc(1, sizeof *gpu);
     if (gpu) gpu->emulator = emulator_open(&device);
     if (!gpu || !gpu->emulator) {

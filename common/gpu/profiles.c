@@ -87,6 +87,30 @@ const GpuProfile gpu_profiles[] = {
 
 const int gpu_profile_count = (int)(sizeof gpu_profiles / sizeof gpu_profiles[0]);
 
+void gpu_profile_device(const GpuProfile *profile, EmulatorDevice *device) {
+    const GpuInfo *info = &profile->info;
+    *device = (EmulatorDevice){
+        .compute_major = info->compute_major,
+        .compute_minor = info->compute_minor,
+        .sm_count = info->sm_count,
+        .max_threads_per_block = info->max_threads_per_block,
+        .max_threads_per_sm = info->max_threads_per_sm,
+        .max_blocks_per_sm = info->max_blocks_per_sm,
+        .registers_per_sm = info->registers_per_sm,
+        .registers_per_block = info->registers_per_block,
+        .registers_per_thread = 255, // CUDA C++ Programming Guide, "Compute Capabilities"
+        .shared_per_sm = info->shared_per_sm,
+        .shared_per_block = info->shared_per_block,
+        .shared_per_block_optin = info->shared_per_block_optin,
+        .shared_reserved_per_block = info->shared_reserved_per_block,
+        .clock_khz = profile->clock_khz,
+        .global_bytes = info->memory_bytes,
+    };
+    snprintf(device->name, sizeof device->name, "%.*s", (int)sizeof device->name - 1, info->name);
+    memcpy(device->max_grid, info->max_grid, sizeof device->max_grid);
+    memcpy(device->max_block, info->max_block, sizeof device->max_block);
+}
+
 void gpu_profile_model(const GpuProfile *profile, ModelDevice *device) {
     const GpuInfo *info = &profile->info;
     const ModelFigures figures = {

@@ -16,6 +16,8 @@ typedef struct {
 extern const GpuProfile gpu_profiles[]; // the H200 first: the default
 extern const int gpu_profile_count;
 
+// As the emulator takes it.
+void gpu_profile_device(const GpuProfile *profile, EmulatorDevice *device);
 // What the time model knows of it.
 void gpu_profile_model(const GpuProfile *profile, ModelDevice *device);
 

@@ -53,11 +53,37 @@ static bool write_all(int descriptor, const char *from, size_t count) {
     return true;
 }
 
+// Writes into a device or pipe, such as /dev/stdout, which a new file of that name would otherwise replace: for root,
+// /dev/null too. Nobody reading a pipe is an error and no wait.
+static bool write_special(const char *path, const void *bytes, size_t count, FileError *error) {
+    int descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (descriptor < 0 && errno == ENXIO) {
+        return fail(error, FILE_UNWRITABLE, "cannot write %s: it is a pipe that nobody reads, or a socket", path);
+    }
+    if (descriptor < 0) return fail_errno(error, "write", path, errno);
+    int flags = fcntl(descriptor, F_GETFL);
+    bool good = flags >= 0 && fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK) == 0 &&
+                write_all(descriptor, bytes, count);
+    int number = errno;
+    if (close(descriptor) != 0 && good) {
+        good = false;
+        number = errno;
+    }
+    return good || fail_errno(error, "write", path, number);
+}
+
 bool write_file_atomically(const char *path, const void *bytes, size_t count, FileError *error) {
     *error = (FileError){0};
+    struct stat status;
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) {
+        return write_special(path, bytes, count, error);
+    }
     Text name = {0};
     const char *slash = strrchr(path, '/');
     int folder_length = slash ? (int)(slash - path) + 1 : 0;
+    if (!path[folder_length])
+        return fail(error, FILE_DIRECTORY, "cannot write %s: %s", path,
+                    slash ? "it names a folder" : "the name of a file is empty");
     text_printf(&name, "%.*s.%s.XXXXXX", folder_length, path, path + folder_length);
     char *new_path = text_take(&name);
     if (!new_path) return fail(error, FILE_NO_MEMORY, "cannot write %s: out of memory", path);

@@ -26,7 +26,8 @@ typedef struct {
 } FileError;
 
 // Writes `bytes` to a new file beside `path`, syncs it and renames it into place, so that a reader sees the
-// old content or the new, never a part. On failure `path` is untouched and the new file is removed.
+// old content or the new, never a part. On failure `path` is untouched and the new file is removed. A device
+// or pipe, such as /dev/stdout, is written into.
 bool write_file_atomically(const char *path, const void *bytes, size_t count, FileError *error);
 
 // Adds the content of a regular file of at most `limit` bytes to `into`. Symbolic links are followed;

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "file.h"
 #include "text.h"
 
 enum { JSON_MAX_DEPTH = 64 };
@@ -14,7 +15,9 @@ enum { JSON_MAX_DEPTH = 64 };
 // ---- Writing --------------------------------------------------------------------------------------------
 // JsonWriter json = {0};
 // json_open_object(&json, NULL); json_string(&json, "verdict", "PASS"); json_close_object(&json);
-// if (json_finish(&json)) write json.text; text_free(&json.text);
+// good = json_write_file(&json, path, &error);
+//
+// Or, to have the text: if (json_finish(&json)) use json.text; text_free(&json.text);
 //
 // `key` is the member's name inside an object and must be NULL inside an array and at the top.
 
@@ -44,6 +47,9 @@ void json_null(JsonWriter *json, const char *key);
 void json_members(JsonWriter *json, const char *object, size_t bytes);
 // Ends the text with a newline. False when memory ran out or the calls did not make one whole value.
 bool json_finish(JsonWriter *json);
+// Ends the text, writes it as write_file_atomically() does, and releases it. False with the reason in
+// `error`.
+bool json_write_file(JsonWriter *json, const char *path, FileError *error);
 
 // ---- Reading --------------------------------------------------------------------------------------------
 

@@ -157,3 +157,11 @@ bool json_finish(JsonWriter *json) {
     text_add_char(&json->text, '\n');
     return !json->is_wrong && !json->text.failed;
 }
+
+bool json_write_file(JsonWriter *json, const char *path, FileError *error) {
+    *error = (FileError){.status = FILE_NO_MEMORY};
+    snprintf(error->message, sizeof error->message, "cannot write %s: out of memory", path);
+    bool good = json_finish(json) && write_file_atomically(path, json->text.data, json->text.bytes, error);
+    text_free(&json->text);
+    return good;
+}

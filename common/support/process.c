@@ -18,6 +18,13 @@ double monotonic_seconds(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+typedef struct {
+    ProcessRequest request;
+    pid_t pid;
+    int pipe;
+    double began;
+} Process;
+
 static void limit_resource(int resource, size_t most) {
     struct rlimit limit = {most, most}, now;
     if (getrlimit((__rlimit_resource_t)resource, &now) == 0 && now.rlim_max < limit.rlim_max)
@@ -50,7 +57,7 @@ static void become(const ProcessRequest *request, int output, int failure) {
     _exit(127);
 }
 
-bool process_start(const ProcessRequest *request, Process *process, ProcessResult *result) {
+static bool start(const ProcessRequest *request, Process *process, ProcessResult *result) {
     *result = (ProcessResult){.exit_status = -1};
     *process = (Process){.request = *request, .pid = -1, .pipe = -1, .began = monotonic_seconds()};
     int output[2] = {-1, -1}, failure[2] = {-1, -1}, number = 0;
@@ -102,7 +109,7 @@ static bool read_output(Process *process, ProcessResult *result) {
     }
 }
 
-bool process_finish(Process *process, ProcessResult *result) {
+static bool finish(Process *process, ProcessResult *result) {
     const ProcessRequest *request = &process->request;
     double deadline = request->seconds > 0 ? process->began + request->seconds : 0;
     bool is_open = true;
@@ -138,5 +145,5 @@ bool process_finish(Process *process, ProcessResult *result) {
 
 bool process_run(const ProcessRequest *request, ProcessResult *result) {
     Process process;
-    return process_start(request, &process, result) && process_finish(&process, result);
+    return start(request, &process, result) && finish(&process, result);
 }

@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/types.h>
 
 #include "text.h"
 
@@ -35,16 +34,6 @@ typedef struct {
 
 // True when the program ran and ended with status 0.
 bool process_run(const ProcessRequest *request, ProcessResult *result);
-
-// The same in two steps, so that two programs may run side by side. process_finish() waits for the end.
-typedef struct {
-    ProcessRequest request;
-    pid_t pid;
-    int pipe;
-    double began;
-} Process;
-bool process_start(const ProcessRequest *request, Process *process, ProcessResult *result);
-bool process_finish(Process *process, ProcessResult *result);
 
 // Seconds on a clock that only goes forward.
 double monotonic_seconds(void);

@@ -1,6 +1,13 @@
 #include "sha256.h"
 
+#include <stdint.h>
 #include <string.h>
+
+typedef struct {
+    uint32_t state[8];
+    uint64_t bytes;
+    unsigned char block[64];
+} Sha256;
 
 // FIPS 180-4, section 4.2.2: the first 32 bits of the fractional parts of the cube roots of the first 64
 // primes.
@@ -42,12 +49,12 @@ static void add_block(Sha256 *hash, const unsigned char block[64]) {
     for (int i = 0; i < 8; i++) hash->state[i] += s[i];
 }
 
-void sha256_begin(Sha256 *hash) {
+static void begin(Sha256 *hash) {
     *hash = (Sha256){.state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c,
                                0x1f83d9ab, 0x5be0cd19}}; // section 5.3.3
 }
 
-void sha256_add(Sha256 *hash, const void *bytes, size_t count) {
+static void add(Sha256 *hash, const void *bytes, size_t count) {
     const unsigned char *from = bytes;
     while (count > 0) {
         size_t held = (size_t)(hash->bytes % 64), take = 64 - held;
@@ -60,20 +67,20 @@ void sha256_add(Sha256 *hash, const void *bytes, size_t count) {
     }
 }
 
-void sha256_end(Sha256 *hash, char hex[65]) {
+static void end(Sha256 *hash, char hex[65]) {
     uint64_t bits = hash->bytes * 8;
     unsigned char length[8];
     for (int i = 0; i < 8; i++) length[i] = (unsigned char)(bits >> (56 - 8 * i));
-    sha256_add(hash, "\x80", 1); // section 5.1.1: a one bit, zeros, the length in 64 bits
-    while (hash->bytes % 64 != 56) sha256_add(hash, "", 1);
-    sha256_add(hash, length, sizeof length);
+    add(hash, "\x80", 1); // section 5.1.1: a one bit, zeros, the length in 64 bits
+    while (hash->bytes % 64 != 56) add(hash, "", 1);
+    add(hash, length, sizeof length);
     for (int i = 0; i < 64; i++) hex[i] = "0123456789abcdef"[hash->state[i / 8] >> (28 - 4 * (i % 8)) & 15];
     hex[64] = '\0';
 }
 
 void sha256_hex(const void *bytes, size_t count, char hex[65]) {
     Sha256 hash;
-    sha256_begin(&hash);
-    sha256_add(&hash, bytes, count);
-    sha256_end(&hash, hex);
+    begin(&hash);
+    add(&hash, bytes, count);
+    end(&hash, hex);
 }

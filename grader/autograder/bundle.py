@@ -12,10 +12,9 @@ from ..distribution import (
     member_of,
     reference_members,
     tar_bytes,
-    write_archive,
     zip_bytes,
 )
-from ..workbook import Chapter, Workbook
+from ..workbook import Chapter, Workbook, write_whole
 
 _HERE = Path(__file__).parent
 _BOOK = "book"  # the folder of the workbook in the archives
@@ -33,15 +32,15 @@ def book_members(workbook: Workbook, chapters: list[Chapter]) -> list[Member]:
 def write_gradescope(workbook: Workbook, chapters: list[Chapter], path: Path) -> int:
     """Writes autograder.zip; returns how many files are in it."""
     members = [*book_members(workbook, chapters), _program("run_autograder")]
-    write_archive(path, zip_bytes(members))
+    write_whole(path, zip_bytes(members))
     return len(members)
 
 
 def write_autolab(workbook: Workbook, chapters: list[Chapter], folder: Path) -> int:
     """Writes autograde-Makefile and autograde.tar into a folder; returns how many files are in the latter."""
     members = book_members(workbook, chapters)
-    write_archive(folder / "autograde.tar", tar_bytes(members))
-    write_archive(folder / "autograde-Makefile", (_HERE / "autograde-Makefile").read_bytes())
+    write_whole(folder / "autograde.tar", tar_bytes(members))
+    write_whole(folder / "autograde-Makefile", (_HERE / "autograde-Makefile").read_bytes())
     return len(members)
 
 

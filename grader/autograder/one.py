@@ -18,9 +18,10 @@ from ..classroom.course import Course, CourseChapter
 from ..classroom.gathering import Gathered, gather
 from ..classroom.judgement import JudgeSettings
 from ..classroom.judging import judge_submission
+from ..classroom.printable import printable
 from ..classroom.references import prepare_reference
 from ..classroom.sandbox import unavailable
-from ..classroom.submission import Piece, Submission, printable
+from ..classroom.submission import Piece, Submission
 from ..errors import MachineError, explain_os_error
 from ..grading import cores
 from ..processes import Processes

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import IO
 
 from .limits import Limits, Refused
+from .printable import short
 from .regular_files import kind_of
-from .submission import printable
 
 # What the readers of Python raise for an archive that is damaged, cut short or of no kind that they know.
 DAMAGED = (
@@ -67,7 +67,7 @@ def _zip_members(file: IO[bytes]) -> Iterator[Member]:
                 kind = "folder"
             name = info.orig_filename  # `filename` ends at the first NUL
             if info.flag_bits & 0x1 and kind != "folder":
-                raise Refused(f"the member {printable(name)[:200]} is encrypted")
+                raise Refused(f"the member {short(name)} is encrypted")
             opener = _zip_opener(archive, info)
             kind = "file" if kind == "a file" else kind
             yield Member(name, kind, info.file_size, info.compress_size, opener)

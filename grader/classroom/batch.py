@@ -28,12 +28,13 @@ from .finding import find_submissions
 from .gathering import Gathered, gather
 from .journal import Keys, read_entry, write_entry
 from .judgement import Judgement, JudgeSettings
+from .printable import printable
 from .progress import Hear
 from .references import prepare_reference
 from .roster import read_roster
 from .running import Done, Engine, Task
 from .sandbox import unavailable
-from .submission import Submission, printable
+from .submission import Submission
 
 _FEW = 3  # kernels that are INFRA are judged a second time, where they are few
 _Given = TypeVar("_Given")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import MachineError
 from ..result import BrokenResultError, Result, parse_result
+from .printable import printable, printable_text
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator
@@ -19,8 +20,9 @@ _NUMBERS = (
     "line", "registers", "stack_bytes", "spill_store_bytes", "spill_load_bytes", "shared_bytes", "constant_bytes",
     "barriers",
 )  # fmt: skip
-_MOST_TEXT = 64 * 1024
-_MOST_KERNELS = 256
+_MOST_KERNELS = 256  # that are kept; the judge refuses an image with a further one
+MOST_RECORD = 2 << 20  # bytes of the compile step's record, and of the judge's result: believing one takes
+MOST_RESULT = 4 << 20  # time and memory of the grader's own, and true ones have some ten thousand
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -39,12 +41,6 @@ class Expected:
     seed: int
     schedules: int | None
     also: tuple[int, ...]  # further sizes
-
-
-def printable(text: object) -> str:
-    """A text that may be shown anywhere: no control characters but line ends, no more than a page or two."""
-    words = str(text)[:_MOST_TEXT]
-    return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in words)
 
 
 def believe_record(
@@ -66,7 +62,7 @@ def believe_record(
     if record.get("source_sha256") not in (source_sha256, *unread):
         raise UnbelievableError("it speaks of another kernel.cu")
     kernels = record.get("kernels")
-    if not isinstance(kernels, list) or len(kernels) > _MOST_KERNELS:
+    if not isinstance(kernels, list):
         raise UnbelievableError("its list of kernels makes no sense")
     version, header = record.get("nvcc_version"), record.get("header_sha256")
     return {
@@ -87,19 +83,24 @@ def believe_record(
         "seconds": _seconds(record.get("seconds")),
         "ptx_sha256": ptx_sha256 if verdict == "PASS" else None,
         "cubin_sha256": None,
-        "kernels": [_kernel(kernel) for kernel in kernels],
-        "message": printable(record.get("message", "")),
-        "log": printable(record.get("log", "")),
+        "kernels": [_kernel(kernel) for kernel in kernels[:_MOST_KERNELS]],
+        "message": printable_text(str(record.get("message", ""))),
+        "log": printable_text(str(record.get("log", ""))),
     }
 
 
 def believe_result(raw: bytes, status: int, seconds: float, expected: Expected, schema: Path) -> Result:
     """The driver's result, where it is whole and speaks of what was asked. Raises UnbelievableError."""
+    if len(raw) > MOST_RESULT:
+        raise UnbelievableError(f"it has {len(raw):,} bytes")
     try:
         result = parse_result(raw, expected.chapter, seconds)
+        document = result.document
+        json.dumps(document, ensure_ascii=False).encode("utf-8")
     except BrokenResultError as error:
         raise UnbelievableError(str(error)) from None
-    document = result.document
+    except UnicodeEncodeError:
+        raise UnbelievableError("it has half a character in a text, which nothing can write") from None
     for problem in _validator(schema).iter_errors(document):
         place = "/".join(map(str, problem.absolute_path)) or "it"
         raise UnbelievableError(f"{place}: {problem.message[:200]}")
@@ -127,7 +128,7 @@ def believe_result(raw: bytes, status: int, seconds: float, expected: Expected, 
     is_right = result.verdict in ("PASS", "SLOW")
     if is_right and (not cases or build["verdict"] != "PASS" or any(c["verdict"] != "PASS" for c in cases)):
         raise UnbelievableError(f"it says {result.verdict}, but not every case passed")
-    return replace(result, message=printable(result.message))
+    return replace(result, message=printable_text(result.message))
 
 
 @functools.cache
@@ -143,6 +144,8 @@ def _validator(schema: Path) -> "Draft202012Validator":
 
 
 def _load(raw: bytes) -> dict[str, Any]:
+    if len(raw) > MOST_RECORD:
+        raise UnbelievableError(f"its record has {len(raw):,} bytes")
     try:
         document = json.loads(raw.decode("utf-8"))
     except (ValueError, RecursionError) as error:
@@ -155,7 +158,10 @@ def _load(raw: bytes) -> dict[str, Any]:
 def _kernel(kernel: object) -> dict[str, Any]:
     if not isinstance(kernel, dict) or not isinstance(kernel.get("name"), str):
         raise UnbelievableError("its list of kernels makes no sense")
-    return {"name": printable(kernel["name"])[:255], **{name: _whole(kernel.get(name)) for name in _NUMBERS}}
+    return {
+        "name": printable(kernel["name"][:255])[:255],
+        **{name: _whole(kernel.get(name)) for name in _NUMBERS},
+    }
 
 
 def _whole(value: object) -> int:

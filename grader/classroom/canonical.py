@@ -15,7 +15,8 @@ from ..receipts import BrokenReceiptError, compare, parse_receipt
 from ..workbook import write_whole
 from .course import Course, CourseChapter
 from .judgement import Judgement
-from .submission import Submission, printable
+from .printable import printable, printable_text
+from .submission import Submission
 
 SCHEMA = "warpbook/class/1"
 MISSING = "MISSING"  # the verdict of a chapter that was not handed in
@@ -131,7 +132,7 @@ def _chapter(course: Course, one: CourseChapter, graded: Graded) -> dict[str, An
         "points": {"earned": earned, "possible": one.points},
         "factor": factor,
         "score": None if earned is None else _cents(earned * factor),
-        "message": printable(message),
+        "message": printable_text(message),
         "diagnosis": str(diagnosis.get("mistake", "")) if diagnosis else "",
         "kernel": handed.kernel,
         "kernel_sha256": handed.kernel_sha256,

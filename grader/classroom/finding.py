@@ -16,9 +16,10 @@ from pathlib import Path
 from ..errors import UsageError, explain_os_error
 from .gradescope import METADATA, read_metadata
 from .limits import Refused
+from .printable import printable
 from .regular_files import open_regular
 from .roster import Roster
-from .submission import Lms, Piece, Submission, printable
+from .submission import Lms, Piece, Submission
 
 ARCHIVES = (
     ".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2", ".tbz",
@@ -82,12 +83,15 @@ class _Finder:
 
     def add(self, path: Path) -> None:
         """Gives one entry of the folder to whoever it belongs to."""
-        mode = path.lstat().st_mode
+        try:
+            mode = path.lstat().st_mode
+        except FileNotFoundError:
+            return  # somebody has taken it away meanwhile
         is_file = stat.S_ISREG(mode)
         if path.name.startswith(".") or path.name in (METADATA, "__MACOSX"):
             return
         is_taken = False
-        for student, piece in self.owners(path, is_file=is_file):
+        for student, piece in self.owners(path, is_file=is_file, is_folder=stat.S_ISDIR(mode)):
             is_taken = True
             known = self.found.get(student.id, student)
             self.found[student.id] = replace(
@@ -99,7 +103,7 @@ class _Finder:
         if not is_taken:
             self.ignored.append(printable(path.name))
 
-    def owners(self, path: Path, *, is_file: bool) -> Iterator[tuple[Submission, Piece]]:
+    def owners(self, path: Path, *, is_file: bool, is_folder: bool) -> Iterator[tuple[Submission, Piece]]:
         name = path.name
         if name in self.metadata:
             for submitter in self.metadata[name]:
@@ -125,7 +129,7 @@ class _Finder:
             )
             yield self.joined(known, one), Piece(path, _undone(canvas["file"]))
         elif not is_file or is_archive(name) or name.lower().endswith(".cu"):
-            stem = name if stat.S_ISDIR(path.lstat().st_mode) else _stem(name)
+            stem = name if is_folder else _stem(name)
             known = self.roster.find("plain", printable(stem))
             lms = Lms(gradescope_submission=stem) if _GRADESCOPE.fullmatch(stem) else Lms()
             one = Submission(_identity(stem), printable(stem), lms=lms)

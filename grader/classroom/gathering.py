@@ -10,7 +10,7 @@ import re
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,8 +18,9 @@ from ..errors import GraderError, explain_os_error
 from ..processes import Processes
 from .finding import is_archive
 from .limits import LIMITS, Refused
+from .printable import printable, short
 from .regular_files import open_regular
-from .submission import Piece, Submission, Trouble, printable
+from .submission import Piece, Submission, Trouble
 from .unpacking import Taken, check_name, is_wanted, unpack_apart
 
 _NUMBER = re.compile(r"(?:^|[^a-z0-9])ch(?:apter)?[ _-]?0?(\d{1,2})(?![0-9])")
@@ -55,8 +56,7 @@ def gather(submission: Submission, chapters: Sequence[str], work: Path, processe
         return Gathered()
     folder = Path(tempfile.mkdtemp(dir=work))
     try:
-        taken = [one for piece in submission.pieces for one in _open(piece, folder, processes)]
-        return _sorted_out(taken, chapters)
+        return _sorted_out(_Opening(folder, processes).all(submission.pieces), chapters)
     except Refused as refused:
         return Gathered(trouble=Trouble("REJECT", str(refused)))
     except (OSError, GraderError) as error:
@@ -78,64 +78,87 @@ def chapter_of(name: str) -> str:
     return ""
 
 
-def _open(piece: Piece, folder: Path, processes: Processes) -> list[Taken]:
-    mode = piece.path.lstat().st_mode
-    if stat.S_ISDIR(mode):
-        return list(_walk(piece.path, folder, processes))
-    if is_archive(piece.path.name):
-        own = Path(tempfile.mkdtemp(dir=folder))
-        return unpack_apart(piece.path, own, processes)
-    loose = _copy(piece.path.name, None, piece.path, piece.name, folder)
-    if loose.path is None:
-        raise Refused(f"{loose.name} {loose.refused}")
-    return [loose]
+class _Opening:
+    """All that one student handed in, one file after the other, within the limits of a submission as a whole."""
+
+    def __init__(self, folder: Path, processes: Processes) -> None:
+        self.folder = folder
+        self.processes = processes
+        self.archives = 0
+
+    def all(self, pieces: Sequence[Piece]) -> Iterator[Taken]:
+        kernels = size = 0
+        for piece in pieces:
+            for one in self.open(piece):
+                kernels += 1
+                size += one.path.stat().st_size if one.path else 0
+                if kernels > LIMITS.kernels:
+                    raise Refused(f"{short(piece.path.name)}: there are more than {LIMITS.kernels} kernels")
+                if size > LIMITS.total_bytes:
+                    words = f"there are more than {LIMITS.total_bytes:,} bytes of kernels"
+                    raise Refused(f"{short(piece.path.name)}: {words}")
+                yield one
+
+    def open(self, piece: Piece) -> Iterator[Taken]:
+        if stat.S_ISDIR(piece.path.lstat().st_mode):
+            yield from self.walk(piece.path)
+        elif is_archive(piece.path.name):
+            yield from self.unpack(piece.path)
+        else:
+            loose = self.copy(piece.path.name, None, piece.path, piece.name)
+            if loose.path is None:
+                raise Refused(f"{short(loose.name)} {loose.refused}")
+            yield loose
+
+    def unpack(self, archive: Path) -> list[Taken]:
+        self.archives += 1
+        if self.archives > LIMITS.archives:
+            raise Refused(f"{short(archive.name)}: there are more than {LIMITS.archives} archives")
+        return unpack_apart(archive, Path(tempfile.mkdtemp(dir=self.folder)), self.processes)
+
+    def walk(self, top: Path) -> Iterator[Taken]:
+        """Every kernel in a folder and in the archives that lie in it. Links are never followed."""
+
+        def give_up(error: OSError) -> None:
+            raise error
+
+        count = 0
+        for place, folders, files, handle in os.fwalk(os.fsencode(top), onerror=give_up):
+            inside = os.fsdecode(os.path.relpath(place, os.fsencode(top)))
+            if inside.count("/") + 1 > LIMITS.depth:
+                raise Refused(f"the folder {short(top.name)} has folders more than {LIMITS.depth} deep")
+            count += len(folders) + len(files)
+            if count > LIMITS.members:
+                raise Refused(f"the folder {short(top.name)} has more than {LIMITS.members:,} files")
+            folders.sort()
+            links = [name for name in folders if stat.S_ISLNK(os.lstat(name, dir_fd=handle).st_mode)]
+            for raw in sorted([*files, *links]):
+                file = os.fsdecode(raw)
+                name = check_name(file if inside == "." else f"{inside}/{file}")
+                if is_archive(file) and not name.startswith((".", "__MACOSX")):
+                    for one in self.unpack(top / inside / file):
+                        yield Taken(f"{printable(name)}/{one.name}", one.path, one.refused)
+                elif raw in links and chapter_of(name):
+                    yield Taken(printable(name), None, "is a symbolic link")
+                elif is_wanted(name):
+                    yield self.copy(raw, handle, top / name, name)
+
+    def copy(self, raw: str | bytes, handle: int | None, path: Path, name: str) -> Taken:
+        """Takes one loose file."""
+        shown = printable(name)
+        try:
+            source = path if handle is None else os.fsdecode(raw)
+            with open_regular(source, LIMITS.file_bytes, folder=handle) as file:
+                content = file.read(LIMITS.file_bytes + 1)
+        except Refused as refused:
+            return Taken(shown, None, str(refused))
+        number, name_here = tempfile.mkstemp(dir=self.folder)
+        with os.fdopen(number, "wb") as copy:
+            copy.write(content)
+        return Taken(shown, Path(name_here))
 
 
-def _walk(top: Path, folder: Path, processes: Processes) -> Iterator[Taken]:
-    """Every kernel in a folder and in the archives that lie in it. Links are never followed."""
-
-    def give_up(error: OSError) -> None:
-        raise error
-
-    count = 0
-    for place, folders, files, handle in os.fwalk(os.fsencode(top), onerror=give_up):
-        inside = os.fsdecode(os.path.relpath(place, os.fsencode(top)))
-        if inside.count("/") + 1 > LIMITS.depth:
-            raise Refused(f"the folder {printable(top.name)} has folders more than {LIMITS.depth} deep")
-        count += len(folders) + len(files)
-        if count > LIMITS.members:
-            raise Refused(f"the folder {printable(top.name)} has more than {LIMITS.members:,} files")
-        folders.sort()
-        links = [name for name in folders if stat.S_ISLNK(os.lstat(name, dir_fd=handle).st_mode)]
-        for raw in sorted([*files, *links]):
-            file = os.fsdecode(raw)
-            name = check_name(file if inside == "." else f"{inside}/{file}")
-            if is_archive(file) and not name.startswith((".", "__MACOSX")):
-                own = Path(tempfile.mkdtemp(dir=folder))
-                for one in unpack_apart(top / inside / file, own, processes):
-                    yield Taken(f"{printable(name)}/{one.name}", one.path, one.refused)
-            elif raw in links and chapter_of(name):
-                yield Taken(printable(name), None, "is a symbolic link")
-            elif is_wanted(name):
-                yield _copy(raw, handle, top / name, name, folder)
-
-
-def _copy(raw: str | bytes, handle: int | None, path: Path, name: str, folder: Path) -> Taken:
-    """Takes one loose file."""
-    shown = printable(name)
-    try:
-        source = path if handle is None else os.fsdecode(raw)
-        with open_regular(source, LIMITS.file_bytes, folder=handle) as file:
-            content = file.read(LIMITS.file_bytes + 1)
-    except Refused as refused:
-        return Taken(shown, None, str(refused))
-    number, name_here = tempfile.mkstemp(dir=folder)
-    with os.fdopen(number, "wb") as copy:
-        copy.write(content)
-    return Taken(shown, Path(name_here))
-
-
-def _sorted_out(taken: list[Taken], chapters: Sequence[str]) -> Gathered:
+def _sorted_out(taken: Iterable[Taken], chapters: Sequence[str]) -> Gathered:
     gathered = Gathered()
     digest = hashlib.sha256()
     others = []
@@ -155,7 +178,7 @@ def _sorted_out(taken: list[Taken], chapters: Sequence[str]) -> Gathered:
             others.append(one.name)
     gathered.sha256 = digest.hexdigest()
     if others and not gathered.kernels and not gathered.refused:
-        names = ", ".join(others[:3]) + (", ..." if len(others) > 3 else "")
+        names = ", ".join(map(short, others[:3])) + (", ..." if len(others) > 3 else "")
         words = f"nothing says which chapter {names} belongs to: a kernel is ch04/kernel.cu or ch04.cu"
         gathered.trouble = Trouble("REJECT", words)
     return gathered
@@ -163,11 +186,13 @@ def _sorted_out(taken: list[Taken], chapters: Sequence[str]) -> Gathered:
 
 def _add(gathered: Gathered, chapter: str, one: Taken, content: bytes) -> None:
     if one.path is None:
-        gathered.refused[chapter] = f"{one.name} {one.refused}"
+        gathered.refused[chapter] = f"{short(one.name)} {one.refused}"
         return
     kernel = Kernel(one.name, content)
     there = gathered.kernels.get(chapter)
     if there is None:
         gathered.kernels[chapter] = kernel
     elif there.content != content:
-        gathered.refused[chapter] = f"{there.name} and {kernel.name} are two different kernels for {chapter}"
+        gathered.refused[chapter] = (
+            f"{short(there.name)} and {short(kernel.name)} are two different kernels for {chapter}"
+        )

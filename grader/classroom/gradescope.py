@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import MachineError, UsageError
-from .submission import Lms, Submission, printable
+from .printable import printable
+from .submission import Lms, Submission
 
 METADATA = "submission_metadata.yml"
 

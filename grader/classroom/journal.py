@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 from .. import __version__
-from ..building import Hasher, tools_fingerprint
+from ..fingerprint import Hasher, tools_fingerprint
 from ..result import Result
 from ..workbook import Chapter, Workbook, write_whole
 from .judgement import Judgement, JudgeSettings

@@ -2,8 +2,7 @@
 
 import hashlib
 import json
-import os
-import stat
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -13,10 +12,13 @@ from ..processes import Processes
 from ..result import Result
 from ..workbook import Chapter, Workbook
 from . import stages
-from .believing import Expected, UnbelievableError, believe_record, believe_result, printable
+from .believing import MOST_RESULT, Expected, UnbelievableError, believe_record, believe_result
 from .gpus import Gpu, gpu_for
 from .judgement import Judgement, JudgeSettings, infra_judgement
+from .limits import Refused
+from .printable import printable_text
 from .references import Reference, prepare_reference, run_reference
+from .regular_files import open_regular
 from .sandbox import unavailable
 from .watching import Ended, Stop
 
@@ -24,8 +26,6 @@ _MOST_SOURCE = 1 << 20  # bytes, as in the compile step, which refuses more
 _COMPILE_SECONDS = 30.0
 _LEAST_SECONDS = 1.0
 _FAIR_SHARE = 0.03  # of one processor; a right kernel is done with less of it
-# Verdicts after which nobody need ask whether a GPU still works.
-_HARMLESS = {"PASS", "SLOW", "WRONG", "BUILD", "BUILD_TIMEOUT", "RESOURCE", "REJECT", "LAUNCH", "UNSUPPORTED"}
 # Verdicts after which nobody need ask whether a GPU still works.
 _HARMLESS = {"PASS", "SLOW", "WRONG", "BUILD", "BUILD_TIMEOUT", "RESOURCE", "REJECT", "LAUNCH", "UNSUPPORTED"}
 MEMORY_BYTES = 768 * stages.MIB  # for judging one kernel on the emulator
@@ -101,7 +101,7 @@ class _Run:
         except _OverError as over:
             possible = self.reference.possible if self.reference else 0
             result = Result(
-                self.chapter.name, over.verdict, 0, possible, printable(str(over)), self.elapsed, {}
+                self.chapter.name, over.verdict, 0, possible, printable_text(str(over)), self.elapsed, {}
             )
         document = result.document or None
         return Judgement(result.verdict, result, document, self.sha256, self.elapsed, self.peak_bytes)
@@ -128,16 +128,12 @@ class _Run:
     def take(self, source: Path) -> None:
         """Copies what is judged: an ordinary file, of which nothing can change any more."""
         try:
-            descriptor = os.open(
-                source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-            )
+            with open_regular(source, sys.maxsize) as file:  # the compile step says what is too long
+                content = file.read(_MOST_SOURCE + 1)
         except OSError as error:
             raise _OverError("REJECT", f"kernel.cu cannot be read: {error.strerror}") from None
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            os.close(descriptor)
-            raise _OverError("REJECT", "kernel.cu is a folder, pipe or device; an ordinary file is wanted")
-        with open(descriptor, "rb") as file:
-            content = file.read(_MOST_SOURCE + 1)
+        except Refused as refused:
+            raise _OverError("REJECT", f"kernel.cu {refused}") from None
         self.sha256 = hashlib.sha256(content).hexdigest()
         (self.built / "kernel.cu").write_bytes(content)
 
@@ -240,7 +236,7 @@ class _Run:
                 Stop.TIME: ("TIMEOUT", f"judging it did not end within {settings.time_limit:.3g} s"),
                 Stop.MEMORY: ("RESOURCE", f"judging it takes more than {memory // stages.MIB} MiB of memory"),
                 Stop.PROCESSES: ("INFRA", "judging it took more processes than a judge starts"),
-                Stop.OUTPUT: ("INFRA", "the result is larger than 64 MiB"),
+                Stop.OUTPUT: ("INFRA", f"the result is larger than {MOST_RESULT // stages.MIB} MiB"),
             }
             raise _OverError(*over[done.ended.stop])
         raw = done.results.get("result.json", b"")
@@ -282,4 +278,4 @@ class _Run:
 
 def _last(ended: Ended) -> str:
     lines = [line.strip() for line in ended.words.splitlines() if line.strip()]
-    return printable(lines[-1][:300]) if lines else f"status {ended.status}"
+    return printable_text(lines[-1][:300]) if lines else f"status {ended.status}"

@@ -19,7 +19,8 @@ class Limits:
     ratio: int = 200  # of unpacked to packed bytes, from 1 MiB on
     depth: int = 16  # folders in each other
     file_bytes: int = _MEGABYTE  # one kernel; what is longer is left out, the rest is taken
-    kernels: int = 200
+    kernels: int = 200  # in one archive, and in a whole submission, as are total_bytes of them
+    archives: int = 20  # in a submission
 
 
 LIMITS = Limits()

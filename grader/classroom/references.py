@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..building import Hasher, clean_environment
+from ..building import clean_environment
 from ..errors import MachineError
+from ..fingerprint import Hasher
 from ..processes import Processes
 from ..result import BrokenResultError, Result, parse_result
 from ..workbook import Chapter, Workbook, write_json

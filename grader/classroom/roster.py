@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..errors import UsageError, explain_os_error
-from .submission import Lms, Submission, printable
+from .printable import printable
+from .submission import Lms, Submission
 
 # The column that each of ours may stand in. Headers are compared without case, spaces and underscores.
 _COLUMNS = {

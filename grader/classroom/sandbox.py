@@ -100,7 +100,7 @@ def _base() -> list[str]:
 def _check(path: Path, hidden: tuple[Path, ...]) -> None:
     """Refuses to show a folder that holds what nobody is to see."""
     for secret in hidden:
-        if secret.is_relative_to(path.resolve()):
+        if secret.resolve().is_relative_to(path.resolve()):
             raise MachineError(
                 f"the compiler in {path} cannot be shown to a sandbox: {secret} lies in the same folder. "
                 "Install the compiler elsewhere, or name another by NVCC_CCBIN or WARPBOOK_NVCC"

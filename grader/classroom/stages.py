@@ -13,9 +13,10 @@ from pathlib import Path
 from ..building import clean_environment
 from ..processes import Processes
 from ..workbook import Chapter, Workbook
+from .believing import MOST_RECORD, MOST_RESULT
 from .gpus import Gpu
 from .sandbox import SCRATCH, View, confine
-from .toolchain import find_toolchain
+from .toolchain import find_toolchain, homes
 from .watching import Ended, Limits, run_watched
 
 MIB = 1 << 20
@@ -24,8 +25,6 @@ RECORD = "build/build.json"
 SOURCE = "kernel.cu"
 OUT = {False: str(SCRATCH / "out"), True: "out"}  # where results are written, without and with trust
 _MOST_PTX = 64 * MIB
-_MOST_RECORD = 16 * MIB
-_MOST_RESULT = 64 * MIB
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class Compile:
             seconds=self.seconds + 5,  # the compile step ends its compilers itself, and says so better
             memory_bytes=2048 * MIB,
             processes=64,
-            output_bytes=_MOST_PTX + _MOST_RECORD,
+            output_bytes=_MOST_PTX + MOST_RECORD,
             cpu_seconds=int(self.seconds) + 10,
             file_bytes=128 * MIB,
             address_bytes=4096 * MIB,
@@ -75,7 +74,7 @@ class Judge:
             seconds=self.seconds,
             memory_bytes=self.memory_bytes,
             processes=24,
-            output_bytes=_MOST_RESULT,
+            output_bytes=MOST_RESULT,
             cpu_seconds=4 * int(self.seconds) + 10,
             file_bytes=8
             * self.memory_bytes,  # what it shares with its runners is a file, of which it uses a part
@@ -118,7 +117,7 @@ def compile_view(workbook: Workbook, stage: Compile) -> View:
         book,
         system=tools.shown,
         environment={"LC_ALL": "C", "WARPBOOK_INCLUDE": "common/include", **tools.environment},
-        hidden=(workbook.root / "solutions", workbook.root / "build", Path.home(), stage.source),
+        hidden=(workbook.root / "solutions", workbook.root / "build", *homes(), stage.source),
     )
 
 
@@ -142,7 +141,7 @@ def judge_view(workbook: Workbook, stage: Judge) -> View:
         devices=gpu.devices if gpu else (),
         environment=environment | (gpu.environment if gpu else {}),
         has_proc=True,
-        scratch_bytes=_MOST_RESULT,
+        scratch_bytes=64 * MIB,
     )
 
 

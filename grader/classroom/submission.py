@@ -49,16 +49,9 @@ class Submission:
     trouble: Trouble | None = None
 
 
-def printable(text: str | bytes | Path) -> str:
-    """A name as any terminal, file and page can show it: what is not UTF-8 or not printable is escaped."""
-    raw = text if isinstance(text, bytes) else str(text).encode("utf-8", "surrogateescape")
-    shown = raw.decode("utf-8", "backslashreplace")
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in shown)
-
-
 def file_name(student: str) -> str:
-    """The name of a student's files and folders: the id where it is plain, and never that of another's."""
-    plain = re.sub(r"[^A-Za-z0-9._@+-]", "_", student)[:60].lstrip(".")
+    """The name of a student's files and folders: the id where it is plain, and never another's or an option."""
+    plain = re.sub(r"[^A-Za-z0-9._@+-]", "_", student)[:60].lstrip(".-")
     if plain and plain == student:
         return plain
-    return f"{plain}-{hashlib.sha256(student.encode('utf-8', 'backslashreplace')).hexdigest()[:8]}"
+    return f"{plain or '_'}-{hashlib.sha256(student.encode('utf-8', 'backslashreplace')).hexdigest()[:8]}"

@@ -1,15 +1,12 @@
 """What compiling a kernel.cu takes of this machine: the CUDA compiler, the C compiler that it preprocesses with."""
 
-import functools
 import os
-import re
 import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..doctor import find_nvcc
 from ..errors import MachineError
+from ..toolkit import find_nvcc, program_of
 from ..workbook import Workbook
 
 # Of a CUDA toolkit, and of a compiler installed outside the system's own folders.
@@ -39,7 +36,7 @@ def find_toolchain(workbook: Workbook) -> Toolchain:
         raise MachineError(
             "there is no CUDA compiler (nvcc) on this machine; to fetch NVIDIA's, run: make tools"
         )
-    nvcc = program_of(nvcc.resolve())
+    nvcc = program_of(nvcc)
     environment = {"WARPBOOK_NVCC": str(nvcc)}
     shown = [path for path in _HEADERS if path.is_dir()]
     shown += _parts(nvcc, _CUDA_PARTS, _CUDA_PROGRAMS)
@@ -62,24 +59,6 @@ def find_toolchain(workbook: Workbook) -> Toolchain:
     )
 
 
-@functools.cache
-def program_of(nvcc: Path) -> Path:
-    """The compiler's own program where `nvcc` is a script that calls it, as some distributions install one.
-
-    Only nvcc knows: it says the folder that it runs from (_HERE_) before it does anything.
-    """
-    try:
-        done = subprocess.run(
-            [str(nvcc), "--dryrun", "-x", "cu", os.devnull],
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=60,
-        )  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired):
-        return nvcc  # which the compile stage will say more of
-    here = re.search(r"^#\$ _HERE_=(.+)$", done.stderr, re.MULTILINE)
-    program = Path(here[1], "nvcc").resolve() if here else nvcc
-    return program if program.is_file() else nvcc
-
-
 def _everywhere(name: str) -> list[Path]:
     """All programs of that name on PATH: the first may be a script or a cache that calls the next."""
     if os.sep in name:
@@ -96,6 +75,15 @@ def _parts(program: Path, folders: tuple[str, ...], beside: tuple[str, ...]) -> 
     root = program.parent.parent
     if root in (_SYSTEM, Path("/")):
         return [program, *(path for name in beside if (path := program.with_name(name)).exists())]
-    if root == Path.home() or program.is_relative_to("/usr/lib"):
+    if root in homes() or program.is_relative_to("/usr/lib"):
         return [program]
     return [path for name in folders if (path := root / name).is_dir()]
+
+
+def homes() -> tuple[Path, ...]:
+    """Folders of whoever grades, of which a program that lies there may be shown, and nothing beside it."""
+    try:
+        home = Path.home().resolve()
+    except RuntimeError:  # no HOME, and a user whom the machine does not know, as in some containers
+        return ()
+    return home, home / ".local"

@@ -24,8 +24,8 @@ from ..errors import MachineError, explain_os_error
 from ..processes import Processes
 from .archives import DAMAGED, Member, members_of
 from .limits import LIMITS, Limits, Refused
+from .printable import printable, short
 from .regular_files import open_regular
-from .submission import printable
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def is_wanted(name: str) -> bool:
 
 def check_name(raw: str, limits: Limits = LIMITS) -> str:
     """A member's name with plain slashes, "." left out. Raises Refused for one that leads elsewhere."""
-    shown = printable(raw)[:200]
+    shown = short(raw)
     name = raw.replace("\\", "/")
     if "\0" in name:
         raise Refused(f"the member {shown} has a NUL byte in its name")
@@ -67,7 +67,7 @@ def unpack(archive: Path, folder: Path, limits: Limits = LIMITS) -> list[Taken]:
 
     Raises Refused, or MachineError where the machine stands in the way.
     """
-    shown = printable(archive.name)
+    shown = short(archive.name)
     try:
         with _opened(archive, limits) as file:
             return list(_take(members_of(file, limits), folder, limits))
@@ -91,7 +91,7 @@ def _take(members: Iterable[Member], folder: Path, limits: Limits) -> Iterator[T
     for count, member in enumerate(members, 1):
         if count > limits.members:
             raise Refused(f"has more than {limits.members:,} members")
-        name, shown = check_name(member.name, limits), printable(member.name)[:200]
+        name, shown = check_name(member.name, limits), short(member.name)
         if member.kind == "folder":
             continue
         if member.kind != "file":
@@ -99,6 +99,8 @@ def _take(members: Iterable[Member], folder: Path, limits: Limits) -> Iterator[T
         if name in seen:
             raise Refused(f"the member {shown} is there twice")
         seen.add(name)
+        if member.size < 0:  # which some tar headers can say
+            raise Refused(f"the member {shown} has {member.size:,} bytes")
         total += member.size
         if total > limits.total_bytes:
             raise Refused(f"unpacks to more than {limits.total_bytes:,} bytes, by the member {shown}")
@@ -120,7 +122,7 @@ def _write(member: Member, name: str, path: Path, limits: Limits) -> Taken:
     with member.open() as source:
         content = source.read(member.size + 1)
     if len(content) != member.size:
-        raise Refused(f"the member {printable(name)[:200]} is not as long as the archive says")
+        raise Refused(f"the member {short(name)} is not as long as the archive says")
     try:
         path.write_bytes(content)
     except OSError as error:
@@ -158,10 +160,10 @@ def unpack_apart(archive: Path, folder: Path, processes: Processes) -> list[Take
         case status if status == _REFUSED and manifest.exists():
             raise Refused(json.loads(manifest.read_text("utf-8"))["refused"])
         case status if status in (_TOO_MUCH, -signal.SIGXCPU):
-            raise Refused(f"{printable(archive.name)} cannot be read with {words}")
+            raise Refused(f"{short(archive.name)} cannot be read with {words}")
         case status:
             said = " ".join(finished.output.split())[-300:]
-            raise MachineError(f"{printable(archive.name)} could not be read (status {status}): {said}")
+            raise MachineError(f"{short(archive.name)} could not be read (status {status}): {said}")
 
 
 def main() -> int:

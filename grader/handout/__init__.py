@@ -22,11 +22,10 @@ from ..distribution import (
     member_of,
     reference_members,
     skeleton_member,
-    write_archive,
     zip_bytes,
 )
 from ..errors import MachineError
-from ..workbook import Chapter, Workbook
+from ..workbook import Chapter, Workbook, write_whole
 from .leaks import Leak, leaks
 
 FOLDER = "warpbook"  # what the archive unpacks to
@@ -62,7 +61,7 @@ def write_handout(workbook: Workbook, chapters: list[Chapter], path: Path, title
     found = leaks(workbook, chapters, members)
     if found:
         raise MachineError(f"the handout is not written: {_in_words(found)}")
-    write_archive(path, zip_bytes(members, f"{FOLDER}/"))
+    write_whole(path, zip_bytes(members, f"{FOLDER}/"))
     return len(members)
 
 

@@ -2,7 +2,7 @@
 
 from ..errors import PASSED, MachineError, UsageError
 from ..ladder.peers import bench_record, recorded_devices
-from ..options import Chapters, Device, Fresh, Gpu, Json, check_device
+from ..options import Chapters, Device, Fresh, Gpu, Json, check_device, check_profile
 from ..page import console, print_json
 from ..refresh import bring_up_to_date
 from ..standing import Standing, standings
@@ -55,6 +55,8 @@ def _device(workbook: Workbook, chapter: Chapter, gpu: str | None) -> str:
     """The device that is shown: that of which the name has `gpu` in it, else the one timed last."""
     known = [*devices(workbook, chapter), DEFAULT_DEVICE, *recorded_devices(workbook.root)]
     wanted = [name for name in known if gpu is None or gpu.lower() in name.lower()]
+    if not wanted:
+        check_profile(workbook, gpu)
     return wanted[0] if wanted else str(gpu)
 
 

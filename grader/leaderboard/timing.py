@@ -9,10 +9,10 @@ from pathlib import Path
 from .. import __version__
 from ..building import build_programs, clean_environment
 from ..errors import MachineError
+from ..fingerprint import sha256_of
 from ..grading import cores, measures
 from ..history import History, Timing
 from ..processes import Processes
-from ..standing import sha256_of
 from ..times import now
 from ..workbook import Chapter, Workbook
 from . import MEASURED, MODELLED

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..fingerprint import sha256_of
 from ..result import BrokenResultError, parse_result
-from ..standing import Standing, sha256_of, standings
+from ..standing import Standing, standings
 from ..workbook import Chapter, Workbook
 from .figures import Record
 from .traces import Traced, trace_all

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..building import Hasher, clean_environment
+from ..building import clean_environment
 from ..errors import explain_os_error
+from ..fingerprint import Hasher
 from ..grading import cores
 from ..processes import Processes
 from ..workbook import Chapter, Workbook, write_json

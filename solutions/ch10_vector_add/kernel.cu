@@ -58,10 +58,10 @@ __device__ uint4 sum_of(uint4 x, uint4 y) {
 }
 
 // BEGIN SOLUTION
-// With half the bytes a kernel is over sooner, and in the middle of the scale it pays to have two groups on
-// their way in each thread: less time goes by until everything has been asked for. Shorter vectors would leave
-// SMs without work, and longer ones keep the memory busy anyway. Measured.
 __device__ bool takes_two(long long n) {
+    // With half the bytes a kernel is over sooner, and in the middle of the scale it pays to have two groups on
+    // their way in each thread: less time goes by until everything has been asked for. Shorter vectors would leave
+    // SMs without work, and longer ones keep the memory busy anyway. Measured.
     return n > 1 << 20 && n <= 1 << 24;
 }
 
@@ -85,8 +85,8 @@ __device__ void add_groups(const Group *a, const Group *b, Group *c, int groups)
         }
     }
 }
-// END SOLUTION
 
+// END SOLUTION
 // Then with four: add_float4<<<(n + 4095) / 4096, 1024>>>(a, b, c, n)
 LAUNCH(add_float4) {
     launch->block = 1024;

@@ -102,7 +102,8 @@ const int STEP = 8;  // rows of threads
 
 LAUNCH(transpose_several) {
     launch->block = dim3(WIDE, STEP);
-    launch->grid = dim3(ceil_div(rows, WIDE), ceil_div(columns, WIDE)); // neighbours stand in one column
+    // x of the grid goes down `in`: what neighbouring blocks store then lies side by side in `out`.
+    launch->grid = dim3(ceil_div(rows, WIDE), ceil_div(columns, WIDE));
 }
 
 __global__ void transpose_several(const float *in, float *out, int rows, int columns) {

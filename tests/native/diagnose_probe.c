@@ -116,6 +116,7 @@ static int match(void) {
         if (strcmp(line, "store") == 0) finding->is_store = true;
         if (strcmp(line, "other_block") == 0) finding->other_block[0] = (unsigned)atoi(value);
         if (strcmp(line, "n") == 0) report.settings.size.n = atoll(value);
+        if (strcmp(line, "difference") == 0) report.check.difference = atof(value);
         if (strcmp(line, "got") == 0) report.check.got = atof(value);
         if ((strcmp(line, "again") == 0 || strcmp(line, "ended") == 0) && report_count < 4) {
             reports[report_count].verdict = line[0] == 'e' ? VERDICT_PASS : report.verdict;
@@ -133,6 +134,7 @@ static int match(void) {
         reports[i] = report;
         reports[i].settings.size.n = other.settings.size.n;
         reports[i].verdict = other.verdict;
+        if (other.verdict == VERDICT_PASS) reports[i].check.outcome = CHECK_RIGHT;
     }
     judgement.cases = reports;
     judgement.case_count = has_case ? report_count : 0;

@@ -55,6 +55,12 @@ const Chapter chapter = {
                {.name = "ticket", .role = ZEROED, .type = U32, .count = COUNT_FIXED(2), .stays_zero = true}},
           .launches = {{.kernel = "sum", .arguments = {BUFFER("in"), BUFFER("out"), BUFFER("ticket")}}},
           .expect = EXPECT_SUM,
+          .chain = CHAIN_SERIAL},
+         {.name = "bfloat16",
+          .buffers = {{.name = "in", .role = INPUT, .type = BF16},
+                      {.name = "out", .role = OUTPUT, .type = BF16, .count = COUNT_ONE}},
+          .launches = {{.kernel = "sum_bf16", .arguments = {BUFFER("in"), BUFFER("out"), INT(COUNT_N)}}},
+          .expect = EXPECT_SUM,
           .chain = CHAIN_SERIAL}},
 };
 

@@ -38,7 +38,7 @@ static void flag(const char *name, bool value) {
     if (value) printf(", \"%s\": true", name);
 }
 
-static const char *const space_names[] = {"none", "reg", "param", "global", "shared", "local", "const"};
+static const char *const space_names[] = {"none", "param", "global", "shared", "local", "const"};
 
 static void print_relocation(const PtxRelocation *relocation) {
     printf("{\"offset\": %zu, \"bytes\": %u, \"addend\": %lld, ", relocation->offset, relocation->bytes,

@@ -36,14 +36,16 @@ extern "C" __global__ void with_fences(volatile int *place) {
 }
 
 extern "C" __global__ void one_store(volatile unsigned long long *place) {
+    // BEGIN one
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         place[0] = 1ull << 32 | 42; // both travel together
     }
     if (blockIdx.x == 1 && threadIdx.x == 0) {
-        unsigned long long letter;
+        unsigned long long both;
         do {
-            letter = place[0];
-        } while (letter == 0);
-        printf("%d\n", (int)letter);
+            both = place[0];
+        } while (both == 0);
+        printf("%d\n", (int)both);
     }
+    // END one
 }

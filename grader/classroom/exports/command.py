@@ -45,7 +45,6 @@ def exports(
         for place, count in _counted(written).items():
             print(f"{place}" + (f": {count} files" if count > 1 else ""))
     if missing:
-        sys.stdout.flush()  # in a pipe too, what was written stands above
         print(
             f"warpbook: no score, not judged whole: {', '.join(missing)}; make class again",
             file=sys.stderr,

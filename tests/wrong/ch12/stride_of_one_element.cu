@@ -1,6 +1,6 @@
 // VERDICT: SLOW
 // MISTAKE: stride-of-one-element - four elements a round, and the next round begins one further: all is done four times
-// DIAGNOSIS: loads-not-shared
+// DIAGNOSIS: unrolled-with-the-old-stride
 #include "warpbook.cuh"
 
 struct Cost {

@@ -1,6 +1,6 @@
 // VERDICT: WRONG
 // MISTAKE: tree-cut-from-below - a level is done in memory and by the shuffle too
-// DIAGNOSIS: none
+// DIAGNOSIS: added-behind-a-tree
 #include "warpbook.cuh"
 
 enum Mistake {

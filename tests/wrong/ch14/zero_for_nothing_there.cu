@@ -1,6 +1,6 @@
 // VERDICT: TIMEOUT
 // MISTAKE: zero-for-nothing-there - a sum of 0 looks like no letter, and is waited for without end
-// DIAGNOSIS: spin-wait
+// DIAGNOSIS: sign-that-depends-on-the-sum
 #include "warpbook.cuh"
 
 LAUNCH(sum) {

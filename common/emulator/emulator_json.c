@@ -1,4 +1,4 @@
-#include "finding_json.h"
+#include "emulator_json.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -44,4 +44,30 @@ void finding_add_json(JsonWriter *json, const Finding *finding) {
     json_unsigned(json, "object_bytes", finding->object_bytes);
     json_unsigned(json, "count", finding->count);
     json_boolean(json, "fatal", finding->fatal);
+}
+
+void counters_add_json(JsonWriter *json, const char *key, const Counters *counters) {
+    json_open_object(json, key);
+    for (int i = 0; i < counter_field_count; i++)
+        json_unsigned(json, counter_fields[i].name, counter_value(counters, i));
+    json_close_object(json);
+}
+
+void device_add_json(JsonWriter *json, const EmulatorDevice *device, double peak_gb_per_s) {
+    char capability[32];
+    snprintf(capability, sizeof capability, "%d.%d", device->compute_major, device->compute_minor);
+    json_open_object(json, "gpu");
+    json_string(json, "name", device->name);
+    json_string(json, "compute_capability", capability);
+    json_integer(json, "sm_count", device->sm_count);
+    json_integer(json, "clock_khz", device->clock_khz);
+    json_real(json, "peak_gb_per_s", peak_gb_per_s);
+    json_integer(json, "max_threads_per_block", device->max_threads_per_block);
+    json_integer(json, "max_threads_per_sm", device->max_threads_per_sm);
+    json_integer(json, "max_blocks_per_sm", device->max_blocks_per_sm);
+    json_integer(json, "registers_per_sm", device->registers_per_sm);
+    json_integer(json, "shared_per_sm", device->shared_per_sm);
+    json_integer(json, "shared_per_block", device->shared_per_block);
+    json_integer(json, "shared_reserved_per_block", device->shared_reserved_per_block);
+    json_close_object(json);
 }

@@ -1,0 +1,57 @@
+"""What a result depends on, as hashes: the learner's file, the programs, the compilers."""
+
+import hashlib
+import os
+from pathlib import Path
+
+from .toolkit import find_nvcc, program_of
+from .workbook import Workbook
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file's bytes; "" where there is no file or it cannot be read."""
+    try:
+        if not path.is_file():  # a named pipe would have nobody at its other end
+            return ""
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
+
+
+class Hasher:
+    """Content hashes of files, each read once."""
+
+    def __init__(self) -> None:
+        """Nothing read yet."""
+        self._known: dict[Path, str] = {}
+
+    def file(self, path: Path) -> str:
+        """The SHA-256 of a file's bytes; words where it cannot be read: whoever compiles or runs it says why."""
+        if path not in self._known:
+            self._known[path] = sha256_of(path) or "no file to read"
+        return self._known[path]
+
+    def combined(self, *parts: str) -> str:
+        """One key out of several parts."""
+        return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def tools_fingerprint(workbook: Workbook, hasher: Hasher) -> str:
+    """What every result depends on besides its own files: the compilers, the header, the GPU's driver."""
+    parts = [hasher.file(workbook.out / "bin" / "compile")]
+    parts += [hasher.file(path) for path in sorted((workbook.root / "common" / "include").glob("*"))]
+    nvcc = find_nvcc(workbook.root)
+    program = nvcc and program_of(nvcc)
+    compilers = [nvcc, program, program.parents[1] / "nvvm" / "bin" / "cicc"] if nvcc and program else []
+    for path in compilers:
+        try:
+            stat = path.stat()
+            parts.append(f"{path} {stat.st_size} {stat.st_mtime_ns}")
+        except OSError:
+            parts.append(f"{path} absent")
+    parts.append(hasher.file(Path("/proc/driver/nvidia/version")))
+    parts += [
+        f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith("WARPBOOK_GPU")
+    ]
+    return hasher.combined(*parts)

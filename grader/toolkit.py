@@ -1,0 +1,66 @@
+"""NVIDIA's compiler on this machine: which nvcc is taken, and the toolkit that it belongs to.
+
+Only the standard library is used: `make doctor` runs before anything is installed.
+"""
+
+import functools
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+# Options that nvcc adds by itself; nothing that the workbook runs has them, so a mistake in them is no matter.
+_FLAGS = ("NVCC_APPEND_FLAGS", "NVCC_PREPEND_FLAGS")
+
+
+def find_nvcc(root: Path) -> Path | None:
+    """The nvcc that ./chNN would take, or None: of the workbook at `root`, where NVIDIA's wheels may lie."""
+    folder = os.environ.get("WARPBOOK_VENV", ".venv") or sys.prefix
+    found = [os.environ.get("WARPBOOK_NVCC"), shutil.which("nvcc"), "/usr/local/cuda/bin/nvcc"]
+    packages = root.joinpath(folder).glob("lib/python3*/site-packages")
+    found += [str(path) for package in packages for path in sorted(package.glob("nvidia/cu*/bin/nvcc"))]
+    return next(
+        (Path(name) for name in found if name and os.access(name, os.X_OK) and Path(name).is_file()), None
+    )
+
+
+@functools.cache
+def program_of(nvcc: Path) -> Path:
+    """The compiler's own program where `nvcc` is a link or a script that calls it, as some machines have one.
+
+    Only nvcc knows: it says the folder that it runs from (_HERE_) before it does anything.
+    """
+    resolved = nvcc.resolve()
+    if resolved.name == "nvcc" and not _is_script(resolved):
+        return resolved
+    # Without a C compiler it says nothing, and of these it asks for gcc alone.
+    host = next(filter(None, map(shutil.which, ("gcc", "clang", "cc"))), None)
+    command = [str(nvcc), "--dryrun", "-x", "cu", os.devnull, *(["-ccbin", host] if host else [])]
+    try:
+        done = subprocess.run(
+            command, env={name: value for name, value in os.environ.items() if name not in _FLAGS},
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=60,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return resolved  # whoever runs it hears more
+    here = re.search(r"^#\$ _HERE_=(.+)$", done.stderr, re.MULTILINE)
+    program = Path(here[1], "nvcc").resolve() if here else resolved
+    return program if program.is_file() else resolved
+
+
+def header_folder(nvcc: Path, name: str) -> Path | None:
+    """The folder of a header that comes with `nvcc`: "cuda.h", "cub/cub.cuh"; None where it came without."""
+    home = program_of(nvcc).parents[1]
+    folders = [home / "include", *sorted(home.glob("targets/*/include")), Path("/usr/include")]
+    places = [place for folder in folders for place in (folder / "cccl", folder)]
+    return next((place for place in places if (place / name).is_file()), None)
+
+
+def _is_script(path: Path) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read(2) == b"#!"
+    except OSError:
+        return False
