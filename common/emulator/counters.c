@@ -7,7 +7,7 @@
 
 #include "machine.h"
 
-enum { SECTOR_SHIFT = 5, BANKS = 32, WORD_SHIFT = 2 };
+enum { SECTOR_SHIFT = 5, LINE_SHIFT = 7, BANKS = 32, WORD_SHIFT = 2, ATOMIC_TAGS = 4 * 128 };
 
 // ---- One access ------------------------------------------------------------------------------------------
 
@@ -39,24 +39,54 @@ static uint32_t sectors_of(const Access *a) {
     return distinct(sectors, a->mask);
 }
 
-// Lanes of one atomic on one address are served one after the other, each pass a sector again: a sector
-// counts as often as its most wanted address.
-static uint32_t atomic_sectors(const Access *a, uint32_t *most_lanes) {
-    uint32_t left = a->mask, total = 0;
-    *most_lanes = 0;
+// By these bits the L1 tells the addresses of one atomic apart: the place in the line of 128 bytes, and two
+// sums, modulo 2, of bits of the line's address. Found by launches of a single warp on an H200
+// (tests/hardware_truth/README.md). The bits from 2 MiB on, a page, are those of the physical address, which
+// nobody knows here: they count as 0.
+static uint32_t atomic_tag(uint64_t address) {
+    enum { FIRST_SUM = 0x3ab5, SECOND_SUM = 0x2f6f, IN_PAGE = 0x3fff };
+    uint32_t line = (uint32_t)(address >> LINE_SHIFT) & IN_PAGE;
+    uint32_t hash = (uint32_t)(__builtin_parity(line & FIRST_SUM) | __builtin_parity(line & SECOND_SUM) << 1);
+    return (uint32_t)(address & 127) | hash << LINE_SHIFT;
+}
+
+// Keeps the most lanes that wanted one address.
+static void note_lanes(Counters *c, const Access *a) {
+    uint32_t left = a->mask;
     while (left) {
-        uint64_t sector = (a->memory->base + a->offsets[__builtin_ctz(left)]) >> SECTOR_SHIFT;
-        uint32_t here = 0, most = 0;
-        FOR_LANES(lane, left)
-        if ((a->memory->base + a->offsets[lane]) >> SECTOR_SHIFT == sector) here |= 1u << lane;
-        FOR_LANES(lane, here) {
-            uint32_t same = 0;
-            FOR_LANES(other, here) same += a->offsets[other] == a->offsets[lane];
-            if (same > most) most = same;
+        uint64_t offset = a->offsets[__builtin_ctz(left)];
+        uint32_t same = 0;
+        FOR_LANES(lane, left) if (a->offsets[lane] == offset) same |= 1u << lane;
+        uint32_t count = (uint32_t)__builtin_popcount(same);
+        if (count > c->atomic_max_lanes) c->atomic_max_lanes = count;
+        left &= ~same;
+    }
+}
+
+// Lanes of one atomic on one address are served one after the other. Each pass takes the first lane left and
+// all that want its line of 128 bytes, or half of it where each brings two values to compare and swap; but
+// not those that an earlier lane left goes before: one with the same tag, so on the same address or, by
+// chance, on another that the tag does not tell apart. A pass moves each of its sectors once.
+static uint32_t atomic_sectors(const Access *a) {
+    uint64_t address[WARP_SIZE];
+    uint32_t tag[WARP_SIZE], left = a->mask, total = 0;
+    uint32_t shift = a->in->operation == ATOMIC_CAS ? LINE_SHIFT - 1 : LINE_SHIFT;
+    FOR_LANES(lane, left) {
+        address[lane] = a->memory->base + a->offsets[lane];
+        tag[lane] = atomic_tag(address[lane]);
+    }
+    while (left) {
+        uint64_t seen[ATOMIC_TAGS / 64] = {0}, part = address[__builtin_ctz(left)] >> shift;
+        uint32_t taken = 0, sectors = 0; // bit k: sector k of the line
+        FOR_LANES(lane, left) {
+            bool waits = seen[tag[lane] / 64] >> tag[lane] % 64 & 1;
+            seen[tag[lane] / 64] |= 1ull << tag[lane] % 64;
+            if (waits || address[lane] >> shift != part) continue;
+            taken |= 1u << lane;
+            sectors |= 1u << (address[lane] >> SECTOR_SHIFT) % 4;
         }
-        total += most;
-        if (most > *most_lanes) *most_lanes = most;
-        left &= ~here;
+        total += (uint32_t)__builtin_popcount(sectors);
+        left &= ~taken;
     }
     return total;
 }
@@ -142,7 +172,7 @@ uint32_t shared_wavefronts(const Access *a) {
 }
 
 static void count_global(Counters *c, const Access *a) {
-    uint32_t most, lanes = (uint32_t)__builtin_popcount(a->mask);
+    uint32_t lanes = (uint32_t)__builtin_popcount(a->mask);
     switch (a->kind) {
     case ACCESS_LOAD:
         c->global_ld_requests += a->first;
@@ -156,19 +186,19 @@ static void count_global(Counters *c, const Access *a) {
         break;
     case ACCESS_REDUCTION:
         c->global_red_requests += a->first;
-        c->global_red_sectors += atomic_sectors(a, &most);
-        if (most > c->atomic_max_lanes) c->atomic_max_lanes = most;
+        c->global_red_sectors += atomic_sectors(a);
+        note_lanes(c, a);
         break;
     case ACCESS_ATOMIC:
         c->global_atom_requests += a->first;
-        c->global_atom_sectors += atomic_sectors(a, &most);
-        if (most > c->atomic_max_lanes) c->atomic_max_lanes = most;
+        c->global_atom_sectors += atomic_sectors(a);
+        note_lanes(c, a);
         break;
     }
 }
 
 static void count_shared(Counters *c, const Access *a) {
-    uint32_t least, wavefronts, most;
+    uint32_t least, wavefronts;
     switch (a->kind) {
     case ACCESS_LOAD:
         wavefronts = wavefronts_of(a, &least);
@@ -185,8 +215,7 @@ static void count_shared(Counters *c, const Access *a) {
     default:
         c->shared_atom += a->first;
         c->shared_atom_wavefronts += atomic_wavefronts(a);
-        atomic_sectors(a, &most);
-        if (most > c->atomic_max_lanes) c->atomic_max_lanes = most;
+        note_lanes(c, a);
         break;
     }
 }

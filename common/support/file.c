@@ -53,12 +53,13 @@ static bool write_all(int descriptor, const char *from, size_t count) {
     return true;
 }
 
-// Writes into a device or pipe, such as /dev/stdout, which a new file of that name would otherwise replace: for root,
-// /dev/null too. Nobody reading a pipe is an error and no wait.
+// Writes into a device or pipe, such as /dev/stdout, which a new file of that name would otherwise replace:
+// for root, /dev/null too. Nobody reading a pipe is an error and no wait.
 static bool write_special(const char *path, const void *bytes, size_t count, FileError *error) {
     int descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (descriptor < 0 && errno == ENXIO) {
-        return fail(error, FILE_UNWRITABLE, "cannot write %s: it is a pipe that nobody reads, or a socket", path);
+        return fail(error, FILE_UNWRITABLE, "cannot write %s: it is a pipe that nobody reads, or a socket",
+                    path);
     }
     if (descriptor < 0) return fail_errno(error, "write", path, errno);
     int flags = fcntl(descriptor, F_GETFL);

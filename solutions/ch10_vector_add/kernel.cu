@@ -65,8 +65,7 @@ __device__ bool takes_two(long long n) {
     return n > 1 << 20 && n <= 1 << 24;
 }
 
-// Adds COUNT groups of 16 bytes in each thread, as far as there are so many. Nobody reads the sums soon:
-// __stcs stores what may leave the caches first.
+// Adds COUNT groups of 16 bytes in each thread, as far as there are so many.
 template <int COUNT, typename Group>
 __device__ void add_groups(const Group *a, const Group *b, Group *c, int groups) {
     int first = blockIdx.x * COUNT * blockDim.x + threadIdx.x;
@@ -81,16 +80,17 @@ __device__ void add_groups(const Group *a, const Group *b, Group *c, int groups)
     for (int k = 0; k < COUNT; k++) {
         int i = first + k * blockDim.x;
         if (i < groups) {
-            __stcs(&c[i], sum_of(x[k], y[k]));
+            c[i] = sum_of(x[k], y[k]);
         }
     }
 }
 
 // END SOLUTION
-// Then with four: add_float4<<<(n + 4095) / 4096, 1024>>>(a, b, c, n)
+// Then with four: add_float4<<<ceil_div(n, 4 * block), block>>>(a, b, c, n)
 LAUNCH(add_float4) {
-    launch->block = 1024;
-    launch->grid = max(1, ceil_div(n, 4 * 1024));
+    int block = n > 1 << 22 && n <= 1 << 24 ? 256 : 1024; // measured
+    launch->block = block;
+    launch->grid = max(1, ceil_div(n, 4 * block));
 }
 
 __global__ void add_float4(const float *a, const float *b, float *c, int n) {

@@ -10,11 +10,14 @@
 // BEGIN SOLUTION
 enum {
     MOST_THREADS = 512,     // in a block
-    LOADS = 4,              // float4 that a thread has on their way at a time, among many blocks
-    LOADS_ALONE = 8,        // and in a block that is alone
+    LOADS = 8,              // float4 that a thread has on their way at a time
+    LOADS_MODERATE = 4,     // in the smaller blocks for a moderate n
     RESIDENT = 2,           // blocks of 512 threads that an SM holds at a time: more streams slow the memory
+    BLOCKS_AN_SM = 8,       // in the whole grid, for each SM
+    BLOCKS_FOR_LONG = 6,    // and beyond LONG
     ALONE = 16 * 1024,      // floats that one block adds sooner than several can agree
     MODERATE = 1024 * 1024, // floats up to which more, smaller blocks begin sooner
+    LONG = 64 << 20,        // floats beyond which fewer blocks read longer pieces
 };
 
 // END SOLUTION
@@ -25,11 +28,13 @@ LAUNCH(sum) {
     // SKELETON: launch->grid = max(1, min(ceil_div(n, 4 * 256), 4 * gpu->sm_count));
     int block;
     if (n <= ALONE) {
-        block = 128 * max(1, ceil_div(n, 4 * LOADS_ALONE * 128));
+        block = 128 * max(1, ceil_div(n, 4 * LOADS * 128));
         launch->grid = 1;
     } else {
         block = n <= MODERATE ? 256 : MOST_THREADS;
-        launch->grid = min(ceil_div(n, 4 * LOADS * block), 2 * RESIDENT * gpu->sm_count);
+        int tiles = ceil_div(n, 4 * (n <= MODERATE ? LOADS_MODERATE : LOADS) * block);
+        int most = (n <= LONG ? BLOCKS_AN_SM : BLOCKS_FOR_LONG) * gpu->sm_count;
+        launch->grid = ceil_div(tiles, ceil_div(tiles, most)); // each block has as many whole tiles as the others
     }
     launch->block = block;
     // END SOLUTION
@@ -103,62 +108,63 @@ __device__ float sum_of_ends(const float *in, size_t n, unsigned head, size_t gr
     return sum;
 }
 
-// The whole sum's share of this thread where its block is alone: at most LOADS_ALONE groups, all on their way
+// The whole sum's share of this thread where its block is alone: at most LOADS groups, all on their way
 // before the first is added. In so short a kernel every instruction counts: 32 bits do.
 __device__ float sum_alone(const float *in, unsigned n) {
     unsigned head = min(floats_before_group(in), n);
     unsigned groups = (n - head) / 4;
     const float4 *group = (const float4 *)(in + head);
 
-    float4 four[LOADS_ALONE];
-    for (int k = 0; k < LOADS_ALONE; k++) {
+    float4 four[LOADS];
+    for (int k = 0; k < LOADS; k++) {
         unsigned i = threadIdx.x + k * blockDim.x;
         four[k] = i < groups ? group[i] : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     }
     float ends = threadIdx.x < 4 ? sum_of_ends(in, n, head, groups) : 0.0f;
 
     float4 sum = four[0];
-    for (int k = 1; k < LOADS_ALONE; k++) {
+    for (int k = 1; k < LOADS; k++) {
         sum = add(sum, four[k]);
     }
     return ends + ((sum.x + sum.y) + (sum.z + sum.w));
 }
 
 // What this thread adds where many blocks of THREADS threads divide the work: each block reads one piece that
-// lies together, LOADS groups a thread at a time. The piece counts fewer than 2^32 groups; n may be beyond 2^31.
-template <unsigned THREADS>
+// lies together, AT_A_TIME groups a thread at a time. The piece counts fewer than 2^32 groups; n may be beyond 2^31.
+template <unsigned THREADS, unsigned AT_A_TIME>
 __device__ float sum_of_share(const float *in, size_t n) {
-    const unsigned TILE = LOADS * THREADS;
+    const unsigned TILE = AT_A_TIME * THREADS;
     unsigned head = floats_before_group(in);
     size_t groups = (n - head) / 4;
 
     unsigned share = TILE; // groups of this block; the division is spared where the grid covers all
-    unsigned rows = (groups + THREADS - 1) / THREADS;
-    if (rows > LOADS * gridDim.x) {
-        share = (rows + gridDim.x - 1) / gridDim.x * THREADS;
+    unsigned tiles = (groups + TILE - 1) / TILE;
+    if (tiles > gridDim.x) {
+        share = (tiles + gridDim.x - 1) / gridDim.x * TILE;
     }
     size_t first = (size_t)blockIdx.x * share;
     unsigned count = first < groups ? min((size_t)share, groups - first) : 0;
     const float4 *group = (const float4 *)(in + head) + first + threadIdx.x;
 
     float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+#pragma unroll 1 // so many are enough, and short code is there sooner
     for (; count >= TILE; count -= TILE) {
-        float4 four[LOADS];
-        for (int k = 0; k < LOADS; k++) {
+        float4 four[AT_A_TIME];
+        for (int k = 0; k < AT_A_TIME; k++) {
             four[k] = __ldcs(&group[k * THREADS]); // read once: first to leave the caches
         }
-        for (int k = 0; k < LOADS; k++) {
+        for (int k = 0; k < AT_A_TIME; k++) {
             sum = add(sum, four[k]);
         }
         group += TILE;
     }
     if (count > 0) { // the last tile is not whole
-        float4 four[LOADS];
-        for (int k = 0; k < LOADS; k++) {
+        float4 four[AT_A_TIME];
+        for (int k = 0; k < AT_A_TIME; k++) {
             bool is_there = threadIdx.x + k * THREADS < count;
             four[k] = is_there ? __ldcs(&group[k * THREADS]) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
         }
-        for (int k = 0; k < LOADS; k++) {
+        for (int k = 0; k < AT_A_TIME; k++) {
             sum = add(sum, four[k]);
         }
     }
@@ -193,7 +199,7 @@ sum(const float *in, float *out, unsigned long long *mailbox, size_t n) {
         return;
     }
 
-    float sum = blockDim.x == 256 ? sum_of_share<256>(in, n) : sum_of_share<MOST_THREADS>(in, n);
+    float sum = blockDim.x == 256 ? sum_of_share<256, LOADS_MODERATE>(in, n) : sum_of_share<MOST_THREADS, LOADS>(in, n);
     sum = sum_of_block(sum);
 
     // A letter is a sum below a bit that says that it is there. Both travel in one store of 64 bits, so there

@@ -112,3 +112,24 @@ SHARED(atom_cas64, u64, 32x1, out[n + I] = (float)atomicCAS(&s[L], 0ull, (u64)in
 SHARED(red_f32, float, 32x1, atomicAdd(&s[T], in[I]))
 SHARED(red_f32, float, 2x1, atomicAdd(&s[L % 2], in[I]))
 SHARED(red_u64, u64, 32x1, atomicAdd(&s[T], (u64)in[I]))
+
+// ---- Global: addresses that the L1 takes for one ----------------------------------------------------------------
+// It compares 9 bits of an address. `alike`: lanes 8 to 15 want line 159 of a page, which it takes for line 0, at the
+// places of lanes 16 to 23 in line 0; `unlike`: line 160, which it does not.
+#define AT(line) (L < 8 ? L : L < 16 ? (line) * 32 + L : L < 24 ? L - 8 : L)
+K(red_f32_line_159) { atomicAdd(out + AT(159), in[I]); }
+K(red_f32_line_160) { atomicAdd(out + AT(160), in[I]); }
+K(red_i32_line_159) { atomicAdd((int *)out + AT(159), (int)in[I]); }
+K(atom_f32_line_159) { out[n + I] = atomicAdd(out + AT(159), in[I]); }
+#define SCATTERED(name, V) \
+    K(atom_##name##_scattered)  { out[2 * n + I] = (float)atomicAdd((V *)out + h(I), (V)in[I]); } \
+    K(red_##name##_scattered_in_lines) { atomicAdd((V *)out + h(I) % 512, (V)in[I]); } \
+    K(red_##name##_scattered_by4) { atomicAdd((V *)out + h(I) / 4 * 4 + T % 4, (V)in[I]); }
+SCATTERED(f32, float)
+SCATTERED(i32, int)
+SCATTERED(u64, u64)
+SCATTERED(f64, double)
+K(red_u64_scattered) { atomicAdd((u64 *)out + h(I), (u64)in[I]); }
+K(red_f64_scattered) { atomicAdd((double *)out + h(I), (double)in[I]); }
+K(red_max_scattered) { atomicMax((int *)out + h(I) % 1024, (int)in[I]); }
+K(atom_cas_scattered) { out[2 * n + I] = (float)atomicCAS((int *)out + h(I) % 1024, 0, I); }
