@@ -6,6 +6,7 @@ stands for a run of `make grade`, which then need not run the chapter again.
 """
 
 import datetime
+import errno
 import hashlib
 from pathlib import Path
 
@@ -28,6 +29,10 @@ def take_up(workbook: Workbook, chapters: list[Chapter]) -> list[str]:
             left.replace(taken)
         except FileNotFoundError:
             continue
+        except NotADirectoryError:
+            folder = next(path for path in left.parents if path.exists())
+            why = explain_os_error(NotADirectoryError(errno.ENOTDIR, "", str(folder)))
+            return [f"runs by hand are not recorded: {why}"]  # of no chapter
         except OSError as error:
             troubles.append(f"a run of ./{chapter.name} by hand is not recorded: {explain_os_error(error)}")
             continue

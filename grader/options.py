@@ -1,5 +1,6 @@
 """Options and arguments that several commands share."""
 
+import math
 import subprocess
 from typing import Annotated
 
@@ -15,6 +16,15 @@ def _names(incomplete: str) -> list[tuple[str, str]]:
     return [(chapter.name, chapter.title) for chapter in chapters if chapter.name.startswith(incomplete)]
 
 
+def _finite(value: float) -> float:
+    """Refuses what is no number: no bound stops it."""
+    if math.isnan(value):
+        raise typer.BadParameter("nan is no number of seconds.")
+    return value
+
+
+_LONGEST = 86_400.0  # seconds: a day
+
 Chapters = Annotated[
     list[str] | None,
     typer.Argument(help="Chapters, as ch04; all when none is named.", autocompletion=_names),
@@ -28,7 +38,10 @@ Force = Annotated[bool, typer.Option("--force", help="Do not ask; do it even so.
 Device = Annotated[str, typer.Option(help="auto, emulator or gpu.")]
 Gpu = Annotated[str | None, typer.Option(help="The GPU that the model speaks of.")]
 Jobs = Annotated[int, typer.Option(min=0, help="How many at once; 0: as many as there are cores.")]
-Limit = Annotated[float, typer.Option(min=0.1, help="Seconds for one chapter.")]
+Limit = Annotated[
+    float,
+    typer.Option(min=0.1, max=_LONGEST, callback=_finite, help="Seconds for one chapter."),
+]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Run even what has not changed.")]
 
 

@@ -13,6 +13,7 @@ import pytest
 from cuda_images import find_nvcc
 from fake_workbook import FakeWorkbook
 
+from grader.by_hand import take_up
 from grader.history import History, Run
 from grader.workbook import Workbook
 
@@ -124,6 +125,13 @@ def by_hand(book: FakeWorkbook, chapter: str = "ch01", seconds: float = 0.0, **m
 
 def history(book: FakeWorkbook, chapter: str = "ch01") -> list[Run]:
     return History(Workbook(book.folder).history).runs(chapter)
+
+
+def test_a_file_in_the_way_is_told_once(book: FakeWorkbook) -> None:
+    (book.folder / "build").mkdir(exist_ok=True)
+    (book.folder / "build" / "results").write_text("in the way\n")
+    (trouble,) = take_up(Workbook(book.folder), Workbook(book.folder).chapters)
+    assert trouble.endswith("build/results: a file stands where a folder is needed; move it away")
 
 
 @pytest.mark.parametrize("command", ["status", "ladder", "grade", "leaderboard", "hint ch01", "skip ch01"])

@@ -104,6 +104,70 @@ def test_a_forged_result_is_not(judged: tuple[dict[str, Any], Expected, Path], n
         believe_result(json.dumps(document).encode(), 0, 1, expected, schema)
 
 
+NUMBERS = {
+    "512 digits below zero": "-" + "9" * 512,
+    "400 digits": "9" * 400,
+    "infinite": "1e999",
+    "infinite below zero": "-1e999",
+    "not a number": "NaN",
+    "more than 64 bits": "9" * 21,
+}
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize(
+    "path", [("times", "run_seconds"), ("points", "earned"), ("build", "ptx_arch"), ("bandwidth", "ratio")]
+)
+def test_a_number_that_nothing_can_hold_is_not(
+    judged: tuple[dict[str, Any], Expected, Path], path: tuple[str | int, ...], number: str
+) -> None:
+    """Where a judge is taken over it may write what is JSON, and yet ends whoever computes with it."""
+    true, expected, schema = judged
+    document = copy.deepcopy(true)
+    *folders, name = path
+    assert name in at(document, *folders)
+    at(document, *folders)[name] = "here"
+    raw = json.dumps(document).replace('"here"', NUMBERS[number]).encode()
+    with pytest.raises(UnbelievableError):
+        believe_result(raw, 0, 1, expected, schema)
+
+
+@pytest.mark.parametrize("text", ["\ud800", "\udc00\ud800", "a\udfffb"])
+@pytest.mark.parametrize("path", [("message",), ("title",), ("cases", 0, "task")])
+def test_half_a_character_is_not(
+    judged: tuple[dict[str, Any], Expected, Path], path: tuple[str | int, ...], text: str
+) -> None:
+    """It can stand in JSON and in no file."""
+    true, expected, schema = judged
+    document = copy.deepcopy(true)
+    *folders, name = path
+    at(document, *folders)[name] = text
+    with pytest.raises(UnbelievableError, match="half a character"):
+        believe_result(json.dumps(document).encode(), 0, 1, expected, schema)
+
+
+def test_a_result_of_52_megabytes_is_not_even_read(judged: tuple[dict[str, Any], Expected, Path]) -> None:
+    true, expected, schema = judged
+    raw = json.dumps(true | {"message": "x" * 52_000_000}).encode()
+    with pytest.raises(UnbelievableError, match=r"it has 52,\d\d\d,\d\d\d bytes"):
+        believe_result(raw, 0, 1, expected, schema)
+    with pytest.raises(UnbelievableError, match=r"its record has 52,\d\d\d,\d\d\d bytes"):
+        believe_record(raw, 0, source="kernel.cu", source_sha256="a" * 64, ptx_sha256="b" * 64)
+
+
+def test_every_text_of_a_result_can_be_shown(judged: tuple[dict[str, Any], Expected, Path]) -> None:
+    """Names of files are their author's, by #line, and are shown on terminals and pages of all kinds."""
+    true, expected, schema = judged
+    document = copy.deepcopy(true)
+    at(document, "lines", 0)["file"] = "\x1b]0;x\x07\u202e\x9b2J.cu"
+    document["printed"] = "a\tb\n\x1b[2J"
+    believed = believe_result(json.dumps(document).encode(), 0, 1, expected, schema).document
+    assert believed["lines"][0]["file"] == "\\x1b]0;x\\x07\\u202e\\x9b2J.cu"
+    assert believed["printed"] == "a\tb\n\\x1b[2J"
+    del believed["lines"], believed["printed"], document["lines"], document["printed"]
+    assert believed == document
+
+
 @pytest.mark.parametrize(
     "raw",
     [

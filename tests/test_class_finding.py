@@ -103,6 +103,22 @@ def test_moodle(folder: Path) -> None:
     assert result.ignored == ["Jane Doe_12345_assignsubmission_onlinetext_.html"]
 
 
+@pytest.mark.parametrize(
+    ("name", "student"),
+    [
+        ("Jane_12_assignsubmission_file_x_77_assignsubmission_file_ch04.cu", "participant-12"),
+        ("Jane_12_assignsubmission_file_x_77_88_ch04.cu", "participant-12"),
+        ("doejane_12_34_x_77_assignsubmission_file_ch04.cu", "canvas-12"),
+        ("doejane_12_34_x_77_88_ch04.cu", "canvas-12"),
+    ],
+)
+def test_nobody_hands_in_for_another(folder: Path, name: str, student: str) -> None:
+    """A student chooses what stands behind what the platform puts before it."""
+    put(folder, name)
+    (one,) = found(folder).submissions
+    assert one.id == student and one.pieces[0].name.startswith("x_77_")
+
+
 def test_moodle_with_its_worksheet_as_roster(folder: Path) -> None:
     put(folder, "Jane Doe_12345_assignsubmission_file_/")
     roster = (
@@ -153,6 +169,20 @@ def test_gradescope(folder: Path) -> None:
     assert students["submission_13"].lms.gradescope_submission == "submission_13"
 
 
+@pytest.mark.parametrize("roster", [None, "id,email\n1001,jane@example.edu\n1002,jose@example.edu\n"])
+def test_a_number_that_two_claim_is_nobodys(folder: Path, roster: str | None) -> None:
+    """Whoever types another's number on Gradescope does not hand in for them."""
+    entry = "submission_{}:\n  :submitters:\n  - :name: {}\n    :sid: '1001'\n    :email: {}@example.edu\n"
+    (folder / "submission_metadata.yml").write_text(
+        entry.format(11, "Jane", "jane") + entry.format(12, "Mallory", "mallory")
+    )
+    put(folder, "submission_11/", "submission_12/")
+    students = by_id(folder, roster)
+    jane = students["1001" if roster else "jane@example.edu"]
+    assert [piece.path.name for piece in jane.pieces] == ["submission_11"]
+    assert [piece.path.name for piece in students["mallory@example.edu"].pieces] == ["submission_12"]
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -178,6 +208,26 @@ def test_a_roster_of_ones_own(folder: Path) -> None:
     assert students["grace"].received is not None
 
 
+@pytest.mark.parametrize("first", ["", "sep=;\n", "\ufeff"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_roster_with_semicolons(folder: Path, first: str, end: str) -> None:
+    """As spreadsheets write CSV where the comma stands before decimals."""
+    put(folder, "ada/")
+    students = by_id(
+        folder, (first + 'id;name;email\nada;"Lovelace, Ada";a@x.edu\nbob;;\n').replace("\n", end)
+    )
+    assert (students["ada"].name, students["ada"].email) == ("Lovelace, Ada", "a@x.edu")
+    assert sorted(students) == ["ada", "bob"]
+
+
+def test_a_roster_with_tabs(folder: Path) -> None:
+    put(folder, "ada/")
+    assert (
+        by_id(folder, "sep=\t\r\nid\tname\nada\tLovelace, Ada; countess\n")["ada"].name
+        == "Lovelace, Ada; countess"
+    )
+
+
 def test_two_of_one_name_are_told_apart(folder: Path) -> None:
     put(folder, "Jane Doe/")
     students = by_id(folder, "id,name\none,Jane Doe\ntwo,Jane Doe\n")
@@ -191,6 +241,8 @@ def test_two_of_one_name_are_told_apart(folder: Path) -> None:
         ("", "the roster has no students"),
         ("id,name\n", "the roster has no students"),
         ("name,colour\nAda,red\n", "line 1: no column says who a student is"),
+        ("sep=;\nname;colour\nAda;red\n", "line 2: no column says who a student is"),
+        ("id;name\nada;A\nada;B\n", "line 3: the student ada is there twice"),
         ("id,name\nada,A\nada,B\n", "line 3: the student ada is there twice"),
         ("id,name\n,Nobody\n", "line 2: a student without an id"),
         ("id,received\nada,yesterday\n", "line 2: received is no date"),

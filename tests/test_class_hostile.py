@@ -44,6 +44,7 @@ def test_hostile_kernel(room: Classroom, name: str) -> None:
     assert judgement.seconds < seconds + 15, "it outlived its limit"
     assert judgement.document, "the driver has said it"
     assert not any(canary in outputs(judgement) for canary in room.canaries)
+    assert ".compile-" not in outputs(judgement), "the name of a folder that is another each time"
     assert not (room.folder / "touched").exists(), "host code ran"
     assert (room.folder / "other" / "kernel.cu").exists()
     shown = judgement.result.message
@@ -63,6 +64,16 @@ def test_what_is_not_seen_makes_no_difference(room: Classroom) -> None:
         judgement.document.pop("times")
         judgement.document["build"].pop("seconds")
     assert beside.document == alone.document
+
+
+def test_a_kernel_of_many_lines_is_judged_as_any_other(room: Classroom) -> None:
+    """Each has counts of its own in the result, which is not to become so long that nobody reads it."""
+    name = f'#line 1 "{"x" * 250}.cu"\n'
+    lines = '    asm volatile("mov.u32 %0, %0;" : "+r"(n));\n' * 4500
+    text = RIGHT_KERNEL.replace("    partial[0]", f"{name}{lines}    partial[0]")
+    judgement = room.judge(room.kernel(text))
+    assert judgement.verdict == "PASS", judgement.result.message
+    assert judgement.document and len(judgement.document["lines"]) == 512
 
 
 # ---- What is no kernel at all --------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """A class from end to end: interrupted at any moment and taken up again, and never stopped by one submission."""
 
 import contextlib
+import csv
 import dataclasses
 import fcntl
 import io
@@ -11,6 +12,8 @@ import signal
 import subprocess
 import sys
 import time
+import unicodedata
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -147,6 +150,54 @@ def test_a_class(small: Class) -> None:
             assert one["result"] is None or one["result"]["options"]["kernel"] == one["kernel"]
     assert not (small.folder / "graded" / "work").exists()
     assert not document["course"]["trusted"] and "sandbox" not in done.stdout
+
+
+def test_what_is_missing_says_why(small: Class) -> None:
+    (small.submissions / "dan").mkdir()
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w") as archive:
+        archive.writestr("ch01.cu", "// PASS\n")
+    with zipfile.ZipFile(small.submissions / "dan" / "all.zip", "w") as archive:
+        archive.writestr("hw/mine.zip", inner.getvalue())
+    assert small.grade().returncode == 0
+    dan = next(student for student in small.document()["students"] if student["id"] == "dan")
+    assert {one["verdict"] for one in dan["chapters"]} == {"MISSING"}
+    words = "all.zip/hw/mine.zip is an archive in an archive, and not opened"
+    assert all(one["message"].startswith(words) for one in dan["chapters"])
+    assert words in (small.folder / "graded" / "feedback" / "dan.html").read_text("utf-8")
+
+
+HOSTILE_NAMES = ["=cmd|'calc'!A1", "\x1b]0;x\x07\x1b[2J", "\u202egnp", "<script>alert(1)</script>", "\uff1d1+1",
+                 "[red]", "[bold]", "{{ 7 * 7 }}", "-o", "%s%n", "a\nb", "n" * 250, "\udcff", "'\"$(id)`"]  # fmt: skip
+
+
+def test_names_that_no_student_has(small: Class) -> None:
+    """Nothing printed acts on a terminal, and no page, cell or path is anything but what it should be."""
+    for name in HOSTILE_NAMES:
+        place = small.submissions / name.replace("/", "|")
+        place.mkdir()
+        (place / "ch01.cu").write_text("// INFRA\n" if name == "[red]" else "// WRONG\n")
+        (place / "ch02.cu").symlink_to("/etc/passwd")
+    (small.submissions / "[red]\x1b[2J").write_text("left aside")
+    done = small.grade()
+    assert done.returncode == 3
+    for text in (done.stdout, done.stderr):
+        assert all(c.isprintable() or c == "\n" for c in text)
+    assert "left aside: [red]\\x1b[2J" in done.stderr
+    students = small.document()["students"]
+    assert len(students) == len({student["id"] for student in students}) == 4 + len(HOSTILE_NAMES)
+    with open(small.folder / "graded" / "gradebook.csv", encoding="utf-8", newline="") as file:
+        cells = [cell for row in csv.reader(file) for cell in row]
+    assert not [
+        cell for cell in cells if unicodedata.normalize("NFKC", cell).startswith(("=", "+", "-", "@"))
+    ]
+    pages = list((small.folder / "graded").rglob("*.html"))
+    assert len(pages) == 1 + len(students)
+    for page in pages:
+        text = page.read_text("utf-8")
+        assert "<script" not in text and "\x1b" not in text and "\u202e" not in text
+    names = {path.name for path in (small.folder / "graded" / "kernels").iterdir()}
+    assert all(name.isascii() and not name.startswith(("-", ".")) for name in names)
 
 
 def test_trust_is_written_down(small: Class) -> None:

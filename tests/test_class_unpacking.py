@@ -49,6 +49,10 @@ WORDS = {
     "huge_pax_header": "unpacks to more than 67,108,864 bytes",
     "ten_thousand_members": "has more than 2,000 members",
     "ten_thousand_files": "the folder student has more than 2,000 files",
+    "many_archives": "there are more than 20 archives",
+    "many_kernels": "student: there are more than 200 kernels",
+    "many_large_kernels": "student: there are more than 67,108,864 bytes of kernels",
+    "many_kernels_in_archives": "student: there are more than 200 kernels",
     "leads_out": "the member ../../../canary leads out of the archive",
     "absolute_in_tar": "canary has an absolute path",
     "nul_in_a_name": "the member ch01.cu\\x00/kernel has a NUL byte in its name",
@@ -56,6 +60,7 @@ WORDS = {
     "hard_link": "the member a is a hard link",
     "device": "the member ch01.cu is a device",
     "fifo": "the member ch01.cu is a FIFO",
+    "names_without_end": "has a name of 60,007 characters",
     "twice": "the member ./ch01.cu is there twice",
     "encrypted": "the member ch01_x/kernel.cu is encrypted",
     "cut_zip": "damaged, cut short",
@@ -79,12 +84,14 @@ def test_hostile_submission(writer: Writer, tmp_path: Path) -> None:
     if found.trouble:
         message = found.trouble.message
         assert WORDS.get(writer.__name__, "") in message
-        assert "student" in message or writer.__name__ in ("which_chapter", "zip_is_a_fifo"), message
+        nameless = ("which_chapter", "zip_is_a_fifo", "many_archives")
+        assert "student" in message or writer.__name__ in nameless, message
         assert message.isprintable() and len(message) < 400
     else:
         allowed = {name: verdicts[0] for name, verdicts in expected.chapters.items()}
         kept = dict.fromkeys(found.kernels, "PASS") | dict.fromkeys(found.refused, "REJECT")
         assert kept == allowed, found
+        assert all(why.isprintable() and len(why) < 600 for why in found.refused.values())
         assert all(found.kernels[name].content == kernels[name] for name in kept if kept[name] == "PASS")
     assert everything(theirs) == before
     assert list((tmp_path / "work").iterdir()) == []
@@ -194,6 +201,11 @@ def test_two_students_never_share_a_folder(one: str, other: str) -> None:
     assert (file_name(one) == file_name(other)) == (one == other)
 
 
+def test_no_name_is_made_to_be_what_another_becomes() -> None:
+    made = file_name("ada l")
+    assert made.startswith("ada_l-") and file_name(made) != made
+
+
 # ---- Which file is which chapter's -----------------------------------------------------------------------------
 
 
@@ -233,6 +245,29 @@ def test_chapter_of_a_name(name: str, chapter: str) -> None:
 )
 def test_what_is_no_kernel(name: str) -> None:
     assert not is_wanted(name)
+
+
+@pytest.mark.parametrize(
+    ("members", "words"),
+    [
+        (
+            {"hw/inner.zip": b"PK", "notes.txt": b""},
+            "hw/inner.zip is an archive in an archive, and not opened",
+        ),
+        ({"in\x1bner.tar.gz": b"", "ch01.cu": b"//"}, "in\\x1bner.tar.gz is an archive in an archive"),
+        ({"notes.txt": b"", "ch01.cu.txt": b"//"}, "there is no kernel in what was handed in"),
+        ({}, "there is no kernel in what was handed in"),
+        ({"__MACOSX/._ch01.zip": b""}, "there is no kernel in what was handed in"),
+        ({"ch01.cu": b"//"}, ""),
+    ],
+    ids=["archive", "archive beside a kernel", "another name", "nothing", "hidden", "a kernel"],
+)
+def test_what_is_missing_is_missing_for_a_reason(
+    tmp_path: Path, members: dict[str, bytes], words: str
+) -> None:
+    zip_of(tmp_path / "s.zip", members)
+    found = gathered([tmp_path / "s.zip"], tmp_path / "work")
+    assert not found.trouble and found.missing.startswith(words) and bool(words) == bool(found.missing)
 
 
 def test_one_chapter_needs_no_number(tmp_path: Path) -> None:

@@ -397,6 +397,17 @@ def test_a_class_of_two_hundred_is_compared_in_seconds(tmp_path: Path) -> None:
     assert {pair["students"][0] for pair in found} == {"s000"}
 
 
+@pytest.mark.parametrize("unit", ["\t \n", "\r", "\x0c\x0b", "\u2003\u00a0", 'R"(', "using \n"])
+def test_no_text_takes_its_reader_more_than_seconds(tmp_path: Path, unit: str) -> None:
+    """Each of these took a minute and more, the grader's own, before its runs of white space were cut."""
+    text = own(1) + unit * (60_000 // len(unit.encode()))
+    made = kernels(tmp_path, {"trap": text, "other": own(2), "same": own(1) + "\n"})
+    begun = time.process_time()
+    found = similar.pairs({"ch07": made}, {"ch07": SKELETON}, 0.8)
+    assert time.process_time() - begun < 12
+    assert ["same", "trap"] in [pair["students"] for pair in found]
+
+
 def test_without_copydetect_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from grader.errors import MachineError
 

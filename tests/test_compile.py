@@ -380,6 +380,37 @@ def test_an_error_in_inline_asm_names_the_line(compile_kernel: Compile, workbook
     assert "does not assemble" in done.stderr and "chapters/ch01_add/kernel.cu:10:" in done.stderr
 
 
+def test_a_line_directive_leaves_no_name_of_a_temporary_folder(
+    compile_kernel: Compile, workbook: Path
+) -> None:
+    source(workbook, GOOD.replace("if (i < n)", '\n#line 7 "../else where/x.cu"\n    if (i < n)'))
+    assert compile_kernel().returncode == 0
+    ptx = (workbook / "build/ch01/kernel.ptx").read_text()
+    assert '"../else where/x.cu"' in ptx and ".compile-" not in ptx
+
+
+def test_a_line_directive_leaves_nothing_that_a_terminal_obeys(
+    compile_kernel: Compile, workbook: Path
+) -> None:
+    name = "a\x1b[2J\u202eb\x9bc.cu"
+    source(workbook, GOOD.replace("if (i < n)", f'\n#line 7 "{name}"\n    if (i < n)'))
+    assert compile_kernel().returncode == 0
+    (shown,) = re.findall(r'"(.*b.*c\.cu)"', (workbook / "build/ch01/kernel.ptx").read_text())
+    assert shown.isprintable() and shown.startswith("a")
+
+
+def test_the_same_source_is_the_same_image_at_any_time(compile_kernel: Compile, workbook: Path) -> None:
+    names = "__DATE__, __TIME__, __TIMESTAMP__, __FILE__"
+    text = GOOD.replace("if (i < n)", f'if (n < 0) printf("%s %s %s %s", {names});\n    if (i < n)')
+    source(workbook, "#include <cstdio>\n" + text)
+    images = []
+    for _ in range(2):
+        time.sleep(1.1)  # __TIME__ goes by seconds
+        assert compile_kernel("chapters/ch01_add/kernel.cu", "out", "--always").returncode == 0
+        images.append((workbook / "out/kernel.ptx").read_bytes())
+    assert images[0] == images[1]
+
+
 def test_a_compiler_that_does_not_end_is_stopped_with_all_its_children(
     compile_kernel: Compile, workbook: Path
 ) -> None:

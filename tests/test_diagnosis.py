@@ -159,6 +159,7 @@ CASES = [
     ("rounds-of-8-old-stride", 4099, 0, 1),
     ("rest-of-2-lost", 1025, 0, 1),
     ("rest-of-4-lost", 4099, 0, 1),
+    ("rest-but-first-lost", 4609, 0, 1),
     ("first-of-2-sums-only", 4099, 0, 1),
     ("even-of-4-sums-only", 4099, 0, 1),
     ("last-of-4-sums-lost", 4099, 0, 1),
@@ -180,6 +181,16 @@ def test_a_sum_is_recognised_by_what_it_lacks(
     probe: Path, shape: str, count: int, misalignment: int, blocks: int
 ) -> None:
     assert shape in fit(probe, count, misalignment, blocks, 256, shape)
+
+
+def test_no_shape_is_left_out_of_the_list(probe: Path) -> None:
+    listed = subprocess.run([probe, "shapes"], capture_output=True, text=True, check=True).stdout.splitlines()
+    files = sorted((ROOT / "common" / "driver").glob("error_shape_*.c"))
+    rows = [
+        row for file in files for row in re.findall(r'^    \{"([a-z0-9-]+)",', file.read_text(), re.MULTILINE)
+    ]
+    assert len(rows) > 100
+    assert sorted(rows) == sorted(line.split("\t")[0] for line in listed)
 
 
 def test_sizes_tell_shapes_apart_that_look_alike_at_one(probe: Path) -> None:
@@ -285,8 +296,52 @@ def test_a_barrier_is_not_called_missing_where_each_round_has_one(probe: Path) -
     code = "tree[t] += tree[t + 1];"
     between = match(probe, *race, "message with no barrier between them", code=code)
     assert between.slug == "missing-barrier"
-    within = match(probe, *race, "message in the same round of a loop that has a barrier", code=code)
-    assert within.slug == "tree-threads-overlap"
+    round_ = "message in the same round of a loop that has a barrier"
+    assert match(probe, *race, round_, code=code).slug == "tree-threads-overlap"
+    moved = match(probe, *race, round_, code="sum += tree[t + 1];")  # nvcc put a store of another line here
+    assert "The barrier between the levels is there" not in moved.why
+
+
+ROUNDS = "Between rounds of the loop"
+
+
+@pytest.mark.parametrize(
+    ("code", "line", "says_rounds"),
+    [
+        ("tree[t] += tree[t + s];", 1, False),  # no loop
+        ("for (;;) {\n  a();\n}\ntree[t] += tree[t + s];", 4, False),  # behind it
+        ("for (int s = 1; s < 9; s *= 2) tree[t] += tree[t + s];", 1, True),
+        ("for (int s = 1; s < 9; s *= 2)\n  if (t < s) {\n    tree[t] += tree[t + s];\n  }", 3, True),
+        (
+            "for (int s = 1; s < 9; s *= 2)\n  if (t < s)\n    tree[t] += tree[t + s];\n__syncthreads();",
+            3,
+            True,
+        ),
+        ("while (s) {\n  tree[t] += tree[t + s];\n  s /= 2;\n}", 2, True),
+        ("do {\n  tree[t] += tree[t + s];\n  s /= 2;\n} while (s);", 2, True),
+        ("while (s) {\n  tree[t] += tree[t + s];\n  if (s > 32) __syncthreads();\n}", 2, False),
+        ("for (;;) {\n  tree[t] += tree[t + s];\n  block.sync();\n}", 2, False),
+        ("for (;;) {\n  for (;;) {\n    tree[t] += tree[t + s];\n  }\n  __syncthreads();\n}", 3, False),
+        ("for (;;) {\n  f(\"}\", 'x');\n  tree[t] += tree[t + s];\n}", 3, True),
+    ],
+)
+def test_rounds_are_spoken_of_only_where_a_loop_without_a_barrier_stands(
+    probe: Path, code: str, line: int, says_rounds: bool
+) -> None:
+    race = ("verdict RACE", "finding race", f"line {line}", f"other {line}")
+    answer = match(probe, *race, "message with no barrier between them", code=code)
+    assert answer.slug == "missing-barrier"
+    assert (ROUNDS in answer.why) == says_rounds, answer.why
+
+
+def test_a_barrier_that_stands_between_two_lines_is_not_called_missing_there(probe: Path) -> None:
+    race = ("verdict RACE", "finding race", "line 2", "other 4", "message with no barrier between them")
+    body = "  s[t] = x;\n  __syncthreads();\n  y += s[u];\n"
+    assert "none on the way back" in match(probe, *race, code="for (;;) {\n" + body + "}").why
+    for code in (body := "\n" + body, "for (;;) {" + body + "  __syncthreads();\n}"):
+        assert "stands in the text between the two" in match(probe, *race, code=code).why
+    nothing = match(probe, *race, code="for (;;) {\n  s[t] = x;\n\n  y += s[u];\n}").why
+    assert "Between line 2 and line 4 nothing" in nothing
 
 
 def test_a_loop_that_ends_at_other_sizes_is_not_called_endless(probe: Path) -> None:

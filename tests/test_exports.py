@@ -365,7 +365,21 @@ def test_plain_ids_stay_as_they_are(text: str) -> None:
     assert identifier(text) == text
 
 
-@pytest.mark.parametrize("text", ["=1", "=cmd|'/c calc'!A1", "+1+cmd|x", "@SUM(1)", "-2+3", " =1", "\t=1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "=1",
+        "=cmd|'/c calc'!A1",
+        "+1+cmd|x",
+        "@SUM(1)",
+        "-2+3",
+        " =1",
+        "\t=1",
+        "\uff1d1",
+        "\uff20A1",
+        "\u00a0=1",
+    ],
+)
 def test_formulas_do_not(text: str) -> None:
     assert defused(text) == f"'{text}"
     assert identifier(text) == f"'{text}" or text == "-2+3"  # which is a number at most

@@ -140,6 +140,13 @@ def test_a_hang_ends_with_all_its_children(workbook: FakeWorkbook) -> None:
     assert is_gone(int((workbook.folder / "child").read_text()))
 
 
+@pytest.mark.parametrize("seconds", ["nan", "inf", "-inf", "-1", "0", "1e300"])
+def test_a_time_limit_is_a_number_of_seconds(workbook: FakeWorkbook, seconds: str) -> None:
+    done = workbook.run("grade", f"--time-limit={seconds}")
+    assert done.returncode == 2 and "--time-limit" in done.stderr
+    assert workbook.ran() == []
+
+
 def is_gone(pid: int) -> bool:
     """Whether a process has ended (or waits, dead, for its parent)."""
     for _ in range(50):

@@ -154,7 +154,8 @@ static void keep_shapes(Judge *judge, const CaseReport *report) {
     if (expect != EXPECT_SUM && expect != EXPECT_ROW_SUMS) return;
     Progress *progress = progress_of(judge, &report->settings);
     const CheckOutcome outcome = report->check.outcome;
-    progress->candidates = outcome == CHECK_RIGHT || outcome == CHECK_VALUE ? report->candidates : 0;
+    const bool is_telling = outcome == CHECK_RIGHT || outcome == CHECK_VALUE;
+    progress->candidates = is_telling ? report->candidates : (ShapeSet){0};
     progress->wrong_sums += outcome == CHECK_VALUE;
 }
 

@@ -186,7 +186,7 @@ static void try_shapes(const CheckedCase *finished, int input, double got, Check
     if (finished->family != FAMILY_INTEGERS) return;
     if (report->outcome == CHECK_RIGHT && count > MOST_TO_CONFIRM) return;
     if (report->outcome != CHECK_RIGHT && report->outcome != CHECK_VALUE) {
-        report->shapes = 0;
+        report->shapes = (ShapeSet){0};
         return;
     }
     report->shapes =
@@ -256,7 +256,7 @@ static void try_row_shapes(const CheckedCase *finished, int in, int out, CheckRe
     if (finished->family != FAMILY_INTEGERS || rows < 2 || columns < 1) return;
     if (report->outcome == CHECK_RIGHT && rows * columns > MOST_TO_CONFIRM) return;
     if (report->outcome != CHECK_RIGHT && report->outcome != CHECK_VALUE) {
-        report->shapes = 0;
+        report->shapes = (ShapeSet){0};
         return;
     }
     const CaseShape shape = shape_of_row(finished->shape);

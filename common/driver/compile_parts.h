@@ -45,7 +45,8 @@ bool explain_resources(const char *output, const CompileResult *result, Text *in
 // ---- compile_ptx.c -------------------------------------------------------------------------------------
 
 // Rewrites the `.file` directives of PTX to the names shown to people (which must hold no quote and no
-// backslash: PTX has no escapes for them), and finds the line of each kernel.
+// backslash: PTX has no escapes for them), those of other files to names that are printable and without
+// `folder`, which is another every time; and finds the line of each kernel.
 bool relabel_ptx(const char *ptx, const char *folder, const char *shown, const char *shown_header,
                  Text *into);
 int kernel_line_in_ptx(const char *ptx, const char *kernel, const char *shown);

@@ -15,11 +15,11 @@ bool relabel_ptx(const char *ptx, const char *folder, const char *shown, const c
     for (const char *line = ptx; *line;) {
         size_t length = strcspn(line, "\n");
         const char *quote = memchr(line, '"', length);
-        const char *name = NULL, *rest = NULL; // the name to write, and what follows the one written
+        const char *name = "", *rest = NULL; // the name to write, and what follows the one written
         if (quote && strncmp(line, "\t.file\t", 7) == 0) {
-            const char *path = memmem(line, length, own, own_length);
-            path = path && path[own_length] == '/' ? path + own_length + 1 : quote + 1;
-            if (strncmp(path, "./", 2) == 0) path += 2;
+            const char *below = memmem(line, length, own, own_length);
+            rest = below && below[own_length] == '/' ? below + own_length + 1 : quote + 1;
+            const char *path = strncmp(rest, "./", 2) == 0 ? rest + 2 : rest;
             if (strncmp(path, "kernel.cu\"", 10) == 0) {
                 name = shown;
                 rest = path + strlen("kernel.cu");
@@ -28,10 +28,10 @@ bool relabel_ptx(const char *ptx, const char *folder, const char *shown, const c
                 rest = path + strlen("warpbook.cuh");
             }
         }
-        if (name) {
+        if (rest) { // a name that a #line directive made up may hold anything
             text_add_bytes(into, line, (size_t)(quote - line) + 1);
             text_add(into, name);
-            text_add_bytes(into, rest, length - (size_t)(rest - line));
+            text_add_printable(into, rest, length - (size_t)(rest - line));
         } else {
             text_add_bytes(into, line, length);
         }

@@ -33,6 +33,7 @@ void compile_make_environment(Build *build) {
     }
     build->environment[count++] = "LC_ALL=C";
     build->environment[count++] = "TMPDIR=.";
+    build->environment[count++] = "SOURCE_DATE_EPOCH=0"; // __TIME__ and __DATE__: the same image every time
     build->environment[count] = NULL;
 }
 

@@ -1,6 +1,5 @@
 #include "diagnose.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <regex.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 #include "../support/text.h"
 #include "elements.h"
 #include "shape.h"
+#include "squeezed.h"
 
 typedef struct {
     const Chapter *of;
@@ -24,56 +24,6 @@ typedef struct {
     Text source;      // without comments and spaces; one line for each of the file
     Text line, other; // of the finding
 } Evidence;
-
-// ---- The learner's text -----------------------------------------------------------------------------------
-
-// Comments and spaces say nothing to a compiler, and are laid out as everybody likes.
-static void squeeze(const char *text, Text *squeezed) {
-    enum { CODE, LINE_COMMENT, BLOCK_COMMENT, STRING } state = CODE;
-    for (const char *at = text; *at; at++) {
-        if (state == CODE && at[0] == '/' && at[1] == '/') state = LINE_COMMENT;
-        if (state == CODE && at[0] == '/' && at[1] == '*') {
-            state = BLOCK_COMMENT;
-            at += 2; // what follows may be the end at once
-            if (!*at) break;
-        }
-        if (*at == '\n') {
-            if (state == LINE_COMMENT || state == STRING) state = CODE;
-            text_add_char(squeezed, '\n');
-        } else if (state == BLOCK_COMMENT) {
-            if (at[0] == '*' && at[1] == '/') {
-                state = CODE;
-                at++;
-            }
-        } else if (state == STRING) {
-            text_add_char(squeezed, *at);
-            if (at[0] == '\\' && at[1] && at[1] != '\n')
-                text_add_char(squeezed, *++at);
-            else if (*at == '"')
-                state = CODE;
-        } else if (state == CODE && !isspace((unsigned char)*at)) {
-            text_add_char(squeezed, *at);
-            if (*at == '"') state = STRING;
-        }
-    }
-}
-
-static void pick_line(const Text *text, int line, Text *picked) {
-    const char *at = text_chars(text);
-    for (int i = 1; i < line && at; i++) {
-        at = strchr(at, '\n');
-        if (at) at++;
-    }
-    if (line > 0 && at) text_add_bytes(picked, at, strcspn(at, "\n"));
-}
-
-static void remove_newlines(Text *text) {
-    Text joined = {0};
-    for (const char *at = text_chars(text); *at; at++)
-        if (*at != '\n') text_add_char(&joined, *at);
-    text_free(text);
-    *text = joined;
-}
 
 // ---- Facts ------------------------------------------------------------------------------------------------
 
@@ -145,6 +95,15 @@ static uint64_t facts_of_check(const Evidence *evidence) {
         behind_first % (launch->blocks - 1) == 0)
         facts |= FACT_BLOCKS_OVERLAP;
     return check->index % launch->threads == 0 ? facts | FACT_FIRST_ROUND_WRITTEN : facts;
+}
+
+static uint64_t facts_of_places(const Evidence *evidence) {
+    const Finding *finding = evidence->finding;
+    const int line = finding->place.line, other = finding->other_place.line;
+    const Surroundings around = squeezed_surroundings(&evidence->source, line, other);
+    return (around.in_loop ? FACT_IN_LOOP : 0) | (around.loop_has_barrier ? FACT_BARRIER_IN_LOOP : 0) |
+           (around.barrier_between ? FACT_BARRIER_BETWEEN : 0) |
+           (around.way_back_is_open ? FACT_WAY_BACK_OPEN : 0);
 }
 
 static bool is_special(Family family) {
@@ -274,6 +233,7 @@ static uint64_t facts_of_sizes(const Evidence *evidence) {
     uint64_t right = 0, wrong = 0;
     long long rests[] = {2, 4, 8};
     int unwritten = 0;
+    bool only_empty = true; // go wrong
     for (int i = 0; i < evidence->judgement->case_count; i++) {
         const CaseReport *report = &evidence->judgement->cases[i];
         const long long n = report->settings.size.n;
@@ -283,6 +243,7 @@ static uint64_t facts_of_sizes(const Evidence *evidence) {
             continue;
         }
         wrong |= kind_of_case(report);
+        only_empty = only_empty && n == 0;
         const CheckReport *check = &report->check;
         const bool is_rest = check->outcome == CHECK_NOT_WRITTEN && check->is_rest && check->elements == n;
         unwritten += is_rest;
@@ -291,7 +252,8 @@ static uint64_t facts_of_sizes(const Evidence *evidence) {
     }
     if (right & OBLONG) right &= ~FACT_SQUARES_RIGHT;
     const bool has_rest = rests[0] > 1 || rests[1] > 1 || rests[2] > 1;
-    return (right & ~wrong & ~OBLONG) | (unwritten > 1 && has_rest ? FACT_REST_UNWRITTEN : 0);
+    return (right & ~wrong & ~OBLONG) | (unwritten > 1 && has_rest ? FACT_REST_UNWRITTEN : 0) |
+           (only_empty ? FACT_ONLY_EMPTY_WRONG : 0);
 }
 
 // Whether every wide access that was not aligned would have been, had the base been. One case alone cannot
@@ -309,9 +271,8 @@ static bool only_base_is_misaligned(const Evidence *evidence) {
 
 // Where nothing at all was added, nothing more is to be said of what is missing.
 static ShapeSet simplest(ShapeSet shapes) {
-    for (int s = 0; s < error_shape_count; s++)
-        if (shapes & (ShapeSet)1 << s && strcmp(error_shapes[s].name, "nothing") == 0)
-            return (ShapeSet)1 << s;
+    for (int s = 0; s < error_shape_count(); s++)
+        if (has_shape(&shapes, s) && strcmp(error_shape(s)->name, "nothing") == 0) return only_shape(s);
     return shapes;
 }
 
@@ -319,7 +280,7 @@ static void gather(Evidence *evidence, const char *source) {
     const Judgement *judgement = evidence->judgement;
     enum { MAX_SOURCE = 256 * 1024 }; // more is no kernel, and expressions take their time
     evidence->message = judgement->message;
-    if (source && strlen(source) <= MAX_SOURCE) squeeze(source, &evidence->source);
+    if (source && strlen(source) <= MAX_SOURCE) squeezed_text(source, &evidence->source);
     if (judgement->first >= 0) {
         const CaseReport *first = evidence->first = &judgement->cases[judgement->first];
         evidence->task = first->settings.task;
@@ -333,7 +294,7 @@ static void gather(Evidence *evidence, const char *source) {
         if (first->has_finding) {
             evidence->finding = &first->finding;
             evidence->message = first->finding.message;
-            evidence->facts |= facts_of_finding(evidence);
+            evidence->facts |= facts_of_finding(evidence) | facts_of_places(evidence);
         }
         if (first->settings.size.n == 0) evidence->facts |= FACT_N_IS_0;
         if (first->settings.misalignment) evidence->facts |= FACT_OFFSET_BASE;
@@ -344,10 +305,10 @@ static void gather(Evidence *evidence, const char *source) {
     }
     evidence->facts |= facts_of_task(&evidence->of->tasks[evidence->task]);
     if (evidence->finding) {
-        pick_line(&evidence->source, evidence->finding->place.line, &evidence->line);
-        pick_line(&evidence->source, evidence->finding->other_place.line, &evidence->other);
+        squeezed_line(&evidence->source, evidence->finding->place.line, &evidence->line);
+        squeezed_line(&evidence->source, evidence->finding->other_place.line, &evidence->other);
     }
-    remove_newlines(&evidence->source);
+    squeezed_join_lines(&evidence->source);
 }
 
 // ---- Clues ------------------------------------------------------------------------------------------------
@@ -371,8 +332,8 @@ static bool is_one_of(const char *name, const char *names) {
 }
 
 static int fitting_shape(const Evidence *evidence, const char *names) {
-    for (int s = 0; s < error_shape_count; s++)
-        if (evidence->shapes & (ShapeSet)1 << s && is_one_of(error_shapes[s].name, names)) return s;
+    for (int s = 0; s < error_shape_count(); s++)
+        if (has_shape(&evidence->shapes, s) && is_one_of(error_shape(s)->name, names)) return s;
     return -1;
 }
 
@@ -473,7 +434,7 @@ static void tell_shape(const Evidence *evidence, Judgement *judgement, const Mis
     const int shape = mistake && mistake->shape ? fitting_shape(evidence, mistake->shape) : -1;
     if (shape < 0) return;
     CheckReport *check = &judgement->cases[judgement->first].check;
-    snprintf(check->why, sizeof check->why, "%s", error_shapes[shape].words);
+    snprintf(check->why, sizeof check->why, "%s", error_shape(shape)->words);
 }
 
 void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagnosis *diagnosis) {

@@ -11,9 +11,14 @@
 
 #include "chapter.h"
 
-// One bit a shape, as an index into error_shapes.
-typedef unsigned __int128 ShapeSet;
-#define ALL_SHAPES (~(ShapeSet)0)
+// Some of the shapes, by their numbers: a bit each. More shapes take a larger limit, and nothing else.
+enum { MAX_SHAPES = 192 };
+typedef struct {
+    uint64_t bits[MAX_SHAPES / 64];
+} ShapeSet; // {0}: none
+ShapeSet all_shapes(void);
+ShapeSet only_shape(int shape);
+bool has_shape(const ShapeSet *set, int shape);
 
 // What a shape may depend on. `head` is the number of elements before the first multiple of 16 bytes.
 typedef struct {
@@ -29,8 +34,9 @@ typedef struct {
     const char *words;                                  // one sentence for people
 } ErrorShape;
 
-extern const ErrorShape error_shapes[];
-extern const int error_shape_count;
+// Number `shape`, from 0. The first of several that fit is the one whose words are said.
+const ErrorShape *error_shape(int shape);
+int error_shape_count(void);
 
 // The shapes of `candidates` that predict exactly the sum `got` in place of `expected` for these elements.
 // `misalignment` is the base's, in bytes.

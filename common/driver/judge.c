@@ -109,7 +109,7 @@ static void count_cases(Judge *judge) {
         const Progress *device = &judge->tasks[0][t], *beside = &judge->tasks[1][t];
         judgement->shapes[t] = beside->wrong_sums > 1   ? beside->candidates
                                : device->wrong_sums > 1 ? device->candidates
-                                                        : 0;
+                                                        : (ShapeSet){0};
     }
     for (int i = 0; i < judgement->case_count; i++) {
         const CaseReport *report = &judgement->cases[i];
@@ -278,7 +278,7 @@ void judge(const Chapter *of, const Subjects *subjects, const Options *options, 
     state.judgement = judgement;
     state.progress = progress;
     for (int t = 0; t < MAX_TASKS; t++)
-        state.tasks[0][t].candidates = state.tasks[1][t].candidates = ALL_SHAPES;
+        state.tasks[0][t].candidates = state.tasks[1][t].candidates = all_shapes();
     double began = monotonic_seconds();
     *judgement = (Judgement){.first = -1, .possible = of->points, .verdict = VERDICT_INFRA};
     if (judge_start_workers(&state) && judge_ask_shapes(&state) && copy_cases(&state)) {

@@ -47,7 +47,7 @@ typedef struct {
     bool is_usage;          // a file named on the command line cannot be what it should be
     char beside_words[320]; // on a GPU: why no emulator looked at the kernel beside it; "": one did
 
-    ShapeSet shapes[MAX_TASKS]; // those that explain every wrong sum of whole numbers of a task; 0: none does
+    ShapeSet shapes[MAX_TASKS]; // those that explain every wrong sum of whole numbers of a task
     bool has_replay;            // a race whose plain schedule gives the right values:
     uint64_t replay_schedule;   // this one gives `replay`, in words
     char replay[512];

@@ -201,7 +201,7 @@ static void add_failed_case(Judge *judge, const CaseReport *report) {
 // True when the kernel's results are right, and those of a reference that was brought along.
 static bool is_right(Measurement *m, char *why, size_t why_bytes) {
     const unsigned char *arena = runner_arena(device_of(m)->runner);
-    m->kernel.report = (CaseReport){.settings = *m->settings, .candidates = 0};
+    m->kernel.report = (CaseReport){.settings = *m->settings};
     const bool is_decided = case_judge(task_of(m), &m->kernel.shape->shape, &m->kernel.layout, m->prepared,
                                        &m->reply, arena, true, &m->kernel.report);
     const Verdict verdict = m->kernel.report.verdict;
@@ -215,7 +215,7 @@ static bool is_right(Measurement *m, char *why, size_t why_bytes) {
         return false;
     }
     if (!m->has_reference || m->judge->subjects->is_solution) return true;
-    m->reference.report = (CaseReport){.settings = *m->settings, .candidates = 0};
+    m->reference.report = (CaseReport){.settings = *m->settings};
     case_judge(task_of(m), &m->reference.shape->shape, &m->reference.layout, m->prepared, &m->reply, arena,
                true, &m->reference.report);
     if (m->reference.report.verdict == VERDICT_PASS) return true;

@@ -31,6 +31,11 @@
 #define FACT_NO_ROOM FACT(10) // the buffer has no bytes at all
 #define FACT_AT_START FACT(11)
 #define FACT_OTHER_BLOCK FACT(30) // the two sides of a race are in different blocks
+// Of the two lines of a race, by the learner's text; only where both have one
+#define FACT_IN_LOOP FACT(52)         // a loop has both in its body
+#define FACT_BARRIER_IN_LOOP FACT(53) // and names a barrier
+#define FACT_BARRIER_BETWEEN FACT(54) // one stands between the upper and the lower line
+#define FACT_WAY_BACK_OPEN FACT(56)   // and none in the rest of the innermost loop around both
 // Of the case that is shown
 #define FACT_N_IS_0 FACT(12)
 #define FACT_OFFSET_BASE FACT(13) // buffers that begin 4, 8 or 12 bytes past a multiple of 16
@@ -75,6 +80,7 @@
 #define FACT_SQUARES_RIGHT FACT(38)     // matrices with other than as many rows as columns, and all of those
 #define FACT_ONE_TILE_RIGHT FACT(39)    // those with more than 32 rows or columns
 #define FACT_WHOLE_TILES_RIGHT FACT(40) // those whose sides are not both multiples of 32
+#define FACT_ONLY_EMPTY_WRONG FACT(55)  // those without an element
 #define FACT_FEW_BLOCKS_RIGHT FACT(41)  // those with more blocks than a block has threads
 #define FACT_REST_UNWRITTEN FACT(42)    // and what is missing is what 2, 4 or 8 leave over at the end
 

@@ -58,7 +58,7 @@ static bool run_case(Recorder *r, const Case *one, const TaskShape *shape, bool 
     task->settings = *one;
     task->shape = shape->shape;
     task->was_run = false;
-    task->report = (CaseReport){.settings = *one, .candidates = 0};
+    task->report = (CaseReport){.settings = *one};
     if (shape->verdict != VERDICT_PASS) {
         task->report.has_finding = shape->has_finding;
         task->report.finding = shape->finding;

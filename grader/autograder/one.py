@@ -53,9 +53,8 @@ def grade_one(
         submission = replace(who, pieces=(Piece(handin, printable(handin.name)),))
         gathered = gather(submission, [one.name for one in chapters], work, processes)
         handed = _judge(workbook, chapters, gathered, work, until, processes)
-    graded = Graded(
-        replace(submission, trouble=gathered.trouble), printable(handin.name), gathered.sha256, handed
-    )
+    seen = replace(submission, trouble=gathered.trouble)
+    graded = Graded(seen, printable(handin.name), gathered.sha256, handed, gathered.missing)
     return class_document(course, [graded], [], {"begun": begun.isoformat(timespec="milliseconds")})
 
 

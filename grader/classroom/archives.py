@@ -16,6 +16,11 @@ from .limits import Limits, Refused
 from .printable import short
 from .regular_files import kind_of
 
+ARCHIVES = (
+    ".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2", ".tbz",
+    ".rar", ".7z", ".gz", ".xz", ".bz2", ".zst",
+)  # fmt: skip
+
 # What the readers of Python raise for an archive that is damaged, cut short or of no kind that they know.
 DAMAGED = (
     OSError,
@@ -41,6 +46,11 @@ class Member:
     size: int
     packed: int | None  # bytes in the archive, where the format says
     open: Callable[[], IO[bytes]]  # of a file, before the next member is asked for
+
+
+def is_archive(name: str) -> bool:
+    """Whether a file's name says that it is an archive, of a kind that can be read or not."""
+    return name.lower().endswith(ARCHIVES)
 
 
 def members_of(file: IO[bytes], limits: Limits) -> Iterator[Member]:

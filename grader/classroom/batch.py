@@ -280,7 +280,7 @@ class Batch:
         }
         handed |= {name: Handed(refused=why) for name, why in held.refused.items() if not held.trouble}
         path = ", ".join(printable(piece.path.relative_to(self.submissions)) for piece in submission.pieces)
-        return Graded(submission, path, held.sha256, handed)
+        return Graded(submission, path, held.sha256, handed, held.missing)
 
     def write(self, document: dict[str, Any]) -> None:
         """class.json and what is made from it."""

@@ -41,6 +41,7 @@ class Graded:
     path: str  # relative to the folder of submissions, printable; "" for nothing handed in
     sha256: str  # of everything handed in; "" for nothing
     handed: Mapping[str, Handed]  # by chapter
+    missing: str = ""  # why others may not be there, where something was handed in
 
 
 def class_document(
@@ -112,7 +113,7 @@ def _student(course: Course, graded: Graded) -> dict[str, Any]:
 
 def _chapter(course: Course, one: CourseChapter, graded: Graded) -> dict[str, Any]:
     handed = graded.handed.get(one.chapter, Handed())
-    verdict, message, result = MISSING, "", None
+    verdict, message, result = MISSING, graded.missing, None
     earned: float | None = 0.0
     if graded.submission.trouble:
         verdict, message = graded.submission.trouble.verdict, graded.submission.trouble.message

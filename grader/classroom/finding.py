@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..errors import UsageError, explain_os_error
+from .archives import ARCHIVES, is_archive
 from .gradescope import METADATA, read_metadata
 from .limits import Refused
 from .printable import printable
@@ -21,12 +22,8 @@ from .regular_files import open_regular
 from .roster import Roster
 from .submission import Lms, Piece, Submission
 
-ARCHIVES = (
-    ".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2", ".tbz",
-    ".rar", ".7z", ".gz", ".xz", ".bz2", ".zst",
-)  # fmt: skip
 _MOODLE = re.compile(
-    r"(?P<name>.+)_(?P<id>\d+)_assignsubmission_(?P<kind>file|onlinetext)_?(?P<file>.*)", re.DOTALL
+    r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_(?P<kind>file|onlinetext)_?(?P<file>.*)", re.DOTALL
 )
 _CANVAS = re.compile(r"(?P<name>[^_]+(?:_[^_]+)*?)(?P<late>_LATE)?_(?P<id>\d+)_\d+_(?P<file>.+)", re.DOTALL)
 _GRADESCOPE = re.compile(r"submission_\d+")
@@ -38,11 +35,6 @@ class Found:
 
     submissions: list[Submission]
     ignored: list[str] = field(default_factory=list)  # names, printable
-
-
-def is_archive(name: str) -> bool:
-    """Whether a file's name says that it is an archive, of a kind that can be read or not."""
-    return name.lower().endswith(ARCHIVES)
 
 
 def find_submissions(folder: Path, students: list[Submission]) -> Found:
@@ -107,9 +99,9 @@ class _Finder:
         name = path.name
         if name in self.metadata:
             for submitter in self.metadata[name]:
-                known = self.roster.find("plain", submitter.id, submitter.email)
+                known = self.roster.find("plain", submitter.email, submitter.id)
                 yield self.joined(known, submitter), Piece(path, "")
-        elif moodle := _MOODLE.fullmatch(name):
+        elif moodle := _moodle(name):
             if moodle["kind"] == "file":
                 known = self.roster.find("moodle", moodle["id"])
                 whole = printable(moodle["name"])
@@ -145,6 +137,12 @@ class _Finder:
             is_marked_late=seen.is_marked_late,
             lms=_joined_lms(known.lms, seen.lms),
         )
+
+
+def _moodle(name: str) -> re.Match[str] | None:
+    """What Moodle says of a file, which stands before what its author called it: that may look like it too."""
+    moodle, canvas = _MOODLE.fullmatch(name), _CANVAS.fullmatch(name)
+    return None if moodle and canvas and canvas.start("id") < moodle.start("id") else moodle
 
 
 def _joined_lms(known: Lms, seen: Lms) -> Lms:

@@ -16,12 +16,12 @@ from pathlib import Path
 
 from ..errors import GraderError, explain_os_error
 from ..processes import Processes
-from .finding import is_archive
+from .archives import is_archive
 from .limits import LIMITS, Refused
 from .printable import printable, short
 from .regular_files import open_regular
 from .submission import Piece, Submission, Trouble
-from .unpacking import Taken, check_name, is_wanted, unpack_apart
+from .unpacking import Taken, check_name, is_passed_over, is_wanted, unpack_apart
 
 _NUMBER = re.compile(r"(?:^|[^a-z0-9])ch(?:apter)?[ _-]?0?(\d{1,2})(?![0-9])")
 
@@ -46,6 +46,7 @@ class Gathered:
     kernels: dict[str, Kernel] = field(default_factory=dict)  # by chapter
     refused: dict[str, str] = field(default_factory=dict)  # by chapter, why its kernel was not taken
     receipts: dict[str, bytes] = field(default_factory=dict)  # by chapter
+    missing: str = ""  # why a chapter may not be there
     sha256: str = ""
     trouble: Trouble | None = None
 
@@ -90,7 +91,7 @@ class _Opening:
         kernels = size = 0
         for piece in pieces:
             for one in self.open(piece):
-                kernels += 1
+                kernels += not one.is_unopened
                 size += one.path.stat().st_size if one.path else 0
                 if kernels > LIMITS.kernels:
                     raise Refused(f"{short(piece.path.name)}: there are more than {LIMITS.kernels} kernels")
@@ -135,7 +136,7 @@ class _Opening:
             for raw in sorted([*files, *links]):
                 file = os.fsdecode(raw)
                 name = check_name(file if inside == "." else f"{inside}/{file}")
-                if is_archive(file) and not name.startswith((".", "__MACOSX")):
+                if is_archive(file) and not is_passed_over(name):
                     for one in self.unpack(top / inside / file):
                         yield Taken(f"{printable(name)}/{one.name}", one.path, one.refused)
                 elif raw in links and chapter_of(name):
@@ -161,9 +162,15 @@ class _Opening:
 def _sorted_out(taken: Iterable[Taken], chapters: Sequence[str]) -> Gathered:
     gathered = Gathered()
     digest = hashlib.sha256()
-    others = []
+    others: list[str] = []
+    unopened: list[str] = []
+    is_empty = True
     for one in taken:
+        if one.is_unopened:
+            unopened.append(one.name)
+            continue
         content = one.path.read_bytes() if one.path else b""
+        is_empty = False
         digest.update(f"{one.name}\0{hashlib.sha256(content).hexdigest()}\0{one.refused}\0".encode())
         is_kernel = not one.name.endswith(".json")
         chapter = chapter_of(one.name)
@@ -177,6 +184,11 @@ def _sorted_out(taken: Iterable[Taken], chapters: Sequence[str]) -> Gathered:
         elif not chapter:
             others.append(one.name)
     gathered.sha256 = digest.hexdigest()
+    if unopened:
+        words = "is an archive in an archive, and not opened: hand in one, or the folder itself"
+        gathered.missing = f"{short(unopened[0])} {words}"
+    elif is_empty:
+        gathered.missing = "there is no kernel in what was handed in: one is ch04/kernel.cu or ch04.cu"
     if others and not gathered.kernels and not gathered.refused:
         names = ", ".join(map(short, others[:3])) + (", ..." if len(others) > 3 else "")
         words = f"nothing says which chapter {names} belongs to: a kernel is ch04/kernel.cu or ch04.cu"

@@ -1,6 +1,8 @@
 """submission_metadata.yml, as Gradescope's export of submissions has it: whose each folder is, and since when."""
 
 import datetime
+import itertools
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +34,24 @@ def read_metadata(content: bytes, path: Path) -> dict[str, list[Submission]]:
             raise UsageError(f"{path}: {printable(str(folder))[:60]} has no :submitters:")
         received = _moment(_value(entry, "created_at"))
         found[str(folder)] = [_student(one, str(folder), received) for one in submitters]
-    return found
+    return _told_apart(found)
+
+
+def _told_apart(found: dict[str, list[Submission]]) -> dict[str, list[Submission]]:
+    """Students may type their number themselves; one that two e-mail addresses claim is nobody's."""
+    claims: dict[str, set[str]] = {}
+    for one in itertools.chain.from_iterable(found.values()):
+        claims.setdefault(one.lms.sis_user_id, set()).add(one.email)
+    shared = {number for number, emails in claims.items() if number and len(emails) > 1}
+
+    def told_apart(one: Submission) -> Submission:
+        if one.lms.sis_user_id not in shared:
+            return one
+        return replace(
+            one, id=one.email or one.lms.gradescope_submission, lms=replace(one.lms, sis_user_id="")
+        )
+
+    return {folder: [told_apart(one) for one in submitters] for folder, submitters in found.items()}
 
 
 def _student(entry: Any, folder: str, received: datetime.datetime | None) -> Submission:

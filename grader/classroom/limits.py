@@ -17,6 +17,7 @@ class Limits:
     total_bytes: int = 64 * _MEGABYTE  # unpacked
     members: int = 2000
     ratio: int = 200  # of unpacked to packed bytes, from 1 MiB on
+    name_length: int = 4096  # characters: as long as a path can be
     depth: int = 16  # folders in each other
     file_bytes: int = _MEGABYTE  # one kernel; what is longer is left out, the rest is taken
     kernels: int = 200  # in one archive, and in a whole submission, as are total_bytes of them

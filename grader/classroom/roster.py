@@ -27,6 +27,7 @@ _COLUMNS = {
     "last": ("last name",),
 }
 _MOST_BYTES = 16 << 20
+_SAYS_DELIMITER = {"sep=,", "sep=;", "sep=\t"}  # the line that Excel writes first where it is told to
 
 
 def read_roster(path: Path, zone: datetime.tzinfo | None = None) -> list[Submission]:
@@ -37,13 +38,17 @@ def read_roster(path: Path, zone: datetime.tzinfo | None = None) -> list[Submiss
         raise UsageError(f"the roster cannot be read: {explain_os_error(error)}") from None
     except UnicodeDecodeError:
         raise UsageError(f"{path}: the roster is not UTF-8; save it as CSV UTF-8") from None
-    reader = csv.reader(io.StringIO(text, newline=""))
+    first, _, rest = text.partition("\n")
+    text = "\n" + rest if first.strip("\r ").lower() in _SAYS_DELIMITER else text
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text.lstrip("\r\n")))
     students: dict[str, Submission] = {}
     columns: dict[str, int] = {}
     try:
         for row in reader:
+            if not columns and not any(row):
+                continue
             if not columns:
-                columns = _columns(row, path)
+                columns = _columns(row, f"{path}: line {reader.line_num}")
                 continue
             cells = {name: _cell(row, at) for name, at in columns.items()}
             student = _student(cells, f"{path}: line {reader.line_num}", zone)
@@ -59,7 +64,12 @@ def read_roster(path: Path, zone: datetime.tzinfo | None = None) -> list[Submiss
     return list(students.values())
 
 
-def _columns(row: list[str], path: Path) -> dict[str, int]:
+def _delimiter(text: str) -> str:
+    """What stands between the headings: spreadsheets set to a language with decimal commas write semicolons."""
+    return max(",;\t", key=text.partition("\n")[0].count)
+
+
+def _columns(row: list[str], where: str) -> dict[str, int]:
     plain = ["".join(cell.lower().replace("_", " ").split()) for cell in row]
     found = {}
     for name, titles in _COLUMNS.items():
@@ -70,9 +80,7 @@ def _columns(row: list[str], path: Path) -> dict[str, int]:
     if "sis_login_id" in found and "id" in found:  # Canvas calls its own number ID
         found["canvas_id"] = found.pop("id")
     if not {"id", "email", "canvas_id", "sis_user_id", "sis_login_id", "moodle_identifier"} & set(found):
-        raise UsageError(
-            f"{path}: line 1: no column says who a student is: id, email, SIS Login ID or Identifier"
-        )
+        raise UsageError(f"{where}: no column says who a student is: id, email, SIS Login ID or Identifier")
     return found
 
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -12,7 +13,9 @@ _PLAIN_ID = re.compile(r"[+@-]?[A-Za-z0-9._@+-]*")
 def defused(text: str) -> str:
     """Text that no spreadsheet takes for a formula, whoever chose it: an apostrophe before what begins one."""
     text = text.replace("\0", "")
-    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA) or text.startswith(_FORMULA) else text
+    # What some spreadsheets take for them: the wide forms of other scripts, and after white space.
+    first = unicodedata.normalize("NFKC", text.lstrip()[:1])
+    return f"'{text}" if first.startswith(_FORMULA) or text.startswith(_FORMULA) else text
 
 
 def identifier(text: str) -> str:

@@ -52,6 +52,6 @@ class Submission:
 def file_name(student: str) -> str:
     """The name of a student's files and folders: the id where it is plain, and never another's or an option."""
     plain = re.sub(r"[^A-Za-z0-9._@+-]", "_", student)[:60].lstrip(".-")
-    if plain and plain == student:
+    if plain and plain == student and not re.search(r"-[0-9a-f]{8}$", plain):
         return plain
     return f"{plain or '_'}-{hashlib.sha256(student.encode('utf-8', 'backslashreplace')).hexdigest()[:8]}"

@@ -22,10 +22,12 @@ from typing import IO
 from ..building import clean_environment
 from ..errors import MachineError, explain_os_error
 from ..processes import Processes
-from .archives import DAMAGED, Member, members_of
+from .archives import DAMAGED, Member, is_archive, members_of
 from .limits import LIMITS, Limits, Refused
 from .printable import printable, short
 from .regular_files import open_regular
+
+_MOST_UNOPENED = 3  # archives in an archive that are named
 
 
 @dataclass(frozen=True)
@@ -36,20 +38,33 @@ class Taken:
     path: Path | None
     refused: str = ""
 
+    @property
+    def is_unopened(self) -> bool:
+        """Whether it is an archive in an archive."""
+        return self.path is None and not self.refused
+
 
 def is_wanted(name: str) -> bool:
     """Whether a path in a submission looks like a kernel or a receipt."""
-    parts = name.split("/")
-    if any(part.startswith(".") or part in ("__MACOSX", "solutions", "build") for part in parts):
+    if is_passed_over(name):
         return False
+    parts = name.split("/")
     is_receipt = len(parts) > 1 and parts[-2] == "receipts" and parts[-1].endswith(".json")
     return is_receipt or parts[-1].lower().endswith(".cu")
+
+
+def is_passed_over(name: str) -> bool:
+    """Whether a path in a submission leads through what nobody hands in."""
+    parts = name.split("/")
+    return any(part.startswith(".") or part in ("__MACOSX", "solutions", "build") for part in parts)
 
 
 def check_name(raw: str, limits: Limits = LIMITS) -> str:
     """A member's name with plain slashes, "." left out. Raises Refused for one that leads elsewhere."""
     shown = short(raw)
     name = raw.replace("\\", "/")
+    if len(raw) > limits.name_length:
+        raise Refused(f"the member {shown} has a name of {len(raw):,} characters")
     if "\0" in name:
         raise Refused(f"the member {shown} has a NUL byte in its name")
     if name.startswith("/") or re.match(r"[A-Za-z]:(/|$)", name):
@@ -87,7 +102,7 @@ def _opened(archive: Path, limits: Limits) -> IO[bytes]:
 
 def _take(members: Iterable[Member], folder: Path, limits: Limits) -> Iterator[Taken]:
     seen: set[str] = set()
-    total = packed = taken = 0
+    total = packed = taken = unopened = 0
     for count, member in enumerate(members, 1):
         if count > limits.members:
             raise Refused(f"has more than {limits.members:,} members")
@@ -108,6 +123,9 @@ def _take(members: Iterable[Member], folder: Path, limits: Limits) -> Iterator[T
         if member.packed is not None and total > max(1 << 20, limits.ratio * packed):
             raise Refused(f"unpacks to more than {limits.ratio} times its size, by the member {shown}")
         if not is_wanted(name):
+            if is_archive(name) and not is_passed_over(name) and unopened < _MOST_UNOPENED:
+                unopened += 1
+                yield Taken(printable(name), None)
             continue
         taken += 1
         if taken > limits.kernels:

@@ -152,6 +152,35 @@ def ten_thousand_files(place: Path, kernels: Kernels, canary: Path) -> Expected:
     return REFUSED
 
 
+def many_archives(place: Path, kernels: Kernels, canary: Path) -> Expected:
+    place.mkdir()
+    for number in range(30):
+        zip_of(place / f"{number}.zip", {"notes": b"an archive takes a process of its own"})
+    return REFUSED
+
+
+def many_kernels(place: Path, kernels: Kernels, canary: Path) -> Expected:
+    place.mkdir()
+    for number in range(201):
+        (place / f"ch01_{number}.cu").touch()
+    return REFUSED
+
+
+def many_large_kernels(place: Path, kernels: Kernels, canary: Path) -> Expected:
+    place.mkdir()
+    for number in range(66):
+        (place / f"ch01_{number}.cu").touch()
+        os.truncate(place / f"ch01_{number}.cu", len(ZEROS))
+    return REFUSED
+
+
+def many_kernels_in_archives(place: Path, kernels: Kernels, canary: Path) -> Expected:
+    place.mkdir()
+    for number in range(3):
+        zip_of(place / f"{number}.zip", {f"ch01_{other}.cu": b"" for other in range(70)})
+    return REFUSED
+
+
 # ---- Paths and kinds -------------------------------------------------------------------------------------------
 
 
@@ -229,6 +258,21 @@ def twice(place: Path, kernels: Kernels, canary: Path) -> Expected:
             archive.writestr("ch01.cu", content)
             archive.writestr("./ch01.cu", b"another")
     return REFUSED
+
+
+def names_without_end(place: Path, kernels: Kernels, canary: Path) -> Expected:
+    members = {
+        "ch01" + "\x01" * 60_000 + ".cu": b"// one\n",
+        "ch01/" + "\u202e" * 60_000 + ".cu": b"// two\n",
+    }
+    tar_of(place.with_suffix(".tar"), members, mode="w")
+    return REFUSED
+
+
+def names_of_four_thousand(place: Path, kernels: Kernels, canary: Path) -> Expected:
+    members = {"ch01" + "\x01" * 4000 + ".cu": b"// one\n", "ch01/" + "\u202e" * 4000 + ".cu": b"// two\n"}
+    tar_of(place.with_suffix(".tar"), members, mode="w")
+    return Expected(chapters={"ch01": ["REJECT"]})
 
 
 def deep(place: Path, kernels: Kernels, canary: Path) -> Expected:
@@ -411,6 +455,10 @@ HOSTILE: list[Writer] = [
     huge_pax_header,
     ten_thousand_members,
     ten_thousand_files,
+    many_archives,
+    many_kernels,
+    many_large_kernels,
+    many_kernels_in_archives,
     leads_out,
     leads_out_by_backslash,
     absolute_in_tar,
@@ -423,6 +471,8 @@ HOSTILE: list[Writer] = [
     device,
     link_in_a_zip,
     twice,
+    names_without_end,
+    names_of_four_thousand,
     deep,
     encrypted,
     cut_zip,

@@ -70,9 +70,12 @@ static CheckOutcome outcome_named(const char *name) {
 }
 
 static ShapeSet shape_named(const char *name) {
-    ShapeSet set = 0;
-    for (int s = 0; s < error_shape_count; s++)
-        if (strcmp(error_shapes[s].name, name) == 0) set |= (ShapeSet)1 << s;
+    ShapeSet set = {0};
+    for (int s = 0; s < error_shape_count(); s++) {
+        const ShapeSet one = only_shape(s);
+        if (strcmp(error_shape(s)->name, name) != 0) continue;
+        for (size_t w = 0; w < sizeof set.bits / sizeof set.bits[0]; w++) set.bits[w] |= one.bits[w];
+    }
     return set;
 }
 
@@ -167,18 +170,18 @@ static int fit(char **a) {
                             .threads = launch->threads,
                             .block = launch->block_threads,
                             .blocks = launch->blocks};
-    for (int s = 0; s < error_shape_count; s++) {
-        if (!(wanted & (ShapeSet)1 << s)) continue;
+    for (int s = 0; s < error_shape_count(); s++) {
+        if (!has_shape(&wanted, s)) continue;
         for (long long i = 0; i < count; i++) {
             expected += (double)values[i];
-            got += (double)error_shapes[s].times(&view, i) * (double)values[i];
+            got += (double)error_shape(s)->times(&view, i) * (double)values[i];
         }
         break;
     }
     const ShapeSet found =
-        shapes_that_fit(ALL_SHAPES, values, F32, count, misalignment, &shape, expected, got);
-    for (int s = 0; s < error_shape_count; s++)
-        if (found & (ShapeSet)1 << s) printf("%s\n", error_shapes[s].name);
+        shapes_that_fit(all_shapes(), values, F32, count, misalignment, &shape, expected, got);
+    for (int s = 0; s < error_shape_count(); s++)
+        if (has_shape(&found, s)) printf("%s\n", error_shape(s)->name);
     free(values);
     return expected == got;
 }
@@ -188,7 +191,7 @@ int main(int count, char **arguments) {
     if (strcmp(what, "catalogue") == 0) return print_catalogue();
     if (strcmp(what, "match") == 0) return match();
     if (strcmp(what, "fit") == 0 && count == 7) return fit(arguments + 2);
-    for (int s = 0; s < error_shape_count; s++)
-        printf("%s\t%s\n", error_shapes[s].name, error_shapes[s].words);
+    for (int s = 0; s < error_shape_count(); s++)
+        printf("%s\t%s\n", error_shape(s)->name, error_shape(s)->words);
     return 0;
 }

@@ -1,6 +1,6 @@
 // VERDICT: RACE
 // MISTAKE: waits-in-a-register - the mailbox is not volatile: a compiler may read it once and compare for ever
-// DIAGNOSIS: missing-fence
+// DIAGNOSIS: plain-pointer-between-blocks
 #include "warpbook.cuh"
 
 LAUNCH(sum) {

@@ -1,0 +1,201 @@
+// RIGHT: fmaf by name, two float4 as eight sums, and the rest from the end by a while loop
+#include "warpbook.cuh"
+
+// ---- Predict ----------------------------------------------------------------------------------------------
+
+// Seven loops. Nobody launches them: read them and count. Each i is one turn, and the arrays are larger than
+// any cache. What stays in a register (a, sum) moves no bytes, nor does what everybody reads (term).
+__device__ void copy(const float *x, float *y, int i) { y[i] = x[i]; }
+
+__device__ void scale(float *x, float a, int i) { x[i] = a * x[i]; }
+
+__device__ void scale_add(const float *x, float *y, float a, int i) { y[i] = a * x[i] + y[i]; }
+
+__device__ void scale_add_float4(const float4 *x, float4 *y, float a, int i) {
+    float4 from = x[i], to = y[i];
+    y[i] = make_float4(a * from.x + to.x, a * from.y + to.y, a * from.z + to.z, a * from.w + to.w);
+}
+
+__device__ void dot(const float *x, const float *y, float &sum, int i) { sum += x[i] * y[i]; }
+
+__device__ void multiply_complex(const float2 *x, const float2 *y, float2 *z, int i) {
+    float2 a = x[i], b = y[i];
+    z[i] = make_float2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
+}
+
+__device__ void polynomial(const float *x, const float *term, float *y, int terms, int i) {
+    float value = term[0];
+    for (int k = 1; k < terms; k++) {
+        value = value * x[i] + term[k];
+    }
+    y[i] = value;
+}
+
+// What one turn costs.
+struct Cost {
+    int flops; // an addition or a multiplication is one, fused into one instruction they are two
+    int bytes; // read from memory and written to it
+};
+
+__device__ constexpr Cost COPY = {0, 8}; // 4 bytes read, 4 written
+__device__ constexpr Cost SCALE = {1, 8};
+__device__ constexpr Cost SCALE_ADD = {2, 12};
+__device__ constexpr Cost SCALE_ADD_FLOAT4 = {8, 48};
+__device__ constexpr Cost DOT = {2, 8};
+__device__ constexpr Cost MULTIPLY_COMPLEX = {6, 24};
+__device__ Cost cost_of_polynomial(int terms) { return {2 * (terms - 1), 8}; }
+
+struct Gpu {
+    int sm_count;
+    int lanes_per_sm; // float units: each starts one fused multiply-add a clock
+    int clock_mhz;
+    int bus_bits;   // between chip and memory
+    int memory_mhz; // two transfers a clock
+};
+
+struct Question {
+    Gpu gpu;
+    int loop; // 0 to 6, in the order of above
+    int terms;
+    int n; // turns
+};
+
+enum { MEMORY, ARITHMETIC };
+
+struct Answer {
+    long long flops;      // of all turns
+    long long bytes;      // of all turns
+    long long peak;       // of the GPU, in millions of FLOPs a second
+    long long bandwidth;  // of the GPU, in millions of bytes a second
+    long long ridge;      // FLOPs per 1,000 bytes at which both limits meet, rounded down
+    long long intensity;  // FLOPs per 1,000 bytes, rounded down
+    long long limiter;    // MEMORY below the ridge, ARITHMETIC above
+    long long attainable; // millions of FLOPs a second, rounded down
+    long long time;       // microseconds at the least, rounded up
+};
+
+__device__ Cost cost_of(int loop, int terms) {
+    switch (loop) {
+    case 0: return COPY;
+    case 1: return SCALE;
+    case 2: return SCALE_ADD;
+    case 3: return SCALE_ADD_FLOAT4;
+    case 4: return DOT;
+    case 5: return MULTIPLY_COMPLEX;
+    default: return cost_of_polynomial(terms);
+    }
+}
+
+// A row of the table for each thread.
+LAUNCH(predict) {
+    launch->block = 64;
+    launch->grid = ceil_div(n, 64);
+}
+
+__global__ void predict(const Question *question, Answer *answer, int n) {
+    int row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= n) {
+        return;
+    }
+    const Gpu &gpu = question[row].gpu;
+    Cost cost = cost_of(question[row].loop, question[row].terms);
+    long long turns = question[row].n;
+
+    Answer of = {};
+    of.flops = turns * cost.flops;
+    of.bytes = turns * cost.bytes;
+    of.peak = 2LL * gpu.sm_count * gpu.lanes_per_sm * gpu.clock_mhz;
+    of.bandwidth = 2LL * gpu.memory_mhz * gpu.bus_bits / 8;
+    of.ridge = 1000 * of.peak / of.bandwidth;
+    of.intensity = 1000LL * cost.flops / cost.bytes;
+    if (cost.flops * of.bandwidth < cost.bytes * of.peak) {
+        of.limiter = MEMORY;
+        of.attainable = cost.flops * of.bandwidth / cost.bytes;
+        of.time = ceil_div(of.bytes, of.bandwidth);
+    } else {
+        of.limiter = ARITHMETIC;
+        of.attainable = of.peak;
+        of.time = ceil_div(of.flops, of.peak);
+    }
+
+    answer[row] = of;
+}
+
+// ---- Coarsen ----------------------------------------------------------------------------------------------
+
+LAUNCH(evaluate) {
+    launch->block = 256;
+    launch->grid = max(1, min(ceil_div(n, 256), 4 * gpu->sm_count));
+}
+
+// y: the polynomial's value at each of the n floats of x; term: its coefficients, that of the highest power
+// first. x, term and y do not overlap.
+__global__ void evaluate(const float *x, const float *term, float *y, int terms, int n) {
+    int thread = blockIdx.x * blockDim.x + threadIdx.x;
+    int threads = gridDim.x * blockDim.x;
+    constexpr int EACH = 4;
+    for (int i = thread; i < n; i += EACH * threads) {
+        float at[EACH], value[EACH];
+#pragma unroll
+        for (int e = 0; e < EACH; e++) {
+            int mine = i + e * threads;
+            at[e] = mine < n ? x[mine] : 0.0f; // a value to calculate with, which nobody stores
+            value[e] = term[0];
+        }
+        for (int k = 1; k < terms; k++) {
+            float next = term[k];
+#pragma unroll
+            for (int e = 0; e < EACH; e++) {
+                value[e] = fmaf(value[e], at[e], next);
+            }
+        }
+#pragma unroll
+        for (int e = 0; e < EACH; e++) {
+            int mine = i + e * threads;
+            if (mine < n) {
+                y[mine] = value[e];
+            }
+        }
+    }
+}
+
+// ---- Unroll -----------------------------------------------------------------------------------------------
+
+// One small block an SM, and it stays that way: the threads are too few to hide the wait for memory behind
+// one another, so each has to keep several loads under way.
+LAUNCH(sum_in_flight) {
+    launch->block = 256;
+    launch->grid = max(1, min(ceil_div(n, 256), gpu->sm_count));
+}
+
+// in: n floats. partial: one float for each thread.
+__global__ void sum_in_flight(const float *in, float *partial, int n) {
+    int thread = blockIdx.x * blockDim.x + threadIdx.x;
+    int threads = gridDim.x * blockDim.x;
+    constexpr int DEEP = 8;
+    float sum[DEEP] = {};
+    int i = thread;
+    for (; i + (DEEP - 1) * threads < n; i += DEEP * threads) {
+        float loaded[DEEP];
+#pragma unroll
+        for (int e = 0; e < DEEP; e++) {
+            loaded[e] = in[i + e * threads];
+        }
+#pragma unroll
+        for (int e = 0; e < DEEP; e++) {
+            sum[e] += loaded[e];
+        }
+    }
+    int rest = i < n ? (n - i + threads - 1) / threads : 0;
+    while (rest-- > 0) {
+        sum[0] += in[i + rest * threads];
+    }
+#pragma unroll
+    for (int half = DEEP / 2; half > 0; half /= 2) {
+#pragma unroll
+        for (int e = 0; e < half; e++) {
+            sum[e] += sum[e + half];
+        }
+    }
+    partial[thread] = sum[0];
+}

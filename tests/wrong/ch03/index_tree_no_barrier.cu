@@ -1,0 +1,37 @@
+// VERDICT: RACE
+// MISTAKE: index-tree-no-barrier - contiguous threads over strided slots, and no barrier between the levels
+// DIAGNOSIS: missing-barrier
+#include "warpbook.cuh"
+
+// In a program of your own this launch reads: sum_tree<<<grid, 256>>>(in, scratch, partial, n)
+LAUNCH(sum_tree) {
+    launch->block = 256; // a power of two, so that every level halves evenly
+    launch->grid = max(1, min(ceil_div(n, 256), 8 * gpu->sm_count));
+}
+
+// in: n floats. scratch: one float for each thread of the grid, not initialised.
+// partial: one float for each block, the sum of that block's share.
+__global__ void sum_tree(const float *in, float *scratch, float *partial, int n) {
+    int thread = blockIdx.x * blockDim.x + threadIdx.x;
+    int threads = gridDim.x * blockDim.x;
+
+    float sum = 0.0f;
+    for (int i = thread; i < n; i += threads) {
+        sum += in[i];
+    }
+
+    float *tree = scratch + blockIdx.x * blockDim.x; // the slots of this block
+    tree[threadIdx.x] = sum;
+    __syncthreads();
+    for (int stride = 1; stride < blockDim.x; stride *= 2) {
+        int slot = 2 * stride * threadIdx.x;
+        if (slot < blockDim.x) {
+            tree[slot] += tree[slot + stride];
+        }
+    }
+    __syncthreads();
+
+    if (threadIdx.x == 0) {
+        partial[blockIdx.x] = tree[0];
+    }
+}

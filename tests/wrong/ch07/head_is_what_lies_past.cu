@@ -1,0 +1,62 @@
+// VERDICT: MISALIGNED
+// MISTAKE: head-is-what-lies-past - takes how far the base is past a multiple of 16, and not how far the next one is away
+// DIAGNOSIS: head-of-the-wrong-length
+#include "warpbook.cuh"
+
+// In a program of your own this launch reads: sum_float4<<<grid, 256>>>(in, partial, n)
+LAUNCH(sum_float4) {
+    launch->block = 256;
+    launch->grid = max(1, min(ceil_div(n, 4 * 256), 4 * gpu->sm_count));
+}
+
+// The sum over the 32 lanes of a warp (chapter 4); lane 0 receives it.
+__device__ float sum_of_warp(float value) {
+    for (int distance = 16; distance > 0; distance /= 2) {
+        value += __shfl_down_sync(0xffffffff, value, distance);
+    }
+    return value;
+}
+
+// The sum over a block of whole warps (chapter 5); thread 0 receives it.
+__device__ float sum_of_block(float value) {
+    __shared__ float sum_of[32];
+    int lane = threadIdx.x % 32;
+    int warp = threadIdx.x / 32;
+
+    value = sum_of_warp(value);
+    if (lane == 0) {
+        sum_of[warp] = value;
+    }
+    __syncthreads();
+    if (warp == 0) {
+        value = sum_of_warp(lane < blockDim.x / 32 ? sum_of[lane] : 0.0f);
+    }
+    return value;
+}
+
+// in: n floats, at any multiple of 4 bytes. partial: one float for each block.
+__global__ void sum_float4(const float *in, float *partial, int n) {
+    int thread = blockIdx.x * blockDim.x + threadIdx.x;
+    int threads = gridDim.x * blockDim.x;
+    float sum = 0.0f;
+    int head = min((int)((size_t)in / 4 % 4), n);
+    int groups = (n - head) / 4;
+    int tail = head + 4 * groups; // where the last 0 to 3 begin
+
+    const float4 *group = (const float4 *)(in + head);
+    for (int i = thread; i < groups; i += threads) {
+        float4 four = group[i];
+        sum += (four.x + four.y) + (four.z + four.w);
+    }
+    if (thread < head) {
+        sum += in[thread];
+    }
+    if (thread < n - tail) {
+        sum += in[tail + thread];
+    }
+
+    sum = sum_of_block(sum);
+    if (threadIdx.x == 0) {
+        partial[blockIdx.x] = sum;
+    }
+}

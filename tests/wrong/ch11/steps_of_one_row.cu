@@ -1,0 +1,99 @@
+// VERDICT: RACE
+// MISTAKE: steps-of-one-row - the k-th element goes k rows down in the tile, where it belongs k * STEP down
+// DIAGNOSIS: lost-in-the-tile
+#include "warpbook.cuh"
+
+const int TILE = 32; // the side of a tile: a warp carries one row of it at a time
+
+// One element a thread: transpose_naive<<<dim3((columns + 31) / 32, (rows + 7) / 8), dim3(32, 8)>>>(...)
+LAUNCH(transpose_naive) {
+    launch->block = dim3(32, 8);
+    launch->grid = dim3(ceil_div(columns, 32), ceil_div(rows, 8));
+}
+
+__global__ void transpose_naive(const float *in, float *out, int rows, int columns) {
+    int column = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (row < rows && column < columns) {
+        out[(long long)column * rows + row] = in[(long long)row * columns + column];
+    }
+}
+
+// Through a tile, with one thread for each of its elements:
+// transpose_tile<<<dim3((columns + 31) / 32, (rows + 31) / 32), dim3(32, 32)>>>(in, out, rows, columns)
+LAUNCH(transpose_tile) {
+    launch->block = dim3(TILE, TILE);
+    launch->grid = dim3(ceil_div(columns, TILE), ceil_div(rows, TILE));
+}
+
+__global__ void transpose_tile(const float *in, float *out, int rows, int columns) {
+    __shared__ float tile[TILE][TILE];
+    // The element of `in` that this thread brings.
+    int column = blockIdx.x * TILE + threadIdx.x;
+    int row = blockIdx.y * TILE + threadIdx.y;
+    if (row < rows && column < columns) {
+        tile[threadIdx.y][threadIdx.x] = in[(long long)row * columns + column];
+    }
+    __syncthreads();
+    int out_column = blockIdx.y * TILE + threadIdx.x; // a row of `in`
+    int out_row = blockIdx.x * TILE + threadIdx.y;    // a column of `in`
+    if (out_row < columns && out_column < rows) {
+        out[(long long)out_row * rows + out_column] = tile[threadIdx.x][threadIdx.y];
+    }
+}
+
+// The same with a tile that has no conflicts: transpose_padded<<<..., dim3(32, 32)>>>(in, out, rows, columns)
+LAUNCH(transpose_padded) {
+    launch->block = dim3(TILE, TILE);
+    launch->grid = dim3(ceil_div(columns, TILE), ceil_div(rows, TILE));
+}
+
+__global__ void transpose_padded(const float *in, float *out, int rows, int columns) {
+    __shared__ float tile[TILE][TILE + 1];
+    int column = blockIdx.x * TILE + threadIdx.x;
+    int row = blockIdx.y * TILE + threadIdx.y;
+    if (row < rows && column < columns) {
+        tile[threadIdx.y][threadIdx.x] = in[(long long)row * columns + column];
+    }
+    __syncthreads();
+    int out_column = blockIdx.y * TILE + threadIdx.x;
+    int out_row = blockIdx.x * TILE + threadIdx.y;
+    if (out_row < columns && out_column < rows) {
+        out[(long long)out_row * rows + out_column] = tile[threadIdx.x][threadIdx.y];
+    }
+}
+
+// Eight elements a thread, in tiles four times as large:
+// transpose_several<<<dim3((rows + 63) / 64, (columns + 63) / 64), dim3(64, 8)>>>(in, out, rows, columns)
+const int WIDE = 64; // the side of a large tile: a row of it is 256 bytes, which DRAM likes better than 128
+const int STEP = 8;  // rows of threads
+
+LAUNCH(transpose_several) {
+    launch->block = dim3(WIDE, STEP);
+    // x of the grid goes down `in`: what neighbouring blocks store then lies side by side in `out`.
+    launch->grid = dim3(ceil_div(rows, WIDE), ceil_div(columns, WIDE));
+}
+
+__global__ void transpose_several(const float *in, float *out, int rows, int columns) {
+    __shared__ float tile[WIDE][WIDE + 1];
+    int column = blockIdx.y * WIDE + threadIdx.x;
+    int row = blockIdx.x * WIDE + threadIdx.y;
+    const float *from = in + (long long)row * columns + column;
+    float carried[WIDE / STEP]; // all on their way before the first is put down
+    for (int k = 0; k < WIDE / STEP; k++) {
+        bool is_there = row + k * STEP < rows && column < columns;
+        carried[k] = is_there ? from[(long long)k * STEP * columns] : 0.0f;
+    }
+    for (int k = 0; k < WIDE / STEP; k++) {
+        tile[threadIdx.y + k][threadIdx.x] = carried[k];
+    }
+    __syncthreads();
+    int out_column = blockIdx.x * WIDE + threadIdx.x;
+    int out_row = blockIdx.y * WIDE + threadIdx.y;
+    float *to = out + (long long)out_row * rows + out_column;
+    for (int k = 0; k < WIDE; k += STEP) {
+        if (out_row + k < columns && out_column < rows) {
+            to[(long long)k * rows] = tile[threadIdx.x][threadIdx.y + k];
+        }
+    }
+}
