@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 from .building import clean_environment
+from .markers import MarkerError
 
 _IMAGE = re.compile(r"build/(?:experiments/ch\d\d/\w+|(?:solutions|chapters)/ch\d\d)(?=/kernel\.ptx)")
 # What differs from one machine or run to another: what was built on the way, and how long it took.
@@ -28,7 +29,11 @@ def compile_images(command: str, root: Path) -> None:
         else:
             (folder,) = root.glob(f"{parts[1]}/{parts[2]}_*")
             source = folder.relative_to(root) / "kernel.cu"
-        subprocess.run(["build/bin/compile", source, image, "--quiet"], cwd=root, capture_output=True)
+        done = subprocess.run(
+            ["build/bin/compile", source, image, "--quiet"], cwd=root, capture_output=True, text=True
+        )
+        if done.returncode != 0:  # a page about a kernel that is not there is none to show
+            raise MarkerError(f"{source} could not be compiled: {(done.stderr or done.stdout).strip()}")
 
 
 def output_of(command: str, root: Path) -> str:

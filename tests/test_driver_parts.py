@@ -292,6 +292,17 @@ def test_bfloat16_additions_are_rounded_once(probe: Path, left: int, right: int)
     assert answer.right, (a, b, rounded, answer.what)
 
 
+def test_where_a_bfloat16_belongs_is_not_guessed(probe: Path) -> None:
+    """Of numbers with 8 bits many are equal by chance."""
+    a, b = (np.arange(1, 33, dtype=np.float32) * k for k in (1, 2))
+    sums = a + b
+    sums[[2, 9]] = sums[[9, 2]]
+    data = b"".join((values.view(np.uint32) >> 16).astype(np.uint16).tobytes() for values in (a, b, sums))
+    answer = Answer(run(probe, "check", ADD, 0, 32, 1, 32, data=data))
+    assert (answer.outcome, answer.index, answer.wrong) == ("value", "2", "2")
+    assert "belongs at" not in answer.why
+
+
 # ---- Goals -------------------------------------------------------------------------------------------------------
 
 

@@ -95,6 +95,18 @@ def test_others_alone(book: FakeWorkbook) -> None:
     assert book.ran() == []
 
 
+def test_what_a_name_does_not_say_stands_below(book: FakeWorkbook) -> None:
+    (book.folder / "chapters/ch02_fake/leaderboard.toml").write_text(
+        TOML.replace('"CUB" = "CUB"', '"CUB" = "C."') + '[notes]\n"CUB" = "a library of NVIDIA\'s"\n'
+    )
+    page = book.run("leaderboard").stdout
+    assert "CUB (C.): a library of NVIDIA's.\n" in page
+    assert "torch.sum:" not in page
+    assert "cold L2: the cache holds nothing of the input" in page
+    notes = [one["note"] for one in book.document("leaderboard")[1]["entrants"] if one["name"] == "CUB"]
+    assert notes == ["a library of NVIDIA's"]
+
+
 def test_the_roofline_is_the_peak_and_no_less_time_than_a_launch(book: FakeWorkbook) -> None:
     roof = by_name(book.document("leaderboard")[1])["roofline", "bound"]
     assert roof["place"] is None

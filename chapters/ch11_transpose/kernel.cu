@@ -82,7 +82,7 @@ LAUNCH(transpose_several) {
 }
 
 __global__ void transpose_several(const float *in, float *out, int rows, int columns) {
-    // TODO 6: a tile of 64 x 64 with 8 rows of threads: each thread brings eight elements, 8 rows apart,
-    //         before the barrier, and takes eight away after it. Indices and barrier are then paid for once
-    //         in eight. Mind that here blockIdx.x counts tiles down a column of `in`.
+    // TODO 6: a tile of 64 x 64, padded like that of TODO 4, with 8 rows of threads: each thread brings eight
+    //         elements, 8 rows apart, before the barrier, and takes eight away after it. Indices and barrier
+    //         are then paid for once in eight. Mind that here blockIdx.x counts tiles down a column of `in`.
 }

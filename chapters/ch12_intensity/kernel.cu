@@ -112,7 +112,8 @@ __global__ void predict(const Question *question, Answer *answer, int n) {
     of.bytes = turns * cost.bytes;
     // TODO 2: peak, bandwidth and ridge of the GPU.
     // TODO 3: intensity and limiter of the loop on this GPU, what is attainable and the least time. The units
-    //         are chosen so that a quotient of two of these figures is another of them.
+    //         are chosen so that a quotient of two of these figures is another of them. The time is rounded
+    //         up, and every other quotient down, as an integer division does.
     of.peak = gpu.sm_count; // times what?
 
     answer[row] = of;

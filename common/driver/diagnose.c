@@ -142,7 +142,10 @@ static uint64_t facts_of_all(const Evidence *evidence) {
         }
         const bool is_unwritten =
             report->check.outcome == CHECK_NOT_WRITTEN && report->check.wrong == report->check.elements;
-        if (!is_unwritten) facts &= ~FACT_NEVER_WRITTEN;
+        const bool has_nothing_to_write = is_right &&
+                                          evidence->of->tasks[evidence->task].expect == EXPECT_TRANSPOSE &&
+                                          report->settings.size.n == 0;
+        if (!is_unwritten && !has_nothing_to_write) facts &= ~FACT_NEVER_WRITTEN;
         if (report->verdict != VERDICT_TIMEOUT && report->settings.size.n > 0) facts |= FACT_ENDS_ELSEWHERE;
     }
     // The same elements give every wrong kernel the same answer: only another size can tell.

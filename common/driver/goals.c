@@ -14,6 +14,7 @@ const char *goal_state_word(GoalState state) {
         [GOAL_MISSED] = "missed",
         [GOAL_TOO_NOISY] = "too noisy to decide",
         [GOAL_NOT_COUNTED] = "not yet counted",
+        [GOAL_NOT_JUDGED] = "not judged",
         [GOAL_BROKEN] = "broken",
     };
     return words[state];
@@ -274,6 +275,7 @@ void goal_evaluate(const Chapter *of, const Goal *goal, const Measured *measured
         judge_bandwidth(goal, &scope, bandwidth, result);
         return;
     }
-    result->state = is_within(goal, value) ? GOAL_MET : GOAL_MISSED;
-    result->share = result->state == GOAL_MET;
+    const bool is_met = is_within(goal, value);
+    result->state = is_met ? GOAL_MET : scope.measured->is_small ? GOAL_NOT_JUDGED : GOAL_MISSED;
+    result->share = is_met;
 }

@@ -8,6 +8,7 @@
 // What is known of one task: counted at its counted size, and how fast it is.
 typedef struct {
     bool is_counted; // counters below hold
+    bool is_small;   // at a size below the one that the goals are about
     Counters counters[MAX_LAUNCHES];
     CaseShape shape;
     int registers[MAX_LAUNCHES];     // a thread; 0 unknown
@@ -21,6 +22,7 @@ typedef enum {
     GOAL_MISSED,
     GOAL_TOO_NOISY,   // the limit lies within the interval of what was measured: earns what is certain
     GOAL_NOT_COUNTED, // no value here: earns nothing and fails nothing
+    GOAL_NOT_JUDGED,  // not met at a size below the one it is about: earns nothing and fails nothing
     GOAL_BROKEN,      // the chapter's expression or names are wrong
 } GoalState;
 

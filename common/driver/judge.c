@@ -139,8 +139,9 @@ static void count_cases(Judge *judge) {
         snprintf(judgement->message, sizeof judgement->message, "only %d of %d cases could be run",
                  judgement->run_count, judgement->case_count);
     }
+    const bool is_every_size = judge->options->n < 0; // a chosen one need not suit every task
     for (int t = 0; t < chapter_task_count(judge->of); t++) {
-        if (was_run[t] || verdict != VERDICT_PASS) continue;
+        if (was_run[t] || verdict != VERDICT_PASS || !is_every_size) continue;
         judgement->verdict = VERDICT_INFRA;
         snprintf(judgement->message, sizeof judgement->message, "no case of %s could be run at this size",
                  judge->of->tasks[t].name);
@@ -159,6 +160,7 @@ static void measure_shapes(Judge *judge) {
             continue;
         }
         measured->shape = shape->shape;
+        measured->is_small = one->size.n < plan_goal_size(task).n;
         int out = task_output(task);
         measured->partials = out < 0 ? 0 : quantity_value(task, &task->buffers[out].count, &shape->shape);
         for (int l = 0; l < shape->shape.launch_count; l++) {

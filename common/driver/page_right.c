@@ -5,6 +5,7 @@
 
 #include "elements.h"
 #include "page_parts.h"
+#include "plan.h"
 #include "shape.h"
 
 static const char *plural(long long count) { return count == 1 ? "" : "s"; }
@@ -135,9 +136,12 @@ static void add_goal(Text *page, const Terminal *terminal, const GoalResult *res
 void page_add_goals(Text *page, const Terminal *terminal, const Report *report) {
     const Judgement *judgement = report->judgement;
     const bool is_several = chapter_task_count(report->of) > 1;
-    int task = -1;
+    int task = -1, not_judged = -1;
     for (int g = 0; g < judgement->goal_count; g++) {
         const GoalResult *result = &judgement->goals[g];
+        const bool was_run = judgement->measured[result->task].shape.size.n == report->options->n;
+        if (report->options->n >= 0 && result->state == GOAL_NOT_COUNTED && !was_run) continue;
+        if (result->state == GOAL_NOT_JUDGED && not_judged < 0) not_judged = result->task;
         if (result->task != task) {
             task = result->task;
             char n[32], words[160];
@@ -149,5 +153,12 @@ void page_add_goals(Text *page, const Terminal *terminal, const Report *report) 
             page_add_row(page, terminal, "counted", words);
         }
         add_goal(page, terminal, result, judgement->device.kind == GPU_NVIDIA);
+    }
+    if (not_judged >= 0) {
+        char n[32], words[160];
+        count_text(plan_goal_size(&report->of->tasks[not_judged]).n, n, sizeof n);
+        snprintf(words, sizeof words, "are about n = %s, and so few elements cannot tell: ./%s", n,
+                 report->of->name);
+        page_add_row(page, terminal, "goals", words);
     }
 }

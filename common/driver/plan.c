@@ -106,6 +106,8 @@ static CaseSize counted_size(const Task *task, const PlanOptions *options) {
     return size_up_to(&sizes, limit > 0 && limit < most.n ? limit : most.n);
 }
 
+CaseSize plan_goal_size(const Task *task) { return counted_size(task, &(PlanOptions){.n = -1}); }
+
 static void add_case(Plan *plan, Case one) {
     for (int i = 0; i < plan->count; i++) {
         Case *there = &plan->cases[i];

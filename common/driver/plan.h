@@ -43,6 +43,9 @@ bool plan_make(const Chapter *of, const PlanOptions *options, Plan *plan);
 bool plan_add_beside(const Chapter *of, const PlanOptions *options, Plan *plan);
 void plan_free(Plan *plan);
 
+// The size that a task's goals are about: the one it is counted at when all sizes are run.
+CaseSize plan_goal_size(const Task *task);
+
 // Whether a task can be run at a size given on the command line: rows and columns where it has them, and not
 // above its limit.
 bool plan_suits(const Task *task, const CaseSize *size);

@@ -1,5 +1,6 @@
 // The runners of a run: the device's own, and emulators for a second pair of eyes or a second core.
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -81,6 +82,33 @@ static bool sizes_are_possible(Judge *judge) {
     return false;
 }
 
+// Matrices have the shapes that the chapter gives them, so not every number of elements is one. False with
+// words that name the nearest where no case has as many elements as were asked for.
+static bool size_has_cases(Judge *judge) {
+    const long long n = judge->options->n;
+    long long nearest = -1;
+    for (int i = 0; i < judge->plan.count; i++)
+        if (judge->plan.cases[i].size.n == n) return true;
+    for (int t = 0; t < chapter_task_count(judge->of); t++) {
+        const Task *task = &judge->of->tasks[t];
+        for (int i = 0; task->sizes && i < task->size_count; i++) {
+            const CaseSize *size = &task->sizes[i];
+            const long long here = size->rows * size->columns;
+            if (size->rows && plan_suits(task, size) && (nearest < 0 || llabs(here - n) < llabs(nearest - n)))
+                nearest = here;
+        }
+    }
+    if (nearest < 0) return true;
+    char words[160], asked[32], known[32];
+    count_text(n, asked, sizeof asked);
+    count_text(nearest, known, sizeof known);
+    snprintf(words, sizeof words, "no matrix of this chapter has %s elements; the nearest has %s: --n %lld",
+             asked, known, nearest);
+    judge_fail(judge, VERDICT_REJECT, words);
+    judge->judgement->is_usage = true;
+    return false;
+}
+
 static bool make_plan(Judge *judge) {
     const Options *options = judge->options;
     const PlanOptions plan = {
@@ -104,7 +132,7 @@ static bool make_plan(Judge *judge) {
         judge->judgement->is_usage = true;
         return false;
     }
-    return fine;
+    return fine && (options->n < 0 || size_has_cases(judge));
 }
 
 // The cases beside a GPU are for emulators alone; without any they are no cases of this run.

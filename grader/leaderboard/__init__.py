@@ -29,6 +29,7 @@ class Setting:
     work: str  # of the bench record
     reference: str
     peers: dict[str, str]  # by what heads their columns
+    notes: dict[str, str]  # what a name does not say, of those that need it
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,8 @@ def setting_of(workbook: Workbook, chapter: Chapter) -> Setting | None:
     try:
         said = tomllib.loads(path.read_text("utf-8"))
         peers = {str(name): str(heading) for name, heading in said["peers"].items()}
-        return Setting(str(said["work"]), str(said["reference"]), peers)
+        notes = {str(name): str(note) for name, note in said.get("notes", {}).items()}
+        return Setting(str(said["work"]), str(said["reference"]), peers, notes)
     except FileNotFoundError:
         return None
     except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError) as error:
@@ -171,7 +173,7 @@ def _recorded(record: dict[str, Any] | None, setting: Setting) -> list[Entrant]:
         for result in case["results"]:
             if "gb_per_s" in result:
                 found.setdefault(result["name"], {})[case["n"]] = float(result["gb_per_s"])
-                notes[result["name"]] = str(result.get("note") or "")
+                notes[result["name"]] = setting.notes.get(result["name"]) or str(result.get("note") or "")
     names = [
         (setting.reference, "reference", "ref"),
         *((name, name, head) for name, head in setting.peers.items()),

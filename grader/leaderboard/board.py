@@ -28,8 +28,16 @@ def board_page(board: Board) -> RenderableType:
         if columns:
             bound = [one for one in board.entrants if one.kind == BOUND]
             parts += [Text(words), "", _BySize(board, columns + bound), ""]
-    parts += [Text(f"{one.name}: {one.note}.") for one in board.entrants if one.note]
+    if any(one.kind == MEASURED for one in board.entrants):
+        parts.append(Text("of ref: the mean as a share of the reference's."))
+        parts.append(Text("cold L2: the cache holds nothing of the input when the clock starts."))
+    parts += [Text(_note(one)) for one in board.entrants if one.note]
     return Group(*parts, *(Text(remark) for remark in board.remarks))
+
+
+def _note(one: Entrant) -> str:
+    heading = f" ({one.heading})" if one.heading.lower() not in one.name.lower() else ""
+    return f"{one.name}{heading}: {one.note}."
 
 
 def _measured_words(board: Board) -> str:

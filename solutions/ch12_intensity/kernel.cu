@@ -122,7 +122,8 @@ __global__ void predict(const Question *question, Answer *answer, int n) {
     // BEGIN SOLUTION
     // TODO 2: peak, bandwidth and ridge of the GPU.
     // TODO 3: intensity and limiter of the loop on this GPU, what is attainable and the least time. The units
-    //         are chosen so that a quotient of two of these figures is another of them.
+    //         are chosen so that a quotient of two of these figures is another of them. The time is rounded
+    //         up, and every other quotient down, as an integer division does.
     // SKELETON: of.peak = gpu.sm_count; // times what?
     of.peak = 2LL * gpu.sm_count * gpu.lanes_per_sm * gpu.clock_mhz;
     of.bandwidth = 2LL * gpu.memory_mhz * gpu.bus_bits / 8;

@@ -1,6 +1,6 @@
 // VERDICT: RACE
 // MISTAKE: barrier-in-the-branch - only threads with an element come to the barrier, and the others go on
-// DIAGNOSIS: missing-barrier
+// DIAGNOSIS: barrier-in-a-branch
 #include "warpbook.cuh"
 
 LAUNCH(transpose_naive) {

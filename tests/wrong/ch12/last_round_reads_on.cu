@@ -1,6 +1,6 @@
 // VERDICT: OOB
 // MISTAKE: last-round-reads-on - the last round of eight is begun when its first element is there
-// DIAGNOSIS: no-bound
+// DIAGNOSIS: round-past-the-end
 #include "warpbook.cuh"
 
 struct Cost {
