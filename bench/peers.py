@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from grader.toolkit import header_folder
+
 from .compiling import CompileError, tool
 from .gpu import Device
 from .table import ROOT
@@ -50,11 +52,10 @@ def cccl_folders(build: Path) -> list[Path]:
 
 def toolkit_cccl() -> Path:
     """The headers that come with nvcc."""
-    for folder in ("include/cccl", "include"):
-        found = Path(tool("nvcc")).resolve().parents[1] / folder
-        if (found / "cub" / "cub.cuh").is_file():
-            return found
-    raise MissingError("nvcc came without CUB's headers")
+    found = header_folder(Path(tool("nvcc")), "cub/cub.cuh")
+    if not found:
+        raise MissingError("nvcc came without CUB's headers")
+    return found
 
 
 def cccl_version(folder: Path) -> str:

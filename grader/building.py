@@ -12,7 +12,7 @@ from .errors import MachineError
 from .processes import Processes
 from .workbook import Chapter, Workbook
 
-# Variables that change what nvcc or the loader do (DESIGN section 9), and those of the make above us.
+# Variables that change what nvcc or the loader do, and those of the make above us.
 _CLEARED = (
     "NVCC_APPEND_FLAGS", "NVCC_PREPEND_FLAGS", "LD_PRELOAD", "LD_AUDIT", "CUDA_INJECTION64_PATH",
     "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MAKE_TERMOUT", "MAKE_TERMERR",

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from grader.toolkit import find_nvcc, header_folder
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -42,6 +44,24 @@ def devices_stay() -> Iterator[None]:
     assert Path("/dev/null").is_char_device(), (
         "/dev/null is no device any more: rm /dev/null && mknod -m 666 /dev/null c 1 3"
     )
+
+
+@pytest.fixture(scope="session")
+def nvcc(root: Path) -> str:
+    """The compiler that the workbook would take; the test is skipped where there is none."""
+    found = find_nvcc(root)
+    if not found:
+        pytest.skip("there is no nvcc here")
+    return str(found)
+
+
+@pytest.fixture(scope="session")
+def cuda_include(nvcc: str) -> Path:
+    """The folder of cuda.h, which comes with the compiler; the test is skipped where it came without."""
+    found = header_folder(Path(nvcc), "cuda.h")
+    if not found:
+        pytest.skip("there is no cuda.h here")
+    return found
 
 
 @pytest.fixture(scope="session")

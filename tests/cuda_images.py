@@ -11,21 +11,14 @@ import functools
 import hashlib
 import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
+
+from grader.toolkit import find_nvcc
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests"
 SOURCES = [TESTS / "data" / "ptx" / f"{name}.cu" for name in ("control_flow", "synchronisation", "memory")]
-
-
-def find_nvcc() -> str | None:
-    """The compiler that the Makefile would take."""
-    named = os.environ.get("WARPBOOK_NVCC") or shutil.which("nvcc")
-    wheels = sorted((ROOT / ".venv").glob("lib/python3*/site-packages/nvidia/cu13/bin/nvcc"))
-    places = [Path(named)] if named else [Path("/usr/local/cuda/bin/nvcc"), *wheels]
-    return next((str(place) for place in places if place.exists()), None)
 
 
 def committed(source: Path) -> Path:
@@ -37,10 +30,10 @@ def _stamp(source: Path) -> str:
     return f"// from {source.name}, sha256 {hashlib.sha256(source.read_bytes()).hexdigest()}\n"
 
 
-def compile_ptx(source: Path, output: Path, nvcc: str) -> None:
+def compile_ptx(source: Path, output: Path, nvcc: Path) -> None:
     """Compiles for the emulator; names of files lose their folders, so that every machine gets one text."""
     raw = output.with_suffix(f".{os.getpid()}.raw")
-    command = [nvcc, "-ptx", "-lineinfo", "-arch=compute_80", "-std=c++17"]
+    command = [str(nvcc), "-ptx", "-lineinfo", "-arch=compute_80", "-std=c++17"]
     done = subprocess.run([*command, str(source), "-o", str(raw)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     text = re.sub(r'^(\s*\.file\s+\d+ )"[^"]*/([^"/]+)"', r'\1"\2"', raw.read_text(), flags=re.MULTILINE)
@@ -57,7 +50,7 @@ def is_from(ptx: Path, source: Path) -> bool:
 @functools.cache
 def image(source: Path) -> Path:
     """The PTX of a .cu file."""
-    nvcc = find_nvcc()
+    nvcc = find_nvcc(ROOT)
     if nvcc is None:
         return committed(source)
     built = ROOT / "build" / "tests" / f"{source.stem}.ptx"
@@ -68,7 +61,7 @@ def image(source: Path) -> Path:
 
 
 if __name__ == "__main__":
-    compiler = find_nvcc()
+    compiler = find_nvcc(ROOT)
     assert compiler, "there is no nvcc here"
     for each in SOURCES:
         compile_ptx(each, committed(each), compiler)

@@ -1,7 +1,5 @@
 """common/driver/audit.c: what a submission's PTX may hold before anything of it is launched."""
 
-import os
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -29,21 +27,6 @@ def probe(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
     ]
     sources = [root / "tests/native/audit_probe.c", *driver, *SUPPORT, *parser]
     return build(tmp_path_factory.mktemp("audit") / "audit_probe", sources)
-
-
-@pytest.fixture(scope="session")
-def nvcc(root: Path) -> str:
-    wheels = sorted(root.glob(".venv/lib/python3*/site-packages/nvidia/cu*/bin/nvcc"))
-    candidates = [
-        os.environ.get("WARPBOOK_NVCC"),
-        shutil.which("nvcc"),
-        "/usr/local/cuda/bin/nvcc",
-        *map(str, wheels),
-    ]
-    for candidate in candidates:
-        if candidate and os.access(candidate, os.X_OK):
-            return candidate
-    pytest.skip("there is no nvcc here")
 
 
 @pytest.fixture

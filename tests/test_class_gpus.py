@@ -1,6 +1,5 @@
 """GPUs of a class: one kernel at a time on each, and none on one that no longer works. The driver is a fake."""
 
-import shutil
 import tempfile
 import threading
 import time
@@ -25,14 +24,8 @@ def own_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
-def fake_driver(tmp_path_factory: pytest.TempPathFactory, built: Path) -> Path:
+def fake_driver(tmp_path_factory: pytest.TempPathFactory, built: Path, cuda_include: Path) -> Path:
     """tests/native/fake_libcuda.c, which knows chapter 7's kernels."""
-    nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
-    folders = [Path(nvcc).resolve().parents[1] / "include"]
-    folders += sorted(built.glob(".venv/lib/python3*/site-packages/nvidia/cu*/include"))
-    headers = next((folder for folder in folders if (folder / "cuda.h").exists()), None)
-    if headers is None:
-        pytest.skip("there is no cuda.h here")
     sources = [built / "tests/native/fake_libcuda.c"]
     return build(
         tmp_path_factory.mktemp("driver") / "libcuda.so.1",
@@ -40,7 +33,7 @@ def fake_driver(tmp_path_factory: pytest.TempPathFactory, built: Path) -> Path:
         "-shared",
         "-fPIC",
         "-isystem",
-        str(headers),
+        str(cuda_include),
         "-DFAKE_CUDA_MEMORY=(1<<24)",
         sanitize=False,
     )

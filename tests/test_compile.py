@@ -62,22 +62,6 @@ def compile_kernel(program: Path, workbook: Path, nvcc: str) -> Compile:
     return run
 
 
-@pytest.fixture(scope="session")
-def nvcc(root: Path) -> str:
-    """The compiler that the workbook itself would find."""
-    wheels = sorted(root.glob(".venv/lib/python3*/site-packages/nvidia/cu*/bin/nvcc"))
-    candidates = [
-        os.environ.get("WARPBOOK_NVCC"),
-        shutil.which("nvcc"),
-        "/usr/local/cuda/bin/nvcc",
-        *map(str, wheels),
-    ]
-    for candidate in candidates:
-        if candidate and os.access(candidate, os.X_OK):
-            return candidate
-    pytest.skip("there is no nvcc here")
-
-
 def source(workbook: Path, text: str | bytes) -> None:
     path = workbook / "chapters/ch01_add/kernel.cu"
     path.write_bytes(text.encode() if isinstance(text, str) else text)

@@ -3,7 +3,6 @@
 import json
 import os
 import shlex
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -13,20 +12,6 @@ from emulator import FINDINGS
 from native_build import COMMON, SUPPORT, build
 
 Probe = Callable[..., list[str]]
-
-
-@pytest.fixture(scope="session")
-def cuda_include(root: Path) -> Path:
-    nvcc = shutil.which("nvcc")
-    candidates = [Path(nvcc).resolve().parents[1] / "include"] if nvcc else []
-    candidates += [
-        Path("/usr/local/cuda/include"),
-        *root.glob(".venv/lib/python3*/site-packages/nvidia/cu*/include"),
-    ]
-    for candidate in candidates:
-        if (candidate / "cuda.h").exists():
-            return candidate
-    pytest.skip("there is no cuda.h here")
 
 
 @pytest.fixture(scope="session")

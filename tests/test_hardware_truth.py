@@ -12,7 +12,6 @@ import csv
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +20,8 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
+
+from grader.toolkit import find_nvcc
 
 FOLDER = Path(__file__).resolve().parent / "hardware_truth"
 sys.path.insert(0, str(FOLDER))
@@ -184,12 +185,12 @@ def test_exceptions_name_what_exists() -> None:
 
 def compiler() -> str | None:
     """nvcc, if the version at hand is the one that made the committed PTX."""
-    command = os.environ.get("WARPBOOK_NVCC") or shutil.which("nvcc")
+    command = find_nvcc(ROOT)
     if not command:
         return None
     version = subprocess.run([command, "--version"], capture_output=True, text=True).stdout
     made_by = re.search(r"release [\d.]+, V[\d.]+", PTX[0].read_text())
-    return command if made_by and made_by[0] in version else None
+    return str(command) if made_by and made_by[0] in version else None
 
 
 @pytest.mark.parametrize("path", PTX, ids=lambda path: path.stem)

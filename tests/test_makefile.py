@@ -141,17 +141,6 @@ def test_the_interpreters_own_packages(checkout: Path) -> None:
 # ---- Without a C++ compiler, and without nvcc ------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def nvcc() -> str:
-    found = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
-    found = found or next(
-        (str(p) for p in ROOT.glob(".venv/lib/python3*/site-packages/nvidia/cu*/bin/nvcc")), None
-    )
-    if not found:
-        pytest.skip("needs nvcc")
-    return found
-
-
 KERNEL = """\
 #include <cuda_fp16.h>
 #include <cuda_bf16.h>

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
 import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from grader.toolkit import header_folder
 
 ROOT = Path(__file__).resolve().parent.parent
 CHAPTER = ROOT / "chapters" / "ch06_occupancy" / "chapter.c"
@@ -111,21 +111,10 @@ class Row:
         return f"{self.gpu}: {threads} threads, {registers} registers, {shared} bytes"
 
 
-def toolkit_include() -> Path | None:
-    """The folder of cuda_occupancy.h: of the toolkit, or of NVIDIA's wheels."""
-    folders = [Path(home) / "include" for home in (os.environ.get("CUDA_HOME"), "/usr/local/cuda") if home]
-    if nvcc := shutil.which("nvcc"):
-        folders.append(Path(nvcc).resolve().parent.parent / "include")
-    if (spec := importlib.util.find_spec("nvidia")) and spec.submodule_search_locations:
-        for place in spec.submodule_search_locations:
-            folders += sorted(Path(place).glob("*/include"))
-    return next((folder for folder in folders if (folder / "cuda_occupancy.h").is_file()), None)
-
-
 @pytest.fixture(scope="module")
-def rows(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
+def rows(tmp_path_factory: pytest.TempPathFactory, nvcc: str) -> list[Row]:
     """The table, each line beside what the calculator says."""
-    include = toolkit_include()
+    include = header_folder(Path(nvcc), "cuda_occupancy.h")
     compiler = next((cc for cc in ("cc", "gcc", "clang") if shutil.which(cc)), None)
     if include is None or compiler is None:
         pytest.skip("needs cuda_occupancy.h (CUDA toolkit or NVIDIA's wheels) and a C compiler")

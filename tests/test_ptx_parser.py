@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -550,18 +549,17 @@ __global__ void groups(float *o) {
 """
 
 
-@pytest.mark.skipif(shutil.which("nvcc") is None, reason="there is no nvcc here")
 @pytest.mark.parametrize(
     "flags", [["-lineinfo", "-arch=compute_90"], ["-arch=compute_75"], ["-G", "-rdc=true"]], ids=str
 )
 @pytest.mark.parametrize("source", ["kernels.cu", "libraries.cu"])
-def test_what_nvcc_writes(dump: Path, tmp_path: Path, source: str, flags: list[str]) -> None:
+def test_what_nvcc_writes(dump: Path, nvcc: str, tmp_path: Path, source: str, flags: list[str]) -> None:
     path = DATA / source
     if not path.exists():
         path = tmp_path / source
         path.write_text(LIBRARIES)
     ptx = tmp_path / "out.ptx"
-    subprocess.run(["nvcc", "-ptx", *flags, str(path), "-o", str(ptx)], check=True, capture_output=True)
+    subprocess.run([nvcc, "-ptx", *flags, str(path), "-o", str(ptx)], check=True, capture_output=True)
     module = parse(dump, ptx)
     assert sum("entry" in function for function in module["functions"]) >= 2
     for function in module["functions"]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -24,17 +23,6 @@ each_solution = pytest.mark.parametrize("solution", SOLUTIONS, ids=NAMES)
 
 def made(solution: Path) -> skeletons.Skeleton:
     return skeletons.make_skeleton(solution.read_text(encoding="utf-8"), solution.parent.name)
-
-
-def nvcc() -> str:
-    """The path of nvcc; the test is skipped where there is none."""
-    found = (
-        os.environ.get("WARPBOOK_NVCC") or shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
-    )
-    wheels = sorted(ROOT.glob(".venv/lib/python3*/site-packages/nvidia/cu*/bin/nvcc"))
-    if not found and not wheels:
-        pytest.skip("needs nvcc")
-    return found or str(wheels[0])
 
 
 def test_every_chapter_has_a_solution_and_the_other_way_round() -> None:
@@ -122,11 +110,11 @@ def test_the_lesson_is_a_lesson(solution: Path) -> None:
 
 @pytest.mark.parametrize("which", ["skeleton", "solution"])
 @each_solution
-def test_compiles_without_a_warning(solution: Path, which: str, tmp_path: Path) -> None:
+def test_compiles_without_a_warning(solution: Path, which: str, nvcc: str, tmp_path: Path) -> None:
     source = skeletons.skeleton_path(solution) if which == "skeleton" else solution
     include = ROOT / "common" / "include"
     done = subprocess.run(
-        [nvcc(), "-ptx", "-std=c++17", "-arch=compute_80", "-Werror", "all-warnings", f"-I{include}",
+        [nvcc, "-ptx", "-std=c++17", "-arch=compute_80", "-Werror", "all-warnings", f"-I{include}",
          "-o", str(tmp_path / "kernel.ptx"), str(source)],
         capture_output=True,
         text=True,
