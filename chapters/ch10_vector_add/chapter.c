@@ -73,11 +73,12 @@ const Chapter chapter = {
             {
                 .words = "waves of blocks",
                 .measure = "waves",
-                .bound = AT_MOST,
+                .bound = EXACTLY,
                 .limit = 1,
                 .points = 1,
                 .task = "grid-stride",
-                .why = "Every further wave starts blocks anew and ends with SMs that have nothing to do.",
+                .why = "Below one wave SMs have places to spare; every further one starts blocks anew and ends "
+                       "with SMs that have nothing to do.",
             },
             {
                 .words = "times the sectors that must move",
