@@ -342,6 +342,17 @@ def test_what_the_machine_refuses_is_nobodys_zero(tmp_path: Path, monkeypatch: p
     assert found.trouble is not None and found.trouble.verdict == "INFRA"
 
 
+def test_all_archives_of_a_submission_share_one_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archives = [tmp_path / f"ch0{number}.zip" for number in (1, 2)]
+    for archive in archives:
+        zip_of(archive, {f"{archive.stem}.cu": b"//"})
+    assert len(gathered(archives, tmp_path / "work").kernels) == 2
+    monkeypatch.setattr("grader.classroom.gathering.LIMITS", replace(LIMITS, seconds=0))
+    found = gathered(archives, tmp_path / "work")  # the first has its one second, the least there is
+    assert found.trouble is not None and found.trouble.verdict == "REJECT"
+    assert "the archives take more than 0 s of computing" in found.trouble.message
+
+
 def test_a_stopped_run_refuses_nobody(tmp_path: Path) -> None:
     zip_of(tmp_path / "s.zip", {"ch01.cu": b"//"})
     (tmp_path / "work").mkdir()

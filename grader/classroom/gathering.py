@@ -86,6 +86,7 @@ class _Opening:
         self.folder = folder
         self.processes = processes
         self.archives = 0
+        self.seconds = 0.0  # of computing, for the archives so far
 
     def all(self, pieces: Sequence[Piece]) -> Iterator[Taken]:
         kernels = size = 0
@@ -115,7 +116,12 @@ class _Opening:
         self.archives += 1
         if self.archives > LIMITS.archives:
             raise Refused(f"{short(archive.name)}: there are more than {LIMITS.archives} archives")
-        return unpack_apart(archive, Path(tempfile.mkdtemp(dir=self.folder)), self.processes)
+        if self.seconds > LIMITS.seconds:
+            raise Refused(f"the archives take more than {LIMITS.seconds} s of computing to unpack")
+        folder = Path(tempfile.mkdtemp(dir=self.folder))
+        taken, seconds = unpack_apart(archive, folder, self.processes, LIMITS.seconds - self.seconds)
+        self.seconds += seconds
+        return taken
 
     def walk(self, top: Path) -> Iterator[Taken]:
         """Every kernel in a folder and in the archives that lie in it. Links are never followed."""

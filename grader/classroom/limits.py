@@ -22,6 +22,7 @@ class Limits:
     file_bytes: int = _MEGABYTE  # one kernel; what is longer is left out, the rest is taken
     kernels: int = 200  # in one archive, and in a whole submission, as are total_bytes of them
     archives: int = 20  # in a submission
+    seconds: int = 20  # of computing, to unpack all archives of a submission
 
 
 LIMITS = Limits()

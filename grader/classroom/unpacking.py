@@ -10,10 +10,12 @@ exhausts that process.
 
 import ctypes
 import json
+import math
 import re
 import resource
 import signal
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -151,7 +153,6 @@ def _write(member: Member, name: str, path: Path, limits: Limits) -> Taken:
 # ---- In a process of its own -----------------------------------------------------------------------------------
 
 _MEMORY = 512 << 20
-_SECONDS = 20
 _REFUSED = 1
 _TOO_MUCH = 2
 _MACHINE = 3
@@ -159,22 +160,31 @@ _MANIFEST = "manifest.json"
 _SET_PDEATHSIG = 1  # of prctl
 
 
-def unpack_apart(archive: Path, folder: Path, processes: Processes) -> list[Taken]:
-    """`unpack`, in a process whose memory and time are limited. Raises Refused or MachineError."""
+def unpack_apart(
+    archive: Path, folder: Path, processes: Processes, seconds: float = LIMITS.seconds
+) -> tuple[list[Taken], float]:
+    """`unpack`, in a process of limited memory and `seconds`; and the processor's seconds that it took.
+
+    Raises Refused or MachineError.
+    """
+    allowed = max(1, math.ceil(seconds))
     finished = processes.run(
-        [sys.executable, "-B", "-s", "-m", __name__, archive.absolute(), folder.absolute()],
+        [sys.executable, "-B", "-s", "-m", __name__, archive.absolute(), folder.absolute(), str(allowed)],
         folder=Path(__file__).resolve().parents[2],
-        limit=6 * _SECONDS,
+        limit=6 * LIMITS.seconds,
         environment=clean_environment(),
     )
     if processes.is_stopped:
         raise KeyboardInterrupt
-    words = f"{_MEMORY >> 20} MiB of memory and {_SECONDS} s of computing"
+    words = f"{_MEMORY >> 20} MiB of memory and {LIMITS.seconds} s of computing for all archives"
     manifest = folder / _MANIFEST
     match finished.status:
         case 0:
-            entries = json.loads(manifest.read_text("utf-8"))
-            return [Taken(name, folder / path if path else None, refused) for name, path, refused in entries]
+            told = json.loads(manifest.read_text("utf-8"))
+            taken = [
+                Taken(name, folder / path if path else None, refused) for name, path, refused in told["taken"]
+            ]
+            return taken, told["seconds"]
         case status if status == _REFUSED and manifest.exists():
             raise Refused(json.loads(manifest.read_text("utf-8"))["refused"])
         case status if status in (_TOO_MUCH, -signal.SIGXCPU):
@@ -188,11 +198,12 @@ def main() -> int:
     """What runs there: unpacks into the folder, and leaves beside it what was taken, or the refusal."""
     ctypes.CDLL(None).prctl(_SET_PDEATHSIG, signal.SIGKILL)  # nobody waits for it once the grader is gone
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-    resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS + 5))
-    archive, folder = Path(sys.argv[1]), Path(sys.argv[2])
+    archive, folder, seconds = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
     try:
         taken = unpack(archive, folder)
-        document: object = [(one.name, one.path.name if one.path else "", one.refused) for one in taken]
+        entries = [(one.name, one.path.name if one.path else "", one.refused) for one in taken]
+        document: object = {"taken": entries, "seconds": time.process_time()}
         status = 0
     except Refused as refused:
         document, status = {"refused": str(refused)}, _REFUSED
