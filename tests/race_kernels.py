@@ -12,7 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from cuda_images import TESTS, compile_ptx, find_nvcc, is_from
+from cuda_images import ROOT, TESTS, compile_ptx, is_from
+
+from grader.toolkit import find_nvcc
 
 SOURCES = TESTS / "kernels" / "race"
 COMPILED = TESTS / "data" / "ptx" / "race"
@@ -42,7 +44,7 @@ class RaceKernel:
         """Its PTX: the committed, which is of this very source, or else compiled now."""
         path = COMPILED / f"{self.name}.ptx"
         if not path.exists() or not is_from(path, self.source):
-            nvcc = find_nvcc()
+            nvcc = find_nvcc(ROOT)
             assert nvcc, f"{path.name} is older than its source: run python tests/race_kernels.py"
             path.parent.mkdir(parents=True, exist_ok=True)
             compile_ptx(self.source, path, nvcc)

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cuda_images import find_nvcc
+from conftest import ROOT
 from fake_workbook import FakeWorkbook
 
 from grader.by_hand import take_up
 from grader.history import History, Run
+from grader.toolkit import find_nvcc
 from grader.workbook import Workbook
 
 # ---- What ./chNN leaves ----------------------------------------------------------------------------------
@@ -35,10 +36,10 @@ def ch01(tmp_path: Path, built: Path) -> Path:
 
 
 def run(program: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    nvcc = find_nvcc()
+    nvcc = find_nvcc(ROOT)
     assert nvcc, "no nvcc: make setup"
     command = [program, "--device", "emulator", *arguments]
-    environment = os.environ | {"WARPBOOK_NVCC": nvcc} | variables
+    environment = os.environ | {"WARPBOOK_NVCC": str(nvcc)} | variables
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cuda_images import compile_ptx, find_nvcc
+from cuda_images import compile_ptx
 from emulator import Emulator, Value
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -80,17 +80,14 @@ def rows() -> list[Row]:
 
 @pytest.fixture(scope="module")
 def counted(
-    emulator_built: Path, tmp_path_factory: pytest.TempPathFactory
+    emulator_built: Path, nvcc: str, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[tuple[str, int], tuple[int, int]]:
     """FLOPs and bytes of a turn, by loop and number of terms."""
-    nvcc = find_nvcc()
-    if nvcc is None:
-        pytest.skip("needs nvcc")
     folder = tmp_path_factory.mktemp("loops")
     loops = KERNEL[KERNEL.index("__device__ void copy(") : KERNEL.index("// What one turn costs.")]
     source = folder / "loops.cu"
     source.write_text(loops + WRAPPERS)
-    compile_ptx(source, folder / "loops.ptx", nvcc)
+    compile_ptx(source, folder / "loops.ptx", Path(nvcc))
     costs = {}
     with Emulator() as e:
         e.load(folder / "loops.ptx")

@@ -7,25 +7,26 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
-from cuda_images import find_nvcc
+
+from grader.toolkit import find_nvcc
 
 PROGRAM = ROOT / "docs" / "examples" / "sum_program.cu"
 SOLUTION = ROOT / "solutions" / "ch08_atomics_two_pass" / "kernel.cu"
 
 
-def can_link(nvcc: str) -> bool:
+def can_link(nvcc: Path) -> bool:
     """NVIDIA's wheels bring no libcudart for linking: there the program is compiled only."""
-    home = Path(nvcc).resolve().parents[1]
+    home = nvcc.resolve().parents[1]
     return any(any(home.glob(f"**/{name}")) for name in ("libcudart_static.a",)) and bool(shutil.which("g++"))
 
 
 def build(output: Path, kernels: Path | None) -> bool:
     """Builds the program, or its object file where nothing can be linked; whether it can be run."""
-    nvcc = find_nvcc()
+    nvcc = find_nvcc(ROOT)
     if nvcc is None:
         pytest.skip("needs nvcc")
     links = can_link(nvcc)
-    command = [nvcc, "-std=c++17", "-Werror", "all-warnings", f"-I{ROOT / 'common' / 'include'}"]
+    command = [str(nvcc), "-std=c++17", "-Werror", "all-warnings", f"-I{ROOT / 'common' / 'include'}"]
     command += ["-gencode", "arch=compute_80,code=compute_80", "-Xcompiler", "-Wall,-Wextra"]
     command += [f'-DKERNELS="{kernels}"'] if kernels else []
     command += [str(PROGRAM), "-o", str(output)] + ([] if links else ["-c"])

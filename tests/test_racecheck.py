@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import argparse
 import random
-import shlex
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from cuda_images import find_nvcc
 from emulator import INIT, RACE, SYNC, Argument, Buffer, Emulator, Result, Value
 from race_kernels import COMPILED, SOURCES, RaceKernel, race_kernels, read_kernel
 
@@ -119,12 +117,11 @@ def test_committed_ptx_is_of_these_sources() -> None:
     )
 
 
-@pytest.mark.skipif(not find_nvcc(), reason="no nvcc")
-def test_committed_ptx_is_what_nvcc_makes(tmp_path: Path) -> None:
+def test_committed_ptx_is_what_nvcc_makes(nvcc: str, tmp_path: Path) -> None:
     from cuda_images import compile_ptx
 
     for name in ("tree", "lock_fence"):
-        compile_ptx(SOURCES / f"{name}.cu", tmp_path / "out.ptx", shlex.split(find_nvcc() or "")[0])
+        compile_ptx(SOURCES / f"{name}.cu", tmp_path / "out.ptx", Path(nvcc))
         # Comments aside, and the debug strings: names of inlined functions hold a hash of the folder.
         made, there = (
             [line for line in path.read_text().split("\n") if not line.startswith(("//", ".b8"))]
