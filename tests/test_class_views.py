@@ -98,6 +98,8 @@ def test_a_student_reads_what_happened_and_what_to_do(tmp_path: Path) -> None:
     assert "kernel.cu:6" in grace
     assert "3 line 3 of grace" in grace and "9 line 9 of grace" in grace  # around line 6
     assert "line 10 of grace" not in grace
+    around = "".join(f"{number:4}  line {number} of grace\n" for number in range(3, 10))
+    assert around in found["grace"].text  # each on a line of its own
     assert "evariste.zip: the member ../../etc/passwd leads out of the archive" in found["evariste"].words()
     assert "the points are not known yet" in found["fibonacci"].words()
     assert "Nothing was handed in" in found["charles"].words()
@@ -130,6 +132,7 @@ def test_the_teacher_sees_the_class(tmp_path: Path) -> None:
     bars = [attributes["aria-label"] for tag, attributes in page.elements if tag == "svg"]
     assert bars[:10] == ["1", "0", "0", "0", "0", "0", "1", "1", "0", "2"]  # each bar says its number
     assert sum(tag == "mark" for tag, _ in page.elements) == 4  # two lines on either side
+    assert page.text.count("float sum = 0;\nfor (;;) {}\n") == 2
 
 
 def test_pages_are_whole_and_ask_nothing_of_anybody(tmp_path: Path) -> None:
