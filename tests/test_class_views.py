@@ -105,6 +105,24 @@ def test_a_student_reads_what_happened_and_what_to_do(tmp_path: Path) -> None:
     assert "Nothing was handed in" in found["charles"].words()
 
 
+def test_goals_of_several_tasks_say_whose_they_are() -> None:
+    goal = {
+        "words": "bank conflicts",
+        "bound": "exactly",
+        "limit": 0,
+        "value": 0,
+        "state": "met",
+        "earned": 1,
+        "points": 1,
+    }
+    one, other = goal | {"task": "floats"}, goal | {"task": "doubles"}
+    assert [line.words for line in remarks._goals([one, other])] == [
+        "floats: bank conflicts",
+        "doubles: bank conflicts",
+    ]
+    assert [line.words for line in remarks._goals([one, one])] == ["bank conflicts", "bank conflicts"]
+
+
 def test_a_student_reads_nothing_of_others(tmp_path: Path) -> None:
     document = load()
     found = written(document, tmp_path)

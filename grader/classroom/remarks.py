@@ -1,6 +1,7 @@
 """What is said of one chapter of one student, in words: the pages and every export show the same."""
 
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -186,7 +187,7 @@ def _remark(one: dict[str, Any], title: str, workbook: Workbook | None) -> Remar
         command=_command(name, failed, result),
         hint="" if is_fine else _hint(name, diagnosis),
         lesson="" if is_fine or not workbook else lesson_of(workbook, diagnosis.get("lesson")),
-        goals=tuple(_goal(goal) for goal in result.get("goals") or ()),
+        goals=_goals(result.get("goals") or ()),
         bandwidth=_bandwidth(result.get("bandwidth") or {}),
         receipt=_receipt(one.get("receipt")),
     )
@@ -264,10 +265,15 @@ def _hint(chapter: str, diagnosis: dict[str, Any]) -> str:
     return f"make hint-{chapter}{step}"
 
 
-def _goal(goal: dict[str, Any]) -> GoalLine:
+def _goals(goals: Sequence[dict[str, Any]]) -> tuple[GoalLine, ...]:
+    several = len({goal["task"] for goal in goals}) > 1
+    return tuple(_goal(goal, f"{goal['task']}: " if several else "") for goal in goals)
+
+
+def _goal(goal: dict[str, Any], task: str) -> GoalLine:
     bound = "" if goal["bound"] == "exactly" else f"{goal['bound']} "
     return GoalLine(
-        words=goal["words"],
+        words=task + goal["words"],
         goal=f"{bound}{_figure(goal['limit'])}",
         value="" if goal["value"] is None else _figure(goal["value"]),
         state=goal["state"],
