@@ -77,8 +77,9 @@ const Chapter chapter = {
                 .limit = 1,
                 .points = 1,
                 .task = "grid-stride",
-                .why = "Below one wave SMs have places to spare; every further one starts blocks anew and ends "
-                       "with SMs that have nothing to do.",
+                .why =
+                    "Below one wave SMs have places to spare; every further one starts blocks anew and ends "
+                    "with SMs that have nothing to do.",
             },
             {
                 .words = "times the sectors that must move",
