@@ -152,9 +152,9 @@ def test_jobs_outlive_a_killed_node_daemon(cluster: Cluster, folder: Path) -> No
 
 
 def test_a_node_that_dies_and_comes_back(cluster: Cluster, folder: Path) -> None:
-    tasks = make_tasks(folder, "sleep 0.5", "sleep 2")
+    tasks = make_tasks(folder, "sleep 0.5", "stay 60")
     grading = Grading(folder, tasks)
-    grading.wait_until(lambda: len(grading.done) == 1)
+    grading.wait_until(lambda: len(grading.done) == 1 and tasks[1].source.with_name("begun").exists())
     cluster.kill_node()
     cluster.give_up_node()
     cluster.start_node()
@@ -166,9 +166,9 @@ def test_a_node_that_dies_and_comes_back(cluster: Cluster, folder: Path) -> None
 
 
 def test_a_requeued_job_goes_on_where_it_was(cluster: Cluster, folder: Path) -> None:
-    tasks = make_tasks(folder, *["sleep 1.5"] * 2)
+    tasks = make_tasks(folder, "sleep 0.5", "stay 60")
     grading = Grading(folder, tasks)
-    grading.wait_until(lambda: len(grading.done) == 1)
+    grading.wait_until(lambda: len(grading.done) == 1 and tasks[1].source.with_name("begun").exists())
     (job, _, _) = cluster.queue()[0]
     cluster.command("scontrol", "requeue", job)
     done = grading.result()
@@ -177,9 +177,9 @@ def test_a_requeued_job_goes_on_where_it_was(cluster: Cluster, folder: Path) -> 
 
 
 def test_a_job_cancelled_from_outside_is_submitted_again(cluster: Cluster, folder: Path) -> None:
-    tasks = make_tasks(folder, *["sleep 1"] * 2)
+    tasks = make_tasks(folder, "stay 60", "sleep 0.05")
     grading = Grading(folder, tasks)
-    grading.wait_until(lambda: is_running(cluster))
+    grading.wait_until(tasks[0].source.with_name("begun").exists)
     (job, _, _) = cluster.queue()[0]
     cluster.command("scancel", job)
     done = grading.result()
@@ -191,9 +191,9 @@ def test_a_job_cancelled_from_outside_is_submitted_again(cluster: Cluster, folde
 
 
 def test_a_job_that_slurm_gave_up_on_is_submitted_again(cluster: Cluster, folder: Path) -> None:
-    tasks = make_tasks(folder, *["sleep 0.7"] * 2)
+    tasks = make_tasks(folder, "stay 60", "sleep 0.05")
     grading = Grading(folder, tasks)
-    grading.wait_until(lambda: is_running(cluster))
+    grading.wait_until(tasks[0].source.with_name("begun").exists)
     (job, _, _) = cluster.queue()[0]
     cluster.command("scontrol", "requeuehold", "State=SpecialExit", job)
     check_all_judged_once(grading.result(), tasks)
