@@ -110,17 +110,18 @@ def find_workbook() -> Workbook:
 
 def write_whole(path: Path, content: str | bytes) -> None:
     """Writes `path` so that no reader ever sees half of it: a new file, renamed into place. Devices stay."""
+    data = content.encode() if isinstance(content, str) else content
     if path.exists() and not path.is_file() and not path.is_dir():
         # A rename would replace /dev/stdout; a pipe that nobody reads is an error and no wait.
         with open(os.open(path, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK), "wb") as file:
             os.set_blocking(file.fileno(), True)
-            file.write(content.encode() if isinstance(content, str) else content)
+            file.write(data)
         return
     fresh = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(fresh, "xb") as file:  # which others may read as the umask has it
-            file.write(content.encode() if isinstance(content, str) else content)
+            file.write(data)
         fresh.replace(path)
     except BaseException as error:
         with contextlib.suppress(OSError):

@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from grader.toolkit import find_nvcc
-
 PROGRAM = ROOT / "docs" / "examples" / "sum_program.cu"
 SOLUTION = ROOT / "solutions" / "ch08_atomics_two_pass" / "kernel.cu"
 
@@ -20,13 +18,10 @@ def can_link(nvcc: Path) -> bool:
     return any(any(home.glob(f"**/{name}")) for name in ("libcudart_static.a",)) and bool(shutil.which("g++"))
 
 
-def build(output: Path, kernels: Path | None) -> bool:
+def build(nvcc: str, output: Path, kernels: Path | None) -> bool:
     """Builds the program, or its object file where nothing can be linked; whether it can be run."""
-    nvcc = find_nvcc(ROOT)
-    if nvcc is None:
-        pytest.skip("needs nvcc")
-    links = can_link(nvcc)
-    command = [str(nvcc), "-std=c++17", "-Werror", "all-warnings", f"-I{ROOT / 'common' / 'include'}"]
+    links = can_link(Path(nvcc))
+    command = [nvcc, "-std=c++17", "-Werror", "all-warnings", f"-I{ROOT / 'common' / 'include'}"]
     command += ["-gencode", "arch=compute_80,code=compute_80", "-Xcompiler", "-Wall,-Wextra"]
     command += [f'-DKERNELS="{kernels}"'] if kernels else []
     command += [str(PROGRAM), "-o", str(output)] + ([] if links else ["-c"])
@@ -37,15 +32,15 @@ def build(output: Path, kernels: Path | None) -> bool:
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def program(nvcc: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("own") / "own_program"
-    if not build(path, SOLUTION):
+    if not build(nvcc, path, SOLUTION):
         pytest.skip("no libcudart to link with: the program was compiled only")
     return path
 
 
-def test_it_builds_around_the_learners_file(tmp_path: Path) -> None:
-    build(tmp_path / "own_program", None)
+def test_it_builds_around_the_learners_file(nvcc: str, tmp_path: Path) -> None:
+    build(nvcc, tmp_path / "own_program", None)
 
 
 @pytest.mark.parametrize("wrong", [["x"], ["-1"], ["1", "2"], ["99999999999"], ["3e"]])

@@ -66,6 +66,7 @@ int kernel_line_in_ptx(const char *ptx, const char *kernel, const char *shown) {
     if (!at || (end && at > end)) return 0;
     return atoi(at + strlen(location));
 }
+
 // The line of the learner's file that the PTX line `number` belongs to: that of the last .loc before it.
 static int source_line_of(const char *ptx, const char *shown, int number) {
     const int file = file_number(ptx, shown);

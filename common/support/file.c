@@ -53,6 +53,14 @@ static bool write_all(int descriptor, const char *from, size_t count) {
     return true;
 }
 
+// Closes what was written, well or not, and says whether all was well; errno tells what was not.
+static bool close_written(int descriptor, bool good) {
+    int number = errno;
+    if (close(descriptor) != 0 && good) return false;
+    errno = number;
+    return good;
+}
+
 // Writes into a device or pipe, such as /dev/stdout, which a new file of that name would otherwise replace:
 // for root, /dev/null too. Nobody reading a pipe is an error and no wait.
 static bool write_special(const char *path, const void *bytes, size_t count, FileError *error) {
@@ -65,12 +73,7 @@ static bool write_special(const char *path, const void *bytes, size_t count, Fil
     int flags = fcntl(descriptor, F_GETFL);
     bool good = flags >= 0 && fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK) == 0 &&
                 write_all(descriptor, bytes, count);
-    int number = errno;
-    if (close(descriptor) != 0 && good) {
-        good = false;
-        number = errno;
-    }
-    return good || fail_errno(error, "write", path, number);
+    return close_written(descriptor, good) || fail_errno(error, "write", path, errno);
 }
 
 bool write_file_atomically(const char *path, const void *bytes, size_t count, FileError *error) {
@@ -100,16 +103,9 @@ bool write_file_atomically(const char *path, const void *bytes, size_t count, Fi
     // The content must have reached the disk before the name does, or a crash leaves an empty file.
     bool good = fchmod(descriptor, 0666 & ~mask) == 0 && write_all(descriptor, bytes, count) &&
                 fsync(descriptor) == 0;
-    int number = errno;
-    if (close(descriptor) != 0 && good) {
-        good = false;
-        number = errno;
-    }
-    if (good && rename(new_path, path) != 0) {
-        good = false;
-        number = errno;
-    }
+    good = close_written(descriptor, good) && rename(new_path, path) == 0;
     if (!good) {
+        int number = errno;
         unlink(new_path);
         fail_errno(error, "write", path, number);
     }

@@ -161,7 +161,7 @@ _SET_PDEATHSIG = 1  # of prctl
 
 
 def unpack_apart(
-    archive: Path, folder: Path, processes: Processes, seconds: float = LIMITS.seconds
+    archive: Path, folder: Path, processes: Processes, seconds: float
 ) -> tuple[list[Taken], float]:
     """`unpack`, in a process of limited memory and `seconds`; and the processor's seconds that it took.
 
