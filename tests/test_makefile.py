@@ -111,7 +111,8 @@ def test_everything_built_is_ignored_by_git_or_under_build(checkout: Path) -> No
 
     before = files()
     run_make("drivers", folder=checkout)
-    new = {name for name in files() - before if not name.startswith("build/")}
+    # .venv, which git ignores, is filled where the compiler has to be fetched first.
+    new = {name for name in files() - before if not name.startswith(("build/", ".venv/"))}
     assert new == {"ch01", "ch02"}
 
 

@@ -12,23 +12,24 @@ PROGRAM = ROOT / "docs" / "examples" / "sum_program.cu"
 SOLUTION = ROOT / "solutions" / "ch08_atomics_two_pass" / "kernel.cu"
 
 
-def can_link(nvcc: Path) -> bool:
-    """NVIDIA's wheels bring no libcudart for linking: there the program is compiled only."""
+def library_folder(nvcc: Path) -> Path | None:
+    """Where libcudart lies: nvcc does not look where NVIDIA's wheels have it. None: nothing can be linked."""
     home = nvcc.resolve().parents[1]
-    return any(any(home.glob(f"**/{name}")) for name in ("libcudart_static.a",)) and bool(shutil.which("g++"))
+    found = next(home.glob("**/libcudart_static.a"), None)
+    return found.parent if found and shutil.which("g++") else None
 
 
 def build(nvcc: str, output: Path, kernels: Path | None) -> bool:
     """Builds the program, or its object file where nothing can be linked; whether it can be run."""
-    links = can_link(Path(nvcc))
+    libraries = library_folder(Path(nvcc))
     command = [nvcc, "-std=c++17", "-Werror", "all-warnings", f"-I{ROOT / 'common' / 'include'}"]
     command += ["-gencode", "arch=compute_80,code=compute_80", "-Xcompiler", "-Wall,-Wextra"]
     command += [f'-DKERNELS="{kernels}"'] if kernels else []
-    command += [str(PROGRAM), "-o", str(output)] + ([] if links else ["-c"])
+    command += [str(PROGRAM), "-o", str(output)] + (["-L", str(libraries)] if libraries else ["-c"])
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert not done.stderr.strip(), done.stderr
-    return links
+    return libraries is not None
 
 
 @pytest.fixture(scope="module")
