@@ -57,10 +57,11 @@ ifneq ($(words $(CHAPTERS)),$(words $(CHAPTER_FOLDERS)))
 $(error two folders under chapters/ have the same number: $(CHAPTER_FOLDERS))
 endif
 
-EMULATOR_SOURCES := $(filter-out %/emulate.c,$(sort $(wildcard common/emulator/*.c)))
-SUPPORT_SOURCES := $(sort $(wildcard common/support/*.c))
-DRIVER_SOURCES := $(filter-out %_main.c,$(sort $(wildcard common/gpu/*.c common/driver/*.c)))
-TOOL_SOURCES := $(wildcard common/emulator/emulate.c common/*/*_main.c)
+sources_below = $(sort $(wildcard $(foreach depth,*.c */*.c */*/*.c,$(addsuffix /$(depth),$(1)))))
+EMULATOR_SOURCES := $(filter-out %/emulate.c,$(call sources_below,common/emulator))
+SUPPORT_SOURCES := $(call sources_below,common/support)
+DRIVER_SOURCES := $(filter-out %_main.c,$(call sources_below,common/gpu common/driver))
+TOOL_SOURCES := $(wildcard common/emulator/emulate.c) $(filter %_main.c,$(call sources_below,common/driver))
 CHAPTER_SOURCES := $(addsuffix /chapter.c,$(CHAPTER_FOLDERS))
 C_SOURCES := $(SUPPORT_SOURCES) $(EMULATOR_SOURCES) $(DRIVER_SOURCES) $(TOOL_SOURCES) $(CHAPTER_SOURCES)
 objects_of = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
@@ -99,7 +100,7 @@ no-python:
 , := ,
 WARNINGS := -Wall -Wextra $(if $(WERROR),-Werror -Wconversion)
 OPTIMISE := $(if $(SANITIZE),-O1 -fno-omit-frame-pointer -fsanitize=address$(,)undefined -fno-sanitize-recover=undefined,$(if $(WERROR),-O2,-O3 $(CC_NATIVE)))
-CFLAGS_ALL = -std=gnu17 -g -Icommon -Icommon/driver $(OPTIMISE) $(CC_FPCONTRACT) $(WARNINGS) -fPIC $(CC_INTERPOSITION) $(CFLAGS)
+CFLAGS_ALL = -std=gnu17 -g -Icommon $(OPTIMISE) $(CC_FPCONTRACT) $(WARNINGS) -fPIC $(CC_INTERPOSITION) $(CFLAGS)
 LDFLAGS_ALL = $(if $(SANITIZE),-fsanitize=address$(,)undefined) $(CC_OPENMP) $(LDFLAGS)
 LIBRARIES := -ldl -lm -lpthread
 # Flags of one kind of file: the emulator never looks at errno or floating-point exceptions, but files that
@@ -144,7 +145,7 @@ $(DRIVER_LIBRARY): $(call objects_of,$(DRIVER_SOURCES))
 $(SUPPORT_LIBRARY): $(call objects_of,$(SUPPORT_SOURCES))
 $(EMULATOR_LIBRARY) $(DRIVER_LIBRARY) $(SUPPORT_LIBRARY): $(OUT)/sources
 	$(call quiet,AR,$@)
-	$(Q)mkdir -p $(@D) && rm -f $@ && ar rcs $@ $(filter %.o,$^)
+	$(Q)mkdir -p $(@D) && rm -f $@ && ar qcs $@ $(filter %.o,$^)
 
 $(EMULATOR_SHARED): $(call objects_of,$(EMULATOR_SOURCES) $(SUPPORT_SOURCES))
 	$(call quiet,LINK,$@)

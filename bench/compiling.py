@@ -51,7 +51,7 @@ def compile_one(source: Path) -> Path:
     needs = [source, *source.parent.glob("*.cuh"), *(ROOT / "common" / "include").glob("*.cuh")]
     if not output.exists() or output.stat().st_mtime < max(path.stat().st_mtime for path in needs):
         FOLDER.mkdir(parents=True, exist_ok=True)
-        # Those flags of common/driver/compile.c that change the code.
+        # Those flags of common/driver/build/compile.c that change the code.
         flags = ["-std=c++17", "-ptx", "-arch=compute_80", "-lineinfo", "-Icommon/include"]
         scratch = output.with_suffix(f".{os.getpid()}.tmp")
         _run([tool("nvcc"), *flags, "-o", str(scratch), str(source.relative_to(ROOT))])

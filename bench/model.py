@@ -1,6 +1,6 @@
 """The time model beside the record of a GPU: how far it is off, and the constants that bring it closest.
 
-The model is the C library's (common/emulator/model.h); here it is only called. Nothing needs a GPU.
+The model is the C library's (common/emulator/model/model.h); here it is only called. Nothing needs a GPU.
 """
 
 from __future__ import annotations

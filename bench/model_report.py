@@ -37,7 +37,7 @@ from bench.table import ROOT, TableError, read_table
 from grader.markers import fill
 
 DOCUMENT = ROOT / "docs" / "time-model.md"
-CONSTANTS = ROOT / "common" / "emulator" / "model_device.c"
+CONSTANTS = ROOT / "common" / "emulator" / "model" / "device.c"
 
 COUNTED_SIZE = 2**26  # where what ncu saw is compared: launches of 2^22 are over too soon to keep a unit busy
 BUSY = 200 / 3  # percent, as in model_time.c

@@ -18,7 +18,7 @@ time-grade: $(NEEDS_GRADER) $(TOOLCHAIN) drivers ## what grading all chapters co
 SECONDS ?= 60
 FUZZ := $(B)/fuzz
 FUZZERS := $(FUZZ)/fuzz_parser $(FUZZ)/fuzz_emulator
-FUZZ_CC := clang -g -O1 -std=gnu17 -march=native -ffp-contract=off -fno-omit-frame-pointer \
+FUZZ_CC := clang -g -O1 -std=gnu17 -Icommon -march=native -ffp-contract=off -fno-omit-frame-pointer \
     -fsanitize=address,undefined -fno-sanitize-recover=undefined
 FUZZ_OBJECTS := $(patsubst %.c,$(FUZZ)/obj/%.o,$(EMULATOR_SOURCES) $(SUPPORT_SOURCES))
 

@@ -12,7 +12,7 @@ record-gpu: $(NEEDS_GRADER) $(TOOLCHAIN) ## on a machine with a GPU: times and c
 model-report model-fit: $(NEEDS_GRADER) $(DEVELOPMENT) $(TOOLCHAIN) $(EMULATOR_SHARED)
 model-report: ## how far the time model is off, from the committed record, into docs/time-model.md; needs no GPU
 	@$(PY) -m bench.model_report
-model-fit: ## fit the constants of common/emulator/model_device.c to the committed record; then model-report
+model-fit: ## fit the constants of common/emulator/model/device.c to the committed record; then model-report
 	@$(PY) -m bench.model_report --fit
 
 # ---- The references beside their peers --------------------------------------------------------------------------

@@ -37,7 +37,7 @@ CHECKS := check-format check-gcc check-clang check-tidy check-python check-types
 check: $(NEEDS_GRADER) $(DEVELOPMENT) $(TOOLCHAIN) ## formatting, lint, types, warnings of gcc and clang, skeletons in step
 	@$(MAKE) -k $(CHECKS)
 need = command -v $(1) >/dev/null || { echo "warpbook: $(1) is missing; on Debian or Ubuntu: apt-get install $(2)" >&2; exit 3; }
-C_FILES := $(sort $(wildcard common/*/*.[ch] chapters/*/chapter.c tests/native/*.[ch]))
+C_FILES := $(sort $(wildcard $(foreach depth,* */* */*/*,common/$(depth).[ch]) chapters/*/chapter.c tests/native/*.[ch]))
 check-format:
 	$(call quiet,FORMAT,$(words $(C_FILES)) C files)
 	$(Q)$(call need,clang-format,clang-format); clang-format --dry-run -Werror $(C_FILES)
@@ -59,10 +59,10 @@ objects: $(call objects_of,$(C_SOURCES))
 tidy: $(patsubst %.c,$(OUT)/tidy/%.ok,$(C_SOURCES))
 # The arithmetic handlers are straight lines made by macros in their hundreds: the path-sensitive analyzer finds
 # no paths in them and takes minutes over it.
-tidy_for = $(if $(filter common/emulator/alu_%,$(1)),--checks='-clang-analyzer-*')
+tidy_for = $(if $(filter common/emulator/alu/%,$(1)),--checks='-clang-analyzer-*')
 # An object is made anew when a header changes, so its time stands for all that its file includes.
 $(OUT)/tidy/%.ok: %.c .clang-tidy $(OUT)/obj/%.o
 	$(call quiet,TIDY,$<)
-	$(Q)mkdir -p $(@D) && clang-tidy --quiet --warnings-as-errors='*' $(call tidy_for,$<) $< -- -std=gnu17 -Icommon -Icommon/driver $(call flags_for,$<) 2>$@.log \
+	$(Q)mkdir -p $(@D) && clang-tidy --quiet --warnings-as-errors='*' $(call tidy_for,$<) $< -- -std=gnu17 -Icommon $(call flags_for,$<) 2>$@.log \
 	    || { grep -v 'warnings generated' $@.log; exit 1; }
 	@touch $@

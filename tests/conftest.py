@@ -101,10 +101,10 @@ def checkout(tmp_path: Path) -> Path:
         shutil.copy(ROOT / name, folder)
     for path, text in {
         "common/emulator/emulate.c": "int main(void) { return 0; }\n",
-        "common/emulator/lexer.c": '#include "lexer.h"\nint lex(void) { return LEX; }\n',
-        "common/emulator/lexer.h": "#define LEX 1\n",
+        "common/emulator/ptx/lexer.c": '#include "lexer.h"\nint lex(void) { return LEX; }\n',
+        "common/emulator/ptx/lexer.h": "#define LEX 1\n",
         "common/driver/main.c": "extern int chapter;\nint main(void) { return chapter; }\n",
-        "common/driver/compile_main.c": "int main(void) { return 0; }\n",
+        "common/driver/build/compile_main.c": "int main(void) { return 0; }\n",
         "chapters/ch01_one/chapter.c": "int chapter = 0;\n",
         "chapters/ch02_two/chapter.c": "int chapter = 2;\n",
     }.items():

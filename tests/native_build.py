@@ -38,7 +38,6 @@ def build(output: Path, sources: list[Path], *flags: str, sanitize: bool = True)
         "-g",
         "-O1",
         f"-I{COMMON}",
-        f"-I{COMMON / 'driver'}",
         "-Wall",
         "-Wextra",
     ]

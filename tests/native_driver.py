@@ -20,7 +20,7 @@ def build(name: str, *more: str) -> Path:
     """
     own = [ROOT / "tests" / "native" / f"{file}.c" for file in (name, *more)]
     folders = ("driver", "support", "emulator")
-    rest = [path for folder in folders for path in sorted((COMMON / folder).glob("*.c"))]
+    rest = [path for folder in folders for path in sorted((COMMON / folder).rglob("*.c"))]
     rest.append(COMMON / "gpu" / "profiles.c")
     rest = [path for path in rest if not path.name.endswith("main.c") and path.name != "emulate.c"]
     program, library = BUILD / name, BUILD / f"{name}.a"
@@ -30,7 +30,7 @@ def build(name: str, *more: str) -> Path:
         fcntl.flock(guard, fcntl.LOCK_EX)
         objects = list(pool.map(compile_one, [*own, *rest]))
         library.unlink(missing_ok=True)
-        subprocess.run(["ar", "rcs", library, *objects[len(own) :]], check=True)
+        subprocess.run(["ar", "qcs", library, *objects[len(own) :]], check=True)
         link = [
             *compiler(),
             *sanitizers(),
@@ -62,7 +62,7 @@ def compile_one(source: Path) -> Path:
         "-Wextra",
         "-Wno-unknown-pragmas",
     ]
-    command += [*sanitizers(), f"-I{COMMON}", f"-I{COMMON / 'driver'}", f"-I{ROOT / 'tests' / 'native'}"]
+    command += [*sanitizers(), f"-I{COMMON}", f"-I{ROOT / 'tests' / 'native'}"]
     command += ["-MMD", "-MF", str(needs), "-c", str(source), "-o", str(made)]
     if made.exists() and recipe.exists() and recipe.read_text() == shlex.join(command):
         paths = [Path(word) for word in needs.read_text().replace("\\\n", " ").split()[1:]]

@@ -1,4 +1,4 @@
-"""common/driver/audit.c: what a submission's PTX may hold before anything of it is launched."""
+"""common/driver/build/audit.c: what a submission's PTX may hold before anything of it is launched."""
 
 import subprocess
 from collections.abc import Callable
@@ -17,14 +17,9 @@ Audit = Callable[..., str]
 
 @pytest.fixture(scope="session")
 def probe(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
-    driver = [COMMON / "driver" / name for name in ("audit.c", "mangle.c")]
+    driver = [COMMON / "driver" / "build" / name for name in ("audit.c", "mangle.c")]
     emulator = COMMON / "emulator"
-    parser = [
-        emulator / "ptx.c",
-        emulator / "lexer.c",
-        emulator / "arena.c",
-        *sorted(emulator.glob("parser*.c")),
-    ]
+    parser = [emulator / "arena.c", *sorted((emulator / "ptx").glob("*.c"))]
     sources = [root / "tests/native/audit_probe.c", *driver, *SUPPORT, *parser]
     return build(tmp_path_factory.mktemp("audit") / "audit_probe", sources)
 

@@ -1,4 +1,4 @@
-"""common/driver/confine.c: what a runner on the emulator gives up before it sees a kernel."""
+"""common/driver/run/confine.c: what a runner on the emulator gives up before it sees a kernel."""
 
 import contextlib
 import platform
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="session")
 def probe(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
-    sources = [root / "tests/native/confine_probe.c", COMMON / "driver" / "confine.c"]
+    sources = [root / "tests/native/confine_probe.c", COMMON / "driver" / "run" / "confine.c"]
     return build(tmp_path_factory.mktemp("confine") / "confine_probe", sources, sanitize=False)
 
 

@@ -316,7 +316,7 @@ def test_a_profiles_bandwidth_is_that_of_its_clock_and_bus(tmp_path: Path) -> No
         }"""
     )
     program = build(
-        tmp_path / "profiles", [source, COMMON / "gpu/profiles.c", COMMON / "emulator/model_device.c"]
+        tmp_path / "profiles", [source, COMMON / "gpu/profiles.c", COMMON / "emulator/model/device.c"]
     )
     lines = subprocess.run([program], capture_output=True, text=True, check=True).stdout.splitlines()
     assert len(lines) == 8

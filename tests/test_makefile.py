@@ -49,11 +49,11 @@ def test_verbose_shows_the_commands(checkout: Path) -> None:
 
 def test_a_header_rebuilds_what_includes_it(checkout: Path) -> None:
     run_make("drivers", folder=checkout)
-    header = checkout / "common/emulator/lexer.h"
+    header = checkout / "common/emulator/ptx/lexer.h"
     header.write_text("#define LEX 2\n")
     os.utime(header, (header.stat().st_atime, header.stat().st_mtime + 2))
     again = lines(run_make("drivers", folder=checkout))
-    assert [line for line in again if line.startswith("CC")] == ["CC common/emulator/lexer.c"]
+    assert [line for line in again if line.startswith("CC")] == ["CC common/emulator/ptx/lexer.c"]
     assert "AR build/lib/libemulator.a" in again
     assert "LINK build/programs/ch02" in again
 

@@ -131,7 +131,6 @@ def rows(tmp_path_factory: pytest.TempPathFactory, nvcc: str) -> list[Row]:
             "-std=gnu17",
             f'-DCHAPTER="{CHAPTER}"',
             f"-I{ROOT / 'common'}",
-            f"-I{ROOT / 'common' / 'driver'}",
             f"-isystem{include}",
             "-o",
             str(program),

@@ -16,8 +16,8 @@ EMULATOR = ROOT / "common" / "emulator"
 DATA = ROOT / "tests" / "data" / "ptx"
 SOURCES = [
     ROOT / "tests" / "native" / "ptx_dump.c",
-    *(EMULATOR / name for name in ("arena.c", "lexer.c", "ptx.c")),
-    *sorted(EMULATOR.glob("parser*.c")),
+    EMULATOR / "arena.c",
+    *sorted((EMULATOR / "ptx").glob("*.c")),
 ]
 WARNINGS = ["-std=c17", "-Wall", "-Wextra", "-Werror", "-Wconversion"]
 SANITIZE = ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
@@ -29,7 +29,8 @@ def build(folder: Path, *flags: str) -> Path:
     program = folder / "ptx_dump"
     compiler = os.environ.get("CC", "cc")
     subprocess.run(
-        [compiler, *WARNINGS, *flags, f"-I{EMULATOR}", *map(str, SOURCES), "-o", str(program)], check=True
+        [compiler, *WARNINGS, *flags, f"-I{EMULATOR.parent}", *map(str, SOURCES), "-o", str(program)],
+        check=True,
     )
     return program
 

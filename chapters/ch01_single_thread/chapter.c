@@ -1,5 +1,5 @@
 // Chapter 1: one thread adds everything. Judged by the answer alone; its time is what later chapters beat.
-#include "chapter.h"
+#include "driver/plan/chapter.h"
 
 const Chapter chapter = {
     .number = 1,

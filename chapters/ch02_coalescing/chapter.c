@@ -1,5 +1,5 @@
 // Chapter 2: from a chunk per thread to a grid-stride loop.
-#include "chapter.h"
+#include "driver/plan/chapter.h"
 
 const Chapter chapter = {
     .number = 2,

@@ -1,5 +1,5 @@
 // Chapter 3: a tree in global memory, from neighbouring pairs to contiguous active threads.
-#include "chapter.h"
+#include "driver/plan/chapter.h"
 
 const Chapter chapter = {
     .number = 3,

@@ -1,5 +1,5 @@
 // Chapter 4: five shuffles turn the 32 sums of a warp into one.
-#include "chapter.h"
+#include "driver/plan/chapter.h"
 
 const Chapter chapter = {
     .number = 4,

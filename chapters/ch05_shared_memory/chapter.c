@@ -1,5 +1,5 @@
 // Chapter 5: the warps of a block meet in shared memory.
-#include "chapter.h"
+#include "driver/plan/chapter.h"
 
 // The second time only the numbers are wider: where blocks and warps end, and enough for the rounding to
 // show.

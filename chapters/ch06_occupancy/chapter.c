@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "chapter.h"
+#include "driver/plan/chapter.h"
 
 // What the GPUs have: SMs, threads per SM and per block, blocks per SM, registers per SM and per block,
 // shared memory per SM and (opted in to) per block, reserved for the system per block, and allocation unit.

@@ -1,7 +1,7 @@
 // Chapter 7: sixteen bytes a load, at every length and every base.
 #include <math.h>
 
-#include "chapter.h"
+#include "driver/plan/chapter.h"
 
 // A thread adds ceil(n / 4 / threads) groups, up to three additions more within a group, and a float of
 // the head and of the tail; then comes the tree over the block, with one more level for a partial warp.

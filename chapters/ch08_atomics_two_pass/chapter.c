@@ -1,5 +1,5 @@
 // Chapter 8: one sum out of many blocks, by atomics and by a second pass.
-#include "chapter.h"
+#include "driver/plan/chapter.h"
 
 const Chapter chapter = {
     .number = 8,

@@ -1,5 +1,5 @@
 // Chapter 9: the sum of every row, by a block and by a warp.
-#include "chapter.h"
+#include "driver/plan/chapter.h"
 
 // Rows of every remainder modulo 4 and 32, shorter and longer than a warp and a block, and none at all.
 static const CaseSize matrices[] = {

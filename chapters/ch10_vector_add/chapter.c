@@ -1,5 +1,5 @@
 // Chapter 10: c = a + b with one, four and eight numbers a load.
-#include "chapter.h"
+#include "driver/plan/chapter.h"
 
 // Every remainder modulo 4 and 8, borders of warps, blocks and groups of both, and more than one round of a
 // grid that fills the GPU, with one, four and eight numbers a thread.

@@ -1,5 +1,5 @@
 // Chapter 11: a matrix turned over, one access at a time.
-#include "chapter.h"
+#include "driver/plan/chapter.h"
 
 // Neither side a multiple of a tile's, one that is, tiles that are all edge, and nothing at all.
 static const CaseSize matrices[] = {

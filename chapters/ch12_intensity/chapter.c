@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "chapter.h"
+#include "driver/plan/chapter.h"
 
 // ---- Predictions ------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "chapter.h"
+#include "driver/plan/chapter.h"
 
 // ---- What is right ----------------------------------------------------------------------------------------
 

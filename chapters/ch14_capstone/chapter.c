@@ -1,7 +1,7 @@
 // Chapter 14: the sum of everything, in one launch.
 #include <math.h>
 
-#include "chapter.h"
+#include "driver/plan/chapter.h"
 
 // Those that every sum is tried at, and one at which more blocks leave a sum than a block has threads, each
 // of more than one tile.

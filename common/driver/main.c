@@ -7,15 +7,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../support/file.h"
-#include "builds.h"
-#include "by_hand.h"
-#include "judge.h"
-#include "page.h"
-#include "result.h"
-#include "runner.h"
-#include "workbook.h"
-#include "xray.h"
+#include "support/file.h"
+#include "driver/build/builds.h"
+#include "driver/result/by_hand.h"
+#include "driver/judge/judge.h"
+#include "driver/page/page.h"
+#include "driver/result/result.h"
+#include "driver/run/runner.h"
+#include "driver/workbook.h"
+#include "driver/result/access_trace_run.h"
 
 enum { EXIT_USAGE = 2, EXIT_MACHINE = 3 };
 

@@ -1,4 +1,4 @@
-#include "workbook.h"
+#include "driver/workbook.h"
 
 #include <dirent.h>
 #include <limits.h>

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../support/file.h"
-#include "../support/json.h"
-#include "emulator.h"
-#include "emulator_json.h"
+#include "support/file.h"
+#include "support/json.h"
+#include "emulator/emulator.h"
+#include "emulator/emulator_json.h"
 
 enum {
     EXIT_CLEAN = 0,
@@ -51,7 +51,7 @@ static const char usage_text[] =
     "\n"
     "The verdict is that of the finding which explains the others, the first of";
 
-// The order of common/driver/verdict.h, as far as findings go.
+// The order of common/driver/plan/verdict.h, as far as findings go.
 static const char *const verdicts[] = {"RESOURCE", "LAUNCH", "OOB",     "MISALIGNED",   "FAULT",      "SYNC",
                                        "RACE",     "UNINIT", "TIMEOUT", "OUTPUT_LIMIT", "UNSUPPORTED"};
 enum { VERDICT_COUNT = sizeof verdicts / sizeof *verdicts };
@@ -401,7 +401,7 @@ static int write_json(const Request *r, const EmulatorResult *result) {
     return end_document(&json, r->json);
 }
 
-// A chapter's trace (common/driver/xray.c) with one kernel and no chapter.
+// A chapter's trace (common/driver/result/access_trace_run.c) with one kernel and no chapter.
 static int write_trace(const char *path, const char *name, const EmulatorDevice *device,
                        const EmulatorResult *result) {
     JsonWriter json = {.is_compact = true};

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "machine.h"
+#include "emulator/machine/machine.h"
 
 // NVIDIA H200: what cuDeviceGetAttribute answers on one (compute capability 9.0).
 const EmulatorDevice emulator_h200 = {

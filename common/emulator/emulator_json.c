@@ -1,4 +1,4 @@
-#include "emulator_json.h"
+#include "emulator/emulator_json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

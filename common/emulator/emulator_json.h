@@ -3,8 +3,8 @@
 #ifndef WARPBOOK_FINDING_JSON_H
 #define WARPBOOK_FINDING_JSON_H
 
-#include "../support/json.h"
-#include "emulator.h"
+#include "support/json.h"
+#include "emulator/emulator.h"
 
 // The members of an open object: $defs/finding of both schemas.
 void finding_add_json(JsonWriter *json, const Finding *finding);

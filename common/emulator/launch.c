@@ -7,9 +7,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "machine.h"
-#include "model_trace.h"
-#include "xray.h"
+#include "emulator/machine/machine.h"
+#include "emulator/model/warp_clocks.h"
+#include "emulator/observers/access_trace.h"
 
 // ---- Is the launch possible? ------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 #ifndef WARPBOOK_DEVICE_H
 #define WARPBOOK_DEVICE_H
 
-#include "gpu.h"
+#include "gpu/gpu.h"
 
 typedef struct {
     void (*close)(Gpu *gpu);

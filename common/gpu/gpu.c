@@ -1,12 +1,12 @@
 // The calls of gpu.h: argument checks that hold for every device, then through the table of functions.
-#include "gpu.h"
+#include "gpu/gpu.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "device.h"
+#include "gpu/device.h"
 
 bool gpu_fail(GpuError *error, bool is_machines_fault, const char *format, ...) {
     va_list arguments;

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../emulator/emulator.h" // Finding, Counters, EmulatorResult: the words both devices report in
+#include "emulator/emulator.h" // Finding, Counters, EmulatorResult: the words both devices report in
 
 typedef struct Gpu Gpu;
 typedef struct GpuImage GpuImage;

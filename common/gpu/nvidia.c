@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../support/file.h"
-#include "../support/process.h"
-#include "device.h"
-#include "profiles.h"
+#include "support/file.h"
+#include "support/process.h"
+#include "gpu/device.h"
+#include "gpu/profiles.h"
 
 #if __has_include(<cuda.h>)
-#include "nvidia_parts.h"
+#include "gpu/nvidia_parts.h"
 
 // ---- The device -------------------------------------------------------------------------------------------
 

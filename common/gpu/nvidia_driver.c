@@ -7,10 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "device.h"
+#include "gpu/device.h"
 
 #if __has_include(<cuda.h>)
-#include "nvidia_parts.h"
+#include "gpu/nvidia_parts.h"
 
 const Driver *nvidia_driver(char *why, size_t why_bytes) {
     static Driver table;

@@ -5,7 +5,7 @@
 
 #include <cuda.h>
 
-#include "device.h"
+#include "gpu/device.h"
 
 // Name in the library and type. The names with _v2 are those that cuda.h's macros stand for; the plain
 // cuEventElapsedTime is the one that every driver has. What only newer drivers have is optional.

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #if __has_include(<cuda.h>)
-#include "nvidia_parts.h"
-#include "nvml.h"
+#include "gpu/nvidia_parts.h"
+#include "gpu/nvml.h"
 
 struct GpuTimer {
     CUevent start, stop;

@@ -1,4 +1,4 @@
-#include "nvml.h"
+#include "gpu/nvml.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

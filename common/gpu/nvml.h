@@ -3,7 +3,7 @@
 #ifndef WARPBOOK_NVML_H
 #define WARPBOOK_NVML_H
 
-#include "gpu.h"
+#include "gpu/gpu.h"
 
 // The library's handle of the device at a PCI address ("0000:18:00.0"); NULL with the reason in `why`.
 void *nvml_device(const char *bus_id, char *why, size_t why_bytes);

@@ -3,7 +3,7 @@
 // Specifications per Compute Capability", and in the toolkit's cuda_occupancy.h; what belongs to one product
 // (SMs, clocks, memory, L2) has its source beside it. The memory clock is the one that the driver reports:
 // two transfers a clock, so that bandwidth = 2 * clock * bus / 8.
-#include "profiles.h"
+#include "gpu/profiles.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #ifndef WARPBOOK_PROFILES_H
 #define WARPBOOK_PROFILES_H
 
-#include "../emulator/model.h"
-#include "gpu.h"
+#include "emulator/model/model.h"
+#include "gpu/gpu.h"
 
 typedef struct {
     const char *name;   // as given to --gpu: "H200", "RTX 5090"

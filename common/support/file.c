@@ -1,5 +1,5 @@
 #define _GNU_SOURCE // O_CLOEXEC, mkostemp
-#include "file.h"
+#include "support/file.h"
 
 #include <dirent.h>
 #include <errno.h>

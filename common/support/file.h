@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "text.h"
+#include "support/text.h"
 
 typedef enum {
     FILE_OK,

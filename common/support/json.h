@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "file.h"
-#include "text.h"
+#include "support/file.h"
+#include "support/text.h"
 
 enum { JSON_MAX_DEPTH = 64 };
 

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE // pipe2
-#include "process.h"
+#include "support/process.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "text.h"
+#include "support/text.h"
 
 typedef struct {
     const char *const *arguments;        // NULL terminated; arguments[0] is the path of the program

@@ -30,9 +30,10 @@ def build_probe() -> ctypes.CDLL:
     BUILD.mkdir(parents=True, exist_ok=True)
     sources = [
         ROOT / "tests" / "native" / "alu_probe.c",
-        *sorted(EMULATOR.glob("alu*.c")),
-        *sorted(EMULATOR.glob("parser*.c")),
-        *(EMULATOR / name for name in ("opcodes.c", "ptx.c", "lexer.c", "arena.c")),
+        *sorted(EMULATOR.glob("alu/*.c")),
+        *sorted(EMULATOR.glob("ptx/*.c")),
+        EMULATOR / "program" / "opcodes.c",
+        EMULATOR / "arena.c",
     ]
     compiler = shlex.split(os.environ.get("CC", "cc"))
     extra = shlex.split(os.environ.get("CFLAGS_EXTRA", ""))
@@ -44,11 +45,12 @@ def build_probe() -> ctypes.CDLL:
         "-ffp-contract=off",
         "-fno-math-errno",
         "-fPIC",
+        f"-I{EMULATOR.parent}",
         *extra,
     ]
     library, recipe = BUILD / "libalu_probe.so", BUILD / "libalu_probe.flags"
     command = [*compiler, *flags, "-shared", "-o", str(library), *map(str, sources), "-lm"]
-    newest = max(p.stat().st_mtime for p in [*sources, *EMULATOR.glob("*.h")])
+    newest = max(p.stat().st_mtime for p in [*sources, *EMULATOR.rglob("*.h")])
     fresh = library.exists() and library.stat().st_mtime > newest and recipe.exists()
     if not fresh or recipe.read_text() != shlex.join(command):
         done = subprocess.run(command, capture_output=True, text=True)

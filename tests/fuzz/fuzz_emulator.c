@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../common/emulator/emulator.h"
-#include "../../common/emulator/model.h"
+#include "emulator/emulator.h"
+#include "emulator/model/model.h"
 #include "mutate.h"
 
 enum { BUFFER_BYTES = 4096, MAX_KERNELS = 4, XRAY_BYTES = 96 << 10 };

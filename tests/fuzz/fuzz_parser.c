@@ -2,7 +2,7 @@
 // fuzz_emulator.c, for what is wrong with a text before it is a program.
 #include <stdint.h>
 
-#include "../../common/emulator/emulator.h"
+#include "emulator/emulator.h"
 #include "mutate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../common/emulator/alu.h"
+#include "emulator/alu/alu.h"
 
 enum { MAX_WORDS = 16, MAX_OPERANDS = 9, REGISTER_BYTES = 8 * WARP_SIZE, HEADER_BYTES = 64 };
 

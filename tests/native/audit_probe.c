@@ -1,4 +1,4 @@
-// common/driver/audit.c for the tests.
+// common/driver/build/audit.c for the tests.
 //   audit_probe PTX [--source KERNEL.cu] KERNEL[:launch] ...     KERNEL is NAME(WORDS), WORDS a list of C
 //   declarations
 // Prints "accepted" and the entries found, or the place and the message; exit status 0, 1, or 2 for bad PTX.
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit.h"
+#include "driver/build/audit.h"
 #include "support/file.h"
 
 static AuditParameter parameters[AUDIT_MAX_KERNELS][16];

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "confine.h"
+#include "driver/run/confine.h"
 
 static void say(const char *what, long answer) {
     printf("%s %s\n", what, answer >= 0 ? "done" : errno == EPERM ? "refused" : "failed");

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/diagnose.h"
+#include "driver/diagnose/diagnose.h"
 #include "support/text.h"
 
 const Chapter chapter = {

@@ -4,16 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/bandwidth.h"
-#include "driver/check.h"
-#include "driver/elements.h"
-#include "driver/goals.h"
-#include "driver/inputs.h"
-#include "driver/plan.h"
-#include "driver/reference.h"
-#include "driver/shape.h"
-#include "driver/statistics.h"
-#include "driver/terminal.h"
+#include "driver/judge/bandwidth.h"
+#include "driver/judge/check.h"
+#include "driver/plan/elements.h"
+#include "driver/judge/goals.h"
+#include "driver/plan/inputs.h"
+#include "driver/plan/plan.h"
+#include "driver/plan/reference.h"
+#include "driver/plan/shape.h"
+#include "driver/run/statistics.h"
+#include "driver/page/terminal.h"
 
 static const CaseSize shapes[] = {{.rows = 3, .columns = 5}};
 

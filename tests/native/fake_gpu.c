@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "confine.h"
+#include "driver/run/confine.h"
 
 enum { GUARD_BYTES = 64, GUARD = 0xa5 };
 

@@ -8,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "driver/judge.h"
-#include "driver/page.h"
-#include "driver/result.h"
-#include "driver/runner.h"
-#include "driver/shape.h"
+#include "driver/judge/judge.h"
+#include "driver/page/page.h"
+#include "driver/result/result.h"
+#include "driver/run/runner.h"
+#include "driver/plan/shape.h"
 #include "fake_gpu.h"
 
 const Chapter chapter = {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "emulator/emulator.h"
-#include "emulator/model.h"
+#include "emulator/model/model.h"
 
 #define BEGIN(type) printf("%s\n\"%s\": {\"sizeof\": %zu", separator, #type, sizeof(type)), separator = ","
 #define MEMBER(type, name) printf(", \"%s\": %zu", #name, offsetof(type, name))

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "ptx.h"
+#include "emulator/ptx/ptx.h"
 
 // ---- JSON -------------------------------------------------------------------------------------------------
 

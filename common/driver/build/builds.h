@@ -1,0 +1,47 @@
+// The images of a run: kernel.cu and the reference compiled for the device at hand where they have changed,
+// or the files that the command line names.
+#ifndef WARPBOOK_BUILDS_H
+#define WARPBOOK_BUILDS_H
+
+#include <signal.h>
+
+#include "driver/judge/judge.h"
+
+// Where the images come from. Paths are absolute or relative to the workbook's root, which is the working
+// folder.
+typedef struct {
+    const Chapter *of;
+    const char *folder;       // "chapters/ch04_warp_shuffle"
+    const char *kernel_file;  // another kernel.cu or image; NULL: the folder's
+    const char *against_file; // the same for the reference; NULL: the chapter's solution
+    int architecture;         // of the GPU, 90 for sm_90; 0: the emulator's
+    bool wants_reference;     // something to be as fast as
+    const volatile sig_atomic_t *cancel;
+} BuildPlan;
+
+typedef struct {
+    Subjects subjects; // what judge() takes, once builds_open() is content
+    char source[640];  // kernel.cu as shown to people: relative to the root
+    Text source_text;  // its content, once builds_source_text() was asked for it
+    bool has_build;    // `build` holds
+    CompileResult build;
+    bool has_image; // `kernel` was opened, whether or not it may be run
+    Image kernel;
+    // Why there is nothing to judge
+    Verdict verdict;
+    bool is_usage; // a file of the command line is to blame
+    char message[1200];
+
+    Image emulated, reference;
+    bool has_emulated, has_reference;
+} Builds;
+
+// True when there is an image to judge; a missing reference is no hindrance. Release with builds_free() in
+// any case.
+bool builds_open(const BuildPlan *plan, Builds *builds);
+void builds_free(Builds *builds);
+
+// The content of kernel.cu, whether or not it could be built; NULL where it cannot be read.
+const char *builds_source_text(Builds *builds);
+
+#endif

@@ -1,0 +1,227 @@
+// Running the compilers, and explaining why they fail.
+#define _GNU_SOURCE // strsignal
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/build/compile_parts.h"
+
+enum {
+    OUTPUT_LIMIT = 1 << 20, // bytes kept of what a compiler prints
+    PTX_LIMIT = 64 << 20,   // bytes of PTX
+    MESSAGE_LINES = 40,     // of compiler output shown to people: one page
+    NOTE_LINES = 6,         // of what the compiler remarks on one error: the first is the one that helps
+    LOG_BYTES = 64 * 1024,  // of the output of a failed compilation that are kept
+};
+static const size_t compiler_memory = (size_t)4 << 30; // address space; nvcc needs about 0.3 GiB
+static const size_t compiler_file = (size_t)256 << 20; // the largest file that a compiler may write
+
+// Only what a compiler needs. NVCC_APPEND_FLAGS, NVCC_PREPEND_FLAGS, LD_PRELOAD, CUDA_INJECTION64_PATH, CPATH
+// and whatever else would change what it does stay outside.
+void compile_make_environment(Build *build) {
+    static const char *const kept[] = {"PATH", "LD_LIBRARY_PATH", "NVCC_CCBIN"};
+    int count = 0, texts = 0;
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
+        const char *value = getenv(kept[i]);
+        if (!value) continue;
+        int written = snprintf(build->environment_text[texts], sizeof build->environment_text[0], "%s=%s",
+                               kept[i], value);
+        if (written > 0 && (size_t)written < sizeof build->environment_text[0]) {
+            build->environment[count++] = build->environment_text[texts++];
+        }
+    }
+    build->environment[count++] = "LC_ALL=C";
+    build->environment[count++] = "TMPDIR=.";
+    build->environment[count++] = "SOURCE_DATE_EPOCH=0"; // __TIME__ and __DATE__: the same image every time
+    build->environment[count] = NULL;
+}
+
+static bool run_tool(Build *build, const char *const *arguments, ProcessResult *result) {
+    double left = build->deadline - monotonic_seconds();
+    ProcessRequest request = {.arguments = arguments,
+                              .environment = build->environment,
+                              .directory = build->folder,
+                              .seconds = left > 0.001 ? left : 0.001,
+                              .output_limit = OUTPUT_LIMIT,
+                              .memory_limit = compiler_memory,
+                              .file_limit = compiler_file,
+                              .cancel = build->request->cancel};
+    return process_run(&request, result);
+}
+
+static bool run_nvcc(Build *build, const char *source, const char *output, ProcessResult *result) {
+    char arch[32];
+    snprintf(arch, sizeof arch, "-arch=compute_%d", build->result->ptx_arch);
+    const char *arguments[20];
+    int count = 0;
+    arguments[count++] = build->toolchain.nvcc;
+    arguments[count++] = "-ptx";
+    arguments[count++] = "-lineinfo";
+    arguments[count++] = "-std=c++17";
+    arguments[count++] = arch;
+    arguments[count++] = "-I.";
+    // libstdc++'s special functions of C++17 (Bessel, zeta ...), which <cmath> brings in and only host code
+    // could call: without them the front end has a fifth less to read, and the PTX is the same.
+    arguments[count++] = "-D_GLIBCXX_BITS_SPECFUN_H=1";
+    // The host compiler only preprocesses here, so one newer than nvcc knows does no harm.
+    arguments[count++] = "-allow-unsupported-compiler";
+    arguments[count++] = "-Wno-deprecated-gpu-targets";
+    if (build->toolchain.host_compiler[0]) {
+        arguments[count++] = "-ccbin";
+        arguments[count++] = build->toolchain.host_compiler;
+    }
+    arguments[count++] = "-o";
+    arguments[count++] = output;
+    arguments[count++] = source;
+    arguments[count] = NULL;
+    return run_tool(build, arguments, result);
+}
+
+// True when a kernel without a fault compiles: what failed before was the learner's.
+static bool compiler_works(Build *build, Text *output) {
+    Text probe = {0};
+    ProcessResult result = {0};
+    text_add(&probe, "#include \"warpbook.cuh\"\n__global__ void probe() {}\n");
+    bool good = compile_put(build, "probe.cu", &probe) && run_nvcc(build, "probe.cu", "probe.ptx", &result);
+    text_add_bytes(output, text_chars(&result.output), result.output.bytes);
+    if (!result.was_started) text_add(output, result.message);
+    text_free(&result.output);
+    text_free(&probe);
+    return good;
+}
+
+static const char no_space[] = "No space left on device";
+
+static bool disk_is_full(Build *build) {
+    char path[PATH_MAX + 64];
+    FileError error = {0};
+    static const char zeros[65536];
+    snprintf(path, sizeof path, "%s/room", build->folder);
+    return !write_file_atomically(path, zeros, sizeof zeros, &error) && error.status == FILE_DISK_FULL;
+}
+
+// What stopped a compiler other than the source: true when it has been dealt with.
+static bool explain_stop(Build *build, const ProcessResult *run, const char *tool) {
+    const char *shown = build->result->source;
+    double limit = build->request->time_limit > 0 ? build->request->time_limit : COMPILE_DEFAULT_SECONDS;
+    if (!run->was_started) return !compile_end(build, COMPILE_INFRA, "%s", run->message);
+    if (run->was_cancelled) return !compile_end(build, COMPILE_INFRA, "interrupted");
+    if (run->timed_out) {
+        return !compile_end(
+            build, COMPILE_BUILD_TIMEOUT,
+            "%s did not end within %.3g s on %s. Templates without end, or a loop unrolled too far, do that: "
+            "try #pragma unroll 1",
+            tool, limit, shown);
+    }
+    if (disk_is_full(build)) {
+        return !compile_end(build, COMPILE_INFRA, "the disk is full: %s could not write to %s", tool,
+                            build->request->output_directory);
+    }
+    return false;
+}
+
+static bool explain_nvcc_failure(Build *build, const ProcessResult *run) {
+    if (explain_stop(build, run, "the compiler")) return false;
+    const char *output = text_chars(&run->output);
+    Text probe = {0}, log = {0}, message = {0};
+    // gcc names the learner's line even when it is its own output that does not fit.
+    bool has_room = !strstr(output, no_space);
+    bool is_machines = (!log_names_source(output) || !has_room) && !compiler_works(build, &probe);
+    if (is_machines && strstr(text_chars(&probe), no_space)) {
+        text_printf(&message, "the disk is full: the compiler could not write to %s\n",
+                    build->request->output_directory);
+    } else if (is_machines) {
+        add_readable_log(&log, text_chars(&probe), probe.bytes, "an empty kernel");
+        text_printf(&message, "%s fails on an empty kernel; `make doctor` looks for the cause. It says:\n\n",
+                    build->toolchain.nvcc);
+    } else {
+        add_readable_log(&log, output, run->output.bytes, build->result->source);
+        text_printf(&message, "%s does not compile:\n\n", build->result->source);
+        if (run->signal)
+            text_printf(&message, "the compiler was stopped by signal %d (%s)\n", run->signal,
+                        strsignal(run->signal));
+    }
+    const char *record = build->result->json_path;
+    if (is_machines)
+        add_first_lines(&message, text_chars(&log), MESSAGE_LINES);
+    else
+        add_errors(&message, text_chars(&log), MESSAGE_LINES, NOTE_LINES,
+                   record[0] && record[0] != '/' ? record : "build.json");
+    if (run->output_was_cut) text_add(&message, "... (the compiler printed more than 1 MiB)\n");
+    if (log.bytes > LOG_BYTES) text_cut(&log, LOG_BYTES);
+    free(build->result->log);
+    build->result->log = text_take(&log);
+    text_free(&probe);
+    return compile_end_with(build, is_machines ? COMPILE_INFRA : COMPILE_BUILD, &message);
+}
+
+bool compile_make_ptx(Build *build) {
+    ProcessResult run;
+    Text raw = {0};
+    char path[PATH_MAX + 64];
+    FileError error;
+    bool good = run_nvcc(build, "kernel.cu", "raw.ptx", &run);
+    Text log = {0};
+    if (!good) {
+        explain_nvcc_failure(build, &run);
+    } else {
+        add_readable_log(&log, text_chars(&run.output), run.output.bytes, build->result->source);
+        free(build->result->log);
+        build->result->log = text_take(&log);
+        snprintf(path, sizeof path, "%s/raw.ptx", build->folder);
+        if (!read_regular_file(path, PTX_LIMIT, &raw, &error)) {
+            good =
+                compile_end(build, error.status == FILE_TOO_LARGE ? COMPILE_BUILD : COMPILE_INFRA, "%s",
+                            error.status == FILE_TOO_LARGE ? "the kernel compiles to more than 64 MiB of PTX"
+                                                           : error.message);
+        } else if (!relabel_ptx(text_chars(&raw), build->folder, build->label, build->header_label,
+                                &build->ptx)) {
+            good = compile_end_without_memory(build);
+        }
+    }
+    text_free(&raw);
+    text_free(&run.output);
+    return good;
+}
+
+bool compile_assemble(Build *build) {
+    CompileResult *result = build->result;
+    char arch[32], path[PATH_MAX + 64];
+    FileError error;
+    if (result->sass_arch < 0) return true;
+    if (!compile_put(build, "kernel.ptx", &build->ptx)) return false;
+    snprintf(arch, sizeof arch, "-arch=sm_%d", result->sass_arch);
+    const char *arguments[] = {build->toolchain.ptxas, "-v", "-lineinfo",    arch,
+                               "kernel.ptx",           "-o", "kernel.cubin", NULL};
+    ProcessResult run;
+    bool good = run_tool(build, arguments, &run);
+    const char *output = text_chars(&run.output);
+    if (!read_ptxas_log(output, result)) good = compile_end_without_memory(build);
+    for (int i = 0; i < result->kernel_count; i++) {
+        CompiledKernel *kernel = &result->kernels[i];
+        kernel->line = kernel_line_in_ptx(text_chars(&build->ptx), kernel->name, build->label);
+    }
+    Text message = {0};
+    if (!good && !explain_stop(build, &run, "ptxas")) {
+        if (strstr(output, no_space)) {
+            compile_end(build, COMPILE_INFRA, "the disk is full: ptxas could not write to %s",
+                        build->request->output_directory);
+        } else if (strstr(output, "is not defined for option")) {
+            compile_end(build, COMPILE_INFRA, "%s does not know sm_%d: it is too old or too new for that GPU",
+                        build->toolchain.ptxas, result->sass_arch);
+        } else if (explain_resources(output, result, &message)) {
+            compile_end_with(build, COMPILE_RESOURCE, &message);
+        } else {
+            explain_assembly(output, text_chars(&build->ptx), build->label, result, MESSAGE_LINES, &message);
+            compile_end_with(build, COMPILE_BUILD, &message);
+        }
+    }
+    text_free(&message);
+    text_free(&run.output);
+    if (!good || !build->request->want_cubin) return good;
+    snprintf(path, sizeof path, "%s/kernel.cubin", build->folder);
+    if (!read_regular_file(path, compiler_file, &build->cubin, &error))
+        return compile_end(build, COMPILE_INFRA, "%s", error.message);
+    return true;
+}

@@ -1,0 +1,459 @@
+#include "driver/diagnose/diagnose.h"
+
+#include <math.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/text.h"
+#include "driver/plan/elements.h"
+#include "driver/plan/shape.h"
+#include "driver/diagnose/squeezed.h"
+
+typedef struct {
+    const Chapter *of;
+    const Judgement *judgement;
+    const CaseReport *first; // NULL: no case tells
+    const Finding *finding;  // NULL: none
+    const CheckReport *check;
+    int task;
+    ShapeSet shapes;
+    uint64_t facts;
+    const char *message;
+    Text source;      // without comments and spaces; one line for each of the file
+    Text line, other; // of the finding
+} Evidence;
+
+// ---- Facts ------------------------------------------------------------------------------------------------
+
+static const Buffer *named_buffer(const Evidence *evidence, const char *name) {
+    const Task *task = &evidence->of->tasks[evidence->task];
+    int index = task_find_buffer(task, name);
+    return index < 0 ? NULL : &task->buffers[index];
+}
+
+static uint64_t facts_of_finding(const Evidence *evidence) {
+    const Finding *finding = evidence->finding;
+    const int64_t far = 1 << 20, size = (int64_t)finding->object_bytes;
+    uint64_t facts = 0;
+    if (finding->is_store) facts |= FACT_STORE;
+    if (finding->is_atomic) facts |= FACT_ATOMIC;
+    const Buffer *buffer = named_buffer(evidence, finding->object);
+    if (finding->bytes > (buffer ? element_bytes(buffer->type) : 4)) facts |= FACT_WIDE;
+    if (finding->place.line > 0 && finding->place.line == finding->other_place.line) facts |= FACT_SAME_LINE;
+    if (strncmp(finding->object, "shared ", 7) == 0) facts |= FACT_SHARED;
+    if (finding->object[0] && finding->index < 0) facts |= FACT_BEFORE;
+    if (finding->object[0] && (finding->index < -64 || finding->index > size + far)) facts |= FACT_FAR;
+    if (finding->kind == FINDING_RACE &&
+        memcmp(finding->block, finding->other_block, sizeof finding->block) != 0)
+        facts |= FACT_OTHER_BLOCK;
+    if (finding->object[0] && finding->object_bytes == 0) facts |= FACT_NO_ROOM;
+    if (finding->object[0] && finding->index == 0) facts |= FACT_AT_START;
+    if (!buffer) return facts;
+    switch (buffer->role) {
+    case INPUT: return facts | FACT_INPUT;
+    case OUTPUT:
+    case OUTPUT_ZEROED: return facts | FACT_OUTPUT;
+    default: return facts | FACT_SCRATCH;
+    }
+}
+
+static uint64_t facts_of_check(const Evidence *evidence) {
+    const CheckReport *check = evidence->check;
+    const CaseReport *first = evidence->first;
+    uint64_t facts = 0;
+    if (check->has_numbers) {
+        const double got = fabs(check->got);
+        if (got > 0 && got < 1e-30) facts |= FACT_TINY;
+        if (fabs(check->difference) < 1e-3 * fabs(check->expected)) facts |= FACT_CLOSE;
+    }
+    if (check->outcome == CHECK_VALUE && check->wrong > 0) {
+        if (check->larger == check->wrong) facts |= FACT_LARGER;
+        if (check->larger == 0) facts |= FACT_SMALLER;
+        if (check->wrong * 20 < check->elements) facts |= FACT_FEW_WRONG;
+        if (check->where_zero == check->wrong) facts |= FACT_WHERE_ZERO;
+        if (check->off_by_one == check->wrong) facts |= FACT_OFF_BY_ONE;
+        if (check->is_elsewhere) facts |= FACT_ELSEWHERE;
+        if (check->is_copied) facts |= FACT_COPIED;
+        if (check->is_formula) facts |= FACT_FORMULA;
+        if (check->index == 3 && check->wrong == check->elements / 4) facts |= FACT_FOURTHS;
+    }
+    if (check->outcome != CHECK_NOT_WRITTEN) return facts;
+    if (check->wrong == check->elements) facts |= FACT_ALL_UNWRITTEN;
+    const ShapeOfLaunch *launch = &first->shape.launches[0];
+    if (!check->is_rest || check->index <= 0 || launch->blocks <= 0) return facts;
+    const bool is_rows = evidence->of->tasks[evidence->task].expect == EXPECT_ROW_SUMS;
+    if (is_rows && (check->index == launch->blocks || check->index == launch->warps))
+        return facts | FACT_FIRST_ROUND_WRITTEN;
+    if (launch->blocks > 1 && check->index * launch->blocks == check->elements)
+        return facts | FACT_FIRST_BLOCK_WRITTEN;
+    if (launch->blocks == 1 && check->elements == launch->warps && check->index == 1)
+        return facts | FACT_FIRST_WARP_WRITTEN;
+    const long long behind_first = check->index - launch->block_threads;
+    if (check->elements == launch->threads && launch->blocks > 1 && behind_first > 0 &&
+        behind_first % (launch->blocks - 1) == 0)
+        facts |= FACT_BLOCKS_OVERLAP;
+    return check->index % launch->threads == 0 ? facts | FACT_FIRST_ROUND_WRITTEN : facts;
+}
+
+static uint64_t facts_of_places(const Evidence *evidence) {
+    const Finding *finding = evidence->finding;
+    const int line = finding->place.line, other = finding->other_place.line;
+    const Surroundings around = squeezed_surroundings(&evidence->source, line, other);
+    return (around.in_loop ? FACT_IN_LOOP : 0) | (around.loop_has_barrier ? FACT_BARRIER_IN_LOOP : 0) |
+           (around.barrier_between ? FACT_BARRIER_BETWEEN : 0) |
+           (around.way_back_is_open ? FACT_WAY_BACK_OPEN : 0);
+}
+
+static bool is_special(Family family) {
+    return family == FAMILY_NAN || family == FAMILY_INFINITY || family == FAMILY_INFINITIES;
+}
+
+static uint64_t facts_of_all(const Evidence *evidence) {
+    uint64_t facts = FACT_BY_SCHEDULE | FACT_INTEGERS_RIGHT | FACT_FINITE_RIGHT | FACT_ONES_RIGHT |
+                     FACT_SAYS_N | FACT_NEVER_WRITTEN | FACT_ONE_ANSWER;
+    const bool is_sum = evidence->of->tasks[evidence->task].expect == EXPECT_SUM;
+    double answer = 0;
+    long long answered = 0; // the size of the first answer
+    int answers = 0;
+    bool has_sizes = false;
+    for (int i = 0; i < evidence->judgement->case_count; i++) {
+        const CaseReport *report = &evidence->judgement->cases[i];
+        if (!report->was_run || report->settings.task != evidence->task ||
+            report->settings.is_beside != evidence->first->settings.is_beside)
+            continue;
+        const bool is_right = report->verdict == VERDICT_PASS;
+        const Family family = report->settings.family;
+        if (!is_right && report->settings.schedule == 0) facts &= ~FACT_BY_SCHEDULE;
+        if (!is_right && family == FAMILY_INTEGERS) facts &= ~FACT_INTEGERS_RIGHT;
+        if (!is_right && family == FAMILY_ONES) facts &= ~FACT_ONES_RIGHT;
+        if (!is_right && !is_special(family)) facts &= ~FACT_FINITE_RIGHT;
+        if (!is_right && report->check.outcome == CHECK_VALUE &&
+            report->check.got != (double)report->settings.size.n)
+            facts &= ~FACT_SAYS_N;
+        if (!is_right && family == FAMILY_INTEGERS && report->check.outcome == CHECK_VALUE && is_sum) {
+            if (answers++ == 0) {
+                answer = report->check.got;
+                answered = report->settings.size.n;
+            }
+            if (report->check.got != answer) facts &= ~FACT_ONE_ANSWER;
+            if (report->settings.size.n != answered) has_sizes = true;
+        }
+        const bool is_unwritten =
+            report->check.outcome == CHECK_NOT_WRITTEN && report->check.wrong == report->check.elements;
+        const bool has_nothing_to_write = is_right &&
+                                          evidence->of->tasks[evidence->task].expect == EXPECT_TRANSPOSE &&
+                                          report->settings.size.n == 0;
+        if (!is_unwritten && !has_nothing_to_write) facts &= ~FACT_NEVER_WRITTEN;
+        if (report->verdict != VERDICT_TIMEOUT && report->settings.size.n > 0) facts |= FACT_ENDS_ELSEWHERE;
+    }
+    // The same elements give every wrong kernel the same answer: only another size can tell.
+    if (answers < 3 || answer == 0 || !has_sizes) facts &= ~FACT_ONE_ANSWER;
+    return facts;
+}
+
+static uint64_t facts_of_task(const Task *task) {
+    uint64_t facts = 0;
+    const int out = task_output(task);
+    if (task->expect == EXPECT_ELEMENTWISE) facts |= FACT_ELEMENTWISE;
+    if (task->expect == EXPECT_ROW_SUMS) facts |= FACT_ROW_SUMS;
+    if (task->expect == EXPECT_TRANSPOSE) facts |= FACT_TRANSPOSE;
+    if (out >= 0 && task->buffers[out].type == F64) facts |= FACT_DOUBLES;
+    if (out >= 0 && task->buffers[out].count.kind == QUANTITY_N) facts |= FACT_MAPS;
+    for (int b = 0; b < task_buffer_count(task); b++)
+        if (task->buffers[b].stays_zero) facts |= FACT_WORKSPACE;
+    return facts;
+}
+
+// Sums of whole numbers that are all off by the same number, or by one for each block, warp or thread: of
+// nothing at all, too.
+static uint64_t facts_of_offsets(const Evidence *evidence) {
+    enum { UNITS = 4 };
+    double each[UNITS] = {0};
+    bool fits_unit[UNITS] = {true, true, true, true};
+    int sums = 0;
+    bool has_empty = false, has_others = false;
+    const Expectation expect = evidence->of->tasks[evidence->task].expect;
+    if (expect != EXPECT_SUM && expect != EXPECT_ROW_SUMS) return 0;
+    for (int i = 0; i < evidence->judgement->case_count; i++) {
+        const CaseReport *report = &evidence->judgement->cases[i];
+        if (!report->was_run || report->settings.task != evidence->task ||
+            report->settings.is_beside != evidence->first->settings.is_beside ||
+            report->settings.family != FAMILY_INTEGERS)
+            continue;
+        if (report->check.outcome != CHECK_VALUE) {
+            if (expect == EXPECT_ROW_SUMS && report->settings.size.rows == 0) continue;
+            return 0;
+        }
+        const ShapeOfLaunch *launch = &report->shape.launches[0];
+        const long long units[UNITS] = {1, launch->blocks, launch->warps, launch->threads};
+        for (int u = 0; u < UNITS; u++) {
+            const double offset = units[u] > 0 ? report->check.difference / (double)units[u] : 0;
+            if (sums == 0) each[u] = offset;
+            if (offset == 0 || offset != each[u]) fits_unit[u] = false;
+        }
+        sums++;
+        if (report->settings.size.n == 0) has_empty = true;
+        if (report->settings.size.n > 0) has_others = true;
+    }
+    const bool fits_one = fits_unit[0] || fits_unit[1] || fits_unit[2] || fits_unit[3];
+    return fits_one && sums > 2 && has_empty && has_others ? FACT_OFF_BY_A_CONSTANT : 0;
+}
+
+// Whether a case with several blocks came to an end, and the plain schedule alone has one that did not.
+static bool blocks_ended(const Evidence *evidence) {
+    bool has_ended = false;
+    for (int i = 0; i < evidence->judgement->case_count; i++) {
+        const CaseReport *report = &evidence->judgement->cases[i];
+        if (!report->was_run || report->settings.task != evidence->task) continue;
+        if (report->verdict == VERDICT_TIMEOUT && report->settings.schedule != 0) return false;
+        if (report->verdict == VERDICT_PASS && report->shape.launches[0].blocks > 1) has_ended = true;
+    }
+    return has_ended;
+}
+
+#define OBLONG FACT(63) // a matrix that is no square, counted in tiles either: no fact of the catalogue
+
+// Facts of shapes that `one` speaks for, if it is right, or against, if it is wrong.
+static uint64_t kind_of_case(const CaseReport *one) {
+    const CaseSize *size = &one->settings.size;
+    const ShapeOfLaunch *launch = &one->shape.launches[0];
+    uint64_t facts = 0;
+    if (size->rows > 1 && size->rows == size->columns) facts |= FACT_SQUARES_RIGHT;
+    if (size->rows > 1 && size->columns > 1 && (size->rows + 31) / 32 != (size->columns + 31) / 32)
+        facts |= OBLONG;
+    if (size->rows > 1 && size->columns > 1 && size->rows <= 32 && size->columns <= 32)
+        facts |= FACT_ONE_TILE_RIGHT;
+    if (size->n > 0 && size->rows % 32 == 0 && size->columns % 32 == 0 && size->rows > 0)
+        facts |= FACT_WHOLE_TILES_RIGHT;
+    if (launch->blocks > 1 && launch->blocks <= launch->block_threads) facts |= FACT_FEW_BLOCKS_RIGHT;
+    return facts;
+}
+
+// Which sizes come out right where others do not.
+static uint64_t facts_of_sizes(const Evidence *evidence) {
+    uint64_t right = 0, wrong = 0;
+    long long rests[] = {2, 4, 8};
+    int unwritten = 0;
+    bool only_empty = true; // go wrong
+    for (int i = 0; i < evidence->judgement->case_count; i++) {
+        const CaseReport *report = &evidence->judgement->cases[i];
+        const long long n = report->settings.size.n;
+        if (!report->was_run || report->settings.task != evidence->task) continue;
+        if (report->verdict == VERDICT_PASS) {
+            right |= kind_of_case(report);
+            continue;
+        }
+        wrong |= kind_of_case(report);
+        only_empty = only_empty && n == 0;
+        const CheckReport *check = &report->check;
+        const bool is_rest = check->outcome == CHECK_NOT_WRITTEN && check->is_rest && check->elements == n;
+        unwritten += is_rest;
+        for (int r = 0; r < 3; r++)
+            if (!is_rest || check->wrong != n % rests[r]) rests[r] = 1;
+    }
+    if (right & OBLONG) right &= ~FACT_SQUARES_RIGHT;
+    const bool has_rest = rests[0] > 1 || rests[1] > 1 || rests[2] > 1;
+    return (right & ~wrong & ~OBLONG) | (unwritten > 1 && has_rest ? FACT_REST_UNWRITTEN : 0) |
+           (only_empty ? FACT_ONLY_EMPTY_WRONG : 0);
+}
+
+// Whether every wide access that was not aligned would have been, had the base been. One case alone cannot
+// tell: floats taken off by the wrong rule are sometimes none at all.
+static bool only_base_is_misaligned(const Evidence *evidence) {
+    for (int i = 0; i < evidence->judgement->case_count; i++) {
+        const CaseReport *report = &evidence->judgement->cases[i];
+        const Finding *finding = &report->finding;
+        if (report->has_finding && finding->kind == FINDING_MISALIGNED && finding->bytes > 0 &&
+            finding->index % (int64_t)finding->bytes != 0)
+            return false;
+    }
+    return true;
+}
+
+// Where nothing at all was added, nothing more is to be said of what is missing.
+static ShapeSet simplest(ShapeSet shapes) {
+    for (int s = 0; s < error_shape_count(); s++)
+        if (has_shape(&shapes, s) && strcmp(error_shape(s)->name, "nothing") == 0) return only_shape(s);
+    return shapes;
+}
+
+static void gather(Evidence *evidence, const char *source) {
+    const Judgement *judgement = evidence->judgement;
+    enum { MAX_SOURCE = 256 * 1024 }; // more is no kernel, and expressions take their time
+    evidence->message = judgement->message;
+    if (source && strlen(source) <= MAX_SOURCE) squeezed_text(source, &evidence->source);
+    if (judgement->first >= 0) {
+        const CaseReport *first = evidence->first = &judgement->cases[judgement->first];
+        evidence->task = first->settings.task;
+        evidence->shapes = simplest(judgement->shapes[evidence->task]);
+        evidence->message = first->words;
+        if (first->has_check) {
+            evidence->check = &first->check;
+            evidence->message = first->check.what;
+            evidence->facts |= facts_of_check(evidence);
+        }
+        if (first->has_finding) {
+            evidence->finding = &first->finding;
+            evidence->message = first->finding.message;
+            evidence->facts |= facts_of_finding(evidence) | facts_of_places(evidence);
+        }
+        if (first->settings.size.n == 0) evidence->facts |= FACT_N_IS_0;
+        if (first->settings.misalignment) evidence->facts |= FACT_OFFSET_BASE;
+        evidence->facts |= facts_of_all(evidence) | facts_of_sizes(evidence);
+        if (!only_base_is_misaligned(evidence)) evidence->facts &= ~FACT_AT_START;
+        evidence->facts |= facts_of_offsets(evidence);
+        if (blocks_ended(evidence)) evidence->facts |= FACT_BLOCKS_ENDED;
+    }
+    evidence->facts |= facts_of_task(&evidence->of->tasks[evidence->task]);
+    if (evidence->finding) {
+        squeezed_line(&evidence->source, evidence->finding->place.line, &evidence->line);
+        squeezed_line(&evidence->source, evidence->finding->other_place.line, &evidence->other);
+    }
+    squeezed_join_lines(&evidence->source);
+}
+
+// ---- Clues ------------------------------------------------------------------------------------------------
+
+static bool fits(const char *expression, const char *text) {
+    regex_t compiled;
+    if (regcomp(&compiled, expression, REG_EXTENDED | REG_NOSUB) != 0) return false;
+    bool found = regexec(&compiled, text, 0, NULL, 0) == 0;
+    regfree(&compiled);
+    return found;
+}
+
+// Whether `name` is one of "a|b|c".
+static bool is_one_of(const char *name, const char *names) {
+    const size_t length = strlen(name);
+    for (const char *at = names; at; at = strchr(at, '|')) {
+        at += *at == '|';
+        if (strncmp(at, name, length) == 0 && (at[length] == '|' || !at[length])) return true;
+    }
+    return false;
+}
+
+static int fitting_shape(const Evidence *evidence, const char *names) {
+    for (int s = 0; s < error_shape_count(); s++)
+        if (has_shape(&evidence->shapes, s) && is_one_of(error_shape(s)->name, names)) return s;
+    return -1;
+}
+
+// `task`: only its goals; -1: those of all.
+static bool misses(const Evidence *evidence, int task, const char *measure) {
+    for (int g = 0; g < evidence->judgement->goal_count; g++) {
+        const GoalResult *result = &evidence->judgement->goals[g];
+        if (task >= 0 && result->task != task) continue;
+        if (result->state == GOAL_MISSED && fits(measure, result->goal->measure)) return true;
+    }
+    return false;
+}
+
+// In the task that failed, or one that misses the goal `missed`.
+static bool comes_to(const Evidence *evidence, const char *missed, const char *measure, double at_least) {
+    for (int t = 0; t < chapter_task_count(evidence->of); t++) {
+        if (evidence->first && t != evidence->task) continue;
+        if (missed && !misses(evidence, t, missed)) continue;
+        const Goal goal = {
+            .measure = measure, .bound = AT_LEAST, .limit = at_least, .task = evidence->of->tasks[t].name};
+        GoalResult result;
+        goal_evaluate(evidence->of, &goal, evidence->judgement->measured, &evidence->judgement->device,
+                      &result);
+        if (result.state == GOAL_MET) return true;
+    }
+    return false;
+}
+
+static bool matches(const Mistake *mistake, const Evidence *evidence) {
+    // Words about a line need one.
+    if (strchr(mistake->why, '{') && !(evidence->finding && evidence->finding->place.line > 0)) return false;
+    if (mistake->verdicts && !(mistake->verdicts & BIT(evidence->judgement->verdict))) return false;
+    if (mistake->findings && !(evidence->finding && mistake->findings & BIT(evidence->finding->kind)))
+        return false;
+    if (mistake->checks && !(evidence->check && mistake->checks & BIT(evidence->check->outcome)))
+        return false;
+    if ((evidence->facts & mistake->facts) != mistake->facts) return false;
+    if (evidence->facts & mistake->no_facts) return false;
+    if (mistake->shape && fitting_shape(evidence, mistake->shape) < 0) return false;
+    if (mistake->says && !fits(mistake->says, evidence->message)) return false;
+    if (mistake->line && !fits(mistake->line, text_chars(&evidence->line))) return false;
+    if (mistake->other && !fits(mistake->other, text_chars(&evidence->other))) return false;
+    if (mistake->source && !fits(mistake->source, text_chars(&evidence->source))) return false;
+    if (mistake->absent &&
+        (evidence->source.bytes == 0 || fits(mistake->absent, text_chars(&evidence->source))))
+        return false;
+    if (mistake->missed && !misses(evidence, -1, mistake->missed)) return false;
+    return !mistake->measured || comes_to(evidence, mistake->missed, mistake->measured, mistake->at_least);
+}
+
+// ---- What to say ------------------------------------------------------------------------------------------
+
+static void fill_in(const Evidence *evidence, const char *words, char *text, size_t bytes) {
+    const SourcePlace none = {0};
+    const Finding *finding = evidence->finding;
+    const int line = (finding ? &finding->place : &none)->line;
+    const int other = (finding ? &finding->other_place : &none)->line;
+    const struct {
+        const char *name;
+        int value;
+    } blanks[] = {{"{line}", line},
+                  {"{other}", other},
+                  {"{upper}", line < other ? line : other},
+                  {"{lower}", line < other ? other : line}};
+    size_t used = 0;
+    text[0] = '\0';
+    while (*words && used + 16 < bytes) {
+        bool is_blank = false;
+        for (int b = 0; b < 4 && !is_blank; b++) {
+            const size_t length = strlen(blanks[b].name);
+            if (strncmp(words, blanks[b].name, length) != 0) continue;
+            used += (size_t)snprintf(text + used, bytes - used, "%d", blanks[b].value);
+            words += length;
+            is_blank = true;
+        }
+        if (!is_blank) text[used++] = *words++;
+    }
+    text[used] = '\0';
+}
+
+// "ch03#barriers:2 ch05#what-it-is": the section for this chapter, and the step of its hints.
+static void choose_lesson(const Chapter *of, const char *lessons, Diagnosis *diagnosis) {
+    const char *chosen = lessons;
+    bool is_own = false;
+    for (const char *at = lessons; at && *at && !is_own; at = strchr(at, ' ')) {
+        at += *at == ' ';
+        is_own = strncmp(at, of->name, strlen(of->name)) == 0 && at[strlen(of->name)] == '#';
+        if (is_own) chosen = at;
+    }
+    if (!chosen) return;
+    const size_t length = strcspn(chosen, ": ");
+    snprintf(diagnosis->lesson, sizeof diagnosis->lesson, "%.*s", (int)length, chosen);
+    if (is_own && chosen[length] == ':') diagnosis->hint = chosen[length + 1] - '0';
+}
+
+// The shape says it about every size, where the case that is shown says it about one.
+static void tell_shape(const Evidence *evidence, Judgement *judgement, const Mistake *mistake) {
+    const int shape = mistake && mistake->shape ? fitting_shape(evidence, mistake->shape) : -1;
+    if (shape < 0) return;
+    CheckReport *check = &judgement->cases[judgement->first].check;
+    snprintf(check->why, sizeof check->why, "%s", error_shape(shape)->words);
+}
+
+void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagnosis *diagnosis) {
+    *diagnosis = (Diagnosis){0};
+    // What is right needs no explanation, and what is our fault gets none.
+    if (judgement->verdict == VERDICT_PASS || judgement->verdict == VERDICT_INFRA) return;
+    Evidence evidence = {.of = of, .judgement = judgement};
+    gather(&evidence, source);
+    for (int m = 0; m < mistake_count && !diagnosis->mistake; m++)
+        if (matches(&mistakes[m], &evidence)) diagnosis->mistake = &mistakes[m];
+    if (diagnosis->mistake) {
+        fill_in(&evidence, diagnosis->mistake->why, diagnosis->why, sizeof diagnosis->why);
+        choose_lesson(of, diagnosis->mistake->lessons, diagnosis);
+        tell_shape(&evidence, judgement, diagnosis->mistake);
+    }
+    text_free(&evidence.source);
+    text_free(&evidence.line);
+    text_free(&evidence.other);
+}

@@ -1,0 +1,126 @@
+#include "driver/diagnose/squeezed.h"
+
+#include <ctype.h>
+#include <string.h>
+
+// ---- From the file ----------------------------------------------------------------------------------------
+
+void squeezed_text(const char *text, Text *squeezed) {
+    enum { CODE, LINE_COMMENT, BLOCK_COMMENT, STRING } state = CODE;
+    for (const char *at = text; *at; at++) {
+        if (state == CODE && at[0] == '/' && at[1] == '/') state = LINE_COMMENT;
+        if (state == CODE && at[0] == '/' && at[1] == '*') {
+            state = BLOCK_COMMENT;
+            at += 2; // what follows may be the end at once
+            if (!*at) break;
+        }
+        if (*at == '\n') {
+            if (state == LINE_COMMENT || state == STRING) state = CODE;
+            text_add_char(squeezed, '\n');
+        } else if (state == BLOCK_COMMENT) {
+            if (at[0] == '*' && at[1] == '/') {
+                state = CODE;
+                at++;
+            }
+        } else if (state == STRING) {
+            text_add_char(squeezed, *at);
+            if (at[0] == '\\' && at[1] && at[1] != '\n')
+                text_add_char(squeezed, *++at);
+            else if (*at == '"')
+                state = CODE;
+        } else if (state == CODE && !isspace((unsigned char)*at)) {
+            text_add_char(squeezed, *at);
+            if (*at == '"') state = STRING;
+        }
+    }
+}
+
+static const char *start_of_line(const Text *text, int line) {
+    const char *at = text_chars(text);
+    for (int i = 1; i < line && at; i++) {
+        at = strchr(at, '\n');
+        if (at) at++;
+    }
+    return line > 0 ? at : NULL;
+}
+
+void squeezed_line(const Text *text, int line, Text *picked) {
+    const char *at = start_of_line(text, line);
+    if (at) text_add_bytes(picked, at, strcspn(at, "\n"));
+}
+
+void squeezed_join_lines(Text *text) {
+    Text joined = {0};
+    for (const char *at = text_chars(text); *at; at++)
+        if (*at != '\n') text_add_char(&joined, *at);
+    text_free(text);
+    *text = joined;
+}
+
+// ---- Loops ------------------------------------------------------------------------------------------------
+
+static bool is_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+static const char *skip_newlines(const char *at) { return at + strspn(at, "\n"); }
+
+// Behind the string, or the brackets of a kind with all that is in them, that begin at `at`.
+static const char *behind(const char *at, char open, char close) {
+    int depth = 0;
+    for (; *at; at++) {
+        if (*at == '"') {
+            for (at++; *at && *at != '"'; at++) at += *at == '\\' && at[1];
+            if (!*at) return at;
+        }
+        depth += (*at == open) - (*at == close);
+        if (depth == 0) return at + 1;
+    }
+    return at;
+}
+
+// Behind the statement that begins at `at`: a block, or all up to its semicolon.
+static const char *behind_statement(const char *at) {
+    at = skip_newlines(at);
+    if (*at == '{') return behind(at, '{', '}');
+    while (*at && *at != ';' && *at != '}') {
+        if (*at == '{') return behind(at, '{', '}');
+        at = *at == '(' ? behind(at, '(', ')') : *at == '"' ? behind(at, '"', '"') : at + 1;
+    }
+    return *at == ';' ? at + 1 : at;
+}
+
+// Whether a loop's head begins at `at`, and where its body begins.
+static const char *body_of_loop(const char *text, const char *at) {
+    if (at > text && is_name(at[-1])) return NULL;
+    if (strncmp(at, "for(", 4) == 0) return behind(at + 3, '(', ')');
+    if (strncmp(at, "while(", 6) == 0) return behind(at + 5, '(', ')');
+    return strncmp(at, "do{", 3) == 0 ? at + 2 : NULL;
+}
+
+static bool has_barrier(const char *from, const char *to) {
+    static const char *const barriers[] = {"__syncthreads", ".sync(", "bar.sync", "barrier"};
+    for (size_t b = 0; b < sizeof barriers / sizeof barriers[0]; b++) {
+        const char *found = strstr(from, barriers[b]);
+        if (found && found < to) return true;
+    }
+    return false;
+}
+
+Surroundings squeezed_surroundings(const Text *text, int line, int other) {
+    Surroundings surroundings = {0};
+    const int upper = line < other ? line : other, lower = line < other ? other : line;
+    const char *first = start_of_line(text, upper), *last = start_of_line(text, lower);
+    if (!first || !last) return surroundings;
+    surroundings.barrier_between = upper < lower && has_barrier(first, last);
+    const char *end_of_last = last + strcspn(last, "\n");
+    for (const char *at = text_chars(text); *at && at < end_of_last; at++) {
+        const char *body = body_of_loop(text_chars(text), at);
+        if (!body) continue;
+        const char *end = behind_statement(body);
+        if (body > first + strcspn(first, "\n") || end <= last) continue;
+        surroundings.in_loop = true;
+        if (has_barrier(body, end)) surroundings.loop_has_barrier = true;
+        surroundings.way_back_is_open =
+            surroundings.barrier_between && !has_barrier(body, first) && !has_barrier(end_of_last, end);
+    }
+    return surroundings;
+}

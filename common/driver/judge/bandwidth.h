@@ -1,0 +1,67 @@
+// How fast a task is, in bytes that must move over time, and how that compares with the reference: measured
+// on a GPU or modelled from what the emulator counted. One struct for both, so that goals, page and JSON need
+// not know which; every view says which it was.
+#ifndef WARPBOOK_BANDWIDTH_H
+#define WARPBOOK_BANDWIDTH_H
+
+#include "driver/plan/chapter.h"
+
+typedef enum { BANDWIDTH_NONE, BANDWIDTH_MEASURED, BANDWIDTH_MODELLED } BandwidthKind;
+
+typedef enum {
+    BANDWIDTH_UNAVAILABLE,    // `words` says why; of the rest only task and size hold
+    BANDWIDTH_DECIDED,        // the ratio's interval lies on one side of full_bandwidth_ratio, or there is no
+                              // reference; what is modelled is always decided
+    BANDWIDTH_TOO_NOISY,      // the interval holds full_bandwidth_ratio
+    BANDWIDTH_UNTRUSTED_TIME, // faster than the memory can be: something was not done
+} BandwidthState;
+
+// Of the reference's bandwidth: from here on a kernel is as good as the reference.
+static const double full_bandwidth_ratio = 0.95;
+
+// 0 stands for what is not known, in every number below.
+typedef struct {
+    BandwidthKind kind;
+    BandwidthState state;
+    char words[320]; // unavailable, untrusted: why; else a remark, or ""
+    int task;        // index
+    CaseSize size;
+    char device[128]; // measured: the GPU; modelled: the one whose profile was taken
+    double bytes;     // that must move in one run
+    double seconds;   // of one run; measured: the median
+    double gb_per_s;
+    double peak_gb_per_s;    // of the device's memory, from clock and bus width
+    double ceiling_gb_per_s; // the most that a kernel of ours read on this device in the same run
+
+    char reference[160]; // the file it is compared with, as shown to people; "": none
+    double reference_seconds, reference_gb_per_s;
+    double ratio;                 // gb_per_s / reference_gb_per_s
+    double ratio_low, ratio_high; // measured: an interval at 99.9 %, and 60 ns a run for
+                                  // where the code lies; modelled: both equal to ratio
+
+    // Measured
+    int samples; // of the kernel, and as many of the reference
+    int launches_per_sample;
+    int dropped;                 // samples taken while the clock was throttled
+    char throttle[128];          // "": it was watched; else why it could not be
+    double *raw, *reference_raw; // seconds of every sample, `samples` each; NULL: not kept. Owned
+
+    // Modelled
+    char limiter[200]; // "bytes in flight: 16 KiB an SM, 40 KiB would fill it"
+} Bandwidth;
+
+// False where a task has no bandwidth by its nature: a table, or NOT_TIMED.
+bool task_has_bandwidth(const Task *task);
+// The size at which a task is timed: .timed or its default, within max_n_gpu and `memory_bytes` (0: any).
+CaseSize timed_size(const Task *task, size_t memory_bytes);
+// The bytes that must move in one run of that shape.
+double bytes_that_must_move(const Task *task, const CaseShape *shape);
+
+// Fills in what follows from seconds, bytes and reference_seconds: gb_per_s, and where there is a reference
+// its bandwidth and the ratio; the interval shrinks to the ratio unless `ratio_low` is already set.
+void bandwidth_complete(Bandwidth *bandwidth);
+// An unavailable one. `words` is a sentence without a full stop: "the emulator measures no times".
+void bandwidth_unavailable(Bandwidth *bandwidth, int task, CaseSize size, const char *words);
+bool bandwidth_is_known(const Bandwidth *bandwidth); // it has a gb_per_s
+
+#endif

@@ -1,0 +1,365 @@
+#include "driver/judge/case.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "driver/plan/bulk.h"
+#include "driver/plan/elements.h"
+#include "driver/plan/shape.h"
+
+// How many instructions of lanes a launch may take before it counts as endless: far above what any solution
+// needs (a serial loop takes about ten an element, a tree a few hundred a thread). Of many elements fewer
+// each, or an endless loop would take a minute to be seen.
+static uint64_t step_limit(long long n, long long threads) {
+    const uint64_t elements = (uint64_t)n, few = elements < 1u << 20 ? elements : 1u << 20;
+    return 5000000u + 1000u * few + 100u * (elements - few) + 2000u * (uint64_t)threads;
+}
+
+double case_seconds(bool is_gpu, long long n) { return is_gpu ? 20 + (double)n * 1e-7 : 120; }
+
+static void copy_kernel_name(char to[128], const char *from) { snprintf(to, 128, "%s", from); }
+
+// ---- Findings --------------------------------------------------------------------------------------------
+
+// The finding that explains most: of the worst verdict, the first met. NULL: nothing but informations.
+static const Finding *worst_finding(const RunReply *reply, Verdict *verdict, int *count) {
+    const Finding *worst = NULL;
+    *verdict = VERDICT_PASS;
+    *count = 0;
+    for (int i = 0; i < reply->header->finding_count; i++) {
+        Verdict here = verdict_of_finding(reply->findings[i].kind);
+        if (here == VERDICT_PASS) continue;
+        (*count)++;
+        if (worst && here >= *verdict) continue;
+        worst = &reply->findings[i];
+        *verdict = here;
+    }
+    return worst;
+}
+
+// ---- Launch shapes ---------------------------------------------------------------------------------------
+
+static void fail_shape(TaskShape *shape, Verdict verdict, const char *words) {
+    shape->verdict = verdict;
+    snprintf(shape->words, sizeof shape->words, "%.511s", words);
+}
+
+static bool ask_launch(Runner *runner, int image, const Launch *launch, const ImageKernel *kernel,
+                       long long n, const CaseSize *size, LaunchShapeImage *answer, TaskShape *shape) {
+    static Request request;
+    GpuFiguresImage figures;
+    gpu_figures(runner_info(runner), &figures);
+    memset(&request, 0, sizeof request);
+    RunProgram *program = &request.program;
+    program->image = image;
+    program->buffer_count = 2;
+    program->buffers[0] =
+        (RunBuffer){.name = "launch", .bytes = sizeof *answer, .fill = FILL_ZERO, .is_read_back = 1};
+    program->buffers[1] = (RunBuffer){
+        .name = "gpu", .bytes = sizeof figures, .arena_offset = 256, .fill = FILL_DATA, .is_read_only = 1};
+    memcpy(runner_arena(runner) + 256, &figures, sizeof figures);
+    program->launch_count = 1;
+    program->launches[0] =
+        (RunLaunch){.grid = {1, 1, 1},
+                    .block = {1, 1, 1},
+                    .argument_count = 5,
+                    .max_steps = step_limit(0, 1),
+                    .arguments = {{.buffer = 0, .bytes = 8},
+                                  {.buffer = 1, .bytes = 8},
+                                  {.buffer = -1, .bytes = 8, .value = (uint64_t)n},
+                                  {.buffer = -1, .bytes = 8, .value = (uint64_t)size->rows},
+                                  {.buffer = -1, .bytes = 8, .value = (uint64_t)size->columns}}};
+    memcpy(program->launches[0].symbol, kernel->launch_symbol, sizeof program->launches[0].symbol);
+    request.checks = CHECK_ALL;
+
+    copy_kernel_name(shape->kernel, launch->kernel);
+    RunReply reply;
+    Runner *const alone[1] = {runner};
+    const bool is_gpu = runner_info(runner)->kind == GPU_NVIDIA;
+    runner_begin(runner, &request, case_seconds(is_gpu, 0));
+    runners_wait(alone, 1, &reply);
+    if (reply.end != RUN_REPLIED) {
+        fail_shape(shape, reply.end == RUN_TIMED_OUT && is_gpu ? VERDICT_TIMEOUT : VERDICT_INFRA,
+                   reply.words);
+        return false;
+    }
+    int count;
+    const Finding *finding = worst_finding(&reply, &shape->verdict, &count);
+    if (finding) {
+        shape->has_finding = true;
+        shape->finding = *finding;
+        return reply.header->context_lost == 0;
+    }
+    if (reply.header->status != REPLY_DONE) {
+        fail_shape(shape, VERDICT_INFRA, reply.header->message);
+        return reply.header->context_lost == 0;
+    }
+    memcpy(answer, runner_arena(runner), sizeof *answer);
+    return true;
+}
+
+bool ask_shape(Runner *runner, int image, const Task *task, int index, const ImageKernel kernels[],
+               CaseSize size, TaskShape *shape) {
+    memset(shape, 0, sizeof *shape);
+    shape->task = index;
+    shape->size = size;
+    shape->verdict = VERDICT_PASS;
+    shape->shape.size = size;
+    shape->shape.launch_count = task_launch_count(task);
+    for (int l = 0; l < shape->shape.launch_count; l++) {
+        const Launch *launch = &task->launches[l];
+        long long n = quantity_value(task, &launch->n, &shape->shape);
+        LaunchShapeImage answer = {0};
+        if (n < 0) {
+            fail_shape(shape, VERDICT_INFRA,
+                       "the chapter's number of elements for this launch makes no sense");
+            return true;
+        }
+        if (!ask_launch(runner, image, launch, &kernels[l], n, &size, &answer, shape)) return false;
+        if (shape->verdict != VERDICT_PASS) return true;
+        char why[512];
+        if (!shape_from_image(&answer, launch, n, runner_info(runner), &shape->shape.launches[l], why,
+                              sizeof why)) {
+            fail_shape(shape, VERDICT_LAUNCH, why);
+            return true;
+        }
+    }
+    return true;
+}
+
+// ---- Layout and request ----------------------------------------------------------------------------------
+
+bool case_layout(const Task *task, const CaseShape *shape, size_t limit, CaseLayout *layout, char *why,
+                 size_t why_bytes) {
+    *layout = (CaseLayout){0};
+    for (int b = 0; b < task_buffer_count(task); b++) {
+        const Buffer *buffer = &task->buffers[b];
+        long long count = quantity_value(task, &buffer->count, shape);
+        if (count < 0) {
+            snprintf(why, why_bytes, "the chapter's size of %s makes no sense", buffer->name);
+            return false;
+        }
+        const size_t each = element_bytes(buffer->type);
+        if ((size_t)count > (limit - layout->bytes) / each) {
+            char number[32];
+            count_text(count, number, sizeof number);
+            snprintf(why, why_bytes,
+                     "LAUNCH asks for so many threads that %s would have %s elements: more than there "
+                     "is memory for here",
+                     buffer->name, number);
+            return false;
+        }
+        layout->counts[b] = count;
+        layout->offsets[b] = layout->bytes;
+        layout->bytes += ((size_t)count * each + 255) / 256 * 256;
+        if (layout->bytes > limit) layout->bytes = limit;
+    }
+    for (int l = 0; l < shape->launch_count; l++)
+        if (shape->launches[l].blocks > 0) layout->launch_index[layout->launch_count++] = l;
+    return true;
+}
+
+static Fill fill_of(BufferRole role) {
+    switch (role) {
+    case INPUT: return FILL_DATA;
+    case OUTPUT_ZEROED:
+    case ZEROED: return FILL_ZERO;
+    default: return FILL_POISON;
+    }
+}
+
+static uint64_t argument_bits(const Task *task, const Argument *argument, const CaseShape *shape) {
+    long long number = quantity_value(task, &argument->value, shape);
+    uint64_t bits = 0;
+    if (element_is_float(argument->type))
+        element_set(&bits, argument->type, 0, (double)number);
+    else
+        bits = (uint64_t)number;
+    return bits;
+}
+
+static void fill_launch(const Task *task, const CaseShape *shape, int index, const ImageKernel *kernel,
+                        RunLaunch *out) {
+    const Launch *launch = &task->launches[index];
+    const ShapeOfLaunch *here = &shape->launches[index];
+    memcpy(out->symbol, kernel->symbol, sizeof out->symbol);
+    memcpy(out->grid, here->grid, sizeof out->grid);
+    memcpy(out->block, here->block, sizeof out->block);
+    out->shared = here->shared;
+    out->registers = kernel->registers;
+    out->max_steps = step_limit(shape->size.n, here->threads);
+    for (int a = 0; a < MAX_ARGUMENTS; a++) {
+        const Argument *argument = &launch->arguments[a];
+        if (argument->buffer) {
+            out->arguments[a] = (RunArgument){.buffer = task_find_buffer(task, argument->buffer), .bytes = 8};
+        } else if (argument->type != F32 || argument->value.kind != QUANTITY_N) {
+            out->arguments[a] = (RunArgument){.buffer = -1,
+                                              .bytes = (uint32_t)element_bytes(argument->type),
+                                              .value = argument_bits(task, argument, shape)};
+        } else {
+            break;
+        }
+        out->argument_count = a + 1;
+    }
+}
+
+static void fill_buffer(const Buffer *buffer, const CaseLayout *layout, int index, RunBuffer *out) {
+    snprintf(out->name, sizeof out->name, "%s", buffer->name);
+    out->bytes = (uint64_t)layout->counts[index] * element_bytes(buffer->type);
+    out->arena_offset = layout->offsets[index];
+    out->fill = fill_of(buffer->role);
+    out->is_read_only = buffer->role == INPUT;
+    out->stays_zero = buffer->stays_zero;
+    out->is_read_back = buffer->role == INPUT || buffer->role == OUTPUT || buffer->role == OUTPUT_ZEROED ||
+                        buffer->stays_zero;
+}
+
+void case_program(const Task *task, const Case *one, const CaseShape *shape, const CaseLayout *layout,
+                  const ImageKernel kernels[], RunProgram *program) {
+    memset(program, 0, sizeof *program);
+    program->buffer_count = task_buffer_count(task);
+    unsigned offset = one->misalignment;
+    for (int b = 0; b < program->buffer_count; b++) {
+        const Buffer *buffer = &task->buffers[b];
+        fill_buffer(buffer, layout, b, &program->buffers[b]);
+        if (!buffer->misaligned) continue;
+        program->buffers[b].misalignment = offset;
+        if (one->is_staggered) offset = (offset + (unsigned)element_bytes(buffer->type)) % 16;
+    }
+    for (int l = 0; l < layout->launch_count; l++) {
+        int index = layout->launch_index[l];
+        fill_launch(task, shape, index, &kernels[index], &program->launches[l]);
+    }
+    program->launch_count = layout->launch_count;
+}
+
+void case_write_inputs(const Task *task, const CaseLayout *layout, const Prepared *prepared,
+                       unsigned char *arena) {
+    for (int b = 0; b < task_buffer_count(task); b++)
+        if (task->buffers[b].role == INPUT && layout->counts[b] > 0)
+            copy_bytes(arena + layout->offsets[b], prepared->inputs[b],
+                       (size_t)layout->counts[b] * element_bytes(task->buffers[b].type));
+}
+
+void case_request(const Task *task, const Case *one, const CaseShape *shape, const CaseLayout *layout,
+                  const Prepared *prepared, const ImageKernel kernels[], unsigned char *arena,
+                  Request *request) {
+    memset(request, 0, sizeof *request);
+    case_program(task, one, shape, layout, kernels, &request->program);
+    case_write_inputs(task, layout, prepared, arena);
+    for (int b = 0; b < task_buffer_count(task); b++)
+        if (task->buffers[b].stays_zero && !one->is_counted) request->rounds = 2;
+    request->schedule = one->schedule;
+    request->checks = CHECK_ALL;
+    request->count = one->is_counted;
+}
+
+// ---- Answers ---------------------------------------------------------------------------------------------
+
+static bool decide(CaseReport *report, Verdict verdict, const char *words) {
+    report->verdict = verdict;
+    snprintf(report->words, sizeof report->words, "%.511s", words);
+    return true;
+}
+
+// FNV-1a (Fowler, Noll, Vo), enough to tell two results of one kernel apart.
+static uint64_t hash_bytes(const unsigned char *bytes, size_t count) {
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < count; i++) hash = (hash ^ bytes[i]) * 0x100000001b3u;
+    return hash;
+}
+
+static void judge_values(const Task *task, const CaseShape *shape, const CaseLayout *layout,
+                         const Prepared *prepared, const unsigned char *arena, CaseReport *report) {
+    const void *after[MAX_BUFFERS], *pristine[MAX_BUFFERS];
+    for (int b = 0; b < MAX_BUFFERS; b++) {
+        after[b] = arena + layout->offsets[b];
+        pristine[b] = prepared->inputs[b];
+    }
+    // The runner never touches an arena place of zeroed outputs that no launch wrote; it reads all of them
+    // back.
+    const CheckedCase finished = {.task = task,
+                                  .shape = shape,
+                                  .family = report->settings.family,
+                                  .counts = layout->counts,
+                                  .pristine = pristine,
+                                  .after = after,
+                                  .expected = &prepared->expected,
+                                  .misalignment = report->settings.misalignment,
+                                  .candidates = report->candidates};
+    report->has_check = true;
+    const bool is_right = check_case(&finished, &report->check);
+    report->candidates = report->check.shapes;
+    if (!is_right) {
+        report->verdict = report->check.outcome == CHECK_BROKEN          ? VERDICT_INFRA
+                          : report->check.outcome == CHECK_INPUT_CHANGED ? VERDICT_OOB
+                                                                         : VERDICT_WRONG;
+        for (int l = 0; l < shape->launch_count; l++) {
+            if (report->check.outcome != CHECK_NOT_WRITTEN || shape->launches[l].blocks > 0) continue;
+            snprintf(report->check.why, sizeof report->check.why,
+                     "LAUNCH(%.100s) asks for a grid of 0 blocks here, so nothing ran that could write it.",
+                     task->launches[l].kernel);
+        }
+        return;
+    }
+    int out = task_output(task);
+    if (out >= 0) {
+        size_t bytes = (size_t)layout->counts[out] * element_bytes(task->buffers[out].type);
+        if (task->is_bit_identical) report->output_hash = hash_bytes(after[out], bytes);
+        if (bytes > 0) report->output_first = element_get(after[out], task->buffers[out].type, 0);
+    }
+    report->verdict = VERDICT_PASS;
+}
+
+bool case_judge(const Task *task, const CaseShape *shape, const CaseLayout *layout, const Prepared *prepared,
+                const RunReply *reply, const unsigned char *arena, bool is_gpu, CaseReport *report) {
+    report->was_run = true;
+    if (reply->end == RUN_TIMED_OUT && is_gpu)
+        return decide(report, VERDICT_TIMEOUT, "the kernel was still running when its time was up");
+    if (reply->end != RUN_REPLIED) {
+        decide(report, VERDICT_INFRA, reply->words);
+        return false;
+    }
+    const ReplyHeader *header = reply->header;
+    report->lane_instructions = header->lane_instructions;
+    report->seconds = header->seconds;
+    int failed = header->failed_launch;
+    if (failed >= 0 && failed < layout->launch_count)
+        copy_kernel_name(report->kernel, task->launches[layout->launch_index[failed]].kernel);
+    Verdict verdict;
+    const Finding *finding = worst_finding(reply, &verdict, &report->finding_count);
+    if (finding) {
+        report->has_finding = true;
+        report->finding = *finding;
+        report->verdict = verdict;
+        return true;
+    }
+    if (header->status == REPLY_FAULT) {
+        verdict = verdict_of_finding((FindingKind)header->finding);
+        return decide(report, verdict == VERDICT_PASS ? VERDICT_FAULT : verdict, header->message);
+    }
+    if (header->status == REPLY_ERROR) {
+        decide(report, VERDICT_INFRA, header->message);
+        return !header->machines_fault;
+    }
+    if (header->damaged_buffer >= 0 && header->damaged_buffer < task_buffer_count(task)) {
+        const char *name = task->buffers[header->damaged_buffer].name;
+        char words[256];
+        const long long bytes = layout->counts[header->damaged_buffer] *
+                                (long long)element_bytes(task->buffers[header->damaged_buffer].type);
+        if (header->damaged_index < 0)
+            snprintf(words, sizeof words, "something was written %lld bytes before the start of %s",
+                     -(long long)header->damaged_index, name);
+        else if (header->damaged_index == bytes)
+            snprintf(words, sizeof words, "something was written right behind the end of %s", name);
+        else
+            snprintf(words, sizeof words, "something was written %lld bytes past the end of %s",
+                     (long long)header->damaged_index - bytes, name);
+        return decide(report, VERDICT_OOB, words);
+    }
+    if (reply->output_was_cut)
+        return decide(report, VERDICT_OUTPUT_LIMIT, "the kernel printed more than 64 KiB");
+    judge_values(task, shape, layout, prepared, arena, report);
+    return true;
+}

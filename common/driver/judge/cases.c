@@ -1,0 +1,247 @@
+// Runs the cases of a plan: asks each LAUNCH for its shapes, hands the cases to the runners, and collects
+// what they answer.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/text.h"
+#include "driver/judge/judge_parts.h"
+#include "driver/plan/shape.h"
+
+enum {
+    MAX_TRIES = 2,      // of a case whose runner failed
+    GIVE_UP_AFTER = 64, // failures of one task
+    MAX_RESTARTS = 4,   // of a task's runner: a GPU takes its time over a new context
+};
+
+// ---- Launch shapes ---------------------------------------------------------------------------------------
+
+TaskShape *judge_shape(const Judge *judge, int task, const CaseSize *size) {
+    for (int i = 0; i < judge->shape_count; i++)
+        if (judge->shapes[i].task == task && memcmp(&judge->shapes[i].size, size, sizeof *size) == 0)
+            return &judge->shapes[i];
+    return NULL;
+}
+
+bool judge_ask_shape(Judge *judge, int task, CaseSize size) {
+    if (judge_shape(judge, task, &size)) return true;
+    if (judge->shape_count == judge->shape_capacity) {
+        int capacity = judge->shape_capacity ? 2 * judge->shape_capacity : 64;
+        TaskShape *grown = realloc(judge->shapes, (size_t)capacity * sizeof *grown);
+        if (!grown) {
+            judge_fail(judge, VERDICT_INFRA, "out of memory for the launch shapes");
+            return false;
+        }
+        judge->shapes = grown;
+        judge->shape_capacity = capacity;
+    }
+    TaskShape *shape = &judge->shapes[judge->shape_count++];
+    Runner *runner = judge->workers[0].runner;
+    if (ask_shape(runner, 0, &judge->of->tasks[task], task, judge->subjects->kernel->kernels[task], size,
+                  shape))
+        return true;
+    RunReply reply;
+    shape->ended_runner = true;
+    if (runner_restart(runner, &reply)) return true;
+    judge_fail(judge, VERDICT_INFRA, reply.words);
+    return false;
+}
+
+bool judge_ask_shapes(Judge *judge) {
+    bool is_stuck[MAX_TASKS] = {0};
+    for (int i = 0; i < judge->plan.count; i++) {
+        const Case *one = &judge->plan.cases[i];
+        if (is_stuck[one->task]) continue;
+        if (!judge_ask_shape(judge, one->task, one->size)) return false;
+        // A LAUNCH that does not end, or that ended the runner, will do so at every size.
+        const TaskShape *shape = judge_shape(judge, one->task, &one->size);
+        is_stuck[one->task] = shape->ended_runner || shape->verdict == VERDICT_TIMEOUT;
+    }
+    return true;
+}
+
+// ---- One case --------------------------------------------------------------------------------------------
+
+static Progress *progress_of(Judge *judge, const Case *one) {
+    return &judge->tasks[one->is_beside][one->task];
+}
+
+void judge_note_failure(Judge *judge, const CaseReport *report) {
+    Progress *progress = progress_of(judge, &report->settings);
+    if (report->verdict == VERDICT_PASS) return;
+    progress->failures++;
+    // What takes long, or fails for reasons that no other size mends, is not repeated.
+    if (report->verdict == VERDICT_TIMEOUT || report->verdict == VERDICT_UNSUPPORTED ||
+        report->verdict == VERDICT_INFRA || progress->failures >= GIVE_UP_AFTER)
+        progress->gave_up = true;
+}
+
+// Starts case `index` on a worker. False when it was decided without running.
+static bool start_case(Judge *judge, Worker *worker, int index) {
+    CaseReport *report = &judge->judgement->cases[index];
+    const Case *one = &report->settings;
+    const Task *task = &judge->of->tasks[one->task];
+    const TaskShape *shape = judge_shape(judge, one->task, &one->size);
+    if (!shape) return false; // its LAUNCH is stuck: not run
+    if (shape->verdict != VERDICT_PASS) {
+        report->was_run = true;
+        report->verdict = shape->verdict;
+        report->has_finding = shape->has_finding;
+        if (shape->has_finding) report->finding = shape->finding;
+        memcpy(report->words, shape->words, sizeof report->words);
+        snprintf(report->kernel, sizeof report->kernel, "LAUNCH(%.110s)", shape->kernel);
+        judge_note_failure(judge, report);
+        return false;
+    }
+    char why[512];
+    if (!case_layout(task, &shape->shape, runner_arena_bytes(worker->runner), &worker->layout, why,
+                     sizeof why)) {
+        report->was_run = true;
+        report->verdict = VERDICT_LAUNCH;
+        memcpy(report->words, why, sizeof report->words);
+        judge_note_failure(judge, report);
+        return false;
+    }
+    worker->prepared =
+        prepared_take(&judge->cache, task, one, &shape->shape, worker->layout.counts, judge->options->seed);
+    if (!worker->prepared) {
+        report->was_run = true;
+        report->verdict = VERDICT_INFRA;
+        snprintf(report->words, sizeof report->words, "out of memory for the inputs");
+        judge_note_failure(judge, report);
+        return false;
+    }
+    report->shape = shape->shape;
+    static Request request;
+    const bool on_gpu = judge->is_gpu && !worker->is_beside;
+    case_request(task, one, &shape->shape, &worker->layout, worker->prepared,
+                 judge_image(judge, worker->is_beside)->kernels[one->task], runner_arena(worker->runner),
+                 &request);
+    worker->job = index;
+    runner_begin(worker->runner, &request, case_seconds(on_gpu, one->size.n));
+    return true;
+}
+
+static void keep_counters(Judge *judge, const Case *one, const CaseLayout *layout, const RunReply *reply) {
+    Judgement *judgement = judge->judgement;
+    Measured *measured = &judgement->measured[one->task];
+    measured->is_counted = true;
+    for (int l = 0; l < layout->launch_count; l++)
+        measured->counters[layout->launch_index[l]] = reply->header->counters[l];
+    CountedLine *grown = realloc(
+        judgement->lines, (size_t)(judgement->line_count + reply->header->line_count + 1) * sizeof *grown);
+    if (!grown) return;
+    judgement->lines = grown;
+    for (int i = 0; i < reply->header->line_count; i++) {
+        const ReplyLine *line = &reply->lines[i];
+        if (line->launch >= layout->launch_count) continue;
+        grown[judgement->line_count++] = (CountedLine){
+            .task = one->task, .launch = layout->launch_index[line->launch], .counters = line->line};
+    }
+}
+
+static void keep_printed(Judge *judge, const RunReply *reply) {
+    if (judge->judgement->printed || reply->end != RUN_REPLIED || reply->output_bytes == 0) return;
+    Text safe = {0};
+    text_add_printable(&safe, reply->output, reply->output_bytes < 4096 ? reply->output_bytes : 4096);
+    judge->judgement->printed = text_take(&safe);
+}
+
+static void keep_shapes(Judge *judge, const CaseReport *report) {
+    // Another schedule may make another mistake of the same race.
+    if (!report->has_check || report->settings.family != FAMILY_INTEGERS || report->settings.schedule) return;
+    const Expectation expect = judge->of->tasks[report->settings.task].expect;
+    if (expect != EXPECT_SUM && expect != EXPECT_ROW_SUMS) return;
+    Progress *progress = progress_of(judge, &report->settings);
+    const CheckOutcome outcome = report->check.outcome;
+    const bool is_telling = outcome == CHECK_RIGHT || outcome == CHECK_VALUE;
+    progress->candidates = is_telling ? report->candidates : (ShapeSet){0};
+    progress->wrong_sums += outcome == CHECK_VALUE;
+}
+
+// An emulator beside a GPU that cannot say anything leaves the verdict to the GPU.
+static bool says_nothing(Judge *judge, CaseReport *report) {
+    if (!report->settings.is_beside) return false;
+    if (report->verdict != VERDICT_UNSUPPORTED && report->verdict != VERDICT_INFRA) return false;
+    char *words = judge->judgement->beside_words;
+    if (!words[0])
+        snprintf(words, sizeof judge->judgement->beside_words, "%.300s",
+                 report->has_finding ? report->finding.message : report->words);
+    progress_of(judge, &report->settings)->gave_up = true;
+    *report = (CaseReport){.settings = report->settings};
+    return true;
+}
+
+static void collect(Judge *judge, Worker *worker, const RunReply *reply) {
+    const int job = worker->job;
+    CaseReport *report = &judge->judgement->cases[job];
+    const Case *one = &report->settings;
+    const Task *task = &judge->of->tasks[one->task];
+    const TaskShape *shape = judge_shape(judge, one->task, &one->size);
+    Progress *progress = progress_of(judge, one);
+    worker->job = -1;
+    report->candidates = progress->candidates;
+    const bool on_gpu = judge->is_gpu && !worker->is_beside;
+    const bool is_decided = case_judge(task, &shape->shape, &worker->layout, worker->prepared, reply,
+                                       runner_arena(worker->runner), on_gpu, report);
+    keep_shapes(judge, report);
+    keep_printed(judge, reply);
+    if (is_decided && one->is_counted && !on_gpu && reply->end == RUN_REPLIED &&
+        reply->header->status == REPLY_DONE)
+        keep_counters(judge, one, &worker->layout, reply);
+    const bool is_spent = reply->end != RUN_REPLIED || reply->header->context_lost;
+    prepared_release(worker->prepared);
+    worker->prepared = NULL;
+    RunReply restarted;
+    if (is_spent && !runner_restart(worker->runner, &restarted)) worker->is_lost = true;
+    if (is_spent && judge->is_gpu && ++progress->restarts >= MAX_RESTARTS) progress->gave_up = true;
+    if (!is_decided && !worker->is_lost && ++progress->tries < MAX_TRIES && start_case(judge, worker, job))
+        return;
+    if (!says_nothing(judge, report)) judge_note_failure(judge, report);
+}
+
+// ---- All of them -----------------------------------------------------------------------------------------
+
+// The next case that a worker should do, or -1. `next` is the first that nobody has taken.
+static int next_case(Judge *judge, bool is_beside, int *next) {
+    while (*next < judge->plan.count) {
+        int index = (*next)++;
+        const Case *one = &judge->plan.cases[index];
+        if (one->is_beside == is_beside && !progress_of(judge, one)->gave_up) return index;
+    }
+    return -1;
+}
+
+// What was never run beside a GPU is no case of this run; nor is a grid of no blocks where nothing else ran.
+static void drop_unrun_beside(Judgement *judgement) {
+    int kept = 0;
+    for (int i = 0; i < judgement->case_count; i++) {
+        const CaseReport *report = &judgement->cases[i];
+        const bool is_nothing = report->verdict == VERDICT_PASS && report->lane_instructions == 0;
+        if (!report->settings.is_beside || (report->was_run && !(judgement->beside_words[0] && is_nothing)))
+            judgement->cases[kept++] = *report;
+    }
+    judgement->case_count = kept;
+}
+
+void judge_run_cases(Judge *judge) {
+    int next[2] = {0}, done = 0;
+    for (;;) {
+        for (int w = 0; w < judge->worker_count; w++) {
+            Worker *worker = &judge->workers[w];
+            while (!worker->is_lost && worker->job < 0) {
+                int index = next_case(judge, worker->is_beside, &next[worker->is_beside]);
+                if (index < 0) break;
+                start_case(judge, worker, index);
+            }
+        }
+        Runner *runners[MAX_RUNNERS];
+        for (int w = 0; w < judge->worker_count; w++) runners[w] = judge->workers[w].runner;
+        RunReply reply;
+        int which = runners_wait(runners, judge->worker_count, &reply);
+        if (which < 0) break;
+        collect(judge, &judge->workers[which], &reply);
+        if (judge->progress) judge->progress(++done, judge->plan.count);
+    }
+    drop_unrun_beside(judge->judgement);
+}

@@ -1,0 +1,69 @@
+// Is what a case left behind right? Exactly where the inputs allow it, within the error budget where they do
+// not, every element written, inputs as they were.
+#ifndef WARPBOOK_CHECK_H
+#define WARPBOOK_CHECK_H
+
+#include "driver/plan/chapter.h"
+#include "driver/judge/error_shape/error_shape.h"
+#include "driver/plan/inputs.h"
+#include "driver/plan/reference.h"
+
+typedef enum {
+    CHECK_RIGHT,
+    CHECK_NOT_WRITTEN,
+    CHECK_VALUE,   // differs where it must be exact
+    CHECK_BUDGET,  // further off than rounding can explain
+    CHECK_SPECIAL, // NaN or infinity where there should be none, or none where there should
+    CHECK_INPUT_CHANGED,
+    CHECK_NOT_ZERO,      // a workspace that has to be left as it was found
+    CHECK_NOT_IDENTICAL, // other bits than under another schedule
+    CHECK_BROKEN,        // the chapter's description does not fit; why in `what`
+} CheckOutcome;
+
+// "value", "not_written": for JSON.
+const char *check_outcome_name(CheckOutcome outcome);
+
+// One finished case. Arrays are indexed as the task's buffers; entries of other roles are not looked at.
+typedef struct {
+    const Task *task;
+    const CaseShape *shape;
+    Family family;
+    const long long *counts;     // elements
+    const void *const *pristine; // INPUTs as they were made
+    const void *const *after;    // every buffer as the run left it
+    const Expected *expected;
+    unsigned misalignment; // of the input, in bytes
+    ShapeSet candidates;   // shapes of error that the cases before this one leave possible
+} CheckedCase;
+
+typedef struct {
+    CheckOutcome outcome;
+    char buffer[64];    // the buffer that is wrong
+    long long index;    // of its first wrong element; -1 where it is about a sum of all
+    long long wrong;    // how many elements are
+    long long elements; // of how many
+    bool has_numbers;   // the four below
+    double expected, got, difference, budget;
+    ShapeSet shapes; // of the candidates, those that this case leaves possible too
+    bool is_rest;    // not_written: all from `index` on, none before
+    // Of a table's wrong elements: how many are larger than they should be, where 0 is right, one beside it.
+    // Of other exact elements: how many are a neighbour, among the numbers of their type, of the right one.
+    long long larger, where_zero, off_by_one;
+    bool is_elsewhere;   // the first wrong value belongs to one other place
+    bool is_copied;      // and is what the input has at the same place
+    bool is_formula;     // every element is another combination of the inputs, as `why` says
+    double budget_share; // largest |error| / budget seen, of right results too; 0 where exact
+    char expected_words[96], got_words[96];
+    char what[512]; // one sentence: what is wrong, with numbers
+    char why[512];  // what the numbers say about the cause, or ""
+} CheckReport;
+
+// True when everything is right. Fills the report in either case.
+bool check_case(const CheckedCase *finished, CheckReport *report);
+
+// What a sum that is off by `difference` (expected minus got, whole numbers) tells about the elements that
+// were left out or counted twice, as a sentence in `words`; "" when the numbers allow no such claim.
+void explain_difference(const void *array, ElementType type, long long count, long long range,
+                        double expected, double got, const CaseShape *shape, char *words, size_t bytes);
+
+#endif

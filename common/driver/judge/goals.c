@@ -1,0 +1,281 @@
+#include "driver/judge/goals.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/plan/shape.h"
+
+const char *goal_state_word(GoalState state) {
+    static const char *const words[] = {
+        [GOAL_MET] = "met",
+        [GOAL_MISSED] = "missed",
+        [GOAL_TOO_NOISY] = "too noisy to decide",
+        [GOAL_NOT_COUNTED] = "not yet counted",
+        [GOAL_NOT_JUDGED] = "not judged",
+        [GOAL_BROKEN] = "broken",
+    };
+    return words[state];
+}
+
+// ---- Names -----------------------------------------------------------------------------------------------
+
+typedef struct {
+    const Measured *measured;
+    const GpuInfo *info;
+    int launch;   // of one kernel, or -1: all of the task together
+    double ratio; // what bandwidth_ratio stands for
+} Scope;
+
+static double counter(const Scope *scope, int field, bool is_maximum) {
+    double total = 0;
+    for (int i = 0; i < scope->measured->shape.launch_count; i++) {
+        if (scope->launch >= 0 && i != scope->launch) continue;
+        const double value = (double)counter_value(&scope->measured->counters[i], field);
+        total = is_maximum ? fmax(total, value) : total + value;
+    }
+    return total;
+}
+
+static double over_launches(const Scope *scope, size_t offset) {
+    double total = 0;
+    for (int i = 0; i < scope->measured->shape.launch_count; i++) {
+        if (scope->launch >= 0 && i != scope->launch) continue;
+        long long value;
+        memcpy(&value, (const char *)&scope->measured->shape.launches[i] + offset, sizeof value);
+        total += (double)value;
+    }
+    return total;
+}
+
+// The value of a name; NaN where there is none here. False for a name that means nothing.
+static bool look_up(const Scope *scope, const char *name, double *value) {
+    const Measured *measured = scope->measured;
+    const GpuInfo *info = scope->info;
+    const int first = scope->launch < 0 ? 0 : scope->launch;
+    const ShapeOfLaunch *shape = &measured->shape.launches[first];
+    for (int i = 0; i < counter_field_count; i++) {
+        if (strcmp(counter_fields[i].name, name) != 0) continue;
+        bool is_maximum = strcmp(name, "atomic_max_lanes") == 0;
+        *value = measured->is_counted ? counter(scope, i, is_maximum) : (double)NAN;
+        return true;
+    }
+    const double registers = measured->registers[first] > 0 ? measured->registers[first] : (double)NAN;
+    const long long warps_per_block = (shape->block_threads + 31) / 32;
+    const double max_warps = info->max_threads_per_sm / 32.0;
+    double resident = NAN; // blocks on an SM
+    if (measured->registers[first] > 0 && shape->block_threads > 0)
+        resident = resident_blocks(info, shape->block_threads, measured->registers[first],
+                                   measured->static_shared[first], shape->shared);
+    const struct {
+        const char *name;
+        double value;
+    } names[] = {
+        {"n", (double)measured->shape.size.n},
+        {"rows", (double)measured->shape.size.rows},
+        {"columns", (double)measured->shape.size.columns},
+        {"grid", over_launches(scope, offsetof(ShapeOfLaunch, blocks))},
+        {"blocks", over_launches(scope, offsetof(ShapeOfLaunch, blocks))},
+        {"warps", over_launches(scope, offsetof(ShapeOfLaunch, warps))},
+        {"threads", over_launches(scope, offsetof(ShapeOfLaunch, threads))},
+        {"block", shape->block_threads},
+        {"shared", (double)measured->static_shared[first] + shape->shared},
+        {"registers", registers},
+        {"sm_count", info->sm_count},
+        {"blocks_per_sm", resident},
+        {"warps_per_sm", resident * (double)warps_per_block},
+        {"max_warps_per_sm", max_warps},
+        {"occupancy", resident * (double)warps_per_block / max_warps},
+        {"waves", resident > 0 ? (double)shape->blocks / (info->sm_count * resident) : (double)NAN},
+        {"partials", (double)measured->partials},
+        {"bandwidth", measured->bandwidth && bandwidth_is_known(measured->bandwidth)
+                          ? measured->bandwidth->gb_per_s
+                          : (double)NAN},
+        {"bandwidth_ratio", scope->ratio},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(names[i].name, name) != 0) continue;
+        *value = names[i].value;
+        return true;
+    }
+    return false;
+}
+
+// ---- Expressions -----------------------------------------------------------------------------------------
+
+typedef struct {
+    const Scope *scope;
+    const char *at;
+    bool is_broken, has_ratio; // it names bandwidth_ratio
+    int depth;
+    char words[96];   // what is wrong
+    char unknown[64]; // the first name without a value
+} Expression;
+
+static double parse_sum(Expression *expression);
+
+static void skip_spaces(Expression *expression) {
+    while (*expression->at == ' ') expression->at++;
+}
+
+static void break_off(Expression *expression, const char *words, const char *at) {
+    if (expression->is_broken) return;
+    expression->is_broken = true;
+    snprintf(expression->words, sizeof expression->words, "%s at \"%.40s\"", words, at);
+}
+
+static double parse_atom(Expression *expression) {
+    skip_spaces(expression);
+    const char *start = expression->at;
+    if (*start == '(') {
+        expression->at++;
+        if (++expression->depth > 32) break_off(expression, "too many parentheses", start);
+        double inner = expression->is_broken ? 0 : parse_sum(expression);
+        expression->depth--;
+        skip_spaces(expression);
+        if (*expression->at == ')')
+            expression->at++;
+        else
+            break_off(expression, "no closing parenthesis", start);
+        return inner;
+    }
+    if (isdigit((unsigned char)*start)) {
+        char *end;
+        double number = strtod(start, &end);
+        expression->at = end;
+        return number;
+    }
+    char name[64];
+    size_t length = 0;
+    while ((isalnum((unsigned char)*expression->at) || *expression->at == '_') && length + 1 < sizeof name)
+        name[length++] = *expression->at++;
+    name[length] = '\0';
+    double value = NAN;
+    if (length == 0 || !look_up(expression->scope, name, &value)) {
+        break_off(expression, "no such name", start);
+        return 0;
+    }
+    if (strcmp(name, "bandwidth_ratio") == 0) expression->has_ratio = true;
+    if (isnan(value) && !expression->unknown[0]) memcpy(expression->unknown, name, sizeof name);
+    return value;
+}
+
+static double parse_product(Expression *expression) {
+    double left = parse_atom(expression);
+    for (;;) {
+        skip_spaces(expression);
+        char sign = *expression->at;
+        if (expression->is_broken || (sign != '*' && sign != '/')) return left;
+        expression->at++;
+        double right = parse_atom(expression);
+        if (sign == '*')
+            left *= right;
+        else
+            left = left == 0 && right == 0 ? 0 : left / right; // nothing of nothing is no cost
+    }
+}
+
+static double parse_sum(Expression *expression) {
+    double left = parse_product(expression);
+    for (;;) {
+        skip_spaces(expression);
+        char sign = *expression->at;
+        if (expression->is_broken || (sign != '+' && sign != '-')) return left;
+        expression->at++;
+        double right = parse_product(expression);
+        left = sign == '+' ? left + right : left - right;
+    }
+}
+
+// ---- Goals -----------------------------------------------------------------------------------------------
+
+static void set_broken(GoalResult *result, const char *words, const char *name) {
+    result->state = GOAL_BROKEN;
+    snprintf(result->words, sizeof result->words, "%s %.60s", words, name);
+}
+
+// The measure with bandwidth_ratio standing for `ratio`.
+static double measure(const Goal *goal, Scope *scope, double ratio, Expression *expression) {
+    scope->ratio = ratio;
+    *expression = (Expression){.scope = scope, .at = goal->measure ? goal->measure : ""};
+    double value = parse_sum(expression);
+    skip_spaces(expression);
+    if (*expression->at) break_off(expression, "no sense", expression->at);
+    return value;
+}
+
+static bool is_within(const Goal *goal, double value) {
+    // The quotients are of whole numbers below 2^53: a billionth is far above their rounding.
+    const double slack = goal->slack + 1e-9 * fabs(goal->limit);
+    switch (goal->bound) {
+    case AT_MOST: return value <= goal->limit + slack;
+    case AT_LEAST: return value >= goal->limit - slack;
+    case EXACTLY: return fabs(value - goal->limit) <= slack;
+    }
+    return false;
+}
+
+// What a measure of bandwidth earns: nothing at half the reference, all at the limit, a straight line
+// between; by the lower end of the interval, which is what is certain.
+static double share_of(const Goal *goal, double low, double at_half) {
+    const double share = (low - at_half) / (goal->limit - at_half);
+    return goal->bound != AT_LEAST || !(share > 0) || goal->limit <= at_half ? 0 : fmin(share, 1);
+}
+
+static void judge_bandwidth(const Goal *goal, Scope *scope, const Bandwidth *bandwidth, GoalResult *result) {
+    Expression expression;
+    const double one_end = measure(goal, scope, bandwidth->ratio_low, &expression);
+    const double other_end = measure(goal, scope, bandwidth->ratio_high, &expression);
+    const double at_half = measure(goal, scope, 0.5, &expression);
+    result->low = fmin(one_end, other_end);
+    result->high = fmax(one_end, other_end);
+    const bool is_met = is_within(goal, result->low) && is_within(goal, result->high);
+    const bool may_be = is_within(goal, result->low) || is_within(goal, result->high);
+    result->state = is_met ? GOAL_MET : may_be ? GOAL_TOO_NOISY : GOAL_MISSED;
+    result->share = is_met ? 1 : share_of(goal, result->low, at_half);
+}
+
+void goal_evaluate(const Chapter *of, const Goal *goal, const Measured *measured, const GpuInfo *info,
+                   GoalResult *result) {
+    *result = (GoalResult){.goal = goal, .value = NAN, .low = NAN, .high = NAN};
+    const int tasks = chapter_task_count(of);
+    while (goal->task && result->task < tasks && strcmp(of->tasks[result->task].name, goal->task) != 0)
+        result->task++;
+    if (result->task >= tasks) {
+        result->task = 0;
+        set_broken(result, "no task", goal->task ? goal->task : "at all");
+        return;
+    }
+    const Bandwidth *bandwidth = measured[result->task].bandwidth;
+    const bool has_ratio = bandwidth && bandwidth->ratio > 0 && bandwidth->state != BANDWIDTH_UNTRUSTED_TIME;
+    Scope scope = {.measured = &measured[result->task], .info = info, .launch = -1};
+    if (goal->kernel) {
+        scope.launch = task_find_launch(&of->tasks[result->task], goal->kernel);
+        if (scope.launch < 0) {
+            set_broken(result, "no kernel", goal->kernel);
+            return;
+        }
+    }
+    Expression expression;
+    const double value = measure(goal, &scope, has_ratio ? bandwidth->ratio : (double)NAN, &expression);
+    if (expression.is_broken) {
+        result->state = GOAL_BROKEN;
+        memcpy(result->words, expression.words, sizeof result->words);
+        return;
+    }
+    if (isnan(value)) {
+        result->state = GOAL_NOT_COUNTED;
+        snprintf(result->words, sizeof result->words, "%s", expression.unknown);
+        return;
+    }
+    result->value = result->low = result->high = value;
+    if (has_ratio && expression.has_ratio) {
+        judge_bandwidth(goal, &scope, bandwidth, result);
+        return;
+    }
+    const bool is_met = is_within(goal, value);
+    result->state = is_met ? GOAL_MET : scope.measured->is_small ? GOAL_NOT_JUDGED : GOAL_MISSED;
+    result->share = is_met;
+}

@@ -1,0 +1,45 @@
+// Goals: a chapter's measures, evaluated over what a run counted.
+#ifndef WARPBOOK_GOALS_H
+#define WARPBOOK_GOALS_H
+
+#include "gpu/gpu.h"
+#include "driver/judge/bandwidth.h"
+
+// What is known of one task: counted at its counted size, and how fast it is.
+typedef struct {
+    bool is_counted; // counters below hold
+    bool is_small;   // at a size below the one that the goals are about
+    Counters counters[MAX_LAUNCHES];
+    CaseShape shape;
+    int registers[MAX_LAUNCHES];     // a thread; 0 unknown
+    int static_shared[MAX_LAUNCHES]; // bytes a block
+    long long partials;              // elements of .output
+    const Bandwidth *bandwidth;      // NULL: nothing known
+} Measured;
+
+typedef enum {
+    GOAL_MET,
+    GOAL_MISSED,
+    GOAL_TOO_NOISY,   // the limit lies within the interval of what was measured: earns what is certain
+    GOAL_NOT_COUNTED, // no value here: earns nothing and fails nothing
+    GOAL_NOT_JUDGED,  // not met at a size below the one it is about: earns nothing and fails nothing
+    GOAL_BROKEN,      // the chapter's expression or names are wrong
+} GoalState;
+
+typedef struct {
+    const Goal *goal;
+    int task; // index
+    GoalState state;
+    double value;     // NaN where it has none
+    double low, high; // the interval of the value where it was measured with noise; else both are the value
+    double share;     // of the goal's points: 1 where met
+    char words[96];   // why it is broken, or the name that has no value
+} GoalResult;
+
+// `measured` has one entry a task. `info` is the device that the shapes were made for.
+void goal_evaluate(const Chapter *of, const Goal *goal, const Measured *measured, const GpuInfo *info,
+                   GoalResult *result);
+
+const char *goal_state_word(GoalState state); // "met", "missed", "too noisy to decide", ...
+
+#endif

@@ -1,0 +1,73 @@
+// What a run came to: everything that the page and the JSON show.
+#ifndef WARPBOOK_JUDGEMENT_H
+#define WARPBOOK_JUDGEMENT_H
+
+#include "driver/judge/bandwidth.h"
+#include "driver/judge/check.h"
+#include "driver/judge/goals.h"
+#include "driver/plan/plan.h"
+#include "driver/plan/verdict.h"
+
+typedef struct {
+    Case settings;
+    CaseShape shape; // its launches; all 0 where they are not known
+    bool was_run;
+    bool is_after_timing; // what the last of many timed runs left
+    Verdict verdict;      // PASS where right
+    bool has_finding;
+    Finding finding;   // the one that decided
+    int finding_count; // kept ones that are no information
+    bool has_check;
+    CheckReport check;
+    char words[512]; // what happened, where neither of the two above tells
+    char why[512];
+    char kernel[128];     // the kernel that failed, where known; its name in kernel.cu
+    ShapeSet candidates;  // shapes of error that the cases before this one and this one leave possible
+    uint64_t output_hash; // of .output's bytes
+    double output_first;  // its first element
+    uint64_t lane_instructions;
+    double seconds;
+} CaseReport;
+
+typedef struct {
+    int task, launch;
+    LineCounters counters;
+} CountedLine;
+
+typedef struct {
+    Verdict verdict;
+    GpuInfo device;
+    CaseReport *cases;
+    int case_count;
+    int run_count, passed_count, failed_count; // run = passed + failed
+    int first;                                 // the case shown in full; -1: none
+    char message[1200];                        // where no case tells: REJECT, BUILD, INFRA before any case
+    char file[256];
+    int line;
+    bool is_usage;          // a file named on the command line cannot be what it should be
+    char beside_words[320]; // on a GPU: why no emulator looked at the kernel beside it; "": one did
+
+    ShapeSet shapes[MAX_TASKS]; // those that explain every wrong sum of whole numbers of a task
+    bool has_replay;            // a race whose plain schedule gives the right values:
+    uint64_t replay_schedule;   // this one gives `replay`, in words
+    char replay[512];
+
+    Measured measured[MAX_TASKS];
+    bool task_is_right[MAX_TASKS];
+    GoalResult goals[MAX_GOALS];
+    int goal_count;
+    CountedLine *lines;
+    int line_count;
+    Bandwidth bandwidth[MAX_TASKS]; // one a task; kind NONE without words where it has none
+    Bandwidth *timings;             // --time: one a size and task, in the order asked for
+    int timing_count;
+    double earned; // in tenths of a point
+    int possible;
+
+    char *printed;  // what kernels printed in the first case that did; safe on a terminal; NULL: nothing
+    double seconds; // of everything after the build
+} Judgement;
+
+void judgement_free(Judgement *judgement);
+
+#endif

@@ -1,0 +1,83 @@
+// A schedule that shows a race.
+#include <stdio.h>
+
+#include "support/process.h"
+#include "driver/plan/elements.h"
+#include "driver/judge/judge_parts.h"
+
+enum { SEEDS_TRIED = 64 };
+static const double seconds_for_seeds = 0.3;
+
+// Runs one case again for its values alone, without looking for races. False when nothing can be said.
+static bool values_of(Judge *judge, Worker *worker, const Case *one, CaseReport *report) {
+    const Task *task = &judge->of->tasks[one->task];
+    const TaskShape *shape = judge_shape(judge, one->task, &one->size);
+    char why[512];
+    *report = (CaseReport){.settings = *one};
+    if (worker->is_lost || !shape || shape->verdict != VERDICT_PASS ||
+        !case_layout(task, &shape->shape, runner_arena_bytes(worker->runner), &worker->layout, why,
+                     sizeof why))
+        return false;
+    Prepared *prepared =
+        prepared_take(&judge->cache, task, one, &shape->shape, worker->layout.counts, judge->options->seed);
+    if (!prepared) return false;
+    static Request request;
+    case_request(task, one, &shape->shape, &worker->layout, prepared,
+                 judge_image(judge, worker->is_beside)->kernels[one->task], runner_arena(worker->runner),
+                 &request);
+    request.checks = CHECK_MEMORY;
+    RunReply reply;
+    Runner *const alone[1] = {worker->runner};
+    runner_begin(worker->runner, &request, case_seconds(false, one->size.n));
+    runners_wait(alone, 1, &reply);
+    if (reply.end == RUN_REPLIED)
+        case_judge(task, &shape->shape, &worker->layout, prepared, &reply, runner_arena(worker->runner),
+                   false, report);
+    else
+        worker->is_lost = true;
+    prepared_release(prepared);
+    return !worker->is_lost && report->has_check;
+}
+
+// A race is believed when it is seen. The case with the most to lose in little time is run under one seed
+// after the other until a result is wrong.
+void judge_show_race(Judge *judge) {
+    Judgement *judgement = judge->judgement;
+    if (judgement->verdict != VERDICT_RACE) return;
+    const CaseReport *shown = &judgement->cases[judgement->first];
+    Worker *emulator = NULL;
+    for (int w = 0; w < judge->worker_count && !emulator; w++)
+        if (judge->workers[w].is_beside == judge->is_gpu) emulator = &judge->workers[w];
+    if (!emulator) return;
+    for (int i = 0; i < judgement->case_count; i++) {
+        const CaseReport *report = &judgement->cases[i];
+        if (report->verdict == VERDICT_RACE && report->settings.task == shown->settings.task &&
+            report->settings.is_beside == judge->is_gpu && report->settings.family == FAMILY_INTEGERS &&
+            report->settings.size.n <= 1025)
+            shown = report;
+    }
+    Case one = shown->settings;
+    one.is_counted = false;
+    const double until = monotonic_seconds() + seconds_for_seeds;
+    const bool is_fixed = judge->options->has_schedule;
+    char plain[64] = "";
+    for (uint64_t seed = 0; seed <= SEEDS_TRIED && monotonic_seconds() < until; seed++) {
+        CaseReport report;
+        one.schedule = is_fixed ? judge->options->schedule : seed;
+        if (!values_of(judge, emulator, &one, &report)) return;
+        if (report.verdict != VERDICT_PASS) {
+            char n[32];
+            count_text(one.size.n, n, sizeof n);
+            judgement->has_replay = true;
+            judgement->replay_schedule = one.schedule;
+            snprintf(
+                judgement->replay, sizeof judgement->replay,
+                "at n = %s %sschedule %llu gives this: %.300s. Again with: ./%s%s --n %lld --schedule %llu",
+                n, plain, (unsigned long long)one.schedule, report.check.what, judge->of->name,
+                judge->is_gpu ? " --device emulator" : "", one.size.n, (unsigned long long)one.schedule);
+            return;
+        }
+        if (is_fixed) return;
+        snprintf(plain, sizeof plain, "schedule 0 gives the right result, and ");
+    }
+}

@@ -1,0 +1,137 @@
+// Bandwidth on the page: one row a task, or the table of --time. What is modelled is called modelled.
+#include <stdio.h>
+#include <string.h>
+
+#include "driver/plan/elements.h"
+#include "driver/page/page_parts.h"
+#include "driver/plan/shape.h"
+
+static void add_size(Text *words, const CaseSize *size) {
+    char n[32];
+    count_text(size->n, n, sizeof n);
+    if (size->rows)
+        text_printf(words, "%lld rows of %lld", size->rows, size->columns);
+    else
+        text_printf(words, "n = %s", n);
+}
+
+static void add_gb_per_s(Text *words, double gb_per_s) {
+    char whole[32];
+    count_text((long long)(gb_per_s + 0.5), whole, sizeof whole);
+    if (gb_per_s < 100)
+        text_printf(words, "%.3g GB/s", gb_per_s);
+    else
+        text_printf(words, "%s GB/s", whole);
+}
+
+// "the reference 4,545, ratio 0.999 (0.997 to 1.001)"
+static void add_reference(Text *words, const Bandwidth *bandwidth) {
+    text_add(words, "the reference ");
+    add_gb_per_s(words, bandwidth->reference_gb_per_s);
+    if (bandwidth->kind == BANDWIDTH_MEASURED)
+        text_printf(words, "; ratio %.3f (%.3f to %.3f, %d samples of each)", bandwidth->ratio,
+                    bandwidth->ratio_low, bandwidth->ratio_high, bandwidth->samples);
+    else
+        text_printf(words, "; ratio %.2f", bandwidth->ratio);
+}
+
+static void add_measured(Text *words, const Bandwidth *bandwidth) {
+    add_gb_per_s(words, bandwidth->gb_per_s);
+    text_add(words, " measured at ");
+    add_size(words, &bandwidth->size);
+    if (bandwidth->peak_gb_per_s > 0)
+        text_printf(words, ": %.0f %% of the memory's peak",
+                    100 * bandwidth->gb_per_s / bandwidth->peak_gb_per_s);
+    if (bandwidth->ceiling_gb_per_s > 0)
+        text_printf(words, "%s %.0f %% of the most that this GPU reads",
+                    bandwidth->peak_gb_per_s > 0 ? "," : ":",
+                    100 * bandwidth->gb_per_s / bandwidth->ceiling_gb_per_s);
+}
+
+static void add_modelled(Text *words, const Bandwidth *bandwidth) {
+    add_gb_per_s(words, bandwidth->gb_per_s);
+    text_printf(words, " modelled for %.60s at ", bandwidth->device);
+    add_size(words, &bandwidth->size);
+    if (bandwidth->limiter[0]) text_printf(words, "; limited by %s", bandwidth->limiter);
+}
+
+static void add_task(Text *page, const Terminal *terminal, const Report *report, const Bandwidth *bandwidth) {
+    Text words = {0};
+    if (chapter_task_count(report->of) > 1)
+        text_printf(&words, "%s: ", report->of->tasks[bandwidth->task].name);
+    if (!bandwidth_is_known(bandwidth)) {
+        text_printf(&words, "%s", bandwidth->words);
+    } else {
+        if (bandwidth->kind == BANDWIDTH_MEASURED)
+            add_measured(&words, bandwidth);
+        else
+            add_modelled(&words, bandwidth);
+        if (bandwidth->ratio > 0) {
+            text_add(&words, "; ");
+            add_reference(&words, bandwidth);
+        }
+        if (bandwidth->words[0]) text_printf(&words, "; %s", bandwidth->words);
+        if (bandwidth->state == BANDWIDTH_TOO_NOISY)
+            text_printf(&words, ". Too noisy to decide whether that is %.0f %%: run it again",
+                        100 * full_bandwidth_ratio);
+    }
+    page_add_row(page, terminal, "bandwidth", text_chars(&words));
+    text_free(&words);
+}
+
+void page_add_bandwidth(Text *page, const Terminal *terminal, const Report *report) {
+    for (int t = 0; t < chapter_task_count(report->of); t++) {
+        const Bandwidth *bandwidth = &report->judgement->bandwidth[t];
+        if (bandwidth_is_known(bandwidth) || bandwidth->words[0]) add_task(page, terminal, report, bandwidth);
+    }
+}
+
+// ---- --time ----------------------------------------------------------------------------------------------
+
+static void add_timing(Text *page, const Bandwidth *bandwidth) {
+    char size[48];
+    if (bandwidth->size.rows)
+        snprintf(size, sizeof size, "%lldx%lld", bandwidth->size.rows, bandwidth->size.columns);
+    else
+        count_text(bandwidth->size.n, size, sizeof size);
+    text_printf(page, "  %15s ", size);
+    if (!bandwidth_is_known(bandwidth)) {
+        page_add_words(page, 18, 18, bandwidth->words);
+        return;
+    }
+    text_printf(page, " %11.2f %9.1f", 1e6 * bandwidth->seconds, bandwidth->gb_per_s);
+    if (bandwidth->ratio > 0) text_printf(page, "  %6.3f", bandwidth->ratio);
+    if (bandwidth->ratio > 0 && bandwidth->kind == BANDWIDTH_MEASURED)
+        text_printf(page, "  %6.3f to %6.3f", bandwidth->ratio_low, bandwidth->ratio_high);
+    text_add_char(page, '\n');
+    if (bandwidth->words[0]) {
+        add_spaces(page, 0, 19);
+        page_add_words(page, 19, 19, bandwidth->words);
+    }
+}
+
+static void add_timings_head(Text *page, const Terminal *terminal, const Report *report,
+                             const Bandwidth *first) {
+    const char *name = report->of->tasks[first->task].name;
+    char words[200];
+    const bool is_modelled = first->kind == BANDWIDTH_MODELLED;
+    snprintf(words, sizeof words, "%.60s%s%.100s", name, is_modelled ? ", for " : "",
+             is_modelled ? first->device : "");
+    page_add_row(page, terminal, is_modelled ? "modelled" : "timed", words);
+    text_printf(page, "  %15s  %11s %9s  %6s%s\n", "size", "microsec.", "GB/s", "ratio",
+                is_modelled ? "" : "  between");
+}
+
+void page_add_timings(Text *page, const Terminal *terminal, const Report *report) {
+    const Judgement *judgement = report->judgement;
+    for (int t = 0; t < chapter_task_count(report->of); t++) {
+        bool is_first = true;
+        for (int i = 0; i < judgement->timing_count; i++) {
+            const Bandwidth *bandwidth = &judgement->timings[i];
+            if (bandwidth->task != t) continue;
+            if (is_first) add_timings_head(page, terminal, report, bandwidth);
+            is_first = false;
+            add_timing(page, bandwidth);
+        }
+    }
+}

@@ -1,0 +1,181 @@
+// A failure on the page: what happened, why, where, and how to see it again.
+#include <stdio.h>
+#include <string.h>
+
+#include "driver/plan/elements.h"
+#include "driver/page/page.h"
+#include "driver/page/page_parts.h"
+#include "driver/plan/shape.h"
+
+static void add_place(Text *page, const Terminal *terminal, const char *label, const SourcePlace *place) {
+    if (!place->file[0] || place->line <= 0) return;
+    Text words = {0}, line = {0};
+    text_add_printable(&words, place->file, strlen(place->file));
+    text_printf(&words, ":%d", place->line);
+    if (place->column > 0) text_printf(&words, ":%d", place->column);
+    page_add_row(page, terminal, label, text_chars(&words));
+    if (source_line(place->file, place->line, &line)) {
+        // Drop the indentation and cut what is too long; the caret keeps its place.
+        const char *from = text_chars(&line);
+        int dropped = 0;
+        while (*from == ' ') {
+            from++;
+            dropped++;
+        }
+        const int room = PAGE_COLUMNS - VALUE_COLUMN;
+        size_t bytes = 0;
+        for (int columns = 0; from[bytes]; bytes++)
+            if (((unsigned char)from[bytes] & 0xc0) != 0x80 && ++columns > room) break;
+        add_spaces(page, 0, VALUE_COLUMN);
+        text_add_bytes(page, from, bytes);
+        text_add_char(page, '\n');
+        int caret = place->column - 1 - dropped;
+        if (place->column > 0 && caret >= 0 && caret < room) {
+            add_spaces(page, 0, VALUE_COLUMN + caret);
+            add_styled(page, terminal, STYLE_BAD, "^");
+            text_add_char(page, '\n');
+        }
+    }
+    text_free(&words);
+    text_free(&line);
+}
+
+static void add_thread(Text *page, const Terminal *terminal, const Finding *finding) {
+    char words[320];
+    int used = snprintf(words, sizeof words, "block (%u,%u,%u), thread (%u,%u,%u)", finding->block[0],
+                        finding->block[1], finding->block[2], finding->thread[0], finding->thread[1],
+                        finding->thread[2]);
+    if (finding->warp >= 0 && finding->lane >= 0 && used > 0)
+        used += snprintf(words + used, sizeof words - (size_t)used, ": warp %d, lane %d", finding->warp,
+                         finding->lane);
+    if (finding->address != 0 && used > 0 && (size_t)used < sizeof words)
+        used += snprintf(words + used, sizeof words - (size_t)used, "; address 0x%llx, %u bytes",
+                         (unsigned long long)finding->address, finding->bytes);
+    if (finding->object[0] && used > 0 && (size_t)used < sizeof words)
+        snprintf(words + used, sizeof words - (size_t)used, ", byte %lld of %.60s (%llu bytes)",
+                 (long long)finding->index, finding->object, (unsigned long long)finding->object_bytes);
+    page_add_row(page, terminal, "who", words);
+}
+
+static void add_case(Text *page, const Terminal *terminal, const Report *report, const CaseReport *failed) {
+    const Case *one = &failed->settings;
+    char n[32];
+    count_text(one->size.n, n, sizeof n);
+    Text words = {0};
+    text_printf(&words, "n = %s", n);
+    if (one->size.rows) {
+        char rows[32];
+        count_text(one->size.rows, rows, sizeof rows);
+        text_printf(&words, " (%s row%s of %lld)", rows, one->size.rows == 1 ? "" : "s", one->size.columns);
+    }
+    text_printf(&words, ", %s", family_words(one->family));
+    if (one->misalignment)
+        text_printf(&words, ", base %u bytes past an aligned address%s", one->misalignment,
+                    one->is_staggered ? ", each buffer an element further" : "");
+    const bool is_gpu = report->judgement->device.kind == GPU_NVIDIA;
+    if (!is_gpu || one->is_beside) text_printf(&words, ", schedule %llu", (unsigned long long)one->schedule);
+    if (one->is_beside) text_add(&words, ", found by the emulator beside the GPU");
+    if (failed->is_after_timing) text_add(&words, ", found after the timed runs");
+    text_printf(&words, "; again with: ./%s%s --n %lld", report->of->name,
+                one->is_beside ? " --device emulator" : "", one->size.n);
+    if (one->schedule) text_printf(&words, " --schedule %llu", (unsigned long long)one->schedule);
+    if (report->options->seed) text_printf(&words, " --seed %llu", (unsigned long long)report->options->seed);
+    page_add_row(page, terminal, "case", text_chars(&words));
+    text_free(&words);
+}
+
+// "  WRONG      sum_shared computes a wrong result"; a long verdict leaves no room, and the sentence follows
+// it.
+static void add_verdict(Text *page, const Terminal *terminal, Verdict verdict, const char *whose) {
+    const char *word = verdict_word(verdict);
+    const int label = LABEL + columns_of(word);
+    Text words = {0};
+    text_printf(&words, "%s %s", whose, verdict_headline(verdict));
+    page_add_label(page, terminal, STYLE_BAD, word);
+    if (label >= TEXT_COLUMN) text_add_char(page, ' ');
+    page_add_words(page, label < TEXT_COLUMN ? TEXT_COLUMN : label + 1, TEXT_COLUMN, text_chars(&words));
+    text_free(&words);
+}
+
+static void add_failed_case(Text *page, const Terminal *terminal, const Report *report,
+                            const CaseReport *failed) {
+    const Task *task = &report->of->tasks[failed->settings.task];
+    add_verdict(page, terminal, failed->verdict, failed->kernel[0] ? failed->kernel : task->name);
+
+    Text what = {0};
+    const char *why = failed->has_finding ? finding_why(failed->finding.kind) : verdict_why(failed->verdict);
+    if (failed->has_finding)
+        text_add_printable(&what, failed->finding.message, strlen(failed->finding.message));
+    else if (failed->has_check && failed->check.what[0])
+        text_add_printable(&what, failed->check.what, strlen(failed->check.what));
+    else
+        text_add_printable(&what, failed->words, strlen(failed->words));
+    page_add_row(page, terminal, "what", text_chars(&what));
+    text_free(&what);
+    const char *numbers_say = failed->has_check ? failed->check.why : "";
+    page_add_why(page, terminal, report, numbers_say[0] ? numbers_say : why, numbers_say[0] != '\0',
+                 failed->settings.task);
+    if (failed->has_finding) {
+        add_place(page, terminal, "where", &failed->finding.place);
+        add_place(page, terminal, "and", &failed->finding.other_place);
+        add_thread(page, terminal, &failed->finding);
+    }
+    if (failed->has_check && failed->check.has_numbers) {
+        char numbers[480], difference[64], budget[64];
+        value_text(failed->check.difference, difference, sizeof difference);
+        value_text(failed->check.budget, budget, sizeof budget);
+        snprintf(numbers, sizeof numbers, "expected %s, got %s, difference %s, allowed %s",
+                 failed->check.expected_words, failed->check.got_words, difference, budget);
+        if (failed->check.wrong > 1) {
+            size_t used = strlen(numbers);
+            snprintf(numbers + used, sizeof numbers - used, "; %lld of %lld elements are wrong",
+                     failed->check.wrong, failed->check.elements);
+        }
+        page_add_row(page, terminal, "numbers", numbers);
+    }
+    add_case(page, terminal, report, failed);
+    if (report->judgement->has_replay) page_add_row(page, terminal, "shown by", report->judgement->replay);
+}
+
+// Where one failure is shown of a chapter of many tasks: which of them are right already.
+static void add_tasks(Text *page, const Terminal *terminal, const Report *report) {
+    const int tasks = chapter_task_count(report->of);
+    int right = 0;
+    for (int t = 0; t < tasks; t++) right += report->judgement->task_is_right[t];
+    if (tasks < 3) return;
+    Text words = {0};
+    text_printf(&words, "%d of %d right; not yet", right, tasks);
+    for (int t = 0, named = 0; t < tasks; t++)
+        if (!report->judgement->task_is_right[t])
+            text_printf(&words, "%s %s", named++ ? "," : "", report->of->tasks[t].name);
+    page_add_row(page, terminal, "tasks", text_chars(&words));
+    text_free(&words);
+}
+
+void page_add_failure(Text *page, const Terminal *terminal, const Report *report) {
+    const Judgement *judgement = report->judgement;
+    if (judgement->first >= 0) {
+        add_failed_case(page, terminal, report, &judgement->cases[judgement->first]);
+        char words[160];
+        int left = judgement->case_count - judgement->run_count;
+        int used = snprintf(words, sizeof words, "%d of %d cases; %d passed", judgement->failed_count,
+                            judgement->case_count, judgement->passed_count);
+        if (left > 0 && used > 0)
+            snprintf(words + used, sizeof words - (size_t)used, ", %d not run after that", left);
+        page_add_row(page, terminal, "failed", words);
+        add_tasks(page, terminal, report);
+        return;
+    }
+    add_verdict(page, terminal, judgement->verdict, "kernel.cu");
+    // A compiler's or parser's message comes as lines, with carets whose columns matter: not wrapped.
+    if (strchr(judgement->message, '\n')) {
+        text_add(page, judgement->message);
+        if (judgement->message[strlen(judgement->message) - 1] != '\n') text_add_char(page, '\n');
+    } else if (judgement->message[0]) {
+        page_add_row(page, terminal, "what", judgement->message);
+    }
+    page_add_why(page, terminal, report, verdict_why(judgement->verdict), false, -1);
+    SourcePlace place = {.line = judgement->line};
+    snprintf(place.file, sizeof place.file, "%s", judgement->file);
+    add_place(page, terminal, "where", &place);
+}

@@ -1,0 +1,213 @@
+#include "driver/page/page.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "driver/page/page_parts.h"
+#include "driver/page/predicted.h"
+#include "driver/plan/shape.h"
+
+void page_add_label(Text *page, const Terminal *terminal, Style style, const char *label) {
+    text_add(page, "  ");
+    add_styled(page, terminal, style, label);
+    add_spaces(page, LABEL + columns_of(label), TEXT_COLUMN);
+}
+
+void page_add_words(Text *page, int at, int indent, const char *words) {
+    add_wrapped(page, at, indent, words);
+    text_add_char(page, '\n');
+}
+
+void page_add_row(Text *page, const Terminal *terminal, const char *label, const char *words) {
+    page_add_label(page, terminal, STYLE_FAINT, label);
+    page_add_words(page, TEXT_COLUMN, TEXT_COLUMN, words);
+}
+
+// Words at the left, others that end at the last column.
+static void add_ends(Text *page, int at, const char *left, const char *right) {
+    text_add(page, left);
+    int used = at + columns_of(left), start = PAGE_COLUMNS - columns_of(right);
+    add_spaces(page, used, start > used + 1 ? start : used + 2);
+    text_add(page, right);
+    text_add_char(page, '\n');
+}
+
+// ---- Head and build --------------------------------------------------------------------------------------
+
+static void device_words(const Report *report, char *words, size_t bytes) {
+    const GpuInfo *device = &report->judgement->device;
+    if (!device->name[0])
+        words[0] = '\0';
+    else if (device->kind == GPU_NVIDIA)
+        snprintf(words, bytes, "%.60s", device->name);
+    else
+        snprintf(words, bytes, "emulator, as %.60s", device->name);
+}
+
+static void add_head(Text *page, const Terminal *terminal, const Report *report) {
+    char device[96], title[128];
+    device_words(report, device, sizeof device);
+    snprintf(title, sizeof title, "%s  %s", report->of->name, report->of->title);
+    add_styled(page, terminal, STYLE_STRONG, title);
+    add_ends(page, columns_of(title), "", device);
+}
+
+static void add_build(Text *page, const Terminal *terminal, const Report *report) {
+    char words[1400], seconds[32] = "";
+    const CompileResult *build = report->build;
+    if (report->options->kernel_file) {
+        snprintf(words, sizeof words, "%.900s", report->options->kernel_file);
+    } else if (build && build->status == COMPILE_OK) {
+        int least = 0, most = 0;
+        for (int t = 0; report->image && t < chapter_task_count(report->of); t++) {
+            for (int l = 0; l < task_launch_count(&report->of->tasks[t]); l++) {
+                int registers = report->image->kernels[t][l].registers;
+                if (registers <= 0) continue;
+                if (least == 0 || registers < least) least = registers;
+                if (registers > most) most = registers;
+            }
+        }
+        char range[64] = "";
+        if (most > 0 && least == most)
+            snprintf(range, sizeof range, ", %d registers", most);
+        else if (most > 0)
+            snprintf(range, sizeof range, ", %d to %d registers", least, most);
+        snprintf(words, sizeof words, "kernel.cu to PTX%s", range);
+        if (build->was_reused)
+            snprintf(seconds, sizeof seconds, "up to date");
+        else
+            snprintf(seconds, sizeof seconds, "%.2f s", build->seconds);
+    } else {
+        return;
+    }
+    page_add_label(page, terminal, STYLE_FAINT, "build");
+    if (TEXT_COLUMN + columns_of(words) + columns_of(seconds) + 1 <= PAGE_COLUMNS && seconds[0]) {
+        add_ends(page, TEXT_COLUMN, words, seconds);
+    } else {
+        page_add_words(page, TEXT_COLUMN, TEXT_COLUMN, words);
+    }
+}
+
+// ---- Why -------------------------------------------------------------------------------------------------
+
+static const char *remark_for(const Report *report, Verdict verdict, int task) {
+    for (int i = 0; i < MAX_REMARKS && report->of->remarks[i].verdict; i++) {
+        const Remark *remark = &report->of->remarks[i];
+        if (strcmp(remark->verdict, verdict_word(verdict)) != 0) continue;
+        if (!remark->task || (task >= 0 && strcmp(remark->task, report->of->tasks[task].name) == 0))
+            return remark->say;
+    }
+    return NULL;
+}
+
+// A chapter that asks for the names of mistakes keeps them to itself: it shows what happened, and no more.
+static bool leaves_the_name_open(const Report *report, int task) {
+    if (report->judgement->first < 0 && report->judgement->verdict != VERDICT_SLOW) return false;
+    for (int t = 0; t < chapter_task_count(report->of); t++)
+        if (task_hides_answers(&report->of->tasks[t])) return t != task;
+    return false;
+}
+
+// The mistake by its name where it is known, else what the verdict usually comes from. What the numbers say
+// is shown in either case.
+void page_add_why(Text *page, const Terminal *terminal, const Report *report, const char *why,
+                  bool is_evidence, int task) {
+    const Diagnosis *diagnosis = report->diagnosis;
+    if (diagnosis->mistake && !leaves_the_name_open(report, task)) {
+        Text words = {0};
+        if (is_evidence) text_printf(&words, "%s ", why);
+        text_printf(&words, "%s. %s", diagnosis->mistake->title, diagnosis->why);
+        page_add_row(page, terminal, "why", text_chars(&words));
+        text_free(&words);
+        return;
+    }
+    const char *remark = remark_for(report, report->judgement->verdict, task);
+    if (remark && diagnosis->mistake && !is_evidence) why = ""; // it asks where the general sentence guesses
+    if (why[0]) page_add_row(page, terminal, "why", why);
+    if (remark) page_add_row(page, terminal, why[0] ? "" : "why", remark);
+}
+
+// ---- The page --------------------------------------------------------------------------------------------
+
+static void add_printed(Text *page, const Terminal *terminal, const char *printed) {
+    const char *at = printed;
+    for (int line = 0; line < 8 && *at; line++) {
+        size_t length = strcspn(at, "\n"), shown = length < 66 ? length : 66;
+        while (shown > 0 && ((unsigned char)at[shown] & 0xc0) == 0x80) shown--; // no half character
+        page_add_label(page, terminal, STYLE_FAINT, line == 0 ? "printed" : "");
+        text_add_bytes(page, at, shown);
+        text_add_char(page, '\n');
+        at += length + (at[length] == '\n');
+    }
+    if (*at) {
+        add_spaces(page, 0, TEXT_COLUMN);
+        text_add(page, "...\n");
+    }
+}
+
+static int uncounted_points(const Judgement *judgement) {
+    int points = 0;
+    for (int g = 0; g < judgement->goal_count; g++)
+        if (judgement->goals[g].state == GOAL_NOT_COUNTED) points += judgement->goals[g].goal->points;
+    return points;
+}
+
+static void add_last_line(Text *page, const Terminal *terminal, const Report *report) {
+    const Judgement *judgement = report->judgement;
+    char points[200], words[400], step[16] = "";
+    if (report->diagnosis->hint) snprintf(step, sizeof step, " STEP=%d", report->diagnosis->hint);
+    const bool is_passed = judgement->verdict == VERDICT_PASS;
+    if (is_passed && report->options->time_count > 0) return; // times are no points
+    int used = snprintf(points, sizeof points, "%g of %d points", judgement->earned, judgement->possible);
+    int waiting = uncounted_points(judgement);
+    if (waiting > 0 && is_passed && used > 0)
+        snprintf(points + used, sizeof points - (size_t)used, "; %d %s for what is not yet counted", waiting,
+                 waiting == 1 ? "is" : "are");
+    if (is_passed && (report->options->n >= 0 || report->options->has_schedule)) // no pass of the chapter
+        snprintf(words, sizeof words, "Right in these cases. All of them: ./%s", report->of->name);
+    else if (is_passed && report->next_chapter)
+        snprintf(words, sizeof words, "%s. Next: make %s && ./%s", points, report->next_chapter,
+                 report->next_chapter);
+    else if (is_passed)
+        snprintf(words, sizeof words, "%s. That was the last chapter.%s%.200s", points,
+                 report->of->when_passed ? " " : "", report->of->when_passed ? report->of->when_passed : "");
+    else if (judgement->verdict == VERDICT_INFRA)
+        snprintf(words, sizeof words, "Not judged. What is missing here: make doctor");
+    else
+        snprintf(words, sizeof words, "%s. A hint: make hint-%s%s", points, report->of->name, step);
+    text_add(page, "  ");
+    Text wrapped = {0};
+    add_wrapped(&wrapped, LABEL, LABEL, words);
+    add_styled(page, terminal, is_passed ? STYLE_GOOD : STYLE_STRONG, text_chars(&wrapped));
+    text_free(&wrapped);
+    text_add_char(page, '\n');
+}
+
+void page_add(Text *page, const Terminal *terminal, const Report *report) {
+    const Judgement *judgement = report->judgement;
+    const bool is_right = judgement->verdict == VERDICT_PASS || judgement->verdict == VERDICT_SLOW;
+    add_head(page, terminal, report);
+    add_build(page, terminal, report);
+    if (is_right) {
+        page_add_correct(page, terminal, report);
+        if (judgement->verdict == VERDICT_SLOW) {
+            page_add_label(page, terminal, STYLE_WARNING, "SLOW");
+            page_add_words(page, TEXT_COLUMN, TEXT_COLUMN, "right, but a goal is missed");
+        }
+        page_add_goals(page, terminal, report);
+        if (report->diagnosis->mistake) page_add_why(page, terminal, report, "", false, -1);
+        page_add_bandwidth(page, terminal, report);
+        page_add_predictions(page, terminal, report);
+        page_add_timings(page, terminal, report);
+    } else {
+        page_add_failure(page, terminal, report);
+    }
+    if (judgement->printed) add_printed(page, terminal, judgement->printed);
+    add_last_line(page, terminal, report);
+}
+
+void page_add_quiet(Text *page, const Report *report) {
+    const Judgement *judgement = report->judgement;
+    text_printf(page, "%s %s %g/%d\n", report->of->name, verdict_word(judgement->verdict), judgement->earned,
+                judgement->possible);
+}

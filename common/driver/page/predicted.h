@@ -1,0 +1,12 @@
+// What the learner said before the run (`make predict-chNN`), beside what was counted. Never graded.
+#ifndef WARPBOOK_PREDICTED_H
+#define WARPBOOK_PREDICTED_H
+
+#include "driver/page/page_parts.h"
+
+// Adds the rows of progress/predictions/chNN.txt; nothing where there is none. Each line of that file holds,
+// between tabs, a measure as goals have, its task or nothing, what it is called, and the number that was
+// said.
+void page_add_predictions(Text *page, const Terminal *terminal, const Report *report);
+
+#endif

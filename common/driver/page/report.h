@@ -1,0 +1,24 @@
+// Everything of one run, for those who show it: the page, the profile, the JSON.
+#ifndef WARPBOOK_REPORT_H
+#define WARPBOOK_REPORT_H
+
+#include "driver/page/baseline.h"
+#include "driver/build/compile.h"
+#include "driver/diagnose/diagnose.h"
+#include "driver/build/image.h"
+#include "driver/judge/judgement.h"
+#include "driver/plan/options.h"
+
+typedef struct {
+    const Chapter *of;
+    const Options *options;
+    const CompileResult *build; // NULL where an image came from elsewhere
+    const Image *image;         // NULL where there was none to open
+    const Judgement *judgement;
+    const Diagnosis *diagnosis; // its mistake is NULL where none is known by name
+    const Baselines *baselines; // NULL where not asked for
+    const char *source;         // kernel.cu relative to the root
+    const char *next_chapter;   // "ch05"; NULL: there is none
+} Report;
+
+#endif

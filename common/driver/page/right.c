@@ -1,0 +1,164 @@
+// A right result on the page: what was tried, and the goals.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "driver/plan/elements.h"
+#include "driver/page/page_parts.h"
+#include "driver/plan/plan.h"
+#include "driver/plan/shape.h"
+
+static const char *plural(long long count) { return count == 1 ? "" : "s"; }
+
+// "53 of 53 cases: 0 to 1,048,577 elements, 12 input families, 4 schedules", of the device or beside it.
+static int count_right(const Judgement *judgement, bool is_beside, char *words, size_t bytes) {
+    long long least = -1, most = 0;
+    bool families[FAMILIES] = {0};
+    int family_count = 0, schedule_count = 0, count = 0, passed = 0;
+    for (int i = 0; i < judgement->case_count; i++) {
+        const Case *one = &judgement->cases[i].settings;
+        if (one->is_beside != is_beside) continue;
+        count++;
+        passed += judgement->cases[i].was_run && judgement->cases[i].verdict == VERDICT_PASS;
+        if (least < 0 || one->size.n < least) least = one->size.n;
+        if (one->size.n > most) most = one->size.n;
+        if (!families[one->family]) family_count++;
+        families[one->family] = true;
+        bool is_new = true;
+        for (int k = 0; k < i && is_new; k++)
+            is_new = judgement->cases[k].settings.is_beside != is_beside ||
+                     judgement->cases[k].settings.schedule != one->schedule;
+        schedule_count += is_new;
+    }
+    char from[32], to[32], range[80];
+    count_text(least < 0 ? 0 : least, from, sizeof from);
+    count_text(most, to, sizeof to);
+    if (least == most)
+        snprintf(range, sizeof range, "%s element%s", to, plural(most));
+    else
+        snprintf(range, sizeof range, "%s to %s elements", from, to);
+    const bool is_gpu = judgement->device.kind == GPU_NVIDIA;
+    snprintf(words, bytes, "%d of %d cases%s: %s, %d input famil%s, %d %s%s", passed, count,
+             !is_gpu     ? ""
+             : is_beside ? " on the emulator beside it"
+                         : " on the GPU",
+             range, family_count, family_count == 1 ? "y" : "ies", schedule_count,
+             is_gpu && !is_beside ? "run" : "schedule", plural(schedule_count));
+    return count;
+}
+
+void page_add_correct(Text *page, const Terminal *terminal, const Report *report) {
+    const Judgement *judgement = report->judgement;
+    char words[480];
+    count_right(judgement, false, words, sizeof words);
+    page_add_row(page, terminal, "correct", words);
+    if (count_right(judgement, true, words, sizeof words) > 0) page_add_row(page, terminal, "", words);
+    if (judgement->beside_words[0]) {
+        snprintf(words, sizeof words, "by the GPU alone, since the emulator could not run it beside: %s",
+                 judgement->beside_words);
+        page_add_row(page, terminal, "", words);
+    }
+    double share = 0;
+    for (int i = 0; i < judgement->case_count; i++)
+        if (judgement->cases[i].has_check) share = fmax(share, judgement->cases[i].check.budget_share);
+    if (share > 0) {
+        snprintf(words, sizeof words, "rounding used at most %.1f %% of its budget", share * 100);
+        add_spaces(page, 0, TEXT_COLUMN);
+        page_add_words(page, TEXT_COLUMN, TEXT_COLUMN, words);
+    }
+}
+
+static void measure_text(double value, char *words, size_t bytes) {
+    if (value == floor(value) && fabs(value) < 1e9) {
+        count_text((long long)value, words, bytes);
+    } else {
+        snprintf(words, bytes, fabs(value) < 1000 ? "%.2f" : "%.4g", value);
+    }
+}
+
+// What is counted, as it reads behind the number 1: "barrier per warp" of "barriers per warp". A ratio
+// ("times the sectors") and a share ("% of the warps") read alike for every number.
+static void words_for_one(const char *words, char *singular, size_t bytes) {
+    snprintf(singular, bytes, "%s", words);
+    if (strncmp(words, "times ", 6) == 0 || words[0] == '%') return;
+    for (size_t at = 1; words[at - 1]; at++) {
+        if (words[at] != ' ' && words[at] != ',' && words[at] != '\0') continue;
+        if (words[at - 1] != 's') continue;
+        bool has_e =
+            at > 4 && (strncmp(&words[at - 4], "ches", 4) == 0 || strncmp(&words[at - 4], "sses", 4) == 0);
+        snprintf(singular, bytes, "%.*s%s", (int)(at - (has_e ? 2 : 1)), words, &words[at]);
+        return;
+    }
+}
+
+static void add_goal(Text *page, const Terminal *terminal, const GoalResult *result, bool is_gpu) {
+    static const char *const bounds[] = {[AT_MOST] = "at most ", [AT_LEAST] = "at least ", [EXACTLY] = ""};
+    const Goal *goal = result->goal;
+    char value[32] = "-", limit[32], left[160], right[80];
+    if (result->state != GOAL_NOT_COUNTED && result->state != GOAL_BROKEN)
+        measure_text(result->value, value, sizeof value);
+    measure_text(goal->limit, limit, sizeof limit);
+    const char *state = goal_state_word(result->state);
+    if (result->state == GOAL_NOT_COUNTED && strncmp(result->words, "bandwidth", 9) == 0)
+        state = is_gpu ? "not measured" : "not yet modelled";
+    Style style = result->state == GOAL_MET      ? STYLE_GOOD
+                  : result->state == GOAL_MISSED ? STYLE_BAD
+                                                 : STYLE_WARNING;
+    char singular[120];
+    words_for_one(goal->words, singular, sizeof singular);
+    snprintf(left, sizeof left, "%s %s", value, strcmp(value, "1") == 0 ? singular : goal->words);
+    snprintf(right, sizeof right, "goal %s%s", bounds[goal->bound], limit);
+    add_spaces(page, 0, VALUE_COLUMN);
+    int at = VALUE_COLUMN + columns_of(left);
+    const int goal_column = 46, state_column = PAGE_COLUMNS - columns_of(state);
+    text_add(page, left);
+    if (at + 1 > goal_column) { // long words: the goal stands on a line of its own
+        text_add_char(page, '\n');
+        at = 0;
+    }
+    if (goal_column + columns_of(right) < state_column) { // else the goal waits until there is a value
+        add_spaces(page, at, goal_column);
+        text_add(page, right);
+        at = goal_column + columns_of(right);
+    }
+    add_spaces(page, at, at < state_column ? state_column : at + 1);
+    add_styled(page, terminal, style, state);
+    text_add_char(page, '\n');
+    const char *more = result->state == GOAL_MISSED   ? goal->why
+                       : result->state == GOAL_BROKEN ? result->words
+                                                      : NULL;
+    if (more) {
+        add_spaces(page, 0, VALUE_COLUMN + 2);
+        page_add_words(page, VALUE_COLUMN + 2, VALUE_COLUMN + 2, more);
+    }
+}
+
+void page_add_goals(Text *page, const Terminal *terminal, const Report *report) {
+    const Judgement *judgement = report->judgement;
+    const bool is_several = chapter_task_count(report->of) > 1;
+    int task = -1, not_judged = -1;
+    for (int g = 0; g < judgement->goal_count; g++) {
+        const GoalResult *result = &judgement->goals[g];
+        const bool was_run = judgement->measured[result->task].shape.size.n == report->options->n;
+        if (report->options->n >= 0 && result->state == GOAL_NOT_COUNTED && !was_run) continue;
+        if (result->state == GOAL_NOT_JUDGED && not_judged < 0) not_judged = result->task;
+        if (result->task != task) {
+            task = result->task;
+            char n[32], words[160];
+            count_text(judgement->measured[task].shape.size.n, n, sizeof n);
+            if (is_several)
+                snprintf(words, sizeof words, "%.60s, at n = %s", report->of->tasks[task].name, n);
+            else
+                snprintf(words, sizeof words, "at n = %s", n);
+            page_add_row(page, terminal, "counted", words);
+        }
+        add_goal(page, terminal, result, judgement->device.kind == GPU_NVIDIA);
+    }
+    if (not_judged >= 0) {
+        char n[32], words[160];
+        count_text(plan_goal_size(&report->of->tasks[not_judged]).n, n, sizeof n);
+        snprintf(words, sizeof words, "are about n = %s, and so few elements cannot tell: ./%s", n,
+                 report->of->name);
+        page_add_row(page, terminal, "goals", words);
+    }
+}

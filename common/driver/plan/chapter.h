@@ -1,0 +1,311 @@
+// A chapter, described as data. Every chapters/chNN_name/chapter.c fills one `const Chapter chapter` with
+// designated initialisers; the driver does the rest (inputs, audit, launches, checks, counting, page, JSON).
+// What is left out has a useful default, so that a plain chapter is a page of facts:
+//
+//     #include "driver/plan/chapter.h"
+//
+//     const Chapter chapter = {
+//         .number = 4, .name = "ch04", .title = "Warp shuffle", .points = 10,
+//         .tasks = {{
+//             .name = "sum_shuffle",
+//             .buffers = {{.name = "in", .role = INPUT},
+//                         {.name = "partial", .role = OUTPUT, .count = PER_WARP}},
+//             .launches = {{.kernel = "sum_shuffle",
+//                           .arguments = {BUFFER("in"), BUFFER("partial"), INT(COUNT_N)}}},
+//             .expect = EXPECT_SUM, .output = "partial",
+//             .chain = CHAIN_WARP,
+//         }},
+//         .goals = {{.words = "sectors per load request",
+//                    .measure = "global_ld_sectors / global_ld_requests",
+//                    .bound = AT_MOST, .limit = 4, .points = 2, .why = "..."}},
+//     };
+//
+// Names of kernels are those in kernel.cu; how nvcc mangled them is the audit's business.
+#ifndef WARPBOOK_CHAPTER_H
+#define WARPBOOK_CHAPTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    MAX_TASKS = 12,
+    MAX_BUFFERS = 8,
+    MAX_LAUNCHES = 4,
+    MAX_ARGUMENTS = 10,
+    MAX_GOALS = 16,
+    MAX_REMARKS = 16,
+    MAX_SIZES = 48,
+};
+
+// ---- Element types ---------------------------------------------------------------------------------------
+
+typedef enum { F32, F64, BF16, I32, U32, I64, U64, ELEMENT_TYPES } ElementType;
+
+// Bytes of one element; "float", "int" ...: the word of CUDA C.
+size_t element_bytes(ElementType type);
+const char *element_word(ElementType type);
+
+// ---- One case --------------------------------------------------------------------------------------------
+
+// The size of a case. Leave rows and columns 0 for one-dimensional work; otherwise n = rows * columns is
+// filled in by the driver where n is 0.
+typedef struct {
+    long long n, rows, columns;
+} CaseSize;
+
+// The shape of one launch, as its LAUNCH kernel gave it. `blocks`, `warps` and `threads` are of the whole
+// grid (a block of 40 threads has 2 warps); all are 0 where a LAUNCH is not yet run.
+typedef struct {
+    uint32_t grid[3], block[3], shared;
+    long long blocks, warps, threads;
+    int block_threads;
+} ShapeOfLaunch;
+
+typedef struct {
+    CaseSize size;
+    int launch_count;
+    ShapeOfLaunch launches[MAX_LAUNCHES]; // in the order of the task
+} CaseShape;
+
+// ---- Quantities: numbers that depend on the case ---------------------------------------------------------
+
+typedef enum {
+    QUANTITY_N, // the default
+    QUANTITY_ROWS,
+    QUANTITY_COLUMNS,
+    QUANTITY_FIXED,       // .value
+    QUANTITY_PER_THREAD,  // threads of the grid of the launch of kernel .of (NULL: the task's first launch)
+    QUANTITY_PER_WARP,    // warps of it
+    QUANTITY_PER_BLOCK,   // blocks of it
+    QUANTITY_ELEMENTS_OF, // elements of buffer .of: the number of partials of an earlier launch
+    QUANTITY_FUNCTION,    // .function(shape)
+} QuantityKind;
+
+typedef struct {
+    QuantityKind kind;
+    const char *of;
+    long long value;
+    long long (*function)(const CaseShape *shape);
+} Quantity;
+
+// For buffers' .count and launches' .n
+#define COUNT_N                                                                                              \
+    { .kind = QUANTITY_N }
+#define COUNT_ROWS                                                                                           \
+    { .kind = QUANTITY_ROWS }
+#define COUNT_COLUMNS                                                                                        \
+    { .kind = QUANTITY_COLUMNS }
+#define COUNT_FIXED(number)                                                                                  \
+    { .kind = QUANTITY_FIXED, .value = (number) }
+#define COUNT_ONE COUNT_FIXED(1)
+#define PER_THREAD                                                                                           \
+    { .kind = QUANTITY_PER_THREAD }
+#define PER_WARP                                                                                             \
+    { .kind = QUANTITY_PER_WARP }
+#define PER_BLOCK                                                                                            \
+    { .kind = QUANTITY_PER_BLOCK }
+#define PER_THREAD_OF(kernel_name)                                                                           \
+    { .kind = QUANTITY_PER_THREAD, .of = (kernel_name) }
+#define PER_WARP_OF(kernel_name)                                                                             \
+    { .kind = QUANTITY_PER_WARP, .of = (kernel_name) }
+#define PER_BLOCK_OF(kernel_name)                                                                            \
+    { .kind = QUANTITY_PER_BLOCK, .of = (kernel_name) }
+#define ELEMENTS_OF(buffer_name)                                                                             \
+    { .kind = QUANTITY_ELEMENTS_OF, .of = (buffer_name) }
+#define COUNT_BY(f)                                                                                          \
+    { .kind = QUANTITY_FUNCTION, .function = (f) }
+
+// ---- Buffers ---------------------------------------------------------------------------------------------
+
+typedef enum {
+    NO_ROLE,
+    INPUT,  // filled by the driver from the case's family (or .data); read-only; compared after the run
+    OUTPUT, // poisoned with NaN bits; every element must be written
+    OUTPUT_ZEROED, // an output that starts as zeros: the target of atomics
+    SCRATCH,       // poisoned; not looked at
+    ZEROED,        // zeros before every run: tickets, counters; looked at only if it .stays_zero
+} BufferRole;
+
+typedef struct {
+    const char *name; // as the kernel's parameter; NULL ends the list
+    BufferRole role;
+    ElementType type; // F32 unless given
+    Quantity count;   // elements; n unless given
+    bool misaligned;  // also run with the base past a 256-byte boundary, by every multiple of an element's
+                      // size below 16 bytes
+    bool stays_zero;  // ZEROED: the run leaves it as it found it, and is made twice in a row to prove that;
+                      // timed runs do not clear it
+    const void *data; // INPUT: its content in place of a family; EXPECT_TABLE: the right content of an
+                      // output. `count` elements of `type`
+    // What element `index` of a table is, for the page: "RTX 5090, 256 threads, 40 registers". May be NULL.
+    void (*describe)(long long index, char *text, size_t bytes);
+    // EXPECT_TABLE: what would be right is for the learner to find. It is not shown, nor are mistakes of the
+    // chapter's kernels named on the page; what happened is. The table's own failures are shown last.
+    bool hides_answer;
+} Buffer;
+
+// ---- Launches --------------------------------------------------------------------------------------------
+
+// An argument: a buffer's address, or a number of type I32, U32, I64, U64, F32 or F64.
+typedef struct {
+    const char *buffer;
+    ElementType type;
+    Quantity value;
+} Argument;
+
+#define BUFFER(buffer_name)                                                                                  \
+    { .buffer = (buffer_name) }
+#define INT(...)                                                                                             \
+    { .type = I32, .value = __VA_ARGS__ }
+#define LONG(...)                                                                                            \
+    { .type = I64, .value = __VA_ARGS__ }
+#define SIZE(...)                                                                                            \
+    { .type = U64, .value = __VA_ARGS__ }
+#define FLOAT(number)                                                                                        \
+    {                                                                                                        \
+        .type = F32, .value = {.kind = QUANTITY_FIXED, .value = (number) }                                   \
+    }
+
+// One launch of a kernel; its shape comes from `launch_<kernel>` in the same file, which is given `n`.
+// Where n of the case is 0 and LAUNCH answers a grid of 0 blocks, nothing is launched (and a PER_* buffer
+// has no elements).
+typedef struct {
+    const char *kernel; // NULL ends the list
+    Argument arguments[MAX_ARGUMENTS];
+    Quantity n; // what LAUNCH receives; the case's n unless given
+    // Rules on the shape, each off while 0. A shape that breaks one is verdict LAUNCH.
+    long long max_blocks, max_block_threads, max_threads;
+    int block_multiple_of; // threads
+} Launch;
+
+// ---- What is right ---------------------------------------------------------------------------------------
+
+typedef enum {
+    EXPECT_SUM,         // the elements of .output add up to the sum of .input (one element: it is the sum)
+    EXPECT_ROW_SUMS,    // element r of .output is the sum of row r of .input
+    EXPECT_ELEMENTWISE, // element i of .output is .element() of element i of every INPUT, rounded once; exact
+    EXPECT_TRANSPOSE,   // .output[column * rows + row] = .input[row * columns + column]; exact
+    EXPECT_TABLE,       // every output equals its .data; exact
+    EXPECT_REFERENCE,   // .reference() fills in what .output should hold
+} Expectation;
+
+// The longest chain of additions that any one input element goes through on the device: h of the error budget
+// gamma_h = h u / (1 - h u) (N. Higham, Accuracy and Stability of Numerical Algorithms, section 4.2).
+// t = ceil(n / threads of the first launch) is what one thread adds.
+typedef enum {
+    CHAIN_SERIAL,     // n: also the loosest
+    CHAIN_PER_THREAD, // t
+    CHAIN_WARP,       // t + 5: a warp's tree after the threads' own sums
+    CHAIN_BLOCK,      // t + log2(threads of a block), up to one more for a tail: a tree over the block, in
+                      // memory or by warps
+    CHAIN_ATOMIC,     // CHAIN_BLOCK + blocks: one addition a block to one address
+    CHAIN_TWO_PASS,   // CHAIN_BLOCK of the first launch + CHAIN_BLOCK of the second over the first's partials
+    CHAIN_ROW,        // CHAIN_BLOCK of one block over `columns` elements, whether a warp or a block a row
+    CHAIN_FUNCTION,   // .chain_function(shape)
+} Chain;
+
+typedef struct {
+    CaseShape shape;
+    int input_count;
+    const void *inputs[MAX_BUFFERS]; // host copies of the task's INPUT buffers, in order
+    ElementType types[MAX_BUFFERS];
+    long long counts[MAX_BUFFERS];
+} ReferenceView;
+
+typedef struct {
+    const char *name; // shown when a chapter has several tasks; NULL ends the list
+    Buffer buffers[MAX_BUFFERS];
+    Launch launches[MAX_LAUNCHES];
+
+    Expectation expect;
+    const char *input;                                  // NULL: the first INPUT
+    const char *output;                                 // NULL: the first OUTPUT or OUTPUT_ZEROED
+    double (*element)(const double *inputs, int count); // EXPECT_ELEMENTWISE; NULL: their sum
+    // EXPECT_REFERENCE: the value of every element of .output, and the sum of magnitudes that its error
+    // budget scales with (0: exact). Both arrays have `count` elements, zeroed before.
+    void (*reference)(const ReferenceView *view, double *expected, double *magnitude, long long count);
+    Chain chain;
+    double (*chain_function)(const CaseShape *shape);
+    bool is_bit_identical; // .output must have the same bits under every schedule (and on a GPU in every run)
+    bool flushes_subnormals; // a global float atomic does: the family of subnormals is left out
+
+    // Cases. NULL: those of plan.c (0 to 2^20 + 1); of a table: .counted alone. Sizes above max_n are left
+    // out on the emulator, those above max_n_gpu on a GPU (0: no limit on either).
+    const CaseSize *sizes;
+    int size_count;
+    long long max_n, max_n_gpu;
+    CaseSize counted; // where goals are counted; n = 2^20 (or the largest size up to max_n) unless given
+    int schedules;    // seeds besides schedule 0; 3 unless given
+
+    // Bandwidth: at this size; n = 2^28, or the largest of .sizes where they have rows, unless given. Cut to
+    // max_n_gpu and to what the device has room for. NOT_TIMED: never (tables never are).
+    CaseSize timed;
+    // The bytes that must move in one run, whatever the kernel does. NULL: every INPUT once and every OUTPUT
+    // and OUTPUT_ZEROED once, which for a sum is (n + number of partials) * 4.
+    double (*bytes)(const CaseShape *shape);
+} Task;
+
+#define NOT_TIMED                                                                                            \
+    { .n = -1 }
+
+// ---- Goals -----------------------------------------------------------------------------------------------
+
+typedef enum { AT_MOST, AT_LEAST, EXACTLY } Bound;
+
+// `measure` is an expression over numbers, + - * / ( ) and these names:
+//   every field of Counters (common/emulator/emulator.h), counted in the goal's kernels at the task's counted
+//   size; n, rows, columns, grid, block (threads of one), blocks, warps, threads, shared (bytes a block,
+//   static and dynamic), registers (a thread), sm_count, warps_per_sm, max_warps_per_sm, blocks_per_sm
+//   (resident), occupancy (0 to 1), waves (blocks / (sm_count * blocks_per_sm)), partials (elements of
+//   .output), bandwidth (GB/s), bandwidth_ratio (against the reference's on the same device in the same run).
+// A quotient of 0 by 0 is 0. A name without a value on this device makes the goal "not yet counted": it earns
+// nothing and fails nothing.
+//
+// A measure that names bandwidth_ratio earns all its points at the limit (0.95 of the reference is the
+// house's), none at half the reference and below, and in a straight line between. It is met when the whole
+// interval of the measured ratio is on the right side of the limit; where the limit lies within, the run was
+// too noisy to decide: the goal then earns what is certain, and fails nothing.
+typedef struct {
+    const char *words; // "sectors per load request"; NULL ends the list
+    const char *measure;
+    Bound bound;
+    double limit;
+    double slack; // allowed besides, for measures that rounding at the edges of a grid moves; 0 unless given
+    int points;
+    const char *task;   // NULL: the first task
+    const char *kernel; // NULL: all launches of the task together (shape names: its first launch)
+    const char *why;    // one sentence shown when it is missed: what it costs, never how to mend it
+} Goal;
+
+// Nearly as fast as the reference: what most chapters ask for. The rest of the goal follows, its .points and
+// .why at least.
+#define BANDWIDTH_GOAL(...)                                                                                  \
+    {                                                                                                        \
+        .words = "% of the reference's bandwidth", .measure = "100 * bandwidth_ratio", .bound = AT_LEAST,    \
+        .limit = 95, __VA_ARGS__                                                                             \
+    }
+
+// One sentence of this chapter's own for a verdict, shown after the general one: {"RACE", "sum_tree", "..."}.
+typedef struct {
+    const char *verdict; // NULL ends the list
+    const char *task;    // NULL: any
+    const char *say;
+} Remark;
+
+typedef struct {
+    int number;
+    const char *name;  // "ch04"
+    const char *title; // "Warp shuffle"
+    int points;        // of the whole chapter; what the goals leave over is for correctness
+    Task tasks[MAX_TASKS];
+    Goal goals[MAX_GOALS];
+    Remark remarks[MAX_REMARKS];
+    // A sentence shown once all is right and fast: where to go from there. NULL: none.
+    const char *when_passed;
+} Chapter;
+
+// Defined by chapter.c.
+extern const Chapter chapter;
+
+#endif

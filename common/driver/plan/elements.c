@@ -1,0 +1,167 @@
+#include "driver/plan/elements.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+size_t element_bytes(ElementType type) {
+    switch (type) {
+    case BF16: return 2;
+    case F32:
+    case I32:
+    case U32: return 4;
+    case F64:
+    case I64:
+    case U64: return 8;
+    case ELEMENT_TYPES: break;
+    }
+    return 0;
+}
+
+const char *element_word(ElementType type) {
+    switch (type) {
+    case F32: return "float";
+    case F64: return "double";
+    case BF16: return "__nv_bfloat16";
+    case I32: return "int";
+    case U32: return "unsigned";
+    case I64: return "long long";
+    case U64: return "unsigned long long";
+    case ELEMENT_TYPES: break;
+    }
+    return "?";
+}
+
+bool element_is_float(ElementType type) { return type == F32 || type == F64 || type == BF16; }
+
+static const unsigned char *place(const void *array, ElementType type, long long index) {
+    return (const unsigned char *)array + (size_t)index * element_bytes(type);
+}
+
+double element_get(const void *array, ElementType type, long long index) {
+    const unsigned char *at = place(array, type, index);
+    switch (type) {
+    case F32: {
+        float value;
+        memcpy(&value, at, sizeof value);
+        return (double)value;
+    }
+    case F64: {
+        double value;
+        memcpy(&value, at, sizeof value);
+        return value;
+    }
+    case BF16: {
+        uint16_t half;
+        memcpy(&half, at, sizeof half);
+        uint32_t bits = (uint32_t)half << 16;
+        float value;
+        memcpy(&value, &bits, sizeof value);
+        return (double)value;
+    }
+    case I32: {
+        int32_t value;
+        memcpy(&value, at, sizeof value);
+        return (double)value;
+    }
+    case U32: {
+        uint32_t value;
+        memcpy(&value, at, sizeof value);
+        return (double)value;
+    }
+    case I64: {
+        int64_t value;
+        memcpy(&value, at, sizeof value);
+        return (double)value;
+    }
+    case U64: {
+        uint64_t value;
+        memcpy(&value, at, sizeof value);
+        return (double)value;
+    }
+    case ELEMENT_TYPES: break;
+    }
+    return NAN;
+}
+
+// A float's upper half, rounded to nearest even; a NaN stays a NaN.
+static uint16_t round_to_bfloat16(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    if (isnan(value)) return (uint16_t)((bits >> 16) | 0x40u);
+    return (uint16_t)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+
+void element_set(void *array, ElementType type, long long index, double value) {
+    unsigned char *at = (unsigned char *)array + (size_t)index * element_bytes(type);
+    switch (type) {
+    case F32: {
+        float as_float = (float)value;
+        memcpy(at, &as_float, sizeof as_float);
+        break;
+    }
+    case F64: memcpy(at, &value, sizeof value); break;
+    case BF16: {
+        uint16_t half = round_to_bfloat16((float)value);
+        memcpy(at, &half, sizeof half);
+        break;
+    }
+    case I32:
+    case U32: {
+        uint32_t bits = (uint32_t)(int64_t)value;
+        memcpy(at, &bits, sizeof bits);
+        break;
+    }
+    case I64:
+    case U64: {
+        int64_t bits = (int64_t)value;
+        memcpy(at, &bits, sizeof bits);
+        break;
+    }
+    case ELEMENT_TYPES: break;
+    }
+}
+
+bool element_is_poison(const void *array, ElementType type, long long index) {
+    static const uint32_t words[2] = {POISON, POISON};
+    return memcmp(place(array, type, index), words, element_bytes(type)) == 0;
+}
+
+void value_text(double value, char *text, size_t bytes) {
+    if (isnan(value))
+        snprintf(text, bytes, "NaN");
+    else if (isinf(value))
+        snprintf(text, bytes, value > 0 ? "+Inf" : "-Inf");
+    else if (value == floor(value) && fabs(value) < 1e15)
+        snprintf(text, bytes, "%.0f", value);
+    else
+        snprintf(text, bytes, "%.9g", value);
+}
+
+void element_text(const void *array, ElementType type, long long index, char *text, size_t bytes) {
+    const unsigned char *at = place(array, type, index);
+    if (type == I64) {
+        int64_t value;
+        memcpy(&value, at, sizeof value);
+        snprintf(text, bytes, "%lld", (long long)value);
+    } else if (type == U64) {
+        uint64_t value;
+        memcpy(&value, at, sizeof value);
+        snprintf(text, bytes, "%llu", (unsigned long long)value);
+    } else {
+        value_text(element_get(array, type, index), text, bytes);
+    }
+}
+
+void count_text(long long value, char *text, size_t bytes) {
+    char digits[32];
+    int length = snprintf(digits, sizeof digits, "%lld", value < 0 ? -value : value);
+    size_t used = 0;
+    if (bytes == 0) return;
+    if (value < 0 && used + 1 < bytes) text[used++] = '-';
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0 && used + 1 < bytes) text[used++] = ',';
+        if (used + 1 < bytes) text[used++] = digits[i];
+    }
+    text[used] = '\0';
+}

@@ -1,0 +1,170 @@
+#include "driver/plan/inputs.h"
+
+#include <math.h>
+
+#include "driver/plan/bulk.h"
+#include "driver/plan/elements.h"
+
+static const struct {
+    const char *name, *words;
+} families[FAMILIES] = {
+    [FAMILY_INTEGERS] = {"integers", "integers"},
+    [FAMILY_ONES] = {"ones", "ones"},
+    [FAMILY_CONSTANTS] = {"constants", "one constant"},
+    [FAMILY_UNIFORM] = {"uniform", "uniform in [-1, 1)"},
+    [FAMILY_NORMAL] = {"normal", "normal around 4"},
+    [FAMILY_CANCELLING] = {"cancelling", "alternating, cancelling"},
+    [FAMILY_TEN_ORDERS] = {"ten_orders", "ten orders of magnitude"},
+    [FAMILY_NAN] = {"nan", "one NaN"},
+    [FAMILY_INFINITY] = {"infinity", "one +Inf"},
+    [FAMILY_INFINITIES] = {"infinities", "+Inf and -Inf"},
+    [FAMILY_NEGATIVE_ZEROS] = {"negative_zeros", "negative zeros"},
+    [FAMILY_SUBNORMALS] = {"subnormals", "subnormal numbers"},
+};
+
+const char *family_words(Family family) { return families[family].words; }
+const char *family_name(Family family) { return families[family].name; }
+
+// The finaliser of SplitMix64 (G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators",
+// OOPSLA 2014), used as a hash of a counter, so that element i needs no element before it.
+static uint64_t mix(uint64_t bits) {
+    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
+    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
+    return bits ^ (bits >> 31);
+}
+
+uint64_t random_bits(uint64_t seed, uint64_t stream, uint64_t index) {
+    uint64_t key = mix(seed + 0x9e3779b97f4a7c15u * (stream + 1));
+    return mix(key + 0x9e3779b97f4a7c15u * (index + 1));
+}
+
+// Uniform in [0, 1), 53 bits.
+static double unit(uint64_t bits) { return (double)(bits >> 11) * 0x1p-53; }
+
+// Beyond this many terms whole numbers that fit into 2^24 together would be too small to be told apart, so
+// that most elements are zero and the others larger.
+enum { DENSE_TERMS = 1 << 20, SCATTERED = 1 << 19 };
+// Worth more than one core.
+enum { MANY = 1 << 21 };
+
+long long integer_range(long long terms) {
+    long long carriers = terms <= DENSE_TERMS ? terms : SCATTERED;
+    if (carriers < 1) carriers = 1;
+    long long range = (1LL << 24) / carriers;
+    return range < 1 ? 1 : range;
+}
+
+// A whole number from -range to range, never 0: leaving it out always shows.
+static double whole_number(uint64_t bits, long long range) {
+    long long magnitude = 1 + (long long)((bits >> 1) % (uint64_t)range);
+    return (double)(bits & 1 ? -magnitude : magnitude);
+}
+
+static void fill_integers(void *array, ElementType type, long long count, long long terms, uint64_t key) {
+    long long range = integer_range(terms);
+    if (type == BF16 && range > 128)
+        range = 128; // 8 bits of significand: whole numbers and their sums stay exact
+    if (terms <= DENSE_TERMS) {
+#pragma omp parallel for if (count > MANY)
+        for (long long i = 0; i < count; i++)
+            element_set(array, type, i, whole_number(random_bits(key, 1, (uint64_t)i), range));
+        return;
+    }
+    clear_bytes(array, (size_t)count * element_bytes(type));
+    // Where kernels go wrong: the head, the tail, block borders; the rest at random places. At most SCATTERED
+    // in any `terms` elements: 2 * 4096 + 2 * borders + random ones.
+    const long long edge = count < 8192 ? count / 2 : 4096;
+    for (long long i = 0; i < edge; i++) {
+        element_set(array, type, i, whole_number(random_bits(key, 1, (uint64_t)i), range));
+        element_set(array, type, count - 1 - i, whole_number(random_bits(key, 2, (uint64_t)i), range));
+    }
+    const long long borders = SCATTERED / 8;
+    long long step = (count / borders + 256) / 256 * 256;
+    if (step < 256) step = 256;
+    for (long long i = step; i < count; i += step) {
+        element_set(array, type, i - 1, whole_number(random_bits(key, 3, (uint64_t)i), range));
+        element_set(array, type, i, whole_number(random_bits(key, 4, (uint64_t)i), range));
+    }
+    for (long long k = 0; k < SCATTERED / 2; k++) {
+        long long i = (long long)(random_bits(key, 5, (uint64_t)k) % (uint64_t)count);
+        element_set(array, type, i, whole_number(random_bits(key, 6, (uint64_t)k), range));
+    }
+}
+
+static double normal(uint64_t key, uint64_t index) {
+    // G. Box, M. Muller, "A note on the generation of random normal deviates", 1958.
+    double radius = sqrt(-2.0 * log(1.0 - unit(random_bits(key, 1, index))));
+    return radius * cos(6.283185307179586 * unit(random_bits(key, 2, index)));
+}
+
+// A pair (large, -large) with a small value added to each, whose sum is what is left.
+static double cancelling(uint64_t key, uint64_t index) {
+    double large = 1e4 * (1.0 + unit(random_bits(key, 1, index / 2)));
+    large = (double)(float)large;
+    return index & 1 ? -large : large + 0.25 * unit(random_bits(key, 2, index));
+}
+
+static double ten_orders(uint64_t key, uint64_t index) {
+    uint64_t bits = random_bits(key, 1, index);
+    double magnitude = pow(10.0, 10.0 * unit(bits) - 5.0);
+    return bits & 1 ? -magnitude : magnitude;
+}
+
+static double subnormal(ElementType type, uint64_t bits) {
+    double smallest = type == F64 ? 0x1p-1074 : type == BF16 ? 0x1p-133 : 0x1p-149;
+    double steps = type == BF16 ? 127.0 : 8388607.0;
+    double value = smallest * floor(1.0 + unit(bits) * (steps - 1.0));
+    return bits & 1 ? -value : value;
+}
+
+static double value_of(Family family, ElementType type, uint64_t key, uint64_t index) {
+    switch (family) {
+    case FAMILY_ONES: return 1.0;
+    case FAMILY_CONSTANTS: return 0.7;
+    case FAMILY_NORMAL: return 4.0 + normal(key, index);
+    case FAMILY_CANCELLING: return cancelling(key, index);
+    case FAMILY_TEN_ORDERS: return ten_orders(key, index);
+    case FAMILY_NEGATIVE_ZEROS: return -0.0;
+    case FAMILY_SUBNORMALS: return subnormal(type, random_bits(key, 1, index));
+    default: return 2.0 * unit(random_bits(key, 1, index)) - 1.0;
+    }
+}
+
+// The families with special values put them at random places, in every sum of `terms` elements but the first
+// where there are several (so that rows without are seen to stay clean).
+static void place_specials(void *array, ElementType type, long long count, long long terms, Family family,
+                           uint64_t key) {
+    if (terms < 1) terms = 1;
+    for (long long start = count > terms ? terms : 0; start < count; start += terms) {
+        long long length = count - start < terms ? count - start : terms;
+        long long first = (long long)(random_bits(key, 7, (uint64_t)start) % (uint64_t)length);
+        element_set(array, type, start + first, family == FAMILY_NAN ? (double)NAN : (double)INFINITY);
+        if (family == FAMILY_INFINITIES && length > 1) {
+            long long gap = 1 + (long long)(random_bits(key, 8, (uint64_t)start) % (uint64_t)(length - 1));
+            element_set(array, type, start + (first + gap) % length, -(double)INFINITY);
+        }
+    }
+}
+
+void fill_inputs(void *array, ElementType type, long long count, long long terms, Family family,
+                 uint64_t seed, unsigned stream) {
+    uint64_t key = random_bits(seed, 100 + (uint64_t)family, stream);
+    if (count <= 0) return;
+    if (!element_is_float(type) || family == FAMILY_INTEGERS) {
+        fill_integers(array, type, count, terms, key);
+        return;
+    }
+    if (type == F32 && (family == FAMILY_UNIFORM || family == FAMILY_NAN || family == FAMILY_INFINITY ||
+                        family == FAMILY_INFINITIES)) { // the common ones, without the switch per element
+        float *values = array;
+#pragma omp parallel for if (count > MANY)
+        for (long long i = 0; i < count; i++)
+            values[i] = (float)((double)(random_bits(key, 1, (uint64_t)i) >> 40) * 0x1p-23 - 1.0);
+    } else {
+#pragma omp parallel for if (count > MANY)
+        for (long long i = 0; i < count; i++)
+            element_set(array, type, i, value_of(family, type, key, (uint64_t)i));
+    }
+    if (family == FAMILY_NAN || family == FAMILY_INFINITY || family == FAMILY_INFINITIES)
+        place_specials(array, type, count, terms, family, key);
+}

@@ -1,0 +1,40 @@
+// The inputs: twelve families of values, each with a mistake that it shows up. The same seed gives the same
+// values on every machine, whatever the order in which they are asked for.
+#ifndef WARPBOOK_INPUTS_H
+#define WARPBOOK_INPUTS_H
+
+#include "driver/plan/chapter.h"
+
+typedef enum {
+    FAMILY_INTEGERS, // integers, sum of magnitudes at most 2^24: every order of float additions is exact
+    FAMILY_ONES,
+    FAMILY_CONSTANTS,  // one value that is no power of two
+    FAMILY_UNIFORM,    // in [-1, 1)
+    FAMILY_NORMAL,     // mean 4, standard deviation 1
+    FAMILY_CANCELLING, // large values whose neighbours undo them, small ones between
+    FAMILY_TEN_ORDERS, // magnitudes from 1e-5 to 1e5, both signs
+    FAMILY_NAN,        // uniform, with one NaN
+    FAMILY_INFINITY,   // uniform, with one +Inf
+    FAMILY_INFINITIES, // uniform, with one +Inf and one -Inf: their sum is a NaN
+    FAMILY_NEGATIVE_ZEROS,
+    FAMILY_SUBNORMALS,
+    FAMILIES,
+} Family;
+
+// "integers", "one NaN": for the page; "integers", "nan": for JSON.
+const char *family_words(Family family);
+const char *family_name(Family family);
+
+// Fills `count` elements. `terms` is the length of the sums that the elements go into (n, or the columns of a
+// row): the integers are so small that any `terms` of them add up to at most 2^24 in magnitude. `stream`
+// tells the buffers of one case apart.
+void fill_inputs(void *array, ElementType type, long long count, long long terms, Family family,
+                 uint64_t seed, unsigned stream);
+
+// The largest magnitude in the integer family for sums of that many terms.
+long long integer_range(long long terms);
+
+// 64 random bits that depend on nothing but the three numbers.
+uint64_t random_bits(uint64_t seed, uint64_t stream, uint64_t index);
+
+#endif

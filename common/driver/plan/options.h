@@ -1,0 +1,36 @@
+// The command line of every ./chNN.
+#ifndef WARPBOOK_OPTIONS_H
+#define WARPBOOK_OPTIONS_H
+
+#include "gpu/gpu.h"
+#include "driver/plan/chapter.h"
+
+enum { MAX_TIMES = 64, MAX_ALSO = 16 };
+
+typedef struct {
+    GpuKind device;
+    GpuKind asked_device;      // as it was before auto became one of the others
+    char profile[64];          // "": the default
+    const char *kernel_file;   // another kernel.cu or image; NULL: the chapter's own
+    const char *against_file;  // the same to be timed against; NULL: the chapter's solution
+    CaseSize times[MAX_TIMES]; // sizes to time, in place of the cases; rows and columns where given so
+    int time_count;
+    CaseSize also[MAX_ALSO]; // sizes besides the chapter's own
+    int also_count;
+    long long n;   // -1: every size of the chapter
+    uint64_t seed; // of the inputs and the schedules
+    int schedules; // besides schedule 0; -1: as many as the chapter says
+    bool has_schedule;
+    uint64_t schedule; // only this one
+    const char *json_file;
+    const char *trace_file;
+    bool is_trace_only; // and nothing else
+    bool is_profile, is_quiet, is_help;
+} Options;
+
+// False for a command line that makes no sense: `why` says what, in one sentence.
+bool options_parse(int count, char **arguments, Options *options, char *why, size_t why_bytes);
+// The text of --help for the chapter of that name.
+void options_print_help(const char *name);
+
+#endif

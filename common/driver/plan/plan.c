@@ -1,0 +1,319 @@
+#include "driver/plan/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/plan/elements.h"
+#include "driver/plan/shape.h"
+
+// Around the ends of warps, blocks and powers of two. 999,983 is the largest prime below 10^6.
+static const long long default_sizes[] = {
+    0,   1,   2,    3,    4,    5,    7,     31,    32,    33,     63,      64,      65,      255,
+    256, 257, 1023, 1024, 1025, 4096, 65535, 65536, 65537, 999983, 1048575, 1048576, 1048577,
+};
+static const long long gpu_size = (1LL << 28) + 3;
+
+typedef struct {
+    CaseSize sizes[MAX_SIZES + 2];
+    int count;
+} Sizes;
+
+static bool same_size(const CaseSize *a, const CaseSize *b) {
+    return a->n == b->n && a->rows == b->rows && a->columns == b->columns;
+}
+
+static CaseSize complete(CaseSize size) {
+    if (size.n == 0 && (size.rows || size.columns)) size.n = size.rows * size.columns;
+    return size;
+}
+
+// True when nothing in the task depends on a chosen n: its inputs are tables.
+static bool is_table(const Task *task) {
+    bool has_input = false;
+    for (int b = 0; b < task_buffer_count(task); b++) {
+        if (task->buffers[b].role != INPUT) continue;
+        if (!task->buffers[b].data) return false;
+        has_input = true;
+    }
+    return has_input || task->expect == EXPECT_TABLE;
+}
+
+static bool has_shape(const Task *task) {
+    return task->size_count > 0 && task->sizes && (task->sizes[0].rows || task->sizes[0].columns);
+}
+
+bool plan_suits(const Task *task, const CaseSize *size) {
+    return !is_table(task) && has_shape(task) == (size->rows > 0 || size->columns > 0) &&
+           (task->max_n_gpu == 0 || size->n <= task->max_n_gpu);
+}
+
+static void add_size(Sizes *sizes, CaseSize size) {
+    size = complete(size);
+    for (int i = 0; i < sizes->count; i++)
+        if (same_size(&sizes->sizes[i], &size)) return;
+    int at = sizes->count;
+    if (at == (int)(sizeof sizes->sizes / sizeof sizes->sizes[0])) return;
+    for (; at > 0 && sizes->sizes[at - 1].n > size.n; at--) sizes->sizes[at] = sizes->sizes[at - 1];
+    sizes->sizes[at] = size;
+    sizes->count++;
+}
+
+static long long limit_of(const Task *task, bool is_gpu) { return is_gpu ? task->max_n_gpu : task->max_n; }
+
+static void choose_sizes(const Task *task, const PlanOptions *options, Sizes *sizes) {
+    sizes->count = 0;
+    const long long limit = limit_of(task, options->is_gpu);
+    if (options->n >= 0 && !is_table(task) && !has_shape(task)) {
+        add_size(sizes, (CaseSize){.n = options->n});
+        return;
+    }
+    if (task->sizes) {
+        for (int i = 0; i < task->size_count && i < MAX_SIZES; i++) {
+            CaseSize size = complete(task->sizes[i]);
+            if (limit > 0 && size.n > limit) continue;
+            if (options->n >= 0 && !is_table(task) && size.n != options->n) continue;
+            add_size(sizes, size);
+        }
+        return;
+    }
+    if (task->expect == EXPECT_TABLE) {
+        add_size(sizes, task->counted);
+        return;
+    }
+    for (size_t i = 0; i < sizeof default_sizes / sizeof default_sizes[0]; i++)
+        if (limit == 0 || default_sizes[i] <= limit) add_size(sizes, (CaseSize){.n = default_sizes[i]});
+    if (options->is_gpu && (limit == 0 || gpu_size <= limit)) add_size(sizes, (CaseSize){.n = gpu_size});
+}
+
+// The largest size of at most `most` elements, or the smallest of all.
+static CaseSize size_up_to(const Sizes *sizes, long long most) {
+    CaseSize found = sizes->sizes[0];
+    for (int i = 0; i < sizes->count; i++)
+        if (sizes->sizes[i].n <= most) found = sizes->sizes[i];
+    return found;
+}
+
+static CaseSize counted_size(const Task *task, const PlanOptions *options) {
+    Sizes sizes;
+    choose_sizes(task, options, &sizes);
+    if (sizes.count == 0) return (CaseSize){0};
+    CaseSize wanted = complete(task->counted);
+    if (options->n >= 0 && !is_table(task)) return size_up_to(&sizes, options->n);
+    if (wanted.n > 0) return wanted;
+    CaseSize most = {.n = 1 << 20};
+    const long long limit = task->max_n; // counting is the emulator's work on every device
+    if (!task->sizes && (limit == 0 || most.n <= limit)) return most;
+    return size_up_to(&sizes, limit > 0 && limit < most.n ? limit : most.n);
+}
+
+CaseSize plan_goal_size(const Task *task) { return counted_size(task, &(PlanOptions){.n = -1}); }
+
+static void add_case(Plan *plan, Case one) {
+    for (int i = 0; i < plan->count; i++) {
+        Case *there = &plan->cases[i];
+        if (there->is_beside == one.is_beside && there->task == one.task &&
+            same_size(&there->size, &one.size) && there->family == one.family &&
+            there->misalignment == one.misalignment && there->is_staggered == one.is_staggered &&
+            there->schedule == one.schedule) {
+            there->is_counted = there->is_counted || one.is_counted;
+            return;
+        }
+    }
+    if (plan->count == plan->capacity) {
+        int capacity = plan->capacity ? 2 * plan->capacity : 128;
+        Case *grown = realloc(plan->cases, (size_t)capacity * sizeof *grown);
+        if (!grown) {
+            plan->failed = true;
+            return;
+        }
+        plan->cases = grown;
+        plan->capacity = capacity;
+    }
+    plan->cases[plan->count++] = one;
+}
+
+static int count_misaligned(const Task *task, unsigned *step) {
+    int count = 0;
+    *step = 0;
+    for (int b = 0; b < task_buffer_count(task); b++) {
+        const Buffer *buffer = &task->buffers[b];
+        if (!buffer->misaligned) continue;
+        count++;
+        if (element_bytes(buffer->type) > *step) *step = (unsigned)element_bytes(buffer->type);
+    }
+    return count;
+}
+
+static bool takes_families(const Task *task) {
+    for (int b = 0; b < task_buffer_count(task); b++)
+        if (task->buffers[b].role == INPUT && !task->buffers[b].data &&
+            element_is_float(task->buffers[b].type))
+            return true;
+    return false;
+}
+
+static void add_also(Plan *plan, const Task *task, int index, const PlanOptions *options) {
+    for (int i = 0; i < options->also_count; i++) {
+        const long long limit = limit_of(task, options->is_gpu);
+        if (!plan_suits(task, &options->also[i]) || (limit > 0 && options->also[i].n > limit)) continue;
+        add_case(plan, (Case){.task = index, .size = options->also[i], .family = FAMILY_INTEGERS});
+        if (takes_families(task))
+            add_case(plan, (Case){.task = index, .size = options->also[i], .family = FAMILY_UNIFORM});
+    }
+}
+
+// Beyond this a case takes seconds on the emulator: only the few that show most.
+static const long long sparing_above = 1 << 21;
+
+static void add_families(Plan *plan, const Task *task, int index, const Sizes *sizes) {
+    const CaseSize medium = size_up_to(sizes, 1025), large = size_up_to(sizes, 65537);
+    if (medium.n > sparing_above) {
+        add_case(plan, (Case){.task = index, .size = medium, .family = FAMILY_UNIFORM});
+        return;
+    }
+    for (int f = 0; f < FAMILIES; f++) {
+        if (f == FAMILY_SUBNORMALS && task->flushes_subnormals) continue;
+        add_case(plan, (Case){.task = index, .size = medium, .family = (Family)f});
+    }
+    // Long sums are where rounding and a careless order show; a single element is where special values do.
+    add_case(plan, (Case){.task = index, .size = large, .family = FAMILY_UNIFORM});
+    add_case(plan, (Case){.task = index, .size = large, .family = FAMILY_NORMAL});
+    add_case(plan, (Case){.task = index, .size = size_up_to(sizes, 1), .family = FAMILY_NAN});
+}
+
+static void add_schedules(Plan *plan, const Task *task, int index, const Sizes *sizes,
+                          const PlanOptions *options) {
+    int schedules = options->schedules >= 0 ? options->schedules : task->schedules > 0 ? task->schedules : 3;
+    const CaseSize at[] = {size_up_to(sizes, 33), size_up_to(sizes, 257), size_up_to(sizes, 1025),
+                           size_up_to(sizes, 65537)};
+    if (at[0].n > sparing_above && schedules > 1) schedules = 1;
+    for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
+        for (int s = 1; s <= schedules; s++) {
+            uint64_t schedule = options->seed * 1000 + (uint64_t)s;
+            add_case(plan,
+                     (Case){.task = index, .size = at[i], .family = FAMILY_INTEGERS, .schedule = schedule});
+            if (!task->is_bit_identical || i < 2) continue;
+            // Only sums that round can tell one order of additions from another.
+            add_case(plan, (Case){.task = index, .size = at[i], .family = FAMILY_TEN_ORDERS});
+            add_case(plan,
+                     (Case){.task = index, .size = at[i], .family = FAMILY_TEN_ORDERS, .schedule = schedule});
+        }
+    }
+}
+
+static void add_misaligned(Plan *plan, const Task *task, int index, const Sizes *sizes) {
+    unsigned step; // the size of an element: offsets that it does not divide are nobody's array
+    const int buffers = count_misaligned(task, &step);
+    if (buffers == 0) return;
+    for (int i = 0; i < sizes->count; i++) {
+        const long long n = sizes->sizes[i].n;
+        if (n > 65537 || n == 255 || n == 1023 || n == 65535) continue;
+        for (unsigned offset = step; offset < 16; offset += step) {
+            Case one = {
+                .task = index, .size = sizes->sizes[i], .family = FAMILY_INTEGERS, .misalignment = offset};
+            if (n <= 4096 || offset == step) add_case(plan, one);
+            one.is_staggered = true;
+            if (buffers > 1 && n <= 1025) add_case(plan, one);
+        }
+    }
+}
+
+static int compare_cases(const void *left, const void *right) {
+    const Case *a = left, *b = right;
+    if (a->size.n != b->size.n) return a->size.n < b->size.n ? -1 : 1;
+    if (a->size.rows != b->size.rows) return a->size.rows < b->size.rows ? -1 : 1;
+    if (a->task != b->task) return a->task < b->task ? -1 : 1;
+    if (a->family != b->family) return a->family < b->family ? -1 : 1;
+    if (a->misalignment != b->misalignment) return a->misalignment < b->misalignment ? -1 : 1;
+    if (a->is_staggered != b->is_staggered) return a->is_staggered ? 1 : -1;
+    return a->schedule < b->schedule ? -1 : a->schedule > b->schedule;
+}
+
+// What stands for a size to be timed: itself, or as much of it as an emulator runs within a second.
+static CaseSize size_to_check(CaseSize size, bool is_gpu) {
+    static const long long emulated_most = 1 << 20;
+    if (is_gpu || size.n <= emulated_most) return size;
+    if (!size.rows) return (CaseSize){.n = emulated_most};
+    size.rows = size.columns < emulated_most ? emulated_most / size.columns : 1;
+    size.n = size.rows * size.columns;
+    return size;
+}
+
+static bool has_case(const Plan *plan, int task, CaseSize size) {
+    for (int i = 0; i < plan->count; i++) {
+        const Case *one = &plan->cases[i];
+        if (one->task == task && one->size.n == size.n && one->size.rows == size.rows) return true;
+    }
+    return false;
+}
+
+// --time: nothing is timed that was not right once.
+static bool plan_checks(const Chapter *of, const PlanOptions *options, Plan *plan) {
+    for (int t = 0; t < chapter_task_count(of); t++)
+        for (int i = 0; i < options->only_count; i++) {
+            const CaseSize size = size_to_check(options->only[i], options->is_gpu);
+            if (plan_suits(&of->tasks[t], &options->only[i]) && !has_case(plan, t, size))
+                add_case(plan, (Case){.task = t, .size = size, .family = FAMILY_INTEGERS});
+        }
+    return !plan->failed;
+}
+
+bool plan_make(const Chapter *of, const PlanOptions *options, Plan *plan) {
+    Sizes sizes;
+    *plan = (Plan){0};
+    if (options->only_count > 0) return plan_checks(of, options, plan);
+    for (int t = 0; t < chapter_task_count(of); t++) {
+        const Task *task = &of->tasks[t];
+        choose_sizes(task, options, &sizes);
+        if (sizes.count == 0) continue;
+        for (int i = 0; i < sizes.count; i++)
+            add_case(plan, (Case){.task = t, .size = sizes.sizes[i], .family = FAMILY_INTEGERS});
+        add_also(plan, task, t, options);
+        if (takes_families(task)) add_families(plan, task, t, &sizes);
+        add_schedules(plan, task, t, &sizes, options);
+        add_misaligned(plan, task, t, &sizes);
+        add_case(plan, (Case){.task = t,
+                              .size = counted_size(task, options),
+                              .family = FAMILY_INTEGERS,
+                              .is_counted = true});
+    }
+    if (options->has_schedule) { // every case under that schedule, once; counting belongs to schedule 0
+        Plan all = *plan;
+        *plan = (Plan){0};
+        for (int i = 0; i < all.count; i++) {
+            Case one = all.cases[i];
+            one.schedule = options->schedule;
+            one.is_counted = one.is_counted && options->schedule == 0;
+            add_case(plan, one);
+        }
+        plan->failed = plan->failed || all.failed;
+        free(all.cases);
+    }
+    if (plan->count > 0) qsort(plan->cases, (size_t)plan->count, sizeof *plan->cases, compare_cases);
+    return !plan->failed;
+}
+
+bool plan_add_beside(const Chapter *of, const PlanOptions *options, Plan *plan) {
+    static const long long small = 1025; // every kind of tail, and more than one block
+    PlanOptions beside = *options;
+    beside.is_gpu = false;
+    if (beside.n > sparing_above) beside.n = -1;
+    Plan all;
+    if (!plan_make(of, &beside, &all)) {
+        plan_free(&all);
+        return false;
+    }
+    for (int i = 0; i < plan->count; i++) plan->cases[i].is_counted = false;
+    for (int i = 0; i < all.count; i++) {
+        Case one = all.cases[i];
+        one.is_beside = true;
+        if (one.size.n <= small || one.is_counted || beside.n >= 0) add_case(plan, one);
+    }
+    plan_free(&all);
+    return !plan->failed;
+}
+
+void plan_free(Plan *plan) {
+    free(plan->cases);
+    *plan = (Plan){0};
+}

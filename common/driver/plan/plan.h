@@ -1,0 +1,53 @@
+// Which cases a run goes through: sizes, families, base offsets and schedules, chosen so that every kind of
+// mistake meets a case that shows it, and the whole stays within a second on the emulator.
+#ifndef WARPBOOK_PLAN_H
+#define WARPBOOK_PLAN_H
+
+#include "driver/plan/chapter.h"
+#include "driver/plan/inputs.h"
+
+typedef struct {
+    int task;
+    CaseSize size;
+    Family family;
+    unsigned misalignment; // bytes past a 256-byte boundary, for the buffers that may be misaligned
+    bool is_staggered;     // each such buffer 4 bytes further than the one before
+    uint64_t schedule;
+    bool is_counted;
+    bool is_beside; // on the emulator, beside a GPU
+} Case;
+
+typedef struct {
+    Case *cases;
+    int count, capacity;
+    bool failed; // out of memory
+} Plan;
+
+typedef struct {
+    bool is_gpu;
+    long long n;          // only this size; -1: all
+    const CaseSize *also; // besides those, where they suit the task
+    int also_count;
+    uint64_t seed;
+    int schedules; // besides schedule 0; -1: as the task says
+    bool has_schedule;
+    uint64_t schedule;    // only this one
+    const CaseSize *only; // one case at each of these sizes, in place of all others
+    int only_count;       // 0: all others
+} PlanOptions;
+
+// Cases of all tasks, small ones first, those that share their inputs side by side.
+bool plan_make(const Chapter *of, const PlanOptions *options, Plan *plan);
+// Adds to a GPU's plan what the emulator shall look at beside it: small sizes, and the one that is counted,
+// which then is counted there.
+bool plan_add_beside(const Chapter *of, const PlanOptions *options, Plan *plan);
+void plan_free(Plan *plan);
+
+// The size that a task's goals are about: the one it is counted at when all sizes are run.
+CaseSize plan_goal_size(const Task *task);
+
+// Whether a task can be run at a size given on the command line: rows and columns where it has them, and not
+// above its limit.
+bool plan_suits(const Task *task, const CaseSize *size);
+
+#endif

@@ -1,0 +1,117 @@
+#include "driver/plan/prepared.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/plan/elements.h"
+#include "driver/plan/shape.h"
+
+static void clear(Prepared *prepared) {
+    for (int b = 0; b < MAX_BUFFERS; b++) free(prepared->inputs[b]);
+    expected_free(&prepared->expected);
+    *prepared = (Prepared){0};
+}
+
+// How many elements go into one result: what keeps whole-number sums exact.
+static long long terms_of(const Task *task, const CaseShape *shape, long long count) {
+    switch (task->expect) {
+    case EXPECT_ROW_SUMS: return shape->size.columns;
+    case EXPECT_ELEMENTWISE:
+    case EXPECT_TRANSPOSE: return 16;
+    default: return count;
+    }
+}
+
+static bool fill(Prepared *prepared, const Task *task, const CaseShape *shape, uint64_t seed) {
+    for (int b = 0; b < task_buffer_count(task); b++) {
+        const Buffer *buffer = &task->buffers[b];
+        if (buffer->role != INPUT) continue;
+        const long long count = prepared->counts[b];
+        const size_t bytes = (size_t)count * element_bytes(buffer->type);
+        prepared->inputs[b] = malloc(bytes + 1);
+        if (!prepared->inputs[b]) return false;
+        if (buffer->data)
+            memcpy(prepared->inputs[b], buffer->data, bytes);
+        else
+            fill_inputs(prepared->inputs[b], buffer->type, count, terms_of(task, shape, count),
+                        prepared->family, seed, (unsigned)b);
+    }
+    const void *inputs[MAX_BUFFERS];
+    for (int b = 0; b < MAX_BUFFERS; b++) inputs[b] = prepared->inputs[b];
+    // A failure stands in expected.error and is reported with the case.
+    expected_make(task, shape, inputs, prepared->counts, &prepared->expected);
+    return true;
+}
+
+// Whether two tasks have the same inputs and expect the same of them.
+static bool are_alike(const Task *a, const Task *b) {
+    if (a == b) return true;
+    if (a->expect != b->expect || a->element != b->element || a->reference != b->reference ||
+        task_buffer_count(a) != task_buffer_count(b) || task_input(a) != task_input(b) ||
+        task_output(a) != task_output(b))
+        return false;
+    for (int i = 0; i < task_buffer_count(a); i++)
+        if (a->buffers[i].role != b->buffers[i].role || a->buffers[i].type != b->buffers[i].type ||
+            a->buffers[i].data != b->buffers[i].data)
+            return false;
+    return true;
+}
+
+// What inputs and results are made of; the counts of partials and scratch are the launch shape's business.
+static bool have_same_counts(const Task *task, const long long a[], const long long b[]) {
+    for (int i = 0; i < task_buffer_count(task); i++)
+        if ((task->buffers[i].role == INPUT ||
+             (i == task_output(task) && task->expect != EXPECT_SUM && task->expect != EXPECT_TABLE)) &&
+            a[i] != b[i])
+            return false;
+    return true;
+}
+
+// Gigabytes are not kept for a case that may never come.
+static void drop_large(PreparedCache *cache) {
+    static const long long large = 1 << 24;
+    for (int i = 0; i < PREPARED_SLOTS; i++)
+        if (cache->slots[i].users == 0 && cache->slots[i].size.n > large) clear(&cache->slots[i]);
+}
+
+Prepared *prepared_take(PreparedCache *cache, const Task *task, const Case *wanted, const CaseShape *shape,
+                        const long long counts[MAX_BUFFERS], uint64_t seed) {
+    for (int i = 0; i < PREPARED_SLOTS; i++) {
+        Prepared *slot = &cache->slots[i];
+        if (!slot->is_used || slot->family != wanted->family || !are_alike(slot->task, task) ||
+            memcmp(&slot->size, &wanted->size, sizeof slot->size) != 0 ||
+            !have_same_counts(task, slot->counts, counts))
+            continue;
+        slot->users++;
+        slot->stamp = ++cache->stamp;
+        return slot;
+    }
+    drop_large(cache);
+    Prepared *oldest = NULL;
+    for (int i = 0; i < PREPARED_SLOTS; i++) {
+        Prepared *slot = &cache->slots[i];
+        if (slot->users == 0 && (!oldest || slot->stamp < oldest->stamp)) oldest = slot;
+    }
+    if (!oldest) return NULL; // more cases under way than slots: the judge has fewer runners than that
+    clear(oldest);
+    oldest->is_used = true;
+    oldest->task = task;
+    oldest->size = wanted->size;
+    oldest->family = wanted->family;
+    memcpy(oldest->counts, counts, sizeof oldest->counts);
+    if (!fill(oldest, task, shape, seed)) {
+        clear(oldest);
+        return NULL;
+    }
+    oldest->users = 1;
+    oldest->stamp = ++cache->stamp;
+    return oldest;
+}
+
+void prepared_release(Prepared *prepared) {
+    if (prepared) prepared->users--;
+}
+
+void prepared_free_all(PreparedCache *cache) {
+    for (int i = 0; i < PREPARED_SLOTS; i++) clear(&cache->slots[i]);
+}

@@ -1,0 +1,35 @@
+// Inputs of a case and what they should lead to, made once for all the cases that share them (other
+// schedules, other base offsets, other tasks that are to do the same). They stay in this process: the runner
+// gets copies.
+#ifndef WARPBOOK_PREPARED_H
+#define WARPBOOK_PREPARED_H
+
+#include "driver/plan/plan.h"
+#include "driver/plan/reference.h"
+
+typedef struct {
+    bool is_used;
+    int users;        // cases under way
+    uint64_t stamp;   // of the last use
+    const Task *task; // or one that is alike
+    CaseSize size;
+    Family family;
+    long long counts[MAX_BUFFERS];
+    void *inputs[MAX_BUFFERS]; // NULL where a buffer is no INPUT; those with .data are copies too
+    Expected expected;
+} Prepared;
+
+enum { PREPARED_SLOTS = 4 };
+
+typedef struct {
+    Prepared slots[PREPARED_SLOTS];
+    uint64_t stamp;
+} PreparedCache;
+
+// The prepared inputs of a case, to be given back with prepared_release(). NULL: out of memory.
+Prepared *prepared_take(PreparedCache *cache, const Task *task, const Case *wanted, const CaseShape *shape,
+                        const long long counts[MAX_BUFFERS], uint64_t seed);
+void prepared_release(Prepared *prepared);
+void prepared_free_all(PreparedCache *cache);
+
+#endif

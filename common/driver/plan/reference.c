@@ -1,0 +1,249 @@
+#include "driver/plan/reference.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/plan/elements.h"
+#include "driver/plan/shape.h"
+
+// One step of Neumaier's summation.
+static inline void add_compensated(double *sum, double *rest, double x) {
+    double next = *sum + x;
+    *rest += fabs(*sum) >= fabs(x) ? (*sum - next) + x : (x - next) + *sum;
+    *sum = next;
+}
+
+// The parts of a sum, each with what rounding left over.
+typedef struct {
+    double sum, rest, magnitude, special;
+} PartialSum;
+
+static PartialSum sum_of_part(const void *array, ElementType type, long long start, long long count) {
+    PartialSum part = {0};
+    for (long long i = start; i < start + count; i++) {
+        double x = type == F32 ? (double)((const float *)array)[i] : element_get(array, type, i);
+        if (isfinite(x)) {
+            add_compensated(&part.sum, &part.rest, x);
+            part.magnitude += fabs(x);
+        } else {
+            part.special += x; // Inf, -Inf and NaN follow the rules of addition by themselves
+        }
+    }
+    return part;
+}
+
+ExactSum exact_sum(const void *array, ElementType type, long long start, long long count) {
+    enum { PARTS = 256 };
+    static const long long least = 1 << 22; // below it one core is as fast
+    PartialSum parts[PARTS] = {0}, all = {0};
+    const int used = count < least ? 1 : PARTS;
+    const long long each = (count + used - 1) / used;
+#pragma omp parallel for schedule(dynamic) if (used > 1)
+    for (int p = 0; p < used; p++) {
+        const long long from = p * each, left = count - from;
+        if (left > 0) parts[p] = sum_of_part(array, type, start + from, left < each ? left : each);
+    }
+    for (int p = 0; p < used; p++) {
+        add_compensated(&all.sum, &all.rest, parts[p].sum);
+        all.rest += parts[p].rest;
+        all.magnitude += parts[p].magnitude;
+        all.special += parts[p].special;
+    }
+    return (ExactSum){.sum = all.special == 0 ? all.sum + all.rest : all.special, .magnitude = all.magnitude};
+}
+
+static double log2_up(double value) { return value <= 1 ? 0 : ceil(log2(value)); }
+
+// What one thread of `threads` adds when n elements are shared out evenly. Reading four at a time and the
+// tail behind the last four add up to 6 more.
+static double per_thread(double n, double threads) { return threads > 0 ? ceil(n / threads) + 6 : n; }
+
+static double over_block(double n, const ShapeOfLaunch *launch) {
+    // A tree over warps first has two levels that each round up: one addition more than log2 of the whole.
+    return per_thread(n, (double)launch->threads) + log2_up(launch->block_threads) + 1;
+}
+
+double longest_chain(const Task *task, const CaseShape *shape) {
+    double n = (double)shape->size.n;
+    const ShapeOfLaunch *first = &shape->launches[0], *second = &shape->launches[1];
+    switch (task->chain) {
+    case CHAIN_SERIAL: return n;
+    case CHAIN_PER_THREAD: return per_thread(n, (double)first->threads);
+    case CHAIN_WARP: return per_thread(n, (double)first->threads) + 5;
+    case CHAIN_BLOCK: return over_block(n, first);
+    case CHAIN_ATOMIC: return over_block(n, first) + (double)first->blocks;
+    case CHAIN_TWO_PASS: return over_block(n, first) + over_block((double)first->blocks, second);
+    case CHAIN_ROW: {
+        double threads = first->block_threads < 32 ? first->block_threads : 32; // a warp a row at the least
+        return per_thread((double)shape->size.columns, threads) + log2_up(first->block_threads) + 1;
+    }
+    case CHAIN_FUNCTION: return task->chain_function ? task->chain_function(shape) : n;
+    }
+    return n;
+}
+
+double error_budget(ElementType type, double chain, double magnitude, double sum) {
+    if (!element_is_float(type)) return 0;
+    double u = type == F64 ? 0x1p-53 : type == BF16 ? 0x1p-8 : 0x1p-24;
+    double hu = chain * u;
+    double gamma = hu < 0.5 ? hu / (1 - hu) : 1; // beyond that the bound says nothing better than sum|x|
+    return gamma * magnitude + (isfinite(sum) ? u * fabs(sum) : 0);
+}
+
+static bool fail(Expected *expected, const char *words) {
+    snprintf(expected->error, sizeof expected->error, "%s", words);
+    return false;
+}
+
+static bool make_arrays(Expected *expected, long long count, bool with_magnitudes) {
+    size_t elements = count > 0 ? (size_t)count : 1;
+    expected->count = count;
+    expected->values = calloc(elements, sizeof(double));
+    if (with_magnitudes) expected->magnitudes = calloc(elements, sizeof(double));
+    if (!expected->values || (with_magnitudes && !expected->magnitudes))
+        return fail(expected, "out of memory for the expected values");
+    return true;
+}
+
+static double add_all(const double *inputs, int count) {
+    double sum = -0.0; // adding it changes nothing, not even the sign of a zero
+    for (int i = 0; i < count; i++) sum += inputs[i];
+    return sum;
+}
+
+static bool suits_elementwise(const Task *task, const long long counts[], Expected *expected) {
+    for (int b = 0; b < task_buffer_count(task); b++)
+        if (task->buffers[b].role == INPUT && counts[b] < expected->count)
+            return fail(expected, "an input has fewer elements than the output");
+    return true;
+}
+
+static bool make_by_reference(const Task *task, const CaseShape *shape, const void *const inputs[],
+                              const long long counts[], Expected *expected) {
+    if (!task->reference) return fail(expected, "EXPECT_REFERENCE without a reference function");
+    ReferenceView view = {.shape = *shape};
+    for (int b = 0; b < task_buffer_count(task); b++) {
+        if (task->buffers[b].role != INPUT) continue;
+        view.inputs[view.input_count] = inputs[b];
+        view.types[view.input_count] = task->buffers[b].type;
+        view.counts[view.input_count++] = counts[b];
+    }
+    task->reference(&view, expected->values, expected->magnitudes, expected->count);
+    return true;
+}
+
+bool expected_make(const Task *task, const CaseShape *shape, const void *const inputs[MAX_BUFFERS],
+                   const long long counts[MAX_BUFFERS], Expected *expected) {
+    *expected = (Expected){.task = task, .size = shape->size};
+    memcpy(expected->inputs, inputs, sizeof expected->inputs);
+    if (task->expect == EXPECT_TABLE) return true;
+    int in = task_input(task), out = task_output(task);
+    if (out < 0 || (in < 0 && task->expect != EXPECT_REFERENCE))
+        return fail(expected, "the chapter names no input or output");
+    const ElementType type = in < 0 ? F32 : task->buffers[in].type;
+    const long long rows = shape->size.rows, columns = shape->size.columns;
+
+    if (task->expect == EXPECT_SUM) {
+        expected->is_one_sum = true;
+        if (!make_arrays(expected, 1, true)) return false;
+        ExactSum sum = exact_sum(inputs[in], type, 0, counts[in]);
+        expected->values[0] = sum.sum;
+        expected->magnitudes[0] = sum.magnitude;
+        return true;
+    }
+    expected->count = counts[out];
+    if (task->expect == EXPECT_ELEMENTWISE) return suits_elementwise(task, counts, expected);
+    if (task->expect == EXPECT_REFERENCE)
+        return make_arrays(expected, counts[out], true) &&
+               make_by_reference(task, shape, inputs, counts, expected);
+
+    if (rows * columns != counts[in]) return fail(expected, "the input is not rows times columns");
+    if (task->expect == EXPECT_TRANSPOSE)
+        return counts[out] == counts[in] || fail(expected, "the output is not as large as the input");
+    if (counts[out] != rows) return fail(expected, "the output has not one element a row");
+    if (!make_arrays(expected, rows, true)) return false;
+#pragma omp parallel for if (counts[in] > 1 << 22)
+    for (long long row = 0; row < rows; row++) {
+        ExactSum sum = exact_sum(inputs[in], type, row * columns, columns);
+        expected->values[row] = sum.sum;
+        expected->magnitudes[row] = sum.magnitude;
+    }
+    return true;
+}
+
+double expected_value(const Expected *expected, long long index) {
+    if (expected->values) return expected->values[index];
+    const Task *task = expected->task;
+    if (task->expect == EXPECT_TRANSPOSE) {
+        const int in = task_input(task);
+        const long long column = index / expected->size.rows, row = index % expected->size.rows;
+        return element_get(expected->inputs[in], task->buffers[in].type,
+                           row * expected->size.columns + column);
+    }
+    double values[MAX_BUFFERS];
+    int used = 0;
+    for (int b = 0; b < MAX_BUFFERS && task->buffers[b].name; b++)
+        if (task->buffers[b].role == INPUT)
+            values[used++] = element_get(expected->inputs[b], task->buffers[b].type, index);
+    return task->element ? task->element(values, used) : add_all(values, used);
+}
+
+bool expected_is_met(const Expected *expected, const void *output, ElementType type, long long index) {
+    const double value = expected_value(expected, index);
+    const size_t bytes = element_bytes(type);
+    const char *got = (const char *)output + (size_t)index * bytes;
+    uint64_t rounded = 0;
+    element_set(&rounded, type, 0, value);
+    if (memcmp(&rounded, got, bytes) == 0) return true;
+    return element_is_float(type) && isnan(value) && isnan(element_get(got, type, 0));
+}
+
+// A square of a matrix: how many elements of it did not arrive with all their bits at the place across.
+#define COUNT_MOVED(name, bits)                                                                              \
+    static long long name(const bits *from, const bits *to, long long rows, long long columns,               \
+                          long long top, long long left, long long side) {                                   \
+        const long long bottom = top + side < rows ? top + side : rows;                                      \
+        const long long right = left + side < columns ? left + side : columns;                               \
+        long long wrong = 0;                                                                                 \
+        for (long long column = left; column < right; column++)                                              \
+            for (long long row = top; row < bottom; row++)                                                   \
+                wrong += from[row * columns + column] != to[column * rows + row];                            \
+        return wrong;                                                                                        \
+    }
+COUNT_MOVED(moved_16, uint16_t)
+COUNT_MOVED(moved_32, uint32_t)
+COUNT_MOVED(moved_64, uint64_t)
+
+// By squares, so that neither side is walked across its lines of cache.
+static bool is_transposed(const Expected *expected, const void *output, ElementType type) {
+    enum { SIDE = 64 };
+    const void *input = expected->inputs[task_input(expected->task)];
+    const long long rows = expected->size.rows, columns = expected->size.columns;
+    const size_t bytes = element_bytes(type);
+    long long wrong = 0;
+#pragma omp parallel for reduction(+ : wrong) if (rows * columns > 1 << 20)
+    for (long long top = 0; top < rows; top += SIDE) {
+        for (long long left = 0; left < columns; left += SIDE)
+            wrong += bytes == 2   ? moved_16(input, output, rows, columns, top, left, SIDE)
+                     : bytes == 4 ? moved_32(input, output, rows, columns, top, left, SIDE)
+                                  : moved_64(input, output, rows, columns, top, left, SIDE);
+    }
+    return wrong == 0;
+}
+
+bool expected_are_all_met(const Expected *expected, const void *output, ElementType type) {
+    if (!expected->values && expected->task->expect == EXPECT_TRANSPOSE)
+        return is_transposed(expected, output, type);
+    long long wrong = 0;
+#pragma omp parallel for reduction(+ : wrong) if (expected->count > 1 << 20)
+    for (long long i = 0; i < expected->count; i++) wrong += !expected_is_met(expected, output, type, i);
+    return wrong == 0;
+}
+
+void expected_free(Expected *expected) {
+    free(expected->values);
+    free(expected->magnitudes);
+    *expected = (Expected){0};
+}

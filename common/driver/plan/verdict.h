@@ -1,0 +1,49 @@
+// The verdicts: one word each, the same in every view of a result.
+#ifndef WARPBOOK_VERDICT_H
+#define WARPBOOK_VERDICT_H
+
+#include <stdbool.h>
+
+#include "emulator/emulator.h"
+
+// In the order in which one explains the others: where cases of one run differ, the first of these is the
+// verdict. What stops a kernel comes before what makes its result wrong, and a race before the values that it
+// spoils.
+typedef enum {
+    VERDICT_REJECT,
+    VERDICT_BUILD,
+    VERDICT_BUILD_TIMEOUT,
+    VERDICT_RESOURCE,
+    VERDICT_LAUNCH,
+    VERDICT_OOB,
+    VERDICT_MISALIGNED,
+    VERDICT_FAULT,
+    VERDICT_SYNC,
+    VERDICT_RACE,
+    VERDICT_UNINIT,
+    VERDICT_TIMEOUT,
+    VERDICT_WRONG,
+    VERDICT_OUTPUT_LIMIT,
+    VERDICT_UNSUPPORTED,
+    VERDICT_INFRA,
+    VERDICT_UNTRUSTED_TIME,
+    VERDICT_SLOW,
+    VERDICT_PASS,
+    VERDICTS,
+} Verdict;
+
+const char *verdict_word(Verdict verdict);
+// The verdict with that word; VERDICT_INFRA for a word that is none.
+Verdict verdict_from_word(const char *word);
+// What a finding leads to; VERDICT_PASS for an information.
+Verdict verdict_of_finding(FindingKind kind);
+// "reads or writes outside its buffers": what the kernel does, for the headline of a page.
+const char *verdict_headline(Verdict verdict);
+// One sentence on why that is wrong or what it usually comes from.
+const char *verdict_why(Verdict verdict);
+// The same for one kind of finding where that says more than its verdict.
+const char *finding_why(FindingKind kind);
+// 0 passed, 1 not passed, 3 the machine's fault.
+int verdict_exit_status(Verdict verdict);
+
+#endif

@@ -1,0 +1,30 @@
+// What the parts of --trace share.
+//   access_trace_run.c           chooses the cases and runs them
+//   access_trace_document.c  writes what they came to
+#ifndef WARPBOOK_XRAY_PARTS_H
+#define WARPBOOK_XRAY_PARTS_H
+
+#include "gpu/profiles.h"
+#include "support/json.h"
+#include "driver/judge/case.h"
+#include "driver/result/access_trace_run.h"
+
+// One task, recorded.
+typedef struct {
+    int task;
+    Case settings;
+    const char *why; // this case
+    bool was_run;    // `layout` and what follows hold
+    CaseShape shape;
+    CaseLayout layout;
+    CaseReport report;
+    char *kernels[MAX_LAUNCHES]; // their JSON, owned; NULL: it did not come to that launch
+    size_t kernel_bytes[MAX_LAUNCHES];
+} XrayTask;
+
+// The head of the document, open at "tasks"; then its tasks; then its end.
+void xray_document_open(JsonWriter *json, const XrayPlan *plan, const GpuProfile *profile);
+void xray_document_task(JsonWriter *json, const XrayPlan *plan, const GpuInfo *info, const XrayTask *task);
+void xray_document_close(JsonWriter *json);
+
+#endif

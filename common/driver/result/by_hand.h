@@ -1,0 +1,16 @@
+// A run by hand counts: what a full run of the learner's own kernel came to is left where the grader finds it
+// (grader/by_hand.py) and takes it into the history.
+#ifndef WARPBOOK_BY_HAND_H
+#define WARPBOOK_BY_HAND_H
+
+#include <stdbool.h>
+
+#include "support/file.h"
+#include "driver/page/report.h"
+
+// Writes build/results/by-hand/chNN.json, in the folder of the workbook, where the run is one that counts:
+// every case of the chapter's own kernel.cu against its own reference, and not started by the grader, which
+// records what it runs itself. False when it should have been written and could not be.
+bool by_hand_keep(const Report *report, FileError *error);
+
+#endif

@@ -1,0 +1,356 @@
+#include "driver/result/result.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "emulator/emulator_json.h"
+#include "driver/result/result_parts.h"
+
+enum { MAX_FINDINGS_WRITTEN = 32, MAX_LINES_WRITTEN = 512 };
+
+static void add_device(JsonWriter *json, const GpuInfo *device) {
+    if (!device->name[0]) {
+        json_null(json, "device");
+        return;
+    }
+    char capability[32];
+    snprintf(capability, sizeof capability, "%d.%d", device->compute_major, device->compute_minor);
+    json_open_object(json, "device");
+    json_string(json, "kind", device->kind == GPU_NVIDIA ? "gpu" : "emulator");
+    json_string(json, "name", device->name);
+    json_string(json, "compute_capability", capability);
+    json_integer(json, "sm_count", device->sm_count);
+    json_string(json, "driver", device->driver_version[0] ? device->driver_version : NULL);
+    json_close_object(json);
+}
+
+static void add_options(JsonWriter *json, const Options *options) {
+    static const char *const devices[] = {
+        [GPU_AUTO] = "auto", [GPU_EMULATOR] = "emulator", [GPU_NVIDIA] = "gpu"};
+    json_open_object(json, "options");
+    json_string(json, "device", devices[options->asked_device]);
+    json_string(json, "gpu", options->profile[0] ? options->profile : NULL);
+    if (options->n >= 0)
+        json_integer(json, "n", options->n);
+    else
+        json_null(json, "n");
+    json_unsigned(json, "seed", options->seed);
+    if (options->schedules >= 0)
+        json_integer(json, "schedules", options->schedules);
+    else
+        json_null(json, "schedules");
+    if (options->has_schedule)
+        json_unsigned(json, "schedule", options->schedule);
+    else
+        json_null(json, "schedule");
+    json_open_array(json, "also");
+    for (int i = 0; i < options->also_count; i++) {
+        const CaseSize *size = &options->also[i];
+        json_open_object(json, NULL);
+        json_integer(json, "n", size->n);
+        json_integer(json, "rows", size->rows);
+        json_integer(json, "columns", size->columns);
+        json_close_object(json);
+    }
+    json_close_array(json);
+    json_string(json, "kernel", options->kernel_file);
+    json_string(json, "against", options->against_file);
+    json_close_object(json);
+}
+
+static void add_build(JsonWriter *json, const CompileResult *build) {
+    if (!build) {
+        json_null(json, "build");
+        return;
+    }
+    json_open_object(json, "build");
+    json_string(json, "verdict", compile_verdict(build->status));
+    json_boolean(json, "reused", build->was_reused);
+    json_real(json, "seconds", build->build_seconds);
+    json_string(json, "nvcc", build->nvcc_version);
+    json_integer(json, "ptx_arch", build->ptx_arch);
+    json_integer(json, "sass_arch", build->sass_arch);
+    json_string(json, "source_sha256", build->source_sha256);
+    json_string(json, "message", build->message ? build->message : "");
+    json_string(json, "log", build->log ? build->log : "");
+    json_open_array(json, "kernels");
+    for (int i = 0; i < build->kernel_count; i++) {
+        const CompiledKernel *kernel = &build->kernels[i];
+        json_open_object(json, NULL);
+        json_string(json, "name", kernel->name);
+        json_integer(json, "registers", kernel->registers);
+        json_integer(json, "shared_bytes", kernel->shared_bytes);
+        json_integer(json, "stack_bytes", kernel->stack_bytes);
+        json_integer(json, "spill_store_bytes", kernel->spill_store_bytes);
+        json_integer(json, "spill_load_bytes", kernel->spill_load_bytes);
+        json_close_object(json);
+    }
+    json_close_array(json);
+    json_close_object(json);
+}
+
+static void add_finding(JsonWriter *json, const Finding *finding, int case_index) {
+    json_open_object(json, NULL);
+    json_integer(json, "case", case_index);
+    finding_add_json(json, finding);
+    json_close_object(json);
+}
+
+// Infinities and NaNs, unknown to JSON, stand beside in words.
+static void add_check(JsonWriter *json, const CheckReport *check) {
+    json_open_object(json, "check");
+    json_string(json, "outcome", check_outcome_name(check->outcome));
+    json_real(json, "budget_share", check->budget_share);
+    if (check->outcome != CHECK_RIGHT) {
+        json_string(json, "buffer", check->buffer);
+        if (check->index >= 0)
+            json_integer(json, "index", check->index);
+        else
+            json_null(json, "index");
+        json_integer(json, "wrong", check->wrong);
+        json_integer(json, "elements", check->elements);
+        json_string(json, "expected", check->expected_words);
+        json_string(json, "got", check->got_words);
+        if (check->has_numbers) {
+            json_real(json, "difference", check->difference);
+            json_real(json, "budget", check->budget);
+        }
+        json_string(json, "what", check->what);
+        json_string(json, "why", check->why);
+    }
+    json_close_object(json);
+}
+
+static void add_case(JsonWriter *json, const Report *report, const CaseReport *one) {
+    const Case *settings = &one->settings;
+    json_open_object(json, NULL);
+    json_string(json, "task", report->of->tasks[settings->task].name);
+    json_integer(json, "n", settings->size.n);
+    if (settings->size.rows) {
+        json_integer(json, "rows", settings->size.rows);
+        json_integer(json, "columns", settings->size.columns);
+    }
+    json_string(json, "family", family_name(settings->family));
+    json_unsigned(json, "misalignment", settings->misalignment);
+    if (settings->is_staggered) json_boolean(json, "staggered", true);
+    json_unsigned(json, "schedule", settings->schedule);
+    json_boolean(json, "counted", settings->is_counted);
+    if (settings->is_beside) json_boolean(json, "beside", true);
+    if (one->is_after_timing) json_boolean(json, "after_timing", true);
+    json_string(json, "verdict", one->was_run ? verdict_word(one->verdict) : NULL);
+    json_unsigned(json, "lane_instructions", one->lane_instructions);
+    if (one->has_check) add_check(json, &one->check);
+    if (one->words[0]) json_string(json, "message", one->words);
+    if (one->kernel[0]) json_string(json, "kernel", one->kernel);
+    json_close_object(json);
+}
+
+// What no observer of the device found: a wrong value, a refused launch, a runner that ended.
+static void add_failure(JsonWriter *json, const CaseReport *failed, int case_index) {
+    if (failed->has_finding) {
+        add_finding(json, &failed->finding, case_index);
+        return;
+    }
+    const bool is_check = failed->has_check && failed->check.outcome != CHECK_RIGHT;
+    json_open_object(json, NULL);
+    json_string(json, "kind",
+                is_check ? check_outcome_name(failed->check.outcome) : verdict_headline(failed->verdict));
+    json_string(json, "verdict", verdict_word(failed->verdict));
+    json_integer(json, "case", case_index);
+    json_string(json, "message", is_check ? failed->check.what : failed->words);
+    json_null(json, "place");
+    json_close_object(json);
+}
+
+// What ended the run before any case.
+static void add_message(JsonWriter *json, const Judgement *judgement) {
+    SourcePlace place = {.line = judgement->line};
+    snprintf(place.file, sizeof place.file, "%s", judgement->file);
+    json_open_object(json, NULL);
+    json_string(json, "kind", verdict_headline(judgement->verdict));
+    json_string(json, "verdict", verdict_word(judgement->verdict));
+    json_null(json, "case");
+    json_string(json, "message", judgement->message);
+    place_add_json(json, "place", &place);
+    json_close_object(json);
+}
+
+static void add_diagnosis(JsonWriter *json, const Diagnosis *diagnosis) {
+    if (!diagnosis->mistake) {
+        json_null(json, "diagnosis");
+        return;
+    }
+    json_open_object(json, "diagnosis");
+    json_string(json, "mistake", diagnosis->mistake->slug);
+    json_string(json, "title", diagnosis->mistake->title);
+    json_string(json, "why", diagnosis->why);
+    if (diagnosis->hint)
+        json_integer(json, "hint", diagnosis->hint);
+    else
+        json_null(json, "hint");
+    json_string(json, "lesson", diagnosis->lesson[0] ? diagnosis->lesson : NULL);
+    json_close_object(json);
+}
+
+// {"schedule": ..., "says": ...}: the schedule under which a race gives a wrong result.
+static void add_replay(JsonWriter *json, const Judgement *judgement) {
+    if (!judgement->has_replay) {
+        json_null(json, "replay");
+        return;
+    }
+    json_open_object(json, "replay");
+    json_unsigned(json, "schedule", judgement->replay_schedule);
+    json_string(json, "says", judgement->replay);
+    json_close_object(json);
+}
+
+static void add_cases(JsonWriter *json, const Report *report) {
+    const Judgement *judgement = report->judgement;
+    json_open_array(json, "cases");
+    for (int i = 0; i < judgement->case_count; i++) add_case(json, report, &judgement->cases[i]);
+    json_close_array(json);
+    if (judgement->first >= 0)
+        json_integer(json, "first_failure", judgement->first);
+    else
+        json_null(json, "first_failure");
+    json_open_array(json, "findings");
+    int written = 0;
+    // The failure that the page shows comes first, whatever found it.
+    if (judgement->first >= 0)
+        add_failure(json, &judgement->cases[judgement->first], judgement->first);
+    else if (judgement->verdict != VERDICT_PASS && judgement->message[0])
+        add_message(json, judgement);
+    for (int i = 0; i < judgement->case_count && written < MAX_FINDINGS_WRITTEN; i++) {
+        if (i == judgement->first || !judgement->cases[i].has_finding) continue;
+        add_finding(json, &judgement->cases[i].finding, i);
+        written++;
+    }
+    json_close_array(json);
+}
+
+// {"sum_shuffle": {"n": ..., "kernels": {"sum_shuffle": {"grid": ..., "registers": ..., "counts": {...}}}}}
+static void add_counters(JsonWriter *json, const Report *report) {
+    const Judgement *judgement = report->judgement;
+    json_open_object(json, "counters");
+    for (int t = 0; t < chapter_task_count(report->of); t++) {
+        const Measured *measured = &judgement->measured[t];
+        if (!measured->is_counted) continue;
+        json_open_object(json, report->of->tasks[t].name);
+        json_integer(json, "n", measured->shape.size.n);
+        json_open_object(json, "kernels");
+        for (int l = 0; l < measured->shape.launch_count; l++) {
+            const ShapeOfLaunch *shape = &measured->shape.launches[l];
+            json_open_object(json, report->of->tasks[t].launches[l].kernel);
+            triple_add_json(json, "grid", shape->grid);
+            triple_add_json(json, "block", shape->block);
+            json_unsigned(json, "dynamic_shared_bytes", shape->shared);
+            json_integer(json, "static_shared_bytes", measured->static_shared[l]);
+            json_integer(json, "registers", measured->registers[l]);
+            counters_add_json(json, "counts", &measured->counters[l]);
+            json_close_object(json);
+        }
+        json_close_object(json);
+        json_close_object(json);
+    }
+    json_close_object(json);
+}
+
+// No more than some, or a kernel unrolled by hand makes a document that nobody takes for a result.
+static void add_lines(JsonWriter *json, const Report *report) {
+    const Judgement *judgement = report->judgement;
+    json_open_array(json, "lines");
+    for (int i = 0; i < judgement->line_count && i < MAX_LINES_WRITTEN; i++) {
+        const CountedLine *line = &judgement->lines[i];
+        json_open_object(json, NULL);
+        json_string(json, "task", report->of->tasks[line->task].name);
+        json_string(json, "kernel", report->of->tasks[line->task].launches[line->launch].kernel);
+        json_string(json, "file", line->counters.place.file);
+        json_integer(json, "line", line->counters.place.line);
+        counters_add_json(json, "counts", &line->counters.counters);
+        json_close_object(json);
+    }
+    json_close_array(json);
+}
+
+static void add_goals(JsonWriter *json, const Report *report) {
+    static const char *const bounds[] = {
+        [AT_MOST] = "at most", [AT_LEAST] = "at least", [EXACTLY] = "exactly"};
+    const Judgement *judgement = report->judgement;
+    json_open_array(json, "goals");
+    for (int g = 0; g < judgement->goal_count; g++) {
+        const GoalResult *result = &judgement->goals[g];
+        json_open_object(json, NULL);
+        json_string(json, "task", report->of->tasks[result->task].name);
+        json_string(json, "words", result->goal->words);
+        json_string(json, "measure", result->goal->measure);
+        json_string(json, "bound", bounds[result->goal->bound]);
+        json_real(json, "limit", result->goal->limit);
+        json_real(json, "value", result->value);
+        json_string(json, "state", goal_state_word(result->state));
+        if (result->state == GOAL_MET || result->state == GOAL_MISSED)
+            json_boolean(json, "met", result->state == GOAL_MET);
+        else
+            json_null(json, "met");
+        json_real(json, "earned", result->share * result->goal->points);
+        json_integer(json, "points", result->goal->points);
+        json_close_object(json);
+    }
+    json_close_array(json);
+}
+
+static void add_times(JsonWriter *json, const Report *report) {
+    const Judgement *judgement = report->judgement;
+    double on_device = 0;
+    for (int i = 0; i < judgement->case_count; i++) on_device += judgement->cases[i].seconds;
+    json_open_object(json, "times");
+    json_real(json, "build_seconds", report->build ? report->build->seconds : 0);
+    json_real(json, "run_seconds", judgement->seconds);
+    json_real(json, "device_seconds", on_device);
+    if (report->baselines && report->baselines->is_measured) {
+        json_open_object(json, "cpu");
+        json_string(json, "work", report->baselines->work);
+        json_real(json, "one_thread_gb_per_s", report->baselines->one_thread_gb_per_s);
+        if (report->baselines->all_threads_gb_per_s > 0)
+            json_real(json, "all_threads_gb_per_s", report->baselines->all_threads_gb_per_s);
+        else
+            json_null(json, "all_threads_gb_per_s");
+        json_integer(json, "threads", report->baselines->threads);
+        json_close_object(json);
+    }
+    json_close_object(json);
+}
+
+bool result_write(const char *path, const Report *report, FileError *error) {
+    const Judgement *judgement = report->judgement;
+    JsonWriter json = {0};
+    json_open_object(&json, NULL);
+    json_string(&json, "schema", "warpbook/result/1");
+    json_string(&json, "chapter", report->of->name);
+    json_string(&json, "title", report->of->title);
+    add_device(&json, &judgement->device);
+    json_string(&json, "verdict", verdict_word(judgement->verdict));
+    json_string(&json, "message", judgement->message);
+    SourcePlace place = {.line = judgement->line};
+    snprintf(place.file, sizeof place.file, "%s", judgement->file);
+    place_add_json(&json, "place", &place);
+    json_open_object(&json, "points");
+    json_real(&json, "earned", judgement->earned);
+    json_integer(&json, "possible", judgement->possible);
+    json_close_object(&json);
+    json_string(&json, "beside", judgement->beside_words[0] ? judgement->beside_words : NULL);
+    add_options(&json, report->options);
+    add_build(&json, report->build);
+    add_cases(&json, report);
+    add_diagnosis(&json, report->diagnosis);
+    add_replay(&json, judgement);
+    add_counters(&json, report);
+    add_lines(&json, report);
+    add_goals(&json, report);
+    result_add_bandwidth(&json, report);
+    result_add_timings(&json, report);
+    json_string(&json, "printed", judgement->printed);
+    add_times(&json, report);
+    json_close_object(&json);
+    return json_write_file(&json, path, error);
+}

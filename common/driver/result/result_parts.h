@@ -1,0 +1,16 @@
+// What result.c is made of besides itself.
+#ifndef WARPBOOK_RESULT_PARTS_H
+#define WARPBOOK_RESULT_PARTS_H
+
+#include <string.h>
+
+#include "support/json.h"
+#include "driver/page/report.h"
+#include "driver/plan/shape.h"
+
+// "bandwidth": {...} or null.
+void result_add_bandwidth(JsonWriter *json, const Report *report);
+// "timings": [...], where sizes were timed one by one.
+void result_add_timings(JsonWriter *json, const Report *report);
+
+#endif

@@ -1,0 +1,122 @@
+// What the driver and its runner say to each other over a socket pair: fixed structures of one build of one
+// program, which both ends are. Bulk data lies in an arena that both map; messages name places in it.
+#ifndef WARPBOOK_PROTOCOL_H
+#define WARPBOOK_PROTOCOL_H
+
+#include "emulator/model/model.h"
+#include "gpu/gpu.h"
+#include "driver/plan/chapter.h"
+
+#define PROTOCOL_MAGIC 0x5742524bu // "WBRK"
+
+enum {
+    RUNNER_SOCKET = 3, // file descriptors of the runner
+    RUNNER_ARENA = 4,
+    IMAGE_COPIES = 4,   // of each where it is timed
+    MAX_IMAGES = 2,     // the one that is judged, and the reference
+    MAX_SAMPLES = 2000, // of each of the two that are timed
+    MAX_REPLY_FINDINGS = 64,
+    MAX_REPLY_LINES = 4096,
+    MAX_REPLY_OUTPUT = 64 * 1024,
+};
+
+typedef enum { REQUEST_OPEN = 1, REQUEST_LOAD, REQUEST_RUN, REQUEST_TIME } RequestKind;
+
+typedef enum { FILL_DATA, FILL_POISON, FILL_ZERO, FILLS } Fill;
+
+typedef struct {
+    char name[64];
+    uint64_t bytes;
+    uint64_t arena_offset; // of its content before and after the run
+    uint32_t misalignment;
+    uint32_t fill; // of Fill
+    uint32_t is_read_only;
+    uint32_t is_read_back;
+    uint32_t stays_zero; // between runs it is not zeroed afresh
+} RunBuffer;
+
+typedef struct {
+    int32_t buffer; // index, or -1 for a number
+    uint32_t bytes; // of the parameter
+    uint64_t value; // its bits
+} RunArgument;
+
+typedef struct {
+    char symbol[256]; // the kernel's name in the image
+    uint32_t grid[3], block[3], shared;
+    int32_t registers; // as ptxas reports; 0 unknown
+    int32_t argument_count;
+    RunArgument arguments[MAX_ARGUMENTS];
+    uint64_t max_steps;
+} RunLaunch;
+
+// What one run does: the launches in order, over these buffers.
+typedef struct {
+    int32_t image; // slot
+    int32_t buffer_count, launch_count;
+    RunBuffer buffers[MAX_BUFFERS];
+    RunLaunch launches[MAX_LAUNCHES];
+} RunProgram;
+
+typedef struct {
+    uint32_t magic, kind;
+    uint64_t sequence;
+    uint64_t arena_bytes; // how much of the arena to map
+    // OPEN
+    int32_t gpu_kind;
+    char profile[64];
+    // LOAD
+    int32_t image; // slot
+    uint64_t image_offset, image_bytes;
+    char image_name[256];
+    // RUN and TIME
+    RunProgram program;
+    // RUN
+    uint64_t schedule;
+    uint32_t checks, count;
+    uint32_t traces; // for the time model
+    int32_t rounds;  // runs in a row; 0: one
+    uint32_t
+        xray_bytes; // the most to record of a launch, each behind the other from xray_offset of the arena
+    uint64_t xray_offset; // on
+    // TIME: in turn with a rival of the same task, whose inputs are the same; no launches: alone
+    RunProgram rival;
+    uint64_t ceiling_bytes;  // how much to read for the read ceiling
+    uint64_t samples_offset; // in the arena: MAX_SAMPLES doubles for the program, as many for the rival
+} Request;
+
+typedef enum { REPLY_DONE = 1, REPLY_FAULT, REPLY_ERROR } ReplyStatus;
+
+typedef struct {
+    uint32_t magic, kind;
+    uint64_t sequence;
+    uint32_t status;       // of ReplyStatus; FAULT: the kernel did wrong and stands in the findings
+    uint32_t context_lost; // this runner is of no more use
+    uint32_t machines_fault;
+    int32_t failed_launch; // index; -1 none
+    int32_t finding;       // of FindingKind: what stopped the request, where the image is to blame
+    char message[1024];
+    GpuInfo info;                      // OPEN
+    int32_t finding_count, line_count; // so many Findings, ReplyLines and output bytes follow this header
+    uint32_t output_bytes;
+    uint64_t findings_total;
+    int32_t damaged_buffer; // whose guard band is not whole; -1 none
+    int64_t damaged_index;
+    Counters counters[MAX_LAUNCHES];
+    ModelWork works[MAX_LAUNCHES];     // of a run that was traced
+    uint32_t xray_bytes[MAX_LAUNCHES]; // recorded; 0: nothing
+    uint64_t lane_instructions;
+    double seconds;
+    // TIME
+    int32_t sample_count, dropped, runs_per_sample;
+    double ceiling;     // bytes a second; 0 unknown
+    char throttle[128]; // why the clocks could not be watched, else ""
+    char why[96];       // the last of the dropped samples was dropped
+} ReplyHeader;
+
+typedef struct {
+    int32_t launch;
+    LineCounters line;
+} ReplyLine;
+
+#endif

@@ -1,0 +1,69 @@
+// A runner is a process that does everything on the device: it opens it, loads the image, allocates, copies,
+// launches and reads back, and knows nothing of what is right. The driver hands it inputs, keeps the expected
+// values to itself, and outlives whatever happens to it: a crash, a hang, a lost context, a reply that makes
+// no sense.
+#ifndef WARPBOOK_RUNNER_H
+#define WARPBOOK_RUNNER_H
+
+#include "driver/run/protocol.h"
+
+typedef struct Runner Runner;
+
+typedef struct {
+    GpuKind kind;
+    char profile[64]; // "": the default
+    // Loaded into slot 0, 1 ...; where there are none the device is opened and nothing more.
+    struct {
+        const void *image;
+        size_t bytes;
+        const char *name;
+    } images[MAX_IMAGES];
+    int image_count;
+    size_t arena_bytes; // room for data
+} RunnerPlan;
+
+typedef enum {
+    RUN_REPLIED,   // `header` and what follows it are valid
+    RUN_CRASHED,   // the process ended; why in `words`
+    RUN_TIMED_OUT, // it was stopped
+    RUN_GARBAGE,   // its reply was malformed
+} RunEnd;
+
+// Valid until the runner's next request or end.
+typedef struct {
+    RunEnd end;
+    char words[512];
+    const ReplyHeader *header;
+    const Finding *findings;
+    const ReplyLine *lines;
+    const char *output; // what kernels printed; NUL terminated
+    size_t output_bytes;
+    bool output_was_cut;
+    bool is_machines_fault; // opening or loading: no driver, no memory
+    FindingKind finding;    // loading: what the image is to blame for, else FINDING_NONE
+} RunReply;
+
+// Starts a process, opens the device and loads the image. NULL with the reason in `reply` (its `words`, or
+// the header's message) when that fails. `plan` is copied; the images must live as long as the runner.
+Runner *runner_start(const RunnerPlan *plan, RunReply *reply);
+void runner_stop(Runner *runner);
+const GpuInfo *runner_info(const Runner *runner);
+// Ends the process and starts another in its place. False when that fails.
+bool runner_restart(Runner *runner, RunReply *reply);
+
+// The data part of the arena, for contents of buffers at their arena_offset.
+unsigned char *runner_arena(Runner *runner);
+
+size_t runner_arena_bytes(const Runner *runner); // as planned
+
+// Sends a TIME or, where it says no kind, a RUN; `request` is completed (magic, kind, sequence) and copied.
+// It must be answered within `seconds`.
+void runner_begin(Runner *runner, const Request *request, double seconds);
+// Waits until one of the busy runners has answered or ended and returns its index; fills `reply`. -1: none is
+// busy.
+int runners_wait(Runner *const runners[], int count, RunReply *reply);
+
+// The runner's side: main() calls it for `--runner`, and exits with what it returns.
+int runner_main(void);
+
+#endif

@@ -1,0 +1,300 @@
+// The runner's side: requests in, the device's work, replies out.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "driver/run/confine.h"
+#include "driver/run/runner.h"
+#include "driver/run/runner_program.h"
+
+static bool receive(void *into, size_t bytes) {
+    char *at = into;
+    while (bytes > 0) {
+        ssize_t got = read(RUNNER_SOCKET, at, bytes);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return false;
+        at += got;
+        bytes -= (size_t)got;
+    }
+    return true;
+}
+
+static bool answer(const void *from, size_t bytes) {
+    const char *at = from;
+    while (bytes > 0) {
+        ssize_t sent = send(RUNNER_SOCKET, at, bytes, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR) continue;
+        if (sent <= 0) return false;
+        at += sent;
+        bytes -= (size_t)sent;
+    }
+    return true;
+}
+
+static bool map_arena(Session *session, uint64_t bytes) {
+    if (bytes == session->arena_bytes) return true;
+    if (session->arena) munmap(session->arena, session->arena_bytes);
+    session->arena = NULL;
+    session->arena_bytes = 0;
+    void *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, RUNNER_ARENA, 0);
+    if (mapped == MAP_FAILED) return false;
+    session->arena = mapped;
+    session->arena_bytes = bytes;
+    return true;
+}
+
+// ---- One run ---------------------------------------------------------------------------------------------
+
+static void add_finding(Reply *reply, const Finding *finding) {
+    if (reply->header.finding_count < MAX_REPLY_FINDINGS)
+        reply->findings[reply->header.finding_count++] = *finding;
+}
+
+// Moves what one launch found, counted and printed into the reply.
+static void collect(Reply *reply, int index, const EmulatorResult *result) {
+    ReplyHeader *header = &reply->header;
+    for (int i = 0; i < result->finding_count; i++) add_finding(reply, &result->findings[i]);
+    header->findings_total += result->findings_total;
+    header->counters[index] = result->counters;
+    if (result->work) header->works[index] = *result->work;
+    header->lane_instructions += result->lane_instructions;
+    header->seconds += result->seconds;
+    int lines = result->line_count;
+    if (lines > MAX_REPLY_LINES - header->line_count) lines = MAX_REPLY_LINES - header->line_count;
+    if (lines > 0) {
+        ReplyLine *grown = realloc(reply->lines, (size_t)(header->line_count + lines) * sizeof *grown);
+        if (grown) {
+            reply->lines = grown;
+            for (int i = 0; i < lines; i++)
+                reply->lines[header->line_count + i] = (ReplyLine){.launch = index, .line = result->lines[i]};
+            header->line_count += lines;
+        }
+    }
+    size_t output = result->output ? result->output_bytes : 0;
+    if (output > MAX_REPLY_OUTPUT - header->output_bytes) output = MAX_REPLY_OUTPUT - header->output_bytes;
+    if (output > 0) {
+        char *grown = realloc(reply->output, header->output_bytes + output);
+        if (grown) {
+            memcpy(grown + header->output_bytes, result->output, output);
+            reply->output = grown;
+            header->output_bytes += (uint32_t)output;
+        }
+    }
+}
+
+// What was recorded goes where the driver wants it.
+static void keep_xray(Session *session, const Request *request, int index, const EmulatorResult *result,
+                      Reply *reply) {
+    const uint64_t at = request->xray_offset + (uint64_t)index * request->xray_bytes;
+    if (!result->xray || result->xray_bytes > request->xray_bytes ||
+        !lies_in_arena(session, at, result->xray_bytes))
+        return;
+    memcpy(session->arena + at, result->xray, result->xray_bytes);
+    reply->header.xray_bytes[index] = (uint32_t)result->xray_bytes;
+}
+
+static void launch_all(Session *session, const Request *request, const PreparedLaunch *prepared,
+                       Reply *reply) {
+    const RunProgram *program = &request->program;
+    for (int i = 0; i < program->launch_count; i++) {
+        GpuLaunch on_device = program_launch(&program->launches[i], &prepared[i]);
+        on_device.checks = request->checks;
+        on_device.count = request->count != 0;
+        on_device.trace = request->traces != 0;
+        on_device.schedule = request->schedule;
+        on_device.xray_bytes = request->xray_bytes;
+        EmulatorResult result = {0};
+        GpuError error = {0};
+        bool fine = gpu_launch(session->gpu, prepared[i].kernel, &on_device, &result, &error);
+        collect(reply, i, &result);
+        keep_xray(session, request, i, &result, reply);
+        if (!fine) {
+            reply_say_error(reply, &error);
+            reply->header.failed_launch = i;
+            bool is_told = false;
+            for (int f = 0; f < result.finding_count; f++)
+                is_told = is_told || result.findings[f].kind == error.finding;
+            if (error.finding != FINDING_NONE && !is_told) { // a GPU names the kind and nothing more
+                Finding finding = {.kind = error.finding, .fatal = true, .warp = -1, .lane = -1, .count = 1};
+                snprintf(finding.message, sizeof finding.message, "%.1023s", error.message);
+                add_finding(reply, &finding);
+                reply->header.findings_total++;
+            }
+        }
+        emulator_result_free(&result);
+        if (!fine) return;
+    }
+}
+
+static bool is_zero(const unsigned char *bytes, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (bytes[i] != 0) return false;
+    return true;
+}
+
+// Whether everything that should have stayed zero has. What has not is for the driver to see as it is:
+// another run on it would only blur that.
+static bool has_stayed_zero(Session *session, const RunProgram *program, const GpuBuffer *buffers,
+                            Reply *reply) {
+    for (int i = 0; i < program->buffer_count; i++) {
+        const RunBuffer *wanted = &program->buffers[i];
+        GpuError error = {0};
+        if (!wanted->stays_zero || !wanted->is_read_back || wanted->bytes == 0) continue;
+        unsigned char *content = session->arena + wanted->arena_offset;
+        if (!gpu_read(session->gpu, content, &buffers[i], 0, wanted->bytes, &error)) {
+            reply_say_error(reply, &error);
+            return false;
+        }
+        if (!is_zero(content, wanted->bytes)) return false;
+    }
+    return true;
+}
+
+// Before another run: everything as at first but inputs, which no run may change, and what stays zero.
+static bool set_afresh(Session *session, const RunProgram *program, const GpuBuffer *buffers, Reply *reply) {
+    for (int i = 0; i < program->buffer_count; i++) {
+        const RunBuffer *wanted = &program->buffers[i];
+        GpuError error = {0};
+        if (wanted->fill == FILL_DATA || wanted->stays_zero) continue;
+        if (program_set_content(session, wanted, &buffers[i], &error)) continue;
+        reply_say_error(reply, &error);
+        return false;
+    }
+    return true;
+}
+
+static void run(Session *session, const Request *request, Reply *reply) {
+    static PreparedLaunch prepared[MAX_LAUNCHES];
+    const RunProgram *program = &request->program;
+    GpuBuffer buffers[MAX_BUFFERS] = {0};
+    GpuError error = {0};
+    reply->header.status = REPLY_DONE;
+    if (!session->gpu || !program_is_sound(session, program)) {
+        reply_say(reply, REPLY_ERROR, "a malformed request");
+        return;
+    }
+    bool fine = gpu_reset_variables(session->images[program->image], &error);
+    for (int i = 0; fine && i < program->buffer_count; i++)
+        fine = program_allocate(session, &program->buffers[i], &buffers[i], &error);
+    if (!fine) {
+        reply_say_error(reply, &error);
+        // Running out of device memory is nobody's mistake in the kernel.
+        if (error.finding == FINDING_NONE) reply->header.machines_fault = 1;
+    }
+    for (int i = 0; fine && i < program->launch_count; i++)
+        fine = program_prepare(session->images[program->image], program, i, buffers, &prepared[i], reply);
+    if (fine) launch_all(session, request, prepared, reply);
+    for (int round = 1; fine && round < request->rounds && reply->header.status == REPLY_DONE; round++) {
+        if (!has_stayed_zero(session, program, buffers, reply)) break;
+        fine = set_afresh(session, program, buffers, reply);
+        if (fine) launch_all(session, request, prepared, reply);
+    }
+    if (fine && reply->header.status == REPLY_DONE) program_read_back(session, program, buffers, reply);
+    for (int i = 0; i < program->buffer_count; i++) {
+        GpuError ignored = {0};
+        if (!reply->header.context_lost) gpu_free(session->gpu, &buffers[i], &ignored);
+    }
+}
+
+// ---- The loop --------------------------------------------------------------------------------------------
+
+static void open_device(Session *session, Request *request, Reply *reply) {
+    GpuError error = {0};
+    request->profile[sizeof request->profile - 1] = '\0';
+    session->gpu =
+        gpu_open((GpuKind)request->gpu_kind, request->profile[0] ? request->profile : NULL, &error);
+    if (!session->gpu) {
+        reply_say_error(reply, &error);
+        reply->header.status = REPLY_ERROR;
+        return;
+    }
+    reply->header.status = REPLY_DONE;
+    reply->header.info = *gpu_info(session->gpu);
+    // A second wall: where the system has none to give, the first holds.
+    if (reply->header.info.kind == GPU_EMULATOR) (void)confine_runner();
+}
+
+static void forget_image(Session *session, int slot) {
+    for (int c = 1; c < IMAGE_COPIES; c++) gpu_unload(session->again[slot][c]);
+    gpu_unload(session->images[slot]);
+    session->images[slot] = NULL;
+    memset(session->again[slot], 0, sizeof session->again[slot]);
+}
+
+static void load_image(Session *session, Request *request, Reply *reply) {
+    GpuError error = {0};
+    request->image_name[sizeof request->image_name - 1] = '\0';
+    if (!session->gpu || request->image < 0 || request->image >= MAX_IMAGES ||
+        !lies_in_arena(session, request->image_offset, request->image_bytes)) {
+        reply_say(reply, REPLY_ERROR, "a malformed request");
+        return;
+    }
+    forget_image(session, request->image);
+    session->images[request->image] = gpu_load(session->gpu, session->arena + request->image_offset,
+                                               request->image_bytes, request->image_name, &error);
+    if (session->images[request->image])
+        reply->header.status = REPLY_DONE;
+    else
+        reply_say_error(reply, &error);
+}
+
+static bool send_reply(const Reply *reply) {
+    const ReplyHeader *header = &reply->header;
+    return answer(header, sizeof *header) &&
+           answer(reply->findings, (size_t)header->finding_count * sizeof reply->findings[0]) &&
+           answer(reply->lines, (size_t)header->line_count * sizeof reply->lines[0]) &&
+           answer(reply->output, header->output_bytes);
+}
+
+static void end_texts(RunProgram *program) {
+    for (int i = 0; i < MAX_BUFFERS; i++)
+        program->buffers[i].name[sizeof program->buffers[i].name - 1] = '\0';
+    for (int i = 0; i < MAX_LAUNCHES; i++)
+        program->launches[i].symbol[sizeof program->launches[i].symbol - 1] = '\0';
+}
+
+int runner_main(void) {
+    static Request request;
+    static Reply reply;
+    Session session = {0};
+    while (receive(&request, sizeof request)) {
+        if (request.magic != PROTOCOL_MAGIC) return 3;
+        memset(&reply.header, 0, sizeof reply.header);
+        reply.header.magic = PROTOCOL_MAGIC;
+        reply.header.kind = request.kind;
+        reply.header.sequence = request.sequence;
+        reply.header.failed_launch = -1;
+        reply.header.damaged_buffer = -1;
+        if (!map_arena(&session, request.arena_bytes)) {
+            reply_say(&reply, REPLY_ERROR, "out of memory for the data");
+            reply.header.machines_fault = 1;
+        } else if (request.kind == REQUEST_OPEN) {
+            open_device(&session, &request, &reply);
+        } else if (request.kind == REQUEST_LOAD) {
+            load_image(&session, &request, &reply);
+        } else if (request.kind == REQUEST_RUN) {
+            end_texts(&request.program);
+            run(&session, &request, &reply);
+        } else if (request.kind == REQUEST_TIME) {
+            end_texts(&request.program);
+            end_texts(&request.rival);
+            runner_time(&session, &request, &reply);
+        } else {
+            return 3;
+        }
+        fflush(stdout);
+        bool sent = send_reply(&reply);
+        free(reply.lines);
+        free(reply.output);
+        reply.lines = NULL;
+        reply.output = NULL;
+        if (!sent) return 3;
+    }
+    if (session.gpu) gpu_close(session.gpu);
+    if (session.arena) munmap(session.arena, session.arena_bytes);
+    return 0;
+}

@@ -1,0 +1,131 @@
+// A program on the device: its buffers, its arguments, what it leaves behind.
+#include "driver/run/runner_program.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "driver/plan/elements.h"
+
+void reply_say(Reply *reply, ReplyStatus status, const char *words) {
+    reply->header.status = status;
+    snprintf(reply->header.message, sizeof reply->header.message, "%s", words);
+}
+
+void reply_say_error(Reply *reply, const GpuError *error) {
+    reply_say(reply, error->finding != FINDING_NONE ? REPLY_FAULT : REPLY_ERROR, error->message);
+    reply->header.finding = (int32_t)error->finding;
+    reply->header.context_lost = error->is_context_lost;
+    reply->header.machines_fault = error->is_machines_fault;
+}
+
+bool lies_in_arena(const Session *session, uint64_t offset, uint64_t bytes) {
+    return offset <= session->arena_bytes && bytes <= session->arena_bytes - offset;
+}
+
+bool program_is_sound(const Session *session, const RunProgram *program) {
+    if (program->buffer_count < 0 || program->buffer_count > MAX_BUFFERS || program->launch_count < 0 ||
+        program->launch_count > MAX_LAUNCHES || program->image < 0 || program->image >= MAX_IMAGES ||
+        !session->images[program->image])
+        return false;
+    for (int i = 0; i < program->buffer_count; i++) {
+        const RunBuffer *buffer = &program->buffers[i];
+        if (buffer->fill >= FILLS || buffer->misalignment > 255) return false;
+        bool uses_arena = buffer->fill == FILL_DATA || buffer->is_read_back;
+        if (uses_arena && !lies_in_arena(session, buffer->arena_offset, buffer->bytes)) return false;
+    }
+    for (int i = 0; i < program->launch_count; i++) {
+        const RunLaunch *launch = &program->launches[i];
+        if (launch->argument_count < 0 || launch->argument_count > MAX_ARGUMENTS) return false;
+        for (int a = 0; a < launch->argument_count; a++)
+            if (launch->arguments[a].buffer >= program->buffer_count || launch->arguments[a].bytes > 8)
+                return false;
+    }
+    return true;
+}
+
+bool program_set_content(Session *session, const RunBuffer *wanted, const GpuBuffer *buffer,
+                         GpuError *error) {
+    if (wanted->fill == FILL_DATA) {
+        if (wanted->bytes == 0) return true;
+        return gpu_write(session->gpu, buffer, 0, session->arena + wanted->arena_offset, wanted->bytes,
+                         error);
+    }
+    bool is_zero = wanted->fill == FILL_ZERO;
+    return gpu_fill(session->gpu, buffer, is_zero ? 0 : POISON, is_zero, error);
+}
+
+bool program_allocate(Session *session, const RunBuffer *wanted, GpuBuffer *buffer, GpuError *error) {
+    return gpu_allocate(session->gpu, wanted->bytes, wanted->misalignment, wanted->name, buffer, error) &&
+           program_set_content(session, wanted, buffer, error) &&
+           (!wanted->is_read_only || gpu_set_read_only(session->gpu, buffer, true, error));
+}
+
+bool program_prepare(GpuImage *image, const RunProgram *program, int index, const GpuBuffer *buffers,
+                     PreparedLaunch *prepared, Reply *reply) {
+    const RunLaunch *launch = &program->launches[index];
+    GpuError error = {0};
+    prepared->kernel = gpu_find_kernel(image, launch->symbol, &error);
+    if (!prepared->kernel) {
+        reply_say(reply, REPLY_ERROR, error.message);
+        return false;
+    }
+    if (launch->registers > 0) gpu_kernel_set_registers(prepared->kernel, launch->registers);
+    int count = 0;
+    size_t offsets[64] = {0}, sizes[64] = {0};
+    if (!gpu_kernel_parameters(prepared->kernel, &count, offsets, sizes) || count != launch->argument_count) {
+        snprintf(reply->header.message, sizeof reply->header.message,
+                 "%.200s takes %d parameters, not the %d of the chapter", launch->symbol, count,
+                 launch->argument_count);
+        reply->header.status = REPLY_ERROR;
+        return false;
+    }
+    prepared->bytes = 0;
+    for (int a = 0; a < count; a++) {
+        const RunArgument *argument = &launch->arguments[a];
+        if (sizes[a] != argument->bytes || offsets[a] + sizes[a] > sizeof prepared->block) {
+            snprintf(reply->header.message, sizeof reply->header.message,
+                     "parameter %d of %.200s has %zu bytes, not the %u of the chapter", a + 1, launch->symbol,
+                     sizes[a], argument->bytes);
+            reply->header.status = REPLY_ERROR;
+            return false;
+        }
+        uint64_t bits = argument->buffer >= 0 ? buffers[argument->buffer].address : argument->value;
+        memcpy(prepared->block + offsets[a], &bits, sizes[a]); // little-endian, as every GPU and host here
+        if (offsets[a] + sizes[a] > prepared->bytes) prepared->bytes = offsets[a] + sizes[a];
+    }
+    return true;
+}
+
+GpuLaunch program_launch(const RunLaunch *launch, const PreparedLaunch *prepared) {
+    GpuLaunch out = {
+        .dynamic_shared = launch->shared,
+        .arguments = prepared->block,
+        .argument_bytes = prepared->bytes,
+        .max_steps = launch->max_steps,
+        .max_output = MAX_REPLY_OUTPUT,
+    };
+    memcpy(out.grid, launch->grid, sizeof out.grid);
+    memcpy(out.block, launch->block, sizeof out.block);
+    return out;
+}
+
+void program_read_back(Session *session, const RunProgram *program, const GpuBuffer *buffers, Reply *reply) {
+    GpuError error = {0};
+    for (int i = 0; i < program->buffer_count; i++) {
+        const RunBuffer *wanted = &program->buffers[i];
+        if (reply->header.damaged_buffer < 0 &&
+            !gpu_guards_intact(session->gpu, &buffers[i], &reply->header.damaged_index, &error)) {
+            if (error.message[0] && error.finding == FINDING_NONE) { // could not look
+                reply_say_error(reply, &error);
+                return;
+            }
+            reply->header.damaged_buffer = i;
+        }
+        if (wanted->is_read_back && wanted->bytes > 0 &&
+            !gpu_read(session->gpu, session->arena + wanted->arena_offset, &buffers[i], 0, wanted->bytes,
+                      &error)) {
+            reply_say_error(reply, &error);
+            return;
+        }
+    }
+}

@@ -1,0 +1,55 @@
+// The runner's own parts: a session on a device, and a program's buffers and launches on it.
+#ifndef WARPBOOK_RUNNER_PROGRAM_H
+#define WARPBOOK_RUNNER_PROGRAM_H
+
+#include "driver/run/sweep.h"
+#include "driver/run/protocol.h"
+
+typedef struct {
+    Gpu *gpu;
+    GpuImage *images[MAX_IMAGES];
+    GpuImage *again[MAX_IMAGES][IMAGE_COPIES]; // the same at other places in memory; the first is images[]
+    unsigned char *arena;
+    size_t arena_bytes;
+    bool has_sweep;
+    Sweep sweep;
+    double ceiling; // bytes a second; 0: not yet measured
+} Session;
+
+// Everything of a reply; the parts behind the header are built up launch by launch.
+typedef struct {
+    ReplyHeader header;
+    Finding findings[MAX_REPLY_FINDINGS];
+    ReplyLine *lines;
+    char *output;
+} Reply;
+
+void reply_say(Reply *reply, ReplyStatus status, const char *words);
+void reply_say_error(Reply *reply, const GpuError *error);
+
+bool lies_in_arena(const Session *session, uint64_t offset, uint64_t bytes);
+// Whether every count and place in it is within its bounds.
+bool program_is_sound(const Session *session, const RunProgram *program);
+
+// Allocates buffer `index` and fills it as it says.
+bool program_allocate(Session *session, const RunBuffer *wanted, GpuBuffer *buffer, GpuError *error);
+bool program_set_content(Session *session, const RunBuffer *wanted, const GpuBuffer *buffer, GpuError *error);
+
+typedef struct {
+    GpuKernel *kernel;
+    unsigned char block[256]; // the parameter block
+    size_t bytes;
+} PreparedLaunch;
+
+// Finds the kernel and lays its arguments out. False with the reason in the reply.
+bool program_prepare(GpuImage *image, const RunProgram *program, int launch, const GpuBuffer *buffers,
+                     PreparedLaunch *prepared, Reply *reply);
+GpuLaunch program_launch(const RunLaunch *launch, const PreparedLaunch *prepared);
+
+// Copies back what is to be read back, and looks at the guard bands. What is wrong stands in the reply.
+void program_read_back(Session *session, const RunProgram *program, const GpuBuffer *buffers, Reply *reply);
+
+// REQUEST_TIME (runner_timing.c).
+void runner_time(Session *session, const Request *request, Reply *reply);
+
+#endif

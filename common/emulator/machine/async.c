@@ -1,0 +1,140 @@
+// cp.async: copies from global to shared memory that land when they are waited for, never before. A
+// kernel that forgets to wait reads what was there, and initcheck and racecheck see it.
+#include <stdlib.h>
+#include <string.h>
+
+#include "emulator/machine/machine.h"
+
+// One cp.async of one warp instruction; lanes leave it as they wait for it.
+typedef struct {
+    const Instruction *in;
+    uint32_t lanes;               // whose bytes have not landed yet
+    uint32_t group[WARP_SIZE];    // of each lane
+    uint64_t to[WARP_SIZE];       // offsets in the block's shared memory
+    uint32_t words[4][WARP_SIZE]; // up to 16 bytes a lane, as the registers of a vector store
+} Copy;
+
+struct AsyncCopies {
+    Copy *copies;
+    size_t count, capacity;
+    uint32_t committed[WARP_SIZE]; // groups, per lane
+};
+
+void async_forget(AsyncCopies *copies) {
+    if (!copies) return;
+    copies->count = 0;
+    memset(copies->committed, 0, sizeof copies->committed);
+}
+
+void async_free(AsyncCopies *copies) {
+    if (!copies) return;
+    free(copies->copies);
+    free(copies);
+}
+
+static AsyncCopies *copies_of(Machine *m, Warp *w, size_t more) {
+    if (!w->copies) w->copies = calloc(1, sizeof *w->copies);
+    AsyncCopies *copies = w->copies;
+    if (copies && copies->count + more > copies->capacity) {
+        size_t capacity = (copies->capacity + more) * 2;
+        Copy *grown = realloc(copies->copies, capacity * sizeof *grown);
+        if (grown) {
+            copies->copies = grown;
+            copies->capacity = capacity;
+        } else
+            copies = NULL;
+    }
+    if (!copies) m->out_of_memory = m->stopped = true;
+    return copies;
+}
+
+// Takes bytes out of global memory for the newest copy; resolve_access has checked them and will count the
+// load.
+static void async_body(Machine *m, Fragment *f, const Access *access) {
+    (void)f;
+    Copy *copy = &access->warp->copies->copies[access->warp->copies->count - 1];
+    for (int i = 0; i < m->observer_count; i++)
+        if (m->observers[i].access) m->observers[i].access(m->observers[i].self, access);
+    uint32_t at = access->in->literal[0]; // the first of these bytes, among those of the copy
+    FOR_LANES(lane, access->mask) {
+        unsigned char bytes[16];
+        for (int i = 0; i < 4; i++) memcpy(bytes + 4 * i, &copy->words[i][lane], 4);
+        memcpy(bytes + at, access->memory->data + access->offsets[lane], access->bytes);
+        for (int i = 0; i < 4; i++) memcpy(&copy->words[i][lane], bytes + 4 * i, 4);
+    }
+}
+
+// Reads the first `size` bytes of what `in` copies, in pieces that are powers of two.
+static void take(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t lanes, uint32_t size) {
+    uint32_t piece = size & -size;
+    for (uint32_t at = 0; at < size && !m->stopped; at += piece) {
+        Instruction load = *in;
+        load.width = (uint8_t)piece;
+        load.offset += at;
+        load.literal[0] = at;
+        resolve_access(m, w, f, &load, lanes, ACCESS_LOAD, piece, async_body);
+    }
+}
+
+void execute_async_copy(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    AsyncCopies *copies = copies_of(m, w, 1);
+    if (!copies) return;
+    const unsigned char *registers = f->frame->registers, *shared = source(registers, in, 1);
+    const uint32_t *sizes = in->src_count > 2 ? source(registers, in, 2) : NULL;
+    Copy *copy = &copies->copies[copies->count++];
+    *copy = (Copy){.in = in, .lanes = mask};
+    FOR_LANES(lane, mask) {
+        memcpy(&copy->to[lane], shared + lane * in->literal[1], in->literal[1]);
+        copy->to[lane] += in->literal[0];
+        copy->group[lane] = copies->committed[lane];
+    }
+    // Bytes beyond the size given are zeros, and are not read: a tail may lie past the end of a buffer.
+    for (uint32_t left = mask; left && !m->stopped;) {
+        uint32_t size = sizes ? sizes[__builtin_ctz(left)] : in->width, same = 0;
+        FOR_LANES(lane, left) if (!sizes || sizes[lane] == size) same |= 1u << lane;
+        take(m, w, f, in, same, size < in->width ? size : in->width);
+        left &= ~same;
+    }
+}
+
+// Writes what `lanes` copied to shared memory, as a store by them: a store instruction made for the purpose,
+// so that bounds, alignment and observers see it like any other.
+static void land(Machine *m, Warp *w, Fragment *f, const Copy *copy, uint32_t lanes) {
+    Instruction store = *copy->in;
+    store.kind = KIND_STORE;
+    store.space = PTX_SPACE_SHARED;
+    store.type = PTX_B32;
+    store.elements = (uint8_t)(copy->in->width / 4);
+    store.width = 4;
+    store.flags = 0;
+    store.offset = 0;
+    store.literal[1] = 4;
+    store.src[0] = (Operand){.constant = copy->to};
+    for (int i = 0; i < store.elements; i++) store.src[1 + i] = (Operand){.constant = copy->words[i]};
+    execute_store(m, w, f, &store, lanes);
+}
+
+void execute_async_wait(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    AsyncCopies *copies = copies_of(m, w, 0);
+    if (!copies) return;
+    if (in->operation == ASYNC_COMMIT) {
+        FOR_LANES(lane, mask) copies->committed[lane]++;
+        return;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < copies->count && !m->stopped; i++) {
+        Copy *copy = &copies->copies[i];
+        uint32_t lands = mask & copy->lanes;
+        // wait_group N: all but the N newest committed groups; what was never committed stays in flight.
+        if (in->operation == ASYNC_WAIT_GROUP) FOR_LANES(lane, lands)
+        if (copy->group[lane] >= copies->committed[lane] ||
+            copies->committed[lane] - copy->group[lane] <= in->literal[0])
+            lands &= ~(1u << lane);
+        if (lands) land(m, w, f, copy, lands);
+        copy->lanes &= ~lands;
+        if (!copy->lanes) continue;
+        if (kept != i) copies->copies[kept] = *copy;
+        kept++;
+    }
+    copies->count = kept;
+}

@@ -1,0 +1,109 @@
+// Atomics: one lane after the other, in lane order under schedule 0 and in a drawn order under a seed.
+#include <stdio.h>
+#include <string.h>
+
+#include "emulator/machine/machine.h"
+
+static float f32_of(uint64_t bits) {
+    float value;
+    uint32_t narrow = (uint32_t)bits;
+    memcpy(&value, &narrow, 4);
+    return value;
+}
+
+static uint64_t bits_of_f32(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, 4);
+    return value != value ? 0x7fffffffu : bits; // NVIDIA's canonical NaN
+}
+
+static double f64_of(uint64_t bits) {
+    double value;
+    memcpy(&value, &bits, 8);
+    return value;
+}
+
+static uint64_t bits_of_f64(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, 8);
+    return value != value ? 0xfff8000000000000ull : bits;
+}
+
+// Through the arithmetic handler that lowering chose, on a register file of two lanes' worth.
+static uint64_t by_handler(const Instruction *in, uint64_t old, uint64_t operand) {
+    _Alignas(64) uint32_t result[WARP_SIZE] = {0}, a[WARP_SIZE] = {0}, b[WARP_SIZE] = {0};
+    a[0] = (uint32_t)old;
+    b[0] = (uint32_t)operand;
+    Instruction one = {.kind = KIND_ALU, .dst = {0, -1, -1, -1}, .dst_count = 1, .src_count = 2};
+    one.src[0].constant = a;
+    one.src[1].constant = b;
+    in->alu((unsigned char *)result, &one, 1);
+    return in->width == 2 ? result[0] & 0xffff : result[0];
+}
+
+// PTX ISA, atom: the value to store, given the one that is there.
+static uint64_t updated(const Instruction *in, uint64_t old, uint64_t b, uint64_t c) {
+    if (in->alu) return by_handler(in, old, b);
+    PtxType type = (PtxType)in->type;
+    int64_t signed_old = type == PTX_S32 ? (int32_t)old : (int64_t)old,
+            signed_b = type == PTX_S32 ? (int32_t)b : (int64_t)b;
+    bool is_signed = type == PTX_S32 || type == PTX_S64;
+    switch (in->operation) {
+    case ATOMIC_ADD:
+        if (type == PTX_F32) return bits_of_f32(f32_of(old) + f32_of(b));
+        if (type == PTX_F64) return bits_of_f64(f64_of(old) + f64_of(b));
+        return old + b;
+    case ATOMIC_AND: return old & b;
+    case ATOMIC_OR: return old | b;
+    case ATOMIC_XOR: return old ^ b;
+    case ATOMIC_EXCH: return b;
+    case ATOMIC_CAS: return old == b ? c : old;
+    case ATOMIC_INC: return (uint32_t)old >= (uint32_t)b ? 0 : old + 1;
+    case ATOMIC_DEC: return (uint32_t)old == 0 || (uint32_t)old > (uint32_t)b ? b : old - 1;
+    case ATOMIC_MIN: return is_signed ? (signed_b < signed_old ? b : old) : (b < old ? b : old);
+    default: return is_signed ? (signed_b > signed_old ? b : old) : (b > old ? b : old);
+    }
+}
+
+static void update_lane(Fragment *f, const Access *access, unsigned lane) {
+    const Instruction *in = access->in;
+    unsigned char *registers = f->frame->registers;
+    unsigned register_width = in->width < 2 ? 2 : in->width;
+    for (unsigned e = 0; e < in->elements; e++) {
+        unsigned char *at = access->memory->data + access->offsets[lane] + e * in->width;
+        uint64_t old = 0, b = 0, c = 0;
+        memcpy(&old, at, in->width);
+        memcpy(&b, (const unsigned char *)source(registers, in, 1 + (int)e) + lane * register_width,
+               in->width);
+        if (in->operation == ATOMIC_CAS)
+            memcpy(&c, (const unsigned char *)source(registers, in, 2) + lane * register_width, in->width);
+        uint64_t value = updated(in, old, b, c);
+        memcpy(at, &value, in->width);
+        if (in->dst[e] >= 0) memcpy(registers + in->dst[e] + lane * register_width, &old, in->width);
+    }
+}
+
+static void atomic_body(Machine *m, Fragment *f, const Access *access) {
+    Memory *memory = access->memory;
+    if (memory->read_only || memory->space == PTX_SPACE_CONST || memory->space == PTX_SPACE_PARAM) {
+        report(m, FINDING_READ_ONLY, access->warp, __builtin_ctz(access->mask), access->in, NULL, true,
+               "updates %s, which is read-only", memory->name);
+        return;
+    }
+    for (int i = 0; i < m->observer_count; i++)
+        if (m->observers[i].access) m->observers[i].access(m->observers[i].self, access);
+    uint32_t rotate = m->scrambled ? (uint32_t)(random_next(&m->random) >> 59) : 0;
+    for (unsigned k = 0; k < WARP_SIZE; k++) {
+        unsigned lane = (k + rotate) % WARP_SIZE;
+        if (access->mask >> lane & 1) update_lane(f, access, lane);
+    }
+    if (memory->all_initialised) return;
+    FOR_LANES(lane, access->mask) mark_initialised(memory, access->offsets[lane], access->bytes);
+}
+
+void execute_atomic(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    // An atom whose destination overwrites its own address register reads the address first: resolving
+    // copies all addresses before any lane is updated.
+    resolve_access(m, w, f, in, mask, in->flags & NO_RESULT ? ACCESS_REDUCTION : ACCESS_ATOMIC,
+                   (uint32_t)in->width * in->elements, atomic_body);
+}

@@ -1,0 +1,40 @@
+// Parting and meeting of the lanes of a warp (divergence.c), for execute.c. Internal to common/emulator.
+//
+// Fragments stand in Warp.fragments, whose places stay where they are until the warp's next turn; one with
+// mask 0 is no more. Whoever can run out of memory stops the machine and says so.
+#ifndef WARPBOOK_DIVERGENCE_H
+#define WARPBOOK_DIVERGENCE_H
+
+#include "emulator/machine/machine.h"
+
+// A frame of registers that are 0; NULL when memory ran out or its limit is reached.
+Frame *frame_new(Machine *machine, const Function *function, Frame *caller);
+void frame_free(Machine *machine, Frame *frame);
+void join_free(Machine *machine, Join *join);
+void add_fragment(Warp *warp, int32_t pc, uint32_t mask, Frame *frame, Join *join);
+
+// Lanes `taken` of a fragment go to the target of the branch `in`, the rest of its lanes go on behind it.
+// Both sets are non-empty. Its pc is set; its mask may become 0, when all its lanes wait at the join.
+void diverge(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in, uint32_t taken);
+// The same of a branch through a table by the lanes of `mask`. False when the machine was stopped.
+bool branch_table(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in, uint32_t mask);
+// Leaves only `mask` in a fragment; the rest skip the instruction at `pc` and meet the others behind it.
+// False when the machine was stopped.
+bool split_off(Machine *machine, Warp *warp, Fragment *fragment, uint32_t mask, int32_t pc);
+// Leaves only `mask` in a fragment; the rest come to the instruction at `pc` once more, as a fragment of
+// their own, and meet the others behind it. False when the machine was stopped.
+bool part_at(Machine *machine, Warp *warp, Fragment *fragment, uint32_t mask, int32_t pc);
+
+// The lanes that have arrived at `join` go on behind it, and the join is freed.
+void release_join(Machine *machine, Warp *warp, Frame *frame, Join *join);
+// Lanes that wait to join lanes of a fragment that polls memory go on alone after a while.
+void lose_patience(Machine *machine, Warp *warp, const Fragment *fragment);
+
+// `lanes`, under `join` of `frame`, end, or return from the call that the frame is of.
+void exit_lanes(Machine *machine, Warp *warp, Frame *frame, Join *join, uint32_t lanes);
+void return_lanes(Machine *machine, Warp *warp, Frame *frame, Join *join, uint32_t lanes);
+// Copies parameters of the lanes of `mask` from one register file to another.
+void copy_params(unsigned char *to, const ParamPlace *to_places, const unsigned char *from,
+                 const ParamPlace *from_places, int count, uint32_t mask);
+
+#endif

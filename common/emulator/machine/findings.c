@@ -1,0 +1,159 @@
+// Findings: what they are called, where they lie in the learner's source, and that each is told once.
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emulator/machine/machine.h"
+
+static const struct {
+    const char *verdict, *name;
+} kinds[FINDING_KINDS] = {
+    [FINDING_NONE] = {"PASS", "nothing"},
+    [FINDING_OUT_OF_BOUNDS] = {"OOB", "out of bounds"},
+    [FINDING_MISALIGNED] = {"MISALIGNED", "misaligned"},
+    [FINDING_WRONG_SPACE] = {"OOB", "wrong address space"},
+    [FINDING_READ_ONLY] = {"OOB", "write to read-only memory"},
+    [FINDING_UNINITIALISED] = {"UNINIT", "uninitialised read"},
+    [FINDING_RACE] = {"RACE", "race"},
+    [FINDING_RACE_SAME_VALUE] = {"INFO", "race of equal values"},
+    [FINDING_DIVERGENT_BARRIER] = {"SYNC", "divergent barrier"},
+    [FINDING_BAD_MASK] = {"SYNC", "wrong mask"},
+    [FINDING_SHUFFLE_INACTIVE] = {"SYNC", "shuffle from an inactive lane"},
+    [FINDING_DEADLOCK] = {"SYNC", "deadlock"},
+    [FINDING_TRAP] = {"FAULT", "trap"},
+    [FINDING_ASSERT] = {"FAULT", "assertion failed"},
+    [FINDING_STACK_OVERFLOW] = {"FAULT", "stack overflow"},
+    [FINDING_STEP_LIMIT] = {"TIMEOUT", "too many steps"},
+    [FINDING_OUTPUT_LIMIT] = {"OUTPUT_LIMIT", "too much output"},
+    [FINDING_BAD_LAUNCH] = {"LAUNCH", "launch refused"},
+    [FINDING_RESOURCE] = {"RESOURCE", "out of resources"},
+    [FINDING_BAD_CALL] = {"FAULT", "bad call"},
+    [FINDING_UNSUPPORTED] = {"UNSUPPORTED", "unsupported"},
+};
+
+const char *finding_verdict(FindingKind kind) {
+    return kind >= 0 && kind < FINDING_KINDS ? kinds[kind].verdict : "INFRA";
+}
+
+const char *finding_name(FindingKind kind) {
+    return kind >= 0 && kind < FINDING_KINDS ? kinds[kind].name : "unknown";
+}
+
+// ---- Places -----------------------------------------------------------------------------------------------
+
+static const char *file_at(const PtxModule *module, int index) {
+    return index >= 0 && index < module->file_count ? module->files[index].name : "";
+}
+
+static bool is_main_file(const char *name) {
+    size_t length = strlen(name);
+    return length > 3 && !strcmp(name + length - 3, ".cu");
+}
+
+SourcePlace place_of(const Program *program, const Instruction *in) {
+    SourcePlace place = {.ptx_line = in->ptx_line};
+    const PtxModule *module = program->module;
+    // Code inlined from a header is shown where the .cu file calls it; the chain ends somewhere, and the
+    // bound keeps a hostile one from running for ever.
+    int at = in->location, chosen = -1;
+    for (int depth = 0; at >= 0 && at < module->location_count && depth < 256; depth++) {
+        const PtxLocation *location = &module->locations[at];
+        if (location->line > 0) {
+            chosen = at;
+            if (is_main_file(file_at(module, location->file))) break;
+        }
+        at = location->inlined_at;
+    }
+    if (chosen < 0) return place;
+    const PtxLocation *location = &module->locations[chosen];
+    snprintf(place.file, sizeof place.file, "%s", file_at(module, location->file));
+    place.line = location->line;
+    place.column = location->column;
+    return place;
+}
+
+const char *thread_words(char text[96], const Warp *w, int lane) {
+    const Block *b = w->block;
+    unsigned l = lane < 0 ? 0 : (unsigned)lane;
+    snprintf(text, 96, "thread (%u,%u,%u) of block (%u,%u,%u)", w->thread_x[l], w->thread_y[l],
+             w->thread_z[l], b->id[0], b->id[1], b->id[2]);
+    return text;
+}
+
+void name_object(const Machine *m, const Warp *w, const Memory *memory, uint64_t offset, char name[128],
+                 uint64_t *index, uint64_t *bytes) {
+    snprintf(name, 128, "%s", memory->name);
+    *index = offset;
+    *bytes = memory->bytes;
+    if (memory->space == PTX_SPACE_LOCAL) *index = offset % w->local_capacity;
+    if (memory->space != PTX_SPACE_SHARED) return;
+    for (int i = 0; i < m->shared_variable_count; i++) {
+        const SharedVariable *v = &m->shared_variables[i];
+        if (offset - v->offset >= v->bytes) continue;
+        snprintf(name, 128, "shared %s", v->name);
+        *index = offset - v->offset;
+        *bytes = v->bytes;
+        return;
+    }
+}
+
+// ---- Reports ----------------------------------------------------------------------------------------------
+
+static bool same_place(const SourcePlace *a, const SourcePlace *b) {
+    return a->line == b->line && (a->line || a->ptx_line == b->ptx_line) && !strcmp(a->file, b->file);
+}
+
+Finding *report(Machine *m, FindingKind kind, const Warp *w, int lane, const Instruction *in,
+                const Instruction *other, bool fatal, const char *format, ...) {
+    EmulatorResult *result = m->result;
+    SourcePlace place = in ? place_of(m->program, in) : (SourcePlace){0};
+    SourcePlace other_place = other ? place_of(m->program, other) : (SourcePlace){0};
+    result->findings_total++;
+    if (fatal) m->stopped = true;
+    for (int i = 0; i < result->finding_count; i++) {
+        Finding *f = &result->findings[i];
+        if (f->kind == kind && same_place(&f->place, &place) && same_place(&f->other_place, &other_place)) {
+            f->count++;
+            return NULL;
+        }
+    }
+    int limit = m->launch->max_findings > 0 ? m->launch->max_findings : 32;
+    if (result->finding_count >= limit && !fatal) return NULL;
+    if (result->finding_count == m->finding_capacity) {
+        int capacity = m->finding_capacity ? m->finding_capacity * 2 : 8;
+        Finding *grown = realloc(result->findings, (size_t)capacity * sizeof *grown);
+        if (!grown) {
+            m->out_of_memory = m->stopped = true;
+            return NULL;
+        }
+        result->findings = grown;
+        m->finding_capacity = capacity;
+    }
+    Finding *f = &result->findings[result->finding_count++];
+    *f = (Finding){.kind = kind,
+                   .fatal = fatal,
+                   .place = place,
+                   .other_place = other_place,
+                   .warp = -1,
+                   .lane = -1,
+                   .count = 1};
+    size_t used = 0;
+    if (w) {
+        memcpy(f->block, w->block->id, sizeof f->block);
+        f->warp = w->index;
+        f->lane = lane;
+        if (lane >= 0) {
+            f->thread[0] = w->thread_x[lane];
+            f->thread[1] = w->thread_y[lane];
+            f->thread[2] = w->thread_z[lane];
+            char words[96];
+            used = (size_t)snprintf(f->message, sizeof f->message, "%s ", thread_words(words, w, lane));
+        }
+    }
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(f->message + used, sizeof f->message - used, format, arguments);
+    va_end(arguments);
+    return f;
+}

@@ -1,0 +1,75 @@
+// Special registers: who am I, and where.
+#include <string.h>
+
+#include "emulator/machine/machine.h"
+
+static uint64_t special_value(const Machine *m, const Warp *w, SpecialRegister which, unsigned lane) {
+    const Block *b = w->block;
+    const EmulatorLaunch *launch = m->launch;
+    const EmulatorDevice *device = &m->emulator->device;
+    uint64_t now = m->lane_steps; // a clock that only goes forward, and the same in every run of a schedule
+    switch (which) {
+    case SPECIAL_TID_X: return w->thread_x[lane];
+    case SPECIAL_TID_Y: return w->thread_y[lane];
+    case SPECIAL_TID_Z: return w->thread_z[lane];
+    case SPECIAL_NTID_X: return launch->block[0];
+    case SPECIAL_NTID_Y: return launch->block[1];
+    case SPECIAL_NTID_Z: return launch->block[2];
+    case SPECIAL_CTAID_X: return b->id[0];
+    case SPECIAL_CTAID_Y: return b->id[1];
+    case SPECIAL_CTAID_Z: return b->id[2];
+    case SPECIAL_NCTAID_X: return launch->grid[0];
+    case SPECIAL_NCTAID_Y: return launch->grid[1];
+    case SPECIAL_NCTAID_Z: return launch->grid[2];
+    case SPECIAL_LANEID: return lane;
+    case SPECIAL_WARPID: return (uint64_t)w->index;
+    case SPECIAL_NWARPID: return (uint64_t)(device->max_threads_per_sm / (int)WARP_SIZE);
+    case SPECIAL_SMID: return b->number % (uint64_t)device->sm_count;
+    case SPECIAL_NSMID: return (uint64_t)device->sm_count;
+    case SPECIAL_LANEMASK_EQ: return 1u << lane;
+    case SPECIAL_LANEMASK_LT: return (1u << lane) - 1;
+    case SPECIAL_LANEMASK_LE: return (2u << lane) - 1;
+    case SPECIAL_LANEMASK_GE: return ~((1u << lane) - 1);
+    case SPECIAL_LANEMASK_GT: return ~((2u << lane) - 1);
+    case SPECIAL_CLOCK:
+    case SPECIAL_CLOCK64:
+    case SPECIAL_GLOBALTIMER:
+    case SPECIAL_GLOBALTIMER_LO: return now;
+    case SPECIAL_CLOCK_HI:
+    case SPECIAL_GLOBALTIMER_HI: return now >> 32;
+    case SPECIAL_DYNAMIC_SHARED: return launch->dynamic_shared;
+    case SPECIAL_TOTAL_SHARED: return launch->dynamic_shared + m->kernel->info.static_shared;
+    case SPECIAL_WORKSPACE_HI: return m->emulator->workspace >> 32;
+    case SPECIAL_WORKSPACE_LO: return m->emulator->workspace & 0xffffffffu;
+    case SPECIAL_ONE: return 1;
+    case SPECIAL_GRIDID:
+    case SPECIAL_ZERO:
+    case SPECIAL_COUNT: break;
+    }
+    return 0;
+}
+
+void execute_special(Machine *m, Warp *w, const Instruction *in, unsigned char *registers, uint32_t mask) {
+    SpecialRegister which = (SpecialRegister)in->literal[0];
+    // The destination is a register of lowering's own, so lanes outside the mask may be written too.
+    (void)mask;
+    bool is_wide = which == SPECIAL_CLOCK64 || which == SPECIAL_GLOBALTIMER || which == SPECIAL_GRIDID;
+    if (is_wide) {
+        uint64_t *to = destination(registers, in, 0);
+        for (unsigned lane = 0; lane < WARP_SIZE; lane++) to[lane] = special_value(m, w, which, lane);
+        return;
+    }
+    uint32_t *to = destination(registers, in, 0);
+    if (which == SPECIAL_TID_X) {
+        memcpy(to, w->thread_x, sizeof w->thread_x);
+        return;
+    }
+    if ((which >= SPECIAL_TID_Y && which <= SPECIAL_TID_Z) || which == SPECIAL_LANEID ||
+        (which >= SPECIAL_LANEMASK_EQ && which <= SPECIAL_LANEMASK_GT)) {
+        for (unsigned lane = 0; lane < WARP_SIZE; lane++)
+            to[lane] = (uint32_t)special_value(m, w, which, lane);
+        return;
+    }
+    uint32_t value = (uint32_t)special_value(m, w, which, 0);
+    for (unsigned lane = 0; lane < WARP_SIZE; lane++) to[lane] = value;
+}

@@ -1,0 +1,382 @@
+// Where lanes wait for each other: block barriers, warp barriers, shuffles, votes, matches and reductions.
+// What the lanes of a warp then exchange is computed in exchange.c.
+//
+// A *.sync instruction is complete when every lane that its mask names, and that has not exited, has
+// arrived at an instruction of the same operation with the same mask; the lanes need not come in one
+// fragment, nor at one place of the program (PTX ISA, shfl.sync, vote.sync, match.sync, redux.sync,
+// bar.warp.sync). A barrier of the block counts threads.
+#include <stdio.h>
+#include <string.h>
+
+#include "emulator/machine/exchange.h"
+
+// ---- Block barriers ---------------------------------------------------------------------------------------
+
+static void release_fragment(Fragment *f) {
+    f->state = READY;
+    f->pc++;
+}
+
+static void write_reduction(const Barrier *barrier, Fragment *f, const Instruction *in, uint32_t mask) {
+    if (in->dst[0] < 0 || in->kind != KIND_BARRIER) return;
+    unsigned char *registers = f->frame->registers;
+    if (in->operation == BARRIER_RED_POPC) {
+        uint32_t *to = destination(registers, in, 0);
+        FOR_LANES(lane, mask) to[lane] = barrier->red_count;
+    } else {
+        uint32_t *to = destination(registers, in, 0);
+        bool value = in->operation == BARRIER_RED_AND ? !barrier->red_and : barrier->red_or != 0;
+        *to = value ? *to | mask : *to & ~mask;
+    }
+}
+
+static const Instruction *instruction_of(const Fragment *f) { return &f->frame->function->code[f->pc]; }
+
+// Threads of one warp that wait at one barrier but at different instructions of it.
+static void check_aligned(Machine *m, Warp *w, int id) {
+    const Instruction *first = NULL;
+    for (int i = 0; i < w->fragment_count; i++) {
+        const Fragment *f = &w->fragments[i];
+        if (!f->mask || f->state != WAIT_BARRIER || f->barrier != id) continue;
+        const Instruction *in = instruction_of(f);
+        if (!(in->flags & IS_ALIGNED)) continue;
+        if (!first)
+            first = in;
+        else if (first != in && (m->launch->checks & CHECK_SYNC)) {
+            report(m, FINDING_DIVERGENT_BARRIER, w, __builtin_ctz(f->mask), in, first, false,
+                   "and others of its warp meet at two different barriers: all threads of a block must reach "
+                   "the same __syncthreads()");
+            return;
+        }
+    }
+}
+
+uint32_t lanes_at_barrier(const Warp *w, int id) {
+    uint32_t lanes = 0;
+    for (int i = 0; i < w->fragment_count; i++)
+        if (w->fragments[i].state == WAIT_BARRIER && w->fragments[i].barrier == id)
+            lanes |= w->fragments[i].mask;
+    return lanes;
+}
+
+static void complete_barrier(Machine *m, Block *b, int id) {
+    for (int i = 0; i < m->observer_count; i++)
+        if (m->observers[i].barrier) m->observers[i].barrier(m->observers[i].self, b, id);
+    Barrier *barrier = &b->barriers[id];
+    for (int k = 0; k < b->warp_count; k++) {
+        Warp *w = &b->warps[k];
+        if (w->fragment_count > 1) check_aligned(m, w, id);
+        for (int i = 0; i < w->fragment_count; i++) {
+            Fragment *f = &w->fragments[i];
+            if (!f->mask || f->state != WAIT_BARRIER || f->barrier != id) continue;
+            write_reduction(barrier, f, instruction_of(f), f->mask);
+            release_fragment(f);
+        }
+    }
+    memset(barrier, 0, sizeof *barrier);
+}
+
+static bool is_complete(const Block *b, const Barrier *barrier) {
+    uint32_t expected = barrier->expected ? barrier->expected : b->thread_count - b->exited_threads;
+    return barrier->arrived && barrier->arrived >= expected;
+}
+
+bool execute_barrier(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    Block *b = w->block;
+    const unsigned char *registers = f->frame->registers;
+    uint32_t first = (uint32_t)__builtin_ctz(mask);
+    uint32_t id = ((const uint32_t *)source(registers, in, 0))[first];
+    uint32_t expected = in->src_count > 1 ? ((const uint32_t *)source(registers, in, 1))[first] : 0;
+    if (m->counts) m->counts[in->number].barriers++;
+    if (id >= BARRIER_COUNT || expected > b->thread_count + WARP_SIZE - 1 ||
+        (in->src_count > 1 && (!expected || expected % WARP_SIZE))) {
+        report(m, FINDING_BAD_CALL, w, (int)first, in, NULL, true,
+               "uses barrier %u for %u threads: barriers are 0 to 15, and their threads a multiple of 32 "
+               "that the block has",
+               id, expected);
+        return false;
+    }
+    Barrier *barrier = &b->barriers[id];
+    if (!barrier->arrived) {
+        barrier->in = in;
+        barrier->expected = expected;
+    }
+    barrier->arrived += (uint32_t)__builtin_popcount(mask);
+    if (expected) {
+        // A counted barrier counts whole warps: lanes that do not exist or have exited come with the last
+        // that do.
+        uint32_t here = mask | lanes_at_barrier(w, (int)id);
+        uint32_t alive = w->exists & ~w->exited;
+        if (!(alive & ~here)) barrier->arrived += WARP_SIZE - (uint32_t)__builtin_popcount(alive);
+    }
+    if (in->operation >= BARRIER_RED_POPC) {
+        uint32_t predicate = *(const uint32_t *)source(registers, in, 2) & mask;
+        barrier->red_count += (uint32_t)__builtin_popcount(predicate);
+        barrier->red_or |= predicate;
+        barrier->red_and |= mask & ~predicate; // any lane that said no
+    }
+    if (in->operation != BARRIER_ARRIVE) {
+        f->state = WAIT_BARRIER;
+        f->barrier = (int)id;
+    } else
+        for (int i = 0; i < m->observer_count; i++)
+            if (m->observers[i].arrive) m->observers[i].arrive(m->observers[i].self, w, mask, (int)id);
+    if (!is_complete(b, barrier)) return in->operation == BARRIER_ARRIVE;
+    complete_barrier(m, b, (int)id);
+    if (in->operation != BARRIER_ARRIVE) f->pc--; // complete_barrier moved this fragment on; the caller will
+    return !m->stopped;
+}
+
+// ---- One warp ---------------------------------------------------------------------------------------------
+
+static const char *operation_words(const Instruction *in) {
+    switch (in->kind) {
+    case KIND_SHUFFLE: return "a shuffle";
+    case KIND_VOTE: return "a vote";
+    case KIND_MATCH: return "a match";
+    case KIND_REDUX: return "a reduction";
+    case KIND_ELECT: return "an election";
+    default: return "__syncwarp()";
+    }
+}
+
+static void count_operation(Machine *m, const Instruction *in) {
+    if (!m->counts) return;
+    Counters *counts = &m->counts[in->number];
+    switch (in->kind) {
+    case KIND_SHUFFLE: counts->shuffles++; break;
+    case KIND_VOTE: counts->votes++; break;
+    case KIND_MATCH: counts->matches++; break;
+    case KIND_REDUX: counts->reductions++; break;
+    case KIND_WARP_BARRIER: counts->warp_barriers++; break;
+    default: break;
+    }
+}
+
+static bool same_operation(const Instruction *a, const Instruction *b) {
+    return a->kind == b->kind && a->operation == b->operation && a->type == b->type;
+}
+
+// Fragments that met here and would go on alike become one again.
+static void merge_parts(Gathering *g) {
+    for (int a = 0; a < g->count; a++)
+        for (int b = a + 1; b < g->count; b++) {
+            Fragment *x = g->parts[a].fragment, *y = g->parts[b].fragment;
+            if (!x->mask || !y->mask || x->pc != y->pc || x->frame != y->frame || x->join != y->join)
+                continue;
+            x->mask |= y->mask;
+            y->mask = 0;
+        }
+}
+
+// The parts of one operation that wait, with `own` (which runs, and comes first) among them.
+static void gather(Warp *w, const Instruction *in, uint32_t members, Fragment *own, Gathering *g) {
+    *g = (Gathering){.members = members};
+    if (own) g->parts[g->count++] = (Part){own, in, own->mask};
+    for (int i = 0; i < w->fragment_count; i++) {
+        Fragment *f = &w->fragments[i];
+        if (f == own || !f->mask || f->state != WAIT_SYNC || f->member_mask != members) continue;
+        const Instruction *other = instruction_of(f);
+        if (same_operation(in, other)) g->parts[g->count++] = (Part){f, other, f->mask};
+    }
+    for (int p = 0; p < g->count; p++) g->lanes |= g->parts[p].lanes;
+}
+
+static void go_on(Gathering *g, const Fragment *own) {
+    for (int p = 0; p < g->count; p++)
+        if (g->parts[p].fragment != own) release_fragment(g->parts[p].fragment);
+}
+
+// The lanes of `mask` that give the same mask as the first of them.
+static uint32_t with_equal_masks(const uint32_t *masks, uint32_t mask) {
+    uint32_t members = masks[__builtin_ctz(mask)], group = 0;
+    FOR_LANES(lane, mask) if (masks[lane] == members) group |= 1u << lane;
+    return group;
+}
+
+static const uint32_t *member_masks(const Fragment *f, const Instruction *in) {
+    return source(f->frame->registers, in, in->src_count - 1);
+}
+
+// Tiles of a warp execute one instruction side by side, each with its own mask. What a mask names must not
+// give another mask: then the lanes wait for each other for ever.
+static bool masks_conflict(const uint32_t *masks, uint32_t mask) {
+    for (uint32_t left = mask; left;) {
+        uint32_t group = with_equal_masks(masks, left);
+        if (masks[__builtin_ctz(group)] & mask & ~group) return true;
+        left &= ~group;
+    }
+    return false;
+}
+
+uint32_t lanes_that_sync(const Warp *w, const Fragment *f, const Instruction *in, uint32_t mask) {
+    if (in->src[in->src_count - 1].constant) return mask;
+    const uint32_t *masks = member_masks(f, in);
+    uint32_t first = with_equal_masks(masks, mask);
+    if (first == mask || masks_conflict(masks, mask)) return mask;
+    for (uint32_t left = mask; left;) {
+        uint32_t group = with_equal_masks(masks, left);
+        if (((masks[__builtin_ctz(group)] | group) & w->exists & ~w->exited) != group)
+            return first; // waits for others
+        left &= ~group;
+    }
+    return mask;
+}
+
+static void check_members(Machine *m, Warp *w, const Instruction *in, const uint32_t *masks, uint32_t group,
+                          uint32_t mask) {
+    uint32_t members = masks[__builtin_ctz(group)], outside = group & ~members, exited = members & w->exited;
+    uint32_t differ = members & mask & ~group;
+    if (!(m->launch->checks & CHECK_SYNC)) return;
+    if (outside)
+        report(m, FINDING_BAD_MASK, w, __builtin_ctz(outside), in, NULL, false,
+               "executes %s with mask 0x%08x, which does not name it", operation_words(in), members);
+    else if (differ)
+        report(m, FINDING_BAD_MASK, w, __builtin_ctz(group), in, NULL, false,
+               "executes %s with mask 0x%08x, which names lane %d; that lane gives mask 0x%08x: all lanes "
+               "that a mask names must give the same",
+               operation_words(in), members, __builtin_ctz(differ), masks[__builtin_ctz(differ)]);
+    else if (exited && in->kind != KIND_WARP_BARRIER) {
+        Finding *finding = report(m, FINDING_BAD_MASK, w, __builtin_ctz(group), in, NULL, false,
+                                  "executes %s with mask 0x%08x, which names lane %d; that lane has exited",
+                                  operation_words(in), members, __builtin_ctz(exited));
+        if (finding) finding->index = __builtin_ctz(exited);
+    }
+}
+
+bool execute_warp_sync(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    const uint32_t *masks = member_masks(f, in);
+    uint32_t group = with_equal_masks(masks, mask), members = masks[__builtin_ctz(mask)];
+    check_members(m, w, in, masks, group, mask);
+    if (group != mask &&
+        !masks_conflict(masks, mask)) { // lanes_that_sync() has seen that each group is complete
+        // The masks may lie in the register that the first group's results go to.
+        uint32_t kept[WARP_SIZE];
+        memcpy(kept, masks, sizeof kept);
+        count_operation(m, in);
+        for (uint32_t left = mask; left && !m->stopped; left &= ~group) {
+            group = with_equal_masks(kept, left);
+            if (left != mask) check_members(m, w, in, kept, group, mask);
+            Gathering tile = {
+                .parts = {{f, in, group}}, .count = 1, .lanes = group, .members = kept[__builtin_ctz(group)]};
+            exchange(m, w, &tile);
+        }
+        return !m->stopped;
+    }
+    members |= mask;
+    uint32_t needed = members & w->exists & ~w->exited;
+    if (needed == mask) {
+        count_operation(m, in);
+        if (in->kind == KIND_SHUFFLE && !m->has_exchange_observer && exchange_quickly(f, in, mask))
+            return true;
+        Gathering alone = {.parts = {{f, in, mask}}, .count = 1, .lanes = mask, .members = members};
+        exchange(m, w, &alone);
+        return !m->stopped;
+    }
+    Gathering g;
+    gather(w, in, members, f, &g);
+    if ((g.lanes & needed) != needed) {
+        f->state = WAIT_SYNC;
+        f->member_mask = members;
+        return false;
+    }
+    count_operation(m, in);
+    exchange(m, w, &g);
+    go_on(&g, f);
+    f->pc++;
+    merge_parts(&g);
+    f->pc--; // the caller moves it on
+    return !m->stopped;
+}
+
+void recheck_waits(Machine *m, Warp *w) {
+    for (int i = 0; i < w->fragment_count && !m->stopped; i++) {
+        Fragment *f = &w->fragments[i];
+        if (!f->mask || f->state != WAIT_SYNC) continue;
+        const Instruction *in = instruction_of(f);
+        Gathering g;
+        gather(w, in, f->member_mask, NULL, &g);
+        uint32_t needed = f->member_mask & w->exists & ~w->exited;
+        if ((g.lanes & needed) != needed) continue;
+        uint32_t exited = f->member_mask & w->exited;
+        if (exited && in->kind != KIND_WARP_BARRIER && (m->launch->checks & CHECK_SYNC)) {
+            Finding *finding =
+                report(m, FINDING_BAD_MASK, w, __builtin_ctz(f->mask), in, NULL, false,
+                       "waits in %s with mask 0x%08x for lane %d, which exits without taking part",
+                       operation_words(in), f->member_mask, __builtin_ctz(exited));
+            if (finding) finding->index = __builtin_ctz(exited);
+        }
+        count_operation(m, in);
+        exchange(m, w, &g);
+        go_on(&g, NULL);
+        merge_parts(&g);
+    }
+    Block *b = w->block;
+    for (int id = 0; id < BARRIER_COUNT && !m->stopped; id++)
+        if (is_complete(b, &b->barriers[id]) && !b->barriers[id].expected) complete_barrier(m, b, id);
+}
+
+// ---- Deadlock ---------------------------------------------------------------------------------------------
+
+void report_deadlock(Machine *m, Block *b) {
+    // Who waits where: the first waiting place, how many threads wait there, and the first thread that is
+    // neither there nor gone.
+    const Fragment *first = NULL;
+    Warp *first_warp = NULL;
+    for (int k = 0; k < b->warp_count && !first; k++)
+        for (int i = 0; i < b->warps[k].fragment_count && !first; i++)
+            if (b->warps[k].fragments[i].mask && b->warps[k].fragments[i].state != READY) {
+                first = &b->warps[k].fragments[i];
+                first_warp = &b->warps[k];
+            }
+    if (!first) {
+        report(m, FINDING_DEADLOCK, NULL, -1, NULL, NULL, true, "no thread of block (%u,%u,%u) can go on",
+               b->id[0], b->id[1], b->id[2]);
+        return;
+    }
+    const Instruction *in = instruction_of(first), *other = NULL;
+    unsigned here = 0, elsewhere = 0, absent = 0;
+    int absent_warp = -1, absent_lane = -1;
+    for (int k = 0; k < b->warp_count; k++) {
+        Warp *w = &b->warps[k];
+        uint32_t seen = w->exited;
+        for (int i = 0; i < w->fragment_count; i++) {
+            const Fragment *f = &w->fragments[i];
+            if (!f->mask || f->state == READY) continue;
+            const Instruction *at = instruction_of(f);
+            seen |= f->mask;
+            if (at == in)
+                here += (unsigned)__builtin_popcount(f->mask);
+            else {
+                elsewhere += (unsigned)__builtin_popcount(f->mask);
+                if (!other) other = at;
+            }
+        }
+        uint32_t rest = w->exists & ~seen;
+        if (rest && absent_warp < 0) {
+            absent_warp = k;
+            absent_lane = __builtin_ctz(rest);
+        }
+        absent += (unsigned)__builtin_popcount(rest);
+    }
+    char words[96] = "", more[256] = "";
+    size_t used = 0;
+    if (elsewhere) {
+        SourcePlace place = place_of(m->program, other);
+        used += (size_t)snprintf(more, sizeof more, "; %u wait at line %d", elsewhere, place.line);
+    }
+    if (absent && used < sizeof more) {
+        thread_words(words, &b->warps[absent_warp], absent_lane);
+        snprintf(more + used, sizeof more - used, "; %u never came, the first is %s", absent, words);
+    }
+    const char *what = in->kind == KIND_BARRIER ? "a barrier of the block" : operation_words(in);
+    Finding *finding = report(m, FINDING_DEADLOCK, first_warp, __builtin_ctz(first->mask), in, other, true,
+                              "waits for ever at %s: %u threads of the block wait here%s", what, here, more);
+    if (finding && absent) {
+        const Warp *w = &b->warps[absent_warp];
+        finding->other_thread[0] = w->thread_x[absent_lane];
+        finding->other_thread[1] = w->thread_y[absent_lane];
+        finding->other_thread[2] = w->thread_z[absent_lane];
+        memcpy(finding->other_block, b->id, sizeof finding->other_block);
+    }
+}

@@ -1,0 +1,209 @@
+// The two functions that device code calls and nobody defines: vprintf and __assertfail.
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emulator/machine/machine.h"
+
+enum { DEFAULT_OUTPUT = 64 << 10, MAX_STRING = 4096 };
+
+Syscall syscall_named(const char *name) {
+    if (!strcmp(name, "vprintf")) return SYSCALL_VPRINTF;
+    if (!strcmp(name, "__assertfail")) return SYSCALL_ASSERTFAIL;
+    return NO_SYSCALL;
+}
+
+static uint64_t argument(const Fragment *f, const CallDetail *detail, int k, unsigned lane) {
+    uint64_t value = 0;
+    if (k >= detail->argument_count) return 0;
+    uint32_t bytes = detail->arguments[k].bytes;
+    memcpy(&value, f->frame->registers + detail->arguments[k].offset + (size_t)lane * bytes,
+           bytes < 8 ? bytes : 8);
+    return value;
+}
+
+// A NUL-terminated string of device memory; false when it runs out of bounds or is too long.
+static bool read_string(Machine *m, const Warp *w, int lane, uint64_t address, char text[MAX_STRING]) {
+    for (size_t i = 0; i < MAX_STRING; i++) {
+        if (!read_generic(m, w, lane, address + i, &text[i], 1)) return false;
+        if (!text[i]) return true;
+    }
+    return false;
+}
+
+static bool put(Machine *m, const Warp *w, int lane, const Instruction *in, const char *text, size_t bytes) {
+    EmulatorResult *result = m->result;
+    size_t limit = m->launch->max_output ? m->launch->max_output : DEFAULT_OUTPUT;
+    if (result->output_bytes + bytes > limit) {
+        report(m, FINDING_OUTPUT_LIMIT, w, lane, in, NULL, true, "printed more than %zu bytes", limit);
+        return false;
+    }
+    if (result->output_bytes + bytes + 1 > m->output_capacity) {
+        size_t capacity = (result->output_bytes + bytes + 1) * 2;
+        char *grown = realloc(result->output, capacity);
+        if (!grown) {
+            m->out_of_memory = m->stopped = true;
+            return false;
+        }
+        result->output = grown;
+        m->output_capacity = capacity;
+    }
+    memcpy(result->output + result->output_bytes, text, bytes);
+    result->output_bytes += bytes;
+    result->output[result->output_bytes] = 0;
+    return true;
+}
+
+// One conversion, "%-8.3f": `spec` is its text without length modifiers. Arguments lie one after the
+// other, each at a multiple of its size (CUDA C++ Programming Guide, formatted output).
+typedef struct {
+    uint64_t list, offset;
+    bool is_bad;
+} Arguments;
+
+static uint64_t next_argument(Machine *m, const Warp *w, int lane, Arguments *a, unsigned bytes) {
+    uint64_t value = 0;
+    a->offset = (a->offset + bytes - 1) / bytes * bytes;
+    if (!read_generic(m, w, lane, a->list + a->offset, &value, bytes)) a->is_bad = true;
+    a->offset += bytes;
+    return value;
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored                                                                               \
+    "-Wformat-nonliteral" // the format is built here, from a fixed set of conversions
+static int convert(Machine *m, const Warp *w, int lane, Arguments *a, const char *spec, char kind,
+                   bool is_long, char *out, size_t room) {
+    char format[80], text[MAX_STRING];
+    switch (kind) {
+    case 'd':
+    case 'i': {
+        uint64_t raw = next_argument(m, w, lane, a, is_long ? 8 : 4);
+        snprintf(format, sizeof format, "%sll%c", spec, kind);
+        return snprintf(out, room, format, is_long ? (long long)raw : (long long)(int32_t)raw);
+    }
+    case 'u':
+    case 'x':
+    case 'X':
+    case 'o': {
+        uint64_t raw = next_argument(m, w, lane, a, is_long ? 8 : 4);
+        snprintf(format, sizeof format, "%sll%c", spec, kind);
+        return snprintf(out, room, format, (unsigned long long)raw);
+    }
+    case 'c':
+        snprintf(format, sizeof format, "%sc", spec);
+        return snprintf(out, room, format, (int)(next_argument(m, w, lane, a, 4) & 255));
+    case 'p': return snprintf(out, room, "0x%llx", (unsigned long long)next_argument(m, w, lane, a, 8));
+    case 's':
+        if (!read_string(m, w, lane, next_argument(m, w, lane, a, 8), text)) {
+            a->is_bad = true;
+            return 0;
+        }
+        snprintf(format, sizeof format, "%ss", spec);
+        return snprintf(out, room, format, text);
+    default: {
+        uint64_t raw = next_argument(m, w, lane, a, 8);
+        double value;
+        memcpy(&value, &raw, 8);
+        snprintf(format, sizeof format, "%s%c", spec, kind);
+        return snprintf(out, room, format, value);
+    }
+    }
+}
+#pragma GCC diagnostic pop
+
+// Flags, width and precision, from `q` to behind them, appended to `spec`; "*" takes an argument. No field is
+// wider than the longest text that is printed.
+static const char *read_spec(Machine *m, const Warp *w, int lane, Arguments *a, const char *q,
+                             char spec[64]) {
+    size_t used = 1;
+    while (*q && strchr("-+ #0", *q)) {
+        if (used < 16) spec[used++] = *q;
+        q++;
+    }
+    for (int part = 0; part < 2; part++) { // width, then precision
+        if (part && *q != '.') break;
+        if (part) spec[used++] = *q++;
+        int64_t number = 0;
+        bool any = false;
+        if (*q == '*') {
+            number = (int32_t)next_argument(m, w, lane, a, 4);
+            any = true;
+            q++;
+        } else
+            for (; *q >= '0' && *q <= '9'; q++, any = true)
+                number = number < MAX_STRING ? number * 10 + (*q - '0') : number;
+        if (number > MAX_STRING) number = MAX_STRING;
+        if (number < -MAX_STRING) number = -MAX_STRING;
+        if (any && (!part || number >= 0))
+            used += (size_t)snprintf(spec + used, 64 - used, "%lld", (long long)number);
+        else if (part && any)
+            used--; // a negative precision counts as none
+    }
+    spec[used] = 0;
+    return q;
+}
+
+static void print_lane(Machine *m, const Warp *w, unsigned lane, const Instruction *in,
+                       uint64_t format_address, uint64_t list) {
+    char format[MAX_STRING], out[2 * MAX_STRING];
+    Arguments arguments = {.list = list};
+    if (!read_string(m, w, (int)lane, format_address, format)) {
+        report(m, FINDING_OUT_OF_BOUNDS, w, (int)lane, in, NULL, true,
+               "calls printf with a format at 0x%llx that cannot be read",
+               (unsigned long long)format_address);
+        return;
+    }
+    for (const char *p = format; *p && !m->stopped;) {
+        size_t plain = strcspn(p, "%");
+        if (plain && !put(m, w, (int)lane, in, p, plain)) return;
+        p += plain;
+        if (!*p) break;
+        if (p[1] == '%') {
+            if (!put(m, w, (int)lane, in, "%", 1)) return;
+            p += 2;
+            continue;
+        }
+        char spec[64] = "%";
+        const char *q = read_spec(m, w, (int)lane, &arguments, p + 1, spec);
+        bool is_long = false;
+        while (*q && strchr("hlLqjzt", *q)) is_long |= *q++ != 'h';
+        if (!*q || !strchr("diuxXocpsfFeEgGaA", *q)) { // not a conversion: printed as it stands
+            if (!put(m, w, (int)lane, in, p, (size_t)(q - p) + (*q != 0))) return;
+            p = *q ? q + 1 : q;
+            continue;
+        }
+        // Widths are bounded by the room: a longer text is cut.
+        int length = convert(m, w, (int)lane, &arguments, spec, *q, is_long, out, sizeof out);
+        if (arguments.is_bad) {
+            report(m, FINDING_OUT_OF_BOUNDS, w, (int)lane, in, NULL, true,
+                   "calls printf with an argument that cannot be read");
+            return;
+        }
+        if (length > 0 &&
+            !put(m, w, (int)lane, in, out, (size_t)length < sizeof out ? (size_t)length : sizeof out - 1))
+            return;
+        p = q + 1;
+    }
+}
+
+void execute_syscall(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    const CallDetail *detail = in->detail;
+    if (detail->syscall == SYSCALL_ASSERTFAIL) {
+        // __assertfail(message, file, line, function, character size)
+        uint32_t lane = (uint32_t)__builtin_ctz(mask);
+        char message[MAX_STRING];
+        if (!read_string(m, w, (int)lane, argument(f, detail, 0, lane), message))
+            snprintf(message, sizeof message, "?");
+        report(m, FINDING_ASSERT, w, (int)lane, in, NULL, true, "failed the assertion `%.200s`", message);
+        return;
+    }
+    FOR_LANES(lane, mask) {
+        print_lane(m, w, lane, in, argument(f, detail, 0, lane), argument(f, detail, 1, lane));
+        if (m->stopped) return;
+        int32_t printed = 0;
+        if (detail->result_count == 1 && detail->results[0].bytes == 4)
+            memcpy(f->frame->registers + detail->results[0].offset + (size_t)lane * 4, &printed, 4);
+    }
+}

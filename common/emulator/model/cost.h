@@ -1,0 +1,35 @@
+// What one PTX instruction becomes on a GPU: slots, pipes, latency. Internal to the time model.
+#ifndef WARPBOOK_MODEL_COST_H
+#define WARPBOOK_MODEL_COST_H
+
+#include "emulator/program/lower.h"
+
+enum { COST_SOURCES = 8, COST_DESTINATIONS = 4 };
+
+typedef struct {
+    // Registers read (the guard among them) and written, numbered densely within all functions together.
+    uint16_t sources[COST_SOURCES], destinations[COST_DESTINATIONS];
+    uint8_t source_count, destination_count;
+    float issued;                              // issue slots: SASS instructions
+    float pipe_alu, pipe_special, pipe_double; // warp instructions of pipes with fewer than 32 lanes
+    float fused;                               // multiply-adds of three different registers
+    float latency;                             // cycles from issue to the result, of what touches no memory
+    bool is_lsu;                               // goes through the load and store unit
+    // A forward branch over a few instructions, which ptxas turns into predicates: no branch at all. They are
+    // issued also where all lanes skip them: `skipped` slots.
+    bool is_predicated;
+    float skipped;
+    uint8_t unrolled; // of a loop's backward branch: turns that ptxas makes one of; 1: none
+} InstructionCost;
+
+typedef struct {
+    InstructionCost *of; // by Instruction.number
+    int *first_register; // by function: registers [first, next function's first) are its own
+    int register_count;  // in all
+} ProgramCosts;
+
+// NULL when memory ran out.
+ProgramCosts *program_costs_new(const Program *program);
+void program_costs_free(ProgramCosts *costs);
+
+#endif

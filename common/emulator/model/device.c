@@ -1,0 +1,83 @@
+// The constants of devices.
+//
+// The H200's are measured. Some are read off its clock one by one (bench/variants/calibrate.cu); the others
+// are those with which the model comes closest to the times of all kernels in bench/records/NVIDIA-H200.json
+// (`make model-fit`). None belongs to a kernel.
+#include "emulator/model/model.h"
+
+// Of an H200 at 1,980 MHz. What carries over to another device is kept in units that do: cycles of an SM,
+// shares of a published figure, or lines and sectors an SM a cycle.
+static const ModelDevice hopper = {
+    .launch = 2.7e-6,
+    .first_access = 1.5e-6,
+    .next_launch = 2.08e-6,
+    .code = 1.685e-9,
+    .block = 5.873e-10,
+    .warp_cycles = 20.51,
+    .l2_latency = 287,
+    .dram_latency = 753.8,
+    .dram_latency_spread = 146.9,
+    .overlap = 2.666,
+    .dram_read = 0.98,
+    .dram_write = 0.99,
+    .dram_scattered = 0.5159,
+    .dram_mixed = 0.1313,
+    .dirty_bytes = 9.351e6,
+    .l2_line = 7.726e-12,
+    .l2_sector = 1.924e-12,
+    .l2_local = 3.309,
+    .l2_usable = 0.6136,
+    .issue = 3.664,
+    .alu = 2,
+    .special = 0.5,
+    .doubles = 2,
+    .store_line = 3.942,
+    .sharing = 2.117,
+    .together = 4.931,
+    .atomic_same = 1.748e-9,
+    .atomic_other = 3.103e-9,
+};
+static const double hopper_sms = 132, hopper_clock = 1.98e9;
+
+// L1 and shared memory of an SM together: CUDA C++ Programming Guide, "Compute Capabilities", the paragraphs
+// on shared memory of each.
+static double l1_bytes(int major, int minor) {
+    switch (10 * major + minor) {
+    case 75: return 96 << 10;
+    case 80: return 192 << 10;
+    case 90:
+    case 100: return 256 << 10;
+    default: return 128 << 10;
+    }
+}
+
+void model_device(const ModelFigures *f, ModelDevice *d) {
+    *d = hopper;
+    d->sm_count = f->sm_count;
+    d->clock_hz = 1e3 * f->clock_khz;
+    d->warps_per_sm = f->max_threads_per_sm / 32.0;
+    d->blocks_per_sm = f->max_blocks_per_sm;
+    d->registers_per_sm = f->registers_per_sm;
+    d->shared_per_sm = f->shared_per_sm;
+    d->shared_reserved_per_block = f->shared_reserved_per_block;
+    d->l1_bytes = l1_bytes(f->compute_major, f->compute_minor);
+    d->l2_bytes = f->l2_bytes;
+    d->peak_bytes_per_s = 1e9 * f->peak_gb_per_s;
+    if (f->compute_major == 9) return;
+
+    // Not measured. Latencies in nanoseconds are much the same from one device to the next; the L2 grows with
+    // the SMs that it serves, and keeps pace with their clock.
+    double clock = d->clock_hz / hopper_clock, size = d->sm_count / hopper_sms;
+    d->l2_latency *= clock;
+    d->dram_latency *= clock;
+    d->dram_latency_spread *= clock;
+    d->block /= clock;
+    d->l2_line /= clock * size;
+    d->l2_sector /= clock * size;
+    d->atomic_same /= clock;
+    d->atomic_other /= clock;
+    d->dirty_bytes *= f->l2_bytes / (60 << 20);
+    // Throughput of native arithmetic instructions, CUDA C++ Programming Guide: doubles a clock and SM are 64
+    // on compute capability 8.0 and 9.0 and 2 on the others.
+    if (f->compute_major * 10 + f->compute_minor != 80) d->doubles = 2.0 / 32;
+}

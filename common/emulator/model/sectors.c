@@ -1,0 +1,221 @@
+// Which loads can a cache answer? A sector that the same warp, another warp of its block or another block
+// touched before may still be in the L1 or the L2, if not too much came between. On a GPU all resident warps
+// run at once, here one after the other. So distances are counted on the warps' own clocks, in lines of 128
+// bytes that a warp touched, and the time model multiplies them by how many warps run side by side.
+#include "emulator/model/sectors.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SECTOR_SHIFT = 5, LINE_SHIFT = 7, SECTORS_A_LINE = 4, SECTORS_A_REGION = 128, NEAR_LINES = 32 };
+
+typedef struct {
+    uint32_t warp, lines; // of the last touch: number in the grid, from 1, and what it had touched by then
+    uint32_t block;       // number + 1; 0: nobody touched it yet
+    uint32_t atomics;     // operations
+    bool is_stored, is_shared; // shared: atomics of several blocks
+} Note;
+
+typedef struct {
+    Note *notes;
+    uint64_t count;
+} Notes;
+
+struct Sectors {
+    Notes *of; // by memory object
+    uint64_t object_count;
+};
+
+Sectors *sectors_new(const Emulator *emulator) {
+    Sectors *s = calloc(1, sizeof *s);
+    if (!s) return NULL;
+    s->object_count = emulator->object_count;
+    s->of = calloc(s->object_count + 1, sizeof *s->of);
+    if (!s->of) {
+        free(s);
+        return NULL;
+    }
+    return s;
+}
+
+void sectors_free(Sectors *s) {
+    if (!s) return;
+    for (uint64_t i = 0; i < s->object_count; i++) free(s->of[i].notes);
+    free(s->of);
+    free(s);
+}
+
+// The notes on an object, made when it is first touched; NULL when memory ran out.
+static Notes *notes_of(Sectors *s, const Memory *memory) {
+    uint64_t object = memory->base >> ADDRESS_SHIFT;
+    if (object >= s->object_count) return NULL;
+    Notes *notes = &s->of[object];
+    if (!notes->notes) {
+        // A whole number of lines, so that a sector's neighbours can be looked at.
+        notes->count = ((((memory->base & 31) + memory->bytes) >> LINE_SHIFT) + 2) * SECTORS_A_LINE;
+        notes->notes = calloc(notes->count, sizeof *notes->notes);
+    }
+    return notes->notes ? notes : NULL;
+}
+
+// The power of two that is nearest on a logarithmic scale.
+static int bin_of(uint32_t distance) {
+    int bin = 0;
+    for (uint64_t square = (uint64_t)distance * distance; square > 2 && bin < MODEL_BINS - 1; square >>= 2)
+        bin++;
+    return bin;
+}
+
+static void add_region(Touch *touch, uint64_t region) {
+    for (uint32_t k = touch->region_count; k-- > 0;)
+        if (touch->regions[k] == region) return;
+    if (touch->region_count < TOUCHED_REGIONS) touch->regions[touch->region_count++] = region;
+}
+
+// One sector that a load touches; `partner` is the other one of its pair.
+static void note_load(const Note *n, const Note *partner, const Toucher *warp, uint32_t block, Touch *touch,
+                      ModelWork *work) {
+    uint32_t distance = warp->lines > n->lines ? warp->lines - n->lines : n->lines - warp->lines;
+    if (n->is_stored) work->loads_stored++;
+    if (!n->block) {
+        work->first++;
+        work->first_pairs += !partner->block;
+        touch->is_far = true;
+        touch->is_near = false;
+    } else if (n->warp == (uint32_t)warp->number) {
+        if (n->lines >= warp->before) distance = 0; // loads in a row: other warps hardly come between
+        work->again_warp++;
+        work->warp_distance[bin_of(distance)]++;
+        touch->is_near = touch->is_near && distance <= NEAR_LINES && !n->is_stored;
+    } else if (n->block == block) {
+        work->again_block++;
+        work->block_distance[bin_of(distance)]++;
+        touch->is_near = false;
+    } else {
+        work->again_grid++;
+        work->grid_distance[bin_of(distance)]++;
+        touch->is_near = false;
+    }
+}
+
+// The distinct sectors of an access, ascending by lane; returns how many.
+static uint32_t sectors_of(const Access *a, uint64_t first, uint64_t sectors[WARP_SIZE * 2]) {
+    uint32_t count = 0;
+    if (a->contiguous) {
+        uint64_t from = (first + a->offsets[0]) >> SECTOR_SHIFT;
+        uint64_t to = (first + a->offsets[0] + (uint64_t)a->bytes * WARP_SIZE - 1) >> SECTOR_SHIFT;
+        for (uint64_t k = from; k <= to && count < 2 * WARP_SIZE; k++) sectors[count++] = k;
+        return count;
+    }
+    FOR_LANES(lane, a->mask) {
+        uint64_t sector = (first + a->offsets[lane]) >> SECTOR_SHIFT;
+        bool is_known = false;
+        for (uint32_t k = count; k-- > 0 && !is_known;) is_known = sectors[k] == sector;
+        if (!is_known) sectors[count++] = sector;
+    }
+    return count;
+}
+
+static uint32_t lines_of(const uint64_t sectors[WARP_SIZE * 2], uint32_t count) {
+    uint32_t lines = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        bool is_known = false;
+        for (uint32_t j = k; j-- > 0 && !is_known;)
+            is_known = sectors[j] / SECTORS_A_LINE == sectors[k] / SECTORS_A_LINE;
+        lines += !is_known;
+    }
+    return lines;
+}
+
+// Of the lanes in that sector, as many as meet on one address of it.
+static uint32_t most_on_an_address(const Access *a, uint64_t first, uint64_t sector) {
+    uint32_t here = 0, most = 0;
+    FOR_LANES(lane, a->mask) if ((first + a->offsets[lane]) >> SECTOR_SHIFT == sector) here |= 1u << lane;
+    FOR_LANES(lane, here) {
+        uint32_t same = 0;
+        FOR_LANES(other, here) same += a->offsets[other] == a->offsets[lane];
+        if (same > most) most = same;
+    }
+    return most;
+}
+
+static void count_access(const Access *a, const Touch *touch, ModelWork *work) {
+    uint32_t lanes = (uint32_t)__builtin_popcount(a->mask);
+    switch (a->kind) {
+    case ACCESS_LOAD:
+        work->load_requests += a->first;
+        work->load_lines += touch->lines;
+        work->load_sectors += touch->sectors;
+        work->load_bytes += (double)lanes * a->bytes;
+        break;
+    case ACCESS_STORE:
+        work->store_requests += a->first;
+        work->store_lines += touch->lines;
+        work->store_sectors += touch->sectors;
+        break;
+    default: work->atomic_requests += a->first; break;
+    }
+}
+
+Touch sectors_touch(Sectors *s, const Access *a, Toucher *warp, ModelWork *work) {
+    Touch touch = {.is_near = true};
+    Notes *notes = notes_of(s, a->memory);
+    const Block *b = a->warp->block;
+    if (!notes) {
+        b->machine->out_of_memory = b->machine->stopped = true;
+        return touch;
+    }
+    bool is_atomic = a->kind == ACCESS_ATOMIC || a->kind == ACCESS_REDUCTION;
+    uint64_t sectors[WARP_SIZE * 2] = {0}, first = a->memory->base & 31;
+    touch.sectors = sectors_of(a, first, sectors);
+    touch.lines = lines_of(sectors, touch.sectors);
+    count_access(a, &touch, work);
+    uint32_t block = (uint32_t)b->number + 1;
+    for (uint32_t k = 0; k < touch.sectors; k++) {
+        if (sectors[k] >= notes->count) continue;
+        Note *n = &notes->notes[sectors[k]];
+        if (a->kind == ACCESS_LOAD) {
+            if (!n->block) add_region(&touch, a->memory->base + sectors[k] / SECTORS_A_REGION);
+            note_load(n, &notes->notes[sectors[k] ^ 1], warp, block, &touch, work);
+        } else if (!n->is_stored) {
+            n->is_stored = true;
+            work->stored_first += a->kind == ACCESS_STORE;
+        }
+        if (is_atomic && n->atomics && n->block != block) n->is_shared = true;
+        n->warp = (uint32_t)warp->number;
+        n->lines = warp->lines;
+        n->block = block;
+    }
+    if (is_atomic)
+        for (uint32_t k = 0; k < touch.sectors; k++) {
+            if (sectors[k] >= notes->count) continue;
+            uint32_t operations = most_on_an_address(a, first, sectors[k]);
+            notes->notes[sectors[k]].atomics += operations;
+            work->atomic_operations += operations;
+        }
+    warp->lines += touch.lines;
+    return touch;
+}
+
+// Of what several blocks share, the line with most atomics, and the sector of it with most.
+static void find_hottest(const Sectors *s, ModelWork *work) {
+    for (uint64_t i = 0; i < s->object_count; i++)
+        for (uint64_t k = 0; s->of[i].notes && k + SECTORS_A_LINE <= s->of[i].count; k += SECTORS_A_LINE) {
+            double sum = 0, most = 0;
+            for (uint64_t j = k; j < k + SECTORS_A_LINE; j++) {
+                double here = s->of[i].notes[j].is_shared ? s->of[i].notes[j].atomics : 0;
+                sum += here;
+                if (here > most) most = here;
+            }
+            if (sum <= work->atomic_hottest) continue;
+            work->atomic_hottest = sum;
+            work->atomic_single = most;
+        }
+}
+
+void sectors_summary(const Sectors *s, ModelWork *work) {
+    for (uint64_t i = 0; i < s->object_count; i++)
+        for (uint64_t k = 0; s->of[i].notes && k < s->of[i].count; k++)
+            work->atomic_sectors += s->of[i].notes[k].atomics && !s->of[i].notes[k].is_shared;
+    find_hottest(s, work);
+}

@@ -1,0 +1,416 @@
+// The clock of every warp: when could each instruction start, if the warp were alone on its SM?
+//
+// Within a stretch of straight code an instruction starts when its operands are there: ptxas has moved loads
+// up as far as that allows. A stretch ends at a branch that goes back, at a barrier and the like; by then
+// everything in it has started, since a warp issues in order. So the loads of a stretch wait together, and
+// those of the next turn of a loop wait behind the additions of this one. A block's barrier brings its warps'
+// clocks together.
+//
+// Trips to memory are counted apart from cycles: their length is a matter of the device and its load.
+#include "emulator/model/warp_clocks.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emulator/model/cost.h"
+#include "emulator/model/sectors.h"
+
+// Cycles that decide which of two chains is the longer one; the time model puts in the device's own.
+static const double nominal_l2 = 270, nominal_dram = 700;
+// Latencies of Hopper in cycles: bench/variants/calibrate.cu.
+static const double latency_l1 = 36, latency_shared = 19, latency_conflict = 2, latency_barrier = 20,
+                    latency_branch = 2;
+// Registers of a thread that hold no loaded value on its way: addresses, counters, sums.
+static const int other_registers = 10;
+static const double gathering = 6; // instructions for adding up the lanes of a warp
+
+enum { MOST_REGIONS = 64, RECENT_REGIONS = 32 };
+
+// A point on a warp's clock. `at` has the trips in it, at their nominal length.
+typedef struct {
+    double at;
+    float l2_trips, dram_trips;
+} Stamp;
+
+struct WarpClock {
+    Stamp now;                   // nothing starts before: the beginning of this stretch
+    Stamp latest;                // start of the stretch's last instruction
+    double issued;               // slots of the stretch
+    Stamp stored, stored_shared; // start of the last store, which later loads of the same memory stay behind
+    Stamp load_start;            // of the load that is being executed
+    int turns;                   // of an unrolled loop since its last boundary
+    int loading;                 // registers that loads of the present batch will fill
+    Stamp loaded;                // when they all have
+    Toucher touched;
+    bool has_stored; // to global memory
+    // Of the whole block, kept with its first warp: what its warps took of the SM since its last barrier.
+    Stamp phase; // when that was
+    double phase_issued, phase_lsu;
+    uint64_t regions[MOST_REGIONS]; // that they waited for in it, distinct
+    int region_count;
+    // Of this warp alone: the regions that it came to last.
+    uint64_t recent[RECENT_REGIONS];
+    int next_recent;
+    struct WarpClock *next;
+    Stamp ready[]; // of registers
+};
+
+struct Trace {
+    Machine *machine;
+    ProgramCosts *costs;
+    Sectors *sectors;
+    int load_registers; // that a thread has for what is being loaded; 0: unknown
+    WarpClock *all;     // linked by next
+    ModelWork work;
+    bool *has_run; // by Instruction.number
+};
+
+static Stamp later(Stamp a, Stamp b) { return b.at > a.at ? b : a; }
+
+static Stamp after(Stamp start, double cycles) {
+    start.at += cycles;
+    return start;
+}
+
+static Stamp after_l2(Stamp start) {
+    start.at += nominal_l2;
+    start.l2_trips += 1;
+    return start;
+}
+
+static Stamp after_dram(Stamp start) {
+    start.at += nominal_dram;
+    start.dram_trips += 1;
+    return start;
+}
+
+static ModelTime time_of(Stamp stamp) {
+    return (ModelTime){stamp.at - nominal_l2 * (double)stamp.l2_trips -
+                           nominal_dram * (double)stamp.dram_trips,
+                       (double)stamp.l2_trips, (double)stamp.dram_trips};
+}
+
+static void add_time(ModelTime *sum, ModelTime more) {
+    sum->cycles += more.cycles;
+    sum->l2_trips += more.l2_trips;
+    sum->dram_trips += more.dram_trips;
+}
+
+// Ends a stretch: all of it has started.
+static void end_stretch(WarpClock *c) {
+    c->now = later(after(c->now, c->issued), c->latest);
+    c->latest = c->now;
+    c->issued = 0;
+    c->loading = 0;
+    c->touched.before = c->touched.lines;
+}
+
+// ---- Instructions -----------------------------------------------------------------------------------------
+
+static bool ends_stretch(const Instruction *in) {
+    switch ((InstructionKind)in->kind) {
+    case KIND_BARRIER:
+    case KIND_WARP_BARRIER:
+    case KIND_FENCE:
+    case KIND_CALL:
+    case KIND_RETURN:
+    case KIND_EXIT:
+    case KIND_BRANCH_TABLE:
+    case KIND_CP_ASYNC_WAIT: return true;
+    case KIND_LOAD: return (in->flags & IS_VOLATILE) != 0;
+    case KIND_ATOMIC: return !(in->flags & NO_RESULT);
+    default: return false;
+    }
+}
+
+static void follow_branch(WarpClock *c, const Instruction *in, const InstructionCost *cost, uint32_t mask,
+                          uint32_t active) {
+    if (cost->is_predicated) {
+        if (mask == active) c->issued += (double)cost->skipped;
+        return;
+    }
+    bool is_back = in->target <= in->index;
+    if (is_back && mask && ++c->turns % cost->unrolled) return;
+    end_stretch(c);
+    if (mask) c->now = after(c->now, latency_branch);
+    c->latest = c->now;
+}
+
+// Loads wait for registers, too: where those of a batch would be more than a thread has, the next one starts
+// when the batch is there.
+static Stamp batch(const Trace *t, WarpClock *c, const Instruction *in, Stamp start) {
+    int registers = in->elements * (in->width > 4 ? in->width / 4 : 1);
+    if (t->load_registers && c->loading && c->loading + registers > t->load_registers) {
+        start = later(start, c->loaded);
+        c->loading = 0;
+    }
+    c->loading += registers;
+    return start;
+}
+
+void trace_instruction(Trace *t, Warp *w, const Instruction *in, uint32_t mask, uint32_t active) {
+    const InstructionCost *cost = &t->costs->of[in->number];
+    WarpClock *c = w->clock;
+    if (!c) return;
+    ModelWork *work = &t->work;
+    if (ends_stretch(in)) end_stretch(c);
+    Stamp start = c->now;
+    for (int k = 0; k < cost->source_count; k++) start = later(start, c->ready[cost->sources[k]]);
+
+    double issued = (double)cost->issued / (cost->unrolled > 1 ? cost->unrolled : 1);
+    c->issued += issued;
+    work->issued += issued;
+    if (!t->has_run[in->number]) {
+        t->has_run[in->number] = true;
+        work->code += (double)cost->issued;
+    }
+    w->block->warps[0].clock->phase_issued += issued;
+    if (!mask && in->kind != KIND_BRANCH) return; // issued, and nothing happens
+    work->pipe_alu += (double)cost->pipe_alu;
+    work->pipe_special += (double)cost->pipe_special;
+    work->pipe_double += (double)cost->pipe_double;
+    work->fused += (double)cost->fused;
+    work->lsu += cost->is_lsu;
+
+    switch ((InstructionKind)in->kind) {
+    case KIND_BRANCH:
+        c->latest = later(c->latest, start);
+        if (cost->is_predicated && mask == active) work->issued += (double)cost->skipped;
+        follow_branch(c, in, cost, mask, active);
+        return;
+    case KIND_LOAD:
+        if (!cost->is_lsu) break;
+        if (!(in->flags & IS_NC)) {
+            if (in->space != PTX_SPACE_SHARED) start = later(start, c->stored);
+            if (in->space != PTX_SPACE_GLOBAL) start = later(start, c->stored_shared);
+        }
+        c->load_start = start = batch(t, c, in, start);
+        break;
+    case KIND_STORE:
+    case KIND_ATOMIC:
+        c->load_start = start;
+        if (in->space != PTX_SPACE_SHARED) {
+            c->stored = later(c->stored, start);
+            c->has_stored = true;
+        }
+        if (in->space != PTX_SPACE_GLOBAL) c->stored_shared = later(c->stored_shared, start);
+        break;
+    case KIND_CP_ASYNC: c->load_start = start; break;
+    case KIND_FENCE: c->latest = c->now = after_l2(start); break;
+    case KIND_BARRIER: work->barriers++; break;
+    default: break;
+    }
+    c->latest = later(c->latest, start);
+    for (int k = 0; k < cost->destination_count; k++)
+        c->ready[cost->destinations[k]] = after(start, (double)cost->latency);
+}
+
+// ---- Memory -----------------------------------------------------------------------------------------------
+
+// The registers that the access fills are there after `latency` more cycles, or trips.
+static void fill(const Trace *t, WarpClock *c, const Access *a, Stamp there) {
+    const InstructionCost *cost = &t->costs->of[a->in->number];
+    for (int k = 0; k < cost->destination_count; k++) {
+        Stamp *ready = &c->ready[cost->destinations[k]];
+        *ready = a->first ? there : later(*ready, there);
+    }
+    c->loaded = later(c->loaded, there);
+}
+
+// A region that a warp loads from: new to it, and to those of its block in this phase?
+static void come_to(Trace *t, WarpClock *c, WarpClock *of_block, uint64_t region) {
+    for (int k = 0; k < RECENT_REGIONS; k++)
+        if (c->recent[k] == region + 1) return; // where it is at home, memory answers soon
+    c->recent[c->next_recent++ % RECENT_REGIONS] = region + 1;
+    t->work.regions++;
+    for (int k = of_block->region_count; k-- > 0;)
+        if (of_block->regions[k] == region) return;
+    if (of_block->region_count < MOST_REGIONS) of_block->regions[of_block->region_count++] = region;
+}
+
+static void follow_global(Trace *t, WarpClock *c, const Access *a) {
+    ModelWork *work = &t->work;
+    Touch touch = sectors_touch(t->sectors, a, &c->touched, work);
+    a->warp->block->warps[0].clock->phase_lsu += touch.lines;
+    Stamp start = after(c->load_start, touch.lines > 1 ? touch.lines - 1 : 0);
+    if (a->kind == ACCESS_ATOMIC) {
+        work->atomic_waits++;
+        fill(t, c, a, after_l2(start));
+    } else if (a->kind == ACCESS_LOAD) {
+        Stamp there = touch.is_far    ? after_dram(start)
+                      : touch.is_near ? after(start, latency_l1)
+                                      : after_l2(start);
+        fill(t, c, a, there);
+        for (uint32_t k = 0; k < touch.region_count; k++)
+            come_to(t, c, a->warp->block->warps[0].clock, touch.regions[k]);
+        if (a->in->kind == KIND_CP_ASYNC) c->latest = later(c->latest, start);
+    }
+}
+
+// Integer atomics of a whole warp on one word: ptxas adds the lanes up first, and one of them goes to memory.
+static bool is_gathered(const Access *a) {
+    if (a->kind != ACCESS_REDUCTION || a->in->type == PTX_F32 || a->in->type == PTX_F64) return false;
+    uint64_t offset = a->offsets[__builtin_ctz(a->mask)];
+    FOR_LANES(lane, a->mask) if (a->offsets[lane] != offset) return false;
+    return true;
+}
+
+static void observe_access(void *self, const Access *a) {
+    Trace *t = self;
+    WarpClock *c = a->warp->clock;
+    if (!c) return;
+    switch (a->memory->space) {
+    case PTX_SPACE_GLOBAL: follow_global(t, c, a); break;
+    case PTX_SPACE_SHARED: {
+        bool gathered = is_gathered(a);
+        uint32_t wavefronts = gathered ? 1 : shared_wavefronts(a);
+        if (gathered) {
+            c->issued += gathering;
+            t->work.issued += gathering;
+        }
+        t->work.shared_wavefronts += wavefronts;
+        a->warp->block->warps[0].clock->phase_lsu += wavefronts;
+        double cycles = latency_shared + latency_conflict * (double)(wavefronts ? wavefronts - 1 : 0);
+        if (a->kind == ACCESS_LOAD || a->kind == ACCESS_ATOMIC) fill(t, c, a, after(c->load_start, cycles));
+        break;
+    }
+    case PTX_SPACE_LOCAL: {
+        uint32_t words = (a->bytes + 3) / 4;
+        if (a->kind == ACCESS_LOAD) fill(t, c, a, after(c->load_start, latency_l1));
+        *(a->kind == ACCESS_LOAD ? &t->work.local_loads : &t->work.local_stores) += words;
+        break;
+    }
+    default: break;
+    }
+}
+
+// ---- Blocks -----------------------------------------------------------------------------------------------
+
+static WarpClock *clock_new(Trace *t) {
+    WarpClock *c = calloc(1, sizeof *c + ((size_t)t->costs->register_count + 1) * sizeof(Stamp));
+    if (!c) {
+        t->machine->out_of_memory = t->machine->stopped = true;
+        return NULL;
+    }
+    c->next = t->all;
+    t->all = c;
+    return c;
+}
+
+static void observe_start(void *self, Block *b) {
+    Trace *t = self;
+    const Machine *m = t->machine;
+    int from = t->costs->first_register[m->kernel_function];
+    int count = t->costs->first_register[m->kernel_function + 1] - from;
+    for (int i = 0; i < b->warp_count; i++) {
+        Warp *w = &b->warps[i];
+        if (!w->clock) w->clock = clock_new(t);
+        WarpClock *c = w->clock;
+        if (!c) return;
+        struct WarpClock *next = c->next;
+        memset(c, 0, sizeof *c);
+        memset(&c->ready[from], 0, (size_t)count * sizeof(Stamp));
+        c->next = next;
+        c->issued = 1; // every kernel begins with a load of its stack pointer
+        t->work.issued++;
+        c->touched.number = b->number * (uint64_t)b->warp_count + (uint64_t)i + 1;
+    }
+}
+
+// A phase of a block, from barrier to barrier, takes at least as long as its warps need of the SM: four
+// instructions a cycle, one line or wavefront a cycle.
+static Stamp end_phase(Trace *t, Block *b, Stamp last) {
+    WarpClock *c = b->warps[0].clock;
+    if (!c) return last;
+    double least = c->phase_issued / 4 > c->phase_lsu ? c->phase_issued / 4 : c->phase_lsu;
+    if (c->phase.at + least > last.at) last = after(last, c->phase.at + least - last.at);
+    c->phase_issued = c->phase_lsu = 0;
+    double trips = (double)(last.dram_trips - c->phase.dram_trips);
+    if (trips > 0) {
+        double places = c->region_count / trips;
+        t->work.meetings++;
+        t->work.meeting_spread += places > 1 ? sqrt(2 * log(places)) : 0;
+    }
+    c->region_count = 0;
+    c->phase = last;
+    return last;
+}
+
+static void observe_barrier(void *self, Block *b, int id) {
+    Trace *t = self;
+    Stamp last = {0};
+    for (int pass = 0; pass < 2; pass++) {
+        if (pass) last = end_phase(t, b, last);
+        for (int i = 0; i < b->warp_count; i++) {
+            const Warp *w = &b->warps[i];
+            if (!lanes_at_barrier(w, id) || !w->clock) continue;
+            if (pass == 0)
+                last = later(last, w->clock->now);
+            else
+                w->clock->now = w->clock->latest = after(last, latency_barrier);
+        }
+    }
+}
+
+static void observe_end(void *self, Block *b) {
+    Trace *t = self;
+    ModelWork *work = &t->work;
+    Stamp last = {0};
+    work->blocks++;
+    for (int i = 0; i < b->warp_count; i++) {
+        WarpClock *c = b->warps[i].clock;
+        if (!c) continue;
+        end_stretch(c);
+        if (c->has_stored)
+            c->now = later(c->now, after_l2(c->stored)); // it ends when its stores have arrived
+        last = later(last, c->now);
+        add_time(&work->warp_time, time_of(c->now));
+        work->warps++;
+    }
+    last = end_phase(t, b, last);
+    add_time(&work->block_time, time_of(last));
+    const ModelTime *most = &work->block_most;
+    if (last.at > most->cycles + nominal_l2 * most->l2_trips + nominal_dram * most->dram_trips)
+        work->block_most = time_of(last);
+}
+
+// ---- The whole --------------------------------------------------------------------------------------------
+
+static void trace_free(Trace *t) {
+    while (t->all) {
+        WarpClock *next = t->all->next;
+        free(t->all);
+        t->all = next;
+    }
+    free(t->has_run);
+    sectors_free(t->sectors);
+    program_costs_free(t->costs);
+    free(t);
+}
+
+Trace *trace_new(Machine *m, Observer *observer) {
+    Trace *t = calloc(1, sizeof *t);
+    if (!t) return NULL;
+    t->machine = m;
+    if (m->kernel->registers > other_registers) t->load_registers = m->kernel->registers - other_registers;
+    t->costs = program_costs_new(m->program);
+    t->sectors = sectors_new(m->emulator);
+    t->has_run = calloc((size_t)m->program->instruction_count + 1, sizeof *t->has_run);
+    if (!t->costs || !t->sectors || !t->has_run) {
+        trace_free(t);
+        return NULL;
+    }
+    *observer = (Observer){.access = observe_access,
+                           .block_start = observe_start,
+                           .block_end = observe_end,
+                           .barrier = observe_barrier,
+                           .self = t};
+    return t;
+}
+
+void trace_finish(Trace *t, ModelWork *work) {
+    sectors_summary(t->sectors, &t->work);
+    *work = t->work;
+    trace_free(t);
+}

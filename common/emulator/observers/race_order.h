@@ -1,0 +1,97 @@
+// What happened before what: the order that barriers, fences, atomics and flags make among threads.
+//
+//   a barrier of all threads    one time a block: up to it everything in the block is ordered
+//   __syncwarp() of all lanes   one time a warp
+//   anything else               clocks (race_clock.h) of single threads, made only where a kernel does it
+//
+// A fence takes a picture of what its thread knows; a strong store or atomic publishes that picture at its
+// address, and a strong load or atomic picks up what lies there: an atomic at once, a load when a fence
+// follows. (By the letter of the memory model an atomic needs a fence behind it too; the CUDA C++
+// Programming Guide's own last-block sum has none, and no kernel is to be blamed for following it.) .release
+// and .acquire do both at once. What an atomic publishes is added to what is there, what a store publishes
+// replaces it.
+#ifndef WARPBOOK_RACE_ORDER_H
+#define WARPBOOK_RACE_ORDER_H
+
+#include "emulator/machine/machine.h"
+#include "emulator/observers/race_clock.h"
+#include "emulator/observers/race_shadow.h"
+
+typedef enum { SCOPE_BLOCK, SCOPE_GRID, SCOPES } RaceScope;
+
+// What a thread knows beyond what its whole block or warp does, or what a whole block knows.
+typedef struct {
+    Clock *known;
+    Clock *pending[SCOPES]; // picked up by strong loads, known after the next fence
+    // Of SCOPE_BLOCK only what comes on top of SCOPE_GRID:
+    Clock *fenced[SCOPES]; // what strong stores publish, unless the thread made a fence itself:
+    uint32_t fence_time[SCOPES], fence_warp_time[SCOPES]; // then its own, its warp's and its block's time,
+    Clock *fence_known[SCOPES];                           // and what it knew of others. 0: it made none
+} Knowledge;
+
+// What was published, by address.
+typedef struct {
+    struct {
+        uint64_t address;
+        uint64_t history; // clock_grown's
+        Clock *clock;     // NULL: nothing
+        bool used;
+    } * slots;
+    uint32_t capacity, count;
+} Flags;
+
+// racecheck's part of a Block.
+typedef struct RaceBlock {
+    uint32_t first; // thread 0, as clocks name it; thread t is first + t
+    uint32_t barrier_time;
+    uint32_t warp_time[WARP_SIZE]; // of at most 32 warps
+    uint32_t all_time;             // every thread of the grid is known to here, seen so in all_known
+    const Clock *all_known;
+    Knowledge common;                 // of all threads; no fence times
+    Knowledge *threads;               // or NULL
+    bool threads_know;                // `threads` is not all zeros
+    Knowledge arrived[BARRIER_COUNT]; // of threads that have arrived at a barrier without waiting
+    Flags flags;                      // published at block scope
+    Shadow *shared;
+    struct RaceBlock *next;
+} RaceBlock;
+
+typedef struct {
+    Machine *machine;
+    uint32_t now;
+    bool off;        // time has run out: after 4 billion synchronisations nothing more is found
+    uint64_t blocks; // of the grid
+    Clocks clocks;
+    Flags flags; // published at grid scope
+} RaceOrder;
+
+static inline RaceBlock *race_block(const Block *block) { return block->race_state; }
+
+void order_start(RaceOrder *order, RaceBlock *b, const Block *block);
+void order_end(RaceBlock *b, const Block *block); // forgets all but allocations
+void order_barrier(RaceOrder *order, Block *block, int id);
+void order_arrive(RaceOrder *order, Warp *warp, uint32_t lanes, int id);
+void order_warp_sync(RaceOrder *order, Warp *warp, uint32_t lanes);
+void order_fence(RaceOrder *order, Warp *warp, uint32_t lanes, bool of_block);
+// A strong load, strong store or atomic, before it is done.
+void order_flag(RaceOrder *order, const Access *access);
+void order_close(RaceOrder *order);
+void order_free(RaceBlock *b);
+
+// Does what thread `who` did at `time` happen before what `thread` of `b` does now? This decides where
+// the block's and the warp's times do not.
+bool order_by_clocks(RaceOrder *order, RaceBlock *b, uint32_t thread, uint32_t who, uint32_t time);
+
+static inline bool order_knows(RaceOrder *order, RaceBlock *b, uint32_t thread, uint32_t who, uint32_t time) {
+    uint32_t me = b->first + thread;
+    if (time <= b->all_time || who == me) return true;
+    if (block_of(who) == block_of(me)) {
+        if (time <= b->barrier_time) return true;
+        if (thread_of(who) / WARP_SIZE == thread / WARP_SIZE && time <= b->warp_time[thread / WARP_SIZE])
+            return true;
+    }
+    if (!b->common.known && !b->threads_know) return false;
+    return order_by_clocks(order, b, thread, who, time);
+}
+
+#endif

@@ -1,0 +1,173 @@
+// The whole decoded program and what single instructions need beyond struct Instruction.
+#ifndef WARPBOOK_LOWER_H
+#define WARPBOOK_LOWER_H
+
+#include "emulator/program/program.h"
+
+// Every register file begins with this many bytes that belong to no register: the carry bits of
+// add.cc and its kin, one uint32_t, live at offset 0.
+#define REGISTER_FILE_HEADER 64
+
+// A .param variable of a call sequence or of a device function: lane l's bytes lie together at
+// registers + offset + l * bytes.
+typedef struct {
+    int32_t offset;
+    uint32_t bytes;
+} ParamPlace;
+
+typedef struct Function {
+    const PtxFunction *ptx;
+    Instruction *code;
+    int count;
+    uint32_t register_bytes;          // of a warp's register file
+    uint32_t local_bytes;             // of .local variables, per thread
+    ParamPlace *parameters, *returns; // device functions
+    int parameter_count, return_count;
+    bool lowered;
+} Function;
+
+// Instruction.detail of KIND_CALL.
+typedef struct {
+    const Function *function;        // NULL: indirect, through src[0], or a system call
+    int syscall;                     // machine.h: Syscall
+    ParamPlace *arguments, *results; // in the caller's register file
+    int argument_count, result_count;
+} CallDetail;
+
+// Instruction.detail of KIND_BRANCH_TABLE: brx.idx, indexed by src[0].
+typedef struct {
+    const int32_t *targets;
+    int count;
+} BranchTable;
+
+// Instruction.literal[0] of KIND_SPECIAL.
+typedef enum {
+    SPECIAL_TID_X,
+    SPECIAL_TID_Y,
+    SPECIAL_TID_Z,
+    SPECIAL_NTID_X,
+    SPECIAL_NTID_Y,
+    SPECIAL_NTID_Z,
+    SPECIAL_CTAID_X,
+    SPECIAL_CTAID_Y,
+    SPECIAL_CTAID_Z,
+    SPECIAL_NCTAID_X,
+    SPECIAL_NCTAID_Y,
+    SPECIAL_NCTAID_Z,
+    SPECIAL_LANEID,
+    SPECIAL_WARPID,
+    SPECIAL_NWARPID,
+    SPECIAL_SMID,
+    SPECIAL_NSMID,
+    SPECIAL_GRIDID,
+    SPECIAL_LANEMASK_EQ,
+    SPECIAL_LANEMASK_LE,
+    SPECIAL_LANEMASK_LT,
+    SPECIAL_LANEMASK_GE,
+    SPECIAL_LANEMASK_GT,
+    SPECIAL_CLOCK,
+    SPECIAL_CLOCK_HI,
+    SPECIAL_CLOCK64,
+    SPECIAL_GLOBALTIMER,
+    SPECIAL_GLOBALTIMER_LO,
+    SPECIAL_GLOBALTIMER_HI,
+    SPECIAL_DYNAMIC_SHARED,
+    SPECIAL_TOTAL_SHARED,
+    SPECIAL_WORKSPACE_HI,
+    SPECIAL_WORKSPACE_LO,
+    SPECIAL_ZERO,
+    SPECIAL_ONE,
+    SPECIAL_COUNT
+} SpecialRegister;
+
+// Instruction.operation of KIND_ATOMIC.
+typedef enum {
+    ATOMIC_ADD,
+    ATOMIC_AND,
+    ATOMIC_OR,
+    ATOMIC_XOR,
+    ATOMIC_EXCH,
+    ATOMIC_CAS,
+    ATOMIC_INC,
+    ATOMIC_DEC,
+    ATOMIC_MIN,
+    ATOMIC_MAX
+} AtomicOperation;
+
+// Instruction.operation of KIND_BARRIER.
+typedef enum {
+    BARRIER_SYNC,
+    BARRIER_ARRIVE,
+    BARRIER_RED_POPC,
+    BARRIER_RED_AND,
+    BARRIER_RED_OR
+} BarrierOperation;
+
+// Instruction.operation of KIND_SHUFFLE, KIND_VOTE, KIND_MATCH and KIND_REDUX.
+typedef enum { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BFLY, SHUFFLE_IDX } ShuffleOperation;
+typedef enum { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT } VoteOperation;
+typedef enum { MATCH_ANY, MATCH_ALL } MatchOperation;
+typedef enum { REDUX_ADD, REDUX_MIN, REDUX_MAX, REDUX_AND, REDUX_OR, REDUX_XOR } ReduxOperation;
+
+// Instruction.operation of KIND_CP_ASYNC and KIND_CP_ASYNC_WAIT.
+typedef enum { ASYNC_COPY, ASYNC_COMMIT, ASYNC_WAIT_GROUP, ASYNC_WAIT_ALL } AsyncOperation;
+
+// Instruction.flags.
+enum {
+    ADDRESS_32 = 1,  // the address register has 32 bits
+    IS_VOLATILE = 2, // .volatile, .relaxed and stronger
+    IS_ACQUIRE = 4,
+    IS_RELEASE = 8,
+    NO_RESULT = 16,  // red, or atom whose destination is a sink or never read
+    IS_ALIGNED = 32, // a barrier all lanes of a warp must reach together
+    IS_RELAXED = 32, // of a memory access: .relaxed and stronger, where .volatile is only IS_VOLATILE
+    IS_NC = 64,      // ld.global.nc
+    SCOPE_CTA = 128, // an order among the threads of one block only
+};
+
+// The .shared variables that a kernel can reach, laid out.
+typedef struct {
+    const PtxVariable *variable;
+    uint32_t offset; // in emulated shared memory, with gaps
+    uint32_t bytes;  // 0 for the dynamic array
+} SharedPlace;
+
+typedef struct Program {
+    PtxModule *module;   // owned
+    Function *functions; // one per PtxModule.functions, same order
+    SharedPlace *shared; // of all kernels together: a variable belongs to one of them, or to all
+    int shared_count;
+    const unsigned char *shared_uses; // reach.c
+    uint32_t dynamic_shared_offset;
+    const Instruction **by_number;
+    int instruction_count;
+    const char *name;
+    void *storage;
+} Program;
+
+// Decodes `module` (taken over, also on failure). `address_of` gives the device address of a module-scope
+// .global or .const variable. Functions that no entry reaches are decoded too. A construct that is not
+// known fails with EMULATOR_UNSUPPORTED.
+typedef uint64_t AddressOf(void *context, const PtxVariable *variable);
+Program *program_new(PtxModule *module, const char *name, AddressOf *address_of, void *context,
+                     EmulatorError *error);
+void program_free(Program *program);
+
+// flow.c: fills Instruction.reconverge of every branch of `function`. False when memory ran out.
+bool find_reconvergence(Function *function);
+
+// flow.c: true when lanes at `pc` of `function` may still come to an instruction where lanes wait for each
+// other before they leave the function. A call counts as one.
+bool may_wait_from(const Function *function, int32_t pc);
+
+// flow.c: true when a thread that has executed `pc`, which is no branch, may come to an instruction that
+// `is_there` accepts, and always passes a barrier of its block on the way.
+bool always_meets_before(const Function *function, int32_t pc,
+                         bool (*is_there)(void *context, const Instruction *), void *context);
+
+// The static shared memory of `entry` as hardware lays it out: bytes without gaps.
+size_t static_shared_bytes(const Program *program, const PtxFunction *entry);
+// True when `entry`, or what it calls, names Program.shared[place].
+bool uses_shared(const Program *program, const PtxFunction *entry, int place);
+
+#endif

@@ -1,0 +1,331 @@
+// Decodes what reads, writes and names memory: loads, stores, atomics, asynchronous copies, and the
+// conversions between address spaces.
+#include <string.h>
+
+#include "emulator/program/lowering/lowering.h"
+#include "emulator/machine/machine.h"
+
+// ---- Words ------------------------------------------------------------------------------------------------
+
+static bool in_list(const char *word, const char *const *list) {
+    for (; *list; list++)
+        if (!strcmp(word, *list)) return true;
+    return false;
+}
+
+// Words that change nothing here: caches and their hints.
+static const char *const cache_words[] = {"ca",
+                                          "cg",
+                                          "cs",
+                                          "lu",
+                                          "cv",
+                                          "wb",
+                                          "wt",
+                                          "L1::evict_normal",
+                                          "L1::evict_unchanged",
+                                          "L1::evict_first",
+                                          "L1::evict_last",
+                                          "L1::no_allocate",
+                                          "L2::evict_normal",
+                                          "L2::evict_first",
+                                          "L2::evict_last",
+                                          "L2::cache_hint",
+                                          "L2::64B",
+                                          "L2::128B",
+                                          "L2::256B",
+                                          "weak",
+                                          "noftz",
+                                          "unified",
+                                          NULL};
+static const char *const scope_words[] = {"cta", "cluster", "gpu", "sys", NULL};
+
+static PtxSpace space_named(const char *word) {
+    if (!strcmp(word, "global")) return PTX_SPACE_GLOBAL;
+    if (!strcmp(word, "shared") || !strcmp(word, "shared::cta")) return PTX_SPACE_SHARED;
+    if (!strcmp(word, "local")) return PTX_SPACE_LOCAL;
+    if (!strcmp(word, "const")) return PTX_SPACE_CONST;
+    if (!strcmp(word, "param") || !strcmp(word, "param::entry") || !strcmp(word, "param::func"))
+        return PTX_SPACE_PARAM;
+    return PTX_SPACE_NONE;
+}
+
+// Reads the dotted words of a memory instruction; `operation` (may be NULL) takes words that are none of
+// the common ones.
+static bool memory_words(Lowering *l, const PtxInstruction *in, Instruction *out,
+                         bool (*operation)(const char *word, Instruction *out)) {
+    out->elements = 1;
+    for (int i = 0; i < in->modifier_count; i++) {
+        const char *word = in->modifiers[i];
+        PtxSpace space = space_named(word);
+        PtxType type = ptx_type_named(word);
+        if (space != PTX_SPACE_NONE)
+            out->space = (uint8_t)space;
+        else if (type != PTX_NO_TYPE && type != PTX_PRED)
+            out->type = (uint8_t)type;
+        else if (!strcmp(word, "v2"))
+            out->elements = 2;
+        else if (!strcmp(word, "v4"))
+            out->elements = 4;
+        else if (!strcmp(word, "nc"))
+            out->flags |= IS_NC;
+        else if (!strcmp(word, "volatile") || !strcmp(word, "mmio"))
+            out->flags |= IS_VOLATILE;
+        else if (!strcmp(word, "relaxed"))
+            out->flags |= IS_VOLATILE | IS_RELAXED;
+        else if (!strcmp(word, "acquire"))
+            out->flags |= IS_VOLATILE | IS_RELAXED | IS_ACQUIRE;
+        else if (!strcmp(word, "release"))
+            out->flags |= IS_VOLATILE | IS_RELAXED | IS_RELEASE;
+        else if (!strcmp(word, "acq_rel"))
+            out->flags |= IS_VOLATILE | IS_RELAXED | IS_ACQUIRE | IS_RELEASE;
+        else if (in_list(word, scope_words)) {
+            if (!strcmp(word, "cta")) out->flags |= SCOPE_CTA;
+        } else if (!in_list(word, cache_words) && !(operation && operation(word, out)))
+            return unsupported_form(l, in, word);
+    }
+    if (out->type == PTX_NO_TYPE || out->type == PTX_B128)
+        return unsupported_form(l, in, out->type ? "b128" : "(no type)");
+    out->width = (uint8_t)ptx_type_bytes((PtxType)out->type);
+    return true;
+}
+
+// [register + offset] or [variable + offset]: src[k] and Instruction.offset.
+static bool lower_address(Lowering *l, const PtxInstruction *in, const PtxOperand *o, Instruction *out,
+                          int k) {
+    if (o->kind != PTX_OPERAND_ADDRESS || o->element_count < 1)
+        return wrong_operands(l, in, "an address in brackets");
+    const PtxOperand *base = &o->elements[0];
+    out->offset = o->offset;
+    PtxType type = PTX_U64;
+    if (base->kind == PTX_OPERAND_REGISTER) {
+        unsigned width = lane_width(base->reg->type);
+        if (width != 4 && width != 8) return wrong_operands(l, in, "a 32- or 64-bit register as an address");
+        if (width == 4) {
+            out->flags |= ADDRESS_32;
+            type = PTX_U32;
+        }
+    }
+    return lower_source(l, in, base, type, false, &out->src[k]);
+}
+
+// The elements of a load's destination or a store's source.
+static int vector_elements(const PtxOperand *o, const PtxOperand **elements) {
+    if (o->kind != PTX_OPERAND_VECTOR) {
+        elements[0] = o;
+        return 1;
+    }
+    for (int k = 0; k < o->element_count && k < 8; k++) elements[k] = &o->elements[k];
+    return o->element_count;
+}
+
+static bool is_param_variable(const PtxOperand *address) {
+    return address->kind == PTX_OPERAND_ADDRESS && address->element_count > 0 &&
+           address->elements[0].kind == PTX_OPERAND_VARIABLE &&
+           address->elements[0].variable->space == PTX_SPACE_PARAM;
+}
+
+bool lower_load_store(Lowering *l, const PtxInstruction *in, bool is_load) {
+    Instruction built = blank(is_load ? KIND_LOAD : KIND_STORE);
+    if (!memory_words(l, in, &built, NULL)) return false;
+    if (in->operand_count < 2 || in->operand_count > 3)
+        return wrong_operands(l, in, is_load ? "a destination and an address" : "an address and a source");
+    const PtxOperand *data = &in->operands[is_load ? 0 : 1], *address = &in->operands[is_load ? 1 : 0];
+    const PtxOperand *elements[8];
+    int count = vector_elements(data, elements);
+    if (count != built.elements || count > 4)
+        return wrong_operands(l, in, "as many registers as the vector has elements");
+    PtxType type = (PtxType)built.type;
+    const ParamPlace *place = NULL;
+    if (built.space == PTX_SPACE_PARAM && is_param_variable(address)) {
+        const PtxVariable *v = address->elements[0].variable;
+        place = param_place(l, v);
+        int64_t offset = address->offset + address->elements[0].offset;
+        if (!place) return wrong_operands(l, in, "a parameter of this function or call");
+        if (offset < 0 || (uint64_t)offset + (uint64_t)built.width * built.elements > place->bytes)
+            return lower_fail(l, EMULATOR_BAD_PTX, in, "byte %lld lies outside the parameter %s of %u bytes",
+                              (long long)offset, v->name, place->bytes);
+        if (!l->ptx->is_entry || v->parameter < 0) {
+            built.kind = is_load ? KIND_PARAM_LOAD : KIND_PARAM_STORE;
+            built.literal[0] = place->bytes;
+            built.target = place->offset; // of lane 0 in the register file
+            built.offset = offset;
+        }
+    }
+    if (built.kind == KIND_LOAD || built.kind == KIND_STORE)
+        if (!lower_address(l, in, address, &built, 0)) return false;
+    if (!is_load && built.space == PTX_SPACE_CONST) return unsupported_form(l, in, "const");
+    for (int k = 0; k < count; k++) {
+        bool ok = is_load ? lower_destination(l, in, elements[k], type, true, &built.dst[k])
+                          : lower_source(l, in, elements[k], type, true, &built.src[1 + k]);
+        if (!ok) return false;
+        // A register wider than the value: a load extends it, by its sign where the type has one.
+        unsigned have =
+            is_load && elements[k]->kind == PTX_OPERAND_REGISTER ? lane_width(elements[k]->reg->type) : 0;
+        if (have) {
+            if (built.literal[1] && built.literal[1] != have)
+                return wrong_operands(l, in, "registers of one width");
+            built.literal[1] = have;
+        }
+        if (!is_load)
+            built.literal[1] = elements[k]->kind == PTX_OPERAND_REGISTER ? lane_width(elements[k]->reg->type)
+                                                                         : lane_width(type);
+    }
+    built.dst_count = is_load ? (uint8_t)count : 0;
+    built.src_count = is_load ? 1 : (uint8_t)(1 + count);
+    return emit(l, in, &built);
+}
+
+static bool atomic_word(const char *word, Instruction *out) {
+    static const char *const names[] = {"add", "and", "or", "xor", "exch", "cas", "inc", "dec", "min", "max"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(word, names[i])) {
+            out->operation = (uint8_t)i;
+            out->literal[0] = 1; // an operation was named
+            return true;
+        }
+    return false;
+}
+
+static bool atomic_type_known(const Instruction *in) {
+    switch (in->operation) {
+    case ATOMIC_ADD:
+        return in->type != PTX_B32 && in->type != PTX_B64 && in->type != PTX_B16 && in->width >= 2;
+    case ATOMIC_MIN:
+    case ATOMIC_MAX:
+        return in->type == PTX_U32 || in->type == PTX_S32 || in->type == PTX_U64 || in->type == PTX_S64 ||
+               in->type == PTX_F16 || in->type == PTX_F16X2 || in->type == PTX_BF16 || in->type == PTX_BF16X2;
+    case ATOMIC_INC:
+    case ATOMIC_DEC: return in->type == PTX_U32;
+    case ATOMIC_CAS: return in->width == 2 || in->width == 4 || in->width == 8;
+    default: return in->width == 4 || in->width == 8;
+    }
+}
+
+bool lower_atomic(Lowering *l, const PtxInstruction *in) {
+    bool is_red = !strcmp(in->opcode, "red");
+    Instruction built = blank(KIND_ATOMIC);
+    built.flags = IS_VOLATILE;
+    if (!memory_words(l, in, &built, atomic_word)) return false;
+    if (!built.literal[0] || !atomic_type_known(&built)) {
+        return lower_fail(l, EMULATOR_UNSUPPORTED, in, "this form of %s is not supported for .%s", in->opcode,
+                          ptx_type_name((PtxType)built.type));
+    }
+    // 16-bit floats are added and compared by the handlers of the arithmetic instructions.
+    if (built.type == PTX_F16 || built.type == PTX_F16X2 || built.type == PTX_BF16 ||
+        built.type == PTX_BF16X2) {
+        const char *operation = built.operation == ATOMIC_ADD   ? "add"
+                                : built.operation == ATOMIC_MIN ? "min"
+                                                                : "max";
+        const char *words[] = {ptx_type_name((PtxType)built.type)};
+        PtxInstruction alike = {.opcode = operation, .modifiers = words, .modifier_count = 1};
+        Selection selection = {0};
+        const Opcode *opcode = opcode_named(operation);
+        if (!opcode || !opcode->select(&alike, &selection)) return unsupported_form(l, in, words[0]);
+        built.alu = selection.handler;
+    }
+    int first = is_red ? 0 : 1, operands = built.operation == ATOMIC_CAS ? 2 : 1;
+    if (in->operand_count < first + 1 + operands) return wrong_operands(l, in, "an address and its operands");
+    if (built.elements > 1 && built.operation == ATOMIC_CAS) return unsupported_form(l, in, "cas");
+    PtxType type = (PtxType)built.type;
+    const PtxOperand *elements[8];
+    if (!is_red) {
+        int count = vector_elements(&in->operands[0], elements);
+        if (count != built.elements)
+            return wrong_operands(l, in, "as many registers as the vector has elements");
+        for (int k = 0; k < count; k++)
+            if (!lower_destination(l, in, elements[k], type, false, &built.dst[k])) return false;
+        built.dst_count = (uint8_t)count;
+    }
+    if (is_red) built.flags |= NO_RESULT; // lower.c finds the atoms that nobody reads
+    if (!lower_address(l, in, &in->operands[first], &built, 0)) return false;
+    int sources = 1;
+    for (int i = 0; i < operands; i++) {
+        int count = vector_elements(&in->operands[first + 1 + i], elements);
+        if (count != built.elements || sources + count > 5)
+            return wrong_operands(l, in, "as many registers as the vector has elements");
+        for (int k = 0; k < count; k++)
+            if (!lower_source(l, in, elements[k], type, false, &built.src[sources++])) return false;
+    }
+    built.src_count = (uint8_t)sources;
+    return emit(l, in, &built);
+}
+
+bool lower_cp_async(Lowering *l, const PtxInstruction *in) {
+    Instruction built = blank(KIND_CP_ASYNC);
+    if (in->modifier_count < 1 || strcmp(in->modifiers[0], "async"))
+        return unsupported_form(l, in, in->modifier_count ? in->modifiers[0] : "");
+    const char *second = in->modifier_count > 1 ? in->modifiers[1] : "";
+    if (!strcmp(second, "commit_group") || !strcmp(second, "wait_group") || !strcmp(second, "wait_all")) {
+        built.kind = KIND_CP_ASYNC_WAIT;
+        built.operation = !strcmp(second, "commit_group") ? ASYNC_COMMIT
+                          : !strcmp(second, "wait_all")   ? ASYNC_WAIT_ALL
+                                                          : ASYNC_WAIT_GROUP;
+        if (built.operation == ASYNC_WAIT_GROUP &&
+            (in->operand_count != 1 || !lower_literal(l, in, &in->operands[0], &built.literal[0])))
+            return in->operand_count == 1 ? false
+                                          : wrong_operands(l, in, "the number of groups that may be pending");
+        return emit(l, in, &built);
+    }
+    if (strcmp(second, "ca") && strcmp(second, "cg")) return unsupported_form(l, in, second);
+    for (int i = 2; i < in->modifier_count; i++) {
+        const char *word = in->modifiers[i];
+        if (strcmp(word, "shared") && strcmp(word, "shared::cta") && strcmp(word, "global") &&
+            !in_list(word, cache_words))
+            return unsupported_form(l, in, word);
+    }
+    if (in->operand_count < 3) return wrong_operands(l, in, "a shared address, a global address and a size");
+    uint32_t size = 0;
+    Instruction shared = {0}, global = {0};
+    if (!lower_address(l, in, &in->operands[0], &shared, 0) ||
+        !lower_address(l, in, &in->operands[1], &global, 0) || !lower_literal(l, in, &in->operands[2], &size))
+        return false;
+    if (size != 4 && size != 8 && size != 16) return wrong_operands(l, in, "4, 8 or 16 bytes");
+    // src: shared address, global address, bytes to read (the rest is zeros). Both offsets are folded in as
+    // Instruction.offset (global) and literal[0] (shared, which has 32 bits anyway).
+    built.src[0] = global.src[0];
+    built.offset = global.offset;
+    built.flags = global.flags & ADDRESS_32;
+    built.src[1] = shared.src[0];
+    built.literal[0] = (uint32_t)shared.offset;
+    built.literal[1] = shared.flags & ADDRESS_32 ? 4 : 8; // lane width of src[1]
+    built.width = (uint8_t)size;
+    built.elements = 1;
+    built.space = PTX_SPACE_GLOBAL;
+    built.src_count = 2;
+    if (in->operand_count > 3 && !ptx_has(in, "L2::cache_hint")) {
+        if (!lower_source(l, in, &in->operands[3], PTX_U32, false, &built.src[2])) return false;
+        built.src_count = 3;
+    }
+    return emit(l, in, &built);
+}
+
+// ---- Addresses of spaces ---------------------------------------------------------------------------------
+
+bool lower_isspacep(Lowering *l, const PtxInstruction *in) {
+    Instruction built = blank(KIND_ISSPACEP);
+    PtxSpace space = in->modifier_count ? space_named(in->modifiers[0]) : PTX_SPACE_NONE;
+    if (space == PTX_SPACE_NONE)
+        return unsupported_form(l, in, in->modifier_count ? in->modifiers[0] : "(no space)");
+    if (in->operand_count != 2) return wrong_operands(l, in, "a predicate and an address");
+    built.space = (uint8_t)space;
+    built.dst_count = built.src_count = 1;
+    return lower_destination(l, in, &in->operands[0], PTX_PRED, false, &built.dst[0]) &&
+           lower_source(l, in, &in->operands[1], PTX_U64, false, &built.src[0]) && emit(l, in, &built);
+}
+
+bool lower_cvta(Lowering *l, const PtxInstruction *in) {
+    Instruction built = blank(KIND_CVTA);
+    for (int i = 0; i < in->modifier_count; i++) {
+        PtxSpace space = space_named(in->modifiers[i]);
+        if (space != PTX_SPACE_NONE)
+            built.space = (uint8_t)space;
+        else if (!strcmp(in->modifiers[i], "to"))
+            built.flags = 1;
+        else if (strcmp(in->modifiers[i], "u64"))
+            return unsupported_form(l, in, in->modifiers[i]);
+    }
+    if (in->operand_count != 2) return wrong_operands(l, in, "a destination and an address");
+    built.dst_count = built.src_count = 1;
+    return lower_destination(l, in, &in->operands[0], PTX_U64, false, &built.dst[0]) &&
+           lower_source(l, in, &in->operands[1], PTX_U64, false, &built.src[0]) && emit(l, in, &built);
+}

@@ -1,0 +1,421 @@
+// The module: its directives, and the door ptx_parse().
+#include "emulator/ptx/parser.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+// ---- Errors -----------------------------------------------------------------------------------------------
+
+static bool fail_with(Parser *p, EmulatorStatus status, int line, int column, const char *format,
+                      va_list list) __attribute__((format(printf, 5, 0)));
+static bool fail_with(Parser *p, EmulatorStatus status, int line, int column, const char *format,
+                      va_list list) {
+    char text[800];
+    if (p->failed) return false; // what follows from the first error is no news
+    p->failed = true;
+    p->token.kind = TOKEN_ERROR;
+    vsnprintf(text, sizeof text, format, list);
+    ptx_error_at(p->error, status, p->module, p->name, line, column, "%s", text);
+    return false;
+}
+
+bool parser_fail_at(Parser *p, EmulatorStatus status, int line, int column, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    fail_with(p, status, line, column, format, list);
+    va_end(list);
+    return false;
+}
+
+bool parser_fail(Parser *p, const Token *at, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    fail_with(p, EMULATOR_BAD_PTX, at->line, at->column, format, list);
+    va_end(list);
+    return false;
+}
+
+bool parser_unsupported(Parser *p, const Token *at, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    fail_with(p, EMULATOR_UNSUPPORTED, at->line, at->column, format, list);
+    va_end(list);
+    return false;
+}
+
+bool parser_no_memory(Parser *p) {
+    return parser_fail_at(p, EMULATOR_NO_MEMORY, p->token.line, p->token.column,
+                          "no memory to read this text any further; at most %d MiB are used",
+                          MAX_PARSER_MEMORY >> 20);
+}
+
+bool parser_expected(Parser *p, const char *wanted) {
+    const Token *token = &p->token;
+    if (token->kind == TOKEN_END)
+        return parser_fail(p, token, "expected %s, found the end of the text", wanted);
+    if (token->kind == TOKEN_STRING) return parser_fail(p, token, "expected %s, found a string", wanted);
+    int shown = token->length > 40 ? 40 : (int)token->length;
+    return parser_fail(p, token, "expected %s, found '%.*s'", wanted, shown, token->start);
+}
+
+// ---- Tokens -----------------------------------------------------------------------------------------------
+
+void parser_advance(Parser *p) {
+    if (p->failed) return;
+    p->token = lexer_next(&p->lexer);
+    if (p->token.kind != TOKEN_ERROR) return;
+    if (p->lexer.no_memory)
+        parser_no_memory(p);
+    else
+        parser_fail_at(p, EMULATOR_BAD_PTX, p->lexer.error_line, p->lexer.error_column, "%s",
+                       p->lexer.message);
+}
+
+Token parser_peek(const Parser *p) {
+    Lexer ahead = p->lexer;
+    return lexer_next(&ahead);
+}
+
+bool parser_at(const Parser *p, int punctuation) {
+    return p->token.kind == TOKEN_PUNCTUATION && p->token.punctuation == punctuation;
+}
+
+bool parser_accept(Parser *p, int punctuation) {
+    if (!parser_at(p, punctuation)) return false;
+    parser_advance(p);
+    return true;
+}
+
+bool parser_expect(Parser *p, int punctuation, const char *where) {
+    char wanted[120];
+    if (parser_accept(p, punctuation)) return !p->failed;
+    snprintf(wanted, sizeof wanted, "'%c' %s", punctuation, where);
+    return parser_expected(p, wanted);
+}
+
+bool parser_at_dotted(const Parser *p, const char *word) {
+    return p->token.kind == TOKEN_DOTTED && strcmp(p->token.name->text, word) == 0;
+}
+
+bool parser_number(Parser *p, int *number, const char *what) {
+    if (p->token.kind != TOKEN_INTEGER) return parser_expected(p, what);
+    if (p->token.value > INT_MAX) return parser_fail(p, &p->token, "a number beyond 2147483647");
+    *number = (int)p->token.value;
+    parser_advance(p);
+    return !p->failed;
+}
+
+// ---- Memory -----------------------------------------------------------------------------------------------
+
+void *parser_alloc(Parser *p, size_t count, size_t size) {
+    void *memory = arena_array(p->arena, count, size);
+    if (!memory) parser_no_memory(p);
+    return memory;
+}
+
+void *parser_append(Parser *p, List *list, size_t size) {
+    // Counts are ints in ptx.h.
+    void *items = list->count < INT_MAX / 2
+                      ? arena_grow(p->arena, list->items, &list->capacity, list->count + 1, size)
+                      : NULL;
+    if (!items) return parser_no_memory(p), NULL;
+    list->items = items;
+    void *item = (char *)items + list->count++ * size;
+    memset(item, 0, size); // a list that was emptied is filled again
+    return item;
+}
+
+void *parser_copy(Parser *p, const void *items, size_t count, size_t size) {
+    if (!count) return NULL;
+    void *copy = parser_alloc(p, count, size);
+    if (copy) memcpy(copy, items, count * size);
+    return copy;
+}
+
+// ---- Directives of the module -----------------------------------------------------------------------------
+
+// Up to three digits from *at on; -1 where there are none.
+static int small_number(const char **at) {
+    int value = -1;
+    for (int i = 0; i < 3 && **at >= '0' && **at <= '9'; i++, ++*at)
+        value = (value < 0 ? 0 : value) * 10 + (**at - '0');
+    return value;
+}
+
+// "9.0" is a decimal to the lexer; its text is what counts.
+static bool parse_version(Parser *p) {
+    const char *at = p->token.start, *end = at + p->token.length;
+    int major = -1, minor = -1;
+    if (p->token.kind == TOKEN_FLOAT64) {
+        major = small_number(&at);
+        if (*at == '.') at++, minor = small_number(&at);
+    }
+    if (minor < 0 || at != end) return parser_expected(p, "the version of PTX, as in .version 8.0");
+    p->module->version_major = major;
+    p->module->version_minor = minor;
+    parser_advance(p);
+    return true;
+}
+
+// "sm_80", "sm_90a, debug"
+static bool parse_target(Parser *p) {
+    do {
+        if (p->token.kind != TOKEN_NAME) return parser_expected(p, "a target such as sm_80");
+        const Name *name = p->token.name;
+        if (strncmp(name->text, "sm_", 3) == 0 || !p->module->target) p->module->target = name->text;
+        parser_advance(p);
+    } while (parser_accept(p, ','));
+    return true;
+}
+
+static bool parse_address_size(Parser *p) {
+    Token at = p->token;
+    if (!parser_number(p, &p->module->address_size, "64 after .address_size")) return false;
+    if (p->module->address_size == 64) return true;
+    return parser_unsupported(p, &at, "addresses of %d bits are not supported", p->module->address_size);
+}
+
+// .section .debug_str { ... }: debugging data, all of it.
+static bool skip_section(Parser *p) {
+    if (p->token.kind != TOKEN_DOTTED && p->token.kind != TOKEN_NAME)
+        return parser_expected(p, "the name of a .section");
+    parser_advance(p);
+    Token open = p->token;
+    if (!parser_expect(p, '{', "after the name of a .section")) return false;
+    for (int depth = 1; depth > 0;) {
+        if (p->token.kind == TOKEN_END) return parser_fail(p, &open, "this section has no closing brace");
+        if (p->token.kind == TOKEN_ERROR) return false;
+        if (parser_at(p, '{')) depth++;
+        if (parser_at(p, '}')) depth--;
+        parser_advance(p);
+    }
+    return true;
+}
+
+// .alias f, g;
+static bool parse_alias(Parser *p) {
+    PtxFunction *functions[2];
+    for (int i = 0; i < 2; i++) {
+        if (p->token.kind != TOKEN_NAME) return parser_expected(p, "the name of a function");
+        const Binding *binding = p->token.name->binding;
+        if (!binding || binding->kind != BINDING_FUNCTION)
+            return parser_fail(p, &p->token, "'%.100s' is no declared function", p->token.name->text);
+        functions[i] = binding->function;
+        parser_advance(p);
+        if (i == 0 && !parser_expect(p, ',', "after the alias")) return false;
+    }
+    PtxAlias *alias = parser_append(p, &p->aliases, sizeof *alias);
+    if (!alias) return false;
+    *alias = (PtxAlias){functions[0], functions[1]};
+    return parser_expect(p, ';', "after .alias");
+}
+
+static bool parse_pragma(Parser *p) {
+    while (p->token.kind == TOKEN_STRING || parser_at(p, ',')) parser_advance(p);
+    return parser_expect(p, ';', "after .pragma");
+}
+
+// .extern, .visible, .weak, .common, then a variable or a function.
+static bool parse_declared(Parser *p) {
+    Linkage linkage = {0};
+    for (;; parser_advance(p)) {
+        if (parser_at_dotted(p, "extern"))
+            linkage.is_extern = true;
+        else if (parser_at_dotted(p, "visible") || parser_at_dotted(p, "weak") ||
+                 parser_at_dotted(p, "common"))
+            linkage.is_visible = true;
+        else
+            break;
+    }
+    static const struct {
+        const char *word;
+        PtxSpace space;
+    } spaces[] = {{"global", PTX_SPACE_GLOBAL},
+                  {"const", PTX_SPACE_CONST},
+                  {"shared", PTX_SPACE_SHARED},
+                  {"local", PTX_SPACE_LOCAL}};
+    if (p->token.kind != TOKEN_DOTTED) return parser_expected(p, "a variable or a function");
+    Token at = p->token;
+    const char *word = at.name->text;
+    parser_advance(p);
+    if (strcmp(word, "entry") == 0) return parse_function(p, true, linkage);
+    if (strcmp(word, "func") == 0) return parse_function(p, false, linkage);
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+        if (strcmp(word, spaces[i].word) == 0) return parse_variables(p, spaces[i].space, linkage);
+    return parser_unsupported(p, &at, "'.%.100s' is not a known directive", word);
+}
+
+static bool parse_directive(Parser *p) {
+    static const struct {
+        const char *word;
+        bool (*parse)(Parser *p);
+    } directives[] = {
+        {"file", parse_file},       {"loc", parse_loc},
+        {"section", skip_section},  {"pragma", parse_pragma},
+        {"alias", parse_alias},     {"target", parse_target},
+        {"version", parse_version}, {"address_size", parse_address_size},
+    };
+    for (size_t i = 0; i < sizeof directives / sizeof *directives; i++)
+        if (parser_at_dotted(p, directives[i].word)) {
+            parser_advance(p);
+            return directives[i].parse(p);
+        }
+    return parse_declared(p);
+}
+
+// ---- The whole text ---------------------------------------------------------------------------------------
+
+static bool intern_known_names(Parser *p) {
+    static const char *const special[] = {
+        "tid",
+        "ntid",
+        "laneid",
+        "warpid",
+        "nwarpid",
+        "ctaid",
+        "nctaid",
+        "smid",
+        "nsmid",
+        "gridid",
+        "clusterid",
+        "nclusterid",
+        "cluster_ctaid",
+        "cluster_nctaid",
+        "cluster_ctarank",
+        "cluster_nctarank",
+        "is_explicit_cluster",
+        "lanemask_eq",
+        "lanemask_le",
+        "lanemask_lt",
+        "lanemask_ge",
+        "lanemask_gt",
+        "clock",
+        "clock_hi",
+        "clock64",
+        "globaltimer",
+        "globaltimer_lo",
+        "globaltimer_hi",
+        "total_smem_size",
+        "aggr_smem_size",
+        "dynamic_smem_size",
+        "current_graph_exec",
+        "reserved_smem_offset_begin",
+        "reserved_smem_offset_end",
+        "reserved_smem_offset_cap",
+        "reserved_smem_offset_0",
+        "reserved_smem_offset_1",
+    };
+    static const struct {
+        const char *prefix;
+        int count;
+    } numbered[] = {{"envreg", 32}, {"pm", 8}};
+    char text[64];
+    p->sink = names_intern(p->names, "_", 1);
+    p->warp_size = names_intern(p->names, "WARP_SZ", 7);
+    if (!p->sink || !p->warp_size) return parser_no_memory(p);
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
+        int length = snprintf(text, sizeof text, "%%%s", special[i]);
+        Name *name = names_intern(p->names, text, (size_t)length);
+        if (!name) return parser_no_memory(p);
+        name->is_special = true;
+    }
+    for (size_t i = 0; i < sizeof numbered / sizeof *numbered; i++)
+        for (int k = 0; k < numbered[i].count; k++) {
+            int length = snprintf(text, sizeof text, "%%%s%d", numbered[i].prefix, k);
+            Name *name = names_intern(p->names, text, (size_t)length);
+            if (!name) return parser_no_memory(p);
+            name->is_special = true;
+        }
+    return true;
+}
+
+static PtxFunction *behind_alias(PtxFunction **real, const PtxFunction *function) {
+    return function ? real[function->index] : NULL;
+}
+
+static void replace_in_operands(PtxOperand *operands, int count, PtxFunction **real) {
+    for (int i = 0; i < count; i++) {
+        operands[i].function = behind_alias(real, operands[i].function);
+        replace_in_operands(operands[i].elements, operands[i].element_count, real);
+    }
+}
+
+// An alias is the function that it names: every use of it becomes a use of that.
+static bool resolve_aliases(Parser *p) {
+    PtxModule *module = p->module;
+    if (!p->aliases.count) return true;
+    PtxFunction **real = parser_alloc(p, (size_t)module->function_count, sizeof *real);
+    if (!real) return false;
+    for (int i = 0; i < module->function_count; i++) real[i] = module->functions[i];
+    const PtxAlias *aliases = p->aliases.items;
+    for (size_t i = 0; i < p->aliases.count; i++)
+        real[aliases[i].alias->index] = real[aliases[i].function->index];
+    for (int f = 0; f < module->function_count; f++)
+        for (int i = 0; i < module->functions[f]->instruction_count; i++) {
+            PtxInstruction *in = &module->functions[f]->instructions[i];
+            replace_in_operands(in->operands, in->operand_count, real);
+        }
+    for (int v = 0; v < module->variable_count; v++)
+        for (int i = 0; i < module->variables[v]->relocation_count; i++) {
+            PtxRelocation *relocation = &module->variables[v]->relocations[i];
+            relocation->function = behind_alias(real, relocation->function);
+        }
+    for (size_t i = 0; i < p->aliases.count; i++) {
+        aliases[i].alias->is_extern = behind_alias(real, aliases[i].alias)->is_extern;
+        Name *name = names_find(p->names, aliases[i].alias->name, strlen(aliases[i].alias->name));
+        name->binding->function = behind_alias(real, aliases[i].alias);
+    }
+    return true;
+}
+
+static bool parse_module(Parser *p) {
+    PtxModule *module = p->module;
+    if (!intern_known_names(p)) return false;
+    parser_advance(p);
+    if (!p->failed && !parser_at_dotted(p, "version"))
+        return parser_expected(p, ".version, with which PTX text begins");
+    while (p->token.kind != TOKEN_END)
+        if (p->failed || !parse_directive(p)) return false;
+    module->variables = p->variables.items;
+    module->variable_count = (int)p->variables.count;
+    module->functions = p->functions.items;
+    module->function_count = (int)p->functions.count;
+    for (int i = 0; i < module->function_count; i++)
+        module->functions[i]->is_extern = !module->functions[i]->has_body;
+    return finish_locations(p) && resolve_aliases(p);
+}
+
+PtxModule *ptx_parse(const char *text, size_t bytes, const char *name, EmulatorError *error) {
+    Arena arena;
+    EmulatorError ignored;
+    if (!error) error = &ignored;
+    *error = (EmulatorError){0};
+    arena_open(&arena, MAX_PARSER_MEMORY);
+    PtxStorage *storage = arena_alloc(&arena, sizeof *storage);
+    PtxModule *module = storage ? arena_alloc(&arena, sizeof *module) : NULL;
+    char *copy = module && bytes < MAX_PARSER_MEMORY ? arena_string(&arena, text, bytes) : NULL;
+    if (!copy) {
+        arena_close(&arena);
+        ptx_error_at(error, EMULATOR_NO_MEMORY, NULL, name, 0, 0, "no memory for %zu bytes of PTX", bytes);
+        return NULL;
+    }
+    storage->arena = arena; // from here on the arena is the one in `storage`
+    *module = (PtxModule){.address_size = 64, .text = copy, .text_bytes = bytes, .storage = storage};
+    Parser p = {.module = module,
+                .storage = storage,
+                .arena = &storage->arena,
+                .names = &storage->names,
+                .name = name ? name : "PTX",
+                .error = error,
+                .location = -1};
+    bool parsed = names_open(p.names, p.arena) || parser_no_memory(&p);
+    if (parsed) {
+        lexer_open(&p.lexer, p.names, copy, bytes);
+        parsed = parse_module(&p);
+    }
+    if (parsed) return module;
+    ptx_free(module);
+    return NULL;
+}
