@@ -24,7 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from grader.workbook import find_workbook, write_json
+from grader.core.workbook import find_workbook, write_json
 
 from . import claims, report, stats
 from .clocks import Clocks

@@ -34,7 +34,7 @@ from bench.model import (
     read_record,
 )
 from bench.table import ROOT, TableError, read_table
-from grader.markers import fill
+from grader.authoring.markers import fill
 
 DOCUMENT = ROOT / "docs" / "time-model.md"
 CONSTANTS = ROOT / "common" / "emulator" / "model" / "device.c"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.toolkit import header_folder
+from grader.core.toolkit import header_folder
 
 from .compiling import CompileError, tool
 from .gpu import Device

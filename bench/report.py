@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from grader import markers
-from grader.workbook import find_workbook, write_whole
+from grader.authoring import markers
+from grader.core.workbook import find_workbook, write_whole
 
 from . import claims, plots
 from .claims import Case

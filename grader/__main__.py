@@ -3,15 +3,15 @@
 import os
 import sys
 
-from . import streams
-from .errors import INTERRUPTED, MACHINE, USAGE, GraderError, explain_os_error
+from .core import streams
+from .core.errors import INTERRUPTED, MACHINE, USAGE, GraderError, explain_os_error
 
 
 def main(arguments: list[str]) -> int:
     """Runs one command; failures leave it as exceptions, but those of the command line."""
     streams.prepare()
     if arguments[:1] == ["doctor"] and "--help" not in arguments:
-        from . import doctor  # must work before anything is installed
+        from .learner import doctor  # must work before anything is installed
 
         return doctor.main(arguments[1:])
     try:

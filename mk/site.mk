@@ -10,7 +10,7 @@ $(TRIES): try-%: $(NEEDS_GRADER) $(TOOLCHAIN) drivers ## [try-chNN-name] carry o
 
 .PHONY: site
 site: $(NEEDS_GRADER) $(SITE) ## the lessons and guides as a site, into build/site
-	@$(GRADER).site
+	@$(GRADER).authoring.site
 
 ##@ Learning
 PREDICTS := $(call for_chapters,predict)

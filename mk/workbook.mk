@@ -11,14 +11,14 @@ SANITIZED = $(if $(SANITIZE),LD_PRELOAD="$$($(HOST_CC) -print-file-name=libasan.
     WARPBOOK_EMULATOR_LIBRARY='$(CURDIR)/$(EMULATOR_SHARED)')
 
 skeletons: $(NEEDS_GRADER) ## write the skeletons in chapters/ anew from solutions/
-	@$(GRADER).skeletons
+	@$(GRADER).authoring.skeletons
 
 readme: $(NEEDS_GRADER) drivers ## put today's output of the commands shown in README.md into it
-	@$(GRADER).readme
+	@$(GRADER).authoring.readme
 
 .PHONY: lessons pictures
 lessons: $(NEEDS_GRADER) drivers ## put code, counts, records and today's output into the lessons and guides
-	@$(GRADER).lessons $(ARGS)
+	@$(GRADER).authoring.lessons $(ARGS)
 pictures: $(NEEDS_GRADER) ## draw the lessons' pictures anew
 	@$(PY) docs/pictures/draw.py
 
@@ -53,7 +53,7 @@ check-types:
 	$(Q)$(PY) -m mypy --no-error-summary
 check-skeletons:
 	$(call quiet,CHECK,skeletons in step with the solutions)
-	$(Q)$(GRADER).skeletons --check
+	$(Q)$(GRADER).authoring.skeletons --check
 
 objects: $(call objects_of,$(C_SOURCES))
 tidy: $(patsubst %.c,$(OUT)/tidy/%.ok,$(C_SOURCES))

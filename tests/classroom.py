@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from grader.classroom import sandbox
+from grader.classroom.judge.kernel import judge_submission
+from grader.classroom.judge.watchdog import Limits
 from grader.classroom.judgement import Judgement, JudgeSettings
-from grader.classroom.judging import judge_submission
-from grader.classroom.watching import Limits
-from grader.processes import Processes
-from grader.workbook import Workbook
+from grader.core import sandbox
+from grader.core.processes import Processes
+from grader.core.workbook import Workbook
 
 MIB = 1 << 20
 HOSTILE = Path(__file__).resolve().parent / "class" / "hostile"

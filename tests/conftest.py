@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.toolkit import find_nvcc, header_folder
+from grader.core.toolkit import find_nvcc, header_folder
 
 ROOT = Path(__file__).resolve().parents[1]
 

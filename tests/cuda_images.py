@@ -14,7 +14,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from grader.toolkit import find_nvcc
+from grader.core.toolkit import find_nvcc
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests"

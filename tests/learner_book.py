@@ -4,8 +4,8 @@ import os
 import shutil
 from pathlib import Path
 
-from grader.grading import Options, judge
-from grader.workbook import Workbook
+from grader.core.workbook import Workbook
+from grader.learner.grade import Options, judge
 
 # What the second learner got wrong, by chapter: kernels of tests/wrong.
 WRONG = {

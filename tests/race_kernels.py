@@ -14,7 +14,7 @@ from pathlib import Path
 
 from cuda_images import ROOT, TESTS, compile_ptx, is_from
 
-from grader.toolkit import find_nvcc
+from grader.core.toolkit import find_nvcc
 
 SOURCES = TESTS / "kernels" / "race"
 COMPILED = TESTS / "data" / "ptx" / "race"

@@ -10,8 +10,8 @@ import jsonschema
 import pytest
 from native_driver import ROOT, build
 
-from grader.page import bandwidth_text
-from grader.result import parse_result
+from grader.core.page import bandwidth_text
+from grader.core.result import parse_result
 
 SCHEMA = json.loads((ROOT / "docs" / "result.schema.json").read_text())
 SUM, ROWS, TRANSPOSE, ADD = range(4)

@@ -13,10 +13,10 @@ import pytest
 from conftest import ROOT
 from fake_workbook import FakeWorkbook
 
-from grader.by_hand import take_up
-from grader.history import History, Run
-from grader.toolkit import find_nvcc
-from grader.workbook import Workbook
+from grader.core.history import History, Run
+from grader.core.toolkit import find_nvcc
+from grader.core.workbook import Workbook
+from grader.learner.by_hand import take_up
 
 # ---- What ./chNN leaves ----------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 from conftest import ROOT
 
-from grader.shown_output import compile_images
+from grader.authoring.shown_output import compile_images
 
 SCHEMA = json.loads((ROOT / "docs" / "result.schema.json").read_text())
 

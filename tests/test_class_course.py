@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from grader.classroom.course import Course, CourseChapter, Late
 from grader.classroom.course_file import default_course, read_course
-from grader.classroom.submission import Submission
-from grader.errors import UsageError
-from grader.workbook import Workbook
+from grader.classroom.submissions.submission import Submission
+from grader.core.errors import UsageError
+from grader.core.workbook import Workbook
 
 UTC = datetime.UTC
 ALL = """\

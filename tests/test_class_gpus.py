@@ -9,11 +9,12 @@ import pytest
 from classroom import Classroom
 from native_build import build
 
-from grader.classroom import gpus, sandbox
+from grader.classroom.judge import gpus
 from grader.classroom.judgement import JudgeSettings
-from grader.errors import MachineError
-from grader.processes import Processes
-from grader.workbook import Workbook
+from grader.core import sandbox
+from grader.core.errors import MachineError
+from grader.core.processes import Processes
+from grader.core.workbook import Workbook
 
 
 @pytest.fixture(autouse=True)

@@ -10,8 +10,8 @@ import pytest
 from classroom import HOSTILE, RIGHT_KERNEL, Classroom, nothing_runs
 
 from grader.classroom.judgement import Judgement, JudgeSettings
-from grader.classroom.sandbox import unavailable
-from grader.workbook import Workbook
+from grader.core.sandbox import unavailable
+from grader.core.workbook import Workbook
 
 VERDICTS: dict[str, dict[str, Any]] = tomllib.loads((HOSTILE / "verdicts.toml").read_text("utf-8"))
 

@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 from classroom import LIMITS, MIB, RIGHT_KERNEL, Classroom, marked, needs_bubblewrap, nothing_runs, running
 
-from grader.classroom import sandbox, stages
-from grader.classroom.watching import Ended, Limits, Stop, run_watched
-from grader.processes import Processes
-from grader.workbook import Workbook
+from grader.classroom.judge import stages
+from grader.classroom.judge.watchdog import Ended, Limits, Stop, run_watched
+from grader.core import sandbox
+from grader.core.processes import Processes
+from grader.core.workbook import Workbook
 
 Inside = Callable[..., Ended]
 
@@ -231,10 +232,10 @@ GRADER = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from grader.classroom import sandbox
-from grader.classroom.watching import Limits, run_watched
-from grader.processes import Processes
-from grader.workbook import Workbook
+from grader.core import sandbox
+from grader.classroom.judge.watchdog import Limits, run_watched
+from grader.core.processes import Processes
+from grader.core.workbook import Workbook
 limits = Limits(60, 1 << 30, 20, 1 << 20, 60, 1 << 20)
 command = sandbox.confine(sandbox.View({}), ["/bin/sh", "-c", sys.argv[2]])
 print("ready", flush=True)

@@ -21,9 +21,9 @@ from slurm.grade import engine
 from grader.classroom.engines.slurm import SlurmOptions
 from grader.classroom.engines.slurm.arguments import arguments_for
 from grader.classroom.judgement import JudgeSettings
-from grader.classroom.running import Done, Task, write_tasks
-from grader.classroom.sandbox import unavailable
-from grader.errors import MachineError, UsageError
+from grader.classroom.tasks import Done, Task, write_tasks
+from grader.core.errors import MachineError, UsageError
+from grader.core.sandbox import unavailable
 
 LACKING = missing()
 IS_CI = "WARPBOOK_CI" in os.environ

@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 from classroom import HOSTILE, LIMITS, MIB, RIGHT_KERNEL, Classroom, marked, needs_bubblewrap
 
-from grader.classroom import judging, sandbox, stages
+from grader.classroom.judge import kernel as judge_kernel
+from grader.classroom.judge import stages
 from grader.classroom.judgement import JudgeSettings
-from grader.errors import MachineError
-from grader.toolkit import find_nvcc
-from grader.workbook import Workbook
+from grader.core import sandbox
+from grader.core.errors import MachineError
+from grader.core.toolkit import find_nvcc
+from grader.core.workbook import Workbook
 
 
 @pytest.fixture
@@ -157,7 +159,7 @@ def test_whatever_a_taken_over_judge_prints_is_no_pass(
 
 
 def test_a_stage_that_exceeds_a_limit_has_a_verdict(room: Classroom, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judging, "MEMORY_BYTES", 16 * MIB)
+    monkeypatch.setattr(judge_kernel, "MEMORY_BYTES", 16 * MIB)
     source = room.kernel((HOSTILE / "recursion_without_end.cu").read_text())
     judgement = room.judge(source, settings=JudgeSettings(trust=True))
     assert (judgement.verdict, judgement.document) == ("RESOURCE", None)

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from conftest import ROOT
 
-from grader.classroom import gradebook, overview, pages, remarks, similar
-from grader.classroom.submission import file_name
+from grader.classroom.submissions.submission import file_name
+from grader.classroom.views import gradebook, overview, pages, remarks, similar
 
 CLASS = ROOT / "tests" / "data" / "class" / "class.json"
 HOSTILE = '</pre></td><script>alert(1)</script><img src="http://x/y">{{ 7 * 7 }}\x1b[2J\u202e\u2066abc'
@@ -285,7 +285,7 @@ def test_ranges_hold_their_borders() -> None:
 
 def test_every_verdict_has_a_meaning() -> None:
     from grader.classroom.canonical import MISSING
-    from grader.result import VERDICTS
+    from grader.core.result import VERDICTS
 
     assert set(remarks.MEANINGS) == VERDICTS | {MISSING}
 
@@ -387,7 +387,7 @@ def test_pairs_are_the_same_in_every_process(tmp_path: Path) -> None:
     """Python's hashes of strings differ from process to process, and copydetect is made of them."""
     wrong = sorted((ROOT / "tests" / "wrong" / "ch08").glob("*.cu"))[:12]
     program = (
-        "import json, sys; from pathlib import Path; from grader.classroom import similar\n"
+        "import json, sys; from pathlib import Path; from grader.classroom.views import similar\n"
         "paths = {Path(name).stem: Path(name) for name in sys.argv[2:]}\n"
         "print(json.dumps(similar.pairs({'ch08': paths}, {'ch08': Path(sys.argv[1])}, 0.5)))"
     )
@@ -430,7 +430,7 @@ def test_no_text_takes_its_reader_more_than_seconds(tmp_path: Path, unit: str) -
 
 
 def test_without_copydetect_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from grader.errors import MachineError
+    from grader.core.errors import MachineError
 
     monkeypatch.setitem(sys.modules, "copydetect", None)
     made = kernels(tmp_path, {"a": own(1), "b": own(2)})

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from native_build import COMMON, build
 
-from grader.workbook import Workbook
+from grader.core.workbook import Workbook
 
 pytestmark = pytest.mark.skipif(
     platform.machine() not in ("x86_64", "aarch64"), reason="no list of system calls for this processor"

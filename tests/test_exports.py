@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from grader.classroom.exports import FORMATS, export, left_out
 from grader.classroom.exports.classroom50 import result
 from grader.classroom.exports.roster import read_roster
-from grader.classroom.spreadsheet import csv_text, defused, identifier
-from grader.errors import UsageError
+from grader.classroom.views.spreadsheet import csv_text, defused, identifier
+from grader.core.errors import UsageError
 
 DATA = ROOT / "tests" / "data" / "exports"
 CLASS = ROOT / "tests" / "data" / "class" / "class.json"

@@ -22,12 +22,12 @@ import jsonschema
 import pytest
 from conftest import ROOT
 
-from grader.autograder.bundle import book_members, write_autolab, write_gradescope
-from grader.autograder.one import read_metadata
-from grader.errors import MachineError
-from grader.handout.leaks import leaks
-from grader.toolkit import find_nvcc, program_of
-from grader.workbook import Workbook
+from grader.classroom.autograder.bundle import book_members, write_autolab, write_gradescope
+from grader.classroom.autograder.one import read_metadata
+from grader.classroom.handout.leaks import leaks
+from grader.core.errors import MachineError
+from grader.core.toolkit import find_nvcc, program_of
+from grader.core.workbook import Workbook
 
 CHAPTERS = ["ch02", "ch04"]
 MOST_BYTES = 768 << 20
@@ -277,7 +277,7 @@ def test_from_the_archive_to_the_score(workbook: Workbook, tmp_path: Path) -> No
     # The same, made ready in an image, grades for Autolab.
     (tmp_path / "lab").mkdir()
     (tmp_path / "lab" / "handin.zip").write_bytes(zipped({"ch02/kernel.cu": wrong, "ch04/kernel.cu": right}))
-    shutil.copy(ROOT / "grader/autograder/autograde-Makefile", tmp_path / "lab")
+    shutil.copy(ROOT / "grader/classroom/autograder/autograde-Makefile", tmp_path / "lab")
     ready = (
         "--bind",
         str(source),

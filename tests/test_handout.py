@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from grader.distribution import Member
-from grader.handout import handout_members, leaks
-from grader.skeletons import make_skeleton
-from grader.workbook import Workbook
+from grader.authoring.skeletons import make_skeleton
+from grader.classroom.handout import handout_members, leaks
+from grader.core.distribution import Member
+from grader.core.workbook import Workbook
 
 CHAPTERS = ["ch03", "ch04"]
 

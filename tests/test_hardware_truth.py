@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from grader.toolkit import find_nvcc
+from grader.core.toolkit import find_nvcc
 
 FOLDER = Path(__file__).resolve().parent / "hardware_truth"
 sys.path.insert(0, str(FOLDER))

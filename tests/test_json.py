@@ -181,7 +181,8 @@ def test_devices_and_pipes_are_written_into(root: Path, probe: Path, tmp_path: P
     def write(path: Path) -> subprocess.CompletedProcess[bytes]:
         if language == "C":
             return run(probe, "write", str(path), given=b"12345")
-        code = "import pathlib, sys; from grader.workbook import *; write_whole(pathlib.Path(sys.argv[1]), '12345')"
+        code = "import sys, pathlib; from grader.core.workbook import write_whole\n"
+        code += "write_whole(pathlib.Path(sys.argv[1]), '12345')"
         return subprocess.run([sys.executable, "-c", code, path], capture_output=True, cwd=root)
 
     terminal, name = pty.openpty()

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.building import build_programs
-from grader.killrate import Trial, run
-from grader.workbook import find_workbook
+from grader.authoring.killrate import Trial, run
+from grader.core.make import build_programs
+from grader.core.workbook import find_workbook
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEDULES = 7  # besides the plain one
@@ -82,7 +82,7 @@ def test_nothing_is_run_again_that_has_not_changed(
     def refuse(*_: object) -> None:
         raise AssertionError("a kernel was run again")
 
-    monkeypatch.setattr("grader.killrate._judge", refuse)
+    monkeypatch.setattr("grader.authoring.killrate._judge", refuse)
     workbook = find_workbook()
     again = run(workbook, workbook.select([]), SCHEDULES, 1)
     assert again == trials

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from fake_workbook import FakeWorkbook
 
-from grader.history import History, Run
-from grader.ladder import Ladder, document, ladder_of
-from grader.ladder.peers import SCHEMA, bench_record, cub
-from grader.ladder.picture import _ticks, picture
-from grader.workbook import Workbook
+from grader.core.history import History, Run
+from grader.core.workbook import Workbook
+from grader.learner.ladder import Ladder, document, ladder_of
+from grader.learner.ladder.peers import SCHEMA, bench_record, cub
+from grader.learner.ladder.picture import _ticks, picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from grader.markers import places
-from grader.readme import newcomers_copy
-from grader.shown_output import compile_images, output_of, steady
-from grader.workbook import find_workbook
+from grader.authoring.markers import places
+from grader.authoring.readme import newcomers_copy
+from grader.authoring.shown_output import compile_images, output_of, steady
+from grader.core.workbook import find_workbook
 
 CHAPTERS = sorted((ROOT / "chapters").glob("ch[0-9][0-9]_*"))
 LOCKS = sorted(ROOT.glob("requirements*.lock"))
@@ -56,7 +56,7 @@ def test_chapters_are_numbered_without_a_gap_and_have_titles() -> None:
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.name)
 def test_a_chapter_has_three_hints(chapter: Path) -> None:
-    from grader.hints import read_hints
+    from grader.learner.hints import read_hints
 
     workbook = find_workbook()
     hints = read_hints(workbook, workbook.select([chapter.name])[0])

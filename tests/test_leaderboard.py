@@ -11,10 +11,10 @@ import pytest
 from conftest import ROOT
 from fake_workbook import FakeWorkbook
 
-from grader.history import History, Timing
-from grader.leaderboard import SIZES, Board, Entrant, board_of, document, setting_of
-from grader.leaderboard.board import size_words
-from grader.workbook import Workbook
+from grader.core.history import History, Timing
+from grader.core.workbook import Workbook
+from grader.learner.leaderboard import SIZES, Board, Entrant, board_of, document, setting_of
+from grader.learner.leaderboard.board import size_words
 
 TOML = """work = "sum"
 reference = "ch14 capstone"

@@ -13,9 +13,10 @@ import pytest
 from conftest import ROOT, run_make
 from fake_workbook import FakeWorkbook
 
-from grader import hints, history, standing
-from grader.history import Event, History, Run
-from grader.workbook import Workbook
+from grader.core import history
+from grader.core.history import Event, History, Run
+from grader.core.workbook import Workbook
+from grader.learner import hints, standing
 
 SLOW = 'result["verdict"] = "SLOW"; result["points"]["earned"] = 4; status = 1\n'
 WRONG = 'result["verdict"] = "WRONG"; result["points"]["earned"] = 0; status = 1\n'
@@ -370,7 +371,7 @@ def test_hints_in_a_pipe_are_80_columns_wide(book: FakeWorkbook) -> None:
 
 @pytest.mark.parametrize("text", ["```\nlong " + "x " * 60 + "\n\n\n```\n", "| a | " + "b " * 60 + "|"])
 def test_what_is_no_prose_stays(text: str) -> None:
-    from grader.markdown import reflow
+    from grader.learner.markdown import reflow
 
     assert reflow(text).split() == text.split()
     assert reflow(text).splitlines()[-1] == text.strip("\n").splitlines()[-1]
@@ -396,7 +397,7 @@ def test_the_command_runs_from_any_folder(tmp_path: Path) -> None:
 
 
 def test_the_guide_names_every_key_and_schema() -> None:
-    from grader.watch.screen import KEYS, MORE_KEYS
+    from grader.learner.watch.screen import KEYS, MORE_KEYS
 
     guide = (ROOT / "docs" / "commands.md").read_text()
     for key, *_ in [*KEYS, *MORE_KEYS]:

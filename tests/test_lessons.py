@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from grader import lessons, markers, predict, records
-from grader.errors import UsageError
-from grader.experiments import Experiment, experiments, read_experiment
-from grader.lessons import fragment
-from grader.shown_output import compile_images, output_of, steady
+from grader.authoring import lessons, markers, records
+from grader.authoring.lessons import fragment
+from grader.authoring.shown_output import compile_images, output_of, steady
+from grader.core.errors import UsageError
+from grader.learner import predict
+from grader.learner.experiments import Experiment, experiments, read_experiment
 
 LESSONS = sorted((ROOT / "chapters").glob("ch*/README.md"))
 EXPERIMENTS = experiments(ROOT)
@@ -141,7 +142,10 @@ def test_every_write_up_is_cited() -> None:
 
 def test_included_code_and_tables_are_in_step() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "grader.lessons", "--check"], cwd=ROOT, capture_output=True, text=True
+        [sys.executable, "-m", "grader.authoring.lessons", "--check"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.toolkit import header_folder
+from grader.core.toolkit import header_folder
 
 ROOT = Path(__file__).resolve().parent.parent
 CHAPTER = ROOT / "chapters" / "ch06_occupancy" / "chapter.c"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from grader import predict
+from grader.learner import predict
 
 SHUFFLES = "shuffles / warps\t\tshuffles per warp\t5\n"
 

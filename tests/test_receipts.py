@@ -11,8 +11,8 @@ from fake_workbook import FakeWorkbook
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.receipts import BrokenReceiptError, compare, parse_receipt, receipt_of
-from grader.result import Result, parse_result
+from grader.core.receipts import BrokenReceiptError, compare, parse_receipt, receipt_of
+from grader.core.result import Result, parse_result
 
 WRONG = 'result["verdict"] = "WRONG"; result["points"]["earned"] = 0; status = 1\n'
 COUNTED = """\

@@ -19,16 +19,16 @@ from conftest import ROOT
 from fake_workbook import FakeWorkbook
 from page_tree import Element, numbers, parse, resolve, says
 
-from grader.ladder import ladder_of
-from grader.ladder.picture import picture
-from grader.report.accesses import accesses
-from grader.report.detail import DETAILS, LIMIT
-from grader.report.exchange import exchanges
-from grader.report.figures import Record
-from grader.report.launches import launches, offsets
-from grader.report.pictures import banks, sectors
-from grader.report.svg import Gallery
-from grader.workbook import Workbook
+from grader.core.workbook import Workbook
+from grader.learner.ladder import ladder_of
+from grader.learner.ladder.picture import picture
+from grader.learner.report.accesses import accesses
+from grader.learner.report.detail import DETAILS, LIMIT
+from grader.learner.report.exchange import exchanges
+from grader.learner.report.figures import Record
+from grader.learner.report.launches import launches, offsets
+from grader.learner.report.pictures import banks, sectors
+from grader.learner.report.svg import Gallery
 
 SOLVED, BROKEN = "solved", "broken"
 LEARNERS = [SOLVED, BROKEN]
@@ -521,8 +521,8 @@ def test_the_page_is_small_and_quickly_made(learner: Learner) -> None:
 
 
 def test_a_page_with_less_on_it_is_smaller_and_sound(learners: dict[str, Learner]) -> None:
-    module = importlib.import_module("grader.report")
-    known = importlib.import_module("grader.report.collect").collect(learners[SOLVED].workbook)
+    module = importlib.import_module("grader.learner.report")
+    known = importlib.import_module("grader.learner.report.collect").collect(learners[SOLVED].workbook)
     sizes = []
     for detail in (DETAILS[0], DETAILS[-1]):
         html, _ = module._made(learners[SOLVED].workbook, known, detail, "2026-11-21T12:00:00.000+00:00")

@@ -13,7 +13,7 @@ from chromium import DESK, PHONE, Watched, launched, missing
 from page_tree import resolve, says
 from test_report import BROKEN, LEARNERS, SOLVED, Learner, learners
 
-from grader.report.launches import offsets
+from grader.learner.report.launches import offsets
 
 __all__ = ["learners"]
 

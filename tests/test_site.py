@@ -14,8 +14,8 @@ import pytest
 from chromium import DESK, PHONE, Watched, launched, missing
 from conftest import ROOT
 
-from grader import site
-from grader.workbook import Workbook
+from grader.authoring import site
+from grader.core.workbook import Workbook
 
 LESSONS = sorted(path.parent.name for path in (ROOT / "chapters").glob("ch*/README.md"))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader import skeletons
+from grader.authoring import skeletons
 
 ROOT = Path(__file__).resolve().parent.parent
 SOLUTIONS = skeletons.solutions(ROOT)

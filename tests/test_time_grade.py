@@ -6,9 +6,9 @@ import pytest
 from conftest import ROOT
 from fake_workbook import FakeWorkbook
 
-from grader.errors import MachineError
-from grader.time_grade import cost_of, solved_checkout
-from grader.workbook import Workbook
+from grader.authoring.time_grade import cost_of, solved_checkout
+from grader.core.errors import MachineError
+from grader.core.workbook import Workbook
 
 
 def test_what_is_graded_is_solved_and_unbuilt(built: Path, tmp_path: Path) -> None:

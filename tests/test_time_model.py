@@ -24,7 +24,7 @@ from bench.model import BOUNDS, Estimate, ModelDevice, device_of, errors, fit, r
 from bench.record import Bench, Prepared
 from bench.table import ROOT, Kernel, TableError, read_table
 from bench.tracing import ModelShape
-from grader.markers import places
+from grader.authoring.markers import places
 
 RECORD = read_record()
 VARIANTS = ROOT / "bench" / "variants"

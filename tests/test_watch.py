@@ -16,7 +16,7 @@ from conftest import ROOT
 from fake_workbook import FakeWorkbook
 from tmux import PATIENCE, Tmux
 
-from grader.skeletons import make_skeleton
+from grader.authoring.skeletons import make_skeleton
 
 SAYS = 'print("{}")\n'
 WRONG = 'result["verdict"] = "WRONG"; result["points"]["earned"] = 0; status = 1; print("page of a wrong kernel")\n'
@@ -77,7 +77,7 @@ def test_a_save_is_judged_and_a_passed_chapter_stays(book: FakeWorkbook, termina
 
 
 def history(book: FakeWorkbook) -> list[tuple[str, str]]:
-    from grader.history import History
+    from grader.core.history import History
 
     runs = History(book.folder / "progress" / "history.sqlite").runs()
     return [(run.chapter, run.verdict) for run in runs]
@@ -367,7 +367,8 @@ def test_the_terminal_is_as_before(book: FakeWorkbook, terminal: Tmux, how: str)
 
 def test_a_mistake_of_ours_leaves_the_terminal_too(book: FakeWorkbook, terminal: Tmux) -> None:
     program = book.folder / "mistaken.py"
-    program.write_text("import sys\nfrom grader.__main__ import guarded\nfrom grader.watch.screen import Screen\n"
+    program.write_text("import sys\nfrom grader.__main__ import guarded\n"
+                       "from grader.learner.watch.screen import Screen\n"
                        "Screen.show_keys = lambda screen: 1 // 0\nsys.exit(guarded(['watch']))\n")  # fmt: skip
     terminal.type(f"{sys.executable} {program}; echo status $?")
     terminal.wait("page of ch01")
@@ -409,8 +410,8 @@ def test_where_the_system_does_not_tell_of_changes(
 ) -> None:
     import asyncio
 
-    from grader.watch import files
-    from grader.workbook import Workbook
+    from grader.core.workbook import Workbook
+    from grader.learner.watch import files
 
     if looks == "looks":
         monkeypatch.setenv("WATCHFILES_FORCE_POLLING", "1")

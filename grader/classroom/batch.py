@@ -13,28 +13,28 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..building import build_programs
-from ..errors import MachineError
-from ..grading import cores
-from ..processes import Processes
-from ..times import now
-from ..workbook import Chapter, Workbook
-from . import gradebook, pages, similar
+from ..core.errors import MachineError
+from ..core.make import build_programs
+from ..core.processes import Processes
+from ..core.sandbox import unavailable
+from ..core.times import now
+from ..core.workbook import Chapter, Workbook
+from ..learner.grade import cores
 from .canonical import Graded, Handed, class_document, write_class
 from .class_folder import ClassFolder
 from .course import Course
 from .engines.local import LocalEngine
-from .finding import find_submissions
-from .gathering import Gathered, gather
 from .journal import Keys, read_entry, write_entry
+from .judge.references import prepare_reference
 from .judgement import Judgement, JudgeSettings
-from .printable import printable
 from .progress import Hear
-from .references import prepare_reference
-from .roster import read_roster
-from .running import Done, Engine, Task
-from .sandbox import unavailable
-from .submission import Submission
+from .submissions.attribution import find_submissions
+from .submissions.contents import Gathered, gather
+from .submissions.printable import printable
+from .submissions.roster import read_roster
+from .submissions.submission import Submission
+from .tasks import Done, Engine, Task
+from .views import gradebook, pages, similar
 
 _FEW = 3  # kernels that are INFRA are judged a second time, where they are few
 _Given = TypeVar("_Given")

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..receipts import BrokenReceiptError, compare, parse_receipt
-from ..workbook import write_whole
+from ..core.receipts import BrokenReceiptError, compare, parse_receipt
+from ..core.workbook import write_whole
 from .course import Course, CourseChapter
 from .judgement import Judgement
-from .printable import printable, printable_text
-from .submission import Submission
+from .submissions.printable import printable, printable_text
+from .submissions.submission import Submission
 
 SCHEMA = "warpbook/class/1"
 MISSING = "MISSING"  # the verdict of a chapter that was not handed in

@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..errors import MachineError, UsageError, explain_os_error
-from ..workbook import write_json
-from .submission import file_name
+from ..core.errors import MachineError, UsageError, explain_os_error
+from ..core.workbook import write_json
+from .submissions.submission import file_name
 
 _MARK = "course.json"
 _SCHEMA = "warpbook/class-folder/1"

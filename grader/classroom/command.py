@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from ..errors import INTERRUPTED, MACHINE, PASSED, UsageError
-from ..grading import interruptible
-from ..options import Fresh, Jobs, Json, check_device
-from ..page import console, print_json, verdict_text
-from ..processes import Processes
-from ..workbook import Workbook, find_workbook
+from ..core.errors import INTERRUPTED, MACHINE, PASSED, UsageError
+from ..core.options import Fresh, Jobs, Json, check_device
+from ..core.page import console, print_json, verdict_text
+from ..core.processes import Processes
+from ..core.workbook import Workbook, find_workbook
+from ..learner.grade import interruptible
 
 if TYPE_CHECKING:
     from .class_folder import ClassFolder
     from .course import Course
     from .progress import Hear
-    from .running import Engine
+    from .tasks import Engine
 
 Submissions = Annotated[Path, typer.Argument(help="The folder of submissions.", show_default=False)]
 Chapters = Annotated[list[str] | None, typer.Argument(help="Chapters, as ch04; the course's when none.")]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .engines.slurm.options import SlurmOptions
-from .submission import Submission
+from .submissions.submission import Submission
 
 _LARGEST_OWN = 200_000  # elements: past every tail and chunk, and still quick on the emulator
 

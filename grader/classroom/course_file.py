@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Never
 
-from ..errors import UsageError, explain_os_error
-from ..workbook import Chapter, Workbook
+from ..core.errors import UsageError, explain_os_error
+from ..core.workbook import Chapter, Workbook
 from .course import Course, CourseChapter, Late
 from .engines.slurm.options import SlurmOptions
 

@@ -8,11 +8,11 @@ import json
 from typing import Any
 
 from .. import __version__
-from ..fingerprint import Hasher, tools_fingerprint
-from ..result import Result
-from ..workbook import Chapter, Workbook, write_whole
+from ..core.fingerprint import Hasher, tools_fingerprint
+from ..core.result import Result
+from ..core.workbook import Chapter, Workbook, write_whole
 from .judgement import Judgement, JudgeSettings
-from .running import Task
+from .tasks import Task
 
 _SCHEMA = "warpbook/judgement/1"
 

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
-from ..result import Result, infra
+from ..core.result import Result, infra
 
 
 @dataclass(frozen=True)

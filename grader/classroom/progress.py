@@ -8,7 +8,7 @@ from typing import Protocol
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from ..page import console
+from ..core.page import console
 
 _EVERY = 15.0  # seconds between two lines in a pipe
 

@@ -15,12 +15,12 @@ from pathlib import Path
 from unittest import mock
 
 import grader.classroom.batch as batch_module
-import grader.classroom.task as task_module
+import grader.classroom.judge.worker as task_module
 from grader.__main__ import guarded
 from grader.classroom.judgement import Judgement, JudgeSettings, infra_judgement
-from grader.processes import Processes
-from grader.result import Result
-from grader.workbook import Chapter, Workbook
+from grader.core.processes import Processes
+from grader.core.result import Result
+from grader.core.workbook import Chapter, Workbook
 
 ROOT = Path(__file__).resolve().parents[2]
 _EXAMPLE = ROOT / "tests" / "data" / "class" / "class.json"

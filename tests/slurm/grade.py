@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from grader.classroom.engines.slurm import SlurmEngine, SlurmOptions
 from grader.classroom.engines.slurm.run import Patience
-from grader.classroom.running import read_tasks
+from grader.classroom.tasks import read_tasks
 
 COMMAND = (sys.executable, str(Path(__file__).with_name("pretended_task.py")))
 PATIENCE = Patience(files=0.5, queue=0.3, controller=20, ending=15)

@@ -1,4 +1,4 @@
-"""Takes the place of `python -m grader.classroom.task` in a job: a kernel says itself what becomes of its judge.
+"""Takes the place of `python -m grader.classroom.judge.worker` in a job: a kernel itself says what its judge does.
 
 sleep SECONDS    judged, after a while
 stay SECONDS     the same the first time, at once when it is begun again
@@ -14,8 +14,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from grader.classroom.journal import read_entry, write_entry
 from grader.classroom.judgement import Judgement
-from grader.classroom.running import read_tasks
-from grader.result import Result
+from grader.classroom.tasks import read_tasks
+from grader.core.result import Result
 
 
 def main() -> int:

@@ -1,5 +1,5 @@
 // A run by hand counts: what a full run of the learner's own kernel came to is left where the grader finds it
-// (grader/by_hand.py) and takes it into the history.
+// (grader/learner/by_hand.py) and takes it into the history.
 #ifndef WARPBOOK_BY_HAND_H
 #define WARPBOOK_BY_HAND_H
 

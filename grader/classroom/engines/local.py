@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
-from ...grading import cores, measures
-from ...processes import Processes
-from ...workbook import Workbook
-from ..running import Done, Task
-from ..task import judge_task
+from ...core.processes import Processes
+from ...core.workbook import Workbook
+from ...learner.grade import cores, measures
+from ..judge.worker import judge_task
+from ..tasks import Done, Task
 
 
 class LocalEngine:

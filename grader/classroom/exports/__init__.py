@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...errors import UsageError
+from ...core.errors import UsageError
 from . import autolab, canvas, check50, classroom50, gradescope, junit, moodle, nbgrader
 
 

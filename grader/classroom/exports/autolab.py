@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ..remarks import whole_text
+from ..views.remarks import whole_text
 from .files import is_built, is_right, weighted, write_each
 
 _STAGES = ("Build", "Correct", "Goals")

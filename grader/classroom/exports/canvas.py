@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from ...errors import UsageError
-from ...workbook import write_whole
-from ..spreadsheet import csv_text, defused, identifier, number
+from ...core.errors import UsageError
+from ...core.workbook import write_whole
+from ..views.spreadsheet import csv_text, defused, identifier, number
 from .roster import Finder, Roster, read_roster, say_who_is_missing
 
 POINTS_POSSIBLE = "    Points Possible"  # the four spaces are Canvas's own

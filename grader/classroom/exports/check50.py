@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from ..remarks import Remark
+from ..views.remarks import Remark
 from .files import is_built, is_right, json_text, weighted, write_each
 
 

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from ...errors import PASSED, UsageError, explain_os_error
-from ...options import Json
-from ...page import print_json
+from ...core.errors import PASSED, UsageError, explain_os_error
+from ...core.options import Json
+from ...core.page import print_json
 from ..canonical import SCHEMA
 from . import FORMATS, export, left_out
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ...workbook import write_whole
-from ..remarks import Remark, remarks
-from ..submission import file_name
+from ...core.workbook import write_whole
+from ..submissions.submission import file_name
+from ..views.remarks import Remark, remarks
 
 
 def judged(document: dict[str, Any]) -> Iterator[dict[str, Any]]:

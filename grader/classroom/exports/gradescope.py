@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from ..remarks import MEANINGS, whole_text
+from ..views.remarks import MEANINGS, whole_text
 from .files import gb_per_s, json_text, weighted, write_each
 
 

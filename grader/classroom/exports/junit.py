@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from ...workbook import write_whole
-from ..remarks import MEANINGS, Remark, remarks
+from ...core.workbook import write_whole
+from ..views.remarks import MEANINGS, Remark, remarks
 
 # What XML 1.0 cannot say (section 2.2 of its recommendation).
 _UNSAYABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

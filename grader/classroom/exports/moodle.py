@@ -5,10 +5,10 @@ import html
 from pathlib import Path
 from typing import Any
 
-from ...errors import UsageError
-from ...workbook import write_whole
-from ..remarks import short_text
-from ..spreadsheet import csv_text, defused, identifier, number
+from ...core.errors import UsageError
+from ...core.workbook import write_whole
+from ..views.remarks import short_text
+from ..views.spreadsheet import csv_text, defused, identifier, number
 from .roster import Finder, read_roster, say_who_is_missing
 
 COLUMNS = (

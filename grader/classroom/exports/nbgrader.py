@@ -4,8 +4,8 @@ import datetime
 from pathlib import Path
 from typing import Any
 
-from ...workbook import write_whole
-from ..spreadsheet import csv_text, defused, identifier, number
+from ...core.workbook import write_whole
+from ..views.spreadsheet import csv_text, defused, identifier, number
 
 COLUMNS = (
     "assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email",

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...errors import MachineError, UsageError, explain_os_error
-from ..spreadsheet import csv_text
+from ...core.errors import MachineError, UsageError, explain_os_error
+from ..views.spreadsheet import csv_text
 
 _BOM = "\ufeff"
 

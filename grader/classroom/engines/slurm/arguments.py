@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from ...running import Task
+from ...tasks import Task
 from . import commands
 from .options import SlurmOptions
 

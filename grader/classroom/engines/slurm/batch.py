@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...running import Task
+from ...tasks import Task
 from .commands import Job
 from .submission import Submission
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ....errors import MachineError
+from ....core.errors import MachineError
 
 _PATIENCE = 120  # seconds for one command; sbatch itself tries again for a while where the controller is busy
 _ENDED = {

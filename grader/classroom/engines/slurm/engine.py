@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from ...running import Done, Task
+from ...tasks import Done, Task
 from . import commands
 from .options import SlurmOptions
 from .run import Patience, Run

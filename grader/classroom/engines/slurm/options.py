@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
-from ....errors import UsageError
+from ....core.errors import UsageError
 
 _TIME = re.compile(r"\d+|\d+:\d\d(:\d\d)?|\d+-\d+(:\d\d){0,2}")  # as sbatch --time takes it
 _LEAST = {"batch": 1, "jobs": 0, "retries": 0}

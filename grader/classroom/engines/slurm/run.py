@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ....errors import MachineError
+from ....core.errors import MachineError
 from ...journal import read_entry
 from ...judgement import infra_judgement
-from ...running import Done, Task
+from ...tasks import Done, Task
 from . import commands
 from .arguments import arguments_for
 from .batch import Batch, batched

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...running import Task, read_tasks, write_tasks
+from ...tasks import Task, read_tasks, write_tasks
 
 _ROOT = Path(__file__).resolve().parents[4]
 _LAST_WORDS = 4000  # bytes of a log that are looked at
@@ -126,4 +126,4 @@ class Submissions:
 
 def task_command() -> list[str]:
     """What judges the tasks of a file, with the Python that runs now."""
-    return [sys.executable, "-m", "grader.classroom.task"]
+    return [sys.executable, "-m", "grader.classroom.judge.worker"]

@@ -1,0 +1,222 @@
+"""How many wrong kernels the checks catch, and how many right ones they let pass: `make kill-rate`.
+
+tests/wrong/chNN/*.cu say on their first lines which verdict they must get and which mistake they make:
+
+    // VERDICT: RACE
+    // MISTAKE: barrier-missing - the words for people
+    // DIAGNOSIS: missing-barrier            (its entry in the catalogue of mistakes, or none)
+
+tests/right/chNN/*.cu are unusual and right: PASS, or SLOW where they miss a goal.
+"""
+
+import functools
+import hashlib
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from ..core.errors import NOT_PASSED, PASSED, MachineError
+from ..core.make import build_programs
+from ..core.options import Chapters, Jobs, Json
+from ..core.page import console, print_json
+from ..core.processes import Processes
+from ..core.workbook import Chapter, Workbook, find_workbook, write_json
+
+_HEADER = re.compile(r"^// (VERDICT|MISTAKE|DIAGNOSIS|RIGHT): *(.*?) *$", re.MULTILINE)
+_LIMIT = 120.0  # seconds for one compilation or one run
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a run of the driver came to."""
+
+    verdict: str
+    diagnosed: str  # the mistake that was named; "" for none
+    message: str  # the first words of the first finding
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One kernel of the corpus and what became of it."""
+
+    chapter: str
+    path: str
+    is_right: bool
+    expected: str  # the verdict declared; "PASS" for a right one
+    diagnosis: str  # declared: a slug of the catalogue, or "none"
+    verdict: str
+    diagnosed: str  # by the driver; "" for none
+    message: str
+
+    @property
+    def caught(self) -> bool:
+        """Whether the verdict is the declared one."""
+        return self.verdict in ("PASS", "SLOW") if self.is_right else self.verdict == self.expected
+
+    @property
+    def named(self) -> bool:
+        """Whether the mistake was named too; where no name is declared, whether none was given."""
+        return bool(self.diagnosis) and (self.diagnosed or "none") == self.diagnosis
+
+
+def corpus(workbook: Workbook, chapters: list[Chapter]) -> list[tuple[Chapter, Path]]:
+    """Every kernel of tests/wrong and tests/right for those chapters, in order."""
+    return [
+        (chapter, path)
+        for chapter in chapters
+        for kind in ("wrong", "right")
+        for path in sorted((workbook.root / "tests" / kind / chapter.name).glob("*.cu"))
+    ]
+
+
+@functools.cache
+def _digest_of(path: Path) -> bytes:
+    return hashlib.sha256(path.read_bytes()).digest()
+
+
+def _digest(*paths: Path) -> str:
+    return hashlib.sha256(b"".join(map(_digest_of, paths))).hexdigest()
+
+
+def _judge(workbook: Workbook, chapter: Chapter, path: Path, schedules: int, processes: Processes) -> Finding:
+    """Compiles and runs one kernel."""
+    folder = _folder(workbook, path)
+    compiled = processes.run(
+        [workbook.out / "bin" / "compile", path, folder, "--quiet"], folder=workbook.root, limit=_LIMIT
+    )
+    if compiled.status is None:
+        return Finding("INFRA", "", f"did not compile within {_LIMIT:g} s")
+    result = folder / "result.json"
+    result.unlink(missing_ok=True)
+    # Where the compiler made no image, the driver reads in build.json why.
+    ran = processes.run(
+        [f"./{workbook.program(chapter)}", "--device", "emulator", "--kernel", folder / "kernel.ptx",
+         "--schedules", str(schedules), "--quiet", "--json", result],
+        folder=workbook.root,
+        limit=_LIMIT,
+    )  # fmt: skip
+    try:
+        document = json.loads(result.read_text("utf-8"))
+    except (OSError, ValueError):
+        return Finding("INFRA", "", f"status {ran.status}: {ran.output.strip()[-200:]}")
+    diagnosis = document.get("diagnosis") or {}
+    found = (document.get("findings") or [{}])[0].get("message", "")
+    return Finding(str(document["verdict"]), str(diagnosis.get("mistake", "")), str(found))
+
+
+def _folder(workbook: Workbook, path: Path) -> Path:
+    return workbook.build / "kill-rate" / path.relative_to(workbook.root / "tests").with_suffix("")
+
+
+def _verdict(
+    workbook: Workbook, chapter: Chapter, path: Path, schedules: int, processes: Processes
+) -> Finding:
+    """The same, or what came of it last time when nothing has changed since."""
+    programs = (workbook.out / "bin" / "compile", workbook.root / workbook.program(chapter))
+    headers = sorted((workbook.root / "common" / "include").glob("*"))
+    key = f"{schedules} {_digest(path, *programs, *headers)}"
+    record = _folder(workbook, path) / "trial.json"
+    try:
+        kept = json.loads(record.read_text("utf-8"))
+        if kept["key"] == key:
+            return Finding(kept["verdict"], kept["diagnosed"], kept["message"])
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    finding = _judge(workbook, chapter, path, schedules, processes)
+    if finding.verdict != "INFRA":  # the machine's fault may be mended by the next run
+        write_json(record, {"key": key, **asdict(finding)})
+    return finding
+
+
+def run(workbook: Workbook, chapters: list[Chapter], schedules: int, jobs: int) -> list[Trial]:
+    """Judges the whole corpus."""
+    _digest_of.cache_clear()
+    processes = Processes()
+    work = corpus(workbook, chapters)
+
+    def one(item: tuple[Chapter, Path]) -> Trial:
+        chapter, path = item
+        headers = dict(_HEADER.findall(path.read_text("utf-8", errors="replace")))
+        is_right = path.parent.parent.name == "right"
+        finding = _verdict(workbook, chapter, path, schedules, processes)
+        return Trial(
+            chapter.name,
+            str(path.relative_to(workbook.root)),
+            is_right,
+            "PASS" if is_right else headers.get("VERDICT", "no // VERDICT line"),
+            headers.get("DIAGNOSIS", ""),
+            finding.verdict,
+            finding.diagnosed,
+            finding.message,
+        )
+
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            results: Iterable[Trial] = pool.map(one, work)
+            if sys.stderr.isatty():
+                results = track(results, "kill rate", total=len(work), console=Console(stderr=True))
+            return list(results)
+        except BaseException:
+            processes.stop()
+            raise
+
+
+def _share(count: int, total: int) -> str:
+    return f"{count} of {total}" if total else "none"
+
+
+def _report(trials: list[Trial], out: Console) -> None:
+    table = Table(box=None, pad_edge=False)
+    for column in ("chapter", "wrong kernels caught", "mistake named", "right kernels passed"):
+        table.add_column(column, justify="left" if column == "chapter" else "right")
+    for name in [*sorted({t.chapter for t in trials}), "all"]:
+        mine = [t for t in trials if name in ("all", t.chapter)]
+        wrong, right = [t for t in mine if not t.is_right], [t for t in mine if t.is_right]
+        table.add_row(
+            name,
+            _share(sum(t.caught for t in wrong), len(wrong)),
+            _share(sum(t.named for t in wrong), len(wrong)),
+            _share(sum(t.caught for t in right), len(right)),
+        )
+    out.print(table)
+    missed = [t for t in trials if not t.caught]
+    for t in missed:
+        wanted = "PASS or SLOW" if t.is_right else t.expected
+        out.print(f"{t.path}: {t.verdict}, not {wanted}. {t.message}", highlight=False, markup=False)
+    for t in trials:
+        if t.diagnosis and not t.named:
+            found = t.diagnosed or "nothing"
+            out.print(f"{t.path}: named {found}, not {t.diagnosis}", highlight=False, markup=False)
+
+
+def kill_rate_command(
+    chapters: Chapters = None,
+    schedules: Annotated[int, typer.Option(min=0, help="Besides the plain one.")] = 7,
+    jobs: Jobs = 0,
+    as_json: Json = False,
+) -> int:
+    """How many wrong kernels of tests/wrong are caught, and right ones of tests/right pass."""
+    workbook = find_workbook()
+    chosen = workbook.select(chapters or [])
+    at_once = jobs or os.cpu_count() or 1
+    broken = build_programs(workbook, chosen, jobs=at_once)
+    if broken:
+        raise MachineError("; ".join(f"./{name} cannot be built: {why}" for name, why in broken.items()))
+    trials = run(workbook, chosen, schedules, at_once)
+    if as_json:
+        rows = [asdict(trial) | {"caught": trial.caught, "named": trial.named} for trial in trials]
+        print_json({"schema": "warpbook/kill-rate/1", "trials": rows})
+    else:
+        _report(trials, console())
+    return PASSED if all(trial.caught for trial in trials) else NOT_PASSED

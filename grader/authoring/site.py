@@ -1,0 +1,97 @@
+"""`make site`: the lessons and docs/ as one static site in build/site.
+
+The documents are laid out under build/site-src as they lie in the checkout, so that every link between them
+holds here and there; what else they link to is copied along. MkDocs does the rest (mkdocs.yml).
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from ..core.errors import MachineError
+from ..core.workbook import Workbook, find_workbook, write_json
+
+_COMMENT = re.compile(r"^<!-- [^\n]*? -->\n", re.MULTILINE)
+_LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)")
+# What stands in the navigation behind the chapters, in this order; other pages of docs/ follow by name.
+_FIRST_GUIDES = ("your-own-program", "sources", "benchmarks", "adding-a-chapter")
+
+
+def _sources(root: Path) -> list[Path]:
+    found = [root / "README.md", *root.glob("docs/*.md"), *root.glob("chapters/ch*/README.md")]
+    return sorted(path.relative_to(root) for path in found)
+
+
+def stage(root: Path, target: Path) -> None:
+    """Lays the documents out below `target`, an empty folder."""
+    pages = _sources(root)
+    for page in pages:
+        text = (root / page).read_text("utf-8")
+        copy = target / page
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(_COMMENT.sub("", text), "utf-8")
+        for link in _LINK.findall(text):
+            linked = (root / page.parent / link).resolve()
+            if not linked.is_file() or not linked.is_relative_to(root):
+                raise MachineError(f"{page} links to {link}, which is no file of the workbook")
+            name = linked.relative_to(root)
+            if name not in pages:
+                (target / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(linked, target / name)
+    shutil.copytree(root / "docs" / "assets", target / "assets")
+
+
+def navigation(root: Path) -> list[object]:
+    """The pages in reading order, as mkdocs.yml's `nav`."""
+    lessons = [path for path in _sources(root) if path.parts[0] == "chapters"]
+    guides = [path for path in _sources(root) if path.parts[0] == "docs"]
+    order = {name: i for i, name in enumerate(_FIRST_GUIDES)}
+    guides.sort(key=lambda path: (order.get(path.stem, len(order)), path.stem))
+    return [
+        {"Warpbook": "README.md"},
+        {"Chapters": [str(path) for path in lessons]},
+        {"Guides": [str(path) for path in guides]},
+    ]
+
+
+def build(workbook: Workbook) -> Path:
+    """Builds the site; returns its folder. Warnings, such as a link that leads nowhere, are errors."""
+    root, source = workbook.root, workbook.build / "site-src"
+    shutil.rmtree(source, ignore_errors=True)
+    source.mkdir(parents=True)
+    stage(root, source)
+    # YAML has JSON for a subset.
+    write_json(workbook.build / "mkdocs.yml", {
+        "INHERIT": "../mkdocs.yml", "docs_dir": "site-src", "site_dir": "site", "nav": navigation(root),
+    })  # fmt: skip
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--clean", "--quiet"]
+    done = subprocess.run(
+        [*command, "--config-file", str(workbook.build / "mkdocs.yml")],
+        cwd=root,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    if done.returncode != 0:
+        raise MachineError(f"the site could not be built:\n{done.stdout.strip()}")
+    return workbook.build / "site"
+
+
+def main() -> int:
+    """Builds the site and says where it is."""
+    try:
+        folder = build(find_workbook())
+    except MachineError as error:
+        print(f"warpbook: {error}", file=sys.stderr)
+        return error.status
+    pages = len(list(folder.rglob("*.html")))
+    print(
+        f"{pages} pages in {folder.relative_to(find_workbook().root)}; open build/site/index.html in a browser"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,135 @@
+"""`make time-grade`: what grading all chapters costs, solved, when nothing was built or judged yet and once more.
+
+It happens in a checkout of its own under build/time-grade, so that nobody's history or kernels are touched. The
+programs are built beforehand: what is timed is nvcc, the emulator and the grader. CPU seconds are the figure to
+compare; wall seconds are those of a machine that may have other work.
+"""
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from rich.text import Text
+
+from ..core.errors import NOT_PASSED, PASSED, MachineError
+from ..core.make import build_programs, clean_environment
+from ..core.options import Jobs, Json
+from ..core.page import console, print_json, table
+from ..core.workbook import Workbook, find_workbook
+from ..learner.grade import cores
+from .built import take_along
+
+_LINKED = ("Makefile", "mk", "common", "bench", "docs", ".venv")
+_LIMIT = 600.0  # seconds
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of one `make grade`."""
+
+    wall_seconds: float
+    cpu_seconds: float  # of all processes together
+    memory_mib: float  # the most that all had at one moment, shared pages counted in each
+    status: int
+
+
+def time_grade_command(jobs: Jobs = 0, as_json: Json = False) -> int:
+    """What grading all chapters costs, solved: cold, and with nothing changed."""
+    workbook = find_workbook()
+    if unbuilt := build_programs(workbook, workbook.select([]), jobs=cores()):
+        raise MachineError("; ".join(f"./{name} cannot be built: {why}" for name, why in unbuilt.items()))
+    folder = workbook.build / "time-grade"
+    shutil.rmtree(folder, ignore_errors=True)
+    solved_checkout(workbook, folder)
+    try:
+        costs = {name: cost_of(folder, jobs) for name in ("cold", "unchanged")}
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    if as_json:
+        documents = {name: asdict(cost) for name, cost in costs.items()}
+        print_json(
+            {"schema": "warpbook/time-grade/1", "cores": cores(), "chapters": len(workbook.chapters)}
+            | documents
+        )
+    else:
+        rows: list[tuple[str | Text, ...]] = [
+            (name, f"{cost.wall_seconds:.1f} s", f"{cost.cpu_seconds:.1f} s", f"{cost.memory_mib:,.0f} MiB")
+            for name, cost in costs.items()
+        ]
+        out = console()
+        out.print(f"{len(workbook.chapters)} chapters, solved, on {cores()} cores")
+        out.print(table(rows, [("", ""), ("wall", "right"), ("CPU", "right"), ("memory", "right")]))
+    return PASSED if all(cost.status == 0 for cost in costs.values()) else NOT_PASSED
+
+
+def solved_checkout(workbook: Workbook, folder: Path) -> None:
+    """Makes a checkout with every kernel.cu solved, the programs built, and no kernel compiled or judged."""
+    root = workbook.root
+    folder.mkdir(parents=True)
+    for name in _LINKED:
+        if (root / name).exists():
+            (folder / name).symlink_to(root / name)
+    for name in ("chapters", "solutions"):
+        shutil.copytree(root / name, folder / name)
+    for chapter in workbook.chapters:
+        shutil.copy(folder / chapter.solution / "kernel.cu", folder / chapter.kernel)
+    take_along(root, folder)
+
+
+def cost_of(folder: Path, jobs: int) -> Cost:
+    """Runs the grader there, on the emulator."""
+    command = [sys.executable, "-m", "grader", "grade", "--device", "emulator", "--jobs", str(jobs)]
+    environment = clean_environment() | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    most = [0.0]
+    watcher = threading.Thread(target=_watch_memory, args=(process, most), daemon=True)
+    watcher.start()
+    try:
+        _, said = process.communicate(timeout=_LIMIT)
+    except BaseException:
+        process.kill()
+        raise
+    wall = time.monotonic() - began
+    watcher.join()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if process.returncode not in (0, 1):
+        raise MachineError(f"grading failed: {said.decode(errors='replace').strip()[-300:]}")
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Cost(round(wall, 3), round(cpu, 3), round(most[0], 1), process.returncode)
+
+
+def _watch_memory(process: "subprocess.Popen[bytes]", most: list[float]) -> None:
+    while process.poll() is None:
+        most[0] = max(most[0], _resident_mib(process.pid))
+        time.sleep(0.05)
+
+
+def _resident_mib(ancestor: int) -> float:
+    """What a process and all below it have in memory now."""
+    parents, resident = {}, {}
+    page = os.sysconf("SC_PAGE_SIZE") / 2**20
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (path / "stat").read_text("utf-8", errors="replace").rpartition(") ")[2].split()
+        except OSError:
+            continue  # it has ended
+        parents[int(path.name)], resident[int(path.name)] = int(fields[1]), int(fields[21]) * page
+    family, size = {ancestor}, 0
+    while len(family) > size:
+        size = len(family)
+        family |= {one for one, parent in parents.items() if parent in family}
+    return sum(resident.get(one, 0.0) for one in family)

@@ -1,0 +1,121 @@
+"""Grading one submission where a platform runs the autograder, in a container of its own.
+
+That container is the sandbox: it holds nothing but the autograder and one submission, and is gone afterwards.
+Where bubblewrap can work inside it, the compiler is confined once more.
+"""
+
+import datetime
+import json
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ...core.errors import MachineError, explain_os_error
+from ...core.make import build_programs
+from ...core.processes import Processes
+from ...core.sandbox import unavailable
+from ...core.workbook import Chapter, Workbook
+from ...learner.grade import cores
+from ..canonical import Graded, Handed, class_document
+from ..course import Course, CourseChapter
+from ..judge.kernel import judge_submission
+from ..judge.references import prepare_reference
+from ..judgement import JudgeSettings
+from ..submissions.contents import Gathered, gather
+from ..submissions.printable import printable
+from ..submissions.submission import Piece, Submission
+
+DEVICE = "emulator"
+_SECONDS = 540.0  # for all of a submission: platforms stop an autograder after ten minutes
+
+
+def prepare(workbook: Workbook, chapters: list[Chapter]) -> None:
+    """Builds the programs and what the references come to, so that no submission waits for that."""
+    _build(workbook, chapters)
+    processes = Processes()
+    for chapter in chapters:
+        prepare_reference(workbook, chapter, DEVICE, processes)
+
+
+def grade_one(
+    workbook: Workbook, chapters: list[Chapter], handin: Path, who: Submission, title: str
+) -> dict[str, Any]:
+    """Judges what lies in the folder `handin` (or is that file); returns a class.json of one student."""
+    begun = datetime.datetime.now(datetime.UTC)
+    until = time.monotonic() + _SECONDS
+    _build(workbook, chapters)
+    course = Course(title, tuple(CourseChapter(one.name, one.title) for one in chapters), device=DEVICE)
+    processes = Processes()
+    with tempfile.TemporaryDirectory(prefix="warpbook-autograder-") as name:
+        work = Path(name)
+        submission = replace(who, pieces=(Piece(handin, printable(handin.name)),))
+        gathered = gather(submission, [one.name for one in chapters], work, processes)
+        handed = _judge(workbook, chapters, gathered, work, until, processes)
+    seen = replace(submission, trouble=gathered.trouble)
+    graded = Graded(seen, printable(handin.name), gathered.sha256, handed, gathered.missing)
+    return class_document(course, [graded], [], {"begun": begun.isoformat(timespec="milliseconds")})
+
+
+def _build(workbook: Workbook, chapters: list[Chapter]) -> None:
+    failed = build_programs(workbook, chapters, jobs=cores())
+    for name, why in failed.items():
+        raise MachineError(f"./{name} could not be built: {why}")
+
+
+def _judge(
+    workbook: Workbook,
+    chapters: list[Chapter],
+    gathered: Gathered,
+    work: Path,
+    until: float,
+    processes: Processes,
+) -> dict[str, Handed]:
+    trust = unavailable() is not None
+    waiting = [one for one in chapters if one.name in gathered.kernels and one.name not in gathered.refused]
+    handed = {name: Handed(refused=why) for name, why in gathered.refused.items()}
+    for at, chapter in enumerate(waiting):
+        seconds = max(1.0, min(180.0, (until - time.monotonic()) / (len(waiting) - at)))
+        settings = JudgeSettings(DEVICE, time_limit=seconds, trust=trust)
+        kernel = gathered.kernels[chapter.name]
+        source = work / "kernel.cu"
+        source.write_bytes(kernel.content)
+        judgement = judge_submission(workbook, chapter, source, work, settings, processes)
+        if judgement.verdict == "INFRA":  # a machine that was short of something for a moment
+            judgement = judge_submission(workbook, chapter, source, work, settings, processes)
+        handed[chapter.name] = Handed(printable(kernel.name), kernel.sha256, judgement=judgement)
+    return handed
+
+
+def infra(document: dict[str, Any]) -> str:
+    """Why a submission could not be judged, where that is the machine's fault; "" where it could."""
+    (student,) = document["students"]
+    if student["trouble"] and student["trouble"]["verdict"] == "INFRA":
+        return str(student["trouble"]["message"])
+    return "; ".join(
+        f"{one['chapter']}: {one['message']}" for one in student["chapters"] if one["verdict"] == "INFRA"
+    )
+
+
+def read_metadata(path: Path | None) -> tuple[Submission, str]:
+    """Who handed in, and the assignment's title, from Gradescope's submission_metadata.json."""
+    nobody = Submission("submission", "")
+    if path is None or not path.exists():
+        return nobody, ""
+    try:
+        document = json.loads(path.read_text("utf-8"))
+        users = document.get("users") or [{}]
+        title = (document.get("assignment") or {}).get("title") or ""
+        names = [str(user.get(key) or "") for user in users[:1] for key in ("email", "name")]
+        received = (
+            datetime.datetime.fromisoformat(document["created_at"]) if document.get("created_at") else None
+        )
+    except OSError as error:
+        raise MachineError(f"the submission's metadata cannot be read: {explain_os_error(error)}") from None
+    except (ValueError, TypeError, AttributeError, LookupError) as error:
+        raise MachineError(f"{path} is not as Gradescope writes it: {error}") from None
+    email, name = (printable(text) for text in names)
+    return replace(nobody, id=email or nobody.id, name=name, email=email, received=received), printable(
+        str(title)
+    )

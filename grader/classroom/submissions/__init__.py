@@ -1,0 +1,1 @@
+"""What was handed in: whose it is, and the kernels in it."""

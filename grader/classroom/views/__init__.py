@@ -1,0 +1,1 @@
+"""What a teacher and the students are shown of a graded class."""

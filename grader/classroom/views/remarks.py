@@ -1,0 +1,302 @@
+"""What is said of one chapter of one student, in words: the pages and every export show the same."""
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...core.errors import GraderError
+from ...core.page import figure
+from ...core.workbook import Workbook, find_workbook
+from ...learner.hints import lesson_of
+from .spreadsheet import number
+
+_MOST_LOG = 4000  # characters of a compiler's message
+
+MEANINGS = {
+    "PASS": "Right, and every goal met.",
+    "SLOW": "Right, but not all goals are met.",
+    "WRONG": "The result is wrong.",
+    "OOB": "It reads or writes outside a buffer.",
+    "MISALIGNED": "An address is not a multiple of the access's size.",
+    "UNINIT": "It uses memory that nobody has written.",
+    "RACE": "Two threads touch the same memory with nothing between them that orders them.",
+    "SYNC": "A barrier or a mask leaves threads waiting, or names the wrong ones.",
+    "FAULT": "The kernel stopped in a trap.",
+    "TIMEOUT": "The kernel did not end in time.",
+    "LAUNCH": "The launch shape is refused.",
+    "RESOURCE": "It needs more registers or shared memory than a block can have.",
+    "BUILD": "It does not compile.",
+    "BUILD_TIMEOUT": "The compiler did not end in time.",
+    "REJECT": "It is refused before it runs.",
+    "OUTPUT_LIMIT": "It prints too much.",
+    "UNSUPPORTED": "It uses an instruction that the emulator does not know.",
+    "UNTRUSTED_TIME": "It was faster than the memory allows, so its time is not believed.",
+    "INFRA": "It could not be judged, through no fault of its author. The teacher will see to it.",
+    "MISSING": "Nothing was handed in.",
+}
+
+
+@dataclass(frozen=True)
+class GoalLine:
+    """One goal of a chapter beside what was counted."""
+
+    words: str  # "sectors per load request"
+    goal: str  # "at most 4"
+    value: str  # "16"; "" where nothing was counted
+    state: str  # "met", "missed" ...
+    points: str  # "1/4"
+
+    def text(self) -> str:
+        """In one line."""
+        counted = f"{self.value} {self.words}" if self.value else self.words
+        return f"{counted}, goal {self.goal}: {self.state}"
+
+
+@dataclass(frozen=True)
+class Remark:
+    """One chapter of a student. Texts are "" where there is nothing to say; they may hold anything at all."""
+
+    chapter: str
+    title: str
+    verdict: str
+    earned: float | None  # before lateness; None: not known
+    possible: float
+    score: float | None  # after it
+    factor: float  # of lateness
+    meaning: str  # of the verdict
+    what: str  # what happened
+    where: tuple[str, ...]  # "kernel.cu:12:5"
+    mistake: str  # the well-known mistake by its name
+    why: str  # the mistake's name in it
+    numbers: str
+    case: str  # the run that showed it
+    command: str  # that shows it again
+    hint: str  # the command that gives the hint to read
+    lesson: str  # where to read on
+    goals: tuple[GoalLine, ...]
+    bandwidth: str
+    receipt: str  # what a receipt handed in along with it is worth
+
+    @property
+    def passed(self) -> bool:
+        """Whether the chapter counts as done."""
+        return self.verdict == "PASS"
+
+    def headline(self) -> str:
+        """What happened, in one line."""
+        lines = [line.strip() for line in (self.what or self.meaning).splitlines() if line.strip()]
+        return next((line for line in lines if not line.endswith(":")), lines[0] if lines else self.meaning)
+
+    def points(self) -> str:
+        """Such as "7/10", with the lateness where there is any."""
+        if self.earned is None:
+            return f"?/{number(self.possible)}"
+        late = f", late: times {self.factor:g} is {number(self.score)}" if self.factor != 1 else ""
+        return f"{number(self.earned)}/{number(self.possible)}{late}"
+
+    def lines(self) -> list[tuple[str, str]]:
+        """Label and text of each part that there is, in the order in which ./chNN shows them."""
+        parts = [
+            ("what", self.what or self.meaning),
+            ("where", ", ".join(self.where)),
+            ("why", self.why),
+            ("numbers", self.numbers),
+            ("case", self.case),
+            ("again", self.command),
+            *(("goal", goal.text()) for goal in self.goals),
+            ("speed", self.bandwidth),
+            ("hint", self.hint),
+            ("read", self.lesson),
+            ("receipt", self.receipt),
+        ]
+        return [(label, text) for label, text in parts if text]
+
+    def text(self) -> str:
+        """All of it as plain text, 80 columns wide."""
+        lines = [f"{self.chapter} {self.title}: {self.verdict}, {self.points()} points"]
+        for label, text in self.lines():
+            for i, part in enumerate(text.splitlines() or [""]):
+                lines += textwrap.wrap(
+                    part,
+                    80,
+                    initial_indent=f"  {'' if i else label:<8}",
+                    subsequent_indent=" " * 10,
+                    break_on_hyphens=False,
+                )
+        return "\n".join(lines)
+
+
+def remarks(document: dict[str, Any], student: dict[str, Any]) -> list[Remark]:
+    """What is said of each of a student's chapters, from a class.json."""
+    titles = {one["chapter"]: one["title"] for one in document["course"]["chapters"]}
+    workbook = _workbook()
+    return [_remark(one, titles[one["chapter"]], workbook) for one in student["chapters"]]
+
+
+def whole_text(document: dict[str, Any], student: dict[str, Any]) -> str:
+    """All that is said of a student, as plain text."""
+    trouble = student["trouble"]
+    if trouble:
+        return f"{MEANINGS[trouble['verdict']]} {trouble['message']}"
+    return "\n\n".join(remark.text() for remark in remarks(document, student))
+
+
+def short_text(document: dict[str, Any], student: dict[str, Any]) -> str:
+    """The same in one line, for a gradebook's comment column."""
+    if student["trouble"]:
+        return whole_text(document, student)
+    said = []
+    for remark in remarks(document, student):
+        what = "" if remark.passed else f" - {remark.headline()}"
+        where = f" ({remark.where[0]})" if remark.where and not remark.passed else ""
+        said.append(f"{remark.chapter} {remark.verdict} {remark.points()}{what}{where}")
+    return "; ".join(said)
+
+
+def _workbook() -> Workbook | None:
+    try:
+        return find_workbook()
+    except GraderError:
+        return None
+
+
+def _remark(one: dict[str, Any], title: str, workbook: Workbook | None) -> Remark:
+    result: dict[str, Any] = one["result"] or {}
+    failed = _failed_case(result)
+    check = failed.get("check") or {}
+    diagnosis = result.get("diagnosis") or {}
+    name = one["chapter"]
+    verdict = one["verdict"]
+    is_fine = verdict in ("PASS", "INFRA", "MISSING")
+    return Remark(
+        chapter=name,
+        title=title,
+        verdict=verdict,
+        earned=one["points"]["earned"],
+        possible=one["points"]["possible"],
+        score=one["score"],
+        factor=one["factor"],
+        meaning=MEANINGS[verdict],
+        what=_cut(_what(one["message"], result)),
+        where=_places(result),
+        mistake=str(diagnosis.get("title") or ""),
+        why=_why(check, diagnosis),
+        numbers=_numbers(check),
+        case=_case(failed),
+        command=_command(name, failed, result),
+        hint="" if is_fine else _hint(name, diagnosis),
+        lesson="" if is_fine or not workbook else lesson_of(workbook, diagnosis.get("lesson")),
+        goals=_goals(result.get("goals") or ()),
+        bandwidth=_bandwidth(result.get("bandwidth") or {}),
+        receipt=_receipt(one.get("receipt")),
+    )
+
+
+def _what(message: str, result: dict[str, Any]) -> str:
+    """One sentence; of what did not compile all that the compiler says, line by line."""
+    build = (result.get("build") or {}).get("message") or ""
+    return str(build).strip() or message
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MOST_LOG else text[:_MOST_LOG] + "\n..."
+
+
+def _failed_case(result: dict[str, Any]) -> dict[str, Any]:
+    index, cases = result.get("first_failure"), result.get("cases") or []
+    return dict(cases[index]) if isinstance(index, int) and index < len(cases) else {}
+
+
+def _places(result: dict[str, Any]) -> tuple[str, ...]:
+    """The place that the page shows, and the other one of a race."""
+    findings = result.get("findings") or []
+    first = findings[0] if findings else {}
+    places = [first.get("place") or result.get("place"), first.get("other_place")]
+    found = []
+    for place in places:
+        if place:
+            column = f":{place['column']}" if place["column"] else ""
+            found.append(f"{place['file']}:{place['line']}{column}")
+    return tuple(found)
+
+
+def _why(check: dict[str, Any], diagnosis: dict[str, Any]) -> str:
+    """What the wrong numbers say, then the well-known mistake by its name."""
+    named = f"{diagnosis['title']}. {diagnosis['why']}" if diagnosis else ""
+    return " ".join(part for part in (str(check.get("why") or ""), named) if part)
+
+
+def _numbers(check: dict[str, Any]) -> str:
+    if "expected" not in check:
+        return ""
+    said = f"expected {check['expected']}, got {check.get('got', '')}"
+    if check.get("difference") is not None:
+        said += f", difference {check['difference']:.10g}"
+    if check.get("budget") is not None:
+        said += f", allowed {check['budget']:.10g}"
+    if check.get("wrong", 0) > 1:
+        said += f"; {check['wrong']:,} of {check['elements']:,} elements are wrong"
+    return said
+
+
+def _case(failed: dict[str, Any]) -> str:
+    if not failed:
+        return ""
+    size = f"n = {failed['n']:,}"
+    if "rows" in failed:
+        size = f"{failed['rows']:,} rows of {failed['columns']:,}"
+    shifted = f", base {failed['misalignment']} bytes off" if failed["misalignment"] else ""
+    return f"{failed['task']}, {size}, {failed['family'].replace('_', ' ')}{shifted}, schedule {failed['schedule']}"
+
+
+def _command(chapter: str, failed: dict[str, Any], result: dict[str, Any]) -> str:
+    if not failed:
+        return ""
+    options = "" if "rows" in failed else f" --n {failed['n']}"
+    seed = (result.get("options") or {}).get("seed")
+    options += f" --seed {seed}" if seed else ""
+    options += f" --schedule {failed['schedule']}" if failed["schedule"] else ""
+    return f"./{chapter}{options}"
+
+
+def _hint(chapter: str, diagnosis: dict[str, Any]) -> str:
+    step = f" STEP={diagnosis['hint']}" if diagnosis.get("hint") else ""
+    return f"make hint-{chapter}{step}"
+
+
+def _goals(goals: Sequence[dict[str, Any]]) -> tuple[GoalLine, ...]:
+    several = len({goal["task"] for goal in goals}) > 1
+    return tuple(_goal(goal, f"{goal['task']}: " if several else "") for goal in goals)
+
+
+def _goal(goal: dict[str, Any], task: str) -> GoalLine:
+    bound = "" if goal["bound"] == "exactly" else f"{goal['bound']} "
+    return GoalLine(
+        words=task + goal["words"],
+        goal=f"{bound}{_figure(goal['limit'])}",
+        value="" if goal["value"] is None else _figure(goal["value"]),
+        state=goal["state"],
+        points=f"{number(goal['earned'])}/{number(goal['points'])}",
+    )
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.2f}".rstrip("0").rstrip(".")
+
+
+def _bandwidth(bandwidth: dict[str, Any]) -> str:
+    if not bandwidth.get("gb_per_s"):
+        return ""
+    said = f"{figure(bandwidth['gb_per_s'])} GB/s {bandwidth['kind']} for {bandwidth['device']}"
+    if bandwidth.get("ratio") is not None:
+        said += f", {bandwidth['ratio']:.2f} of the reference"
+    return said
+
+
+def _receipt(receipt: dict[str, Any] | None) -> str:
+    if receipt is None:
+        return ""
+    if receipt["agrees"]:
+        return "The receipt handed in agrees."
+    return "The receipt handed in does not agree: " + " ".join(receipt["differences"])

@@ -1,0 +1,138 @@
+"""The checkout: where everything lies, and which chapters it has."""
+
+import contextlib
+import json
+import os
+import re
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .errors import MachineError, UsageError
+
+_FOLDER = re.compile(r"(ch\d\d)_[a-z0-9_]+")
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """One folder under chapters/, and its twin under solutions/."""
+
+    name: str  # "ch04"
+    folder: Path  # chapters/ch04_warp_shuffle, relative to the root
+    title: str  # from the lesson's first heading
+
+    @property
+    def kernel(self) -> Path:
+        """The learner's file."""
+        return self.folder / "kernel.cu"
+
+    @property
+    def solution(self) -> Path:
+        """The folder of the reference solution."""
+        return Path("solutions") / self.folder.name
+
+
+class Workbook:
+    """A checkout at `root`; every path below is relative to it unless it says otherwise."""
+
+    def __init__(self, root: Path) -> None:
+        """Finds the chapters; a checkout without any is allowed."""
+        self.root = root
+        self.build = root / "build"
+        self.out = root / os.environ.get("WARPBOOK_OUT", "build")  # build/sanitize under SANITIZE=1
+        self.progress = root / "progress"  # the learner's: outlives make clean and updates
+        self.history = self.progress / "history.sqlite"
+        self.chapters = self._find_chapters()
+
+    def _find_chapters(self) -> list[Chapter]:
+        folders = sorted(path for path in (self.root / "chapters").glob("ch[0-9][0-9]_*") if path.is_dir())
+        chapters: dict[str, Chapter] = {}
+        for folder in folders:
+            match = _FOLDER.fullmatch(folder.name)
+            if not match or not (folder / "chapter.c").is_file():
+                continue
+            name = match[1]
+            if name in chapters:
+                raise MachineError(
+                    f"two folders have the number {name}: {chapters[name].folder} and {folder.name}"
+                )
+            chapters[name] = Chapter(name, folder.relative_to(self.root), _title(folder))
+        return list(chapters.values())
+
+    def program(self, chapter: Chapter) -> Path:
+        """The program of a chapter, relative to the root."""
+        if self.out == self.build:
+            return Path(chapter.name)
+        return self.out.relative_to(self.root) / "programs" / chapter.name
+
+    def select(self, names: list[str]) -> list[Chapter]:
+        """The chapters called `names` ("ch04", "4", "ch04_warp_shuffle"), in order; all for no names."""
+        if not self.chapters:
+            raise MachineError(
+                "there are no chapters here: chapters/ has no folder chNN_name with a chapter.c"
+            )
+        if not names:
+            return self.chapters
+        known = {chapter.name: chapter for chapter in self.chapters}
+        wanted: set[str] = set()
+        for name in names:
+            match = re.fullmatch(r"(?:\./)?(?:chapters/)?(?:ch)?(\d{1,2})(?:_[a-z0-9_]*)?/?", name.strip())
+            key = f"ch{int(match[1]):02}" if match else name
+            if key not in known:
+                shown = name if name and name.isprintable() and len(name) <= 40 else ascii(name)[:40]
+                raise UsageError(f"there is no chapter {shown}; there are: {' '.join(known)}")
+            wanted.add(key)
+        return [chapter for chapter in self.chapters if chapter.name in wanted]
+
+
+def _title(folder: Path) -> str:
+    try:
+        text = (folder / "README.md").read_text("utf-8", errors="replace")
+    except OSError:
+        text = ""
+    heading = re.search(r"^# +(.+?)\s*$", text, re.MULTILINE)
+    if not heading:
+        return folder.name[5:].replace("_", " ")
+    return (
+        re.sub(r"^(?:Chapter\s+\d+|ch\d\d)\s*[:.,\u2013\u2014-]?\s*", "", heading[1], flags=re.IGNORECASE)
+        or heading[1]
+    )
+
+
+def find_workbook() -> Workbook:
+    """The checkout in the working folder, else the one that this package belongs to."""
+    here = Path.cwd()
+    if (here / "chapters").is_dir() and (here / "Makefile").is_file():
+        return Workbook(here)
+    return Workbook(Path(__file__).resolve().parents[2])
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Writes `path` so that no reader ever sees half of it: a new file, renamed into place. Devices stay."""
+    data = content.encode() if isinstance(content, str) else content
+    if path.exists() and not path.is_file() and not path.is_dir():
+        # A rename would replace /dev/stdout; a pipe that nobody reads is an error and no wait.
+        with open(os.open(path, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK), "wb") as file:
+            os.set_blocking(file.fileno(), True)
+            file.write(data)
+        return
+    fresh = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(fresh, "xb") as file:  # which others may read as the umask has it
+            file.write(data)
+        fresh.replace(path)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            fresh.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename == str(fresh):
+            error.filename, error.filename2 = str(path), None
+        elif isinstance(error, OSError) and error.filename is None:  # while writing
+            error.filename = str(path)
+        raise
+
+
+def write_json(path: Path, document: Any) -> None:
+    """Writes a JSON document whole."""
+    write_whole(path, json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")

@@ -1,0 +1,35 @@
+"""`./warpbook completion bash`: what teaches a shell to complete the commands, options and chapters.
+
+The scripts beside this file ask the program that is being typed, ./warpbook or whatever it is called by, and say
+nothing of their own about commands. They are printed to be sourced; nothing is written into anybody's home.
+"""
+
+from importlib.resources import files
+from typing import Annotated
+
+import typer
+
+from ...core.errors import PASSED, UsageError
+from ...core.options import Json
+from ...core.page import print_json
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+def _begin_so(incomplete: str) -> list[str]:
+    return [shell for shell in SHELLS if shell.startswith(incomplete)]
+
+
+def completion(
+    shell: Annotated[str, typer.Argument(help="bash, zsh or fish.", autocompletion=_begin_so)],
+    as_json: Json = False,
+) -> int:
+    """Print what teaches a shell to complete commands, options and chapters; source it."""
+    if shell not in SHELLS:
+        raise UsageError(f"completion is for {', '.join(SHELLS)}, not {shell!r:.40}")
+    script = files(__package__).joinpath(f"warpbook.{shell}").read_text("utf-8")
+    if as_json:
+        print_json({"schema": "warpbook/completion/1", "shell": shell, "script": script})
+    else:
+        print(script, end="")
+    return PASSED

@@ -1,0 +1,162 @@
+"""`make try-ch04-early-return`: a small kernel that shows something, run by one command.
+
+docs/experiments/ch04/early_return.cu opens with what it is about, how it is run, and what must be seen:
+
+    // EXPERIMENT: What happens to a shuffle when lanes have left.
+    // RUN: ./ch04 --device emulator --kernel $PTX
+    // SHOWS: that lane has exited
+
+It is compiled first; where that alone shows it, there is no RUN. Commands are printed, with their output, as a
+reader could type them. The status is 0 when everything that must be seen was seen.
+"""
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..core.errors import NOT_PASSED, PASSED, MachineError, UsageError
+from ..core.make import clean_environment
+from ..core.options import Json
+from ..core.page import print_json
+from ..core.workbook import Workbook, find_workbook
+from .markdown import reflow
+
+_HEADER = re.compile(r"^// (EXPERIMENT|RUN|SHOWS): (.*?) *$", re.MULTILINE)
+_LIMIT = 60.0  # seconds for one command
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One file of docs/experiments."""
+
+    name: str  # "ch04-early-return"
+    path: Path  # relative to the root
+    about: str
+    runs: tuple[str, ...]
+    shows: tuple[str, ...]  # all of them must stand in the output, blanks and line ends counting as one
+
+
+def read_experiment(root: Path, path: Path) -> Experiment:
+    """Reads the head of docs/experiments/chNN/name.cu."""
+    found = _HEADER.findall((root / path).read_text("utf-8"))
+    about = [text for kind, text in found if kind == "EXPERIMENT"]
+    runs = tuple(text for kind, text in found if kind == "RUN")
+    shows = tuple(text for kind, text in found if kind == "SHOWS")
+    if len(about) != 1 or not shows:
+        raise UsageError(f"{path} needs one EXPERIMENT line and at least one SHOWS")
+    return Experiment(f"{path.parent.name}-{path.stem.replace('_', '-')}", path, about[0], runs, shows)
+
+
+def experiments(root: Path) -> dict[str, Experiment]:
+    """All of them, by name."""
+    paths = sorted(path.relative_to(root) for path in (root / "docs" / "experiments").glob("ch*/*.cu"))
+    return {made.name: made for made in (read_experiment(root, path) for path in paths)}
+
+
+def folder_of(experiment: Experiment) -> Path:
+    """Where its kernel.ptx goes, relative to the root."""
+    return Path("build") / "experiments" / experiment.path.parent.name / experiment.path.stem
+
+
+def _run(workbook: Workbook, command: str) -> str:
+    environment = clean_environment() | {"COLUMNS": "80"}
+    done = subprocess.run(
+        ["sh", "-c", command],
+        cwd=workbook.root,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        timeout=_LIMIT,
+    )
+    return done.stdout
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What an experiment has shown."""
+
+    experiment: Experiment
+    outputs: list[tuple[str, str]]  # each command and what it printed
+    missing: list[str]  # of what should have been seen
+
+
+def carry_out(workbook: Workbook, experiment: Experiment, hear: Callable[[str], None]) -> Carried:
+    """Compiles and runs; `hear` gets what a reader sees, as it comes."""
+    folder = folder_of(experiment)
+    compiler = (workbook.out / "bin" / "compile").relative_to(workbook.root)
+    compile_command = f"{compiler} {experiment.path} {folder} --quiet"
+    commands = [compile_command, *(run.replace("$PTX", f"{folder}/kernel.ptx") for run in experiment.runs)]
+    hear(f"{reflow(experiment.about)}\n\n")
+    outputs = []
+    for command in commands:
+        hear(f"$ {command}\n")
+        output = _run(workbook, command)
+        hear(output if output.endswith("\n") or not output else output + "\n")
+        outputs.append((command, output))
+    plain = " ".join(" ".join(output for _, output in outputs).split())
+    missing = [words for words in experiment.shows if " ".join(words.split()) not in plain]
+    return Carried(experiment, outputs, missing)
+
+
+def _document(carried: Carried) -> dict[str, object]:
+    return {
+        "name": carried.experiment.name,
+        "about": carried.experiment.about,
+        "commands": [{"command": command, "output": output} for command, output in carried.outputs],
+        "shows": list(carried.experiment.shows),
+        "missing": carried.missing,
+    }
+
+
+def _names(incomplete: str) -> list[tuple[str, str]]:
+    """The experiments whose names begin so, for a shell to complete."""
+    known = experiments(find_workbook().root)
+    return [(one.name, one.about) for one in known.values() if one.name.startswith(incomplete)]
+
+
+Names = Annotated[
+    list[str] | None,
+    typer.Argument(help="Experiments, as ch04-early-return; none: lists them.", autocompletion=_names),
+]
+
+
+def try_command(names: Names = None, as_json: Json = False) -> int:
+    """Carry out an experiment of a lesson, or list them."""
+    workbook = find_workbook()
+    known = experiments(workbook.root)
+    for name in names or []:
+        if name not in known:
+            near = [other for other in known if other[:4] == name[:4]] or sorted(known)
+            raise UsageError(f"there is no experiment {name}; there are: {', '.join(near)}")
+    if not names:
+        if as_json:
+            listed = [{"name": one.name, "about": one.about} for one in known.values()]
+            print_json({"schema": "warpbook/experiments/1", "experiments": listed})
+        else:
+            for experiment in known.values():
+                print(f"make try-{experiment.name}\n    {experiment.about}")
+        return PASSED
+
+    def hear(text: str) -> None:
+        if not as_json:
+            print(text, end="", flush=True)
+
+    try:
+        done = [carry_out(workbook, known[name], hear) for name in names]
+    except subprocess.TimeoutExpired as error:
+        raise MachineError(str(error)) from None
+    if as_json:
+        print_json({"schema": "warpbook/experiments/1", "experiments": [_document(one) for one in done]})
+    for one in done:
+        for words in one.missing:
+            print(f"warpbook: this should have shown: {words}", file=sys.stderr)
+    return NOT_PASSED if any(one.missing for one in done) else PASSED

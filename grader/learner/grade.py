@@ -1,0 +1,336 @@
+"""Grading: which chapters must run again, running them side by side, and keeping what came out."""
+
+import os
+import signal
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from ..core.errors import GraderError, explain_os_error
+from ..core.fingerprint import Hasher
+from ..core.history import History, Run
+from ..core.make import build_programs, clean_environment, to_standard_error
+from ..core.options import check_profile
+from ..core.processes import Finished, Processes
+from ..core.receipts import write_receipt
+from ..core.result import BrokenResultError, Result, infra, parse_result
+from ..core.times import now
+from ..core.workbook import Chapter, Workbook, write_json
+from .by_hand import take_up
+from .stored import KERNEL, SOLUTION, Asked, Store, run_of
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to grade."""
+
+    kind: str = KERNEL
+    device: str = "auto"
+    profile: str | None = None  # of the GPU that the model speaks of
+    jobs: int = 0  # 0: as many as there are cores, one on a GPU
+    time_limit: float = 180.0  # seconds for one chapter
+    fresh: bool = False  # run even what has not changed
+    wants_page: bool = False  # keep what ./chNN shows on a terminal
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One chapter of a grade run."""
+
+    chapter: Chapter
+    result: Result
+    kernel_sha256: str
+    run: Run | None  # None for what was never judged
+    reused: bool = False
+    page: str = ""  # where it was asked for and the chapter ran
+
+
+# Hears of each chapter that is finished, and of the names of those that run.
+Progress = Callable[[Outcome | None, list[str]], None]
+
+
+def ignore(_outcome: Outcome | None, _running: list[str]) -> None:
+    """A Progress that shows nothing."""
+
+
+@dataclass
+class Grade:
+    """All of a grade run, in the chapters' order."""
+
+    kind: str
+    outcomes: list[Outcome]
+    troubles: list[str] = field(default_factory=list)  # what could not be written or recorded
+
+    @property
+    def earned(self) -> float:
+        """Points of all chapters together."""
+        return sum(outcome.result.earned for outcome in self.outcomes)
+
+    @property
+    def possible(self) -> float:
+        """The most that could be earned."""
+        return sum(outcome.result.possible for outcome in self.outcomes)
+
+    def document(self) -> dict[str, Any]:
+        """The grade as written to build/results.json."""
+        return {
+            "schema": "warpbook/grade/1",
+            "kind": self.kind,
+            "workbook": __version__,
+            "time": now(),
+            "points": {"earned": self.earned, "possible": self.possible},
+            "troubles": self.troubles,
+            "chapters": [
+                {
+                    "chapter": outcome.chapter.name,
+                    "title": outcome.chapter.title,
+                    "verdict": outcome.result.verdict,
+                    "points": {"earned": outcome.result.earned, "possible": outcome.result.possible},
+                    "message": outcome.result.message,
+                    "gb_per_s": outcome.result.gb_per_s,
+                    "bandwidth": outcome.result.bandwidth_kind,
+                    "ratio": outcome.result.ratio,
+                    "seconds": round(outcome.result.seconds, 3),
+                    "reused": outcome.reused,
+                    "kernel_sha256": outcome.kernel_sha256,
+                    "result": outcome.result.document,
+                }
+                for outcome in self.outcomes
+            ],
+        }
+
+
+def grade(
+    workbook: Workbook,
+    chapters: list[Chapter],
+    options: Options,
+    progress: Progress = ignore,
+    *,
+    processes: Processes | None = None,
+    hear: Callable[[str], None] = to_standard_error,
+) -> Grade:
+    """Builds, judges and records `chapters`, and writes the grade to build/; `hear` gets make's lines."""
+    unbuilt = build_programs(workbook, chapters, jobs=options.jobs or cores(), hear=hear, processes=processes)
+    check_profile(workbook, options.profile)
+    graded = judge(workbook, chapters, options, progress, processes=processes, unbuilt=unbuilt)
+    name = "results.json" if options.kind == KERNEL else "solutions.json"
+    try:
+        write_json(workbook.build / name, graded.document())
+    except OSError as error:
+        graded.troubles.append(f"build/{name} could not be written: {explain_os_error(error)}")
+    return graded
+
+
+def judge(
+    workbook: Workbook,
+    chapters: list[Chapter],
+    options: Options,
+    progress: Progress = ignore,
+    *,
+    processes: Processes | None = None,
+    unbuilt: dict[str, str] | None = None,
+) -> Grade:
+    """Judges and records `chapters` with the programs as they are; `unbuilt` says why some are not there.
+
+    Where `processes` are given, their `stop` ends it with a KeyboardInterrupt.
+    """
+    troubles = take_up(workbook, chapters) if options.kind == KERNEL else []
+    grader = _Grader(workbook, options, unbuilt or {}, processes or Processes())
+    outcomes = grader.run_all(chapters, progress)
+    graded = Grade(options.kind, outcomes)
+    graded.troubles = troubles + _record(workbook, outcomes)
+    return graded
+
+
+class _Grader:
+    def __init__(
+        self, workbook: Workbook, options: Options, unbuilt: dict[str, str], processes: Processes
+    ) -> None:
+        self.workbook = workbook
+        self.options = options
+        self.unbuilt = unbuilt
+        self.store = Store(workbook, Asked(options.kind, options.device, options.profile))
+        self.processes = processes
+
+    def run_all(self, chapters: list[Chapter], progress: Progress) -> list[Outcome]:
+        """Every chapter's outcome; those that need no run first, the rest side by side."""
+        done: dict[str, Outcome] = {}
+        waiting = []
+        for chapter in chapters:
+            if outcome := self.reuse(chapter):
+                done[chapter.name] = outcome
+                progress(outcome, [])
+            else:
+                waiting.append(chapter)
+        running: list[str] = []
+        jobs = self.options.jobs or (1 if measures(self.options.device) else cores())
+        with interruptible(self.processes), ThreadPoolExecutor(jobs) as pool:
+
+            def start(chapter: Chapter) -> Outcome:
+                running.append(chapter.name)
+                progress(None, list(running))
+                try:
+                    return self.run_one(chapter)
+                finally:
+                    running.remove(chapter.name)
+
+            futures = [pool.submit(start, chapter) for chapter in waiting]
+            try:
+                for future in as_completed(futures):
+                    outcome = future.result()
+                    done[outcome.chapter.name] = outcome
+                    progress(outcome, list(running))
+            except BaseException:
+                self.processes.stop()
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+        return [done[chapter.name] for chapter in chapters]
+
+    def reuse(self, chapter: Chapter) -> Outcome | None:
+        """The earlier result, where nothing that it depends on has changed since."""
+        if self.options.fresh or self.options.wants_page or chapter.name in self.unbuilt:
+            return None
+        kept = self.store.read(chapter)
+        return kept and Outcome(chapter, kept[0], kept[1].kernel_sha256, kept[1], reused=True)
+
+    def run_one(self, chapter: Chapter) -> Outcome:
+        """Runs one chapter and keeps its result; every mishap is that chapter's INFRA."""
+        key, sha256 = self.store.key(chapter), self.store.source_sha256(chapter)
+        earlier = None if self.options.fresh else self.store.read(chapter)
+        page = ""
+        try:
+            result, page = self.judge(chapter)
+            if result.verdict != "INFRA":
+                source = self.workbook.root / self.store.asked.source(chapter)
+                if Hasher().file(source) != sha256:
+                    key = "edited while it ran"
+                identity, time = uuid.uuid4().hex, now()
+                if earlier and earlier[0].verdict == result.verdict:
+                    identity, time = earlier[1].id, earlier[1].time  # the same once more is no new run
+                run = run_of(identity, time, self.options.kind, result, sha256)
+                self.store.write(chapter, run, key)
+                return Outcome(chapter, result, sha256, run, page=page)
+        except OSError as error:
+            result = infra(chapter.name, f"the result could not be kept: {explain_os_error(error)}")
+        return Outcome(chapter, result, sha256, None, page=page)
+
+    def judge(self, chapter: Chapter) -> tuple[Result, str]:
+        """What ./chNN says of the kernel, or INFRA with what is wrong with ./chNN itself; and its page."""
+        name = chapter.name
+        if name in self.unbuilt:
+            return infra(name, f"./{name} could not be built: {self.unbuilt[name]}"), ""
+        output = self.store.result_file(chapter)
+        self.store.forget(chapter)
+        command: list[str | Path] = [f"./{self.workbook.program(chapter)}", "--json", output]
+        command += ["--device", self.options.device]
+        command += [] if self.options.wants_page else ["--quiet"]
+        if self.options.profile:
+            command += ["--gpu", self.options.profile]
+        try:
+            source = self.store.asked.source(chapter)
+            if self.options.kind == SOLUTION and not (self.workbook.root / source).exists():
+                # As in a handout, which has the solutions as images only.
+                command += ["--kernel", chapter.solution / "kernel.ptx"]
+            elif self.options.kind == SOLUTION:
+                image = self.workbook.build / "solutions" / name
+                compiled = self.run([self.workbook.out / "bin" / "compile", source, image, "--quiet"])
+                if compiled.status != 0:
+                    words = _last_line(compiled.output)
+                    return infra(name, f"{source} does not compile{words}", compiled.seconds), ""
+                command += ["--kernel", image / "kernel.ptx"]
+            finished = self.run(command)
+        except OSError as error:
+            return infra(name, f"./{name} could not be started: {explain_os_error(error)}"), ""
+        return self.result_of(name, output, finished), finished.page
+
+    def run(self, command: list[str | Path]) -> Finished:
+        """Runs one program as all of them are run."""
+        return self.processes.run(
+            command,
+            folder=self.workbook.root,
+            limit=self.options.time_limit,
+            environment=clean_environment() | {"WARPBOOK_RECORDED": "1"},  # what it comes to is kept here
+            on_terminal=self.options.wants_page,
+        )
+
+    def result_of(self, name: str, output: Path, finished: Finished) -> Result:
+        """The result that ./chNN has written, where it and the way it ended make sense."""
+        words = _last_line(finished.output)
+        if finished.status is None:
+            return infra(name, f"./{name} did not end within {self.options.time_limit:g} s", finished.seconds)
+        if finished.status < 0:
+            how = signal.strsignal(-finished.status) or f"signal {-finished.status}"
+            return infra(name, f"./{name} was ended by a signal: {how}{words}", finished.seconds)
+        try:
+            result = parse_result(output.read_bytes(), name, finished.seconds)
+        except FileNotFoundError:
+            return infra(
+                name, f"./{name} ended with status {finished.status} and no result{words}", finished.seconds
+            )
+        except BrokenResultError as error:
+            return infra(name, f"./{name} wrote a broken result: {error}", finished.seconds)
+        expected = {"PASS": 0, "INFRA": 3}.get(result.verdict, 1)
+        if finished.status != expected:
+            return infra(
+                name,
+                f"./{name} says {result.verdict} but ended with status {finished.status}{words}",
+                finished.seconds,
+            )
+        return result
+
+
+def _record(workbook: Workbook, outcomes: list[Outcome]) -> list[str]:
+    try:
+        History(workbook.history).add([outcome.run for outcome in outcomes if outcome.run])
+        for outcome in outcomes:
+            if outcome.run and outcome.run.kind == KERNEL and outcome.result.passed:
+                write_receipt(workbook, outcome.result, outcome.kernel_sha256)
+    except GraderError as error:
+        return [str(error)]
+    except OSError as error:
+        return [f"the history could not be written: {explain_os_error(error)}"]
+    return []
+
+
+@contextmanager
+def interruptible(processes: Processes) -> Iterator[None]:
+    """Ends what runs on Ctrl-C, SIGTERM and SIGHUP, so that the interrupted main thread need not wait."""
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    except KeyboardInterrupt:
+        processes.stop()
+        raise
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def measures(device: str) -> bool:
+    """Whether runs are timed on a GPU, which they must then have for themselves."""
+    return device == "gpu" or (
+        device == "auto" and any(Path(p).exists() for p in ("/dev/nvidiactl", "/dev/dxg"))
+    )
+
+
+def cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def _last_line(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return f" ({lines[-1][:300]})" if lines else ""

@@ -1,0 +1,89 @@
+"""Hints: three a chapter, each saying more, one at a time; the last run's diagnosis says with which to begin."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from ..core.errors import UsageError
+from ..core.history import Event, History
+from ..core.workbook import Chapter, Workbook
+
+
+@dataclass(frozen=True)
+class Hint:
+    """One hint as it is given."""
+
+    step: int
+    total: int
+    text: str  # Markdown
+    mistake: str | None  # the diagnosis it was chosen by, as its slug ...
+    title: str  # ... and in words; "" for none
+    lesson: str  # where to read on: "chapters/ch04_warp_shuffle/README.md, Five steps"; "" for nowhere
+
+
+def read_hints(workbook: Workbook, chapter: Chapter) -> list[str]:
+    """The hints of chapters/chNN_name/hints.md, in order: its second-level headings."""
+    path = workbook.root / chapter.folder / "hints.md"
+    try:
+        text = path.read_text("utf-8", errors="replace")
+    except FileNotFoundError:
+        return []
+    parts = re.split(r"^##\s+", text, flags=re.MULTILINE)[1:]
+    # A heading that is only a number says nothing that is not said anyway.
+    return [re.sub(r"\A(?:hint\s*)?\d[.:]?\s*\n+", "", part.strip(), flags=re.IGNORECASE) for part in parts]
+
+
+def next_hint(workbook: Workbook, chapter: Chapter, step: int | None) -> Hint:
+    """Hint `step`; else the one that the last run's diagnosis names, or the one after the last. It is recorded."""
+    hints = read_hints(workbook, chapter)
+    if not hints:
+        raise UsageError(f"{chapter.name} has no hints")
+    if step is not None and not 1 <= step <= len(hints):
+        raise UsageError(f"{chapter.name} has hints 1 to {len(hints)}; there is no hint {step}")
+    history = History(workbook.history)
+    runs = history.runs(chapter.name)
+    diagnosis = (runs[-1].diagnosis if runs else None) or {}
+    mistake = str(diagnosis["mistake"]) if diagnosis.get("mistake") else None
+    given = [event for event in history.events(chapter.name) if event.what == "hint"]
+    number = step or min(choose(given, mistake, diagnosis.get("hint")), len(hints))
+    history.note(chapter.name, "hint", step=number, mistake=mistake)
+    return Hint(
+        number,
+        len(hints),
+        hints[number - 1],
+        mistake,
+        str(diagnosis.get("title") or ""),
+        lesson_of(workbook, diagnosis.get("lesson")),
+    )
+
+
+def choose(given: list[Event], mistake: str | None, about_it: Any) -> int:
+    """The step that comes next, where `given` were given and hint `about_it` (or None) is about the mistake.
+
+    A mistake has its own hint first and those after it on further asking, whatever was given for others.
+    """
+    if mistake and isinstance(about_it, int):
+        for_it = [event.detail["step"] for event in given if event.detail.get("mistake") == mistake]
+        return max(for_it) + 1 if for_it else about_it
+    return max((event.detail["step"] for event in given), default=0) + 1
+
+
+def lesson_of(workbook: Workbook, anchor: Any) -> str:
+    """The lesson and the section that "ch04#five-steps" names, in words; "" where there is none."""
+    name, _, slug = str(anchor or "").partition("#")
+    chapter = next((chapter for chapter in workbook.chapters if chapter.name == name), None)
+    if chapter is None:
+        return ""
+    lesson = chapter.folder / "README.md"
+    try:
+        text = (workbook.root / lesson).read_text("utf-8", errors="replace")
+    except OSError:
+        return ""
+    headings = re.findall(r"^#+ +(.*?)\s*$", text, re.MULTILINE)
+    section = next((heading for heading in headings if anchor_of(heading) == slug), None)
+    return f"{lesson}, {section}" if section else str(lesson)
+
+
+def anchor_of(heading: str) -> str:
+    """A heading as links name it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")

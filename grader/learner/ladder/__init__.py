@@ -1,0 +1,141 @@
+"""`make ladder`: how fast the learner's own chapters are, on one device, beside what is known to be fast.
+
+This file gathers what is drawn; chart.py draws it for a terminal, picture.py as an SVG.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...core.errors import UsageError
+from ...core.history import History, Run
+from ...core.workbook import Chapter, Workbook
+from ..standing import timed_on
+from .peers import Peer, bench_record, cub
+
+RIGHT = ("PASS", "SLOW")  # a wrong result has no speed
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One chapter."""
+
+    chapter: Chapter
+    runs: list[Run]  # the right and timed ones, oldest first
+    cub: Peer | None  # at the size of the best
+
+    @property
+    def best(self) -> Run | None:
+        """The fastest."""
+        return max(self.runs, key=lambda run: run.gb_per_s or 0, default=None)
+
+    @property
+    def gb_per_s(self) -> float | None:
+        """Of the fastest."""
+        return self.best.gb_per_s if self.best else None
+
+    @property
+    def reference_gb_per_s(self) -> float | None:
+        """What the chapter's solution reached beside the fastest, or beside any run where that is not known."""
+        for run in ([self.best] if self.best else []) + self.runs[::-1]:
+            known = (run.timing or {}).get("reference_gb_per_s")
+            if isinstance(known, int | float):
+                return float(known)
+        return None
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """All chapters on one device."""
+
+    device: str  # "NVIDIA H200"; "" where nothing was timed yet
+    kind: str  # "measured" or "modelled"; "" likewise
+    peak_gb_per_s: float | None
+    rungs: list[Rung]
+    remarks: list[str]  # what is not shown, and why
+
+    @property
+    def title(self) -> str:
+        """What the picture shows, in a line."""
+        if not self.device:
+            return "Bandwidth by chapter: nothing has been timed yet"
+        return f"Bandwidth by chapter, {self.kind} {'on' if self.kind == 'measured' else 'for'} {self.device}"
+
+    @property
+    def top_gb_per_s(self) -> float:
+        """The end of the scale: the peak, or what goes beyond it."""
+        values = [self.peak_gb_per_s]
+        for rung in self.rungs:
+            values += [rung.gb_per_s, rung.reference_gb_per_s, rung.cub.gb_per_s if rung.cub else None]
+        return max((value for value in values if value), default=1.0)
+
+
+def ladder_of(workbook: Workbook, chapters: list[Chapter], gpu: str | None = None) -> Ladder:
+    """The ladder of the device that was timed last, or of that whose name has `gpu` in it."""
+    timed = [
+        run
+        for run in History(workbook.history).runs()
+        if run.verdict in RIGHT and run.gb_per_s is not None and run.bandwidth
+    ]
+    found = list(
+        dict.fromkeys(timed_on(run) for run in reversed(timed))
+    )  # the one that was timed last comes first
+    wanted = [one for one in found if gpu is None or gpu.lower() in one[1].lower()]
+    if gpu is not None and not wanted:
+        known = ", ".join(dict.fromkeys(name for _, name in found)) or "none yet"
+        raise UsageError(f"nothing was timed on {gpu!r}; there are: {known}")
+    if not wanted:
+        return Ladder("", "", None, [Rung(chapter, [], None) for chapter in chapters], [_nothing()])
+    kind, device = wanted[0]
+    record = bench_record(workbook.root, device)
+    rungs = []
+    for chapter in chapters:
+        runs = [run for run in timed if run.chapter == chapter.name and timed_on(run) == wanted[0]]
+        best = max(runs, key=lambda run: run.gb_per_s or 0, default=None)
+        rungs.append(Rung(chapter, runs, cub(record, (best.timing or {}) if best else {})))
+    peaks = [peak for rung in rungs for run in rung.runs[::-1] if (peak := _number(run, "peak_gb_per_s"))]
+    remarks = []
+    if record is None:
+        remarks.append(f"CUB is not shown: bench/records has no record of {device} (make bench writes one).")
+    elif kind == "modelled":
+        remarks.append("CUB was measured.")
+    if not peaks:
+        remarks.append("The peak is not shown: no run knows it.")
+    others = [f"{name} ({how})" for how, name in found if (how, name) != wanted[0]]
+    if others:
+        remarks.append(f"Timed too: {', '.join(others)}. GPU=NAME shows it.")
+    return Ladder(device, kind or "", peaks[0] if peaks else None, rungs, remarks)
+
+
+def document(ladder: Ladder, picture: Path) -> dict[str, Any]:
+    """The ladder as JSON."""
+    return {
+        "schema": "warpbook/ladder/1",
+        "device": ladder.device or None,
+        "kind": ladder.kind or None,
+        "peak_gb_per_s": ladder.peak_gb_per_s,
+        "picture": str(picture),
+        "remarks": ladder.remarks,
+        "chapters": [
+            {
+                "chapter": rung.chapter.name,
+                "title": rung.chapter.title,
+                "gb_per_s": rung.gb_per_s,
+                "reference_gb_per_s": rung.reference_gb_per_s,
+                "cub": rung.cub and {"name": rung.cub.name, "n": rung.cub.n, "gb_per_s": rung.cub.gb_per_s},
+                "runs": [
+                    {"time": run.time, "gb_per_s": run.gb_per_s, "verdict": run.verdict} for run in rung.runs
+                ],
+            }
+            for rung in ladder.rungs
+        ],
+    }
+
+
+def _number(run: Run, name: str) -> float | None:
+    value = (run.timing or {}).get(name)
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _nothing() -> str:
+    return "A right kernel is timed when it is judged: make ch02 && ./ch02, make watch, make grade."

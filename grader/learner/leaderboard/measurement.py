@@ -1,0 +1,64 @@
+"""Timing the learner's kernel at the sizes of the board: once for each kernel.cu and device."""
+
+import json
+import sys
+import tempfile
+import uuid
+from pathlib import Path
+
+from ... import __version__
+from ...core.errors import MachineError
+from ...core.fingerprint import sha256_of
+from ...core.history import History, Timing
+from ...core.make import build_programs, clean_environment
+from ...core.processes import Processes
+from ...core.times import now
+from ...core.workbook import Chapter, Workbook
+from ..grade import cores, measures
+from . import MEASURED, MODELLED
+
+_LIMIT = 600.0  # seconds; a GPU takes up to ten for a size
+
+
+def time_kernel(workbook: Workbook, chapter: Chapter, sizes: list[int], device: str, gpu: str | None) -> None:
+    """Runs ./chNN --time with the kernel.cu of now, unless that was done, and keeps what it says."""
+    kind = MEASURED if measures(device) else MODELLED
+    if kind == MEASURED:
+        print(
+            f"Timing {chapter.kernel} at {len(sizes)} sizes; that takes up to two minutes.", file=sys.stderr
+        )
+    if unbuilt := build_programs(workbook, [chapter], jobs=cores()):
+        raise MachineError(f"./{chapter.name} could not be built: {unbuilt[chapter.name]}")
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder, "times.json")
+        command: list[str | Path] = [f"./{workbook.program(chapter)}", "--time", ",".join(map(str, sizes))]
+        command += ["--quiet", "--device", device, "--json", output, *(["--gpu", gpu] if gpu else [])]
+        finished = Processes().run(
+            command, folder=workbook.root, limit=_LIMIT, environment=clean_environment()
+        )
+        try:
+            result = json.loads(output.read_text("utf-8"))
+            found, sha256 = result.get("timings", []), result["build"]["source_sha256"]
+        except (OSError, ValueError, KeyError, TypeError):
+            lines = finished.output.strip().splitlines()
+            raise MachineError(
+                f"./{chapter.name} could not be timed: {lines[-1] if lines else 'no result'}"
+            ) from None
+    identity, time = uuid.uuid4().hex, now()
+    History(workbook.history).add_timings([
+        Timing(identity, time, chapter.name, sha256, one["kind"], one["device"], one["n"], one["gb_per_s"],
+               one.get("reference_gb_per_s"), one.get("peak_gb_per_s"), __version__)
+        for one in found if one.get("gb_per_s")
+    ])  # fmt: skip
+
+
+def is_timed(workbook: Workbook, chapter: Chapter, sizes: list[int], device: str, gpu: str | None) -> bool:
+    """Whether the kernel.cu of now has been timed at all these sizes by this version of the workbook."""
+    sha256, kind = sha256_of(workbook.root / chapter.kernel), MEASURED if measures(device) else MODELLED
+    known = {
+        one.n
+        for one in History(workbook.history).timings(chapter.name)
+        if (one.kernel_sha256, one.kind, one.workbook) == (sha256, kind, __version__)
+        and (gpu or "").lower() in one.gpu.lower()
+    }
+    return known >= set(sizes)

@@ -1,0 +1,140 @@
+"""The page of `make`: one line a chapter, how far it has come, what to do next and the command to type."""
+
+from typing import Any
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from ..core.history import Run
+from ..core.narrow import Entry, WideOrStacked
+from ..core.page import Bar, figure, points_text, verdict_text
+from .standing import EDITED, NEW, OPEN, PASSED, SKIPPED, Standing
+
+_TITLE = 30  # columns: all that is left of 80
+_LEAST = 60  # columns that the table needs
+_STYLES = {PASSED: "bold green", OPEN: "", EDITED: "yellow", NEW: "dim", SKIPPED: "dim"}
+
+
+def overview(made: list[Standing], next_one: Standing | None) -> RenderableType:
+    """The whole page, at most 80 columns wide."""
+    return Group(chapters_table(made, next_one), "", progress(made), "", Group(*what_next(made, next_one)))
+
+
+def chapters_table(made: list[Standing], marked: Standing | None, mark: str = ">") -> RenderableType:
+    """One line a chapter, that of `marked` with a mark before it; two lines where the terminal is narrow."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("", width=len(mark), no_wrap=True)
+    table.add_column("chapter", max_width=_TITLE)
+    for heading, side in (
+        ("state", "left"),
+        ("points", "right"),
+        ("best GB/s", "right"),
+        ("last verdict", "left"),
+    ):
+        table.add_column(heading, justify="right" if side == "right" else "left", no_wrap=True)
+    entries = []
+    for standing in made:
+        last = standing.last
+        name = Text(f"{standing.chapter.name} {standing.chapter.title}")
+        sign = Text(mark if standing is marked else "", style="bold")
+        state = Text(standing.state, style=_STYLES[standing.state])
+        points = points_text(last.earned, last.possible) if last else ""
+        verdict = verdict_text(last.verdict) if last else ""
+        table.add_row(sign, name, state, points, best_text(standing.best), verdict)
+        best = ("best GB/s", best_text(standing.best))
+        cells: list[tuple[str, Text | str]] = [("", state), ("", points), best, ("", verdict)]
+        title = Text.assemble((mark if standing is marked else " " * len(mark), "bold"), " ", name)
+        entries.append(Entry(title, cells))
+    return WideOrStacked(table, entries, _LEAST)
+
+
+def best_text(best: Run | None) -> str:
+    """A bandwidth with the word that says where it comes from: "1,412 modelled"."""
+    if best is None or best.gb_per_s is None:
+        return ""
+    return f"{figure(best.gb_per_s)} {best.bandwidth or ''}".strip()
+
+
+def progress(made: list[Standing]) -> RenderableType:
+    """A bar and its figures in words."""
+    table = Table.grid(padding=(0, 1))
+    words = progress_words(made)
+    table.add_row(Bar(_count(made, PASSED), len(made), 24), words)
+    return WideOrStacked(table, [Entry(words, [])], _LEAST)
+
+
+def progress_words(made: list[Standing]) -> str:
+    """How far it has come: "3 of 14 passed, 1 skipped, 34 points"."""
+    points = sum(standing.last.earned for standing in made if standing.last)
+    skipped = f", {count} skipped" if (count := _count(made, SKIPPED)) else ""
+    return f"{_count(made, PASSED)} of {len(made)} passed{skipped}, {points:g} points"
+
+
+def last_words(standing: Standing) -> str:
+    """What the last run came to, in a sentence; "" where there was none or all is well."""
+    last = standing.last
+    if last is None or last.verdict == "PASS":
+        return "edited since it passed" if standing.state == EDITED else ""
+    title = (last.diagnosis or {}).get("title")
+    words = f"{last.verdict}, {title}" if title else last.verdict
+    return f"{words}; edited since" if standing.is_edited else words
+
+
+def what_next(made: list[Standing], next_one: Standing | None) -> list[Text]:
+    """The chapter to work on and what to type; or that there is none."""
+    if next_one is None:
+        skipped = [standing.chapter.name for standing in made if standing.state == SKIPPED]
+        if skipped:
+            return [
+                Text("All is passed but what you skipped. Take one up again:"),
+                Text(f"  make resume-{skipped[0]}"),
+            ]
+        return [Text(f"All {len(made)} chapters are passed. See how fast they are: make ladder")]
+    chapter = next_one.chapter
+    said = last_words(next_one)
+    lines = [
+        f"Next: {chapter.name}, {chapter.title}." + (f" So far: {said}." if said else ""),
+        f"  read   {chapter.folder}/README.md",
+        f"  edit   {chapter.kernel}",
+        f"  try    make {chapter.name} && ./{chapter.name}    or at every save: make watch",
+        f"  stuck  make hint-{chapter.name}    or another one first: make skip-{chapter.name}",
+        "  keep   make grade    runs and records everything; make help lists the rest",
+    ]
+    return [Text(line) for line in lines]
+
+
+def document(made: list[Standing], next_one: Standing | None) -> dict[str, Any]:
+    """The page as JSON."""
+    return {
+        "schema": "warpbook/status/1",
+        "next": next_one and next_one.chapter.name,
+        "passed": _count(made, PASSED),
+        "skipped": _count(made, SKIPPED),
+        "points": sum(standing.last.earned for standing in made if standing.last),
+        "chapters": [_standing_document(standing) for standing in made],
+    }
+
+
+def _standing_document(standing: Standing) -> dict[str, Any]:
+    last, best = standing.last, standing.best
+    return {
+        "chapter": standing.chapter.name,
+        "title": standing.chapter.title,
+        "folder": str(standing.chapter.folder),
+        "state": standing.state,
+        "verdict": last and last.verdict,
+        "diagnosis": last and last.diagnosis and last.diagnosis.get("mistake"),
+        "points": last and {"earned": last.earned, "possible": last.possible},
+        "time": last and last.time,
+        "best": best
+        and {"gb_per_s": best.gb_per_s, "kind": best.bandwidth, "ratio": best.ratio, "time": best.time},
+        "passed_before": standing.has_passed,
+        "edited_since": standing.is_edited,
+        "skipped": standing.is_skipped,
+    }
+
+
+def _count(made: list[Standing], state: str) -> int:
+    return sum(standing.state == state for standing in made)

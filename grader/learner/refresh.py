@@ -1,0 +1,32 @@
+"""What the learner has built and run by hand, brought into the history, so that every command speaks of it.
+
+What `./ch04` came to is recorded (by_hand.py). Where kernel.cu has been compiled and not been run, the emulator judges
+it here, which takes a fraction of a second. Times on a GPU take longer and are left to `./ch04` and `make grade`.
+"""
+
+import sys
+
+from ..core.page import progress_of
+from ..core.workbook import Chapter, Workbook
+from .by_hand import take_up
+from .grade import Options, judge, measures
+from .standing import is_built_and_unjudged, standings
+
+_LIMIT = 30.0  # seconds for one chapter
+
+
+def bring_up_to_date(workbook: Workbook, chapters: list[Chapter], *, quiet: bool) -> None:
+    """Records the runs of ./chNN by hand; judges and records what is compiled and was not run."""
+    for trouble in take_up(workbook, chapters):
+        print(f"warpbook: {trouble}", file=sys.stderr)
+    options = Options(time_limit=_LIMIT)
+    if measures(options.device):
+        return
+    wanted = [
+        standing.chapter
+        for standing in standings(workbook)
+        if standing.chapter in chapters and is_built_and_unjudged(workbook, standing)
+    ]
+    if wanted:
+        with progress_of(len(wanted), quiet=quiet) as hear:
+            judge(workbook, wanted, options, hear)

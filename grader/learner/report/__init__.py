@@ -1,0 +1,67 @@
+"""`make report`: one page that shows the learner what their kernels did, and needs no network.
+
+In reading order: collect.py says what is known of each chapter and traces.py runs ./chNN --trace-only where that is
+due; chapter.py, lines.py, accesses.py, exchange.py and roof.py make figures and words of it, each number with the place
+that it comes from (figures.py); pictures/ draws; document.py is the result as JSON, page.py as HTML.
+"""
+
+from base64 import b64encode
+from pathlib import Path
+from typing import Any
+
+from ...core.times import now
+from ...core.workbook import Workbook, write_whole
+from ..ladder import document as ladder_document
+from ..ladder import ladder_of
+from ..ladder.picture import picture
+from ..overview import document as standings_document
+from ..standing import following, place_of
+from .chapter import view
+from .collect import Known, collect
+from .detail import DETAILS, LIMIT, Detail
+from .document import document
+from .page import render
+from .pictures import roofline
+from .roof import points_of, roof_of
+from .svg import Gallery
+
+PAGE = Path("report") / "index.html"  # in build/
+
+
+def report(workbook: Workbook) -> tuple[Path, dict[str, Any]]:
+    """Writes the page; returns where it is, and the same as JSON."""
+    known = collect(workbook)
+    path = workbook.build / PAGE
+    time = now()
+    for detail in DETAILS:
+        html, made = _made(workbook, known, detail, time)
+        if len(html.encode()) < LIMIT:
+            break
+    write_whole(path, html)
+    return path, made
+
+
+def _made(workbook: Workbook, known: list[Known], detail: Detail, time: str) -> tuple[str, dict[str, Any]]:
+    """The page and the document, in that much detail."""
+    standings = [one.standing for one in known]
+    next_one = following(standings, place_of(workbook))
+    summary = standings_document(standings, next_one)
+    for chapter in summary["chapters"]:
+        del chapter["diagnosis"]  # each chapter's own part has it, where it may be told
+    gallery = Gallery()
+    views = [view(one, gallery, detail) for one in known]
+    ladder = ladder_of(workbook, workbook.chapters)
+    roof, points = roof_of(views, ladder.device), points_of(views, ladder.device)
+    html = render(
+        time=time,
+        summary=summary,
+        views=views,
+        next_one=next_one,
+        ladder=ladder,
+        ladder_picture="data:image/svg+xml;base64," + b64encode(picture(ladder).encode()).decode(),
+        roof=roof,
+        points=points,
+        roofline=roofline.draw(roof, points) if roof and points else None,
+        gallery=gallery.svg(),
+    )
+    return html, document(time, summary, ladder_document(ladder, Path("build") / PAGE), roof, points, views)

@@ -1,0 +1,104 @@
+"""What is known of each chapter: the file as it is, its last result, and whether the two belong together."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...core.fingerprint import sha256_of
+from ...core.result import BrokenResultError, parse_result
+from ...core.workbook import Chapter, Workbook
+from ..standing import Standing, standings
+from .figures import Record
+from .traces import Traced, trace_all
+
+# Verdicts without an image that could be traced; the result says why.
+_NOT_BUILT = ("BUILD", "BUILD_TIMEOUT", "REJECT")
+
+
+@dataclass(frozen=True)
+class Known:
+    """One chapter."""
+
+    standing: Standing
+    source: list[str]  # the lines of kernel.cu as it is now
+    result: Record | None  # of this very file; its name is the chapter's
+    trace: Record | None  # likewise; its name is "ch05.trace"
+    remark: str  # what is missing, why, and what to type; "" for nothing
+    keeps_names: bool  # it asks for the names of mistakes, and so must not be told them
+
+    @property
+    def chapter(self) -> Chapter:
+        """Which one."""
+        return self.standing.chapter
+
+    @property
+    def name(self) -> str:
+        """Its name: "ch05"."""
+        return self.standing.chapter.name
+
+    @property
+    def verdict(self) -> str | None:
+        """Of the last run, were it of an earlier file; None where there was none."""
+        return self.standing.last.verdict if self.standing.last else None
+
+
+def collect(workbook: Workbook) -> list[Known]:
+    """All chapters in their order. Those whose kernel changed since its last trace are traced now."""
+    made = standings(workbook)
+    results = {one.chapter.name: _result(workbook, one.chapter) for one in made}
+    built = [
+        one.chapter
+        for one in made
+        if (result := results[one.chapter.name]) and result.raw("verdict") not in _NOT_BUILT
+    ]
+    traced = trace_all(workbook, built)
+    return [_known(workbook, one, results[one.chapter.name], traced.get(one.chapter.name)) for one in made]
+
+
+def _known(workbook: Workbook, standing: Standing, result: Record | None, traced: Traced | None) -> Known:
+    chapter = standing.chapter
+    remark = ""
+    if result is None:
+        remark = _why_no_result(workbook, standing)
+    elif traced is not None and traced.trace is None:
+        remark = traced.why
+    return Known(
+        standing=standing,
+        source=_text(workbook.root / chapter.kernel).splitlines(),
+        result=result,
+        trace=traced.trace if traced else None,
+        remark=remark,
+        keeps_names="hides_answer" in _text(workbook.root / chapter.folder / "chapter.c"),
+    )
+
+
+def _result(workbook: Workbook, chapter: Chapter) -> Record | None:
+    """The stored result of the file as it is now; None where there is none."""
+    folder = workbook.build / "results"
+    try:
+        stored: dict[str, Any] = json.loads((folder / f"{chapter.name}.run.json").read_text("utf-8"))
+        if stored["kernel_sha256"] != sha256_of(workbook.root / chapter.kernel):
+            return None
+        text = (folder / f"{chapter.name}.json").read_bytes()
+        return Record(chapter.name, parse_result(text, chapter.name, 0.0).document)
+    except (OSError, ValueError, KeyError, TypeError, BrokenResultError):
+        return None
+
+
+def _why_no_result(workbook: Workbook, standing: Standing) -> str:
+    name = standing.chapter.name
+    if not (workbook.root / standing.chapter.kernel).is_file():
+        return f"There is no {standing.chapter.kernel}. make reset-{name} brings the skeleton back."
+    if standing.last is None:
+        return f"It was never judged: make {name} && ./{name}, or make grade CH={name}."
+    if standing.is_edited:
+        return f"The file was edited since it was judged: make grade CH={name} judges it as it is."
+    return f"The details of the last run are gone: make grade CH={name} FRESH=1 brings them back."
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", errors="replace")
+    except OSError:
+        return ""

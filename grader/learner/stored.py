@@ -1,0 +1,120 @@
+"""What is kept of a chapter's last run in build/results: its result, and what that depends on.
+
+`chNN.json` is what ./chNN wrote; `chNN.run.json` says which run of the history it is, and the key of all that the
+result depends on. Where the key is still the same, the chapter need not run again.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from .. import __version__
+from ..core.fingerprint import Hasher, tools_fingerprint
+from ..core.history import Run
+from ..core.result import BrokenResultError, Result, parse_result
+from ..core.workbook import Chapter, Workbook, write_json
+
+KERNEL, SOLUTION = "kernel", "solution"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked of a run, as far as its result depends on it."""
+
+    kind: str = KERNEL
+    device: str = "auto"
+    profile: str | None = None  # of the GPU that the model speaks of
+
+    def source(self, chapter: Chapter) -> Path:
+        """The kernel.cu that is judged, relative to the root."""
+        return chapter.kernel if self.kind == KERNEL else chapter.solution / "kernel.cu"
+
+
+class Store:
+    """The results of one kind of run."""
+
+    def __init__(self, workbook: Workbook, asked: Asked) -> None:
+        """Hashes what all chapters depend on, and makes the folder."""
+        self.workbook = workbook
+        self.asked = asked
+        self.hasher = Hasher()
+        self.tools = tools_fingerprint(workbook, self.hasher)
+        self.folder = workbook.build / "results" / ("" if asked.kind == KERNEL else "solutions")
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def result_file(self, chapter: Chapter) -> Path:
+        """Where ./chNN is to write its result."""
+        return self.folder / f"{chapter.name}.json"
+
+    def source_sha256(self, chapter: Chapter) -> str:
+        """The hash of the kernel.cu that is judged."""
+        return self.hasher.file(self.workbook.root / self.asked.source(chapter))
+
+    def key(self, chapter: Chapter) -> str:
+        """Everything that the result of `chapter` depends on, as one hash."""
+        files = [self.asked.source(chapter), chapter.solution / "kernel.cu"]
+        hashes = [self.hasher.file(self.workbook.root / path) for path in files]
+        program = self.hasher.file(self.workbook.root / self.workbook.program(chapter))
+        return self.hasher.combined(
+            __version__,
+            self.asked.kind,
+            self.asked.device,
+            str(self.asked.profile),
+            self.tools,
+            program,
+            *hashes,
+        )
+
+    def read(self, chapter: Chapter) -> tuple[Result, Run] | None:
+        """The earlier result of the same kernel, program and machine, where there is one."""
+        try:
+            kept = json.loads(self._run_file(chapter).read_text("utf-8"))
+            if kept["key"] != self.key(chapter):
+                return None
+            result = parse_result(self.result_file(chapter).read_bytes(), chapter.name, kept["seconds"])
+            return result, run_of(kept["id"], kept["time"], self.asked.kind, result, kept["kernel_sha256"])
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, BrokenResultError):
+            return None
+
+    def write(self, chapter: Chapter, run: Run, key: str) -> None:
+        """Says which run the result is, once that lies in its place."""
+        kept = {
+            "key": key,
+            "id": run.id,
+            "time": run.time,
+            "seconds": run.seconds,
+            "kernel_sha256": run.kernel_sha256,
+        }
+        write_json(self._run_file(chapter), kept)
+
+    def forget(self, chapter: Chapter) -> None:
+        """Removes what is kept of a chapter."""
+        for stale in (self.result_file(chapter), self._run_file(chapter)):
+            stale.unlink(missing_ok=True)
+
+    def _run_file(self, chapter: Chapter) -> Path:
+        return self.folder / f"{chapter.name}.run.json"
+
+
+def run_of(identity: str, time: str, kind: str, result: Result, sha256: str) -> Run:
+    """A result as a row of the history."""
+    counters = result.document.get("counters")
+    return Run(
+        id=str(identity),
+        time=str(time),
+        kind=kind,
+        chapter=result.chapter,
+        verdict=result.verdict,
+        earned=result.earned,
+        possible=result.possible,
+        gb_per_s=result.gb_per_s,
+        bandwidth=result.bandwidth_kind,
+        ratio=result.ratio,
+        counters=counters if isinstance(counters, dict) else {},
+        kernel_sha256=str(sha256),
+        device=result.device,
+        seconds=result.seconds,
+        workbook=__version__,
+        diagnosis=result.diagnosis,
+        timing=result.timing,
+    )

@@ -1,0 +1,508 @@
+"""A class from end to end: interrupted at any moment and taken up again, and never stopped by one submission."""
+
+import contextlib
+import csv
+import dataclasses
+import fcntl
+import io
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import unicodedata
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent / "class"))
+
+import fake_class
+
+from grader.classroom.journal import read_entry
+from grader.classroom.judgement import JudgeSettings
+from grader.classroom.tasks import Task, read_tasks, write_tasks
+from grader.core.receipts import receipt_of
+from grader.core.result import parse_result
+
+ROOT = Path(__file__).resolve().parents[1]
+FAKE = ROOT / "tests" / "class" / "fake_class.py"
+
+COURSE = """\
+title = "Seven students"
+chapters = ["ch01", "ch02", "ch03"]
+due = 2026-11-20T23:59:00+01:00
+secret = "sixteen characters and more"
+own_sizes = 2
+roster = "roster.csv"
+
+[late]
+factor_a_day = 0.9
+
+[chapter.ch02]
+points = 20
+weight = 2
+"""
+ROSTER = "id,name,received\nada,Ada,2026-11-19T00:00:00Z\nbob,Bob,2026-11-22T00:00:00Z\nzoe,Zoe,\n"
+
+
+@dataclass(frozen=True)
+class Graded:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+class Class:
+    """A folder of submissions, and ways to grade it with the judge of fake_class.py."""
+
+    def __init__(self, folder: Path, course: str = COURSE) -> None:
+        self.folder = folder
+        self.submissions = folder / "submissions"
+        self.submissions.mkdir()
+        self.course = folder / "course.toml"
+        self.course.write_text(course)
+        (folder / "roster.csv").write_text(ROSTER)
+
+    def hand_in(self, student: str, **kernels: str) -> None:
+        for chapter, first_line in kernels.items():
+            path = self.submissions / student / f"{chapter}_x" / "kernel.cu"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"// {first_line}\n")
+
+    def arguments(self, out: str = "graded", *more: str) -> list[str]:
+        return [str(self.submissions), "--out", str(self.folder / out), "--course", str(self.course), *more]
+
+    def start(self, out: str = "graded", *more: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, FAKE, *self.arguments(out, *more)],
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def grade(self, out: str = "graded", *more: str) -> Graded:
+        """In this process: starting Python is what takes longest."""
+        told, said = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(told), contextlib.redirect_stderr(said):
+            status = fake_class.main(self.arguments(out, *more))
+        return Graded(status, told.getvalue(), said.getvalue())
+
+    def document(self, out: str = "graded") -> dict[str, Any]:
+        return json.loads((self.folder / out / "class.json").read_text("utf-8"))
+
+    def judged(self) -> list[str]:
+        log = self.folder / "judged.log"
+        return log.read_text("ascii").splitlines() if log.exists() else []
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Class:
+    made = Class(tmp_path)
+    made.hand_in("ada", ch01="PASS", ch02="SLOW", ch03="PASS")
+    made.hand_in("bob", ch01="WRONG", ch02="PASS")
+    made.hand_in("cy", ch02="WRONG")
+    return made
+
+
+def timeless(document: dict[str, Any]) -> dict[str, Any]:
+    """A class.json without what may change from run to run."""
+    kept = {name: value for name, value in document.items() if name != "times"}
+    for student in kept["students"]:
+        del student["seconds"]
+        for chapter in student["chapters"]:
+            if chapter["result"]:
+                del chapter["result"]["times"], chapter["result"]["build"]
+    return kept
+
+
+def test_a_class(small: Class) -> None:
+    done = small.grade()
+    assert done.returncode == 0, done.stderr
+    assert "3 of 4 handed in" in done.stdout
+    assert all(len(line) <= 80 for line in done.stdout.splitlines() if "gradebook:" not in line)
+    document = small.document()
+    schema = json.loads((ROOT / "docs" / "class.schema.json").read_text("utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(document)
+    students = {student["id"]: student for student in document["students"]}
+    verdicts = {name: [one["verdict"] for one in student["chapters"]] for name, student in students.items()}
+    assert verdicts == {
+        "ada": ["PASS", "SLOW", "PASS"],
+        "bob": ["WRONG", "PASS", "MISSING"],
+        "cy": ["MISSING", "WRONG", "MISSING"],
+        "zoe": ["MISSING", "MISSING", "MISSING"],
+    }
+    # ch02 is worth 20 points, twice; bob was a day and some hours late.
+    assert students["bob"]["submission"]["days_late"] == 2
+    assert students["bob"]["score"] == {"earned": round(0.81 * 20 * 2, 2), "possible": 60}
+    assert students["ada"]["chapters"][1]["points"]["possible"] == 20
+    assert (small.folder / "graded" / "gradebook.csv").read_text("utf-8").count("\n") == 5
+    for student in students.values():
+        for one in student["chapters"]:
+            assert not one["kernel"] or (small.folder / "graded" / one["kernel"]).is_file()
+            assert one["result"] is None or one["result"]["options"]["kernel"] == one["kernel"]
+    assert not (small.folder / "graded" / "work").exists()
+    assert not document["course"]["trusted"] and "sandbox" not in done.stdout
+
+
+def test_what_is_missing_says_why(small: Class) -> None:
+    (small.submissions / "dan").mkdir()
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w") as archive:
+        archive.writestr("ch01.cu", "// PASS\n")
+    with zipfile.ZipFile(small.submissions / "dan" / "all.zip", "w") as archive:
+        archive.writestr("hw/mine.zip", inner.getvalue())
+    assert small.grade().returncode == 0
+    dan = next(student for student in small.document()["students"] if student["id"] == "dan")
+    assert {one["verdict"] for one in dan["chapters"]} == {"MISSING"}
+    words = "all.zip/hw/mine.zip is an archive in an archive, and not opened"
+    assert all(one["message"].startswith(words) for one in dan["chapters"])
+    assert words in (small.folder / "graded" / "feedback" / "dan.html").read_text("utf-8")
+
+
+HOSTILE_NAMES = ["=cmd|'calc'!A1", "\x1b]0;x\x07\x1b[2J", "\u202egnp", "<script>alert(1)</script>", "\uff1d1+1",
+                 "[red]", "[bold]", "{{ 7 * 7 }}", "-o", "%s%n", "a\nb", "n" * 250, "\udcff", "'\"$(id)`"]  # fmt: skip
+
+
+def test_names_that_no_student_has(small: Class) -> None:
+    """Nothing printed acts on a terminal, and no page, cell or path is anything but what it should be."""
+    for name in HOSTILE_NAMES:
+        place = small.submissions / name.replace("/", "|")
+        place.mkdir()
+        (place / "ch01.cu").write_text("// INFRA\n" if name == "[red]" else "// WRONG\n")
+        (place / "ch02.cu").symlink_to("/etc/passwd")
+    (small.submissions / "[red]\x1b[2J").write_text("left aside")
+    done = small.grade()
+    assert done.returncode == 3
+    for text in (done.stdout, done.stderr):
+        assert all(c.isprintable() or c == "\n" for c in text)
+    assert "left aside: [red]\\x1b[2J" in done.stderr
+    students = small.document()["students"]
+    assert len(students) == len({student["id"] for student in students}) == 4 + len(HOSTILE_NAMES)
+    with open(small.folder / "graded" / "gradebook.csv", encoding="utf-8", newline="") as file:
+        cells = [cell for row in csv.reader(file) for cell in row]
+    assert not [
+        cell for cell in cells if unicodedata.normalize("NFKC", cell).startswith(("=", "+", "-", "@"))
+    ]
+    pages = list((small.folder / "graded").rglob("*.html"))
+    assert len(pages) == 1 + len(students)
+    for page in pages:
+        text = page.read_text("utf-8")
+        assert "<script" not in text and "\x1b" not in text and "\u202e" not in text
+    names = {path.name for path in (small.folder / "graded" / "kernels").iterdir()}
+    assert all(name.isascii() and not name.startswith(("-", ".")) for name in names)
+
+
+def test_trust_is_written_down(small: Class) -> None:
+    done = small.grade("graded", "--trust")
+    assert small.document()["course"]["trusted"] and "nothing was compiled in a sandbox" in done.stdout
+    small.grade()
+    assert not small.document()["course"]["trusted"]
+    assert len(small.judged()) == 12  # a judgement without the sandbox is none with it
+
+
+def test_every_student_is_judged_with_their_own_numbers(small: Class) -> None:
+    small.grade()
+    own = [line.split(" ", 2)[2] for line in small.judged()]
+    assert len(own) == len(set(own)) == 6
+
+
+def test_what_is_done_is_not_done_again(small: Class) -> None:
+    small.grade()
+    first = timeless(small.document())
+    assert small.grade().returncode == 0
+    assert timeless(small.document()) == first
+    assert len(small.judged()) == 6
+    small.hand_in("cy", ch02="PASS")
+    small.grade()
+    assert len(small.judged()) == 7 and small.judged()[-1].startswith("cy ch02")
+    small.course.write_text(COURSE.replace("weight = 2", "weight = 3"))
+    small.grade()
+    assert len(small.judged()) == 7  # weights are counted anew, kernels are not
+    small.course.write_text(COURSE.replace("sixteen characters", "other characters"))
+    small.grade()
+    assert len(small.judged()) == 13
+    small.grade("graded", "--fresh")
+    assert len(small.judged()) == 19
+
+
+def test_a_kernel_that_is_taken_back_is_gone(small: Class) -> None:
+    small.grade()
+    (small.submissions / "bob" / "ch02_x" / "kernel.cu").unlink()
+    small.grade()
+    bob = next(student for student in small.document()["students"] if student["id"] == "bob")
+    assert [one["verdict"] for one in bob["chapters"]] == ["WRONG", "MISSING", "MISSING"]
+    assert not (small.folder / "graded" / "kernels" / "bob" / "ch02").exists()
+
+
+def test_the_same_kernel_is_judged_once_where_nobody_has_a_seed(tmp_path: Path) -> None:
+    made = Class(tmp_path, 'title = "No secret"\nchapters = ["ch01"]\n')
+    for student in ("ada", "bob", "cy"):
+        made.hand_in(student, ch01="WRONG")
+    made.hand_in("dan", ch01="PASS")
+    assert made.grade().returncode == 0
+    assert len(made.judged()) == 2
+    verdicts = [student["chapters"][0]["verdict"] for student in made.document()["students"]]
+    assert verdicts == ["WRONG", "WRONG", "WRONG", "PASS"]
+    made.hand_in("eve", ch01="PASS")
+    made.grade()
+    assert len(made.judged()) == 2
+
+
+def test_one_that_breaks_stops_nobody(small: Class) -> None:
+    small.hand_in("cy", ch01="CRASH", ch03="INFRA")
+    (small.submissions / "dan.zip").write_bytes(b"no archive")
+    done = small.grade()
+    assert done.returncode == 3, done.stderr
+    assert "cy ch01: not graded: a mistake in Warpbook itself (ZeroDivisionError" in " ".join(
+        done.stdout.split()
+    )
+    students = {student["id"]: student for student in small.document()["students"]}
+    cy = students["cy"]
+    assert [one["verdict"] for one in cy["chapters"]] == ["INFRA", "WRONG", "INFRA"]
+    assert [one["score"] for one in cy["chapters"]] == [None, 0, None]
+    assert cy["score"]["earned"] is None
+    assert students["dan"]["trouble"]["verdict"] == "REJECT" and students["dan"]["score"]["earned"] == 0
+    assert students["ada"]["score"]["earned"] is not None
+    small.hand_in("cy", ch01="PASS")
+    small.grade()
+    assert sorted(line.split()[:2] for line in small.judged()[-3:]) == [
+        ["cy", "ch01"],
+        ["cy", "ch03"],
+        ["cy", "ch03"],
+    ]
+
+
+def test_what_was_ill_for_a_moment_is_judged_again(small: Class) -> None:
+    small.hand_in("cy", ch01="ONCE")
+    assert small.grade().returncode == 0
+    cy = next(student for student in small.document()["students"] if student["id"] == "cy")
+    assert cy["chapters"][0]["verdict"] == "PASS"
+    small.hand_in("dan", **{f"ch0{n}": "INFRA" for n in (1, 2, 3)})
+    small.hand_in("eve", ch01="INFRA")
+    before = len(small.judged())
+    assert small.grade().returncode == 3
+    assert len(small.judged()) == before + 4  # so many are no accident
+
+
+def test_receipts_are_compared_and_earn_nothing(small: Class) -> None:
+    small.grade()
+    ada = next(student for student in small.document()["students"] if student["id"] == "ada")
+    kept = ada["chapters"][0]
+    assert kept["receipt"] is None
+    result = parse_result(json.dumps(kept["result"]).encode(), "ch01", 0.0)
+    receipts = small.submissions / "ada" / "receipts"
+    receipts.mkdir()
+    (receipts / "ch01.json").write_text(json.dumps(receipt_of(result, kept["kernel_sha256"])))
+    (receipts / "ch02.json").write_text('{"points": 1000}')
+    (receipts / "ch03.json").write_text(json.dumps(receipt_of(result, "0" * 64) | {"chapter": "ch03"}))
+    small.grade()
+    compared = next(student for student in small.document()["students"] if student["id"] == "ada")
+    assert compared["score"] == ada["score"]
+    first, second, third = (one["receipt"] for one in compared["chapters"])
+    assert first == {"agrees": True, "differences": []}
+    assert not second["agrees"] and "the receipt cannot be read" in second["differences"][0]
+    assert not third["agrees"] and "another kernel.cu" in third["differences"][0]
+
+
+# ---- Interrupted -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def slow(tmp_path: Path) -> Class:
+    made = Class(tmp_path)
+    dice = random.Random(3)
+    for number in range(8):
+        verdicts = dice.choices(["PASS", "WRONG", "SLOW", "OOB", "REJECT"], k=3)
+        known = {"OOB": "WRONG"}
+        made.hand_in(
+            f"s{number}",
+            **{f"ch0{n}": f"{known.get(verdict, verdict)} 0.05" for n, verdict in enumerate(verdicts, 1)},
+        )
+    return made
+
+
+def test_killed_at_any_moment_and_taken_up_again(slow: Class) -> None:
+    begun = time.monotonic()
+    whole = slow.start("whole")
+    whole.communicate(timeout=120)
+    assert whole.returncode == 0
+    lasted = time.monotonic() - begun
+    dice = random.Random()
+    for _ in range(5):
+        process = slow.start("killed")
+        try:
+            process.wait(dice.uniform(0.3, 1) * lasted)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        process.communicate()
+    done = slow.grade("killed")
+    assert done.returncode == 0, done.stderr
+    first, killed = slow.folder / "whole", slow.folder / "killed"
+    assert (killed / "gradebook.csv").read_bytes() == (first / "gradebook.csv").read_bytes()
+    assert timeless(slow.document("killed")) == timeless(slow.document("whole"))
+    names = [sorted(str(path.relative_to(top)) for path in top.rglob("*")) for top in (first, killed)]
+    assert names[1] == names[0]
+
+
+def test_half_an_entry_is_no_entry(small: Class) -> None:
+    """What no run of ours leaves, but a full disk or a hand might."""
+    small.grade()
+    first = timeless(small.document())
+    journal = small.folder / "graded" / "journal"
+    entries = sorted(journal.rglob("*.json"))
+    entries[0].write_text(entries[0].read_text("utf-8")[:100])
+    entries[1].write_bytes(b"\xff\xfe")
+    entries[2].write_text("[]")
+    entries[3].unlink()
+    entries[3].mkdir()
+    done = small.grade()
+    assert done.returncode == 3  # a folder stands where the entry belongs
+    entries[3].rmdir()
+    assert small.grade().returncode == 0
+    assert timeless(small.document()) == first
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted(slow: Class, number: signal.Signals) -> None:
+    process = slow.start("graded", "--jobs", "1")
+    until = time.monotonic() + 60
+    while len(slow.judged()) < 3 and time.monotonic() < until:
+        time.sleep(0.02)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert "of 24 kernels are judged and kept; the same command goes on from there" in said
+    assert not (slow.folder / "graded" / "class.json").exists()
+    before = len(slow.judged())
+    assert before < 24
+    assert slow.grade().returncode == 0
+    assert 24 <= len(slow.judged()) <= 26  # those that ran when it was interrupted are judged again
+
+
+# ---- The folder it goes to -------------------------------------------------------------------------------------
+
+
+def test_folders_that_are_refused(small: Class) -> None:
+    def refused(*words: str, **named: str) -> str:
+        done = small.grade(*words, **named)
+        assert done.returncode == 2 and not done.stdout, done
+        return " ".join(done.stderr.split())
+
+    assert "lies inside the submissions" in refused("submissions/graded")
+    assert "lies inside the submissions" in refused("submissions")
+    assert "submissions lie inside the output folder" in refused(".")
+    (small.folder / "full").mkdir()
+    (small.folder / "full" / "thesis.tex").touch()
+    assert "holds other things" in refused("full")
+    (small.folder / "link").symlink_to(small.submissions)
+    assert "lies inside the submissions" in refused("link")
+    small.grade()
+    small.course.write_text(COURSE.replace("Seven students", "Another course"))
+    assert 'belongs to another course, "Seven students"' in refused("graded")
+    (small.folder / "graded" / "course.json").write_text("{}")
+    assert "is not what a graded class leaves there" in refused("graded")
+    assert sorted(path.name for path in small.submissions.iterdir()) == ["ada", "bob", "cy"]
+
+
+def test_one_run_at_a_time(small: Class) -> None:
+    small.grade()
+    with open(small.folder / "graded" / "course.json", "rb+") as mark:
+        fcntl.flock(mark, fcntl.LOCK_EX)
+        done = small.grade()
+    assert done.returncode == 2 and "another run is grading into" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (["--engine", "abacus"], "--engine is local or slurm"),
+        (["--device", "toaster"], "--device is auto, emulator or gpu"),
+        (["--", "ch99"], "there is no chapter ch99"),
+        (["--", "ch05"], "the course has no such chapter; it has ch01 ch02 ch03"),
+    ],
+)
+def test_wrong_usage(small: Class, more: list[str], words: str) -> None:
+    done = small.grade("graded", *more)
+    assert done.returncode == 2 and words in done.stderr
+    assert not (small.folder / "graded").exists()
+
+
+def test_make_class_wants_submissions() -> None:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    done = subprocess.run(["make", "class"], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 2 and "make class SUBMISSIONS=folder" in done.stderr
+
+
+# ---- What a cluster's job runs ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tasks(small: Class) -> list[Task]:
+    """Those of a class, as a file beside it."""
+    made = []
+    for number, verdict in enumerate(("PASS", "INFRA", "WRONG"), 1):
+        source = small.folder / "kernels" / "ada" / f"ch0{number}" / "kernel.cu"
+        source.parent.mkdir(parents=True)
+        source.write_text(f"// {verdict}\n")
+        out = small.folder / "graded"
+        settings = JudgeSettings(seed=number, sizes=(5, number), time_limit=7)
+        entry = out / "journal" / "ada" / f"ch0{number}.json"
+        made.append(
+            Task("ada", f"ch0{number}", source, out / "work" / f"{number}", entry, f"key{number}", settings)
+        )
+    write_tasks(small.folder / "tasks.json", made)
+    return made
+
+
+def test_tasks_of_a_file(small: Class, tasks: list[Task]) -> None:
+    file = str(small.folder / "tasks.json")
+    assert read_tasks(small.folder / "tasks.json") == tasks
+    assert fake_class.main(["--tasks", file]) == 0
+    kept = [read_entry(task) for task in tasks]
+    assert [judgement and judgement.verdict for judgement in kept] == ["PASS", "INFRA", "WRONG"]
+    assert read_entry(dataclasses.replace(tasks[0], key="another")) is None
+    assert list((small.folder / "graded" / "work").iterdir()) == []
+    assert fake_class.main(["--tasks", file]) == 0
+    assert [line.split()[1] for line in small.judged()] == ["ch01", "ch02", "ch03", "ch02"]
+
+
+def test_tasks_that_are_ended(small: Class, tasks: list[Task]) -> None:
+    tasks[2].source.write_text("// WRONG 60\n")
+    command = [sys.executable, FAKE, "--tasks", small.folder / "tasks.json"]
+    process = subprocess.Popen(command, env=os.environ | {"PYTHONPATH": str(ROOT)})
+    until = time.monotonic() + 60
+    while len(small.judged()) < 3 and time.monotonic() < until:
+        time.sleep(0.02)
+    process.terminate()
+    assert process.wait(timeout=60) == 130
+    assert read_entry(tasks[0]) is not None and read_entry(tasks[2]) is None
+    assert list((small.folder / "graded" / "work").iterdir()) == []
+
+
+@pytest.mark.parametrize("content", ["", "{}", '{"tasks": [{}]}', "[1]"])
+def test_no_tasks(tmp_path: Path, content: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "tasks.json").write_text(content)
+    assert fake_class.main(["--tasks", str(tmp_path / "tasks.json")]) == 3
+    assert "tasks.json" in capsys.readouterr().err
+
+
+# ---- The real judge --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_made_up_class_of_eight(built: Path, tmp_path: Path) -> None:
+    """Every verdict as declared, nothing else touched, nobody left running; killed once on the way."""
+    command = [sys.executable, ROOT / "tests" / "class" / "drill.py", "--students", "8", "--kills", "1"]
+    done = subprocess.run(
+        [*command, "--folder", tmp_path / "drill", "--only"], capture_output=True, text=True, timeout=280
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 problems" in done.stdout
