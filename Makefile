@@ -73,7 +73,7 @@ DRIVER_LIBRARY := $(OUT)/lib/libdriver.a
 TOOLS := $(patsubst %_main,%,$(addprefix $(OUT)/bin/,$(notdir $(basename $(TOOL_SOURCES)))))
 PROGRAMS := $(addprefix $(OUT)/programs/,$(CHAPTERS))
 
-# ---- Python: a virtual environment from lock files with hashes; VENV= uses PYTHON's own packages -------------
+# ---- Python: a virtual environment from requirements/NAME.txt; VENV= uses PYTHON's own packages --------------
 PY := $(if $(VENV),$(VENV)/bin/python,$(BASE_PYTHON))
 installed = $(if $(VENV),$(VENV)/.installed-$(1))
 RUNTIME := $(call installed,runtime)
@@ -81,16 +81,12 @@ DEVELOPMENT := $(call installed,dev)
 SITE := $(call installed,site)
 TOOLCHAIN := $(if $(SYSTEM_NVCC),,$(call installed,nvcc))
 ifneq ($(VENV),)
-$(call installed,runtime): requirements.lock
-$(call installed,dev): requirements-dev.lock
-$(call installed,site): requirements-site.lock
-$(call installed,nvcc): requirements-nvcc.lock
 ifeq ($(wildcard $(PY)),) # gone, or a link to an interpreter that is gone
-$(RUNTIME) $(DEVELOPMENT) $(SITE) $(call installed,nvcc): FORCE
+$(patsubst requirements/%.txt,$(VENV)/.installed-%,$(wildcard requirements/*.txt)): FORCE
 endif
-$(VENV)/.installed-%: mk/environment.py | $(CONFIG) $(if $(BASE_PYTHON),,no-python)
-	$(call quiet,PIP,$(firstword $(filter %.lock,$^)) into $(VENV))
-	$(Q)$(BASE_PYTHON) mk/environment.py $(if $(V),--verbose) '$(VENV)' $(firstword $(filter %.lock,$^)) $@
+$(VENV)/.installed-%: requirements/%.txt mk/environment.py | $(CONFIG) $(if $(BASE_PYTHON),,no-python)
+	$(call quiet,PIP,$< into $(VENV))
+	$(Q)$(BASE_PYTHON) mk/environment.py $(if $(V),--verbose) '$(VENV)' $< $@
 endif
 .PHONY: no-python
 no-python:

@@ -8,9 +8,6 @@
 ##= SLURM="partition=gpu time=30" ## of class with ENGINE=slurm: what sbatch is told (docs/slurm.md)
 ##= TRUST=1 ## of class: compile without a sandbox, where every submission is trusted
 CLASS_NEEDS := $(call installed,class)
-ifneq ($(VENV),)
-$(CLASS_NEEDS): requirements-class.lock
-endif
 .PHONY: class class-drill
 class: $(NEEDS_GRADER) $(CLASS_NEEDS) $(TOOLCHAIN) tools ## grade a folder of submissions: gradebook, a page a student, a class page; SUBMISSIONS=dir
 	@$(if $(SUBMISSIONS),,echo "warpbook: which submissions? make class SUBMISSIONS=folder" >&2; exit 2;) \

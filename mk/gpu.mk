@@ -20,9 +20,6 @@ model-fit: ## fit the constants of common/emulator/model/device.c to the committ
 # or ARGS="--only rows" for less than the whole, CCCL=FOLDER for another release of CUB and thrust.
 # The toolkit's CUB is measured too; a newer one, with sums in no guaranteed order, is fetched where that works.
 BENCH := $(call installed,bench)
-ifneq ($(VENV),)
-$(BENCH): requirements-bench.lock
-endif
 CCCL_FETCHED := $(B)/bench/cccl
 .PHONY: bench bench-report
 bench: $(NEEDS_GRADER) $(DEVELOPMENT) $(BENCH) $(TOOLCHAIN) $(OUT)/bin/compile ## on a GPU: the references beside CUB, thrust, PyTorch and Triton, into docs/benchmarks.md
@@ -30,7 +27,7 @@ bench: $(NEEDS_GRADER) $(DEVELOPMENT) $(BENCH) $(TOOLCHAIN) $(OUT)/bin/compile #
 	@CCCL='$(CCCL)' $(PY) -m bench.bench $(ARGS)
 bench-report: $(NEEDS_GRADER) $(DEVELOPMENT) ## tables and plots of docs/benchmarks.md from the committed record; needs no GPU
 	@$(PY) -m bench.report
-$(CCCL_FETCHED): requirements-peers.lock
-	$(call quiet,PIP,requirements-peers.lock into $@)
+$(CCCL_FETCHED): requirements/peers.txt
+	$(call quiet,PIP,$< into $@)
 	$(Q)rm -rf $@ && $(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-compile --retries 1 \
 	    --require-hashes --target $@ -r $< || { rm -rf $@; exit 1; }

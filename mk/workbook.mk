@@ -28,7 +28,7 @@ kill-rate: $(NEEDS_GRADER) $(TOOLCHAIN) tools ## how many wrong kernels of tests
 hardware-truth: $(NEEDS_GRADER) ## on a machine with a GPU and ncu: what it counts for every pattern, into build/hardware_truth
 	@$(PY) tests/hardware_truth/record.py --missing --out $(B)/hardware_truth
 
-locks: ## resolve requirements*.in again into the lock files
+locks: ## resolve pyproject.toml's packages again into requirements/; KEEP=1 keeps the versions
 	@sh mk/lock.sh
 
 # Every check runs even when an earlier one fails; a tool that is not there is a failure with its remedy.

@@ -92,13 +92,7 @@ def checkout(tmp_path: Path) -> Path:
     folder.mkdir()
     shutil.copy(ROOT / "Makefile", folder)
     shutil.copytree(ROOT / "mk", folder / "mk")
-    for name in (
-        "requirements.lock",
-        "requirements-dev.lock",
-        "requirements-site.lock",
-        "requirements-nvcc.lock",
-    ):
-        shutil.copy(ROOT / name, folder)
+    shutil.copytree(ROOT / "requirements", folder / "requirements")
     for path, text in {
         "common/emulator/emulate.c": "int main(void) { return 0; }\n",
         "common/emulator/ptx/lexer.c": '#include "lexer.h"\nint lex(void) { return LEX; }\n',

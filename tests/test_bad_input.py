@@ -349,9 +349,9 @@ def test_make_a_source_that_does_not_compile(checkout: Path) -> None:
 
 
 def test_pip_failing_says_so(checkout: Path) -> None:
-    (checkout / "requirements.lock").write_text("no-such-package==0 --hash=sha256:" + "0" * 64 + "\n")
+    (checkout / "requirements/runtime.txt").write_text("no-such-package==0 --hash=sha256:" + "0" * 64 + "\n")
     done = run_make("grade", folder=checkout, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(checkout))
     assert done.returncode == 2
-    assert "pip could not install requirements.lock" in done.stderr
+    assert "pip could not install requirements/runtime.txt" in done.stderr
     assert "Traceback" not in done.stderr
     assert not (checkout / ".venv" / ".installed-runtime").exists()

@@ -434,5 +434,5 @@ def test_without_copydetect_it_says_what_to_install(tmp_path: Path, monkeypatch:
 
     monkeypatch.setitem(sys.modules, "copydetect", None)
     made = kernels(tmp_path, {"a": own(1), "b": own(2)})
-    with pytest.raises(MachineError, match=r"requirements-class\.lock"):
+    with pytest.raises(MachineError, match=r"requirements/class\.txt"):
         similar.pairs({"ch07": made}, {"ch07": SKELETON}, 0.8)

@@ -60,7 +60,7 @@ def test_archives_are_the_same_to_the_byte(workbook: Workbook, tmp_path: Path) -
         names = archive.namelist()
         assert names == sorted(names)
         assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
-        assert {"setup.sh", "run_autograder", "book/Makefile", "book/requirements.lock"} <= set(names)
+        assert {"setup.sh", "run_autograder", "book/Makefile", "book/requirements/runtime.txt"} <= set(names)
         assert archive.getinfo("run_autograder").external_attr >> 16 == 0o100755
         text = b"".join(archive.read(name) for name in names)
     with tarfile.open(tmp_path / "one" / "autograde.tar") as archive:

@@ -56,8 +56,15 @@ def test_sources_tests_and_teachers_tools_stay_behind(whole: list[Member]) -> No
     assert not [
         name for name in names if name.startswith("solutions/") and name.endswith(("kernel.cu", ".md"))
     ]
-    assert {"mk/workbook.mk", "mk/class.mk", "requirements-dev.lock", "docs/sources.md"}.isdisjoint(names)
-    assert {"Makefile", "mk/learn.mk", "requirements.lock", "LICENSE", "README.md", "mkdocs.yml"} <= names
+    assert {"mk/workbook.mk", "mk/class.mk", "requirements/dev.txt", "docs/sources.md"}.isdisjoint(names)
+    assert {
+        "Makefile",
+        "mk/learn.mk",
+        "requirements/runtime.txt",
+        "LICENSE",
+        "README.md",
+        "mkdocs.yml",
+    } <= names
 
 
 def test_a_leak_is_found_wherever_it_is(members: list[Member]) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from grader.authoring.markers import places
 from grader.authoring.readme import newcomers_copy
@@ -15,7 +17,9 @@ from grader.authoring.shown_output import compile_images, output_of, steady
 from grader.core.workbook import find_workbook
 
 CHAPTERS = sorted((ROOT / "chapters").glob("ch[0-9][0-9]_*"))
-LOCKS = sorted(ROOT.glob("requirements*.lock"))
+LOCKS = sorted((ROOT / "requirements").iterdir())
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+WISHES = {"runtime": PROJECT["project"]["dependencies"], **PROJECT["dependency-groups"]}
 
 
 def tracked() -> list[Path]:
@@ -127,23 +131,31 @@ def test_every_locked_package_has_hashes_and_nothing_else(lock: Path) -> None:
         )
 
 
-@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
-def test_every_wish_is_locked(lock: Path) -> None:
-    locked = set(re.findall(r"^([a-z0-9.-]+)==", lock.read_text(), re.MULTILINE))
-    wishes = re.findall(r"^([A-Za-z0-9._-]+)", lock.with_suffix(".in").read_text(), re.MULTILINE)
-    for wish in wishes:
-        if not wish.startswith("-"):
-            assert wish.lower().replace("_", "-") in locked
+def test_every_group_of_packages_is_locked() -> None:
+    assert {lock.name for lock in LOCKS} == {f"{group}.txt" for group in WISHES}
 
 
-def test_runtime_and_tests_agree_on_versions() -> None:
-    def pins(name: str) -> dict[str, str]:
-        return dict(re.findall(r"^([a-z0-9.-]+)==(\S+) \\$", (ROOT / name).read_text(), re.MULTILINE))
+@pytest.mark.parametrize("group", WISHES)
+def test_every_wish_is_locked_at_a_version_that_it_allows(group: str) -> None:
+    pinned = pins(group)
+    for wish in map(Requirement, WISHES[group]):
+        versions = {version for name, version in pinned if name == canonicalize_name(wish.name)}
+        assert versions, f"{wish} is not in requirements/{group}.txt: run make locks KEEP=1"
+        assert all(wish.specifier.contains(version) for version in versions), f"{wish}, {versions}"
 
-    runtime, dev = pins("requirements.lock"), pins("requirements-dev.lock")
-    assert {name: dev[name] for name in runtime.keys() & dev.keys()} == {
-        name: runtime[name] for name in runtime.keys() & dev.keys()
-    }
+
+def test_what_is_installed_together_agrees_on_versions() -> None:
+    """All but the compiler and its peers go into one environment."""
+    together = [pins(group) for group in WISHES if group not in ("nvcc", "peers")]
+    for name in {name for pinned in together for name, _ in pinned}:
+        found = {frozenset(version for one, version in pinned if one == name) for pinned in together}
+        assert len(found - {frozenset()}) == 1, f"{name}: {found}"
+
+
+def pins(group: str) -> set[tuple[str, str]]:
+    """The packages of a lock file, each with its version; one may have several, for several Pythons."""
+    text = (ROOT / "requirements" / f"{group}.txt").read_text()
+    return set(re.findall(r"^([a-z0-9.-]+)==(\S+)", text, re.MULTILINE))
 
 
 # ---- Documents -------------------------------------------------------------------------------------------

@@ -480,10 +480,10 @@ def checkout_of_two(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
     """The workbook with chapters 4 and 5 as a learner gets them, built."""
     folder = tmp_path_factory.mktemp("real") / "warpbook"
     folder.mkdir()
-    for name in ("common", "grader", "mk"):
+    for name in ("common", "grader", "mk", "requirements"):
         shutil.copytree(built / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for path in [built / "Makefile", *built.glob("requirements*.lock")]:
-        shutil.copy2(path, folder)
+    for name in ("Makefile", "pyproject.toml"):
+        shutil.copy2(built / name, folder)
     venv = os.environ.get("WARPBOOK_VENV", ".venv")
     if venv and (built / venv).exists():
         (folder / venv).symlink_to((built / venv).absolute())

@@ -27,7 +27,7 @@ from .workbook import Chapter, Workbook
 # What the workbook's folders hold for others; editors' and tools' own files are none of these. The headers of
 # mk/host have names without an ending.
 _KINDS = {
-    ".awk", ".c", ".css", ".cuh", ".def", ".h", ".html", ".in", ".j2", ".js", ".json", ".lock", ".md", ".mk", ".py",
+    ".awk", ".c", ".css", ".cuh", ".def", ".h", ".html", ".j2", ".js", ".json", ".md", ".mk", ".py",
     ".sh", ".svg", ".toml", ".txt", "",
 }  # fmt: skip
 _NOT_OURS = {"__pycache__", "node_modules"}
@@ -77,9 +77,7 @@ def core_members(workbook: Workbook, chapters: Iterable[Chapter]) -> list[Member
     """
     root = workbook.root
     members = [member_of(root, name) for name in TOP]
-    members += [member_of(root, path.name) for path in sorted(root.glob("requirements*.lock"))]
-    members += [member_of(root, path.name) for path in sorted(root.glob("requirements*.in"))]
-    for folder in ("common", "grader", "mk"):
+    for folder in ("common", "grader", "mk", "requirements"):
         members += files_below(root, folder)
     for chapter in chapters:
         members += files_below(root, chapter.folder.as_posix())

@@ -154,7 +154,7 @@ def _look_environment(root: Path) -> Check:
             return Check("packages", "ok", f"in {folder}" if folder else f"{python}'s own")
         if not folder:
             return Check("packages", "missing", f"{python} lacks jinja2, rich or typer",
-                         f"{python} -m pip install -r requirements.lock")  # fmt: skip
+                         f"{python} -m pip install -r requirements/runtime.txt")  # fmt: skip
         return Check("packages", "missing", f"{folder} is broken", f"rm -rf {folder} && make setup")
     if _run([sys.executable, "-c", "import venv, ensurepip"])[0] != 0:
         return Check(
@@ -172,7 +172,7 @@ def _look_screen(root: Path) -> Check:
     if folder:
         return Check("make watch", "later", "make brings prompt_toolkit and watchfiles")
     return Check("make watch", "absent", f"{python} lacks prompt_toolkit or watchfiles",
-                 f"{python} -m pip install -r requirements.lock")  # fmt: skip
+                 f"{python} -m pip install -r requirements/runtime.txt")  # fmt: skip
 
 
 def _look_nvcc(root: Path) -> Check:
@@ -181,7 +181,7 @@ def _look_nvcc(root: Path) -> Check:
         if os.environ.get("WARPBOOK_VENV", ".venv"):
             return Check("nvcc", "later", "not here; make brings NVIDIA's wheels on first use (100 MB)")
         return Check(
-            "nvcc", "missing", "not here", f"{sys.executable} -m pip install -r requirements-nvcc.lock"
+            "nvcc", "missing", "not here", f"{sys.executable} -m pip install -r requirements/nvcc.txt"
         )
     version = re.search(r"release (\d+)\.(\d+)", _run([str(nvcc), "--version"])[1])
     if not version:

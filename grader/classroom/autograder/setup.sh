@@ -1,7 +1,7 @@
 #!/bin/bash
 # Makes the autograder ready, once, as root, on Ubuntu 22.04 or newer or Debian 12 or newer: Gradescope runs this
 # when it builds its image. What is there already is not installed again; WARPBOOK_PYTHON may name a Python that has
-# the packages of requirements.lock and requirements-class.lock.
+# the packages of requirements/runtime.txt and requirements/class.txt.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/book"
 export DEBIAN_FRONTEND=noninteractive PIP_DISABLE_PIP_VERSION_CHECK=1

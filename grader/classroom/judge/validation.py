@@ -154,7 +154,7 @@ def _validator(schema: Path) -> "Draft202012Validator":
     except ImportError:
         raise MachineError(
             "the Python package jsonschema is missing, without which no result is believed: "
-            "pip install -r requirements-class.lock"
+            "pip install -r requirements/class.txt"
         ) from None
     return Draft202012Validator(json.loads(schema.read_text("utf-8")))
 

@@ -141,7 +141,7 @@ def _copydetect() -> Any:
         except ImportError as error:
             raise MachineError(
                 f"the Python package {error.name} is missing, with which similar kernels are found; "
-                "install what requirements-class.lock lists"
+                "install what requirements/class.txt lists"
             ) from None
     return detector
 
