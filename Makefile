@@ -10,12 +10,14 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 SHELL := /bin/sh
 
 # ---- What a person may set on the command line -------------------------------------------------------------
-# What `make help` lists as variables; those of one target alone stand beside it.
-##= V=1 ## show whole commands
-##= JOBS=4 ## so many at once; as many as there are cores when not given
-##= CC=clang ## another C compiler
-##= SANITIZE=1 ## all C with ASan and UBSan, under build/sanitize/
-##= PYTHON=python3.12 ## another Python; with VENV= its own packages, and nothing is installed
+# What `make help` lists as variables; those of one target are beside it.
+##= V=1 ## print whole commands
+##= JOBS=4 ## how many jobs run at once; the number of cores if not given
+##= CC=clang ## use another C compiler
+##= PYTHON=python3.12 ## use another Python; with VENV= use that Python's own packages and install nothing
+##@ author: Tests and checks
+##= SANITIZE=1 ## build all C with ASan and UBSan, under build/sanitize/
+##@ The workbook itself
 VENV ?= .venv
 B := build
 OUT := $(B)$(if $(SANITIZE),/sanitize)
@@ -203,11 +205,11 @@ include $(sort $(wildcard mk/*.mk))
 
 ##@ The workbook itself
 .PHONY: setup doctor clean
-setup: $(NEEDS_GRADER) $(TOOLCHAIN) tools ## fetch and build everything that the rest would on first use
-doctor: $(if $(BASE_PYTHON),,no-python) ## what is there, what is missing, and the one command that mends it
+setup: $(NEEDS_GRADER) $(TOOLCHAIN) tools ## fetch and build now what other targets would on first use
+doctor: $(if $(BASE_PYTHON),,no-python) ## check what this machine has, and print the one command that adds what is missing
 	@$(or $(wildcard $(PY)),$(BASE_PYTHON)) -m grader doctor $(AS_JSON)
 
 
-clean: ## remove what was built (your kernels, those kept by reset-chNN, your history and .venv stay)
+clean: ## remove what was built; your kernels, files kept by reset-chNN, history and .venv stay
 	$(call quiet,CLEAN,build ch[0-9][0-9])
 	$(Q)find $(B) -mindepth 1 -maxdepth 1 ! -name kept -exec rm -rf {} + 2>/dev/null; rm -f ch[0-9][0-9]

@@ -1,17 +1,20 @@
 # Speed and robustness of the emulator: `make bench-emulator` and `make fuzz`. Included by the Makefile.
 
+##@ author: Measurements
+##= NUMBA_PYTHON=python3 ## of bench-emulator: a Python that has numba
 # ---- Speed beside the peers ------------------------------------------------------------------------------------
-# NUMBA_PYTHON=... names a Python that has numba.
 .PHONY: bench-emulator
-bench-emulator: $(NEEDS_GRADER) $(TOOLCHAIN) $(OUT)/bin/emulate $(OUT)/bin/compile ## speed of the emulator beside Oclgrind, PoCL and numba, into docs/emulator-speed.md
+bench-emulator: $(NEEDS_GRADER) $(TOOLCHAIN) $(OUT)/bin/emulate $(OUT)/bin/compile ## time the emulator, Oclgrind, PoCL and numba, and write docs/emulator-speed.md
 	@CC='$(HOST_CC)' $(GRADER) bench-emulator $(AS_JSON) $(if $(NUMBA_PYTHON),--numba-python '$(NUMBA_PYTHON)') $(ARGS)
 
 # ---- What grading costs ----------------------------------------------------------------------------------------
 .PHONY: time-grade
-time-grade: $(NEEDS_GRADER) $(TOOLCHAIN) drivers ## what grading all chapters costs, solved: time, CPU and memory, cold and with nothing changed
+time-grade: $(NEEDS_GRADER) $(TOOLCHAIN) drivers ## measure what grading all solutions costs: time, CPU and memory, cold and with nothing changed
 	@$(GRADER) time-grade $(AS_JSON)
 
 # ---- Fuzzing ---------------------------------------------------------------------------------------------------
+##@ author: Tests and checks
+##= SECONDS=600 ## of fuzz: how long; 60 if not given
 # Two libFuzzer programs, of the parser and of the whole emulator, start from tests/fuzz/corpus and all past
 # crashes. What they learn stays in build/fuzz/learned; what crashes or hangs is kept as build/fuzz/found-* and
 # fails the target: mend it, and move the file to tests/fuzz/crashes.
@@ -40,7 +43,7 @@ fuzz-compiler:
 
 FUZZ_OPTIONS = -max_total_time=$$(( ($(SECONDS) + 1) / 2 )) -timeout=10 -rss_limit_mb=2048 -max_len=16384 \
     -dict=tests/fuzz/ptx.dict -artifact_prefix=$(FUZZ)/found- -print_final_stats=1
-fuzz: $(FUZZERS) ## look for texts that crash or hang the emulator, for SECONDS=60
+fuzz: $(FUZZERS) ## look for texts that crash or hang the emulator
 	@for fuzzer in $(FUZZERS); do \
 	    learned=$(FUZZ)/learned/$$(basename $$fuzzer); log=$$fuzzer.log; mkdir -p $$learned; \
 	    $$fuzzer $(FUZZ_OPTIONS) $$learned tests/fuzz/corpus $(wildcard tests/fuzz/crashes) >$$log 2>&1 || { \

@@ -1,26 +1,27 @@
 # A graded class for other tools, and Warpbook as their autograder. Included by the Makefile.
 
-##@ Teaching
+##@ teacher: Other tools
 ##= CLASS=graded ## of exports: the folder that make class wrote
-##= FORMAT=canvas,moodle ## of exports: gradescope, autolab, classroom50, check50, junit, canvas, moodle, nbgrader; all
-##= ROSTER=file.csv ## of exports: what Canvas or Moodle exported; comes back with the grades in it
+##= FORMAT=canvas,moodle ## of exports: some of gradescope, autolab, classroom50, check50, junit, canvas, moodle and nbgrader; all if not given
+##= OUTPUT=folder ## of exports: where to write; beside class.json if not given
+##= ROSTER=file.csv ## of exports: what Canvas or Moodle exported; it is written again with the grades
 ##= ASSIGNMENT="Lab 1" ## of exports with ROSTER: the assignment that gets the totals
 .PHONY: exports gradescope autolab
-exports: $(NEEDS_GRADER) ## a graded class as Gradescope, Autolab, Canvas, Moodle, JUnit ... read it
+exports: $(NEEDS_GRADER) ## write a graded class for Canvas, Moodle, Gradescope, Autolab, JUnit and others; CLASS=folder
 	@$(if $(CLASS),,echo "warpbook: which class? make exports CLASS=folder, the one that make class wrote" >&2; exit 2;) \
 	$(GRADER) exports $(if $(FORMAT),--format '$(FORMAT)') $(if $(OUTPUT),--out '$(OUTPUT)') $(if $(ROSTER),--roster '$(ROSTER)') \
 	    $(if $(ASSIGNMENT),--assignment '$(ASSIGNMENT)') $(AS_JSON) -- '$(CLASS)'
 
 gradescope autolab: $(NEEDS_GRADER) $(TOOLCHAIN) tools
-gradescope: ## the autograder for Gradescope, build/gradescope/autograder.zip; CH="ch01 ch02" for some chapters
+gradescope: ## build the autograder for Gradescope, build/gradescope/autograder.zip
 	@$(GRADER) gradescope $(if $(OUTPUT),--out '$(OUTPUT)') $(AS_JSON) -- $(CH)
-autolab: ## the autograder for Autolab, autograde-Makefile and autograde.tar in build/autolab
+autolab: ## build the autograder for Autolab, autograde-Makefile and autograde.tar in build/autolab
 	@$(GRADER) autolab $(if $(OUTPUT),--out '$(OUTPUT)') $(AS_JSON) -- $(CH)
 
 # What those autograders run: SUBMISSION in FORMAT, to OUTPUT or standard output.
 .PHONY: autograde autograde-setup autograde-ready
 autograde autograde-setup autograde-ready: $(NEEDS_GRADER) $(CLASS_NEEDS) $(TOOLCHAIN)
-autograde: ## [autograde SUBMISSION=folder FORMAT=check50] one submission, graded in a platform's own container
+autograde: ## [autograde SUBMISSION=folder FORMAT=check50] grade one submission in a platform's own container
 	@$(GRADER) autograde --format '$(or $(FORMAT),gradescope)' $(if $(OUTPUT),--out '$(OUTPUT)') $(if $(METADATA),--metadata '$(METADATA)') \
 	    -- '$(SUBMISSION)' $(CH)
 autograde-setup: drivers

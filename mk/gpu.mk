@@ -2,17 +2,18 @@
 
 # ---- The record that the time model is checked against ---------------------------------------------------------
 # ARGS="--only ch07" and the like go to the program; ARGS=--dry-run compiles everything and needs no GPU.
-##@ On a machine with a GPU
+##@ author: Measurements
+##= CCCL=folder ## of bench: another release of CUB and thrust
 .PHONY: record-gpu
-record-gpu: $(NEEDS_GRADER) $(TOOLCHAIN) ## on a machine with a GPU: times and counters of every kernel of bench/variants, into bench/records
+record-gpu: $(NEEDS_GRADER) $(TOOLCHAIN) ## on a GPU: record times and counters of every kernel of bench/variants in bench/records
 	@$(PY) -m bench.record $(ARGS)
 
 # ---- The time model beside that record --------------------------------------------------------------------------
 .PHONY: model-report model-fit
 model-report model-fit: $(NEEDS_GRADER) $(DEVELOPMENT) $(TOOLCHAIN) $(EMULATOR_SHARED)
-model-report: ## how far the time model is off, from the committed record, into docs/time-model.md; needs no GPU
+model-report: ## write into docs/time-model.md how far the model is from the committed record; needs no GPU
 	@$(PY) -m bench.model_report
-model-fit: ## fit the constants of common/emulator/model/device.c to the committed record; then model-report
+model-fit: ## fit the constants of common/emulator/model/device.c to the committed record, then model-report
 	@$(PY) -m bench.model_report --fit
 
 # ---- The references beside their peers --------------------------------------------------------------------------
@@ -22,10 +23,10 @@ model-fit: ## fit the constants of common/emulator/model/device.c to the committ
 BENCH := $(call installed,bench)
 CCCL_FETCHED := $(B)/bench/cccl
 .PHONY: bench bench-report
-bench: $(NEEDS_GRADER) $(DEVELOPMENT) $(BENCH) $(TOOLCHAIN) $(OUT)/bin/compile ## on a GPU: the references beside CUB, thrust, PyTorch and Triton, into docs/benchmarks.md
+bench: $(NEEDS_GRADER) $(DEVELOPMENT) $(BENCH) $(TOOLCHAIN) $(OUT)/bin/compile ## on a GPU: measure the references, CUB, thrust, PyTorch and Triton, and write docs/benchmarks.md
 	$(if $(CCCL),,@[ -d $(CCCL_FETCHED) ] || $(MAKE) $(CCCL_FETCHED) || echo "warpbook: without a newer CUB beside the toolkit's" >&2)
 	@CCCL='$(CCCL)' $(PY) -m bench.bench $(ARGS)
-bench-report: $(NEEDS_GRADER) $(DEVELOPMENT) ## tables and plots of docs/benchmarks.md from the committed record; needs no GPU
+bench-report: $(NEEDS_GRADER) $(DEVELOPMENT) ## write the tables and plots of docs/benchmarks.md from the committed record; needs no GPU
 	@$(PY) -m bench.report
 $(CCCL_FETCHED): requirements/peers.txt
 	$(call quiet,PIP,$< into $@)

@@ -1,22 +1,29 @@
-# Prints the manual of `make` from what stands beside the targets:
+# Prints the pages `make help`, `make help-teacher` and `make help-author` from the comments beside the targets:
 #
-#   ##@ Learning                         the targets after this line stand under that heading, whatever the file
-#   grade: ... ## what it does           a target; where it stands for many, `## [hint-chNN] what it does`
-#   ##= STEP=2 ## what it changes        a variable; its words name the targets that it is of, or none for all
+#   ##@ Learning                         a heading for the targets and variables below it in this file
+#   ##@ teacher: Grading a class         a heading on the teacher's page; the author's likewise
+#   grade: ... ## what it does           a target; one line for many: `## [hint-chNN] what it does`
+#   ##= STEP=2 ## of hint-chNN: which    a variable of some targets; without `of ...:` one of all
 #
-# The headings come in the order in which they are first met. With -v target=hint-ch04 only that one, and the
-# variables whose words name it. 80 columns, or as many as the environment's COLUMNS where those are fewer.
+# -v page=learner, teacher or author chooses the page; headings keep the order in which they first occur. With
+# -v target=hint-ch04 only that target is printed, and its variables. Lines have at most 80
+# columns, or as many as the environment variable COLUMNS says if that is fewer.
 
-BEGIN { width = ENVIRON["COLUMNS"] + 0; if (width < 30 || width > 80) width = 80 }
+BEGIN {
+    width = ENVIRON["COLUMNS"] + 0
+    if (width < 30 || width > 80) width = 80
+    if (page == "") page = "learner"
+}
 
-FNR == 1 { heading = "The workbook itself" }
+FNR == 1 { reads("The workbook itself") }
 
-/^##@ / { heading = substr($0, 5); next }
+/^##@ / { reads(substr($0, 5)); next }
 
 /^##= .* ## / {
     at = index($0, " ## ")
     variable[++variables] = substr($0, 5, at - 5)
     meaning[variables] = substr($0, at + 4)
+    variable_page[variables] = reader
     next
 }
 
@@ -27,36 +34,74 @@ FNR == 1 { heading = "The workbook itself" }
         name = substr(text, 2, RLENGTH - 3)
         text = substr(text, RLENGTH + 1)
     }
-    if (!(heading in targets)) order[++count] = heading
-    targets[heading] = targets[heading] entry("make " name, text)
+    if (!((reader, heading) in targets)) headings[reader, ++count[reader]] = heading
+    targets[reader, heading] = targets[reader, heading] entry("make " name, text)
     words[name] = text
     if (target != "" && is_called(name, target)) found = name
 }
 
 END {
     if (target != "") exit about_one()
-    section("NAME", "make - build, judge and record the workbook's kernels, and keep the workbook in order")
-    section("SYNOPSIS", "make [TARGET ...] [VARIABLE=VALUE ...]")
-    section("DESCRIPTION", "Without a target, make says where you are and what comes next. A target does one thing " \
-        "and whatever it needs first; what is missing, Python's packages and NVIDIA's compiler included, is " \
-        "fetched on first use. Pages are plain in a pipe and where NO_COLOR is set, and at most 80 columns wide. " \
-        "make help-TARGET tells of one target alone.")
-    for (i = 1; i <= count; i++) printf "\n%s\n%s", toupper(order[i]), targets[order[i]]
+    if (!count[page]) {
+        printf "warpbook: this copy of the workbook has no targets for a %s\n", page > "/dev/stderr"
+        exit 2
+    }
+    if (page == "learner") learner_begins()
+    else if (page == "teacher") begins("make help-teacher - targets for a teacher", "docs/teaching.md runs a " \
+        "first class in thirty minutes; docs/class.md and docs/exports.md describe each step in full.")
+    else begins("make help-author - targets for people who change the workbook", "CONTRIBUTING.md says which of " \
+        "them prove a change. Targets that need a GPU say so; the others run on any machine.")
+    for (i = 1; i <= count[page]; i++) printf "\n%s\n%s", toupper(headings[page, i]), targets[page, headings[page, i]]
     printf "\nVARIABLES\n"
-    for (i = 1; i <= variables; i++) printf "%s", entry(variable[i], meaning[i])
-    printf "\nEXIT STATUS\n%s%s", entry("0", "done"), entry("2", "a command of it failed. make then names that " \
-        "one's status: 1 not passed, 2 wrong usage, 3 the machine's fault. ./chNN and ./warpbook end with these.")
+    for (i = 1; i <= variables; i++) if (variable_page[i] == page) printf "%s", entry(variable[i], meaning[i])
+    if (page == "learner") learner_ends()
+    else printf "\n%s", wrapped("", "", "Variables of all targets, such as JOBS and V: make help. One target " \
+        "alone: make help-TARGET.")
+}
+
+# `title` is a heading, after the name of its page if that is not the learner's.
+function reads(title) {
+    reader = "learner"
+    heading = title
+    if (match(title, /^(teacher|author): /)) {
+        reader = substr(title, 1, RLENGTH - 2)
+        heading = substr(title, RLENGTH + 1)
+    }
+}
+
+function begins(name, description) {
+    section("NAME", name)
+    section("DESCRIPTION", description)
+}
+
+function learner_begins() {
+    section("NAME", "make - build, judge and record the workbook's kernels")
+    section("SYNOPSIS", "make [TARGET ...] [VARIABLE=VALUE ...]")
+    section("DESCRIPTION", "Without a target, make shows where you are and what comes next. Each target does one " \
+        "thing, after whatever it needs first. Missing Python packages and a missing CUDA compiler are fetched on " \
+        "first use. Output is at most 80 columns wide, and plain text in a pipe or with NO_COLOR set. make " \
+        "help-TARGET describes one target.")
+}
+
+function learner_ends() {
+    printf "\nEXIT STATUS\n%s%s", entry("0", "done"), entry("2", "a command failed, and make prints its status: 1 " \
+        "not passed, 2 wrong usage, 3 a problem of the machine. ./chNN and ./warpbook exit with these.")
     printf "\nFILES\n"
     printf "%s", entry("chapters/", "the lessons, README.md, and your kernels, kernel.cu")
-    printf "%s", entry("progress/", "your history, history.sqlite: every run; updates and make clean leave it")
-    printf "%s", entry("build/", "all that is built; results.json is what make grade wrote last, kept/ are your " \
-        "files from before reset-chNN")
+    printf "%s", entry("progress/", "your history, history.sqlite: every run; updates and make clean keep it")
+    printf "%s", entry("build/", "everything that is built; results.json has the last make grade, kept/ your files " \
+        "from before reset-chNN")
     printf "%s", entry("docs/commands.md", "the commands in full")
     printf "\nEXAMPLES\n"
     printf "%s", entry("make ch04 && ./ch04", "builds chapter 4 and judges it")
     printf "%s", entry("make watch CH=ch04", "judges chapter 4 at every save")
     printf "%s", entry("make grade CH=\"ch01 ch02\"", "records two chapters")
-    printf "%s", entry("make status JSON=1", "for a program to read")
+    printf "%s", entry("make status JSON=1", "prints your progress for a program to read")
+    if (count["teacher"] + count["author"]) printf "\nMORE PAGES\n" # a handout has none
+    if (count["teacher"]) printf "%s", entry("make help-teacher", "targets for a teacher: grading a class, handouts, " \
+        "autograders")
+    if (count["author"]) printf "%s", entry("make help-author", "targets for people who change the workbook: " \
+        "tests, generated parts, measurements")
 }
 
 function section(title, text) {
@@ -65,7 +110,7 @@ function section(title, text) {
     printf "%s", wrapped("  ", "  ", text)
 }
 
-# A name and its words, wrapped beside it, or below it where there is no room beside.
+# A name and its text, wrapped beside it, or below it if there is no room beside.
 function entry(name, text,    made, indent) {
     indent = width < 60 ? "        " : sprintf("%22s", "")
     made = sprintf("  %-19s", name)
@@ -90,7 +135,7 @@ function wrapped(first, indent, text,    parts, number, line, made, i) {
     return made line "\n"
 }
 
-# Whether `asked`, such as hint-ch04, is what the manual calls `name`, such as hint-chNN.
+# Whether `asked`, such as hint-ch04, is the target that the page calls `name`, such as hint-chNN.
 function is_called(name, asked,    pattern) {
     pattern = name
     sub(/ .*/, "", pattern)
@@ -99,7 +144,19 @@ function is_called(name, asked,    pattern) {
     return asked ~ ("^" pattern "$")
 }
 
-function about_one(    short, i, said) {
+# Whether a variable's text says that it is of the target `name`; one text may say `of a, b and c: ...; of d: ...`.
+function is_of(text, name,    parts, number, i) {
+    number = split(text, parts, "; ")
+    for (i = 1; i <= number; i++) {
+        if (!match(parts[i], /^of [^:]*:/)) continue
+        text = substr(parts[i], 1, RLENGTH)
+        gsub(/[,:]/, " ", text)
+        if (index(text, " " name " ")) return 1
+    }
+    return 0
+}
+
+function about_one(    short, i) {
     if (found == "") {
         printf "warpbook: there is no target %s; make help lists them\n", target > "/dev/stderr"
         return 2
@@ -107,11 +164,8 @@ function about_one(    short, i, said) {
     printf "%s", entry("make " found, words[found])
     short = found
     sub(/ .*/, "", short)
-    for (i = 1; i <= variables; i++) {
-        said = " " meaning[i] " "
-        gsub(/[,;:.]/, " ", said)
-        if (index(said, " " short " ")) printf "%s%s", (told++ ? "" : "\nVARIABLES\n"), entry(variable[i], meaning[i])
-    }
+    for (i = 1; i <= variables; i++)
+        if (is_of(meaning[i], short)) printf "%s%s", (told++ ? "" : "\nVARIABLES\n"), entry(variable[i], meaning[i])
     print ""
     printf "%s", wrapped("", "", "All targets and variables: make help. In full: docs/commands.md.")
     return 0

@@ -1,40 +1,49 @@
-# Keeping the workbook in order: tests, checks, and the parts of it that are generated. Included by the Makefile; a
-# handout for students comes without.
+# For people who change the workbook: tests, checks, and its generated parts. Included by the Makefile; not part of a
+# handout.
+
+##@ author: Tests and checks
+##= ARGS="-k shuffle -x" ## of test: options of pytest
 
 .PHONY: test check skeletons readme locks
 
-test: $(NEEDS_GRADER) $(DEVELOPMENT) $(SITE) $(CLASS_NEEDS) $(TOOLCHAIN) drivers ## run every test (ARGS="-k shuffle -x" goes to pytest)
+test: $(NEEDS_GRADER) $(DEVELOPMENT) $(SITE) $(CLASS_NEEDS) $(TOOLCHAIN) drivers ## run every test
 	@$(SANITIZED) $(PY) -m pytest -n $(if $(SANITIZE),0,$(JOBS)) $(ARGS)
 # Python itself is no sanitized program: to load the library it must begin with ASan's runtime, in one process; and
 # with libstdc++, or ASan does not know what to do when a package of Python's throws.
 SANITIZED = $(if $(SANITIZE),LD_PRELOAD="$$($(HOST_CC) -print-file-name=libasan.so) $$($(HOST_CC) -print-file-name=libstdc++.so.6)" ASAN_OPTIONS=detect_leaks=0 \
     WARPBOOK_EMULATOR_LIBRARY='$(CURDIR)/$(EMULATOR_SHARED)')
 
-skeletons: $(NEEDS_GRADER) ## write the skeletons in chapters/ anew from solutions/
+##@ author: Generated parts
+skeletons: $(NEEDS_GRADER) ## write the skeletons in chapters/ again from solutions/
 	@$(GRADER).authoring.skeletons
 
-readme: $(NEEDS_GRADER) drivers ## put today's output of the commands shown in README.md into it
+readme: $(NEEDS_GRADER) drivers ## run the commands that README.md shows, and put their output into it
 	@$(GRADER).authoring.readme
 
 .PHONY: lessons pictures
-lessons: $(NEEDS_GRADER) drivers ## put code, counts, records and today's output into the lessons and guides
+lessons: $(NEEDS_GRADER) drivers ## put code, counts, records and the output of commands into the lessons and guides
 	@$(GRADER).authoring.lessons $(ARGS)
-pictures: $(NEEDS_GRADER) ## draw the lessons' pictures anew
+pictures: $(NEEDS_GRADER) ## draw the pictures of the lessons again
 	@$(PY) docs/pictures/draw.py
 
 .PHONY: kill-rate hardware-truth
-kill-rate: $(NEEDS_GRADER) $(TOOLCHAIN) tools ## how many wrong kernels of tests/wrong are caught, and right ones of tests/right pass
+##@ author: Tests and checks
+kill-rate: $(NEEDS_GRADER) $(TOOLCHAIN) tools ## count the wrong kernels of tests/wrong that are caught and the right ones of tests/right that pass; CH=ch04 for some
 	@$(GRADER) kill-rate $(AS_JSON) -- $(CH)
-hardware-truth: $(NEEDS_GRADER) ## on a machine with a GPU and ncu: what it counts for every pattern, into build/hardware_truth
+##@ author: Measurements
+hardware-truth: $(NEEDS_GRADER) ## on a GPU with ncu: record what it counts for every pattern in build/hardware_truth
 	@$(PY) tests/hardware_truth/record.py --missing --out $(B)/hardware_truth
 
-locks: ## resolve pyproject.toml's packages again into requirements/; KEEP=1 keeps the versions
+##@ author: Generated parts
+##= KEEP=1 ## of locks: keep the locked versions that pyproject.toml allows
+locks: ## resolve the packages of pyproject.toml again into requirements/
 	@sh mk/lock.sh
 
-# Every check runs even when an earlier one fails; a tool that is not there is a failure with its remedy.
+# Every check runs even if an earlier one fails; a missing tool is a failure, and the message says how to get it.
+##@ author: Tests and checks
 CHECKS := check-format check-gcc check-clang check-tidy check-python check-types check-skeletons
 .PHONY: $(CHECKS) objects tidy
-check: $(NEEDS_GRADER) $(DEVELOPMENT) $(TOOLCHAIN) ## formatting, lint, types, warnings of gcc and clang, skeletons in step
+check: $(NEEDS_GRADER) $(DEVELOPMENT) $(TOOLCHAIN) ## check formatting, lint, types, warnings of gcc and clang, and that skeletons are in step
 	@$(MAKE) -k $(CHECKS)
 need = command -v $(1) >/dev/null || { echo "warpbook: $(1) is missing; on Debian or Ubuntu: apt-get install $(2)" >&2; exit 3; }
 C_FILES := $(sort $(wildcard $(foreach depth,* */* */*/*,common/$(depth).[ch]) chapters/*/chapter.c tests/native/*.[ch]))

@@ -239,28 +239,64 @@ def test_the_manual_has_the_parts_of_one() -> None:
         line for line in manual("help").splitlines() if line and line.upper() == line and line[0] != " "
     ]
     assert headings[:4] == ["NAME", "SYNOPSIS", "DESCRIPTION", "LEARNING"]
-    assert headings[-4:] == ["VARIABLES", "EXIT STATUS", "FILES", "EXAMPLES"]
+    assert headings[-5:] == ["VARIABLES", "EXIT STATUS", "FILES", "EXAMPLES", "MORE PAGES"]
     page = manual("help").splitlines()
     for name in ("status", "chNN", "hint-chNN", "skip-chNN", "resume-chNN", "watch", "ladder", "clean"):
         assert any(line.startswith(f"  make {name} ") for line in page), name
     assert any(line.startswith("  STEP=2 ") for line in page)
 
 
+PAGES = {
+    "help": ("chNN grade hint-chNN predict-chNN report setup doctor clean help", "CH STEP V JOBS"),
+    "help-teacher": ("class handout exports gradescope autolab autograde", "SUBMISSIONS COURSE ENGINE CLASS ROSTER"),
+    "help-author": ("test check skeletons readme lessons locks kill-rate fuzz bench model-fit", "ARGS SANITIZE KEEP"),
+}  # fmt: skip
+
+
+def entries(page: str) -> tuple[list[str], list[str]]:
+    """The targets and the variables that a page lists."""
+    targets, variables = page.split("\nVARIABLES\n")
+    return re.findall(r"^  make (\S+)", targets, re.MULTILINE), re.findall(
+        r"^  ([A-Z_]+)=", variables, re.MULTILINE
+    )
+
+
+@pytest.mark.parametrize("goal", PAGES)
+def test_each_reader_has_a_page(goal: str) -> None:
+    """A target is on one page only."""
+    targets, variables = entries(manual(goal))
+    others = {name for other in PAGES if other != goal for name in entries(manual(other))[0]}
+    wanted_targets, wanted_variables = (set(words.split()) for words in PAGES[goal])
+    assert wanted_targets <= set(targets) and wanted_variables <= set(variables)
+    assert not set(targets) & others
+
+
+@pytest.mark.parametrize("goal", PAGES)
 @pytest.mark.parametrize("columns", ["", "80", "60", "40", "200", "many"])
-def test_the_manual_fits(columns: str) -> None:
+def test_the_manual_fits(goal: str, columns: str) -> None:
     most = int(columns) if columns in ("60", "40") else 80
-    page = manual("help", COLUMNS=columns)
+    page = manual(goal, COLUMNS=columns)
     words = re.findall(r"\S+", page)
     assert all(len(line) <= most or len(line.split()) <= 4 for line in page.splitlines())
-    assert words == re.findall(r"\S+", manual("help"))
+    assert words == re.findall(r"\S+", manual(goal))
 
 
-def test_every_variable_and_command_is_in_the_manual() -> None:
-    page = manual("help")
-    names = {
-        name.replace("-chNN", "").split("-")[0] for name in re.findall(r"^  make (\S+)", page, re.MULTILINE)
-    }
+def test_every_command_is_in_the_manual() -> None:
+    names = {name.split("-")[0] for goal in PAGES for name in entries(manual(goal))[0]}
     assert {name.split("-")[0] for name in COMMANDS} <= names
+
+
+def test_a_handouts_manual_has_one_page() -> None:
+    """The files of mk/ that a handout comes with have targets for a learner only."""
+    files = ["mk/learn.mk", "Makefile", "mk/help.mk", "mk/site.mk"]
+
+    def ask(page: str) -> subprocess.CompletedProcess[str]:
+        command = ["awk", "-f", "mk/help.awk", "-v", f"page={page}", *files]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+
+    assert "make hint-chNN" in ask("learner").stdout and "MORE PAGES" not in ask("learner").stdout
+    done = ask("teacher")
+    assert (done.returncode, done.stdout) == (2, "") and "no targets for a teacher" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -268,14 +304,16 @@ def test_every_variable_and_command_is_in_the_manual() -> None:
     [
         ("help-grade", "make grade", "CH="),
         ("help-hint-ch03", "make hint-chNN", "STEP=2"),
-        ("help-ch04", "make chNN", "build one chapter"),
+        ("help-ch04", "make chNN", "build chapter NN"),
         ("help-try-ch04-down", "make try-chNN-name", "an experiment"),
+        ("help-class", "make class", "SUBMISSIONS=hw1"),
+        ("help-fuzz", "make fuzz", "SECONDS="),
     ],
 )
 def test_the_manual_of_one_target(asked: str, name: str, words: str) -> None:
     page = manual(asked)
     assert page.startswith(f"  {name} ") and words in page
-    assert "make clean" not in page
+    assert "make clean" not in page and "JOBS=" not in page
     assert manual("help", f"T={asked.removeprefix('help-')}") == page
 
 
