@@ -41,7 +41,7 @@ locks: ## resolve the packages of pyproject.toml again into requirements/
 
 # Every check runs even if an earlier one fails; a missing tool is a failure, and the message says how to get it.
 ##@ author: Tests and checks
-CHECKS := check-format check-gcc check-clang check-tidy check-python check-types check-skeletons
+CHECKS := check-format check-gcc check-clang check-tidy check-architecture check-python check-types check-skeletons
 .PHONY: $(CHECKS) objects tidy
 check: $(NEEDS_GRADER) $(DEVELOPMENT) $(TOOLCHAIN) ## check formatting, lint, types, warnings of gcc and clang, and that skeletons are in step
 	@$(MAKE) -k $(CHECKS)
@@ -54,6 +54,9 @@ check-gcc check-clang: check-%:
 	@$(call need,$*,$*); $(MAKE) -k OUT=$(B)/check/$* CC=$* WERROR=1 objects
 check-tidy: check-clang
 	@$(call need,clang-tidy,clang-tidy); $(MAKE) -k OUT=$(B)/check/clang CC=clang WERROR=1 tidy
+check-architecture: check-gcc
+	$(call quiet,CHECK,every file uses its own layer and those below: docs/architecture.md)
+	$(Q)$(PY) -m grader.authoring.architecture $(B)/check/gcc/obj
 check-python:
 	$(call quiet,RUFF,grader bench tests docs)
 	$(Q)$(PY) -m ruff check --quiet grader bench tests docs mk && $(PY) -m ruff format --check --quiet --diff grader bench tests docs mk
