@@ -70,6 +70,7 @@ def symbol_uses(objects: Path) -> Uses:
         ["nm", "-g", "-P", "-A", *sources], capture_output=True, text=True, check=True
     ).stdout
     defined: dict[str, str] = {}
+    functions: set[str] = set()
     wanted: list[tuple[str, str]] = []
     for line in listed.splitlines():
         place, symbol, kind = line.split()[:3]
@@ -78,10 +79,12 @@ def symbol_uses(objects: Path) -> Uses:
             wanted.append((source, symbol))
         elif symbol != "main":
             defined[symbol] = source
+            if kind == "T":
+                functions.add(symbol)
     uses: Uses = defaultdict(lambda: defaultdict(list))
     for source, symbol in wanted:
         if symbol in defined:
-            uses[source][defined[symbol]].append(f"{symbol}()")
+            uses[source][defined[symbol]].append(symbol + "()" * (symbol in functions))
     return uses
 
 
@@ -136,18 +139,18 @@ def import_uses(packages: tuple[str, ...] = ("grader", "bench")) -> Uses:
 # ---- The proof -------------------------------------------------------------------------------------------------
 
 
-def upward(uses: Mapping[str, Mapping[str, list[str]]], layers: list[str]) -> Iterator[str]:
-    """A sentence for every use of a layer above."""
+def upward(uses: Mapping[str, Mapping[str, list[str]]], layers: list[str], verb: str) -> Iterator[str]:
+    """A sentence for every use of a layer above. `verb` says how one file uses another: "{names} of {file}"."""
     for user in sorted(uses):
         for used, names in sorted(uses[user].items()):
             low, high = layer_of(user, layers), layer_of(used, layers)
             if low is None or high is None:
                 yield f"{user if low is None else used} is in no layer: give its folder a row in {PAGE}"
             elif low < high:
-                what = ", ".join(sorted(set(names))[:4])
+                how = verb.format(names=", ".join(sorted(set(names))[:4]), file=used)
                 yield (
-                    f"{user} uses {what} of {used}, but {layers[high]} is above {layers[low]}: move what both "
-                    "need into the lower layer, or hand it down as an argument or a hook"
+                    f"{user} {how}, but {layers[high]} is above {layers[low]}: move what both need into the "
+                    "lower layer, or hand it down as an argument or a hook"
                 )
 
 
@@ -177,8 +180,12 @@ def violations(objects: Path) -> list[str]:
     told = [
         f"{entry} has a row in {PAGE}, but does not exist" for entry in layers if not (ROOT / entry).exists()
     ]
-    for uses in (symbol_uses(objects), include_uses(), import_uses()):
-        told += [*upward(uses, layers), *circles(uses)]
+    for uses, verb in (
+        (symbol_uses(objects), "uses {names} of {file}"),
+        (include_uses(), "includes {file}"),
+        (import_uses(), "imports {names}"),
+    ):
+        told += [*upward(uses, layers, verb), *circles(uses)]
     return told
 
 
