@@ -19,10 +19,8 @@ from hostile_archives import HOSTILE, Writer, tar_of, zip_of
 
 from grader.classroom.submissions.contents import Gathered, chapter_of, gather
 from grader.classroom.submissions.extraction import check_name, is_wanted, unpack
-from grader.classroom.submissions.limits import LIMITS, Refused
-from grader.classroom.submissions.printable import printable
-from grader.classroom.submissions.regular_files import open_regular
 from grader.classroom.submissions.submission import Piece, Submission, file_name
+from grader.classroom.submissions.untrusted import LIMITS, Refused, open_regular, printable
 from grader.core.processes import Processes
 
 CHAPTERS = [f"ch{number:02}" for number in range(1, 9)]

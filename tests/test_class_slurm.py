@@ -18,8 +18,8 @@ from classroom import RIGHT_KERNEL
 from slurm.cluster import PARTITION, Cluster, missing, temporary_cluster
 from slurm.grade import engine
 
-from grader.classroom.engines.slurm import SlurmOptions
 from grader.classroom.engines.slurm.arguments import arguments_for
+from grader.classroom.engines.slurm.options import SlurmOptions
 from grader.classroom.judgement import JudgeSettings
 from grader.classroom.tasks import Done, Task, write_tasks
 from grader.core.errors import MachineError, UsageError

@@ -12,7 +12,7 @@ from classroom import RIGHT_KERNEL, Classroom
 from grader.classroom.judge import stages
 from grader.classroom.judge.validation import Expected, UnbelievableError, believe_record, believe_result
 from grader.classroom.judgement import JudgeSettings
-from grader.classroom.submissions.printable import printable_text
+from grader.classroom.submissions.untrusted import printable_text
 from grader.core.workbook import Workbook
 
 Change = Callable[[dict[str, Any]], object]

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from grader.authoring.skeletons import make_skeleton
 from grader.classroom.handout import handout_members, leaks
 from grader.core.distribution import Member
+from grader.core.skeleton import make_skeleton
 from grader.core.workbook import Workbook
 
 CHAPTERS = ["ch03", "ch04"]

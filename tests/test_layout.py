@@ -11,8 +11,8 @@ from conftest import ROOT
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from grader.authoring.checkouts import newcomers_copy
 from grader.authoring.markers import places
-from grader.authoring.readme import newcomers_copy
 from grader.authoring.shown_output import compile_images, output_of, steady
 from grader.core.workbook import find_workbook
 

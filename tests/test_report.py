@@ -22,8 +22,8 @@ from page_tree import Element, numbers, parse, resolve, says
 from grader.core.workbook import Workbook
 from grader.learner.ladder import ladder_of
 from grader.learner.ladder.picture import picture
+from grader.learner.report import DETAILS, LIMIT
 from grader.learner.report.accesses import accesses
-from grader.learner.report.detail import DETAILS, LIMIT
 from grader.learner.report.exchange import exchanges
 from grader.learner.report.figures import Record
 from grader.learner.report.launches import launches, offsets

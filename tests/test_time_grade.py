@@ -6,7 +6,8 @@ import pytest
 from conftest import ROOT
 from fake_workbook import FakeWorkbook
 
-from grader.authoring.time_grade import cost_of, solved_checkout
+from grader.authoring.checkouts import solved_checkout
+from grader.authoring.time_grade import cost_of
 from grader.core.errors import MachineError
 from grader.core.workbook import Workbook
 

@@ -16,7 +16,7 @@ from conftest import ROOT
 from fake_workbook import FakeWorkbook
 from tmux import PATIENCE, Tmux
 
-from grader.authoring.skeletons import make_skeleton
+from grader.core.skeleton import make_skeleton
 
 SAYS = 'print("{}")\n'
 WRONG = 'result["verdict"] = "WRONG"; result["points"]["earned"] = 0; status = 1; print("page of a wrong kernel")\n'

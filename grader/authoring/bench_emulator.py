@@ -28,9 +28,9 @@ from rich.console import Console
 from rich.table import Table
 
 from ..core.errors import NOT_PASSED, PASSED, MachineError
-from ..core.make import clean_environment
 from ..core.options import Json
 from ..core.page import console, print_json
+from ..core.processes import clean_environment
 from ..core.workbook import find_workbook, write_whole
 from .markers import fill, places
 

@@ -12,38 +12,12 @@ The commands run one after the other in a copy of the checkout without anybody's
 a newcomer sees.
 """
 
-import re
-import shutil
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
 from ..core.workbook import find_workbook, write_whole
-from .built import take_along
+from .checkouts import newcomers_copy
 from .markers import MarkerError, Place, fill, places
 from .shown_output import shown_output
-
-_PRIVATE = {".git", ".venv", "build", "progress"}
-
-
-@contextmanager
-def newcomers_copy(root: Path) -> Iterator[Path]:
-    """A copy of the checkout with its programs and packages, and nothing that anybody has done in it."""
-    with tempfile.TemporaryDirectory(prefix="warpbook-readme-") as name:
-        copy = Path(name) / "warpbook"
-        copy.mkdir()
-        for path in root.iterdir():
-            if path.name in _PRIVATE or re.fullmatch(r"ch\d\d", path.name):
-                continue
-            if path.is_dir():
-                shutil.copytree(path, copy / path.name, symlinks=True)
-            else:
-                shutil.copy2(path, copy / path.name)
-        (copy / ".venv").symlink_to(root / ".venv")
-        take_along(root, copy)
-        yield copy
 
 
 def main() -> int:

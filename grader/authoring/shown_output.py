@@ -4,7 +4,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from ..core.make import clean_environment
+from ..core.processes import clean_environment
 from .markers import MarkerError
 
 _IMAGE = re.compile(r"build/(?:experiments/ch\d\d/\w+|(?:solutions|chapters)/ch\d\d)(?=/kernel\.ptx)")

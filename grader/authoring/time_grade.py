@@ -18,14 +18,13 @@ from pathlib import Path
 from rich.text import Text
 
 from ..core.errors import NOT_PASSED, PASSED, MachineError
-from ..core.make import build_programs, clean_environment
+from ..core.make import build_programs
 from ..core.options import Jobs, Json
 from ..core.page import console, print_json, table
-from ..core.workbook import Workbook, find_workbook
-from ..learner.grade import cores
-from .built import take_along
+from ..core.processes import clean_environment, cores
+from ..core.workbook import find_workbook
+from .checkouts import solved_checkout
 
-_LINKED = ("Makefile", "mk", "common", "bench", "docs", ".venv")
 _LIMIT = 600.0  # seconds
 
 
@@ -66,20 +65,6 @@ def time_grade_command(jobs: Jobs = 0, as_json: Json = False) -> int:
         out.print(f"{len(workbook.chapters)} chapters, solved, on {cores()} cores")
         out.print(table(rows, [("", ""), ("wall", "right"), ("CPU", "right"), ("memory", "right")]))
     return PASSED if all(cost.status == 0 for cost in costs.values()) else NOT_PASSED
-
-
-def solved_checkout(workbook: Workbook, folder: Path) -> None:
-    """Makes a checkout with every kernel.cu solved, the programs built, and no kernel compiled or judged."""
-    root = workbook.root
-    folder.mkdir(parents=True)
-    for name in _LINKED:
-        if (root / name).exists():
-            (folder / name).symlink_to(root / name)
-    for name in ("chapters", "solutions"):
-        shutil.copytree(root / name, folder / name)
-    for chapter in workbook.chapters:
-        shutil.copy(folder / chapter.solution / "kernel.cu", folder / chapter.kernel)
-    take_along(root, folder)
 
 
 def cost_of(folder: Path, jobs: int) -> Cost:

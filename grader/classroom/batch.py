@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..core.errors import MachineError
+from ..core.history import now
 from ..core.make import build_programs
-from ..core.processes import Processes
+from ..core.processes import Processes, cores
 from ..core.sandbox import unavailable
-from ..core.times import now
 from ..core.workbook import Chapter, Workbook
-from ..learner.grade import cores
 from .canonical import Graded, Handed, class_document, write_class
 from .class_folder import ClassFolder
 from .course import Course
@@ -30,9 +29,9 @@ from .judgement import Judgement, JudgeSettings
 from .progress import Hear
 from .submissions.attribution import find_submissions
 from .submissions.contents import Gathered, gather
-from .submissions.printable import printable
 from .submissions.roster import read_roster
 from .submissions.submission import Submission
+from .submissions.untrusted import printable
 from .tasks import Done, Engine, Task
 from .views import gradebook, pages, similar
 

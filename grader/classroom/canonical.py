@@ -15,8 +15,8 @@ from ..core.receipts import BrokenReceiptError, compare, parse_receipt
 from ..core.workbook import write_whole
 from .course import Course, CourseChapter
 from .judgement import Judgement
-from .submissions.printable import printable, printable_text
 from .submissions.submission import Submission
+from .submissions.untrusted import printable, printable_text
 
 SCHEMA = "warpbook/class/1"
 MISSING = "MISSING"  # the verdict of a chapter that was not handed in

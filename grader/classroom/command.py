@@ -16,9 +16,8 @@ from rich.text import Text
 from ..core.errors import INTERRUPTED, MACHINE, PASSED, UsageError
 from ..core.options import Fresh, Jobs, Json, check_device
 from ..core.page import console, print_json, verdict_text
-from ..core.processes import Processes
+from ..core.processes import Processes, interruptible
 from ..core.workbook import Workbook, find_workbook
-from ..learner.grade import interruptible
 
 if TYPE_CHECKING:
     from .class_folder import ClassFolder
@@ -133,7 +132,7 @@ def _engine(
 
             return LocalEngine(workbook, jobs, processes)
         case "slurm":
-            from .engines.slurm import SlurmEngine
+            from .engines.slurm.engine import SlurmEngine
 
             return SlurmEngine(folder.slurm, course.slurm, hear.say)
     raise UsageError(f"--engine is local or slurm, not {name!r:.40}")

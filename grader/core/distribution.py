@@ -19,9 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..authoring.skeletons import make_skeleton
 from .errors import MachineError
-from .make import clean_environment, make
+from .make import make
+from .processes import clean_environment
+from .skeleton import make_skeleton
 from .workbook import Chapter, Workbook
 
 # What the workbook's folders hold for others; editors' and tools' own files are none of these. The headers of

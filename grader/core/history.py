@@ -3,6 +3,7 @@
 A newer Warpbook brings an older file up to date when it opens it, and keeps every row.
 """
 
+import datetime
 import json
 import sqlite3
 from contextlib import closing
@@ -11,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from .errors import MachineError
-from .times import now
 
 # What leads from each version of the file to the next.
 _STEPS = (
@@ -253,6 +253,16 @@ class History:
             f"the history {self.path} is damaged ({error}); move it away to begin a new one: "
             f"mv {self.path} {self.path}.damaged"
         )
+
+
+def now() -> str:
+    """The present moment in ISO 8601, UTC, to the millisecond."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+
+
+def day(moment: str) -> str:
+    """The local date of a recorded moment, as 2026-11-21."""
+    return datetime.datetime.fromisoformat(moment).astimezone().date().isoformat()
 
 
 def _version(database: sqlite3.Connection) -> int:

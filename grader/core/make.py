@@ -1,4 +1,4 @@
-"""Asking make for the programs, and the environment that everything runs in."""
+"""Asking make for the programs."""
 
 import contextlib
 import os
@@ -9,19 +9,8 @@ import sys
 from collections.abc import Callable
 
 from .errors import MachineError
-from .processes import Processes
+from .processes import Processes, clean_environment
 from .workbook import Chapter, Workbook
-
-# Variables that change what nvcc or the loader do, and those of the make above us.
-_CLEARED = (
-    "NVCC_APPEND_FLAGS", "NVCC_PREPEND_FLAGS", "LD_PRELOAD", "LD_AUDIT", "CUDA_INJECTION64_PATH",
-    "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MAKE_TERMOUT", "MAKE_TERMERR",
-)  # fmt: skip
-
-
-def clean_environment() -> dict[str, str]:
-    """The environment for everything the grader runs."""
-    return {name: value for name, value in os.environ.items() if name not in _CLEARED}
 
 
 def to_standard_error(line: str) -> None:

@@ -1,4 +1,7 @@
-"""Running other programs so that none is left behind: each in a process group of its own."""
+"""Running other programs so that none is left behind: each in a process group of its own.
+
+Also the environment that they run in, and how many may run at once.
+"""
 
 import contextlib
 import os
@@ -14,6 +17,11 @@ from typing import Any, Self
 
 _GRACE = 2.0  # seconds between asking a program to end and ending it
 _KEPT = 64 * 1024  # bytes of output kept: the last ones
+# Variables that change what nvcc or the loader do, and those of the make above us.
+_CLEARED = (
+    "NVCC_APPEND_FLAGS", "NVCC_PREPEND_FLAGS", "LD_PRELOAD", "LD_AUDIT", "CUDA_INJECTION64_PATH",
+    "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MAKE_TERMOUT", "MAKE_TERMERR",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -106,6 +114,44 @@ class Processes:
             running = list(self._running)
         for process in running:
             _signal_group(process, signal.SIGTERM)
+
+
+@contextlib.contextmanager
+def interruptible(processes: Processes) -> Iterator[None]:
+    """Ends what runs on Ctrl-C, SIGTERM and SIGHUP, so that the interrupted main thread need not wait."""
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    except KeyboardInterrupt:
+        processes.stop()
+        raise
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def clean_environment() -> dict[str, str]:
+    """The environment for everything the grader runs."""
+    return {name: value for name, value in os.environ.items() if name not in _CLEARED}
+
+
+def measures(device: str) -> bool:
+    """Whether runs are timed on a GPU, which they must then have for themselves."""
+    return device == "gpu" or (
+        device == "auto" and any(Path(p).exists() for p in ("/dev/nvidiactl", "/dev/dxg"))
+    )
+
+
+def cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0))
 
 
 class _Terminal:

@@ -100,6 +100,27 @@ def _title(folder: Path) -> str:
     )
 
 
+def lesson_of(workbook: Workbook, anchor: Any) -> str:
+    """The lesson and the section that "ch04#five-steps" names, in words; "" where there is none."""
+    name, _, slug = str(anchor or "").partition("#")
+    chapter = next((chapter for chapter in workbook.chapters if chapter.name == name), None)
+    if chapter is None:
+        return ""
+    lesson = chapter.folder / "README.md"
+    try:
+        text = (workbook.root / lesson).read_text("utf-8", errors="replace")
+    except OSError:
+        return ""
+    headings = re.findall(r"^#+ +(.*?)\s*$", text, re.MULTILINE)
+    section = next((heading for heading in headings if anchor_of(heading) == slug), None)
+    return f"{lesson}, {section}" if section else str(lesson)
+
+
+def anchor_of(heading: str) -> str:
+    """A heading as links name it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
+
+
 def find_workbook() -> Workbook:
     """The checkout in the working folder, else the one that this package belongs to."""
     here = Path.cwd()

@@ -4,16 +4,13 @@ import sys
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
 from ..core.errors import PASSED, MachineError, NotYetError, UsageError
 from ..core.history import History
-from ..core.options import Begin, Chapters, Device, Force, Gpu, Json, One, check_device
+from ..core.options import Force, Json, One
 from ..core.page import console, print_json
-from ..core.workbook import Chapter, find_workbook, write_whole
-from .grade import Options
-from .hints import Hint, next_hint
+from ..core.workbook import find_workbook
+from .hints import hint_document, next_hint, print_hint
 from .markdown import print_prose, reflow
 from .overview import document, overview
 from .refresh import bring_up_to_date
@@ -41,7 +38,7 @@ def hint(
 ) -> int:
     """The next hint of a chapter; the first is chosen by what your last run showed."""
     workbook = find_workbook()
-    chosen = one_of(workbook.select([chapter]))
+    chosen = workbook.select([chapter])[0]
     bring_up_to_date(workbook, [chosen], quiet=as_json)
     given = next_hint(workbook, chosen, step)
     if as_json:
@@ -51,39 +48,10 @@ def hint(
     return PASSED
 
 
-def print_hint(out: Console, chapter: Chapter, given: Hint, more: str) -> None:
-    """A hint, and below it how to get another."""
-    heading = f"{chapter.name} {chapter.title}, hint {given.step} of {given.total}"
-    out.print(Text(heading, style="bold"))
-    if given.title:
-        out.print(Text(f"Your last run: {given.title}."))
-    out.print()
-    print_prose(given.text, out)
-    out.print()
-    if given.lesson:
-        out.print(Text(f"Read: {given.lesson}"))
-    if more:
-        out.print(Text(more))
-
-
-def hint_document(chapter: Chapter, given: Hint) -> dict[str, object]:
-    """A hint as JSON."""
-    return {
-        "schema": "warpbook/hint/1",
-        "chapter": chapter.name,
-        "step": given.step,
-        "of": given.total,
-        "text": given.text,
-        "mistake": given.mistake,
-        "title": given.title or None,
-        "lesson": given.lesson or None,
-    }
-
-
 def show(chapter: One, force: Force = False, as_json: Json = False) -> int:
     """The solution of a chapter, once you have passed it; with --force before, which is recorded."""
     workbook = find_workbook()
-    chosen = one_of(workbook.select([chapter]))
+    chosen = workbook.select([chapter])[0]
     bring_up_to_date(workbook, [chosen], quiet=as_json)
     history = History(workbook.history)
     has_passed = history.has_passed(chosen.name)
@@ -136,7 +104,7 @@ def resume(chapter: One, as_json: Json = False) -> int:
 
 def _mark(name: str, what: str, *, as_json: bool) -> int:
     workbook = find_workbook()
-    chosen = one_of(workbook.select([name]))
+    chosen = workbook.select([name])[0]
     bring_up_to_date(workbook, [chosen], quiet=as_json)
     History(workbook.history).note(chosen.name, what)
     next_one = following(standings(workbook), place_of(workbook))
@@ -161,7 +129,7 @@ def _mark(name: str, what: str, *, as_json: bool) -> int:
 def reset(chapter: One, force: Force = False, as_json: Json = False) -> int:
     """Start a chapter afresh; your file is kept under build/kept/."""
     workbook = find_workbook()
-    chosen = one_of(workbook.select([chapter]))
+    chosen = workbook.select([chapter])[0]
     if not force:
         if not sys.stdin.isatty():
             raise UsageError(f"nobody can be asked here; say make reset-{chosen.name} FORCE=1")
@@ -184,63 +152,10 @@ def reset(chapter: One, force: Force = False, as_json: Json = False) -> int:
     return PASSED
 
 
-def watch(chapter: Begin = None, device: Device = "auto", gpu: Gpu = None) -> int:
-    """Judge a chapter whenever its kernel.cu is saved."""
-    from .watch import watch as watch_chapters  # its libraries are not needed for anything else
+def doctor(as_json: Json = False) -> int:
+    """What is there, what is missing, and the one command that mends it."""
+    from .doctor import (
+        main,  # __main__.py runs it by itself, before anything is installed; this is for --help
+    )
 
-    check_device(device)
-    workbook = find_workbook()
-    chapters = workbook.select([])
-    named = workbook.select([chapter]) if chapter else []
-    next_one = following(standings(workbook), place_of(workbook))
-    begin_with = named[0] if named else next_one.chapter if next_one else chapters[0]
-    options = Options(device=device, profile=gpu, wants_page=True)
-    return watch_chapters(workbook, chapters, options, begin_with=begin_with)
-
-
-def ladder(chapters: Chapters = None, gpu: Gpu = None, as_json: Json = False) -> int:
-    """How fast your chapters are, beside the references, CUB and the peak; here and as an SVG."""
-    from .ladder import document as ladder_document
-    from .ladder import ladder_of
-    from .ladder.chart import chart
-    from .ladder.picture import picture
-
-    workbook = find_workbook()
-    bring_up_to_date(workbook, workbook.select(chapters or []), quiet=as_json)
-    made = ladder_of(workbook, workbook.select(chapters or []), gpu)
-    path = workbook.build / "ladder.svg"
-    write_whole(path, picture(made))
-    shown = path.relative_to(workbook.root)
-    if as_json:
-        print_json(ladder_document(made, shown))
-        return PASSED
-    out = console()
-    out.print(chart(made))
-    out.print(Text(f"As a picture: {shown}"))
-    return PASSED
-
-
-def report(
-    as_json: Json = False,
-    open_it: Annotated[bool, typer.Option("--open", help="Show it in a browser.")] = False,
-) -> int:
-    """A page of your own: the ladder, the roofline, and an x-ray of every kernel; needs no network."""
-    from .report import report as make_report
-
-    workbook = find_workbook()
-    bring_up_to_date(workbook, workbook.select([]), quiet=as_json)
-    path, document_ = make_report(workbook)
-    if as_json:
-        print_json(document_)
-    else:
-        print(f"Your report: {path.relative_to(workbook.root)}")
-    if open_it:
-        import webbrowser
-
-        webbrowser.open(path.as_uri())
-    return PASSED
-
-
-def one_of(chapters: list[Chapter]) -> Chapter:
-    """The only chapter that was asked for."""
-    return chapters[0]
+    return main(["--json"] if as_json else [])

@@ -21,9 +21,9 @@ from typing import Annotated
 import typer
 
 from ..core.errors import NOT_PASSED, PASSED, MachineError, UsageError
-from ..core.make import clean_environment
 from ..core.options import Json
 from ..core.page import print_json
+from ..core.processes import clean_environment
 from ..core.workbook import Workbook, find_workbook
 from .markdown import reflow
 

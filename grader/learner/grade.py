@@ -1,12 +1,9 @@
 """Grading: which chapters must run again, running them side by side, and keeping what came out."""
 
-import os
 import signal
-import threading
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,13 +11,12 @@ from typing import Any
 from .. import __version__
 from ..core.errors import GraderError, explain_os_error
 from ..core.fingerprint import Hasher
-from ..core.history import History, Run
-from ..core.make import build_programs, clean_environment, to_standard_error
+from ..core.history import History, Run, now
+from ..core.make import build_programs, to_standard_error
 from ..core.options import check_profile
-from ..core.processes import Finished, Processes
+from ..core.processes import Finished, Processes, clean_environment, cores, interruptible, measures
 from ..core.receipts import write_receipt
 from ..core.result import BrokenResultError, Result, infra, parse_result
-from ..core.times import now
 from ..core.workbook import Chapter, Workbook, write_json
 from .by_hand import take_up
 from .stored import KERNEL, SOLUTION, Asked, Store, run_of
@@ -296,39 +292,6 @@ def _record(workbook: Workbook, outcomes: list[Outcome]) -> list[str]:
     except OSError as error:
         return [f"the history could not be written: {explain_os_error(error)}"]
     return []
-
-
-@contextmanager
-def interruptible(processes: Processes) -> Iterator[None]:
-    """Ends what runs on Ctrl-C, SIGTERM and SIGHUP, so that the interrupted main thread need not wait."""
-
-    def interrupt(number: int, frame: object) -> None:
-        raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    except KeyboardInterrupt:
-        processes.stop()
-        raise
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def measures(device: str) -> bool:
-    """Whether runs are timed on a GPU, which they must then have for themselves."""
-    return device == "gpu" or (
-        device == "auto" and any(Path(p).exists() for p in ("/dev/nvidiactl", "/dev/dxg"))
-    )
-
-
-def cores() -> int:
-    """How many this process may use."""
-    return len(os.sched_getaffinity(0))
 
 
 def _last_line(output: str) -> str:

@@ -4,9 +4,10 @@ import sys
 
 from ..core.errors import MACHINE, NOT_PASSED, PASSED
 from ..core.options import Chapters, Device, Fresh, Gpu, Jobs, Json, Limit, check_device
-from ..core.page import print_json, progress_of, show_grade
+from ..core.page import print_json
 from ..core.workbook import find_workbook
 from .grade import Grade, Options, grade
+from .grade_page import progress_of, show_grade
 from .stored import KERNEL, SOLUTION
 
 

@@ -4,9 +4,13 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from rich.console import Console
+from rich.text import Text
+
 from ..core.errors import UsageError
 from ..core.history import Event, History
-from ..core.workbook import Chapter, Workbook
+from ..core.workbook import Chapter, Workbook, lesson_of
+from .markdown import print_prose
 
 
 @dataclass(frozen=True)
@@ -68,22 +72,30 @@ def choose(given: list[Event], mistake: str | None, about_it: Any) -> int:
     return max((event.detail["step"] for event in given), default=0) + 1
 
 
-def lesson_of(workbook: Workbook, anchor: Any) -> str:
-    """The lesson and the section that "ch04#five-steps" names, in words; "" where there is none."""
-    name, _, slug = str(anchor or "").partition("#")
-    chapter = next((chapter for chapter in workbook.chapters if chapter.name == name), None)
-    if chapter is None:
-        return ""
-    lesson = chapter.folder / "README.md"
-    try:
-        text = (workbook.root / lesson).read_text("utf-8", errors="replace")
-    except OSError:
-        return ""
-    headings = re.findall(r"^#+ +(.*?)\s*$", text, re.MULTILINE)
-    section = next((heading for heading in headings if anchor_of(heading) == slug), None)
-    return f"{lesson}, {section}" if section else str(lesson)
+def print_hint(out: Console, chapter: Chapter, given: Hint, more: str) -> None:
+    """A hint, and below it how to get another."""
+    heading = f"{chapter.name} {chapter.title}, hint {given.step} of {given.total}"
+    out.print(Text(heading, style="bold"))
+    if given.title:
+        out.print(Text(f"Your last run: {given.title}."))
+    out.print()
+    print_prose(given.text, out)
+    out.print()
+    if given.lesson:
+        out.print(Text(f"Read: {given.lesson}"))
+    if more:
+        out.print(Text(more))
 
 
-def anchor_of(heading: str) -> str:
-    """A heading as links name it."""
-    return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
+def hint_document(chapter: Chapter, given: Hint) -> dict[str, object]:
+    """A hint as JSON."""
+    return {
+        "schema": "warpbook/hint/1",
+        "chapter": chapter.name,
+        "step": given.step,
+        "of": given.total,
+        "text": given.text,
+        "mistake": given.mistake,
+        "title": given.title or None,
+        "lesson": given.lesson or None,
+    }

@@ -6,10 +6,11 @@ it here, which takes a fraction of a second. Times on a GPU take longer and are 
 
 import sys
 
-from ..core.page import progress_of
+from ..core.processes import measures
 from ..core.workbook import Chapter, Workbook
 from .by_hand import take_up
-from .grade import Options, judge, measures
+from .grade import Options, judge
+from .grade_page import progress_of
 from .standing import is_built_and_unjudged, standings
 
 _LIMIT = 30.0  # seconds for one chapter

@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
-from ..authoring.skeletons import MarkerError, make_skeleton
 from ..core.errors import MachineError, explain_os_error
+from ..core.skeleton import MarkerError, make_skeleton
 from ..core.workbook import Chapter, Workbook, write_whole
 
 

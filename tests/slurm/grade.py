@@ -8,7 +8,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from grader.classroom.engines.slurm import SlurmEngine, SlurmOptions
+from grader.classroom.engines.slurm.engine import SlurmEngine
+from grader.classroom.engines.slurm.options import SlurmOptions
 from grader.classroom.engines.slurm.run import Patience
 from grader.classroom.tasks import read_tasks
 

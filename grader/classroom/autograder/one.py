@@ -14,18 +14,17 @@ from typing import Any
 
 from ...core.errors import MachineError, explain_os_error
 from ...core.make import build_programs
-from ...core.processes import Processes
+from ...core.processes import Processes, cores
 from ...core.sandbox import unavailable
 from ...core.workbook import Chapter, Workbook
-from ...learner.grade import cores
 from ..canonical import Graded, Handed, class_document
 from ..course import Course, CourseChapter
 from ..judge.kernel import judge_submission
 from ..judge.references import prepare_reference
 from ..judgement import JudgeSettings
 from ..submissions.contents import Gathered, gather
-from ..submissions.printable import printable
 from ..submissions.submission import Piece, Submission
+from ..submissions.untrusted import printable
 
 DEVICE = "emulator"
 _SECONDS = 540.0  # for all of a submission: platforms stop an autograder after ten minutes

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
-from ...core.processes import Processes
+from ...core.processes import Processes, cores, measures
 from ...core.workbook import Workbook
-from ...learner.grade import cores, measures
 from ..judge.worker import judge_task
 from ..tasks import Done, Task
 

@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ...authoring.skeletons import make_skeleton
 from ...core.distribution import Member
+from ...core.skeleton import make_skeleton
 from ...core.workbook import Chapter, Workbook
 
 # A shorter line, such as `__syncthreads();` or `sum += in[i];`, is anybody's; two of them in a row are not.

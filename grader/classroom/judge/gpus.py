@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...core.errors import MachineError
-from ...core.processes import Processes
-from ...learner.grade import measures
+from ...core.processes import Processes, measures
 
 _WAIT = 0.1  # seconds between two looks for a device that is free
 _NODES = ("nvidiactl", "nvidia-uvm", "nvidia-uvm-tools", "nvidia-caps", "dxg")

@@ -13,9 +13,7 @@ from ...core.result import Result
 from ...core.sandbox import unavailable
 from ...core.workbook import Chapter, Workbook
 from ..judgement import Judgement, JudgeSettings, infra_judgement
-from ..submissions.limits import Refused
-from ..submissions.printable import printable_text
-from ..submissions.regular_files import open_regular
+from ..submissions.untrusted import Refused, open_regular, printable_text
 from . import stages
 from .gpus import Gpu, gpu_for
 from .references import Reference, prepare_reference, run_reference

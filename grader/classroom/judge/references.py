@@ -15,8 +15,7 @@ from typing import Any
 
 from ...core.errors import MachineError
 from ...core.fingerprint import Hasher
-from ...core.make import clean_environment
-from ...core.processes import Processes
+from ...core.processes import Processes, clean_environment
 from ...core.result import BrokenResultError, Result, parse_result
 from ...core.workbook import Chapter, Workbook, write_json
 

@@ -10,8 +10,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...core.make import clean_environment
-from ...core.processes import Processes
+from ...core.processes import Processes, clean_environment
 from ...core.sandbox import SCRATCH, View, confine
 from ...core.workbook import Chapter, Workbook
 from .gpus import Gpu

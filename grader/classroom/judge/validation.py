@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.errors import MachineError
 from ...core.result import BrokenResultError, Result, parse_result
-from ..submissions.printable import printable, printable_text
+from ..submissions.untrusted import printable, printable_text
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator

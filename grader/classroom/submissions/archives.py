@@ -12,9 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import IO
 
-from .limits import Limits, Refused
-from .printable import short
-from .regular_files import kind_of
+from .untrusted import Limits, Refused, kind_of, short
 
 ARCHIVES = (
     ".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2", ".tbz",

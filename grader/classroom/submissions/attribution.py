@@ -16,11 +16,9 @@ from pathlib import Path
 from ...core.errors import UsageError, explain_os_error
 from .archives import ARCHIVES, is_archive
 from .gradescope import METADATA, read_metadata
-from .limits import Refused
-from .printable import printable
-from .regular_files import open_regular
 from .roster import Roster
 from .submission import Lms, Piece, Submission
+from .untrusted import Refused, open_regular, printable
 
 _MOODLE = re.compile(
     r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_(?P<kind>file|onlinetext)_?(?P<file>.*)", re.DOTALL

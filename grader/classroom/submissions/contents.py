@@ -18,10 +18,8 @@ from ...core.errors import GraderError, explain_os_error
 from ...core.processes import Processes
 from .archives import is_archive
 from .extraction import Taken, check_name, is_passed_over, is_wanted, unpack_apart
-from .limits import LIMITS, Refused
-from .printable import printable, short
-from .regular_files import open_regular
 from .submission import Piece, Submission, Trouble
+from .untrusted import LIMITS, Refused, open_regular, printable, short
 
 _NUMBER = re.compile(r"(?:^|[^a-z0-9])ch(?:apter)?[ _-]?0?(\d{1,2})(?![0-9])")
 

@@ -22,12 +22,9 @@ from pathlib import Path
 from typing import IO
 
 from ...core.errors import MachineError, explain_os_error
-from ...core.make import clean_environment
-from ...core.processes import Processes
+from ...core.processes import Processes, clean_environment
 from .archives import DAMAGED, Member, is_archive, members_of
-from .limits import LIMITS, Limits, Refused
-from .printable import printable, short
-from .regular_files import open_regular
+from .untrusted import LIMITS, Limits, Refused, open_regular, printable, short
 
 _MOST_UNOPENED = 3  # archives in an archive that are named
 

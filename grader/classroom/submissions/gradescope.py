@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ...core.errors import MachineError, UsageError
-from .printable import printable
 from .submission import Lms, Submission
+from .untrusted import printable
 
 METADATA = "submission_metadata.yml"
 

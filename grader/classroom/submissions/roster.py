@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ...core.errors import UsageError, explain_os_error
-from .printable import printable
 from .submission import Lms, Submission
+from .untrusted import printable
 
 # The column that each of ours may stand in. Headers are compared without case, spaces and underscores.
 _COLUMNS = {

@@ -7,8 +7,7 @@ from typing import Any
 
 from ...core.errors import GraderError
 from ...core.page import figure
-from ...core.workbook import Workbook, find_workbook
-from ...learner.hints import lesson_of
+from ...core.workbook import Workbook, find_workbook, lesson_of
 from .spreadsheet import number
 
 _MOST_LOG = 4000  # characters of a compiler's message

@@ -5,9 +5,9 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from ...core.history import day
 from ...core.narrow import Entry, WideOrStacked
 from ...core.page import figure
-from ...core.times import day
 from . import Ladder, Rung
 
 _BAR = 32  # columns

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from ...core.history import day
 from ...core.page import figure
-from ...core.times import day
 from . import Ladder, Rung
 
 WIDTH = 960

@@ -9,12 +9,10 @@ from pathlib import Path
 from ... import __version__
 from ...core.errors import MachineError
 from ...core.fingerprint import sha256_of
-from ...core.history import History, Timing
-from ...core.make import build_programs, clean_environment
-from ...core.processes import Processes
-from ...core.times import now
+from ...core.history import History, Timing, now
+from ...core.make import build_programs
+from ...core.processes import Processes, clean_environment, cores, measures
 from ...core.workbook import Chapter, Workbook
-from ..grade import cores, measures
 from . import MEASURED, MODELLED
 
 _LIMIT = 600.0  # seconds; a GPU takes up to ten for a size

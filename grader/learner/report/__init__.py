@@ -9,7 +9,7 @@ from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
-from ...core.times import now
+from ...core.history import now
 from ...core.workbook import Workbook, write_whole
 from ..ladder import document as ladder_document
 from ..ladder import ladder_of
@@ -18,17 +18,24 @@ from ..overview import document as standings_document
 from ..standing import following, place_of
 from .chapter import view
 from .collect import Known, collect
-from .detail import DETAILS, LIMIT, Detail
 from .document import document
 from .page import render
 from .pictures import roofline
 from .roof import points_of, roof_of
-from .svg import Gallery
+from .svg import Detail, Gallery
 
 PAGE = Path("report") / "index.html"  # in build/
+LIMIT = 1_980_000  # bytes of the page
+# What does not fit with all of it is drawn again with less.
+DETAILS = (
+    Detail(4, 8, 8, 32, 1024),
+    Detail(3, 4, 4, 28, 256),
+    Detail(2, 2, 2, 16, 64),
+    Detail(1, 1, 1, 0, 0),
+)
 
 
-def report(workbook: Workbook) -> tuple[Path, dict[str, Any]]:
+def write_report(workbook: Workbook) -> tuple[Path, dict[str, Any]]:
     """Writes the page; returns where it is, and the same as JSON."""
     known = collect(workbook)
     path = workbook.build / PAGE

@@ -6,11 +6,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from .detail import Detail
 from .figures import Figure, Record
 from .launches import Launch, launches, offsets
 from .pictures import banks, sectors
-from .svg import Gallery
+from .svg import Detail, Gallery
 
 _COUNTS = {
     "sectors": "sectors",

@@ -7,14 +7,13 @@ from markupsafe import Markup
 
 from .accesses import accesses
 from .collect import Known
-from .detail import Detail
 from .exchange import Exchange, exchanges
 from .figures import Figure, Record, quotient, total
 from .launches import Launch, launches
 from .lines import Line, Metric, heat_metrics, lines
-from .pictures import occupancy, times, tree
+from .pictures import occupancy, roofline, tree
 from .pictures.race import Race, races
-from .svg import Gallery
+from .svg import Detail, Gallery
 
 _MOST_FINDINGS = 6
 
@@ -289,6 +288,6 @@ def _timed_at(record: Record, at: tuple[str | int, ...]) -> Timed | None:
         n=record.figure(*at, "n"),
         gb_per_s=record.figure(*at, "gb_per_s"),
         ratio=record.figure(*at, "ratio"),
-        drawing=times.draw(words["task"], rows),
+        drawing=roofline.draw_times(words["task"], rows),
         **words,
     )

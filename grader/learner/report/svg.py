@@ -6,6 +6,7 @@ memory, green `good` a result or bytes used, red `bad` waste or trouble. `t0` to
 
 import itertools
 from collections.abc import Iterable
+from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 from markupsafe import Markup
@@ -18,6 +19,17 @@ MARGIN = 14
 TRANSACTIONS = 8  # colours, used in turn
 
 _numbers = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class Detail:
+    """How much is drawn, so that the page stays small."""
+
+    warps: int  # of one access
+    iterations: int  # of each of them
+    patterns: int  # different pictures of one access
+    levels: int  # of one tree
+    links: int  # of one level of a tree
 
 
 def number(value: float) -> str:

@@ -8,10 +8,8 @@ from typing import Any
 
 from ...core.errors import explain_os_error
 from ...core.fingerprint import Hasher
-from ...core.make import clean_environment
-from ...core.processes import Processes
+from ...core.processes import Processes, clean_environment, cores
 from ...core.workbook import Chapter, Workbook, write_json
-from ..grade import cores
 from .figures import Record
 
 SCHEMA = "warpbook/trace/1"

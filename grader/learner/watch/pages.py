@@ -7,8 +7,7 @@ from io import StringIO
 from rich.console import Console, Group, RenderableType
 
 from ...core.workbook import Chapter
-from ..commands import print_hint
-from ..hints import Hint
+from ..hints import Hint, print_hint
 from ..overview import chapters_table, progress, what_next
 from ..standing import Standing
 

@@ -17,10 +17,12 @@ from prompt_toolkit.styles import Style
 
 from ...core.errors import PASSED, GraderError, explain_os_error
 from ...core.history import History
-from ...core.make import clean_environment, has_target
-from ...core.page import grade_page, points_text
+from ...core.make import has_target
+from ...core.page import points_text
+from ...core.processes import clean_environment
 from ...core.workbook import Chapter, Workbook
 from ..grade import Grade, Options
+from ..grade_page import grade_page
 from ..hints import next_hint
 from ..restart import reset
 from ..standing import Standing, following, standings

@@ -4,9 +4,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from ...core.make import build_programs, clean_environment, make
+from ...core.make import build_programs, make
+from ...core.processes import clean_environment, cores
 from ...core.workbook import Chapter, Workbook
-from ..grade import Grade, Options, Outcome, cores, grade, judge
+from ..grade import Grade, Options, Outcome, grade, judge
 from ..standing import Standing, standings
 from .jobs import Job
 

@@ -5,8 +5,3 @@ Plain sbatch, squeue and scancel, and no library between: what a job runs is the
 object has to reach the node or come back, and a job is over when its journal entries stand. Accounting, which many
 small clusters lack and the libraries ask for a job's end, is not needed.
 """
-
-from .engine import SlurmEngine
-from .options import SlurmOptions
-
-__all__ = ["SlurmEngine", "SlurmOptions"]

@@ -1,14 +1,18 @@
-"""The roofline: additions a second against additions a byte, and the learner's kernels under it."""
+"""The roofline: additions a second against additions a byte, and the learner's kernels under it.
+
+Also how long a kernel takes, beside the reference and the time that its bytes alone would take.
+"""
 
 import math
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from ..figures import Figure
+from ..figures import Figure, time_words
 from ..svg import MARGIN, WIDTH, Drawing
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56.0, WIDTH - MARGIN, 20.0, 268.0
+_BARS_LEFT, _BAR_ROW = 150.0, 30.0
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,20 @@ def draw(roof: Roof, points: list[Point]) -> Markup:
         drawing.raw("</a>")
     for x, y, names in _labels(points, places):
         drawing.words(x, y, names, "small strong")
+    return drawing.svg()
+
+
+def draw_times(task: str, rows: list[tuple[str, str, Figure]]) -> Markup:
+    """How long a kernel takes, beside others; `rows` are (words, look, seconds)."""
+    most = max(seconds.value for _, _, seconds in rows)
+    said = "; ".join(f"{words}: {time_words(seconds)}" for words, _, seconds in rows)
+    drawing = Drawing(f"Time of {task}", said + ".", "times")
+    for i, (words, look, seconds) in enumerate(rows):
+        y = 6 + i * _BAR_ROW
+        wide = max(1.5, (WIDTH - _BARS_LEFT - MARGIN - 90) * seconds.value / most)
+        drawing.words(MARGIN, y + 15, words, "strong" if i == 0 else "")
+        drawing.rect(look, _BARS_LEFT, y, wide, 20)
+        drawing.number(_BARS_LEFT + wide + 8, y + 15, "", seconds, "time")
     return drawing.svg()
 
 
