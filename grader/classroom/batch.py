@@ -8,15 +8,14 @@ import contextlib
 import shutil
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ..core.errors import MachineError
 from ..core.history import now
-from ..core.make import build_programs
-from ..core.processes import Processes, cores
+from ..core.make import need_programs
+from ..core.processes import Processes, cores, side_by_side
 from ..core.sandbox import unavailable
 from ..core.workbook import Chapter, Workbook
 from .canonical import Graded, Handed, class_document, write_class
@@ -92,15 +91,8 @@ class Batch:
         if not self.options.trust and (reason := unavailable()):
             raise MachineError(reason)
         chapters = self.chapters()
-        unbuilt = build_programs(
-            self.workbook,
-            chapters,
-            jobs=self.options.jobs or cores(),
-            hear=self.hear.say,
-            processes=self.processes,
-        )
-        for name, why in unbuilt.items():
-            raise MachineError(f"./{name} could not be built: {why}")
+        jobs = self.options.jobs or cores()
+        need_programs(self.workbook, chapters, jobs=jobs, hear=self.hear.say, processes=self.processes)
         if self.engine.is_elsewhere and self.course.device != "emulator":
             return  # each machine proves the references on its own GPU
         self.hear.begin("references", len(chapters))
@@ -108,8 +100,7 @@ class Batch:
         def prepared(chapter: Chapter) -> None:
             prepare_reference(self.workbook, chapter, self.course.device, self.processes)
 
-        for _ in self.side_by_side(prepared, chapters):
-            pass
+        self.side_by_side(prepared, chapters)
 
     def gather(self, submissions: Sequence[Submission]) -> list[tuple[Submission, Gathered]]:
         """Everybody's kernels, copied into the class's folder."""
@@ -121,7 +112,7 @@ class Batch:
             self.keep_kernels(submission, gathered)
             return replace(submission, trouble=gathered.trouble), gathered
 
-        return list(self.side_by_side(opened, submissions))
+        return self.side_by_side(opened, submissions)
 
     def keep_kernels(self, submission: Submission, gathered: Gathered) -> None:
         """Puts the kernels where they are judged and shown, and nothing of an earlier submission beside."""
@@ -292,16 +283,14 @@ class Batch:
         """Those of the course."""
         return self.workbook.select([one.chapter for one in self.course.chapters])
 
-    def side_by_side(self, work: Callable[[_Given], _Made], given: Sequence[_Given]) -> Iterator[_Made]:
+    def side_by_side(self, work: Callable[[_Given], _Made], given: Sequence[_Given]) -> list[_Made]:
         """`work` for each, several at once, in order; ends what runs where it is interrupted."""
-        with ThreadPoolExecutor(self.options.jobs or cores()) as pool:
-            futures = [pool.submit(work, one) for one in given]
-            try:
-                for future in as_completed(futures):
-                    future.result()
-                    self.hear.step()
-            except BaseException:
-                self.processes.stop()
-                pool.shutdown(wait=True, cancel_futures=True)
-                raise
-            yield from (future.result() for future in futures)
+        made: dict[int, _Made] = {}
+        done = side_by_side(
+            lambda at: (at, work(given[at])), range(len(given)), self.options.jobs or cores(), self.processes
+        )
+        with contextlib.closing(done):
+            for at, one in done:
+                made[at] = one
+                self.hear.step()
+        return [made[at] for at in range(len(given))]

@@ -26,19 +26,6 @@ class Hear(Protocol):
         """Something worth a line of its own."""
 
 
-class Silent:
-    """Shows nothing."""
-
-    def begin(self, what: str, total: int) -> None:
-        """Nothing."""
-
-    def step(self) -> None:
-        """Nothing."""
-
-    def say(self, line: str) -> None:
-        """Nothing."""
-
-
 class _Lines:
     def __init__(self) -> None:
         self._what = ""

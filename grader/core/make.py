@@ -92,6 +92,19 @@ def build_programs(
     return failed
 
 
+def need_programs(
+    workbook: Workbook,
+    chapters: list[Chapter],
+    *,
+    jobs: int,
+    hear: Callable[[str], None] = to_standard_error,
+    processes: Processes | None = None,
+) -> None:
+    """`build_programs`; raises MachineError for the first that could not be built."""
+    for name, why in build_programs(workbook, chapters, jobs=jobs, hear=hear, processes=processes).items():
+        raise MachineError(f"./{name} could not be built: {why}")
+
+
 def _last_words(output: str) -> str:
     """The line of make's output that says most: our own message, else the first error."""
     lines = [line.strip() for line in output.splitlines()]

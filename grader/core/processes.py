@@ -10,10 +10,11 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 _GRACE = 2.0  # seconds between asking a program to end and ending it
 _KEPT = 64 * 1024  # bytes of output kept: the last ones
@@ -22,6 +23,10 @@ _CLEARED = (
     "NVCC_APPEND_FLAGS", "NVCC_PREPEND_FLAGS", "LD_PRELOAD", "LD_AUDIT", "CUDA_INJECTION64_PATH",
     "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MAKE_TERMOUT", "MAKE_TERMERR",
 )  # fmt: skip
+
+
+_Given = TypeVar("_Given")
+_Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True)
@@ -135,6 +140,24 @@ def interruptible(processes: Processes) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def side_by_side(
+    work: Callable[[_Given], _Made], given: Iterable[_Given], jobs: int, processes: Processes
+) -> Generator[_Made]:
+    """What `work` makes of each, `jobs` at once, in the order in which they are done.
+
+    An exception, of theirs or where the caller closes this, stops `processes` and begins nothing further.
+    """
+    with ThreadPoolExecutor(jobs) as pool:
+        futures = [pool.submit(work, one) for one in given]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        except BaseException:
+            processes.stop()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
 
 
 def clean_environment() -> dict[str, str]:

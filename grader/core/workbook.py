@@ -66,6 +66,10 @@ class Workbook:
             return Path(chapter.name)
         return self.out.relative_to(self.root) / "programs" / chapter.name
 
+    def shown(self, path: Path) -> Path:
+        """A path as messages have it: from the root where it lies below."""
+        return path.relative_to(self.root) if path.is_relative_to(self.root) else path
+
     def select(self, names: list[str]) -> list[Chapter]:
         """The chapters called `names` ("ch04", "4", "ch04_warp_shuffle"), in order; all for no names."""
         if not self.chapters:
@@ -112,11 +116,11 @@ def lesson_of(workbook: Workbook, anchor: Any) -> str:
     except OSError:
         return ""
     headings = re.findall(r"^#+ +(.*?)\s*$", text, re.MULTILINE)
-    section = next((heading for heading in headings if anchor_of(heading) == slug), None)
+    section = next((heading for heading in headings if _anchor(heading) == slug), None)
     return f"{lesson}, {section}" if section else str(lesson)
 
 
-def anchor_of(heading: str) -> str:
+def _anchor(heading: str) -> str:
     """A heading as links name it."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
 

@@ -3,7 +3,7 @@
 import signal
 import uuid
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,15 @@ from ..core.fingerprint import Hasher
 from ..core.history import History, Run, now
 from ..core.make import build_programs, to_standard_error
 from ..core.options import check_profile
-from ..core.processes import Finished, Processes, clean_environment, cores, interruptible, measures
+from ..core.processes import (
+    Finished,
+    Processes,
+    clean_environment,
+    cores,
+    interruptible,
+    measures,
+    side_by_side,
+)
 from ..core.receipts import write_receipt
 from ..core.result import BrokenResultError, Result, infra, parse_result
 from ..core.workbook import Chapter, Workbook, write_json
@@ -166,26 +174,22 @@ class _Grader:
                 waiting.append(chapter)
         running: list[str] = []
         jobs = self.options.jobs or (1 if measures(self.options.device) else cores())
-        with interruptible(self.processes), ThreadPoolExecutor(jobs) as pool:
 
-            def start(chapter: Chapter) -> Outcome:
-                running.append(chapter.name)
-                progress(None, list(running))
-                try:
-                    return self.run_one(chapter)
-                finally:
-                    running.remove(chapter.name)
-
-            futures = [pool.submit(start, chapter) for chapter in waiting]
+        def start(chapter: Chapter) -> Outcome:
+            running.append(chapter.name)
+            progress(None, list(running))
             try:
-                for future in as_completed(futures):
-                    outcome = future.result()
-                    done[outcome.chapter.name] = outcome
-                    progress(outcome, list(running))
-            except BaseException:
-                self.processes.stop()
-                pool.shutdown(wait=True, cancel_futures=True)
-                raise
+                return self.run_one(chapter)
+            finally:
+                running.remove(chapter.name)
+
+        with (
+            interruptible(self.processes),
+            closing(side_by_side(start, waiting, jobs, self.processes)) as outcomes,
+        ):
+            for outcome in outcomes:
+                done[outcome.chapter.name] = outcome
+                progress(outcome, list(running))
         return [done[chapter.name] for chapter in chapters]
 
     def reuse(self, chapter: Chapter) -> Outcome | None:

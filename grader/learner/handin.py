@@ -58,9 +58,10 @@ def submission(
         files = [member.name for member in members]
         print_json({"schema": "warpbook/submission/1", "path": str(path), "files": files})
         return PASSED
-    shown = path.relative_to(workbook.root) if path.is_relative_to(workbook.root) else path
     receipts = len(members) - len(kernels)
-    print(f"{shown}: {_count(len(kernels), 'kernel')}, {_count(receipts, 'receipt')} of chapters that passed")
+    print(
+        f"{workbook.shown(path)}: {_count(len(kernels), 'kernel')}, {_count(receipts, 'receipt')} of chapters that passed"
+    )
     for name in kernels:
         print(f"  {name}")
     return PASSED

@@ -49,8 +49,7 @@ def _say(workbook: Workbook, path: Path, size: int, files: int, *, as_json: bool
     if as_json:
         print_json({"schema": "warpbook/autograder/1", "path": str(path), "files": files, "bytes": size})
     else:
-        shown = path.relative_to(workbook.root) if path.is_relative_to(workbook.root) else path
-        print(f"{shown}: {files} files, {size / 1e6:.1f} MB")
+        print(f"{workbook.shown(path)}: {files} files, {size / 1e6:.1f} MB")
     return PASSED
 
 

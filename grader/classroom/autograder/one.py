@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ...core.errors import MachineError, explain_os_error
-from ...core.make import build_programs
+from ...core.make import need_programs
 from ...core.processes import Processes, cores
 from ...core.sandbox import unavailable
 from ...core.workbook import Chapter, Workbook
@@ -32,7 +32,7 @@ _SECONDS = 540.0  # for all of a submission: platforms stop an autograder after 
 
 def prepare(workbook: Workbook, chapters: list[Chapter]) -> None:
     """Builds the programs and what the references come to, so that no submission waits for that."""
-    _build(workbook, chapters)
+    need_programs(workbook, chapters, jobs=cores())
     processes = Processes()
     for chapter in chapters:
         prepare_reference(workbook, chapter, DEVICE, processes)
@@ -44,7 +44,7 @@ def grade_one(
     """Judges what lies in the folder `handin` (or is that file); returns a class.json of one student."""
     begun = datetime.datetime.now(datetime.UTC)
     until = time.monotonic() + _SECONDS
-    _build(workbook, chapters)
+    need_programs(workbook, chapters, jobs=cores())
     course = Course(title, tuple(CourseChapter(one.name, one.title) for one in chapters), device=DEVICE)
     processes = Processes()
     with tempfile.TemporaryDirectory(prefix="warpbook-autograder-") as name:
@@ -55,12 +55,6 @@ def grade_one(
     seen = replace(submission, trouble=gathered.trouble)
     graded = Graded(seen, printable(handin.name), gathered.sha256, handed, gathered.missing)
     return class_document(course, [graded], [], {"begun": begun.isoformat(timespec="milliseconds")})
-
-
-def _build(workbook: Workbook, chapters: list[Chapter]) -> None:
-    failed = build_programs(workbook, chapters, jobs=cores())
-    for name, why in failed.items():
-        raise MachineError(f"./{name} could not be built: {why}")
 
 
 def _judge(

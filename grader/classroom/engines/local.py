@@ -1,9 +1,9 @@
 """Judging on this machine, several kernels at once."""
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import partial
 
-from ...core.processes import Processes, cores, measures
+from ...core.processes import Processes, cores, measures, side_by_side
 from ...core.workbook import Workbook
 from ..judge.worker import judge_task
 from ..tasks import Done, Task
@@ -24,12 +24,5 @@ class LocalEngine:
         """Each task as it is over."""
         device = tasks[0].settings.device if tasks else "emulator"
         jobs = self._jobs or (1 if measures(device) else cores())
-        with ThreadPoolExecutor(jobs) as pool:
-            futures = [pool.submit(judge_task, self._workbook, task, self._processes) for task in tasks]
-            try:
-                for future in as_completed(futures):
-                    yield future.result()
-            except BaseException:
-                self._processes.stop()
-                pool.shutdown(wait=True, cancel_futures=True)
-                raise
+        work = partial(judge_task, self._workbook, processes=self._processes)
+        yield from side_by_side(work, tasks, jobs, self._processes)

@@ -32,7 +32,6 @@ def handout(
         document = {"path": str(path), "files": files, "bytes": size, "chapters": names}
         print_json({"schema": "warpbook/handout/1", **document})
     else:
-        shown = path.relative_to(workbook.root) if path.is_relative_to(workbook.root) else path
         listed = ", ".join(chapter.name for chapter in chosen)
-        print(f"{shown}: {listed}; no line of a solution is in it")
+        print(f"{workbook.shown(path)}: {listed}; no line of a solution is in it")
     return PASSED

@@ -10,7 +10,7 @@ from ... import __version__
 from ...core.errors import MachineError
 from ...core.fingerprint import sha256_of
 from ...core.history import History, Timing, now
-from ...core.make import build_programs
+from ...core.make import need_programs
 from ...core.processes import Processes, clean_environment, cores, measures
 from ...core.workbook import Chapter, Workbook
 from . import MEASURED, MODELLED
@@ -25,8 +25,7 @@ def time_kernel(workbook: Workbook, chapter: Chapter, sizes: list[int], device: 
         print(
             f"Timing {chapter.kernel} at {len(sizes)} sizes; that takes up to two minutes.", file=sys.stderr
         )
-    if unbuilt := build_programs(workbook, [chapter], jobs=cores()):
-        raise MachineError(f"./{chapter.name} could not be built: {unbuilt[chapter.name]}")
+    need_programs(workbook, [chapter], jobs=cores())
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder, "times.json")
         command: list[str | Path] = [f"./{workbook.program(chapter)}", "--time", ",".join(map(str, sizes))]

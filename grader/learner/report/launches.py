@@ -51,11 +51,6 @@ class Launch:
         return self.record.pointer("tasks", self.task, "kernels", self.kernel, *steps)
 
     @property
-    def is_flat(self) -> bool:
-        """Whether the blocks have one dimension."""
-        return list(self.data["block"][1:]) == [1, 1]
-
-    @property
     def threads(self) -> int:
         """In a block."""
         x, y, z = self.data["block"]

@@ -1,14 +1,14 @@
 """The traces that the pictures are drawn from: ./chNN --trace, run again only where kernel or program changed."""
 
 import json
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ...core.errors import explain_os_error
 from ...core.fingerprint import Hasher
-from ...core.processes import Processes, clean_environment, cores
+from ...core.processes import Processes, clean_environment, cores, side_by_side
 from ...core.workbook import Chapter, Workbook, write_json
 from .figures import Record
 
@@ -28,13 +28,12 @@ class Traced:
 def trace_all(workbook: Workbook, chapters: list[Chapter]) -> dict[str, Traced]:
     """The trace of each chapter's kernel.cu as it is now; as many at once as there are cores."""
     hasher, processes = Hasher(), Processes()
-    with ThreadPoolExecutor(cores()) as pool:
-        try:
-            found = pool.map(lambda chapter: _trace(workbook, chapter, hasher, processes), chapters)
-            return {chapter.name: traced for chapter, traced in zip(chapters, found, strict=True)}
-        except BaseException:
-            processes.stop()
-            raise
+
+    def trace(chapter: Chapter) -> tuple[str, Traced]:
+        return chapter.name, _trace(workbook, chapter, hasher, processes)
+
+    with closing(side_by_side(trace, chapters, cores(), processes)) as found:
+        return dict(found)
 
 
 def _trace(workbook: Workbook, chapter: Chapter, hasher: Hasher, processes: Processes) -> Traced:
