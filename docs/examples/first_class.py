@@ -1,4 +1,4 @@
-"""Plays the students of docs/teaching.md: writes what five of them hand in to the folder that is named.
+"""Write the submissions of the five students of docs/teaching.md into a folder.
 
 python docs/examples/first_class.py build/first-class/submissions
 """
@@ -13,29 +13,29 @@ NAMES = {path.name[:4]: path.name for path in (ROOT / "chapters").glob("ch[0-9][
 
 
 def solved(chapter: str) -> str:
-    """What somebody hands in who has understood it."""
+    """A correct submission."""
     return (ROOT / "solutions" / NAMES[chapter] / "kernel.cu").read_text("utf-8")
 
 
 def experiment(chapter: str, name: str) -> str:
-    """One of the lessons' mistakes."""
+    """A mistake from the lessons."""
     return (ROOT / "docs" / "experiments" / chapter / f"{name}.cu").read_text("utf-8")
 
 
 def skeleton(chapter: str) -> str:
-    """An exercise that nobody has touched."""
+    """An exercise that the student has not changed."""
     return (ROOT / "chapters" / NAMES[chapter] / "kernel.cu").read_text("utf-8")
 
 
 def hand_in(folder: Path, student: str, kernels: dict[str, str]) -> None:
-    """One student's archive, as `make submission` lays it out."""
+    """One student's archive, in the layout of `make submission`."""
     with zipfile.ZipFile(folder / f"{student}.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for chapter, kernel in kernels.items():
             archive.writestr(f"{NAMES[chapter]}/kernel.cu", kernel)
 
 
 def main(folder: Path) -> None:
-    """Everybody but Dana, who hands in nothing."""
+    """Write everybody's archive except that of Dana, who hands in nothing."""
     folder.mkdir(parents=True, exist_ok=True)
     hand_in(folder, "ada", {chapter: solved(chapter) for chapter in ("ch01", "ch02", "ch04")})
     hand_in(folder, "ben", {

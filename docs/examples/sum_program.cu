@@ -1,8 +1,8 @@
-// A whole program around the kernels of chapter 8: docs/your-own-program.md walks through it.
+// A complete program with the kernels of chapter 8: docs/your-own-program.md walks through it.
 //
 //     make own-program && build/own_program 100000000
 //
-// Exit status: 0 the sums are right, 1 they are not, 2 wrong usage, 3 CUDA could not do something.
+// Exit status: 0 the sums are right, 1 they are not, 2 wrong usage, 3 a CUDA call failed.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -19,7 +19,7 @@
 // ---- Errors --------------------------------------------------------------------------------------------------
 
 // BEGIN check
-// Every call of the runtime returns an error code. One that is dropped comes back later, at another call.
+// Every call of the runtime returns an error code. An error that is ignored is reported again by a later call.
 #define CHECK(call) check((call), #call, __FILE__, __LINE__)
 
 static void check(cudaError_t error, const char *call, const char *file, int line) {
@@ -36,7 +36,7 @@ static void check(cudaError_t error, const char *call, const char *file, int lin
 struct Buffers {
     float *host;    // n floats, pinned
     float *in;      // n floats, on the GPU
-    float *partial; // one float a block
+    float *partial; // one float for each block
     float *out;     // one float
 };
 
@@ -58,8 +58,8 @@ static void release(Buffers &b) {
 // END buffers
 
 // BEGIN fill
-// Whole numbers from -8 to 8 in no visible order; returns their sum. Every partial sum is a whole number that
-// float holds exactly, so whatever the order of the additions, the answer must agree to the bit.
+// Whole numbers from -8 to 8 in no apparent order; returns their sum. Every partial sum is a whole number that
+// float holds exactly, so the result must agree to the bit in any order of additions.
 static double fill(float *x, size_t n) {
     double sum = 0;
     for (size_t i = 0; i < n; i++) {
@@ -100,7 +100,7 @@ static float measure(Way way, const Buffers &b, int n, int blocks, cudaStream_t 
     cudaEvent_t before, after;
     CHECK(cudaEventCreate(&before));
     CHECK(cudaEventCreate(&after));
-    way(b, n, blocks, stream); // the first run loads the kernel: not counted
+    way(b, n, blocks, stream); // the first run loads the kernel and is not counted
     std::vector<float> times(21);
     for (float &time : times) {
         CHECK(cudaEventRecord(before, stream));
@@ -124,7 +124,7 @@ static bool try_way(const char *name, Way way, const Buffers &b, int n, int bloc
     float milliseconds = measure(way, b, n, blocks, stream);
     float sum = NAN;
     CHECK(cudaMemcpyAsync(&sum, b.out, sizeof(float), cudaMemcpyDeviceToHost, stream));
-    CHECK(cudaStreamSynchronize(stream)); // only from here on may the host look at `sum`
+    CHECK(cudaStreamSynchronize(stream)); // the host may read `sum` only after this
     CHECK(cudaStreamDestroy(stream));
     // END stream
     bool is_right = sum == (float)expected;
