@@ -95,7 +95,7 @@ class EmulatedDevice:
             dynamic_shared=shared,
             arguments=bytes(packed),
             argument_bytes=len(packed),
-            trace=self.tracing,
+            timing=self.tracing,
         )
         result = CResult()
         try:

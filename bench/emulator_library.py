@@ -164,14 +164,14 @@ class CLaunch(c.Structure):
         ("argument_bytes", c.c_size_t),
         ("checks", c.c_uint),
         ("count", c.c_bool),
-        ("trace", c.c_bool),
+        ("timing", c.c_bool),
         ("flush_float_atomics", c.c_bool),
         ("schedule", c.c_uint64),
         ("max_steps", c.c_uint64),
         ("max_output", c.c_size_t),
         ("max_findings", c.c_int),
         ("cancel", c.c_void_p),
-        ("xray_bytes", c.c_size_t),
+        ("trace_bytes", c.c_size_t),
     ]
 
 
@@ -191,8 +191,8 @@ class CResult(c.Structure):
         ("output", c.POINTER(c.c_char)),
         ("output_bytes", c.c_size_t),
         ("work", c.POINTER(ModelWork)),
-        ("xray", c.c_void_p),
-        ("xray_bytes", c.c_size_t),
+        ("trace", c.c_void_p),
+        ("trace_bytes", c.c_size_t),
     ]
 
 

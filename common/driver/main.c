@@ -129,17 +129,17 @@ static int write_trace(Run *run) {
     const Image *image = !is_built                           ? NULL
                          : run->options.device == GPU_NVIDIA ? builds->subjects.emulated
                                                              : builds->subjects.kernel;
-    const XrayPlan plan = {.of = &chapter,
-                           .options = &run->options,
-                           .image = image && image->is_ptx ? image : NULL,
-                           .message = !is_built                ? builds->message
-                                      : image && image->is_ptx ? ""
-                                                               : "there is no PTX to run on the emulator",
-                           .source = builds->has_build ? builds->build.source : builds->source,
-                           .source_text = builds_source_text(&run->builds),
-                           .judgement = run->options.is_trace_only ? NULL : &run->judgement};
+    const TracePlan plan = {.of = &chapter,
+                            .options = &run->options,
+                            .image = image && image->is_ptx ? image : NULL,
+                            .message = !is_built                ? builds->message
+                                       : image && image->is_ptx ? ""
+                                                                : "there is no PTX to run on the emulator",
+                            .source = builds->has_build ? builds->build.source : builds->source,
+                            .source_text = builds_source_text(&run->builds),
+                            .judgement = run->options.is_trace_only ? NULL : &run->judgement};
     FileError error;
-    if (xray_write(run->trace_file, &plan, &error)) return 0;
+    if (access_trace_write(run->trace_file, &plan, &error)) return 0;
     complain(error.message);
     return exit_status_of(&error);
 }
@@ -213,7 +213,7 @@ static int run_chapter(Run *run) {
         complain(why);
         return EXIT_MACHINE;
     }
-    if (run->options.trace_file && run->options.n > XRAY_MAX_N) {
+    if (run->options.trace_file && run->options.n > TRACE_MAX_N) {
         complain("--trace goes up to --n 4,194,304: a picture shows the first warps, whatever n");
         return EXIT_USAGE;
     }

@@ -271,7 +271,7 @@ static int read_request(int argc, char **argv, Request *r) {
             return 1 + usage("--dump names an argument that is no buffer", r->dumps[i].file);
     if (r->trace && r->launch.schedule) return 1 + usage("--trace records schedule 0 only", NULL);
     r->launch.count = r->profile || r->json || r->trace;
-    r->launch.xray_bytes = r->trace ? TRACE_BYTES : 0;
+    r->launch.trace_bytes = r->trace ? TRACE_BYTES : 0;
     return 0;
 }
 
@@ -424,7 +424,7 @@ static int write_trace(const char *path, const char *name, const EmulatorDevice 
     json_open_object(&json, NULL);
     json_string(&json, "name", name);
     json_null(&json, "occupancy");
-    json_members(&json, result->xray, result->xray_bytes);
+    json_members(&json, result->trace, result->trace_bytes);
     json_close_object(&json);
     json_close_array(&json);
     json_close_object(&json);

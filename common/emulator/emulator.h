@@ -227,14 +227,14 @@ typedef struct {
     size_t argument_bytes;
     unsigned checks;             // of CHECK_*
     bool count;                  // collect counters per instruction
-    bool trace;                  // follow the launch for the time model (model.h); schedule 0
+    bool timing;                 // follow the launch for the time model (model.h); schedule 0
     bool flush_float_atomics;    // reserved for devices that flush subnormals in global float atomics
     uint64_t schedule;           // 0: deterministic and plain; any other: a seed
     uint64_t max_steps;          // lane instructions; 0: no limit
     size_t max_output;           // bytes of printf kept; more is FINDING_OUTPUT_LIMIT; 0: the default, 64 KiB
     int max_findings;            // kept; 0: the default, 32
     const volatile bool *cancel; // checked now and then; NULL: never
-    size_t xray_bytes;           // record what pictures need in at most so many bytes; 0: do not. Schedule 0
+    size_t trace_bytes; // record the accesses in at most so many bytes of JSON; 0: do not. Schedule 0
 } EmulatorLaunch;
 
 typedef struct {
@@ -249,9 +249,9 @@ typedef struct {
     double seconds;             // of host time
     char *output;               // what printf wrote, NUL terminated
     size_t output_bytes;
-    struct ModelWork *work; // of model.h; NULL unless launch.trace
-    char *xray;             // $defs/kernel of docs/trace.schema.json; NULL unless launch.xray_bytes
-    size_t xray_bytes;
+    struct ModelWork *work; // of model.h; NULL unless launch.timing
+    char *trace; // the access trace: $defs/kernel of docs/trace.schema.json; NULL unless launch.trace_bytes
+    size_t trace_bytes;
 } EmulatorResult;
 
 // Runs `kernel` to its end, a fatal finding, or a limit. Returns false (and fills `error`) only when the

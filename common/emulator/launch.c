@@ -160,15 +160,15 @@ static bool add_observer(Machine *m, bool (*make)(Machine *, Observer *)) {
     return true;
 }
 
-static bool trace_launch(Machine *m, Observer *observer) {
+static bool follow_launch(Machine *m, Observer *observer) {
     m->result->work = calloc(1, sizeof *m->result->work);
-    m->trace = m->result->work ? trace_new(m, observer) : NULL;
-    return m->trace != NULL;
+    m->timing = m->result->work ? timing_new(m, observer) : NULL;
+    return m->timing != NULL;
 }
 
 static bool record_launch(Machine *m, Observer *observer) {
-    m->xray = xray_new(m, observer);
-    return m->xray != NULL;
+    m->trace = access_trace_new(m, observer);
+    return m->trace != NULL;
 }
 
 static void forget_races(Emulator *e) {
@@ -219,8 +219,8 @@ bool emulator_launch(Emulator *e, const EmulatorKernel *kernel, const EmulatorLa
     if (ready && launch->count) ready = add_observer(m, counters_observe);
     if (ready && launch->checks & CHECK_INIT) ready = add_observer(m, initcheck_observe);
     if (ready && launch->checks & CHECK_RACE) ready = add_observer(m, racecheck_observe);
-    if (ready && launch->trace) ready = add_observer(m, trace_launch);
-    if (ready && launch->xray_bytes) ready = add_observer(m, record_launch);
+    if (ready && launch->timing) ready = add_observer(m, follow_launch);
+    if (ready && launch->trace_bytes) ready = add_observer(m, record_launch);
 
     if (!ready)
         m->out_of_memory = true;
@@ -232,8 +232,8 @@ bool emulator_launch(Emulator *e, const EmulatorKernel *kernel, const EmulatorLa
     result->lane_instructions = m->lane_steps;
     for (int i = 0; i < m->observer_count; i++)
         if (m->observers[i].end) m->observers[i].end(m->observers[i].self);
-    if (m->trace) trace_finish(m->trace, result->work);
-    if (m->xray && !xray_finish(m->xray, result)) m->out_of_memory = true;
+    if (m->timing) timing_finish(m->timing, result->work);
+    if (m->trace && !access_trace_finish(m->trace, result)) m->out_of_memory = true;
     forget_races(e);
     for (Frame *frame = m->all_frames; frame; frame = frame->next_made) free(frame->registers);
     arena_close(&m->arena);
@@ -255,6 +255,6 @@ void emulator_result_free(EmulatorResult *result) {
     free(result->lines);
     free(result->output);
     free(result->work);
-    free(result->xray);
+    free(result->trace);
     *result = (EmulatorResult){0};
 }

@@ -141,11 +141,11 @@ static bool launch(Gpu *gpu, const GpuKernel *kernel, const GpuLaunch *launch, E
                           .argument_bytes = launch->argument_bytes,
                           .checks = launch->checks,
                           .count = launch->count,
-                          .trace = launch->trace,
+                          .timing = launch->timing,
                           .schedule = launch->schedule,
                           .max_steps = launch->max_steps,
                           .max_output = launch->max_output,
-                          .xray_bytes = launch->xray_bytes};
+                          .trace_bytes = launch->trace_bytes};
     memcpy(how.grid, launch->grid, sizeof how.grid);
     memcpy(how.block, launch->block, sizeof how.block);
     if (!emulator_launch(emulator_of(gpu), kernel->handle, &how, result, &from)) return fail(error, &from);

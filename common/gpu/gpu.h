@@ -108,11 +108,11 @@ typedef struct {
     // For the emulator only; a GPU ignores them.
     unsigned checks; // CHECK_* of emulator.h
     bool count;
-    bool trace; // for the time model: EmulatorResult.work
+    bool timing; // for the time model: EmulatorResult.work
     uint64_t schedule;
     uint64_t max_steps;
     size_t max_output;
-    size_t xray_bytes; // EmulatorLaunch.xray_bytes
+    size_t trace_bytes; // EmulatorLaunch.trace_bytes
 } GpuLaunch;
 
 // Runs one kernel to its end. True when it completed without a fault (the emulator's findings that stop

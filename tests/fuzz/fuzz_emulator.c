@@ -1,5 +1,5 @@
 // A fuzzer of the whole emulator: parse, decode, and run every kernel of a PTX text, with all checks on, and
-// once followed for the time model and recorded for the x-ray.
+// once followed for the time model and recorded as an access trace.
 //
 // Built for libFuzzer by `make fuzz` (clang -fsanitize=fuzzer,address,undefined).
 #include <stdint.h>
@@ -10,7 +10,7 @@
 #include "emulator/model/model.h"
 #include "mutate.h"
 
-enum { BUFFER_BYTES = 4096, MAX_KERNELS = 4, XRAY_BYTES = 96 << 10 };
+enum { BUFFER_BYTES = 4096, MAX_KERNELS = 4, TRACE_BYTES = 96 << 10 };
 
 static void estimate(const EmulatorLaunch *launch, const ModelWork *work) {
     ModelFigures figures = {132, 1980000, 9, 0, 2048, 32, 65536, 233472, 1024, 62914560, 4814};
@@ -40,15 +40,15 @@ static void run_kernel(Emulator *emulator, const EmulatorKernel *kernel, uint64_
                              .argument_bytes = info.parameter_bytes,
                              .checks = CHECK_ALL,
                              .count = true,
-                             .trace = !schedule,
+                             .timing = !schedule,
                              .schedule = schedule,
                              .max_steps = 50000,
-                             .xray_bytes = schedule ? 0 : XRAY_BYTES};
+                             .trace_bytes = schedule ? 0 : TRACE_BYTES};
     EmulatorResult result;
     EmulatorError error;
     if (emulator_launch(emulator, kernel, &launch, &result, &error) && result.work)
         estimate(&launch, result.work);
-    if (result.xray_bytes > launch.xray_bytes) abort();
+    if (result.trace_bytes > launch.trace_bytes) abort();
     emulator_result_free(&result);
     free(arguments);
 }

@@ -52,11 +52,11 @@ int main(void) {
     BEGIN(EmulatorLaunch);
     MEMBER(EmulatorLaunch, grid), MEMBER(EmulatorLaunch, block), MEMBER(EmulatorLaunch, dynamic_shared);
     MEMBER(EmulatorLaunch, arguments), MEMBER(EmulatorLaunch, argument_bytes), MEMBER(EmulatorLaunch, checks);
-    MEMBER(EmulatorLaunch, count), MEMBER(EmulatorLaunch, trace), MEMBER(EmulatorLaunch, flush_float_atomics),
-        MEMBER(EmulatorLaunch, schedule);
+    MEMBER(EmulatorLaunch, count), MEMBER(EmulatorLaunch, timing),
+        MEMBER(EmulatorLaunch, flush_float_atomics), MEMBER(EmulatorLaunch, schedule);
     MEMBER(EmulatorLaunch, max_steps), MEMBER(EmulatorLaunch, max_output),
         MEMBER(EmulatorLaunch, max_findings);
-    MEMBER(EmulatorLaunch, cancel), MEMBER(EmulatorLaunch, xray_bytes);
+    MEMBER(EmulatorLaunch, cancel), MEMBER(EmulatorLaunch, trace_bytes);
     END();
     BEGIN(EmulatorResult);
     MEMBER(EmulatorResult, completed), MEMBER(EmulatorResult, finding_count),
@@ -65,7 +65,7 @@ int main(void) {
         MEMBER(EmulatorResult, line_count);
     MEMBER(EmulatorResult, lines), MEMBER(EmulatorResult, lane_instructions), MEMBER(EmulatorResult, seconds);
     MEMBER(EmulatorResult, output), MEMBER(EmulatorResult, output_bytes), MEMBER(EmulatorResult, work);
-    MEMBER(EmulatorResult, xray), MEMBER(EmulatorResult, xray_bytes);
+    MEMBER(EmulatorResult, trace), MEMBER(EmulatorResult, trace_bytes);
     END();
     BEGIN(ModelTime);
     MEMBER(ModelTime, cycles), MEMBER(ModelTime, l2_trips), MEMBER(ModelTime, dram_trips);

@@ -86,7 +86,7 @@ static bool run_launch(Side *side, int launch, const CaseShape *part, const Case
         bytes += program->buffers[b].bytes;
     }
     if (bytes > most_bytes) return give_up(side, "it needs too much memory");
-    request.traces = 1;
+    request.timing = 1;
     RunReply reply;
     Runner *const alone[1] = {side->runner};
     runner_begin(side->runner, &request, most_seconds);
@@ -125,7 +125,7 @@ static void set_blocks(ShapeOfLaunch *launch, uint64_t blocks) {
 }
 
 // A grid of more dimensions: LAUNCH says what it is for fewer rows.
-static bool trace_matrix(Side *side, const CaseShape *whole, int launch, ModelWork *work) {
+static bool follow_matrix(Side *side, const CaseShape *whole, int launch, ModelWork *work) {
     static TaskShape answer;
     const double share = fmin(1, elements_of_matrix / (double)whole->size.n);
     const CaseSize size = part_of(whole->size, fmax(share, fmin(1, 64 / fmax(1, (double)whole->size.rows))));
@@ -140,11 +140,11 @@ static bool trace_matrix(Side *side, const CaseShape *whole, int launch, ModelWo
     return true;
 }
 
-static bool trace_launch(Side *side, const CaseShape *whole, int launch, ModelWork *work) {
+static bool follow_launch(Side *side, const CaseShape *whole, int launch, ModelWork *work) {
     const ShapeOfLaunch *shape = &whole->launches[launch];
     const long long n = quantity_value(side->task, &side->task->launches[launch].n, whole);
     if (n != whole->size.n) return run_launch(side, launch, whole, whole, work); // a second, small pass
-    if (shape->grid[1] > 1 || shape->grid[2] > 1) return trace_matrix(side, whole, launch, work);
+    if (shape->grid[1] > 1 || shape->grid[2] > 1) return follow_matrix(side, whole, launch, work);
     ModelRun runs[2];
     ModelWork works[2];
     const bool reads = reads_grid(side->image, side->image->kernels[side->index][launch].symbol);
@@ -169,7 +169,7 @@ static bool estimate(Side *side, const CaseShape *whole, const ModelDevice *devi
         const ImageKernel *kernel = &side->image->kernels[side->index][l];
         if (launch->blocks == 0) continue;
         ModelWork work;
-        if (!trace_launch(side, whole, l, &work)) return false;
+        if (!follow_launch(side, whole, l, &work)) return false;
         const ModelShape shape = {.blocks = (double)launch->blocks,
                                   .block_threads = launch->block_threads,
                                   .registers = kernel->registers,

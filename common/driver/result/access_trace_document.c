@@ -12,7 +12,7 @@ enum { MAX_SOURCE_BYTES = 64 << 10 };
 
 // ---- The head --------------------------------------------------------------------------------------------
 
-void xray_document_open(JsonWriter *json, const XrayPlan *plan, const GpuProfile *profile) {
+void trace_document_open(JsonWriter *json, const TracePlan *plan, const GpuProfile *profile) {
     EmulatorDevice device;
     gpu_profile_device(profile, &device);
     json->is_compact = true;
@@ -34,14 +34,14 @@ void xray_document_open(JsonWriter *json, const XrayPlan *plan, const GpuProfile
     json_open_array(json, "tasks");
 }
 
-void xray_document_close(JsonWriter *json) {
+void trace_document_close(JsonWriter *json) {
     json_close_array(json);
     json_close_object(json);
 }
 
 // ---- A task ----------------------------------------------------------------------------------------------
 
-static void add_case(JsonWriter *json, const XrayTask *task) {
+static void add_case(JsonWriter *json, const TraceTask *task) {
     const Case *settings = &task->settings;
     json_open_object(json, "case");
     json_integer(json, "n", settings->size.n);
@@ -62,7 +62,7 @@ static const char *message_of(const CaseReport *report) {
                                                                        : report->words;
 }
 
-static void add_buffers(JsonWriter *json, const Task *of, const XrayTask *task) {
+static void add_buffers(JsonWriter *json, const Task *of, const TraceTask *task) {
     json_open_array(json, "buffers");
     for (int b = 0; b < task_buffer_count(of) && task->was_run; b++) {
         const Buffer *buffer = &of->buffers[b];
@@ -107,7 +107,8 @@ static void add_occupancy(JsonWriter *json, const GpuInfo *info, const ShapeOfLa
     json_close_object(json);
 }
 
-void xray_document_task(JsonWriter *json, const XrayPlan *plan, const GpuInfo *info, const XrayTask *task) {
+void trace_document_task(JsonWriter *json, const TracePlan *plan, const GpuInfo *info,
+                         const TraceTask *task) {
     const Task *of = &plan->of->tasks[task->task];
     json_open_object(json, NULL);
     json_string(json, "task", of->name);

@@ -1,8 +1,8 @@
 // What the parts of --trace share.
 //   access_trace_run.c           chooses the cases and runs them
 //   access_trace_document.c  writes what they came to
-#ifndef WARPBOOK_XRAY_PARTS_H
-#define WARPBOOK_XRAY_PARTS_H
+#ifndef WARPBOOK_ACCESS_TRACE_PARTS_H
+#define WARPBOOK_ACCESS_TRACE_PARTS_H
 
 #include "gpu/profiles.h"
 #include "support/json.h"
@@ -20,11 +20,11 @@ typedef struct {
     CaseReport report;
     char *kernels[MAX_LAUNCHES]; // their JSON, owned; NULL: it did not come to that launch
     size_t kernel_bytes[MAX_LAUNCHES];
-} XrayTask;
+} TraceTask;
 
 // The head of the document, open at "tasks"; then its tasks; then its end.
-void xray_document_open(JsonWriter *json, const XrayPlan *plan, const GpuProfile *profile);
-void xray_document_task(JsonWriter *json, const XrayPlan *plan, const GpuInfo *info, const XrayTask *task);
-void xray_document_close(JsonWriter *json);
+void trace_document_open(JsonWriter *json, const TracePlan *plan, const GpuProfile *profile);
+void trace_document_task(JsonWriter *json, const TracePlan *plan, const GpuInfo *info, const TraceTask *task);
+void trace_document_close(JsonWriter *json);
 
 #endif

@@ -15,7 +15,7 @@ static const long long few_elements = 64;
 static const double most_seconds = 60;
 
 typedef struct {
-    const XrayPlan *plan;
+    const TracePlan *plan;
     Runner *runner;
     PreparedCache cache;
     Plan cases;
@@ -24,32 +24,32 @@ typedef struct {
 
 // ---- One run ---------------------------------------------------------------------------------------------
 
-static void take_kernels(const Recorder *r, const Request *request, const RunReply *reply, XrayTask *task) {
+static void take_kernels(const Recorder *r, const Request *request, const RunReply *reply, TraceTask *task) {
     for (int i = 0; i < task->layout.launch_count; i++) {
-        const size_t bytes = reply->header->xray_bytes[i];
-        if (bytes == 0 || bytes > request->xray_bytes) continue;
+        const size_t bytes = reply->header->trace_bytes[i];
+        if (bytes == 0 || bytes > request->trace_bytes) continue;
         task->kernels[i] = malloc(bytes);
         if (!task->kernels[i]) continue;
         task->kernel_bytes[i] = bytes;
         memcpy(task->kernels[i],
-               runner_arena(r->runner) + request->xray_offset + (size_t)i * request->xray_bytes, bytes);
+               runner_arena(r->runner) + request->trace_offset + (size_t)i * request->trace_bytes, bytes);
     }
 }
 
-static void forget_kernels(XrayTask *task) {
+static void forget_kernels(TraceTask *task) {
     for (int i = 0; i < MAX_LAUNCHES; i++) {
         free(task->kernels[i]);
         task->kernels[i] = NULL;
     }
 }
 
-static void decide(XrayTask *task, Verdict verdict, const char *words) {
+static void decide(TraceTask *task, Verdict verdict, const char *words) {
     task->report.verdict = verdict;
     snprintf(task->report.words, sizeof task->report.words, "%s", words);
 }
 
 // Runs a case with its launch shapes known. False when the runner is of no more use.
-static bool run_case(Recorder *r, const Case *one, const TaskShape *shape, bool records, XrayTask *task) {
+static bool run_case(Recorder *r, const Case *one, const TaskShape *shape, bool records, TraceTask *task) {
     const Task *of = &r->plan->of->tasks[one->task];
     static Request request;
     const size_t arena = runner_arena_bytes(r->runner);
@@ -65,7 +65,7 @@ static bool run_case(Recorder *r, const Case *one, const TaskShape *shape, bool 
         decide(task, shape->verdict, shape->words);
         return true;
     }
-    if (!case_layout(of, &shape->shape, arena - MAX_LAUNCHES * (size_t)XRAY_KERNEL_BYTES, &task->layout, why,
+    if (!case_layout(of, &shape->shape, arena - MAX_LAUNCHES * (size_t)TRACE_KERNEL_BYTES, &task->layout, why,
                      sizeof why)) {
         decide(task, VERDICT_LAUNCH, why);
         return true;
@@ -81,8 +81,8 @@ static bool run_case(Recorder *r, const Case *one, const TaskShape *shape, bool 
     if (records) {
         request.rounds = 1; // the first shows what the kernel does to buffers as they should be
         request.count = 1;
-        request.xray_offset = task->layout.bytes;
-        request.xray_bytes = XRAY_KERNEL_BYTES;
+        request.trace_offset = task->layout.bytes;
+        request.trace_bytes = TRACE_KERNEL_BYTES;
     }
     RunReply reply;
     Runner *const alone[1] = {r->runner};
@@ -108,7 +108,7 @@ static bool ask(Recorder *r, const Case *one, TaskShape *shape) {
 }
 
 static bool is_plain(const Recorder *r, const Case *one, int task) {
-    const long long largest = r->plan->options->n >= 0 ? XRAY_MAX_N : largest_shown;
+    const long long largest = r->plan->options->n >= 0 ? TRACE_MAX_N : largest_shown;
     return one->task == task && one->schedule == 0 && one->family == FAMILY_INTEGERS &&
            one->misalignment == 0 && one->size.n <= largest;
 }
@@ -161,7 +161,7 @@ static bool choose_case(Recorder *r, int task, Case *chosen, TaskShape *its_shap
 // Where the chosen case passes, another may not: the smallest that fails is the one to look at.
 static bool find_failing_case(Recorder *r, int task, Case *found, TaskShape *its_shape) {
     static TaskShape shape;
-    static XrayTask trial;
+    static TraceTask trial;
     bool is_known = false;
     for (int i = 0; i < r->cases.count; i++) {
         const Case *one = &r->cases.cases[i];
@@ -170,7 +170,7 @@ static bool find_failing_case(Recorder *r, int task, Case *found, TaskShape *its
             if (!ask(r, one, &shape)) return false;
             is_known = true;
         }
-        trial = (XrayTask){.task = task};
+        trial = (TraceTask){.task = task};
         if (!run_case(r, one, &shape, false, &trial)) return false;
         if (trial.report.verdict == VERDICT_PASS) continue;
         *found = *one;
@@ -182,10 +182,10 @@ static bool find_failing_case(Recorder *r, int task, Case *found, TaskShape *its
 
 // ---- All of them -----------------------------------------------------------------------------------------
 
-static bool record_task(Recorder *r, int index, XrayTask *task) {
+static bool record_task(Recorder *r, int index, TraceTask *task) {
     static TaskShape shape;
     Case chosen;
-    *task = (XrayTask){.task = index};
+    *task = (TraceTask){.task = index};
     if (!choose_case(r, index, &chosen, &shape, &task->why)) return false;
     if (!run_case(r, &chosen, &shape, true, task)) return false;
     const Judgement *judgement = r->plan->judgement;
@@ -197,7 +197,7 @@ static bool record_task(Recorder *r, int index, XrayTask *task) {
     return run_case(r, &chosen, &shape, true, task);
 }
 
-static size_t arena_for(const XrayPlan *plan) {
+static size_t arena_for(const TracePlan *plan) {
     const long long n = plan->options->n > largest_shown ? plan->options->n : largest_shown;
     size_t most = 0;
     for (int t = 0; t < chapter_task_count(plan->of); t++) {
@@ -211,7 +211,7 @@ static size_t arena_for(const XrayPlan *plan) {
 }
 
 static bool start(Recorder *r) {
-    const XrayPlan *plan = r->plan;
+    const TracePlan *plan = r->plan;
     RunnerPlan wanted = {.kind = GPU_EMULATOR, .image_count = 1, .arena_bytes = arena_for(plan)};
     memcpy(wanted.profile, plan->options->profile, sizeof wanted.profile);
     wanted.images[0].image = plan->image->text.data;
@@ -229,24 +229,24 @@ static bool start(Recorder *r) {
 }
 
 static void record(Recorder *r, JsonWriter *json) {
-    static XrayTask task;
-    const XrayPlan *plan = r->plan;
+    static TraceTask task;
+    const TracePlan *plan = r->plan;
     for (int t = 0; t < chapter_task_count(plan->of); t++) {
-        if (record_task(r, t, &task)) xray_document_task(json, plan, runner_info(r->runner), &task);
+        if (record_task(r, t, &task)) trace_document_task(json, plan, runner_info(r->runner), &task);
         forget_kernels(&task);
     }
 }
 
-bool xray_write(const char *path, const XrayPlan *asked, FileError *error) {
+bool access_trace_write(const char *path, const TracePlan *asked, FileError *error) {
     static Recorder recorder;
     const GpuProfile *profile = gpu_profile_find(asked->options->profile[0] ? asked->options->profile : NULL);
-    XrayPlan plan = *asked;
+    TracePlan plan = *asked;
     JsonWriter json = {0};
     recorder = (Recorder){.plan = &plan};
     if (plan.image && !start(&recorder)) plan.message = recorder.why;
-    xray_document_open(&json, &plan, profile);
+    trace_document_open(&json, &plan, profile);
     if (recorder.runner) record(&recorder, &json);
-    xray_document_close(&json);
+    trace_document_close(&json);
     if (recorder.runner) runner_stop(recorder.runner);
     prepared_free_all(&recorder.cache);
     plan_free(&recorder.cases);

@@ -1,16 +1,16 @@
 // --trace: what the chapter's kernels do at a small size, access by access, as JSON for pictures
 // (docs/trace.schema.json). Always on the emulator, schedule 0, all checks.
-#ifndef WARPBOOK_DRIVER_XRAY_H
-#define WARPBOOK_DRIVER_XRAY_H
+#ifndef WARPBOOK_ACCESS_TRACE_RUN_H
+#define WARPBOOK_ACCESS_TRACE_RUN_H
 
 #include "support/file.h"
 #include "driver/judge/judge.h"
 
 // Of one kernel's JSON.
-enum { XRAY_KERNEL_BYTES = 256 << 10 };
+enum { TRACE_KERNEL_BYTES = 256 << 10 };
 
 // The largest --n that can be traced.
-#define XRAY_MAX_N (1LL << 22)
+#define TRACE_MAX_N (1LL << 22)
 
 typedef struct {
     const Chapter *of;
@@ -21,10 +21,10 @@ typedef struct {
     const char *source_text;
     const Judgement
         *judgement; // of a whole run: says which tasks need no search for a case that fails; or NULL
-} XrayPlan;
+} TracePlan;
 
 // Records and writes the file. False with the reason in `error`, which says nothing of the kernels: what they
 // do wrong stands in the file.
-bool xray_write(const char *path, const XrayPlan *plan, FileError *error);
+bool access_trace_write(const char *path, const TracePlan *plan, FileError *error);
 
 #endif

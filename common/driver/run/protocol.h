@@ -74,11 +74,11 @@ typedef struct {
     // RUN
     uint64_t schedule;
     uint32_t checks, count;
-    uint32_t traces; // for the time model
+    uint32_t timing; // for the time model
     int32_t rounds;  // runs in a row; 0: one
     uint32_t
-        xray_bytes; // the most to record of a launch, each behind the other from xray_offset of the arena
-    uint64_t xray_offset; // on
+        trace_bytes; // the most to record of a launch, each behind the other from trace_offset of the arena
+    uint64_t trace_offset; // on
     // TIME: in turn with a rival of the same task, whose inputs are the same; no launches: alone
     RunProgram rival;
     uint64_t ceiling_bytes;  // how much to read for the read ceiling
@@ -103,8 +103,8 @@ typedef struct {
     int32_t damaged_buffer; // whose guard band is not whole; -1 none
     int64_t damaged_index;
     Counters counters[MAX_LAUNCHES];
-    ModelWork works[MAX_LAUNCHES];     // of a run that was traced
-    uint32_t xray_bytes[MAX_LAUNCHES]; // recorded; 0: nothing
+    ModelWork works[MAX_LAUNCHES];      // of a run with `timing`
+    uint32_t trace_bytes[MAX_LAUNCHES]; // recorded; 0: nothing
     uint64_t lane_instructions;
     double seconds;
     // TIME

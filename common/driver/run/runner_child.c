@@ -87,14 +87,14 @@ static void collect(Reply *reply, int index, const EmulatorResult *result) {
 }
 
 // What was recorded goes where the driver wants it.
-static void keep_xray(Session *session, const Request *request, int index, const EmulatorResult *result,
-                      Reply *reply) {
-    const uint64_t at = request->xray_offset + (uint64_t)index * request->xray_bytes;
-    if (!result->xray || result->xray_bytes > request->xray_bytes ||
-        !lies_in_arena(session, at, result->xray_bytes))
+static void keep_trace(Session *session, const Request *request, int index, const EmulatorResult *result,
+                       Reply *reply) {
+    const uint64_t at = request->trace_offset + (uint64_t)index * request->trace_bytes;
+    if (!result->trace || result->trace_bytes > request->trace_bytes ||
+        !lies_in_arena(session, at, result->trace_bytes))
         return;
-    memcpy(session->arena + at, result->xray, result->xray_bytes);
-    reply->header.xray_bytes[index] = (uint32_t)result->xray_bytes;
+    memcpy(session->arena + at, result->trace, result->trace_bytes);
+    reply->header.trace_bytes[index] = (uint32_t)result->trace_bytes;
 }
 
 static void launch_all(Session *session, const Request *request, const PreparedLaunch *prepared,
@@ -104,14 +104,14 @@ static void launch_all(Session *session, const Request *request, const PreparedL
         GpuLaunch on_device = program_launch(&program->launches[i], &prepared[i]);
         on_device.checks = request->checks;
         on_device.count = request->count != 0;
-        on_device.trace = request->traces != 0;
+        on_device.timing = request->timing != 0;
         on_device.schedule = request->schedule;
-        on_device.xray_bytes = request->xray_bytes;
+        on_device.trace_bytes = request->trace_bytes;
         EmulatorResult result = {0};
         GpuError error = {0};
         bool fine = gpu_launch(session->gpu, prepared[i].kernel, &on_device, &result, &error);
         collect(reply, i, &result);
-        keep_xray(session, request, i, &result, reply);
+        keep_trace(session, request, i, &result, reply);
         if (!fine) {
             reply_say_error(reply, &error);
             reply->header.failed_launch = i;

@@ -193,7 +193,7 @@ reload:;
             counts[in->number].thread_instructions += lanes;
             counts[in->number].float_ops += (uint64_t)lanes * in->float_ops;
         }
-        if (m->trace) trace_instruction(m->trace, w, in, mask, active);
+        if (m->timing) timing_instruction(m->timing, w, in, mask, active);
         switch ((InstructionKind)in->kind) {
         case KIND_ALU:
             if (mask) in->alu(registers, in, mask);

@@ -20,9 +20,9 @@ typedef struct Warp Warp;
 typedef struct Frame Frame;
 typedef struct Join Join;
 typedef struct AsyncCopies AsyncCopies;
-typedef struct Trace Trace;         // warp_clocks.c
-typedef struct WarpClock WarpClock; // likewise
-typedef struct Xray Xray;           // access_trace.c
+typedef struct Timing Timing;           // warp_clocks.c
+typedef struct WarpClock WarpClock;     // likewise
+typedef struct AccessTrace AccessTrace; // access_trace.c
 
 // ---- Memory -----------------------------------------------------------------------------------------------
 
@@ -174,7 +174,7 @@ struct Warp {
     Memory local;        // 32 lanes of local_capacity bytes each, one after the other
     uint32_t local_capacity;
     AsyncCopies *copies; // cp.async in flight, or NULL: async.c
-    WarpClock *clock;    // where the launch is traced, else NULL
+    WarpClock *clock;    // where the launch is timed, else NULL
     uint32_t thread_x[WARP_SIZE], thread_y[WARP_SIZE], thread_z[WARP_SIZE];
 };
 
@@ -219,9 +219,9 @@ struct Machine {
     int shared_variable_count;
     Observer observers[MAX_OBSERVERS];
     int observer_count;
-    Counters *counts; // per instruction of the program (Instruction.number), or NULL
-    Trace *trace;     // or NULL
-    Xray *xray;       // or NULL
+    Counters *counts;   // per instruction of the program (Instruction.number), or NULL
+    Timing *timing;     // or NULL
+    AccessTrace *trace; // or NULL
     bool has_exchange_observer;
     uint64_t lane_steps, step_limit;
     bool stopped;   // a fatal finding, or cancelled

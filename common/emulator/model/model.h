@@ -4,7 +4,7 @@
 //   cost.c   what ptxas will make of each PTX instruction: how many issue slots, which pipe, what
 //                  latency
 //   warp_clocks.c  while blocks run on the emulator: how long each warp's chain of dependent operations is,
-//                  and which sectors were touched before, by whom, and how long ago (launch.trace)
+//                  and which sectors were touched before, by whom, and how long ago (launch.timing)
 //   time.c   from that, the launch shape and a device: seconds, and what they go to
 // docs/time-model.md explains the terms, and how well they agree with a GPU.
 #ifndef WARPBOOK_MODEL_H
@@ -21,7 +21,7 @@ typedef struct {
 
 enum { MODEL_BINS = 32 };
 
-// What a launch does, traced on the emulator (EmulatorResult.work). Sums over all warps unless said
+// What a launch does, followed on the emulator (EmulatorResult.work). Sums over all warps unless said
 // otherwise.
 typedef struct ModelWork {
     double blocks, warps; // that ran

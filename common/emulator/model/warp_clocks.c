@@ -56,7 +56,7 @@ struct WarpClock {
     Stamp ready[]; // of registers
 };
 
-struct Trace {
+struct Timing {
     Machine *machine;
     ProgramCosts *costs;
     Sectors *sectors;
@@ -139,7 +139,7 @@ static void follow_branch(WarpClock *c, const Instruction *in, const Instruction
 
 // Loads wait for registers, too: where those of a batch would be more than a thread has, the next one starts
 // when the batch is there.
-static Stamp batch(const Trace *t, WarpClock *c, const Instruction *in, Stamp start) {
+static Stamp batch(const Timing *t, WarpClock *c, const Instruction *in, Stamp start) {
     int registers = in->elements * (in->width > 4 ? in->width / 4 : 1);
     if (t->load_registers && c->loading && c->loading + registers > t->load_registers) {
         start = later(start, c->loaded);
@@ -149,7 +149,7 @@ static Stamp batch(const Trace *t, WarpClock *c, const Instruction *in, Stamp st
     return start;
 }
 
-void trace_instruction(Trace *t, Warp *w, const Instruction *in, uint32_t mask, uint32_t active) {
+void timing_instruction(Timing *t, Warp *w, const Instruction *in, uint32_t mask, uint32_t active) {
     const InstructionCost *cost = &t->costs->of[in->number];
     WarpClock *c = w->clock;
     if (!c) return;
@@ -209,7 +209,7 @@ void trace_instruction(Trace *t, Warp *w, const Instruction *in, uint32_t mask, 
 // ---- Memory -----------------------------------------------------------------------------------------------
 
 // The registers that the access fills are there after `latency` more cycles, or trips.
-static void fill(const Trace *t, WarpClock *c, const Access *a, Stamp there) {
+static void fill(const Timing *t, WarpClock *c, const Access *a, Stamp there) {
     const InstructionCost *cost = &t->costs->of[a->in->number];
     for (int k = 0; k < cost->destination_count; k++) {
         Stamp *ready = &c->ready[cost->destinations[k]];
@@ -219,7 +219,7 @@ static void fill(const Trace *t, WarpClock *c, const Access *a, Stamp there) {
 }
 
 // A region that a warp loads from: new to it, and to those of its block in this phase?
-static void come_to(Trace *t, WarpClock *c, WarpClock *of_block, uint64_t region) {
+static void come_to(Timing *t, WarpClock *c, WarpClock *of_block, uint64_t region) {
     for (int k = 0; k < RECENT_REGIONS; k++)
         if (c->recent[k] == region + 1) return; // where it is at home, memory answers soon
     c->recent[c->next_recent++ % RECENT_REGIONS] = region + 1;
@@ -229,7 +229,7 @@ static void come_to(Trace *t, WarpClock *c, WarpClock *of_block, uint64_t region
     if (of_block->region_count < MOST_REGIONS) of_block->regions[of_block->region_count++] = region;
 }
 
-static void follow_global(Trace *t, WarpClock *c, const Access *a) {
+static void follow_global(Timing *t, WarpClock *c, const Access *a) {
     ModelWork *work = &t->work;
     Touch touch = sectors_touch(t->sectors, a, &c->touched, work);
     a->warp->block->warps[0].clock->phase_lsu += touch.lines;
@@ -257,7 +257,7 @@ static bool is_gathered(const Access *a) {
 }
 
 static void observe_access(void *self, const Access *a) {
-    Trace *t = self;
+    Timing *t = self;
     WarpClock *c = a->warp->clock;
     if (!c) return;
     switch (a->memory->space) {
@@ -287,7 +287,7 @@ static void observe_access(void *self, const Access *a) {
 
 // ---- Blocks -----------------------------------------------------------------------------------------------
 
-static WarpClock *clock_new(Trace *t) {
+static WarpClock *clock_new(Timing *t) {
     WarpClock *c = calloc(1, sizeof *c + ((size_t)t->costs->register_count + 1) * sizeof(Stamp));
     if (!c) {
         t->machine->out_of_memory = t->machine->stopped = true;
@@ -299,7 +299,7 @@ static WarpClock *clock_new(Trace *t) {
 }
 
 static void observe_start(void *self, Block *b) {
-    Trace *t = self;
+    Timing *t = self;
     const Machine *m = t->machine;
     int from = t->costs->first_register[m->kernel_function];
     int count = t->costs->first_register[m->kernel_function + 1] - from;
@@ -320,7 +320,7 @@ static void observe_start(void *self, Block *b) {
 
 // A phase of a block, from barrier to barrier, takes at least as long as its warps need of the SM: four
 // instructions a cycle, one line or wavefront a cycle.
-static Stamp end_phase(Trace *t, Block *b, Stamp last) {
+static Stamp end_phase(Timing *t, Block *b, Stamp last) {
     WarpClock *c = b->warps[0].clock;
     if (!c) return last;
     double least = c->phase_issued / 4 > c->phase_lsu ? c->phase_issued / 4 : c->phase_lsu;
@@ -338,7 +338,7 @@ static Stamp end_phase(Trace *t, Block *b, Stamp last) {
 }
 
 static void observe_barrier(void *self, Block *b, int id) {
-    Trace *t = self;
+    Timing *t = self;
     Stamp last = {0};
     for (int pass = 0; pass < 2; pass++) {
         if (pass) last = end_phase(t, b, last);
@@ -354,7 +354,7 @@ static void observe_barrier(void *self, Block *b, int id) {
 }
 
 static void observe_end(void *self, Block *b) {
-    Trace *t = self;
+    Timing *t = self;
     ModelWork *work = &t->work;
     Stamp last = {0};
     work->blocks++;
@@ -377,7 +377,7 @@ static void observe_end(void *self, Block *b) {
 
 // ---- The whole --------------------------------------------------------------------------------------------
 
-static void trace_free(Trace *t) {
+static void timing_free(Timing *t) {
     while (t->all) {
         WarpClock *next = t->all->next;
         free(t->all);
@@ -389,8 +389,8 @@ static void trace_free(Trace *t) {
     free(t);
 }
 
-Trace *trace_new(Machine *m, Observer *observer) {
-    Trace *t = calloc(1, sizeof *t);
+Timing *timing_new(Machine *m, Observer *observer) {
+    Timing *t = calloc(1, sizeof *t);
     if (!t) return NULL;
     t->machine = m;
     if (m->kernel->registers > other_registers) t->load_registers = m->kernel->registers - other_registers;
@@ -398,7 +398,7 @@ Trace *trace_new(Machine *m, Observer *observer) {
     t->sectors = sectors_new(m->emulator);
     t->has_run = calloc((size_t)m->program->instruction_count + 1, sizeof *t->has_run);
     if (!t->costs || !t->sectors || !t->has_run) {
-        trace_free(t);
+        timing_free(t);
         return NULL;
     }
     *observer = (Observer){.access = observe_access,
@@ -409,8 +409,8 @@ Trace *trace_new(Machine *m, Observer *observer) {
     return t;
 }
 
-void trace_finish(Trace *t, ModelWork *work) {
+void timing_finish(Timing *t, ModelWork *work) {
     sectors_summary(t->sectors, &t->work);
     *work = t->work;
-    trace_free(t);
+    timing_free(t);
 }

@@ -1,16 +1,16 @@
 // Follows a launch for the time model: the clock of every warp, and who touched which sector when. Internal
 // to common/emulator; what it finds is ModelWork of model.h.
-#ifndef WARPBOOK_MODEL_TRACE_H
-#define WARPBOOK_MODEL_TRACE_H
+#ifndef WARPBOOK_MODEL_WARP_CLOCKS_H
+#define WARPBOOK_MODEL_WARP_CLOCKS_H
 
 #include "emulator/machine/machine.h"
 #include "emulator/model/model.h"
 
 // Starts to follow the launch; its Observer must be added too. NULL when memory ran out.
-Trace *trace_new(Machine *machine, Observer *observer);
+Timing *timing_new(Machine *machine, Observer *observer);
 // The lanes of `mask`, of `active`, execute `in`: called before they do.
-void trace_instruction(Trace *trace, Warp *warp, const Instruction *in, uint32_t mask, uint32_t active);
-// Ends: what was found goes to `work`, and `trace` is no more.
-void trace_finish(Trace *trace, ModelWork *work);
+void timing_instruction(Timing *timing, Warp *warp, const Instruction *in, uint32_t mask, uint32_t active);
+// Ends: what was found goes to `work`, and `timing` is no more.
+void timing_finish(Timing *timing, ModelWork *work);
 
 #endif

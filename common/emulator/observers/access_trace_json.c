@@ -1,4 +1,4 @@
-// The x-ray as JSON: $defs/kernel of docs/trace.schema.json.
+// The access trace as JSON: $defs/kernel of docs/trace.schema.json.
 #define _POSIX_C_SOURCE 200809L // strnlen
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 enum { MAX_VARIABLES = 64, MAX_NAME_BYTES = 128 }; // of shared memory; programs have few, with short names
 
-static bool is_access(XrayKind kind) { return kind <= XRAY_RED; }
+static bool is_access(TraceKind kind) { return kind <= TRACE_RED; }
 
 static const char *space_word(PtxSpace space) {
     return space == PTX_SPACE_SHARED  ? "shared"
@@ -76,25 +76,25 @@ static void rows_free(Rows *rows) {
     free(rows->objects);
 }
 
-static bool rows_find(const Xray *x, Rows *rows) {
-    rows->instructions = calloc(x->instruction_count + 1, sizeof *rows->instructions);
-    rows->objects = calloc(x->object_count + 1, sizeof *rows->objects);
+static bool rows_find(const AccessTrace *t, Rows *rows) {
+    rows->instructions = calloc(t->instruction_count + 1, sizeof *rows->instructions);
+    rows->objects = calloc(t->object_count + 1, sizeof *rows->objects);
     if (!rows->instructions || !rows->objects) return false;
-    for (size_t i = 0; i < x->event_count; i++) {
-        const XrayEvent *event = &x->events[i];
+    for (size_t i = 0; i < t->event_count; i++) {
+        const TraceEvent *event = &t->events[i];
         rows->instructions[event->at] = USED;
-        if (is_access(x->instructions[event->at].kind)) rows->objects[event->object] = USED;
+        if (is_access(t->instructions[event->at].kind)) rows->objects[event->object] = USED;
     }
-    rank(rows->instructions, x->instruction_count);
-    rank(rows->objects, x->object_count);
+    rank(rows->instructions, t->instruction_count);
+    rank(rows->objects, t->object_count);
     return true;
 }
 
-static void add_objects(JsonWriter *json, const Xray *x, const Rows *rows) {
+static void add_objects(JsonWriter *json, const AccessTrace *t, const Rows *rows) {
     json_open_array(json, "objects");
-    for (size_t i = 0; i < x->object_count; i++) {
+    for (size_t i = 0; i < t->object_count; i++) {
         if (rows->objects[i] == UINT32_MAX) continue;
-        const XrayObject *object = &x->objects[i];
+        const TraceObject *object = &t->objects[i];
         json_open_object(json, NULL);
         json_string(json, "name", object->name);
         json_string(json, "space", space_word(object->space));
@@ -105,24 +105,24 @@ static void add_objects(JsonWriter *json, const Xray *x, const Rows *rows) {
     json_close_array(json);
 }
 
-static void add_instructions(JsonWriter *json, const Xray *x, const Rows *rows) {
-    static const char *const kinds[] = {[XRAY_LOAD] = "load",
-                                        [XRAY_STORE] = "store",
-                                        [XRAY_ATOM] = "atom",
-                                        [XRAY_RED] = "red",
-                                        [XRAY_SHUFFLE] = "shuffle",
-                                        [XRAY_VOTE] = "vote",
-                                        [XRAY_MATCH] = "match",
-                                        [XRAY_REDUX] = "redux",
-                                        [XRAY_ELECT] = "elect",
-                                        [XRAY_BARRIER] = "barrier",
-                                        [XRAY_WARP_BARRIER] = "warp_barrier",
-                                        [XRAY_FENCE] = "fence"};
+static void add_instructions(JsonWriter *json, const AccessTrace *t, const Rows *rows) {
+    static const char *const kinds[] = {[TRACE_LOAD] = "load",
+                                        [TRACE_STORE] = "store",
+                                        [TRACE_ATOM] = "atom",
+                                        [TRACE_RED] = "red",
+                                        [TRACE_SHUFFLE] = "shuffle",
+                                        [TRACE_VOTE] = "vote",
+                                        [TRACE_MATCH] = "match",
+                                        [TRACE_REDUX] = "redux",
+                                        [TRACE_ELECT] = "elect",
+                                        [TRACE_BARRIER] = "barrier",
+                                        [TRACE_WARP_BARRIER] = "warp_barrier",
+                                        [TRACE_FENCE] = "fence"};
     json_open_array(json, "instructions");
-    for (size_t i = 0; i < x->instruction_count; i++) {
+    for (size_t i = 0; i < t->instruction_count; i++) {
         if (rows->instructions[i] == UINT32_MAX) continue;
-        const XrayInstruction *row = &x->instructions[i];
-        const char *operation = operation_word(x->machine->program->by_number[row->number]);
+        const TraceInstruction *row = &t->instructions[i];
+        const char *operation = operation_word(t->machine->program->by_number[row->number]);
         json_open_object(json, NULL);
         json_string(json, "kind", kinds[row->kind]);
         if (operation) json_string(json, "operation", operation);
@@ -139,14 +139,14 @@ static void add_instructions(JsonWriter *json, const Xray *x, const Rows *rows) 
     json_close_array(json);
 }
 
-static void add_warps(JsonWriter *json, const Xray *x, uint64_t per_block) {
+static void add_warps(JsonWriter *json, const AccessTrace *t, uint64_t per_block) {
     json_open_array(json, "warps");
-    for (size_t i = 0; i < x->warp_count; i++) {
+    for (size_t i = 0; i < t->warp_count; i++) {
         json_open_object(json, NULL);
-        json_unsigned(json, "block", x->warps[i].number / per_block);
-        json_unsigned(json, "warp", x->warps[i].number % per_block);
-        json_unsigned(json, "lanes", x->warps[i].lanes);
-        json_boolean(json, "complete", x->warps[i].is_complete);
+        json_unsigned(json, "block", t->warps[i].number / per_block);
+        json_unsigned(json, "warp", t->warps[i].number % per_block);
+        json_unsigned(json, "lanes", t->warps[i].lanes);
+        json_boolean(json, "complete", t->warps[i].is_complete);
         json_close_object(json);
     }
     json_close_array(json);
@@ -154,20 +154,20 @@ static void add_warps(JsonWriter *json, const Xray *x, uint64_t per_block) {
 
 // ---- Events ----------------------------------------------------------------------------------------------
 
-static bool same_line(const Xray *x, const XrayEvent *a, const XrayEvent *b) {
+static bool same_line(const AccessTrace *t, const TraceEvent *a, const TraceEvent *b) {
     if (a->warp != b->warp || a->object != b->object) return false;
     if (a->at == b->at) return true;
-    const XrayInstruction *i = &x->instructions[a->at], *k = &x->instructions[b->at];
+    const TraceInstruction *i = &t->instructions[a->at], *k = &t->instructions[b->at];
     return i->kind == k->kind && i->space == k->space && i->bytes == k->bytes && i->place.line > 0 &&
            i->place.line == k->place.line && i->place.column == k->place.column &&
            strcmp(i->place.file, k->place.file) == 0;
 }
 
-static void find_iterations(const Xray *x, uint32_t *iterations) {
-    for (size_t i = 0; i < x->event_count; i++) {
+static void find_iterations(const AccessTrace *t, uint32_t *iterations) {
+    for (size_t i = 0; i < t->event_count; i++) {
         iterations[i] = 0;
         for (size_t k = i; k-- > 0;)
-            if (same_line(x, &x->events[i], &x->events[k])) {
+            if (same_line(t, &t->events[i], &t->events[k])) {
                 iterations[i] = iterations[k] + 1;
                 break;
             }
@@ -175,19 +175,19 @@ static void find_iterations(const Xray *x, uint32_t *iterations) {
 }
 
 // The index of the event of that id; -1: it was left out.
-static int64_t index_of(const Xray *x, uint32_t id) {
-    size_t low = 0, high = x->event_count;
+static int64_t index_of(const AccessTrace *t, uint32_t id) {
+    size_t low = 0, high = t->event_count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (x->events[middle].id < id)
+        if (t->events[middle].id < id)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < x->event_count && x->events[low].id == id ? (int64_t)low : -1;
+    return low < t->event_count && t->events[low].id == id ? (int64_t)low : -1;
 }
 
-static void add_lanes(JsonWriter *json, const char *key, const XrayEvent *event) {
+static void add_lanes(JsonWriter *json, const char *key, const TraceEvent *event) {
     json_open_array(json, key);
     for (unsigned lane = 0; lane < WARP_SIZE; lane++)
         if (event->mask >> lane & 1)
@@ -197,7 +197,7 @@ static void add_lanes(JsonWriter *json, const char *key, const XrayEvent *event)
     json_close_array(json);
 }
 
-static void add_counts(JsonWriter *json, const XrayInstruction *at, const Counters *c) {
+static void add_counts(JsonWriter *json, const TraceInstruction *at, const Counters *c) {
     const bool is_shared = at->space == PTX_SPACE_SHARED;
     json_unsigned(json, "requests",
                   c->global_ld_requests + c->global_st_requests + c->global_atom_requests +
@@ -206,7 +206,7 @@ static void add_counts(JsonWriter *json, const XrayInstruction *at, const Counte
     if (is_shared)
         json_unsigned(json, "wavefronts",
                       c->shared_ld_wavefronts + c->shared_st_wavefronts + c->shared_atom_wavefronts);
-    if (is_shared && (at->kind == XRAY_LOAD || at->kind == XRAY_STORE))
+    if (is_shared && (at->kind == TRACE_LOAD || at->kind == TRACE_STORE))
         json_unsigned(json, "conflicts", c->shared_ld_conflicts + c->shared_st_conflicts);
     if (at->space == PTX_SPACE_GLOBAL || at->space == PTX_SPACE_LOCAL)
         json_unsigned(json, "sectors",
@@ -215,11 +215,11 @@ static void add_counts(JsonWriter *json, const XrayInstruction *at, const Counte
     if (c->atomic_max_lanes) json_unsigned(json, "most_lanes", c->atomic_max_lanes);
 }
 
-static void add_sources(JsonWriter *json, const Xray *x, const XrayEvent *event) {
+static void add_sources(JsonWriter *json, const AccessTrace *t, const TraceEvent *event) {
     bool is_open = false;
     for (int i = 0; i < event->source_count; i++) {
-        const XraySource *source = &event->sources[i];
-        int64_t index = index_of(x, source->event);
+        const TraceSource *source = &event->sources[i];
+        int64_t index = index_of(t, source->event);
         if (index < 0) continue;
         if (!is_open) json_open_array(json, "sources");
         is_open = true;
@@ -232,36 +232,36 @@ static void add_sources(JsonWriter *json, const Xray *x, const XrayEvent *event)
     if (is_open) json_close_array(json);
 }
 
-static void add_access(JsonWriter *json, const Xray *x, const Rows *rows, const XrayEvent *event) {
+static void add_access(JsonWriter *json, const AccessTrace *t, const Rows *rows, const TraceEvent *event) {
     json_unsigned(json, "object", rows->objects[event->object]);
     if (event->is_affine) {
         json_integer(json, "offset", event->offset);
         json_integer(json, "step", event->step);
     } else
         add_lanes(json, "offsets", event);
-    if (!event->is_failed) add_counts(json, &x->instructions[event->at], &event->counts);
-    add_sources(json, x, event);
+    if (!event->is_failed) add_counts(json, &t->instructions[event->at], &event->counts);
+    add_sources(json, t, event);
 }
 
-static void add_events(JsonWriter *json, const Xray *x, const Rows *rows, uint64_t per_block,
+static void add_events(JsonWriter *json, const AccessTrace *t, const Rows *rows, uint64_t per_block,
                        const uint32_t *iterations) {
     json_open_array(json, "events");
-    for (size_t i = 0; i < x->event_count; i++) {
-        const XrayEvent *event = &x->events[i];
-        const XrayKind kind = x->instructions[event->at].kind;
+    for (size_t i = 0; i < t->event_count; i++) {
+        const TraceEvent *event = &t->events[i];
+        const TraceKind kind = t->instructions[event->at].kind;
         json_open_object(json, NULL);
         json_unsigned(json, "at", rows->instructions[event->at]);
         json_unsigned(json, "block", event->warp / per_block);
-        if (kind != XRAY_BARRIER) json_unsigned(json, "warp", event->warp % per_block);
+        if (kind != TRACE_BARRIER) json_unsigned(json, "warp", event->warp % per_block);
         json_unsigned(json, "iteration", iterations[i]);
-        if (kind == XRAY_BARRIER) {
+        if (kind == TRACE_BARRIER) {
             json_open_array(json, "masks");
             for (uint64_t w = 0; w < per_block; w++) json_unsigned(json, NULL, event->lanes[w]);
             json_close_array(json);
         } else
             json_unsigned(json, "mask", event->mask);
-        if (is_access(kind)) add_access(json, x, rows, event);
-        if (kind == XRAY_SHUFFLE) add_lanes(json, "from", event);
+        if (is_access(kind)) add_access(json, t, rows, event);
+        if (kind == TRACE_SHUFFLE) add_lanes(json, "from", event);
         if (event->is_failed) json_boolean(json, "failed", true);
         json_close_object(json);
     }
@@ -270,49 +270,49 @@ static void add_events(JsonWriter *json, const Xray *x, const Rows *rows, uint64
 
 // ---- What is not there -----------------------------------------------------------------------------------
 
-static void add_truncated(JsonWriter *json, const Xray *x) {
-    bool is_whole = x->warp_count == x->warps_started;
-    for (size_t i = 0; i < x->warp_count; i++) is_whole = is_whole && x->warps[i].is_complete;
+static void add_truncated(JsonWriter *json, const AccessTrace *t) {
+    bool is_whole = t->warp_count == t->warps_started;
+    for (size_t i = 0; i < t->warp_count; i++) is_whole = is_whole && t->warps[i].is_complete;
     if (is_whole) {
         json_null(json, "truncated");
         return;
     }
     Text words = {0};
-    text_printf(&words, "recorded: %zu of %llu warps", x->warp_count, (unsigned long long)x->warps_started);
-    if (x->warp_count == 1 && !x->warps[0].is_complete) text_add(&words, ", and that one not to its end");
-    text_printf(&words, "; %zu of %llu events. The rest did not fit in %zu bytes.", x->event_count,
-                (unsigned long long)x->events_seen, x->max_bytes);
+    text_printf(&words, "recorded: %zu of %llu warps", t->warp_count, (unsigned long long)t->warps_started);
+    if (t->warp_count == 1 && !t->warps[0].is_complete) text_add(&words, ", and that one not to its end");
+    text_printf(&words, "; %zu of %llu events. The rest did not fit in %zu bytes.", t->event_count,
+                (unsigned long long)t->events_seen, t->max_bytes);
     json_open_object(json, "truncated");
-    json_unsigned(json, "max_bytes", x->max_bytes);
-    json_unsigned(json, "warps_kept", x->warp_count);
-    json_unsigned(json, "warps_started", x->warps_started);
-    json_unsigned(json, "events_kept", x->event_count);
-    json_unsigned(json, "events_seen", x->events_seen);
+    json_unsigned(json, "max_bytes", t->max_bytes);
+    json_unsigned(json, "warps_kept", t->warp_count);
+    json_unsigned(json, "warps_started", t->warps_started);
+    json_unsigned(json, "events_kept", t->event_count);
+    json_unsigned(json, "events_seen", t->events_seen);
     json_string(json, "words", text_chars(&words));
     json_close_object(json);
     text_free(&words);
 }
 
-char *xray_json(const Xray *x, const EmulatorResult *result, size_t *bytes) {
-    const uint32_t *block = x->machine->launch->block;
+char *access_trace_json(const AccessTrace *t, const EmulatorResult *result, size_t *bytes) {
+    const uint32_t *block = t->machine->launch->block;
     uint64_t per_block = ((uint64_t)block[0] * block[1] * block[2] + WARP_SIZE - 1) / WARP_SIZE;
     if (!per_block) per_block = 1; // of a launch that was refused
     Rows rows = {0};
-    uint32_t *iterations = malloc((x->event_count + 1) * sizeof *iterations);
-    if (!iterations || !rows_find(x, &rows)) {
+    uint32_t *iterations = malloc((t->event_count + 1) * sizeof *iterations);
+    if (!iterations || !rows_find(t, &rows)) {
         rows_free(&rows);
         free(iterations);
         return NULL;
     }
-    find_iterations(x, iterations);
+    find_iterations(t, iterations);
     JsonWriter json = {.is_compact = true};
     json_open_object(&json, NULL);
-    add_launch(&json, x->machine, result);
-    add_objects(&json, x, &rows);
-    add_instructions(&json, x, &rows);
-    add_warps(&json, x, per_block);
-    add_events(&json, x, &rows, per_block, iterations);
-    add_truncated(&json, x);
+    add_launch(&json, t->machine, result);
+    add_objects(&json, t, &rows);
+    add_instructions(&json, t, &rows);
+    add_warps(&json, t, per_block);
+    add_events(&json, t, &rows, per_block, iterations);
+    add_truncated(&json, t);
     json_close_object(&json);
     rows_free(&rows);
     free(iterations);

@@ -1,4 +1,4 @@
-// Who wrote each 4-byte word of global and shared memory last, as far as the x-ray keeps that thread's
+// Who wrote each 4-byte word of global and shared memory last, as far as the trace keeps that thread's
 // events.
 #include <stdlib.h>
 #include <string.h>
@@ -15,16 +15,16 @@ typedef struct {
     bool is_stale; // somebody else wrote it since, of whom nothing is kept
 } Writer;
 
-struct XrayWriters {
+struct TraceWriters {
     Writer *table; // open addressing, at most half full
     size_t capacity, count;
 };
 
 enum { FIRST_CAPACITY = 1024, MAX_GROUPS = 128 };
 
-XrayWriters *xray_writers_new(void) { return calloc(1, sizeof(XrayWriters)); }
+TraceWriters *trace_writers_new(void) { return calloc(1, sizeof(TraceWriters)); }
 
-void xray_writers_free(XrayWriters *writers) {
+void trace_writers_free(TraceWriters *writers) {
     if (writers) free(writers->table);
     free(writers);
 }
@@ -37,7 +37,7 @@ static Writer *entry_of(Writer *table, size_t capacity, uint64_t word, uint64_t 
     return &table[slot];
 }
 
-static bool grow(XrayWriters *w) {
+static bool grow(TraceWriters *w) {
     size_t capacity = w->capacity ? 2 * w->capacity : FIRST_CAPACITY;
     Writer *table = calloc(capacity, sizeof *table);
     if (!table) return false;
@@ -52,7 +52,7 @@ static bool grow(XrayWriters *w) {
 // ---- One access ------------------------------------------------------------------------------------------
 
 typedef struct {
-    XraySource groups[MAX_GROUPS];
+    TraceSource groups[MAX_GROUPS];
     int count;
 } Groups;
 
@@ -63,17 +63,17 @@ static void add_source(Groups *g, const Writer *from, uint32_t lane) {
             g->groups[i].mask |= 1u << lane;
             return;
         }
-    if (g->count < MAX_GROUPS) g->groups[g->count++] = (XraySource){from->event, 1u << lane, shift};
+    if (g->count < MAX_GROUPS) g->groups[g->count++] = (TraceSource){from->event, 1u << lane, shift};
 }
 
-static void remember(XrayWriters *w, Writer *entry, const Writer *writer) {
+static void remember(TraceWriters *w, Writer *entry, const Writer *writer) {
     if (!entry->event) w->count++;
     uint8_t others = entry->event == writer->event && entry->lane == writer->lane ? entry->bytes : 0;
     *entry = *writer;
     entry->bytes |= others;
 }
 
-bool xray_writers_follow(XrayWriters *w, const Access *a, XrayEvent *event) {
+bool trace_writers_follow(TraceWriters *w, const Access *a, TraceEvent *event) {
     const bool is_shared = a->memory->space == PTX_SPACE_SHARED, reads = a->kind != ACCESS_STORE,
                writes = a->kind != ACCESS_LOAD;
     if (!is_shared && a->memory->space != PTX_SPACE_GLOBAL) return true;
