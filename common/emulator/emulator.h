@@ -14,26 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emulator/status.h"
+
 typedef struct Emulator Emulator;             // one device: memory, at most one image, figures
 typedef struct EmulatorKernel EmulatorKernel; // an entry of the loaded image
-
-// ---- Errors: what makes a call fail (as opposed to what a kernel does wrong) ------------------------------
-
-typedef enum {
-    EMULATOR_OK,
-    EMULATOR_BAD_PTX,     // the text is no PTX: message has line, column and a caret
-    EMULATOR_UNSUPPORTED, // PTX that this emulator does not know: message names it
-    EMULATOR_NO_MEMORY,
-    EMULATOR_BAD_ARGUMENT, // of a call to this library
-} EmulatorStatus;
-
-typedef struct {
-    EmulatorStatus status;
-    int line, column; // in the PTX text, from 1; 0 when unknown
-    char file[256];   // the learner's file, from .loc; "" when unknown
-    int source_line;  // in that file; 0 when unknown
-    char message[2048];
-} EmulatorError;
 
 // ---- Findings: what a kernel did wrong --------------------------------------------------------------------
 
@@ -66,13 +50,6 @@ typedef enum {
 const char *finding_verdict(FindingKind kind);
 // "out of bounds", "race": the kind in words.
 const char *finding_name(FindingKind kind);
-
-typedef struct {
-    char file[256]; // "" when unknown
-    int line;       // 0 when unknown
-    int column;
-    int ptx_line;
-} SourcePlace;
 
 typedef struct {
     FindingKind kind;

@@ -63,7 +63,7 @@ static bool parse_registers(Parser *p) {
         if (type != PTX_NO_TYPE) return parser_fail(p, &p->token, "a second type in one declaration");
         type = ptx_type_named(word);
         if (type == PTX_NO_TYPE || type == PTX_TF32)
-            return parser_fail(p, &p->token, "'.%.100s' is no type of a register", word);
+            return parser_fail(p, &p->token, "'.%.100s' is not a register type", word);
     }
     if (type == PTX_NO_TYPE) return parser_expected(p, "the type of the registers, as in .reg .b32");
     do {
@@ -143,7 +143,7 @@ static bool parse_guard(Parser *p, PtxInstruction *in) {
     const Binding *binding = p->token.name->binding;
     if (!binding) return parser_undeclared(p, &p->token);
     if (binding->kind != BINDING_REGISTER || binding->reg->type != PTX_PRED)
-        return parser_fail(p, &p->token, "'%.100s' is no predicate: a guard must be declared .reg .pred",
+        return parser_fail(p, &p->token, "'%.100s' is not a predicate: a guard must be declared .reg .pred",
                            p->token.name->text);
     in->guard = binding->reg;
     parser_advance(p);

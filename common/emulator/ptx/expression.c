@@ -8,7 +8,7 @@
 
 static bool parse_unary(Parser *p, Constant *constant, bool addresses, int depth);
 
-// Precedences of C, low to high; 0 for what is no binary operator.
+// Precedences of C, low to high; 0 for anything but a binary operator.
 static int precedence(const Token *token) {
     if (token->kind != TOKEN_PUNCTUATION) return 0;
     switch (token->punctuation) {
@@ -130,7 +130,7 @@ static bool parse_choice(Parser *p, Constant *constant, bool addresses, int dept
     if (!parser_expect(p, ':', "between the two values of '?'")) return false;
     if (!parse_choice(p, &no, addresses, depth + 1)) return false;
     if (constant->kind != CONSTANT_INTEGER)
-        return parser_fail(p, &at, "the condition before '?' is no integer");
+        return parser_fail(p, &at, "the condition before '?' is not an integer");
     *constant = constant->value ? yes : no;
     return true;
 }
@@ -144,7 +144,7 @@ static bool parse_symbol(Parser *p, Constant *constant) {
     else if (binding && binding->kind == BINDING_FUNCTION)
         constant->function = binding->function;
     else if (binding)
-        return parser_fail(p, &p->token, "'%.100s' is a %s, whose address is no constant",
+        return parser_fail(p, &p->token, "'%.100s' is a %s, whose address is not a constant",
                            p->token.name->text, binding_kind_name(binding->kind));
     else
         return parser_undeclared(p, &p->token);

@@ -156,7 +156,8 @@ static bool skip_space(Lexer *lexer) {
 static Token bad_number(Lexer *lexer, const Token *token, const char *why) {
     while (continues_name(*lexer->at)) lexer->at++;
     int shown = lexer->at - token->start > 40 ? 40 : (int)(lexer->at - token->start);
-    return error_at(lexer, token->line, token->column, "'%.*s' is no number: %s", shown, token->start, why);
+    return error_at(lexer, token->line, token->column, "'%.*s' is not a number: %s", shown, token->start,
+                    why);
 }
 
 // 0f and 8 hexadecimal digits, 0d and 16: the bits of the value.

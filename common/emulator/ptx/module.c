@@ -1,138 +1,8 @@
-// The module: its directives, and the door ptx_parse().
-#include "emulator/ptx/parser.h"
-
-#include <limits.h>
-#include <stdarg.h>
+// The module: its directives, and ptx_parse().
 #include <stdio.h>
 #include <string.h>
 
-// ---- Errors -----------------------------------------------------------------------------------------------
-
-static bool fail_with(Parser *p, EmulatorStatus status, int line, int column, const char *format,
-                      va_list list) __attribute__((format(printf, 5, 0)));
-static bool fail_with(Parser *p, EmulatorStatus status, int line, int column, const char *format,
-                      va_list list) {
-    char text[800];
-    if (p->failed) return false; // what follows from the first error is no news
-    p->failed = true;
-    p->token.kind = TOKEN_ERROR;
-    vsnprintf(text, sizeof text, format, list);
-    ptx_error_at(p->error, status, p->module, p->name, line, column, "%s", text);
-    return false;
-}
-
-bool parser_fail_at(Parser *p, EmulatorStatus status, int line, int column, const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    fail_with(p, status, line, column, format, list);
-    va_end(list);
-    return false;
-}
-
-bool parser_fail(Parser *p, const Token *at, const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    fail_with(p, EMULATOR_BAD_PTX, at->line, at->column, format, list);
-    va_end(list);
-    return false;
-}
-
-bool parser_unsupported(Parser *p, const Token *at, const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    fail_with(p, EMULATOR_UNSUPPORTED, at->line, at->column, format, list);
-    va_end(list);
-    return false;
-}
-
-bool parser_no_memory(Parser *p) {
-    return parser_fail_at(p, EMULATOR_NO_MEMORY, p->token.line, p->token.column,
-                          "no memory to read this text any further; at most %d MiB are used",
-                          MAX_PARSER_MEMORY >> 20);
-}
-
-bool parser_expected(Parser *p, const char *wanted) {
-    const Token *token = &p->token;
-    if (token->kind == TOKEN_END)
-        return parser_fail(p, token, "expected %s, found the end of the text", wanted);
-    if (token->kind == TOKEN_STRING) return parser_fail(p, token, "expected %s, found a string", wanted);
-    int shown = token->length > 40 ? 40 : (int)token->length;
-    return parser_fail(p, token, "expected %s, found '%.*s'", wanted, shown, token->start);
-}
-
-// ---- Tokens -----------------------------------------------------------------------------------------------
-
-void parser_advance(Parser *p) {
-    if (p->failed) return;
-    p->token = lexer_next(&p->lexer);
-    if (p->token.kind != TOKEN_ERROR) return;
-    if (p->lexer.no_memory)
-        parser_no_memory(p);
-    else
-        parser_fail_at(p, EMULATOR_BAD_PTX, p->lexer.error_line, p->lexer.error_column, "%s",
-                       p->lexer.message);
-}
-
-Token parser_peek(const Parser *p) {
-    Lexer ahead = p->lexer;
-    return lexer_next(&ahead);
-}
-
-bool parser_at(const Parser *p, int punctuation) {
-    return p->token.kind == TOKEN_PUNCTUATION && p->token.punctuation == punctuation;
-}
-
-bool parser_accept(Parser *p, int punctuation) {
-    if (!parser_at(p, punctuation)) return false;
-    parser_advance(p);
-    return true;
-}
-
-bool parser_expect(Parser *p, int punctuation, const char *where) {
-    char wanted[120];
-    if (parser_accept(p, punctuation)) return !p->failed;
-    snprintf(wanted, sizeof wanted, "'%c' %s", punctuation, where);
-    return parser_expected(p, wanted);
-}
-
-bool parser_at_dotted(const Parser *p, const char *word) {
-    return p->token.kind == TOKEN_DOTTED && strcmp(p->token.name->text, word) == 0;
-}
-
-bool parser_number(Parser *p, int *number, const char *what) {
-    if (p->token.kind != TOKEN_INTEGER) return parser_expected(p, what);
-    if (p->token.value > INT_MAX) return parser_fail(p, &p->token, "a number beyond 2147483647");
-    *number = (int)p->token.value;
-    parser_advance(p);
-    return !p->failed;
-}
-
-// ---- Memory -----------------------------------------------------------------------------------------------
-
-void *parser_alloc(Parser *p, size_t count, size_t size) {
-    void *memory = arena_array(p->arena, count, size);
-    if (!memory) parser_no_memory(p);
-    return memory;
-}
-
-void *parser_append(Parser *p, List *list, size_t size) {
-    // Counts are ints in ptx.h.
-    void *items = list->count < INT_MAX / 2
-                      ? arena_grow(p->arena, list->items, &list->capacity, list->count + 1, size)
-                      : NULL;
-    if (!items) return parser_no_memory(p), NULL;
-    list->items = items;
-    void *item = (char *)items + list->count++ * size;
-    memset(item, 0, size); // a list that was emptied is filled again
-    return item;
-}
-
-void *parser_copy(Parser *p, const void *items, size_t count, size_t size) {
-    if (!count) return NULL;
-    void *copy = parser_alloc(p, count, size);
-    if (copy) memcpy(copy, items, count * size);
-    return copy;
-}
+#include "emulator/ptx/parser.h"
 
 // ---- Directives of the module -----------------------------------------------------------------------------
 
@@ -201,7 +71,7 @@ static bool parse_alias(Parser *p) {
         if (p->token.kind != TOKEN_NAME) return parser_expected(p, "the name of a function");
         const Binding *binding = p->token.name->binding;
         if (!binding || binding->kind != BINDING_FUNCTION)
-            return parser_fail(p, &p->token, "'%.100s' is no declared function", p->token.name->text);
+            return parser_fail(p, &p->token, "'%.100s' is not a declared function", p->token.name->text);
         functions[i] = binding->function;
         parser_advance(p);
         if (i == 0 && !parser_expect(p, ',', "after the alias")) return false;

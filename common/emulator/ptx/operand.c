@@ -13,40 +13,6 @@ typedef enum {
 
 static bool parse_operand(Parser *p, PtxOperand *operand, Context context, int depth);
 
-// ---- Names that stand for nothing -------------------------------------------------------------------------
-
-// The range whose prefix the name has, "%r" for "%r99", where this function declares one.
-static const NameRange *range_for(const Parser *p, const Name *name) {
-    size_t prefix = name->length;
-    while (prefix > 1 && name->text[prefix - 1] >= '0' && name->text[prefix - 1] <= '9') prefix--;
-    const Name *found = prefix < name->length ? names_find(p->names, name->text, prefix) : NULL;
-    return found && found->range && found->range->function == p->function_serial ? found->range : NULL;
-}
-
-bool parser_undeclared(Parser *p, const Token *at) {
-    const char *name = at->name->text;
-    if (name[0] != '%')
-        return parser_fail(
-            p, at, "'%.100s' is not declared; a variable or function must be declared above its use", name);
-    const NameRange *range = range_for(p, at->name);
-    if (!range)
-        return parser_fail(
-            p, at, "register %.100s is not declared; declare it above, as in .reg .b32 %.100s;", name, name);
-    size_t prefix = at->name->length;
-    while (name[prefix - 1] >= '0' && name[prefix - 1] <= '9') prefix--;
-    int shown = prefix > 100 ? 100 : (int)prefix;
-    if (range->count == 0)
-        return parser_fail(p, at,
-                           "register %.100s is not declared: .reg .%s %.*s<0> on line %d declares none", name,
-                           ptx_type_name(range->type), shown, name, range->line);
-    return parser_fail(
-        p, at,
-        "register %.100s is not declared: .reg .%s %.*s<%d> on line %d declares %.*s0 to %.*s%d; raise "
-        "the number there",
-        name, ptx_type_name(range->type), shown, name, range->count, range->line, shown, name, shown, name,
-        range->count - 1);
-}
-
 // ---- Names ------------------------------------------------------------------------------------------------
 
 // %tid or %tid.x

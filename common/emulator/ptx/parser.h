@@ -1,14 +1,15 @@
-// What the files of the parser share: the Parser, and the doors between
-//     module.c            the module: directives, headers of functions, ptx_parse()
-//     names.c      scopes, and what a name stands for
-//     location.c   .file and .loc
-//     expression.c constant expressions
-//     variable.c   variables and their initialisers
-//     function.c   headers of functions: parameters and launch limits
-//     body.c       bodies: registers, labels, instructions
-//     operand.c    operands
+// What the parts of the parser share, and what each offers to the others. From the bottom up:
+//     tokens.c      the next token, the first error, memory
+//     names.c       scopes, and what a name stands for
+//     location.c    .file and .loc
+//     expression.c  constant expressions
+//     variable.c    variables, parameters and their initialisers
+//     operand.c     operands
+//     body.c        bodies: registers, labels, instructions
+//     function.c    headers of functions: parameters and launch limits
+//     module.c      the module: directives, aliases, ptx_parse()
 //
-// How errors travel: the first one is written to Parser.error and sets Parser.failed; from then on every
+// How errors travel: the first one is written to Parser.error and sets Parser.failed. From then on every
 // token is TOKEN_ERROR, so that every loop ends, and every function returns false (or NULL).
 #ifndef WARPBOOK_PARSER_H
 #define WARPBOOK_PARSER_H
@@ -140,7 +141,7 @@ typedef struct Parser {
     List operands; // PtxOperand: those being read, a stack
 } Parser;
 
-// ---- module.c: tokens, errors, memory ---------------------------------------------------------------------
+// ---- tokens.c ---------------------------------------------------------------------------------------------
 
 void parser_advance(Parser *p);
 // The token after p->token.
@@ -154,12 +155,13 @@ bool parser_at_dotted(const Parser *p, const char *word);
 // A decimal number from 0 to INT_MAX; `what` as in "expected the line of .loc".
 bool parser_number(Parser *p, int *number, const char *what);
 
-// All return false.
-bool parser_fail(Parser *p, const Token *at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+// All of these return false. Only the first error of a text is kept.
 bool parser_fail_at(Parser *p, EmulatorStatus status, int line, int column, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-bool parser_unsupported(Parser *p, const Token *at, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+// The same at a token: the text is not valid PTX, or it is PTX that is not supported.
+#define parser_fail(p, at, ...) parser_fail_at(p, EMULATOR_BAD_PTX, (at)->line, (at)->column, __VA_ARGS__)
+#define parser_unsupported(p, at, ...)                                                                       \
+    parser_fail_at(p, EMULATOR_UNSUPPORTED, (at)->line, (at)->column, __VA_ARGS__)
 bool parser_no_memory(Parser *p);
 // "expected WANTED, found TOKEN" at the next token.
 bool parser_expected(Parser *p, const char *wanted);
@@ -170,7 +172,7 @@ void *parser_append(Parser *p, List *list, size_t size);
 // A copy of the items in memory of their own; NULL for none (and, with p->failed set, on failure).
 void *parser_copy(Parser *p, const void *items, size_t count, size_t size);
 
-// ---- names.c ---------------------------------------------------------------------------------------
+// ---- names.c ----------------------------------------------------------------------------------------------
 
 bool scope_open(Parser *p, const Token *at);
 // Takes the innermost scope's names out of force and settles its labels; `function_end` tells that a
@@ -181,14 +183,16 @@ Binding *scope_bind(Parser *p, const Token *at, Name *name, BindingKind kind);
 // Sets *index to the label (or .branchtargets) that the name means in this scope, once that is known.
 bool scope_want_label(Parser *p, const Token *at, BindingKind kind, int *index);
 const char *binding_kind_name(BindingKind kind);
+// "register %r99 is not declared" and what to do about it, at that token.
+bool parser_undeclared(Parser *p, const Token *at);
 
-// ---- location.c ------------------------------------------------------------------------------------
+// ---- location.c -------------------------------------------------------------------------------------------
 
 bool parse_file(Parser *p);       // after .file
 bool parse_loc(Parser *p);        // after .loc
 bool finish_locations(Parser *p); // at the end of the text
 
-// ---- expression.c ----------------------------------------------------------------------------------
+// ---- expression.c -----------------------------------------------------------------------------------------
 
 typedef enum { CONSTANT_INTEGER, CONSTANT_FLOAT32, CONSTANT_FLOAT64, CONSTANT_ADDRESS } ConstantKind;
 
@@ -207,7 +211,7 @@ bool parse_constant(Parser *p, Constant *constant, bool addresses);
 // The sum that follows a base, "+4", "-8", "+-4+8", or nothing, added to *offset.
 bool parse_offset(Parser *p, int64_t *offset);
 
-// ---- variable.c ------------------------------------------------------------------------------------
+// ---- variable.c -------------------------------------------------------------------------------------------
 
 typedef struct {
     bool is_extern, is_visible;
@@ -220,21 +224,19 @@ bool parse_parameter(Parser *p, List *list);
 // ".attribute(...)" after that word; *managed is set where it says so.
 bool parse_attribute(Parser *p, bool *managed);
 
-// ---- function.c ------------------------------------------------------------------------------------
+// ---- function.c -------------------------------------------------------------------------------------------
 
 // After .entry or .func.
 bool parse_function(Parser *p, bool is_entry, Linkage linkage);
 
-// ---- body.c ----------------------------------------------------------------------------------------
+// ---- body.c -----------------------------------------------------------------------------------------------
 
 // From { to its }.
 bool parse_body(Parser *p);
 
-// ---- operand.c -------------------------------------------------------------------------------------
+// ---- operand.c --------------------------------------------------------------------------------------------
 
 // The operands of `in`, through the semicolon; its opcode is known.
 bool parse_operands(Parser *p, PtxInstruction *in);
-// "register %r99 is not declared" and what to do about it, at that token.
-bool parser_undeclared(Parser *p, const Token *at);
 
 #endif

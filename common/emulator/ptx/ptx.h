@@ -1,4 +1,4 @@
-// The parsed form of a PTX file: what lexer.c and module.c produce and lower.c, audit and tests read.
+// The parsed form of a PTX file: what the parser (ptx_parse) makes, and lowering, the audit and tests read.
 //
 // The parser resolves every name (registers, variables, labels, functions) but knows nothing of what
 // an opcode means: an instruction is its dotted words and its operands. One PtxModule owns everything
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "emulator/emulator.h" // EmulatorError
+#include "emulator/status.h" // EmulatorError
 
 typedef enum {
     PTX_NO_TYPE,

@@ -80,7 +80,7 @@ static bool parse_declaration(Parser *p, Declaration *declaration) {
         } else {
             PtxType type = ptx_type_named(word);
             if (type == PTX_NO_TYPE || type == PTX_TF32)
-                return parser_fail(p, &at, "'.%.100s' is no type of a variable", word);
+                return parser_fail(p, &at, "'.%.100s' is not a variable type", word);
             if (type == PTX_PRED)
                 return parser_fail(p, &at, "a predicate lives in a register: declare it with .reg .pred");
             if (declaration->type != PTX_NO_TYPE)

@@ -1,0 +1,30 @@
+// How a call to the emulator ends, and places in source code: the types that every stage uses.
+#ifndef WARPBOOK_STATUS_H
+#define WARPBOOK_STATUS_H
+
+// What makes a call fail, as opposed to what a kernel does wrong.
+typedef enum {
+    EMULATOR_OK,
+    EMULATOR_BAD_PTX,     // the text is not valid PTX: message has line, column and a caret
+    EMULATOR_UNSUPPORTED, // PTX that this emulator does not know: message names it
+    EMULATOR_NO_MEMORY,
+    EMULATOR_BAD_ARGUMENT, // of a call to this library
+} EmulatorStatus;
+
+typedef struct {
+    EmulatorStatus status;
+    int line, column; // in the PTX text, from 1; 0 when unknown
+    char file[256];   // the learner's file, from .loc; "" when unknown
+    int source_line;  // in that file; 0 when unknown
+    char message[2048];
+} EmulatorError;
+
+// A place in the learner's source, and the line of PTX that came from it.
+typedef struct {
+    char file[256]; // "" when unknown
+    int line;       // 0 when unknown
+    int column;
+    int ptx_line;
+} SourcePlace;
+
+#endif
