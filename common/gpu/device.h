@@ -1,5 +1,5 @@
-// What stands behind a Gpu: one table of functions for each kind of device. gpu.c calls through it;
-// emulator.c and nvidia.c fill it in. Nobody else includes this.
+// What stands behind a Gpu: one table of functions for each kind of device, and what both kinds need. gpu.c
+// calls through the table; emulated.c and nvidia.c fill it in. Nothing outside this folder includes this.
 #ifndef WARPBOOK_DEVICE_H
 #define WARPBOOK_DEVICE_H
 
@@ -61,13 +61,6 @@ struct GpuKernel {
     int registers; // per thread; 0 unknown
     void *handle;  // EmulatorKernel or CUfunction
 };
-
-Gpu *emulator_gpu_open(const char *name, GpuError *error);
-Gpu *nvidia_gpu_open(GpuError *error);
-
-// What a program that was built without NVIDIA's cuda.h says.
-static const char nvidia_is_left_out[] __attribute__((unused)) =
-    "this program was built without NVIDIA's cuda.h and knows no GPU; run make again with nvcc";
 
 // Fills `error` as a call's fault, no kernel's. Always false.
 bool gpu_fail(GpuError *error, bool is_machines_fault, const char *format, ...)

@@ -1,4 +1,5 @@
-// The device interface over Warpbook's emulator.
+#include "gpu/emulated.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -228,7 +229,7 @@ static const GpuFunctions functions = {
     .clocks = clocks,
 };
 
-Gpu *emulator_gpu_open(const char *name, GpuError *error) {
+Gpu *emulated_open(const char *name, GpuError *error) {
     const GpuProfile *profile = gpu_profile_find(name);
     if (!profile) {
         char why[700];

@@ -1,31 +1,26 @@
 // The calls of gpu.h: argument checks that hold for every device, then through the table of functions.
 #include "gpu/gpu.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gpu/device.h"
+#include "gpu/emulated.h"
+#include "gpu/nvidia.h"
+#include "gpu/nvidia_driver.h"
 
-bool gpu_fail(GpuError *error, bool is_machines_fault, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    *error = (GpuError){.is_machines_fault = is_machines_fault};
-    vsnprintf(error->message, sizeof error->message, format, arguments);
-    va_end(arguments);
-    return false;
-}
+int gpu_nvidia_architecture(char *why, size_t why_bytes) { return nvidia_architecture(why, why_bytes); }
 
-bool gpu_nvidia_present(char *why, size_t why_bytes) { return gpu_nvidia_architecture(why, why_bytes) > 0; }
+bool gpu_nvidia_present(char *why, size_t why_bytes) { return nvidia_architecture(why, why_bytes) > 0; }
 
 Gpu *gpu_open(GpuKind kind, const char *profile, GpuError *error) {
     *error = (GpuError){0};
-    if (kind == GPU_EMULATOR) return emulator_gpu_open(profile, error);
-    Gpu *gpu = nvidia_gpu_open(error);
+    if (kind == GPU_EMULATOR) return emulated_open(profile, error);
+    Gpu *gpu = nvidia_open(error);
     if (gpu || kind == GPU_NVIDIA) return gpu;
     *error = (GpuError){0}; // without a GPU, AUTO means the emulator
-    return emulator_gpu_open(profile, error);
+    return emulated_open(profile, error);
 }
 
 void gpu_close(Gpu *gpu) {
@@ -168,18 +163,6 @@ GpuKernel *gpu_find_kernel(GpuImage *image, const char *name, GpuError *error) {
         if (strcmp(kernel->name, name) == 0) return kernel;
     }
     return image->gpu->functions->find_kernel(image, name, error);
-}
-
-GpuKernel *gpu_keep_kernel(GpuImage *image, const char *name, void *handle, GpuError *error) {
-    GpuKernel *kernel = calloc(1, sizeof *kernel);
-    if (!kernel) {
-        gpu_fail(error, true, "out of memory");
-        return NULL;
-    }
-    *kernel = (GpuKernel){.gpu = image->gpu, .next = image->kernels, .handle = handle};
-    snprintf(kernel->name, sizeof kernel->name, "%s", name);
-    image->kernels = kernel;
-    return kernel;
 }
 
 bool gpu_kernel_parameters(const GpuKernel *kernel, int *count, size_t offsets[64], size_t sizes[64]) {

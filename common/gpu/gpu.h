@@ -1,5 +1,5 @@
 // The device interface: one small set of calls with two implementations behind it, the NVIDIA driver
-// (nvidia.c) and Warpbook's emulator (emulator.c). Nothing above this header knows which one runs.
+// (nvidia.c) and Warpbook's emulator (emulated.c). Nothing above this header knows which one runs.
 //
 // A Gpu is used by one thread of one process (the runner). Every call that can fail returns false and
 // fills a GpuError; nothing exits. Addresses are device addresses.

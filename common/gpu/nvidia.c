@@ -1,19 +1,22 @@
-// The device interface over the NVIDIA driver: the device, its memory and its launches. Images are in
-// nvidia_image.c, times in nvidia_timing.c, the driver's library in nvidia_driver.c.
+// The device, its memory and its launches. Images are in nvidia_image.c, times in nvidia_timing.c, the
+// driver's library in nvidia_driver.c.
 //
 // One primary context, one stream, plain allocations. Around every buffer stand guard bands of a known
 // pattern, since a GPU lets a kernel write past a buffer's end as long as the page is mapped.
+#include "gpu/nvidia.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "support/file.h"
 #include "support/process.h"
-#include "gpu/device.h"
+#include "gpu/nvidia_driver.h"
 #include "gpu/profiles.h"
 
 #if __has_include(<cuda.h>)
-#include "gpu/nvidia_parts.h"
+#include "gpu/nvidia_image.h"
+#include "gpu/nvidia_timing.h"
 
 // ---- The device -------------------------------------------------------------------------------------------
 
@@ -386,7 +389,7 @@ static void read_info(NvidiaGpu *gpu) {
     if (info->peak_gb_per_s <= 0 && profile) info->peak_gb_per_s = profile->info.peak_gb_per_s;
 }
 
-Gpu *nvidia_gpu_open(GpuError *error) {
+Gpu *nvidia_open(GpuError *error) {
     char why[512];
     const Driver *entries = nvidia_driver(why, sizeof why);
     if (!entries) {
@@ -427,8 +430,10 @@ Gpu *nvidia_gpu_open(GpuError *error) {
 
 #else // built without cuda.h: the emulator is all there is
 
-Gpu *nvidia_gpu_open(GpuError *error) {
-    gpu_fail(error, true, "%s", nvidia_is_left_out);
+Gpu *nvidia_open(GpuError *error) {
+    char why[512];
+    nvidia_architecture(why, sizeof why);
+    gpu_fail(error, true, "%s", why);
     return NULL;
 }
 

@@ -1,5 +1,6 @@
-// The NVIDIA driver's library, opened at run time and never linked, so that the same program runs where there
-// is none; what its errors say about a kernel; and whether there is a device.
+// The library is opened at run time and never linked, so that the same program runs where there is none.
+#include "gpu/nvidia_driver.h"
+
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,10 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "gpu/device.h"
-
 #if __has_include(<cuda.h>)
-#include "gpu/nvidia_parts.h"
 
 const Driver *nvidia_driver(char *why, size_t why_bytes) {
     static Driver table;
@@ -117,7 +115,7 @@ static int ask_architecture(const Driver *entries, char *words, size_t bytes) {
 }
 
 // Asked in a child: a process that has started CUDA must not fork, and whoever asks may still want to.
-int gpu_nvidia_architecture(char *why, size_t why_bytes) {
+int nvidia_architecture(char *why, size_t why_bytes) {
     struct {
         int architecture;
         char words[256];
@@ -145,8 +143,10 @@ int gpu_nvidia_architecture(char *why, size_t why_bytes) {
 
 #else // built without cuda.h: the emulator is all there is
 
-int gpu_nvidia_architecture(char *why, size_t why_bytes) {
-    if (why && why_bytes) snprintf(why, why_bytes, "%s", nvidia_is_left_out);
+int nvidia_architecture(char *why, size_t why_bytes) {
+    if (why && why_bytes)
+        snprintf(why, why_bytes,
+                 "this program was built without NVIDIA's cuda.h and knows no GPU; run make again with nvcc");
     return 0;
 }
 

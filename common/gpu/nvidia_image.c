@@ -1,9 +1,8 @@
-// Images and kernels on an NVIDIA GPU.
+#if __has_include(<cuda.h>)
+#include "gpu/nvidia_image.h"
+
 #include <stdio.h>
 #include <string.h>
-
-#if __has_include(<cuda.h>)
-#include "gpu/nvidia_parts.h"
 
 void nvidia_unload(GpuImage *image) {
     NvidiaGpu *self = nvidia_of(image->gpu);
@@ -24,7 +23,9 @@ bool nvidia_load(GpuImage *image, GpuError *error) {
         return true;
     }
     nvidia_fail(self, result, "load the image", error);
-    if (strstr(log, "uses too much")) { // the driver's own ptxas, in the words of log.c
+    if (strstr(
+            log,
+            "uses too much")) { // the driver's own ptxas, whose words driver/build/ptxas_output.c reads too
         gpu_fail(error, false, "%s: %.800s", image->name, log);
         error->finding = FINDING_RESOURCE;
     } else if (result == CUDA_ERROR_INVALID_PTX || result == CUDA_ERROR_INVALID_IMAGE ||

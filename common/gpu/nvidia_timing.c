@@ -1,9 +1,9 @@
-// Times and clocks of an NVIDIA GPU: events on its one stream, and what the management library says.
+#if __has_include(<cuda.h>)
+#include "gpu/nvidia_timing.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
-#if __has_include(<cuda.h>)
-#include "gpu/nvidia_parts.h"
 #include "gpu/nvml.h"
 
 struct GpuTimer {

@@ -1,14 +1,18 @@
-// What the files of the NVIDIA side share: the driver's entry points, the device, its errors. Only they
-// include it, and only where there is a cuda.h, which serves for its types.
-#ifndef WARPBOOK_NVIDIA_PARTS_H
-#define WARPBOOK_NVIDIA_PARTS_H
-
-#include <cuda.h>
+// The NVIDIA driver's library: whether there is a GPU, the driver's entry points, and its errors.
+#ifndef WARPBOOK_NVIDIA_DRIVER_H
+#define WARPBOOK_NVIDIA_DRIVER_H
 
 #include "gpu/device.h"
 
-// Name in the library and type. The names with _v2 are those that cuda.h's macros stand for; the plain
-// cuEventElapsedTime is the one that every driver has. What only newer drivers have is optional.
+// 90 for a first device of compute capability 9.0; 0, with the reason in `why` (may be NULL), where there is
+// none. Asked in a process of its own, so that this one may still fork.
+int nvidia_architecture(char *why, size_t why_bytes);
+
+#if __has_include(<cuda.h>) // which serves for its types
+#include <cuda.h>
+
+// Each entry: name in the library and type. The names with _v2 are those that cuda.h's macros stand for; the
+// plain cuEventElapsedTime is the one that every driver has. What only newer drivers have is optional.
 #define REQUIRED_ENTRIES(X)                                                                                  \
     X(init, "cuInit", CUresult (*)(unsigned))                                                                \
     X(driver_version, "cuDriverGetVersion", CUresult (*)(int *))                                             \
@@ -90,21 +94,5 @@ bool nvidia_fail(NvidiaGpu *gpu, CUresult result, const char *what, GpuError *er
 bool nvidia_is_usable(NvidiaGpu *gpu, GpuError *error);
 static inline NvidiaGpu *nvidia_of(Gpu *gpu) { return (NvidiaGpu *)gpu; }
 
-// nvidia_image.c
-bool nvidia_load(GpuImage *image, GpuError *error);
-void nvidia_unload(GpuImage *image);
-bool nvidia_reset_variables(GpuImage *image, GpuError *error);
-GpuKernel *nvidia_find_kernel(GpuImage *image, const char *name, GpuError *error);
-bool nvidia_kernel_parameters(const GpuKernel *kernel, int *count, size_t offsets[64], size_t sizes[64]);
-int nvidia_kernel_attribute(const GpuKernel *kernel, CUfunction_attribute attribute);
-
-// nvidia_timing.c
-bool nvidia_timer_create(Gpu *gpu, GpuTimer **timer, GpuError *error);
-void nvidia_timer_free(Gpu *gpu, GpuTimer *timer);
-bool nvidia_timer_start(Gpu *gpu, GpuTimer *timer, GpuError *error);
-bool nvidia_timer_stop(Gpu *gpu, GpuTimer *timer, GpuError *error);
-bool nvidia_timer_is_ahead(Gpu *gpu, GpuTimer *timer, bool *is_ahead, GpuError *error);
-bool nvidia_timer_seconds(Gpu *gpu, GpuTimer *timer, double *seconds, GpuError *error);
-GpuClocks nvidia_clocks(Gpu *gpu, char *why, size_t why_bytes);
-
+#endif
 #endif
