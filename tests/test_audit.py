@@ -17,10 +17,10 @@ Audit = Callable[..., str]
 
 @pytest.fixture(scope="session")
 def probe(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
-    driver = [COMMON / "driver" / "build" / name for name in ("audit.c", "mangle.c")]
     emulator = COMMON / "emulator"
     parser = [emulator / "arena.c", *sorted((emulator / "ptx").glob("*.c"))]
-    sources = [root / "tests/native/audit_probe.c", *driver, *SUPPORT, *parser]
+    audit = COMMON / "driver" / "build" / "audit.c"
+    sources = [root / "tests/native/audit_probe.c", audit, *SUPPORT, *parser]
     return build(tmp_path_factory.mktemp("audit") / "audit_probe", sources)
 
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "support/mangle.h"
 #include "emulator/machine/machine.h"
 #include "emulator/model/warp_clocks.h"
 #include "emulator/observers/access_trace.h"
@@ -80,19 +81,6 @@ static bool check_shape(Machine *m) {
 
 // ---- Shared memory ----------------------------------------------------------------------------------------
 
-// "tile" for "_ZZ5tilesPKfPfiE4tile": the last name of the mangled path.
-static const char *readable_name(const char *mangled, char *text, size_t room) {
-    if (strncmp(mangled, "_ZZ", 3)) return mangled;
-    const char *end = strrchr(mangled, 'E');
-    if (!end) return mangled;
-    char *after;
-    unsigned long length = strtoul(end + 1, &after, 10);
-    if (!length || length > strlen(after) || length >= room) return mangled;
-    memcpy(text, after, length);
-    text[length] = 0;
-    return text;
-}
-
 static bool place_shared(Machine *m) {
     const Program *p = m->program;
     m->shared_variables = calloc((size_t)p->shared_count + 1, sizeof *m->shared_variables);
@@ -104,8 +92,8 @@ static bool place_shared(Machine *m) {
         const PtxVariable *v = place->variable;
         if (!uses_shared(p, m->kernel->entry, i) || (v->is_unsized && has_dynamic)) continue;
         has_dynamic |= v->is_unsized;
-        char text[64];
-        const char *name = readable_name(v->name, text, sizeof text);
+        char name[64];
+        symbol_source_name(v->name, name, sizeof name);
         SharedVariable *out = &m->shared_variables[m->shared_variable_count++];
         *out = (SharedVariable){.offset = place->offset,
                                 .bytes = v->is_unsized ? m->launch->dynamic_shared : place->bytes};

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "emulator/ptx/ptx.h"
-#include "driver/build/mangle.h" // symbol_is(), symbol_source_name()
+#include "support/mangle.h" // symbol_is(), symbol_source_name()
 
 enum { AUDIT_MAX_KERNELS = 16 };
 

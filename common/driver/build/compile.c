@@ -1,86 +1,25 @@
-// The compile step: check the source (source_check.c), reuse what is still true, run nvcc and ptxas
-// (compilers.c), write the results.
+// The steps: check the source (source_check.c), reuse what is still true, run nvcc and ptxas (compilers.c),
+// write the results.
 #define _GNU_SOURCE // realpath, mkdtemp, strdup under -std=c17
 #include "driver/build/compile.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "support/file.h"
 #include "support/process.h"
 #include "support/sha256.h"
-#include "driver/build/compile_parts.h"
-
-const char *compile_verdict(CompileStatus status) {
-    static const char *const verdicts[] = {"PASS", "BUILD", "BUILD_TIMEOUT", "RESOURCE", "INFRA"};
-    return verdicts[status];
-}
-
-const CompiledKernel *compile_find_kernel(const CompileResult *result, const char *name) {
-    for (int i = 0; i < result->kernel_count; i++) {
-        if (strcmp(result->kernels[i].name, name) == 0) return &result->kernels[i];
-    }
-    return NULL;
-}
-
-void compile_result_free(CompileResult *result) {
-    free(result->message);
-    free(result->log);
-    free(result->kernels);
-    *result = (CompileResult){0};
-}
-
-// ---- Ending with a message ------------------------------------------------------------------------------
-
-bool compile_end_with(Build *build, CompileStatus status, Text *message) {
-    CompileResult *result = build->result;
-    free(result->message);
-    result->status = status;
-    result->message = text_take(message);
-    return false;
-}
-
-bool compile_end(Build *build, CompileStatus status, const char *format, ...) {
-    Text written = {0}, message = {0};
-    va_list arguments;
-    va_start(arguments, format);
-    text_vprintf(&written, format, arguments);
-    va_end(arguments);
-    text_add_printable(&message, text_chars(&written), written.bytes);
-    text_free(&written);
-    return compile_end_with(build, status, &message);
-}
-
-bool compile_end_without_memory(Build *build) {
-    return compile_end(build, COMPILE_INFRA, "out of memory while compiling");
-}
-
-bool compile_put(Build *build, const char *name, const Text *content) {
-    char path[PATH_MAX + 64];
-    snprintf(path, sizeof path, "%s/%s", build->folder, name);
-    FILE *file = fopen(path, "wxe");
-    bool good =
-        file && fwrite(text_chars(content), 1, content->bytes, file) == content->bytes && fflush(file) == 0;
-    if (good)
-        futimens(fileno(file), (struct timespec[2]){{0}}); // what __TIMESTAMP__ says, where a disk lets us
-    int number = errno;
-    if (file && fclose(file) != 0) {
-        good = false;
-        number = errno;
-    }
-    if (good) return true;
-    return compile_end(build, COMPILE_INFRA, "cannot write to %s: %s", build->request->output_directory,
-                       number == ENOSPC ? "the disk is full" : strerror(number));
-}
+#include "driver/build/build_json.h"
+#include "driver/build/compilers.h"
+#include "driver/build/source_check.h"
+#include "driver/build/state.h"
 
 // ---- Reuse ----------------------------------------------------------------------------------------------
 

@@ -11,63 +11,7 @@
 #ifndef WARPBOOK_COMPILE_H
 #define WARPBOOK_COMPILE_H
 
-#include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
-
-typedef enum {
-    COMPILE_OK,
-    COMPILE_BUILD,         // the source is missing, is no text, or does not compile
-    COMPILE_BUILD_TIMEOUT, // the compiler did not end within the limit
-    COMPILE_RESOURCE,      // ptxas: too much shared memory or too many registers
-    COMPILE_INFRA,         // the machine's fault: no compiler, disk full; never the learner's
-} CompileStatus;
-
-// The verdict: "PASS", "BUILD", "BUILD_TIMEOUT", "RESOURCE", "INFRA".
-const char *compile_verdict(CompileStatus status);
-
-typedef struct {
-    const char *source;            // kernel.cu
-    const char *output_directory;  // "build/ch04"; made when absent
-    const char *include_directory; // where warpbook.cuh is; NULL: found, see compile_include_directory()
-    int ptx_arch;                  // 80 for compute_80; 0: 80
-    int sass_arch; // 90 to let ptxas assemble for sm_90 (raised to ptx_arch when lower); 0: 90; -1: no ptxas
-    bool want_cubin;                     // keep what ptxas makes
-    double time_limit;                   // seconds for everything; 0: 30
-    bool always;                         // run the compiler even when nothing changed
-    const volatile sig_atomic_t *cancel; // becomes non-zero to stop; NULL: never
-} CompileRequest;
-
-// What ptxas reports of one kernel (an .entry).
-typedef struct {
-    char name[256]; // as in the PTX: mangled where the source is C++
-    int line;       // of kernel.cu where the PTX tells; 0 unknown
-    int registers;  // per thread
-    int stack_bytes;
-    int spill_store_bytes, spill_load_bytes;
-    int shared_bytes;   // static
-    int constant_bytes; // all banks
-    int barriers;
-} CompiledKernel;
-
-typedef struct {
-    CompileStatus status;
-    char *message;        // for a person, one page, safe on a terminal; "" when all went well
-    char *log;            // warnings and remarks of the compilers, made safe likewise; "" when none
-    bool was_reused;      // nothing had changed, nothing was run
-    double seconds;       // this call
-    double build_seconds; // of the compilers when they last ran
-    int ptx_arch, sass_arch;
-    CompiledKernel *kernels;
-    int kernel_count;
-    char source_sha256[65]; // of kernel.cu
-    char header_sha256[65]; // of warpbook.cuh
-    char nvcc_version[64];  // "13.0.88"
-    char source[512];       // kernel.cu as shown to people: relative to the working folder
-    char ptx_path[1024];    // "" when not made
-    char cubin_path[1024];
-    char json_path[1024]; // build.json; also written for status BUILD, BUILD_TIMEOUT and RESOURCE
-} CompileResult;
+#include "driver/build/outcome.h"
 
 // True when result->status is COMPILE_OK. Fills `result` in any case; release with compile_result_free().
 bool compile_kernel(const CompileRequest *request, CompileResult *result);
@@ -75,14 +19,5 @@ bool compile_kernel(const CompileRequest *request, CompileResult *result);
 // Reads build.json of an output folder back, without asking whether it is up to date. False (status
 // COMPILE_INFRA and a message) when there is none or it is damaged; else as compile_kernel().
 bool compile_load(const char *output_directory, CompileResult *result);
-
-void compile_result_free(CompileResult *result);
-
-// The record of that kernel, or NULL.
-const CompiledKernel *compile_find_kernel(const CompileResult *result, const char *name);
-
-// The folder of warpbook.cuh: WARPBOOK_INCLUDE, else common/include below the working folder or beside
-// this program (build/bin/../../common/include).
-bool compile_include_directory(char *path, size_t path_bytes);
 
 #endif

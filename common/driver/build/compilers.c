@@ -1,11 +1,16 @@
-// Running the compilers, and explaining why they fail.
 #define _GNU_SOURCE // strsignal
+#include "driver/build/compilers.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/build/compile_parts.h"
+#include "support/file.h"
+#include "support/process.h"
+#include "driver/build/compiler_output.h"
+#include "driver/build/ptx_places.h"
+#include "driver/build/ptxas_output.h"
 
 enum {
     OUTPUT_LIMIT = 1 << 20, // bytes kept of what a compiler prints

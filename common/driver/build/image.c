@@ -8,7 +8,7 @@
 #include "support/file.h"
 #include "driver/build/audit.h"
 #include "driver/plan/elements.h"
-#include "driver/build/mangle.h"
+#include "support/mangle.h"
 #include "driver/plan/shape.h"
 
 static bool fail(Image *image, Verdict verdict, const char *words) {

@@ -1,12 +1,12 @@
-// Reading and checking what is to be compiled.
 #define _GNU_SOURCE // realpath under -std=c17
+#include "driver/build/source_check.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "support/sha256.h"
-#include "driver/build/compile_parts.h"
 
 enum { SOURCE_LIMIT = 1 << 20 }; // bytes of a kernel.cu
 

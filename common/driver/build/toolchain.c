@@ -1,5 +1,6 @@
-// Finding nvcc, ptxas and a host compiler, and saying what to do when one is missing.
-#define _GNU_SOURCE // realpath and asprintf's kin under -std=c17
+#define _GNU_SOURCE // realpath under -std=c17
+#include "driver/build/toolchain.h"
+
 #include <errno.h>
 #include <glob.h>
 #include <limits.h>
@@ -10,7 +11,6 @@
 #include <unistd.h>
 
 #include "support/process.h"
-#include "driver/build/compile_parts.h"
 
 static bool is_program(const char *path) {
     struct stat status;

@@ -1,11 +1,9 @@
-// What the compile step does with PTX: gives its places the names that people know, and finds the learner's
-// lines.
 #define _GNU_SOURCE // memmem
+#include "driver/build/ptx_places.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "driver/build/compile_parts.h"
 
 bool relabel_ptx(const char *ptx, const char *folder, const char *shown, const char *shown_header,
                  Text *into) {
@@ -67,8 +65,7 @@ int kernel_line_in_ptx(const char *ptx, const char *kernel, const char *shown) {
     return atoi(at + strlen(location));
 }
 
-// The line of the learner's file that the PTX line `number` belongs to: that of the last .loc before it.
-static int source_line_of(const char *ptx, const char *shown, int number) {
+int source_line_of_ptx(const char *ptx, const char *shown, int number) {
     const int file = file_number(ptx, shown);
     int line = 1, last = 0;
     for (const char *at = ptx; *at && line < number; line++) {
@@ -79,27 +76,4 @@ static int source_line_of(const char *ptx, const char *shown, int number) {
         at += *at == '\n';
     }
     return last;
-}
-
-// "ptxas kernel.ptx, line 33; error   : ..."
-void explain_assembly(const char *output, const char *ptx, const char *label, const CompileResult *result,
-                      int lines, Text *into) {
-    text_printf(into, "%s does not assemble; inline asm is what the assembler reads as you wrote it:\n\n",
-                result->source);
-    int shown = 0;
-    for (const char *line = output; *line && shown < lines; line += *line == '\n') {
-        size_t length = strcspn(line, "\n");
-        int number = 0, skip = 0;
-        bool has_place = sscanf(line, "ptxas kernel.ptx, line %d; %n", &number, &skip) == 1 && skip > 0;
-        if (strncmp(line, "ptxas info", 10) != 0 && length > 0) {
-            if (has_place) {
-                int source_line = source_line_of(ptx, label, number);
-                if (source_line > 0) text_printf(into, "%s:%d: ", result->source, source_line);
-            }
-            text_add_printable(into, line + skip, length - (size_t)skip);
-            text_add_char(into, '\n');
-            shown++;
-        }
-        line += length;
-    }
 }

@@ -1,5 +1,6 @@
-// build.json: what was built, from what, and what came of it.
 #define _GNU_SOURCE // strdup under -std=c17
+#include "driver/build/build_json.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,22 +8,29 @@
 #include "support/file.h"
 #include "support/json.h"
 #include "support/sha256.h"
-#include "driver/build/compile_parts.h"
 
 static const char schema[] = "warpbook/build/1";
 
-static void write_kernel(JsonWriter *json, const CompiledKernel *kernel) {
-    json_open_object(json, NULL);
-    json_string(json, "name", kernel->name);
-    json_integer(json, "line", kernel->line);
-    json_integer(json, "registers", kernel->registers);
-    json_integer(json, "stack_bytes", kernel->stack_bytes);
-    json_integer(json, "spill_store_bytes", kernel->spill_store_bytes);
-    json_integer(json, "spill_load_bytes", kernel->spill_load_bytes);
-    json_integer(json, "shared_bytes", kernel->shared_bytes);
-    json_integer(json, "constant_bytes", kernel->constant_bytes);
-    json_integer(json, "barriers", kernel->barriers);
-    json_close_object(json);
+// The numbers of a kernel, by their names in the file.
+static const struct {
+    const char *name;
+    size_t place;
+} kernel_numbers[] = {
+#define NUMBER(member)                                                                                       \
+    { #member, offsetof(CompiledKernel, member) }
+    NUMBER(line),
+    NUMBER(registers),
+    NUMBER(stack_bytes),
+    NUMBER(spill_store_bytes),
+    NUMBER(spill_load_bytes),
+    NUMBER(shared_bytes),
+    NUMBER(constant_bytes),
+    NUMBER(barriers),
+};
+enum { KERNEL_NUMBERS = sizeof kernel_numbers / sizeof kernel_numbers[0] };
+
+static int *number_of(CompiledKernel *kernel, int which) {
+    return (int *)((char *)kernel + kernel_numbers[which].place);
 }
 
 bool write_record(const CompileResult *result, const CompileKey *key, FileError *error) {
@@ -44,7 +52,13 @@ bool write_record(const CompileResult *result, const CompileKey *key, FileError 
     json_string(&json, "ptx_sha256", key->ptx_sha256[0] ? key->ptx_sha256 : NULL);
     json_string(&json, "cubin_sha256", key->cubin_sha256[0] ? key->cubin_sha256 : NULL);
     json_open_array(&json, "kernels");
-    for (int i = 0; i < result->kernel_count; i++) write_kernel(&json, &result->kernels[i]);
+    for (int i = 0; i < result->kernel_count; i++) {
+        json_open_object(&json, NULL);
+        json_string(&json, "name", result->kernels[i].name);
+        for (int k = 0; k < KERNEL_NUMBERS; k++)
+            json_integer(&json, kernel_numbers[k].name, *number_of(&result->kernels[i], k));
+        json_close_object(&json);
+    }
     json_close_array(&json);
     json_string(&json, "message", result->message);
     json_string(&json, "log", result->log);
@@ -70,14 +84,8 @@ static bool read_kernels(const JsonValue *kernels, CompileResult *result) {
     for (const JsonValue *value = kernels->first; value; value = value->next) {
         CompiledKernel *kernel = &result->kernels[result->kernel_count++];
         copy_member(value, "name", kernel->name, sizeof kernel->name);
-        kernel->line = int_member(value, "line");
-        kernel->registers = int_member(value, "registers");
-        kernel->stack_bytes = int_member(value, "stack_bytes");
-        kernel->spill_store_bytes = int_member(value, "spill_store_bytes");
-        kernel->spill_load_bytes = int_member(value, "spill_load_bytes");
-        kernel->shared_bytes = int_member(value, "shared_bytes");
-        kernel->constant_bytes = int_member(value, "constant_bytes");
-        kernel->barriers = int_member(value, "barriers");
+        for (int k = 0; k < KERNEL_NUMBERS; k++)
+            *number_of(kernel, k) = int_member(value, kernel_numbers[k].name);
     }
     return true;
 }

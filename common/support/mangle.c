@@ -1,5 +1,5 @@
 #define _GNU_SOURCE // strnlen
-#include "driver/build/mangle.h"
+#include "support/mangle.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,0 +1,13 @@
+// Running the compilers, and explaining why they fail.
+#ifndef WARPBOOK_COMPILERS_H
+#define WARPBOOK_COMPILERS_H
+
+#include "driver/build/state.h"
+
+// What the compilers find in their environment.
+void compile_make_environment(Build *build);
+// nvcc, then ptxas where it is wanted. False after an end.
+bool compile_make_ptx(Build *build);
+bool compile_assemble(Build *build);
+
+#endif

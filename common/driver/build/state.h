@@ -1,0 +1,38 @@
+// One compilation under way, and how it ends: what the files of the compile step work on.
+#ifndef WARPBOOK_BUILD_STATE_H
+#define WARPBOOK_BUILD_STATE_H
+
+#include <limits.h>
+
+#include "support/text.h"
+#include "driver/build/build_json.h"
+#include "driver/build/outcome.h"
+#include "driver/build/toolchain.h"
+
+enum { COMPILE_DEFAULT_SECONDS = 30 };
+
+// What one call of compile_kernel() works with.
+typedef struct {
+    const CompileRequest *request;
+    CompileResult *result;
+    CompileKey key;
+    double began, deadline;
+    Text source, header, ptx, cubin;
+    char label[512]; // result->source as PTX can hold it
+    char header_label[PATH_MAX];
+    char folder[PATH_MAX + 32]; // private, absolute; "" before it is made
+    int lock;
+    Toolchain toolchain;
+    const char *environment[8];
+    char environment_text[4][8192];
+} Build;
+
+// End with a message, which the first takes over. Always false.
+bool compile_end_with(Build *build, CompileStatus status, Text *message);
+bool compile_end(Build *build, CompileStatus status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+bool compile_end_without_memory(Build *build);
+// Writes a file into the private folder. False after an end.
+bool compile_put(Build *build, const char *name, const Text *content);
+
+#endif
