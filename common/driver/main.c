@@ -12,6 +12,7 @@
 #include "driver/result/by_hand.h"
 #include "driver/judge/judge.h"
 #include "driver/page/page.h"
+#include "driver/page/profile.h"
 #include "driver/result/result.h"
 #include "driver/run/runner.h"
 #include "driver/workbook.h"

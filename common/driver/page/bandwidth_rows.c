@@ -1,9 +1,10 @@
-// Bandwidth on the page: one row a task, or the table of --time. What is modelled is called modelled.
+#include "driver/page/bandwidth_rows.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "driver/plan/elements.h"
-#include "driver/page/page_parts.h"
+#include "driver/page/rows.h"
 #include "driver/plan/shape.h"
 
 static void add_size(Text *words, const CaseSize *size) {

@@ -3,25 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "driver/page/page_parts.h"
-#include "driver/page/predicted.h"
+#include "driver/page/bandwidth_rows.h"
+#include "driver/page/failure_rows.h"
+#include "driver/page/goal_rows.h"
+#include "driver/page/prediction_rows.h"
+#include "driver/page/rows.h"
 #include "driver/plan/shape.h"
-
-void page_add_label(Text *page, const Terminal *terminal, Style style, const char *label) {
-    text_add(page, "  ");
-    add_styled(page, terminal, style, label);
-    add_spaces(page, LABEL + columns_of(label), TEXT_COLUMN);
-}
-
-void page_add_words(Text *page, int at, int indent, const char *words) {
-    add_wrapped(page, at, indent, words);
-    text_add_char(page, '\n');
-}
-
-void page_add_row(Text *page, const Terminal *terminal, const char *label, const char *words) {
-    page_add_label(page, terminal, STYLE_FAINT, label);
-    page_add_words(page, TEXT_COLUMN, TEXT_COLUMN, words);
-}
 
 // Words at the left, others that end at the last column.
 static void add_ends(Text *page, int at, const char *left, const char *right) {
@@ -86,45 +73,6 @@ static void add_build(Text *page, const Terminal *terminal, const Report *report
     } else {
         page_add_words(page, TEXT_COLUMN, TEXT_COLUMN, words);
     }
-}
-
-// ---- Why -------------------------------------------------------------------------------------------------
-
-static const char *remark_for(const Report *report, Verdict verdict, int task) {
-    for (int i = 0; i < MAX_REMARKS && report->of->remarks[i].verdict; i++) {
-        const Remark *remark = &report->of->remarks[i];
-        if (strcmp(remark->verdict, verdict_word(verdict)) != 0) continue;
-        if (!remark->task || (task >= 0 && strcmp(remark->task, report->of->tasks[task].name) == 0))
-            return remark->say;
-    }
-    return NULL;
-}
-
-// A chapter that asks for the names of mistakes keeps them to itself: it shows what happened, and no more.
-static bool leaves_the_name_open(const Report *report, int task) {
-    if (report->judgement->first < 0 && report->judgement->verdict != VERDICT_SLOW) return false;
-    for (int t = 0; t < chapter_task_count(report->of); t++)
-        if (task_hides_answers(&report->of->tasks[t])) return t != task;
-    return false;
-}
-
-// The mistake by its name where it is known, else what the verdict usually comes from. What the numbers say
-// is shown in either case.
-void page_add_why(Text *page, const Terminal *terminal, const Report *report, const char *why,
-                  bool is_evidence, int task) {
-    const Diagnosis *diagnosis = report->diagnosis;
-    if (diagnosis->mistake && !leaves_the_name_open(report, task)) {
-        Text words = {0};
-        if (is_evidence) text_printf(&words, "%s ", why);
-        text_printf(&words, "%s. %s", diagnosis->mistake->title, diagnosis->why);
-        page_add_row(page, terminal, "why", text_chars(&words));
-        text_free(&words);
-        return;
-    }
-    const char *remark = remark_for(report, report->judgement->verdict, task);
-    if (remark && diagnosis->mistake && !is_evidence) why = ""; // it asks where the general sentence guesses
-    if (why[0]) page_add_row(page, terminal, "why", why);
-    if (remark) page_add_row(page, terminal, why[0] ? "" : "why", remark);
 }
 
 // ---- The page --------------------------------------------------------------------------------------------

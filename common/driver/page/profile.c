@@ -1,9 +1,10 @@
-// --profile: what each line of the source costs, and what a CPU takes for the same work.
+#include "driver/page/profile.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "driver/plan/elements.h"
-#include "driver/page/page.h"
+#include "driver/page/source_lines.h"
 
 static void add_number(Text *page, uint64_t number, int columns) {
     char words[32] = "";

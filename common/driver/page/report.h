@@ -2,12 +2,12 @@
 #ifndef WARPBOOK_REPORT_H
 #define WARPBOOK_REPORT_H
 
-#include "driver/page/baseline.h"
 #include "driver/build/compile.h"
 #include "driver/diagnose/diagnose.h"
 #include "driver/build/image.h"
 #include "driver/judge/judgement.h"
 #include "driver/plan/options.h"
+#include "driver/run/cpu_baseline.h"
 
 typedef struct {
     const Chapter *of;

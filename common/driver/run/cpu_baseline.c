@@ -1,4 +1,4 @@
-#include "driver/page/baseline.h"
+#include "driver/run/cpu_baseline.h"
 
 #include <stdlib.h>
 #ifdef _OPENMP

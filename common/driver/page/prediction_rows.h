@@ -1,8 +1,9 @@
 // What the learner said before the run (`make predict-chNN`), beside what was counted. Never graded.
-#ifndef WARPBOOK_PREDICTED_H
-#define WARPBOOK_PREDICTED_H
+#ifndef WARPBOOK_PREDICTION_ROWS_H
+#define WARPBOOK_PREDICTION_ROWS_H
 
-#include "driver/page/page_parts.h"
+#include "driver/page/report.h"
+#include "driver/page/terminal.h"
 
 // Adds the rows of progress/predictions/chNN.txt; nothing where there is none. Each line of that file holds,
 // between tabs, a measure as goals have, its task or nothing, what it is called, and the number that was

@@ -1,6 +1,6 @@
 // What a CPU takes for the same work, as context for a GPU's figures: one thread, and all of them by OpenMP.
-#ifndef WARPBOOK_BASELINE_H
-#define WARPBOOK_BASELINE_H
+#ifndef WARPBOOK_CPU_BASELINE_H
+#define WARPBOOK_CPU_BASELINE_H
 
 #include "driver/plan/chapter.h"
 

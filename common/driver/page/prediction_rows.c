@@ -1,4 +1,4 @@
-#include "driver/page/predicted.h"
+#include "driver/page/prediction_rows.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "support/file.h"
+#include "driver/page/rows.h"
 #include "driver/plan/elements.h"
 
 enum { MAX_FILE_BYTES = 8192, MAX_ROWS = 8 };

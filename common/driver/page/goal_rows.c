@@ -1,10 +1,11 @@
-// A right result on the page: what was tried, and the goals.
+#include "driver/page/goal_rows.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "driver/plan/elements.h"
-#include "driver/page/page_parts.h"
+#include "driver/page/rows.h"
 #include "driver/plan/plan.h"
 #include "driver/plan/shape.h"
 

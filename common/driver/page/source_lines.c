@@ -1,12 +1,11 @@
-// Lines of the learner's source, for the page. File names come out of the image, where a #line directive can
-// put anything: only files below the working folder (the root of the workbook) are opened.
+#include "driver/page/source_lines.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "support/file.h"
-#include "driver/page/page.h"
 
 enum { MAX_SOURCE_BYTES = 4 * 1024 * 1024, MAX_LINE_SHOWN = 400 };
 

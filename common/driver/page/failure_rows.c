@@ -1,10 +1,11 @@
-// A failure on the page: what happened, why, where, and how to see it again.
+#include "driver/page/failure_rows.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "driver/plan/elements.h"
-#include "driver/page/page.h"
-#include "driver/page/page_parts.h"
+#include "driver/page/rows.h"
+#include "driver/page/source_lines.h"
 #include "driver/plan/shape.h"
 
 static void add_place(Text *page, const Terminal *terminal, const char *label, const SourcePlace *place) {
@@ -95,6 +96,41 @@ static void add_verdict(Text *page, const Terminal *terminal, Verdict verdict, c
     if (label >= TEXT_COLUMN) text_add_char(page, ' ');
     page_add_words(page, label < TEXT_COLUMN ? TEXT_COLUMN : label + 1, TEXT_COLUMN, text_chars(&words));
     text_free(&words);
+}
+
+static const char *remark_for(const Report *report, Verdict verdict, int task) {
+    for (int i = 0; i < MAX_REMARKS && report->of->remarks[i].verdict; i++) {
+        const Remark *remark = &report->of->remarks[i];
+        if (strcmp(remark->verdict, verdict_word(verdict)) != 0) continue;
+        if (!remark->task || (task >= 0 && strcmp(remark->task, report->of->tasks[task].name) == 0))
+            return remark->say;
+    }
+    return NULL;
+}
+
+// A chapter that asks for the names of mistakes keeps them to itself: it shows what happened, and no more.
+static bool leaves_the_name_open(const Report *report, int task) {
+    if (report->judgement->first < 0 && report->judgement->verdict != VERDICT_SLOW) return false;
+    for (int t = 0; t < chapter_task_count(report->of); t++)
+        if (task_hides_answers(&report->of->tasks[t])) return t != task;
+    return false;
+}
+
+void page_add_why(Text *page, const Terminal *terminal, const Report *report, const char *why,
+                  bool is_evidence, int task) {
+    const Diagnosis *diagnosis = report->diagnosis;
+    if (diagnosis->mistake && !leaves_the_name_open(report, task)) {
+        Text words = {0};
+        if (is_evidence) text_printf(&words, "%s ", why);
+        text_printf(&words, "%s. %s", diagnosis->mistake->title, diagnosis->why);
+        page_add_row(page, terminal, "why", text_chars(&words));
+        text_free(&words);
+        return;
+    }
+    const char *remark = remark_for(report, report->judgement->verdict, task);
+    if (remark && diagnosis->mistake && !is_evidence) why = ""; // it asks where the general sentence guesses
+    if (why[0]) page_add_row(page, terminal, "why", why);
+    if (remark) page_add_row(page, terminal, why[0] ? "" : "why", remark);
 }
 
 static void add_failed_case(Text *page, const Terminal *terminal, const Report *report,

@@ -1,0 +1,13 @@
+// Bandwidth on the page. What is modelled is called modelled.
+#ifndef WARPBOOK_BANDWIDTH_ROWS_H
+#define WARPBOOK_BANDWIDTH_ROWS_H
+
+#include "driver/page/report.h"
+#include "driver/page/terminal.h"
+
+// How fast each task is, and beside what.
+void page_add_bandwidth(Text *page, const Terminal *terminal, const Report *report);
+// --time: the table of sizes.
+void page_add_timings(Text *page, const Terminal *terminal, const Report *report);
+
+#endif

@@ -1,0 +1,15 @@
+// A failure on the page: what happened, why, where, and how to see it again.
+#ifndef WARPBOOK_FAILURE_ROWS_H
+#define WARPBOOK_FAILURE_ROWS_H
+
+#include "driver/page/report.h"
+#include "driver/page/terminal.h"
+
+// The first failure in full, and the rest as numbers.
+void page_add_failure(Text *page, const Terminal *terminal, const Report *report);
+// The mistake by its name where it is known, else what the verdict usually comes from. `why` is what the
+// numbers say (`is_evidence`, shown in either case) or the general sentence. `task`: -1 for none.
+void page_add_why(Text *page, const Terminal *terminal, const Report *report, const char *why,
+                  bool is_evidence, int task);
+
+#endif

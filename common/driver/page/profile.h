@@ -1,0 +1,10 @@
+// --profile: counters beside the lines of the source, and what a CPU takes for the same work.
+#ifndef WARPBOOK_PROFILE_H
+#define WARPBOOK_PROFILE_H
+
+#include "driver/page/report.h"
+#include "driver/page/terminal.h"
+
+void profile_add(Text *page, const Terminal *terminal, const Report *report);
+
+#endif
