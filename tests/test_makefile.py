@@ -1,7 +1,6 @@
 """The Makefile: what is rebuilt when, what is printed, and that nothing is written outside build/."""
 
 import os
-import re
 import shutil
 import subprocess
 from pathlib import Path

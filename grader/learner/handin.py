@@ -60,7 +60,8 @@ def submission(
         return PASSED
     receipts = len(members) - len(kernels)
     print(
-        f"{workbook.shown(path)}: {_count(len(kernels), 'kernel')}, {_count(receipts, 'receipt')} of chapters that passed"
+        f"{workbook.shown(path)}: {_count(len(kernels), 'kernel')}, "
+        f"{_count(receipts, 'receipt')} of chapters that passed"
     )
     for name in kernels:
         print(f"  {name}")
