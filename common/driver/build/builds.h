@@ -5,7 +5,7 @@
 
 #include <signal.h>
 
-#include "driver/judge/judge.h"
+#include "driver/build/image.h"
 
 // Where the images come from. Paths are absolute or relative to the workbook's root, which is the working
 // folder.
@@ -18,6 +18,16 @@ typedef struct {
     bool wants_reference;     // something to be as fast as
     const volatile sig_atomic_t *cancel;
 } BuildPlan;
+
+// What is judged. Every image has been opened for the chapter.
+typedef struct {
+    const Image *kernel;      // the one that is judged, for the device
+    const Image *emulated;    // beside a GPU: the same for the emulator; NULL: none, the GPU judges alone
+    const Image *reference;   // for the device, to be as fast as; NULL: none
+    char reference_name[160]; // as shown to people
+    bool is_solution;         // the chapter's own, which the workbook has judged before
+    char no_reference[320];   // why there is none
+} Subjects;
 
 typedef struct {
     Subjects subjects; // what judge() takes, once builds_open() is content

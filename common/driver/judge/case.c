@@ -8,22 +8,16 @@
 #include "driver/plan/elements.h"
 #include "driver/plan/shape.h"
 
-// How many instructions of lanes a launch may take before it counts as endless: far above what any solution
-// needs (a serial loop takes about ten an element, a tree a few hundred a thread). Of many elements fewer
-// each, or an endless loop would take a minute to be seen.
-static uint64_t step_limit(long long n, long long threads) {
+uint64_t case_step_limit(long long n, long long threads) {
     const uint64_t elements = (uint64_t)n, few = elements < 1u << 20 ? elements : 1u << 20;
     return 5000000u + 1000u * few + 100u * (elements - few) + 2000u * (uint64_t)threads;
 }
 
 double case_seconds(bool is_gpu, long long n) { return is_gpu ? 20 + (double)n * 1e-7 : 120; }
 
-static void copy_kernel_name(char to[128], const char *from) { snprintf(to, 128, "%s", from); }
-
 // ---- Findings --------------------------------------------------------------------------------------------
 
-// The finding that explains most: of the worst verdict, the first met. NULL: nothing but informations.
-static const Finding *worst_finding(const RunReply *reply, Verdict *verdict, int *count) {
+const Finding *worst_finding(const RunReply *reply, Verdict *verdict, int *count) {
     const Finding *worst = NULL;
     *verdict = VERDICT_PASS;
     *count = 0;
@@ -36,96 +30,6 @@ static const Finding *worst_finding(const RunReply *reply, Verdict *verdict, int
         *verdict = here;
     }
     return worst;
-}
-
-// ---- Launch shapes ---------------------------------------------------------------------------------------
-
-static void fail_shape(TaskShape *shape, Verdict verdict, const char *words) {
-    shape->verdict = verdict;
-    snprintf(shape->words, sizeof shape->words, "%.511s", words);
-}
-
-static bool ask_launch(Runner *runner, int image, const Launch *launch, const ImageKernel *kernel,
-                       long long n, const CaseSize *size, LaunchShapeImage *answer, TaskShape *shape) {
-    static Request request;
-    GpuFiguresImage figures;
-    gpu_figures(runner_info(runner), &figures);
-    memset(&request, 0, sizeof request);
-    RunProgram *program = &request.program;
-    program->image = image;
-    program->buffer_count = 2;
-    program->buffers[0] =
-        (RunBuffer){.name = "launch", .bytes = sizeof *answer, .fill = FILL_ZERO, .is_read_back = 1};
-    program->buffers[1] = (RunBuffer){
-        .name = "gpu", .bytes = sizeof figures, .arena_offset = 256, .fill = FILL_DATA, .is_read_only = 1};
-    memcpy(runner_arena(runner) + 256, &figures, sizeof figures);
-    program->launch_count = 1;
-    program->launches[0] =
-        (RunLaunch){.grid = {1, 1, 1},
-                    .block = {1, 1, 1},
-                    .argument_count = 5,
-                    .max_steps = step_limit(0, 1),
-                    .arguments = {{.buffer = 0, .bytes = 8},
-                                  {.buffer = 1, .bytes = 8},
-                                  {.buffer = -1, .bytes = 8, .value = (uint64_t)n},
-                                  {.buffer = -1, .bytes = 8, .value = (uint64_t)size->rows},
-                                  {.buffer = -1, .bytes = 8, .value = (uint64_t)size->columns}}};
-    memcpy(program->launches[0].symbol, kernel->launch_symbol, sizeof program->launches[0].symbol);
-    request.checks = CHECK_ALL;
-
-    copy_kernel_name(shape->kernel, launch->kernel);
-    RunReply reply;
-    Runner *const alone[1] = {runner};
-    const bool is_gpu = runner_info(runner)->kind == GPU_NVIDIA;
-    runner_begin(runner, &request, case_seconds(is_gpu, 0));
-    runners_wait(alone, 1, &reply);
-    if (reply.end != RUN_REPLIED) {
-        fail_shape(shape, reply.end == RUN_TIMED_OUT && is_gpu ? VERDICT_TIMEOUT : VERDICT_INFRA,
-                   reply.words);
-        return false;
-    }
-    int count;
-    const Finding *finding = worst_finding(&reply, &shape->verdict, &count);
-    if (finding) {
-        shape->has_finding = true;
-        shape->finding = *finding;
-        return reply.header->context_lost == 0;
-    }
-    if (reply.header->status != REPLY_DONE) {
-        fail_shape(shape, VERDICT_INFRA, reply.header->message);
-        return reply.header->context_lost == 0;
-    }
-    memcpy(answer, runner_arena(runner), sizeof *answer);
-    return true;
-}
-
-bool ask_shape(Runner *runner, int image, const Task *task, int index, const ImageKernel kernels[],
-               CaseSize size, TaskShape *shape) {
-    memset(shape, 0, sizeof *shape);
-    shape->task = index;
-    shape->size = size;
-    shape->verdict = VERDICT_PASS;
-    shape->shape.size = size;
-    shape->shape.launch_count = task_launch_count(task);
-    for (int l = 0; l < shape->shape.launch_count; l++) {
-        const Launch *launch = &task->launches[l];
-        long long n = quantity_value(task, &launch->n, &shape->shape);
-        LaunchShapeImage answer = {0};
-        if (n < 0) {
-            fail_shape(shape, VERDICT_INFRA,
-                       "the chapter's number of elements for this launch makes no sense");
-            return true;
-        }
-        if (!ask_launch(runner, image, launch, &kernels[l], n, &size, &answer, shape)) return false;
-        if (shape->verdict != VERDICT_PASS) return true;
-        char why[512];
-        if (!shape_from_image(&answer, launch, n, runner_info(runner), &shape->shape.launches[l], why,
-                              sizeof why)) {
-            fail_shape(shape, VERDICT_LAUNCH, why);
-            return true;
-        }
-    }
-    return true;
 }
 
 // ---- Layout and request ----------------------------------------------------------------------------------
@@ -188,7 +92,7 @@ static void fill_launch(const Task *task, const CaseShape *shape, int index, con
     memcpy(out->block, here->block, sizeof out->block);
     out->shared = here->shared;
     out->registers = kernel->registers;
-    out->max_steps = step_limit(shape->size.n, here->threads);
+    out->max_steps = case_step_limit(shape->size.n, here->threads);
     for (int a = 0; a < MAX_ARGUMENTS; a++) {
         const Argument *argument = &launch->arguments[a];
         if (argument->buffer) {
@@ -326,7 +230,8 @@ bool case_judge(const Task *task, const CaseShape *shape, const CaseLayout *layo
     report->seconds = header->seconds;
     int failed = header->failed_launch;
     if (failed >= 0 && failed < layout->launch_count)
-        copy_kernel_name(report->kernel, task->launches[layout->launch_index[failed]].kernel);
+        snprintf(report->kernel, sizeof report->kernel, "%s",
+                 task->launches[layout->launch_index[failed]].kernel);
     Verdict verdict;
     const Finding *finding = worst_finding(reply, &verdict, &report->finding_count);
     if (finding) {

@@ -1,29 +1,11 @@
 // One case on a runner: what to ask, and what the answer means.
-#ifndef WARPBOOK_EXECUTE_H
-#define WARPBOOK_EXECUTE_H
+#ifndef WARPBOOK_CASE_H
+#define WARPBOOK_CASE_H
 
 #include "driver/build/image.h"
 #include "driver/judge/judgement.h"
 #include "driver/plan/prepared.h"
 #include "driver/run/runner.h"
-
-// The shapes of a task at one size: what its LAUNCH kernels answered, or why there is none.
-typedef struct {
-    int task;
-    CaseSize size;
-    Verdict verdict; // PASS: `shape` holds
-    CaseShape shape;
-    bool ended_runner; // it had to be started anew
-    char kernel[128];
-    char words[512];
-    bool has_finding;
-    Finding finding;
-} TaskShape;
-
-// Asks the LAUNCH kernels of a task, one after the other, on a runner that is idle, of the image in that
-// slot. False when the runner is lost (why stands in `shape`).
-bool ask_shape(Runner *runner, int image, const Task *task, int index, const ImageKernel kernels[],
-               CaseSize size, TaskShape *shape);
 
 // Where the parts of a case lie in the arena, and which launches it has.
 typedef struct {
@@ -57,5 +39,12 @@ bool case_judge(const Task *task, const CaseShape *shape, const CaseLayout *layo
 // Wall-clock seconds a runner may take over a case: on a GPU its kernels' limit; on the emulator, which
 // counts steps, only a guard against the emulator itself.
 double case_seconds(bool is_gpu, long long n);
+// How many instructions of lanes a launch may take before it counts as endless: far above what any solution
+// needs (a serial loop takes about ten an element, a tree a few hundred a thread). Of many elements fewer
+// each, or an endless loop would take a minute to be seen.
+uint64_t case_step_limit(long long n, long long threads);
+
+// The finding that explains most: of the worst verdict, the first met. NULL: nothing but informations.
+const Finding *worst_finding(const RunReply *reply, Verdict *verdict, int *count);
 
 #endif

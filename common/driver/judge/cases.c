@@ -1,11 +1,10 @@
-// Runs the cases of a plan: asks each LAUNCH for its shapes, hands the cases to the runners, and collects
-// what they answer.
+#include "driver/judge/cases.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "support/text.h"
-#include "driver/judge/judge_parts.h"
 #include "driver/plan/shape.h"
 
 enum {
@@ -13,52 +12,6 @@ enum {
     GIVE_UP_AFTER = 64, // failures of one task
     MAX_RESTARTS = 4,   // of a task's runner: a GPU takes its time over a new context
 };
-
-// ---- Launch shapes ---------------------------------------------------------------------------------------
-
-TaskShape *judge_shape(const Judge *judge, int task, const CaseSize *size) {
-    for (int i = 0; i < judge->shape_count; i++)
-        if (judge->shapes[i].task == task && memcmp(&judge->shapes[i].size, size, sizeof *size) == 0)
-            return &judge->shapes[i];
-    return NULL;
-}
-
-bool judge_ask_shape(Judge *judge, int task, CaseSize size) {
-    if (judge_shape(judge, task, &size)) return true;
-    if (judge->shape_count == judge->shape_capacity) {
-        int capacity = judge->shape_capacity ? 2 * judge->shape_capacity : 64;
-        TaskShape *grown = realloc(judge->shapes, (size_t)capacity * sizeof *grown);
-        if (!grown) {
-            judge_fail(judge, VERDICT_INFRA, "out of memory for the launch shapes");
-            return false;
-        }
-        judge->shapes = grown;
-        judge->shape_capacity = capacity;
-    }
-    TaskShape *shape = &judge->shapes[judge->shape_count++];
-    Runner *runner = judge->workers[0].runner;
-    if (ask_shape(runner, 0, &judge->of->tasks[task], task, judge->subjects->kernel->kernels[task], size,
-                  shape))
-        return true;
-    RunReply reply;
-    shape->ended_runner = true;
-    if (runner_restart(runner, &reply)) return true;
-    judge_fail(judge, VERDICT_INFRA, reply.words);
-    return false;
-}
-
-bool judge_ask_shapes(Judge *judge) {
-    bool is_stuck[MAX_TASKS] = {0};
-    for (int i = 0; i < judge->plan.count; i++) {
-        const Case *one = &judge->plan.cases[i];
-        if (is_stuck[one->task]) continue;
-        if (!judge_ask_shape(judge, one->task, one->size)) return false;
-        // A LAUNCH that does not end, or that ended the runner, will do so at every size.
-        const TaskShape *shape = judge_shape(judge, one->task, &one->size);
-        is_stuck[one->task] = shape->ended_runner || shape->verdict == VERDICT_TIMEOUT;
-    }
-    return true;
-}
 
 // ---- One case --------------------------------------------------------------------------------------------
 
@@ -222,6 +175,19 @@ static void drop_unrun_beside(Judgement *judgement) {
             judgement->cases[kept++] = *report;
     }
     judgement->case_count = kept;
+}
+
+bool judge_ask_shapes(Judge *judge) {
+    bool is_stuck[MAX_TASKS] = {0};
+    for (int i = 0; i < judge->plan.count; i++) {
+        const Case *one = &judge->plan.cases[i];
+        if (is_stuck[one->task]) continue;
+        if (!judge_ask_shape(judge, one->task, one->size)) return false;
+        // A LAUNCH that does not end, or that ended the runner, will do so at every size.
+        const TaskShape *shape = judge_shape(judge, one->task, &one->size);
+        is_stuck[one->task] = shape->ended_runner || shape->verdict == VERDICT_TIMEOUT;
+    }
+    return true;
 }
 
 void judge_run_cases(Judge *judge) {

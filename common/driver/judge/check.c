@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/judge/missing_elements.h"
 #include "driver/plan/bulk.h"
 #include "driver/plan/elements.h"
 #include "driver/plan/shape.h"

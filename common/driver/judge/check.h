@@ -61,9 +61,4 @@ typedef struct {
 // True when everything is right. Fills the report in either case.
 bool check_case(const CheckedCase *finished, CheckReport *report);
 
-// What a sum that is off by `difference` (expected minus got, whole numbers) tells about the elements that
-// were left out or counted twice, as a sentence in `words`; "" when the numbers allow no such claim.
-void explain_difference(const void *array, ElementType type, long long count, long long range,
-                        double expected, double got, const CaseShape *shape, char *words, size_t bytes);
-
 #endif

@@ -7,7 +7,12 @@
 
 #include "support/process.h"
 #include "driver/plan/elements.h"
-#include "driver/judge/judge_parts.h"
+#include "driver/judge/bandwidth_measured.h"
+#include "driver/judge/bandwidth_modelled.h"
+#include "driver/judge/cases.h"
+#include "driver/judge/race_replay.h"
+#include "driver/judge/state.h"
+#include "driver/judge/workers.h"
 #include "driver/plan/shape.h"
 
 void judgement_free(Judgement *judgement) {
@@ -20,15 +25,6 @@ void judgement_free(Judgement *judgement) {
     free(judgement->printed);
     free(judgement->timings);
     *judgement = (Judgement){0};
-}
-
-void judge_fail(Judge *judge, Verdict verdict, const char *words) {
-    judge->judgement->verdict = verdict;
-    snprintf(judge->judgement->message, sizeof judge->judgement->message, "%.1100s", words);
-}
-
-const Image *judge_image(const Judge *judge, bool is_beside) {
-    return is_beside ? judge->subjects->emulated : judge->subjects->kernel;
 }
 
 // ---- The verdict -----------------------------------------------------------------------------------------

@@ -68,6 +68,4 @@ typedef struct {
     double seconds; // of everything after the build
 } Judgement;
 
-void judgement_free(Judgement *judgement);
-
 #endif

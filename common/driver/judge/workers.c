@@ -1,11 +1,11 @@
-// The runners of a run: the device's own, and emulators for a second pair of eyes or a second core.
+#include "driver/judge/workers.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "driver/plan/elements.h"
-#include "driver/judge/judge_parts.h"
 #include "driver/plan/shape.h"
 
 // The bytes of a task's buffers at a size, with as many partials as elements.

@@ -6,7 +6,7 @@
 
 #include "gpu/profiles.h"
 #include "support/json.h"
-#include "driver/judge/case.h"
+#include "driver/judge/launch_shape.h"
 #include "driver/result/access_trace_run.h"
 
 // One task, recorded.

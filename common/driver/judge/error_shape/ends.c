@@ -1,6 +1,6 @@
 // One end of the array is lost or counted twice: the first and the last element, the head before the first
 // multiple of 16 bytes, and what groups, warps, blocks, rounds and chunks leave over.
-#include "driver/judge/error_shape/parts.h"
+#include "driver/judge/error_shape/shape_group.h"
 
 SHAPE(first_lost) {
     UNUSED(v);

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "driver/plan/elements.h"
-#include "driver/judge/error_shape/parts.h"
+#include "driver/judge/error_shape/shape_group.h"
 
 // ---- All shapes, and sets of them -------------------------------------------------------------------------
 
-static const ShapeGroup *const groups[] = {&shapes_of_whole,  &shapes_of_ends,  &shapes_of_workers,
+static const ShapeGroup *const groups[] = {&shapes_of_whole,  &shapes_of_ends,  &shapes_of_threads,
                                            &shapes_of_groups, &shapes_of_folds, &shapes_of_rounds};
 enum { GROUPS = sizeof groups / sizeof groups[0] };
 

@@ -1,5 +1,5 @@
 // How a warp or a block brings its values together: lanes, levels of a fold, levels of a tree.
-#include "driver/judge/error_shape/parts.h"
+#include "driver/judge/error_shape/shape_group.h"
 
 SHAPE(upper_half_warp_lost) {
     UNUSED(v);

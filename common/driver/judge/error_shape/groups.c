@@ -1,5 +1,5 @@
 // Within a group: elements of every two, three or four side by side.
-#include "driver/judge/error_shape/parts.h"
+#include "driver/judge/error_shape/shape_group.h"
 
 SHAPE(every_second_lost) {
     UNUSED(v);

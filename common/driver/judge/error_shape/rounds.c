@@ -1,5 +1,5 @@
 // How a thread goes through its elements: strides, rounds of several, several sums, and a size built in.
-#include "driver/judge/error_shape/parts.h"
+#include "driver/judge/error_shape/shape_group.h"
 
 SHAPE(stride_of_a_block) { return 1 + at_most(i / v->block, v->blocks - 1); }
 SHAPE(two_a_round_old_stride) { return at_most(i / v->threads, 1) + 1; }

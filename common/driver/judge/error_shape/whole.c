@@ -1,5 +1,5 @@
 // The whole result: a multiple of the sum, or nothing of it.
-#include "driver/judge/error_shape/parts.h"
+#include "driver/judge/error_shape/shape_group.h"
 
 SHAPE(nothing) {
     UNUSED(v), UNUSED(i);

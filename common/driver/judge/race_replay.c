@@ -1,9 +1,9 @@
-// A schedule that shows a race.
+#include "driver/judge/race_replay.h"
+
 #include <stdio.h>
 
 #include "support/process.h"
 #include "driver/plan/elements.h"
-#include "driver/judge/judge_parts.h"
 
 enum { SEEDS_TRIED = 64 };
 static const double seconds_for_seeds = 0.3;
@@ -39,8 +39,6 @@ static bool values_of(Judge *judge, Worker *worker, const Case *one, CaseReport 
     return !worker->is_lost && report->has_check;
 }
 
-// A race is believed when it is seen. The case with the most to lose in little time is run under one seed
-// after the other until a result is wrong.
 void judge_show_race(Judge *judge) {
     Judgement *judgement = judge->judgement;
     if (judgement->verdict != VERDICT_RACE) return;

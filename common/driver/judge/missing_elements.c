@@ -1,13 +1,10 @@
-// What a wrong sum of distinct whole numbers tells: which elements are missing, or were counted twice.
-//
-// A claim is made only when chance could hardly produce it: the values are uniform in [-range, range] without
-// 0, so that one candidate fits by accident with a probability of about 1 in 2 * range; with fewer than
-// `range / 25` candidates in all, a wrong claim is rarer than 1 in 50.
+#include "driver/judge/missing_elements.h"
+
 #include <math.h>
 #include <stdio.h>
 
-#include "driver/judge/check.h"
 #include "driver/plan/elements.h"
+#include "driver/plan/reference.h"
 
 typedef struct {
     const void *array;

@@ -1,13 +1,11 @@
-// Bandwidth by measurement: the kernel in turn with the reference on the device's runner, and what the
-// samples say. The loop itself is the runner's (timing.c); here stands what is asked and what to make of the
-// answer.
+#include "driver/judge/bandwidth_measured.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "driver/plan/elements.h"
-#include "driver/judge/judge_parts.h"
 #include "driver/plan/shape.h"
 #include "driver/run/statistics.h"
 

@@ -1,6 +1,5 @@
-// Bandwidth without a GPU: a part of the timed size runs on the emulator, and the time model (model.h) says
-// what the whole of it would take on the device of the profile. The reference is estimated in the same way;
-// what came of it is kept beside its image.
+#include "driver/judge/bandwidth_modelled.h"
+
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +11,6 @@
 #include "support/file.h"
 #include "support/sha256.h"
 #include "driver/plan/elements.h"
-#include "driver/judge/judge_parts.h"
 #include "driver/plan/shape.h"
 
 static const double elements_of_matrix = 1 << 18; // of the part that stands for a matrix

@@ -3,12 +3,12 @@
 //
 //   whole.c    a multiple of the sum, or nothing of it
 //   ends.c     the head, the tail, the first and the last element
-//   workers.c  which threads, warps, blocks and rounds add
+//   threads.c  which threads, warps, blocks and rounds add
 //   groups.c   elements of every two, three or four side by side
 //   folds.c    lanes of a warp, levels of a fold, levels of a tree
 //   rounds.c   strides, rounds of several elements, several sums, a size built in
-#ifndef WARPBOOK_ERROR_SHAPE_PARTS_H
-#define WARPBOOK_ERROR_SHAPE_PARTS_H
+#ifndef WARPBOOK_SHAPE_GROUP_H
+#define WARPBOOK_SHAPE_GROUP_H
 
 #include "driver/judge/error_shape/error_shape.h"
 
@@ -20,7 +20,7 @@ typedef struct {
 #define SHAPE_GROUP(table)                                                                                   \
     { .shapes = (table), .count = sizeof(table) / sizeof(table)[0] }
 
-extern const ShapeGroup shapes_of_whole, shapes_of_ends, shapes_of_workers, shapes_of_groups, shapes_of_folds,
+extern const ShapeGroup shapes_of_whole, shapes_of_ends, shapes_of_threads, shapes_of_groups, shapes_of_folds,
     shapes_of_rounds;
 
 // SHAPE(name) { return how often element i is added; }

@@ -1,5 +1,5 @@
 // Who works: only the first round, block or warp adds, or each of them adds what one of them should.
-#include "driver/judge/error_shape/parts.h"
+#include "driver/judge/error_shape/shape_group.h"
 
 SHAPE(first_round_only) { return i < v->threads; }
 SHAPE(first_round_of_groups_only) { return !is_in_group(v, i) || group_round(v, i) == 0; }
@@ -54,4 +54,4 @@ static const ErrorShape shapes[] = {
     {"last-block-only", last_block_only, "Only what the last block adds is in the sum."},
     {"last-warp-lost", last_warp_lost, "What the last warp of each block adds is missing."},
 };
-const ShapeGroup shapes_of_workers = SHAPE_GROUP(shapes);
+const ShapeGroup shapes_of_threads = SHAPE_GROUP(shapes);

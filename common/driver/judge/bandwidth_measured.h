@@ -1,0 +1,12 @@
+// Bandwidth by measurement: the kernel in turn with the reference on the device's runner, and what the
+// samples say. The loop itself is the runner's (timing.c); here stands what is asked and what to make of the
+// answer.
+#ifndef WARPBOOK_BANDWIDTH_MEASURED_H
+#define WARPBOOK_BANDWIDTH_MEASURED_H
+
+#include "driver/judge/state.h"
+
+// Fills in judgement->bandwidth of every task, measured on the device; or judgement->timings with --time.
+void judge_measure(Judge *judge);
+
+#endif

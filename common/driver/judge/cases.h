@@ -1,0 +1,14 @@
+// The cases of a run: asks each LAUNCH for its shapes, hands the cases to the runners, and collects what they
+// answer.
+#ifndef WARPBOOK_CASES_H
+#define WARPBOOK_CASES_H
+
+#include "driver/judge/state.h"
+
+// Shapes of all cases, then the cases themselves. False when the device is of no more use.
+bool judge_ask_shapes(Judge *judge);
+void judge_run_cases(Judge *judge);
+// A case that turned out wrong only beside others.
+void judge_note_failure(Judge *judge, const CaseReport *report);
+
+#endif

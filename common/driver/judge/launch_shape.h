@@ -1,0 +1,25 @@
+// Asking LAUNCH, as one case of its own.
+#ifndef WARPBOOK_LAUNCH_SHAPE_H
+#define WARPBOOK_LAUNCH_SHAPE_H
+
+#include "driver/judge/case.h"
+
+// The shapes of a task at one size: what its LAUNCH kernels answered, or why there is none.
+typedef struct {
+    int task;
+    CaseSize size;
+    Verdict verdict; // PASS: `shape` holds
+    CaseShape shape;
+    bool ended_runner; // it had to be started anew
+    char kernel[128];
+    char words[512];
+    bool has_finding;
+    Finding finding;
+} TaskShape;
+
+// Asks the LAUNCH kernels of a task, one after the other, on a runner that is idle, of the image in that
+// slot. False when the runner is lost (why stands in `shape`).
+bool ask_shape(Runner *runner, int image, const Task *task, int index, const ImageKernel kernels[],
+               CaseSize size, TaskShape *shape);
+
+#endif
