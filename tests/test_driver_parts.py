@@ -198,7 +198,7 @@ def test_rounding_is_allowed_and_nothing_beyond(probe: Path) -> None:
     answer = check_sum(probe, values, partials, "uniform")
     assert answer.right
     assert 0 < answer.share < 0.2
-    # gamma_h sum|x| + u|s| with h as reference.h says: t = ceil(n / 2048) + 6, log2(256) and one more.
+    # gamma_h sum|x| + u|s| with h as expected.h says: t = ceil(n / 2048) + 6, log2(256) and one more.
     u = 2.0**-24
     h = math.ceil(65537 / 2048) + 6 + 8 + 1
     total = math.fsum(map(float, values))

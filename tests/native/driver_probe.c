@@ -10,8 +10,8 @@
 #include "driver/judge/goals.h"
 #include "driver/plan/inputs.h"
 #include "driver/plan/plan.h"
-#include "driver/plan/reference.h"
-#include "driver/plan/shape.h"
+#include "driver/plan/expected.h"
+#include "driver/plan/occupancy.h"
 #include "driver/run/statistics.h"
 #include "driver/page/terminal.h"
 

@@ -12,7 +12,6 @@
 #include "driver/page/page.h"
 #include "driver/result/result.h"
 #include "driver/run/runner.h"
-#include "driver/plan/shape.h"
 #include "fake_gpu.h"
 
 const Chapter chapter = {

@@ -9,7 +9,6 @@
 #include "driver/build/audit.h"
 #include "driver/plan/elements.h"
 #include "support/mangle.h"
-#include "driver/plan/shape.h"
 
 static bool fail(Image *image, Verdict verdict, const char *words) {
     image->verdict = verdict;

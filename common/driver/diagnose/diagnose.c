@@ -8,7 +8,6 @@
 
 #include "support/text.h"
 #include "driver/plan/elements.h"
-#include "driver/plan/shape.h"
 #include "driver/diagnose/squeezed.h"
 
 typedef struct {

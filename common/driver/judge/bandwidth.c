@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "driver/plan/elements.h"
-#include "driver/plan/shape.h"
 
 bool task_has_bandwidth(const Task *task) {
     return task->expect != EXPECT_TABLE && task->timed.n >= 0 && task_launch_count(task) > 0;

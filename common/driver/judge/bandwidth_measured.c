@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "driver/plan/elements.h"
-#include "driver/plan/shape.h"
 #include "driver/run/statistics.h"
 
 enum { FEW_SAMPLES = 5 };

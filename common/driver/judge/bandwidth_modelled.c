@@ -11,7 +11,6 @@
 #include "support/file.h"
 #include "support/sha256.h"
 #include "driver/plan/elements.h"
-#include "driver/plan/shape.h"
 
 static const double elements_of_matrix = 1 << 18; // of the part that stands for a matrix
 static const size_t most_bytes = (size_t)256 << 20;

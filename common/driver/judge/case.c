@@ -4,9 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "driver/plan/bulk.h"
 #include "driver/plan/elements.h"
-#include "driver/plan/shape.h"
 
 uint64_t case_step_limit(long long n, long long threads) {
     const uint64_t elements = (uint64_t)n, few = elements < 1u << 20 ? elements : 1u << 20;

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "support/text.h"
-#include "driver/plan/shape.h"
 
 enum {
     MAX_TRIES = 2,      // of a case whose runner failed

@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "driver/judge/missing_elements.h"
-#include "driver/plan/bulk.h"
 #include "driver/plan/elements.h"
-#include "driver/plan/shape.h"
 
 const char *check_outcome_name(CheckOutcome outcome) {
     static const char *const names[] = {

@@ -6,7 +6,7 @@
 #include "driver/plan/chapter.h"
 #include "driver/judge/error_shape/error_shape.h"
 #include "driver/plan/inputs.h"
-#include "driver/plan/reference.h"
+#include "driver/plan/expected.h"
 
 typedef enum {
     CHECK_RIGHT,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/plan/shape.h"
+#include "driver/plan/occupancy.h"
 
 const char *goal_state_word(GoalState state) {
     static const char *const words[] = {

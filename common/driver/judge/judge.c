@@ -13,7 +13,6 @@
 #include "driver/judge/race_replay.h"
 #include "driver/judge/state.h"
 #include "driver/judge/workers.h"
-#include "driver/plan/shape.h"
 
 void judgement_free(Judgement *judgement) {
     for (int i = 0; i < judgement->timing_count; i++) {

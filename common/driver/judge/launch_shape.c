@@ -3,7 +3,124 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "driver/plan/shape.h"
+#include "driver/plan/elements.h"
+
+// Mirrors of the two structs of warpbook.cuh, field by field.
+typedef struct {
+    int64_t grid[3], block[3], shared;
+} LaunchShapeImage;
+
+typedef struct {
+    int32_t sm_count, max_threads_per_block, max_threads_per_sm, max_blocks_per_sm, registers_per_sm,
+        shared_per_sm, shared_per_block, warp_size;
+} GpuFiguresImage;
+
+static void gpu_figures(const GpuInfo *info, GpuFiguresImage *figures) {
+    *figures = (GpuFiguresImage){
+        .sm_count = info->sm_count,
+        .max_threads_per_block = info->max_threads_per_block,
+        .max_threads_per_sm = info->max_threads_per_sm,
+        .max_blocks_per_sm = info->max_blocks_per_sm,
+        .registers_per_sm = info->registers_per_sm,
+        .shared_per_sm = info->shared_per_sm,
+        .shared_per_block = info->shared_per_block,
+        .warp_size = 32,
+    };
+}
+
+static bool refuse(char *why, size_t why_bytes, const char *words, long long got, long long limit) {
+    char got_words[32], limit_words[32];
+    count_text(got, got_words, sizeof got_words);
+    count_text(limit, limit_words, sizeof limit_words);
+    snprintf(why, why_bytes, "LAUNCH asks for %s %s; at most %s are possible here", got_words, words,
+             limit_words);
+    return false;
+}
+
+// The chapter's own rules, after the device's limits.
+static bool obeys_rules(const ShapeOfLaunch *shape, const Launch *launch, char *why, size_t why_bytes) {
+    const struct {
+        const char *words;
+        long long got, limit;
+    } rules[] = {
+        {"blocks in the grid", shape->blocks, launch->max_blocks},
+        {"threads in a block", shape->block_threads, launch->max_block_threads},
+        {"threads in all", shape->threads, launch->max_threads},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        if (rules[i].limit == 0 || rules[i].got <= rules[i].limit) continue;
+        snprintf(why, why_bytes, "LAUNCH asks for %lld %s; this chapter wants at most %lld", rules[i].got,
+                 rules[i].words, rules[i].limit);
+        return false;
+    }
+    if (launch->block_multiple_of > 0 && shape->block_threads % launch->block_multiple_of != 0) {
+        snprintf(why, why_bytes, "LAUNCH asks for blocks of %d threads; this chapter wants a multiple of %d",
+                 shape->block_threads, launch->block_multiple_of);
+        return false;
+    }
+    return true;
+}
+
+// Turns what LAUNCH of `launch` wrote into a shape. False, with a sentence in `why`, when the device or the
+// chapter does not allow it. A grid of 0 blocks is allowed for n = 0 only.
+static bool shape_from_image(const LaunchShapeImage *image, const Launch *launch, long long n,
+                             const GpuInfo *info, ShapeOfLaunch *shape, char *why, size_t why_bytes) {
+    static const char *const blocks_along[3] = {"blocks along x", "blocks along y", "blocks along z"};
+    static const char *const threads_along[3] = {"threads along x", "threads along y", "threads along z"};
+    *shape = (ShapeOfLaunch){0};
+    long long blocks = 1, threads = 1;
+    bool is_empty = false;
+    for (int i = 0; i < 3; i++) {
+        long long grid = image->grid[i], block = image->block[i];
+        if (i == 0 && block == 0) {
+            snprintf(why, why_bytes, "LAUNCH(%s) leaves launch->block unset: how many threads has a block?",
+                     launch->kernel);
+            return false;
+        }
+        if (block < 1 || grid < 0) {
+            snprintf(why, why_bytes, "LAUNCH(%s) asks for %lld %s; that must be at least 1", launch->kernel,
+                     block < 1 ? block : grid, block < 1 ? threads_along[i] : blocks_along[i]);
+            return false;
+        }
+        if (grid > (long long)info->max_grid[i])
+            return refuse(why, why_bytes, blocks_along[i], grid, info->max_grid[i]);
+        if (block > (long long)info->max_block[i])
+            return refuse(why, why_bytes, threads_along[i], block, info->max_block[i]);
+        is_empty = is_empty || grid == 0;
+        threads *= block; // each at most 1024
+        // At most 2^31 * 2^16 * 2^16 blocks: the product is cut off before it could overflow.
+        if (grid > 0 && blocks > (1LL << 62) / grid)
+            return refuse(why, why_bytes, "blocks in all", 1LL << 62, 1LL << 47);
+        blocks *= grid;
+        shape->grid[i] = (uint32_t)grid;
+        shape->block[i] = (uint32_t)block;
+    }
+    if (threads > info->max_threads_per_block)
+        return refuse(why, why_bytes, "threads in a block", threads, info->max_threads_per_block);
+    if (blocks > (1LL << 47)) return refuse(why, why_bytes, "blocks in all", blocks, 1LL << 47);
+    if (image->shared < 0) {
+        snprintf(why, why_bytes, "LAUNCH(%s) asks for %lld bytes of dynamic shared memory", launch->kernel,
+                 (long long)image->shared);
+        return false;
+    }
+    if (image->shared > info->shared_per_block_optin)
+        return refuse(why, why_bytes, "bytes of dynamic shared memory a block", image->shared,
+                      info->shared_per_block_optin);
+    if (is_empty && n > 0) {
+        snprintf(why, why_bytes, "LAUNCH(%s) asks for a grid of 0 blocks at n = %lld: nothing would run",
+                 launch->kernel, n);
+        return false;
+    }
+    shape->shared = (uint32_t)image->shared;
+    shape->block_threads = (int)threads;
+    shape->blocks = is_empty ? 0 : blocks;
+    shape->warps = shape->blocks * ((threads + 31) / 32);
+    shape->threads = shape->blocks * threads;
+    return obeys_rules(shape, launch, why, why_bytes);
+}
+
+// ---- Asking
+// -------------------------------------------------------------------------------------------------
 
 static void fail_shape(TaskShape *shape, Verdict verdict, const char *words) {
     shape->verdict = verdict;

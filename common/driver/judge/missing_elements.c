@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "driver/plan/elements.h"
-#include "driver/plan/reference.h"
+#include "driver/plan/expected.h"
 
 typedef struct {
     const void *array;

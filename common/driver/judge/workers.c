@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "driver/plan/elements.h"
-#include "driver/plan/shape.h"
 
 // The bytes of a task's buffers at a size, with as many partials as elements.
 static size_t bytes_at(const Task *task, long long n) {

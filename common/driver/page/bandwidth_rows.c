@@ -5,7 +5,6 @@
 
 #include "driver/plan/elements.h"
 #include "driver/page/rows.h"
-#include "driver/plan/shape.h"
 
 static void add_size(Text *words, const CaseSize *size) {
     char n[32];

@@ -6,7 +6,6 @@
 #include "driver/plan/elements.h"
 #include "driver/page/rows.h"
 #include "driver/page/source_lines.h"
-#include "driver/plan/shape.h"
 
 static void add_place(Text *page, const Terminal *terminal, const char *label, const SourcePlace *place) {
     if (!place->file[0] || place->line <= 0) return;

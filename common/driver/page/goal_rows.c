@@ -7,7 +7,6 @@
 #include "driver/plan/elements.h"
 #include "driver/page/rows.h"
 #include "driver/plan/plan.h"
-#include "driver/plan/shape.h"
 
 static const char *plural(long long count) { return count == 1 ? "" : "s"; }
 

@@ -8,7 +8,6 @@
 #include "driver/page/goal_rows.h"
 #include "driver/page/prediction_rows.h"
 #include "driver/page/rows.h"
-#include "driver/plan/shape.h"
 
 // Words at the left, others that end at the last column.
 static void add_ends(Text *page, int at, const char *left, const char *right) {

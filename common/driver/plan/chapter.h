@@ -305,7 +305,24 @@ typedef struct {
     const char *when_passed;
 } Chapter;
 
-// Defined by chapter.c.
+// ---- Reading a description ----
+
+// The number that a quantity of the task stands for, once the launches it speaks of have their shapes.
+// Negative when it speaks of a buffer, kernel or function that is not there.
+long long quantity_value(const Task *task, const Quantity *quantity, const CaseShape *shape);
+
+int task_buffer_count(const Task *task);
+int task_launch_count(const Task *task);
+int task_find_buffer(const Task *task, const char *name); // -1: no such buffer
+int task_find_launch(const Task *task, const char *kernel);
+// Whether it is a table of which the right answers are not shown.
+bool task_hides_answers(const Task *task);
+int task_input(const Task *task);  // the index of .input, or of the first INPUT; -1: none
+int task_output(const Task *task); // the index of .output, or of the first output; -1: none
+int chapter_task_count(const Chapter *of);
+int chapter_goal_count(const Chapter *of);
+
+// Defined by chapters/chNN_name/chapter.c.
 extern const Chapter chapter;
 
 #endif

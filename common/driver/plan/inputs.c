@@ -2,7 +2,6 @@
 
 #include <math.h>
 
-#include "driver/plan/bulk.h"
 #include "driver/plan/elements.h"
 
 static const struct {

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "driver/plan/elements.h"
-#include "driver/plan/shape.h"
 
 // Around the ends of warps, blocks and powers of two. 999,983 is the largest prime below 10^6.
 static const long long default_sizes[] = {

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "driver/plan/elements.h"
-#include "driver/plan/shape.h"
 
 static void clear(Prepared *prepared) {
     for (int b = 0; b < MAX_BUFFERS; b++) free(prepared->inputs[b]);

@@ -5,7 +5,7 @@
 #define WARPBOOK_PREPARED_H
 
 #include "driver/plan/plan.h"
-#include "driver/plan/reference.h"
+#include "driver/plan/expected.h"
 
 typedef struct {
     bool is_used;

@@ -5,7 +5,7 @@
 #include "emulator/emulator_json.h"
 #include "driver/plan/elements.h"
 #include "driver/plan/inputs.h"
-#include "driver/plan/shape.h"
+#include "driver/plan/occupancy.h"
 #include "driver/result/access_trace_parts.h"
 
 enum { MAX_SOURCE_BYTES = 64 << 10 };

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "driver/plan/elements.h"
-#include "driver/plan/shape.h"
 #include "driver/result/access_trace_parts.h"
 
 // Above these no case is looked at, for the picture and in the search for one that fails.

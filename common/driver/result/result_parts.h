@@ -6,7 +6,6 @@
 
 #include "support/json.h"
 #include "driver/page/report.h"
-#include "driver/plan/shape.h"
 
 // "bandwidth": {...} or null.
 void result_add_bandwidth(JsonWriter *json, const Report *report);

@@ -1,6 +1,6 @@
 // What a case's outputs should be, computed on the host from the inputs, and how far rounding may move them.
-#ifndef WARPBOOK_REFERENCE_H
-#define WARPBOOK_REFERENCE_H
+#ifndef WARPBOOK_EXPECTED_H
+#define WARPBOOK_EXPECTED_H
 
 #include "driver/plan/chapter.h"
 

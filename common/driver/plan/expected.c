@@ -1,4 +1,4 @@
-#include "driver/plan/reference.h"
+#include "driver/plan/expected.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "driver/plan/elements.h"
-#include "driver/plan/shape.h"
 
 // One step of Neumaier's summation.
 static inline void add_compensated(double *sum, double *rest, double x) {
