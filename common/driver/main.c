@@ -9,12 +9,11 @@
 
 #include "support/file.h"
 #include "driver/build/builds.h"
-#include "driver/result/by_hand.h"
 #include "driver/judge/judge.h"
 #include "driver/page/page.h"
 #include "driver/page/profile.h"
 #include "driver/result/result.h"
-#include "driver/run/runner.h"
+#include "driver/run/runner_child.h"
 #include "driver/workbook.h"
 #include "driver/result/access_trace_run.h"
 

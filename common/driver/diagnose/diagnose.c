@@ -8,7 +8,14 @@
 
 #include "support/text.h"
 #include "driver/plan/elements.h"
-#include "driver/diagnose/squeezed.h"
+#include "driver/diagnose/stripped_source.h"
+
+const Mistake mistakes[] = {
+#include "driver/diagnose/mistakes_by_task.def"
+#include "driver/diagnose/mistakes_stopped.def"
+#include "driver/diagnose/mistakes_result.def"
+};
+const int mistake_count = sizeof mistakes / sizeof mistakes[0];
 
 typedef struct {
     const Chapter *of;
@@ -99,7 +106,7 @@ static uint64_t facts_of_check(const Evidence *evidence) {
 static uint64_t facts_of_places(const Evidence *evidence) {
     const Finding *finding = evidence->finding;
     const int line = finding->place.line, other = finding->other_place.line;
-    const Surroundings around = squeezed_surroundings(&evidence->source, line, other);
+    const Surroundings around = stripped_surroundings(&evidence->source, line, other);
     return (around.in_loop ? FACT_IN_LOOP : 0) | (around.loop_has_barrier ? FACT_BARRIER_IN_LOOP : 0) |
            (around.barrier_between ? FACT_BARRIER_BETWEEN : 0) |
            (around.way_back_is_open ? FACT_WAY_BACK_OPEN : 0);
@@ -282,7 +289,7 @@ static void gather(Evidence *evidence, const char *source) {
     const Judgement *judgement = evidence->judgement;
     enum { MAX_SOURCE = 256 * 1024 }; // more is no kernel, and expressions take their time
     evidence->message = judgement->message;
-    if (source && strlen(source) <= MAX_SOURCE) squeezed_text(source, &evidence->source);
+    if (source && strlen(source) <= MAX_SOURCE) stripped_text(source, &evidence->source);
     if (judgement->first >= 0) {
         const CaseReport *first = evidence->first = &judgement->cases[judgement->first];
         evidence->task = first->settings.task;
@@ -307,10 +314,10 @@ static void gather(Evidence *evidence, const char *source) {
     }
     evidence->facts |= facts_of_task(&evidence->of->tasks[evidence->task]);
     if (evidence->finding) {
-        squeezed_line(&evidence->source, evidence->finding->place.line, &evidence->line);
-        squeezed_line(&evidence->source, evidence->finding->other_place.line, &evidence->other);
+        stripped_line(&evidence->source, evidence->finding->place.line, &evidence->line);
+        stripped_line(&evidence->source, evidence->finding->other_place.line, &evidence->other);
     }
-    squeezed_join_lines(&evidence->source);
+    stripped_join_lines(&evidence->source);
 }
 
 // ---- Clues ------------------------------------------------------------------------------------------------

@@ -1,12 +1,12 @@
 // The catalogue of mistakes that are known by name: how each shows, and what to say when it does.
 //
 // An entry is data. All clues that it gives must hold, and the first entry of which they all hold is the one
-// that is named: so the more specific stand before the more general. Nothing is named that the run did not
+// that is named: the more specific stand before the more general. Nothing is named that the run did not
 // show: what decides is the verdict, what the observers of the emulator found, which elements a wrong sum
 // lacks, what was counted; the learner's text only tells apart what shows in the same way.
 //
-// To add a mistake: one entry here, and a kernel in tests/wrong whose third line says `// DIAGNOSIS:
-// its-slug`.
+// To add a mistake: one entry in a mistakes_*.def, and a kernel in tests/wrong whose third line says `//
+// DIAGNOSIS: its-slug`.
 #ifndef WARPBOOK_MISTAKES_H
 #define WARPBOOK_MISTAKES_H
 
@@ -109,10 +109,8 @@ typedef struct {
     double at_least;      // ... and how much it has to come to
 } Mistake;
 
+// In diagnose.c, from mistakes_by_task.def, mistakes_stopped.def and mistakes_result.def in this order.
 extern const Mistake mistakes[];
 extern const int mistake_count;
-
-// NULL: no such mistake.
-const Mistake *mistake_named(const char *slug);
 
 #endif

@@ -1,5 +1,6 @@
-// The "bandwidth" and "timings" of the JSON.
-#include "driver/result/result_parts.h"
+#include "driver/result/bandwidth_json.h"
+
+#include <string.h>
 
 static void add_number(JsonWriter *json, const char *key, double value) {
     if (value > 0)

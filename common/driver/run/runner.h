@@ -63,7 +63,4 @@ void runner_begin(Runner *runner, const Request *request, double seconds);
 // busy.
 int runners_wait(Runner *const runners[], int count, RunReply *reply);
 
-// The runner's side: main() calls it for `--runner`, and exits with what it returns.
-int runner_main(void);
-
 #endif

@@ -1,4 +1,6 @@
-// The runner's side: requests in, the device's work, replies out.
+// Requests in, the device's work, replies out.
+#include "driver/run/runner_child.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +10,8 @@
 #include <unistd.h>
 
 #include "driver/run/confine.h"
-#include "driver/run/runner.h"
 #include "driver/run/runner_program.h"
+#include "driver/run/runner_timing.h"
 
 static bool receive(void *into, size_t bytes) {
     char *at = into;

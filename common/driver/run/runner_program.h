@@ -49,7 +49,4 @@ GpuLaunch program_launch(const RunLaunch *launch, const PreparedLaunch *prepared
 // Copies back what is to be read back, and looks at the guard bands. What is wrong stands in the reply.
 void program_read_back(Session *session, const RunProgram *program, const GpuBuffer *buffers, Reply *reply);
 
-// REQUEST_TIME (runner_timing.c).
-void runner_time(Session *session, const Request *request, Reply *reply);
-
 #endif

@@ -1,11 +1,12 @@
-// REQUEST_TIME on the runner's side: buffers for a program and its rival, in as many copies as a sample has
-// runs, then the loop of timing.c, then what the last copies hold is read back to be judged.
+// Buffers for a program and its rival, in as many copies as a sample has runs, then the loop of timing.c,
+// then what the last copies hold is read back to be judged.
+#include "driver/run/runner_timing.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "driver/plan/elements.h"
-#include "driver/run/runner_program.h"
 #include "driver/run/timing.h"
 
 enum { MAX_COPIES = 32, PROGRAMS = 2 };

@@ -1,11 +1,11 @@
-#include "driver/diagnose/squeezed.h"
+#include "driver/diagnose/stripped_source.h"
 
 #include <ctype.h>
 #include <string.h>
 
 // ---- From the file ----------------------------------------------------------------------------------------
 
-void squeezed_text(const char *text, Text *squeezed) {
+void stripped_text(const char *text, Text *stripped) {
     enum { CODE, LINE_COMMENT, BLOCK_COMMENT, STRING } state = CODE;
     for (const char *at = text; *at; at++) {
         if (state == CODE && at[0] == '/' && at[1] == '/') state = LINE_COMMENT;
@@ -16,20 +16,20 @@ void squeezed_text(const char *text, Text *squeezed) {
         }
         if (*at == '\n') {
             if (state == LINE_COMMENT || state == STRING) state = CODE;
-            text_add_char(squeezed, '\n');
+            text_add_char(stripped, '\n');
         } else if (state == BLOCK_COMMENT) {
             if (at[0] == '*' && at[1] == '/') {
                 state = CODE;
                 at++;
             }
         } else if (state == STRING) {
-            text_add_char(squeezed, *at);
+            text_add_char(stripped, *at);
             if (at[0] == '\\' && at[1] && at[1] != '\n')
-                text_add_char(squeezed, *++at);
+                text_add_char(stripped, *++at);
             else if (*at == '"')
                 state = CODE;
         } else if (state == CODE && !isspace((unsigned char)*at)) {
-            text_add_char(squeezed, *at);
+            text_add_char(stripped, *at);
             if (*at == '"') state = STRING;
         }
     }
@@ -44,12 +44,12 @@ static const char *start_of_line(const Text *text, int line) {
     return line > 0 ? at : NULL;
 }
 
-void squeezed_line(const Text *text, int line, Text *picked) {
+void stripped_line(const Text *text, int line, Text *picked) {
     const char *at = start_of_line(text, line);
     if (at) text_add_bytes(picked, at, strcspn(at, "\n"));
 }
 
-void squeezed_join_lines(Text *text) {
+void stripped_join_lines(Text *text) {
     Text joined = {0};
     for (const char *at = text_chars(text); *at; at++)
         if (*at != '\n') text_add_char(&joined, *at);
@@ -105,7 +105,7 @@ static bool has_barrier(const char *from, const char *to) {
     return false;
 }
 
-Surroundings squeezed_surroundings(const Text *text, int line, int other) {
+Surroundings stripped_surroundings(const Text *text, int line, int other) {
     Surroundings surroundings = {0};
     const int upper = line < other ? line : other, lower = line < other ? other : line;
     const char *first = start_of_line(text, upper), *last = start_of_line(text, lower);

@@ -1,8 +1,6 @@
-// What result.c is made of besides itself.
-#ifndef WARPBOOK_RESULT_PARTS_H
-#define WARPBOOK_RESULT_PARTS_H
-
-#include <string.h>
+// The "bandwidth" and "timings" of the JSON.
+#ifndef WARPBOOK_BANDWIDTH_JSON_H
+#define WARPBOOK_BANDWIDTH_JSON_H
 
 #include "support/json.h"
 #include "driver/page/report.h"
