@@ -1,6 +1,6 @@
 """Runs of ./chNN by hand count: what they left in build/results/by-hand is taken into the history.
 
-./chNN writes there after a run of every case of the learner's own kernel.cu (common/driver/by_hand.c). What has
+./chNN writes there after a run of every case of the learner's own kernel.cu (common/driver/result/result.c). What has
 been taken is moved away, so that it is taken once; and where nothing that it depends on has changed since, it
 stands for a run of `make grade`, which then need not run the chapter again.
 """

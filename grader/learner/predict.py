@@ -2,7 +2,7 @@
 
 The questions stand in chapters/chNN_name/predict.toml. The answers go to progress/predictions/chNN.txt, a line
 each, tab-separated: the measure (an expression as goals have), its task (may be empty), what the page calls it,
-and the number. ./chNN shows each beside what it counted (common/driver/predicted.c). Nothing is graded.
+and the number. ./chNN shows each beside what it counted (common/driver/page/prediction_rows.c). Nothing is graded.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ class Question:
 
     question: str  # a sentence
     words: str  # what the page calls it
-    measure: str  # see common/driver/chapter.h
+    measure: str  # see common/driver/plan/chapter.h
     task: str  # "" for the first
 
 

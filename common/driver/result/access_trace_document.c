@@ -1,4 +1,5 @@
-// What was recorded, as JSON.
+#include "driver/result/access_trace_document.h"
+
 #include <limits.h>
 #include <string.h>
 
@@ -6,7 +7,6 @@
 #include "driver/plan/elements.h"
 #include "driver/plan/inputs.h"
 #include "driver/plan/occupancy.h"
-#include "driver/result/access_trace_parts.h"
 
 enum { MAX_SOURCE_BYTES = 64 << 10 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "driver/plan/elements.h"
-#include "driver/result/access_trace_parts.h"
+#include "driver/result/access_trace_document.h"
 
 // Above these no case is looked at, for the picture and in the search for one that fails.
 static const long long largest_shown = 65537, largest_searched = 4096;

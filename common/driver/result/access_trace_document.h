@@ -1,8 +1,6 @@
-// What the parts of --trace share.
-//   access_trace_run.c           chooses the cases and runs them
-//   access_trace_document.c  writes what they came to
-#ifndef WARPBOOK_ACCESS_TRACE_PARTS_H
-#define WARPBOOK_ACCESS_TRACE_PARTS_H
+// The document of --trace: what access_trace_run.c recorded, as JSON.
+#ifndef WARPBOOK_ACCESS_TRACE_DOCUMENT_H
+#define WARPBOOK_ACCESS_TRACE_DOCUMENT_H
 
 #include "gpu/profiles.h"
 #include "support/json.h"
