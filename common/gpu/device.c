@@ -24,3 +24,13 @@ GpuKernel *gpu_keep_kernel(GpuImage *image, const char *name, void *handle, GpuE
     image->kernels = kernel;
     return kernel;
 }
+
+void gpu_free_image(GpuImage *image) {
+    while (image->kernels) {
+        GpuKernel *next = image->kernels->next;
+        free(image->kernels);
+        image->kernels = next;
+    }
+    free(image->text);
+    free(image);
+}

@@ -67,5 +67,7 @@ bool gpu_fail(GpuError *error, bool is_machines_fault, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 // Adds a kernel to image->kernels. NULL without memory.
 GpuKernel *gpu_keep_kernel(GpuImage *image, const char *name, void *handle, GpuError *error);
+// Frees an image that the device has unloaded, with its kernels.
+void gpu_free_image(GpuImage *image);
 
 #endif

@@ -104,16 +104,6 @@ bool gpu_guards_intact(Gpu *gpu, const GpuBuffer *buffer, int64_t *index, GpuErr
 
 // ---- Images and kernels -----------------------------------------------------------------------------------
 
-static void free_image(GpuImage *image) {
-    while (image->kernels) {
-        GpuKernel *next = image->kernels->next;
-        free(image->kernels);
-        image->kernels = next;
-    }
-    free(image->text);
-    free(image);
-}
-
 GpuImage *gpu_load(Gpu *gpu, const void *image, size_t bytes, const char *name, GpuError *error) {
     *error = (GpuError){0};
     GpuImage *made = calloc(1, sizeof *made);
@@ -129,7 +119,7 @@ GpuImage *gpu_load(Gpu *gpu, const void *image, size_t bytes, const char *name, 
     made->bytes = bytes;
     snprintf(made->name, sizeof made->name, "%s", name ? name : "the image");
     if (!gpu->functions->load(made, error)) {
-        free_image(made);
+        gpu_free_image(made);
         return NULL;
     }
     made->next = gpu->images;
@@ -149,7 +139,7 @@ void gpu_unload(GpuImage *image) {
         break;
     }
     image->gpu->functions->unload(image);
-    free_image(image);
+    gpu_free_image(image);
 }
 
 bool gpu_reset_variables(GpuImage *image, GpuError *error) {

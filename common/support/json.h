@@ -43,6 +43,10 @@ void json_unsigned(JsonWriter *json, const char *key, uint64_t value);
 void json_real(JsonWriter *json, const char *key, double value);
 void json_boolean(JsonWriter *json, const char *key, bool value);
 void json_null(JsonWriter *json, const char *key);
+// The integer where it is known, else null.
+void json_integer_or_null(JsonWriter *json, const char *key, bool is_known, int64_t value);
+// Opens an object where there is one, else writes null and returns false.
+bool json_open_object_or_null(JsonWriter *json, const char *key, bool is_there);
 // Adds the members of an object that is JSON text already to the open one.
 void json_members(JsonWriter *json, const char *object, size_t bytes);
 // Ends the text with a newline. False when memory ran out or the calls did not make one whole value.

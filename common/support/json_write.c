@@ -137,6 +137,21 @@ void json_null(JsonWriter *json, const char *key) {
     if (begin_value(json, key)) text_add(&json->text, "null");
 }
 
+void json_integer_or_null(JsonWriter *json, const char *key, bool is_known, int64_t value) {
+    if (is_known)
+        json_integer(json, key, value);
+    else
+        json_null(json, key);
+}
+
+bool json_open_object_or_null(JsonWriter *json, const char *key, bool is_there) {
+    if (is_there)
+        json_open_object(json, key);
+    else
+        json_null(json, key);
+    return is_there;
+}
+
 void json_members(JsonWriter *json, const char *object, size_t bytes) {
     while (bytes > 0 && object[bytes - 1] == '\n') bytes--;
     if (bytes < 2 || object[0] != '{' || object[bytes - 1] != '}' || json->depth == 0 ||

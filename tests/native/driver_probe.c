@@ -11,9 +11,8 @@
 #include "driver/plan/inputs.h"
 #include "driver/plan/plan.h"
 #include "driver/plan/expected.h"
-#include "driver/plan/occupancy.h"
 #include "driver/run/statistics.h"
-#include "driver/page/terminal.h"
+#include "driver/page/rows.h"
 
 static const CaseSize shapes[] = {{.rows = 3, .columns = 5}};
 

@@ -64,5 +64,7 @@ void compile_result_free(CompileResult *result);
 
 // The record of that kernel, or NULL.
 const CompiledKernel *compile_find_kernel(const CompileResult *result, const char *name);
+// The same of a name of `length` characters, added where there is none yet. NULL when memory runs out.
+CompiledKernel *compile_add_kernel(CompileResult *result, const char *name, size_t length);
 
 #endif

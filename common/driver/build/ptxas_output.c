@@ -14,21 +14,6 @@ static bool starts_with(const char *line, const char *prefix) {
     return strncmp(line, prefix, strlen(prefix)) == 0;
 }
 
-static CompiledKernel *add_kernel(CompileResult *result, const char *name, size_t length) {
-    if (length >= sizeof result->kernels->name) length = sizeof result->kernels->name - 1;
-    for (int i = 0; i < result->kernel_count; i++) {
-        CompiledKernel *kernel = &result->kernels[i];
-        if (strlen(kernel->name) == length && memcmp(kernel->name, name, length) == 0) return kernel;
-    }
-    CompiledKernel *kernels = realloc(result->kernels, ((size_t)result->kernel_count + 1) * sizeof *kernels);
-    if (!kernels) return NULL;
-    result->kernels = kernels;
-    CompiledKernel *kernel = &kernels[result->kernel_count++];
-    *kernel = (CompiledKernel){0};
-    memcpy(kernel->name, name, length);
-    return kernel;
-}
-
 // A count of ptxas's, as far as an int goes: it takes sizes of up to 64 bits in inline asm.
 static int count_of(const char *digits) {
     const unsigned long long count = strtoull(digits, NULL, 10);
@@ -59,7 +44,7 @@ bool read_ptxas_log(const char *output, CompileResult *result) {
         size_t length = strcspn(line, "\n");
         if (starts_with(line, entry)) {
             const char *name = line + sizeof entry - 1;
-            kernel = add_kernel(result, name, strcspn(name, "'\n"));
+            kernel = compile_add_kernel(result, name, strcspn(name, "'\n"));
             if (!kernel) return false;
         } else if (kernel && starts_with(line, properties)) {
             const char *name = line + sizeof properties - 1;

@@ -82,9 +82,7 @@ static void send_request(Measurement *m) {
     request.ceiling_bytes = ceiling_bytes;
     request.samples_offset = m->samples_offset;
     case_write_inputs(task_of(m), &m->kernel.layout, m->prepared, runner_arena(worker->runner));
-    runner_begin(worker->runner, &request, 30 + 4 * case_seconds(true, m->settings->size.n));
-    Runner *const alone[1] = {worker->runner};
-    runners_wait(alone, 1, &m->reply);
+    runner_run(worker->runner, &request, 30 + 4 * case_seconds(true, m->settings->size.n), &m->reply);
 }
 
 // ---- The answer ------------------------------------------------------------------------------------------

@@ -85,9 +85,7 @@ static bool run_launch(Side *side, int launch, const CaseShape *part, const Case
     if (bytes > most_bytes) return give_up(side, "it needs too much memory");
     request.timing = 1;
     RunReply reply;
-    Runner *const alone[1] = {side->runner};
-    runner_begin(side->runner, &request, most_seconds);
-    runners_wait(alone, 1, &reply);
+    runner_run(side->runner, &request, most_seconds, &reply);
     if (reply.end != RUN_REPLIED) {
         give_up(side, reply.words);
         (void)runner_restart(side->runner, &reply); // for the tasks behind; if it fails, they say so
@@ -250,11 +248,9 @@ static bool estimate_reference(Judge *judge, const ModelDevice *device, const Ba
         is_wanted = is_wanted || (bandwidth_is_known(&wanted[i]) && !(seconds[i] > 0));
     if (!is_wanted) return false;
     RunReply reply;
-    RunnerPlan plan = {.kind = GPU_EMULATOR, .image_count = 1, .arena_bytes = (size_t)1 << 20};
+    RunnerPlan plan = {.kind = GPU_EMULATOR, .arena_bytes = (size_t)1 << 20};
     memcpy(plan.profile, judge->options->profile, sizeof plan.profile);
-    plan.images[0].image = image->text.data;
-    plan.images[0].bytes = image->text.bytes;
-    plan.images[0].name = image->name;
+    runner_plan_add(&plan, &image->text, image->name);
     Runner *runner = runner_start(&plan, &reply);
     if (!runner) return false;
     estimate_in_runner(judge, runner, device, wanted, count, seconds);

@@ -157,10 +157,8 @@ static bool ask_launch(Runner *runner, int image, const Launch *launch, const Im
 
     snprintf(shape->kernel, sizeof shape->kernel, "%s", launch->kernel);
     RunReply reply;
-    Runner *const alone[1] = {runner};
     const bool is_gpu = runner_info(runner)->kind == GPU_NVIDIA;
-    runner_begin(runner, &request, case_seconds(is_gpu, 0));
-    runners_wait(alone, 1, &reply);
+    runner_run(runner, &request, case_seconds(is_gpu, 0), &reply);
     if (reply.end != RUN_REPLIED) {
         fail_shape(shape, reply.end == RUN_TIMED_OUT && is_gpu ? VERDICT_TIMEOUT : VERDICT_INFRA,
                    reply.words);

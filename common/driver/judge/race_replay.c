@@ -27,9 +27,7 @@ static bool values_of(Judge *judge, Worker *worker, const Case *one, CaseReport 
                  &request);
     request.checks = CHECK_MEMORY;
     RunReply reply;
-    Runner *const alone[1] = {worker->runner};
-    runner_begin(worker->runner, &request, case_seconds(false, one->size.n));
-    runners_wait(alone, 1, &reply);
+    runner_run(worker->runner, &request, case_seconds(false, one->size.n), &reply);
     if (reply.end == RUN_REPLIED)
         case_judge(task, &shape->shape, &worker->layout, prepared, &reply, runner_arena(worker->runner),
                    false, report);

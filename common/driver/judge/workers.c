@@ -34,18 +34,12 @@ static size_t arena_for(const Judge *judge, bool is_beside) {
     return 2 * most + ((size_t)64 << 20); // sparse: only what is used takes memory
 }
 
-static void add_image(RunnerPlan *plan, const Image *image) {
-    if (!image) return;
-    plan->images[plan->image_count].image = image->text.data;
-    plan->images[plan->image_count].bytes = image->text.bytes;
-    plan->images[plan->image_count++].name = image->name;
-}
-
 static bool start_worker(Judge *judge, GpuKind kind, bool is_beside, RunReply *reply) {
     RunnerPlan plan = {.kind = kind, .arena_bytes = arena_for(judge, is_beside)};
     memcpy(plan.profile, judge->options->profile, sizeof plan.profile);
-    add_image(&plan, judge_image(judge, is_beside));
-    if (kind == GPU_NVIDIA) add_image(&plan, judge->subjects->reference);
+    const Image *own = judge_image(judge, is_beside), *reference = judge->subjects->reference;
+    if (own) runner_plan_add(&plan, &own->text, own->name);
+    if (kind == GPU_NVIDIA && reference) runner_plan_add(&plan, &reference->text, reference->name);
     Runner *runner = runner_start(&plan, reply);
     if (!runner) return false;
     judge->workers[judge->worker_count++] = (Worker){.runner = runner, .is_beside = is_beside, .job = -1};

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "driver/plan/elements.h"
+#include "driver/page/rows.h"
 #include "driver/page/source_lines.h"
 
 static void add_number(Text *page, uint64_t number, int columns) {

@@ -38,47 +38,19 @@ static const unsigned char *place(const void *array, ElementType type, long long
     return (const unsigned char *)array + (size_t)index * element_bytes(type);
 }
 
+// The value of that C type at a place that need not be aligned.
+#define VALUE_AT(at, type) (*(type *)memcpy(&(type){0}, at, sizeof(type)))
+
 double element_get(const void *array, ElementType type, long long index) {
     const unsigned char *at = place(array, type, index);
     switch (type) {
-    case F32: {
-        float value;
-        memcpy(&value, at, sizeof value);
-        return (double)value;
-    }
-    case F64: {
-        double value;
-        memcpy(&value, at, sizeof value);
-        return value;
-    }
-    case BF16: {
-        uint16_t half;
-        memcpy(&half, at, sizeof half);
-        uint32_t bits = (uint32_t)half << 16;
-        float value;
-        memcpy(&value, &bits, sizeof value);
-        return (double)value;
-    }
-    case I32: {
-        int32_t value;
-        memcpy(&value, at, sizeof value);
-        return (double)value;
-    }
-    case U32: {
-        uint32_t value;
-        memcpy(&value, at, sizeof value);
-        return (double)value;
-    }
-    case I64: {
-        int64_t value;
-        memcpy(&value, at, sizeof value);
-        return (double)value;
-    }
-    case U64: {
-        uint64_t value;
-        memcpy(&value, at, sizeof value);
-        return (double)value;
-    }
+    case F32: return (double)VALUE_AT(at, float);
+    case F64: return VALUE_AT(at, double);
+    case BF16: return (double)VALUE_AT(&(uint32_t){(uint32_t)VALUE_AT(at, uint16_t) << 16}, float);
+    case I32: return (double)VALUE_AT(at, int32_t);
+    case U32: return (double)VALUE_AT(at, uint32_t);
+    case I64: return (double)VALUE_AT(at, int64_t);
+    case U64: return (double)VALUE_AT(at, uint64_t);
     case ELEMENT_TYPES: break;
     }
     return NAN;
@@ -95,29 +67,13 @@ static uint16_t round_to_bfloat16(float value) {
 void element_set(void *array, ElementType type, long long index, double value) {
     unsigned char *at = (unsigned char *)array + (size_t)index * element_bytes(type);
     switch (type) {
-    case F32: {
-        float as_float = (float)value;
-        memcpy(at, &as_float, sizeof as_float);
-        break;
-    }
+    case F32: memcpy(at, &(float){(float)value}, sizeof(float)); break;
     case F64: memcpy(at, &value, sizeof value); break;
-    case BF16: {
-        uint16_t half = round_to_bfloat16((float)value);
-        memcpy(at, &half, sizeof half);
-        break;
-    }
+    case BF16: memcpy(at, &(uint16_t){round_to_bfloat16((float)value)}, sizeof(uint16_t)); break;
     case I32:
-    case U32: {
-        uint32_t bits = (uint32_t)(int64_t)value;
-        memcpy(at, &bits, sizeof bits);
-        break;
-    }
+    case U32: memcpy(at, &(uint32_t){(uint32_t)(int64_t)value}, sizeof(uint32_t)); break;
     case I64:
-    case U64: {
-        int64_t bits = (int64_t)value;
-        memcpy(at, &bits, sizeof bits);
-        break;
-    }
+    case U64: memcpy(at, &(int64_t){(int64_t)value}, sizeof(int64_t)); break;
     case ELEMENT_TYPES: break;
     }
 }
@@ -140,17 +96,12 @@ void value_text(double value, char *text, size_t bytes) {
 
 void element_text(const void *array, ElementType type, long long index, char *text, size_t bytes) {
     const unsigned char *at = place(array, type, index);
-    if (type == I64) {
-        int64_t value;
-        memcpy(&value, at, sizeof value);
-        snprintf(text, bytes, "%lld", (long long)value);
-    } else if (type == U64) {
-        uint64_t value;
-        memcpy(&value, at, sizeof value);
-        snprintf(text, bytes, "%llu", (unsigned long long)value);
-    } else {
+    if (type == I64)
+        snprintf(text, bytes, "%lld", (long long)VALUE_AT(at, int64_t));
+    else if (type == U64)
+        snprintf(text, bytes, "%llu", (unsigned long long)VALUE_AT(at, uint64_t));
+    else
         value_text(element_get(array, type, index), text, bytes);
-    }
 }
 
 void count_text(long long value, char *text, size_t bytes) {

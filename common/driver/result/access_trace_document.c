@@ -6,7 +6,6 @@
 #include "emulator/emulator_json.h"
 #include "driver/plan/elements.h"
 #include "driver/plan/inputs.h"
-#include "driver/plan/occupancy.h"
 
 enum { MAX_SOURCE_BYTES = 64 << 10 };
 
@@ -94,14 +93,9 @@ static void add_occupancy(JsonWriter *json, const GpuInfo *info, const ShapeOfLa
     json_open_object(json, "occupancy");
     json_integer(json, "by_threads", resident_blocks(&by_threads, threads, 0, 0, 0));
     json_integer(json, "by_blocks", info->max_blocks_per_sm);
-    if (registers > 0)
-        json_integer(json, "by_registers", resident_blocks(&by_registers, threads, registers, 0, 0));
-    else
-        json_null(json, "by_registers");
-    if (shared > 0)
-        json_integer(json, "by_shared", resident_blocks(&by_rest, threads, 0, shared, 0));
-    else
-        json_null(json, "by_shared");
+    json_integer_or_null(json, "by_registers", registers > 0,
+                         resident_blocks(&by_registers, threads, registers, 0, 0));
+    json_integer_or_null(json, "by_shared", shared > 0, resident_blocks(&by_rest, threads, 0, shared, 0));
     json_integer(json, "blocks", blocks);
     json_integer(json, "warps", (long long)blocks * ((threads + 31) / 32));
     json_close_object(json);

@@ -84,9 +84,7 @@ static bool run_case(Recorder *r, const Case *one, const TaskShape *shape, bool 
         request.trace_bytes = TRACE_KERNEL_BYTES;
     }
     RunReply reply;
-    Runner *const alone[1] = {r->runner};
-    runner_begin(r->runner, &request, most_seconds);
-    runners_wait(alone, 1, &reply);
+    runner_run(r->runner, &request, most_seconds, &reply);
     task->was_run = reply.end == RUN_REPLIED;
     case_judge(of, &shape->shape, &task->layout, prepared, &reply, runner_arena(r->runner), false,
                &task->report);
@@ -211,11 +209,9 @@ static size_t arena_for(const TracePlan *plan) {
 
 static bool start(Recorder *r) {
     const TracePlan *plan = r->plan;
-    RunnerPlan wanted = {.kind = GPU_EMULATOR, .image_count = 1, .arena_bytes = arena_for(plan)};
+    RunnerPlan wanted = {.kind = GPU_EMULATOR, .arena_bytes = arena_for(plan)};
     memcpy(wanted.profile, plan->options->profile, sizeof wanted.profile);
-    wanted.images[0].image = plan->image->text.data;
-    wanted.images[0].bytes = plan->image->text.bytes;
-    wanted.images[0].name = plan->image->name;
+    runner_plan_add(&wanted, &plan->image->text, plan->image->name);
     const PlanOptions cases = {.n = plan->options->n, .seed = plan->options->seed, .schedules = 0};
     RunReply reply;
     if (!plan_make(plan->of, &cases, &r->cases)) {

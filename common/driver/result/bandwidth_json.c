@@ -1,12 +1,10 @@
 #include "driver/result/bandwidth_json.h"
 
+#include <math.h>
 #include <string.h>
 
 static void add_number(JsonWriter *json, const char *key, double value) {
-    if (value > 0)
-        json_real(json, key, value);
-    else
-        json_null(json, key);
+    json_real(json, key, value > 0 ? value : NAN); // null where it is not known
 }
 
 static void add_samples(JsonWriter *json, const char *key, const double *samples, int count) {
@@ -78,11 +76,7 @@ static int principal(const Judgement *judgement) {
 void result_add_bandwidth(JsonWriter *json, const Report *report) {
     const Judgement *judgement = report->judgement;
     const int first = principal(judgement);
-    if (first < 0) {
-        json_null(json, "bandwidth");
-        return;
-    }
-    json_open_object(json, "bandwidth");
+    if (!json_open_object_or_null(json, "bandwidth", first >= 0)) return;
     add_members(json, report->of, &judgement->bandwidth[first]);
     if (chapter_task_count(report->of) > 1) {
         json_open_array(json, "tasks");

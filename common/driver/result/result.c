@@ -11,13 +11,9 @@
 enum { MAX_FINDINGS_WRITTEN = 32, MAX_LINES_WRITTEN = 512 };
 
 static void add_device(JsonWriter *json, const GpuInfo *device) {
-    if (!device->name[0]) {
-        json_null(json, "device");
-        return;
-    }
     char capability[32];
     snprintf(capability, sizeof capability, "%d.%d", device->compute_major, device->compute_minor);
-    json_open_object(json, "device");
+    if (!json_open_object_or_null(json, "device", device->name[0] != '\0')) return;
     json_string(json, "kind", device->kind == GPU_NVIDIA ? "gpu" : "emulator");
     json_string(json, "name", device->name);
     json_string(json, "compute_capability", capability);
@@ -32,15 +28,9 @@ static void add_options(JsonWriter *json, const Options *options) {
     json_open_object(json, "options");
     json_string(json, "device", devices[options->asked_device]);
     json_string(json, "gpu", options->profile[0] ? options->profile : NULL);
-    if (options->n >= 0)
-        json_integer(json, "n", options->n);
-    else
-        json_null(json, "n");
+    json_integer_or_null(json, "n", options->n >= 0, options->n);
     json_unsigned(json, "seed", options->seed);
-    if (options->schedules >= 0)
-        json_integer(json, "schedules", options->schedules);
-    else
-        json_null(json, "schedules");
+    json_integer_or_null(json, "schedules", options->schedules >= 0, options->schedules);
     if (options->has_schedule)
         json_unsigned(json, "schedule", options->schedule);
     else
@@ -61,11 +51,7 @@ static void add_options(JsonWriter *json, const Options *options) {
 }
 
 static void add_build(JsonWriter *json, const CompileResult *build) {
-    if (!build) {
-        json_null(json, "build");
-        return;
-    }
-    json_open_object(json, "build");
+    if (!json_open_object_or_null(json, "build", build != NULL)) return;
     json_string(json, "verdict", compile_verdict(build->status));
     json_boolean(json, "reused", build->was_reused);
     json_real(json, "seconds", build->build_seconds);
@@ -105,10 +91,7 @@ static void add_check(JsonWriter *json, const CheckReport *check) {
     json_real(json, "budget_share", check->budget_share);
     if (check->outcome != CHECK_RIGHT) {
         json_string(json, "buffer", check->buffer);
-        if (check->index >= 0)
-            json_integer(json, "index", check->index);
-        else
-            json_null(json, "index");
+        json_integer_or_null(json, "index", check->index >= 0, check->index);
         json_integer(json, "wrong", check->wrong);
         json_integer(json, "elements", check->elements);
         json_string(json, "expected", check->expected_words);
@@ -178,29 +161,18 @@ static void add_message(JsonWriter *json, const Judgement *judgement) {
 }
 
 static void add_diagnosis(JsonWriter *json, const Diagnosis *diagnosis) {
-    if (!diagnosis->mistake) {
-        json_null(json, "diagnosis");
-        return;
-    }
-    json_open_object(json, "diagnosis");
+    if (!json_open_object_or_null(json, "diagnosis", diagnosis->mistake != NULL)) return;
     json_string(json, "mistake", diagnosis->mistake->slug);
     json_string(json, "title", diagnosis->mistake->title);
     json_string(json, "why", diagnosis->why);
-    if (diagnosis->hint)
-        json_integer(json, "hint", diagnosis->hint);
-    else
-        json_null(json, "hint");
+    json_integer_or_null(json, "hint", diagnosis->hint != 0, diagnosis->hint);
     json_string(json, "lesson", diagnosis->lesson[0] ? diagnosis->lesson : NULL);
     json_close_object(json);
 }
 
 // {"schedule": ..., "says": ...}: the schedule under which a race gives a wrong result.
 static void add_replay(JsonWriter *json, const Judgement *judgement) {
-    if (!judgement->has_replay) {
-        json_null(json, "replay");
-        return;
-    }
-    json_open_object(json, "replay");
+    if (!json_open_object_or_null(json, "replay", judgement->has_replay)) return;
     json_unsigned(json, "schedule", judgement->replay_schedule);
     json_string(json, "says", judgement->replay);
     json_close_object(json);
@@ -211,10 +183,7 @@ static void add_cases(JsonWriter *json, const Report *report) {
     json_open_array(json, "cases");
     for (int i = 0; i < judgement->case_count; i++) add_case(json, report, &judgement->cases[i]);
     json_close_array(json);
-    if (judgement->first >= 0)
-        json_integer(json, "first_failure", judgement->first);
-    else
-        json_null(json, "first_failure");
+    json_integer_or_null(json, "first_failure", judgement->first >= 0, judgement->first);
     json_open_array(json, "findings");
     int written = 0;
     // The failure that the page shows comes first, whatever found it.
@@ -312,10 +281,8 @@ static void add_times(JsonWriter *json, const Report *report) {
         json_open_object(json, "cpu");
         json_string(json, "work", report->baselines->work);
         json_real(json, "one_thread_gb_per_s", report->baselines->one_thread_gb_per_s);
-        if (report->baselines->all_threads_gb_per_s > 0)
-            json_real(json, "all_threads_gb_per_s", report->baselines->all_threads_gb_per_s);
-        else
-            json_null(json, "all_threads_gb_per_s");
+        const double all = report->baselines->all_threads_gb_per_s;
+        json_real(json, "all_threads_gb_per_s", all > 0 ? all : NAN);
         json_integer(json, "threads", report->baselines->threads);
         json_close_object(json);
     }

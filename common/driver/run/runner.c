@@ -371,10 +371,14 @@ int runners_wait(Runner *const runners[], int count, RunReply *reply) {
 
 // ---- The public part -------------------------------------------------------------------------------------
 
-static bool ask(Runner *runner, const Request *request, double seconds, RunReply *reply) {
+void runner_run(Runner *runner, const Request *request, double seconds, RunReply *reply) {
     Runner *const alone[1] = {runner};
-    begin(runner, request, seconds);
+    runner_begin(runner, request, seconds);
     runners_wait(alone, 1, reply);
+}
+
+static bool ask(Runner *runner, const Request *request, double seconds, RunReply *reply) {
+    runner_run(runner, request, seconds, reply);
     if (reply->end != RUN_REPLIED) {
         reply->is_machines_fault = true;
         return false;
@@ -412,6 +416,12 @@ static bool open_and_load(Runner *runner, RunReply *reply) {
         if (!ask(runner, &request, open_seconds, reply)) return false;
     }
     return true;
+}
+
+void runner_plan_add(RunnerPlan *plan, const Text *image, const char *name) {
+    plan->images[plan->image_count].image = image->data;
+    plan->images[plan->image_count].bytes = image->bytes;
+    plan->images[plan->image_count++].name = name;
 }
 
 Runner *runner_start(const RunnerPlan *plan, RunReply *reply) {

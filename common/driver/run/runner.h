@@ -5,6 +5,7 @@
 #ifndef WARPBOOK_RUNNER_H
 #define WARPBOOK_RUNNER_H
 
+#include "support/text.h"
 #include "driver/run/protocol.h"
 
 typedef struct Runner Runner;
@@ -43,6 +44,8 @@ typedef struct {
     FindingKind finding;    // loading: what the image is to blame for, else FINDING_NONE
 } RunReply;
 
+// Takes the image into the next slot.
+void runner_plan_add(RunnerPlan *plan, const Text *image, const char *name);
 // Starts a process, opens the device and loads the image. NULL with the reason in `reply` (its `words`, or
 // the header's message) when that fails. `plan` is copied; the images must live as long as the runner.
 Runner *runner_start(const RunnerPlan *plan, RunReply *reply);
@@ -62,5 +65,7 @@ void runner_begin(Runner *runner, const Request *request, double seconds);
 // Waits until one of the busy runners has answered or ended and returns its index; fills `reply`. -1: none is
 // busy.
 int runners_wait(Runner *const runners[], int count, RunReply *reply);
+// Both for one runner alone.
+void runner_run(Runner *runner, const Request *request, double seconds, RunReply *reply);
 
 #endif
