@@ -12,7 +12,9 @@ from typing import Any
 
 import click
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
+
+from . import __version__
 
 # By panel of --help: each command, and the function that it is, whose docstring is its help.
 COMMANDS = {
@@ -101,9 +103,25 @@ def _docstrings(path: Path) -> dict[str, str]:
     }
 
 
+def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        click.echo(f"warpbook {__version__}")
+        ctx.exit()
+
+
 app = _Commands(
     name="warpbook",
     no_args_is_help=True,
+    params=[
+        TyperOption(
+            param_decls=["--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_print_version,
+            help="Print the version and exit.",
+        )
+    ],
     help="Builds, judges and records the kernels of the workbook. Every command is a target of make too.",
 )
 
