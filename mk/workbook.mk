@@ -78,3 +78,7 @@ $(OUT)/tidy/%.ok: %.c .clang-tidy $(OUT)/obj/%.o
 	$(Q)mkdir -p $(@D) && clang-tidy --quiet --warnings-as-errors='*' $(call tidy_for,$<) $< -- -std=gnu17 -Icommon $(call flags_for,$<) 2>$@.log \
 	    || { grep -v 'warnings generated' $@.log; exit 1; }
 	@touch $@
+
+.PHONY: release-check
+release-check: $(NEEDS_GRADER) $(DEVELOPMENT) $(CLASS_NEEDS) $(TOOLCHAIN) drivers ## prove that a release could be made: versions, changelog, links, generated parts
+	@$(GRADER).authoring.release
