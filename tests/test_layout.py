@@ -1,6 +1,5 @@
 """The checkout itself: every chapter whole, no trace of one machine in any file, documents in step."""
 
-import ast
 import re
 import subprocess
 import tomllib
@@ -11,9 +10,9 @@ from conftest import ROOT
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from grader.authoring.checkouts import newcomers_copy
-from grader.authoring.markers import places
-from grader.authoring.shown_output import compile_images, output_of, steady
+from grader.authoring.links import broken_links
+from grader.authoring.readme import stale_places
+from grader.authoring.verdict_picture import PICTURE
 from grader.core.workbook import find_workbook
 
 CHAPTERS = sorted((ROOT / "chapters").glob("ch[0-9][0-9]_*"))
@@ -162,15 +161,14 @@ def pins(group: str) -> set[tuple[str, str]]:
 
 
 def test_readme_shows_todays_output(built: Path) -> None:
-    """But for that of `make grade`, which takes longest and is tested elsewhere."""
-    with newcomers_copy(built) as copy:
-        for place in places((ROOT / "README.md").read_text()):
-            assert place.kind == "output"
-            if place.argument == "make grade":
-                continue
-            compile_images(place.argument, copy)
-            today = output_of(place.argument, copy)
-            assert steady(place.body) == steady(today), f"{place.argument}: run make readme"
+    assert stale_places(built) == [], "run make readme"
+
+
+def test_readme_is_a_front_page() -> None:
+    """Short enough to read, with one picture."""
+    readme = (ROOT / "README.md").read_text()
+    assert len(readme.splitlines()) <= 210
+    assert re.findall(r"^!\[[^]]*\]\(([^)]*)\)", readme, re.MULTILINE) == [str(PICTURE)]
 
 
 def test_targets_that_documents_name_exist() -> None:
@@ -189,15 +187,21 @@ def test_targets_that_documents_name_exist() -> None:
 
 
 def test_links_in_documents_lead_somewhere() -> None:
-    for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *ROOT.glob("*/*/README.md")]:
-        for link in re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", path.read_text()):
-            assert (path.parent / link).exists(), f"{path.relative_to(ROOT)}: {link}"
+    assert broken_links(ROOT, [path for path in tracked() if path.suffix == ".md"]) == []
 
 
-def test_version_is_the_same_everywhere() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    module = ast.parse((ROOT / "grader" / "__init__.py").read_text())
-    (version,) = [
-        n.value.value for n in module.body if isinstance(n, ast.Assign) and isinstance(n.value, ast.Constant)
+def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
+    (tmp_path / "there.md").write_text("# A title: with `code`\n```\n# no title\n```\n")
+    page = tmp_path / "page.md"
+    page.write_text(
+        '[a](there.md) [b](there.md#a-title-with-code) [c](#here) ![d](no.svg) <img src="no.png">\n## Here\n'
+        "[e](there.md#no-title) [f](../above.md) [g](https://example.org/x) [h][h]\n\n[h]: missing.md\n"
+        "`[i](code.md)`\n```text\n[j](fenced.md)\n```\n"
+    )
+    assert sorted(broken_links(tmp_path, [page])) == [
+        "page.md: ../above.md, which is outside the workbook",
+        "page.md: missing.md, which is not there",
+        "page.md: no.png, which is not there",
+        "page.md: no.svg, which is not there",
+        "page.md: there.md#no-title, which has no such heading",
     ]
-    assert version == project["version"]

@@ -69,8 +69,9 @@ def browser() -> Iterator[Any]:
 def test_every_lesson_and_guide_is_a_page(pages: list[str]) -> None:
     for lesson in LESSONS:
         assert f"chapters/{lesson}/index.html" in pages
-    for guide in (ROOT / "docs").glob("*.md"):
-        assert f"docs/{guide.stem}.html" in pages
+    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]:
+        name = "index" if page.stem == "README" else page.stem
+        assert str((page.parent / name).relative_to(ROOT).with_suffix(".html")) in pages
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

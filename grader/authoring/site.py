@@ -16,11 +16,11 @@ from ..core.workbook import Workbook, find_workbook, write_json
 _COMMENT = re.compile(r"^<!-- [^\n]*? -->\n", re.MULTILINE)
 _LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)")
 # What stands in the navigation behind the chapters, in this order; other pages of docs/ follow by name.
-_FIRST_GUIDES = ("your-own-program", "sources", "benchmarks", "adding-a-chapter")
+_FIRST_GUIDES = ("README", "your-own-program", "sources", "benchmarks", "adding-a-chapter")
 
 
 def _sources(root: Path) -> list[Path]:
-    found = [root / "README.md", *root.glob("docs/*.md"), *root.glob("chapters/ch*/README.md")]
+    found = [*root.glob("*.md"), *root.glob("docs/*.md"), *root.glob("chapters/ch*/README.md")]
     return sorted(path.relative_to(root) for path in found)
 
 
@@ -49,10 +49,12 @@ def navigation(root: Path) -> list[object]:
     guides = [path for path in _sources(root) if path.parts[0] == "docs"]
     order = {name: i for i, name in enumerate(_FIRST_GUIDES)}
     guides.sort(key=lambda path: (order.get(path.stem, len(order)), path.stem))
+    about = [path for path in _sources(root) if path.parent == Path() and path.name != "README.md"]
     return [
         {"Warpbook": "README.md"},
         {"Chapters": [str(path) for path in lessons]},
         {"Guides": [str(path) for path in guides]},
+        *([{"Project": [str(path) for path in about]}] if about else []),  # a handout has none
     ]
 
 

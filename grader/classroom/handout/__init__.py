@@ -32,8 +32,8 @@ FOLDER = "warpbook"  # what the archive unpacks to
 # For people who change the workbook, or who grade: a student has no use for these.
 _NOT_FOR_STUDENTS = re.compile(
     r"mk/(workbook|bench|gpu|class|exports|handout)\.mk|requirements/(dev|bench|peers|class)\.txt"
-    r"|docs/(adding-a-chapter|sources|emulator-speed|teaching|class|exports|isolation|slurm)\.md"
-    r"|docs/class\.schema\.json|docs/examples/first.*|README\.md"
+    r"|docs/(README|adding-a-chapter|sources|emulator-speed|teaching|class|exports|isolation|slurm)\.md"
+    r"|docs/class\.schema\.json|docs/examples/first.*|docs/assets/verdict\.svg|README\.md"
 )
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:|mailto:|#)([^)#\s]+)(#[^)\s]*)?\)")
 
