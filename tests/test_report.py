@@ -404,7 +404,7 @@ def test_the_ladder_is_that_of_make_ladder(learner: Learner) -> None:
 def test_colours_are_those_of_the_lessons_pictures() -> None:
     lessons = re.findall(r"(--[a-z-]+):(#\w+)", (ROOT / "docs" / "pictures" / "canvas.py").read_text())
     report = re.findall(
-        r"(--[a-z-]+):(#\w+)", (ROOT / "grader" / "report" / "assets" / "colours.css").read_text()
+        r"(--[a-z-]+):(#\w+)", (ROOT / "grader" / "learner" / "report" / "assets" / "colours.css").read_text()
     )
     assert len(lessons) > 20
     assert set(lessons) <= set(report)

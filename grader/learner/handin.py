@@ -59,10 +59,8 @@ def submission(
         print_json({"schema": "warpbook/submission/1", "path": str(path), "files": files})
         return PASSED
     receipts = len(members) - len(kernels)
-    print(
-        f"{workbook.shown(path)}: {_count(len(kernels), 'kernel')}, "
-        f"{_count(receipts, 'receipt')} of chapters that passed"
-    )
+    counts = f"{_count(len(kernels), 'kernel')}, {_count(receipts, 'receipt')}"
+    print(f"{workbook.shown(path)}: {counts} of chapters that passed")
     for name in kernels:
         print(f"  {name}")
     return PASSED

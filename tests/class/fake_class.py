@@ -15,7 +15,7 @@ from pathlib import Path
 from unittest import mock
 
 import grader.classroom.batch as batch_module
-import grader.classroom.judge.worker as task_module
+import grader.classroom.judge.worker as worker_module
 from grader.__main__ import guarded
 from grader.classroom.judgement import Judgement, JudgeSettings, infra_judgement
 from grader.core.processes import Processes
@@ -71,13 +71,13 @@ def judge(
 def main(arguments: list[str]) -> int:
     """The command, with all that takes time replaced; or, after --tasks, what a cluster's job runs."""
     with (
-        mock.patch.object(task_module, "judge_submission", judge),
-        mock.patch.object(batch_module, "build_programs", return_value={}),
+        mock.patch.object(worker_module, "judge_submission", judge),
+        mock.patch.object(batch_module, "need_programs"),
         mock.patch.object(batch_module, "prepare_reference"),
         mock.patch.object(batch_module, "unavailable", return_value=None),
     ):
         if arguments[:1] == ["--tasks"]:
-            return task_module.main(arguments[1:])
+            return worker_module.main(arguments[1:])
         return guarded(["class", *arguments])
 
 
