@@ -1,4 +1,4 @@
-// EXPERIMENT: Four numbers added in two orders. Both sums are as good as float can make them.
+// EXPERIMENT: Four numbers added in two orders; each sum is as accurate as float allows.
 // RUN: build/bin/emulate $PTX cancel --grid 1 --block 1
 // SHOWS: in order: 1
 // SHOWS: large ones first: 2

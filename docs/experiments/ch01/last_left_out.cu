@@ -1,4 +1,4 @@
-// EXPERIMENT: From 60,000 elements on, the last one is left out.
+// EXPERIMENT: With 60,000 or more elements, the last one is left out.
 // RUN: ./ch01 --device emulator --kernel $PTX
 // SHOWS: WRONG
 // SHOWS: last element

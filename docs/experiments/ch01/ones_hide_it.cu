@@ -1,4 +1,4 @@
-// EXPERIMENT: Element 3 is added twice and element 4 never. On equal inputs nobody can tell.
+// EXPERIMENT: Element 3 is added twice and element 4 never. Equal inputs hide this.
 // RUN: ./ch01 --device emulator --kernel $PTX --n 65
 // SHOWS: WRONG
 // SHOWS: passed

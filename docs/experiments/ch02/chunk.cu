@@ -1,4 +1,4 @@
-// EXPERIMENT: A chunk for each thread, contiguous, as a CPU would like it.
+// EXPERIMENT: One contiguous chunk for each thread, which is best on a CPU.
 // RUN: ./ch02 --device emulator --kernel $PTX
 // SHOWS: SLOW
 // SHOWS: 16 sectors per load request

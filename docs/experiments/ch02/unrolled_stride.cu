@@ -1,4 +1,4 @@
-// EXPERIMENT: Four elements a round, and the step still that of one.
+// EXPERIMENT: Four elements in each round, but with the step for one.
 // RUN: ./ch02 --device emulator --kernel $PTX --n 1025
 // SHOWS: WRONG
 #include "warpbook.cuh"

@@ -8,7 +8,7 @@ extern "C" __global__ void butterfly(int *slots) {
     int t = threadIdx.x, n = blockDim.x;
     int largest = t * 19 % 36;
     // BEGIN butterfly
-    int *from = slots, *into = slots + n; // two arrays of n: nobody writes where others still read
+    int *from = slots, *into = slots + n; // two arrays of n, so no thread writes what another still reads
     from[t] = largest;
     __syncthreads();
     for (int bit = 1; bit < n; bit *= 2) {

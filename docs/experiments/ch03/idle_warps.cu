@@ -1,4 +1,4 @@
-// EXPERIMENT: Only warp 0 works, and eight warps come to five barriers.
+// EXPERIMENT: Only warp 0 works, but all eight warps arrive at five barriers.
 // RUN: build/bin/emulate $PTX tail --grid 1 --block 256 --arg buf:256:zero --profile | grep -m 1 barriers
 // SHOWS: barriers 40
 extern "C" __global__ void tail(float *tree) {

@@ -1,4 +1,4 @@
-// EXPERIMENT: The last warp without barriers, its pointer volatile: once a well-known trick.
+// EXPERIMENT: The last warp without barriers, through a volatile pointer: once a well-known trick.
 // RUN: ./ch03 --device emulator --kernel $PTX
 // SHOWS: RACE
 #include "warpbook.cuh"

@@ -1,4 +1,4 @@
-// EXPERIMENT: A mask by __ballot_sync names the lanes below n; the shuffle reads from others.
+// EXPERIMENT: A mask from __ballot_sync names the lanes below n; the shuffle reads from other lanes.
 // RUN: build/bin/emulate $PTX ballot --grid 1 --block 32 --arg i32:20
 // SHOWS: reads lane 20
 #include <cstdio>

@@ -1,4 +1,4 @@
-// EXPERIMENT: Lanes beyond n return first; the mask of the shuffle names them all the same.
+// EXPERIMENT: Lanes beyond n return first, but the mask of the shuffle still names them.
 // RUN: ./ch04 --device emulator --kernel $PTX
 // SHOWS: SYNC
 // SHOWS: lane 1

@@ -7,6 +7,6 @@ extern "C" __global__ void exchange(float *out) {
     __shared__ float word[32];
     int lane = threadIdx.x;
     word[lane] = lane;
-    float all_are_here = __shfl_sync(0xffffffff, 1.0f, 0); // brings the lanes together, orders no memory
+    float all_are_here = __shfl_sync(0xffffffff, 1.0f, 0); // synchronises the lanes, does not order memory
     out[lane] = word[31 - lane] * all_are_here;
 }

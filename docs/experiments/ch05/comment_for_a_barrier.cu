@@ -1,4 +1,4 @@
-// EXPERIMENT: Where a barrier belongs stands a comment that says so.
+// EXPERIMENT: A comment in the place of a barrier.
 // RUN: build/bin/emulate $PTX reverse --grid 1 --block 64 --arg buf:256
 // SHOWS: with no barrier between them
 extern "C" __global__ void reverse(int *out) {

@@ -1,4 +1,4 @@
-// EXPERIMENT: The largest of a block, known to every thread of it.
+// EXPERIMENT: Every thread of a block gets the block's largest value.
 // RUN: build/bin/emulate $PTX everyone --grid 1 --block 256
 // SHOWS: thread 0 knows 255
 // SHOWS: thread 200 knows 255
@@ -11,7 +11,7 @@ __device__ int largest_of_block(int value) {
         value = max(value, __shfl_xor_sync(0xffffffff, value, bit));
     }
     if (threadIdx.x % 32 == 31) {
-        largest_of[threadIdx.x / 32] = value; // any lane would do: all of them know it
+        largest_of[threadIdx.x / 32] = value; // any lane would do: all of them have it
     }
     __syncthreads();
     for (int warp = 0; warp < blockDim.x / 32; warp++) {

@@ -1,4 +1,4 @@
-// EXPERIMENT: A tree that stops at `stride > 32`, and one warp's fold behind it.
+// EXPERIMENT: A tree that stops at `stride > 32`, followed by one warp's fold.
 // RUN: build/bin/emulate $PTX count --grid 1 --block 256
 // SHOWS: 128 of 256 threads are counted
 #include <cstdio>

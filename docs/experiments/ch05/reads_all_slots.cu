@@ -1,4 +1,4 @@
-// EXPERIMENT: The first warp gathers 32 slots of which eight are filled.
+// EXPERIMENT: The first warp gathers 32 slots, of which only eight are written.
 // RUN: ./ch05 --device emulator --kernel $PTX
 // SHOWS: UNINIT
 #include "warpbook.cuh"
@@ -21,7 +21,7 @@ template <typename Number> __device__ void sum_block(const Number *in, Number *p
     slots[threadIdx.x / 32] = mine;
     __syncthreads();
     if (threadIdx.x < 32) {
-        mine = slots[threadIdx.x]; // slots 8 to 31 hold nothing
+        mine = slots[threadIdx.x]; // slots 8 to 31 were never written
         for (int bit = 1; bit < 32; bit *= 2) {
             mine += __shfl_xor_sync(0xffffffff, mine, bit);
         }

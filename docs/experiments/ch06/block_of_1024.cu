@@ -1,4 +1,4 @@
-// EXPERIMENT: Blocks of 256, 512, 768 and 1,024 threads among the 1,536 places of an L4's SM.
+// EXPERIMENT: Blocks of 256, 512, 768 and 1,024 threads on an L4's SM, which has places for 1,536.
 // RUN: for t in 256 512 768 1024; do build/bin/emulate $PTX places --grid 1 --block 1 --arg i32:$t --arg i32:1536 | head -1; done
 // SHOWS: blocks of 768: 2 fit, 0 places stay empty
 // SHOWS: blocks of 1024: 1 fit, 512 places stay empty

@@ -1,4 +1,4 @@
-// EXPERIMENT: The limit by registers as a plain quotient.
+// EXPERIMENT: The limit by registers, computed as a plain quotient.
 // RUN: ./ch06 --device emulator --kernel $PTX
 // SHOWS: WRONG
 // SHOWS: by_

@@ -1,4 +1,4 @@
-// EXPERIMENT: 65,536 registers over those of a block of 96 threads, and what NVIDIA's calculator says.
+// EXPERIMENT: 65,536 registers divided by those of a block of 96 threads, and the result of NVIDIA's calculator.
 // RUN: build/bin/emulate $PTX quotient --grid 1 --block 1 --arg i32:96 --arg i32:88 | head -1
 // RUN: grep -o "ROW(L4, 96, 88, .*)" chapters/ch06_occupancy/chapter.c
 // SHOWS: 65536 / (96 * 88) = 7

@@ -1,4 +1,4 @@
-// EXPERIMENT: The array is taken for one of float4, whatever its address.
+// EXPERIMENT: The array is read as float4 at any address.
 // RUN: ./ch07 --device emulator --kernel $PTX
 // SHOWS: MISALIGNED
 #include "warpbook.cuh"

@@ -1,4 +1,4 @@
-// EXPERIMENT: Four single loads of a thread from its own four floats.
+// EXPERIMENT: Each thread loads its own four floats one by one.
 // RUN: build/bin/emulate $PTX singles --grid 1 --block 32 --arg buf:512:zero --arg buf:128 --profile | grep -m 3 global_ld
 // SHOWS: global_ld_requests 4 global_ld_sectors 64 global_ld_bytes 512
 extern "C" __global__ void singles(const float *in, float *out) {

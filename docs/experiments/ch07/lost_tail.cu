@@ -6,7 +6,7 @@
 extern "C" __global__ void count(int n, int *counted) {
     // BEGIN guard
     for (int i = 4 * threadIdx.x; i < n; i += 4 * blockDim.x) {
-        if (i + 3 < n) { // in bounds, and the last n % 4 elements belong to nobody
+        if (i + 3 < n) { // in bounds, but no thread takes the last n % 4 elements
             atomicAdd(counted, 4);
         }
     }

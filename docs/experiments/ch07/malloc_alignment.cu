@@ -1,4 +1,4 @@
-// EXPERIMENT: cudaMalloc with an alignment.
+// EXPERIMENT: cudaMalloc with an alignment as a third argument.
 // SHOWS: no instance of overloaded function "cudaMalloc" matches the argument list
 #include <cuda_runtime.h>
 

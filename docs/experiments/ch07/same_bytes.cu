@@ -1,4 +1,4 @@
-// EXPERIMENT: 4,096 floats doubled one by one and by fours: what is loaded, and what it takes.
+// EXPERIMENT: 4,096 floats doubled one by one and four at a time: the loads and the instructions.
 // RUN: build/bin/emulate $PTX ones --grid 1 --block 256 --arg buf:16384:zero --profile | grep -m 5 -e '^instr' -e '^global_ld'
 // RUN: build/bin/emulate $PTX fours --grid 1 --block 256 --arg buf:16384:zero --profile | grep -m 5 -e '^instr' -e '^global_ld'
 // SHOWS: global_ld_requests 128 global_ld_sectors 512 global_ld_bytes 16384

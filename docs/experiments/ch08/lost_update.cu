@@ -12,7 +12,7 @@ __global__ void sum_atomic(const float *in, float *out, int n) {
     // BEGIN update
     int thread = blockIdx.x * blockDim.x + threadIdx.x;
     if (thread < n) {
-        out[0] += in[thread]; // reads, adds, writes: three steps
+        out[0] += in[thread]; // load, add, store: three steps
     }
     // END update
 }

@@ -1,4 +1,4 @@
-// EXPERIMENT: Ten million and a thousand small numbers, summed in two orders that rounding allows.
+// EXPERIMENT: Ten million and a thousand small numbers, summed in two orders.
 // RUN: build/bin/emulate $PTX sums --grid 1 --block 1
 // SHOWS: relative difference
 #include <cstdio>

@@ -1,4 +1,4 @@
-// EXPERIMENT: 16 blocks of 64 threads and 16 of 1,024; one thread of each adds.
+// EXPERIMENT: 16 blocks of 64 threads and 16 of 1,024; one thread of each block adds.
 // RUN: build/bin/emulate $PTX add --grid 16 --block 64 --arg buf:4:zero --profile | grep -m 1 red_requests
 // RUN: build/bin/emulate $PTX add --grid 16 --block 1024 --arg buf:4:zero --profile | grep -m 1 red_requests
 // RUN: build/bin/emulate $PTX add --grid 256 --block 64 --arg buf:4:zero --profile | grep -m 1 red_requests

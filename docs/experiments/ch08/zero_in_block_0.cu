@@ -1,4 +1,4 @@
-// EXPERIMENT: Block 0 zeroes `out`; other blocks may have added before.
+// EXPERIMENT: Block 0 zeroes `out`; other blocks may have added to it already.
 // RUN: build/bin/emulate $PTX add --grid 8 --block 32 --arg buf:4 --schedule 3
 // SHOWS: race
 extern "C" __global__ void add(int *out) {

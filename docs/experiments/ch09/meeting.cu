@@ -1,4 +1,4 @@
-// EXPERIMENT: 64 rows, a block of 256 threads for each, or a warp: who comes to a barrier how often.
+// EXPERIMENT: 64 rows, each assigned to a block of 256 threads or to a warp: the number of barriers.
 // RUN: build/bin/emulate $PTX by_block --grid 64 --block 256 --arg buf:256 --profile | grep -e '^instr' -e '^barr'
 // RUN: build/bin/emulate $PTX by_warp --grid 8 --block 256 --arg buf:256 --profile | grep -e '^instr' -e '^barr'
 // SHOWS: barriers 512

@@ -1,4 +1,4 @@
-// EXPERIMENT: The largest of each of 32 rows of 64 floats: a thread a row, and a warp a row.
+// EXPERIMENT: The largest of each of 32 rows of 64 floats: one thread per row, and one warp per row.
 // RUN: build/bin/emulate $PTX by_thread --grid 1 --block 32 --arg buf:8192:zero --arg buf:128 --profile | grep -m 2 global_ld
 // RUN: build/bin/emulate $PTX by_warp --grid 4 --block 256 --arg buf:8192:zero --arg buf:128 --profile | grep -m 2 global_ld
 // SHOWS: global_ld_requests 64 global_ld_sectors 2048
@@ -22,7 +22,7 @@ extern "C" __global__ void by_warp(const float *in, float *out) {
     const float *row = in + warp * COLUMNS;
     float largest = -INFINITY;
     for (int i = threadIdx.x % 32; i < COLUMNS; i += 32) {
-        largest = fmaxf(largest, row[i]); // the lanes side by side in one row
+        largest = fmaxf(largest, row[i]); // neighbouring lanes in one row
     }
     // END warp
     for (int bit = 1; bit < 32; bit *= 2) {

@@ -1,4 +1,4 @@
-// EXPERIMENT: Every row is taken to begin at a multiple of 16 bytes.
+// EXPERIMENT: The kernel assumes that every row begins at a multiple of 16 bytes.
 // RUN: ./ch09 --device emulator --kernel $PTX
 // SHOWS: MISALIGNED
 #include "warpbook.cuh"

@@ -5,7 +5,7 @@
 #include <cstdio>
 
 extern "C" __global__ void index(int row, int columns) {
-    int narrow = (int)((unsigned)row * (unsigned)columns); // what the hardware makes of row * columns
+    int narrow = (int)((unsigned)row * (unsigned)columns); // what the hardware computes for row * columns
     long long wide = (long long)row * columns;
     printf("in 32 bits: %d\nin 64 bits: %lld\n", narrow, wide);
 }

@@ -1,4 +1,4 @@
-// EXPERIMENT: Sums of bfloat16 by __hadd, by a float that is rounded, and by a float that is cut off.
+// EXPERIMENT: Sums of bfloat16 from __hadd, from a rounded float, and from a truncated float.
 // RUN: build/bin/emulate $PTX compare --grid 1 --block 1
 // SHOWS: rounded: 0 of 4096 differ
 // SHOWS: of 4096 differ
@@ -15,7 +15,7 @@ extern "C" __global__ void compare() {
         unsigned short once = __bfloat16_as_ushort(__hadd(a, b));
         float wide = __bfloat162float(a) + __bfloat162float(b);
         rounded += __bfloat16_as_ushort(__float2bfloat16(wide)) != once;
-        cut += __float_as_uint(wide) >> 16 != once; // the upper half, as it stands
+        cut += __float_as_uint(wide) >> 16 != once; // the upper half, truncated
         // END sums
     }
     printf("rounded: %d of 4096 differ\ncut off: %d of 4096 differ\n", rounded, cut);

@@ -1,4 +1,4 @@
-// EXPERIMENT: The same columns with and without conflicts: what is read.
+// EXPERIMENT: The same columns read with and without conflicts: the values.
 // RUN: build/bin/emulate $PTX read --grid 1 --block 32
 // SHOWS: 0 of 32 values differ
 #include <cstdio>

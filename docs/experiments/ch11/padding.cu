@@ -9,7 +9,7 @@ extern "C" __global__ void column(float *out, int width, int rows) {
         tile[i] = i;
     }
     __syncthreads();
-    // With 16 rows a warp reads two columns at a time, side by side.
+    // With 16 rows a warp reads two neighbouring columns at a time.
     int row = threadIdx.x % rows, side = threadIdx.x / rows;
     out[threadIdx.x] = tile[row * width + side];
 }

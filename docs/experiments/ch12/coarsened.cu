@@ -1,4 +1,4 @@
-// EXPERIMENT: Each element times eight factors from memory, one element a thread and four.
+// EXPERIMENT: Each element is multiplied by eight factors from memory, with one element per thread and with four.
 // RUN: build/bin/emulate $PTX scale --grid 4 --block 256 --arg buf:4096:zero --arg buf:32:zero --arg i32:1024 --profile | grep -m 1 global_ld_requests
 // RUN: build/bin/emulate $PTX scale_four --grid 1 --block 256 --arg buf:4096:zero --arg buf:32:zero --arg i32:1024 --profile | grep -m 1 global_ld_requests
 // SHOWS: global_ld_requests 288

@@ -1,4 +1,4 @@
-// EXPERIMENT: y = a * x + y, by floats and by float4: bytes and instructions.
+// EXPERIMENT: y = a * x + y with float and with float4: bytes and instructions.
 // RUN: build/bin/emulate $PTX ones --grid 4 --block 256 --arg buf:4096:zero --arg buf:4096:zero --profile | grep -e '^global_.*bytes' -e '^instr'
 // RUN: build/bin/emulate $PTX fours --grid 1 --block 256 --arg buf:4096:zero --arg buf:4096:zero --profile | grep -e '^global_.*bytes' -e '^instr'
 // SHOWS: global_ld_bytes 8192 global_st_bytes 4096 instructions

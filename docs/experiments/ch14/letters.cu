@@ -1,4 +1,4 @@
-// EXPERIMENT: A sum and the flag that says it is there: in two stores, with fences, and in one store.
+// EXPERIMENT: A sum and the flag that announces it: in two stores, in two stores with fences, and in one store.
 // RUN: build/bin/emulate $PTX two_stores --grid 2 --block 32 --arg buf:16:zero --schedule 1 | grep -e RACE -e clean
 // RUN: build/bin/emulate $PTX with_fences --grid 2 --block 32 --arg buf:16:zero --schedule 1
 // RUN: build/bin/emulate $PTX one_store --grid 2 --block 32 --arg buf:16:zero --schedule 1
@@ -38,7 +38,7 @@ extern "C" __global__ void with_fences(volatile int *place) {
 extern "C" __global__ void one_store(volatile unsigned long long *place) {
     // BEGIN one
     if (blockIdx.x == 0 && threadIdx.x == 0) {
-        place[0] = 1ull << 32 | 42; // both travel together
+        place[0] = 1ull << 32 | 42; // both in one store
     }
     if (blockIdx.x == 1 && threadIdx.x == 0) {
         unsigned long long both;

@@ -1,4 +1,4 @@
-// EXPERIMENT: Blocks leave a sum and a flag in two stores, and nothing orders the two.
+// EXPERIMENT: Each block writes a sum and a flag with two stores, and nothing orders the stores.
 // RUN: ./ch14 --device emulator --kernel $PTX --n 4096
 // SHOWS: RACE
 #include "warpbook.cuh"

@@ -1,4 +1,4 @@
-// EXPERIMENT: The last of 1,000 blocks waits for the others, which wait for nobody.
+// EXPERIMENT: The last of 1,000 blocks waits for the others, which do not wait.
 // RUN: build/bin/emulate $PTX collect --grid 1000 --block 32 --arg buf:8000:zero
 // SHOWS: the last block has seen 999 others
 #include <cstdio>
