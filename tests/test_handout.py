@@ -67,6 +67,14 @@ def test_sources_tests_and_teachers_tools_stay_behind(whole: list[Member]) -> No
     } <= names
 
 
+def test_the_commands_are_whole(whole: list[Member]) -> None:
+    """Templates, styles and what shells complete with are as much of a command as its code."""
+    files = {
+        path for path in (ROOT / "grader").rglob("*") if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert {path.relative_to(ROOT).as_posix() for path in files} <= {member.name for member in whole}
+
+
 def test_a_leak_is_found_wherever_it_is(members: list[Member]) -> None:
     workbook = Workbook(ROOT)
     chosen = workbook.select(CHAPTERS)

@@ -28,8 +28,8 @@ from .workbook import Chapter, Workbook
 # What the workbook's folders hold for others; editors' and tools' own files are none of these. The headers of
 # mk/host have names without an ending.
 _KINDS = {
-    ".awk", ".c", ".css", ".cuh", ".def", ".h", ".html", ".j2", ".js", ".json", ".md", ".mk", ".py",
-    ".sh", ".svg", ".toml", ".txt", "",
+    ".awk", ".bash", ".c", ".css", ".cuh", ".def", ".fish", ".h", ".html", ".j2", ".js", ".json", ".md", ".mk", ".py",
+    ".sh", ".svg", ".toml", ".txt", ".zsh", "",
 }  # fmt: skip
 _NOT_OURS = {"__pycache__", "node_modules"}
 TOP = ("LICENSE", "Makefile", "README.md", "pyproject.toml", "warpbook")

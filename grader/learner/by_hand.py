@@ -16,7 +16,7 @@ from ..core.receipts import write_receipt
 from ..core.result import BrokenResultError, Result, parse_result
 from ..core.workbook import Chapter, Workbook
 from .standing import timed_on
-from .stored import KERNEL, Asked, Store, run_of
+from .store import KERNEL, Asked, Store, run_of
 
 
 def take_up(workbook: Workbook, chapters: list[Chapter]) -> list[str]:

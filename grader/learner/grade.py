@@ -27,7 +27,7 @@ from ..core.receipts import write_receipt
 from ..core.result import BrokenResultError, Result, infra, parse_result
 from ..core.workbook import Chapter, Workbook, write_json
 from .by_hand import take_up
-from .stored import KERNEL, SOLUTION, Asked, Store, run_of
+from .store import KERNEL, SOLUTION, Asked, Store, run_of
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from ..core.page import print_json
 from ..core.workbook import find_workbook
 from .grade import Grade, Options, grade
 from .grade_page import progress_of, show_grade
-from .stored import KERNEL, SOLUTION
+from .store import KERNEL, SOLUTION
 
 
 def grade_command(

@@ -6,12 +6,11 @@ from contextlib import contextmanager
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from ..core.narrow import Entry, WideOrStacked
-from ..core.page import bandwidth_text, console, points_text, table, verdict_text
+from ..core.page import Entry, WideOrStacked, bandwidth_text, console, points_text, table, verdict_text
 from ..core.workbook import Chapter
 from .grade import Grade, Outcome, ignore
 from .grade import Progress as Hear
-from .stored import KERNEL
+from .store import KERNEL
 
 _LEAST = 64  # columns that the table needs
 

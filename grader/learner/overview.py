@@ -8,8 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..core.history import Run
-from ..core.narrow import Entry, WideOrStacked
-from ..core.page import Bar, figure, points_text, verdict_text
+from ..core.page import Bar, Entry, WideOrStacked, figure, points_text, verdict_text
 from .standing import EDITED, NEW, OPEN, PASSED, SKIPPED, Standing
 
 _TITLE = 30  # columns: all that is left of 80

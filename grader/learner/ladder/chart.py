@@ -6,8 +6,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...core.history import day
-from ...core.narrow import Entry, WideOrStacked
-from ...core.page import figure
+from ...core.page import Entry, WideOrStacked, figure
 from . import Ladder, Rung
 
 _BAR = 32  # columns
