@@ -33,11 +33,13 @@ static void catch_signals(void (*handler)(int)) {
     }
 }
 
-static void complain(const char *words) {
+// Says it on standard error, and returns `status` for main() to exit with.
+static int complain(int status, const char *words) {
     Text safe = {0};
     text_add_printable(&safe, words, strlen(words));
     fprintf(stderr, "%s: %s\n", chapter.name, text_chars(&safe));
     text_free(&safe);
+    return status;
 }
 
 // What changes how the compiler or the loader work must not come from outside.
@@ -140,8 +142,7 @@ static int write_trace(Run *run) {
                             .judgement = run->options.is_trace_only ? NULL : &run->judgement};
     FileError error;
     if (access_trace_write(run->trace_file, &plan, &error)) return 0;
-    complain(error.message);
-    return exit_status_of(&error);
+    return complain(exit_status_of(&error), error.message);
 }
 
 static int report_run(Run *run) {
@@ -169,20 +170,18 @@ static int report_run(Run *run) {
     text_free(&page);
     int status = verdict_exit_status(run->judgement.verdict);
     FileError error = {0};
-    if (run->options.json_file && !result_write(run->json_file, &report, &error)) {
-        complain(error.message);
-        status = exit_status_of(&error);
-    }
+    if (run->options.json_file && !result_write(run->json_file, &report, &error))
+        status = complain(exit_status_of(&error), error.message);
     const int traced = run->options.trace_file ? write_trace(run) : 0;
     if (traced) status = traced;
-    if (!by_hand_keep(&report, &error)) complain(error.message); // the verdict stands all the same
+    if (!by_hand_keep(&report, &error)) complain(0, error.message); // the verdict stands all the same
     if (fflush(stdout) != 0) status = EXIT_MACHINE;
     return status;
 }
 
 static int trace_only(Run *run) {
     const bool is_built = build(run);
-    if (!is_built) complain(run->builds.message);
+    if (!is_built) complain(0, run->builds.message);
     if (run->builds.is_usage) return EXIT_USAGE;
     const int status = write_trace(run);
     return status || is_built ? status : verdict_exit_status(run->builds.verdict);
@@ -191,38 +190,25 @@ static int trace_only(Run *run) {
 static int run_chapter(Run *run) {
     char root[PATH_MAX], why[700];
     if (!getcwd(run->from, sizeof run->from)) snprintf(run->from, sizeof run->from, "/");
-    if (!workbook_root(root, sizeof root, why, sizeof why)) {
-        complain(why);
-        return EXIT_MACHINE;
-    }
-    if (run->options.kernel_file)
-        workbook_absolute(run->from, run->options.kernel_file, run->kernel_file, sizeof run->kernel_file);
-    if (run->options.against_file)
-        workbook_absolute(run->from, run->options.against_file, run->against_file, sizeof run->against_file);
-    if (run->options.json_file)
-        workbook_absolute(run->from, run->options.json_file, run->json_file, sizeof run->json_file);
-    if (run->options.trace_file)
-        workbook_absolute(run->from, run->options.trace_file, run->trace_file, sizeof run->trace_file);
+    if (!workbook_root(root, sizeof root, why, sizeof why)) return complain(EXIT_MACHINE, why);
+    workbook_absolute(run->from, run->options.kernel_file, run->kernel_file, sizeof run->kernel_file);
+    workbook_absolute(run->from, run->options.against_file, run->against_file, sizeof run->against_file);
+    workbook_absolute(run->from, run->options.json_file, run->json_file, sizeof run->json_file);
+    workbook_absolute(run->from, run->options.trace_file, run->trace_file, sizeof run->trace_file);
     if (chdir(root) != 0) {
         snprintf(why, sizeof why, "cannot enter %.500s: %s", root, strerror(errno));
-        complain(why);
-        return EXIT_MACHINE;
+        return complain(EXIT_MACHINE, why);
     }
     if (!workbook_chapter(chapter.name, run->folder, sizeof run->folder)) {
         snprintf(why, sizeof why, "there is no folder chapters/%s_... in %.500s", chapter.name, root);
-        complain(why);
-        return EXIT_MACHINE;
+        return complain(EXIT_MACHINE, why);
     }
-    if (run->options.trace_file && run->options.n > TRACE_MAX_N) {
-        complain("--trace goes up to --n 4,194,304: a picture shows the first warps, whatever n");
-        return EXIT_USAGE;
-    }
+    if (run->options.trace_file && run->options.n > TRACE_MAX_N)
+        return complain(EXIT_USAGE,
+                        "--trace goes up to --n 4,194,304: a picture shows the first warps, whatever n");
     if (run->options.is_trace_only) return trace_only(run);
     run_kernel(run);
-    if (run->judgement.is_usage) {
-        complain(run->judgement.message);
-        return EXIT_USAGE;
-    }
+    if (run->judgement.is_usage) return complain(EXIT_USAGE, run->judgement.message);
     diagnose(&chapter, builds_source_text(&run->builds), &run->judgement, &run->diagnosis);
     return report_run(run);
 }
@@ -234,7 +220,7 @@ int main(int count, char **arguments) {
     static Run run;
     char why[256];
     if (!options_parse(count, arguments, &run.options, why, sizeof why)) {
-        complain(why);
+        complain(EXIT_USAGE, why);
         fprintf(stderr, "Try ./%s --help.\n", chapter.name);
         return EXIT_USAGE;
     }

@@ -42,8 +42,8 @@ bool workbook_chapter(const char *name, char *path, size_t path_bytes) {
 }
 
 void workbook_absolute(const char *folder, const char *path, char *out, size_t out_bytes) {
-    if (path[0] == '/')
-        snprintf(out, out_bytes, "%s", path);
+    if (!path || path[0] == '/')
+        snprintf(out, out_bytes, "%s", path ? path : "");
     else
         snprintf(out, out_bytes, "%s/%s", folder, path);
 }
