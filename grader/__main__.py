@@ -1,4 +1,4 @@
-"""python -m grader: runs a command and turns every failure into a sentence and an exit status."""
+"""python -m grader: run a command, and turn every failure into a sentence and an exit status."""
 
 import os
 import sys
@@ -8,10 +8,10 @@ from .core.errors import INTERRUPTED, MACHINE, USAGE, GraderError, explain_os_er
 
 
 def main(arguments: list[str]) -> int:
-    """Runs one command; failures leave it as exceptions, but those of the command line."""
+    """Run one command; failures leave it as exceptions, except errors in the command line."""
     streams.prepare()
     if arguments[:1] == ["doctor"] and "--help" not in arguments:
-        from .learner import doctor  # must work before anything is installed
+        from .learner import doctor  # works before anything is installed
 
         return doctor.main(arguments[1:])
     try:
@@ -36,7 +36,7 @@ def main(arguments: list[str]) -> int:
 
 
 def guarded(arguments: list[str]) -> int:
-    """`main`, with what is no fault of the command line told apart from the rest; no exception leaves it."""
+    """Call `main` and report its failures; no exception leaves it."""
     try:
         return main(arguments)
     except GraderError as error:
@@ -53,8 +53,8 @@ def guarded(arguments: list[str]) -> int:
             import traceback
 
             traceback.print_exc()
-        print(f"warpbook: a mistake in Warpbook itself ({type(error).__name__}: {error}); please report it, "
-              "with what WARPBOOK_TRACEBACK=1 shows", file=sys.stderr)  # fmt: skip
+        print(f"warpbook: an error in Warpbook itself ({type(error).__name__}: {error}); please report it "
+              "with the output of WARPBOOK_TRACEBACK=1", file=sys.stderr)  # fmt: skip
         return MACHINE
 
 

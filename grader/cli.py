@@ -1,7 +1,7 @@
-"""The commands behind the Makefile's targets, and where each of them is.
+"""The commands behind the Makefile's targets, and the module of each.
 
-A command's file is imported when the command runs, and not for another's sake nor for a list of them: what a class
-or a report takes to import is several times what `./warpbook status` takes altogether.
+A command's module is imported only when that command runs, not for another command or for a list of commands:
+importing the modules of a class or a report takes several times as long as all of `./warpbook status`.
 """
 
 import ast
@@ -16,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from . import __version__
 
-# By panel of --help: each command, and the function that it is, whose docstring is its help.
+# For each panel of --help, the commands with their functions, whose docstrings are the help texts.
 COMMANDS = {
     "Learning": {
         "status": "learner.commands:status",
@@ -64,7 +64,7 @@ def load(name: str) -> click.Command:
 
 
 class _Commands(TyperGroup):
-    """All of them: listed from their docstrings, imported one at a time."""
+    """All commands: listed from their docstrings, imported one at a time."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(_PANELS)
@@ -84,11 +84,11 @@ class _Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            raise click.Abort from None  # of a KeyboardInterrupt typer says nothing
+            raise click.Abort from None  # typer prints nothing about a KeyboardInterrupt
 
 
 def _help(name: str) -> str:
-    """A command's docstring, read without importing its file."""
+    """A command's docstring, read without importing its module."""
     module, function = COMMANDS[_PANELS[name]][name].split(":")
     place = _HERE / module.replace(".", "/")
     return _docstrings(place / "__init__.py" if place.is_dir() else place.with_suffix(".py"))[function]
@@ -96,7 +96,7 @@ def _help(name: str) -> str:
 
 @functools.cache
 def _docstrings(path: Path) -> dict[str, str]:
-    """Of the functions of a file."""
+    """The docstrings of a file's functions."""
     tree = ast.parse(path.read_bytes())
     return {
         node.name: ast.get_docstring(node) or "" for node in tree.body if isinstance(node, ast.FunctionDef)
@@ -122,10 +122,10 @@ app = _Commands(
             help="Print the version and exit.",
         )
     ],
-    help="Builds, judges and records the kernels of the workbook. Every command is a target of make too.",
+    help="Build, judge and record the kernels of the workbook. Every command is also a target of make.",
 )
 
 
 def main(arguments: list[str]) -> Any:
-    """Runs a command; returns its exit status. What click has to say of the command line it raises."""
+    """Run a command and return its exit status. Errors in the command line are raised as click's exceptions."""
     return app.main(arguments, prog_name="warpbook", standalone_mode=False)

@@ -214,7 +214,7 @@ def test_progress_is_a_file(workbook: FakeWorkbook) -> None:
     (workbook.folder / "progress").write_text("in the way")
     done = workbook.run("hint", "ch01")
     assert done.returncode == 3
-    assert "a file stands where a folder is needed" in done.stderr
+    assert "a file is in the place of a folder" in done.stderr
     assert workbook.run("grade").returncode == 3
 
 

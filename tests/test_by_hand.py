@@ -132,7 +132,7 @@ def test_a_file_in_the_way_is_told_once(book: FakeWorkbook) -> None:
     (book.folder / "build").mkdir(exist_ok=True)
     (book.folder / "build" / "results").write_text("in the way\n")
     (trouble,) = take_up(Workbook(book.folder), Workbook(book.folder).chapters)
-    assert trouble.endswith("build/results: a file stands where a folder is needed; move it away")
+    assert trouble.endswith("build/results: a file is in the place of a folder; move it away")
 
 
 @pytest.mark.parametrize("command", ["status", "ladder", "grade", "leaderboard", "hint ch01", "skip ch01"])

@@ -138,7 +138,7 @@ def test_what_cannot_be_read(workbook: Workbook, tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes(b'title = "T"\n# caf\xe9\n')
     with pytest.raises(UsageError, match="line 2 is not UTF-8"):
         read_course(tmp_path / "latin.toml", workbook)
-    with pytest.raises(UsageError, match="there is a folder"):
+    with pytest.raises(UsageError, match="a folder has that name"):
         read_course(tmp_path, workbook)
 
 

@@ -160,7 +160,7 @@ def test_a_student_can_work_with_it(unpacked: Path) -> None:
 
     assert "1 kernel, 1 receipt" in run(unpacked, "submission").stdout
     shown = run(unpacked, "show-ch04")
-    assert "came without solutions" in shown.stderr
+    assert "has no solutions" in shown.stderr
     assert "1 of 1 passed" in run(unpacked, "solutions").stdout
     assert "is the skeleton again" in run(unpacked, "reset-ch04", "FORCE=1").stdout
     assert kernel.read_bytes() == skeleton

@@ -190,7 +190,7 @@ def test_skip_and_resume(book: FakeWorkbook) -> None:
     _, document = book.document("skip", "ch03")
     assert document["next"] is None
     page = book.run("status").stdout
-    assert "All is passed but what you skipped. Take one up again:\n  make resume-ch01" in page
+    assert "All chapters have passed except those you skipped. Return to one:\n  make resume-ch01" in page
     _, document = book.document("resume", "ch02")
     assert document["next"] == "ch02"
     assert book.document("status")[1]["next"] == "ch02"

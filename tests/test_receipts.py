@@ -46,7 +46,7 @@ def test_the_same_kernel_judged_again_agrees() -> None:
 
 def test_what_differs_is_said_in_numbers() -> None:
     receipt = read_back(receipt_of(result(), SHA))
-    assert "another kernel.cu" in compare(receipt, result(), "cd" * 32).differences[0]
+    assert "different kernel.cu" in compare(receipt, result(), "cd" * 32).differences[0]
     again = compare(receipt, result(verdict="RACE", points={"earned": 0, "possible": 10}), SHA)
     assert not again.agrees
     assert again.differences == ["the receipt says PASS, judged again it is RACE"]
@@ -71,9 +71,9 @@ def test_another_compiler_or_workbook_counts_otherwise(key: str, words: str) -> 
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "no JSON"),
-        (b"[" * 100_000, "no JSON"),
-        (b"\xff", "no JSON"),
+        (b"", "not JSON"),
+        (b"[" * 100_000, "not JSON"),
+        (b"\xff", "not JSON"),
         (b"[]", '"schema"'),
         (b'{"schema": "warpbook/receipt/1", "chapter": "ch05"}', '"chapter"'),
         (b'{"schema": "warpbook/receipt/1", "chapter": "ch04"}', '"workbook"'),

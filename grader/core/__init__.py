@@ -1,1 +1,1 @@
-"""What every part of the grader uses: the workbook, its results and records, other programs, pages and errors."""
+"""Code that every part of the grader uses: the workbook, its results and records, processes, pages and errors."""

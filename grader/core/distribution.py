@@ -1,7 +1,7 @@
-"""What a distribution of the workbook is made of: its files, its references as images, archives to the byte.
+"""The contents of a distribution of the workbook: its files, its references as images, reproducible archives.
 
-A distribution is what leaves the teacher's checkout: a handout, an autograder. Two made from the same files
-are the same to the byte, whoever made them, when and where.
+A distribution is anything that leaves the teacher's checkout: a handout, an autograder. Two distributions
+made from the same files are identical byte for byte, independent of user, time and machine.
 """
 
 import hashlib
@@ -25,19 +25,19 @@ from .processes import clean_environment
 from .skeleton import make_skeleton
 from .workbook import Chapter, Workbook
 
-# What the workbook's folders hold for others; editors' and tools' own files are none of these. The headers of
-# mk/host have names without an ending.
+# File types that belong to the workbook, as opposed to files of editors and tools. Headers in mk/host have no
+# suffix.
 _KINDS = {
     ".awk", ".bash", ".c", ".css", ".cuh", ".def", ".fish", ".h", ".html", ".j2", ".js", ".json", ".md", ".mk", ".py",
     ".sh", ".svg", ".toml", ".txt", ".zsh", "",
 }  # fmt: skip
 _NOT_OURS = {"__pycache__", "node_modules"}
 TOP = ("LICENSE", "Makefile", "README.md", "pyproject.toml", "warpbook")
-# Which line an instruction comes from. Its strings change with every run of nvcc, and a reference shows no lines.
+# Line information. Its strings change with every run of nvcc, and pages never show lines of a reference.
 _LINES = re.compile(
     rb"^\t\.(?:loc|file)\t[^\n]*\n|^\t\.section\t\.debug_\w+\n\t\{\n.*?^\t\}\n", re.MULTILINE | re.DOTALL
 )
-_ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can say
+_ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip can represent
 _TAR_TIME = 315532800  # the same
 
 
@@ -45,7 +45,7 @@ _TAR_TIME = 315532800  # the same
 class Member:
     """One file of a distribution."""
 
-    name: str  # with slashes, from the distribution's own root
+    name: str  # with slashes, relative to the distribution's root
     content: bytes
     is_program: bool = False
 
@@ -54,7 +54,7 @@ class Member:
 
 
 def files_below(root: Path, folder: str) -> Iterator[Member]:
-    """The files of a folder that belong to the workbook, sorted by name."""
+    """The files in a folder that belong to the workbook, sorted by name."""
     for path in sorted((root / folder).rglob("*")):
         parts = path.relative_to(root).parts
         if _NOT_OURS & set(parts) or any(part.startswith(".") or part.endswith("~") for part in parts):
@@ -64,7 +64,7 @@ def files_below(root: Path, folder: str) -> Iterator[Member]:
 
 
 def member_of(root: Path, name: Path | str) -> Member:
-    """One file as it lies below `root`."""
+    """The file below `root`, unchanged."""
     path = root / name
     with open(path, "rb") as file:
         is_program = bool(os.fstat(file.fileno()).st_mode & stat.S_IXUSR)
@@ -72,9 +72,9 @@ def member_of(root: Path, name: Path | str) -> Member:
 
 
 def core_members(workbook: Workbook, chapters: Iterable[Chapter]) -> list[Member]:
-    """What building and judging `chapters` takes, but for the references: `reference_members`.
+    """Everything needed to build and judge `chapters`, except the references: see `reference_members`.
 
-    Each kernel.cu is the skeleton, whatever the teacher has written into it.
+    Each kernel.cu is the skeleton, even if the teacher has edited the checkout's copy.
     """
     root = workbook.root
     members = [member_of(root, name) for name in TOP]
@@ -87,7 +87,7 @@ def core_members(workbook: Workbook, chapters: Iterable[Chapter]) -> list[Member
 
 
 def skeleton_member(workbook: Workbook, chapter: Chapter) -> Member:
-    """The kernel.cu that a learner begins with."""
+    """The kernel.cu that a learner starts from."""
     solution = chapter.solution / "kernel.cu"
     text = make_skeleton((workbook.root / solution).read_text("utf-8"), str(solution)).text
     return Member(chapter.kernel.as_posix(), text.encode())
@@ -97,13 +97,13 @@ def skeleton_member(workbook: Workbook, chapter: Chapter) -> Member:
 
 
 def reference_members(workbook: Workbook, chapters: Iterable[Chapter]) -> list[Member]:
-    """The solutions as images, in place of their sources: solutions/chNN_name/kernel.ptx and build.json.
+    """The solutions as images instead of sources: solutions/chNN_name/kernel.ptx and build.json.
 
-    Compiled here and now, so that nobody can have put something else there. ./chNN compares with them.
+    They are compiled now, so that no earlier file can take their place. ./chNN compares kernels with them.
     """
     status, words = make(workbook, "tools", jobs=1)
     if status != 0:
-        raise MachineError(f"the compiler's front could not be built: {words.strip()[-400:]}")
+        raise MachineError(f"the compiler driver could not be built: {words.strip()[-400:]}")
     members = []
     with tempfile.TemporaryDirectory(prefix="warpbook-references-") as folder:
         for chapter in chapters:
@@ -121,7 +121,7 @@ def _reference(workbook: Workbook, chapter: Chapter, folder: Path) -> list[Membe
         raise MachineError(f"{source} does not compile: {(done.stderr or done.stdout).strip()[:400]}")
     image = _LINES.sub(b"", (folder / "kernel.ptx").read_bytes())
     record: dict[str, Any] = json.loads((folder / "build.json").read_text("utf-8"))
-    # What changes from machine to machine, and from one run to the next.
+    # Parts that differ between machines and between runs.
     record |= {"compiler": "", "seconds": 0, "log": "", "ptx_sha256": hashlib.sha256(image).hexdigest()}
     into = chapter.solution.as_posix()
     return [
@@ -134,25 +134,25 @@ def _reference(workbook: Workbook, chapter: Chapter, folder: Path) -> list[Membe
 
 
 def in_order(members: Iterable[Member]) -> list[Member]:
-    """Sorted by name; of two with one name the later."""
+    """Sort by name; if a name occurs twice, the later member wins."""
     by_name = {member.name: member for member in members}
     return [by_name[name] for name in sorted(by_name)]
 
 
 def zip_bytes(members: Iterable[Member], prefix: str = "") -> bytes:
-    """A zip archive. Nothing in it is compressed: what zlib makes of it differs from release to release."""
+    """A zip archive without compression: the output of zlib differs from release to release."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
         for member in in_order(members):
             entry = zipfile.ZipInfo(prefix + member.name, _ZIP_TIME)
-            entry.create_system = 3  # Unix: the mode below holds
+            entry.create_system = 3  # Unix, so that the mode below applies
             entry.external_attr = (stat.S_IFREG | _mode(member)) << 16
             archive.writestr(entry, member.content)
     return out.getvalue()
 
 
 def tar_bytes(members: Iterable[Member], prefix: str = "") -> bytes:
-    """A tar archive of the plain POSIX kind, uncompressed, owned by nobody in particular."""
+    """An uncompressed POSIX tar archive without an owner."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for member in in_order(members):

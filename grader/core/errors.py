@@ -1,4 +1,4 @@
-"""What can go wrong outside a kernel, and the exit status each ends with."""
+"""Errors that are not a kernel's fault, and their exit statuses."""
 
 import errno
 import os
@@ -11,43 +11,43 @@ INTERRUPTED = 130
 
 
 class GraderError(Exception):
-    """A failure with a sentence for a person; nothing else of it is ever shown."""
+    """A failure with a sentence for the user, which is all that is shown."""
 
     status = MACHINE
 
 
 class UsageError(GraderError):
-    """What was asked for makes no sense: an unknown chapter, a hint that does not exist."""
+    """The request is wrong: an unknown chapter, a hint that does not exist."""
 
     status = USAGE
 
 
 class MachineError(GraderError):
-    """The machine cannot do it: no compiler, a folder that cannot be written, a broken history."""
+    """The machine cannot do this: no compiler, a folder that is not writable, a broken history."""
 
     status = MACHINE
 
 
 class NotYetError(GraderError):
-    """Refused for now: the solution of a chapter that is not passed."""
+    """Refused for now, such as the solution of a chapter that is not passed."""
 
     status = NOT_PASSED
 
 
 def explain_os_error(error: OSError) -> str:
-    """An OSError in words that name the file and, where there is one, the remedy."""
+    """An OSError in words, with the file and, if there is one, the remedy."""
     where = os.fspath(error.filename) if isinstance(error.filename, str | os.PathLike) else ""
     match error.errno:
         case errno.ENOSPC | errno.EDQUOT:
             reason = "the disk is full"
         case errno.EFBIG:
-            reason = "a limit on file sizes stands in the way (ulimit -f)"
+            reason = "the limit on file sizes is too low (ulimit -f)"
         case errno.EACCES | errno.EPERM | errno.EROFS:
-            reason = f"not allowed ({error.strerror}); check who owns it and whether the disk is read-only"
+            reason = f"not allowed ({error.strerror}); check its owner and whether the disk is read-only"
         case errno.EISDIR:
-            reason = "there is a folder of that name; move it away"
+            reason = "a folder has that name; move it away"
         case errno.ENOTDIR | errno.EEXIST:
-            reason = "a file stands where a folder is needed; move it away"
+            reason = "a file is in the place of a folder; move it away"
         case _:
             reason = error.strerror or str(error)
     return f"{where}: {reason}" if where else reason

@@ -1,4 +1,4 @@
-"""What a result depends on, as hashes: the learner's file, the programs, the compilers."""
+"""Hashes of everything that a result depends on: the learner's file, the programs, the compilers."""
 
 import hashlib
 import os
@@ -9,9 +9,9 @@ from .workbook import Workbook
 
 
 def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file's bytes; "" where there is no file or it cannot be read."""
+    """The SHA-256 of a file's bytes; "" if there is no file or it cannot be read."""
     try:
-        if not path.is_file():  # a named pipe would have nobody at its other end
+        if not path.is_file():  # opening a named pipe would block
             return ""
         with open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -20,25 +20,25 @@ def sha256_of(path: Path) -> str:
 
 
 class Hasher:
-    """Content hashes of files, each read once."""
+    """Content hashes of files; each file is read once."""
 
     def __init__(self) -> None:
-        """Nothing read yet."""
+        """Create an empty cache."""
         self._known: dict[Path, str] = {}
 
     def file(self, path: Path) -> str:
-        """The SHA-256 of a file's bytes; words where it cannot be read: whoever compiles or runs it says why."""
+        """The SHA-256 of a file's bytes, or a fixed text if it cannot be read; compiling it reports why."""
         if path not in self._known:
             self._known[path] = sha256_of(path) or "no file to read"
         return self._known[path]
 
     def combined(self, *parts: str) -> str:
-        """One key out of several parts."""
+        """Combine several parts into one key."""
         return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def tools_fingerprint(workbook: Workbook, hasher: Hasher) -> str:
-    """What every result depends on besides its own files: the compilers, the header, the GPU's driver."""
+    """What every result depends on in addition to its own files: the compilers, the header, the GPU's driver."""
     parts = [hasher.file(workbook.out / "bin" / "compile")]
     parts += [hasher.file(path) for path in sorted((workbook.root / "common" / "include").glob("*"))]
     nvcc = find_nvcc(workbook.root)

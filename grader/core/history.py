@@ -1,6 +1,6 @@
-"""Every run ever graded and what else the learner did, in one SQLite file that outlives `make clean` and updates.
+"""All graded runs and other actions of the learner, in one SQLite file that `make clean` and updates keep.
 
-A newer Warpbook brings an older file up to date when it opens it, and keeps every row.
+A newer Warpbook migrates an older file when it opens it, and keeps every row.
 """
 
 import datetime
@@ -13,7 +13,7 @@ from typing import Any
 
 from .errors import MachineError
 
-# What leads from each version of the file to the next.
+# The migration from each version of the file to the next.
 _STEPS = (
     """
 CREATE TABLE runs (
@@ -49,7 +49,7 @@ CREATE INDEX events_by_chapter ON events (chapter, what);
 """,
     """
 CREATE TABLE timings (
-    run           TEXT NOT NULL,     -- of ./chNN --time; these are no runs of all cases
+    run           TEXT NOT NULL,     -- of ./chNN --time; these runs do not cover all cases
     time          TEXT NOT NULL,     -- ISO 8601, UTC
     chapter       TEXT NOT NULL,
     kernel_sha256 TEXT NOT NULL,
@@ -65,11 +65,11 @@ CREATE TABLE timings (
 CREATE INDEX timings_by_chapter ON timings (chapter);
 """,
 )
-# What to do about what SQLite says.
+# The remedy for each of SQLite's messages.
 _REMEDIES = {
-    "readonly": "; check who owns it and its folder, and whether the disk is read-only",
-    "unable to open": "; check who owns it and its folder, and that it is a file",
-    "disk is full": "; make clean frees some",
+    "readonly": "; check the owner of it and of its folder, and whether the disk is read-only",
+    "unable to open": "; check the owner of it and of its folder, and that it is a file",
+    "disk is full": "; make clean frees some space",
     "locked": ": another program has been writing to it for 10 s; try again once that has ended",
 }
 _JSON_COLUMNS = ("counters", "device", "diagnosis", "timing")
@@ -77,7 +77,7 @@ _JSON_COLUMNS = ("counters", "device", "diagnosis", "timing")
 
 @dataclass(frozen=True)
 class Run:
-    """One row of the history; every field is the column of its name."""
+    """One row of the history; each field is the column with that name."""
 
     id: str
     time: str
@@ -100,7 +100,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Event:
-    """What the learner did besides running: one row."""
+    """One row: an action of the learner other than a run."""
 
     time: str
     chapter: str
@@ -110,7 +110,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Timing:
-    """How fast a right kernel was at one size: one row."""
+    """One row: the speed of a correct kernel at one size."""
 
     run: str
     time: str
@@ -130,14 +130,14 @@ _TIMING_COLUMNS = tuple(field.name for field in fields(Timing))
 
 
 class History:
-    """The file at `path`; made at the first run. Every failure is a MachineError that says what to do."""
+    """The file at `path`, created by the first run. Every failure is a MachineError that says what to do."""
 
     def __init__(self, path: Path) -> None:
-        """Opens nothing yet."""
+        """Remember the path; open nothing yet."""
         self.path = path
 
     def add(self, runs: list[Run]) -> None:
-        """Appends runs, all or none; those already there are left alone."""
+        """Append runs, all or none; existing rows stay unchanged."""
         if not runs:
             return
         rows = [
@@ -152,7 +152,7 @@ class History:
     def runs(
         self, chapter: str | None = None, kind: str = "kernel", *, with_counters: bool = False
     ) -> list[Run]:
-        """The runs of one chapter, or of all, oldest first; their counters only where asked for."""
+        """The runs of one chapter, or of all, oldest first; with counters only if requested."""
         columns = ",".join(
             "'{}' AS counters" if name == "counters" and not with_counters else name for name in _COLUMNS
         )
@@ -167,7 +167,7 @@ class History:
         return any(run.verdict == "PASS" for run in self.runs(chapter))
 
     def note(self, chapter: str, what: str, **detail: Any) -> None:
-        """Appends an event, as of now."""
+        """Append an event with the current time."""
         row = (now(), chapter, what, json.dumps(detail))
         try:
             with closing(self._open()) as database, database:
@@ -176,7 +176,7 @@ class History:
             raise self._trouble(error) from None
 
     def add_timings(self, timings: list[Timing]) -> None:
-        """Appends times at single sizes, all or none."""
+        """Append times at single sizes, all or none."""
         self._insert("timings", _TIMING_COLUMNS, [astuple(timing) for timing in timings])
 
     def timings(self, chapter: str) -> list[Timing]:
@@ -204,7 +204,7 @@ class History:
             raise self._trouble(error) from None
 
     def _select(self, query: str, values: tuple[str | None, ...]) -> list[dict[str, Any]]:
-        """The rows of a query with their JSON read; none where there is no file yet."""
+        """The rows of a query with their JSON parsed; none if there is no file yet."""
         if not self.path.exists():
             return []
         try:
@@ -237,7 +237,7 @@ class History:
         return database
 
     def _bring_up_to_date(self, database: sqlite3.Connection) -> None:
-        """Takes the steps that are missing, all or none; of several programs at once one does it."""
+        """Run the missing migrations, all or none; if several programs try at once, one of them does it."""
         with database:
             database.execute("BEGIN IMMEDIATE")
             for step in _STEPS[_version(database) :]:
@@ -256,7 +256,7 @@ class History:
 
 
 def now() -> str:
-    """The present moment in ISO 8601, UTC, to the millisecond."""
+    """The current time in ISO 8601, UTC, to the millisecond."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
 
 
@@ -271,5 +271,5 @@ def _version(database: sqlite3.Connection) -> int:
 
 
 def _without_remarks(text: str) -> str:
-    """SQL without what stands after two dashes: a semicolon there is no end of a command."""
+    """SQL without its comments: a semicolon in a comment does not end a command."""
     return "\n".join(line.partition("--")[0] for line in text.splitlines())

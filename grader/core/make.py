@@ -1,4 +1,4 @@
-"""Asking make for the programs."""
+"""Building the programs with make."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ from .workbook import Chapter, Workbook
 
 
 def to_standard_error(line: str) -> None:
-    """A line of make's, for whoever waits."""
+    """Receives each line of make's output."""
     sys.stderr.write(line)
     sys.stderr.flush()
 
@@ -26,9 +26,9 @@ def make(
     hear: Callable[[str], None] = to_standard_error,
     processes: Processes | None = None,
 ) -> tuple[int, str]:
-    """Runs make; `hear` gets its lines as they come. Returns exit status and output.
+    """Run make; `hear` gets each line as it is printed. Returns exit status and output.
 
-    Where `processes` are given, their `stop` ends it, and Ctrl-C does not reach it.
+    If `processes` is given, its `stop` ends make, and Ctrl-C does not reach it.
     """
     variables = shlex.split(os.environ.get("WARPBOOK_MAKE_VARIABLES", ""))
     quiet = [] if any(variable.startswith("V=") for variable in variables) else ["-s"]
@@ -60,7 +60,7 @@ def make(
 
 
 def has_target(workbook: Workbook, name: str) -> bool:
-    """Whether the Makefile, or one of those beside it, has a rule for `name`."""
+    """Whether the Makefile, or a file that it includes, has a rule for `name`."""
     files = [workbook.root / "Makefile", *(workbook.root / "mk").glob("*.mk")]
     return any(re.search(rf"^{name}\b[^=\n]*:", path.read_text("utf-8"), re.MULTILINE) for path in files)
 
@@ -73,7 +73,7 @@ def build_programs(
     hear: Callable[[str], None] = to_standard_error,
     processes: Processes | None = None,
 ) -> dict[str, str]:
-    """Builds ./chNN of `chapters`; returns, for each that could not be built, why."""
+    """Build ./chNN for `chapters`; returns the reason for each that could not be built."""
     goals = [*(f"program-{chapter.name}" for chapter in chapters), "tools"]
     status, output = make(workbook, *goals, jobs=jobs, hear=hear, processes=processes)
     if status == 0:
@@ -100,16 +100,16 @@ def need_programs(
     hear: Callable[[str], None] = to_standard_error,
     processes: Processes | None = None,
 ) -> None:
-    """`build_programs`; raises MachineError for the first that could not be built."""
+    """Call `build_programs`; raises MachineError for the first program that could not be built."""
     for name, why in build_programs(workbook, chapters, jobs=jobs, hear=hear, processes=processes).items():
         raise MachineError(f"./{name} could not be built: {why}")
 
 
 def _last_words(output: str) -> str:
-    """The line of make's output that says most: our own message, else the first error."""
+    """The most informative line of make's output: our own message, or else the first error."""
     lines = [line.strip() for line in output.splitlines()]
     for wanted in ("warpbook: ", " error: ", "error:", "undefined reference", "***"):
         for line in lines:
             if wanted in line:
                 return line.removeprefix("warpbook: ")
-    return lines[-1] if lines else "make said nothing"
+    return lines[-1] if lines else "make printed nothing"

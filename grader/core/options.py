@@ -11,15 +11,15 @@ from .workbook import Workbook, find_workbook
 
 
 def _names(incomplete: str) -> list[tuple[str, str]]:
-    """The chapters whose names begin so, with their titles, for a shell to complete."""
+    """The chapters whose names begin with `incomplete`, with their titles, for completion in a shell."""
     chapters = find_workbook().chapters
     return [(chapter.name, chapter.title) for chapter in chapters if chapter.name.startswith(incomplete)]
 
 
 def _finite(value: float) -> float:
-    """Refuses what is no number: no bound stops it."""
+    """Refuse NaN, which no bound catches."""
     if math.isnan(value):
-        raise typer.BadParameter("nan is no number of seconds.")
+        raise typer.BadParameter("nan is not a number of seconds.")
     return value
 
 
@@ -27,26 +27,26 @@ _LONGEST = 86_400.0  # seconds: a day
 
 Chapters = Annotated[
     list[str] | None,
-    typer.Argument(help="Chapters, as ch04; all when none is named.", autocompletion=_names),
+    typer.Argument(help="Chapters, such as ch04; default all.", autocompletion=_names),
 ]
-One = Annotated[str, typer.Argument(help="The chapter, as ch04.", autocompletion=_names)]
+One = Annotated[str, typer.Argument(help="The chapter, such as ch04.", autocompletion=_names)]
 Begin = Annotated[
-    str | None, typer.Argument(help="The chapter to begin with, as ch04.", autocompletion=_names)
+    str | None, typer.Argument(help="The chapter to begin with, such as ch04.", autocompletion=_names)
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a page.")]
-Force = Annotated[bool, typer.Option("--force", help="Do not ask; do it even so.")]
+Force = Annotated[bool, typer.Option("--force", help="Do it without asking.")]
 Device = Annotated[str, typer.Option(help="auto, emulator or gpu.")]
-Gpu = Annotated[str | None, typer.Option(help="The GPU that the model speaks of.")]
-Jobs = Annotated[int, typer.Option(min=0, help="How many at once; 0: as many as there are cores.")]
+Gpu = Annotated[str | None, typer.Option(help="The GPU to model.")]
+Jobs = Annotated[int, typer.Option(min=0, help="How many at once; 0: one for each core.")]
 Limit = Annotated[
     float,
     typer.Option(min=0.1, max=_LONGEST, callback=_finite, help="Seconds for one chapter."),
 ]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Run even what has not changed.")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Run chapters that have not changed, too.")]
 
 
 def check_profile(workbook: Workbook, profile: str | None) -> None:
-    """Refuses what --gpu does not know. Which there are the programs know: the first that is built is asked."""
+    """Refuse an unknown --gpu. Only the programs know the list, so the first one that is built is asked."""
     built = (workbook.root / workbook.program(chapter) for chapter in workbook.chapters)
     program = next((path for path in built if path.exists()), None)
     if profile is None or program is None:
@@ -55,12 +55,12 @@ def check_profile(workbook: Workbook, profile: str | None) -> None:
     try:
         asked = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
-        return  # what is wrong with the program, running it tells
+        return  # a later run reports what is wrong with the program
     if asked.returncode == USAGE:
         raise UsageError(asked.stderr.partition("\n")[0].partition(": ")[2])
 
 
 def check_device(device: str) -> None:
-    """Refuses what --device does not know."""
+    """Refuse an unknown --device."""
     if device not in ("auto", "emulator", "gpu"):
-        raise UsageError(f"--device is auto, emulator or gpu, not {device!r}")
+        raise UsageError(f"--device must be auto, emulator or gpu, not {device!r}")

@@ -1,4 +1,4 @@
-"""What the grader prints: tables and sentences, in colour on a terminal, plain in a pipe, 80 columns wide."""
+"""The grader's output: tables and sentences, in colour on a terminal, plain in a pipe, 80 columns wide."""
 
 import json
 import os
@@ -15,18 +15,18 @@ from rich.text import Text
 
 from .result import Result
 
-_NARROWEST = 20  # columns; COLUMNS=0 and the like would leave no room for a word
+_NARROWEST = 20  # columns; a value such as COLUMNS=0 would leave no room for a word
 _STYLES = {"PASS": "bold green", "SLOW": "yellow", "INFRA": "bold magenta", "-": "dim"}
 
 
 def print_json(document: Any) -> None:
-    """Prints a document whole, whatever the encoding."""
+    """Print a complete document in any encoding."""
     is_unicode = sys.stdout.encoding.lower().startswith("utf")
     print(json.dumps(document, indent=2, ensure_ascii=not is_unicode))
 
 
 def console(*, error: bool = False) -> Console:
-    """The console for standard output or standard error; width 80 where there is no terminal."""
+    """The console for standard output or standard error; 80 columns wide if it is not a terminal."""
     stream = sys.stderr if error else sys.stdout
     asked = os.environ.get("COLUMNS", "")
     width = max(int(asked), _NARROWEST) if asked.isdecimal() else None if stream.isatty() else 80
@@ -48,7 +48,7 @@ def bandwidth_text(result: Result) -> str:
 
 
 def figure(gb_per_s: float | None) -> str:
-    """A bandwidth with as many digits as mean something; "-" for none."""
+    """A bandwidth with its significant digits; "-" for none."""
     if gb_per_s is None:
         return "-"
     return f"{gb_per_s:,.0f}" if gb_per_s >= 10 else f"{gb_per_s:.2g}"
@@ -60,7 +60,7 @@ def points_text(earned: float, possible: float) -> str:
 
 
 class Bar:
-    """So many of so many, as a bar that is read without colours too."""
+    """A part of a whole, as a bar that is readable without colours."""
 
     def __init__(self, count: float, total: float, width: int) -> None:
         self._filled = round(width * min(1.0, count / total)) if total else 0

@@ -1,6 +1,6 @@
-"""Running other programs so that none is left behind: each in a process group of its own.
+"""Running other programs so that none is left behind: each in a separate process group.
 
-Also the environment that they run in, and how many may run at once.
+Also their environment, and how many may run at once.
 """
 
 import contextlib
@@ -31,19 +31,19 @@ _Made = TypeVar("_Made")
 
 @dataclass(frozen=True)
 class Finished:
-    """How a program ended. `status` is negative for a signal, None when its time ran out."""
+    """How a program ended. `status` is negative for a signal, None if the time limit was reached."""
 
     status: int | None
     output: str
     seconds: float
-    page: str = ""  # what it showed on its terminal, where it was given one
+    page: str = ""  # its terminal output, if it had a terminal
 
 
 class Processes:
-    """The programs now running. `stop` ends them all and lets no more start."""
+    """The running programs. `stop` ends all of them and prevents new ones."""
 
     def __init__(self) -> None:
-        """Nothing runs yet."""
+        """Begin without any program."""
         self._lock = threading.Lock()
         self._running: set[subprocess.Popen[Any]] = set()
         self._stopped = False
@@ -57,9 +57,9 @@ class Processes:
         environment: Mapping[str, str] | None = None,
         on_terminal: bool = False,
     ) -> Finished:
-        """Runs `command` to its end or for `limit` seconds. Raises OSError when it cannot be started.
+        """Run `command` to its end or for `limit` seconds. Raises OSError if it cannot be started.
 
-        With `on_terminal` its standard output is a terminal of its own, for which it may use colours.
+        With `on_terminal` its standard output is a new terminal, so that it may use colours.
         """
         begun = time.monotonic()
         with tempfile.TemporaryFile() as output, contextlib.ExitStack() as resources:
@@ -94,7 +94,7 @@ class Processes:
 
     @contextlib.contextmanager
     def holding(self, process: subprocess.Popen[Any]) -> Iterator[None]:
-        """Lets `stop` end a program that was started elsewhere, in a process group of its own."""
+        """Let `stop` end a program that was started elsewhere, in its own process group."""
         with self._lock:
             self._running.add(process)
             is_late = self._stopped
@@ -113,7 +113,7 @@ class Processes:
             return self._stopped
 
     def stop(self) -> None:
-        """Ends everything that runs; threads in `run` return soon after."""
+        """End all programs; threads in `run` return soon after."""
         with self._lock:
             self._stopped = True
             running = list(self._running)
@@ -123,7 +123,7 @@ class Processes:
 
 @contextlib.contextmanager
 def interruptible(processes: Processes) -> Iterator[None]:
-    """Ends what runs on Ctrl-C, SIGTERM and SIGHUP, so that the interrupted main thread need not wait."""
+    """End all programs on Ctrl-C, SIGTERM and SIGHUP, so that the interrupted main thread need not wait."""
 
     def interrupt(number: int, frame: object) -> None:
         raise KeyboardInterrupt
@@ -145,9 +145,9 @@ def interruptible(processes: Processes) -> Iterator[None]:
 def side_by_side(
     work: Callable[[_Given], _Made], given: Iterable[_Given], jobs: int, processes: Processes
 ) -> Generator[_Made]:
-    """What `work` makes of each, `jobs` at once, in the order in which they are done.
+    """The results of `work` for each item, `jobs` at once, in the order of completion.
 
-    An exception, of theirs or where the caller closes this, stops `processes` and begins nothing further.
+    An exception in `work`, or closing this generator, stops `processes` and starts nothing further.
     """
     with ThreadPoolExecutor(jobs) as pool:
         futures = [pool.submit(work, one) for one in given]
@@ -166,19 +166,19 @@ def clean_environment() -> dict[str, str]:
 
 
 def measures(device: str) -> bool:
-    """Whether runs are timed on a GPU, which they must then have for themselves."""
+    """Whether runs are timed on a GPU, which each then needs exclusively."""
     return device == "gpu" or (
         device == "auto" and any(Path(p).exists() for p in ("/dev/nvidiactl", "/dev/dxg"))
     )
 
 
 def cores() -> int:
-    """How many this process may use."""
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 class _Terminal:
-    """A terminal for a program's output; a thread takes what is shown, so that nobody waits for room."""
+    """A terminal for a program's output; a thread reads it, so that the program never blocks."""
 
     def __init__(self) -> None:
         self.inside = -1
@@ -197,7 +197,7 @@ class _Terminal:
         os.close(self._outside)
 
     def shown(self) -> str:
-        """All of it, once the program and what it started have ended."""
+        """The complete output, once the program and its children have ended."""
         self._close_inside()
         self._reader.join(_GRACE)
         return bytes(self._kept[-_KEPT:]).decode("utf-8", errors="replace").replace("\r\n", "\n")
@@ -208,7 +208,7 @@ class _Terminal:
             self.inside = -1
 
     def _read(self) -> None:
-        with contextlib.suppress(OSError):  # EIO: nobody has the inside open any more
+        with contextlib.suppress(OSError):  # EIO: no process has the terminal open any more
             while part := os.read(self._outside, _KEPT):
                 self._kept += part
 
@@ -219,7 +219,7 @@ def _signal_group(process: subprocess.Popen[Any], number: int) -> None:
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """Ends the program if it still runs, and then whatever it left behind in its group."""
+    """End the program if it still runs, and then any process left in its group."""
     if process.poll() is None:
         _signal_group(process, signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):

@@ -1,7 +1,8 @@
-"""Receipts: what a passing run leaves behind, and whether judging the same kernel again agrees with it.
+"""Receipts: records of passing runs, compared with a second judgement of the same kernel.
 
-A receipt says what a learner's machine counted; it earns nothing. A teacher's own run decides, and a receipt that
-does not agree with it is shown: the kernel was changed afterwards, the workbook is another, or the file was typed.
+A receipt records what a learner's machine counted; it earns no points. The teacher's own run decides, and
+pages show a receipt that disagrees with it: the kernel was changed afterwards, the workbook has another
+version, or the receipt was written by hand.
 """
 
 import json
@@ -16,20 +17,20 @@ from .result import Result
 from .workbook import Workbook, write_json
 
 SCHEMA = "warpbook/receipt/1"
-MOST_BYTES = 256 * 1024  # of a receipt that is read; those written have a few KiB
+MOST_BYTES = 256 * 1024  # the limit when reading a receipt; a written one has a few KiB
 _HASH = re.compile(r"[0-9a-f]{64}")
 
 
 class BrokenReceiptError(Exception):
-    """A file that is no receipt; the text says why."""
+    """A file that is not a receipt; the text says why."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A receipt beside a second judgement of the kernel that was handed in with it."""
+    """A receipt compared with a second judgement of the kernel that was handed in with it."""
 
     agrees: bool
-    differences: list[str] = field(default_factory=list)  # sentences; also what could not be compared
+    differences: list[str] = field(default_factory=list)  # sentences, including what could not be compared
 
     def document(self) -> dict[str, Any]:
         """As JSON."""
@@ -53,7 +54,7 @@ def receipt_of(result: Result, kernel_sha256: str) -> dict[str, Any]:
 
 
 def write_receipt(workbook: Workbook, result: Result, kernel_sha256: str) -> Path:
-    """Keeps the receipt of a passing run as progress/receipts/chNN.json, in place of an earlier one."""
+    """Write the receipt of a passing run to progress/receipts/chNN.json, replacing an earlier one."""
     path = receipts_of(workbook) / f"{result.chapter}.json"
     receipt = receipt_of(result, kernel_sha256)
     try:
@@ -71,13 +72,13 @@ def receipts_of(workbook: Workbook) -> Path:
 
 
 def parse_receipt(content: bytes, chapter: str) -> dict[str, Any]:
-    """A receipt that somebody has handed in. Raises BrokenReceiptError, whatever the bytes are."""
+    """Parse a receipt that was handed in. Raises BrokenReceiptError for any bytes that are not one."""
     if len(content) > MOST_BYTES:
         raise BrokenReceiptError(f"it is longer than {MOST_BYTES // 1024} KiB")
     try:
         document = json.loads(content)
     except (ValueError, RecursionError):
-        raise BrokenReceiptError("it is no JSON") from None
+        raise BrokenReceiptError("it is not JSON") from None
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise BrokenReceiptError(f'its "schema" is not "{SCHEMA}"')
     if document.get("chapter") != chapter:
@@ -86,18 +87,16 @@ def parse_receipt(content: bytes, chapter: str) -> dict[str, Any]:
         if not isinstance(document.get(name), str) or len(document[name]) > 200:
             raise BrokenReceiptError(f'its "{name}" is not a short text')
     if not _HASH.fullmatch(document["kernel_sha256"]):
-        raise BrokenReceiptError('its "kernel_sha256" is no SHA-256')
+        raise BrokenReceiptError('its "kernel_sha256" is not a SHA-256')
     if not isinstance(document.get("counters"), dict):
-        raise BrokenReceiptError('its "counters" are no object')
+        raise BrokenReceiptError('its "counters" are not an object')
     return document
 
 
 def compare(receipt: dict[str, Any], result: Result, kernel_sha256: str) -> Comparison:
-    """Whether a parsed receipt says what judging the kernel again has said."""
+    """Whether a parsed receipt agrees with judging the kernel again."""
     if receipt["kernel_sha256"] != kernel_sha256:
-        return Comparison(
-            agrees=False, differences=["the receipt is of another kernel.cu than the one handed in"]
-        )
+        return Comparison(agrees=False, differences=["the receipt belongs to a different kernel.cu"])
     differences = []
     if receipt["verdict"] != result.verdict:
         differences.append(
@@ -105,7 +104,7 @@ def compare(receipt: dict[str, Any], result: Result, kernel_sha256: str) -> Comp
         )
     if receipt["workbook"] != __version__:
         differences.append(
-            f"the receipt is from workbook {_short(receipt['workbook'])}, this is {__version__}: "
+            f"the receipt is from workbook {_short(receipt['workbook'])}, and this is {__version__}: "
             "counters are not compared"
         )
         return Comparison(agrees=receipt["verdict"] == result.verdict, differences=differences)
@@ -133,7 +132,7 @@ def _counts(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _counter_differences(there: Any, here: dict[str, Any]) -> list[str]:
-    """What is not equal, as sentences, the first few; `there` may be anything that JSON can say."""
+    """The first few differences, as sentences; `there` may be any JSON value."""
     differences = []
     for task, counted in here.items():
         theirs = there.get(task)

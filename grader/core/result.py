@@ -1,4 +1,4 @@
-"""One chapter's result as the rest of the grader sees it, and the check of what a ./chNN has written."""
+"""One chapter's result as the rest of the grader uses it, and the check of a document written by ./chNN."""
 
 import json
 import math
@@ -15,34 +15,34 @@ _MOST_DIGITS = 20  # of a whole number: 64 bits, with a sign
 
 
 class BrokenResultError(Exception):
-    """A document that is no result; the text says why."""
+    """A document that is not a result; the text says why."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """A run's verdict. `document` is the whole of what the program wrote."""
+    """A run's verdict. `document` is everything that the program wrote."""
 
     chapter: str
     verdict: str
     earned: float
     possible: float
-    message: str  # for INFRA: what went wrong; otherwise the first finding or missed goal, one sentence
+    message: str  # for INFRA, what went wrong; otherwise the first finding or missed goal; one sentence
     seconds: float
     document: dict[str, Any]
 
     @property
     def passed(self) -> bool:
-        """Whether the chapter counts as done."""
+        """Whether the chapter counts as passed."""
         return self.verdict == "PASS"
 
     @property
     def gb_per_s(self) -> float | None:
-        """Measured or modelled bandwidth, where there is one."""
+        """The measured or modelled bandwidth, or None."""
         return _number(self._bandwidth().get("gb_per_s"))
 
     @property
     def ratio(self) -> float | None:
-        """Bandwidth as a share of the reference's."""
+        """The bandwidth as a fraction of the reference's."""
         return _number(self._bandwidth().get("ratio"))
 
     @property
@@ -53,7 +53,7 @@ class Result:
 
     @property
     def timing(self) -> dict[str, Any] | None:
-        """All that is known of the bandwidth but for the single samples; None where none is known."""
+        """Everything known about the bandwidth except the single samples; None if nothing is known."""
         if self.gb_per_s is None:
             return None
         left_out = ("seconds_of_samples", "reference_seconds_of_samples", "tasks")
@@ -61,18 +61,18 @@ class Result:
 
     @property
     def diagnosis(self) -> dict[str, Any] | None:
-        """The well-known mistake that the run showed, where there is one."""
+        """The well-known mistake that the run showed, or None."""
         diagnosis = self.document.get("diagnosis")
         return diagnosis if isinstance(diagnosis, dict) else None
 
     @property
     def is_too_noisy(self) -> bool:
-        """Whether the measured ratio could not be told from what earns all points."""
+        """Whether the measured ratio is too noisy to decide if it earns all points."""
         return self._bandwidth().get("state") == "too noisy to decide"
 
     @property
     def device(self) -> dict[str, Any]:
-        """What it ran on."""
+        """The device of the run."""
         device = self.document.get("device")
         return device if isinstance(device, dict) else {}
 
@@ -82,7 +82,7 @@ class Result:
 
 
 def infra(chapter: str, message: str, seconds: float = 0.0, possible: float = 0.0) -> Result:
-    """The result of a chapter that could not be judged: never a learner's zero."""
+    """The result of a chapter that could not be judged. It never counts as zero points."""
     document = {
         "schema": SCHEMA,
         "chapter": chapter,
@@ -94,7 +94,7 @@ def infra(chapter: str, message: str, seconds: float = 0.0, possible: float = 0.
 
 
 def parse_result(text: bytes, chapter: str, seconds: float) -> Result:
-    """Reads what ./chNN wrote; raises BrokenResultError when it is no sound result of that chapter."""
+    """Read what ./chNN wrote; raises BrokenResultError if it is not a valid result of that chapter."""
     try:
         document = json.loads(text, parse_constant=_refuse, parse_float=_finite, parse_int=_whole)
     except (ValueError, RecursionError) as error:
@@ -102,7 +102,7 @@ def parse_result(text: bytes, chapter: str, seconds: float) -> Result:
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise BrokenResultError(f'it has no "schema": "{SCHEMA}"')
     if document.get("chapter") != chapter:
-        raise BrokenResultError(f"it speaks of chapter {document.get('chapter')!r:.40}")
+        raise BrokenResultError(f"it is about chapter {document.get('chapter')!r:.40}")
     verdict = document.get("verdict")
     if verdict not in VERDICTS:
         raise BrokenResultError(f"it has the unknown verdict {verdict!r:.40}")
@@ -111,12 +111,12 @@ def parse_result(text: bytes, chapter: str, seconds: float) -> Result:
         raise BrokenResultError("it has no points")
     earned, possible = _number(points.get("earned")), _number(points.get("possible"))
     if earned is None or possible is None or not 0 <= earned <= possible:
-        raise BrokenResultError("its points make no sense")
+        raise BrokenResultError("its points are not valid")
     return Result(chapter, verdict, earned, possible, _message(document), seconds, document)
 
 
 def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")
 
 
 def _finite(digits: str) -> float:
@@ -139,7 +139,7 @@ def _number(value: object) -> float | None:
 
 
 def _message(document: dict[str, Any]) -> str:
-    """One sentence of why: the result's own, else that of the first finding or the build, else a missed goal."""
+    """The reason in one sentence: the result's, else that of the first finding or the build, else a missed goal."""
     if isinstance(document.get("message"), str) and document["message"]:
         return str(document["message"])
     findings = document.get("findings")

@@ -1,6 +1,6 @@
-"""Bubblewrap: a program sees what it is shown and nothing else, and ends with all that it started.
+"""Bubblewrap: a program sees only what it is shown, and ends together with everything that it started.
 
-docs/isolation.md says what is shown to whom, and why.
+docs/isolation.md lists what each stage sees, and why.
 """
 
 import functools
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .errors import MachineError
 
-BOOK = Path("/book")  # where a stage finds the workbook's part that it is shown
+BOOK = Path("/book")  # where a stage sees its part of the workbook
 SCRATCH = Path("/tmp")
 NOBODY = "65534"
 
@@ -33,7 +33,7 @@ _CACHE = "/etc/ld.so.cache"
 
 @dataclass(frozen=True)
 class View:
-    """What a program is shown. Everything is read-only but the scratch folder, which is memory."""
+    """What a program sees. Everything is read-only except the scratch folder, which is in memory."""
 
     book: dict[str, Path | None]  # below BOOK: a file or folder of this machine; None: an empty folder
     system: tuple[Path, ...] = ()  # at their own places
@@ -45,9 +45,9 @@ class View:
 
 
 def confine(view: View, command: list[str]) -> list[str]:
-    """The command line that runs `command` in BOOK with no more than `view`. Raises MachineError."""
+    """The command line that runs `command` in BOOK, where it sees only `view`. Raises MachineError."""
     words = [*_base(), "--chdir", str(BOOK)]
-    # First, or it would hide what is shown from this machine's own folder of that name.
+    # This comes first, or it would hide what is shown from this machine's folder of that name.
     words += ["--size", str(view.scratch_bytes)] if "--size" in known_options() else []
     words += ["--tmpfs", str(SCRATCH), "--dir", str(SCRATCH / "out")]
     words += ["--proc", "/proc"] if view.has_proc else []
@@ -55,7 +55,7 @@ def confine(view: View, command: list[str]) -> list[str]:
         words += ["--dev-bind", str(device), str(device)]
     for path in view.system:
         _check(path, view.hidden)
-        if not any(path.is_relative_to(folder) for folder in _LIBRARIES):  # where all is shown already
+        if not any(path.is_relative_to(folder) for folder in _LIBRARIES):  # already visible
             words += ["--ro-bind", str(path), str(path)]
     words += ["--dir", str(BOOK)]
     for name, source in sorted(view.book.items()):
@@ -69,7 +69,7 @@ def confine(view: View, command: list[str]) -> list[str]:
 
 
 def _base() -> list[str]:
-    """Namespaces, and what every program needs of the system."""
+    """Namespaces, and the parts of the system that every program needs."""
     program = find_bubblewrap()
     if program is None:
         raise MachineError("bubblewrap (bwrap) is not installed: apt-get install bubblewrap")
@@ -98,23 +98,23 @@ def _base() -> list[str]:
 
 
 def _check(path: Path, hidden: tuple[Path, ...]) -> None:
-    """Refuses to show a folder that holds what nobody is to see."""
+    """Refuse to show a folder that contains anything secret."""
     for secret in hidden:
         if secret.resolve().is_relative_to(path.resolve()):
             raise MachineError(
-                f"the compiler in {path} cannot be shown to a sandbox: {secret} lies in the same folder. "
-                "Install the compiler elsewhere, or name another by NVCC_CCBIN or WARPBOOK_NVCC"
+                f"the compiler in {path} cannot be used in a sandbox: {secret} is in the same folder. "
+                "Install the compiler elsewhere, or name another with NVCC_CCBIN or WARPBOOK_NVCC"
             )
 
 
 def find_bubblewrap() -> str | None:
-    """Its program, where it is installed."""
+    """The path of its program, or None."""
     return shutil.which("bwrap")
 
 
 @functools.cache
 def known_options() -> str:
-    """The options that the installed version has."""
+    """The options that the installed version supports."""
     program = find_bubblewrap()
     if program is None:
         return ""
@@ -123,7 +123,7 @@ def known_options() -> str:
 
 @dataclass(frozen=True)
 class Obstacle:
-    """Why there can be no sandbox on this machine, and what to do about it."""
+    """Why this machine cannot make a sandbox, and what to do about it."""
 
     words: str
     remedy: str
@@ -131,7 +131,7 @@ class Obstacle:
 
 @functools.cache
 def obstacle() -> Obstacle | None:
-    """What stands in the way of a sandbox here; None where one was made and left again just now."""
+    """What prevents a sandbox here; None if one was just made successfully."""
     if find_bubblewrap() is None:
         return Obstacle("bubblewrap (bwrap) is not installed", "apt-get install bubblewrap")
     try:
@@ -146,17 +146,17 @@ def obstacle() -> Obstacle | None:
 
 
 def unavailable() -> str | None:
-    """The same as sentences for whoever grades; None where there is a sandbox."""
+    """The same as sentences for the teacher; None if a sandbox works."""
     found = obstacle()
     if found is None:
         return None
     return (
-        f"{found.words}. To mend it: {found.remedy}. To grade without it, on a machine where nothing can be stolen "
-        "or broken, trust the submissions: TRUST=1"
+        f"{found.words}. To fix it: {found.remedy}. To grade without a sandbox, on a machine that holds "
+        "nothing to steal or break, trust the submissions: TRUST=1"
     )
 
 
-# Where user namespaces are shut to programs.
+# What to do if programs may not create user namespaces.
 _NAMESPACES = (
     "allow user namespaces: on Ubuntu 24.04 and newer, sysctl kernel.apparmor_restrict_unprivileged_userns=0; on "
     "Debian, sysctl kernel.unprivileged_userns_clone=1; in Docker, --security-opt seccomp=unconfined --security-opt "

@@ -1,10 +1,10 @@
-"""The skeleton that a solution says its exercise begins with.
+"""Derives the skeleton of an exercise from its solution.
 
-The solution is the only source of an exercise. These lines of it steer the skeleton:
+The solution is the only source of an exercise. These lines in it define the skeleton:
 
     // SKELETON VERDICT: WRONG      the verdict that the skeleton must get; not in the skeleton
     // BEGIN SOLUTION               what the learner has to write begins here
-    // TODO 1: the idea             comment lines that stay, up to the first line that is none of these
+    // TODO 1: the idea             comment lines that stay, up to the first other line
     // SKELETON: return 0;          code of the skeleton, in place of the solution
     ...                             the solution: left out
     // END SOLUTION
@@ -22,17 +22,17 @@ COMMENT = re.compile(r"^\s*//")
 
 
 class MarkerError(Exception):
-    """The markers of a solution are not as they should be; the text says where and how."""
+    """The markers of a solution are wrong; the text says where and how."""
 
 
 @dataclass(frozen=True)
 class Skeleton:
-    """What a solution says of its exercise."""
+    """The exercise that a solution defines."""
 
     text: str  # of the skeleton
     verdict: str  # that the skeleton must get
     todos: tuple[int, ...]  # the numbers of the TODOs, in the order met
-    given: tuple[str, ...]  # lines of the skeleton that stand in place of the solution, stripped
+    given: tuple[str, ...]  # lines of the skeleton that replace the solution, stripped
     hidden: tuple[str, ...]  # lines of the solution that the skeleton leaves out, stripped
 
 
@@ -44,7 +44,7 @@ def make_skeleton(solution: str, name: str = "kernel.cu") -> Skeleton:
     todos: list[int] = []
     verdict = ""
     begun_at = 0  # the line of BEGIN SOLUTION; 0 outside
-    in_head = False  # still among the TODO and SKELETON lines of a solution
+    in_head = False  # still in the TODO and SKELETON lines of a solution
 
     for number, line in enumerate(solution.splitlines(), start=1):
         if match := VERDICT.match(line):

@@ -1,6 +1,6 @@
-"""Standard output and standard error: in the locale's encoding, and no harm done by a reader who leaves early.
+"""Standard output and standard error: in the locale's encoding, and safe if the reader closes the pipe early.
 
-Only the standard library is used: `make doctor` runs before anything is installed.
+Uses only the standard library, because `make doctor` runs before anything is installed.
 """
 
 import codecs
@@ -12,16 +12,16 @@ from typing import Any, TextIO
 
 
 def prepare() -> None:
-    """Makes both ready, before anything is printed.
+    """Set up both streams before anything is printed.
 
-    Python alone would write UTF-8 where the locale knows no more than ASCII. ./chNN writes ? for what it cannot
-    say, and so do these. PYTHONIOENCODING decides where it is set.
+    By default, Python writes UTF-8 even if the locale supports only ASCII. ./chNN writes ? for a character
+    that it cannot encode, and so do these streams. PYTHONIOENCODING takes precedence.
     """
     sys.stdout, sys.stderr = _prepared(sys.stdout, 1), _prepared(sys.stderr, 2)
 
 
 class _Patient(io.FileIO):
-    """Where nobody reads any more, what is written is lost, and the command goes on to its exit status."""
+    """If the reader has closed the pipe, output is lost, and the command continues to its exit status."""
 
     def write(self, data: Any) -> int:
         try:
@@ -34,7 +34,7 @@ class _Patient(io.FileIO):
 
 
 def _prepared(stream: TextIO | None, number: int) -> TextIO:
-    """The stream for a file descriptor, in place of the one that Python made, if any: it may have been closed."""
+    """A stream for a file descriptor, replacing Python's, which is missing if the descriptor was closed."""
     if stream is None:
         return open(os.devnull, "w", encoding="utf-8")
     if not isinstance(stream, io.TextIOWrapper):
@@ -44,6 +44,6 @@ def _prepared(stream: TextIO | None, number: int) -> TextIO:
         io.BufferedWriter(_Patient(number, "w", closefd=False)),
         stream.encoding if is_told else codecs.lookup(locale.getencoding()).name,
         errors="replace",
-        line_buffering=True,  # in a pipe too: what is printed and what is complained of come in the order said
+        line_buffering=True,  # in a pipe too, so that output and errors appear in order
         write_through=stream.write_through,
     )

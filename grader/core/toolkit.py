@@ -1,6 +1,6 @@
-"""NVIDIA's compiler on this machine: which nvcc is taken, and the toolkit that it belongs to.
+"""NVIDIA's compiler on this machine: which nvcc is used, and the toolkit that it belongs to.
 
-Only the standard library is used: `make doctor` runs before anything is installed.
+Uses only the standard library, because `make doctor` runs before anything is installed.
 """
 
 import functools
@@ -11,12 +11,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-# Options that nvcc adds by itself; nothing that the workbook runs has them, so a mistake in them is no matter.
+# Options that nvcc adds by itself. The workbook never runs the affected programs, so a mistake in them is
+# harmless.
 _FLAGS = ("NVCC_APPEND_FLAGS", "NVCC_PREPEND_FLAGS")
 
 
 def find_nvcc(root: Path) -> Path | None:
-    """The nvcc that ./chNN would take, or None: of the workbook at `root`, where NVIDIA's wheels may lie."""
+    """The nvcc that ./chNN would use, or None, for the workbook at `root`, which may contain NVIDIA's wheels."""
     folder = os.environ.get("WARPBOOK_VENV", ".venv") or sys.prefix
     found = [os.environ.get("WARPBOOK_NVCC"), shutil.which("nvcc"), "/usr/local/cuda/bin/nvcc"]
     packages = root.joinpath(folder).glob("lib/python3*/site-packages")
@@ -28,14 +29,14 @@ def find_nvcc(root: Path) -> Path | None:
 
 @functools.cache
 def program_of(nvcc: Path) -> Path:
-    """The compiler's own program where `nvcc` is a link or a script that calls it, as some machines have one.
+    """The compiler's real program if `nvcc` is a link or a script that calls it.
 
-    Only nvcc knows: it says the folder that it runs from (_HERE_) before it does anything.
+    Only nvcc itself knows: it prints the folder that it runs from (_HERE_) first.
     """
     resolved = nvcc.resolve()
     if resolved.name == "nvcc" and not _is_script(resolved):
         return resolved
-    # Without a C compiler it says nothing, and of these it asks for gcc alone.
+    # Without a C compiler it prints nothing; it looks only for gcc.
     host = next(filter(None, map(shutil.which, ("gcc", "clang", "cc"))), None)
     command = [str(nvcc), "--dryrun", "-x", "cu", os.devnull, *(["-ccbin", host] if host else [])]
     try:
@@ -44,14 +45,14 @@ def program_of(nvcc: Path) -> Path:
             stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=60,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):
-        return resolved  # whoever runs it hears more
+        return resolved  # running it reports the reason
     here = re.search(r"^#\$ _HERE_=(.+)$", done.stderr, re.MULTILINE)
     program = Path(here[1], "nvcc").resolve() if here else resolved
     return program if program.is_file() else resolved
 
 
 def header_folder(nvcc: Path, name: str) -> Path | None:
-    """The folder of a header that comes with `nvcc`: "cuda.h", "cub/cub.cuh"; None where it came without."""
+    """The folder of a header that comes with `nvcc`, such as "cuda.h"; None if it is missing."""
     home = program_of(nvcc).parents[1]
     folders = [home / "include", *sorted(home.glob("targets/*/include")), Path("/usr/include")]
     places = [place for folder in folders for place in (folder / "cccl", folder)]

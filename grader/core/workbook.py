@@ -1,4 +1,4 @@
-"""The checkout: where everything lies, and which chapters it has."""
+"""The checkout: its paths and its chapters."""
 
 import contextlib
 import json
@@ -16,7 +16,7 @@ _FOLDER = re.compile(r"(ch\d\d)_[a-z0-9_]+")
 
 @dataclass(frozen=True)
 class Chapter:
-    """One folder under chapters/, and its twin under solutions/."""
+    """One folder under chapters/, and the corresponding one under solutions/."""
 
     name: str  # "ch04"
     folder: Path  # chapters/ch04_warp_shuffle, relative to the root
@@ -34,10 +34,10 @@ class Chapter:
 
 
 class Workbook:
-    """A checkout at `root`; every path below is relative to it unless it says otherwise."""
+    """A checkout at `root`; paths are relative to it unless stated otherwise."""
 
     def __init__(self, root: Path) -> None:
-        """Finds the chapters; a checkout without any is allowed."""
+        """Find the chapters; a checkout may have none."""
         self.root = root
         self.build = root / "build"
         self.out = root / os.environ.get("WARPBOOK_OUT", "build")  # build/sanitize under SANITIZE=1
@@ -67,14 +67,14 @@ class Workbook:
         return self.out.relative_to(self.root) / "programs" / chapter.name
 
     def shown(self, path: Path) -> Path:
-        """A path as messages have it: from the root where it lies below."""
+        """A path as shown in messages: relative to the root if it is below it."""
         return path.relative_to(self.root) if path.is_relative_to(self.root) else path
 
     def select(self, names: list[str]) -> list[Chapter]:
-        """The chapters called `names` ("ch04", "4", "ch04_warp_shuffle"), in order; all for no names."""
+        """The chapters with these names ("ch04", "4", "ch04_warp_shuffle"), in order; all without names."""
         if not self.chapters:
             raise MachineError(
-                "there are no chapters here: chapters/ has no folder chNN_name with a chapter.c"
+                "there are no chapters here: no folder chapters/chNN_name contains a chapter.c"
             )
         if not names:
             return self.chapters
@@ -105,7 +105,7 @@ def _title(folder: Path) -> str:
 
 
 def lesson_of(workbook: Workbook, anchor: Any) -> str:
-    """The lesson and the section that "ch04#five-steps" names, in words; "" where there is none."""
+    """The lesson and the section that "ch04#five-steps" names, in words; "" if there is none."""
     name, _, slug = str(anchor or "").partition("#")
     chapter = next((chapter for chapter in workbook.chapters if chapter.name == name), None)
     if chapter is None:
@@ -121,12 +121,12 @@ def lesson_of(workbook: Workbook, anchor: Any) -> str:
 
 
 def _anchor(heading: str) -> str:
-    """A heading as links name it."""
+    """A heading as it appears in links."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
 
 
 def find_workbook() -> Workbook:
-    """The checkout in the working folder, else the one that this package belongs to."""
+    """The checkout in the working folder, or else the one that this package belongs to."""
     here = Path.cwd()
     if (here / "chapters").is_dir() and (here / "Makefile").is_file():
         return Workbook(here)
@@ -134,10 +134,10 @@ def find_workbook() -> Workbook:
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Writes `path` so that no reader ever sees half of it: a new file, renamed into place. Devices stay."""
+    """Write `path` atomically: a new file is renamed into place. Devices stay."""
     data = content.encode() if isinstance(content, str) else content
     if path.exists() and not path.is_file() and not path.is_dir():
-        # A rename would replace /dev/stdout; a pipe that nobody reads is an error and no wait.
+        # A rename would replace /dev/stdout; opening a pipe without a reader is an error and does not block.
         with open(os.open(path, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK), "wb") as file:
             os.set_blocking(file.fileno(), True)
             file.write(data)
@@ -145,7 +145,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
     fresh = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with open(fresh, "xb") as file:  # which others may read as the umask has it
+        with open(fresh, "xb") as file:  # readable by others as the umask allows
             file.write(data)
         fresh.replace(path)
     except BaseException as error:
@@ -159,5 +159,5 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 
 def write_json(path: Path, document: Any) -> None:
-    """Writes a JSON document whole."""
+    """Write a JSON document atomically."""
     write_whole(path, json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")

@@ -1,1 +1,1 @@
-"""What a learner asks for: verdicts, hints, the watch screen, the ladder, the report, an archive to hand in."""
+"""The learner's commands: verdicts, hints, the watch screen, the ladder, the report, an archive to hand in."""

@@ -1,8 +1,8 @@
-"""Runs of ./chNN by hand count: what they left in build/results/by-hand is taken into the history.
+"""Adds runs of ./chNN that the learner started by hand, from build/results/by-hand, to the history.
 
-./chNN writes there after a run of every case of the learner's own kernel.cu (common/driver/result/result.c). What has
-been taken is moved away, so that it is taken once; and where nothing that it depends on has changed since, it
-stands for a run of `make grade`, which then need not run the chapter again.
+./chNN writes there after a run of every case of the learner's own kernel.cu (common/driver/result/result.c). A
+result that has been added is moved, so that it is added only once. If nothing that it depends on has changed
+since, it counts as a run of `make grade`, which then need not run the chapter again.
 """
 
 import datetime
@@ -20,7 +20,7 @@ from .store import KERNEL, Asked, Store, run_of
 
 
 def take_up(workbook: Workbook, chapters: list[Chapter]) -> list[str]:
-    """Records the runs by hand of `chapters` that no record has yet; returns what went wrong, in sentences."""
+    """Record new runs by hand of `chapters`; returns what went wrong, in sentences."""
     troubles = []
     for chapter in chapters:
         left = workbook.build / "results" / "by-hand" / f"{chapter.name}.json"
@@ -58,7 +58,7 @@ def _take(workbook: Workbook, chapter: Chapter, taken: Path) -> None:
     run = run_of(identity, time, KERNEL, result, sha256)
     history = History(workbook.history)
     if same := _same_beside(run, history.runs(chapter.name)):
-        run = same  # the same once more is no new run
+        run = same  # the same result again is not a new run
     else:
         history.add([run])
     if result.passed:
@@ -67,7 +67,7 @@ def _take(workbook: Workbook, chapter: Chapter, taken: Path) -> None:
 
 
 def _same_beside(run: Run, known: list[Run]) -> Run | None:
-    """The run just before or after it in time, where that is of the same kernel and came to the same."""
+    """The run just before or after it in time, if it has the same kernel and the same outcome."""
     before = [other for other in known if other.time <= run.time][-1:]
     after = [other for other in known if other.time > run.time][:1]
 
@@ -80,7 +80,7 @@ def _same_beside(run: Run, known: list[Run]) -> Run | None:
 def _let_stand_for_grade(
     workbook: Workbook, chapter: Chapter, result: Result, run: Run, taken: Path, ended: float
 ) -> None:
-    """Moves it to where `make grade` looks, unless something that it depends on is newer."""
+    """Move it to where `make grade` looks, unless something that it depends on is newer."""
     options = result.document.get("options")
     asked = options if isinstance(options, dict) else {}
     store = Store(workbook, Asked(KERNEL, str(asked.get("device", "auto")), asked.get("gpu")))
@@ -97,14 +97,14 @@ def _let_stand_for_grade(
 
 
 def _compiled_from(result: Result) -> str:
-    """The hash of the kernel.cu that the run compiled; "" where it was none."""
+    """The hash of the kernel.cu that the run compiled; "" if it compiled none."""
     build = result.document.get("build")
     sha256 = build.get("source_sha256") if isinstance(build, dict) else None
     return sha256 if isinstance(sha256, str) else ""
 
 
 def _seconds(result: Result) -> float:
-    """How long the run took, building left out where it was reused."""
+    """The duration of the run, without building if an earlier build was reused."""
     times = result.document.get("times")
     seconds = times.get("run_seconds") if isinstance(times, dict) else None
     return float(seconds) if isinstance(seconds, int | float) else 0.0

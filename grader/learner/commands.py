@@ -1,4 +1,4 @@
-"""What a learner asks for: where am I, a hint, the solution, another chapter first, a fresh start."""
+"""Commands of a learner: status, hint, show, skip, resume, reset."""
 
 import sys
 from typing import Annotated
@@ -19,7 +19,7 @@ from .standing import following, place_of, standings
 
 
 def status(as_json: Json = False) -> int:
-    """Where you are and what comes next."""
+    """Show where you are and what comes next."""
     workbook = find_workbook()
     bring_up_to_date(workbook, workbook.select([]), quiet=as_json)
     made = standings(workbook)
@@ -33,10 +33,10 @@ def status(as_json: Json = False) -> int:
 
 def hint(
     chapter: One,
-    step: Annotated[int | None, typer.Option(help="A given hint: 1, 2 or 3.")] = None,
+    step: Annotated[int | None, typer.Option(help="A particular hint: 1, 2 or 3.")] = None,
     as_json: Json = False,
 ) -> int:
-    """The next hint of a chapter; the first is chosen by what your last run showed."""
+    """Show the next hint of a chapter; the first one is chosen by your last run."""
     workbook = find_workbook()
     chosen = workbook.select([chapter])[0]
     bring_up_to_date(workbook, [chosen], quiet=as_json)
@@ -49,7 +49,7 @@ def hint(
 
 
 def show(chapter: One, force: Force = False, as_json: Json = False) -> int:
-    """The solution of a chapter, once you have passed it; with --force before, which is recorded."""
+    """Show the solution of a chapter that you have passed; with --force even before, which is recorded."""
     workbook = find_workbook()
     chosen = workbook.select([chapter])[0]
     bring_up_to_date(workbook, [chosen], quiet=as_json)
@@ -58,13 +58,13 @@ def show(chapter: One, force: Force = False, as_json: Json = False) -> int:
     if not force and not has_passed:
         raise NotYetError(
             f"{chosen.name} is not passed yet (make grade CH={chosen.name} records it); "
-            f"make hint-{chosen.name} helps, and make show-{chosen.name} FORCE=1 shows it all the same"
+            f"make hint-{chosen.name} helps, and make show-{chosen.name} FORCE=1 shows it anyway"
         )
     source = workbook.root / chosen.solution / "kernel.cu"
     if not source.is_file():
         raise MachineError(
-            f"this copy of the workbook came without solutions ({chosen.solution}/kernel.cu); "
-            "whoever handed it out has them"
+            f"this copy of the workbook has no solutions ({chosen.solution}/kernel.cu); ask your teacher "
+            "for them"
         )
     history.note(chosen.name, "shown", passed=has_passed)
     kernel = source.read_text("utf-8", errors="replace")
@@ -93,12 +93,12 @@ def show(chapter: One, force: Force = False, as_json: Json = False) -> int:
 
 
 def skip(chapter: One, as_json: Json = False) -> int:
-    """Leave a chapter out for now: make goes on to the next."""
+    """Skip a chapter for now; make continues with the next one."""
     return _mark(chapter, "skipped", as_json=as_json)
 
 
 def resume(chapter: One, as_json: Json = False) -> int:
-    """Take a chapter up, one that was skipped too: make leads to it."""
+    """Return to a chapter, even a skipped one; make shows it next."""
     return _mark(chapter, "resumed", as_json=as_json)
 
 
@@ -112,7 +112,7 @@ def _mark(name: str, what: str, *, as_json: bool) -> int:
     if as_json:
         print_json({"schema": "warpbook/mark/1", "chapter": chosen.name, "mark": what, "next": next_name})
         return PASSED
-    words = f"{chosen.name} is skipped; make resume-{chosen.name} takes it up again."
+    words = f"{chosen.name} is skipped; make resume-{chosen.name} returns to it."
     if what == "resumed":
         is_passed = next_name != chosen.name
         words = f"{chosen.name} is passed already." if is_passed else f"{chosen.name} comes next."
@@ -127,14 +127,14 @@ def _mark(name: str, what: str, *, as_json: bool) -> int:
 
 
 def reset(chapter: One, force: Force = False, as_json: Json = False) -> int:
-    """Start a chapter afresh; your file is kept under build/kept/."""
+    """Restore a chapter's skeleton; your file is kept under build/kept/."""
     workbook = find_workbook()
     chosen = workbook.select([chapter])[0]
     if not force:
         if not sys.stdin.isatty():
-            raise UsageError(f"nobody can be asked here; say make reset-{chosen.name} FORCE=1")
+            raise UsageError(f"there is no terminal to ask on; use make reset-{chosen.name} FORCE=1")
         try:
-            answer = input(f"Put the skeleton in place of {chosen.kernel}? Your file is kept. [y/N] ")
+            answer = input(f"Replace {chosen.kernel} with the skeleton? Your file is kept. [y/N] ")
         except EOFError:
             answer = ""
         if answer.strip().lower() not in ("y", "yes"):
@@ -146,16 +146,16 @@ def reset(chapter: One, force: Force = False, as_json: Json = False) -> int:
             {"schema": "warpbook/reset/1", "chapter": chosen.name, "kept": str(kept) if kept else None}
         )
     elif kept is None:
-        print(f"{chosen.kernel} is the skeleton already.")
+        print(f"{chosen.kernel} is already the skeleton.")
     else:
         print(f"{chosen.kernel} is the skeleton again; your file is {kept}")
     return PASSED
 
 
 def doctor(as_json: Json = False) -> int:
-    """What is there, what is missing, and the one command that mends it."""
+    """Check what is installed and what is missing, with a command to fix each problem."""
     from .doctor import (
-        main,  # __main__.py runs it by itself, before anything is installed; this is for --help
+        main,  # __main__.py runs doctor directly, before anything is installed; this is for --help
     )
 
     return main(["--json"] if as_json else [])

@@ -1,6 +1,6 @@
-"""make doctor: what is there, what is missing, and the one command that mends it.
+"""make doctor: what is installed and what is missing, with a command to fix each problem.
 
-Only the standard library is used, so that it runs before anything is installed.
+Uses only the standard library, so that it runs before anything is installed.
 """
 
 import json
@@ -22,10 +22,10 @@ _GPU_PROBE = """
 import ctypes, sys
 driver = ctypes.CDLL("libcuda.so.1")
 status = driver.cuInit(0)
-if status: sys.exit(f"cuInit answers error {status}")
+if status: sys.exit(f"cuInit returns error {status}")
 count, version, name = ctypes.c_int(), ctypes.c_int(), ctypes.create_string_buffer(128)
 driver.cuDeviceGetCount(ctypes.byref(count))
-if not count.value: sys.exit("the driver knows no GPU")
+if not count.value: sys.exit("the driver finds no GPU")
 driver.cuDriverGetVersion(ctypes.byref(version))
 driver.cuDeviceGetName(name, 128, 0)
 release = f"{version.value // 1000}.{version.value % 1000 // 10}"
@@ -36,20 +36,18 @@ _NEEDED_MIB = 1024
 
 @dataclass(frozen=True)
 class Check:
-    """One thing looked at."""
+    """One check."""
 
     name: str
-    state: (
-        str  # "ok", "missing" (must be mended), "absent" (needed for extras only), "later" (make brings it)
-    )
+    state: str  # "ok", "missing" (must be fixed), "absent" (only for extras), "later" (make installs it)
     detail: str
     remedy: str = ""
 
 
 def main(arguments: list[str]) -> int:
-    """The command `doctor`: looks, prints a page or (`--json`) a document, and returns the exit status."""
+    """The command `doctor`: run the checks, print a page or (`--json`) a document, and return the exit status."""
     if arguments not in ([], ["--json"]):
-        print("warpbook: doctor takes no arguments but --json", file=sys.stderr)
+        print("warpbook: doctor takes no arguments except --json", file=sys.stderr)
         return USAGE
     root = _root()
     checks = [look(root) for look in _LOOKS]
@@ -72,7 +70,9 @@ def main(arguments: list[str]) -> int:
         if check.remedy:
             print(f"  {'':<13} {'':<8} -> {check.remedy}")
     print(
-        "All that is needed is here." if not bad else f"{len(bad)} to mend; each arrow shows the one command."
+        "Everything needed is installed."
+        if not bad
+        else f"{len(bad)} to fix; the command after each arrow fixes it."
     )
     return MACHINE if bad else PASSED
 
@@ -83,7 +83,7 @@ def _root() -> Path:
 
 
 def _run(command: list[str], seconds: float = 30, folder: Path | None = None) -> tuple[int, str]:
-    """Exit status and output; status 127 when the program cannot be started, 124 when it does not end."""
+    """Exit status and output; 127 if the program cannot be started, 124 if it does not end."""
     try:
         done = subprocess.run(
             command,
@@ -103,7 +103,7 @@ def _run(command: list[str], seconds: float = 30, folder: Path | None = None) ->
 
 def _last(output: str) -> str:
     lines = [line.strip() for line in output.splitlines() if line.strip()]
-    return lines[-1][:200] if lines else "it said nothing"
+    return lines[-1][:200] if lines else "no output"
 
 
 def _look_make(root: Path) -> Check:
@@ -160,7 +160,7 @@ def _look_environment(root: Path) -> Check:
         return Check(
             "packages", "missing", "Python's venv module is incomplete", "apt-get install python3-venv"
         )
-    return Check("packages", "later", f"make brings them into {folder} on first use")
+    return Check("packages", "later", f"make installs them in {folder} on first use")
 
 
 def _look_screen(root: Path) -> Check:
@@ -170,7 +170,7 @@ def _look_screen(root: Path) -> Check:
     if status == 0:
         return Check("make watch", "ok", "prompt_toolkit and watchfiles")
     if folder:
-        return Check("make watch", "later", "make brings prompt_toolkit and watchfiles")
+        return Check("make watch", "later", "make installs prompt_toolkit and watchfiles")
     return Check("make watch", "absent", f"{python} lacks prompt_toolkit or watchfiles",
                  f"{python} -m pip install -r requirements/runtime.txt")  # fmt: skip
 
@@ -179,14 +179,16 @@ def _look_nvcc(root: Path) -> Check:
     nvcc = find_nvcc(root)
     if nvcc is None:
         if os.environ.get("WARPBOOK_VENV", ".venv"):
-            return Check("nvcc", "later", "not here; make brings NVIDIA's wheels on first use (100 MB)")
+            return Check(
+                "nvcc", "later", "not installed; make installs NVIDIA's wheels on first use (100 MB)"
+            )
         return Check(
             "nvcc", "missing", "not here", f"{sys.executable} -m pip install -r requirements/nvcc.txt"
         )
     version = re.search(r"release (\d+)\.(\d+)", _run([str(nvcc), "--version"])[1])
     if not version:
         return Check(
-            "nvcc", "missing", f"{nvcc} does not tell its version", "apt-get remove nvidia-cuda-toolkit"
+            "nvcc", "missing", f"{nvcc} does not print its version", "apt-get remove nvidia-cuda-toolkit"
         )
     if int(version[1]) < 12:
         return Check("nvcc", "missing", f"{nvcc} is release {version[1]}.{version[2]}; 12 or newer is needed",
@@ -197,12 +199,12 @@ def _look_nvcc(root: Path) -> Check:
 def _look_probe(root: Path) -> Check:
     nvcc = find_nvcc(root)
     if nvcc is None:
-        return Check("a kernel", "later", "compiled once nvcc is here")
+        return Check("a kernel", "later", "compiled once nvcc is installed")
     stand_in = root / "build" / "ccbin"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "probe.cu").write_text(_PROBE)
-        # By names of their own: nvcc takes no path with a quotation mark or a blank in it everywhere.
+        # Relative names: nvcc does not accept paths with quotation marks or blanks everywhere.
         (folder / "include").symlink_to(root / "common" / "include")
         command = [str(nvcc), "-ptx", "-arch=compute_80", "-Iinclude", "-o", "probe.ptx", "probe.cu"]
         if (stand_in / "gcc").is_file():

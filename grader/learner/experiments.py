@@ -1,13 +1,13 @@
-"""`make try-ch04-early-return`: a small kernel that shows something, run by one command.
+"""`make try-ch04-early-return`: run a small kernel that demonstrates a fact.
 
-docs/experiments/ch04/early_return.cu opens with what it is about, how it is run, and what must be seen:
+docs/experiments/ch04/early_return.cu begins with its subject, its commands, and the output to expect:
 
     // EXPERIMENT: What happens to a shuffle when lanes have left.
     // RUN: ./ch04 --device emulator --kernel $PTX
     // SHOWS: that lane has exited
 
-It is compiled first; where that alone shows it, there is no RUN. Commands are printed, with their output, as a
-reader could type them. The status is 0 when everything that must be seen was seen.
+It is compiled first; if the compiler's output is enough, there is no RUN line. Commands are printed as a
+reader could type them, with their output. The status is 0 if the output contains everything expected.
 """
 
 import re
@@ -39,11 +39,11 @@ class Experiment:
     path: Path  # relative to the root
     about: str
     runs: tuple[str, ...]
-    shows: tuple[str, ...]  # all of them must stand in the output, blanks and line ends counting as one
+    shows: tuple[str, ...]  # all of them must occur in the output; any white space counts as one blank
 
 
 def read_experiment(root: Path, path: Path) -> Experiment:
-    """Reads the head of docs/experiments/chNN/name.cu."""
+    """Parse the first lines of docs/experiments/chNN/name.cu."""
     found = _HEADER.findall((root / path).read_text("utf-8"))
     about = [text for kind, text in found if kind == "EXPERIMENT"]
     runs = tuple(text for kind, text in found if kind == "RUN")
@@ -54,13 +54,13 @@ def read_experiment(root: Path, path: Path) -> Experiment:
 
 
 def experiments(root: Path) -> dict[str, Experiment]:
-    """All of them, by name."""
+    """All experiments, sorted by name."""
     paths = sorted(path.relative_to(root) for path in (root / "docs" / "experiments").glob("ch*/*.cu"))
     return {made.name: made for made in (read_experiment(root, path) for path in paths)}
 
 
 def folder_of(experiment: Experiment) -> Path:
-    """Where its kernel.ptx goes, relative to the root."""
+    """The folder of its kernel.ptx, relative to the root."""
     return Path("build") / "experiments" / experiment.path.parent.name / experiment.path.stem
 
 
@@ -82,7 +82,7 @@ def _run(workbook: Workbook, command: str) -> str:
 
 @dataclass(frozen=True)
 class Carried:
-    """What an experiment has shown."""
+    """The outcome of an experiment."""
 
     experiment: Experiment
     outputs: list[tuple[str, str]]  # each command and what it printed
@@ -90,7 +90,7 @@ class Carried:
 
 
 def carry_out(workbook: Workbook, experiment: Experiment, hear: Callable[[str], None]) -> Carried:
-    """Compiles and runs; `hear` gets what a reader sees, as it comes."""
+    """Compile and run; `hear` gets the output for the reader as it comes."""
     folder = folder_of(experiment)
     compiler = (workbook.out / "bin" / "compile").relative_to(workbook.root)
     compile_command = f"{compiler} {experiment.path} {folder} --quiet"
@@ -118,19 +118,21 @@ def _document(carried: Carried) -> dict[str, object]:
 
 
 def _names(incomplete: str) -> list[tuple[str, str]]:
-    """The experiments whose names begin so, for a shell to complete."""
+    """The experiments whose names begin with `incomplete`, for completion in a shell."""
     known = experiments(find_workbook().root)
     return [(one.name, one.about) for one in known.values() if one.name.startswith(incomplete)]
 
 
 Names = Annotated[
     list[str] | None,
-    typer.Argument(help="Experiments, as ch04-early-return; none: lists them.", autocompletion=_names),
+    typer.Argument(
+        help="Experiments, such as ch04-early-return; without any, list them.", autocompletion=_names
+    ),
 ]
 
 
 def try_command(names: Names = None, as_json: Json = False) -> int:
-    """Carry out an experiment of a lesson, or list them."""
+    """Run an experiment of a lesson, or list them."""
     workbook = find_workbook()
     known = experiments(workbook.root)
     for name in names or []:
@@ -158,5 +160,5 @@ def try_command(names: Names = None, as_json: Json = False) -> int:
         print_json({"schema": "warpbook/experiments/1", "experiments": [_document(one) for one in done]})
     for one in done:
         for words in one.missing:
-            print(f"warpbook: this should have shown: {words}", file=sys.stderr)
+            print(f"warpbook: missing from the output: {words}", file=sys.stderr)
     return NOT_PASSED if any(one.missing for one in done) else PASSED

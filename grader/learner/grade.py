@@ -1,4 +1,4 @@
-"""Grading: which chapters must run again, running them side by side, and keeping what came out."""
+"""Grading: decide which chapters must run again, run them in parallel, and keep the results."""
 
 import signal
 import uuid
@@ -36,26 +36,26 @@ class Options:
 
     kind: str = KERNEL
     device: str = "auto"
-    profile: str | None = None  # of the GPU that the model speaks of
-    jobs: int = 0  # 0: as many as there are cores, one on a GPU
+    profile: str | None = None  # of the GPU to model
+    jobs: int = 0  # 0: one for each core, or one on a GPU
     time_limit: float = 180.0  # seconds for one chapter
-    fresh: bool = False  # run even what has not changed
+    fresh: bool = False  # run chapters that have not changed, too
     wants_page: bool = False  # keep what ./chNN shows on a terminal
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One chapter of a grade run."""
+    """One chapter of a grading run."""
 
     chapter: Chapter
     result: Result
     kernel_sha256: str
-    run: Run | None  # None for what was never judged
+    run: Run | None  # None if it was never judged
     reused: bool = False
-    page: str = ""  # where it was asked for and the chapter ran
+    page: str = ""  # if requested and the chapter ran
 
 
-# Hears of each chapter that is finished, and of the names of those that run.
+# Receives each finished chapter and the names of the running ones.
 Progress = Callable[[Outcome | None, list[str]], None]
 
 
@@ -65,7 +65,7 @@ def ignore(_outcome: Outcome | None, _running: list[str]) -> None:
 
 @dataclass
 class Grade:
-    """All of a grade run, in the chapters' order."""
+    """A complete grading run, in the chapters' order."""
 
     kind: str
     outcomes: list[Outcome]
@@ -78,7 +78,7 @@ class Grade:
 
     @property
     def possible(self) -> float:
-        """The most that could be earned."""
+        """The most points that could be earned."""
         return sum(outcome.result.possible for outcome in self.outcomes)
 
     def document(self) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def grade(
     processes: Processes | None = None,
     hear: Callable[[str], None] = to_standard_error,
 ) -> Grade:
-    """Builds, judges and records `chapters`, and writes the grade to build/; `hear` gets make's lines."""
+    """Build, judge and record `chapters`, and write the grade to build/; `hear` gets make's lines."""
     unbuilt = build_programs(workbook, chapters, jobs=options.jobs or cores(), hear=hear, processes=processes)
     check_profile(workbook, options.profile)
     graded = judge(workbook, chapters, options, progress, processes=processes, unbuilt=unbuilt)
@@ -140,9 +140,9 @@ def judge(
     processes: Processes | None = None,
     unbuilt: dict[str, str] | None = None,
 ) -> Grade:
-    """Judges and records `chapters` with the programs as they are; `unbuilt` says why some are not there.
+    """Judge and record `chapters` with the existing programs; `unbuilt` says why some are missing.
 
-    Where `processes` are given, their `stop` ends it with a KeyboardInterrupt.
+    If `processes` is given, its `stop` ends grading with a KeyboardInterrupt.
     """
     troubles = take_up(workbook, chapters) if options.kind == KERNEL else []
     grader = _Grader(workbook, options, unbuilt or {}, processes or Processes())
@@ -163,7 +163,7 @@ class _Grader:
         self.processes = processes
 
     def run_all(self, chapters: list[Chapter], progress: Progress) -> list[Outcome]:
-        """Every chapter's outcome; those that need no run first, the rest side by side."""
+        """Every chapter's outcome; first those that need no run, then the others in parallel."""
         done: dict[str, Outcome] = {}
         waiting = []
         for chapter in chapters:
@@ -193,14 +193,14 @@ class _Grader:
         return [done[chapter.name] for chapter in chapters]
 
     def reuse(self, chapter: Chapter) -> Outcome | None:
-        """The earlier result, where nothing that it depends on has changed since."""
+        """The earlier result, if nothing that it depends on has changed."""
         if self.options.fresh or self.options.wants_page or chapter.name in self.unbuilt:
             return None
         kept = self.store.read(chapter)
         return kept and Outcome(chapter, kept[0], kept[1].kernel_sha256, kept[1], reused=True)
 
     def run_one(self, chapter: Chapter) -> Outcome:
-        """Runs one chapter and keeps its result; every mishap is that chapter's INFRA."""
+        """Run one chapter and keep its result; every problem becomes that chapter's INFRA."""
         key, sha256 = self.store.key(chapter), self.store.source_sha256(chapter)
         earlier = None if self.options.fresh else self.store.read(chapter)
         page = ""
@@ -212,7 +212,7 @@ class _Grader:
                     key = "edited while it ran"
                 identity, time = uuid.uuid4().hex, now()
                 if earlier and earlier[0].verdict == result.verdict:
-                    identity, time = earlier[1].id, earlier[1].time  # the same once more is no new run
+                    identity, time = earlier[1].id, earlier[1].time  # the same result again is not a new run
                 run = run_of(identity, time, self.options.kind, result, sha256)
                 self.store.write(chapter, run, key)
                 return Outcome(chapter, result, sha256, run, page=page)
@@ -221,7 +221,7 @@ class _Grader:
         return Outcome(chapter, result, sha256, None, page=page)
 
     def judge(self, chapter: Chapter) -> tuple[Result, str]:
-        """What ./chNN says of the kernel, or INFRA with what is wrong with ./chNN itself; and its page."""
+        """The result and page of ./chNN, or INFRA with what is wrong with ./chNN itself."""
         name = chapter.name
         if name in self.unbuilt:
             return infra(name, f"./{name} could not be built: {self.unbuilt[name]}"), ""
@@ -235,7 +235,7 @@ class _Grader:
         try:
             source = self.store.asked.source(chapter)
             if self.options.kind == SOLUTION and not (self.workbook.root / source).exists():
-                # As in a handout, which has the solutions as images only.
+                # The image, as in a handout, which has no sources of solutions.
                 command += ["--kernel", chapter.solution / "kernel.ptx"]
             elif self.options.kind == SOLUTION:
                 image = self.workbook.build / "solutions" / name
@@ -250,17 +250,17 @@ class _Grader:
         return self.result_of(name, output, finished), finished.page
 
     def run(self, command: list[str | Path]) -> Finished:
-        """Runs one program as all of them are run."""
+        """Run one program in the common environment."""
         return self.processes.run(
             command,
             folder=self.workbook.root,
             limit=self.options.time_limit,
-            environment=clean_environment() | {"WARPBOOK_RECORDED": "1"},  # what it comes to is kept here
+            environment=clean_environment() | {"WARPBOOK_RECORDED": "1"},  # this process keeps the result
             on_terminal=self.options.wants_page,
         )
 
     def result_of(self, name: str, output: Path, finished: Finished) -> Result:
-        """The result that ./chNN has written, where it and the way it ended make sense."""
+        """The result that ./chNN has written, if it is valid and agrees with the exit status."""
         words = _last_line(finished.output)
         if finished.status is None:
             return infra(name, f"./{name} did not end within {self.options.time_limit:g} s", finished.seconds)
@@ -279,7 +279,7 @@ class _Grader:
         if finished.status != expected:
             return infra(
                 name,
-                f"./{name} says {result.verdict} but ended with status {finished.status}{words}",
+                f"./{name} reports {result.verdict} but ended with status {finished.status}{words}",
                 finished.seconds,
             )
         return result

@@ -1,4 +1,4 @@
-"""A grade run on a terminal: its progress while chapters run, and its table with what to do next."""
+"""A grading run on a terminal: its progress while chapters run, and its table with the next step."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ _LEAST = 64  # columns that the table needs
 
 
 def next_step(outcome: Outcome, kind: str) -> str:
-    """What to do about one verdict, in a few words."""
+    """What to do about a verdict, in a few words."""
     name, verdict = outcome.chapter.name, outcome.result.verdict
     if verdict == "PASS":
         return ""
@@ -30,12 +30,12 @@ def next_step(outcome: Outcome, kind: str) -> str:
 
 
 def show_grade(grade: Grade) -> None:
-    """The table of a grade run and the one line of what comes next."""
+    """The table of a grading run and a line with the next step."""
     console().print(grade_page(grade))
 
 
 def grade_page(grade: Grade) -> RenderableType:
-    """A grade run: its table, what could not be judged, the sum, what comes next."""
+    """Print a grading run: its table, what could not be judged, the sum, the next step."""
     rows: list[tuple[str | Text, ...]] = []
     for outcome in grade.outcomes:
         result = outcome.result
@@ -72,13 +72,13 @@ def grade_page(grade: Grade) -> RenderableType:
 
 
 def first_open(outcomes: list[Outcome]) -> Chapter | None:
-    """The first chapter that is not passed and that the learner can do something about."""
+    """The first chapter that has not passed for a reason that the learner can change."""
     return next((o.chapter for o in outcomes if not o.result.passed and o.result.verdict != "INFRA"), None)
 
 
 @contextmanager
 def progress_of(total: int, *, quiet: bool) -> Iterator[Hear]:
-    """A progress line on standard error while chapters run; nothing where that is no terminal."""
+    """A progress line on standard error while chapters run; nothing if that is not a terminal."""
     out = console(error=True)
     if quiet or not out.is_terminal:
         yield ignore

@@ -1,4 +1,4 @@
-"""`make submission`: what a learner hands in, as one archive."""
+"""`make submission`: one archive for the learner to hand in."""
 
 from pathlib import Path
 from typing import Annotated
@@ -14,18 +14,18 @@ from ..core.workbook import Chapter, Workbook, find_workbook, write_whole
 from .refresh import bring_up_to_date
 from .restart import skeleton_of
 
-_MOST_BYTES = 1024 * 1024  # of a kernel.cu, as the compiler's front has it
+_MOST_BYTES = 1024 * 1024  # of a kernel.cu; the compiler driver has the same limit
 
 
 def submission_members(workbook: Workbook, chapters: list[Chapter]) -> list[Member]:
-    """The kernels that are no skeletons any more, and the receipts of those chapters."""
+    """The kernels that differ from their skeletons, and the receipts of those chapters."""
     members = []
     for chapter in chapters:
         kernel = workbook.root / chapter.kernel
         if not kernel.is_file():
             continue
         if kernel.stat().st_size > _MOST_BYTES:
-            raise UsageError(f"{chapter.kernel} has more than 1 MiB, which no compiler will get to see")
+            raise UsageError(f"{chapter.kernel} has more than 1 MiB, the limit for compiling")
         content = kernel.read_bytes()
         if content == skeleton_of(workbook, chapter).encode():
             continue
@@ -38,10 +38,12 @@ def submission_members(workbook: Workbook, chapters: list[Chapter]) -> list[Memb
 
 def submission(
     chapters: Chapters = None,
-    out: Annotated[Path | None, typer.Option(help="The archive to write; build/submission.zip.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The archive to write; default build/submission.zip.")
+    ] = None,
     as_json: Json = False,
 ) -> int:
-    """Put your kernels, and the receipts of what passed, into one archive to hand in."""
+    """Put your kernels, and the receipts of chapters that passed, into one archive to hand in."""
     workbook = find_workbook()
     chosen = workbook.select(chapters or [])
     path = out or workbook.build / "submission.zip"
@@ -50,7 +52,7 @@ def submission(
         members = submission_members(workbook, chosen)
         kernels = [member.name for member in members if member.name.endswith(".cu")]
         if not kernels:
-            raise UsageError("there is nothing to hand in: every kernel.cu is still as it came")
+            raise UsageError("there is nothing to hand in: every kernel.cu is unchanged")
         write_whole(path, zip_bytes(members))
     except OSError as error:
         raise MachineError(f"the archive could not be written: {explain_os_error(error)}") from None

@@ -1,4 +1,4 @@
-"""Hints: three a chapter, each saying more, one at a time; the last run's diagnosis says with which to begin."""
+"""Hints: three for each chapter, given one at a time; the last run's diagnosis selects the first."""
 
 import re
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from .markdown import print_prose
 
 @dataclass(frozen=True)
 class Hint:
-    """One hint as it is given."""
+    """One hint as shown to the learner."""
 
     step: int
     total: int
@@ -26,19 +26,19 @@ class Hint:
 
 
 def read_hints(workbook: Workbook, chapter: Chapter) -> list[str]:
-    """The hints of chapters/chNN_name/hints.md, in order: its second-level headings."""
+    """The hints of chapters/chNN_name/hints.md, in order, one for each second-level heading."""
     path = workbook.root / chapter.folder / "hints.md"
     try:
         text = path.read_text("utf-8", errors="replace")
     except FileNotFoundError:
         return []
     parts = re.split(r"^##\s+", text, flags=re.MULTILINE)[1:]
-    # A heading that is only a number says nothing that is not said anyway.
+    # A heading that is only a number is left out, because the step is shown anyway.
     return [re.sub(r"\A(?:hint\s*)?\d[.:]?\s*\n+", "", part.strip(), flags=re.IGNORECASE) for part in parts]
 
 
 def next_hint(workbook: Workbook, chapter: Chapter, step: int | None) -> Hint:
-    """Hint `step`; else the one that the last run's diagnosis names, or the one after the last. It is recorded."""
+    """Hint `step`, or else the one that the last run's diagnosis names or the next one. The hint is recorded."""
     hints = read_hints(workbook, chapter)
     if not hints:
         raise UsageError(f"{chapter.name} has no hints")
@@ -62,9 +62,10 @@ def next_hint(workbook: Workbook, chapter: Chapter, step: int | None) -> Hint:
 
 
 def choose(given: list[Event], mistake: str | None, about_it: Any) -> int:
-    """The step that comes next, where `given` were given and hint `about_it` (or None) is about the mistake.
+    """The next step after the hints `given`, if hint `about_it` (or None) is about the mistake.
 
-    A mistake has its own hint first and those after it on further asking, whatever was given for others.
+    For each mistake, its own hint comes first and the later ones follow, whatever was given for other
+    mistakes.
     """
     if mistake and isinstance(about_it, int):
         for_it = [event.detail["step"] for event in given if event.detail.get("mistake") == mistake]
@@ -73,7 +74,7 @@ def choose(given: list[Event], mistake: str | None, about_it: Any) -> int:
 
 
 def print_hint(out: Console, chapter: Chapter, given: Hint, more: str) -> None:
-    """A hint, and below it how to get another."""
+    """Print a hint, and below it how to get another."""
     heading = f"{chapter.name} {chapter.title}, hint {given.step} of {given.total}"
     out.print(Text(heading, style="bold"))
     if given.title:

@@ -1,4 +1,4 @@
-"""Markdown for people: rendered where colours show what is code, else as it is typed, at most as wide as the page."""
+"""Markdown for people: rendered if colours are available, otherwise as written, at most as wide as the page."""
 
 import re
 import textwrap
@@ -10,9 +10,11 @@ WIDTH = 80
 
 
 def print_prose(text: str, out: Console) -> None:
-    """Prints `text` as `out` can show it."""
+    """Print `text` as well as `out` can show it."""
     if out.is_terminal and not out.no_color:
-        from rich.markdown import Markdown  # its parser takes longer to import than all that a pipe is shown
+        from rich.markdown import (
+            Markdown,
+        )  # importing its parser takes longer than everything needed in a pipe
 
         out.print(Markdown(text), width=min(out.width, WIDTH))
     else:
@@ -20,7 +22,7 @@ def print_prose(text: str, out: Console) -> None:
 
 
 def reflow(text: str, width: int = WIDTH) -> str:
-    """`text` with its paragraphs and the items of its lists broken anew; code and tables stay as they are."""
+    """Rewrap the paragraphs and list items of `text`; code and tables stay as they are."""
     parts: list[str] = []
     is_code = False
     for block in re.split(r"\n{2,}", text.strip("\n")):

@@ -1,4 +1,4 @@
-"""The page of `make`: one line a chapter, how far it has come, what to do next and the command to type."""
+"""The page of `make`: one line for each chapter, the progress, the next step and the command to type."""
 
 from typing import Any
 
@@ -17,12 +17,12 @@ _STYLES = {PASSED: "bold green", OPEN: "", EDITED: "yellow", NEW: "dim", SKIPPED
 
 
 def overview(made: list[Standing], next_one: Standing | None) -> RenderableType:
-    """The whole page, at most 80 columns wide."""
+    """The complete page, at most 80 columns wide."""
     return Group(chapters_table(made, next_one), "", progress(made), "", Group(*what_next(made, next_one)))
 
 
 def chapters_table(made: list[Standing], marked: Standing | None, mark: str = ">") -> RenderableType:
-    """One line a chapter, that of `marked` with a mark before it; two lines where the terminal is narrow."""
+    """One line for each chapter, with a mark before `marked`; two lines if the terminal is narrow."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("", width=len(mark), no_wrap=True)
     table.add_column("chapter", max_width=_TITLE)
@@ -50,7 +50,7 @@ def chapters_table(made: list[Standing], marked: Standing | None, mark: str = ">
 
 
 def best_text(best: Run | None) -> str:
-    """A bandwidth with the word that says where it comes from: "1,412 modelled"."""
+    """A bandwidth with its kind: "1,412 modelled"."""
     if best is None or best.gb_per_s is None:
         return ""
     return f"{figure(best.gb_per_s)} {best.bandwidth or ''}".strip()
@@ -65,14 +65,14 @@ def progress(made: list[Standing]) -> RenderableType:
 
 
 def progress_words(made: list[Standing]) -> str:
-    """How far it has come: "3 of 14 passed, 1 skipped, 34 points"."""
+    """The progress: "3 of 14 passed, 1 skipped, 34 points"."""
     points = sum(standing.last.earned for standing in made if standing.last)
     skipped = f", {count} skipped" if (count := _count(made, SKIPPED)) else ""
     return f"{_count(made, PASSED)} of {len(made)} passed{skipped}, {points:g} points"
 
 
 def last_words(standing: Standing) -> str:
-    """What the last run came to, in a sentence; "" where there was none or all is well."""
+    """The outcome of the last run in a sentence; "" if there was no run or no problem."""
     last = standing.last
     if last is None or last.verdict == "PASS":
         return "edited since it passed" if standing.state == EDITED else ""
@@ -82,15 +82,15 @@ def last_words(standing: Standing) -> str:
 
 
 def what_next(made: list[Standing], next_one: Standing | None) -> list[Text]:
-    """The chapter to work on and what to type; or that there is none."""
+    """The chapter to work on and what to type, or that there is none."""
     if next_one is None:
         skipped = [standing.chapter.name for standing in made if standing.state == SKIPPED]
         if skipped:
             return [
-                Text("All is passed but what you skipped. Take one up again:"),
+                Text("All chapters have passed except those you skipped. Return to one:"),
                 Text(f"  make resume-{skipped[0]}"),
             ]
-        return [Text(f"All {len(made)} chapters are passed. See how fast they are: make ladder")]
+        return [Text(f"All {len(made)} chapters have passed. See how fast they are: make ladder")]
     chapter = next_one.chapter
     said = last_words(next_one)
     lines = [
@@ -98,7 +98,7 @@ def what_next(made: list[Standing], next_one: Standing | None) -> list[Text]:
         f"  read   {chapter.folder}/README.md",
         f"  edit   {chapter.kernel}",
         f"  try    make {chapter.name} && ./{chapter.name}    or at every save: make watch",
-        f"  stuck  make hint-{chapter.name}    or another one first: make skip-{chapter.name}",
+        f"  stuck  make hint-{chapter.name}    or another chapter first: make skip-{chapter.name}",
         "  keep   make grade    runs and records everything; make help lists the rest",
     ]
     return [Text(line) for line in lines]

@@ -1,8 +1,9 @@
-"""`make predict-ch04`: three numbers to say before the next run shows them.
+"""`make predict-ch04`: three numbers to predict before the next run shows them.
 
-The questions stand in chapters/chNN_name/predict.toml. The answers go to progress/predictions/chNN.txt, a line
-each, tab-separated: the measure (an expression as goals have), its task (may be empty), what the page calls it,
-and the number. ./chNN shows each beside what it counted (common/driver/page/prediction_rows.c). Nothing is graded.
+The questions are in chapters/chNN_name/predict.toml. The answers go to progress/predictions/chNN.txt, one
+line each, tab-separated: the measure (an expression, as for goals), its task (may be empty), its name on the
+page, and the number. ./chNN shows each beside the counted value (common/driver/page/prediction_rows.c). Nothing is
+graded.
 """
 
 import contextlib
@@ -30,7 +31,7 @@ class Question:
 
 
 def questions(folder: Path) -> list[Question]:
-    """The questions of a chapter's folder."""
+    """The questions in a chapter's folder."""
     path = folder / "predict.toml"
     try:
         asked = tomllib.loads(path.read_text("utf-8"))["ask"]
@@ -38,7 +39,7 @@ def questions(folder: Path) -> list[Question]:
     except FileNotFoundError:
         raise MachineError(f"there is no {path}") from None
     except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
-        raise MachineError(f"{path} is no list of questions: {error}") from None
+        raise MachineError(f"{path} is not a list of questions: {error}") from None
 
 
 def as_list(root: Path, chapter: str) -> str:
@@ -58,12 +59,12 @@ def number(text: str) -> float:
 
 
 def answers_file(workbook: Workbook, chapter: str) -> Path:
-    """Where the answers of a chapter are kept."""
+    """The file with the answers of a chapter."""
     return workbook.progress / "predictions" / f"{chapter}.txt"
 
 
 def ask(asked: list[Question]) -> list[tuple[Question, float]] | None:
-    """Puts the questions; Enter skips one, the end of the input all that are left. None: not one answer."""
+    """Ask the questions; Enter skips one, and the end of the input skips the rest. None if none was answered."""
     answers = []
     for i, one in enumerate(asked, 1):
         while True:
@@ -85,7 +86,7 @@ def ask(asked: list[Question]) -> list[tuple[Question, float]] | None:
 
 
 def kept_answers(path: Path) -> dict[tuple[str, str], float]:
-    """What was said before, by measure and task; a line that is none is passed over, as ./chNN does."""
+    """Earlier answers, by measure and task; malformed lines are ignored, as by ./chNN."""
     try:
         lines = path.read_text("utf-8", errors="replace").splitlines()
     except OSError:
@@ -99,7 +100,7 @@ def kept_answers(path: Path) -> dict[tuple[str, str], float]:
 
 
 def predict_command(chapter: One, as_json: Json = False) -> int:
-    """Say three numbers before the next run shows them; with --json the questions and what you said, unasked."""
+    """Predict three numbers before the next run shows them; --json prints questions and answers without asking."""
     workbook = find_workbook()
     (chosen,) = workbook.select([chapter])
     asked = questions(workbook.root / chosen.folder)
@@ -117,13 +118,16 @@ def predict_command(chapter: One, as_json: Json = False) -> int:
     try:
         answers = ask(asked)
     except KeyboardInterrupt:
-        print("\nSkipped; nothing is changed.")
+        print("\nSkipped; nothing was changed.")
         return PASSED
     if answers is None:
-        kept = "what you said before stays" if path.exists() else "nothing is kept"
+        kept = "your earlier answers stay" if path.exists() else "nothing is kept"
         print(f"\nSkipped; {kept}.")
         return PASSED
     lines = [f"{one.measure}\t{one.task}\t{one.words}\t{value:.12g}\n" for one, value in answers]
     write_whole(path, "".join(lines))
-    print(f"\nKept. Once the kernel is right, the page of ./{chosen.name} shows them beside what it\ncounts.")
+    print(
+        f"\nKept. Once the kernel is right, the page of ./{chosen.name} shows them beside the\ncounted "
+        "values."
+    )
     return PASSED

@@ -1,7 +1,8 @@
-"""What the learner has built and run by hand, brought into the history, so that every command speaks of it.
+"""Adds what the learner has built and run by hand to the history, so that every command shows it.
 
-What `./ch04` came to is recorded (by_hand.py). Where kernel.cu has been compiled and not been run, the emulator judges
-it here, which takes a fraction of a second. Times on a GPU take longer and are left to `./ch04` and `make grade`.
+The results of `./ch04` are recorded (by_hand.py). If kernel.cu has been compiled but not run, the emulator
+judges it here, in a fraction of a second. Timing on a GPU takes longer and is left to `./ch04` and `make
+grade`.
 """
 
 import sys
@@ -17,7 +18,7 @@ _LIMIT = 30.0  # seconds for one chapter
 
 
 def bring_up_to_date(workbook: Workbook, chapters: list[Chapter], *, quiet: bool) -> None:
-    """Records the runs of ./chNN by hand; judges and records what is compiled and was not run."""
+    """Record runs of ./chNN by hand; judge and record kernels that were compiled but not run."""
     for trouble in take_up(workbook, chapters):
         print(f"warpbook: {trouble}", file=sys.stderr)
     options = Options(time_limit=_LIMIT)

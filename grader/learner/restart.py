@@ -1,4 +1,4 @@
-"""Starting a chapter afresh, with the old file kept."""
+"""Restores a chapter's skeleton, and keeps the old file."""
 
 import os
 from pathlib import Path
@@ -9,7 +9,7 @@ from ..core.workbook import Chapter, Workbook, write_whole
 
 
 def reset(workbook: Workbook, chapter: Chapter) -> Path | None:
-    """Puts the skeleton in place of kernel.cu. Returns where the old file is kept, or None: no change."""
+    """Replace kernel.cu with the skeleton. Returns where the old file is kept, or None if nothing changed."""
     skeleton = skeleton_of(workbook, chapter)
     kernel = workbook.root / chapter.kernel
     try:
@@ -24,7 +24,7 @@ def reset(workbook: Workbook, chapter: Chapter) -> Path | None:
 
 
 def skeleton_of(workbook: Workbook, chapter: Chapter) -> str:
-    """The kernel.cu that the chapter begins with: made from the solution, or as a handout keeps it."""
+    """The skeleton, made from the solution or taken from a handout's copy."""
     solution = chapter.solution / "kernel.cu"
     try:
         try:
@@ -38,7 +38,7 @@ def skeleton_of(workbook: Workbook, chapter: Chapter) -> str:
 
 
 def _keep(workbook: Workbook, chapter: Chapter, text: bytes) -> Path:
-    """Writes `text` to the first free build/kept/chNN/kernel.cu.N.bak; never over an earlier one."""
+    """Write `text` to the first free build/kept/chNN/kernel.cu.N.bak; earlier files are never overwritten."""
     folder = workbook.build / "kept" / chapter.name
     folder.mkdir(parents=True, exist_ok=True)
     number = 1

@@ -1,4 +1,4 @@
-"""Where the learner stands: each chapter's last verdict and best bandwidth, and which chapter comes next."""
+"""The learner's progress: each chapter's last verdict and best bandwidth, and which chapter comes next."""
 
 import json
 from dataclasses import dataclass
@@ -23,12 +23,12 @@ class Standing:
 
     @property
     def is_done(self) -> bool:
-        """Passed, and not changed since into something unproved."""
+        """Passed, and the file has not changed since."""
         return self.last is not None and self.last.verdict == "PASS" and not self.is_edited
 
     @property
     def state(self) -> str:
-        """One word; what is passed stays so even where it was skipped before."""
+        """One word; a chapter that passed counts as passed even if it was skipped earlier."""
         if self.is_done:
             return PASSED
         if self.is_skipped:
@@ -39,7 +39,7 @@ class Standing:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it is still to be worked on."""
+        """Whether there is still work to do."""
         return self.state not in (PASSED, SKIPPED)
 
 
@@ -67,19 +67,19 @@ def standings(workbook: Workbook) -> list[Standing]:
 
 
 def following(made: list[Standing], at: str | None) -> Standing | None:
-    """The chapter to work on: `at`, where the learner was last, else the next that waits, round to the first."""
+    """The chapter to work on: `at`, chosen last, or else the next unfinished one, wrapping to the first."""
     place = next((i for i, standing in enumerate(made) if standing.chapter.name == at), 0)
     return next((standing for standing in made[place:] + made[:place] if standing.is_waiting), None)
 
 
 def place_of(workbook: Workbook) -> str | None:
-    """The chapter that the learner went to last, by name; None where none was ever chosen."""
+    """The name of the chapter that the learner chose last; None if none was ever chosen."""
     chosen = [event for event in History(workbook.history).events() if event.what in ("at", "resumed")]
     return chosen[-1].chapter if chosen else None
 
 
 def best_of(runs: list[Run]) -> Run | None:
-    """The fastest run with a right result; of the last device and kind only, for others say nothing of it."""
+    """The fastest correct run, of the last device and kind only, because others cannot be compared."""
     timed = [run for run in runs if run.gb_per_s is not None and run.verdict in ("PASS", "SLOW")]
     if not timed:
         return None
@@ -88,12 +88,12 @@ def best_of(runs: list[Run]) -> Run | None:
 
 
 def timed_on(run: Run) -> tuple[str | None, str]:
-    """What a run's bandwidth speaks of: measured or modelled, and the GPU."""
+    """The kind of a run's bandwidth (measured or modelled), and its GPU."""
     return run.bandwidth, str((run.timing or run.device).get("device") or run.device.get("name") or "")
 
 
 def is_built_and_unjudged(workbook: Workbook, standing: Standing) -> bool:
-    """Whether ./chNN has compiled kernel.cu as it is now, and no record says what came of it."""
+    """Whether ./chNN has compiled the current kernel.cu and no result is recorded."""
     chapter = standing.chapter
     if standing.last is not None and not standing.is_edited:
         return False
@@ -108,7 +108,7 @@ def is_built_and_unjudged(workbook: Workbook, standing: Standing) -> bool:
 
 
 def _skipped(events: list[Event]) -> set[str]:
-    """The chapters that were skipped and not taken up again."""
+    """The chapters that were skipped and not resumed."""
     found: set[str] = set()
     for event in events:
         if event.what == "skipped":

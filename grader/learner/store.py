@@ -1,7 +1,7 @@
-"""What is kept of a chapter's last run in build/results: its result, and what that depends on.
+"""A chapter's last run in build/results: its result, and what that depends on.
 
-`chNN.json` is what ./chNN wrote; `chNN.run.json` says which run of the history it is, and the key of all that the
-result depends on. Where the key is still the same, the chapter need not run again.
+`chNN.json` is what ./chNN wrote; `chNN.run.json` has the id of the run in the history and the key of
+everything that the result depends on. If the key is still the same, the chapter need not run again.
 """
 
 import json
@@ -19,11 +19,11 @@ KERNEL, SOLUTION = "kernel", "solution"
 
 @dataclass(frozen=True)
 class Asked:
-    """What was asked of a run, as far as its result depends on it."""
+    """The options of a run that its result depends on."""
 
     kind: str = KERNEL
     device: str = "auto"
-    profile: str | None = None  # of the GPU that the model speaks of
+    profile: str | None = None  # of the GPU to model
 
     def source(self, chapter: Chapter) -> Path:
         """The kernel.cu that is judged, relative to the root."""
@@ -31,10 +31,10 @@ class Asked:
 
 
 class Store:
-    """The results of one kind of run."""
+    """The stored results of one kind of run."""
 
     def __init__(self, workbook: Workbook, asked: Asked) -> None:
-        """Hashes what all chapters depend on, and makes the folder."""
+        """Hash what all chapters depend on, and create the folder."""
         self.workbook = workbook
         self.asked = asked
         self.hasher = Hasher()
@@ -43,7 +43,7 @@ class Store:
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def result_file(self, chapter: Chapter) -> Path:
-        """Where ./chNN is to write its result."""
+        """The path to which ./chNN writes its result."""
         return self.folder / f"{chapter.name}.json"
 
     def source_sha256(self, chapter: Chapter) -> str:
@@ -51,7 +51,7 @@ class Store:
         return self.hasher.file(self.workbook.root / self.asked.source(chapter))
 
     def key(self, chapter: Chapter) -> str:
-        """Everything that the result of `chapter` depends on, as one hash."""
+        """One hash of everything that the result of `chapter` depends on."""
         files = [self.asked.source(chapter), chapter.solution / "kernel.cu"]
         hashes = [self.hasher.file(self.workbook.root / path) for path in files]
         program = self.hasher.file(self.workbook.root / self.workbook.program(chapter))
@@ -66,7 +66,7 @@ class Store:
         )
 
     def read(self, chapter: Chapter) -> tuple[Result, Run] | None:
-        """The earlier result of the same kernel, program and machine, where there is one."""
+        """The earlier result of the same kernel, program and machine, or None."""
         try:
             kept = json.loads(self._run_file(chapter).read_text("utf-8"))
             if kept["key"] != self.key(chapter):
@@ -77,7 +77,7 @@ class Store:
             return None
 
     def write(self, chapter: Chapter, run: Run, key: str) -> None:
-        """Says which run the result is, once that lies in its place."""
+        """Record which run the stored result belongs to."""
         kept = {
             "key": key,
             "id": run.id,
@@ -88,7 +88,7 @@ class Store:
         write_json(self._run_file(chapter), kept)
 
     def forget(self, chapter: Chapter) -> None:
-        """Removes what is kept of a chapter."""
+        """Remove what is stored for a chapter."""
         for stale in (self.result_file(chapter), self._run_file(chapter)):
             stale.unlink(missing_ok=True)
 
