@@ -337,9 +337,9 @@ def test_rounds_are_spoken_of_only_where_a_loop_without_a_barrier_stands(
 def test_a_barrier_that_stands_between_two_lines_is_not_called_missing_there(probe: Path) -> None:
     race = ("verdict RACE", "finding race", "line 2", "other 4", "message with no barrier between them")
     body = "  s[t] = x;\n  __syncthreads();\n  y += s[u];\n"
-    assert "none on the way back" in match(probe, *race, code="for (;;) {\n" + body + "}").why
+    assert "none before the next round" in match(probe, *race, code="for (;;) {\n" + body + "}").why
     for code in (body := "\n" + body, "for (;;) {" + body + "  __syncthreads();\n}"):
-        assert "stands in the text between the two" in match(probe, *race, code=code).why
+        assert "There is a barrier between the two lines" in match(probe, *race, code=code).why
     nothing = match(probe, *race, code="for (;;) {\n  s[t] = x;\n\n  y += s[u];\n}").why
     assert "Between line 2 and line 4 nothing" in nothing
 

@@ -47,7 +47,7 @@ def test_a_wrong_name_is_told_without_the_right_one(built: Path, tmp_path: Path)
     [
         ("tree_down_to_64", "half-a-tree", "The tree stops"),
         ("points_as_float4", "float4-for-a-float3", "Three floats are read"),
-        ("padded_by_two", "bank-conflicts", "Lanes meet in one bank"),
+        ("padded_by_two", "bank-conflicts", "Lanes conflict in one bank"),
     ],
 )
 def test_the_mistake_is_in_the_result_and_not_on_the_page(

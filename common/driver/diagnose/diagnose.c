@@ -154,7 +154,7 @@ static uint64_t facts_of_all(const Evidence *evidence) {
         if (!is_unwritten && !has_nothing_to_write) facts &= ~FACT_NEVER_WRITTEN;
         if (report->verdict != VERDICT_TIMEOUT && report->settings.size.n > 0) facts |= FACT_ENDS_ELSEWHERE;
     }
-    // The same elements give every wrong kernel the same answer: only another size can tell.
+    // With the same elements, every wrong kernel gives the same answer: only another size can separate them.
     if (answers < 3 || answer == 0 || !has_sizes) facts &= ~FACT_ONE_ANSWER;
     return facts;
 }
@@ -172,8 +172,8 @@ static uint64_t facts_of_task(const Task *task) {
     return facts;
 }
 
-// Sums of whole numbers that are all off by the same number, or by one for each block, warp or thread: of
-// nothing at all, too.
+// Sums of whole numbers that are all off by the same number, or by one number for each block, warp or thread,
+// including empty sums.
 static uint64_t facts_of_offsets(const Evidence *evidence) {
     enum { UNITS = 4 };
     double each[UNITS] = {0};
@@ -207,7 +207,7 @@ static uint64_t facts_of_offsets(const Evidence *evidence) {
     return fits_one && sums > 2 && has_empty && has_others ? FACT_OFF_BY_A_CONSTANT : 0;
 }
 
-// Whether a case with several blocks came to an end, and the plain schedule alone has one that did not.
+// Whether a case with several blocks finished, and only the plain schedule has one that did not.
 static bool blocks_ended(const Evidence *evidence) {
     bool has_ended = false;
     for (int i = 0; i < evidence->judgement->case_count; i++) {
@@ -219,9 +219,9 @@ static bool blocks_ended(const Evidence *evidence) {
     return has_ended;
 }
 
-#define OBLONG FACT(63) // a matrix that is no square, counted in tiles either: no fact of the catalogue
+#define OBLONG FACT(63) // a matrix that is not square, even in tiles: not a fact of the catalogue
 
-// Facts of shapes that `one` speaks for, if it is right, or against, if it is wrong.
+// Facts about shapes that `one` supports if it is right, or contradicts if it is wrong.
 static uint64_t kind_of_case(const CaseReport *one) {
     const CaseSize *size = &one->settings.size;
     const ShapeOfLaunch *launch = &one->shape.launches[0];
@@ -237,7 +237,7 @@ static uint64_t kind_of_case(const CaseReport *one) {
     return facts;
 }
 
-// Which sizes come out right where others do not.
+// Which sizes come out right while others do not.
 static uint64_t facts_of_sizes(const Evidence *evidence) {
     uint64_t right = 0, wrong = 0;
     long long rests[] = {2, 4, 8};
@@ -265,8 +265,8 @@ static uint64_t facts_of_sizes(const Evidence *evidence) {
            (only_empty ? FACT_ONLY_EMPTY_WRONG : 0);
 }
 
-// Whether every wide access that was not aligned would have been, had the base been. One case alone cannot
-// tell: floats taken off by the wrong rule are sometimes none at all.
+// Whether every misaligned wide access would have been aligned if the base had been. One case alone cannot
+// show this, because a wrong rule for the head sometimes gives 0 floats.
 static bool only_base_is_misaligned(const Evidence *evidence) {
     for (int i = 0; i < evidence->judgement->case_count; i++) {
         const CaseReport *report = &evidence->judgement->cases[i];
@@ -278,7 +278,7 @@ static bool only_base_is_misaligned(const Evidence *evidence) {
     return true;
 }
 
-// Where nothing at all was added, nothing more is to be said of what is missing.
+// If nothing at all was added, the missing elements need no further explanation.
 static ShapeSet simplest(ShapeSet shapes) {
     for (int s = 0; s < error_shape_count(); s++)
         if (has_shape(&shapes, s) && strcmp(error_shape(s)->name, "nothing") == 0) return only_shape(s);
@@ -287,7 +287,7 @@ static ShapeSet simplest(ShapeSet shapes) {
 
 static void gather(Evidence *evidence, const char *source) {
     const Judgement *judgement = evidence->judgement;
-    enum { MAX_SOURCE = 256 * 1024 }; // more is no kernel, and expressions take their time
+    enum { MAX_SOURCE = 256 * 1024 }; // a larger text is not a kernel, and expressions would take long
     evidence->message = judgement->message;
     if (source && strlen(source) <= MAX_SOURCE) stripped_text(source, &evidence->source);
     if (judgement->first >= 0) {
@@ -356,7 +356,7 @@ static bool misses(const Evidence *evidence, int task, const char *measure) {
     return false;
 }
 
-// In the task that failed, or one that misses the goal `missed`.
+// In the task that failed, or in one that misses the goal `missed`.
 static bool comes_to(const Evidence *evidence, const char *missed, const char *measure, double at_least) {
     for (int t = 0; t < chapter_task_count(evidence->of); t++) {
         if (evidence->first && t != evidence->task) continue;
@@ -372,7 +372,7 @@ static bool comes_to(const Evidence *evidence, const char *missed, const char *m
 }
 
 static bool matches(const Mistake *mistake, const Evidence *evidence) {
-    // Words about a line need one.
+    // Words about a line need a line.
     if (strchr(mistake->why, '{') && !(evidence->finding && evidence->finding->place.line > 0)) return false;
     if (mistake->verdicts && !(mistake->verdicts & BIT(evidence->judgement->verdict))) return false;
     if (mistake->findings && !(evidence->finding && mistake->findings & BIT(evidence->finding->kind)))
@@ -438,7 +438,7 @@ static void choose_lesson(const Chapter *of, const char *lessons, Diagnosis *dia
     if (is_own && chosen[length] == ':') diagnosis->hint = chosen[length + 1] - '0';
 }
 
-// The shape says it about every size, where the case that is shown says it about one.
+// The shape holds for every size, but the case that is shown holds for one.
 static void tell_shape(const Evidence *evidence, Judgement *judgement, const Mistake *mistake) {
     const int shape = mistake && mistake->shape ? fitting_shape(evidence, mistake->shape) : -1;
     if (shape < 0) return;
@@ -448,7 +448,7 @@ static void tell_shape(const Evidence *evidence, Judgement *judgement, const Mis
 
 void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagnosis *diagnosis) {
     *diagnosis = (Diagnosis){0};
-    // What is right needs no explanation, and what is our fault gets none.
+    // A correct result needs no explanation, and a failure of the machine gets none.
     if (judgement->verdict == VERDICT_PASS || judgement->verdict == VERDICT_INFRA) return;
     Evidence evidence = {.of = of, .judgement = judgement};
     gather(&evidence, source);

@@ -1,4 +1,4 @@
-// Which well-known mistake was made: the evidence of a run matched against the catalogue.
+// Names the well-known mistake that was made, by matching the evidence of a run against the catalogue.
 #ifndef WARPBOOK_DIAGNOSE_H
 #define WARPBOOK_DIAGNOSE_H
 
@@ -6,14 +6,14 @@
 #include "driver/diagnose/mistakes.h"
 
 typedef struct {
-    const Mistake *mistake; // NULL: none that is known
-    char why[700];          // its words, with the lines filled in
-    int hint;               // step of this chapter's hints; 0: none of them is about it
+    const Mistake *mistake; // NULL: no known mistake
+    char why[700];          // its explanation, with the lines filled in
+    int hint;               // step of this chapter's hints; 0: no hint is about it
     char lesson[96];        // "ch03#barriers"
 } Diagnosis;
 
-// `source` is the text of kernel.cu, or NULL. Where the mistake explains the numbers of the first failure,
-// its report says so afterwards (check.why).
+// `source` is the text of kernel.cu, or NULL. If the mistake explains the numbers of the first failure, its
+// report mentions that (check.why).
 void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagnosis *diagnosis);
 
 #endif

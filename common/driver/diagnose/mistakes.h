@@ -1,9 +1,9 @@
-// The catalogue of mistakes that are known by name: how each shows, and what to say when it does.
+// The catalogue of well-known mistakes: how each one shows, and what to say about it.
 //
-// An entry is data. All clues that it gives must hold, and the first entry of which they all hold is the one
-// that is named: the more specific stand before the more general. Nothing is named that the run did not
-// show: what decides is the verdict, what the observers of the emulator found, which elements a wrong sum
-// lacks, what was counted; the learner's text only tells apart what shows in the same way.
+// An entry is data. The first entry whose clues all match is named, so specific entries come before general
+// ones. A mistake is named only if the run showed it: the evidence is the verdict, the findings of the
+// emulator's observers, the elements that a wrong sum lacks, and the counts. The learner's text only
+// separates mistakes with the same symptoms.
 //
 // To add a mistake: one entry in a mistakes_*.def, and a kernel in tests/wrong whose third line says `//
 // DIAGNOSIS: its-slug`.
@@ -15,7 +15,7 @@
 
 #define BIT(number) (1u << (unsigned)(number))
 
-// What can be said of a run beside its verdict and its finding; bits.
+// Facts about a run other than its verdict and its finding; bits.
 #define FACT(number) ((uint64_t)1 << (number))
 // Of the finding
 #define FACT_STORE FACT(0)
@@ -27,14 +27,14 @@
 #define FACT_OUTPUT FACT(6)
 #define FACT_SCRATCH FACT(7)
 #define FACT_BEFORE FACT(8)   // before the first byte of the buffer
-#define FACT_FAR FACT(9)      // more than a megabyte behind it, or more than 64 bytes before
+#define FACT_FAR FACT(9)      // more than a megabyte after it, or more than 64 bytes before it
 #define FACT_NO_ROOM FACT(10) // the buffer has no bytes at all
 #define FACT_AT_START FACT(11)
 #define FACT_OTHER_BLOCK FACT(30) // the two sides of a race are in different blocks
-// Of the two lines of a race, by the learner's text; only where both have one
-#define FACT_IN_LOOP FACT(52)         // a loop has both in its body
-#define FACT_BARRIER_IN_LOOP FACT(53) // and names a barrier
-#define FACT_BARRIER_BETWEEN FACT(54) // one stands between the upper and the lower line
+// Of the two lines of a race, by the learner's text; only if both have a line
+#define FACT_IN_LOOP FACT(52)         // both are in the body of one loop
+#define FACT_BARRIER_IN_LOOP FACT(53) // which also has a barrier
+#define FACT_BARRIER_BETWEEN FACT(54) // there is one between the upper and the lower line
 #define FACT_WAY_BACK_OPEN FACT(56)   // and none in the rest of the innermost loop around both
 // Of the case that is shown
 #define FACT_N_IS_0 FACT(12)
@@ -45,25 +45,24 @@
 #define FACT_FINITE_RIGHT FACT(16)   // every sum without NaN and infinities is right
 #define FACT_ONES_RIGHT FACT(17)
 #define FACT_SAYS_N FACT(18) // every wrong result is n
-#define FACT_CLOSE FACT(19)  // wrong in the last digits only: by less than 1 in 1,000 of the sum
-#define FACT_TINY FACT(20)   // a result like 6e-39: the bits of an integer taken for a float
+#define FACT_CLOSE FACT(19)  // wrong only in the last digits: by less than 1 in 1,000 of the sum
+#define FACT_TINY FACT(20)   // a result such as 6e-39: the bits of an integer read as a float
 #define FACT_NEVER_WRITTEN FACT(21)
 #define FACT_ALL_UNWRITTEN FACT(22)       // in the case shown, no element was written
-#define FACT_FIRST_ROUND_WRITTEN FACT(23) // only as many as there are threads in the grid
+#define FACT_FIRST_ROUND_WRITTEN FACT(23) // only as many elements as the grid has threads
 #define FACT_FIRST_BLOCK_WRITTEN FACT(24) // only those of the first block
 #define FACT_FIRST_WARP_WRITTEN FACT(25)  // only that of the first warp
-#define FACT_BLOCKS_OVERLAP FACT(51)      // as if each block began less than a block behind the one before
-#define FACT_ONE_ANSWER FACT(29)          // wrong sums of whole numbers, of several sizes, are one and not 0
-#define FACT_ENDS_ELSEWHERE FACT(45)      // a case with elements came to an end
-#define FACT_BLOCKS_ENDED                                                                                    \
-    FACT(48) // and one with several blocks, and no schedule but the plain one was at fault
-#define FACT_OFF_BY_A_CONSTANT FACT(49) // every sum is off by one number for each thread, block or sum
+#define FACT_BLOCKS_OVERLAP FACT(51)      // as if each block began less than a block after the previous one
+#define FACT_ONE_ANSWER FACT(29)        // wrong sums of whole numbers have one value for several sizes, not 0
+#define FACT_ENDS_ELSEWHERE FACT(45)    // a case with elements finished
+#define FACT_BLOCKS_ENDED FACT(48)      // and one with several blocks, and only the plain schedule failed
+#define FACT_OFF_BY_A_CONSTANT FACT(49) // every sum is off by a constant for each thread, block or sum
 // Of a table's wrong elements
 #define FACT_LARGER FACT(26)     // all are larger than they should be
 #define FACT_WHERE_ZERO FACT(27) // all should be 0
 #define FACT_SMALLER FACT(46)    // all are smaller
 #define FACT_FEW_WRONG FACT(47)  // fewer than one in 20: no column as a whole
-#define FACT_OFF_BY_ONE FACT(28) // at least one is one beside what it should be, and none is further off
+#define FACT_OFF_BY_ONE FACT(28) // at least one is off by one, and none by more
 // Of the element that is shown
 #define FACT_ELSEWHERE FACT(31) // its value belongs to another place
 #define FACT_COPIED FACT(32)    // its value is what the input has at the same place
@@ -75,14 +74,14 @@
 #define FACT_TRANSPOSE FACT(36)
 #define FACT_DOUBLES FACT(37)   // its results are doubles
 #define FACT_MAPS FACT(44)      // it has as many results as elements
-#define FACT_WORKSPACE FACT(43) // it has a workspace that is to be left as it was found
+#define FACT_WORKSPACE FACT(43) // it has a workspace that must be left as it was found
 // Of all cases together: only these are wrong
 #define FACT_SQUARES_RIGHT FACT(38)     // matrices with other than as many rows as columns, and all of those
 #define FACT_ONE_TILE_RIGHT FACT(39)    // those with more than 32 rows or columns
 #define FACT_WHOLE_TILES_RIGHT FACT(40) // those whose sides are not both multiples of 32
 #define FACT_ONLY_EMPTY_WRONG FACT(55)  // those without an element
 #define FACT_FEW_BLOCKS_RIGHT FACT(41)  // those with more blocks than a block has threads
-#define FACT_REST_UNWRITTEN FACT(42)    // and what is missing is what 2, 4 or 8 leave over at the end
+#define FACT_REST_UNWRITTEN FACT(42)    // and the missing ones are the remainder of a division by 2, 4 or 8
 
 typedef struct {
     const char *slug;    // "missing-barrier"
@@ -92,7 +91,7 @@ typedef struct {
     const char *lessons; // "ch03#barriers:2 ch05#what-it-is:2": sections, and the step of that chapter's
                          // hints that helps, or no step. The first serves chapters that are not listed.
 
-    // Clues. What is 0 or NULL is not asked. Expressions are POSIX extended regular expressions.
+    // Clues. A field that is 0 or NULL is not checked. Expressions are POSIX extended regular expressions.
     unsigned verdicts;    // bits of Verdict: one of them
     unsigned findings;    // bits of FindingKind: one of them
     unsigned checks;      // bits of CheckOutcome: one of them
@@ -105,8 +104,8 @@ typedef struct {
     const char *source;   // anywhere in the source
     const char *absent;   // nowhere in the source
     const char *missed;   // the measure of a goal that is missed
-    const char *measured; // an expression over counters, as a goal's ...
-    double at_least;      // ... and how much it has to come to
+    const char *measured; // an expression over counters, as in a goal ...
+    double at_least;      // ... and its least value
 } Mistake;
 
 // In diagnose.c, from mistakes_by_task.def, mistakes_stopped.def and mistakes_result.def in this order.

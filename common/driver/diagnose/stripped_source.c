@@ -11,7 +11,7 @@ void stripped_text(const char *text, Text *stripped) {
         if (state == CODE && at[0] == '/' && at[1] == '/') state = LINE_COMMENT;
         if (state == CODE && at[0] == '/' && at[1] == '*') {
             state = BLOCK_COMMENT;
-            at += 2; // what follows may be the end at once
+            at += 2; // the end may follow immediately
             if (!*at) break;
         }
         if (*at == '\n') {
@@ -63,7 +63,7 @@ static bool is_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
 static const char *skip_newlines(const char *at) { return at + strspn(at, "\n"); }
 
-// Behind the string, or the brackets of a kind with all that is in them, that begin at `at`.
+// The position after the string or the pair of brackets that begins at `at`.
 static const char *behind(const char *at, char open, char close) {
     int depth = 0;
     for (; *at; at++) {
@@ -77,7 +77,7 @@ static const char *behind(const char *at, char open, char close) {
     return at;
 }
 
-// Behind the statement that begins at `at`: a block, or all up to its semicolon.
+// The position after the statement that begins at `at`: a block, or everything up to its semicolon.
 static const char *behind_statement(const char *at) {
     at = skip_newlines(at);
     if (*at == '{') return behind(at, '{', '}');
