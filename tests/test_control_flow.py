@@ -524,7 +524,7 @@ def test_a_pointer_to_no_function(emulator_built: Path, target: str) -> None:
     body += "  call (q1), %a5, (q0), P; ld.param.b32 %r0, [q1]; }\n"
     _, result = run_ptx(HEADER + PROLOGUE + body + EPILOGUE, [1] * 32)
     assert only(result).kind == "BAD_CALL"
-    assert "calls through a pointer that is no function of this signature" in only(result).message
+    assert "calls through a pointer that is not a function of this signature" in only(result).message
 
 
 def test_guarded_instructions(emulator_built: Path) -> None:

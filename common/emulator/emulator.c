@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emulator/machine/machine.h"
+#include "emulator/program/lower.h"
 
 // NVIDIA H200: what cuDeviceGetAttribute answers on one (compute capability 9.0).
 const EmulatorDevice emulator_h200 = {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "emulator/alu/alu.h"
+#include "emulator/program/opcodes.h"
 
 enum { MAX_WORDS = 16, MAX_OPERANDS = 9, REGISTER_BYTES = 8 * WARP_SIZE, HEADER_BYTES = 64 };
 
@@ -111,7 +112,7 @@ int alu_probe(const char *text, const char *operands, int destinations, void **d
     if (opcode->kind != KIND_ALU) return PROBE_NOT_ARITHMETIC;
     Selection selection;
     memset(&selection, 0, sizeof selection);
-    if (!opcode->select(&in, &selection)) return PROBE_UNKNOWN_FORM;
+    if (!opcode_select(opcode, &in, &selection)) return PROBE_UNKNOWN_FORM;
     if (selection.literals != literal_count) return PROBE_BAD_OPERANDS;
     if (float_ops) *float_ops = selection.float_ops;
 

@@ -10,11 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "emulator/program/program.h"
-
-// The condition code register CC.CF (ISA, Extended-Precision Integer Arithmetic): one uint32_t at the start
-// of every register file, bit l for lane l. Lowering reserves the place.
-#define CARRY_OFFSET 0
+#include "emulator/alu/instruction.h"
 
 // ---- Forms: the dotted words of an instruction ------------------------------------------------------------
 
@@ -55,6 +51,9 @@ typedef struct {
 bool alu_form(const PtxInstruction *in, uint64_t allowed, AluForm *form);
 // The rounding that the words ask for; to nearest even when they ask for none. False when they ask for two.
 bool alu_rounding(const AluForm *form, Rounding *rounding);
+// The rounding to an integral value that they ask for (.rni is ROUND_NEAREST). False when they ask for none
+// or two.
+bool alu_integral_rounding(const AluForm *form, Rounding *rounding);
 
 #define ALU_TYPES (PTX_TF32 + 1) // length of a table of handlers by PtxType
 

@@ -73,16 +73,6 @@ unsigned convert_lane_bytes(const PtxOperand *operand, PtxType type) {
     return bytes == 1 ? 2 : bytes;
 }
 
-bool convert_integral_rounding(const AluForm *f, Rounding *rounding) {
-    switch (f->words & INTEGER_ROUNDINGS) {
-    case W(rni): *rounding = ROUND_NEAREST; return true;
-    case W(rzi): *rounding = ROUND_ZERO; return true;
-    case W(rmi): *rounding = ROUND_DOWN; return true;
-    case W(rpi): *rounding = ROUND_UP; return true;
-    default: return false;
-    }
-}
-
 // ---- Integer to integer -----------------------------------------------------------------------------------
 
 // One extension does it all: of the narrower of the two types. M is that type, FROM and TO are lane bits.
@@ -303,7 +293,7 @@ static bool float_to_integer(const AluForm *f, Selection *s, unsigned from_bytes
         MODES(from_f64), MODES(from_f32), MODES(from_f32_ftz), MODES(from_f16), MODES(from_bf16)};
     Rounding rounding;
     // .sat is allowed and says nothing: these conversions always clamp.
-    if (f->words & ~(INTEGER_ROUNDINGS | W(ftz) | W(sat)) || !convert_integral_rounding(f, &rounding))
+    if (f->words & ~(INTEGER_ROUNDINGS | W(ftz) | W(sat)) || !alu_integral_rounding(f, &rounding))
         return false;
     const bool ftz = f->words & W(ftz);
     if (ftz && f->from != PTX_F32) return false;

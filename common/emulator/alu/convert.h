@@ -8,8 +8,6 @@
     (ROUNDINGS | INTEGER_ROUNDINGS | W(ftz) | W(sat) | W(relu) | W(satfinite) | W(rna) | W(pack) |           \
      W(e4m3x2) | W(e5m2x2))
 
-// The integral rounding that the words ask for (.rni is ROUND_NEAREST). False when they ask for none or two.
-bool convert_integral_rounding(const AluForm *f, Rounding *rounding);
 // Bytes of one lane of a cvt operand: its register's, which may be wider than the type, or the type's own.
 unsigned convert_lane_bytes(const PtxOperand *operand, PtxType type);
 

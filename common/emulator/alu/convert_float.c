@@ -191,7 +191,7 @@ static AluHandler *to_half(const AluForm *f, Rounding rounding) {
 static AluHandler *same_type(const AluForm *f) {
     Rounding integral = ROUND_MODES;
     if (f->words & ROUNDINGS) return NULL;
-    if (f->words & INTEGER_ROUNDINGS && !convert_integral_rounding(f, &integral)) return NULL;
+    if (f->words & INTEGER_ROUNDINGS && !alu_integral_rounding(f, &integral)) return NULL;
     const bool ftz = f->words & W(ftz), sat = f->words & W(sat);
     if (f->type == PTX_F32) return f32_f32[integral][2 * ftz + sat];
     if (ftz) return NULL;

@@ -44,6 +44,16 @@ bool alu_rounding(const AluForm *form, Rounding *rounding) {
     }
 }
 
+bool alu_integral_rounding(const AluForm *form, Rounding *rounding) {
+    switch (form->words & INTEGER_ROUNDINGS) {
+    case W(rni): *rounding = ROUND_NEAREST; return true;
+    case W(rzi): *rounding = ROUND_ZERO; return true;
+    case W(rmi): *rounding = ROUND_DOWN; return true;
+    case W(rpi): *rounding = ROUND_UP; return true;
+    default: return false;
+    }
+}
+
 bool alu_choose(Selection *selection, AluHandler *handler, PtxType destination, const PtxType *sources) {
     if (!handler) return false;
     *selection = (Selection){.handler = handler, .dst = {destination}};

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator/machine/machine.h"
+#include "emulator/machine/handlers.h"
 
 // One cp.async of one warp instruction; lanes leave it as they wait for it.
 typedef struct {
@@ -76,9 +76,9 @@ static void take(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32
     }
 }
 
-void execute_async_copy(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+Step run_async_copy(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
     AsyncCopies *copies = copies_of(m, w, 1);
-    if (!copies) return;
+    if (!copies) return STEP_TURN_ENDS;
     const unsigned char *registers = f->frame->registers, *shared = source(registers, in, 1);
     const uint32_t *sizes = in->src_count > 2 ? source(registers, in, 2) : NULL;
     Copy *copy = &copies->copies[copies->count++];
@@ -95,6 +95,7 @@ void execute_async_copy(Machine *m, Warp *w, Fragment *f, const Instruction *in,
         take(m, w, f, in, same, size < in->width ? size : in->width);
         left &= ~same;
     }
+    return m->stopped ? STEP_TURN_ENDS : STEP_NEXT;
 }
 
 // Writes what `lanes` copied to shared memory, as a store by them: a store instruction made for the purpose,
@@ -114,12 +115,12 @@ static void land(Machine *m, Warp *w, Fragment *f, const Copy *copy, uint32_t la
     execute_store(m, w, f, &store, lanes);
 }
 
-void execute_async_wait(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+Step run_async_wait(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
     AsyncCopies *copies = copies_of(m, w, 0);
-    if (!copies) return;
+    if (!copies) return STEP_TURN_ENDS;
     if (in->operation == ASYNC_COMMIT) {
         FOR_LANES(lane, mask) copies->committed[lane]++;
-        return;
+        return STEP_NEXT;
     }
     size_t kept = 0;
     for (size_t i = 0; i < copies->count && !m->stopped; i++) {
@@ -137,4 +138,5 @@ void execute_async_wait(Machine *m, Warp *w, Fragment *f, const Instruction *in,
         kept++;
     }
     copies->count = kept;
+    return m->stopped ? STEP_TURN_ENDS : STEP_NEXT;
 }

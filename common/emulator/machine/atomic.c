@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "emulator/machine/machine.h"
+#include "emulator/machine/handlers.h"
 
 static float f32_of(uint64_t bits) {
     float value;
@@ -101,9 +101,10 @@ static void atomic_body(Machine *m, Fragment *f, const Access *access) {
     FOR_LANES(lane, access->mask) mark_initialised(memory, access->offsets[lane], access->bytes);
 }
 
-void execute_atomic(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+Step run_atomic(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
     // An atom whose destination overwrites its own address register reads the address first: resolving
     // copies all addresses before any lane is updated.
     resolve_access(m, w, f, in, mask, in->flags & NO_RESULT ? ACCESS_REDUCTION : ACCESS_ATOMIC,
                    (uint32_t)in->width * in->elements, atomic_body);
+    return after_access(m, w, in);
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/program/flow.h"
+
 // Polls by lanes that others wait for, before those go on without them. A barrier of the grid polls a few
 // hundred times, and its waiting lanes are to stay together.
 static const uint64_t PATIENCE = 4096, LESS_PATIENCE = 64;

@@ -40,38 +40,7 @@ const char *finding_name(FindingKind kind) {
     return kind >= 0 && kind < FINDING_KINDS ? kinds[kind].name : "unknown";
 }
 
-// ---- Places -----------------------------------------------------------------------------------------------
-
-static const char *file_at(const PtxModule *module, int index) {
-    return index >= 0 && index < module->file_count ? module->files[index].name : "";
-}
-
-static bool is_main_file(const char *name) {
-    size_t length = strlen(name);
-    return length > 3 && !strcmp(name + length - 3, ".cu");
-}
-
-SourcePlace place_of(const Program *program, const Instruction *in) {
-    SourcePlace place = {.ptx_line = in->ptx_line};
-    const PtxModule *module = program->module;
-    // Code inlined from a header is shown where the .cu file calls it; the chain ends somewhere, and the
-    // bound keeps a hostile one from running for ever.
-    int at = in->location, chosen = -1;
-    for (int depth = 0; at >= 0 && at < module->location_count && depth < 256; depth++) {
-        const PtxLocation *location = &module->locations[at];
-        if (location->line > 0) {
-            chosen = at;
-            if (is_main_file(file_at(module, location->file))) break;
-        }
-        at = location->inlined_at;
-    }
-    if (chosen < 0) return place;
-    const PtxLocation *location = &module->locations[chosen];
-    snprintf(place.file, sizeof place.file, "%s", file_at(module, location->file));
-    place.line = location->line;
-    place.column = location->column;
-    return place;
-}
+// ---- Words ------------------------------------------------------------------------------------------------
 
 const char *thread_words(char text[96], const Warp *w, int lane) {
     const Block *b = w->block;

@@ -11,7 +11,6 @@
 
 #include "emulator/arena.h"
 #include "emulator/emulator.h"
-#include "emulator/program/lower.h"
 #include "emulator/program/program.h"
 
 typedef struct Machine Machine;
@@ -26,13 +25,7 @@ typedef struct AccessTrace AccessTrace; // access_trace.c
 
 // ---- Memory -----------------------------------------------------------------------------------------------
 
-// Generic addresses: the top bits name an object, so that an index that runs off one object, however
-// far, never reaches another. Object 0 is no memory (null pointers), 1 to 3 are windows.
-#define ADDRESS_SHIFT 40
-#define SHARED_WINDOW (1ull << ADDRESS_SHIFT)
-#define LOCAL_WINDOW (2ull << ADDRESS_SHIFT)
-#define PARAM_WINDOW (3ull << ADDRESS_SHIFT)
-#define FUNCTION_WINDOW (4ull << ADDRESS_SHIFT)
+// Objects of an emulator are numbered from here on: the windows of program.h come first.
 #define FIRST_OBJECT 16u
 
 typedef struct Memory {
@@ -249,8 +242,6 @@ struct Machine {
 Finding *report(Machine *machine, FindingKind kind, const Warp *warp, int lane, const Instruction *in,
                 const Instruction *other, bool fatal, const char *format, ...)
     __attribute__((format(printf, 8, 9)));
-// The learner's place of an instruction: innermost location in the main file, following inlined_at.
-SourcePlace place_of(const Program *program, const Instruction *in);
 // "thread (5,0,0) of block (2,0,0)" into `text`.
 const char *thread_words(char text[96], const Warp *warp, int lane);
 // What `offset` in `memory` belongs to, as people know it: "in", "shared tile"; *index is the byte in it and
@@ -260,7 +251,7 @@ void name_object(const Machine *machine, const Warp *warp, const Memory *memory,
 
 // memory.c
 Memory *memory_at(Emulator *emulator, uint64_t address);
-void execute_load(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in, uint32_t mask);
+// A store that is not an instruction of the program: what an asynchronous copy brings.
 void execute_store(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in, uint32_t mask);
 void mark_initialised(Memory *memory, uint64_t offset, uint64_t bytes);
 bool is_initialised(const Memory *memory, uint64_t offset, uint64_t bytes);
@@ -274,18 +265,7 @@ bool grow_local(Machine *machine, Warp *warp, uint32_t bytes, const Instruction 
 // Reads one lane's bytes through a generic address, for vprintf. False when any byte is out of bounds.
 bool read_generic(Machine *machine, const Warp *warp, int lane, uint64_t address, void *to, size_t bytes);
 
-// atomic.c
-void execute_atomic(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in, uint32_t mask);
-
-// sync.c: barriers, shuffles, votes and their kin. True when the fragment can go on at pc + 1; false when
-// it waits (its state says for what) or the machine was stopped.
-// `fragment` must be the one that runs; lanes of it that do not execute the instruction were split off.
-bool execute_barrier(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in, uint32_t mask);
-bool execute_warp_sync(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in,
-                       uint32_t mask);
-// The lanes of `mask` to hand to execute_warp_sync() together; the rest, whose masks name lanes that are yet
-// to come, are to be a fragment of their own.
-uint32_t lanes_that_sync(const Warp *warp, const Fragment *fragment, const Instruction *in, uint32_t mask);
+// sync.c
 // After threads have exited: barriers and warp-wide waits that they held up may complete.
 void recheck_waits(Machine *machine, Warp *warp);
 void report_deadlock(Machine *machine, Block *block);
@@ -303,20 +283,10 @@ uint64_t run_warp(Machine *machine, Warp *warp, uint64_t budget);
 void warp_start(Machine *machine, Warp *warp);
 
 // async.c
-void execute_async_copy(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in,
-                        uint32_t mask);
-void execute_async_wait(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in,
-                        uint32_t mask);
 void async_forget(AsyncCopies *copies); // what a block that ended never waited for
 void async_free(AsyncCopies *copies);
 
-// special.c
-void execute_special(Machine *machine, Warp *warp, const Instruction *in, unsigned char *registers,
-                     uint32_t mask);
-
 // syscall.c: vprintf and __assertfail
-typedef enum { NO_SYSCALL, SYSCALL_VPRINTF, SYSCALL_ASSERTFAIL } Syscall;
-Syscall syscall_named(const char *name);
 void execute_syscall(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in, uint32_t mask);
 
 // schedule.c

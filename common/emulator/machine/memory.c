@@ -3,7 +3,7 @@
 //
 // Most accesses of a well-written kernel are contiguous: 32 lanes, one object, one after the other. That
 // case is recognised first and needs no work per lane.
-#include "emulator/machine/machine.h"
+#include "emulator/machine/handlers.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -184,8 +184,8 @@ static void fault(Machine *m, Warp *w, int lane, const Instruction *in, AccessKi
 static void fault_misaligned(Machine *m, Warp *w, int lane, const Instruction *in, AccessKind kind,
                              uint32_t bytes, uint64_t address, const Memory *memory, uint64_t offset) {
     Finding *finding = report(m, FINDING_MISALIGNED, w, lane, in, NULL, true,
-                              "%s %u bytes at 0x%" PRIx64 ", which is no multiple of %u", access_words(kind),
-                              bytes, address, bytes);
+                              "%s %u bytes at 0x%" PRIx64 ", which is not a multiple of %u",
+                              access_words(kind), bytes, address, bytes);
     fill_access(finding, kind, address, bytes, memory, (int64_t)offset);
 }
 
@@ -429,32 +429,36 @@ static void load_body(Machine *m, Fragment *f, const Access *access) {
     }
 }
 
-void execute_load(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
-    // A kernel parameter at a fixed offset is the same for all lanes.
-    if (in->space == PTX_SPACE_PARAM && in->src[0].constant) {
-        uint64_t address = *(const uint64_t *)in->src[0].constant + (uint64_t)in->offset - PARAM_WINDOW;
-        if (address < m->param.bytes && m->param.bytes - address >= (uint64_t)in->width * in->elements &&
-            address % in->width == 0 && in->literal[1] == in->width && mask == FULL_MASK) {
-            for (unsigned e = 0; e < in->elements; e++) {
-                if (in->dst[e] < 0) continue;
-                unsigned char *to = f->frame->registers + in->dst[e];
-                const unsigned char *from = m->param.data + address + e * in->width;
-                if (in->width == 8) {
-                    uint64_t value;
-                    memcpy(&value, from, 8);
-                    for (unsigned lane = 0; lane < WARP_SIZE; lane++) ((uint64_t *)(void *)to)[lane] = value;
-                } else if (in->width == 4) {
-                    uint32_t value;
-                    memcpy(&value, from, 4);
-                    for (unsigned lane = 0; lane < WARP_SIZE; lane++) ((uint32_t *)(void *)to)[lane] = value;
-                } else
-                    for (unsigned lane = 0; lane < WARP_SIZE; lane++)
-                        memcpy(to + lane * in->width, from, in->width);
-            }
-            return;
-        }
+// Loads a kernel parameter at a fixed offset, which is the same for all lanes; false when it is anything
+// else.
+static bool load_parameter(const Machine *m, Fragment *f, const Instruction *in, uint32_t mask) {
+    if (in->space != PTX_SPACE_PARAM || !in->src[0].constant || mask != FULL_MASK) return false;
+    uint64_t address = *(const uint64_t *)in->src[0].constant + (uint64_t)in->offset - PARAM_WINDOW;
+    if (address >= m->param.bytes || m->param.bytes - address < (uint64_t)in->width * in->elements ||
+        address % in->width || in->literal[1] != in->width)
+        return false;
+    for (unsigned e = 0; e < in->elements; e++) {
+        if (in->dst[e] < 0) continue;
+        unsigned char *to = f->frame->registers + in->dst[e];
+        const unsigned char *from = m->param.data + address + e * in->width;
+        if (in->width == 8) {
+            uint64_t value;
+            memcpy(&value, from, 8);
+            for (unsigned lane = 0; lane < WARP_SIZE; lane++) ((uint64_t *)(void *)to)[lane] = value;
+        } else if (in->width == 4) {
+            uint32_t value;
+            memcpy(&value, from, 4);
+            for (unsigned lane = 0; lane < WARP_SIZE; lane++) ((uint32_t *)(void *)to)[lane] = value;
+        } else
+            for (unsigned lane = 0; lane < WARP_SIZE; lane++) memcpy(to + lane * in->width, from, in->width);
     }
-    resolve_access(m, w, f, in, mask, ACCESS_LOAD, (uint32_t)in->width * in->elements, load_body);
+    return true;
+}
+
+Step run_load(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    if (!load_parameter(m, f, in, mask))
+        resolve_access(m, w, f, in, mask, ACCESS_LOAD, (uint32_t)in->width * in->elements, load_body);
+    return after_access(m, w, in);
 }
 
 // ---- Stores -----------------------------------------------------------------------------------------------
@@ -504,6 +508,11 @@ static void store_body(Machine *m, Fragment *f, const Access *const_access) {
 
 void execute_store(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
     resolve_access(m, w, f, in, mask, ACCESS_STORE, (uint32_t)in->width * in->elements, store_body);
+}
+
+Step run_store(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    execute_store(m, w, f, in, mask);
+    return after_access(m, w, in);
 }
 
 // ---- For vprintf ------------------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
-// Special registers: who am I, and where.
+// Registers filled with what the machine knows: special registers, the active lanes, complements of
+// predicates.
 #include <string.h>
 
-#include "emulator/machine/machine.h"
+#include "emulator/machine/handlers.h"
 
 static uint64_t special_value(const Machine *m, const Warp *w, SpecialRegister which, unsigned lane) {
     const Block *b = w->block;
@@ -49,27 +50,45 @@ static uint64_t special_value(const Machine *m, const Warp *w, SpecialRegister w
     return 0;
 }
 
-void execute_special(Machine *m, Warp *w, const Instruction *in, unsigned char *registers, uint32_t mask) {
-    SpecialRegister which = (SpecialRegister)in->literal[0];
-    // The destination is a register of lowering's own, so lanes outside the mask may be written too.
+// The destination is a register of lowering's own, so lanes outside the mask may be written too.
+Step run_special(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
     (void)mask;
+    SpecialRegister which = (SpecialRegister)in->literal[0];
+    unsigned char *registers = f->frame->registers;
     bool is_wide = which == SPECIAL_CLOCK64 || which == SPECIAL_GLOBALTIMER || which == SPECIAL_GRIDID;
     if (is_wide) {
         uint64_t *to = destination(registers, in, 0);
         for (unsigned lane = 0; lane < WARP_SIZE; lane++) to[lane] = special_value(m, w, which, lane);
-        return;
+        return STEP_NEXT;
     }
     uint32_t *to = destination(registers, in, 0);
     if (which == SPECIAL_TID_X) {
         memcpy(to, w->thread_x, sizeof w->thread_x);
-        return;
+        return STEP_NEXT;
     }
     if ((which >= SPECIAL_TID_Y && which <= SPECIAL_TID_Z) || which == SPECIAL_LANEID ||
         (which >= SPECIAL_LANEMASK_EQ && which <= SPECIAL_LANEMASK_GT)) {
         for (unsigned lane = 0; lane < WARP_SIZE; lane++)
             to[lane] = (uint32_t)special_value(m, w, which, lane);
-        return;
+        return STEP_NEXT;
     }
     uint32_t value = (uint32_t)special_value(m, w, which, 0);
     for (unsigned lane = 0; lane < WARP_SIZE; lane++) to[lane] = value;
+    return STEP_NEXT;
+}
+
+Step run_activemask(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    (void)m, (void)w;
+    uint32_t *to = destination(f->frame->registers, in, 0);
+    FOR_LANES(lane, mask) to[lane] = f->mask;
+    return STEP_NEXT;
+}
+
+// As above: the destination is lowering's own.
+Step run_not_predicate(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    (void)m, (void)w, (void)mask;
+    const uint32_t *from = source(f->frame->registers, in, 0);
+    uint32_t *to = destination(f->frame->registers, in, 0);
+    *to = ~*from;
+    return STEP_NEXT;
 }

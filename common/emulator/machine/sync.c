@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "emulator/machine/divergence.h"
 #include "emulator/machine/exchange.h"
+#include "emulator/machine/handlers.h"
 
 // ---- Block barriers ---------------------------------------------------------------------------------------
 
@@ -81,7 +83,9 @@ static bool is_complete(const Block *b, const Barrier *barrier) {
     return barrier->arrived && barrier->arrived >= expected;
 }
 
-bool execute_barrier(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+// True when the fragment can go on behind the barrier; false when it waits or the machine was stopped. Lanes
+// that do not execute it were split off.
+static bool execute_barrier(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
     Block *b = w->block;
     const unsigned char *registers = f->frame->registers;
     uint32_t first = (uint32_t)__builtin_ctz(mask);
@@ -125,6 +129,21 @@ bool execute_barrier(Machine *m, Warp *w, Fragment *f, const Instruction *in, ui
     complete_barrier(m, b, (int)id);
     if (in->operation != BARRIER_ARRIVE) f->pc--; // complete_barrier moved this fragment on; the caller will
     return !m->stopped;
+}
+
+Step run_barrier(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    f->pc = in->index;
+    if (!split_off(m, w, f, mask, in->index) || !execute_barrier(m, w, f, in, mask)) return STEP_STOPS;
+    f->pc = in->index + 1;
+    return m->scrambled ? STEP_STOPS : STEP_MOVED; // under a seed another warp's turn
+}
+
+Step run_fence(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    (void)f;
+    if (m->counts) m->counts[in->number].fences++;
+    for (int i = 0; i < m->observer_count; i++)
+        if (m->observers[i].fence) m->observers[i].fence(m->observers[i].self, w, mask, in);
+    return STEP_NEXT;
 }
 
 // ---- One warp ---------------------------------------------------------------------------------------------
@@ -209,7 +228,9 @@ static bool masks_conflict(const uint32_t *masks, uint32_t mask) {
     return false;
 }
 
-uint32_t lanes_that_sync(const Warp *w, const Fragment *f, const Instruction *in, uint32_t mask) {
+// The lanes of `mask` to hand to execute_warp_sync() together; the rest, whose masks name lanes that are yet
+// to come, are to be a fragment of their own.
+static uint32_t lanes_that_sync(const Warp *w, const Fragment *f, const Instruction *in, uint32_t mask) {
     if (in->src[in->src_count - 1].constant) return mask;
     const uint32_t *masks = member_masks(f, in);
     uint32_t first = with_equal_masks(masks, mask);
@@ -244,7 +265,8 @@ static void check_members(Machine *m, Warp *w, const Instruction *in, const uint
     }
 }
 
-bool execute_warp_sync(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+// As execute_barrier().
+static bool execute_warp_sync(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
     const uint32_t *masks = member_masks(f, in);
     uint32_t group = with_equal_masks(masks, mask), members = masks[__builtin_ctz(mask)];
     check_members(m, w, in, masks, group, mask);
@@ -287,6 +309,15 @@ bool execute_warp_sync(Machine *m, Warp *w, Fragment *f, const Instruction *in, 
     merge_parts(&g);
     f->pc--; // the caller moves it on
     return !m->stopped;
+}
+
+Step run_warp_sync(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    f->pc = in->index;
+    if (!split_off(m, w, f, mask, in->index)) return STEP_STOPS;
+    mask = lanes_that_sync(w, f, in, mask);
+    if (!part_at(m, w, f, mask, in->index) || !execute_warp_sync(m, w, f, in, mask)) return STEP_STOPS;
+    f->pc = in->index + 1;
+    return STEP_MOVED;
 }
 
 void recheck_waits(Machine *m, Warp *w) {

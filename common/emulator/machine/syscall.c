@@ -8,12 +8,6 @@
 
 enum { DEFAULT_OUTPUT = 64 << 10, MAX_STRING = 4096 };
 
-Syscall syscall_named(const char *name) {
-    if (!strcmp(name, "vprintf")) return SYSCALL_VPRINTF;
-    if (!strcmp(name, "__assertfail")) return SYSCALL_ASSERTFAIL;
-    return NO_SYSCALL;
-}
-
 static uint64_t argument(const Fragment *f, const CallDetail *detail, int k, unsigned lane) {
     uint64_t value = 0;
     if (k >= detail->argument_count) return 0;

@@ -2,7 +2,7 @@
 #ifndef WARPBOOK_MODEL_COST_H
 #define WARPBOOK_MODEL_COST_H
 
-#include "emulator/program/lower.h"
+#include "emulator/program/program.h"
 
 enum { COST_SOURCES = 8, COST_DESTINATIONS = 4 };
 

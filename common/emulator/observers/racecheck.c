@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "emulator/observers/race_order.h"
+#include "emulator/program/flow.h"
 
 enum {
     SITE_LIMIT = SITE_LIST / 4, // places of the program that shadows can tell apart

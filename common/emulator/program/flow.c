@@ -2,9 +2,9 @@
 //
 // The algorithm is that of K. Cooper, T. Harvey and K. Kennedy, "A Simple, Fast Dominance Algorithm",
 // run on the reversed control-flow graph with one virtual exit.
-#include <stdlib.h>
+#include "emulator/program/flow.h"
 
-#include "emulator/program/lower.h"
+#include <stdlib.h>
 
 typedef struct {
     int first, last; // instructions

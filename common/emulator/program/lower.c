@@ -1,199 +1,18 @@
-// From parsed PTX to the decoded program: functions and their variables get places, opcodes become handlers.
-// Operands are read in lowering/operand.c; what is not arithmetic is decoded from lowering/control.c on.
-#include "emulator/program/lowering/lowering.h"
+// From parsed PTX to the decoded program: lays out shared memory, then decodes function after function. Each
+// opcode's own function, which opcodes.def names, is in lowering/.
+#include "emulator/program/lower.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator/machine/machine.h"
+#include "emulator/program/flow.h"
+#include "emulator/program/lowering/lowering.h"
+#include "emulator/program/reach.h"
 
-enum { MAX_REGISTER_FILE = 64 << 20, SHARED_GAP = 128 };
-
-// ---- Errors -----------------------------------------------------------------------------------------------
-
-bool lower_fail(Lowering *l, EmulatorStatus status, const PtxInstruction *in, const char *format, ...) {
-    char message[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    ptx_error_at(l->error, status, l->module, l->program->name, in->line, in->column, "%s", message);
-    Instruction here = {.location = in->location, .ptx_line = in->line};
-    SourcePlace place = place_of(l->program, &here);
-    if (place.line) {
-        memcpy(l->error->file, place.file, sizeof l->error->file);
-        l->error->source_line = place.line;
-    }
-    return false;
-}
-
-bool lower_no_memory(Lowering *l) {
-    l->error->status = EMULATOR_NO_MEMORY;
-    snprintf(l->error->message, sizeof l->error->message, "out of memory while decoding %s",
-             l->program->name);
-    return false;
-}
-
-// ---- Instructions ----------------------------------------------------------------------------------------
-
-Instruction *append(Lowering *l, const PtxInstruction *in) {
-    Instruction *grown =
-        arena_grow(l->arena, l->code, &l->code_capacity, (size_t)l->count + 1, sizeof *l->code);
-    if (!grown) {
-        lower_no_memory(l);
-        return NULL;
-    }
-    l->code = grown;
-    Instruction *out = &l->code[l->count];
-    *out = (Instruction){
-        .index = l->count, .location = l->location, .guard = -1, .reconverge = -1, .target = -1};
-    for (int k = 0; k < 4; k++) out->dst[k] = -1;
-    l->count++;
-    if (in) {
-        out->ptx_line = in->line;
-        if (in->guard) {
-            out->guard = l->register_offset[in->guard->index];
-            out->guard_negated = in->guard_negated;
-        }
-    }
-    return out;
-}
-
-// Vectors, pairs and lists become their elements, in order.
-static int flatten(const PtxOperand *operands, int count, const PtxOperand **flat, int capacity) {
-    int used = 0;
-    for (int i = 0; i < count; i++) {
-        const PtxOperand *o = &operands[i];
-        bool compound = o->kind == PTX_OPERAND_VECTOR || o->kind == PTX_OPERAND_PAIR;
-        for (int k = 0; k < (compound ? o->element_count : 1); k++) {
-            if (used == capacity) return capacity + 1;
-            flat[used++] = compound ? &o->elements[k] : o;
-        }
-    }
-    return used;
-}
-
-static bool lower_alu(Lowering *l, const PtxInstruction *in, const Opcode *opcode) {
-    Selection selection = {0};
-    if (!opcode->select(in, &selection)) {
-        char words[128] = "";
-        size_t used = 0;
-        for (int i = 0; i < in->modifier_count && used < sizeof words - 1; i++)
-            used += (size_t)snprintf(words + used, sizeof words - used, ".%s", in->modifiers[i]);
-        return lower_fail(l, EMULATOR_UNSUPPORTED, in, "this form of %s is not supported: %s%s", in->opcode,
-                          in->opcode, words);
-    }
-    int destinations = 0, sources = 0;
-    while (destinations < 4 && selection.dst[destinations]) destinations++;
-    while (sources < 5 && selection.src[sources]) sources++;
-    const PtxOperand *flat[12];
-    int flat_count = flatten(in->operands, in->operand_count, flat, 12);
-    // The second of a destination pair may be left out.
-    int given = destinations;
-    if (flat_count == destinations + sources + selection.literals - 1 && destinations == 2 &&
-        in->operands[0].kind != PTX_OPERAND_PAIR && in->operands[0].kind != PTX_OPERAND_VECTOR)
-        given = 1;
-    if (flat_count != given + sources + selection.literals)
-        return lower_fail(l, EMULATOR_BAD_PTX, in, "%s takes %d operands; here are %d", in->opcode,
-                          destinations + sources + selection.literals, flat_count);
-    Instruction built = {0};
-    for (int k = 0; k < 4; k++) built.dst[k] = -1;
-    for (int k = 0; k < given; k++)
-        if (!lower_destination(l, in, flat[k], selection.dst[k], selection.wide_ok, &built.dst[k]))
-            return false;
-    for (int k = 0; k < sources; k++)
-        if (!lower_source(l, in, flat[given + k], selection.src[k], selection.wide_ok, &built.src[k]))
-            return false;
-    for (int k = 0; k < selection.literals && k < 2; k++)
-        if (!lower_literal(l, in, flat[given + sources + k], &built.literal[k])) return false;
-    Instruction *out = append(l, in);
-    if (!out) return false;
-    out->kind = KIND_ALU;
-    out->alu = selection.handler;
-    out->float_ops = (uint8_t)selection.float_ops;
-    memcpy(out->dst, built.dst, sizeof built.dst);
-    memcpy(out->src, built.src, sizeof built.src);
-    memcpy(out->literal, built.literal, sizeof built.literal);
-    out->dst_count = (uint8_t)given;
-    out->src_count = (uint8_t)sources;
-    return true;
-}
+enum { SHARED_GAP = 128 };
 
 // ---- Functions --------------------------------------------------------------------------------------------
-
-static bool place_registers(Lowering *l) {
-    PtxFunction *f = l->ptx;
-    l->register_bytes = REGISTER_FILE_HEADER;
-    l->register_offset = arena_array(l->arena, (size_t)f->register_count + 1, sizeof *l->register_offset);
-    if (!l->register_offset) return false;
-    // Predicates are four bytes each; together first, so that the 64-byte alignment of the rest wastes
-    // nothing.
-    for (int pass = 0; pass < 2; pass++)
-        for (int i = 0; i < f->register_count; i++)
-            if ((f->registers[i]->type == PTX_PRED) == (pass == 0))
-                l->register_offset[i] = new_register(l, lane_width(f->registers[i]->type));
-    return true;
-}
-
-static bool place_variables(Lowering *l) {
-    PtxFunction *f = l->ptx;
-    l->variable_place = arena_array(l->arena, (size_t)f->variable_count + 1, sizeof *l->variable_place);
-    l->local_offset = arena_array(l->arena, (size_t)f->variable_count + 1, sizeof *l->local_offset);
-    if (!l->variable_place || !l->local_offset) return false;
-    uint64_t local = 0;
-    for (int i = 0; i < f->variable_count; i++) {
-        const PtxVariable *v = f->variables[i];
-        uint64_t align = v->align ? v->align : 1;
-        if (v->space == PTX_SPACE_LOCAL) {
-            local = (local + align - 1) / align * align;
-            l->local_offset[i] = (uint32_t)local;
-            local += v->bytes;
-        } else if (v->space == PTX_SPACE_PARAM) {
-            if (v->bytes > 65536) return false;
-            l->register_bytes = (l->register_bytes + 63) / 64 * 64;
-            l->variable_place[i] = (ParamPlace){(int32_t)l->register_bytes, (uint32_t)v->bytes};
-            l->register_bytes += (uint32_t)v->bytes * WARP_SIZE;
-        }
-        if (local > 1u << 30 || l->register_bytes > MAX_REGISTER_FILE) return false;
-    }
-    l->function->local_bytes = (uint32_t)((local + 15) / 16 * 16);
-    return true;
-}
-
-// The places of a device function's parameters and return values; for an entry, offsets in its parameter
-// block.
-static bool place_parameters(Lowering *l) {
-    PtxFunction *f = l->ptx;
-    Function *out = l->function;
-    out->parameters = arena_array(l->arena, (size_t)f->parameter_count + 1, sizeof *out->parameters);
-    out->returns = arena_array(l->arena, (size_t)f->return_count + 1, sizeof *out->returns);
-    if (!out->parameters || !out->returns) return false;
-    out->parameter_count = f->parameter_count;
-    out->return_count = f->return_count;
-    size_t offset = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        PtxVariable **list = pass ? f->returns : f->parameters;
-        int count = pass ? f->return_count : f->parameter_count;
-        for (int i = 0; i < count; i++) {
-            const PtxVariable *v = list[i];
-            ParamPlace *place = pass ? &out->returns[i] : &out->parameters[i];
-            if (f->is_entry) {
-                size_t align = v->align ? v->align : 1;
-                offset = (offset + align - 1) / align * align;
-                *place = (ParamPlace){(int32_t)offset, (uint32_t)v->bytes};
-                offset += v->bytes;
-            } else {
-                l->register_bytes = (l->register_bytes + 63) / 64 * 64;
-                *place = (ParamPlace){(int32_t)l->register_bytes, (uint32_t)v->bytes};
-                l->register_bytes += (uint32_t)v->bytes * WARP_SIZE;
-            }
-            if (v->bytes > 65536 || offset > 65536 || l->register_bytes > MAX_REGISTER_FILE) return false;
-        }
-    }
-    return true;
-}
 
 // An atom whose result nothing reads is a red, as ptxas makes it; there is no red of exch and cas.
 static bool mark_unused_results(Lowering *l) {
@@ -212,7 +31,7 @@ static bool mark_unused_results(Lowering *l) {
         bool has_red = in->operation != ATOMIC_EXCH && in->operation != ATOMIC_CAS;
         if (in->kind != KIND_ATOMIC || used) continue;
         if (has_red) in->flags |= NO_RESULT;
-        if (in->operation == ATOMIC_EXCH) // a store, for those who ask whether the old value is looked at
+        if (in->operation == ATOMIC_EXCH) // a store, to whoever asks whether the old value is looked at
             for (int k = 0; k < 4; k++) in->dst[k] = -1;
     }
     return true;
@@ -249,25 +68,24 @@ static bool lower_function(Lowering *l, int index) {
     PtxInstruction head = {.line = f->line, .column = 1, .location = -1};
     int32_t *start = arena_array(l->arena, (size_t)f->instruction_count + 1, sizeof *start);
     if (!start) return lower_no_memory(l);
-    if (!place_registers(l) || !place_variables(l) || !place_parameters(l))
+    if (!place_all(l))
         return lower_fail(l, EMULATOR_UNSUPPORTED, &head, "%s: its registers or variables do not fit",
                           f->name);
     for (int i = 0; i < f->instruction_count; i++) {
         const PtxInstruction *in = &f->instructions[i];
         if (in->location >= 0 && l->module->locations[in->location].line > 0) l->location = in->location;
         start[i] = l->count;
-        const Opcode *opcode = opcode_named(in->opcode);
-        if (!opcode)
+        l->opcode = opcode_named(in->opcode);
+        if (!l->opcode)
             return lower_fail(l, EMULATOR_UNSUPPORTED, in, "the instruction %s is not supported", in->opcode);
-        if (!(opcode->kind == KIND_ALU ? lower_alu(l, in, opcode) : lower_kind(l, in, opcode))) return false;
+        if (!l->opcode->lower(l, in)) return false;
         if (l->register_bytes > MAX_REGISTER_FILE)
             return lower_fail(l, EMULATOR_UNSUPPORTED, in, "%s has too many registers", f->name);
     }
     start[f->instruction_count] = l->count;
     // Falling off the end is a return.
-    Instruction *last = append(l, NULL);
-    if (!last) return false;
-    last->kind = f->is_entry ? KIND_EXIT : KIND_RETURN;
+    Instruction last = blank(f->is_entry ? KIND_EXIT : KIND_RETURN);
+    if (!emit(l, NULL, &last)) return false;
     // Branch targets were label numbers until now.
     for (int i = 0; i < l->count; i++) {
         Instruction *in = &l->code[i];
@@ -277,7 +95,6 @@ static bool lower_function(Lowering *l, int index) {
             int32_t *targets = (int32_t *)(uintptr_t)table->targets; // ours, built in lowering/control.c
             for (int k = 0; k < table->count; k++) targets[k] = start[f->labels[targets[k]].instruction];
         }
-        in->index = i;
     }
     if (!mark_unused_results(l)) return false;
     mark_optimistic_reads(l);
@@ -291,16 +108,6 @@ static bool lower_function(Lowering *l, int index) {
 // ---- Shared memory ----------------------------------------------------------------------------------------
 
 static uint64_t align_up(uint64_t value, uint64_t align) { return (value + align - 1) / align * align; }
-
-size_t static_shared_bytes(const Program *program, const PtxFunction *entry) {
-    uint64_t bytes = 0;
-    for (int i = 0; i < program->shared_count; i++) {
-        const PtxVariable *v = program->shared[i].variable;
-        if (v->is_unsized || !uses_shared(program, entry, i)) continue;
-        bytes = align_up(bytes, v->align ? v->align : 1) + v->bytes;
-    }
-    return (size_t)bytes;
-}
 
 // Lays out one owner's variables from `offset`; returns the end. A gap follows each variable; it is a
 // multiple of 128 bytes, the width of all banks together, so that no bank number changes.
@@ -395,11 +202,7 @@ Program *program_new(PtxModule *module, const char *name, AddressOf *address_of,
         program->name = name;
         lower_no_memory(&l);
     }
-    for (int i = 0; ok && i < module->function_count; i++) {
-        program->functions[i].ptx = module->functions[i];
-        // Callers need the places of a callee's parameters before its body is lowered: they are compared
-        // when the call is made, so nothing has to be known here but the names.
-    }
+    for (int i = 0; ok && i < module->function_count; i++) program->functions[i].ptx = module->functions[i];
     ok = ok && place_all_shared(&l) && find_shared_uses(&l);
     for (int i = 0; ok && i < module->function_count; i++) ok = lower_function(&l, i);
     ok = ok && number_instructions(&l);
@@ -408,12 +211,4 @@ Program *program_new(PtxModule *module, const char *name, AddressOf *address_of,
         return NULL;
     }
     return program;
-}
-
-void program_free(Program *program) {
-    if (!program) return;
-    arena_close(program->storage);
-    free(program->storage);
-    ptx_free(program->module);
-    free(program);
 }

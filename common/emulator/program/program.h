@@ -1,130 +1,174 @@
-// The decoded program: what lower.c makes of a PtxModule and execute.c runs.
-//
-// A register of a warp is 32 lanes side by side: `registers + offset` points at lane 0 and lanes lie
-// `lane width` bytes apart. The lane width is 8 for 64-bit types, 4 for 32-bit types, 2 for 16- and 8-bit
-// types; a predicate register is one uint32_t, bit l for lane l. Constants are splatted the same way, so
-// a handler reads an immediate exactly as it reads a register.
+// The decoded program: functions, what their instructions refer to, and what can be asked of it.
 #ifndef WARPBOOK_PROGRAM_H
 #define WARPBOOK_PROGRAM_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "emulator/alu/instruction.h"
+#include "emulator/program/opcodes.h"
 
-#include "emulator/ptx/ptx.h"
+// ---- Addresses --------------------------------------------------------------------------------------------
 
-#define WARP_SIZE 32u
-#define FULL_MASK 0xffffffffu
+// Generic addresses: the top bits name an object, so that an index that runs off one object, however far,
+// never reaches another. Object 0 is never memory (null pointers), 1 to 4 are windows.
+#define ADDRESS_SHIFT 40
+#define SHARED_WINDOW (1ull << ADDRESS_SHIFT)
+#define LOCAL_WINDOW (2ull << ADDRESS_SHIFT)
+#define PARAM_WINDOW (3ull << ADDRESS_SHIFT)
+#define FUNCTION_WINDOW (4ull << ADDRESS_SHIFT)
 
-typedef struct Instruction Instruction;
+// ---- Functions --------------------------------------------------------------------------------------------
 
-// Computes an instruction for the lanes in `mask` (never 0) and leaves all other lanes of its
-// destinations alone. Arithmetic only: no memory, no other lanes, no control flow.
-typedef void AluHandler(unsigned char *registers, const Instruction *in, uint32_t mask);
-
+// A .param variable of a call sequence or of a device function: lane l's bytes lie together at
+// registers + offset + l * bytes.
 typedef struct {
-    const void *constant; // 32 splatted lanes (a predicate: one uint32_t), or NULL for a register
-    int32_t offset;       // of a register, bytes from the register base
-} Operand;
+    int32_t offset;
+    uint32_t bytes;
+} ParamPlace;
 
-// What an opcode's selector says of one instruction: who computes it and what its operands are. A type
-// of PTX_NO_TYPE ends the list. Lowering checks register widths against these types (a register may be
-// wider only where `wide_ok`), splats immediates by them, and reports the rest as bad PTX.
+typedef struct Function {
+    const PtxFunction *ptx;
+    Instruction *code;
+    int count;
+    uint32_t register_bytes;          // of a warp's register file
+    uint32_t local_bytes;             // of .local variables, per thread
+    ParamPlace *parameters, *returns; // device functions
+    int parameter_count, return_count;
+    bool lowered;
+} Function;
+
+// ---- What instructions refer to ---------------------------------------------------------------------------
+
+// The functions that device code calls and nobody defines.
+typedef enum { NO_SYSCALL, SYSCALL_VPRINTF, SYSCALL_ASSERTFAIL } Syscall;
+
+// Instruction.detail of KIND_CALL.
 typedef struct {
-    AluHandler *handler;
-    PtxType dst[4];
-    PtxType src[5];
-    bool wide_ok;  // cvt, ld, st, mov: registers may be wider than the type
-    int literals;  // trailing integer operands that must be constants: Instruction.literal
-    int float_ops; // per lane, for the counters: add 1, fma 2
-} Selection;
+    const Function *function; // NULL: indirect, through src[0], or a system call
+    Syscall syscall;
+    ParamPlace *arguments, *results; // in the caller's register file
+    int argument_count, result_count;
+} CallDetail;
 
-// Fills `selection` for `in`, or returns false when this form of the opcode is not known.
-typedef bool Selector(const PtxInstruction *in, Selection *selection);
+// Instruction.detail of KIND_BRANCH_TABLE: brx.idx, indexed by src[0].
+typedef struct {
+    const int32_t *targets;
+    int count;
+} BranchTable;
 
+// Instruction.literal[0] of KIND_SPECIAL.
 typedef enum {
-    KIND_ALU,           // `alu` does it all
-    KIND_SPECIAL,       // mov from a special register: literal[0] is a SpecialRegister
-    KIND_FRAME_ADDRESS, // address of a .local variable: frame base + literal
-    KIND_LOAD,
-    KIND_STORE,
-    KIND_ATOMIC,
-    KIND_PREFETCH,
-    KIND_CP_ASYNC,
-    KIND_CP_ASYNC_WAIT,
-    KIND_FENCE,
-    KIND_BRANCH,
-    KIND_BRANCH_TABLE,
-    KIND_CALL,
-    KIND_RETURN,
-    KIND_EXIT,
-    KIND_TRAP,
-    KIND_BREAKPOINT,
-    KIND_BARRIER,
-    KIND_WARP_BARRIER,
-    KIND_SHUFFLE,
-    KIND_VOTE,
-    KIND_MATCH,
-    KIND_REDUX,
-    KIND_ACTIVEMASK,
-    KIND_NANOSLEEP,
-    KIND_ISSPACEP,
-    KIND_CVTA,
-    KIND_ALLOCA,
-    KIND_NOP,
-    KIND_ELECT,
-    KIND_GETCTARANK,
-    KIND_NOT_PREDICATE, // dst = complement of src, for negated predicate operands
-    KIND_PARAM_LOAD,
-    KIND_PARAM_STORE, // ld.param, st.param of a call sequence: see lower.h
-} InstructionKind;
+    SPECIAL_TID_X,
+    SPECIAL_TID_Y,
+    SPECIAL_TID_Z,
+    SPECIAL_NTID_X,
+    SPECIAL_NTID_Y,
+    SPECIAL_NTID_Z,
+    SPECIAL_CTAID_X,
+    SPECIAL_CTAID_Y,
+    SPECIAL_CTAID_Z,
+    SPECIAL_NCTAID_X,
+    SPECIAL_NCTAID_Y,
+    SPECIAL_NCTAID_Z,
+    SPECIAL_LANEID,
+    SPECIAL_WARPID,
+    SPECIAL_NWARPID,
+    SPECIAL_SMID,
+    SPECIAL_NSMID,
+    SPECIAL_GRIDID,
+    SPECIAL_LANEMASK_EQ,
+    SPECIAL_LANEMASK_LE,
+    SPECIAL_LANEMASK_LT,
+    SPECIAL_LANEMASK_GE,
+    SPECIAL_LANEMASK_GT,
+    SPECIAL_CLOCK,
+    SPECIAL_CLOCK_HI,
+    SPECIAL_CLOCK64,
+    SPECIAL_GLOBALTIMER,
+    SPECIAL_GLOBALTIMER_LO,
+    SPECIAL_GLOBALTIMER_HI,
+    SPECIAL_DYNAMIC_SHARED,
+    SPECIAL_TOTAL_SHARED,
+    SPECIAL_WORKSPACE_HI,
+    SPECIAL_WORKSPACE_LO,
+    SPECIAL_ZERO,
+    SPECIAL_ONE,
+    SPECIAL_COUNT
+} SpecialRegister;
 
-// One row of the table of all opcodes, opcodes.c.
-typedef struct {
-    const char *name; // "add"
-    InstructionKind kind;
-    Selector *select; // for KIND_ALU
-} Opcode;
-const Opcode *opcode_named(const char *name); // NULL when unknown
-extern const Opcode opcode_table[];
-extern const int opcode_count;
+// Instruction.operation of KIND_ATOMIC.
+typedef enum {
+    ATOMIC_ADD,
+    ATOMIC_AND,
+    ATOMIC_OR,
+    ATOMIC_XOR,
+    ATOMIC_EXCH,
+    ATOMIC_CAS,
+    ATOMIC_INC,
+    ATOMIC_DEC,
+    ATOMIC_MIN,
+    ATOMIC_MAX
+} AtomicOperation;
 
-struct Instruction {
-    AluHandler *alu;
-    uint8_t kind; // InstructionKind
-    bool guard_negated;
-    uint8_t dst_count, src_count;
-    uint8_t float_ops; // per lane
-    int32_t guard;     // offset of the guard predicate, or -1
-    int32_t dst[4];    // register offsets; -1 for a sink or an absent destination
-    Operand src[5];
-    uint32_t literal[2];
-    int32_t index;    // position in its function
-    int32_t number;   // position among all instructions of the program
-    int32_t location; // index into PtxModule.locations, or -1
-    int32_t ptx_line;
+// Instruction.operation of KIND_BARRIER.
+typedef enum {
+    BARRIER_SYNC,
+    BARRIER_ARRIVE,
+    BARRIER_RED_POPC,
+    BARRIER_RED_AND,
+    BARRIER_RED_OR
+} BarrierOperation;
 
-    // Control flow (KIND_BRANCH, KIND_CALL ...)
-    int32_t target;     // instruction index
-    int32_t reconverge; // immediate post-dominator of a branch; -1: only at the function's end
-    bool uniform;       // .uni
-    const void *detail; // what the kind needs beyond this: see lower.h (owned by the program)
+// Instruction.operation of KIND_SHUFFLE, KIND_VOTE, KIND_MATCH and KIND_REDUX.
+typedef enum { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BFLY, SHUFFLE_IDX } ShuffleOperation;
+typedef enum { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT } VoteOperation;
+typedef enum { MATCH_ANY, MATCH_ALL } MatchOperation;
+typedef enum { REDUX_ADD, REDUX_MIN, REDUX_MAX, REDUX_AND, REDUX_OR, REDUX_XOR } ReduxOperation;
 
-    // Memory
-    uint8_t space;     // PtxSpace; PTX_SPACE_NONE is generic
-    uint8_t width;     // bytes of one element in memory
-    uint8_t elements;  // 1, 2, 4 or 8
-    uint8_t operation; // of an atomic, vote, shuffle, redux: the kind's own enumeration
-    uint8_t type;      // PtxType of the element
-    uint8_t flags;     // the kind's own bits
-    int64_t offset;    // of [register + offset]
+// Instruction.operation of KIND_CP_ASYNC and KIND_CP_ASYNC_WAIT.
+typedef enum { ASYNC_COPY, ASYNC_COMMIT, ASYNC_WAIT_GROUP, ASYNC_WAIT_ALL } AsyncOperation;
+
+// Instruction.flags.
+enum {
+    ADDRESS_32 = 1,  // the address register has 32 bits
+    IS_VOLATILE = 2, // .volatile, .relaxed and stronger
+    IS_ACQUIRE = 4,
+    IS_RELEASE = 8,
+    NO_RESULT = 16,  // red, or atom whose destination is a sink or never read
+    IS_ALIGNED = 32, // a barrier all lanes of a warp must reach together
+    IS_RELAXED = 32, // of a memory access: .relaxed and stronger, where .volatile is only IS_VOLATILE
+    IS_NC = 64,      // ld.global.nc
+    SCOPE_CTA = 128, // an order among the threads of one block only
 };
 
-static inline const void *source(const unsigned char *registers, const Instruction *in, int k) {
-    const Operand *o = &in->src[k];
-    return o->constant ? o->constant : registers + o->offset;
-}
-static inline void *destination(unsigned char *registers, const Instruction *in, int k) {
-    return registers + in->dst[k];
-}
+// ---- The program ------------------------------------------------------------------------------------------
+
+// The .shared variables that a kernel can reach, laid out.
+typedef struct {
+    const PtxVariable *variable;
+    uint32_t offset; // in emulated shared memory, with gaps
+    uint32_t bytes;  // 0 for the dynamic array
+} SharedPlace;
+
+typedef struct Program {
+    PtxModule *module;   // owned
+    Function *functions; // one per PtxModule.functions, same order
+    SharedPlace *shared; // of all kernels together: a variable belongs to one of them, or to all
+    int shared_count;
+    const unsigned char *shared_uses; // reach.c
+    uint32_t dynamic_shared_offset;
+    const Instruction **by_number;
+    int instruction_count;
+    const char *name;
+    void *storage;
+} Program;
+
+void program_free(Program *program);
+
+// The learner's place of an instruction: the innermost location in the .cu file, following inlined_at.
+SourcePlace place_of(const Program *program, const Instruction *in);
+
+// The static shared memory of `entry` as hardware lays it out: bytes without gaps.
+size_t static_shared_bytes(const Program *program, const PtxFunction *entry);
+// True when `entry`, or what it calls, names Program.shared[place].
+bool uses_shared(const Program *program, const PtxFunction *entry, int place);
 
 #endif

@@ -2,6 +2,8 @@
 //
 // A device function's variables, and those that nvcc moves to module scope because several kernels share
 // them, take room only in the blocks of kernels that can reach them, as ptxas counts it.
+#include "emulator/program/reach.h"
+
 #include <string.h>
 
 #include "emulator/program/lowering/lowering.h"
@@ -69,8 +71,4 @@ bool find_shared_uses(Lowering *l) {
     follow_calls(&r);
     l->program->shared_uses = r.uses;
     return true;
-}
-
-bool uses_shared(const Program *program, const PtxFunction *entry, int place) {
-    return program->shared_uses[(size_t)entry->index * (size_t)program->shared_count + (size_t)place];
 }

@@ -3,6 +3,8 @@
 
 #include "emulator/program/lowering/lowering.h"
 
+// ---- Barriers and fences ----------------------------------------------------------------------------------
+
 bool lower_barrier(Lowering *l, const PtxInstruction *in) {
     bool is_bar = !strcmp(in->opcode, "bar");
     Instruction built = blank(KIND_BARRIER);
@@ -49,110 +51,13 @@ bool lower_barrier(Lowering *l, const PtxInstruction *in) {
             return false;
     }
     int last = in->operand_count - (is_red ? 1 : 0);
-    if (last - next < 1 || last - next > 2)
-        return wrong_operands(l, in, "a barrier and perhaps a number of threads");
+    if (!operands_fit(l, in, last - next)) return false;
     for (; next < last; next++)
         if (!lower_source(l, in, &in->operands[next], PTX_U32, false, &built.src[sources++])) return false;
     if (built.operation == BARRIER_ARRIVE && sources != 2)
         return wrong_operands(l, in, "a barrier and a number of threads");
     built.src_count = (uint8_t)sources; // 1: all threads; 2: src[1] of them
     return emit(l, in, &built);
-}
-
-bool lower_lanes(Lowering *l, const PtxInstruction *in, InstructionKind kind) {
-    static const struct {
-        InstructionKind kind;
-        const char *word;
-        uint8_t operation;
-    } words[] = {
-        {KIND_SHUFFLE, "up", SHUFFLE_UP},     {KIND_SHUFFLE, "down", SHUFFLE_DOWN},
-        {KIND_SHUFFLE, "bfly", SHUFFLE_BFLY}, {KIND_SHUFFLE, "idx", SHUFFLE_IDX},
-        {KIND_VOTE, "all", VOTE_ALL},         {KIND_VOTE, "any", VOTE_ANY},
-        {KIND_VOTE, "uni", VOTE_UNI},         {KIND_VOTE, "ballot", VOTE_BALLOT},
-        {KIND_MATCH, "any", MATCH_ANY},       {KIND_MATCH, "all", MATCH_ALL},
-        {KIND_REDUX, "add", REDUX_ADD},       {KIND_REDUX, "min", REDUX_MIN},
-        {KIND_REDUX, "max", REDUX_MAX},       {KIND_REDUX, "and", REDUX_AND},
-        {KIND_REDUX, "or", REDUX_OR},         {KIND_REDUX, "xor", REDUX_XOR},
-    };
-    Instruction built = blank(kind);
-    bool named = false, is_sync = false;
-    for (int i = 0; i < in->modifier_count; i++) {
-        const char *word = in->modifiers[i];
-        bool known = false;
-        for (size_t k = 0; k < sizeof words / sizeof *words; k++)
-            if (words[k].kind == kind && !strcmp(words[k].word, word)) {
-                built.operation = words[k].operation;
-                known = named = true;
-            }
-        if (!strcmp(word, "sync")) known = is_sync = true;
-        PtxType type = ptx_type_named(word);
-        if (type != PTX_NO_TYPE) {
-            built.type = (uint8_t)type;
-            known = true;
-        }
-        if (!known) return unsupported_form(l, in, word);
-    }
-    if (!is_sync)
-        return lower_fail(l, EMULATOR_UNSUPPORTED, in,
-                          "%s without .sync was removed with compute capability 7.0", in->opcode);
-    if (!named) return unsupported_form(l, in, "(no operation)");
-    PtxType type = (PtxType)built.type, result = type, second = PTX_NO_TYPE;
-    PtxType sources[5] = {PTX_NO_TYPE};
-    switch (kind) {
-    case KIND_SHUFFLE:
-        result = sources[0] = PTX_B32;
-        second = PTX_PRED;
-        sources[1] = sources[2] = sources[3] = PTX_B32;
-        break;
-    case KIND_VOTE:
-        result = built.operation == VOTE_BALLOT ? PTX_B32 : PTX_PRED;
-        sources[0] = PTX_PRED;
-        sources[1] = PTX_B32;
-        break;
-    case KIND_MATCH:
-        if (ptx_type_bytes(type) != 4 && ptx_type_bytes(type) != 8)
-            return unsupported_form(l, in, ptx_type_name(type));
-        result = PTX_B32;
-        second = PTX_PRED;
-        sources[0] = type;
-        sources[1] = PTX_B32;
-        break;
-    default:
-        if (type != PTX_U32 && type != PTX_S32 && type != PTX_B32)
-            return unsupported_form(l, in, ptx_type_name(type));
-        sources[0] = type;
-        sources[1] = PTX_B32;
-        break;
-    }
-    built.width = (uint8_t)ptx_type_bytes(type);
-    int count = 0;
-    while (sources[count]) count++;
-    if (in->operand_count != 1 + count)
-        return wrong_operands(l, in, "a destination, its sources and a mask of lanes");
-    const PtxOperand *to = &in->operands[0];
-    if (to->kind == PTX_OPERAND_PAIR) {
-        if (second == PTX_NO_TYPE) return wrong_operands(l, in, "one destination");
-        if (!lower_destination(l, in, &to->elements[1], second, false, &built.dst[1])) return false;
-        built.dst_count = 2;
-        to = &to->elements[0];
-    } else
-        built.dst_count = 1;
-    if (!lower_destination(l, in, to, result, false, &built.dst[0])) return false;
-    for (int k = 0; k < count; k++)
-        if (!lower_source(l, in, &in->operands[1 + k], sources[k], false, &built.src[k])) return false;
-    built.src_count = (uint8_t)count;
-    return emit(l, in, &built);
-}
-
-bool lower_elect(Lowering *l, const PtxInstruction *in) {
-    Instruction built = blank(KIND_ELECT);
-    if (in->operand_count != 2 || in->operands[0].kind != PTX_OPERAND_PAIR)
-        return wrong_operands(l, in, "d|p and a mask of lanes");
-    built.dst_count = 2;
-    built.src_count = 1;
-    return lower_destination(l, in, &in->operands[0].elements[0], PTX_B32, false, &built.dst[0]) &&
-           lower_destination(l, in, &in->operands[0].elements[1], PTX_PRED, false, &built.dst[1]) &&
-           lower_source(l, in, &in->operands[1], PTX_B32, false, &built.src[0]) && emit(l, in, &built);
 }
 
 bool lower_fence(Lowering *l, const PtxInstruction *in) {
@@ -167,4 +72,115 @@ bool lower_fence(Lowering *l, const PtxInstruction *in) {
             return unsupported_form(l, in, word);
     }
     return emit(l, in, &built);
+}
+
+// ---- Exchanges --------------------------------------------------------------------------------------------
+
+// The words of shfl, vote, match and redux: .sync, the operation and a type. Operations are numbered as in
+// `names`.
+static bool exchange_words(Lowering *l, const PtxInstruction *in, const char *const *names,
+                           Instruction *built) {
+    bool named = false, is_sync = false;
+    for (int i = 0; i < in->modifier_count; i++) {
+        const char *word = in->modifiers[i];
+        const PtxType type = ptx_type_named(word);
+        int operation = 0;
+        while (names[operation] && strcmp(names[operation], word)) operation++;
+        if (names[operation]) {
+            built->operation = (uint8_t)operation;
+            named = true;
+        } else if (!strcmp(word, "sync"))
+            is_sync = true;
+        else if (type != PTX_NO_TYPE)
+            built->type = (uint8_t)type;
+        else
+            return unsupported_form(l, in, word);
+    }
+    built->width = (uint8_t)ptx_type_bytes((PtxType)built->type);
+    if (!is_sync)
+        return lower_fail(l, EMULATOR_UNSUPPORTED, in,
+                          "%s without .sync was removed with compute capability 7.0", in->opcode);
+    return named || unsupported_form(l, in, "(no operation)");
+}
+
+// The destination, or a pair d|p where `has_predicate`; then sources of the types listed up to PTX_NO_TYPE.
+static bool exchange_operands(Lowering *l, const PtxInstruction *in, PtxType result, bool has_predicate,
+                              const PtxType *sources, Instruction *built) {
+    if (!operands_fit(l, in, in->operand_count)) return false;
+    const PtxOperand *to = &in->operands[0];
+    built->dst_count = 1;
+    if (to->kind == PTX_OPERAND_PAIR) {
+        if (!has_predicate) return wrong_operands(l, in, "one destination");
+        if (!lower_destination(l, in, &to->elements[1], PTX_PRED, false, &built->dst[1])) return false;
+        built->dst_count = 2;
+        to = &to->elements[0];
+    }
+    if (!lower_destination(l, in, to, result, false, &built->dst[0])) return false;
+    int count = 0;
+    for (; sources[count] != PTX_NO_TYPE; count++)
+        if (!lower_source(l, in, &in->operands[1 + count], sources[count], false, &built->src[count]))
+            return false;
+    built->src_count = (uint8_t)count;
+    return emit(l, in, built);
+}
+#define SOURCES(...) ((const PtxType[]){__VA_ARGS__, PTX_NO_TYPE})
+
+bool lower_shuffle(Lowering *l, const PtxInstruction *in) {
+    static const char *const names[] = {
+        [SHUFFLE_UP] = "up", [SHUFFLE_DOWN] = "down", [SHUFFLE_BFLY] = "bfly", [SHUFFLE_IDX] = "idx", NULL};
+    Instruction built = blank(KIND_SHUFFLE);
+    return exchange_words(l, in, names, &built) &&
+           exchange_operands(l, in, PTX_B32, true, SOURCES(PTX_B32, PTX_B32, PTX_B32, PTX_B32), &built);
+}
+
+bool lower_vote(Lowering *l, const PtxInstruction *in) {
+    static const char *const names[] = {
+        [VOTE_ALL] = "all", [VOTE_ANY] = "any", [VOTE_UNI] = "uni", [VOTE_BALLOT] = "ballot", NULL};
+    Instruction built = blank(KIND_VOTE);
+    if (!exchange_words(l, in, names, &built)) return false;
+    const PtxType result = built.operation == VOTE_BALLOT ? PTX_B32 : PTX_PRED;
+    return exchange_operands(l, in, result, false, SOURCES(PTX_PRED, PTX_B32), &built);
+}
+
+bool lower_match(Lowering *l, const PtxInstruction *in) {
+    static const char *const names[] = {[MATCH_ANY] = "any", [MATCH_ALL] = "all", NULL};
+    Instruction built = blank(KIND_MATCH);
+    if (!exchange_words(l, in, names, &built)) return false;
+    const PtxType type = (PtxType)built.type;
+    if (built.width != 4 && built.width != 8) return unsupported_form(l, in, ptx_type_name(type));
+    return exchange_operands(l, in, PTX_B32, true, SOURCES(type, PTX_B32), &built);
+}
+
+bool lower_redux(Lowering *l, const PtxInstruction *in) {
+    static const char *const names[] = {[REDUX_ADD] = "add",
+                                        [REDUX_MIN] = "min",
+                                        [REDUX_MAX] = "max",
+                                        [REDUX_AND] = "and",
+                                        [REDUX_OR] = "or",
+                                        [REDUX_XOR] = "xor",
+                                        NULL};
+    Instruction built = blank(KIND_REDUX);
+    if (!exchange_words(l, in, names, &built)) return false;
+    const PtxType type = (PtxType)built.type;
+    if (type != PTX_U32 && type != PTX_S32 && type != PTX_B32)
+        return unsupported_form(l, in, ptx_type_name(type));
+    return exchange_operands(l, in, type, false, SOURCES(type, PTX_B32), &built);
+}
+
+bool lower_elect(Lowering *l, const PtxInstruction *in) {
+    Instruction built = blank(KIND_ELECT);
+    if (!operands_fit(l, in, in->operand_count)) return false;
+    if (in->operands[0].kind != PTX_OPERAND_PAIR) return wrong_operands(l, in, l->opcode->wanted);
+    built.dst_count = 2;
+    built.src_count = 1;
+    return lower_destination(l, in, &in->operands[0].elements[0], PTX_B32, false, &built.dst[0]) &&
+           lower_destination(l, in, &in->operands[0].elements[1], PTX_PRED, false, &built.dst[1]) &&
+           lower_source(l, in, &in->operands[1], PTX_B32, false, &built.src[0]) && emit(l, in, &built);
+}
+
+bool lower_activemask(Lowering *l, const PtxInstruction *in) {
+    Instruction built = blank(KIND_ACTIVEMASK);
+    built.dst_count = 1;
+    return operands_fit(l, in, in->operand_count) &&
+           lower_destination(l, in, &in->operands[0], PTX_B32, false, &built.dst[0]) && emit(l, in, &built);
 }

@@ -1,11 +1,19 @@
-// Shared by lower.c and the other lower_*.c: the state of one lowering. Internal.
+// The state of one lowering, and what the parts of lowering offer to each other. From the bottom up:
+//     emit.c        errors, appending an instruction
+//     place.c       where registers, parameters and local variables lie
+//     operand.c     operands: registers, constants, addresses of variables, special registers
+//     arithmetic.c  arithmetic, through the opcode's selectors
+//     memory.c      loads, stores, atomics, asynchronous copies, address spaces
+//     lanes.c       barriers, fences, shuffles, votes and their kin
+//     control.c     branches, calls, returns, and what takes no operands
+// opcodes.def names for each opcode the function of these that decodes it; lower.c calls it.
 #ifndef WARPBOOK_LOWERING_H
 #define WARPBOOK_LOWERING_H
 
 #include "emulator/arena.h"
 #include "emulator/program/lower.h"
 
-typedef struct {
+struct Lowering {
     Arena *arena;
     Program *program;
     PtxModule *module;
@@ -23,7 +31,8 @@ typedef struct {
     Instruction *code;
     size_t code_capacity;
     int count;
-    int32_t location; // the last one with a line
+    int32_t location;     // the last one with a line
+    const Opcode *opcode; // of the instruction being lowered
 
     struct Splat {
         uint64_t bits;
@@ -32,25 +41,39 @@ typedef struct {
     } * splats;
     size_t splat_capacity;
     int splat_count;
-} Lowering;
+};
 
-// Fails with a caret under the instruction; always returns false.
+// ---- emit.c -----------------------------------------------------------------------------------------------
+
+// These four return false. The first writes a caret under the instruction, the third and fourth name what is
+// wrong with it: a dotted word, or operands that are not as `wanted`.
 bool lower_fail(Lowering *l, EmulatorStatus status, const PtxInstruction *in, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 bool lower_no_memory(Lowering *l);
+bool unsupported_form(Lowering *l, const PtxInstruction *in, const char *word);
+bool wrong_operands(Lowering *l, const PtxInstruction *in, const char *wanted);
+// Whether so many operands are what the opcode's row asks for; fails with its words where they are not.
+bool operands_fit(Lowering *l, const PtxInstruction *in, int given);
 
-// Appends a zeroed instruction that inherits `in`'s place and guard; NULL when memory ran out.
-Instruction *append(Lowering *l, const PtxInstruction *in);
+// An instruction of that kind to be filled in, and appending it with the place and guard of `in` (NULL:
+// none).
+Instruction blank(InstructionKind kind);
+bool emit(Lowering *l, const PtxInstruction *in, const Instruction *built);
 
-// ---- lowering/operand.c
-// ------------------------------------------------------------------------------------
+// ---- place.c ----------------------------------------------------------------------------------------------
 
+enum { MAX_REGISTER_FILE = 64 << 20 }; // bytes of one warp
+
+// Gives every register, variable and parameter of the function its place; false when they do not fit.
+bool place_all(Lowering *l);
 // Bytes of a lane of a register of that type; 0 for a predicate.
 unsigned lane_width(PtxType type);
 // Room for one more register of that lane width; its offset.
 int32_t new_register(Lowering *l, unsigned width);
-// 32 lanes of `bits`.
-const void *splat(Lowering *l, uint64_t bits, unsigned width);
+// Where a .param variable of a call sequence or of this function lies; NULL when it is none of these.
+const ParamPlace *param_place(Lowering *l, const PtxVariable *v);
+
+// ---- operand.c --------------------------------------------------------------------------------------------
 
 // An operand read as `type`; may append instructions that compute it first. `wide_ok` lets a register be
 // wider than the type.
@@ -62,36 +85,10 @@ bool lower_destination(Lowering *l, const PtxInstruction *in, const PtxOperand *
 // A constant integer operand.
 bool lower_literal(Lowering *l, const PtxInstruction *in, const PtxOperand *o, uint32_t *out);
 
-// ---- lowering/control.c: everything but arithmetic
-// ------------------------------------------------------------
+// ---- The functions that opcodes.def names -----------------------------------------------------------------
 
-bool lower_kind(Lowering *l, const PtxInstruction *in, const Opcode *opcode);
-
-// Fails over a dotted word, or over operands that are not as `wanted`; always returns false.
-bool unsupported_form(Lowering *l, const PtxInstruction *in, const char *word);
-bool wrong_operands(Lowering *l, const PtxInstruction *in, const char *wanted);
-// An instruction of that kind to be filled in, and putting it where append() reserves a place.
-Instruction blank(InstructionKind kind);
-bool emit(Lowering *l, const PtxInstruction *in, Instruction *built);
-// Where a .param variable of a call sequence or of this function lies; NULL when it is none of these.
-const ParamPlace *param_place(Lowering *l, const PtxVariable *v);
-
-// lowering/memory.c
-bool lower_load_store(Lowering *l, const PtxInstruction *in, bool is_load);
-bool lower_atomic(Lowering *l, const PtxInstruction *in);
-bool lower_cp_async(Lowering *l, const PtxInstruction *in);
-bool lower_isspacep(Lowering *l, const PtxInstruction *in);
-bool lower_cvta(Lowering *l, const PtxInstruction *in);
-
-// lowering/lanes.c
-bool lower_barrier(Lowering *l, const PtxInstruction *in);
-bool lower_lanes(Lowering *l, const PtxInstruction *in, InstructionKind kind);
-bool lower_elect(Lowering *l, const PtxInstruction *in);
-bool lower_fence(Lowering *l, const PtxInstruction *in);
-
-// ---- reach.c ---------------------------------------------------------------------------------------------
-
-// Fills Program.shared_uses.
-bool find_shared_uses(Lowering *l);
+Lower lower_arithmetic;
+#define OPCODE(name, kind, least, most, wanted, lower, run) Lower lower;
+#include "emulator/program/opcodes.def"
 
 #endif

@@ -2,8 +2,8 @@
 // conversions between address spaces.
 #include <string.h>
 
+#include "emulator/alu/alu.h"
 #include "emulator/program/lowering/lowering.h"
-#include "emulator/machine/machine.h"
 
 // ---- Words ------------------------------------------------------------------------------------------------
 
@@ -118,17 +118,17 @@ static int vector_elements(const PtxOperand *o, const PtxOperand **elements) {
     return o->element_count;
 }
 
+// ---- Loads and stores -------------------------------------------------------------------------------------
+
 static bool is_param_variable(const PtxOperand *address) {
     return address->kind == PTX_OPERAND_ADDRESS && address->element_count > 0 &&
            address->elements[0].kind == PTX_OPERAND_VARIABLE &&
            address->elements[0].variable->space == PTX_SPACE_PARAM;
 }
 
-bool lower_load_store(Lowering *l, const PtxInstruction *in, bool is_load) {
-    Instruction built = blank(is_load ? KIND_LOAD : KIND_STORE);
-    if (!memory_words(l, in, &built, NULL)) return false;
-    if (in->operand_count < 2 || in->operand_count > 3)
-        return wrong_operands(l, in, is_load ? "a destination and an address" : "an address and a source");
+static bool lower_load_store(Lowering *l, const PtxInstruction *in, bool is_load) {
+    Instruction built = blank(l->opcode->kind);
+    if (!memory_words(l, in, &built, NULL) || !operands_fit(l, in, in->operand_count)) return false;
     const PtxOperand *data = &in->operands[is_load ? 0 : 1], *address = &in->operands[is_load ? 1 : 0];
     const PtxOperand *elements[8];
     int count = vector_elements(data, elements);
@@ -175,6 +175,11 @@ bool lower_load_store(Lowering *l, const PtxInstruction *in, bool is_load) {
     return emit(l, in, &built);
 }
 
+bool lower_load(Lowering *l, const PtxInstruction *in) { return lower_load_store(l, in, true); }
+bool lower_store(Lowering *l, const PtxInstruction *in) { return lower_load_store(l, in, false); }
+
+// ---- Atomics ----------------------------------------------------------------------------------------------
+
 static bool atomic_word(const char *word, Instruction *out) {
     static const char *const names[] = {"add", "and", "or", "xor", "exch", "cas", "inc", "dec", "min", "max"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -201,6 +206,21 @@ static bool atomic_type_known(const Instruction *in) {
     }
 }
 
+// 16-bit floats are added and compared by the handlers of the arithmetic instructions.
+static bool choose_float_handler(Instruction *atomic) {
+    const PtxType type = (PtxType)atomic->type;
+    if (type != PTX_F16 && type != PTX_F16X2 && type != PTX_BF16 && type != PTX_BF16X2) return true;
+    Selector *selector = atomic->operation == ATOMIC_ADD   ? half_add
+                         : atomic->operation == ATOMIC_MIN ? half_min
+                                                           : half_max;
+    const char *words[] = {ptx_type_name(type)};
+    PtxInstruction alike = {.modifiers = words, .modifier_count = 1};
+    Selection selection = {0};
+    if (!selector(&alike, &selection)) return false;
+    atomic->alu = selection.handler;
+    return true;
+}
+
 bool lower_atomic(Lowering *l, const PtxInstruction *in) {
     bool is_red = !strcmp(in->opcode, "red");
     Instruction built = blank(KIND_ATOMIC);
@@ -210,21 +230,10 @@ bool lower_atomic(Lowering *l, const PtxInstruction *in) {
         return lower_fail(l, EMULATOR_UNSUPPORTED, in, "this form of %s is not supported for .%s", in->opcode,
                           ptx_type_name((PtxType)built.type));
     }
-    // 16-bit floats are added and compared by the handlers of the arithmetic instructions.
-    if (built.type == PTX_F16 || built.type == PTX_F16X2 || built.type == PTX_BF16 ||
-        built.type == PTX_BF16X2) {
-        const char *operation = built.operation == ATOMIC_ADD   ? "add"
-                                : built.operation == ATOMIC_MIN ? "min"
-                                                                : "max";
-        const char *words[] = {ptx_type_name((PtxType)built.type)};
-        PtxInstruction alike = {.opcode = operation, .modifiers = words, .modifier_count = 1};
-        Selection selection = {0};
-        const Opcode *opcode = opcode_named(operation);
-        if (!opcode || !opcode->select(&alike, &selection)) return unsupported_form(l, in, words[0]);
-        built.alu = selection.handler;
-    }
+    if (!choose_float_handler(&built)) return unsupported_form(l, in, ptx_type_name((PtxType)built.type));
     int first = is_red ? 0 : 1, operands = built.operation == ATOMIC_CAS ? 2 : 1;
-    if (in->operand_count < first + 1 + operands) return wrong_operands(l, in, "an address and its operands");
+    if (!operands_fit(l, in, in->operand_count)) return false;
+    if (in->operand_count < first + 1 + operands) return wrong_operands(l, in, l->opcode->wanted);
     if (built.elements > 1 && built.operation == ATOMIC_CAS) return unsupported_form(l, in, "cas");
     PtxType type = (PtxType)built.type;
     const PtxOperand *elements[8];
@@ -236,7 +245,7 @@ bool lower_atomic(Lowering *l, const PtxInstruction *in) {
             if (!lower_destination(l, in, elements[k], type, false, &built.dst[k])) return false;
         built.dst_count = (uint8_t)count;
     }
-    if (is_red) built.flags |= NO_RESULT; // lower.c finds the atoms that nobody reads
+    if (is_red) built.flags |= NO_RESULT; // lower.c finds the atoms whose result is never read
     if (!lower_address(l, in, &in->operands[first], &built, 0)) return false;
     int sources = 1;
     for (int i = 0; i < operands; i++) {
@@ -250,22 +259,26 @@ bool lower_atomic(Lowering *l, const PtxInstruction *in) {
     return emit(l, in, &built);
 }
 
+// ---- Asynchronous copies ----------------------------------------------------------------------------------
+
+// cp.async.commit_group, .wait_group and .wait_all.
+static bool lower_async_wait(Lowering *l, const PtxInstruction *in, AsyncOperation operation) {
+    Instruction built = blank(KIND_CP_ASYNC_WAIT);
+    built.operation = (uint8_t)operation;
+    if (operation == ASYNC_WAIT_GROUP) {
+        if (in->operand_count != 1) return wrong_operands(l, in, "the number of groups that may be pending");
+        if (!lower_literal(l, in, &in->operands[0], &built.literal[0])) return false;
+    }
+    return emit(l, in, &built);
+}
+
 bool lower_cp_async(Lowering *l, const PtxInstruction *in) {
-    Instruction built = blank(KIND_CP_ASYNC);
     if (in->modifier_count < 1 || strcmp(in->modifiers[0], "async"))
         return unsupported_form(l, in, in->modifier_count ? in->modifiers[0] : "");
     const char *second = in->modifier_count > 1 ? in->modifiers[1] : "";
-    if (!strcmp(second, "commit_group") || !strcmp(second, "wait_group") || !strcmp(second, "wait_all")) {
-        built.kind = KIND_CP_ASYNC_WAIT;
-        built.operation = !strcmp(second, "commit_group") ? ASYNC_COMMIT
-                          : !strcmp(second, "wait_all")   ? ASYNC_WAIT_ALL
-                                                          : ASYNC_WAIT_GROUP;
-        if (built.operation == ASYNC_WAIT_GROUP &&
-            (in->operand_count != 1 || !lower_literal(l, in, &in->operands[0], &built.literal[0])))
-            return in->operand_count == 1 ? false
-                                          : wrong_operands(l, in, "the number of groups that may be pending");
-        return emit(l, in, &built);
-    }
+    if (!strcmp(second, "commit_group")) return lower_async_wait(l, in, ASYNC_COMMIT);
+    if (!strcmp(second, "wait_group")) return lower_async_wait(l, in, ASYNC_WAIT_GROUP);
+    if (!strcmp(second, "wait_all")) return lower_async_wait(l, in, ASYNC_WAIT_ALL);
     if (strcmp(second, "ca") && strcmp(second, "cg")) return unsupported_form(l, in, second);
     for (int i = 2; i < in->modifier_count; i++) {
         const char *word = in->modifiers[i];
@@ -273,9 +286,9 @@ bool lower_cp_async(Lowering *l, const PtxInstruction *in) {
             !in_list(word, cache_words))
             return unsupported_form(l, in, word);
     }
-    if (in->operand_count < 3) return wrong_operands(l, in, "a shared address, a global address and a size");
+    if (!operands_fit(l, in, in->operand_count)) return false;
     uint32_t size = 0;
-    Instruction shared = {0}, global = {0};
+    Instruction built = blank(KIND_CP_ASYNC), shared = {0}, global = {0};
     if (!lower_address(l, in, &in->operands[0], &shared, 0) ||
         !lower_address(l, in, &in->operands[1], &global, 0) || !lower_literal(l, in, &in->operands[2], &size))
         return false;
@@ -292,7 +305,7 @@ bool lower_cp_async(Lowering *l, const PtxInstruction *in) {
     built.elements = 1;
     built.space = PTX_SPACE_GLOBAL;
     built.src_count = 2;
-    if (in->operand_count > 3 && !ptx_has(in, "L2::cache_hint")) {
+    if (in->operand_count - ptx_has(in, "L2::cache_hint") > 3) {
         if (!lower_source(l, in, &in->operands[3], PTX_U32, false, &built.src[2])) return false;
         built.src_count = 3;
     }
@@ -306,7 +319,7 @@ bool lower_isspacep(Lowering *l, const PtxInstruction *in) {
     PtxSpace space = in->modifier_count ? space_named(in->modifiers[0]) : PTX_SPACE_NONE;
     if (space == PTX_SPACE_NONE)
         return unsupported_form(l, in, in->modifier_count ? in->modifiers[0] : "(no space)");
-    if (in->operand_count != 2) return wrong_operands(l, in, "a predicate and an address");
+    if (!operands_fit(l, in, in->operand_count)) return false;
     built.space = (uint8_t)space;
     built.dst_count = built.src_count = 1;
     return lower_destination(l, in, &in->operands[0], PTX_PRED, false, &built.dst[0]) &&
@@ -324,7 +337,7 @@ bool lower_cvta(Lowering *l, const PtxInstruction *in) {
         else if (strcmp(in->modifiers[i], "u64"))
             return unsupported_form(l, in, in->modifiers[i]);
     }
-    if (in->operand_count != 2) return wrong_operands(l, in, "a destination and an address");
+    if (!operands_fit(l, in, in->operand_count)) return false;
     built.dst_count = built.src_count = 1;
     return lower_destination(l, in, &in->operands[0], PTX_U64, false, &built.dst[0]) &&
            lower_source(l, in, &in->operands[1], PTX_U64, false, &built.src[0]) && emit(l, in, &built);

@@ -2,26 +2,11 @@
 #include <string.h>
 
 #include "emulator/program/lowering/lowering.h"
-#include "emulator/machine/machine.h"
 
-// ---- Registers and constants ------------------------------------------------------------------------------
+// ---- Constants --------------------------------------------------------------------------------------------
 
-unsigned lane_width(PtxType type) {
-    if (type == PTX_PRED) return 0;
-    unsigned bytes = ptx_type_bytes(type);
-    return bytes < 2 ? 2 : bytes;
-}
-
-int32_t new_register(Lowering *l, unsigned width) {
-    // Aligned to 64 bytes: whole vector registers, whole cache lines.
-    uint32_t bytes = width == 0 ? 4 : width * WARP_SIZE;
-    uint32_t align = width == 0 ? 4 : 64;
-    uint32_t offset = (l->register_bytes + align - 1) / align * align;
-    l->register_bytes = offset + bytes;
-    return (int32_t)offset;
-}
-
-const void *splat(Lowering *l, uint64_t bits, unsigned width) {
+// 32 lanes of `bits`.
+static const void *splat(Lowering *l, uint64_t bits, unsigned width) {
     for (int i = l->splat_count - 1; i >= 0 && i >= l->splat_count - 64; i--)
         if (l->splats[i].bits == bits && l->splats[i].width == width) return l->splats[i].lanes;
     unsigned char *lanes = arena_alloc(l->arena, width ? width * WARP_SIZE : 4);
@@ -101,15 +86,12 @@ static const struct {
 static bool lower_special(Lowering *l, const PtxInstruction *in, const PtxOperand *o, Operand *out) {
     for (size_t i = 0; i < sizeof special_registers / sizeof *special_registers; i++) {
         if (strcmp(special_registers[i].name, o->name)) continue;
-        Instruction *move = append(l, in);
-        if (!move) return false;
-        int32_t offset = new_register(l, special_registers[i].bytes);
-        move->kind = KIND_SPECIAL;
-        move->literal[0] = special_registers[i].which;
-        move->dst[0] = offset;
-        move->dst_count = 1;
-        *out = (Operand){.offset = offset};
-        return true;
+        Instruction move = blank(KIND_SPECIAL);
+        move.literal[0] = special_registers[i].which;
+        move.dst[0] = new_register(l, special_registers[i].bytes);
+        move.dst_count = 1;
+        *out = (Operand){.offset = move.dst[0]};
+        return emit(l, in, &move);
     }
     return lower_fail(l, EMULATOR_UNSUPPORTED, in, "the special register %s is not supported", o->name);
 }
@@ -133,16 +115,13 @@ static bool lower_variable(Lowering *l, const PtxInstruction *in, const PtxVaria
         address = PARAM_WINDOW + (uint32_t)l->function->parameters[v->parameter].offset;
         break;
     case PTX_SPACE_LOCAL: {
-        Instruction *compute = append(l, in);
-        if (!compute) return false;
-        int32_t reg = new_register(l, width);
-        compute->kind = KIND_FRAME_ADDRESS;
-        compute->width = (uint8_t)width;
-        compute->offset = (int64_t)l->local_offset[v->index] + offset;
-        compute->dst[0] = reg;
-        compute->dst_count = 1;
-        *out = (Operand){.offset = reg};
-        return true;
+        Instruction compute = blank(KIND_FRAME_ADDRESS);
+        compute.width = (uint8_t)width;
+        compute.offset = (int64_t)l->local_offset[v->index] + offset;
+        compute.dst[0] = new_register(l, width);
+        compute.dst_count = 1;
+        *out = (Operand){.offset = compute.dst[0]};
+        return emit(l, in, &compute);
     }
     default: return lower_fail(l, EMULATOR_BAD_PTX, in, "%s has no address", v->name);
     }
@@ -168,12 +147,11 @@ bool lower_source(Lowering *l, const PtxInstruction *in, const PtxOperand *o, Pt
         if (o->negated) {
             if (type != PTX_PRED)
                 return lower_fail(l, EMULATOR_UNSUPPORTED, in, "a negated register operand");
-            Instruction *complement = append(l, in);
-            if (!complement) return false;
-            complement->kind = KIND_NOT_PREDICATE;
-            complement->src[0] = (Operand){.offset = offset};
-            complement->src_count = complement->dst_count = 1;
-            offset = complement->dst[0] = new_register(l, 0);
+            Instruction complement = blank(KIND_NOT_PREDICATE);
+            complement.src[0] = (Operand){.offset = offset};
+            complement.src_count = complement.dst_count = 1;
+            offset = complement.dst[0] = new_register(l, 0);
+            if (!emit(l, in, &complement)) return false;
         }
         *out = (Operand){.offset = offset};
         return true;

@@ -1,0 +1,192 @@
+// Control flow: branches, calls, returns and exits, the parameters of calls, traps, and what does nothing at
+// all. How lanes part and meet is in divergence.c.
+#include <string.h>
+
+#include "emulator/machine/divergence.h"
+#include "emulator/machine/handlers.h"
+
+enum { MAX_CALL_DEPTH = 2048 };
+
+bool steps_used_up(Machine *m, Warp *w, Fragment *f, const Instruction *in) {
+    if (m->lane_steps <= m->step_limit) return false;
+    report(m, FINDING_STEP_LIMIT, w, __builtin_ctz(f->mask), in, NULL, true,
+           "still running after %llu instructions of single threads", (unsigned long long)m->step_limit);
+    return true;
+}
+
+// ---- Branches ---------------------------------------------------------------------------------------------
+
+// Of a fragment whose lanes part: the loop itself takes branches that all lanes take, or none.
+Step run_branch(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    f->pc = in->index;
+    if (steps_used_up(m, w, f, in)) return STEP_STOPS;
+    diverge(m, w, f, in, mask);
+    return m->stopped ? STEP_STOPS : STEP_MOVED;
+}
+
+Step run_branch_table(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    uint32_t active = f->mask;
+    f->pc = in->index;
+    if (steps_used_up(m, w, f, in)) return STEP_STOPS;
+    if (m->counts) m->counts[in->number].branches++;
+    if (!branch_table(m, w, f, in, mask)) return STEP_STOPS;
+    if (m->counts && f->mask != active) m->counts[in->number].branch_divergent++;
+    return STEP_MOVED;
+}
+
+// ---- Calls ------------------------------------------------------------------------------------------------
+
+static const Function *indirect_target(Machine *m, const CallDetail *detail, uint64_t address) {
+    uint64_t index = (address - FUNCTION_WINDOW) / 16 - 1;
+    if (address < FUNCTION_WINDOW + 16 || address % 16 ||
+        index >= (uint64_t)m->program->module->function_count)
+        return NULL;
+    const Function *function = &m->program->functions[index];
+    if (!function->lowered || function->ptx->is_entry) return NULL;
+    if (function->parameter_count != detail->argument_count || function->return_count != detail->result_count)
+        return NULL;
+    for (int i = 0; i < detail->argument_count; i++)
+        if (function->parameters[i].bytes != detail->arguments[i].bytes) return NULL;
+    for (int i = 0; i < detail->result_count; i++)
+        if (function->returns[i].bytes != detail->results[i].bytes) return NULL;
+    return function;
+}
+
+// Enters the function that lanes `mask` of `f` call; false when the machine was stopped. Lanes that call
+// another function stay behind as a fragment of their own, to call in their turn.
+static bool enter_call(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    const CallDetail *detail = in->detail;
+    const Function *function = detail->function;
+    if (!split_off(m, w, f, mask, in->index)) return false;
+    if (!function) {
+        const uint64_t *targets = source(f->frame->registers, in, 0);
+        uint32_t first = (uint32_t)__builtin_ctz(mask), same = 0;
+        FOR_LANES(lane, mask) if (targets[lane] == targets[first]) same |= 1u << lane;
+        function = indirect_target(m, detail, targets[first]);
+        if (!function) {
+            report(m, FINDING_BAD_CALL, w, (int)first, in, NULL, true,
+                   "calls through a pointer that is not a function of this signature: 0x%llx",
+                   (unsigned long long)targets[first]);
+            return false;
+        }
+        if (!part_at(m, w, f, same, in->index)) return false;
+        mask = same;
+    }
+    Frame *frame = frame_new(m, function, f->frame);
+    if (!frame) {
+        m->out_of_memory = false; // too deep, not too little memory: the limit is on frames
+        report(m, FINDING_STACK_OVERFLOW, w, __builtin_ctz(mask), in, NULL, true,
+               "the calls are nested too deeply: the frames do not fit in memory");
+        return false;
+    }
+    frame->live = mask;
+    frame->call = in;
+    frame->caller_join = f->join;
+    uint32_t top = frame->local_base + function->local_bytes;
+    if (frame->depth > MAX_CALL_DEPTH || top > MAX_LOCAL_BYTES) {
+        report(m, FINDING_STACK_OVERFLOW, w, __builtin_ctz(mask), in, NULL, true,
+               "the stack is full: %d calls deep, %u bytes of local memory a thread", frame->depth, top);
+        frame_free(m, frame);
+        return false;
+    }
+    copy_params(frame->registers, function->parameters, f->frame->registers, detail->arguments,
+                detail->argument_count, mask);
+    f->frame = frame;
+    f->join = NULL;
+    f->pc = 0;
+    return top <= w->local_capacity || grow_local(m, w, top, in);
+}
+
+Step run_call(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    const CallDetail *detail = in->detail;
+    f->pc = in->index;
+    if (steps_used_up(m, w, f, in)) return STEP_STOPS;
+    if (detail->syscall != NO_SYSCALL) {
+        execute_syscall(m, w, f, in, mask);
+        return m->stopped ? STEP_TURN_ENDS : STEP_NEXT;
+    }
+    return enter_call(m, w, f, in, mask) ? STEP_MOVED : STEP_STOPS;
+}
+
+// Takes the lanes that return or exit out of the fragment; false when the steps are used up. A kernel without
+// a branch meets that limit here, warp after warp.
+static bool leave(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    f->pc = in->index;
+    if (steps_used_up(m, w, f, in)) return false;
+    f->pc = in->index + 1;
+    f->mask &= ~mask;
+    return true;
+}
+
+static Step after_leaving(const Machine *m, const Fragment *f) {
+    return !f->mask || m->stopped ? STEP_STOPS : STEP_MOVED;
+}
+
+Step run_return(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    if (!leave(m, w, f, in, mask)) return STEP_STOPS;
+    return_lanes(m, w, f->frame, f->join, mask);
+    return after_leaving(m, f);
+}
+
+Step run_exit(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    if (!leave(m, w, f, in, mask)) return STEP_STOPS;
+    // Frames and joins go with their last lane, but those of a fragment that still has lanes stay.
+    exit_lanes(m, w, f->frame, f->join, mask);
+    recheck_waits(m, w);
+    return after_leaving(m, f);
+}
+
+// ---- Parameters of device functions -----------------------------------------------------------------------
+
+static unsigned char *param_at(unsigned char *registers, const Instruction *in, uint32_t lane,
+                               unsigned element) {
+    return registers + in->target + (size_t)lane * in->literal[0] + in->offset + element * in->width;
+}
+
+Step run_param_load(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    (void)m, (void)w;
+    unsigned char *registers = f->frame->registers;
+    bool is_signed = in->type == PTX_S8 || in->type == PTX_S16 || in->type == PTX_S32;
+    for (unsigned e = 0; e < in->elements; e++) {
+        if (in->dst[e] < 0) continue;
+        FOR_LANES(lane, mask) {
+            uint64_t value = 0;
+            memcpy(&value, param_at(registers, in, lane, e), in->width);
+            if (is_signed && value >> (in->width * 8 - 1)) value |= ~0ull << (in->width * 8 - 1);
+            memcpy(registers + in->dst[e] + lane * in->literal[1], &value, in->literal[1]);
+        }
+    }
+    return STEP_NEXT;
+}
+
+Step run_param_store(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    (void)m, (void)w;
+    unsigned char *registers = f->frame->registers;
+    for (unsigned e = 0; e < in->elements; e++) {
+        const unsigned char *from = source(registers, in, 1 + (int)e);
+        FOR_LANES(lane, mask)
+        memcpy(param_at(registers, in, lane, e), from + lane * in->literal[1], in->width);
+    }
+    return STEP_NEXT;
+}
+
+// ---- The rest ---------------------------------------------------------------------------------------------
+
+Step run_trap(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    (void)f;
+    report(m, FINDING_TRAP, w, __builtin_ctz(mask), in, NULL, true, "%s ended the kernel",
+           in->kind == KIND_TRAP ? "a trap instruction" : "a breakpoint");
+    return STEP_TURN_ENDS;
+}
+
+Step run_nanosleep(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    (void)f, (void)in, (void)mask;
+    m->polls++;
+    w->polls++;
+    return STEP_POLLED | STEP_TURN_ENDS;
+}
+
+Step run_nothing(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    (void)m, (void)w, (void)f, (void)in, (void)mask;
+    return STEP_NEXT;
+}

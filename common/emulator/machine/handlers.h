@@ -1,0 +1,42 @@
+// What executes a decoded instruction: one handler for each kind, named by its row in program/opcodes.def.
+#ifndef WARPBOOK_HANDLERS_H
+#define WARPBOOK_HANDLERS_H
+
+#include "emulator/machine/machine.h"
+
+// What a handler leaves behind, bits of one Step.
+enum {
+    STEP_NEXT = 0,      // the fragment runs on behind the instruction
+    STEP_POLLED = 1,    // the same, but it may be waiting for someone: its turn is shorter
+    STEP_TURN_ENDS = 2, // the fragment's turn is over; it resumes behind the instruction
+    STEP_MOVED = 4,     // the fragment runs on at its pc: mask, frame, join or pc have changed
+    STEP_STOPS = 8,     // the fragment waits, or is empty, or the machine has stopped
+};
+typedef unsigned Step;
+
+// Executes `in` for the lanes of `mask`, never 0 but of a branch, which are among those of the fragment that
+// runs. Fragment.pc is out of date: the instruction is at in->index.
+typedef Step Handler(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in, uint32_t mask);
+
+#define OPCODE(name, kind, least, most, wanted, lower, run) Handler run;
+#define LOWERED(kind, run) Handler run;
+#include "emulator/program/opcodes.def"
+
+// What a load, store or atomic leaves behind once it is done.
+static inline Step after_access(Machine *machine, Warp *warp, const Instruction *in) {
+    if (machine->stopped) return STEP_TURN_ENDS;
+    Step step = STEP_NEXT;
+    if (in->flags & IS_VOLATILE) {
+        step = STEP_POLLED;
+        machine->polls++;
+        warp->polls++;
+    }
+    if (machine->scrambled && random_one_in(&machine->random, 8)) step |= STEP_TURN_ENDS;
+    return step;
+}
+
+// True when the launch has used up its steps, which is then reported. Only control flow asks: code without it
+// ends by itself.
+bool steps_used_up(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in);
+
+#endif
