@@ -353,8 +353,8 @@ STATEMENTS = {
     "write 'T: .branchtargets ...' before its target",
     "@%r1 ret;": "'%r1' is not a predicate: a guard must be declared .reg .pred",
     "mov.b32 %r1 2;": "expected ';' after the operands, found '2'",
-    "\tmov.b32\t%r1, \x01;": "byte 0x01 cannot stand here; PTX is plain ASCII text",
-    "mov.b32 %r1, é;": "byte 0xc3 cannot stand here; PTX is plain ASCII text",
+    "\tmov.b32\t%r1, \x01;": "byte 0x01 is not allowed here; PTX is plain ASCII text",
+    "mov.b32 %r1, é;": "byte 0xc3 is not allowed here; PTX is plain ASCII text",
     "mov.b32 %r1, 12ab;": "'12ab' is not a number: a letter follows it",
     "mov.b32 %r1, 09;": "'09' is not a number: it has a digit beyond its base",
     "mov.f32 %r1, 0f123;": "'0f123' is not a number: 0f takes 8 hexadecimal digits",
@@ -414,7 +414,7 @@ def test_long_lines_are_cut_around_the_column(dump: Path, tmp_path: Path) -> Non
 
 MODULES = {
     "": "1:1: expected .version, with which PTX text begins, found the end of the text",
-    "\x7fELF": "1:1: byte 0x7f cannot stand here; PTX is plain ASCII text",
+    "\x7fELF": "1:1: byte 0x7f is not allowed here; PTX is plain ASCII text",
     ".version 8.0\n\0": "2:1: a NUL byte; PTX is plain ASCII text",
     "// a\0": "1:5: a NUL byte; PTX is plain ASCII text",
     ".version x": "1:10: expected the version of PTX, as in .version 8.0, found 'x'",

@@ -1,4 +1,4 @@
-"""PTX that the emulator does not know stops with status 3, names the construct, and says where it stands.
+"""PTX that the emulator does not know stops with status 3, names the construct, and says where it is.
 
 There is a case here for every place in common/emulator that refuses; the last tests look into the sources, so
 that a new place without a case fails.
@@ -108,7 +108,7 @@ CASES = [
     ),
 ]
 
-# "this form of OPCODE is not supported: .WORD", once for every place of lower_*.c that says so.
+# "this form of OPCODE is not supported: .WORD", once for every place of lowering/ that says so.
 FORMS = [
     inside(
         "word of a load", "ld.global.sideways.b32 %r1, [%d1];", "this form of ld is not supported: .sideways"
@@ -158,6 +158,41 @@ def test_it_is_named(emulator_built: Path, case: Case, tmp_path: Path) -> None:
     assert case.says in told
     assert re.search(r"case\.ptx:\d+:\d+", told) or "variables must be plain" in told
     assert ("emulate: from lesson.cu:12" in told) == case.has_place
+
+
+# ---- Operands --------------------------------------------------------------------------------------------------
+# For every row of opcodes.def that is not arithmetic: an instruction with a wrong number of operands, and its words.
+_ROW = re.compile(r'^(?:OPCODE|ALIKE)\((\w+), \w+, (\d), (\d), "([^"]+)", ', re.MULTILINE)
+ROWS = _ROW.findall((EMULATOR / "program" / "opcodes.def").read_text())
+WORDS = {  # with which the opcode is decoded as far as its operands
+    "atom": "global.add.u32",
+    "bar": "sync",
+    "barrier": "sync",
+    "brx": "idx",
+    "cp": "async.ca.shared.global",
+    "cvta": "to.global.u64",
+    "isspacep": "global",
+    "ld": "global.u32",
+    "ldu": "global.u32",
+    "match": "any.sync.b32",
+    "red": "global.add.u32",
+    "redux": "sync.add.u32",
+    "shfl": "sync.idx.b32",
+    "st": "global.u32",
+    "vote": "sync.any.pred",
+}
+
+
+@pytest.mark.parametrize(("opcode", "least", "most", "wanted"), ROWS, ids=[row[0] for row in ROWS])
+def test_a_wrong_number_of_operands_is_bad_ptx(
+    emulator_built: Path, tmp_path: Path, opcode: str, least: str, most: str, wanted: str
+) -> None:
+    dotted = ".".join(filter(None, [opcode, WORDS.get(opcode, "")]))
+    operands = {"call": ["f"] * 5, "bra": ["L"] * 2, "brx": ["%r1", "t", "t"]}.get(opcode, ["%r1"] * 6)
+    for count in {int(least) - 1, int(most) + 1} - {-1}:
+        code = f"L: {dotted} {', '.join(operands[:count])}; t: .branchtargets L;"
+        told = refused(inside("operands", code, wanted, module=".func f() { ret; }"), tmp_path)
+        assert f":4: {opcode} wants {wanted}\n" in told, code
 
 
 # ---- Nothing is left out ---------------------------------------------------------------------------------------

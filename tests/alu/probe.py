@@ -32,7 +32,7 @@ def build_probe() -> ctypes.CDLL:
         ROOT / "tests" / "native" / "alu_probe.c",
         *sorted(EMULATOR.glob("alu/*.c")),
         *sorted(EMULATOR.glob("ptx/*.c")),
-        EMULATOR / "program" / "opcodes.c",
+        *sorted(EMULATOR.glob("program/**/*.c")),
         EMULATOR / "arena.c",
     ]
     compiler = shlex.split(os.environ.get("CC", "cc"))
@@ -50,7 +50,7 @@ def build_probe() -> ctypes.CDLL:
     ]
     library, recipe = BUILD / "libalu_probe.so", BUILD / "libalu_probe.flags"
     command = [*compiler, *flags, "-shared", "-o", str(library), *map(str, sources), "-lm"]
-    newest = max(p.stat().st_mtime for p in [*sources, *EMULATOR.rglob("*.h")])
+    newest = max(p.stat().st_mtime for p in [*sources, *EMULATOR.rglob("*.h"), *EMULATOR.rglob("*.def")])
     fresh = library.exists() and library.stat().st_mtime > newest and recipe.exists()
     if not fresh or recipe.read_text() != shlex.join(command):
         done = subprocess.run(command, capture_output=True, text=True)

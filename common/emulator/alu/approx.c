@@ -83,7 +83,7 @@ bool approx_rsqrt(const PtxInstruction *in, Selection *s) {
 
 // ---- Transcendental functions -----------------------------------------------------------------------------
 
-// In double precision and rounded once, which is right but for hopeless ties.
+// In double precision and rounded once, which is right except for ties that no precision settles.
 static inline float sine(float x) { return (float)sin((double)x); }
 static inline float cosine(float x) { return (float)cos((double)x); }
 static inline float logarithm(float x) { return (float)log2((double)x); }

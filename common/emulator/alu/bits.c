@@ -95,8 +95,8 @@ ALU_HANDLER(lop3) {
     ALU_LANES(uint32_t, (void)0, look_up(&table, pa[lane], pb[lane], pc[lane]))
 }
 
-// lop3.BoolOp.b32 d|p, a, b, c, table, q: p is whether d is not zero, combined with q. The table stands
-// before q, hence is an operand, not a trailing literal.
+// lop3.BoolOp.b32 d|p, a, b, c, table, q: p is whether d is not zero, combined with q. The table
+// comes before q, so it is an operand and not a trailing literal.
 static uint32_t lop3_with_predicate(unsigned char *registers, const Instruction *in, uint32_t mask) {
     const uint32_t *pa = source(registers, in, 0), *pb = source(registers, in, 1),
                    *pc = source(registers, in, 2);

@@ -246,7 +246,7 @@ static inline uint16_t to_u16(double x) { return (uint16_t)clamped_32(x, 0, UINT
 static inline int16_t to_s16(double x) { return (int16_t)clamped_32(x, INT16_MIN, INT16_MAX); }
 static inline uint32_t to_u32(double x) { return (uint32_t)clamped_64(x, 0, UINT32_MAX); }
 static inline int32_t to_s32(double x) { return clamped_32(x, INT32_MIN, INT32_MAX); }
-// The ends of 64-bit ranges are no doubles: what is beyond is chosen apart.
+// No double equals the end of a 64-bit range, so values beyond it are handled separately.
 static inline int64_t to_s64(double x) {
     const bool fits = x > -0x1p63 && x < 0x1p63;
     const int64_t inside = (int64_t)(fits ? x : 0.0);

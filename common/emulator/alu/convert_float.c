@@ -58,8 +58,8 @@ WIDEN_FORMS(f32_f16, float, uint16_t, f16_float, saturated, keep, canonical)
 WIDEN_FORMS(f32_bf16, float, uint16_t, bf16_float, saturated, FLUSHED_CANONICAL,
             keep) // a shift: NaNs stay as they are
 
-// Within one type a rounding is to an integral value; row ROUND_MODES is no rounding at all, and a mere move
-// when there is nothing else to do.
+// Within one type a rounding is to an integral value; row ROUND_MODES does not round, and is a mere move
+// if there is nothing else to do.
 #define integral_none(x) (x)
 #define canonical_none(x) (x)
 #define canonical_nearest canonical
@@ -175,7 +175,7 @@ static AluHandler *to_half(const AluForm *f, Rounding rounding) {
     switch (f->from) {
     case PTX_F64: return (sat ? f16_f64_sat : to_f16 ? f16_f64 : bf16_f64)[rounding];
     case PTX_F32:
-        // A subnormal f32 is nothing to f16 but a direction to round in, and .ftz does not take that away.
+        // To f16, a subnormal f32 only decides the direction of rounding, and .ftz does not change that.
         if (ftz && !to_f16) return bf16_f32_ftz[rounding];
         if (sat) return f16_f32_sat[rounding];
         if (rounding == ROUND_NEAREST) return to_f16 ? nearest_f16_f32 : nearest_bf16_f32;

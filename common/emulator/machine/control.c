@@ -16,7 +16,7 @@ bool steps_used_up(Machine *m, Warp *w, Fragment *f, const Instruction *in) {
 
 // ---- Branches ---------------------------------------------------------------------------------------------
 
-// Of a fragment whose lanes part: the loop itself takes branches that all lanes take, or none.
+// The lanes of the fragment part: the loop itself handles branches that all lanes take, or none.
 Step run_branch(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
     f->pc = in->index;
     if (steps_used_up(m, w, f, in)) return STEP_STOPS;
@@ -53,7 +53,7 @@ static const Function *indirect_target(Machine *m, const CallDetail *detail, uin
 }
 
 // Enters the function that lanes `mask` of `f` call; false when the machine was stopped. Lanes that call
-// another function stay behind as a fragment of their own, to call in their turn.
+// another function become a separate fragment, which calls in its turn.
 static bool enter_call(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
     const CallDetail *detail = in->detail;
     const Function *function = detail->function;

@@ -43,7 +43,7 @@ reload:;
                 join_free(m, join);
                 goto reload;
             }
-            if (m->scrambled && random_one_in(&m->random, 8)) { // goes on alone
+            if (m->scrambled && random_one_in(&m->random, 8)) { // continues alone
                 join->arrived &= ~active;
                 join->live &= ~active;
                 f->join = join->parent;
@@ -125,7 +125,7 @@ uint64_t run_warp(Machine *m, Warp *w, uint64_t budget) {
         if (chosen < 0) break;
         uint64_t turn = count > 1 ? FRAGMENT_TURN : budget - ran;
         if (turn > budget - ran) turn = budget - ran;
-        // Arriving at a join runs nothing, and is progress all the same.
+        // Arriving at a join runs no instruction but is progress.
         uint64_t polls = w->polls, done = run_fragment(m, w, &w->fragments[chosen], turn);
         if (w->polls != polls && w->fragments[chosen].mask && !m->stopped)
             lose_patience(m, w, &w->fragments[chosen]);

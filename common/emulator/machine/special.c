@@ -50,7 +50,7 @@ static uint64_t special_value(const Machine *m, const Warp *w, SpecialRegister w
     return 0;
 }
 
-// The destination is a register of lowering's own, so lanes outside the mask may be written too.
+// Lowering made the destination register for this value, so lanes outside the mask may be written too.
 Step run_special(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
     (void)mask;
     SpecialRegister which = (SpecialRegister)in->literal[0];
@@ -84,7 +84,7 @@ Step run_activemask(Machine *m, Warp *w, Fragment *f, const Instruction *in, uin
     return STEP_NEXT;
 }
 
-// As above: the destination is lowering's own.
+// As above, lanes outside the mask may be written too.
 Step run_not_predicate(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
     (void)m, (void)w, (void)mask;
     const uint32_t *from = source(f->frame->registers, in, 0);

@@ -186,7 +186,7 @@ bool find_reconvergence(Function *f) {
         int parent = flow.blocks[b].parent;
         if ((in->kind != KIND_BRANCH && in->kind != KIND_BRANCH_TABLE) || parent < 0 || parent >= flow.count)
             continue;
-        // Threads that meet only to exit do not wait for each other: a GPU lets each exit where it stands,
+        // Threads that meet only to exit do not wait for each other: a GPU lets each exit where it is,
         // and a barrier that the others still have to pass does not count them.
         const Instruction *meeting = &f->code[flow.blocks[parent].first];
         if (meeting->kind != KIND_EXIT || meeting->guard >= 0) in->reconverge = meeting->index;

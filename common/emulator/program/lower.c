@@ -31,7 +31,7 @@ static bool mark_unused_results(Lowering *l) {
         bool has_red = in->operation != ATOMIC_EXCH && in->operation != ATOMIC_CAS;
         if (in->kind != KIND_ATOMIC || used) continue;
         if (has_red) in->flags |= NO_RESULT;
-        if (in->operation == ATOMIC_EXCH) // a store, to whoever asks whether the old value is looked at
+        if (in->operation == ATOMIC_EXCH) // then the old value is not looked at, and it is a store
             for (int k = 0; k < 4; k++) in->dst[k] = -1;
     }
     return true;

@@ -1,4 +1,5 @@
-// The table of all opcodes: the rows of opcodes.def.
+// The table of all opcodes: the rows of opcodes.def. An opcode is found by bisection, so the rows must be in
+// the order of strcmp(); tests/alu and tests/test_unsupported.py look every one of them up.
 #include "emulator/program/opcodes.h"
 
 #include <string.h>

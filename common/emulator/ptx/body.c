@@ -195,7 +195,7 @@ static bool parse_guarded(Parser *p) {
     return parse_instruction(p, &in, &opcode);
 }
 
-// .pragma "nounroll" stands behind the label that a loop goes back to.
+// .pragma "nounroll" follows the label that a loop branches back to.
 static bool parse_pragma(Parser *p) {
     static const char nounroll[] = "\"nounroll\"";
     PtxLabel *labels = p->body_labels.items;

@@ -119,7 +119,7 @@ static bool parse_binary(Parser *p, Constant *constant, bool addresses, int lowe
     return true;
 }
 
-// C's CONDITION ? A : B, or what stands without the question mark.
+// C's CONDITION ? A : B, or the condition alone without a question mark.
 static bool parse_choice(Parser *p, Constant *constant, bool addresses, int depth) {
     if (!parse_binary(p, constant, addresses, 1, depth)) return false;
     if (!parser_at(p, '?')) return true;
@@ -232,7 +232,7 @@ static bool parse_unary(Parser *p, Constant *constant, bool addresses, int depth
     if (!parse_unary(p, constant, addresses, depth + 1)) return false;
     if (at.punctuation == '+') return true;
     if (constant->kind == CONSTANT_ADDRESS || (constant->kind != CONSTANT_INTEGER && at.punctuation != '-'))
-        return parser_fail(p, &at, "'%c' cannot stand before this", at.punctuation);
+        return parser_fail(p, &at, "'%c' cannot come before this", at.punctuation);
     if (constant->kind == CONSTANT_FLOAT32)
         constant->value ^= 1ull << 31;
     else if (constant->kind == CONSTANT_FLOAT64)

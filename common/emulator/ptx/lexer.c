@@ -109,9 +109,9 @@ static Token bad_byte(Lexer *lexer, const char *place) {
     int column = column_of(lexer, place);
     if (byte == 0) return error_at(lexer, lexer->line, column, "a NUL byte; PTX is plain ASCII text");
     if (byte < 32 || byte >= 127)
-        return error_at(lexer, lexer->line, column, "byte 0x%02x cannot stand here; PTX is plain ASCII text",
-                        (unsigned)byte);
-    return error_at(lexer, lexer->line, column, "'%c' cannot stand here", byte);
+        return error_at(lexer, lexer->line, column,
+                        "byte 0x%02x is not allowed here; PTX is plain ASCII text", (unsigned)byte);
+    return error_at(lexer, lexer->line, column, "'%c' is not allowed here", byte);
 }
 
 // ---- Space and comments -----------------------------------------------------------------------------------

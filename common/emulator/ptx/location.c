@@ -2,8 +2,8 @@
 //
 // A location is kept once however often .loc names it. The chain of inlined_at is rebuilt as nvcc means
 // it: `inlined_at F L C` names a place, and where the latest .loc at that place was itself inlined, the
-// code was inlined into inlined code and the chain goes on there. nvcc writes the .loc of every link
-// anew in each function, so only those of the function at hand count.
+// code was inlined into inlined code and the chain continues there. nvcc repeats the .loc of every link
+// in each function, so only those of the current function count.
 #include <limits.h>
 #include <string.h>
 

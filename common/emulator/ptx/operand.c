@@ -209,7 +209,7 @@ static bool parse_operand(Parser *p, PtxOperand *operand, Context context, int d
             parser_advance(p);
             if (!parse_name(p, operand, CONTEXT_PLAIN)) return false;
             if (operand->kind != PTX_OPERAND_REGISTER)
-                return parser_fail(p, &at, "'%c' can stand before a register or a number", at.punctuation);
+                return parser_fail(p, &at, "'%c' must come before a register or a number", at.punctuation);
             operand->negated = true;
             return true;
         case '+':

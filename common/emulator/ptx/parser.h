@@ -18,7 +18,7 @@
 #include "emulator/ptx/lexer.h"
 #include "emulator/ptx/ptx.h"
 
-// Limits, each with a message of its own. They bound the stack (the depths) and the memory (the rest).
+// Limits, each with its own message. They bound the stack (the depths) and the memory (the rest).
 enum {
     MAX_SCOPES = 64,                       // nested { } of one function
     MAX_EXPRESSION_DEPTH = 64,             // nested ( ) of one constant expression
@@ -169,7 +169,7 @@ bool parser_expected(Parser *p, const char *wanted);
 void *parser_alloc(Parser *p, size_t count, size_t size);
 // Appends one zeroed item and returns it, or NULL.
 void *parser_append(Parser *p, List *list, size_t size);
-// A copy of the items in memory of their own; NULL for none (and, with p->failed set, on failure).
+// A copy of the items; NULL for none (and, with p->failed set, on failure).
 void *parser_copy(Parser *p, const void *items, size_t count, size_t size);
 
 // ---- names.c ----------------------------------------------------------------------------------------------

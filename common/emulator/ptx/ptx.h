@@ -162,10 +162,10 @@ typedef struct {
     const char *name;
     int instruction; // index of the first instruction after the label (may equal instruction_count)
     int line;
-    bool is_nounroll; // .pragma "nounroll" stands behind it
+    bool is_nounroll; // .pragma "nounroll" follows it
 } PtxLabel;
 
-// .branchtargets of brx.idx: a label of its own whose targets are labels.
+// .branchtargets of brx.idx: a label whose targets are labels.
 typedef struct {
     const char *name;
     int *labels;

@@ -4,7 +4,7 @@
 
 #include "emulator/ptx/parser.h"
 
-// What stands between the word of the space and the names.
+// What comes between the word of the space and the names.
 typedef struct {
     PtxType type;
     unsigned elements; // 2 or 4 after .v2 or .v4
@@ -351,7 +351,7 @@ static bool parse_variable(Parser *p, PtxSpace space, Linkage linkage, const Dec
             return parser_fail(p, &equals, "an .extern variable cannot have an initial value");
         parser_advance(p);
         if (parser_at(p, '{')) {
-            if (shape.dimension_count == 0) { // a single value may stand in braces, as in C
+            if (shape.dimension_count == 0) { // a single value may be in braces, as in C
                 shape.dimension_count = 1;
                 shape.dimensions[0] = 1;
             }

@@ -46,7 +46,7 @@ bool lower_barrier(Lowering *l, const PtxInstruction *in) {
                                &built.dst[0]))
             return false;
         built.dst_count = 1;
-        // src[2] is the predicate, whatever stands before it.
+        // src[2] is the predicate, whatever comes before it.
         if (!lower_source(l, in, &in->operands[in->operand_count - 1], PTX_PRED, false, &built.src[2]))
             return false;
     }
@@ -71,7 +71,7 @@ bool lower_fence(Lowering *l, const PtxInstruction *in) {
                  strcmp(word, "release"))
             return unsupported_form(l, in, word);
     }
-    return emit(l, in, &built);
+    return operands_fit(l, in, in->operand_count) && emit(l, in, &built);
 }
 
 // ---- Exchanges --------------------------------------------------------------------------------------------

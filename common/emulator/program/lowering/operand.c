@@ -66,7 +66,7 @@ static const struct {
     // Cooperative groups find the workspace of a grid barrier through these two.
     {"%envreg1", SPECIAL_WORKSPACE_HI, 4},
     {"%envreg2", SPECIAL_WORKSPACE_LO, 4},
-    // A block is a cluster of its own.
+    // Every block is a separate cluster.
     {"%clusterid.x", SPECIAL_CTAID_X, 4},
     {"%clusterid.y", SPECIAL_CTAID_Y, 4},
     {"%clusterid.z", SPECIAL_CTAID_Z, 4},

@@ -21,7 +21,7 @@ int32_t new_register(Lowering *l, unsigned width) {
     return (int32_t)offset;
 }
 
-// Room for a .param variable: each lane's bytes together, the first lane's on a cache line of its own.
+// Room for a .param variable: each lane's bytes together, the first lane's at the start of a cache line.
 static ParamPlace new_param(Lowering *l, size_t bytes) {
     l->register_bytes = (l->register_bytes + 63) / 64 * 64;
     ParamPlace place = {(int32_t)l->register_bytes, (uint32_t)bytes};
