@@ -1,4 +1,4 @@
-// One case on a runner: what to ask, and what the answer means.
+// One case: where its buffers lie, what the runner is asked to do, and what the answer means.
 #ifndef WARPBOOK_CASE_H
 #define WARPBOOK_CASE_H
 

@@ -1,4 +1,4 @@
-// Goals: a chapter's measures, evaluated over what a run counted.
+// Goals: a chapter's measures, evaluated over what a run counted; and occupancy, one of them.
 #ifndef WARPBOOK_GOALS_H
 #define WARPBOOK_GOALS_H
 

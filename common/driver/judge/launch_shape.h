@@ -1,4 +1,4 @@
-// Asking LAUNCH, as one case of its own.
+// Asking LAUNCH: its kernels run on the device, and what they answer is held against the device's limits.
 #ifndef WARPBOOK_LAUNCH_SHAPE_H
 #define WARPBOOK_LAUNCH_SHAPE_H
 

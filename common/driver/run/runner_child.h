@@ -1,4 +1,4 @@
-// The runner's side: a process that does as it is told over its socket.
+// The runner's side: requests in, the device's work, replies out.
 #ifndef WARPBOOK_RUNNER_CHILD_H
 #define WARPBOOK_RUNNER_CHILD_H
 
