@@ -21,13 +21,15 @@ void trace_document_open(JsonWriter *json, const TracePlan *plan, const GpuProfi
     json_string(json, "title", plan->of->title);
     json_string(json, "message", plan->message);
     device_add_json(json, &device, profile->info.peak_gb_per_s);
-    if (json_open_object_or_null(json, "source", plan->source_text != NULL)) {
+    if (plan->source_text) {
         size_t bytes = strlen(plan->source_text);
+        json_open_object(json, "source");
         json_string(json, "file", plan->source);
         json_string_bytes(json, "text", plan->source_text,
                           bytes < MAX_SOURCE_BYTES ? bytes : MAX_SOURCE_BYTES);
         json_close_object(json);
-    }
+    } else
+        json_null(json, "source");
     json_open_array(json, "tasks");
 }
 

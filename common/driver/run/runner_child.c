@@ -1,4 +1,3 @@
-// Requests in, the device's work, replies out.
 #include "driver/run/runner_child.h"
 
 #include <errno.h>
