@@ -137,7 +137,7 @@ def test_names_may_be_plain_or_mangled(audit: Audit) -> None:
         ),
         (
             KERNEL + "__global__ void extra(int *p) { *p = 1; }\n",
-            "kernel.cu:3: kernel.cu defines a further kernel, extra",
+            "kernel.cu:3: kernel.cu defines another kernel, extra",
         ),
         (LAUNCH + KERNEL, "kernel.cu:2: LAUNCH(add) belongs to no kernel of this chapter"),
     ],
@@ -264,7 +264,7 @@ def test_allocation_in_a_kernel_is_refused(audit: Audit, body: str, words: str) 
             ".reg .u32 r; .global .u32 hidden = 7; atom.global.add.u32 r, [hidden], 1;",
             "the variable hidden is written",
         ),
-        ("ret; } .visible .entry evil() {", "a further kernel, evil"),
+        ("ret; } .visible .entry evil() {", "another kernel, evil"),
         ("ret; } .visible .entry launch_add() {", "LAUNCH(add) belongs to no kernel"),
         (
             "ret; } .global .u32 outside_it; .func nothing() { .reg .u32 r; ld.global.u32 r, [outside_it];",

@@ -175,7 +175,7 @@ def test_noise_that_hides_the_answer_is_said(probe: Path, tmp_path: Path) -> Non
     assert run.goal["state"] == "too noisy to decide"
     assert 0.8 < run.goal["earned"] < 1
     assert run.result["points"]["earned"] == 9.9
-    assert "Too noisy to decide whether that is 95 %: run it again" in run.words
+    assert "Too noisy to decide whether it reaches 95 %: run it again" in run.words
 
 
 def test_short_runs_are_timed_several_together(probe: Path, tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_samples_under_held_clocks_are_dropped(probe: Path, tmp_path: Path) -> N
     assert run.bandwidth["dropped"] >= 29
     held = small(probe, tmp_path, FAKE_CLOCKS="held")
     assert held.bandwidth["state"] == "unavailable"
-    assert "the clocks were held down by heat in all of" in held.words
+    assert "the clocks were throttled by heat in all" in held.words
     assert held.goal["state"] == "not yet counted"
     assert held.result["verdict"] == "PASS"
 
@@ -202,7 +202,7 @@ def test_a_late_host_gets_a_longer_lead(probe: Path, tmp_path: Path) -> None:
     assert run.bandwidth["state"] == "decided"
     assert run.bandwidth["samples"] == 30
     slow = small(probe, tmp_path, FAKE_HOST="slow")
-    assert "not timed: the host was late with its work for the GPU in all of" in slow.words
+    assert "not timed: the host queued the GPU's work too late in all" in slow.words
 
 
 def test_unknown_clocks_are_said_in_the_json(probe: Path, tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_faster_than_the_memory_is_not_believed(probe: Path, tmp_path: Path) -> 
     ("variables", "words"),
     [
         ({"FAKE_TIMER": "broken"}, "not timed: the event could not be recorded"),
-        ({"FAKE_TIMER": "still"}, "not timed: the GPU's clock stands still"),
+        ({"FAKE_TIMER": "still"}, "not timed: the GPU's clock does not advance"),
     ],
 )
 def test_a_timer_that_fails_costs_no_more_than_the_time(
@@ -302,8 +302,8 @@ def test_times_that_make_no_sense(probe: Path, arguments: list[str], words: str)
 
 def test_times_that_cannot_be(probe: Path, tmp_path: Path) -> None:
     for arguments, words in [
-        (["--time", "64x32", "--device", "gpu"], "no task of this chapter can be run at one of these sizes"),
-        (["--time", "5000000000", "--device", "gpu"], "takes its counts as int"),
+        (["--time", "64x32", "--device", "gpu"], "no task of this chapter can run at any of these sizes"),
+        (["--time", "5000000000", "--device", "gpu"], "counts elements in an int"),
     ]:
         done = subprocess.run([probe, *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=60)
         assert words in re.sub(r"\s+", " ", done.stdout), done.stdout
@@ -372,7 +372,7 @@ def test_where_the_emulator_cannot_say_the_gpu_judges_alone(
     run = Run(probe, tmp_path, PROBE=mistake)
     assert run.result["verdict"] == "PASS"
     assert run.result["beside"]
-    assert "by the GPU alone, since the emulator could not run it beside" in run.words
+    assert "only by the GPU, because the emulator could not run it" in run.words
     assert all("beside" not in case for case in run.result["cases"])
 
 

@@ -85,8 +85,8 @@ def test_a_kernel_of_many_lines_is_judged_as_any_other(room: Classroom) -> None:
         (b"", "is empty"),
         (b"\n \t\n", "is empty"),
         (b"\0" * 100, "NUL byte"),
-        ("\ufeff".encode("utf-16") + RIGHT_KERNEL.encode("utf-16"), "0xff is no UTF-8"),
-        (b"// caf\xe9\n" + RIGHT_KERNEL.encode(), "no UTF-8"),
+        ("\ufeff".encode("utf-16") + RIGHT_KERNEL.encode("utf-16"), "0xff is not UTF-8"),
+        (b"// caf\xe9\n" + RIGHT_KERNEL.encode(), "not UTF-8"),
         (b"\x7fELF\x02\x01\x01" + bytes(64), "NUL byte"),
         (b"/" * (1 << 20) + b"/\n", "larger than 1 MiB"),
     ],
@@ -128,7 +128,7 @@ def test_a_kernel_that_is_no_file(room: Classroom, kind: str) -> None:
         "%s%n",
         b"\xff\xfe.cu",
     ],
-    ids=["response file", "option", "short option", "line end", "shell", "format", "no UTF-8"],
+    ids=["response file", "option", "short option", "line end", "shell", "format", "not UTF-8"],
 )
 def test_names_of_files_are_nothing_but_names(room: Classroom, name: str | bytes) -> None:
     source = room.kernel("@RIGHT_KERNEL@\n").rename(room.folder / "me" / os.fsdecode(name))

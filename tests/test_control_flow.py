@@ -393,7 +393,7 @@ def test_step_limit(device: Emulator, name: str, schedule: int) -> None:
     result = device.launch(name, 2, 64, [out], schedule=schedule, steps=50_000)
     assert not result.completed
     assert result.finding.kind == "STEP_LIMIT"
-    assert result.finding.message.endswith("still running after 50000 instructions of single threads")
+    assert result.finding.message.endswith("still running after 50000 instructions, counted per thread")
     assert result.finding.line > 0
     assert 50_000 < result.lane_instructions < 60_000
 

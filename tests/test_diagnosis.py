@@ -273,7 +273,7 @@ def test_a_shape_needs_its_evidence(probe: Path) -> None:
     wrong = ("verdict WRONG", "check value", "shape second-32-of-64-lost")
     answer = match(probe, *wrong)
     assert answer.slug == "half-a-tree"
-    assert answer.numbers == "Of every 64 values side by side in a block the last 32 are left out."
+    assert answer.numbers == "In every 64 neighbouring values of a block, the last 32 are left out."
     assert match(probe, "verdict WRONG", "check value").slug == "none"
 
 

@@ -81,8 +81,8 @@ def test_runs_are_reproducible_but_for_times(probe: Path, tmp_path: Path) -> Non
         ("fault", "OOB", "reads 4 bytes at in + 1028"),
         ("prints", "OUTPUT_LIMIT", "printed more than 64 KiB"),
         ("slow", "SLOW", "Every sector costs the same"),
-        ("launch_unset", "LAUNCH", "leaves launch->block unset"),
-        ("launch_too_many", "LAUNCH", "at most 2,147,483,647 are possible here"),
+        ("launch_unset", "LAUNCH", "does not set launch->block"),
+        ("launch_too_many", "LAUNCH", "the limit here is 2,147,483,647"),
         ("launch_big_block", "LAUNCH", "2,048 threads along x; at most 1,024"),
     ],
 )
@@ -282,7 +282,7 @@ def test_one_size_seed_and_schedule(probe: Path, tmp_path: Path) -> None:
 def test_more_than_an_int_or_an_emulator_can_take(probe: Path, tmp_path: Path) -> None:
     assert "goes up to 67,108,864" in Run(probe, tmp_path, "", "--n", "1000000000").words
     too_many = Run(probe, tmp_path, "", "--n", "5000000000", FAKE_GPU_PRESENT="1")
-    assert "takes its counts as int" in too_many.words
+    assert "counts elements in an int" in too_many.words
 
 
 def test_json_that_cannot_be_written_leaves_the_old_one(probe: Path, tmp_path: Path) -> None:

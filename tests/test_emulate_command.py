@@ -335,8 +335,8 @@ def test_shared_and_shapes(emulator_built: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ([], "a PTX file and a kernel are needed"),
-        (["{ptx}"], "a PTX file and a kernel are needed"),
+        ([], "the PTX file or the kernel is missing"),
+        (["{ptx}"], "the PTX file or the kernel is missing"),
         (["{ptx}", "scale"], "--grid is missing"),
         (["{ptx}", "scale", "--grid", "1"], "--block is missing"),
         (["{ptx}", "scale", "more", "--grid", "1", "--block", "1"], "too many words: more"),
@@ -348,25 +348,25 @@ def test_shared_and_shapes(emulator_built: Path, tmp_path: Path) -> None:
         (["{ptx}", "scale", "--grid", "1", "--block", "1x2"], "--block wants"),
         (["--frobnicate"], "unknown or incomplete option: --frobnicate"),
         (["{ptx}", "scale", "--grid"], "unknown or incomplete option: --grid"),
-        (["--shared", "lots"], "--shared wants a number of bytes: lots"),
-        (["--schedule", "-1"], "--schedule wants a number: -1"),
-        (["--steps", "0"], "--steps wants a number above 0: 0"),
-        (["--checks", "mem,everything"], "--checks wants all, none, or some of mem,init,race,sync"),
-        (["--checks", ""], "--checks wants"),
-        (["--dump", "0"], "--dump wants I:FILE"),
-        (["--dump", "x:out"], "--dump wants I:FILE"),
-        (["--dump", "0:"], "--dump wants I:FILE"),
+        (["--shared", "lots"], "--shared needs a number of bytes: lots"),
+        (["--schedule", "-1"], "--schedule needs a number: -1"),
+        (["--steps", "0"], "--steps needs a number above 0: 0"),
+        (["--checks", "mem,everything"], "--checks needs all, none, or some of mem,init,race,sync"),
+        (["--checks", ""], "--checks needs"),
+        (["--dump", "0"], "--dump needs I:FILE"),
+        (["--dump", "x:out"], "--dump needs I:FILE"),
+        (["--dump", "0:"], "--dump needs I:FILE"),
         (
             ["{ptx}", "scale", "--grid", "1", "--block", "1", "--arg", "i32:1", "--dump", "0:out"],
-            "--dump names an argument that is no buffer",
+            "--dump names an argument that is not a buffer",
         ),
         (
             ["{ptx}", "scale", "--grid", "1", "--block", "1", "--dump", "3:out"],
-            "--dump names an argument that is no buffer",
+            "--dump names an argument that is not a buffer",
         ),
         (
             ["{ptx}", "scale", "--grid", "1", "--block", "1", "--arg", "i32:1"],
-            "scale takes 3 arguments; here are 1",
+            "scale takes 3 arguments, not 1",
         ),
         (["{ptx}", "nothing", "--grid", "1", "--block", "1"], "has no kernel nothing; it has scale"),
         (
@@ -441,7 +441,7 @@ def test_wrong_use(scale: Path, given: list[str], said: str) -> None:
 def test_wrong_arguments(scale: Path, spec: str) -> None:
     done = emulate(scale, "scale", "--grid", 1, "--block", 1, "--arg", spec)
     assert done.returncode == 2
-    assert "--arg wants buf:BYTES[:FILE|:zero] or i32: u32: i64: u64: f32: f64: and a value" in done.stderr
+    assert "--arg needs buf:BYTES[:FILE|:zero] or i32: u32: i64: u64: f32: f64: and a value" in done.stderr
     assert spec in done.stderr
 
 

@@ -234,7 +234,7 @@ def test_no_room_on_the_gpu(probe: Probe) -> None:
 
 def test_an_image_that_does_not_load(probe: Probe) -> None:
     bad = probe("open gpu", "load 'bad syntax error in line 3'")
-    assert bad[1] == "no 0: kernel.ptx is no image for compute capability 9.0: syntax error in line 3"
+    assert bad[1] == "no 0: kernel.ptx is not an image for compute capability 9.0: syntax error in line 3"
     much = probe("open gpu", "load 'bad Entry function k uses too much shared data'")
     assert much[1].startswith(f"no {FINDINGS.index('RESOURCE')}: ")
 
@@ -370,10 +370,10 @@ def test_the_architecture_is_asked_in_another_process(probe: Probe) -> None:
         ({"FAKE_NVML_REASONS": "0x41"}, "held heat (by hardware)"),
         ({"FAKE_NVML_REASONS": "0x80"}, "held the power supply's brake"),
         ({"FAKE_NVML_FAIL": "init"}, "unknown libnvidia-ml.so.1 does not start"),
-        ({"FAKE_NVML_FAIL": "handle"}, "unknown libnvidia-ml.so.1 does not know the device 0000:00:1f.0"),
-        ({"FAKE_NVML_FAIL": "reasons"}, "unknown libnvidia-ml.so.1 does not tell for this device"),
+        ({"FAKE_NVML_FAIL": "handle"}, "unknown libnvidia-ml.so.1 does not find the device 0000:00:1f.0"),
+        ({"FAKE_NVML_FAIL": "reasons"}, "unknown libnvidia-ml.so.1 does not report it for this device"),
         ({"WARPBOOK_LIBNVML": "none.so"}, "unknown there is no libnvidia-ml.so.1"),
-        ({"FAKE_CUDA_FAIL": "cuDeviceGetPCIBusId:1"}, "unknown the driver does not name the device's bus"),
+        ({"FAKE_CUDA_FAIL": "cuDeviceGetPCIBusId:1"}, "unknown the driver does not report the device's bus"),
     ],
 )
 def test_what_the_clocks_do(probe: Probe, variables: dict[str, str], answer: str) -> None:
@@ -484,7 +484,7 @@ def test_a_reference_that_is_not_there_is_wrong_usage(chapter: Chapter) -> None:
             "not timed: the NVIDIA driver could not read a timer",
         ),
         ({"FAKE_CUDA_FAIL": "cuEventCreate:2"}, "not timed: "),
-        ({"FAKE_NVML_REASONS": "0x40"}, "the clocks were held down by heat (by hardware) in all of"),
+        ({"FAKE_NVML_REASONS": "0x40"}, "the clocks were throttled by heat (by hardware) in all"),
     ],
 )
 def test_events_that_fail_cost_no_verdict(chapter: Chapter, variables: dict[str, str], words: str) -> None:

@@ -135,7 +135,7 @@ def test_a_hang_ends_with_all_its_children(workbook: FakeWorkbook) -> None:
     status, document = workbook.document("grade", "--time-limit", "1")
     assert time.monotonic() - begun < 20
     assert status == 3
-    assert "did not end within 1 s" in document["chapters"][1]["message"]
+    assert "did not finish within 1 s" in document["chapters"][1]["message"]
     assert verdicts(document)["ch03"] == "WRONG"
     assert is_gone(int((workbook.folder / "child").read_text()))
 

@@ -195,7 +195,7 @@ def test_devices_and_pipes_are_written_into(root: Path, probe: Path, tmp_path: P
     os.mkfifo(pipe)
     unread = write(pipe)
     assert unread.returncode == 1 and pipe.is_fifo()
-    assert (b"a pipe that nobody reads" if language == "C" else b"No such device") in unread.stderr
+    assert (b"a pipe without a reader" if language == "C" else b"No such device") in unread.stderr
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     assert write(pipe).returncode == 0
     assert os.read(reader, 100) == b"12345" and pipe.is_fifo()
@@ -210,8 +210,8 @@ def test_only_regular_files_are_read(probe: Path, tmp_path: Path) -> None:
     (tmp_path / "big").write_bytes(b"x" * 11)
     (tmp_path / "link").symlink_to("big")
     for path, words in [
-        (tmp_path / "pipe", b"no ordinary file"),
-        (Path("/dev/full"), b"no ordinary file"),
+        (tmp_path / "pipe", b"not an ordinary file"),
+        (Path("/dev/full"), b"not an ordinary file"),
         (tmp_path, b"a folder"),
         (tmp_path / "none", b"no such file"),
         (tmp_path / "big", b"more than 10 bytes"),

@@ -275,7 +275,9 @@ def test_bounds(emulator_built: Path, text: str, index: int, kind: str | None, s
         assert finding.message == WHO + said
         assert (finding.object, finding.object_bytes) == ("data", 64)
     else:
-        assert finding.message == f"{WHO}{said}{finding.address:x}, which is not a multiple of {finding.bytes}"
+        assert (
+            finding.message == f"{WHO}{said}{finding.address:x}, which is not a multiple of {finding.bytes}"
+        )
     assert finding.is_store == (not text.startswith("ld"))
     assert finding.is_atomic == text.startswith(("atom", "red"))
 

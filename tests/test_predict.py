@@ -157,7 +157,7 @@ def test_a_damaged_file_does_no_harm(workbook: Path, built: Path, line: str) -> 
     shown = page(workbook, built, "ch04", "--n", "1024")
     assert "predicted" not in shown
     assert "\x1b" not in shown
-    assert "Right in these cases" in shown
+    assert "Correct in these cases" in shown
 
 
 def test_control_characters_are_not_shown(workbook: Path, built: Path) -> None:

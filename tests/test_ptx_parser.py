@@ -366,7 +366,7 @@ STATEMENTS = {
     "vadd.s32 %r1, %r1.b0, 0;": "a part of a register (.b0) is not supported",
     ".shared .b32 x[];": "an array without a size must be .extern or have an initial value",
     ".shared .b32 x = 1;": "only .global and .const variables can have an initial value",
-    "/* ret;": "this comment has no end",
+    "/* ret;": "this comment does not end",
     '.pragma "x;': "this string has no closing quote on its line",
     "{{" * 40: "blocks are nested more than 62 deep",
     "mov.b32 %r1, " + "(" * 100: "an expression is nested more than 64 deep",

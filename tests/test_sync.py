@@ -237,7 +237,7 @@ def test_deadlock_says_who_never_came(device: Emulator) -> None:
     assert result.finding.kind == "DEADLOCK"
     assert result.finding.message == (
         "thread (0,0,0) of block (0,0,0) waits for ever at a vote: 16 threads of the block wait here"
-        "; 16 never came, the first is thread (16,0,0) of block (0,0,0)"
+        "; 16 never arrived, the first is thread (16,0,0) of block (0,0,0)"
     )
     assert result.finding.other_thread == (16, 0, 0)
 

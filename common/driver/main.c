@@ -205,7 +205,7 @@ static int run_chapter(Run *run) {
     }
     if (run->options.trace_file && run->options.n > TRACE_MAX_N)
         return complain(EXIT_USAGE,
-                        "--trace goes up to --n 4,194,304: a picture shows the first warps, whatever n");
+                        "--trace takes at most --n 4,194,304: a picture shows only the first warps");
     if (run->options.is_trace_only) return trace_only(run);
     run_kernel(run);
     if (run->judgement.is_usage) return complain(EXIT_USAGE, run->judgement.message);

@@ -10,7 +10,7 @@ bool workbook_root(char *path, size_t path_bytes, char *why, size_t why_bytes) {
     char here[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", here, sizeof here - 1);
     if (length <= 0) {
-        snprintf(why, why_bytes, "this program cannot tell where its own file is (/proc is not mounted)");
+        snprintf(why, why_bytes, "this program cannot find its own file (/proc is not mounted)");
         return false;
     }
     here[length] = '\0';
@@ -23,8 +23,9 @@ bool workbook_root(char *path, size_t path_bytes, char *why, size_t why_bytes) {
         snprintf(path, path_bytes, "%s", here[0] ? here : "/");
         return true;
     }
-    snprintf(why, why_bytes,
-             "no workbook around this program: common/include/warpbook.cuh is in no folder above it");
+    snprintf(
+        why, why_bytes,
+        "this program is not inside a workbook: no folder above it contains common/include/warpbook.cuh");
     return false;
 }
 

@@ -216,7 +216,7 @@ static int read_request(int argc, char **argv, Request *r) {
             break;
         case 's':
             if (!read_unsigned(optarg, UINT32_MAX, &number))
-                return 1 + usage("--shared wants a number of bytes", optarg);
+                return 1 + usage("--shared needs a number of bytes", optarg);
             r->launch.dynamic_shared = (uint32_t)number;
             break;
         case 'a': {
@@ -226,7 +226,7 @@ static int read_request(int argc, char **argv, Request *r) {
             if (!argument->spec || !read_argument(argument->spec, argument))
                 return 1 +
                        usage(
-                           "--arg wants buf:BYTES[:FILE|:zero] or i32: u32: i64: u64: f32: f64: and a value",
+                           "--arg needs buf:BYTES[:FILE|:zero] or i32: u32: i64: u64: f32: f64: and a value",
                            optarg);
             break;
         }
@@ -235,7 +235,7 @@ static int read_request(int argc, char **argv, Request *r) {
             if (colon) *colon = 0;
             if (!colon || !colon[1] || !read_unsigned(optarg, MAX_ARGUMENTS - 1, &number) ||
                 r->dump_count == MAX_DUMPS)
-                return 1 + usage("--dump wants I:FILE, I being the index of a buffer argument", optarg);
+                return 1 + usage("--dump needs I:FILE, where I is the index of a buffer argument", optarg);
             r->dumps[r->dump_count].index = (int)number;
             r->dumps[r->dump_count++].file = colon + 1;
             break;
@@ -245,22 +245,22 @@ static int read_request(int argc, char **argv, Request *r) {
         case 'p': r->profile = true; break;
         case 'S':
             if (!read_unsigned(optarg, UINT64_MAX, &r->launch.schedule))
-                return 1 + usage("--schedule wants a number", optarg);
+                return 1 + usage("--schedule needs a number", optarg);
             break;
         case 'c':
             if (!read_checks(optarg, &r->launch.checks))
-                return 1 + usage("--checks wants all, none, or some of mem,init,race,sync", NULL);
+                return 1 + usage("--checks needs all, none, or some of mem,init,race,sync", NULL);
             break;
         case 'n':
             if (!read_unsigned(optarg, UINT64_MAX, &r->launch.max_steps) || !r->launch.max_steps)
-                return 1 + usage("--steps wants a number above 0", optarg);
+                return 1 + usage("--steps needs a number above 0", optarg);
             break;
         case 'h': help(); return 1 + EXIT_CLEAN;
         default: return 1 + usage("unknown or incomplete option", optind > 0 ? argv[optind - 1] : NULL);
         }
     }
     if (argc - optind != 2)
-        return 1 + usage(argc - optind < 2 ? "a PTX file and a kernel are needed" : "too many words",
+        return 1 + usage(argc - optind < 2 ? "the PTX file or the kernel is missing" : "too many words",
                          argc - optind > 2 ? argv[optind + 2] : NULL);
     r->ptx = argv[optind];
     r->kernel = argv[optind + 1];
@@ -268,7 +268,7 @@ static int read_request(int argc, char **argv, Request *r) {
         return 1 + usage(r->has_grid ? "--block is missing" : "--grid is missing", NULL);
     for (int i = 0; i < r->dump_count; i++)
         if (r->dumps[i].index >= r->argument_count || r->arguments[r->dumps[i].index].type != 'b')
-            return 1 + usage("--dump names an argument that is no buffer", r->dumps[i].file);
+            return 1 + usage("--dump names an argument that is not a buffer", r->dumps[i].file);
     if (r->trace && r->launch.schedule) return 1 + usage("--trace records schedule 0 only", NULL);
     r->launch.count = r->profile || r->json || r->trace;
     r->launch.trace_bytes = r->trace ? TRACE_BYTES : 0;
@@ -279,7 +279,7 @@ static int read_request(int argc, char **argv, Request *r) {
 
 static int place_arguments(Emulator *e, Request *r, const EmulatorKernelInfo *info, unsigned char *block) {
     if (r->argument_count != info->parameter_count) {
-        fprintf(stderr, "emulate: %s takes %d arguments; here are %d\n", info->name, info->parameter_count,
+        fprintf(stderr, "emulate: %s takes %d arguments, not %d\n", info->name, info->parameter_count,
                 r->argument_count);
         return EXIT_USAGE;
     }

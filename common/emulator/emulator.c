@@ -115,7 +115,7 @@ static Memory *object_with(Emulator *e, uint64_t address, size_t bytes, Emulator
         if (offset <= memory->bytes && memory->bytes - offset >= bytes) return memory;
     }
     if (error)
-        fail(error, EMULATOR_BAD_ARGUMENT, "%zu bytes at 0x%llx lie in no buffer", bytes,
+        fail(error, EMULATOR_BAD_ARGUMENT, "%zu bytes at 0x%llx are not in any buffer", bytes,
              (unsigned long long)address);
     return NULL;
 }

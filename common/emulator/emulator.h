@@ -32,7 +32,7 @@ typedef enum {
     FINDING_RACE_SAME_VALUE, // an information, never a failure
     FINDING_DIVERGENT_BARRIER,
     FINDING_BAD_MASK,         // a *.sync whose mask names an exited lane or leaves out the caller
-    FINDING_SHUFFLE_INACTIVE, // a shuffle that reads a lane that takes no part
+    FINDING_SHUFFLE_INACTIVE, // a shuffle that reads a lane that does not take part
     FINDING_DEADLOCK,
     FINDING_TRAP,
     FINDING_ASSERT,

@@ -66,7 +66,7 @@ static bool check_shape(Machine *m) {
                       "the kernel has %zu bytes of static shared memory; a block may have %d",
                       info->static_shared, device->shared_per_block);
     if (shared > (uint64_t)device->shared_per_block_optin)
-        return refuse(m, FINDING_BAD_LAUNCH, "the block wants %llu bytes of shared memory; %s allows %d",
+        return refuse(m, FINDING_BAD_LAUNCH, "the block needs %llu bytes of shared memory; %s allows %d",
                       (unsigned long long)shared, device->name, device->shared_per_block_optin);
     if (m->kernel->registers) {
         uint64_t warps = (threads + WARP_SIZE - 1) / WARP_SIZE,
@@ -173,7 +173,7 @@ bool emulator_launch(Emulator *e, const EmulatorKernel *kernel, const EmulatorLa
     if (!e->program || !kernel || launch->argument_bytes != kernel->info.parameter_bytes ||
         (launch->argument_bytes && !launch->arguments)) {
         error->status = EMULATOR_BAD_ARGUMENT;
-        snprintf(error->message, sizeof error->message, "%s takes %zu bytes of arguments; here are %zu",
+        snprintf(error->message, sizeof error->message, "%s takes %zu bytes of arguments, not %zu",
                  kernel ? kernel->info.name : "no kernel", kernel ? kernel->info.parameter_bytes : 0,
                  launch->argument_bytes);
         return false;

@@ -152,7 +152,7 @@ static bool launch(Gpu *gpu, const GpuKernel *kernel, const GpuLaunch *launch, E
     if (!emulator_launch(emulator_of(gpu), kernel->handle, &how, result, &from)) return fail(error, &from);
     if (result->completed) return true;
     const Finding *finding = stopping_finding(result);
-    gpu_fail(error, false, "%.1000s", finding ? finding->message : "the kernel did not run to its end");
+    gpu_fail(error, false, "%.1000s", finding ? finding->message : "the kernel did not finish");
     error->finding = finding ? finding->kind : FINDING_TRAP;
     return false;
 }
@@ -172,7 +172,7 @@ static bool synchronize(Gpu *gpu, GpuError *error) {
 
 static bool no_time(GpuError *error) {
     return gpu_fail(error, false,
-                    "the emulator measures no times; the model estimates them from its counters");
+                    "the emulator does not measure times; the model estimates them from its counters");
 }
 static bool timer_create(Gpu *gpu, GpuTimer **timer, GpuError *error) {
     return (void)gpu, (void)timer, no_time(error);

@@ -54,7 +54,8 @@ static bool allocate(Gpu *gpu, GpuBuffer *buffer, GpuError *error) {
     if (!allocation) return gpu_fail(error, true, "out of memory");
     if (buffer->bytes > SIZE_MAX - 4 * (size_t)LARGE_GUARD_BYTES) {
         free(allocation);
-        return gpu_fail(error, true, "a buffer of %zu bytes is more than any GPU has", buffer->bytes);
+        return gpu_fail(error, true, "a buffer of %zu bytes is larger than the memory of any GPU",
+                        buffer->bytes);
     }
     allocation->front = guard + buffer->misalignment;
     allocation->bytes = (allocation->front + buffer->bytes + guard + 255) / 256 * 256;
@@ -63,7 +64,7 @@ static bool allocate(Gpu *gpu, GpuBuffer *buffer, GpuError *error) {
         free(allocation);
         nvidia_fail(self, result, "allocate memory", error);
         if (result == CUDA_ERROR_OUT_OF_MEMORY) {
-            gpu_fail(error, true, "the GPU has no room for %zu bytes (buffer %s)", buffer->bytes,
+            gpu_fail(error, true, "the GPU has not enough memory for %zu bytes (buffer %s)", buffer->bytes,
                      buffer->name);
         }
         return false;
@@ -88,7 +89,7 @@ static bool free_buffer(Gpu *gpu, GpuBuffer *buffer, GpuError *error) {
         free(allocation);
         return result == CUDA_SUCCESS || nvidia_fail(self, result, "free memory", error);
     }
-    return gpu_fail(error, false, "the buffer %s is none of this device's", buffer->name);
+    return gpu_fail(error, false, "the buffer %s does not belong to this device", buffer->name);
 }
 
 static bool write_at(NvidiaGpu *gpu, CUdeviceptr to, const void *from, size_t bytes, GpuError *error) {

@@ -45,9 +45,9 @@ static const struct {
     {CUDA_ERROR_ILLEGAL_ADDRESS, FINDING_OUT_OF_BOUNDS, true,
      "the kernel accessed memory that is not allocated"},
     {CUDA_ERROR_MISALIGNED_ADDRESS, FINDING_MISALIGNED, true,
-     "the kernel accessed an address that is no multiple of the access's size"},
+     "the kernel accessed an address that is not a multiple of the access's size"},
     {CUDA_ERROR_INVALID_ADDRESS_SPACE, FINDING_WRONG_SPACE, true,
-     "the kernel used an address of another memory space than its instruction works on"},
+     "the kernel used an address outside the memory space of its instruction"},
     {CUDA_ERROR_LAUNCH_TIMEOUT, FINDING_STEP_LIMIT, true, "the kernel ran longer than the driver allows"},
     {CUDA_ERROR_ASSERT, FINDING_ASSERT, true, "an assert in the kernel failed"},
     {CUDA_ERROR_ILLEGAL_INSTRUCTION, FINDING_TRAP, true,
@@ -56,14 +56,15 @@ static const struct {
      "the hardware stopped the kernel: a trap, or an access outside shared or local memory"},
     {CUDA_ERROR_HARDWARE_STACK_ERROR, FINDING_STACK_OVERFLOW, true,
      "the kernel's stack overflowed or was damaged"},
-    {CUDA_ERROR_INVALID_PC, FINDING_BAD_CALL, true, "the kernel jumped to what is no code"},
+    {CUDA_ERROR_INVALID_PC, FINDING_BAD_CALL, true, "the kernel jumped to an address without code"},
     {CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, FINDING_RESOURCE, false,
      "a block of this size needs more registers or shared memory than a multiprocessor has"},
     {CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, FINDING_BAD_LAUNCH, false,
      "the grid is too large to run all at once"},
     {CUDA_ERROR_CONTEXT_IS_DESTROYED, FINDING_NONE, true, "the GPU's context was destroyed"},
     {CUDA_ERROR_ECC_UNCORRECTABLE, FINDING_NONE, true, "the GPU's memory has an uncorrectable error"},
-    {CUDA_ERROR_DEVICE_UNAVAILABLE, FINDING_NONE, true, "the GPU is in use by somebody else or went away"},
+    {CUDA_ERROR_DEVICE_UNAVAILABLE, FINDING_NONE, true,
+     "another process uses the GPU, or it has disappeared"},
     {CUDA_ERROR_OUT_OF_MEMORY, FINDING_NONE, false, "the GPU is out of memory"},
 };
 
@@ -145,8 +146,9 @@ int nvidia_architecture(char *why, size_t why_bytes) {
 
 int nvidia_architecture(char *why, size_t why_bytes) {
     if (why && why_bytes)
-        snprintf(why, why_bytes,
-                 "this program was built without NVIDIA's cuda.h and knows no GPU; run make again with nvcc");
+        snprintf(
+            why, why_bytes,
+            "this program was built without NVIDIA's cuda.h and cannot use a GPU; run make again with nvcc");
     return 0;
 }
 

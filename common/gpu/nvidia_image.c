@@ -30,7 +30,7 @@ bool nvidia_load(GpuImage *image, GpuError *error) {
         error->finding = FINDING_RESOURCE;
     } else if (result == CUDA_ERROR_INVALID_PTX || result == CUDA_ERROR_INVALID_IMAGE ||
                result == CUDA_ERROR_NO_BINARY_FOR_GPU) {
-        gpu_fail(error, false, "%s is no image for compute capability %d.%d%s%.800s", image->name,
+        gpu_fail(error, false, "%s is not an image for compute capability %d.%d%s%.800s", image->name,
                  self->base.info.compute_major, self->base.info.compute_minor, log[0] ? ": " : "", log);
     } else if (result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION) {
         gpu_fail(error, true, "the NVIDIA driver (%s) is older than the compiler that made %s: update it",

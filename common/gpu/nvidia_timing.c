@@ -50,7 +50,7 @@ bool nvidia_timer_is_ahead(Gpu *gpu, GpuTimer *timer, bool *is_ahead, GpuError *
     if (!nvidia_is_usable(self, error)) return false;
     CUresult result = self->driver->event_query(timer->start);
     *is_ahead = result == CUDA_ERROR_NOT_READY;
-    return *is_ahead || result == CUDA_SUCCESS || nvidia_fail(self, result, "look at a timer", error);
+    return *is_ahead || result == CUDA_SUCCESS || nvidia_fail(self, result, "read a timer", error);
 }
 
 bool nvidia_timer_seconds(Gpu *gpu, GpuTimer *timer, double *seconds, GpuError *error) {
@@ -73,7 +73,7 @@ GpuClocks nvidia_clocks(Gpu *gpu, char *why, size_t why_bytes) {
         if (self->driver->bus_id && self->driver->bus_id(bus_id, sizeof bus_id, self->device) == CUDA_SUCCESS)
             self->clocks = nvml_device(bus_id, self->no_clocks, sizeof self->no_clocks);
         else
-            snprintf(self->no_clocks, sizeof self->no_clocks, "the driver does not name the device's bus");
+            snprintf(self->no_clocks, sizeof self->no_clocks, "the driver does not report the device's bus");
     }
     if (self->clocks) return nvml_clocks(self->clocks, why, why_bytes);
     snprintf(why, why_bytes, "%s", self->no_clocks);

@@ -51,7 +51,7 @@ void *nvml_device(const char *bus_id, char *why, size_t why_bytes) {
     if (library.why_not[0])
         snprintf(why, why_bytes, "%s", library.why_not);
     else if (library.handle(bus_id, &device) != 0 || !device)
-        snprintf(why, why_bytes, "libnvidia-ml.so.1 does not know the device %.40s", bus_id);
+        snprintf(why, why_bytes, "libnvidia-ml.so.1 does not find the device %.40s", bus_id);
     else
         return device;
     return NULL;
@@ -60,7 +60,7 @@ void *nvml_device(const char *bus_id, char *why, size_t why_bytes) {
 GpuClocks nvml_clocks(void *device, char *why, size_t why_bytes) {
     unsigned long long reasons = 0;
     if (library.reasons(device, &reasons) != 0) {
-        snprintf(why, why_bytes, "libnvidia-ml.so.1 does not tell for this device");
+        snprintf(why, why_bytes, "libnvidia-ml.so.1 does not report it for this device");
         return GPU_CLOCKS_UNKNOWN;
     }
     for (size_t i = 0; i < sizeof reasons_to_drop / sizeof reasons_to_drop[0]; i++) {

@@ -66,7 +66,7 @@ static bool close_written(int descriptor, bool good) {
 static bool write_special(const char *path, const void *bytes, size_t count, FileError *error) {
     int descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (descriptor < 0 && errno == ENXIO) {
-        return fail(error, FILE_UNWRITABLE, "cannot write %s: it is a pipe that nobody reads, or a socket",
+        return fail(error, FILE_UNWRITABLE, "cannot write %s: it is a pipe without a reader, or a socket",
                     path);
     }
     if (descriptor < 0) return fail_errno(error, "write", path, errno);
@@ -119,7 +119,7 @@ bool read_regular_file(const char *path, size_t limit, Text *into, FileError *er
     struct stat status;
     if (stat(path, &status) != 0) return fail_errno(error, "read", path, errno);
     if (S_ISDIR(status.st_mode)) return fail_errno(error, "read", path, EISDIR);
-    const char *not_a_file = "cannot read %s: it is no ordinary file (a pipe, socket or device)";
+    const char *not_a_file = "cannot read %s: it is not an ordinary file (a pipe, socket or device)";
     if (!S_ISREG(status.st_mode)) return fail(error, FILE_SPECIAL, not_a_file, path);
 
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

@@ -166,7 +166,7 @@ static bool read_number(Reader *reader, JsonValue *value) {
     }
     char digits_text[512]; // strtod wants a NUL; no double needs more digits to be written
     size_t length = reader->at - from;
-    if (length >= sizeof digits_text) return fail(reader, "a number of too many digits");
+    if (length >= sizeof digits_text) return fail(reader, "a number with too many digits");
     memcpy(digits_text, reader->text + from, length);
     digits_text[length] = '\0';
     value->number = strtod(digits_text, NULL);

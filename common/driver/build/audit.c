@@ -209,8 +209,7 @@ static bool explain_missing(Audit *audit, const AuditKernel *kernel) {
     symbol_source_name(nearest->name, written, sizeof written);
     place_at_function(audit, nearest);
     if (strcmp(written, kernel->name) == 0) {
-        return refuse(audit, "the kernel %s stands in a namespace or class: move it out, to file scope",
-                      written);
+        return refuse(audit, "the kernel %s is in a namespace or class: move it to file scope", written);
     }
     size_t distance = edit_distance(written, kernel->name);
     if (others == 1 || distance <= 2 + strlen(kernel->name) / 4) {
@@ -248,11 +247,10 @@ static bool check_kernel(Audit *audit, int index) {
         if (!function->is_entry || !symbol_is(function->name, kernel->name)) continue;
         if (entry) {
             place_at_function(audit, function);
-            return refuse(
-                audit,
-                "%s defines the kernel %s more than once (with other parameters, or as instances of a "
-                "template): there must be one",
-                audit->source, kernel->name);
+            return refuse(audit,
+                          "%s defines the kernel %s more than once (with other parameters, or as instances "
+                          "of a template): it must be defined once",
+                          audit->source, kernel->name);
         }
         entry = function;
     }
@@ -287,7 +285,7 @@ static bool check_launch(Audit *audit, int index) {
         audit->report->launches[index] = function;
         if (parameters_fit(function, wanted, 5)) return true;
         place_at_function(audit, function);
-        return refuse(audit, "launch_%s is not as warpbook.cuh declares it: write it LAUNCH(%s) { ... }",
+        return refuse(audit, "launch_%s is not declared as in warpbook.cuh: write it as LAUNCH(%s) { ... }",
                       kernel->name, kernel->name);
     }
     int others = 0;
@@ -297,8 +295,8 @@ static bool check_launch(Audit *audit, int index) {
         return refuse(audit, "no LAUNCH(%s) in %s, but a LAUNCH(%s): rename it", kernel->name, audit->source,
                       nearest->name + 7);
     }
-    return refuse(audit, "no LAUNCH(%s) in %s: it tells the grid and block to launch %s with", kernel->name,
-                  audit->source, kernel->name);
+    return refuse(audit, "no LAUNCH(%s) in %s: it sets the grid and block with which to launch %s",
+                  kernel->name, audit->source, kernel->name);
 }
 
 static bool check_functions(Audit *audit) {
@@ -313,7 +311,7 @@ static bool check_functions(Audit *audit) {
                               written + 7);
             }
             return refuse(audit,
-                          "%s defines a further kernel, %s, which nobody launches: remove it, or make it a "
+                          "%s defines another kernel, %s, which is never launched: remove it, or make it a "
                           "__device__ function",
                           audit->source, written);
         }
@@ -322,17 +320,15 @@ static bool check_functions(Audit *audit) {
             continue;
         }
         if (strcmp(function->name, "malloc") == 0 || strcmp(function->name, "free") == 0) {
-            return refuse(
-                audit,
-                "%s allocates memory in a kernel (malloc, free, new or delete): use the buffers that "
-                "the kernel is given, registers or shared memory",
-                audit->source);
+            return refuse(audit,
+                          "%s allocates memory in a kernel (malloc, free, new or delete): use the kernel's "
+                          "buffers, registers or shared memory",
+                          audit->source);
         }
-        return refuse(
-            audit,
-            "%s calls %s, which is defined nowhere: of the outside, a kernel may call only printf and "
-            "assert",
-            audit->source, written);
+        return refuse(audit,
+                      "%s calls %s, which is not defined: the only external functions that a kernel may call "
+                      "are printf and assert",
+                      audit->source, written);
     }
     return true;
 }
@@ -395,11 +391,10 @@ static bool check_stores(Audit *audit, const PtxVariable *variable, const char *
         free(tainted);
         if (!is_stored) continue;
         place_at_variable(audit, written);
-        return refuse(
-            audit,
-            "the variable %s is written by a kernel, and what it holds would pass from one launch to "
-            "the next: use the buffers that the kernel is given",
-            written);
+        return refuse(audit,
+                      "a kernel writes the variable %s, which would keep its value from one launch to the "
+                      "next: use the kernel's buffers",
+                      written);
     }
     return true;
 }
@@ -447,22 +442,20 @@ static bool check_variable(Audit *audit, const PtxVariable *variable) {
     symbol_source_name(variable->name, written, sizeof written);
     if (variable->is_managed) {
         place_at_variable(audit, written);
-        return refuse(audit, "the variable %s is __managed__: use the buffers that the kernel is given",
-                      written);
+        return refuse(audit, "the variable %s is __managed__: use the kernel's buffers", written);
     }
     if (variable->is_extern && !(variable->space == PTX_SPACE_SHARED && variable->is_unsized)) {
         place_at_variable(audit, written);
-        return refuse(audit, "the variable %s is declared extern and defined nowhere", written);
+        return refuse(audit, "the variable %s is declared extern but not defined", written);
     }
     if (variable->space != PTX_SPACE_GLOBAL) return true;
     if (variable->bytes <= MAX_UNUSED_BYTES && !is_used(audit->module, variable)) return true;
     if (!variable->data && variable->relocation_count == 0) {
         place_at_variable(audit, written);
-        return refuse(
-            audit,
-            "%s is a variable in global memory, and what it holds would pass from one launch to the "
-            "next: use the buffers that the kernel is given, or __constant__ for a table",
-            written);
+        return refuse(audit,
+                      "%s is a variable in global memory, which would keep its value from one launch to the "
+                      "next: use the kernel's buffers, or __constant__ for a table",
+                      written);
     }
     return check_stores(audit, variable, written);
 }
@@ -516,7 +509,7 @@ bool audit_module(const PtxModule *module, const AuditRules *rules, AuditReport 
     }
     if (!check_functions(&audit) || !check_variables(&audit)) return false;
     if (module->text && has_directive(module->text, ".alias")) {
-        return refuse(&audit, "%s gives a function a second name (.alias), which no chapter needs",
+        return refuse(&audit, "%s gives a function a second name (.alias), which is not allowed",
                       audit.source);
     }
     return true;

@@ -216,8 +216,8 @@ static bool find_reference(const BuildPlan *plan, Builds *builds) {
     if (access(source, R_OK) == 0) return build_reference(plan, builds, source, folder);
     if (find_reference_image(plan, builds, name ? name + 1 : plan->folder)) return true;
     if (builds->has_reference) return false; // and is refused
-    snprintf(subjects->no_reference, sizeof subjects->no_reference, "no reference: there is no %.200s here",
-             source);
+    snprintf(subjects->no_reference, sizeof subjects->no_reference,
+             "no reference: %.200s does not exist here", source);
     return false;
 }
 

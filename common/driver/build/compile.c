@@ -80,7 +80,7 @@ static bool lock_output(Build *build) {
     }
     while (flock(build->lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         if (monotonic_seconds() > build->deadline || (build->request->cancel && *build->request->cancel)) {
-            return compile_end(build, COMPILE_INFRA, "another compile holds the folder %s", directory);
+            return compile_end(build, COMPILE_INFRA, "another compilation is using the folder %s", directory);
         }
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
     }

@@ -77,7 +77,7 @@ int main(int argc, char **argv) {
                 request.include_directory = value;
             } else if (is_limit) {
                 if (!read_number(value, 0.01, 86400, &request.time_limit))
-                    return wrong("no number of seconds: ", value);
+                    return wrong("not a number of seconds: ", value);
             } else if (strcmp(value, "0") == 0 && is_ptxas) {
                 request.sass_arch = -1;
             } else {
@@ -96,10 +96,10 @@ int main(int argc, char **argv) {
             return wrong("one argument too many: ", option);
         }
     }
-    if (!request.source || !*request.source) return wrong("which kernel.cu?", "");
+    if (!request.source || !*request.source) return wrong("KERNEL.cu is missing", "");
     if (!request.output_directory) {
         if (!default_output(request.source, directory, sizeof directory))
-            return wrong("where to? Name OUTDIR", "");
+            return wrong("OUTDIR is missing", "");
         request.output_directory = directory;
     }
     struct sigaction action = {.sa_handler = interrupt};

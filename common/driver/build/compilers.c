@@ -113,11 +113,10 @@ static bool explain_stop(Build *build, const ProcessResult *run, const char *too
     if (!run->was_started) return !compile_end(build, COMPILE_INFRA, "%s", run->message);
     if (run->was_cancelled) return !compile_end(build, COMPILE_INFRA, "interrupted");
     if (run->timed_out) {
-        return !compile_end(
-            build, COMPILE_BUILD_TIMEOUT,
-            "%s did not end within %.3g s on %s. Templates without end, or a loop unrolled too far, do that: "
-            "try #pragma unroll 1",
-            tool, limit, shown);
+        return !compile_end(build, COMPILE_BUILD_TIMEOUT,
+                            "%s did not finish within %.3g s on %s. Endless templates, or a loop that is "
+                            "unrolled too far, can cause this: try #pragma unroll 1",
+                            tool, limit, shown);
     }
     if (disk_is_full(build)) {
         return !compile_end(build, COMPILE_INFRA, "the disk is full: %s could not write to %s", tool,
@@ -138,7 +137,8 @@ static bool explain_nvcc_failure(Build *build, const ProcessResult *run) {
                     build->request->output_directory);
     } else if (is_machines) {
         add_readable_log(&log, text_chars(&probe), probe.bytes, "an empty kernel");
-        text_printf(&message, "%s fails on an empty kernel; `make doctor` looks for the cause. It says:\n\n",
+        text_printf(&message,
+                    "%s fails on an empty kernel; `make doctor` looks for the cause. Its output:\n\n",
                     build->toolchain.nvcc);
     } else {
         add_readable_log(&log, output, run->output.bytes, build->result->source);

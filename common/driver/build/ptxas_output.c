@@ -112,7 +112,7 @@ bool explain_resources(const char *output, const CompileResult *result, Text *in
 // "ptxas kernel.ptx, line 33; error   : ..."
 void explain_assembly(const char *output, const char *ptx, const char *label, const CompileResult *result,
                       int lines, Text *into) {
-    text_printf(into, "%s does not assemble; inline asm is what the assembler reads as you wrote it:\n\n",
+    text_printf(into, "%s does not assemble; inline asm reaches the assembler unchanged:\n\n",
                 result->source);
     int shown = 0;
     for (const char *line = output; *line && shown < lines; line += *line == '\n') {

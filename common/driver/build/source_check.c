@@ -41,13 +41,13 @@ bool compile_read_source(Build *build) {
         switch (error.status) {
         case FILE_MISSING:
             return compile_end(build, COMPILE_BUILD,
-                               "there is no %s; `git checkout %s` or `make reset-chNN` brings it back", shown,
+                               "%s is missing; `git checkout %s` or `make reset-chNN` restores it", shown,
                                shown);
         case FILE_DIRECTORY:
-            return compile_end(build, COMPILE_BUILD, "%s is a folder; a CUDA source file is wanted", shown);
+            return compile_end(build, COMPILE_BUILD, "%s is a folder, not a CUDA source file", shown);
         case FILE_SPECIAL:
-            return compile_end(build, COMPILE_BUILD,
-                               "%s is a pipe, socket or device; an ordinary file is wanted", shown);
+            return compile_end(build, COMPILE_BUILD, "%s is a pipe, socket or device, not an ordinary file",
+                               shown);
         case FILE_TOO_LARGE:
             return compile_end(build, COMPILE_BUILD,
                                "%s is larger than 1 MiB; a kernel.cu has a few hundred lines", shown);
@@ -62,12 +62,12 @@ bool compile_read_source(Build *build) {
         size_t length = utf8_character(text + i, bytes - i, NULL);
         if (text[i] == '\0') {
             return compile_end(build, COMPILE_BUILD,
-                               "%s:%d: there is a NUL byte in the file; is it UTF-16? Save it as UTF-8",
+                               "%s:%d: the file contains a NUL byte; if it is UTF-16, save it as UTF-8",
                                shown, line_of(text, i));
         }
         if (length == 0) {
             return compile_end(build, COMPILE_BUILD,
-                               "%s:%d: the byte 0x%02x is no UTF-8; save the file as UTF-8", shown,
+                               "%s:%d: the byte 0x%02x is not UTF-8; save the file as UTF-8", shown,
                                line_of(text, i), (unsigned)(unsigned char)text[i]);
         }
         i += length;
@@ -83,8 +83,8 @@ bool compile_read_header(Build *build) {
     if (!include) {
         if (!compile_include_directory(folder, sizeof folder)) {
             return compile_end(build, COMPILE_INFRA,
-                               "common/include/warpbook.cuh is nowhere to be found; run this in the "
-                               "workbook's folder, or set WARPBOOK_INCLUDE");
+                               "common/include/warpbook.cuh was not found; run this in the workbook's "
+                               "folder, or set WARPBOOK_INCLUDE");
         }
         include = folder;
     }

@@ -91,7 +91,7 @@ static bool find_nvcc(char *path, size_t path_bytes, char *why, size_t why_bytes
         bool good = whole && is_program(whole) && fits(snprintf(path, path_bytes, "%s", whole), path_bytes);
         free(whole);
         if (!good)
-            snprintf(why, why_bytes, "WARPBOOK_NVCC names %s, which is no program: unset it or mend it",
+            snprintf(why, why_bytes, "WARPBOOK_NVCC is %s, which is not a program: correct or unset it",
                      wanted);
         return good;
     }
@@ -111,7 +111,7 @@ static bool find_nvcc(char *path, size_t path_bytes, char *why, size_t why_bytes
     if (active && find_in_packages(active, inner, path, path_bytes)) return true;
     if (find_by_python(path, path_bytes)) return true;
     snprintf(why, why_bytes,
-             "there is no CUDA compiler (nvcc) on this machine; to fetch NVIDIA's, run: make tools");
+             "there is no CUDA compiler (nvcc) on this machine; to download NVIDIA's, run: make tools");
     return false;
 }
 
@@ -165,7 +165,7 @@ static bool find_ptxas(Toolchain *toolchain, char *why, size_t why_bytes) {
     else
         found = find_in_path("ptxas", toolchain->ptxas, sizeof toolchain->ptxas);
     if (!found)
-        snprintf(why, why_bytes, "there is no ptxas beside %s: install the whole CUDA compiler",
+        snprintf(why, why_bytes, "there is no ptxas beside %s: install the complete CUDA compiler",
                  toolchain->nvcc);
     return found;
 }
@@ -177,7 +177,7 @@ bool find_toolchain(Toolchain *toolchain, char *why, size_t why_bytes) {
         return false;
     struct stat status;
     if (stat(toolchain->nvcc, &status) != 0) {
-        snprintf(why, why_bytes, "cannot look at %s: %s", toolchain->nvcc, strerror(errno));
+        snprintf(why, why_bytes, "cannot read %s: %s", toolchain->nvcc, strerror(errno));
         return false;
     }
     snprintf(toolchain->identity, sizeof toolchain->identity, "%s %lld %lld", toolchain->nvcc,

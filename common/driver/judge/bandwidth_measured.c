@@ -59,7 +59,7 @@ static bool lay_out(Measurement *m, char *why, size_t why_bytes) {
     }
     m->samples_offset = used;
     if (used + 2 * MAX_SAMPLES * sizeof(double) <= most) return true;
-    snprintf(why, why_bytes, "there is no memory for the samples beside the buffers");
+    snprintf(why, why_bytes, "not enough memory for the samples beside the buffers");
     return false;
 }
 
@@ -125,7 +125,7 @@ static void judge_state(Bandwidth *bandwidth, double least) {
     if (least > 0 && bandwidth->seconds < least) {
         bandwidth->state = BANDWIDTH_UNTRUSTED_TIME;
         snprintf(bandwidth->words, sizeof bandwidth->words,
-                 "a run took %.4g microseconds, and the memory needs %.4g for these bytes at its peak of "
+                 "a run took %.4g microseconds, but the memory needs %.4g for these bytes at its peak of "
                  "%.0f GB/s",
                  1e6 * bandwidth->seconds, 1e6 * least, bandwidth->peak_gb_per_s);
     } else if (bandwidth->ratio > 0 && bandwidth->ratio_low < full_bandwidth_ratio &&
@@ -141,7 +141,7 @@ static void read_samples(Measurement *m, bool keeps_samples, Bandwidth *bandwidt
     const int count = header->sample_count;
     if (count == 0) {
         snprintf(bandwidth->words, sizeof bandwidth->words,
-                 "not timed: %s in all of %d samples; try again when nothing else runs and the GPU is cool",
+                 "not timed: %s in all %d samples; try again when nothing else runs and the GPU is cool",
                  header->why, header->dropped);
         return;
     }
@@ -153,7 +153,8 @@ static void read_samples(Measurement *m, bool keeps_samples, Bandwidth *bandwidt
     double *others = mine + MAX_SAMPLES;
     for (int i = 0; i < count; i++)
         if (!(mine[i] > 0) || (m->has_reference && !(others[i] > 0))) {
-            snprintf(bandwidth->words, sizeof bandwidth->words, "not timed: the GPU's clock stands still");
+            snprintf(bandwidth->words, sizeof bandwidth->words,
+                     "not timed: the GPU's clock does not advance");
             free(mine);
             return;
         }
@@ -214,7 +215,7 @@ static bool is_right(Measurement *m, char *why, size_t why_bytes) {
     case_judge(task_of(m), &m->reference.shape->shape, &m->reference.layout, m->prepared, &m->reply, arena,
                true, &m->reference.report);
     if (m->reference.report.verdict == VERDICT_PASS) return true;
-    snprintf(why, why_bytes, "not timed: what it is compared with, %.120s, is itself %s",
+    snprintf(why, why_bytes, "not timed: the kernel to compare with, %.120s, is itself %s",
              m->judge->subjects->reference_name, verdict_word(m->reference.report.verdict));
     return false;
 }
@@ -250,7 +251,7 @@ static void measure(Judge *judge, int task, CaseSize size, bool keeps_samples, B
             !runner_restart(device_of(&m)->runner, &restarted))
             device_of(&m)->is_lost = true;
         if (reference_shape.verdict != VERDICT_PASS) {
-            snprintf(why, why_bytes, "not timed: the LAUNCH of what it is compared with fails: %.200s",
+            snprintf(why, why_bytes, "not timed: the LAUNCH of the kernel to compare with fails: %.200s",
                      reference_shape.has_finding ? reference_shape.finding.message : reference_shape.words);
             return;
         }

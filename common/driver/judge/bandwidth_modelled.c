@@ -127,7 +127,7 @@ static bool follow_matrix(Side *side, const CaseShape *whole, int launch, ModelW
     if (!ask_shape(side->runner, 0, side->task, side->index, side->image->kernels[side->index], size,
                    &answer) ||
         answer.verdict != VERDICT_PASS)
-        return give_up(side, answer.words[0] ? answer.words : "LAUNCH refuses a part of the size");
+        return give_up(side, answer.words[0] ? answer.words : "LAUNCH fails for a part of the size");
     ModelRun runs[2] = {{.blocks = (uint64_t)answer.shape.launches[launch].blocks}};
     ModelWork works[2];
     if (!run_launch(side, launch, &answer.shape, &answer.shape, &works[0])) return false;
@@ -278,8 +278,9 @@ static void model_task(Judge *judge, int index, CaseSize size, const ModelDevice
     if (!judge_ask_shape(judge, index, size)) return;
     const TaskShape *shape = judge_shape(judge, index, &size);
     if (!shape || shape->verdict != VERDICT_PASS) {
-        snprintf(bandwidth->words, sizeof bandwidth->words, "not modelled: LAUNCH refuses this size%s%.200s",
-                 shape && shape->words[0] ? ": " : "", shape ? shape->words : "");
+        snprintf(bandwidth->words, sizeof bandwidth->words,
+                 "not modelled: LAUNCH fails for this size%s%.200s", shape && shape->words[0] ? ": " : "",
+                 shape ? shape->words : "");
         return;
     }
     Side side = {
@@ -308,7 +309,7 @@ static void compare_with_reference(const Judge *judge, const GpuProfile *profile
         snprintf(bandwidth->words, sizeof bandwidth->words, "%s", subjects->no_reference);
     else if (!profile->is_measured)
         snprintf(bandwidth->words, sizeof bandwidth->words,
-                 "from published figures of this device, on which nothing was measured");
+                 "from published figures of this device, without any measurement on it");
     if (!(reference_seconds > 0)) return;
     memcpy(bandwidth->reference, subjects->reference_name, sizeof bandwidth->reference);
     bandwidth->reference_seconds = reference_seconds;

@@ -39,7 +39,7 @@ bool case_layout(const Task *task, const CaseShape *shape, size_t limit, CaseLay
         const Buffer *buffer = &task->buffers[b];
         long long count = quantity_value(task, &buffer->count, shape);
         if (count < 0) {
-            snprintf(why, why_bytes, "the chapter's size of %s makes no sense", buffer->name);
+            snprintf(why, why_bytes, "the chapter's size of %s is not valid", buffer->name);
             return false;
         }
         const size_t each = element_bytes(buffer->type);
@@ -47,8 +47,8 @@ bool case_layout(const Task *task, const CaseShape *shape, size_t limit, CaseLay
             char number[32];
             count_text(count, number, sizeof number);
             snprintf(why, why_bytes,
-                     "LAUNCH asks for so many threads that %s would have %s elements: more than there "
-                     "is memory for here",
+                     "LAUNCH asks for so many threads that %s would have %s elements, more than fit into "
+                     "memory here",
                      buffer->name, number);
             return false;
         }
@@ -200,7 +200,7 @@ static void judge_values(const Task *task, const CaseShape *shape, const CaseLay
         for (int l = 0; l < shape->launch_count; l++) {
             if (report->check.outcome != CHECK_NOT_WRITTEN || shape->launches[l].blocks > 0) continue;
             snprintf(report->check.why, sizeof report->check.why,
-                     "LAUNCH(%.100s) asks for a grid of 0 blocks here, so nothing ran that could write it.",
+                     "LAUNCH(%.100s) asks for a grid of 0 blocks here, so no thread ran that could write it.",
                      task->launches[l].kernel);
         }
         return;
@@ -218,7 +218,7 @@ bool case_judge(const Task *task, const CaseShape *shape, const CaseLayout *layo
                 const RunReply *reply, const unsigned char *arena, bool is_gpu, CaseReport *report) {
     report->was_run = true;
     if (reply->end == RUN_TIMED_OUT && is_gpu)
-        return decide(report, VERDICT_TIMEOUT, "the kernel was still running when its time was up");
+        return decide(report, VERDICT_TIMEOUT, "the kernel was still running at the time limit");
     if (reply->end != RUN_REPLIED) {
         decide(report, VERDICT_INFRA, reply->words);
         return false;
@@ -255,7 +255,7 @@ bool case_judge(const Task *task, const CaseShape *shape, const CaseLayout *layo
             snprintf(words, sizeof words, "something was written %lld bytes before the start of %s",
                      -(long long)header->damaged_index, name);
         else if (header->damaged_index == bytes)
-            snprintf(words, sizeof words, "something was written right behind the end of %s", name);
+            snprintf(words, sizeof words, "something was written right after the end of %s", name);
         else
             snprintf(words, sizeof words, "something was written %lld bytes past the end of %s",
                      (long long)header->damaged_index - bytes, name);

@@ -71,12 +71,12 @@ static bool all_written(const CheckedCase *finished, int b, CheckReport *report)
                  "%s of the %s elements of %s were never written, %s first", some, total, buffer->name, name);
     if (missing == 1 && count > 1 && last == count - 1)
         snprintf(report->why, sizeof report->why,
-                 "It is the last of the buffer: the work at the end is not done.");
+                 "It is the last element of the buffer: the work at the end is missing.");
     else if (missing < count && last == count - 1 && last - first + 1 == missing)
         snprintf(report->why, sizeof report->why,
-                 "They are the last %s of the buffer: the work at the end is not done.", some);
+                 "They are the last %s of the buffer: the work at the end is missing.", some);
     else if (missing < count && missing > 1 && last - first + 1 == missing)
-        snprintf(report->why, sizeof report->why, "They lie together, from element %lld to element %lld.",
+        snprintf(report->why, sizeof report->why, "They are contiguous, from element %lld to element %lld.",
                  first, last);
     return false;
 }
@@ -96,10 +96,10 @@ static bool inputs_unchanged(const CheckedCase *finished, CheckReport *report) {
         element_text(before, buffer->type, first, report->expected_words, sizeof report->expected_words);
         element_text(after, buffer->type, first, report->got_words, sizeof report->got_words);
         snprintf(report->what, sizeof report->what,
-                 "the kernel changed its input: %s[%lld] was %s and is %s now", buffer->name, first,
+                 "the kernel changed its input: %s[%lld] was %s and is now %s", buffer->name, first,
                  report->expected_words, report->got_words);
         snprintf(report->why, sizeof report->why,
-                 "Inputs are for reading: what is computed goes into the outputs.");
+                 "Inputs are only for reading: write results to the outputs.");
         return false;
     }
     return true;
@@ -118,9 +118,9 @@ static bool is_left_zero(const CheckedCase *finished, int b, CheckReport *report
         element_text(finished->after[b], buffer->type, i, report->got_words, sizeof report->got_words);
         snprintf(report->expected_words, sizeof report->expected_words, "0");
         snprintf(report->what, sizeof report->what,
-                 "%s[%lld] is %s after the run; it has to be 0 again, as the run found it", buffer->name, i,
+                 "%s[%lld] is %s after the run; it must be 0 again, as before the run", buffer->name, i,
                  report->got_words);
-        snprintf(report->why, sizeof report->why, "The next sum on the same workspace starts from there.");
+        snprintf(report->why, sizeof report->why, "The next sum on this workspace starts from that value.");
         return false;
     }
     return true;
@@ -168,11 +168,11 @@ static void say_sum(CheckReport *report, const char *of_what) {
     if (report->budget > 0) {
         value_text(report->budget, budget, sizeof budget);
         snprintf(report->what, sizeof report->what,
-                 "%s is %s, not %s: off by %s, where rounding explains at most %s", of_what,
-                 report->got_words, report->expected_words, difference, budget);
+                 "%s is %s, not %s: off by %s, but rounding explains at most %s", of_what, report->got_words,
+                 report->expected_words, difference, budget);
     } else {
         snprintf(report->what, sizeof report->what,
-                 "%s is %s, not %s: off by %s, and whole numbers leave no rounding", of_what,
+                 "%s is %s, not %s: off by %s, and sums of whole numbers are exact", of_what,
                  report->got_words, report->expected_words, difference);
     }
 }
@@ -223,8 +223,8 @@ static bool check_sum(const CheckedCase *finished, CheckReport *report) {
     if (outcome == CHECK_SPECIAL && isfinite(expected)) {
         for (long long i = 0; i < count && count > 1; i++) {
             if (isfinite(element_get(finished->after[out], buffer->type, i))) continue;
-            snprintf(report->why, sizeof report->why,
-                     "%s[%lld] is the first partial that is no finite number.", buffer->name, i);
+            snprintf(report->why, sizeof report->why, "%s[%lld] is the first partial that is not finite.",
+                     buffer->name, i);
             report->index = i;
             break;
         }

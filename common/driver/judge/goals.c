@@ -168,7 +168,7 @@ static double parse_atom(Expression *expression) {
     name[length] = '\0';
     double value = NAN;
     if (length == 0 || !look_up(expression->scope, name, &value)) {
-        break_off(expression, "no such name", start);
+        break_off(expression, "unknown name", start);
         return 0;
     }
     if (strcmp(name, "bandwidth_ratio") == 0) expression->has_ratio = true;

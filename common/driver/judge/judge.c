@@ -59,7 +59,7 @@ static void compare_schedules(Judge *judge) {
                      check->expected_words, (unsigned long long)first->settings.schedule, check->got_words,
                      (unsigned long long)later->settings.schedule);
             snprintf(check->why, sizeof check->why,
-                     "The order of the additions depends on which block or warp comes first.");
+                     "The order of the additions depends on which block or warp arrives first.");
             judge_note_failure(judge, later);
             break;
         }
@@ -131,14 +131,14 @@ static void count_cases(Judge *judge) {
     // Cases are left out only behind failures; a pass means that every one of them passed.
     if (verdict == VERDICT_PASS && judgement->run_count < judgement->case_count) {
         judgement->verdict = VERDICT_INFRA;
-        snprintf(judgement->message, sizeof judgement->message, "only %d of %d cases could be run",
+        snprintf(judgement->message, sizeof judgement->message, "only %d of %d cases could run",
                  judgement->run_count, judgement->case_count);
     }
     const bool is_every_size = judge->options->n < 0; // a chosen one need not suit every task
     for (int t = 0; t < chapter_task_count(judge->of); t++) {
         if (was_run[t] || verdict != VERDICT_PASS || !is_every_size) continue;
         judgement->verdict = VERDICT_INFRA;
-        snprintf(judgement->message, sizeof judgement->message, "no case of %s could be run at this size",
+        snprintf(judgement->message, sizeof judgement->message, "no case of %s could run at this size",
                  judge->of->tasks[t].name);
     }
 }

@@ -32,8 +32,7 @@ static bool refuse(char *why, size_t why_bytes, const char *words, long long got
     char got_words[32], limit_words[32];
     count_text(got, got_words, sizeof got_words);
     count_text(limit, limit_words, sizeof limit_words);
-    snprintf(why, why_bytes, "LAUNCH asks for %s %s; at most %s are possible here", got_words, words,
-             limit_words);
+    snprintf(why, why_bytes, "LAUNCH asks for %s %s; the limit here is %s", got_words, words, limit_words);
     return false;
 }
 
@@ -45,16 +44,17 @@ static bool obeys_rules(const ShapeOfLaunch *shape, const Launch *launch, char *
     } rules[] = {
         {"blocks in the grid", shape->blocks, launch->max_blocks},
         {"threads in a block", shape->block_threads, launch->max_block_threads},
-        {"threads in all", shape->threads, launch->max_threads},
+        {"threads in total", shape->threads, launch->max_threads},
     };
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
         if (rules[i].limit == 0 || rules[i].got <= rules[i].limit) continue;
-        snprintf(why, why_bytes, "LAUNCH asks for %lld %s; this chapter wants at most %lld", rules[i].got,
+        snprintf(why, why_bytes, "LAUNCH asks for %lld %s; this chapter allows at most %lld", rules[i].got,
                  rules[i].words, rules[i].limit);
         return false;
     }
     if (launch->block_multiple_of > 0 && shape->block_threads % launch->block_multiple_of != 0) {
-        snprintf(why, why_bytes, "LAUNCH asks for blocks of %d threads; this chapter wants a multiple of %d",
+        snprintf(why, why_bytes,
+                 "LAUNCH asks for blocks of %d threads; this chapter requires a multiple of %d",
                  shape->block_threads, launch->block_multiple_of);
         return false;
     }
@@ -73,12 +73,13 @@ static bool shape_from_image(const LaunchShapeImage *image, const Launch *launch
     for (int i = 0; i < 3; i++) {
         long long grid = image->grid[i], block = image->block[i];
         if (i == 0 && block == 0) {
-            snprintf(why, why_bytes, "LAUNCH(%s) leaves launch->block unset: how many threads has a block?",
+            snprintf(why, why_bytes,
+                     "LAUNCH(%s) does not set launch->block, the number of threads in a block",
                      launch->kernel);
             return false;
         }
         if (block < 1 || grid < 0) {
-            snprintf(why, why_bytes, "LAUNCH(%s) asks for %lld %s; that must be at least 1", launch->kernel,
+            snprintf(why, why_bytes, "LAUNCH(%s) asks for %lld %s; there must be at least 1", launch->kernel,
                      block < 1 ? block : grid, block < 1 ? threads_along[i] : blocks_along[i]);
             return false;
         }
@@ -90,24 +91,24 @@ static bool shape_from_image(const LaunchShapeImage *image, const Launch *launch
         threads *= block; // each at most 1024
         // At most 2^31 * 2^16 * 2^16 blocks: the product is cut off before it could overflow.
         if (grid > 0 && blocks > (1LL << 62) / grid)
-            return refuse(why, why_bytes, "blocks in all", 1LL << 62, 1LL << 47);
+            return refuse(why, why_bytes, "blocks in total", 1LL << 62, 1LL << 47);
         blocks *= grid;
         shape->grid[i] = (uint32_t)grid;
         shape->block[i] = (uint32_t)block;
     }
     if (threads > info->max_threads_per_block)
         return refuse(why, why_bytes, "threads in a block", threads, info->max_threads_per_block);
-    if (blocks > (1LL << 47)) return refuse(why, why_bytes, "blocks in all", blocks, 1LL << 47);
+    if (blocks > (1LL << 47)) return refuse(why, why_bytes, "blocks in total", blocks, 1LL << 47);
     if (image->shared < 0) {
         snprintf(why, why_bytes, "LAUNCH(%s) asks for %lld bytes of dynamic shared memory", launch->kernel,
                  (long long)image->shared);
         return false;
     }
     if (image->shared > info->shared_per_block_optin)
-        return refuse(why, why_bytes, "bytes of dynamic shared memory a block", image->shared,
+        return refuse(why, why_bytes, "bytes of dynamic shared memory per block", image->shared,
                       info->shared_per_block_optin);
     if (is_empty && n > 0) {
-        snprintf(why, why_bytes, "LAUNCH(%s) asks for a grid of 0 blocks at n = %lld: nothing would run",
+        snprintf(why, why_bytes, "LAUNCH(%s) asks for a grid of 0 blocks at n = %lld, so nothing would run",
                  launch->kernel, n);
         return false;
     }
@@ -192,8 +193,7 @@ bool ask_shape(Runner *runner, int image, const Task *task, int index, const Ima
         long long n = quantity_value(task, &launch->n, &shape->shape);
         LaunchShapeImage answer = {0};
         if (n < 0) {
-            fail_shape(shape, VERDICT_INFRA,
-                       "the chapter's number of elements for this launch makes no sense");
+            fail_shape(shape, VERDICT_INFRA, "the chapter's number of elements for this launch is not valid");
             return true;
         }
         if (!ask_launch(runner, image, launch, &kernels[l], n, &size, &answer, shape)) return false;

@@ -40,12 +40,13 @@ static bool try_tails(Search *search, const CaseShape *shape) {
         char total[32];
         count_text(search->count, total, sizeof total);
         if (length == 1)
-            snprintf(search->words, search->bytes, "The difference is the last element: it was %s.", fate);
+            snprintf(search->words, search->bytes, "The difference is exactly the last element: it was %s.",
+                     fate);
         else if (u >= 0)
-            snprintf(
-                search->words, search->bytes,
-                "The difference is the sum of the last %lld elements: the tail of %s modulo %lld was %s.",
-                length, total, units[u], fate);
+            snprintf(search->words, search->bytes,
+                     "The difference is exactly the sum of the last %lld elements: the tail of %s modulo "
+                     "%lld was %s.",
+                     length, total, units[u], fate);
         return true;
     }
     return false;
@@ -59,10 +60,11 @@ static bool try_whole_parts(Search *search, const CaseShape *shape) {
         const char *fate = fits(search, exact_sum(search->array, search->type, 0, lengths[i]).sum);
         if (!fate) continue;
         if (lengths[i] == 1)
-            snprintf(search->words, search->bytes, "The difference is element 0: it was %s.", fate);
+            snprintf(search->words, search->bytes, "The difference is exactly element 0: it was %s.", fate);
         else
             snprintf(search->words, search->bytes,
-                     "The difference is the sum of the first %lld elements: they were %s.", lengths[i], fate);
+                     "The difference is exactly the sum of the first %lld elements: they were %s.",
+                     lengths[i], fate);
         return true;
     }
     return false;
@@ -77,14 +79,14 @@ static bool try_all(Search *search) {
         const char *fate = fits(search, tail);
         if (!fate) continue;
         snprintf(search->words, search->bytes,
-                 "The difference is the sum of elements %lld to %lld: they were %s.", i, search->count - 1,
-                 fate);
+                 "The difference is exactly the sum of elements %lld to %lld: they were %s.", i,
+                 search->count - 1, fate);
         return true;
     }
     for (long long i = 0; i < search->count; i++) {
         const char *fate = fits(search, element_get(search->array, search->type, i));
         if (!fate) continue;
-        snprintf(search->words, search->bytes, "The difference is element %lld: it was %s.", i, fate);
+        snprintf(search->words, search->bytes, "The difference is exactly element %lld: it was %s.", i, fate);
         return true;
     }
     return false;
@@ -106,5 +108,5 @@ void explain_difference(const void *array, ElementType type, long long count, lo
     if (try_tails(&search, shape) || try_whole_parts(&search, shape) || try_all(&search)) return;
     // One element alone: the result is that element.
     if (range > 1000 && count > 1 && got == element_get(array, type, 0))
-        snprintf(words, bytes, "The result is element 0 alone: the others were not added.");
+        snprintf(words, bytes, "The result is only element 0: the others were not added.");
 }

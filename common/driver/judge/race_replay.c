@@ -68,7 +68,7 @@ void judge_show_race(Judge *judge) {
             judgement->replay_schedule = one.schedule;
             snprintf(
                 judgement->replay, sizeof judgement->replay,
-                "at n = %s %sschedule %llu gives this: %.300s. Again with: ./%s%s --n %lld --schedule %llu",
+                "at n = %s %sschedule %llu gives this: %.300s. To repeat it: ./%s%s --n %lld --schedule %llu",
                 n, plain, (unsigned long long)one.schedule, report.check.what, judge->of->name,
                 judge->is_gpu ? " --device emulator" : "", one.size.n, (unsigned long long)one.schedule);
             return;

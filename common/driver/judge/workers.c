@@ -66,7 +66,7 @@ static bool sizes_are_possible(Judge *judge) {
             for (int a = 0; a < MAX_ARGUMENTS; a++)
                 if (task->launches[l].arguments[a].type == I32 && n > INT32_MAX)
                     snprintf(words, sizeof words,
-                             "%.60s takes its counts as int: sizes go up to 2,147,483,647",
+                             "%.60s counts elements in an int, so sizes end at 2,147,483,647",
                              task->launches[l].kernel);
     }
     if (!words[0]) return true;
@@ -121,7 +121,7 @@ static bool make_plan(Judge *judge) {
     if (fine && has_beside) fine = plan_add_beside(judge->of, &plan, &judge->plan);
     if (!fine) judge_fail(judge, VERDICT_INFRA, "out of memory for the plan of cases");
     if (fine && judge->plan.count == 0 && options->time_count > 0) {
-        judge_fail(judge, VERDICT_REJECT, "no task of this chapter can be run at one of these sizes");
+        judge_fail(judge, VERDICT_REJECT, "no task of this chapter can run at any of these sizes");
         judge->judgement->is_usage = true;
         return false;
     }

@@ -72,7 +72,7 @@ static void add_task(Text *page, const Terminal *terminal, const Report *report,
         }
         if (bandwidth->words[0]) text_printf(&words, "; %s", bandwidth->words);
         if (bandwidth->state == BANDWIDTH_TOO_NOISY)
-            text_printf(&words, ". Too noisy to decide whether that is %.0f %%: run it again",
+            text_printf(&words, ". Too noisy to decide whether it reaches %.0f %%: run it again",
                         100 * full_bandwidth_ratio);
     }
     page_add_row(page, terminal, "bandwidth", text_chars(&words));

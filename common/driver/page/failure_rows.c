@@ -71,12 +71,12 @@ static void add_case(Text *page, const Terminal *terminal, const Report *report,
     text_printf(&words, ", %s", family_words(one->family));
     if (one->misalignment)
         text_printf(&words, ", base %u bytes past an aligned address%s", one->misalignment,
-                    one->is_staggered ? ", each buffer an element further" : "");
+                    one->is_staggered ? ", each buffer one element further" : "");
     const bool is_gpu = report->judgement->device.kind == GPU_NVIDIA;
     if (!is_gpu || one->is_beside) text_printf(&words, ", schedule %llu", (unsigned long long)one->schedule);
     if (one->is_beside) text_add(&words, ", found by the emulator beside the GPU");
     if (failed->is_after_timing) text_add(&words, ", found after the timed runs");
-    text_printf(&words, "; again with: ./%s%s --n %lld", report->of->name,
+    text_printf(&words, "; to repeat: ./%s%s --n %lld", report->of->name,
                 one->is_beside ? " --device emulator" : "", one->size.n);
     if (one->schedule) text_printf(&words, " --schedule %llu", (unsigned long long)one->schedule);
     if (report->options->seed) text_printf(&words, " --seed %llu", (unsigned long long)report->options->seed);

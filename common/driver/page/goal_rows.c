@@ -54,7 +54,7 @@ void page_add_correct(Text *page, const Terminal *terminal, const Report *report
     page_add_row(page, terminal, "correct", words);
     if (count_right(judgement, true, words, sizeof words) > 0) page_add_row(page, terminal, "", words);
     if (judgement->beside_words[0]) {
-        snprintf(words, sizeof words, "by the GPU alone, since the emulator could not run it beside: %s",
+        snprintf(words, sizeof words, "only by the GPU, because the emulator could not run it: %s",
                  judgement->beside_words);
         page_add_row(page, terminal, "", words);
     }
@@ -157,7 +157,7 @@ void page_add_goals(Text *page, const Terminal *terminal, const Report *report) 
     if (not_judged >= 0) {
         char n[32], words[160];
         count_text(plan_goal_size(&report->of->tasks[not_judged]).n, n, sizeof n);
-        snprintf(words, sizeof words, "are about n = %s, and so few elements cannot tell: ./%s", n,
+        snprintf(words, sizeof words, "are for n = %s, and this run has too few elements: ./%s", n,
                  report->of->name);
         page_add_row(page, terminal, "goals", words);
     }

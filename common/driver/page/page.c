@@ -108,10 +108,10 @@ static void add_last_line(Text *page, const Terminal *terminal, const Report *re
     int used = snprintf(points, sizeof points, "%g of %d points", judgement->earned, judgement->possible);
     int waiting = uncounted_points(judgement);
     if (waiting > 0 && is_passed && used > 0)
-        snprintf(points + used, sizeof points - (size_t)used, "; %d %s for what is not yet counted", waiting,
-                 waiting == 1 ? "is" : "are");
+        snprintf(points + used, sizeof points - (size_t)used, "; %d %s for goals that are not yet counted",
+                 waiting, waiting == 1 ? "is" : "are");
     if (is_passed && (report->options->n >= 0 || report->options->has_schedule)) // no pass of the chapter
-        snprintf(words, sizeof words, "Right in these cases. All of them: ./%s", report->of->name);
+        snprintf(words, sizeof words, "Correct in these cases. To run all of them: ./%s", report->of->name);
     else if (is_passed && report->next_chapter)
         snprintf(words, sizeof words, "%s. Next: make %s && ./%s", points, report->next_chapter,
                  report->next_chapter);
@@ -119,9 +119,9 @@ static void add_last_line(Text *page, const Terminal *terminal, const Report *re
         snprintf(words, sizeof words, "%s. That was the last chapter.%s%.200s", points,
                  report->of->when_passed ? " " : "", report->of->when_passed ? report->of->when_passed : "");
     else if (judgement->verdict == VERDICT_INFRA)
-        snprintf(words, sizeof words, "Not judged. What is missing here: make doctor");
+        snprintf(words, sizeof words, "Not judged. To see what is missing: make doctor");
     else
-        snprintf(words, sizeof words, "%s. A hint: make hint-%s%s", points, report->of->name, step);
+        snprintf(words, sizeof words, "%s. For a hint: make hint-%s%s", points, report->of->name, step);
     text_add(page, "  ");
     Text wrapped = {0};
     add_wrapped(&wrapped, LABEL, LABEL, words);
@@ -139,7 +139,7 @@ void page_add(Text *page, const Terminal *terminal, const Report *report) {
         page_add_correct(page, terminal, report);
         if (judgement->verdict == VERDICT_SLOW) {
             page_add_label(page, terminal, STYLE_WARNING, "SLOW");
-            page_add_words(page, TEXT_COLUMN, TEXT_COLUMN, "right, but a goal is missed");
+            page_add_words(page, TEXT_COLUMN, TEXT_COLUMN, "correct, but a goal is missed");
         }
         page_add_goals(page, terminal, report);
         if (report->diagnosis->mistake) page_add_why(page, terminal, report, "", false, -1);

@@ -158,10 +158,11 @@ bool expected_make(const Task *task, const CaseShape *shape, const void *const i
         return make_arrays(expected, counts[out], true) &&
                make_by_reference(task, shape, inputs, counts, expected);
 
-    if (rows * columns != counts[in]) return fail(expected, "the input is not rows times columns");
+    if (rows * columns != counts[in])
+        return fail(expected, "the input does not have rows times columns elements");
     if (task->expect == EXPECT_TRANSPOSE)
-        return counts[out] == counts[in] || fail(expected, "the output is not as large as the input");
-    if (counts[out] != rows) return fail(expected, "the output has not one element a row");
+        return counts[out] == counts[in] || fail(expected, "the output and the input have different sizes");
+    if (counts[out] != rows) return fail(expected, "the output does not have one element per row");
     if (!make_arrays(expected, rows, true)) return false;
 #pragma omp parallel for if (counts[in] > 1 << 22)
     for (long long row = 0; row < rows; row++) {

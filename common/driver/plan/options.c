@@ -18,11 +18,11 @@ static bool parse_number(const char *option, const char *text, long long least, 
     long long value = strtoll(text, &end, 10);
     bool is_number = *text && !strchr(" \t\n+", *text) && *end == '\0';
     if (!is_number) {
-        snprintf(why, why_bytes, "%s wants a whole number, not \"%.60s\"", option, text);
+        snprintf(why, why_bytes, "%s needs a whole number, not \"%.60s\"", option, text);
         return false;
     }
     if (errno == ERANGE || value < least || value > most) {
-        snprintf(why, why_bytes, "%s wants a number from %lld to %lld, not %.60s", option, least, most, text);
+        snprintf(why, why_bytes, "%s needs a number from %lld to %lld, not %.60s", option, least, most, text);
         return false;
     }
     *number = value;
@@ -36,7 +36,7 @@ static bool parse_device(const char *text, GpuKind *device, char *why, size_t wh
         *device = (GpuKind)i;
         return true;
     }
-    snprintf(why, why_bytes, "--device wants auto, emulator or gpu, not \"%.60s\"", text);
+    snprintf(why, why_bytes, "--device needs auto, emulator or gpu, not \"%.60s\"", text);
     return false;
 }
 
@@ -60,7 +60,7 @@ static bool parse_sizes(const char *option, const char *text, CaseSize *sizes, i
         }
         if (!is_size || errno == ERANGE || size.n > largest_n || (*end && *end != ',')) {
             snprintf(why, why_bytes,
-                     "%s wants sizes with commas between, such as 1024,1048576 or 65536x2048, not \"%.60s\"",
+                     "%s needs sizes separated by commas, such as 1024,1048576 or 65536x2048, not \"%.60s\"",
                      option, text);
             return false;
         }
@@ -118,7 +118,7 @@ bool options_parse(int count, char **arguments, Options *options, char *why, siz
             fine = parse_device(value, &options->device, why, why_bytes);
         } else if (strcmp(option, "--gpu") == 0) {
             if (!*value) {
-                snprintf(why, why_bytes, "--gpu wants the name of a device");
+                snprintf(why, why_bytes, "--gpu needs the name of a device");
                 return false;
             }
             if (!gpu_profile_find(value) || strlen(value) >= sizeof options->profile) {

@@ -5,55 +5,49 @@
 static const struct {
     const char *word, *headline, *why;
 } rows[VERDICTS] = {
-    [VERDICT_REJECT] =
-        {"REJECT", "is refused before it runs",
-         "A submission holds the chapter's kernels with the chapter's parameters, and nothing that "
-         "keeps state between launches or reaches outside."},
+    [VERDICT_REJECT] = {"REJECT", "is refused before it runs",
+                        "A submission contains only the chapter's kernels with the chapter's parameters, and "
+                        "nothing that keeps state between launches or calls external code."},
     [VERDICT_BUILD] = {"BUILD", "does not compile",
-                       "The first message is the one to mend; those after it often "
-                       "follow from it."},
+                       "Fix the first message; later ones often follow from it."},
     [VERDICT_BUILD_TIMEOUT] =
         {"BUILD_TIMEOUT", "takes too long to compile",
-         "Large constant loops that are unrolled, or deep templates, keep a compiler busy."},
-    [VERDICT_RESOURCE] =
-        {"RESOURCE", "needs more than the GPU has",
-         "Registers and shared memory are fixed per SM; a block that needs more than a whole SM "
-         "has cannot start."},
+         "Unrolling large constant loops, or deep templates, can take the compiler a long time."},
+    [VERDICT_RESOURCE] = {"RESOURCE", "needs more resources than the GPU has",
+                          "An SM has a fixed number of registers and a fixed amount of shared memory; a "
+                          "block that needs more cannot start."},
     [VERDICT_LAUNCH] = {"LAUNCH", "asks for a launch that is not possible",
-                        "Grid and block have limits that every GPU checks before it starts anything."},
-    [VERDICT_OOB] =
-        {"OOB", "reads or writes outside its buffers",
-         "The grid is rounded up to whole blocks, so some threads have no element: each access needs "
-         "its own bound."},
-    [VERDICT_MISALIGNED] =
-        {"MISALIGNED", "uses an address that is not aligned",
-         "An access of 8 or 16 bytes needs an address divisible by its size; a GPU stops the "
-         "kernel otherwise."},
+                        "Every GPU checks the limits of grid and block before it starts a kernel."},
+    [VERDICT_OOB] = {"OOB", "reads or writes outside its buffers",
+                     "The grid is rounded up to whole blocks, so some threads have no element: each access "
+                     "needs a bounds check."},
+    [VERDICT_MISALIGNED] = {"MISALIGNED", "uses an address that is not aligned",
+                            "The address of an 8- or 16-byte access must be a multiple of its size; "
+                            "otherwise a GPU stops the kernel."},
     [VERDICT_FAULT] = {"FAULT", "was stopped by a fault",
-                       "A trap, a failed assert or a full stack ends the whole "
-                       "grid."},
-    [VERDICT_SYNC] = {"SYNC", "waits for threads that do not come",
-                      "All threads that a barrier or a *_sync function names must reach it, on every path."},
-    [VERDICT_RACE] =
-        {"RACE", "has a race between threads",
-         "Two threads touch one address, at least one writes, and nothing orders them: the result "
-         "depends on which comes first."},
-    [VERDICT_UNINIT] = {"UNINIT", "reads memory that nobody wrote",
-                        "Shared, local and scratch memory start with whatever was there before."},
+                       "A trap, a failed assert or a stack overflow ends the whole grid."},
+    [VERDICT_SYNC] = {"SYNC", "waits for threads that never arrive",
+                      "All threads that a barrier or a *_sync function names must reach it on every path."},
+    [VERDICT_RACE] = {"RACE", "has a race between threads",
+                      "Two threads access one address, at least one of them writes, and nothing orders them: "
+                      "the result depends on which comes first."},
+    [VERDICT_UNINIT] = {"UNINIT", "reads memory that was never written",
+                        "Shared, local and scratch memory have undefined contents until they are written."},
     [VERDICT_TIMEOUT] =
-        {"TIMEOUT", "does not come to an end",
-         "Look for a loop whose variable does not reach its bound, or a flag that nobody sets."},
+        {"TIMEOUT", "does not finish",
+         "Look for a loop whose variable never reaches its bound, or a flag that is never set."},
     [VERDICT_WRONG] = {"WRONG", "computes a wrong result", ""},
     [VERDICT_OUTPUT_LIMIT] =
         {"OUTPUT_LIMIT", "prints too much",
-         "printf from every thread is millions of lines: print from one thread of one block."},
-    [VERDICT_UNSUPPORTED] = {"UNSUPPORTED", "uses something the emulator does not know",
-                             "It may be right; a GPU can tell: --device gpu."},
+         "printf in every thread prints millions of lines: print from one thread of one block."},
+    [VERDICT_UNSUPPORTED] = {"UNSUPPORTED", "uses something that the emulator does not support",
+                             "It may be correct; run it on a GPU: --device gpu."},
     [VERDICT_INFRA] = {"INFRA", "could not be judged",
-                       "This is the machine's fault or ours, not the kernel's."},
-    [VERDICT_UNTRUSTED_TIME] = {"UNTRUSTED_TIME", "was faster than the memory can be",
-                                "A time below what the bytes need cannot be right."},
-    [VERDICT_SLOW] = {"SLOW", "is right, and not yet as fast as it should be", ""},
+                       "The cause is the machine or Warpbook, not the kernel."},
+    [VERDICT_UNTRUSTED_TIME] =
+        {"UNTRUSTED_TIME", "was faster than the memory allows",
+         "The time is shorter than moving the bytes takes, so some work was not done."},
+    [VERDICT_SLOW] = {"SLOW", "is correct, but not as fast as it should be", ""},
     [VERDICT_PASS] = {"PASS", "passed", ""},
 };
 
@@ -75,16 +69,16 @@ Verdict verdict_of_finding(FindingKind kind) {
 
 const char *finding_why(FindingKind kind) {
     switch (kind) {
-    case FINDING_READ_ONLY: return "Inputs are for reading: what is computed goes into the outputs.";
-    case FINDING_WRONG_SPACE: return "The address belongs to none of the kernel's buffers or arrays.";
+    case FINDING_READ_ONLY: return "Inputs are only for reading: write results to the outputs.";
+    case FINDING_WRONG_SPACE: return "The address is not in any of the kernel's buffers or arrays.";
     case FINDING_BAD_MASK:
         return "The mask of a *_sync function names the lanes that take part, and the caller must be one of "
                "them.";
-    case FINDING_SHUFFLE_INACTIVE: return "What a lane that takes no part holds is not defined.";
+    case FINDING_SHUFFLE_INACTIVE: return "The value of a lane that does not take part is undefined.";
     case FINDING_STACK_OVERFLOW:
-        return "Every call and every local array takes room on a thread's small stack, and it is full.";
-    case FINDING_ASSERT: return "An assert of the kernel's own did not hold.";
-    case FINDING_TRAP: return "The kernel itself asked for the stop: __trap() or a failed check.";
+        return "Every call and every local array takes space on a thread's small stack, which is full.";
+    case FINDING_ASSERT: return "An assert in the kernel failed.";
+    case FINDING_TRAP: return "The kernel stopped itself: __trap() or a failed check.";
     default: return verdict_why(verdict_of_finding(kind));
     }
 }

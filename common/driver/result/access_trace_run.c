@@ -114,7 +114,7 @@ static bool is_plain(const Recorder *r, const Case *one, int task) {
 typedef enum { NO_CASE, REFUSED, LITTLE, ONE_BLOCK, BLOCKS, BUSY_BLOCKS, FULL_BLOCKS } Merit;
 
 static const char *const because[] = {
-    [REFUSED] = "the smallest size of the chapter: LAUNCH fails at all that were tried",
+    [REFUSED] = "the smallest size of the chapter: LAUNCH fails at every size that was tried",
     [LITTLE] = "no size of the chapter shows more",
     [ONE_BLOCK] = "the smallest size of the chapter with work for every thread; none has two blocks",
     [BLOCKS] = "the smallest size of the chapter with two blocks or more",
@@ -190,7 +190,7 @@ static bool record_task(Recorder *r, int index, TraceTask *task) {
         (judgement && judgement->task_is_right[index]))
         return true;
     if (!find_failing_case(r, index, &chosen, &shape)) return true;
-    task->why = "the smallest size of the chapter that fails; the one that shows most passes";
+    task->why = "the smallest size of the chapter that fails; the most informative size passes";
     return run_case(r, &chosen, &shape, true, task);
 }
 

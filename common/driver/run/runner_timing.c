@@ -171,7 +171,7 @@ static bool run_again(Bench *bench, int program, Reply *reply) {
     program_read_back(bench->session, bench->programs[program], bench->copies[last].buffers[program], reply);
     if (program > 0 && reply->header.damaged_buffer >= 0) { // nothing that the kernel did
         reply->header.damaged_buffer = -1;
-        reply_say(reply, REPLY_ERROR, "what the kernel is compared with wrote outside its buffers");
+        reply_say(reply, REPLY_ERROR, "the kernel to compare with wrote outside its buffers");
     }
     return reply->header.status == REPLY_DONE;
 }

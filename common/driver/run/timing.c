@@ -16,7 +16,7 @@ static bool clocks_are_held(const TimingPlan *plan, Timing *timing) {
     const GpuClocks clocks = gpu_clocks(plan->gpu, why, sizeof why);
     if (clocks == GPU_CLOCKS_UNKNOWN) snprintf(timing->throttle, sizeof timing->throttle, "%s", why);
     if (clocks == GPU_CLOCKS_HELD)
-        snprintf(timing->why, sizeof timing->why, "the clocks were held down by %.60s", why);
+        snprintf(timing->why, sizeof timing->why, "the clocks were throttled by %.60s", why);
     return clocks == GPU_CLOCKS_HELD;
 }
 
@@ -35,7 +35,7 @@ static bool sample(const TimingPlan *plan, int which, int copies, GpuTimer *time
     if (!fine) return false;
     if (clocks_are_held(plan, timing)) *is_good = false;
     if (!is_ahead) {
-        snprintf(timing->why, sizeof timing->why, "the host was late with its work for the GPU");
+        snprintf(timing->why, sizeof timing->why, "the host queued the GPU's work too late");
         if (plan->sweep->rounds < MOST_ROUNDS) plan->sweep->rounds *= 2;
         *is_good = false;
     }

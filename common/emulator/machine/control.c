@@ -10,7 +10,7 @@ enum { MAX_CALL_DEPTH = 2048 };
 bool steps_used_up(Machine *m, Warp *w, Fragment *f, const Instruction *in) {
     if (m->lane_steps <= m->step_limit) return false;
     report(m, FINDING_STEP_LIMIT, w, __builtin_ctz(f->mask), in, NULL, true,
-           "still running after %llu instructions of single threads", (unsigned long long)m->step_limit);
+           "still running after %llu instructions, counted per thread", (unsigned long long)m->step_limit);
     return true;
 }
 
@@ -85,7 +85,7 @@ static bool enter_call(Machine *m, Warp *w, Fragment *f, const Instruction *in, 
     uint32_t top = frame->local_base + function->local_bytes;
     if (frame->depth > MAX_CALL_DEPTH || top > MAX_LOCAL_BYTES) {
         report(m, FINDING_STACK_OVERFLOW, w, __builtin_ctz(mask), in, NULL, true,
-               "the stack is full: %d calls deep, %u bytes of local memory a thread", frame->depth, top);
+               "the stack is full: %d calls deep, %u bytes of local memory per thread", frame->depth, top);
         frame_free(m, frame);
         return false;
     }

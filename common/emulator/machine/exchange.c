@@ -68,7 +68,7 @@ static void shuffle(Machine *m, Warp *w, const Gathering *g) {
                        w->exited >> wanted & 1       ? "has exited"
                        : !(w->exists >> wanted & 1)  ? "does not exist in this block"
                        : !(g->members >> wanted & 1) ? "is not in the mask"
-                                                     : "takes no part");
+                                                     : "does not take part");
             if (finding) finding->index = wanted;
         }
         if (in->dst[0] >= 0) {

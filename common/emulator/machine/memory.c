@@ -42,7 +42,7 @@ bool grow_local(Machine *m, Warp *w, uint32_t bytes, const Instruction *in) {
         free(data);
         free(initialised);
         report(m, FINDING_STACK_OVERFLOW, w, -1, in, NULL, true,
-               "%u bytes of local memory a thread do not fit in this machine's memory", bytes);
+               "%u bytes of local memory per thread do not fit in this machine's memory", bytes);
         return false;
     }
     memset(data, 0xee, total); // recognisable garbage
@@ -107,7 +107,7 @@ static void fault_shared(Machine *m, Warp *w, int lane, const Instruction *in, A
     if (!best) {
         finding = report(m, FINDING_OUT_OF_BOUNDS, w, lane, in, NULL, true,
                          m->shared_variable_count
-                             ? "%s %u bytes of shared memory at 0x%" PRIx64 ", which belongs to no variable"
+                             ? "%s %u bytes of shared memory at 0x%" PRIx64 ", outside every variable"
                              : "%s %u bytes of shared memory at 0x%" PRIx64 ", but the block has none",
                          access_words(kind), bytes, offset);
         fill_access(finding, kind, SHARED_WINDOW + offset, bytes, NULL, 0);
@@ -177,7 +177,7 @@ static void fault(Machine *m, Warp *w, int lane, const Instruction *in, AccessKi
     else
         finding =
             report(m, FINDING_OUT_OF_BOUNDS, w, lane, in, NULL, true,
-                   "%s %u bytes at 0x%" PRIx64 ", which is in no buffer", access_words(kind), bytes, address);
+                   "%s %u bytes at 0x%" PRIx64 ", outside every buffer", access_words(kind), bytes, address);
     fill_access(finding, kind, address, bytes, NULL, 0);
 }
 

@@ -95,8 +95,8 @@ static bool execute_barrier(Machine *m, Warp *w, Fragment *f, const Instruction 
     if (id >= BARRIER_COUNT || expected > b->thread_count + WARP_SIZE - 1 ||
         (in->src_count > 1 && (!expected || expected % WARP_SIZE))) {
         report(m, FINDING_BAD_CALL, w, (int)first, in, NULL, true,
-               "uses barrier %u for %u threads: barriers are 0 to 15, and their threads a multiple of 32 "
-               "that the block has",
+               "uses barrier %u for %u threads: barriers are 0 to 15, and the number of threads is a "
+               "multiple of 32 up to the block's size",
                id, expected);
         return false;
     }
@@ -361,7 +361,7 @@ void report_deadlock(Machine *m, Block *b) {
                 first_warp = &b->warps[k];
             }
     if (!first) {
-        report(m, FINDING_DEADLOCK, NULL, -1, NULL, NULL, true, "no thread of block (%u,%u,%u) can go on",
+        report(m, FINDING_DEADLOCK, NULL, -1, NULL, NULL, true, "no thread of block (%u,%u,%u) can continue",
                b->id[0], b->id[1], b->id[2]);
         return;
     }
@@ -398,7 +398,7 @@ void report_deadlock(Machine *m, Block *b) {
     }
     if (absent && used < sizeof more) {
         thread_words(words, &b->warps[absent_warp], absent_lane);
-        snprintf(more + used, sizeof more - used, "; %u never came, the first is %s", absent, words);
+        snprintf(more + used, sizeof more - used, "; %u never arrived, the first is %s", absent, words);
     }
     const char *what = in->kind == KIND_BARRIER ? "a barrier of the block" : operation_words(in);
     Finding *finding = report(m, FINDING_DEADLOCK, first_warp, __builtin_ctz(first->mask), in, other, true,

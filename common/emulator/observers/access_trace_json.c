@@ -279,7 +279,7 @@ static void add_truncated(JsonWriter *json, const AccessTrace *t) {
     }
     Text words = {0};
     text_printf(&words, "recorded: %zu of %llu warps", t->warp_count, (unsigned long long)t->warps_started);
-    if (t->warp_count == 1 && !t->warps[0].is_complete) text_add(&words, ", and that one not to its end");
+    if (t->warp_count == 1 && !t->warps[0].is_complete) text_add(&words, ", and that one not completely");
     text_printf(&words, "; %zu of %llu events. The rest did not fit in %zu bytes.", t->event_count,
                 (unsigned long long)t->events_seen, t->max_bytes);
     json_open_object(json, "truncated");

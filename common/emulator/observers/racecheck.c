@@ -171,7 +171,7 @@ static const char *missing(const Check *c, uint32_t lane, uint32_t other, uint16
     if (thread_of(other) / WARP_SIZE != thread_of(c->first + lane) / WARP_SIZE)
         return "with no barrier between them";
     if (other_code == c->code && site->kind == RACE_WRITE && c->within)
-        return "in the same instruction: which value stays is left to chance";
+        return "in the same instruction: which value remains is a matter of chance";
     if (site->is_volatile && !site->is_atomic)
         return "with no __syncwarp() between them: volatile does not order lanes of a warp";
     return "with no barrier and no __syncwarp() between them: lanes of a warp need not run together";

@@ -140,7 +140,7 @@ static bool skip_space(Lexer *lexer) {
             lexer->at += 2;
             while (!(lexer->at[0] == '*' && lexer->at[1] == '/')) {
                 if (lexer->at >= lexer->end)
-                    return error_at(lexer, line, column, "this comment has no end"), false;
+                    return error_at(lexer, line, column, "this comment does not end"), false;
                 if (*lexer->at == 0) return bad_byte(lexer, lexer->at), false;
                 if (*lexer->at++ == '\n') new_line(lexer);
             }

@@ -68,7 +68,7 @@ static bool missing_label(Parser *p, const PendingLabel *pending) {
     const Binding *binding = pending->name->binding;
     if (binding && binding->kind != BINDING_LABEL && binding->kind != BINDING_TARGETS)
         return parser_fail_at(p, EMULATOR_BAD_PTX, pending->line, pending->column,
-                              "'%.100s' is a %s, and a %s is needed here", pending->name->text,
+                              "'%.100s' is a %s, but a %s is needed here", pending->name->text,
                               binding_kind_name(binding->kind), binding_kind_name(pending->kind));
     return parser_fail_at(p, EMULATOR_BAD_PTX, pending->line, pending->column,
                           "%s '%.100s' is not defined in this function; write '%.100s:%s' before its target",

@@ -23,7 +23,7 @@ bool parser_fail_at(Parser *p, EmulatorStatus status, int line, int column, cons
 
 bool parser_no_memory(Parser *p) {
     return parser_fail_at(p, EMULATOR_NO_MEMORY, p->token.line, p->token.column,
-                          "no memory to read this text any further; at most %d MiB are used",
+                          "not enough memory to read the rest of this text; the limit is %d MiB",
                           MAX_PARSER_MEMORY >> 20);
 }
 

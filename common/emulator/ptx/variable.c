@@ -82,7 +82,7 @@ static bool parse_declaration(Parser *p, Declaration *declaration) {
             if (type == PTX_NO_TYPE || type == PTX_TF32)
                 return parser_fail(p, &at, "'.%.100s' is not a variable type", word);
             if (type == PTX_PRED)
-                return parser_fail(p, &at, "a predicate lives in a register: declare it with .reg .pred");
+                return parser_fail(p, &at, "a predicate must be a register: declare it with .reg .pred");
             if (declaration->type != PTX_NO_TYPE)
                 return parser_fail(p, &at, "a second type in one declaration");
             declaration->type = type;

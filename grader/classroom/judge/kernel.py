@@ -146,7 +146,7 @@ class _Run:
         if done.ended.stop:
             self.blame_the_machine(done.ended)
             over = {
-                Stop.TIME: ("BUILD_TIMEOUT", f"the compiler did not end within {seconds:.3g} s"),
+                Stop.TIME: ("BUILD_TIMEOUT", f"the compiler did not finish within {seconds:.3g} s"),
                 Stop.MEMORY: ("BUILD", "compiling it takes more than 2 GiB of memory"),
                 Stop.PROCESSES: ("BUILD", "compiling it takes more than 64 processes"),
                 Stop.OUTPUT: ("BUILD", "the kernel compiles to more than 64 MiB of PTX"),
@@ -231,7 +231,7 @@ class _Run:
             if not gpu:  # whose time is not the processor's
                 self.blame_the_machine(done.ended)
             over = {
-                Stop.TIME: ("TIMEOUT", f"judging it did not end within {settings.time_limit:.3g} s"),
+                Stop.TIME: ("TIMEOUT", f"judging it did not finish within {settings.time_limit:.3g} s"),
                 Stop.MEMORY: ("RESOURCE", f"judging it takes more than {memory // stages.MIB} MiB of memory"),
                 Stop.PROCESSES: ("INFRA", "judging it took more processes than a judge starts"),
                 Stop.OUTPUT: ("INFRA", f"the result is larger than {MOST_RESULT // stages.MIB} MiB"),

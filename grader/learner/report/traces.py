@@ -55,7 +55,7 @@ def _trace(workbook: Workbook, chapter: Chapter, hasher: Hasher, processes: Proc
             environment=clean_environment(),
         )
         if finished.status is None:
-            why = f"it did not end within {_LIMIT:g} s"
+            why = f"it did not finish within {_LIMIT:g} s"
         elif path.is_file():
             why = ""
         else:

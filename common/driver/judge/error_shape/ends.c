@@ -1,5 +1,5 @@
 // One end of the array is lost or counted twice: the first and the last element, the head before the first
-// multiple of 16 bytes, and what groups, warps, blocks, rounds and chunks leave over.
+// multiple of 16 bytes, and what remains after whole groups, warps, blocks, rounds and chunks.
 #include "driver/judge/error_shape/shape_group.h"
 
 SHAPE(first_lost) {
@@ -20,7 +20,8 @@ SHAPE(tail_of_4_twice) { return 1 + (i >= groups_end(v)); }
 SHAPE(tail_by_each_block) { return i >= groups_end(v) ? v->blocks : 1; }
 SHAPE(tail_by_each_thread) { return i >= groups_end(v) ? v->threads : 1; }
 SHAPE(tail_without_head) { return (i < groups_end(v)) + (i >= v->count - v->count % 4); }
-SHAPE(tail_behind_no_head) { // as many as the tail has, from where the groups would end without a head
+SHAPE(
+    tail_behind_no_head) { // as many elements as the tail has, from where the groups would end without a head
     const long long end = groups_end(v), from = end - v->head;
     return (i < end) + (i >= from && i < from + v->count - end);
 }
@@ -42,34 +43,34 @@ static const ErrorShape shapes[] = {
     {"head-lost", head_lost,
      "Every wrong sum lacks the elements before the first multiple of 16 bytes and nothing else."},
     {"head-but-first-lost", head_but_first_lost,
-     "Of the elements before the first multiple of 16 bytes only the first is in the sum."},
+     "Only the first of the elements before the first multiple of 16 bytes is in the sum."},
     {"tail-but-first-lost", tail_but_first_lost,
-     "Of what is left over behind the groups of 4 only the first element is in the sum."},
+     "Only the first of the elements after the groups of 4 is in the sum."},
     {"tail-but-last-lost", tail_but_last_lost,
-     "Of what is left over behind the groups of 4 only the last element is in the sum."},
+     "Only the last of the elements after the groups of 4 is in the sum."},
     {"head-twice", head_twice, "The elements before the first multiple of 16 bytes are counted twice."},
     {"head-by-each-block", head_by_each_block,
      "The elements before the first multiple of 16 bytes are counted once by every block."},
     {"tail-of-4-lost", tail_of_4_lost,
-     "Every wrong sum lacks what is left over when the elements are taken in groups of 4."},
+     "Every wrong sum lacks the elements that are left after the whole groups of 4."},
     {"tail-of-4-twice", tail_of_4_twice,
-     "What is left over when the elements are taken in groups of 4 is counted twice."},
+     "The elements that are left after the whole groups of 4 are counted twice."},
     {"tail-by-each-block", tail_by_each_block,
-     "What is left over when the elements are taken in groups of 4 is counted once by every block."},
+     "The elements that are left after the whole groups of 4 are counted once by every block."},
     {"tail-by-each-thread", tail_by_each_thread,
-     "What is left over when the elements are taken in groups of 4 is counted once by every thread."},
+     "The elements that are left after the whole groups of 4 are counted once by every thread."},
     {"tail-without-head", tail_without_head,
-     "The last n % 4 elements are added as the tail, and that is not where the groups end: they begin "
-     "behind the head."},
+     "The last n % 4 elements are added as the tail, but the groups end elsewhere, because they begin after "
+     "the head."},
     {"tail-behind-no-head", tail_behind_no_head,
-     "The tail is taken from where the groups would end without a head: the last elements are left out, and "
-     "others counted twice."},
+     "The tail begins where the groups would end without a head: the last elements are left out, and others "
+     "are counted twice."},
     {"last-group-twice", last_group_twice, "The last whole group of 4 is counted twice at every size."},
     {"tail-of-warp-lost", tail_of_warp_lost, "Every wrong sum lacks the last n % 32 elements."},
     {"tail-of-block-lost", tail_of_block_lost,
-     "Every wrong sum lacks the elements that fill no whole block of threads."},
+     "Every wrong sum lacks the elements that do not fill a whole block of threads."},
     {"tail-of-round-lost", tail_of_round_lost,
-     "Every wrong sum lacks the last elements: those that are too few for all threads of the grid."},
+     "Every wrong sum lacks the last elements, which are too few for all threads of the grid."},
     {"last-round-lost", last_round_lost,
      "Every wrong sum lacks the last element of every thread: each stops one round too early."},
     {"chunk-borders-twice", chunk_borders_twice,

@@ -15,7 +15,7 @@ enum { GROUPS = sizeof groups / sizeof groups[0] };
 int error_shape_count(void) {
     int count = 0;
     for (int g = 0; g < GROUPS; g++) count += groups[g]->count;
-    return (int)at_most(count, MAX_SHAPES); // a test sees that none is left out
+    return (int)at_most(count, MAX_SHAPES); // a test checks that none is left out
 }
 
 const ErrorShape *error_shape(int shape) {
@@ -45,14 +45,15 @@ ShapeSet all_shapes(void) {
 enum { MAX_TREE = 1024 };
 
 // How often each thread's value reaches slot 0 in a tree whose strides are half the block, half of that and
-// so on, rounded down: always once where the block is a power of two, else some are lost.
+// so on, rounded down: always once if the block size is a power of two; otherwise some values are lost.
 static void tree_weights(long long block, int tree[MAX_TREE]) {
     int levels = 0;
     long long strides[16];
     for (long long stride = block / 2; stride > 0; stride /= 2) strides[levels++] = stride;
     memset(tree, 0, MAX_TREE * sizeof *tree);
     tree[0] = 1;
-    while (levels-- > 0) // from the last level back: what slot t takes in counts as often as t itself
+    while (levels-- >
+           0) // from the last level back: a value that slot t adds counts as often as slot t itself
         for (long long t = 0; t < strides[levels]; t++) tree[t + strides[levels]] += tree[t];
 }
 
@@ -88,7 +89,7 @@ ShapeSet shapes_that_fit(ShapeSet candidates, const void *array, ElementType typ
             sum += (times - 1) * value;
             magnitude += fabs(times * value);
         }
-        // The device adds floats: beyond 2^24 even whole numbers are rounded, at every addition.
+        // The device adds floats: above 2^24 even whole numbers are rounded at every addition.
         const double rounding = magnitude > 0x1p24 ? magnitude * 0x1p-16 : 0;
         if (fabs(sum - got) <= rounding) add_shape(&fit, s);
     }

@@ -1,9 +1,8 @@
-// What the exact integers of the inputs tell about a wrong sum: which elements were left out, and which were
-// added too often.
+// Which elements a wrong sum left out or added too often, found from the exact integers of the inputs.
 //
 // A shape is a hypothesis such as "in every 32 elements the last 16 are left out". It predicts how often
-// every element is added, so its sum is known to the bit for every case. Only a shape that explains every
-// wrong sum of whole numbers, and predicts that the right ones are right, is ever named.
+// every element is added, so its sum is known to the bit for every case. A shape is named only if it explains
+// every wrong sum of whole numbers and predicts that the correct ones are correct.
 #ifndef WARPBOOK_ERROR_SHAPE_H
 #define WARPBOOK_ERROR_SHAPE_H
 
@@ -11,7 +10,7 @@
 
 #include "driver/plan/chapter.h"
 
-// Some of the shapes, by their numbers: a bit each. More shapes take a larger limit, and nothing else.
+// A set of shapes by their numbers, one bit each. More shapes need only a larger limit.
 enum { MAX_SHAPES = 192 };
 typedef struct {
     uint64_t bits[MAX_SHAPES / 64];
@@ -34,7 +33,7 @@ typedef struct {
     const char *words;                                  // one sentence for people
 } ErrorShape;
 
-// Number `shape`, from 0. The first of several that fit is the one whose words are said.
+// Number `shape`, from 0. If several match, the words of the first are used.
 const ErrorShape *error_shape(int shape);
 int error_shape_count(void);
 

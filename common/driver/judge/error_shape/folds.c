@@ -1,4 +1,4 @@
-// How a warp or a block brings its values together: lanes, levels of a fold, levels of a tree.
+// How a warp or a block combines its values: lanes, levels of a fold, levels of a tree.
 #include "driver/judge/error_shape/shape_group.h"
 
 SHAPE(upper_half_warp_lost) {
@@ -11,7 +11,7 @@ SHAPE(lower_half_warp_twice) {
     return i % 32 < 16 ? 2 : 0;
 }
 
-// A fold in which levels are left out: lane 0 meets those whose number is made of the other distances.
+// A fold with missing levels: lane 0 receives the lanes whose numbers are sums of the other distances.
 #define LEVELS_LOST(name, distances)                                                                         \
     SHAPE(name) {                                                                                            \
         UNUSED(v);                                                                                           \
@@ -36,14 +36,14 @@ SHAPE(second_32_of_64_lost) {
 }
 
 SHAPE(powers_of_two_only) {
-    const long long own = i % v->block; // of 0 and 1, 2, 4, 8 ... one bit is set at most
+    const long long own = i % v->block; // 0, 1, 2, 4, 8 ...: at most one bit is set
     return (own & (own - 1)) == 0;
 }
 
 SHAPE(odd_tree) { return v->tree ? v->tree[i % v->block] : 1; }
 
-// A tree that is at `left` values when 32 of its slots are added up. Slot t holds what lies 2^(k+1) apart,
-// where 2^k <= t < 2^(k+1): what is in it is in the slots below `left` too.
+// A tree that has `left` values when 32 of its slots are added. Slot t holds values that are 2^(k+1) apart,
+// where 2^k <= t < 2^(k+1), and these are also in the slots below `left`.
 static long long added_behind_a_tree(long long i, long long left) {
     return 1 + __builtin_popcountll((unsigned long long)(i % 32 / left));
 }
@@ -69,7 +69,7 @@ SHAPE(lane_31_by_32) {
     return i % 32 == 31 ? 32 : 0;
 }
 
-SHAPE(named_lanes) { // lane 0 asks lanes 16, 8, 4, 2, 1 for what they have so far, and not those beside it
+SHAPE(named_lanes) { // lane 0 receives the partial sums of lanes 16, 8, 4, 2, 1, but not of those beside them
     UNUSED(v);
     const long long lane = i % 32;
     return lane < 2 ? 1 : (lane & (lane - 1)) == 0 ? lane : 0;
@@ -89,50 +89,49 @@ SHAPE(last_thread_only) { return i % v->block == v->block - 1; }
 SHAPE(first_thread_only) { return i % v->block == 0; }
 
 static const ErrorShape shapes[] = {
-    {"upper-half-warp-lost", upper_half_warp_lost, "What lanes 16 to 31 of each warp hold is left out."},
-    {"level-lost", level_2_lost, "Of every 4 lanes 2 and 3 are left out."},
-    {"level-lost", level_4_lost, "Of every 8 lanes 4 to 7 are left out."},
-    {"level-lost", level_8_lost, "Of every 16 lanes 8 to 15 are left out."},
-    {"level-lost", level_64_lost, "Of every 128 threads 64 to 127 are left out."},
-    {"two-levels-lost", levels_1_2_lost, "Of every 4 lanes only the first is in the sum."},
-    {"two-levels-lost", levels_1_4_lost, "Of every 8 lanes only 0 and 2 are in the sum."},
-    {"two-levels-lost", levels_1_16_lost, "Of every warp only lanes 0, 2, 4 ... 14 are in the sum."},
-    {"two-levels-lost", levels_2_4_lost, "Of every 8 lanes only 0 and 1 are in the sum."},
-    {"two-levels-lost", levels_2_8_lost, "Of every 16 lanes only 0, 1, 4 and 5 are in the sum."},
-    {"two-levels-lost", levels_4_8_lost, "Of every 16 lanes only 0 to 3 are in the sum."},
-    {"two-levels-lost", levels_4_16_lost, "Of every warp only lanes 0 to 3 and 8 to 11 are in the sum."},
-    {"two-levels-lost", levels_8_16_lost, "Of every warp only lanes 0 to 7 are in the sum."},
+    {"upper-half-warp-lost", upper_half_warp_lost, "The values of lanes 16 to 31 of each warp are left out."},
+    {"level-lost", level_2_lost, "In every 4 lanes, lanes 2 and 3 are left out."},
+    {"level-lost", level_4_lost, "In every 8 lanes, lanes 4 to 7 are left out."},
+    {"level-lost", level_8_lost, "In every 16 lanes, lanes 8 to 15 are left out."},
+    {"level-lost", level_64_lost, "In every 128 threads, threads 64 to 127 are left out."},
+    {"two-levels-lost", levels_1_2_lost, "Only the first of every 4 lanes is in the sum."},
+    {"two-levels-lost", levels_1_4_lost, "In every 8 lanes, only lanes 0 and 2 are in the sum."},
+    {"two-levels-lost", levels_1_16_lost, "In every warp, only lanes 0, 2, 4 ... 14 are in the sum."},
+    {"two-levels-lost", levels_2_4_lost, "In every 8 lanes, only lanes 0 and 1 are in the sum."},
+    {"two-levels-lost", levels_2_8_lost, "In every 16 lanes, only lanes 0, 1, 4 and 5 are in the sum."},
+    {"two-levels-lost", levels_4_8_lost, "In every 16 lanes, only lanes 0 to 3 are in the sum."},
+    {"two-levels-lost", levels_4_16_lost, "In every warp, only lanes 0 to 3 and 8 to 11 are in the sum."},
+    {"two-levels-lost", levels_8_16_lost, "In every warp, only lanes 0 to 7 are in the sum."},
     {"upper-half-block-lost", upper_half_block_lost,
-     "What the second half of the threads of each block hold is left out."},
+     "The values of the second half of the threads of each block are left out."},
     {"lower-half-warp-twice", lower_half_warp_twice,
-     "What lanes 0 to 15 of each warp hold is counted twice, and lanes 16 to 31 are left out."},
+     "Lanes 0 to 15 of each warp are counted twice, and lanes 16 to 31 are left out."},
     {"second-32-of-64-lost", second_32_of_64_lost,
-     "Of every 64 values side by side in a block the last 32 are left out."},
+     "In every 64 neighbouring values of a block, the last 32 are left out."},
     {"powers-of-two-only", powers_of_two_only,
-     "Of each block only what threads 0, 1, 2, 4, 8 and so on hold is in the sum."},
+     "In each block, only the values of threads 0, 1, 2, 4, 8 and so on are in the sum."},
     {"added-behind-a-tree", tree_of_16_and_fold,
-     "Of every 32 values side by side in a block the last 16 are counted twice."},
+     "In every 32 neighbouring values of a block, the last 16 are counted twice."},
     {"added-behind-a-tree", tree_of_8_and_fold,
-     "Some values are counted up to three times: those that slots 8 to 31 hold when 32 slots are added up."},
+     "Some values are counted up to three times: those in slots 8 to 31 when 32 slots are added."},
     {"added-behind-a-tree", tree_of_4_and_fold,
-     "Some values are counted up to four times: those that slots 4 to 31 hold when 32 slots are added up."},
+     "Some values are counted up to four times: those in slots 4 to 31 when 32 slots are added."},
     {"added-behind-a-tree", tree_of_2_and_fold,
-     "Some values are counted up to five times: those that slots 2 to 31 hold when 32 slots are added up."},
+     "Some values are counted up to five times: those in slots 2 to 31 when 32 slots are added."},
     {"added-behind-a-tree", tree_of_1_and_fold,
-     "Some values are counted up to six times: those that slots 1 to 31 hold when 32 slots are added up."},
+     "Some values are counted up to six times: those in slots 1 to 31 when 32 slots are added."},
     {"added-behind-a-tree", tree_and_all_slots,
-     "Slot 0 holds the sum, and what the other slots still hold is counted once more."},
-    {"odd-tree", odd_tree,
-     "What is missing are the values that are left over when an odd number of them is halved."},
-    {"lane-31-only", lane_31_only, "The result is what lane 31 of each warp began with, and nothing else."},
-    {"lane-31-by-32", lane_31_by_32, "The result is 32 times what lane 31 of each warp began with."},
+     "Slot 0 has the sum, and the values left in the other slots are added again."},
+    {"odd-tree", odd_tree, "The missing values are those left over when an odd number of values is halved."},
+    {"lane-31-only", lane_31_only, "The result is only the initial value of lane 31 of each warp."},
+    {"lane-31-by-32", lane_31_by_32, "The result is 32 times the initial value of lane 31 of each warp."},
     {"named-lanes", named_lanes,
-     "Of each warp only what lanes 0, 1, 2, 4, 8 and 16 hold is in the sum, once to 16 times."},
-    {"lane-0-only", lane_0_only, "The result is what lane 0 of each warp began with, and nothing else."},
-    {"lane-0-by-32", lane_0_by_32, "The result is 32 times what lane 0 of each warp began with."},
+     "In each warp, only the values of lanes 0, 1, 2, 4, 8 and 16 are in the sum, once to 16 times."},
+    {"lane-0-only", lane_0_only, "The result is only the initial value of lane 0 of each warp."},
+    {"lane-0-by-32", lane_0_by_32, "The result is 32 times the initial value of lane 0 of each warp."},
     {"last-thread-only", last_thread_only,
-     "The result is what the last thread of each block began with, and nothing else."},
+     "The result is only the initial value of the last thread of each block."},
     {"first-thread-only", first_thread_only,
-     "The result is what the first thread of each block began with, and nothing else."},
+     "The result is only the initial value of the first thread of each block."},
 };
 const ShapeGroup shapes_of_folds = SHAPE_GROUP(shapes);

@@ -1,4 +1,4 @@
-// Within a group: elements of every two, three or four side by side.
+// Within a group: elements of every two, three or four neighbours.
 #include "driver/judge/error_shape/shape_group.h"
 
 SHAPE(every_second_lost) {
@@ -17,7 +17,7 @@ SHAPE(groups_of_three) {
     return i < v->head + 3 * groups || i >= groups_end(v);
 }
 
-// A component of each float4 is named in the place of its neighbour.
+// A component of each float4 is used instead of its neighbour.
 #define TWICE(name, lost, twice)                                                                             \
     SHAPE(name) {                                                                                            \
         const long long component = is_in_group(v, i) ? (i - v->head) % 4 : -1;                              \
@@ -31,12 +31,16 @@ TWICE(third_for_fourth, 3, 2)
 static const ErrorShape shapes[] = {
     {"every-second-lost", every_second_lost, "Every second element is left out."},
     {"fourth-of-group-lost", fourth_of_group_lost, "The fourth element of every group of 4 is left out."},
-    {"component-twice", second_for_first, "Of every group of 4 the second is counted for the first."},
-    {"component-twice", first_for_second, "Of every group of 4 the first is counted for the second."},
-    {"component-twice", second_for_third, "Of every group of 4 the second is counted for the third."},
-    {"component-twice", third_for_fourth, "Of every group of 4 the third is counted for the fourth."},
+    {"component-twice", second_for_first,
+     "In every group of 4, the second element is added instead of the first."},
+    {"component-twice", first_for_second,
+     "In every group of 4, the first element is added instead of the second."},
+    {"component-twice", second_for_third,
+     "In every group of 4, the second element is added instead of the third."},
+    {"component-twice", third_for_fourth,
+     "In every group of 4, the third element is added instead of the fourth."},
     {"fourths-lost", fourths_lost, "Every fourth element is left out."},
     {"groups-of-three", groups_of_three,
-     "The groups are read 12 bytes apart, so that those at the end are never reached."},
+     "The groups are read 12 bytes apart, so the last ones are never reached."},
 };
 const ShapeGroup shapes_of_groups = SHAPE_GROUP(shapes);

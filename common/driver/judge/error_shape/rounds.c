@@ -1,4 +1,5 @@
-// How a thread goes through its elements: strides, rounds of several, several sums, and a size built in.
+// How a thread iterates over its elements: strides, rounds of several elements, several sums, and a constant
+// size.
 #include "driver/judge/error_shape/shape_group.h"
 
 SHAPE(stride_of_a_block) { return 1 + at_most(i / v->block, v->blocks - 1); }
@@ -8,8 +9,8 @@ SHAPE(two_groups_old_stride) { return is_in_group(v, i) ? at_most(group_round(v,
 SHAPE(every_fourth_round_only) { return i / v->threads % 4 == 0; }
 SHAPE(every_fourth_round_of_groups_only) { return !is_in_group(v, i) || group_round(v, i) % 4 == 0; }
 
-// A thread takes `deep` of its elements a round, a grid apart, while all of them are there, and the rest of
-// them one by one. Its elements are 0, 1, 2 ...; of them the first `in_rounds` are in whole rounds.
+// A thread takes `deep` of its elements, a grid apart, in each whole round, and the rest one by one. Its
+// elements are 0, 1, 2 ...; the first `in_rounds` of them are in whole rounds.
 typedef struct {
     long long element, count, in_rounds;
 } Own;
@@ -19,7 +20,7 @@ static Own own_element(const ShapeView *v, long long i, long long deep) {
     return (Own){.element = i / v->threads, .count = count, .in_rounds = count / deep * deep};
 }
 
-// Rounds begin one element apart, up to the last that has room; the rest begins where they end.
+// Rounds begin one element apart, up to the last whole one; the rest begins where they end.
 static long long rounds_old_stride(const ShapeView *v, long long i, long long deep) {
     const Own own = own_element(v, i, deep);
     const long long rounds = own.count >= deep ? own.count - deep + 1 : 0;
@@ -28,7 +29,7 @@ static long long rounds_old_stride(const ShapeView *v, long long i, long long de
     return (last >= first ? last - first + 1 : 0) + (own.element >= rounds);
 }
 
-// Of the sums of a round those of the mask `kept` are added to the result; the rest goes to the first.
+// The sums of a round in the mask `kept` are added to the result; the rest is added to the first.
 static long long sums_kept(const ShapeView *v, long long i, long long deep, unsigned kept) {
     const Own own = own_element(v, i, deep);
     return own.element >= own.in_rounds || kept >> own.element % deep & 1;
@@ -66,7 +67,7 @@ SUMS_KEPT(even_of_8_sums_only, 8, 0x55)
 SUMS_KEPT(pairs_of_8_sums_only, 8, 0x33)
 SUMS_KEPT(last_of_8_sums_lost, 8, 0x7f)
 
-// Sizes that people test with, built into a loop.
+// Common test sizes as a constant bound of the loop.
 #define FIXED(size)                                                                                          \
     SHAPE(fixed_##size) {                                                                                    \
         UNUSED(v);                                                                                           \
@@ -83,50 +84,51 @@ static const ErrorShape shapes[] = {
     {"stride-of-a-block", stride_of_a_block,
      "Elements are added once by every block that starts before them: the more blocks, the more often."},
     {"two-a-round-old-stride", two_a_round_old_stride,
-     "What lies behind the first round of the grid is counted twice."},
+     "The elements after the first round of the grid are counted twice."},
     {"four-a-round-old-stride", four_a_round_old_stride,
-     "What lies behind the first round of the grid is counted two, three and four times."},
+     "The elements after the first round of the grid are counted two, three and four times."},
     {"two-groups-old-stride", two_groups_old_stride,
-     "The groups of 4 behind the first round of the grid are counted twice."},
-    {"every-fourth-round-only", every_fourth_round_only, "Three of four rounds of the grid are left out."},
+     "The groups of 4 after the first round of the grid are counted twice."},
+    {"every-fourth-round-only", every_fourth_round_only,
+     "Three out of four rounds of the grid are left out."},
     {"every-fourth-round-of-groups-only", every_fourth_round_of_groups_only,
-     "Three of four rounds of the grid over the groups are left out."},
+     "Three out of four rounds of the grid over the groups are left out."},
     {"rounds-of-4-old-stride", rounds_of_4_old_stride,
-     "Rounds of 4 elements begin one element apart, so that most are counted four times."},
+     "Rounds of 4 elements begin one element apart, so most elements are counted four times."},
     {"rounds-of-8-old-stride", rounds_of_8_old_stride,
-     "Rounds of 8 elements begin one element apart, so that most are counted eight times."},
-    {"rest-of-2-lost", rest_of_2_lost, "What each thread has left over behind its whole pairs is missing."},
+     "Rounds of 8 elements begin one element apart, so most elements are counted eight times."},
+    {"rest-of-2-lost", rest_of_2_lost, "The elements of each thread after its whole pairs are missing."},
     {"rest-of-4-lost", rest_of_4_lost,
-     "What each thread has left over behind its whole rounds of 4 elements is missing."},
+     "The elements of each thread after its whole rounds of 4 are missing."},
     {"rest-of-8-lost", rest_of_8_lost,
-     "What each thread has left over behind its whole rounds of 8 elements is missing."},
+     "The elements of each thread after its whole rounds of 8 are missing."},
     {"rest-but-first-lost", rest_of_4_but_first_lost,
-     "Of what each thread has left over behind its whole rounds of 4 elements only the first is added."},
+     "After its whole rounds of 4 elements, each thread adds only the first of its remaining elements."},
     {"rest-but-first-lost", rest_of_8_but_first_lost,
-     "Of what each thread has left over behind its whole rounds of 8 elements only the first is added."},
+     "After its whole rounds of 8 elements, each thread adds only the first of its remaining elements."},
     {"first-of-2-sums-only", first_of_2_sums_only,
-     "Of each thread's 2 sums only the first is in the result."},
+     "Only the first of each thread's 2 sums is in the result."},
     {"first-of-4-sums-only", first_of_4_sums_only,
-     "Of each thread's 4 sums only the first is in the result."},
+     "Only the first of each thread's 4 sums is in the result."},
     {"half-of-4-sums-only", half_of_4_sums_only,
-     "Of each thread's 4 sums only the first 2 are in the result."},
+     "Only the first 2 of each thread's 4 sums are in the result."},
     {"even-of-4-sums-only", even_of_4_sums_only,
-     "Of each thread's sums 0 to 3 only 0 and 2 are in the result."},
+     "Only sums 0 and 2 of each thread's sums 0 to 3 are in the result."},
     {"last-of-4-sums-lost", last_of_4_sums_lost, "The last of each thread's 4 sums is not in the result."},
     {"even-of-8-sums-only", even_of_8_sums_only,
-     "Of each thread's sums 0 to 7 only 0, 2, 4 and 6 are in the result."},
+     "Only sums 0, 2, 4 and 6 of each thread's sums 0 to 7 are in the result."},
     {"pairs-of-8-sums-only", pairs_of_8_sums_only,
-     "Of each thread's sums 0 to 7 only 0, 1, 4 and 5 are in the result."},
+     "Only sums 0, 1, 4 and 5 of each thread's sums 0 to 7 are in the result."},
     {"last-of-8-sums-lost", last_of_8_sums_lost, "The last of each thread's 8 sums is not in the result."},
     {"first-of-8-sums-only", first_of_8_sums_only,
-     "Of each thread's 8 sums only the first is in the result."},
+     "Only the first of each thread's 8 sums is in the result."},
     {"half-of-8-sums-only", half_of_8_sums_only,
-     "Of each thread's 8 sums only the first 4 are in the result."},
-    {"fixed-size", fixed_256, "Nothing behind element 256 is added, whatever n is."},
-    {"fixed-size", fixed_1000, "Nothing behind element 1,000 is added, whatever n is."},
-    {"fixed-size", fixed_1024, "Nothing behind element 1,024 is added, whatever n is."},
-    {"fixed-size", fixed_4096, "Nothing behind element 4,096 is added, whatever n is."},
-    {"fixed-size", fixed_65536, "Nothing behind element 65,536 is added, whatever n is."},
-    {"fixed-size", fixed_1048576, "Nothing behind element 1,048,576 is added, whatever n is."},
+     "Only the first 4 of each thread's 8 sums are in the result."},
+    {"fixed-size", fixed_256, "No element after element 256 is added, whatever n is."},
+    {"fixed-size", fixed_1000, "No element after element 1,000 is added, whatever n is."},
+    {"fixed-size", fixed_1024, "No element after element 1,024 is added, whatever n is."},
+    {"fixed-size", fixed_4096, "No element after element 4,096 is added, whatever n is."},
+    {"fixed-size", fixed_65536, "No element after element 65,536 is added, whatever n is."},
+    {"fixed-size", fixed_1048576, "No element after element 1,048,576 is added, whatever n is."},
 };
 const ShapeGroup shapes_of_rounds = SHAPE_GROUP(shapes);

@@ -1,4 +1,4 @@
-// Who works: only the first round, block or warp adds, or each of them adds what one of them should.
+// Which threads work: only the first round, block or warp adds, or each of them adds what one of them should.
 #include "driver/judge/error_shape/shape_group.h"
 
 SHAPE(first_round_only) { return i < v->threads; }
@@ -27,31 +27,33 @@ SHAPE(last_warp_lost) { return i % v->block < v->block - 32; }
 
 static const ErrorShape shapes[] = {
     {"first-round-only", first_round_only,
-     "Only as many elements as the grid has threads are added; all behind them are left out."},
+     "Only as many elements as the grid has threads are added; all later ones are left out."},
     {"first-round-of-groups-only", first_round_of_groups_only,
-     "Only as many groups of 4 as the grid has threads are added; all behind them are left out."},
+     "Only as many groups of 4 as the grid has threads are added; all later ones are left out."},
     {"first-partials-only", first_partials_only,
      "Only as many partials are added as a block of the second launch has threads."},
-    {"first-warp-only", first_warp_only, "Only what the first warp of each block adds is in the sum."},
-    {"first-warp-twice", first_warp_twice, "What the first warp of each block adds is counted twice."},
+    {"first-warp-only", first_warp_only, "Only the elements of the first warp of each block are in the sum."},
+    {"first-warp-twice", first_warp_twice, "The elements of the first warp of each block are counted twice."},
     {"first-warp-by-each-warp", first_warp_by_each_warp,
-     "What the first warp of each block adds is counted once for every warp, and the others are left out."},
+     "The elements of the first warp of each block are counted once for every warp, and the others are left "
+     "out."},
     {"other-warps-twice", other_warps_twice,
-     "What all warps of a block but the first one add is counted twice."},
+     "The elements of all warps of a block except the first are counted twice."},
     {"groups-same-in-each-block", groups_same_in_each_block,
      "The groups of 4 of the first block are added once by every block, and the other groups are left out."},
     {"first-thread-of-second-only", first_thread_of_second_only,
-     "Of the partials only those that thread 0 of the second launch added are in the sum."},
+     "Only the partials that thread 0 of the second launch added are in the sum."},
     {"first-block-folded", first_block_folded,
-     "The first block is whole, and of every other only what its first thread began with is in the sum."},
+     "The first block is complete, but of every other block only the initial value of its first thread is in "
+     "the sum."},
     {"same-in-each-block", same_in_each_block,
-     "What the first block should add is added once by every block, and the rest is left out."},
+     "The elements of the first block are added once by every block, and the rest is left out."},
     {"same-in-each-warp", same_in_each_warp,
-     "What the first warp should add is added once by every warp, and the rest is left out."},
+     "The elements of the first warp are added once by every warp, and the rest is left out."},
     {"same-in-each-thread", same_in_each_thread,
-     "Of every round only as many elements as there are blocks are added, each by a whole block."},
-    {"first-block-only", first_block_only, "Only what the first block adds is in the sum."},
-    {"last-block-only", last_block_only, "Only what the last block adds is in the sum."},
-    {"last-warp-lost", last_warp_lost, "What the last warp of each block adds is missing."},
+     "In every round only as many elements as there are blocks are added, each by a whole block."},
+    {"first-block-only", first_block_only, "Only the elements of the first block are in the sum."},
+    {"last-block-only", last_block_only, "Only the elements of the last block are in the sum."},
+    {"last-warp-lost", last_warp_lost, "The elements of the last warp of each block are missing."},
 };
 const ShapeGroup shapes_of_threads = SHAPE_GROUP(shapes);

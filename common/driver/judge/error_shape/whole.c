@@ -52,6 +52,6 @@ static const ErrorShape shapes[] = {
      "The result is the sum times the number of warps in the grid."},
     {"everything-by-all-threads", everything_by_all_threads,
      "The result is the sum times the number of threads in the grid."},
-    {"everything-taken-away", everything_taken_away, "The result is the sum with the other sign."},
+    {"everything-taken-away", everything_taken_away, "The result is the sum with the opposite sign."},
 };
 const ShapeGroup shapes_of_whole = SHAPE_GROUP(shapes);

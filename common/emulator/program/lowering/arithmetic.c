@@ -40,7 +40,7 @@ bool lower_arithmetic(Lowering *l, const PtxInstruction *in) {
         in->operands[0].kind != PTX_OPERAND_PAIR && in->operands[0].kind != PTX_OPERAND_VECTOR)
         given = 1;
     if (flat_count != given + sources + selection.literals)
-        return lower_fail(l, EMULATOR_BAD_PTX, in, "%s takes %d operands; here are %d", in->opcode,
+        return lower_fail(l, EMULATOR_BAD_PTX, in, "%s takes %d operands, not %d", in->opcode,
                           destinations + sources + selection.literals, flat_count);
     Instruction built = blank(KIND_ALU);
     built.alu = selection.handler;

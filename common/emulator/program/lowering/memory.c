@@ -142,7 +142,7 @@ static bool lower_load_store(Lowering *l, const PtxInstruction *in, bool is_load
         int64_t offset = address->offset + address->elements[0].offset;
         if (!place) return wrong_operands(l, in, "a parameter of this function or call");
         if (offset < 0 || (uint64_t)offset + (uint64_t)built.width * built.elements > place->bytes)
-            return lower_fail(l, EMULATOR_BAD_PTX, in, "byte %lld lies outside the parameter %s of %u bytes",
+            return lower_fail(l, EMULATOR_BAD_PTX, in, "byte %lld is outside the parameter %s of %u bytes",
                               (long long)offset, v->name, place->bytes);
         if (!l->ptx->is_entry || v->parameter < 0) {
             built.kind = is_load ? KIND_PARAM_LOAD : KIND_PARAM_STORE;

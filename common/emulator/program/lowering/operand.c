@@ -141,8 +141,8 @@ bool lower_source(Lowering *l, const PtxInstruction *in, const PtxOperand *o, Pt
     case PTX_OPERAND_REGISTER: {
         unsigned have = lane_width(o->reg->type);
         if ((type == PTX_PRED) != (o->reg->type == PTX_PRED) || have < width || (have > width && !wide_ok))
-            return lower_fail(l, EMULATOR_BAD_PTX, in, "%s is a .%s register where %s wants .%s",
-                              o->reg->name, ptx_type_name(o->reg->type), in->opcode, ptx_type_name(type));
+            return lower_fail(l, EMULATOR_BAD_PTX, in, "%s is a .%s register, but %s needs .%s", o->reg->name,
+                              ptx_type_name(o->reg->type), in->opcode, ptx_type_name(type));
         int32_t offset = l->register_offset[o->reg->index];
         if (o->negated) {
             if (type != PTX_PRED)
@@ -205,7 +205,7 @@ bool lower_destination(Lowering *l, const PtxInstruction *in, const PtxOperand *
         return lower_fail(l, EMULATOR_BAD_PTX, in, "%s needs a register to write to", in->opcode);
     unsigned have = lane_width(o->reg->type), width = lane_width(type);
     if ((type == PTX_PRED) != (o->reg->type == PTX_PRED) || have < width || (have > width && !wide_ok))
-        return lower_fail(l, EMULATOR_BAD_PTX, in, "%s is a .%s register where %s writes .%s", o->reg->name,
+        return lower_fail(l, EMULATOR_BAD_PTX, in, "%s is a .%s register, but %s writes .%s", o->reg->name,
                           ptx_type_name(o->reg->type), in->opcode, ptx_type_name(type));
     *out = l->register_offset[o->reg->index];
     return true;
