@@ -195,7 +195,7 @@ static void say(ModelEstimate *e, const ModelShape *s) {
         break;
     case MODEL_LATENCY:
         if (e->blocks > busy * running)
-            snprintf(to, room, "blocks: starting and ending %.0f of them, one after the other", s->blocks);
+            snprintf(to, room, "blocks: %.0f of them begin and end, one after the other", s->blocks);
         else if (e->bytes_in_flight < 0.9 * e->bytes_to_fill)
             snprintf(to, room, "bytes in flight: %.*f KiB an SM, %.0f KiB would fill it",
                      e->bytes_in_flight < 10240 ? 1 : 0, e->bytes_in_flight / 1024, e->bytes_to_fill / 1024);
