@@ -47,6 +47,8 @@ COMMANDS = {
         "doctor": "learner.commands:doctor",
         "solutions": "learner.grade_command:solutions_command",
         "kill-rate": "authoring.killrate:kill_rate_command",
+        "kernel": "authoring.kernel_command:kernel_command",
+        "kernel-edit": "authoring.kernel_command:kernel_edit_command",
         "bench-emulator": "authoring.bench_emulator:bench_emulator_command",
         "time-grade": "authoring.time_grade:time_grade_command",
     },

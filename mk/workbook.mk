@@ -26,10 +26,16 @@ lessons: $(NEEDS_GRADER) drivers ## put code, counts, records and the output of 
 pictures: $(NEEDS_GRADER) ## draw the pictures of the lessons again
 	@$(PY) docs/pictures/draw.py
 
-.PHONY: kill-rate hardware-truth
 ##@ author: Tests and checks
+##= K=wrong/ch09/NAME ## of kernel, kernel-edit: which kernel; K=wrong/ch09 for all in a folder
+##= BASE=right/ch09/plain ## of kernel-edit: the kernel to edit; the best one when not given
+.PHONY: kill-rate kernel kernel-edit hardware-truth
 kill-rate: $(NEEDS_GRADER) $(TOOLCHAIN) tools ## count the wrong kernels of tests/wrong that are caught and the right ones of tests/right that pass; CH=ch04 for some
 	@$(GRADER) kill-rate $(AS_JSON) -- $(CH)
+kernel: $(NEEDS_GRADER) ## write a kernel of tests/wrong or tests/right in full to build/kernels; K=wrong/ch09/NAME
+	@$(GRADER) kernel $(AS_JSON) -- $(K)
+kernel-edit: $(NEEDS_GRADER) ## store a kernel of tests/wrong or tests/right as an edit of another; K=wrong/ch09/NAME
+	@$(GRADER) kernel-edit $(AS_JSON) $(addprefix --base=,$(BASE)) -- $(K)
 ##@ author: Measurements
 hardware-truth: $(NEEDS_GRADER) ## on a GPU with ncu: record what it counts for every pattern in build/hardware_truth
 	@$(PY) tests/hardware_truth/record.py --missing --out $(B)/hardware_truth

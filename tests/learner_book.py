@@ -4,6 +4,8 @@ import os
 import shutil
 from pathlib import Path
 
+from whole_kernels import kernel_text
+
 from grader.core.workbook import Workbook
 from grader.learner.grade import Options, judge
 
@@ -39,14 +41,14 @@ def solved(built: Path, folder: Path) -> Path:
     return folder
 
 
-def broken(root: Path, finished: Path, folder: Path) -> Path:
+def broken(finished: Path, folder: Path) -> Path:
     """A learner who got as far as that one but for what is said above, judged where it says so."""
     copied(finished, folder)
     workbook = Workbook(folder)
     shutil.rmtree(folder / "progress")
     kernels = {chapter.name: folder / chapter.kernel for chapter in workbook.chapters}
     for name, wrong in WRONG.items():
-        shutil.copy2(root / "tests" / "wrong" / name / f"{wrong}.cu", kernels[name])
+        kernels[name].write_text(kernel_text(f"wrong/{name}/{wrong}"))
     kernels[HOSTILE].write_text(EVIL + kernels[HOSTILE].read_text())
     for name in (NEVER_RUN, *WRONG, HOSTILE):
         for path in (folder / "build" / "results").glob(f"{name}.*"):

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from conftest import ROOT
+from whole_kernels import kernel_file, kernel_names
 
 from grader.classroom.submissions.submission import file_name
 from grader.classroom.views import gradebook, overview, pages, remarks, similar
@@ -385,7 +386,7 @@ def test_files_that_are_no_text_are_compared_all_the_same(tmp_path: Path) -> Non
 
 def test_pairs_are_the_same_in_every_process(tmp_path: Path) -> None:
     """Python's hashes of strings differ from process to process, and copydetect is made of them."""
-    wrong = sorted((ROOT / "tests" / "wrong" / "ch08").glob("*.cu"))[:12]
+    wrong = [kernel_file(name) for name in kernel_names("ch08")[:12]]
     program = (
         "import json, sys; from pathlib import Path; from grader.classroom.views import similar\n"
         "paths = {Path(name).stem: Path(name) for name in sys.argv[2:]}\n"

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from native_driver import ROOT, build
 
+from grader.authoring import kernels
+from grader.core.workbook import Workbook
+
 HEADER = re.compile(r"^// DIAGNOSIS: *(\S+) *$", re.MULTILINE)
 
 
@@ -83,10 +86,12 @@ def test_lessons_and_hints_are_there(catalogue: list[Entry]) -> None:
 
 def test_every_mistake_is_proved_by_a_wrong_kernel(catalogue: list[Entry]) -> None:
     declared = {}
-    for path in sorted((ROOT / "tests" / "wrong").glob("*/*.cu")):
-        found = HEADER.findall(path.read_text())
-        assert len(found) == 1, f"{path} needs one line // DIAGNOSIS: slug"
-        declared[path] = found[0]
+    workbook = Workbook(ROOT)
+    names = kernels.names(workbook, [chapter.name for chapter in workbook.chapters])
+    for kernel in kernels.read_all(workbook, [name for name in names if name.startswith("wrong/")]):
+        found = HEADER.findall(kernel.content.decode())
+        assert found == [kernel.declared["DIAGNOSIS"]], f"{kernel.path} needs one line // DIAGNOSIS: slug"
+        declared[kernel.path] = found[0]
     slugs = {entry.slug for entry in catalogue}
     assert set(declared.values()) - {"none"} <= slugs
     assert slugs <= set(declared.values())

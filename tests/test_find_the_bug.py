@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from conftest import ROOT
+from whole_kernels import kernel_file, kernel_text
 
 SOLUTION = (ROOT / "solutions" / "ch13_find_the_bug" / "kernel.cu").read_text()
 CHAPTER = (ROOT / "chapters" / "ch13_find_the_bug" / "chapter.c").read_text()
@@ -17,8 +18,8 @@ NAMES = re.findall(r"^    ([A-Z][A-Z0-9_]+),", SOLUTION, re.MULTILINE)
 
 
 def judged(built: Path, tmp_path: Path, kernel: str) -> tuple[str, dict[str, Any]]:
-    """The page and the result of tests/wrong/ch13/`kernel`.cu on the emulator."""
-    source = ROOT / "tests" / "wrong" / "ch13" / f"{kernel}.cu"
+    """The page and the result of a kernel of tests/wrong/ch13 on the emulator."""
+    source = kernel_file(f"wrong/ch13/{kernel}")
     compiled = subprocess.run([built / "build" / "bin" / "compile", source, tmp_path, "--quiet"], cwd=built)
     assert compiled.returncode == 0
     result = tmp_path / "result.json"
@@ -59,7 +60,7 @@ def test_the_mistake_is_in_the_result_and_not_on_the_page(
 
 
 def test_kernels_are_shown_before_the_names_that_follow_from_them(built: Path, tmp_path: Path) -> None:
-    text = (ROOT / "tests" / "wrong" / "ch13" / "tree_down_to_64.cu").read_text()
+    text = kernel_text("wrong/ch13/tree_down_to_64")
     source = tmp_path / "kernel.cu"
     source.write_text(re.sub(r"(IN_SUM_TREE = )\w+", r"\1NOT_NAMED_YET", text))
     done = subprocess.run([built / "build" / "bin" / "compile", source, tmp_path, "--quiet"], cwd=built)

@@ -21,6 +21,7 @@ from typing import Any
 import jsonschema
 import pytest
 from conftest import ROOT
+from whole_kernels import kernel_text
 
 from grader.classroom.autograder.bundle import book_members, write_autolab, write_gradescope
 from grader.classroom.autograder.one import read_metadata
@@ -231,7 +232,7 @@ def test_from_the_archive_to_the_score(workbook: Workbook, tmp_path: Path) -> No
     assert done.returncode == 0, done.stdout + done.stderr
 
     right = (ROOT / "solutions/ch04_warp_shuffle/kernel.cu").read_text()
-    wrong = (ROOT / "tests/wrong/ch02/last_chunk_dropped.cu").read_text()
+    wrong = kernel_text("wrong/ch02/last_chunk_dropped")
     slow = (ROOT / "chapters/ch02_coalescing/kernel.cu").read_text()
 
     # One right, one wrong, deep in folders with names that are not ASCII.

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from grader.authoring import kernels
 from grader.authoring.killrate import Trial, run
 from grader.core.make import build_programs
-from grader.core.workbook import find_workbook
+from grader.core.workbook import Workbook, find_workbook
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEDULES = 7  # besides the plain one
@@ -37,14 +38,19 @@ def told(trials: list[Trial]) -> str:
 
 
 def test_the_corpus_is_large_enough_and_well_labelled() -> None:
-    wrong, right = (sorted((ROOT / "tests" / kind).glob("ch*/*.cu")) for kind in ("wrong", "right"))
+    workbook = Workbook(ROOT)
+    found = kernels.read_all(
+        workbook, kernels.names(workbook, [chapter.name for chapter in workbook.chapters])
+    )
+    wrong = [kernel for kernel in found if kernel.name.startswith("wrong/")]
+    right = [kernel for kernel in found if kernel.name.startswith("right/")]
     assert len(wrong) >= 100
     assert len(right) >= 60
-    for path in wrong:
-        headers = HEADER.findall("\n".join(path.read_text().splitlines()[:3]))
-        assert headers == ["VERDICT", "MISTAKE", "DIAGNOSIS"], path
-    for path in right:
-        assert HEADER.findall(path.read_text().splitlines()[0]) == ["RIGHT"], path
+    for kernel in wrong:
+        headers = HEADER.findall("\n".join(kernel.content.decode().splitlines()[:3]))
+        assert headers == ["VERDICT", "MISTAKE", "DIAGNOSIS"], kernel.path
+    for kernel in right:
+        assert HEADER.findall(kernel.content.decode().splitlines()[0]) == ["RIGHT"], kernel.path
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ import pytest
 from conftest import ROOT
 from fake_workbook import FakeWorkbook
 from page_tree import Element, numbers, parse, resolve, says
+from whole_kernels import kernel_text
 
 from grader.core.workbook import Workbook
 from grader.learner.ladder import ladder_of
@@ -86,7 +87,7 @@ def learners(built: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
         fcntl.flock(guard, fcntl.LOCK_EX)
         if not (base / "learners.done").exists():
             finished = learner_book.solved(built, base / SOLVED)
-            learner_book.broken(built, finished, base / BROKEN)
+            learner_book.broken(finished, base / BROKEN)
             for name in LEARNERS:
                 before = resource.getrusage(resource.RUSAGE_CHILDREN)
                 done = run(base / name, "--json")
@@ -455,9 +456,8 @@ def test_what_was_never_run_or_has_changed_shows_no_counters(learners: dict[str,
 
 def test_a_chapter_that_asks_for_names_is_not_told_them(learners: dict[str, Learner], tmp_path: Path) -> None:
     folder = learner_book.copied(learners[SOLVED].folder, tmp_path / "book")
-    wrong = ROOT / "tests" / "wrong" / "ch13" / "padded_by_two.cu"
     (chapter,) = Workbook(folder).select(["ch13"])
-    (folder / chapter.kernel).write_text(wrong.read_text())
+    (folder / chapter.kernel).write_text(kernel_text("wrong/ch13/padded_by_two"))
     learner_book.judge_all(folder, "ch13")
     done = run(folder, "--json")
     assert done.returncode == 0, done.stderr

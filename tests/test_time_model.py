@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from whole_kernels import kernel_file
 
 from bench import model_report
 from bench.compiling import compile_one, entry_named, ptxas_figures
@@ -290,10 +291,10 @@ def test_the_document_has_todays_figures() -> None:
 # ---- ./chNN ------------------------------------------------------------------------------------------------------
 
 
-def chapter(tmp_path: Path, name: str, *more: str, kernel: str = "") -> dict[str, Any]:
+def chapter(tmp_path: Path, name: str, *more: str, kernel: Path | None = None) -> dict[str, Any]:
     """The result of a kernel file, or of the solution."""
     program, result = ROOT / "build" / "programs" / name, tmp_path / "result.json"
-    source = ROOT / kernel if kernel else next((ROOT / "solutions").glob(f"{name}_*/kernel.cu"))
+    source = kernel or next((ROOT / "solutions").glob(f"{name}_*/kernel.cu"))
     command = [program, "--device", "emulator", "--kernel", source, "--json", result, *more]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode in (0, 1), done.stderr
@@ -323,7 +324,7 @@ def test_what_the_page_models_is_what_the_record_has(tmp_path: Path) -> None:
 
 
 def test_a_slow_kernel_earns_less_and_is_told_why(tmp_path: Path) -> None:
-    bandwidth = chapter(tmp_path, "ch02", kernel="tests/wrong/ch02/chunk_per_thread.cu")["bandwidth"]
+    bandwidth = chapter(tmp_path, "ch02", kernel=kernel_file("wrong/ch02/chunk_per_thread"))["bandwidth"]
     assert 0.1 < bandwidth["ratio"] < 0.5
     assert "load and store units" in bandwidth["limiter"] or "L2" in bandwidth["limiter"]
 

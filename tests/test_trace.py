@@ -8,6 +8,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from whole_kernels import kernel_file
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMA = jsonschema.Draft202012Validator(json.loads((ROOT / "docs" / "trace.schema.json").read_text()))
@@ -45,7 +46,7 @@ def trace_of(chapter: str, kernel: Path, folder: Path, *more: object, status: in
 
 
 def wrong(chapter: str, name: str) -> Path:
-    return ROOT / "tests" / "wrong" / chapter / f"{name}.cu"
+    return kernel_file(f"wrong/{chapter}/{name}")
 
 
 def kernels(trace: Trace) -> list[Kernel]:

@@ -15,6 +15,7 @@ import pytest
 from conftest import ROOT
 from fake_workbook import FakeWorkbook
 from tmux import PATIENCE, Tmux
+from whole_kernels import kernel_text
 
 from grader.core.skeleton import make_skeleton
 
@@ -520,7 +521,7 @@ def make_watch() -> str:
 def test_an_evening_with_chapter_4(real: Path) -> None:
     """From the skeleton through a mistake, its diagnosis and a hint to a pass, and on."""
     kernel = real / "chapters/ch04_warp_shuffle/kernel.cu"
-    wrong = (ROOT / "tests/wrong/ch04/starts_at_8.cu").read_text()
+    wrong = kernel_text("wrong/ch04/starts_at_8")
     with Tmux(real) as terminal:
         terminal.type(make_watch() + "; echo en''ded")
         screen = terminal.wait(judged("ch04", "WRONG"), 5 * PATIENCE)

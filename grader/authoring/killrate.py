@@ -1,19 +1,19 @@
 """How many wrong kernels the checks catch, and how many right ones they let pass: `make kill-rate`.
 
-tests/wrong/chNN/*.cu say on their first lines which verdict they must get and which mistake they make:
+The kernels of tests/wrong/chNN say on their first lines which verdict they must get and which mistake they make:
 
     // VERDICT: RACE
     // MISTAKE: barrier-missing - the words for people
     // DIAGNOSIS: missing-barrier            (its entry in the catalogue of mistakes, or none)
 
-tests/right/chNN/*.cu are unusual and right: PASS, or SLOW where they miss a goal.
+Those of tests/right/chNN are unusual and right: PASS, or SLOW where they miss a goal. Most are stored as edits
+(kernels.py); one that does not apply any more is told before any is judged.
 """
 
 import functools
 import hashlib
 import json
 import os
-import re
 import sys
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -32,8 +32,9 @@ from ..core.options import Chapters, Jobs, Json
 from ..core.page import console, print_json
 from ..core.processes import Processes
 from ..core.workbook import Chapter, Workbook, find_workbook, write_json
+from . import kernels
+from .kernels import Kernel
 
-_HEADER = re.compile(r"^// (VERDICT|MISTAKE|DIAGNOSIS|RIGHT): *(.*?) *$", re.MULTILINE)
 _LIMIT = 120.0  # seconds for one compilation or one run
 
 
@@ -70,14 +71,11 @@ class Trial:
         return bool(self.diagnosis) and (self.diagnosed or "none") == self.diagnosis
 
 
-def corpus(workbook: Workbook, chapters: list[Chapter]) -> list[tuple[Chapter, Path]]:
+def corpus(workbook: Workbook, chapters: list[Chapter]) -> list[tuple[Chapter, Kernel]]:
     """Every kernel of tests/wrong and tests/right for those chapters, in order."""
-    return [
-        (chapter, path)
-        for chapter in chapters
-        for kind in ("wrong", "right")
-        for path in sorted((workbook.root / "tests" / kind / chapter.name).glob("*.cu"))
-    ]
+    by_name = {chapter.name: chapter for chapter in chapters}
+    found = kernels.read_all(workbook, kernels.names(workbook, by_name))
+    return [(by_name[kernel.name.split("/")[1]], kernel) for kernel in found]
 
 
 @functools.cache
@@ -85,15 +83,21 @@ def _digest_of(path: Path) -> bytes:
     return hashlib.sha256(path.read_bytes()).digest()
 
 
-def _digest(*paths: Path) -> str:
-    return hashlib.sha256(b"".join(map(_digest_of, paths))).hexdigest()
+def _digest(kernel: Kernel, *paths: Path) -> str:
+    """Of all of a kernel, whatever it is stored as, and of those files."""
+    own = hashlib.sha256(kernel.content).digest()
+    return hashlib.sha256(own + b"".join(map(_digest_of, paths))).hexdigest()
 
 
-def _judge(workbook: Workbook, chapter: Chapter, path: Path, schedules: int, processes: Processes) -> Finding:
+def _judge(
+    workbook: Workbook, chapter: Chapter, kernel: Kernel, schedules: int, processes: Processes
+) -> Finding:
     """Compiles and runs one kernel."""
-    folder = _folder(workbook, path)
+    folder = _folder(workbook, kernel)
     compiled = processes.run(
-        [workbook.out / "bin" / "compile", path, folder, "--quiet"], folder=workbook.root, limit=_LIMIT
+        [workbook.out / "bin" / "compile", kernels.in_full(workbook, kernel), folder, "--quiet"],
+        folder=workbook.root,
+        limit=_LIMIT,
     )
     if compiled.status is None:
         return Finding("INFRA", "", f"did not compile within {_LIMIT:g} s")
@@ -115,25 +119,25 @@ def _judge(workbook: Workbook, chapter: Chapter, path: Path, schedules: int, pro
     return Finding(str(document["verdict"]), str(diagnosis.get("mistake", "")), str(found))
 
 
-def _folder(workbook: Workbook, path: Path) -> Path:
-    return workbook.build / "kill-rate" / path.relative_to(workbook.root / "tests").with_suffix("")
+def _folder(workbook: Workbook, kernel: Kernel) -> Path:
+    return workbook.build / "kill-rate" / kernel.name
 
 
 def _verdict(
-    workbook: Workbook, chapter: Chapter, path: Path, schedules: int, processes: Processes
+    workbook: Workbook, chapter: Chapter, kernel: Kernel, schedules: int, processes: Processes
 ) -> Finding:
     """The same, or what came of it last time when nothing has changed since."""
     programs = (workbook.out / "bin" / "compile", workbook.root / workbook.program(chapter))
     headers = sorted((workbook.root / "common" / "include").glob("*"))
-    key = f"{schedules} {_digest(path, *programs, *headers)}"
-    record = _folder(workbook, path) / "trial.json"
+    key = f"{schedules} {_digest(kernel, *programs, *headers)}"
+    record = _folder(workbook, kernel) / "trial.json"
     try:
         kept = json.loads(record.read_text("utf-8"))
         if kept["key"] == key:
             return Finding(kept["verdict"], kept["diagnosed"], kept["message"])
     except (OSError, ValueError, KeyError, TypeError):
         pass
-    finding = _judge(workbook, chapter, path, schedules, processes)
+    finding = _judge(workbook, chapter, kernel, schedules, processes)
     if finding.verdict != "INFRA":  # the machine's fault may be mended by the next run
         write_json(record, {"key": key, **asdict(finding)})
     return finding
@@ -145,17 +149,15 @@ def run(workbook: Workbook, chapters: list[Chapter], schedules: int, jobs: int) 
     processes = Processes()
     work = corpus(workbook, chapters)
 
-    def one(item: tuple[Chapter, Path]) -> Trial:
-        chapter, path = item
-        headers = dict(_HEADER.findall(path.read_text("utf-8", errors="replace")))
-        is_right = path.parent.parent.name == "right"
-        finding = _verdict(workbook, chapter, path, schedules, processes)
+    def one(item: tuple[Chapter, Kernel]) -> Trial:
+        chapter, kernel = item
+        finding = _verdict(workbook, chapter, kernel, schedules, processes)
         return Trial(
             chapter.name,
-            str(path.relative_to(workbook.root)),
-            is_right,
-            "PASS" if is_right else headers.get("VERDICT", "no // VERDICT line"),
-            headers.get("DIAGNOSIS", ""),
+            str(kernel.path.relative_to(workbook.root)),
+            "RIGHT" in kernel.declared,
+            kernel.declared.get("VERDICT", "PASS"),
+            kernel.declared.get("DIAGNOSIS", ""),
             finding.verdict,
             finding.diagnosed,
             finding.message,

@@ -9,15 +9,18 @@ One in five is right (solutions, and the unusual right kernels of tests/right), 
 import argparse
 import json
 import random
-import re
+import sys
 from dataclasses import asdict
 from pathlib import Path
 
 from hostile_archives import HOSTILE, Expected, kernels_as, tar_of, zip_of
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+from grader.authoring import kernels  # noqa: E402
+from grader.core.workbook import Workbook  # noqa: E402
+
 CHAPTERS = [f"ch{number:02}" for number in range(1, 9)]
-_VERDICT = re.compile(r"^// VERDICT: *(\w+)", re.MULTILINE)
 
 COURSE = """\
 title = "A class that nobody teaches"
@@ -46,17 +49,16 @@ class Corpus:
         self.solutions = {
             name: next((ROOT / "solutions").glob(f"{name}_*/kernel.cu")).read_bytes() for name in CHAPTERS
         }
-        self.right = {
-            name: [path.read_bytes() for path in sorted((ROOT / "tests" / "right" / name).glob("*.cu"))]
-            for name in CHAPTERS
-        }
-        self.wrong = {
-            name: [
-                (_VERDICT.findall(path.read_text("utf-8", "replace"))[0], path.read_bytes())
-                for path in sorted((ROOT / "tests" / "wrong" / name).glob("*.cu"))
-            ]
-            for name in CHAPTERS
-        }
+        workbook = Workbook(ROOT)
+        stored = kernels.read_all(workbook, kernels.names(workbook, CHAPTERS))
+        self.right: dict[str, list[bytes]] = {name: [] for name in CHAPTERS}
+        self.wrong: dict[str, list[tuple[str, bytes]]] = {name: [] for name in CHAPTERS}
+        for kernel in stored:
+            chapter = kernel.name.split("/")[1]
+            if "VERDICT" in kernel.declared:
+                self.wrong[chapter].append((kernel.declared["VERDICT"], kernel.content))
+            else:
+                self.right[chapter].append(kernel.content)
 
     def a_right_one(self, chapter: str, dice: random.Random) -> tuple[list[str], bytes]:
         if dice.random() < 0.5 or not self.right[chapter]:
