@@ -263,7 +263,9 @@ class _Grader:
         """The result that ./chNN has written, if it is valid and agrees with the exit status."""
         words = _last_line(finished.output)
         if finished.status is None:
-            return infra(name, f"./{name} did not finish within {self.options.time_limit:g} s", finished.seconds)
+            return infra(
+                name, f"./{name} did not finish within {self.options.time_limit:g} s", finished.seconds
+            )
         if finished.status < 0:
             how = signal.strsignal(-finished.status) or f"signal {-finished.status}"
             return infra(name, f"./{name} was ended by a signal: {how}{words}", finished.seconds)
