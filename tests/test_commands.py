@@ -198,7 +198,7 @@ function offer; echo (complete -C"$argv" | string replace --regex '\\t.*' ''); e
 """
 ASKED = {
     "lead": ["leaderboard"],
-    "hint ch1": [f"ch1{i}" for i in range(5)],
+    "hint ch1": sorted(path.name[:4] for path in (ROOT / "chapters").glob("ch1*")),
     "show --js": ["--json"],
     "try ch04-do": ["ch04-down"],
     "grade --fr": ["--fresh"],
