@@ -165,7 +165,6 @@ class CLaunch(c.Structure):
         ("checks", c.c_uint),
         ("count", c.c_bool),
         ("timing", c.c_bool),
-        ("flush_float_atomics", c.c_bool),
         ("schedule", c.c_uint64),
         ("max_steps", c.c_uint64),
         ("max_output", c.c_size_t),

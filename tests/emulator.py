@@ -88,7 +88,7 @@ MIRRORED: dict[str, type[c.Structure]] = {
 def check_layout(folder: Path) -> None:
     """Compares every structure above with what the C compiler makes of emulator.h."""
     source = Path(__file__).parent / "native" / "layout_probe.c"
-    names = ROOT / "common" / "emulator" / "observers" / "counters.c"  # counter_fields
+    names = ROOT / "common" / "emulator" / "counters.c"  # counter_fields
     probe = build(folder / "layout_probe", [source, names], sanitize=False)
     told = json.loads(subprocess.run([probe], capture_output=True, text=True, check=True).stdout)
     assert told.pop("finding kinds") == len(FINDINGS)

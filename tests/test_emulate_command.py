@@ -84,7 +84,7 @@ def test_help(emulator_built: Path) -> None:
 
 def test_verdicts_stand_in_the_drivers_order(emulator_built: Path) -> None:
     header = (ROOT / "common/driver/plan/verdict.h").read_text()
-    table = (ROOT / "common/emulator/machine/findings.c").read_text()
+    table = (ROOT / "common/emulator/finding.c").read_text()
     possible = set(re.findall(r"\[FINDING_\w+\] = \{\"(\w+)\"", table)) - {"PASS", "INFO"}
     named = emulate("--help").stdout.partition("the first of\n")[2].split()
     assert named == [word for word in re.findall(r"VERDICT_(\w+),", header) if word in possible]

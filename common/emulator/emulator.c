@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator/machine/machine.h"
+#include "emulator/emulator.h"
+#include "emulator/machine/initialised.h"
 #include "emulator/program/lower.h"
 
 // NVIDIA H200: what cuDeviceGetAttribute answers on one (compute capability 9.0).

@@ -14,118 +14,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emulator/counters.h"
+#include "emulator/finding.h"
+#include "emulator/launch.h"
 #include "emulator/status.h"
 
 typedef struct Emulator Emulator;             // one device: memory, at most one image, figures
 typedef struct EmulatorKernel EmulatorKernel; // an entry of the loaded image
 
-// ---- Findings: what a kernel did wrong --------------------------------------------------------------------
-
-typedef enum {
-    FINDING_NONE,
-    FINDING_OUT_OF_BOUNDS,
-    FINDING_MISALIGNED,
-    FINDING_WRONG_SPACE, // an address that is in no buffer of the space that the instruction names
-    FINDING_READ_ONLY,   // a store to constant memory or to a read-only buffer
-    FINDING_UNINITIALISED,
-    FINDING_RACE,
-    FINDING_RACE_SAME_VALUE, // an information, never a failure
-    FINDING_DIVERGENT_BARRIER,
-    FINDING_BAD_MASK,         // a *.sync whose mask names an exited lane or leaves out the caller
-    FINDING_SHUFFLE_INACTIVE, // a shuffle that reads a lane that does not take part
-    FINDING_DEADLOCK,
-    FINDING_TRAP,
-    FINDING_ASSERT,
-    FINDING_STACK_OVERFLOW, // call depth or local memory
-    FINDING_STEP_LIMIT,
-    FINDING_OUTPUT_LIMIT, // printf
-    FINDING_BAD_LAUNCH,   // grid, block or shared memory beyond the device's limits
-    FINDING_RESOURCE,     // the kernel needs more registers, shared or local memory than there is
-    FINDING_BAD_CALL,     // an indirect call or branch to what is no function or target
-    FINDING_UNSUPPORTED,  // met while running
-    FINDING_KINDS
-} FindingKind;
-
-// The verdict that a finding leads to: "OOB", "RACE" ...; "INFO" for an information.
-const char *finding_verdict(FindingKind kind);
-// "out of bounds", "race": the kind in words.
-const char *finding_name(FindingKind kind);
-
-typedef struct {
-    FindingKind kind;
-    bool fatal; // the kernel was stopped here
-    SourcePlace place;
-    SourcePlace other_place; // the other side of a race, the definition of a barrier; line 0 when none
-    unsigned block[3];
-    unsigned thread[3];
-    unsigned other_thread[3];
-    unsigned other_block[3];
-    int warp, lane; // within the block; -1 when they do not apply
-    uint64_t address;
-    unsigned bytes; // of the access
-    bool is_store;
-    bool is_atomic;
-    char object[128]; // the buffer or variable, "in" or "shared tile"; "" when none
-    int64_t index;    // byte offset in that object; may be negative or past the end
-    uint64_t object_bytes;
-    uint64_t count;     // how often this finding (same kind, same two lines) was met
-    char message[1024]; // one or two sentences for a person: what happened, with the numbers
-} Finding;
-
-// ---- Counters: named as the columns of hardware_truth/counters.csv ----------------------------------------
-
-typedef struct {
-    uint64_t instructions;        // executed by warps (PTX instructions)
-    uint64_t thread_instructions; // the same by lanes, guard predicate applied
-    uint64_t global_ld_requests, global_ld_sectors, global_ld_bytes;
-    uint64_t global_st_requests, global_st_sectors, global_st_bytes;
-    uint64_t global_red_requests, global_red_sectors;
-    uint64_t global_atom_requests, global_atom_sectors;
-    uint64_t shared_ld, shared_st, shared_atom; // warp instructions
-    uint64_t shared_ld_wavefronts, shared_st_wavefronts, shared_atom_wavefronts;
-    uint64_t shared_ld_conflicts, shared_st_conflicts;
-    uint64_t local_ld_requests, local_ld_sectors, local_st_requests, local_st_sectors;
-    uint64_t const_ld;
-    uint64_t branches, branch_divergent;
-    uint64_t barriers;      // warp instructions: bar.sync, barrier.sync and their kin
-    uint64_t warp_barriers; // bar.warp.sync
-    uint64_t shuffles, votes, matches, reductions;
-    uint64_t fences;
-    uint64_t atomic_max_lanes; // the most lanes of one request on one address (a maximum, not a sum)
-    uint64_t float_ops;        // floating-point operations by lanes; a fused multiply-add is two
-} Counters;
-
-// Adds `more` to `sum`, field by field (atomic_max_lanes: the larger).
-void counters_add(Counters *sum, const Counters *more);
-
-// The fields of Counters as data, in order, for writers of JSON and tables.
-typedef struct {
-    const char *name;
-    size_t offset; // of a uint64_t
-} CounterField;
-extern const CounterField counter_fields[];
-extern const int counter_field_count;
-uint64_t counter_value(const Counters *counters, int field);
-
-typedef struct {
-    SourcePlace place;
-    Counters counters;
-} LineCounters;
-
 // ---- The device -------------------------------------------------------------------------------------------
-
-// Figures of the device that kernels can see and launches are checked against.
-typedef struct {
-    char name[64];
-    int compute_major, compute_minor;
-    int sm_count;
-    int max_threads_per_block, max_threads_per_sm, max_blocks_per_sm;
-    int registers_per_sm, registers_per_block, registers_per_thread;
-    int shared_per_sm, shared_per_block, shared_per_block_optin, shared_reserved_per_block;
-    uint32_t max_grid[3], max_block[3];
-    int clock_khz;
-    size_t global_bytes;
-} EmulatorDevice;
 
 // The H200's figures, the default.
 extern const EmulatorDevice emulator_h200;
@@ -166,17 +63,6 @@ const EmulatorKernel *emulator_find_kernel(const Emulator *emulator, const char 
 int emulator_kernel_count(const Emulator *emulator);
 const EmulatorKernel *emulator_kernel_at(const Emulator *emulator, int index);
 
-typedef struct {
-    char name[256];
-    int parameter_count;
-    struct {
-        size_t offset, bytes, align;
-    } parameters[64];
-    size_t parameter_bytes;  // all of them
-    size_t static_shared;    // bytes as hardware counts them
-    int required_threads[3]; // 0 where the kernel asks for none
-    int max_threads[3];
-} EmulatorKernelInfo;
 void emulator_kernel_info(const EmulatorKernel *kernel, EmulatorKernelInfo *info);
 
 // Registers per thread as ptxas reports them, for launch checks and the time model; 0 until told.
@@ -188,48 +74,6 @@ void emulator_reset_variables(Emulator *emulator);
 bool emulator_variables_changed(const Emulator *emulator, char name[256]);
 
 // ---- Launching --------------------------------------------------------------------------------------------
-
-enum {
-    CHECK_MEMORY = 1, // bounds, alignment and space are always enforced; this bit is accepted for symmetry
-    CHECK_INIT = 2,
-    CHECK_RACE = 4,
-    CHECK_SYNC = 8,
-    CHECK_ALL = 15,
-};
-
-typedef struct {
-    uint32_t grid[3], block[3];
-    uint32_t dynamic_shared; // bytes
-    const void *arguments;   // the parameter block: each parameter at its offset
-    size_t argument_bytes;
-    unsigned checks;             // of CHECK_*
-    bool count;                  // collect counters per instruction
-    bool timing;                 // follow the launch for the time model (model.h); schedule 0
-    bool flush_float_atomics;    // reserved for devices that flush subnormals in global float atomics
-    uint64_t schedule;           // 0: deterministic and plain; any other: a seed
-    uint64_t max_steps;          // lane instructions; 0: no limit
-    size_t max_output;           // bytes of printf kept; more is FINDING_OUTPUT_LIMIT; 0: the default, 64 KiB
-    int max_findings;            // kept; 0: the default, 32
-    const volatile bool *cancel; // checked now and then; NULL: never
-    size_t trace_bytes; // record the accesses in at most so many bytes of JSON; 0: do not. Schedule 0
-} EmulatorLaunch;
-
-typedef struct {
-    bool completed;    // every thread ran to its end
-    int finding_count; // kept in `findings`, in the order met
-    Finding *findings;
-    uint64_t findings_total; // including those not kept
-    Counters counters;       // zero unless launch.count
-    int line_count;
-    LineCounters *lines;        // by file and line; empty unless launch.count
-    uint64_t lane_instructions; // executed, always counted
-    double seconds;             // of host time
-    char *output;               // what printf wrote, NUL terminated
-    size_t output_bytes;
-    struct ModelWork *work; // of model.h; NULL unless launch.timing
-    char *trace; // the access trace: $defs/kernel of docs/trace.schema.json; NULL unless launch.trace_bytes
-    size_t trace_bytes;
-} EmulatorResult;
 
 // Runs `kernel` to its end, a fatal finding, or a limit. Returns false (and fills `error`) only when the
 // call itself is wrong; what the kernel does wrong stands in `result`, which the caller releases with

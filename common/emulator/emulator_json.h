@@ -1,10 +1,10 @@
 // What the emulator has to say, as JSON, for all documents that hold it (docs/result.schema.json,
 // docs/trace.schema.json).
-#ifndef WARPBOOK_FINDING_JSON_H
-#define WARPBOOK_FINDING_JSON_H
+#ifndef WARPBOOK_EMULATOR_JSON_H
+#define WARPBOOK_EMULATOR_JSON_H
 
 #include "support/json.h"
-#include "emulator/emulator.h"
+#include "emulator/launch.h"
 
 // The members of an open object: $defs/finding of both schemas.
 void finding_add_json(JsonWriter *json, const Finding *finding);

@@ -8,9 +8,16 @@
 #include <time.h>
 
 #include "support/mangle.h"
-#include "emulator/machine/machine.h"
+#include "emulator/emulator.h"
+#include "emulator/machine/findings.h"
+#include "emulator/machine/schedule.h"
 #include "emulator/model/warp_clocks.h"
 #include "emulator/observers/access_trace.h"
+#include "emulator/observers/counters.h"
+#include "emulator/observers/initcheck.h"
+#include "emulator/observers/memcheck.h"
+#include "emulator/observers/racecheck.h"
+#include "emulator/observers/synccheck.h"
 
 // ---- Is the launch possible? ------------------------------------------------------------------------------
 
@@ -22,7 +29,7 @@ static bool refuse(Machine *m, FindingKind kind, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    report(m, kind, NULL, -1, NULL, NULL, true, "%s", message);
+    report(m, kind, NULL, -1, NULL, "%s", message);
     return false;
 }
 
@@ -106,57 +113,63 @@ static bool place_shared(Machine *m) {
     return true;
 }
 
-// ---- What was counted -------------------------------------------------------------------------------------
-
-static int compare_lines(const void *a, const void *b) {
-    const SourcePlace *x = &((const LineCounters *)a)->place, *y = &((const LineCounters *)b)->place;
-    int files = strcmp(x->file, y->file);
-    return files ? files : x->line - y->line;
-}
-
-static bool gather_counts(Machine *m) {
-    EmulatorResult *result = m->result;
-    LineCounters *lines = calloc((size_t)m->program->instruction_count + 1, sizeof *lines);
-    if (!lines) return false;
-    int count = 0;
-    for (int i = 0; i < m->program->instruction_count; i++) {
-        if (!m->counts[i].instructions) continue;
-        counters_add(&result->counters, &m->counts[i]);
-        lines[count].place = place_of(m->program, m->program->by_number[i]);
-        lines[count++].counters = m->counts[i];
-    }
-    qsort(lines, (size_t)count, sizeof *lines, compare_lines);
-    int kept = 0;
-    for (int i = 0; i < count; i++) {
-        if (kept && !compare_lines(&lines[kept - 1], &lines[i]))
-            counters_add(&lines[kept - 1].counters, &lines[i].counters);
-        else
-            lines[kept++] = lines[i];
-    }
-    result->lines = lines;
-    result->line_count = kept;
-    return true;
-}
-
 // ---- The launch -------------------------------------------------------------------------------------------
 
-static bool add_observer(Machine *m, bool (*make)(Machine *, Observer *)) {
-    Observer *observer = &m->observers[m->observer_count];
-    if (!make(m, observer)) return false;
-    m->has_exchange_observer |= observer->exchange != NULL;
-    m->observer_count++;
+static void attach(Machine *m, const Observer *observer) {
+    Observer *place = &m->observers[m->observer_count++];
+    *place = *observer;
+    if (place->access) m->access_observers = m->observer_count;
+    if (place->exchange) m->has_exchange_observer = true;
+    if (place->instruction) m->of_instructions = place;
+}
+
+// Those whose findings go to the result when the launch has ended.
+typedef struct {
+    Counting *counting;
+    Timing *timing;
+    AccessTrace *trace;
+} Recorders;
+
+// Everything that the launch asks for. Those without an `access` come last, so that accesses pass them by.
+// False when memory ran out.
+static bool attach_all(Machine *m, Recorders *recorders) {
+    const EmulatorLaunch *launch = m->launch;
+    Observer observer;
+    if (launch->count) {
+        if (!(recorders->counting = counting_new(m, &observer))) return false;
+        attach(m, &observer);
+    }
+    if (launch->checks & CHECK_INIT) {
+        initcheck_observe(m, &observer);
+        attach(m, &observer);
+    }
+    if (launch->checks & CHECK_RACE) {
+        if (!racecheck_observe(m, &observer)) return false;
+        attach(m, &observer);
+    }
+    if (launch->timing) {
+        m->result->work = calloc(1, sizeof *m->result->work);
+        if (!m->result->work || !(recorders->timing = timing_new(m, &observer))) return false;
+        attach(m, &observer);
+    }
+    if (launch->trace_bytes) {
+        if (!(recorders->trace = access_trace_new(m, &observer))) return false;
+        attach(m, &observer);
+    }
+    memcheck_observe(m, &observer);
+    attach(m, &observer);
+    synccheck_observe(m, &observer);
+    attach(m, &observer);
     return true;
 }
 
-static bool follow_launch(Machine *m, Observer *observer) {
-    m->result->work = calloc(1, sizeof *m->result->work);
-    m->timing = m->result->work ? timing_new(m, observer) : NULL;
-    return m->timing != NULL;
-}
-
-static bool record_launch(Machine *m, Observer *observer) {
-    m->trace = access_trace_new(m, observer);
-    return m->trace != NULL;
+// False when memory ran out.
+static bool finish_recorders(const Recorders *recorders, EmulatorResult *result) {
+    bool finished = true;
+    if (recorders->counting) finished = counting_finish(recorders->counting, result);
+    if (recorders->timing) timing_finish(recorders->timing, result->work);
+    if (recorders->trace) finished = access_trace_finish(recorders->trace, result) && finished;
+    return finished;
 }
 
 static void forget_races(Emulator *e) {
@@ -202,32 +215,24 @@ bool emulator_launch(Emulator *e, const EmulatorKernel *kernel, const EmulatorLa
     if (m->param.data && launch->argument_bytes)
         memcpy(m->param.data, launch->arguments, launch->argument_bytes);
     bool ready = m->param.data && place_shared(m);
-    if (ready && launch->count)
-        ready = (m->counts = calloc((size_t)e->program->instruction_count + 1, sizeof *m->counts)) != NULL;
-    if (ready && launch->count) ready = add_observer(m, counters_observe);
-    if (ready && launch->checks & CHECK_INIT) ready = add_observer(m, initcheck_observe);
-    if (ready && launch->checks & CHECK_RACE) ready = add_observer(m, racecheck_observe);
-    if (ready && launch->timing) ready = add_observer(m, follow_launch);
-    if (ready && launch->trace_bytes) ready = add_observer(m, record_launch);
+    Recorders recorders = {0};
+    ready = ready && attach_all(m, &recorders);
 
     if (!ready)
         m->out_of_memory = true;
     else if (check_shape(m)) {
         run_grid(m);
         result->completed = !m->stopped;
-        if (m->counts && !gather_counts(m)) m->out_of_memory = true;
     }
     result->lane_instructions = m->lane_steps;
     for (int i = 0; i < m->observer_count; i++)
         if (m->observers[i].end) m->observers[i].end(m->observers[i].self);
-    if (m->timing) timing_finish(m->timing, result->work);
-    if (m->trace && !access_trace_finish(m->trace, result)) m->out_of_memory = true;
+    if (!finish_recorders(&recorders, result)) m->out_of_memory = true;
     forget_races(e);
     for (Frame *frame = m->all_frames; frame; frame = frame->next_made) free(frame->registers);
     arena_close(&m->arena);
     free(m->param.allocation);
     free(m->shared_variables);
-    free(m->counts);
     clock_gettime(CLOCK_MONOTONIC, &end);
     result->seconds = (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
     if (m->out_of_memory) {

@@ -53,7 +53,7 @@ int main(void) {
     MEMBER(EmulatorLaunch, grid), MEMBER(EmulatorLaunch, block), MEMBER(EmulatorLaunch, dynamic_shared);
     MEMBER(EmulatorLaunch, arguments), MEMBER(EmulatorLaunch, argument_bytes), MEMBER(EmulatorLaunch, checks);
     MEMBER(EmulatorLaunch, count), MEMBER(EmulatorLaunch, timing),
-        MEMBER(EmulatorLaunch, flush_float_atomics), MEMBER(EmulatorLaunch, schedule);
+        MEMBER(EmulatorLaunch, schedule);
     MEMBER(EmulatorLaunch, max_steps), MEMBER(EmulatorLaunch, max_output),
         MEMBER(EmulatorLaunch, max_findings);
     MEMBER(EmulatorLaunch, cancel), MEMBER(EmulatorLaunch, trace_bytes);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "emulator/machine/handlers.h"
+#include "emulator/machine/resolve.h"
 
 Step run_cvta(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
     (void)m, (void)w;

@@ -1,9 +1,13 @@
 // cp.async: copies from global to shared memory that land when they are waited for, never before. A
 // kernel that forgets to wait reads what was there, and initcheck and racecheck see it.
+#include "emulator/machine/async.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "emulator/machine/handlers.h"
+#include "emulator/machine/memory.h"
+#include "emulator/machine/resolve.h"
 
 // One cp.async of one warp instruction; lanes leave it as they wait for it.
 typedef struct {
@@ -53,8 +57,7 @@ static AsyncCopies *copies_of(Machine *m, Warp *w, size_t more) {
 static void async_body(Machine *m, Fragment *f, const Access *access) {
     (void)f;
     Copy *copy = &access->warp->copies->copies[access->warp->copies->count - 1];
-    for (int i = 0; i < m->observer_count; i++)
-        if (m->observers[i].access) m->observers[i].access(m->observers[i].self, access);
+    observe_access(m, access);
     uint32_t at = access->in->literal[0]; // the first of these bytes, among those of the copy
     FOR_LANES(lane, access->mask) {
         unsigned char bytes[16];

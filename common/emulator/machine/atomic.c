@@ -1,8 +1,9 @@
 // Atomics: one lane after the other, in lane order under schedule 0 and in a drawn order under a seed.
-#include <stdio.h>
 #include <string.h>
 
 #include "emulator/machine/handlers.h"
+#include "emulator/machine/initialised.h"
+#include "emulator/machine/resolve.h"
 
 static float f32_of(uint64_t bits) {
     float value;
@@ -86,12 +87,10 @@ static void update_lane(Fragment *f, const Access *access, unsigned lane) {
 static void atomic_body(Machine *m, Fragment *f, const Access *access) {
     Memory *memory = access->memory;
     if (memory->read_only || memory->space == PTX_SPACE_CONST || memory->space == PTX_SPACE_PARAM) {
-        report(m, FINDING_READ_ONLY, access->warp, __builtin_ctz(access->mask), access->in, NULL, true,
-               "updates %s, which is read-only", memory->name);
+        refuse_read_only(m, access);
         return;
     }
-    for (int i = 0; i < m->observer_count; i++)
-        if (m->observers[i].access) m->observers[i].access(m->observers[i].self, access);
+    observe_access(m, access);
     uint32_t rotate = m->scrambled ? (uint32_t)(random_next(&m->random) >> 59) : 0;
     for (unsigned k = 0; k < WARP_SIZE; k++) {
         unsigned lane = (k + rotate) % WARP_SIZE;

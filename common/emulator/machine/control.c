@@ -3,13 +3,17 @@
 #include <string.h>
 
 #include "emulator/machine/divergence.h"
+#include "emulator/machine/findings.h"
 #include "emulator/machine/handlers.h"
+#include "emulator/machine/local.h"
+#include "emulator/machine/sync.h"
+#include "emulator/machine/syscall.h"
 
 enum { MAX_CALL_DEPTH = 2048 };
 
 bool steps_used_up(Machine *m, Warp *w, Fragment *f, const Instruction *in) {
     if (m->lane_steps <= m->step_limit) return false;
-    report(m, FINDING_STEP_LIMIT, w, __builtin_ctz(f->mask), in, NULL, true,
+    report(m, FINDING_STEP_LIMIT, w, __builtin_ctz(f->mask), in,
            "still running after %llu instructions, counted per thread", (unsigned long long)m->step_limit);
     return true;
 }
@@ -28,9 +32,9 @@ Step run_branch_table(Machine *m, Warp *w, Fragment *f, const Instruction *in, u
     uint32_t active = f->mask;
     f->pc = in->index;
     if (steps_used_up(m, w, f, in)) return STEP_STOPS;
-    if (m->counts) m->counts[in->number].branches++;
+    if (m->tally) m->tally[in->number].done++;
     if (!branch_table(m, w, f, in, mask)) return STEP_STOPS;
-    if (m->counts && f->mask != active) m->counts[in->number].branch_divergent++;
+    if (m->tally && f->mask != active) m->tally[in->number].parted++;
     return STEP_MOVED;
 }
 
@@ -64,7 +68,7 @@ static bool enter_call(Machine *m, Warp *w, Fragment *f, const Instruction *in, 
         FOR_LANES(lane, mask) if (targets[lane] == targets[first]) same |= 1u << lane;
         function = indirect_target(m, detail, targets[first]);
         if (!function) {
-            report(m, FINDING_BAD_CALL, w, (int)first, in, NULL, true,
+            report(m, FINDING_BAD_CALL, w, (int)first, in,
                    "calls through a pointer that is not a function of this signature: 0x%llx",
                    (unsigned long long)targets[first]);
             return false;
@@ -75,7 +79,7 @@ static bool enter_call(Machine *m, Warp *w, Fragment *f, const Instruction *in, 
     Frame *frame = frame_new(m, function, f->frame);
     if (!frame) {
         m->out_of_memory = false; // too deep, not too little memory: the limit is on frames
-        report(m, FINDING_STACK_OVERFLOW, w, __builtin_ctz(mask), in, NULL, true,
+        report(m, FINDING_STACK_OVERFLOW, w, __builtin_ctz(mask), in,
                "the calls are nested too deeply: the frames do not fit in memory");
         return false;
     }
@@ -84,7 +88,7 @@ static bool enter_call(Machine *m, Warp *w, Fragment *f, const Instruction *in, 
     frame->caller_join = f->join;
     uint32_t top = frame->local_base + function->local_bytes;
     if (frame->depth > MAX_CALL_DEPTH || top > MAX_LOCAL_BYTES) {
-        report(m, FINDING_STACK_OVERFLOW, w, __builtin_ctz(mask), in, NULL, true,
+        report(m, FINDING_STACK_OVERFLOW, w, __builtin_ctz(mask), in,
                "the stack is full: %d calls deep, %u bytes of local memory per thread", frame->depth, top);
         frame_free(m, frame);
         return false;
@@ -174,7 +178,7 @@ Step run_param_store(Machine *m, Warp *w, Fragment *f, const Instruction *in, ui
 
 Step run_trap(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
     (void)f;
-    report(m, FINDING_TRAP, w, __builtin_ctz(mask), in, NULL, true, "%s ended the kernel",
+    report(m, FINDING_TRAP, w, __builtin_ctz(mask), in, "%s ended the kernel",
            in->kind == KIND_TRAP ? "a trap instruction" : "a breakpoint");
     return STEP_TURN_ENDS;
 }

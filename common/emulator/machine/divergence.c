@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/machine/findings.h"
 #include "emulator/program/flow.h"
 
 // Polls by lanes that others wait for, before those go on without them. A barrier of the grid polls a few
@@ -269,7 +270,7 @@ bool branch_table(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint3
     uint32_t rest = f->mask & ~mask;
     FOR_LANES(lane, mask) {
         if (index[lane] >= (uint32_t)table->count) {
-            report(m, FINDING_BAD_CALL, w, (int)lane, in, NULL, true, "branches to entry %u of a table of %d",
+            report(m, FINDING_BAD_CALL, w, (int)lane, in, "branches to entry %u of a table of %d",
                    index[lane], table->count);
             return false;
         }

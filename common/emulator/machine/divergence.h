@@ -25,6 +25,10 @@ bool split_off(Machine *machine, Warp *warp, Fragment *fragment, uint32_t mask, 
 // their own, and meet the others behind it. False when the machine was stopped.
 bool part_at(Machine *machine, Warp *warp, Fragment *fragment, uint32_t mask, int32_t pc);
 
+// Where a block can go no further: lets lanes that only wait to join others, and that will wait for nobody
+// afterwards, go on to their end without them. True when there were any.
+bool release_bystanders(Machine *machine, Block *block);
+
 // The lanes that have arrived at `join` go on behind it, and the join is freed.
 void release_join(Machine *machine, Warp *warp, Frame *frame, Join *join);
 // Lanes that wait to join lanes of a fragment that polls memory go on alone after a while.

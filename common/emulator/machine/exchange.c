@@ -6,8 +6,7 @@
 
 static void observe_exchange(Machine *m, Warp *w, const Instruction *in, uint32_t mask,
                              const uint32_t *from) {
-    for (int i = 0; i < m->observer_count && m->has_exchange_observer; i++)
-        if (m->observers[i].exchange) m->observers[i].exchange(m->observers[i].self, w, in, mask, from);
+    if (m->has_exchange_observer) TELL_OBSERVERS(m, exchange, w, in, mask, from);
 }
 
 static void shuffle(Machine *m, Warp *w, const Gathering *g) {
@@ -23,7 +22,7 @@ static void shuffle(Machine *m, Warp *w, const Gathering *g) {
         const Instruction *in = g->parts[p].in;
         unsigned char *registers = g->parts[p].fragment->frame->registers;
         const uint32_t *b = source(registers, in, 1), *c = source(registers, in, 2);
-        uint32_t result[WARP_SIZE], read[WARP_SIZE], in_range = 0, missing = 0, wanted = 0;
+        uint32_t result[WARP_SIZE], read[WARP_SIZE], in_range = 0, missing = 0;
         FOR_LANES(lane, g->parts[p].lanes) {
             // PTX ISA, shfl.sync: c holds a clamp value (bits 0-4) and a segment mask (bits 8-12).
             uint32_t segment = (c[lane] >> 8) & 31, clamp = c[lane] & 31, distance = b[lane] & 31;
@@ -54,23 +53,13 @@ static void shuffle(Machine *m, Warp *w, const Gathering *g) {
             from &= 31;
             read[lane] = from;
             if (!(g->lanes >> from & 1)) {
-                if (!missing) wanted = from;
                 missing |= 1u << lane;
                 result[lane] = 0x7fbadbadu; // undefined on hardware; a NaN here, so that nobody counts on it
             } else
                 result[lane] = values[from];
         }
         observe_exchange(m, w, in, g->parts[p].lanes, read);
-        if (missing && (m->launch->checks & CHECK_SYNC)) {
-            Finding *finding =
-                report(m, FINDING_SHUFFLE_INACTIVE, w, __builtin_ctz(missing), in, NULL, false,
-                       "reads lane %u by a shuffle, but that lane %s: the value is undefined", wanted,
-                       w->exited >> wanted & 1       ? "has exited"
-                       : !(w->exists >> wanted & 1)  ? "does not exist in this block"
-                       : !(g->members >> wanted & 1) ? "is not in the mask"
-                                                     : "does not take part");
-            if (finding) finding->index = wanted;
-        }
+        if (missing) TELL_OBSERVERS(m, absent_source, w, in, missing, read, g->members);
         if (in->dst[0] >= 0) {
             uint32_t *to = destination(registers, in, 0);
             FOR_LANES(lane, g->parts[p].lanes) to[lane] = result[lane];
@@ -213,9 +202,6 @@ void exchange(Machine *m, Warp *w, const Gathering *g) {
     case KIND_MATCH: match(g); break;
     case KIND_REDUX: redux(g); break;
     case KIND_ELECT: elect(g); break;
-    default:
-        for (int i = 0; i < m->observer_count; i++)
-            if (m->observers[i].warp_sync) m->observers[i].warp_sync(m->observers[i].self, w, g->lanes);
-        break;
+    default: TELL_OBSERVERS(m, warp_sync, w, g->lanes); break;
     }
 }

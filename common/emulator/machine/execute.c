@@ -1,11 +1,13 @@
 // Runs warps: executes the decoded instructions of one fragment after the other, until it waits, parts from
 // some of its lanes or has had its turn. Fragments of a warp take turns, so that a lane that spins on a lock
 // cannot starve the lane that holds it.
+#include "emulator/machine/execute.h"
+
 #include <string.h>
 
 #include "emulator/machine/divergence.h"
 #include "emulator/machine/handlers.h"
-#include "emulator/model/warp_clocks.h"
+#include "emulator/machine/local.h"
 
 enum {
     FRAGMENT_TURN = 512, // instructions before the next fragment of a warp gets a turn
@@ -23,7 +25,8 @@ static Handler *const handlers[KIND_COUNT] = {
 // ran. Afterwards its place in w->fragments has mask 0 if the fragment is no more.
 static uint64_t run_fragment(Machine *m, Warp *w, Fragment *f, uint64_t budget) {
     uint64_t ran = 0;
-    Counters *counts = m->counts;
+    Tally *tally = m->tally;
+    const Observer *follower = m->of_instructions;
 reload:;
     Frame *frame = f->frame;
     const Instruction *code = frame->function->code;
@@ -31,7 +34,6 @@ reload:;
     uint32_t active = f->mask;
     Join *join = f->join;
     int32_t pc = f->pc, join_pc = join ? join->pc : -1;
-    w->active_now = active;
     while (ran < budget) {
         if (join && pc == join_pc) {
             join->arrived |= active;
@@ -64,21 +66,20 @@ reload:;
         ran++;
         uint32_t lanes = (uint32_t)__builtin_popcount(mask);
         m->lane_steps += lanes;
-        if (counts) {
-            counts[in->number].instructions++;
-            counts[in->number].thread_instructions += lanes;
-            counts[in->number].float_ops += (uint64_t)lanes * in->float_ops;
+        if (tally) {
+            tally[in->number].warps++;
+            tally[in->number].lanes += lanes;
         }
-        if (m->timing) timing_instruction(m->timing, w, in, mask, active);
+        if (follower) follower->instruction(follower->self, w, in, mask, active);
         if (in->kind == KIND_ALU) {
             if (mask) in->alu(registers, in, mask);
             pc++;
             continue;
         }
         if (in->kind == KIND_BRANCH && m->lane_steps <= m->step_limit) {
-            if (counts) {
-                counts[in->number].branches++;
-                if (mask && mask != active) counts[in->number].branch_divergent++;
+            if (tally) {
+                tally[in->number].done++;
+                if (mask && mask != active) tally[in->number].parted++;
             }
             if (mask == active) {
                 pc = in->target;

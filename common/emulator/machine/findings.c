@@ -1,46 +1,10 @@
-// Findings: what they are called, where they lie in the learner's source, and that each is told once.
+// Reports: each kind of finding once for a place, with the names of threads and objects that people know.
+#include "emulator/machine/findings.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "emulator/machine/machine.h"
-
-static const struct {
-    const char *verdict, *name;
-} kinds[FINDING_KINDS] = {
-    [FINDING_NONE] = {"PASS", "nothing"},
-    [FINDING_OUT_OF_BOUNDS] = {"OOB", "out of bounds"},
-    [FINDING_MISALIGNED] = {"MISALIGNED", "misaligned"},
-    [FINDING_WRONG_SPACE] = {"OOB", "wrong address space"},
-    [FINDING_READ_ONLY] = {"OOB", "write to read-only memory"},
-    [FINDING_UNINITIALISED] = {"UNINIT", "uninitialised read"},
-    [FINDING_RACE] = {"RACE", "race"},
-    [FINDING_RACE_SAME_VALUE] = {"INFO", "race of equal values"},
-    [FINDING_DIVERGENT_BARRIER] = {"SYNC", "divergent barrier"},
-    [FINDING_BAD_MASK] = {"SYNC", "wrong mask"},
-    [FINDING_SHUFFLE_INACTIVE] = {"SYNC", "shuffle from an inactive lane"},
-    [FINDING_DEADLOCK] = {"SYNC", "deadlock"},
-    [FINDING_TRAP] = {"FAULT", "trap"},
-    [FINDING_ASSERT] = {"FAULT", "assertion failed"},
-    [FINDING_STACK_OVERFLOW] = {"FAULT", "stack overflow"},
-    [FINDING_STEP_LIMIT] = {"TIMEOUT", "too many steps"},
-    [FINDING_OUTPUT_LIMIT] = {"OUTPUT_LIMIT", "too much output"},
-    [FINDING_BAD_LAUNCH] = {"LAUNCH", "launch refused"},
-    [FINDING_RESOURCE] = {"RESOURCE", "out of resources"},
-    [FINDING_BAD_CALL] = {"FAULT", "bad call"},
-    [FINDING_UNSUPPORTED] = {"UNSUPPORTED", "unsupported"},
-};
-
-const char *finding_verdict(FindingKind kind) {
-    return kind >= 0 && kind < FINDING_KINDS ? kinds[kind].verdict : "INFRA";
-}
-
-const char *finding_name(FindingKind kind) {
-    return kind >= 0 && kind < FINDING_KINDS ? kinds[kind].name : "unknown";
-}
-
-// ---- Words ------------------------------------------------------------------------------------------------
 
 const char *thread_words(char text[96], const Warp *w, int lane) {
     const Block *b = w->block;
@@ -73,8 +37,8 @@ static bool same_place(const SourcePlace *a, const SourcePlace *b) {
     return a->line == b->line && (a->line || a->ptx_line == b->ptx_line) && !strcmp(a->file, b->file);
 }
 
-Finding *report(Machine *m, FindingKind kind, const Warp *w, int lane, const Instruction *in,
-                const Instruction *other, bool fatal, const char *format, ...) {
+Finding *add_finding(Machine *m, FindingKind kind, const Warp *w, int lane, const Instruction *in,
+                     const Instruction *other, bool fatal) {
     EmulatorResult *result = m->result;
     SourcePlace place = in ? place_of(m->program, in) : (SourcePlace){0};
     SourcePlace other_place = other ? place_of(m->program, other) : (SourcePlace){0};
@@ -107,7 +71,6 @@ Finding *report(Machine *m, FindingKind kind, const Warp *w, int lane, const Ins
                    .warp = -1,
                    .lane = -1,
                    .count = 1};
-    size_t used = 0;
     if (w) {
         memcpy(f->block, w->block->id, sizeof f->block);
         f->warp = w->index;
@@ -117,12 +80,19 @@ Finding *report(Machine *m, FindingKind kind, const Warp *w, int lane, const Ins
             f->thread[1] = w->thread_y[lane];
             f->thread[2] = w->thread_z[lane];
             char words[96];
-            used = (size_t)snprintf(f->message, sizeof f->message, "%s ", thread_words(words, w, lane));
+            snprintf(f->message, sizeof f->message, "%s ", thread_words(words, w, lane));
         }
     }
+    return f;
+}
+
+void report(Machine *m, FindingKind kind, const Warp *w, int lane, const Instruction *in, const char *format,
+            ...) {
+    Finding *f = add_finding(m, kind, w, lane, in, NULL, true);
+    if (!f) return;
+    size_t used = strlen(f->message);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(f->message + used, sizeof f->message - used, format, arguments);
     va_end(arguments);
-    return f;
 }

@@ -4,10 +4,14 @@
 // turn (it may be waiting for another block) makes room for the next. Any other schedule is a seed: it
 // permutes the blocks, keeps a few in flight, and draws a warp and a number of instructions again and again.
 // The same seed gives the same run.
+#include "emulator/machine/schedule.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator/machine/machine.h"
+#include "emulator/machine/async.h"
+#include "emulator/machine/divergence.h"
+#include "emulator/machine/execute.h"
 
 enum {
     BLOCK_POLLS = 512, // volatile loads and atomics of a block before the next block gets a turn (schedule 0)
@@ -15,14 +19,6 @@ enum {
     SCRAMBLED_IN_FLIGHT = 8, // blocks at a time under a seed
     CANCEL_INTERVAL = 64,    // turns between two looks at launch->cancel
 };
-
-// SplitMix64, by G. Steele, D. Lea and C. Flood (OOPSLA 2014).
-uint64_t random_next(Random *random) {
-    uint64_t z = (random->state += 0x9e3779b97f4a7c15ull);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    return z ^ (z >> 31);
-}
 
 // ---- Blocks -----------------------------------------------------------------------------------------------
 
@@ -106,12 +102,16 @@ static Block *block_start(Machine *m, uint64_t number) {
 
 // A block that ended, or (when the machine was stopped) that never will.
 static void block_end(Machine *m, Block *b) {
-    for (int i = 0; i < m->observer_count; i++)
-        if (m->observers[i].block_end) m->observers[i].block_end(m->observers[i].self, b);
+    TELL_OBSERVERS(m, block_end, b);
     if (m->free_block_count < m->free_block_capacity && !m->stopped)
         m->free_blocks[m->free_block_count++] = b;
     else
         block_release(b);
+}
+
+static void stop_at_deadlock(Machine *m, const Block *b) {
+    m->stopped = true;
+    TELL_OBSERVERS(m, deadlock, b);
 }
 
 // Runs one block to its end, or until it has polled memory so often that it may be waiting for another
@@ -125,7 +125,7 @@ static void block_run(Machine *m, Block *b) {
             if (w->exited == w->exists) continue;
             round += run_warp(m, w, WARP_TURN);
         }
-        if (!round && b->live_warps && !m->stopped && !release_bystanders(m, b)) report_deadlock(m, b);
+        if (!round && b->live_warps && !m->stopped && !release_bystanders(m, b)) stop_at_deadlock(m, b);
         if (m->launch->cancel && *m->launch->cancel) m->stopped = true;
     }
 }
@@ -140,7 +140,7 @@ static void block_step(Machine *m, Block *b) {
         if (w->exited != w->exists && run_warp(m, w, budget)) return;
         if (m->stopped || !b->live_warps) return;
     }
-    if (!release_bystanders(m, b)) report_deadlock(m, b);
+    if (!release_bystanders(m, b)) stop_at_deadlock(m, b);
 }
 
 // ---- The grid ---------------------------------------------------------------------------------------------

@@ -5,7 +5,8 @@
 // arrived at an instruction of the same operation with the same mask; the lanes need not come in one
 // fragment, nor at one place of the program (PTX ISA, shfl.sync, vote.sync, match.sync, redux.sync,
 // bar.warp.sync). A barrier of the block counts threads.
-#include <stdio.h>
+#include "emulator/machine/sync.h"
+
 #include <string.h>
 
 #include "emulator/machine/divergence.h"
@@ -32,27 +33,6 @@ static void write_reduction(const Barrier *barrier, Fragment *f, const Instructi
     }
 }
 
-static const Instruction *instruction_of(const Fragment *f) { return &f->frame->function->code[f->pc]; }
-
-// Threads of one warp that wait at one barrier but at different instructions of it.
-static void check_aligned(Machine *m, Warp *w, int id) {
-    const Instruction *first = NULL;
-    for (int i = 0; i < w->fragment_count; i++) {
-        const Fragment *f = &w->fragments[i];
-        if (!f->mask || f->state != WAIT_BARRIER || f->barrier != id) continue;
-        const Instruction *in = instruction_of(f);
-        if (!(in->flags & IS_ALIGNED)) continue;
-        if (!first)
-            first = in;
-        else if (first != in && (m->launch->checks & CHECK_SYNC)) {
-            report(m, FINDING_DIVERGENT_BARRIER, w, __builtin_ctz(f->mask), in, first, false,
-                   "and others of its warp meet at two different barriers: all threads of a block must reach "
-                   "the same __syncthreads()");
-            return;
-        }
-    }
-}
-
 uint32_t lanes_at_barrier(const Warp *w, int id) {
     uint32_t lanes = 0;
     for (int i = 0; i < w->fragment_count; i++)
@@ -62,12 +42,10 @@ uint32_t lanes_at_barrier(const Warp *w, int id) {
 }
 
 static void complete_barrier(Machine *m, Block *b, int id) {
-    for (int i = 0; i < m->observer_count; i++)
-        if (m->observers[i].barrier) m->observers[i].barrier(m->observers[i].self, b, id);
+    TELL_OBSERVERS(m, barrier, b, id);
     Barrier *barrier = &b->barriers[id];
     for (int k = 0; k < b->warp_count; k++) {
         Warp *w = &b->warps[k];
-        if (w->fragment_count > 1) check_aligned(m, w, id);
         for (int i = 0; i < w->fragment_count; i++) {
             Fragment *f = &w->fragments[i];
             if (!f->mask || f->state != WAIT_BARRIER || f->barrier != id) continue;
@@ -91,13 +69,11 @@ static bool execute_barrier(Machine *m, Warp *w, Fragment *f, const Instruction 
     uint32_t first = (uint32_t)__builtin_ctz(mask);
     uint32_t id = ((const uint32_t *)source(registers, in, 0))[first];
     uint32_t expected = in->src_count > 1 ? ((const uint32_t *)source(registers, in, 1))[first] : 0;
-    if (m->counts) m->counts[in->number].barriers++;
+    if (m->tally) m->tally[in->number].done++;
     if (id >= BARRIER_COUNT || expected > b->thread_count + WARP_SIZE - 1 ||
         (in->src_count > 1 && (!expected || expected % WARP_SIZE))) {
-        report(m, FINDING_BAD_CALL, w, (int)first, in, NULL, true,
-               "uses barrier %u for %u threads: barriers are 0 to 15, and the number of threads is a "
-               "multiple of 32 up to the block's size",
-               id, expected);
+        m->stopped = true;
+        TELL_OBSERVERS(m, bad_barrier, w, (int)first, in, id, expected);
         return false;
     }
     Barrier *barrier = &b->barriers[id];
@@ -123,8 +99,7 @@ static bool execute_barrier(Machine *m, Warp *w, Fragment *f, const Instruction 
         f->state = WAIT_BARRIER;
         f->barrier = (int)id;
     } else
-        for (int i = 0; i < m->observer_count; i++)
-            if (m->observers[i].arrive) m->observers[i].arrive(m->observers[i].self, w, mask, (int)id);
+        TELL_OBSERVERS(m, arrive, w, mask, (int)id);
     if (!is_complete(b, barrier)) return in->operation == BARRIER_ARRIVE;
     complete_barrier(m, b, (int)id);
     if (in->operation != BARRIER_ARRIVE) f->pc--; // complete_barrier moved this fragment on; the caller will
@@ -140,36 +115,14 @@ Step run_barrier(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32
 
 Step run_fence(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
     (void)f;
-    if (m->counts) m->counts[in->number].fences++;
-    for (int i = 0; i < m->observer_count; i++)
-        if (m->observers[i].fence) m->observers[i].fence(m->observers[i].self, w, mask, in);
+    TELL_OBSERVERS(m, fence, w, mask, in);
     return STEP_NEXT;
 }
 
 // ---- One warp ---------------------------------------------------------------------------------------------
 
-static const char *operation_words(const Instruction *in) {
-    switch (in->kind) {
-    case KIND_SHUFFLE: return "a shuffle";
-    case KIND_VOTE: return "a vote";
-    case KIND_MATCH: return "a match";
-    case KIND_REDUX: return "a reduction";
-    case KIND_ELECT: return "an election";
-    default: return "__syncwarp()";
-    }
-}
-
-static void count_operation(Machine *m, const Instruction *in) {
-    if (!m->counts) return;
-    Counters *counts = &m->counts[in->number];
-    switch (in->kind) {
-    case KIND_SHUFFLE: counts->shuffles++; break;
-    case KIND_VOTE: counts->votes++; break;
-    case KIND_MATCH: counts->matches++; break;
-    case KIND_REDUX: counts->reductions++; break;
-    case KIND_WARP_BARRIER: counts->warp_barriers++; break;
-    default: break;
-    }
+static void tally_operation(const Machine *m, const Instruction *in) {
+    if (m->tally) m->tally[in->number].done++;
 }
 
 static bool same_operation(const Instruction *a, const Instruction *b) {
@@ -244,41 +197,26 @@ static uint32_t lanes_that_sync(const Warp *w, const Fragment *f, const Instruct
     return mask;
 }
 
-static void check_members(Machine *m, Warp *w, const Instruction *in, const uint32_t *masks, uint32_t group,
-                          uint32_t mask) {
-    uint32_t members = masks[__builtin_ctz(group)], outside = group & ~members, exited = members & w->exited;
-    uint32_t differ = members & mask & ~group;
-    if (!(m->launch->checks & CHECK_SYNC)) return;
-    if (outside)
-        report(m, FINDING_BAD_MASK, w, __builtin_ctz(outside), in, NULL, false,
-               "executes %s with mask 0x%08x, which does not name it", operation_words(in), members);
-    else if (differ)
-        report(m, FINDING_BAD_MASK, w, __builtin_ctz(group), in, NULL, false,
-               "executes %s with mask 0x%08x, which names lane %d; that lane gives mask 0x%08x: all lanes "
-               "that a mask names must give the same",
-               operation_words(in), members, __builtin_ctz(differ), masks[__builtin_ctz(differ)]);
-    else if (exited && in->kind != KIND_WARP_BARRIER) {
-        Finding *finding = report(m, FINDING_BAD_MASK, w, __builtin_ctz(group), in, NULL, false,
-                                  "executes %s with mask 0x%08x, which names lane %d; that lane has exited",
-                                  operation_words(in), members, __builtin_ctz(exited));
-        if (finding) finding->index = __builtin_ctz(exited);
-    }
+static void tell_members(const Machine *m, const Warp *w, const Instruction *in, const uint32_t *masks,
+                         uint32_t group, uint32_t mask) {
+    if (group == mask && masks[__builtin_ctz(group)] == mask) return;
+    TELL_OBSERVERS(m, members, w, in, masks, group, mask);
 }
 
 // As execute_barrier().
 static bool execute_warp_sync(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
     const uint32_t *masks = member_masks(f, in);
     uint32_t group = with_equal_masks(masks, mask), members = masks[__builtin_ctz(mask)];
-    check_members(m, w, in, masks, group, mask);
+    tell_members(m, w, in, masks, group, mask);
     if (group != mask &&
         !masks_conflict(masks, mask)) { // lanes_that_sync() has seen that each group is complete
         // The masks may lie in the register that the first group's results go to.
         uint32_t kept[WARP_SIZE];
         memcpy(kept, masks, sizeof kept);
-        count_operation(m, in);
+        tally_operation(m, in);
         for (uint32_t left = mask; left && !m->stopped; left &= ~group) {
             group = with_equal_masks(kept, left);
-            if (left != mask) check_members(m, w, in, kept, group, mask);
+            if (left != mask) tell_members(m, w, in, kept, group, mask);
             Gathering tile = {
                 .parts = {{f, in, group}}, .count = 1, .lanes = group, .members = kept[__builtin_ctz(group)]};
             exchange(m, w, &tile);
@@ -288,7 +226,7 @@ static bool execute_warp_sync(Machine *m, Warp *w, Fragment *f, const Instructio
     members |= mask;
     uint32_t needed = members & w->exists & ~w->exited;
     if (needed == mask) {
-        count_operation(m, in);
+        tally_operation(m, in);
         if (in->kind == KIND_SHUFFLE && !m->has_exchange_observer && exchange_quickly(f, in, mask))
             return true;
         Gathering alone = {.parts = {{f, in, mask}}, .count = 1, .lanes = mask, .members = members};
@@ -302,7 +240,7 @@ static bool execute_warp_sync(Machine *m, Warp *w, Fragment *f, const Instructio
         f->member_mask = members;
         return false;
     }
-    count_operation(m, in);
+    tally_operation(m, in);
     exchange(m, w, &g);
     go_on(&g, f);
     f->pc++;
@@ -330,14 +268,8 @@ void recheck_waits(Machine *m, Warp *w) {
         uint32_t needed = f->member_mask & w->exists & ~w->exited;
         if ((g.lanes & needed) != needed) continue;
         uint32_t exited = f->member_mask & w->exited;
-        if (exited && in->kind != KIND_WARP_BARRIER && (m->launch->checks & CHECK_SYNC)) {
-            Finding *finding =
-                report(m, FINDING_BAD_MASK, w, __builtin_ctz(f->mask), in, NULL, false,
-                       "waits in %s with mask 0x%08x for lane %d, which exits without taking part",
-                       operation_words(in), f->member_mask, __builtin_ctz(exited));
-            if (finding) finding->index = __builtin_ctz(exited);
-        }
-        count_operation(m, in);
+        if (exited) TELL_OBSERVERS(m, deserted, w, in, f->mask, f->member_mask);
+        tally_operation(m, in);
         exchange(m, w, &g);
         go_on(&g, NULL);
         merge_parts(&g);
@@ -345,69 +277,4 @@ void recheck_waits(Machine *m, Warp *w) {
     Block *b = w->block;
     for (int id = 0; id < BARRIER_COUNT && !m->stopped; id++)
         if (is_complete(b, &b->barriers[id]) && !b->barriers[id].expected) complete_barrier(m, b, id);
-}
-
-// ---- Deadlock ---------------------------------------------------------------------------------------------
-
-void report_deadlock(Machine *m, Block *b) {
-    // Who waits where: the first waiting place, how many threads wait there, and the first thread that is
-    // neither there nor gone.
-    const Fragment *first = NULL;
-    Warp *first_warp = NULL;
-    for (int k = 0; k < b->warp_count && !first; k++)
-        for (int i = 0; i < b->warps[k].fragment_count && !first; i++)
-            if (b->warps[k].fragments[i].mask && b->warps[k].fragments[i].state != READY) {
-                first = &b->warps[k].fragments[i];
-                first_warp = &b->warps[k];
-            }
-    if (!first) {
-        report(m, FINDING_DEADLOCK, NULL, -1, NULL, NULL, true, "no thread of block (%u,%u,%u) can continue",
-               b->id[0], b->id[1], b->id[2]);
-        return;
-    }
-    const Instruction *in = instruction_of(first), *other = NULL;
-    unsigned here = 0, elsewhere = 0, absent = 0;
-    int absent_warp = -1, absent_lane = -1;
-    for (int k = 0; k < b->warp_count; k++) {
-        Warp *w = &b->warps[k];
-        uint32_t seen = w->exited;
-        for (int i = 0; i < w->fragment_count; i++) {
-            const Fragment *f = &w->fragments[i];
-            if (!f->mask || f->state == READY) continue;
-            const Instruction *at = instruction_of(f);
-            seen |= f->mask;
-            if (at == in)
-                here += (unsigned)__builtin_popcount(f->mask);
-            else {
-                elsewhere += (unsigned)__builtin_popcount(f->mask);
-                if (!other) other = at;
-            }
-        }
-        uint32_t rest = w->exists & ~seen;
-        if (rest && absent_warp < 0) {
-            absent_warp = k;
-            absent_lane = __builtin_ctz(rest);
-        }
-        absent += (unsigned)__builtin_popcount(rest);
-    }
-    char words[96] = "", more[256] = "";
-    size_t used = 0;
-    if (elsewhere) {
-        SourcePlace place = place_of(m->program, other);
-        used += (size_t)snprintf(more, sizeof more, "; %u wait at line %d", elsewhere, place.line);
-    }
-    if (absent && used < sizeof more) {
-        thread_words(words, &b->warps[absent_warp], absent_lane);
-        snprintf(more + used, sizeof more - used, "; %u never arrived, the first is %s", absent, words);
-    }
-    const char *what = in->kind == KIND_BARRIER ? "a barrier of the block" : operation_words(in);
-    Finding *finding = report(m, FINDING_DEADLOCK, first_warp, __builtin_ctz(first->mask), in, other, true,
-                              "waits for ever at %s: %u threads of the block wait here%s", what, here, more);
-    if (finding && absent) {
-        const Warp *w = &b->warps[absent_warp];
-        finding->other_thread[0] = w->thread_x[absent_lane];
-        finding->other_thread[1] = w->thread_y[absent_lane];
-        finding->other_thread[2] = w->thread_z[absent_lane];
-        memcpy(finding->other_block, b->id, sizeof finding->other_block);
-    }
 }

@@ -1,10 +1,13 @@
 // The two functions that device code calls and nobody defines: vprintf and __assertfail.
+#include "emulator/machine/syscall.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator/machine/machine.h"
+#include "emulator/machine/findings.h"
+#include "emulator/machine/resolve.h"
 
 enum { DEFAULT_OUTPUT = 64 << 10, MAX_STRING = 4096 };
 
@@ -30,7 +33,7 @@ static bool put(Machine *m, const Warp *w, int lane, const Instruction *in, cons
     EmulatorResult *result = m->result;
     size_t limit = m->launch->max_output ? m->launch->max_output : DEFAULT_OUTPUT;
     if (result->output_bytes + bytes > limit) {
-        report(m, FINDING_OUTPUT_LIMIT, w, lane, in, NULL, true, "printed more than %zu bytes", limit);
+        report(m, FINDING_OUTPUT_LIMIT, w, lane, in, "printed more than %zu bytes", limit);
         return false;
     }
     if (result->output_bytes + bytes + 1 > m->output_capacity) {
@@ -144,7 +147,7 @@ static void print_lane(Machine *m, const Warp *w, unsigned lane, const Instructi
     char format[MAX_STRING], out[2 * MAX_STRING];
     Arguments arguments = {.list = list};
     if (!read_string(m, w, (int)lane, format_address, format)) {
-        report(m, FINDING_OUT_OF_BOUNDS, w, (int)lane, in, NULL, true,
+        report(m, FINDING_OUT_OF_BOUNDS, w, (int)lane, in,
                "calls printf with a format at 0x%llx that cannot be read",
                (unsigned long long)format_address);
         return;
@@ -171,7 +174,7 @@ static void print_lane(Machine *m, const Warp *w, unsigned lane, const Instructi
         // Widths are bounded by the room: a longer text is cut.
         int length = convert(m, w, (int)lane, &arguments, spec, *q, is_long, out, sizeof out);
         if (arguments.is_bad) {
-            report(m, FINDING_OUT_OF_BOUNDS, w, (int)lane, in, NULL, true,
+            report(m, FINDING_OUT_OF_BOUNDS, w, (int)lane, in,
                    "calls printf with an argument that cannot be read");
             return;
         }
@@ -190,7 +193,7 @@ void execute_syscall(Machine *m, Warp *w, Fragment *f, const Instruction *in, ui
         char message[MAX_STRING];
         if (!read_string(m, w, (int)lane, argument(f, detail, 0, lane), message))
             snprintf(message, sizeof message, "?");
-        report(m, FINDING_ASSERT, w, (int)lane, in, NULL, true, "failed the assertion `%.200s`", message);
+        report(m, FINDING_ASSERT, w, (int)lane, in, "failed the assertion `%.200s`", message);
         return;
     }
     FOR_LANES(lane, mask) {

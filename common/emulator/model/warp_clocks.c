@@ -13,8 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/machine/sync.h"
 #include "emulator/model/cost.h"
 #include "emulator/model/sectors.h"
+#include "emulator/observers/access_counts.h"
 
 // Cycles that decide which of two chains is the longer one; the time model puts in the device's own.
 static const double nominal_l2 = 270, nominal_dram = 700;
@@ -33,7 +35,7 @@ typedef struct {
     float l2_trips, dram_trips;
 } Stamp;
 
-struct WarpClock {
+typedef struct WarpClock {
     Stamp now;                   // nothing starts before: the beginning of this stretch
     Stamp latest;                // start of the stretch's last instruction
     double issued;               // slots of the stretch
@@ -54,7 +56,7 @@ struct WarpClock {
     int next_recent;
     struct WarpClock *next;
     Stamp ready[]; // of registers
-};
+} WarpClock;
 
 struct Timing {
     Machine *machine;
@@ -149,7 +151,8 @@ static Stamp batch(const Timing *t, WarpClock *c, const Instruction *in, Stamp s
     return start;
 }
 
-void timing_instruction(Timing *t, Warp *w, const Instruction *in, uint32_t mask, uint32_t active) {
+static void observe_instruction(void *self, Warp *w, const Instruction *in, uint32_t mask, uint32_t active) {
+    Timing *t = self;
     const InstructionCost *cost = &t->costs->of[in->number];
     WarpClock *c = w->clock;
     if (!c) return;
@@ -308,7 +311,7 @@ static void observe_start(void *self, Block *b) {
         if (!w->clock) w->clock = clock_new(t);
         WarpClock *c = w->clock;
         if (!c) return;
-        struct WarpClock *next = c->next;
+        WarpClock *next = c->next;
         memset(c, 0, sizeof *c);
         memset(&c->ready[from], 0, (size_t)count * sizeof(Stamp));
         c->next = next;
@@ -401,7 +404,8 @@ Timing *timing_new(Machine *m, Observer *observer) {
         timing_free(t);
         return NULL;
     }
-    *observer = (Observer){.access = observe_access,
+    *observer = (Observer){.instruction = observe_instruction,
+                           .access = observe_access,
                            .block_start = observe_start,
                            .block_end = observe_end,
                            .barrier = observe_barrier,

@@ -6,10 +6,10 @@
 #include "emulator/machine/machine.h"
 #include "emulator/model/model.h"
 
+typedef struct Timing Timing;
+
 // Starts to follow the launch; its Observer must be added too. NULL when memory ran out.
 Timing *timing_new(Machine *machine, Observer *observer);
-// The lanes of `mask`, of `active`, execute `in`: called before they do.
-void timing_instruction(Timing *timing, Warp *warp, const Instruction *in, uint32_t mask, uint32_t active);
 // Ends: what was found goes to `work`, and `timing` is no more.
 void timing_finish(Timing *timing, ModelWork *work);
 

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "support/text.h"
+#include "emulator/machine/sync.h"
+#include "emulator/observers/access_counts.h"
 
 // About what the parts take as JSON. What they come to is looked at in the end.
 enum {
@@ -224,11 +226,14 @@ static const Memory *meant(const AccessTrace *t, const Access *a, uint64_t addre
 }
 
 // The access that ends a kernel, as far as it goes to the object that the refused lane is nearest to.
-static void observe_fault(void *self, const Access *a, const uint64_t *addresses, unsigned refused) {
+static void observe_fault(void *self, const Fault *fault) {
     AccessTrace *t = self;
+    const Access *a = fault->access;
+    if (fault->kind == FAULT_READ_ONLY || a->in->space == PTX_SPACE_LOCAL) return;
     int64_t offsets[WARP_SIZE] = {0};
     uint32_t mask = 0;
-    const Memory *memory = meant(t, a, addresses[refused], &offsets[refused]);
+    const uint64_t *addresses = fault->addresses;
+    const Memory *memory = meant(t, a, addresses[fault->lane], &offsets[fault->lane]);
     if (!memory) return; // the finding tells
     FOR_LANES(lane, a->mask)
     if (meant(t, a, addresses[lane], &offsets[lane]) == memory) mask |= 1u << lane;

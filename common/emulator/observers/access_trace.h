@@ -75,7 +75,7 @@ typedef struct {
 
 typedef struct TraceWriters TraceWriters;
 
-struct AccessTrace {
+typedef struct {
     const Machine *machine;
     size_t max_bytes, bytes; // of JSON; so far, about
     TraceInstruction *instructions;
@@ -89,7 +89,7 @@ struct AccessTrace {
     uint64_t limit; // warps from this number on are not kept
     uint64_t warps_started, events_seen;
     bool failed; // out of memory
-};
+} AccessTrace;
 
 // Starts to record; machine->launch->trace_bytes bounds it. The Observer does not own the AccessTrace:
 // access_trace_finish() does. NULL when memory ran out.

@@ -1,323 +1,98 @@
-// Counts what a GPU's memory pipeline would count for every instruction: requests, sectors, wavefronts.
-//
-// The rules are those that reproduce Nsight Compute's counts on an H200 (tests/hardware_truth): global
-// memory moves in sectors of 32 bytes, shared memory in wavefronts of at most one word from each of 32
-// banks of 4 bytes.
+#include "emulator/observers/counters.h"
+
+#include <stdlib.h>
 #include <string.h>
 
-#include "emulator/machine/machine.h"
+#include "emulator/observers/access_counts.h"
 
-enum { SECTOR_SHIFT = 5, LINE_SHIFT = 7, BANKS = 32, WORD_SHIFT = 2, ATOMIC_TAGS = 4 * 128 };
+struct Counting {
+    Machine *machine;
+    Counters *counts; // of each instruction, by number: what its accesses count for, and at the end the rest
+    Tally *tally;     // likewise, by the machine
+};
 
-// ---- One access ------------------------------------------------------------------------------------------
+static void count_access(void *self, const Access *access) {
+    Counting *c = self;
+    counters_add_access(&c->counts[access->in->number], access);
+}
 
-// How many different values there are among those of the lanes in `mask`.
-static uint32_t distinct(const uint64_t values[WARP_SIZE], uint32_t mask) {
-    uint64_t seen[2 * WARP_SIZE];
-    uint64_t used = 0; // one bit per slot of `seen`, an open-addressing table
-    uint32_t count = 0;
-    FOR_LANES(lane, mask) {
-        uint64_t slot = (values[lane] * 0x9e3779b97f4a7c15ull) >> 58;
-        while (used >> slot & 1 && seen[slot] != values[lane]) slot = (slot + 1) % (2 * WARP_SIZE);
-        if (used >> slot & 1) continue;
-        used |= 1ull << slot;
-        seen[slot] = values[lane];
-        count++;
+Counting *counting_new(Machine *m, Observer *observer) {
+    size_t count = (size_t)m->program->instruction_count + 1;
+    Counting *c = calloc(1, sizeof *c);
+    if (!c) return NULL;
+    *c = (Counting){m, calloc(count, sizeof *c->counts), calloc(count, sizeof *c->tally)};
+    if (!c->counts || !c->tally) {
+        free(c->counts);
+        free(c->tally);
+        free(c);
+        return NULL;
     }
-    return count;
+    m->tally = c->tally;
+    *observer = (Observer){.self = c, .access = count_access};
+    return c;
 }
 
-static uint32_t sectors_of(const Access *a) {
-    uint64_t base = a->memory->base;
-    if (a->contiguous) {
-        uint64_t first = base + a->offsets[0], last = first + (uint64_t)a->bytes * WARP_SIZE - 1;
-        return (uint32_t)((last >> SECTOR_SHIFT) - (first >> SECTOR_SHIFT) + 1);
-    }
-    uint64_t sectors[WARP_SIZE];
-    // An access is aligned to its own size, which is at most 16 bytes, so it lies in one sector.
-    FOR_LANES(lane, a->mask) sectors[lane] = (base + a->offsets[lane]) >> SECTOR_SHIFT;
-    return distinct(sectors, a->mask);
-}
+// ---- Gathering --------------------------------------------------------------------------------------------
 
-// By these bits the L1 tells the addresses of one atomic apart: the place in the line of 128 bytes, and two
-// sums, modulo 2, of bits of the line's address. Found by launches of a single warp on an H200
-// (tests/hardware_truth/README.md). The bits from 2 MiB on, a page, are those of the physical address, which
-// nobody knows here: they count as 0.
-static uint32_t atomic_tag(uint64_t address) {
-    enum { FIRST_SUM = 0x3ab5, SECOND_SUM = 0x2f6f, IN_PAGE = 0x3fff };
-    uint32_t line = (uint32_t)(address >> LINE_SHIFT) & IN_PAGE;
-    uint32_t hash = (uint32_t)(__builtin_parity(line & FIRST_SUM) | __builtin_parity(line & SECOND_SUM) << 1);
-    return (uint32_t)(address & 127) | hash << LINE_SHIFT;
-}
-
-// Keeps the most lanes that wanted one address.
-static void note_lanes(Counters *c, const Access *a) {
-    uint32_t left = a->mask;
-    while (left) {
-        uint64_t offset = a->offsets[__builtin_ctz(left)];
-        uint32_t same = 0;
-        FOR_LANES(lane, left) if (a->offsets[lane] == offset) same |= 1u << lane;
-        uint32_t count = (uint32_t)__builtin_popcount(same);
-        if (count > c->atomic_max_lanes) c->atomic_max_lanes = count;
-        left &= ~same;
-    }
-}
-
-// Lanes of one atomic on one address are served one after the other. Each pass takes the first lane left and
-// all that want its line of 128 bytes, or half of it where each brings two values to compare and swap; but
-// not those that an earlier lane left goes before: one with the same tag, so on the same address or, by
-// chance, on another that the tag does not tell apart. A pass moves each of its sectors once.
-static uint32_t atomic_sectors(const Access *a) {
-    uint64_t address[WARP_SIZE];
-    uint32_t tag[WARP_SIZE], left = a->mask, total = 0;
-    uint32_t shift = a->in->operation == ATOMIC_CAS ? LINE_SHIFT - 1 : LINE_SHIFT;
-    FOR_LANES(lane, left) {
-        address[lane] = a->memory->base + a->offsets[lane];
-        tag[lane] = atomic_tag(address[lane]);
-    }
-    while (left) {
-        uint64_t seen[ATOMIC_TAGS / 64] = {0}, part = address[__builtin_ctz(left)] >> shift;
-        uint32_t taken = 0, sectors = 0; // bit k: sector k of the line
-        FOR_LANES(lane, left) {
-            bool waits = seen[tag[lane] / 64] >> tag[lane] % 64 & 1;
-            seen[tag[lane] / 64] |= 1ull << tag[lane] % 64;
-            if (waits || address[lane] >> shift != part) continue;
-            taken |= 1u << lane;
-            sectors |= 1u << (address[lane] >> SECTOR_SHIFT) % 4;
-        }
-        total += (uint32_t)__builtin_popcount(sectors);
-        left &= ~taken;
-    }
-    return total;
-}
-
-// The largest number of different words that some lanes want from one bank.
-static uint32_t most_in_a_bank(const Access *a, uint32_t lanes) {
-    uint64_t words[BANKS][WARP_SIZE];
-    uint32_t counts[BANKS] = {0}, per_lane = (a->bytes + 3) / 4, most = 0;
-    FOR_LANES(lane, lanes) {
-        for (uint32_t k = 0; k < per_lane; k++) {
-            uint64_t word = (a->offsets[lane] >> WORD_SHIFT) + k;
-            uint32_t bank = (uint32_t)(word % BANKS), known = 0;
-            for (uint32_t i = 0; i < counts[bank] && !known; i++) known = words[bank][i] == word;
-            if (known) continue;
-            words[bank][counts[bank]++] = word;
-            if (counts[bank] > most) most = counts[bank];
-        }
-    }
-    return most;
-}
-
-// Whether every lane of `group` finds its neighbour `apart` lanes away inactive or at its own address.
-static bool partners_agree(const Access *a, uint32_t group, uint32_t apart) {
-    FOR_LANES(lane, group) {
-        uint32_t partner = lane ^ apart;
-        if (group >> partner & 1 && a->offsets[partner] != a->offsets[lane]) return false;
-    }
-    return true;
-}
-
-static uint32_t lanes_from(uint32_t first, uint32_t count) {
-    return count == WARP_SIZE ? FULL_MASK : ((1u << count) - 1) << first;
-}
-
-// Wavefronts of a shared-memory access, and in `least` what the same phases would need without a conflict.
-//
-// 32-bit accesses go in one phase of 32 lanes, 64-bit ones in two of 16, 128-bit ones in four of 8. Two
-// phases of a load that lie side by side become one where partners agree, 1 or 2 lanes apart (found by
-// experiment: the sh64_ and sh128_ patterns of tests/hardware_truth).
-static uint32_t wavefronts_of(const Access *a, uint32_t *least) {
-    uint32_t phases = a->bytes <= 4 ? 1 : a->bytes / 4, lanes = WARP_SIZE / phases, total = 0;
-    if (a->contiguous && a->bytes >= 4) return *least = phases;
-    *least = 0;
-    bool one_phase = phases == 1 || (a->kind == ACCESS_LOAD &&
-                                     (partners_agree(a, a->mask, 1) || partners_agree(a, a->mask, 2)));
-    for (uint32_t first = 0; first < WARP_SIZE; first += 2 * lanes) { // once where all lanes are one phase
-        uint32_t pair = phases == 1 ? a->mask : lanes_from(first, 2 * lanes) & a->mask;
-        uint32_t width = one_phase ? 2 * lanes : lanes;
-        for (uint32_t at = first; at < first + 2 * lanes; at += width) {
-            uint32_t phase = one_phase ? pair : lanes_from(at, lanes) & a->mask;
-            if (!phase) continue;
-            total += most_in_a_bank(a, phase);
-            ++*least;
-        }
-    }
-    return total;
-}
-
-// Lanes of a shared atomic are served one after the other wherever they meet in a bank, on one word or on
-// several; a compare-and-swap takes twice as long. Adding the constant 1 is an instruction of its own
-// (ATOMS.POPC.INC), which serves all lanes on one word at once.
-static uint32_t atomic_wavefronts(const Access *a) {
-    const Instruction *in = a->in;
-    if (in->operation == ATOMIC_ADD && a->bytes == 4 && in->type != PTX_F32 && in->src[1].constant &&
-        *(const uint32_t *)in->src[1].constant == 1)
-        return most_in_a_bank(a, a->mask);
-    uint32_t phases = a->bytes <= 4 ? 1 : a->bytes / 4, lanes = WARP_SIZE / phases, total = 0;
-    for (uint32_t p = 0; p < phases; p++) {
-        uint32_t counts[BANKS] = {0}, most = 0;
-        FOR_LANES(lane, lanes_from(p * lanes, lanes) & a->mask) {
-            uint32_t bank = (uint32_t)((a->offsets[lane] >> WORD_SHIFT) % BANKS);
-            if (++counts[bank] > most) most = counts[bank];
-        }
-        total += most;
-    }
-    return in->operation == ATOMIC_CAS ? 2 * total : total;
-}
-
-uint32_t shared_wavefronts(const Access *a) {
-    uint32_t least;
-    bool is_atomic = a->kind == ACCESS_ATOMIC || a->kind == ACCESS_REDUCTION;
-    return is_atomic ? atomic_wavefronts(a) : wavefronts_of(a, &least);
-}
-
-static void count_global(Counters *c, const Access *a) {
-    uint32_t lanes = (uint32_t)__builtin_popcount(a->mask);
-    switch (a->kind) {
-    case ACCESS_LOAD:
-        c->global_ld_requests += a->first;
-        c->global_ld_sectors += sectors_of(a);
-        c->global_ld_bytes += (uint64_t)lanes * a->bytes;
+// What the machine's tally of an instruction means.
+static void add_tally(Counters *counters, const Tally *tally, const Instruction *in) {
+    counters->instructions += tally->warps;
+    counters->thread_instructions += tally->lanes;
+    counters->float_ops += tally->lanes * in->float_ops;
+    switch ((InstructionKind)in->kind) {
+    case KIND_BRANCH:
+    case KIND_BRANCH_TABLE:
+        counters->branches += tally->done;
+        counters->branch_divergent += tally->parted;
         break;
-    case ACCESS_STORE:
-        c->global_st_requests += a->first;
-        c->global_st_sectors += sectors_of(a);
-        c->global_st_bytes += (uint64_t)lanes * a->bytes;
-        break;
-    case ACCESS_REDUCTION:
-        c->global_red_requests += a->first;
-        c->global_red_sectors += atomic_sectors(a);
-        note_lanes(c, a);
-        break;
-    case ACCESS_ATOMIC:
-        c->global_atom_requests += a->first;
-        c->global_atom_sectors += atomic_sectors(a);
-        note_lanes(c, a);
-        break;
-    }
-}
-
-static void count_shared(Counters *c, const Access *a) {
-    uint32_t least, wavefronts;
-    switch (a->kind) {
-    case ACCESS_LOAD:
-        wavefronts = wavefronts_of(a, &least);
-        c->shared_ld += a->first;
-        c->shared_ld_wavefronts += wavefronts;
-        c->shared_ld_conflicts += wavefronts - least;
-        break;
-    case ACCESS_STORE:
-        wavefronts = wavefronts_of(a, &least);
-        c->shared_st += a->first;
-        c->shared_st_wavefronts += wavefronts;
-        c->shared_st_conflicts += wavefronts - least;
-        break;
-    default:
-        c->shared_atom += a->first;
-        c->shared_atom_wavefronts += atomic_wavefronts(a);
-        note_lanes(c, a);
-        break;
-    }
-}
-
-// Local memory lies interleaved: word w of all 32 lanes together, so that equal offsets are contiguous, and
-// an access of several words is as many requests.
-static void count_local(Counters *c, const Access *a) {
-    uint64_t sectors[WARP_SIZE];
-    uint32_t count = 0, words = (a->bytes + 3) / 4;
-    for (uint32_t k = 0; k < words; k++) {
-        FOR_LANES(lane, a->mask) {
-            uint64_t word = (a->offsets[lane] % a->warp->local_capacity) / 4 + k;
-            sectors[lane] = (word * WARP_SIZE + lane) * 4 >> SECTOR_SHIFT;
-        }
-        count += distinct(sectors, a->mask);
-    }
-    if (a->kind == ACCESS_LOAD) {
-        c->local_ld_requests += a->first ? words : 0;
-        c->local_ld_sectors += count;
-    } else {
-        c->local_st_requests += a->first ? words : 0;
-        c->local_st_sectors += count;
-    }
-}
-
-void counters_add_access(Counters *c, const Access *a) {
-    switch (a->memory->space) {
-    case PTX_SPACE_GLOBAL: count_global(c, a); break;
-    case PTX_SPACE_SHARED: count_shared(c, a); break;
-    case PTX_SPACE_LOCAL: count_local(c, a); break;
-    case PTX_SPACE_CONST: c->const_ld += a->first; break;
+    case KIND_FENCE: counters->fences += tally->warps; break;
+    case KIND_BARRIER: counters->barriers += tally->done; break;
+    case KIND_WARP_BARRIER: counters->warp_barriers += tally->done; break;
+    case KIND_SHUFFLE: counters->shuffles += tally->done; break;
+    case KIND_VOTE: counters->votes += tally->done; break;
+    case KIND_MATCH: counters->matches += tally->done; break;
+    case KIND_REDUX: counters->reductions += tally->done; break;
     default: break;
     }
 }
 
-static void count_access(void *self, const Access *a) {
-    Machine *m = self;
-    counters_add_access(&m->counts[a->in->number], a);
+static int compare_lines(const void *a, const void *b) {
+    const SourcePlace *x = &((const LineCounters *)a)->place, *y = &((const LineCounters *)b)->place;
+    int files = strcmp(x->file, y->file);
+    return files ? files : x->line - y->line;
 }
 
-bool counters_observe(Machine *m, Observer *observer) {
-    *observer = (Observer){.access = count_access, .self = m};
+static bool gather(const Counting *c, EmulatorResult *result) {
+    const Program *program = c->machine->program;
+    LineCounters *lines = calloc((size_t)program->instruction_count + 1, sizeof *lines);
+    if (!lines) return false;
+    int count = 0;
+    for (int i = 0; i < program->instruction_count; i++) {
+        if (!c->tally[i].warps) continue;
+        LineCounters *line = &lines[count++];
+        line->place = place_of(program, program->by_number[i]);
+        line->counters = c->counts[i];
+        add_tally(&line->counters, &c->tally[i], program->by_number[i]);
+        counters_add(&result->counters, &line->counters);
+    }
+    qsort(lines, (size_t)count, sizeof *lines, compare_lines);
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        if (kept && !compare_lines(&lines[kept - 1], &lines[i]))
+            counters_add(&lines[kept - 1].counters, &lines[i].counters);
+        else
+            lines[kept++] = lines[i];
+    }
+    result->lines = lines;
+    result->line_count = kept;
     return true;
 }
 
-// ---- The fields, as data ---------------------------------------------------------------------------------
-
-#define FIELD(name)                                                                                          \
-    { #name, offsetof(Counters, name) }
-const CounterField counter_fields[] = {
-    FIELD(instructions),
-    FIELD(thread_instructions),
-    FIELD(global_ld_requests),
-    FIELD(global_ld_sectors),
-    FIELD(global_ld_bytes),
-    FIELD(global_st_requests),
-    FIELD(global_st_sectors),
-    FIELD(global_st_bytes),
-    FIELD(global_red_requests),
-    FIELD(global_red_sectors),
-    FIELD(global_atom_requests),
-    FIELD(global_atom_sectors),
-    FIELD(shared_ld),
-    FIELD(shared_st),
-    FIELD(shared_atom),
-    FIELD(shared_ld_wavefronts),
-    FIELD(shared_st_wavefronts),
-    FIELD(shared_atom_wavefronts),
-    FIELD(shared_ld_conflicts),
-    FIELD(shared_st_conflicts),
-    FIELD(local_ld_requests),
-    FIELD(local_ld_sectors),
-    FIELD(local_st_requests),
-    FIELD(local_st_sectors),
-    FIELD(const_ld),
-    FIELD(branches),
-    FIELD(branch_divergent),
-    FIELD(barriers),
-    FIELD(warp_barriers),
-    FIELD(shuffles),
-    FIELD(votes),
-    FIELD(matches),
-    FIELD(reductions),
-    FIELD(fences),
-    FIELD(atomic_max_lanes),
-    FIELD(float_ops),
-};
-const int counter_field_count = (int)(sizeof counter_fields / sizeof *counter_fields);
-
-uint64_t counter_value(const Counters *counters, int field) {
-    uint64_t value;
-    memcpy(&value, (const char *)counters + counter_fields[field].offset, sizeof value);
-    return value;
-}
-
-void counters_add(Counters *sum, const Counters *more) {
-    for (int i = 0; i < counter_field_count; i++) {
-        uint64_t *to = (uint64_t *)(void *)((char *)sum + counter_fields[i].offset);
-        uint64_t value = counter_value(more, i);
-        if (counter_fields[i].offset == offsetof(Counters, atomic_max_lanes))
-            *to = *to > value ? *to : value;
-        else
-            *to += value;
-    }
+bool counting_finish(Counting *c, EmulatorResult *result) {
+    bool gathered = gather(c, result);
+    c->machine->tally = NULL;
+    free(c->counts);
+    free(c->tally);
+    free(c);
+    return gathered;
 }

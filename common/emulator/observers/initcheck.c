@@ -1,7 +1,8 @@
-// initcheck: reads of memory that nobody has written.
-#include <stdio.h>
+#include "emulator/observers/initcheck.h"
 
-#include "emulator/machine/machine.h"
+#include "emulator/machine/findings.h"
+#include "emulator/machine/initialised.h"
+#include "emulator/observers/wording.h"
 
 static void access_checked(void *self, const Access *access) {
     Machine *m = self;
@@ -15,24 +16,19 @@ static void access_checked(void *self, const Access *access) {
     FOR_LANES(lane, access->mask) {
         uint64_t offset = access->offsets[lane];
         if (is_initialised(memory, offset, access->bytes)) continue;
-        char what[128];
-        uint64_t index, size;
-        name_object(m, access->warp, memory, offset, what, &index, &size);
-        Finding *finding = report(m, FINDING_UNINITIALISED, access->warp, (int)lane, access->in, NULL, false,
-                                  "reads %u bytes at byte %llu of %s, which nothing has written",
-                                  access->bytes, (unsigned long long)index, what);
-        if (finding) {
-            snprintf(finding->object, sizeof finding->object, "%s", what);
-            finding->index = (int64_t)index;
-            finding->object_bytes = size;
-            finding->address = memory->base + offset;
-            finding->bytes = access->bytes;
-            finding->is_atomic = access->kind != ACCESS_LOAD;
-        }
+        Finding *finding =
+            add_finding(m, FINDING_UNINITIALISED, access->warp, (int)lane, access->in, NULL, false);
+        if (!finding) continue;
+        uint64_t index;
+        name_object(m, access->warp, memory, offset, finding->object, &index, &finding->object_bytes);
+        word_uninitialised(finding, access->bytes, index, finding->object);
+        finding->index = (int64_t)index;
+        finding->address = memory->base + offset;
+        finding->bytes = access->bytes;
+        finding->is_atomic = access->kind != ACCESS_LOAD;
     }
 }
 
-bool initcheck_observe(Machine *m, Observer *observer) {
-    *observer = (Observer){.access = access_checked, .self = m};
-    return true;
+void initcheck_observe(Machine *m, Observer *observer) {
+    *observer = (Observer){.self = m, .access = access_checked};
 }

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/machine/sync.h"
+
 static void tick(RaceOrder *o) {
     if (++o->now == UINT32_MAX) {
         o->off = true;
@@ -155,20 +157,12 @@ static void meet_whole_block(RaceOrder *o, RaceBlock *b, Block *block) {
     tick(o);
 }
 
-static uint32_t waiting_at(const Warp *w, int id) {
-    uint32_t lanes = 0;
-    for (int i = 0; i < w->fragment_count; i++)
-        if (w->fragments[i].state == WAIT_BARRIER && w->fragments[i].barrier == id)
-            lanes |= w->fragments[i].mask;
-    return lanes;
-}
-
 void order_barrier(RaceOrder *o, Block *block, int id) {
     RaceBlock *b = race_block(block);
     uint32_t waiting = 0;
     if (block->barriers[id].expected)
         for (int i = 0; i < block->warp_count; i++)
-            waiting += (uint32_t)__builtin_popcount(waiting_at(&block->warps[i], id));
+            waiting += (uint32_t)__builtin_popcount(lanes_at_barrier(&block->warps[i], id));
     // A barrier of all threads orders those that have exited too; one of some threads only those that come.
     if (!block->barriers[id].expected || waiting == block->thread_count) {
         knowledge_clear(&b->arrived[id]);
@@ -179,13 +173,13 @@ void order_barrier(RaceOrder *o, Block *block, int id) {
     b->arrived[id] = (Knowledge){0};
     bool own[SCOPES] = {false};
     for (int i = 0; i < block->warp_count; i++) {
-        uint32_t lanes = waiting_at(&block->warps[i], id);
+        uint32_t lanes = lanes_at_barrier(&block->warps[i], id);
         if (!lanes) continue;
         meet(o, b, &block->warps[i], lanes, &sum, own);
         meet_now(o, b, &block->warps[i], lanes, &sum);
     }
     for (int i = 0; i < block->warp_count; i++)
-        tell(o, b, &block->warps[i], waiting_at(&block->warps[i], id), &sum, own);
+        tell(o, b, &block->warps[i], lanes_at_barrier(&block->warps[i], id), &sum, own);
     knowledge_clear(&sum);
     tick(o);
 }

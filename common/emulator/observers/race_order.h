@@ -76,6 +76,9 @@ void order_fence(RaceOrder *order, Warp *warp, uint32_t lanes, bool of_block);
 // A strong load, strong store or atomic, before it is done.
 void order_flag(RaceOrder *order, const Access *access);
 void order_close(RaceOrder *order);
+static inline void order_no_memory(RaceOrder *order) {
+    order->machine->out_of_memory = order->machine->stopped = true;
+}
 void order_free(RaceBlock *b);
 
 // Does what thread `who` did at `time` happen before what `thread` of `b` does now? This decides where

@@ -1,0 +1,48 @@
+// Counters: what a launch did, named as the columns of hardware_truth/counters.csv.
+#ifndef WARPBOOK_COUNTERS_H
+#define WARPBOOK_COUNTERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emulator/status.h"
+
+typedef struct {
+    uint64_t instructions;        // executed by warps (PTX instructions)
+    uint64_t thread_instructions; // the same by lanes, guard predicate applied
+    uint64_t global_ld_requests, global_ld_sectors, global_ld_bytes;
+    uint64_t global_st_requests, global_st_sectors, global_st_bytes;
+    uint64_t global_red_requests, global_red_sectors;
+    uint64_t global_atom_requests, global_atom_sectors;
+    uint64_t shared_ld, shared_st, shared_atom; // warp instructions
+    uint64_t shared_ld_wavefronts, shared_st_wavefronts, shared_atom_wavefronts;
+    uint64_t shared_ld_conflicts, shared_st_conflicts;
+    uint64_t local_ld_requests, local_ld_sectors, local_st_requests, local_st_sectors;
+    uint64_t const_ld;
+    uint64_t branches, branch_divergent;
+    uint64_t barriers;      // warp instructions: bar.sync, barrier.sync and their kin
+    uint64_t warp_barriers; // bar.warp.sync
+    uint64_t shuffles, votes, matches, reductions;
+    uint64_t fences;
+    uint64_t atomic_max_lanes; // the most lanes of one request on one address (a maximum, not a sum)
+    uint64_t float_ops;        // floating-point operations by lanes; a fused multiply-add is two
+} Counters;
+
+// Adds `more` to `sum`, field by field (atomic_max_lanes: the larger).
+void counters_add(Counters *sum, const Counters *more);
+
+// The fields of Counters as data, in order, for writers of JSON and tables.
+typedef struct {
+    const char *name;
+    size_t offset; // of a uint64_t
+} CounterField;
+extern const CounterField counter_fields[];
+extern const int counter_field_count;
+uint64_t counter_value(const Counters *counters, int field);
+
+typedef struct {
+    SourcePlace place;
+    Counters counters;
+} LineCounters;
+
+#endif

@@ -1,0 +1,78 @@
+// What a launch is given, on which device, and what comes of it.
+#ifndef WARPBOOK_LAUNCH_H
+#define WARPBOOK_LAUNCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emulator/counters.h"
+#include "emulator/finding.h"
+
+// Figures of the device that kernels can see and launches are checked against.
+typedef struct {
+    char name[64];
+    int compute_major, compute_minor;
+    int sm_count;
+    int max_threads_per_block, max_threads_per_sm, max_blocks_per_sm;
+    int registers_per_sm, registers_per_block, registers_per_thread;
+    int shared_per_sm, shared_per_block, shared_per_block_optin, shared_reserved_per_block;
+    uint32_t max_grid[3], max_block[3];
+    int clock_khz;
+    size_t global_bytes;
+} EmulatorDevice;
+
+typedef struct {
+    char name[256];
+    int parameter_count;
+    struct {
+        size_t offset, bytes, align;
+    } parameters[64];
+    size_t parameter_bytes;  // all of them
+    size_t static_shared;    // bytes as hardware counts them
+    int required_threads[3]; // 0 where the kernel asks for none
+    int max_threads[3];
+} EmulatorKernelInfo;
+
+enum {
+    CHECK_MEMORY = 1, // bounds, alignment and space are always enforced; this bit is accepted for symmetry
+    CHECK_INIT = 2,
+    CHECK_RACE = 4,
+    CHECK_SYNC = 8,
+    CHECK_ALL = 15,
+};
+
+typedef struct {
+    uint32_t grid[3], block[3];
+    uint32_t dynamic_shared; // bytes
+    const void *arguments;   // the parameter block: each parameter at its offset
+    size_t argument_bytes;
+    unsigned checks;             // of CHECK_*
+    bool count;                  // collect counters per instruction
+    bool timing;                 // follow the launch for the time model (model.h); schedule 0
+    uint64_t schedule;           // 0: deterministic and plain; any other: a seed
+    uint64_t max_steps;          // lane instructions; 0: no limit
+    size_t max_output;           // bytes of printf kept; more is FINDING_OUTPUT_LIMIT; 0: the default, 64 KiB
+    int max_findings;            // kept; 0: the default, 32
+    const volatile bool *cancel; // checked now and then; NULL: never
+    size_t trace_bytes; // record the accesses in at most so many bytes of JSON; 0: do not. Schedule 0
+} EmulatorLaunch;
+
+typedef struct {
+    bool completed;    // every thread ran to its end
+    int finding_count; // kept in `findings`, in the order met
+    Finding *findings;
+    uint64_t findings_total; // including those not kept
+    Counters counters;       // zero unless launch.count
+    int line_count;
+    LineCounters *lines;        // by file and line; empty unless launch.count
+    uint64_t lane_instructions; // executed, always counted
+    double seconds;             // of host time
+    char *output;               // what printf wrote, NUL terminated
+    size_t output_bytes;
+    struct ModelWork *work; // of model.h; NULL unless launch.timing
+    char *trace; // the access trace: $defs/kernel of docs/trace.schema.json; NULL unless launch.trace_bytes
+    size_t trace_bytes;
+} EmulatorResult;
+
+#endif

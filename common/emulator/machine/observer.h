@@ -1,0 +1,113 @@
+// What the machine tells those who watch it: memcheck, racecheck, counters, the access trace, the time model.
+//
+// The machine looks for nothing itself. It says what happens through these hooks, and stops where it cannot
+// go on; what a kernel did wrong is for observers to find and to report.
+#ifndef WARPBOOK_OBSERVER_H
+#define WARPBOOK_OBSERVER_H
+
+#include "emulator/program/program.h"
+
+typedef struct Machine Machine;
+typedef struct Block Block;
+typedef struct Warp Warp;
+typedef struct Memory Memory;
+
+typedef enum { ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC, ACCESS_REDUCTION } AccessKind;
+
+// One warp instruction's access to one memory object. An instruction that touches several objects makes
+// several of these; `first` is true on the first.
+//
+// Observers that remember an instruction keep its `number`: `in` may be gone when the call returns.
+typedef struct {
+    Warp *warp;
+    const Instruction *in;
+    AccessKind kind;
+    Memory *memory;
+    uint32_t mask;   // lanes of this access
+    uint32_t bytes;  // per lane, all elements of a vector together
+    bool contiguous; // full mask and offset[l] == offset[0] + l * bytes
+    bool first;
+    bool is_volatile;        // .volatile, .relaxed and stronger, atomics
+    const uint64_t *offsets; // [32] byte offsets in `memory`; entries of inactive lanes are meaningless
+    const void *values;      // of a store: [32] lanes of the first element, in register layout; else NULL
+} Access;
+
+typedef enum {
+    FAULT_OUTSIDE,       // no object of the space that the instruction names holds all of the bytes
+    FAULT_OUTSIDE_LOCAL, // nor do the thread's own arrays
+    FAULT_MISALIGNED,
+    FAULT_READ_ONLY, // a store or an atomic
+} FaultKind;
+
+// An access that the machine refuses, because of its lane `lane`.
+typedef struct {
+    FaultKind kind;
+    unsigned lane;
+    const Access *access;      // of FAULT_READ_ONLY all of it, else all but `memory` and `offsets`
+    const uint64_t *addresses; // [32]; NULL of FAULT_READ_ONLY
+    const Memory *memory;      // where the lane's bytes lie, and
+    uint64_t offset;           // the first of them; NULL and 0 where they lie outside
+} Fault;
+
+typedef struct Observer {
+    // Each may be NULL. `self` is the observer's own state.
+    void *self;
+    // Every instruction, before the lanes of `mask`, of `active`, execute it. One observer at most listens.
+    void (*instruction)(void *self, Warp *warp, const Instruction *in, uint32_t mask, uint32_t active);
+    void (*block_start)(void *self, Block *block);
+    void (*block_end)(void *self, Block *block);
+    void (*end)(void *self); // after the launch: frees `self`
+
+    // ---- Memory
+    void (*access)(void *self, const Access *access); // before it is done
+    void (*fault)(void *self, const Fault *fault);    // instead; the machine stops
+    void (*fence)(void *self, Warp *warp, uint32_t mask, const Instruction *in);
+
+    // ---- Barriers of the block
+    // All threads in `block` that wait at barrier `id` are about to go on.
+    void (*barrier)(void *self, Block *block, int id);
+    // The lanes of `mask` arrive at barrier `id` and go on without waiting: bar.arrive.
+    void (*arrive)(void *self, Warp *warp, uint32_t mask, int id);
+    // `lane` names a barrier, or a number of threads for it, that cannot be; the machine stops.
+    void (*bad_barrier)(void *self, const Warp *warp, int lane, const Instruction *in, uint32_t id,
+                        uint32_t threads);
+    // No thread of `block` can run: those that are left wait for each other; the machine stops.
+    void (*deadlock)(void *self, const Block *block);
+
+    // ---- Shuffles, votes and other *.sync
+    // The lanes of `mask` come to a *.sync together; those of `group` give one mask, masks[l] of lane l. Not
+    // told of where that mask is of just these lanes, and `group` is all of them.
+    void (*members)(void *self, const Warp *warp, const Instruction *in, const uint32_t *masks,
+                    uint32_t group, uint32_t mask);
+    // The lanes of `mask` have waited at a *.sync for others of `members`, which now have exited.
+    void (*deserted)(void *self, const Warp *warp, const Instruction *in, uint32_t mask, uint32_t members);
+    // The lanes of `mask` pass bar.warp.sync (or another *.sync that orders memory) together.
+    void (*warp_sync)(void *self, Warp *warp, uint32_t mask);
+    // The lanes of `mask` shuffle, vote, match, reduce, elect or pass bar.warp.sync together. `from`: of a
+    // shuffle, the lane that each reads (its own where that would be out of range); else NULL.
+    void (*exchange)(void *self, Warp *warp, const Instruction *in, uint32_t mask, const uint32_t *from);
+    // In a shuffle by `members` the lanes of `mask` read lanes, from[l], that take no part in it.
+    void (*absent_source)(void *self, const Warp *warp, const Instruction *in, uint32_t mask,
+                          const uint32_t *from, uint32_t members);
+} Observer;
+
+enum { MAX_OBSERVERS = 7 };
+
+// How often an instruction was executed: kept by the machine where somebody counts, as a call for every
+// instruction would cost more.
+typedef struct {
+    uint64_t warps;  // that came to it
+    uint64_t lanes;  // of them, that executed it
+    uint64_t done;   // of a branch, and of what lanes wait for each other in: times it was carried out
+    uint64_t parted; // of a branch: times that lanes went different ways
+} Tally;
+
+// Calls `hook` of all observers of `machine` that have it, with the arguments that follow.
+#define TELL_OBSERVERS(machine, hook, ...)                                                                   \
+    do {                                                                                                     \
+        for (int i_ = 0; i_ < (machine)->observer_count; i_++)                                               \
+            if ((machine)->observers[i_].hook)                                                               \
+                (machine)->observers[i_].hook((machine)->observers[i_].self, __VA_ARGS__);                   \
+    } while (0)
+
+#endif

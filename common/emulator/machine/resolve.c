@@ -1,0 +1,228 @@
+// Addresses to bytes: finds the memory object behind every lane's address, and checks bounds, space and
+// alignment.
+//
+// Most accesses of a well-written kernel are contiguous: 32 lanes, one object, one after the other. That
+// case is recognised first and needs no work per lane.
+#include "emulator/machine/resolve.h"
+
+#include <string.h>
+
+// ---- Refusing ---------------------------------------------------------------------------------------------
+
+static void refuse(Machine *m, const Fault *fault) {
+    m->stopped = true;
+    TELL_OBSERVERS(m, fault, fault);
+}
+
+void refuse_read_only(Machine *m, const Access *access) {
+    unsigned lane = (unsigned)__builtin_ctz(access->mask);
+    refuse(m, &(Fault){.kind = FAULT_READ_ONLY,
+                       .lane = lane,
+                       .access = access,
+                       .memory = access->memory,
+                       .offset = access->offsets[lane]});
+}
+
+// ---- Resolving --------------------------------------------------------------------------------------------
+
+Memory *memory_at(Emulator *emulator, uint64_t address) {
+    uint64_t object = address >> ADDRESS_SHIFT;
+    if (object < FIRST_OBJECT || object >= emulator->object_count) return NULL;
+    Memory *memory = &emulator->objects[object];
+    return memory->in_use && address - memory->base < memory->bytes ? memory : NULL;
+}
+
+// True when [offset, offset + bytes) lies in one shared variable of the block.
+static bool shared_is_owned(const Machine *m, uint64_t offset, uint64_t bytes) {
+    for (int i = 0; i < m->shared_variable_count; i++) {
+        const SharedVariable *v = &m->shared_variables[i];
+        if (offset - v->offset < v->bytes && v->bytes - (offset - v->offset) >= bytes) return true;
+    }
+    return false;
+}
+
+// The object that holds all of [address, address + bytes) and the offset in it; NULL when there is none
+// in the space that the instruction names.
+static Memory *find_object(Machine *m, Warp *w, const Instruction *in, uint64_t address, uint64_t bytes,
+                           uint64_t *offset) {
+    uint64_t window = address >> ADDRESS_SHIFT;
+    if (in->space == PTX_SPACE_SHARED ||
+        (in->space == PTX_SPACE_NONE && window == SHARED_WINDOW >> ADDRESS_SHIFT)) {
+        *offset = in->space == PTX_SPACE_SHARED ? address : address - SHARED_WINDOW;
+        return shared_is_owned(m, *offset, bytes) ? &w->block->shared : NULL;
+    }
+    if (in->space == PTX_SPACE_PARAM) {
+        *offset = address - PARAM_WINDOW;
+        return *offset < m->param.bytes && m->param.bytes - *offset >= bytes ? &m->param : NULL;
+    }
+    if (in->space == PTX_SPACE_NONE && window == PARAM_WINDOW >> ADDRESS_SHIFT) {
+        *offset = address - PARAM_WINDOW;
+        return *offset < m->param.bytes && m->param.bytes - *offset >= bytes ? &m->param : NULL;
+    }
+    if (window < FIRST_OBJECT || window >= m->emulator->object_count) return NULL;
+    Memory *memory = &m->emulator->objects[window];
+    *offset = address - memory->base;
+    if (!memory->in_use || *offset >= memory->bytes || memory->bytes - *offset < bytes) return NULL;
+    if (in->space == PTX_SPACE_CONST && memory->space != PTX_SPACE_CONST) return NULL;
+    return memory;
+}
+
+static void lane_addresses(const unsigned char *registers, const Instruction *in,
+                           uint64_t addresses[WARP_SIZE]) {
+    if (in->flags & ADDRESS_32) {
+        const uint32_t *base = source(registers, in, 0);
+        uint32_t offset = (uint32_t)in->offset;
+        for (unsigned lane = 0; lane < WARP_SIZE; lane++) addresses[lane] = base[lane] + offset;
+    } else {
+        const uint64_t *base = source(registers, in, 0);
+        uint64_t offset = (uint64_t)in->offset;
+        for (unsigned lane = 0; lane < WARP_SIZE; lane++) addresses[lane] = base[lane] + offset;
+    }
+}
+
+static bool is_contiguous(const uint64_t addresses[WARP_SIZE], uint64_t bytes) {
+    uint64_t off = 0;
+    for (unsigned lane = 0; lane < WARP_SIZE; lane++) off |= addresses[lane] - addresses[0] - lane * bytes;
+    return off == 0;
+}
+
+static void resolve_local(Machine *m, Fragment *f, Access *access, uint64_t addresses[WARP_SIZE],
+                          AccessBody *body) {
+    Warp *w = access->warp;
+    uint64_t base = access->in->space == PTX_SPACE_LOCAL ? 0 : LOCAL_WINDOW;
+    uint32_t top = f->frame->local_base + f->frame->function->local_bytes;
+    FOR_LANES(lane, access->mask) {
+        uint64_t offset = addresses[lane] - base;
+        if (offset >= top || top - offset < access->bytes) {
+            refuse(m, &(Fault){FAULT_OUTSIDE_LOCAL, lane, access, addresses, NULL, 0});
+            return;
+        }
+        if (offset % access->bytes) {
+            refuse(m, &(Fault){FAULT_MISALIGNED, lane, access, addresses, &w->local, offset});
+            return;
+        }
+        addresses[lane] = offset + (uint64_t)lane * w->local_capacity;
+    }
+    access->memory = &w->local;
+    body(m, f, access);
+}
+
+// Lanes that are not all in one object: one object after the other, and local memory first.
+static void resolve_scattered(Machine *m, Fragment *f, Access *access, uint64_t addresses[WARP_SIZE],
+                              AccessBody *body) {
+    uint32_t left = access->mask, local = 0;
+    FOR_LANES(lane, left)
+    if (access->in->space == PTX_SPACE_NONE &&
+        addresses[lane] >> ADDRESS_SHIFT == LOCAL_WINDOW >> ADDRESS_SHIFT)
+        local |= 1u << lane;
+    if (local) {
+        access->mask = local;
+        resolve_local(m, f, access, addresses, body);
+        access->first = false;
+        left &= ~local;
+        if (m->stopped) return;
+    }
+    uint64_t offsets[WARP_SIZE] = {0};
+    access->offsets = offsets;
+    while (left) {
+        uint32_t group = 0;
+        Memory *memory = NULL;
+        FOR_LANES(lane, left) {
+            uint64_t offset = 0;
+            Memory *mine = find_object(m, access->warp, access->in, addresses[lane], access->bytes, &offset);
+            if (!mine) {
+                refuse(m, &(Fault){FAULT_OUTSIDE, lane, access, addresses, NULL, 0});
+                access->offsets = NULL;
+                return;
+            }
+            if (addresses[lane] % access->bytes) {
+                refuse(m, &(Fault){FAULT_MISALIGNED, lane, access, addresses, mine, offset});
+                access->offsets = NULL;
+                return;
+            }
+            if (memory && mine != memory) continue;
+            memory = mine;
+            offsets[lane] = offset;
+            group |= 1u << lane;
+        }
+        access->memory = memory;
+        access->mask = group;
+        body(m, f, access);
+        if (m->stopped) break;
+        access->first = false;
+        left &= ~group;
+    }
+    access->offsets = NULL; // they go with this function
+}
+
+void resolve_access(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask, AccessKind kind,
+                    uint32_t bytes, AccessBody *body) {
+    uint64_t addresses[WARP_SIZE];
+    lane_addresses(f->frame->registers, in, addresses);
+    Access access = {.warp = w,
+                     .in = in,
+                     .kind = kind,
+                     .mask = mask,
+                     .bytes = bytes,
+                     .first = true,
+                     .is_volatile = in->flags & IS_VOLATILE,
+                     .offsets = addresses};
+    if (in->space == PTX_SPACE_LOCAL) {
+        resolve_local(m, f, &access, addresses, body);
+        return;
+    }
+    uint64_t low, high, all;
+    if (mask == FULL_MASK && is_contiguous(addresses, bytes)) {
+        access.contiguous = true;
+        low = all = addresses[0];
+        high = addresses[WARP_SIZE - 1];
+    } else {
+        uint32_t first = (uint32_t)__builtin_ctz(mask);
+        low = high = all = addresses[first];
+        FOR_LANES(lane, mask) {
+            uint64_t a = addresses[lane];
+            low = a < low ? a : low;
+            high = a > high ? a : high;
+            all |= a;
+        }
+    }
+    uint64_t offset;
+    Memory *memory = all % bytes == 0 && high - low < 1ull << 39
+                         ? find_object(m, w, in, low, high - low + bytes, &offset)
+                         : NULL;
+    if (!memory) {
+        access.contiguous = false;
+        resolve_scattered(m, f, &access, addresses, body);
+        return;
+    }
+    uint64_t back = low - offset; // address to offset
+    for (unsigned lane = 0; lane < WARP_SIZE; lane++) addresses[lane] -= back;
+    access.memory = memory;
+    body(m, f, &access);
+}
+
+// ---- For vprintf ------------------------------------------------------------------------------------------
+
+bool read_generic(Machine *m, const Warp *w, int lane, uint64_t address, void *to, size_t bytes) {
+    uint64_t window = address >> ADDRESS_SHIFT;
+    const Memory *memory;
+    uint64_t offset;
+    if (window == LOCAL_WINDOW >> ADDRESS_SHIFT) {
+        offset = address - LOCAL_WINDOW;
+        if (offset >= w->local_capacity || w->local_capacity - offset < bytes) return false;
+        memcpy(to, w->local.data + (size_t)lane * w->local_capacity + offset, bytes);
+        return true;
+    }
+    if (window == SHARED_WINDOW >> ADDRESS_SHIFT) {
+        offset = address - SHARED_WINDOW;
+        if (!shared_is_owned(m, offset, bytes)) return false;
+        memcpy(to, w->block->shared.data + offset, bytes);
+        return true;
+    }
+    memory = memory_at(m->emulator, address);
+    if (!memory) return false;
+    offset = address - memory->base;
+    if (memory->bytes - offset < bytes) return false;
+    memcpy(to, memory->data + offset, bytes);
+    return true;
+}

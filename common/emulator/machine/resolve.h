@@ -1,0 +1,26 @@
+// From addresses to memory objects. Internal to common/emulator.
+#ifndef WARPBOOK_RESOLVE_H
+#define WARPBOOK_RESOLVE_H
+
+#include "emulator/machine/machine.h"
+
+// The object that `address` lies in; NULL: none.
+Memory *memory_at(Emulator *emulator, uint64_t address);
+// Resolves the addresses of `mask`'s lanes: calls `body` once per memory object touched, after bounds,
+// space and alignment were checked; stops the machine on a fault, of which observers are told.
+typedef void AccessBody(Machine *machine, Fragment *fragment, const Access *access);
+void resolve_access(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in, uint32_t mask,
+                    AccessKind kind, uint32_t bytes, AccessBody *body);
+// Stops the machine at an access that would change memory that is read-only.
+void refuse_read_only(Machine *machine, const Access *access);
+
+// Tells observers of an access that is about to be done.
+static inline void observe_access(const Machine *machine, const Access *access) {
+    for (int i = 0; i < machine->access_observers; i++)
+        if (machine->observers[i].access) machine->observers[i].access(machine->observers[i].self, access);
+}
+
+// Reads one lane's bytes through a generic address, for vprintf. False when any byte is out of bounds.
+bool read_generic(Machine *machine, const Warp *warp, int lane, uint64_t address, void *to, size_t bytes);
+
+#endif

@@ -1,0 +1,113 @@
+// The machine refuses accesses that no memory can answer; here each gets the name of what it was most likely
+// meant for.
+#include "emulator/observers/memcheck.h"
+
+#include <stdio.h>
+
+#include "emulator/machine/findings.h"
+#include "emulator/observers/wording.h"
+
+enum { NULL_PAGE = 4096 }; // addresses below come from null pointers
+
+// The buffer that an address outside all objects was most likely meant for: the one in whose address range
+// it lies.
+static const Memory *nearest(const Machine *m, uint64_t address) {
+    uint64_t object = address >> ADDRESS_SHIFT;
+    if (object < FIRST_OBJECT || object >= m->emulator->object_count) return NULL;
+    const Memory *memory = &m->emulator->objects[object];
+    return memory->in_use && memory->space == PTX_SPACE_GLOBAL ? memory : NULL;
+}
+
+// The variable of shared memory that starts last before `offset`.
+static const SharedVariable *shared_before(const Machine *m, uint64_t offset) {
+    const SharedVariable *best = NULL;
+    for (int i = 0; i < m->shared_variable_count; i++) {
+        const SharedVariable *v = &m->shared_variables[i];
+        if (v->offset <= offset && (!best || v->offset > best->offset)) best = v;
+    }
+    return best;
+}
+
+static bool is_shared(const Instruction *in, uint64_t address) {
+    return in->space == PTX_SPACE_SHARED ||
+           (in->space == PTX_SPACE_NONE && address >> ADDRESS_SHIFT == SHARED_WINDOW >> ADDRESS_SHIFT);
+}
+
+static void name_shared(const Machine *m, uint64_t offset, MemoryFacts *facts) {
+    const SharedVariable *v = shared_before(m, offset);
+    facts->address = offset;
+    if (!v) {
+        facts->fault = m->shared_variable_count ? MEMORY_SHARED_GAP : MEMORY_NO_SHARED;
+        return;
+    }
+    facts->fault = MEMORY_PAST_SHARED;
+    facts->object = v->name;
+    facts->index = (int64_t)(offset - v->offset);
+    facts->object_bytes = v->bytes;
+}
+
+static void name_global(const Machine *m, uint64_t address, MemoryFacts *facts) {
+    static const char *const windows[] = {NULL, "shared", "local", "parameter", "code, not"};
+    const Memory *memory = nearest(m, address);
+    uint64_t window = address >> ADDRESS_SHIFT;
+    if (memory) {
+        facts->fault = MEMORY_PAST_BUFFER;
+        facts->object = memory->name;
+        facts->index = (int64_t)(address - memory->base);
+        facts->object_bytes = memory->bytes;
+    } else if (address < NULL_PAGE)
+        facts->fault = MEMORY_NULL_POINTER;
+    else if (window >= 1 && window < sizeof windows / sizeof *windows) {
+        facts->fault = MEMORY_OTHER_SPACE;
+        facts->object = windows[window];
+    } else
+        facts->fault = MEMORY_NO_BUFFER;
+}
+
+// What was meant, and how it was missed. The finding's address is that of the generic address space.
+static FindingKind find_out(const Machine *m, const Fault *fault, MemoryFacts *facts, uint64_t *address) {
+    const Instruction *in = fault->access->in;
+    if (fault->kind == FAULT_OUTSIDE_LOCAL) {
+        facts->fault = MEMORY_OUTSIDE_LOCAL;
+        facts->address = *address - (in->space == PTX_SPACE_LOCAL ? 0 : LOCAL_WINDOW);
+        return FINDING_OUT_OF_BOUNDS;
+    }
+    if (fault->kind == FAULT_OUTSIDE) {
+        if (is_shared(in, *address)) {
+            uint64_t offset = *address - (in->space == PTX_SPACE_SHARED ? 0 : SHARED_WINDOW);
+            *address = SHARED_WINDOW + offset;
+            name_shared(m, offset, facts);
+        } else
+            name_global(m, *address, facts);
+        return facts->fault == MEMORY_OTHER_SPACE ? FINDING_WRONG_SPACE : FINDING_OUT_OF_BOUNDS;
+    }
+    facts->fault = fault->kind == FAULT_MISALIGNED ? MEMORY_MISALIGNED : MEMORY_READ_ONLY;
+    facts->object = fault->memory->name;
+    facts->index = (int64_t)fault->offset;
+    facts->object_bytes = fault->memory->bytes;
+    return fault->kind == FAULT_MISALIGNED ? FINDING_MISALIGNED : FINDING_READ_ONLY;
+}
+
+static void fault_met(void *self, const Fault *fault) {
+    Machine *m = self;
+    const Access *a = fault->access;
+    uint64_t address = fault->addresses ? fault->addresses[fault->lane] : fault->memory->base + fault->offset;
+    MemoryFacts facts = {.kind = a->kind, .bytes = a->bytes, .address = address};
+    FindingKind kind = find_out(m, fault, &facts, &address);
+    Finding *finding = add_finding(m, kind, a->warp, (int)fault->lane, a->in, NULL, true);
+    if (!finding) return;
+    word_memory(finding, &facts);
+    finding->address = address;
+    finding->bytes = a->bytes;
+    finding->is_store = a->kind != ACCESS_LOAD;
+    finding->is_atomic = a->kind == ACCESS_ATOMIC || a->kind == ACCESS_REDUCTION;
+    if (!facts.object || facts.fault == MEMORY_OTHER_SPACE) return;
+    snprintf(finding->object, sizeof finding->object, "%s%s",
+             facts.fault == MEMORY_PAST_SHARED ? "shared " : "", facts.object);
+    finding->index = facts.index;
+    finding->object_bytes = facts.object_bytes;
+}
+
+void memcheck_observe(Machine *m, Observer *observer) {
+    *observer = (Observer){.self = m, .fault = fault_met};
+}

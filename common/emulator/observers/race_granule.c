@@ -1,0 +1,201 @@
+#include "emulator/observers/race_granule.h"
+
+#include <string.h>
+
+enum {
+    FEW_READERS = 8,   // of one granule remembered, when the oldest is of another block
+    MANY_READERS = 40, // and when it is not: more than a block has warps
+};
+
+static inline bool knows(const RaceCheck *c, uint32_t lane, uint32_t who, uint32_t time) {
+    if (time <= c->all_time) return true;
+    return order_knows(&c->r->order, c->b, thread_of(c->first) + lane, who, time);
+}
+
+// The first of `lanes` that `who` at `time` is not ordered before; -1: none.
+static int unordered(const RaceCheck *c, uint32_t lanes, uint32_t who, uint32_t time) {
+    if (time <= c->all_time) return -1;
+    FOR_LANES(lane, lanes) if (!knows(c, lane, who, time)) return (int)lane;
+    return -1;
+}
+
+// Is what lane `lane` is about to store there already? Judged by the first element of a vector.
+static bool stores_what_is_there(const Access *a, uint32_t lane) {
+    if (!a->values) return false;
+    const unsigned char *value = (const unsigned char *)a->values + lane * a->in->literal[1];
+    return !memcmp(a->memory->data + a->offsets[lane], value, a->in->width);
+}
+
+static void found(const RaceCheck *c, uint32_t lane, uint64_t offset, uint32_t other, uint16_t other_code,
+                  bool same_value) {
+    report_race(&c->r->reports, &(Race){.access = c->a,
+                                        .lane = lane,
+                                        .me = c->first + lane,
+                                        .other = other,
+                                        .code = c->code,
+                                        .other_code = other_code,
+                                        .offset = offset,
+                                        .same_value = same_value});
+}
+
+static void check_write(const RaceCheck *c, size_t g, uint64_t offset, uint32_t lanes) {
+    const Shadow *s = c->shadow;
+    int lane = s->write_time[g] ? unordered(c, lanes, s->write_who[g], s->write_time[g]) : -1;
+    if (lane < 0) return;
+    bool same = c->site->kind == RACE_WRITE && stores_what_is_there(c->a, (uint32_t)lane);
+    found(c, (uint32_t)lane, offset, s->write_who[g], s->write_site[g], same);
+}
+
+static void check_one(const RaceCheck *c, uint64_t offset, uint32_t lanes, uint32_t who, uint32_t time,
+                      uint16_t site) {
+    if (!sites_race(c->site, site_at(&c->r->sites, site), block_of(who) == block_of(c->first))) return;
+    int lane = unordered(c, lanes, who, time);
+    if (lane >= 0) found(c, (uint32_t)lane, offset, who, site, false);
+}
+
+// Does `lane` know of all accesses in `one`?
+static bool knows_all(const RaceCheck *c, uint32_t lane, const Readers *one) {
+    FOR_LANES(other, one->lanes) if (!knows(c, lane, one->who + other, one->time)) return false;
+    return true;
+}
+
+// Who reads what another thread wrote comes behind that write, without any fence, as far as their own address
+// goes; and an atomic that wrote it had read what was there before (PTX memory model, "Causality Order").
+// Returns those of `lanes` for which that does not settle the strong write at `at` of the list that starts
+// with `newest`.
+static uint32_t lanes_not_behind(const RaceCheck *c, uint32_t lanes, uint32_t newest, uint32_t at) {
+    const Readers *all = c->r->readers.readers;
+    uint32_t behind = 0;
+    for (uint32_t newer = newest; newer != at; newer = all[newer].next) {
+        const Site *site = site_at(&c->r->sites, all[newer].site);
+        if (site->kind == RACE_STRONG_WRITE && !site->is_atomic) behind = 0;
+        if (!site->observes) continue;
+        FOR_LANES(lane, lanes & ~behind) if (knows_all(c, lane, &all[newer])) behind |= 1u << lane;
+    }
+    return lanes & ~behind;
+}
+
+static void check_accesses(const RaceCheck *c, size_t g, uint64_t offset, uint32_t lanes) {
+    const Shadow *s = c->shadow;
+    if (s->access_time[g] <= c->all_time) return; // the newest of a list
+    if (s->access_site[g] != SITE_LIST) {
+        check_one(c, offset, lanes, s->access_who[g], s->access_time[g], s->access_site[g]);
+        return;
+    }
+    for (uint32_t at = s->access_who[g]; at; at = c->r->readers.readers[at].next) {
+        Readers one = c->r->readers.readers[at];
+        const Site *site = site_at(&c->r->sites, one.site);
+        if (!sites_race(c->site, site, block_of(one.who) == block_of(c->first))) continue;
+        uint32_t unknown = 0; // of one.lanes
+        FOR_LANES(lane, one.lanes)
+        if (unordered(c, lanes, one.who + lane, one.time) >= 0) unknown |= 1u << lane;
+        if (!unknown) continue;
+        bool is_write = site->kind == RACE_STRONG_WRITE;
+        uint32_t left = is_write ? lanes_not_behind(c, lanes, s->access_who[g], at) : lanes;
+        FOR_LANES(lane, unknown) check_one(c, offset, left, one.who + lane, one.time, one.site);
+    }
+}
+
+static void record_write(const RaceCheck *c, size_t g, uint32_t lane) {
+    Shadow *s = c->shadow;
+    s->write_time[g] = c->r->order.now;
+    s->write_who[g] = c->first + lane;
+    s->write_site[g] = c->code;
+    if (s->access_site[g] == SITE_LIST) readers_free(&c->r->readers, s->access_who[g]);
+    s->access_time[g] = 0;
+    s->access_site[g] = 0;
+}
+
+// May the access `old` be forgotten for one by `lanes` now? Only the cheap ways to know are tried: clocks
+// stay unopened, and a list is a little longer than it need be.
+static bool is_replaced(const RaceCheck *c, uint32_t lanes, const Readers *old) {
+    // Whoever comes later to shared memory is of this block, and knows it too.
+    if (old->time <= c->all_time && c->a->memory->space == PTX_SPACE_SHARED) return true;
+    if (!stands_for((RaceKind)(c->code & SITE_KIND), (RaceKind)(old->site & SITE_KIND))) return false;
+    if (block_of(old->who) != block_of(c->first)) return false;
+    if (old->time <= c->b->barrier_time) return true;
+    if (old->who != c->first) return false;
+    return old->time <= c->b->warp_time[thread_of(c->first) / WARP_SIZE] || !(old->lanes & ~(lanes & -lanes));
+}
+
+// Adds `lanes` to the list of granule g, drops what they stand for, and keeps it short.
+static void record_in_list(const RaceCheck *c, size_t g, uint32_t lanes) {
+    Shadow *s = c->shadow;
+    ReaderPool *pool = &c->r->readers;
+    uint32_t now = c->r->order.now, count = 0, *link = &s->access_who[g], last = 0;
+    while (*link) {
+        uint32_t at = *link;
+        Readers *one = &pool->readers[at];
+        bool mine = one->who == c->first;
+        if (mine && one->time == now && one->site == c->code && at == s->access_who[g]) {
+            // the same access by more lanes, and none in between
+            one->lanes |= lanes;
+            return;
+        }
+        if (mine && stands_for((RaceKind)(c->code & SITE_KIND), (RaceKind)(one->site & SITE_KIND)))
+            one->lanes &= ~lanes;
+        if (!one->lanes || is_replaced(c, lanes, one)) {
+            *link = one->next;
+            one->next = 0;
+            readers_free(pool, at);
+            continue;
+        }
+        count++;
+        last = at;
+        link = &one->next;
+    }
+    if (count >= MANY_READERS ||
+        (count >= FEW_READERS && block_of(pool->readers[last].who) != block_of(c->first))) {
+        // The oldest goes. With it races may be missed that only it would show; none is invented.
+        for (link = &s->access_who[g]; *link != last;) link = &pool->readers[*link].next;
+        *link = 0;
+        readers_free(pool, last);
+    }
+    s->access_time[g] = now;
+    if (!s->access_who[g] && !(lanes & (lanes - 1))) { // alone again
+        s->access_who[g] = c->first + (uint32_t)__builtin_ctz(lanes);
+        s->access_site[g] = c->code;
+        return;
+    }
+    uint32_t added = readers_add(pool, (Readers){s->access_who[g], now, c->first, lanes, c->code});
+    if (!added) {
+        order_no_memory(&c->r->order);
+        return;
+    }
+    s->access_who[g] = added;
+}
+
+static void record_access(const RaceCheck *c, size_t g, uint32_t lanes) {
+    Shadow *s = c->shadow;
+    bool is_list = s->access_site[g] == SITE_LIST;
+    uint32_t who = s->access_who[g], lane = who % WARP_SIZE;
+    Readers old = {0, s->access_time[g], who - lane, 1u << lane, s->access_site[g]};
+    bool single = !(lanes & (lanes - 1));
+    if (!is_list && single && (!old.time || is_replaced(c, lanes, &old))) {
+        s->access_time[g] = c->r->order.now;
+        s->access_who[g] = c->first + (uint32_t)__builtin_ctz(lanes);
+        s->access_site[g] = c->code;
+        return;
+    }
+    if (!is_list) {
+        uint32_t list = 0;
+        if (old.time) list = readers_add(&c->r->readers, old);
+        s->access_who[g] = list;
+        s->access_site[g] = SITE_LIST;
+    }
+    record_in_list(c, g, lanes);
+}
+
+void check_bytes(const RaceCheck *c, uint64_t offset, uint32_t bytes, uint32_t lanes) {
+    size_t from = granule_of(c->shadow, offset), to = granule_of(c->shadow, offset + bytes - 1);
+    RaceKind kind = (RaceKind)(c->code & SITE_KIND);
+    for (size_t g = from; g <= to; g++) {
+        uint64_t at = offset + ((uint64_t)(g - from) << c->shadow->shift);
+        check_write(c, g, at, lanes);
+        if (c->shadow->access_time[g]) check_accesses(c, g, at, lanes);
+        if (kind == RACE_WRITE)
+            record_write(c, g, 31 - (uint32_t)__builtin_clz(lanes));
+        else
+            record_access(c, g, lanes);
+    }
+}

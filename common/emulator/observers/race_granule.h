@@ -1,0 +1,35 @@
+// One access against what the shadow remembers of the bytes that it touches.
+#ifndef WARPBOOK_RACE_GRANULE_H
+#define WARPBOOK_RACE_GRANULE_H
+
+#include "emulator/observers/race_order.h"
+#include "emulator/observers/race_report.h"
+#include "emulator/observers/race_shadow.h"
+#include "emulator/observers/race_site.h"
+
+// What racecheck has of one launch.
+typedef struct {
+    RaceOrder order;
+    ReaderPool readers;
+    Sites sites;
+    RaceReports reports;
+    unsigned shared_shift; // granules of shared memory, the same for all blocks
+    RaceBlock *free_blocks;
+} Racecheck;
+
+// One access while it is checked.
+typedef struct {
+    Racecheck *r;
+    RaceBlock *b;
+    const Access *a;
+    Shadow *shadow;
+    const Site *site;
+    uint16_t code;     // of `site`, with its kind
+    uint32_t all_time; // everyone who may access this memory is known to here
+    uint32_t first;    // lane 0, as clocks name it
+} RaceCheck;
+
+// `lanes` access the `bytes` at `offset`: reports what races with it, and remembers it.
+void check_bytes(const RaceCheck *check, uint64_t offset, uint32_t bytes, uint32_t lanes);
+
+#endif

@@ -1,0 +1,35 @@
+// Reports races: every pair of places once.
+#ifndef WARPBOOK_RACE_REPORT_H
+#define WARPBOOK_RACE_REPORT_H
+
+#include "emulator/observers/race_site.h"
+
+// A pair of places that was reported, to make the ten-thousandth time cheap.
+typedef struct {
+    uint64_t pair; // 0: an empty slot
+    int finding;   // -1: it has none of its own
+} Reported;
+
+enum { REPORTED_SLOTS = 1024 };
+
+typedef struct {
+    Machine *machine;
+    const Sites *sites;
+    Reported reported[REPORTED_SLOTS];
+    uint32_t count;
+} RaceReports;
+
+typedef struct {
+    const Access *access;
+    uint32_t lane;       // of it
+    uint32_t me, other;  // the two threads, as clocks name them
+    uint16_t code;       // of the access's site
+    uint16_t other_code; // of the site of the one before
+    uint64_t offset;     // in the access's memory
+    bool same_value;     // both write it
+    bool is_one_access;  // two lanes of one instruction
+} Race;
+
+void report_race(RaceReports *reports, const Race *race);
+
+#endif

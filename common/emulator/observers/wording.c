@@ -1,0 +1,184 @@
+#include "emulator/observers/wording.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void say(Finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(Finding *finding, const char *format, ...) {
+    size_t used = strlen(finding->message);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(finding->message + used, sizeof finding->message - used, format, arguments);
+    va_end(arguments);
+}
+
+// ---- memcheck ---------------------------------------------------------------------------------------------
+
+static void say_past_buffer(Finding *finding, const char *does, const MemoryFacts *f) {
+    int64_t past = f->index - (int64_t)f->object_bytes;
+    char where[96];
+    if (f->index < 0)
+        snprintf(where, sizeof where, "%" PRId64 " bytes before the first", -f->index);
+    else if (past >= 0)
+        snprintf(where, sizeof where, "they end %" PRId64 " bytes past the last", past + (int64_t)f->bytes);
+    else
+        snprintf(where, sizeof where, "across the end");
+    say(finding, "%s %u bytes at byte %" PRId64 " of %s, which has %" PRIu64 ": %s", does, f->bytes, f->index,
+        f->object, f->object_bytes, where);
+}
+
+void word_memory(Finding *finding, const MemoryFacts *f) {
+    static const char *const doing[] = {"reads", "writes", "updates atomically", "updates atomically"};
+    const char *does = doing[f->kind];
+    switch (f->fault) {
+    case MEMORY_NULL_POINTER:
+        say(finding, "%s %u bytes through a null pointer (address 0x%" PRIx64 ")", does, f->bytes,
+            f->address);
+        break;
+    case MEMORY_NO_BUFFER:
+        say(finding, "%s %u bytes at 0x%" PRIx64 ", outside every buffer", does, f->bytes, f->address);
+        break;
+    case MEMORY_OTHER_SPACE:
+        say(finding,
+            "%s %u bytes at 0x%" PRIx64 ", which is %s memory, with an instruction for global memory", does,
+            f->bytes, f->address, f->object);
+        break;
+    case MEMORY_PAST_BUFFER: say_past_buffer(finding, does, f); break;
+    case MEMORY_PAST_SHARED:
+        say(finding, "%s %u bytes at byte %" PRId64 " of shared %s, which has %" PRIu64, does, f->bytes,
+            f->index, f->object, f->object_bytes);
+        break;
+    case MEMORY_SHARED_GAP:
+        say(finding, "%s %u bytes of shared memory at 0x%" PRIx64 ", outside every variable", does, f->bytes,
+            f->address);
+        break;
+    case MEMORY_NO_SHARED:
+        say(finding, "%s %u bytes of shared memory at 0x%" PRIx64 ", but the block has none", does, f->bytes,
+            f->address);
+        break;
+    case MEMORY_OUTSIDE_LOCAL:
+        say(finding, "%s %u bytes of local memory at byte %" PRId64 ", outside the thread's arrays", does,
+            f->bytes, (int64_t)f->address);
+        break;
+    case MEMORY_MISALIGNED:
+        say(finding, "%s %u bytes at 0x%" PRIx64 ", which is not a multiple of %u", does, f->bytes,
+            f->address, f->bytes);
+        break;
+    case MEMORY_READ_ONLY:
+        say(finding, "%s %s, which is read-only", f->kind == ACCESS_STORE ? "writes to" : "updates",
+            f->object);
+        break;
+    }
+}
+
+// ---- initcheck --------------------------------------------------------------------------------------------
+
+void word_uninitialised(Finding *finding, uint32_t bytes, uint64_t index, const char *object) {
+    say(finding, "reads %u bytes at byte %" PRIu64 " of %s, which nothing has written", bytes, index, object);
+}
+
+// ---- synccheck --------------------------------------------------------------------------------------------
+
+static const char *operation_words(const Instruction *in) {
+    switch (in->kind) {
+    case KIND_BARRIER: return "a barrier of the block";
+    case KIND_SHUFFLE: return "a shuffle";
+    case KIND_VOTE: return "a vote";
+    case KIND_MATCH: return "a match";
+    case KIND_REDUX: return "a reduction";
+    case KIND_ELECT: return "an election";
+    default: return "__syncwarp()";
+    }
+}
+
+void word_divergent_barrier(Finding *finding) {
+    say(finding, "and others of its warp meet at two different barriers: all threads of a block must "
+                 "reach the same __syncthreads()");
+}
+
+void word_bad_barrier(Finding *finding, uint32_t id, uint32_t threads) {
+    say(finding,
+        "uses barrier %u for %u threads: barriers are 0 to 15, and the number of threads is a "
+        "multiple of 32 up to the block's size",
+        id, threads);
+}
+
+void word_mask(Finding *finding, MaskFault fault, const Instruction *in, uint32_t members, int lane,
+               uint32_t other_members) {
+    const char *operation = operation_words(in);
+    switch (fault) {
+    case MASK_WITHOUT_CALLER:
+        say(finding, "executes %s with mask 0x%08x, which does not name it", operation, members);
+        break;
+    case MASK_OF_OTHERS:
+        say(finding,
+            "executes %s with mask 0x%08x, which names lane %d; that lane gives mask 0x%08x: all "
+            "lanes that a mask names must give the same",
+            operation, members, lane, other_members);
+        break;
+    case MASK_OF_EXITED:
+        say(finding, "executes %s with mask 0x%08x, which names lane %d; that lane has exited", operation,
+            members, lane);
+        break;
+    case MASK_EXITED_MEANWHILE:
+        say(finding, "waits in %s with mask 0x%08x for lane %d, which exits without taking part", operation,
+            members, lane);
+        break;
+    }
+}
+
+void word_absent_source(Finding *finding, int lane, AbsentSource why) {
+    static const char *const reasons[] = {[SOURCE_EXITED] = "has exited",
+                                          [SOURCE_NOT_IN_BLOCK] = "does not exist in this block",
+                                          [SOURCE_NOT_IN_MASK] = "is not in the mask",
+                                          [SOURCE_ELSEWHERE] = "does not take part"};
+    say(finding, "reads lane %d by a shuffle, but that lane %s: the value is undefined", lane, reasons[why]);
+}
+
+void word_deadlock(Finding *finding, const DeadlockFacts *f) {
+    char elsewhere[64] = "", absent[192] = "";
+    if (f->elsewhere)
+        snprintf(elsewhere, sizeof elsewhere, "; %u wait at line %d", f->elsewhere, f->elsewhere_line);
+    if (f->absent)
+        snprintf(absent, sizeof absent, "; %u never arrived, the first is %s", f->absent, f->absent_thread);
+    say(finding, "waits for ever at %s: %u threads of the block wait here%s%s", operation_words(f->in),
+        f->here, elsewhere, absent);
+}
+
+void word_stuck(Finding *finding, const uint32_t block[3]) {
+    say(finding, "no thread of block (%u,%u,%u) can continue", block[0], block[1], block[2]);
+}
+
+// ---- racecheck --------------------------------------------------------------------------------------------
+
+static const char *missing_words(RaceOrderMissing missing) {
+    switch (missing) {
+    case RACE_OF_BLOCKS:
+        return "and nothing orders the two blocks: a fence with an atomic or a flag would, or the end of the "
+               "kernel";
+    case RACE_OF_WARPS: return "with no barrier between them";
+    case RACE_IN_ONE_ROUND: return "in the same round of a loop that has a barrier";
+    case RACE_IN_ONE_INSTRUCTION: return "in the same instruction: which value remains is a matter of chance";
+    case RACE_OF_VOLATILE_LANES:
+        return "with no __syncwarp() between them: volatile does not order lanes of a warp";
+    case RACE_OF_LANES: break;
+    }
+    return "with no barrier and no __syncwarp() between them: lanes of a warp need not run together";
+}
+
+void word_race(Finding *finding, const RaceFacts *f) {
+    const char *does = !f->access.is_write ? "reads" : f->access.is_atomic ? "updates atomically" : "writes";
+    const char *did = !f->other.is_write ? "read" : f->other.is_atomic ? "updated atomically" : "wrote";
+    const char *hazard = !f->access.is_write ? "read-after-write"
+                         : f->other.is_write ? "write-after-write"
+                                             : "write-after-read";
+    const unsigned *thread = f->other_thread, *block = f->other_block;
+    char of_block[64] = "", where[64] = "";
+    if (block) snprintf(of_block, sizeof of_block, " of block (%u,%u,%u)", block[0], block[1], block[2]);
+    if (f->other_line) snprintf(where, sizeof where, " at line %d", f->other_line);
+    say(finding, "%s %s at byte %" PRIu64 " (element %" PRIu64 ") that thread (%u,%u,%u)%s %s%s, %s (%s)%s",
+        does, f->object, f->index, f->element, thread[0], thread[1], thread[2], of_block, did, where,
+        missing_words(f->missing), hazard, f->same_value ? "; both write the same value" : "");
+}

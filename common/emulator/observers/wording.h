@@ -1,0 +1,107 @@
+// What the checks report, in words: one or two sentences, behind "thread (5,0,0) of block (2,0,0)".
+//
+// A check passes facts; each function here adds the text to the finding's message.
+#ifndef WARPBOOK_WORDING_H
+#define WARPBOOK_WORDING_H
+
+#include "emulator/finding.h"
+#include "emulator/machine/observer.h"
+
+// ---- memcheck ---------------------------------------------------------------------------------------------
+
+typedef enum {
+    MEMORY_NULL_POINTER,
+    MEMORY_NO_BUFFER,     // the address is in none
+    MEMORY_OTHER_SPACE,   // an instruction for global memory, and an address of `object`: "shared"
+    MEMORY_PAST_BUFFER,   // before or behind `object`, or across its end
+    MEMORY_PAST_SHARED,   // likewise, of a variable in shared memory
+    MEMORY_SHARED_GAP,    // shared memory that belongs to no variable
+    MEMORY_NO_SHARED,     // the block has no shared memory
+    MEMORY_OUTSIDE_LOCAL, // outside the thread's arrays
+    MEMORY_MISALIGNED,
+    MEMORY_READ_ONLY,
+} MemoryFault;
+
+typedef struct {
+    MemoryFault fault;
+    AccessKind kind;
+    uint32_t bytes;
+    uint64_t address;      // in shared and local memory: the offset there
+    const char *object;    // its name; NULL where there is none
+    int64_t index;         // of the first byte in `object`
+    uint64_t object_bytes; // its size
+} MemoryFacts;
+
+void word_memory(Finding *finding, const MemoryFacts *facts);
+
+// ---- initcheck --------------------------------------------------------------------------------------------
+
+// Reads `bytes` at byte `index` of `object`.
+void word_uninitialised(Finding *finding, uint32_t bytes, uint64_t index, const char *object);
+
+// ---- synccheck --------------------------------------------------------------------------------------------
+
+void word_divergent_barrier(Finding *finding);
+void word_bad_barrier(Finding *finding, uint32_t id, uint32_t threads);
+
+typedef enum {
+    MASK_WITHOUT_CALLER,
+    MASK_OF_OTHERS,        // it names `lane`, which gives `other_members`
+    MASK_OF_EXITED,        // it names `lane`, which has exited
+    MASK_EXITED_MEANWHILE, // likewise, while this one waited
+} MaskFault;
+
+// `in`, with the mask `members`.
+void word_mask(Finding *finding, MaskFault fault, const Instruction *in, uint32_t members, int lane,
+               uint32_t other_members);
+
+typedef enum { SOURCE_EXITED, SOURCE_NOT_IN_BLOCK, SOURCE_NOT_IN_MASK, SOURCE_ELSEWHERE } AbsentSource;
+
+// A shuffle reads `lane`.
+void word_absent_source(Finding *finding, int lane, AbsentSource why);
+
+typedef struct {
+    const Instruction *in;     // where the first lane found waits
+    unsigned here;             // threads that wait there
+    unsigned elsewhere;        // and at other places, the first of them in line
+    int elsewhere_line;        //
+    unsigned absent;           // that do not wait, and have not exited
+    const char *absent_thread; // the first of them
+} DeadlockFacts;
+
+void word_deadlock(Finding *finding, const DeadlockFacts *facts);
+// Where no lane waits and none can run.
+void word_stuck(Finding *finding, const uint32_t block[3]);
+
+// ---- racecheck --------------------------------------------------------------------------------------------
+
+// An access, as far as its order is concerned.
+typedef struct {
+    bool is_write;
+    bool is_atomic; // read-modify-write
+} RaceAccess;
+
+// What would have ordered the two accesses.
+typedef enum {
+    RACE_OF_BLOCKS,
+    RACE_OF_WARPS,
+    RACE_IN_ONE_ROUND,       // of a loop that has a barrier
+    RACE_IN_ONE_INSTRUCTION, // of two lanes
+    RACE_OF_VOLATILE_LANES,
+    RACE_OF_LANES,
+} RaceOrderMissing;
+
+typedef struct {
+    RaceAccess access, other;
+    RaceOrderMissing missing;
+    const char *object;
+    uint64_t index, element; // of the byte, and of the value of the accessed type
+    const unsigned *other_thread;
+    const unsigned *other_block; // NULL: the same
+    int other_line;              // 0: unknown
+    bool same_value;             // both write it
+} RaceFacts;
+
+void word_race(Finding *finding, const RaceFacts *facts);
+
+#endif
