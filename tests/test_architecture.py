@@ -1,10 +1,11 @@
 """The layers of docs/architecture.md: that the proof sees what it should, and that the code keeps to them."""
 
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
-from native_build import compiler
+from native_build import ROOT, compiler
 
 from grader.authoring import architecture
 
@@ -130,3 +131,30 @@ def test_no_table_is_no_proof(checkout: Path) -> None:
 
 def test_the_code_keeps_to_its_layers() -> None:
     assert architecture.violations(architecture.ROOT / "build" / "obj") == []
+
+
+STEP = re.compile(r"^\d+\. `([^`]+)`, (?:`(\w+)\(\)`|the row `(\w+)`): ", re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("heading", "most"), [("From PTX text to the page", 24), ("From `./ch04` to the verdict", 20)]
+)
+def test_a_walkthrough_names_files_and_functions_as_they_are(heading: str, most: int) -> None:
+    page = (ROOT / architecture.PAGE).read_text()
+    section = page.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    steps = STEP.findall(section)
+    assert len(steps) == len(re.findall(r"^\d+\. ", section, re.MULTILINE)), "a step has another form"
+    assert 10 < len(steps) <= most
+    assert len({file for file, _, _ in steps}) == len(steps), "a file is entered once"
+    texts = {file: (ROOT / file).read_text() for file, _, _ in steps}
+    for file, function, row in steps:
+        if row:
+            assert re.search(rf"^\w+\({row}, ", texts[file], re.MULTILINE), f"{file} has no row {row}"
+            continue
+        definition = rf"^(?!\s)[^;\n]*\b{function}\([^;{{]*\{{"
+        assert re.search(definition, texts[file], re.MULTILINE), f"{file} does not define {function}()"
+        is_static = re.search(rf"^static [^;\n]*\b{function}\(", texts[file], re.MULTILINE)
+        used = [name for name in texts if name != file and re.search(rf"\b{function}\b", texts[name])]
+        if not (used or is_static or function == "main"):  # the first of a part: another file calls it
+            files = [path for path in (ROOT / "common").rglob("*.c") if path != ROOT / file]
+            assert any(re.search(rf"\b{function}\(", path.read_text()) for path in files), (file, function)
