@@ -11,6 +11,7 @@
 #include "driver/judge/judge.h"
 #include "driver/page/page.h"
 #include "driver/result/result.h"
+#include "driver/run/runner.h"
 #include "driver/run/runner_child.h"
 #include "fake_gpu.h"
 
