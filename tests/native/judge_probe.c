@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "driver/judge/judge.h"
+#include "driver/judge/launch_shape.h"
 #include "driver/page/page.h"
 #include "driver/result/result.h"
 #include "driver/run/runner.h"

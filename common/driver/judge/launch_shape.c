@@ -5,11 +5,7 @@
 
 #include "driver/plan/elements.h"
 
-// Mirrors of the two structs of warpbook.cuh, field by field.
-typedef struct {
-    int64_t grid[3], block[3], shared;
-} LaunchShapeImage;
-
+// A mirror of warpbook.cuh's struct, field by field.
 typedef struct {
     int32_t sm_count, max_threads_per_block, max_threads_per_sm, max_blocks_per_sm, registers_per_sm,
         shared_per_sm, shared_per_block, warp_size;

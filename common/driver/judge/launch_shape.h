@@ -4,6 +4,11 @@
 
 #include "driver/judge/case.h"
 
+// What a LAUNCH kernel fills in: a mirror of warpbook.cuh's struct, field by field.
+typedef struct {
+    int64_t grid[3], block[3], shared;
+} LaunchShapeImage;
+
 // The shapes of a task at one size: what its LAUNCH kernels answered, or why there is none.
 typedef struct {
     int task;
