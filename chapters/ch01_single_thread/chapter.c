@@ -22,8 +22,8 @@ const Chapter chapter = {
     }},
     .remarks =
         {
-            {"WRONG", NULL, "The one thread has to visit every element from 0 to n - 1, once."},
-            {"OOB", NULL, "The last element is in[n - 1]; where n is 0 there is none at all."},
+            {"WRONG", NULL, "The one thread must visit every element from 0 to n - 1, once."},
+            {"OOB", NULL, "The last element is in[n - 1]; if n is 0 there is none."},
             {"LAUNCH", NULL, "This chapter is about a single thread: one block of one thread."},
         },
 };

@@ -25,8 +25,8 @@ const Chapter chapter = {
                 .bound = AT_MOST,
                 .limit = 4,
                 .points = 4,
-                .why = "A sector is 32 bytes, whether a warp uses all of them or four: every sector beyond "
-                       "4 a request is bandwidth thrown away.",
+                .why = "A sector is 32 bytes, whether a warp uses all of them or only four: every sector "
+                       "beyond 4 per request wastes bandwidth.",
             },
             {
                 .words = "sectors per store request",
@@ -34,16 +34,16 @@ const Chapter chapter = {
                 .bound = AT_MOST,
                 .limit = 4,
                 .points = 1,
-                .why = "Stores move in sectors too: partials that lie apart cost as many sectors as lanes.",
+                .why = "Stores move in sectors too: partials at scattered addresses cost one sector for each "
+                       "lane.",
             },
-            BANDWIDTH_GOAL(.points = 1, .why = "Memory could deliver more in the same time."),
+            BANDWIDTH_GOAL(.points = 1, .why = "Memory can deliver more in this time."),
         },
     .remarks =
         {
-            {"OOB", NULL,
-             "The last round of the loop is the one where some threads have nothing left to do."},
+            {"OOB", NULL, "In the last round of the loop, some threads have nothing left to do."},
             {"WRONG", NULL,
-             "Every element belongs to exactly one thread, and every thread writes its partial sum, those "
-             "without an element too."},
+             "Every element belongs to exactly one thread, and every thread writes its partial sum, even "
+             "without an element."},
         },
 };

@@ -29,7 +29,7 @@ const Chapter chapter = {
                 .limit = 6,
                 .slack = 1,
                 .points = 3,
-                .why = "A warp in which a few lanes work takes as long as one in which all do.",
+                .why = "A warp with a few active lanes takes as long as one in which all lanes are active.",
             },
             {
                 // One before the tree, one a level.
@@ -48,18 +48,17 @@ const Chapter chapter = {
                 .limit = 69,
                 .slack = 11,
                 .points = 1,
-                .why = "Beside the input, n / 8 sectors, the tree's own: threads that work side by side read "
-                       "side by side, those that are scattered fetch a sector each.",
+                .why = "Sectors for the tree, without the n / 8 of the input: neighbouring threads read "
+                       "neighbouring slots, and scattered threads fetch one sector each.",
             },
-            BANDWIDTH_GOAL(.points = 1, .why = "The time goes into the tree, not into reading the input."),
+            BANDWIDTH_GOAL(.points = 1, .why = "The time goes into the tree instead of reading the input."),
         },
     .remarks =
         {
             {"RACE", NULL,
-             "Between the thread that writes a slot and the thread that reads it must stand a barrier that "
-             "both of them reach."},
-            {"SYNC", NULL,
-             "A barrier is for the whole block: it cannot stand where only some threads come by."},
-            {"UNINIT", NULL, "A slot of scratch holds nothing until its own thread has written it."},
+             "There must be a barrier between the write of a slot and its read, and both threads must reach "
+             "it."},
+            {"SYNC", NULL, "A barrier is for the whole block: all threads must reach it."},
+            {"UNINIT", NULL, "A slot of scratch is undefined until its thread has written it."},
         },
 };

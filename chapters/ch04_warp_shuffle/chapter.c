@@ -34,7 +34,7 @@ const Chapter chapter = {
                 .bound = EXACTLY,
                 .limit = 0,
                 .points = 1,
-                .why = "The lanes of a warp can read each other's registers; memory is a detour.",
+                .why = "The lanes of a warp can read each other's registers, without using memory.",
             },
             {
                 .words = "shuffles per warp",
@@ -42,7 +42,7 @@ const Chapter chapter = {
                 .bound = AT_MOST,
                 .limit = 5,
                 .points = 2,
-                .why = "Halving 32 five times gives 1: more shuffles do work that nobody needs.",
+                .why = "Halving 32 five times gives 1: additional shuffles are not needed.",
             },
             {
                 .words = "barriers",
@@ -50,17 +50,17 @@ const Chapter chapter = {
                 .bound = EXACTLY,
                 .limit = 0,
                 .points = 1,
-                .why = "Nothing here concerns a second warp, so no warp has to wait for another.",
+                .why = "Each warp works alone, so no warp has to wait for another.",
             },
-            BANDWIDTH_GOAL(.points = 1, .why = "Memory could deliver more in the same time."),
+            BANDWIDTH_GOAL(.points = 1, .why = "Memory can deliver more in this time."),
         },
     .remarks =
         {
             {"SYNC", NULL,
-             "The mask names the lanes that must come to the shuffle, and every one of them has to: a lane "
-             "that found nothing to add comes with a zero."},
+             "Every lane that the mask names must execute the shuffle: a lane without an element contributes "
+             "a zero."},
             {"WRONG", NULL,
-             "Each partial is the sum of one warp of 32 lanes; warps are counted over the whole grid, not "
+             "Each partial is the sum of one warp of 32 lanes; warps are numbered over the whole grid, not "
              "within the block."},
         },
 };

@@ -65,7 +65,7 @@ const Chapter chapter = {
                 .bound = EXACTLY,
                 .limit = 0,
                 .points = 1,
-                .why = "Lanes that want different words of one bank are served one after the other.",
+                .why = "Lanes that access different words of one bank are served one after the other.",
             },
             {
                 .words = "shared accesses per warp",
@@ -73,9 +73,9 @@ const Chapter chapter = {
                 .bound = AT_MOST,
                 .limit = 2,
                 .points = 1,
-                .why = "One float a warp has to pass through shared memory, not one a thread.",
+                .why = "Only one float per warp must pass through shared memory, not one per thread.",
             },
-            BANDWIDTH_GOAL(.points = 1, .why = "Memory could deliver more in the same time."),
+            BANDWIDTH_GOAL(.points = 1, .why = "Memory can deliver more in this time."),
             {
                 .words = "bank conflicts",
                 .measure = "shared_ld_conflicts + shared_st_conflicts",
@@ -83,19 +83,18 @@ const Chapter chapter = {
                 .limit = 0,
                 .points = 1,
                 .task = "sum_shared_double",
-                .why = "Doubles side by side take two banks each, and half a warp at a time: no conflict.",
+                .why = "Neighbouring doubles use two banks each, and half a warp at a time: no conflict.",
             },
         },
     .remarks =
         {
             {"RACE", NULL,
-             "What one warp writes to shared memory another may read only after a barrier that both have "
+             "A warp may read what another warp wrote to shared memory only after a barrier that both have "
              "reached: warps run in any order."},
             {"WRONG", "sum_shared_double",
-             "Whole numbers come out right through a float too; it is the digits behind them that it drops."},
+             "Whole numbers come out right even through a float, which only loses digits after the point."},
             {"UNINIT", NULL,
-             "Shared memory holds nothing until the block writes it, and there are fewer warps than slots."},
-            {"SYNC", NULL,
-             "A barrier is for the whole block: it cannot stand where only some threads come by."},
+             "Shared memory is undefined until the block writes it, and there are fewer warps than slots."},
+            {"SYNC", NULL, "A barrier is for the whole block: all threads must reach it."},
         },
 };

@@ -259,7 +259,7 @@ const Chapter chapter = {
                 .limit = 100,
                 .points = 2,
                 .task = "launch",
-                .why = "Fewer warps on an SM have fewer loads on their way while it waits for memory.",
+                .why = "With fewer warps, an SM has fewer loads in flight while it waits for memory.",
             },
             {
                 .words = "waves of blocks",
@@ -268,15 +268,16 @@ const Chapter chapter = {
                 .limit = 1,
                 .points = 2,
                 .task = "launch",
-                .why = "Below one wave some SMs have places to spare; a part of a second wave leaves most of "
-                       "the GPU idle while it runs.",
+                .why = "Below one wave, some SMs have free places; a partial second wave leaves most of the "
+                       "GPU idle while it runs.",
             },
         },
     .remarks =
         {
             {"WRONG", "table",
-             "The answers are those of NVIDIA's occupancy calculator: mind what is rounded up, and to what."},
+             "The answers are those of NVIDIA's occupancy calculator: check what is rounded up, and to what "
+             "unit."},
             {"LAUNCH", "launch",
-             "At least one block, of whole warps, and no more threads than a block may have."},
+             "Launch at least one block, of whole warps, with no more threads than a block may have."},
         },
 };

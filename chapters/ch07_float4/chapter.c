@@ -39,7 +39,7 @@ const Chapter chapter = {
                 .limit = 128,
                 .slack = 4,
                 .points = 3,
-                .why = "32 lanes can bring 4 floats each with one instruction.",
+                .why = "32 lanes can load 4 floats each with one instruction.",
             },
             {
                 .words = "sectors per load request",
@@ -48,17 +48,17 @@ const Chapter chapter = {
                 .limit = 16,
                 .slack = 0.5,
                 .points = 2,
-                .why = "512 bytes side by side are 16 sectors; more means that lanes stand apart, fewer that "
-                       "loads are narrow.",
+                .why = "512 contiguous bytes are 16 sectors; more means that the lanes' addresses are apart, "
+                       "fewer that loads are narrow.",
             },
-            BANDWIDTH_GOAL(.points = 1, .why = "Memory could deliver more in the same time."),
+            BANDWIDTH_GOAL(.points = 1, .why = "Memory can deliver more in this time."),
         },
     .remarks =
         {
             {"MISALIGNED", NULL,
-             "A load of 16 bytes needs an address that is a multiple of 16, and `in` may start 4, 8 or 12 "
+             "A load of 16 bytes needs an address that is a multiple of 16, but `in` may start 4, 8 or 12 "
              "bytes past one."},
-            {"OOB", NULL, "The last group of four is whole only where n, less the head, is a multiple of 4."},
+            {"OOB", NULL, "The last group of four is whole only if n minus the head is a multiple of 4."},
             {"WRONG", NULL,
              "Count the floats before the first group, in the groups, and after the last one: together they "
              "are n."},

@@ -52,7 +52,7 @@ const Chapter chapter = {
                 .limit = 1,
                 .points = 2,
                 .task = "atomic",
-                .why = "Additions to one address are done one after the other, for the whole GPU.",
+                .why = "Additions to one address are done one after the other for the whole GPU.",
             },
             {
                 .words = "lanes at most on one address",
@@ -61,7 +61,7 @@ const Chapter chapter = {
                 .limit = 1,
                 .points = 1,
                 .task = "atomic",
-                .why = "What a warp can add up by itself should not queue at one address.",
+                .why = "Values that a warp can add itself should not queue at one address.",
             },
             {
                 .words = "atomics in two passes",
@@ -70,7 +70,7 @@ const Chapter chapter = {
                 .limit = 0,
                 .points = 1,
                 .task = "two passes",
-                .why = "An atomic adds in the order in which blocks happen to arrive.",
+                .why = "Atomics add in the order in which blocks happen to arrive.",
             },
             {
                 .words = "sectors per load request",
@@ -81,21 +81,19 @@ const Chapter chapter = {
                 .task = "two passes",
                 .why = "Each load of a warp fetches more 32-byte sectors than its 32 floats fill.",
             },
-            BANDWIDTH_GOAL(.points = 1, .task = "two passes",
-                           .why = "Memory could deliver more in the same time."),
+            BANDWIDTH_GOAL(.points = 1, .task = "two passes", .why = "Memory can deliver more in this time."),
         },
     .remarks =
         {
             {"RACE", "atomic",
-             "Reading, adding and writing are three steps: between them another block writes, and its "
-             "addition is lost."},
+             "Reading, adding and writing are three steps: if another block writes in between, its addition "
+             "is lost."},
             {"WRONG", "atomic",
-             "Each block adds once, by the thread that holds its sum, thread 0. What is added to one address "
-             "rounds at every addition, so fold what a block can fold first."},
-            {"RACE", "two passes", "Each block needs a place of its own for its sum."},
+             "Only the thread with the block's sum, thread 0, adds, once per block. Every addition to an "
+             "address rounds, so fold within the block first."},
+            {"RACE", "two passes", "Each block needs its own place for its sum."},
             {"WRONG", "two passes",
-             "The second pass is a sum like any other: the share of each thread, and then the fold of the "
-             "block. Its order may depend on the launch shape and on nothing else: the same bits on every "
-             "run."},
+             "The second pass is a sum like any other: the share of each thread, then the fold of the block. "
+             "Its order may depend only on the launch shape, so that every run gives the same bits."},
         },
 };

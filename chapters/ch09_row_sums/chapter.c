@@ -61,7 +61,7 @@ const Chapter chapter = {
     .goals =
         {
             {
-                .words = "loads a row, by a block",
+                .words = "loads per row, by a block",
                 .measure = "global_ld_requests / rows",
                 .bound = AT_MOST,
                 .limit = 16,
@@ -79,7 +79,7 @@ const Chapter chapter = {
                 .why = "At a barrier all warps of the block wait for the slowest; one is enough here.",
             },
             {
-                .words = "loads a row, by a warp",
+                .words = "loads per row, by a warp",
                 .measure = "global_ld_requests / rows",
                 .bound = AT_MOST,
                 .limit = 16,
@@ -95,8 +95,8 @@ const Chapter chapter = {
                 .slack = 0.1,
                 .points = 1,
                 .task = "a warp a row",
-                .why = "512 bytes side by side are 16 sectors; more means that lanes stand apart, fewer that "
-                       "loads are narrow.",
+                .why = "512 contiguous bytes are 16 sectors; more means that the lanes' addresses are apart, "
+                       "fewer that loads are narrow.",
             },
             {
                 .words = "shared accesses and barriers, by a warp",
@@ -105,10 +105,10 @@ const Chapter chapter = {
                 .limit = 0,
                 .points = 1,
                 .task = "a warp a row",
-                .why = "The lanes of one warp read each other's registers and wait for nobody else.",
+                .why = "The lanes of one warp read each other's registers and do not wait for other warps.",
             },
             {
-                .words = "loads a row of doubles",
+                .words = "loads per row of doubles",
                 .measure = "global_ld_requests / rows",
                 .bound = AT_MOST,
                 .limit = 32,
@@ -117,24 +117,24 @@ const Chapter chapter = {
                 .why = "A row of 2,048 doubles is 32 requests of 512 bytes.",
             },
             BANDWIDTH_GOAL(.points = 1, .task = "a warp a row",
-                           .why = "Memory could deliver more in the same time."),
+                           .why = "Memory can deliver more in this time."),
         },
     .remarks =
         {
             {"OOB", NULL,
              "The last block may have more warps than there are rows left, and the last group of a row may "
-             "not be whole."},
+             "be incomplete."},
             {"MISALIGNED", NULL,
-             "Rows follow each other without a gap: where `columns` is no multiple of 4, each begins "
-             "somewhere else between two multiples of 16 bytes."},
+             "Rows follow each other without gaps: if `columns` is not a multiple of 4, they begin at "
+             "different distances from a multiple of 16 bytes."},
             {"RACE", "a block a row",
-             "What one warp writes to shared memory another may read only after a barrier."},
+             "A warp may read what another warp wrote to shared memory only after a barrier."},
             {"SYNC", NULL,
-             "A warp without a row may leave as a whole. Single lanes may not, while others still shuffle, "
-             "nor may warps of a block that comes to a barrier."},
-            {"WRONG", "doubles", "A sum of doubles that passes through a float has lost half of its digits."},
+             "A whole warp without a row may return. Single lanes must not return while others still "
+             "shuffle, and warps must not if their block still has a barrier."},
+            {"WRONG", "doubles", "A sum of doubles that passes through a float loses half of its digits."},
             {"WRONG", NULL,
-             "Count for one row: the floats before the first group, those in the groups, and those after "
-             "the last one."},
+             "For one row, count the floats before the first group, those in the groups, and those after the "
+             "last one."},
         },
 };

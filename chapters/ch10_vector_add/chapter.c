@@ -68,7 +68,7 @@ const Chapter chapter = {
                 .limit = 100,
                 .points = 1,
                 .task = "grid-stride",
-                .why = "Warps that are not there cannot ask for bytes.",
+                .why = "Only resident warps can request bytes.",
             },
             {
                 .words = "waves of blocks",
@@ -77,9 +77,8 @@ const Chapter chapter = {
                 .limit = 1,
                 .points = 1,
                 .task = "grid-stride",
-                .why =
-                    "Below one wave SMs have places to spare; every further one starts blocks anew and ends "
-                    "with SMs that have nothing to do.",
+                .why = "Below one wave, some SMs have free places; every further wave starts new blocks and "
+                       "ends with idle SMs.",
             },
             {
                 .words = "times the sectors that must move",
@@ -89,7 +88,7 @@ const Chapter chapter = {
                 .slack = 0.01,
                 .points = 1,
                 .task = "grid-stride",
-                .why = "Something is loaded or stored more than once, or only a part of a sector is used.",
+                .why = "Data is loaded or stored more than once, or only part of each sector is used.",
             },
             {
                 .words = "floats per request",
@@ -118,18 +117,15 @@ const Chapter chapter = {
                 .task = "bfloat16",
                 .why = "Addresses, loads and stores count too: eight sums can share one of each.",
             },
-            BANDWIDTH_GOAL(.points = 1, .task = "float4",
-                           .why = "Memory could deliver more in the same time."),
+            BANDWIDTH_GOAL(.points = 1, .task = "float4", .why = "Memory can deliver more in this time."),
         },
     .remarks =
         {
             {"OOB", NULL,
-             "The grid is rounded up to whole blocks and the work to whole groups: what lies behind n "
-             "belongs to "
-             "nobody."},
+             "The grid is rounded up to whole blocks and the work to whole groups: no thread may access "
+             "elements after n."},
             {"WRONG", "bfloat16",
-             "bfloat16 is the upper half of a float. The sum is rounded to nearest, once, and ties go to the "
-             "even one."},
-            {"WRONG", NULL, "Which elements of c has nobody written, or somebody with the wrong index?"},
+             "bfloat16 is the upper half of a float. The sum is rounded once, to nearest, and ties to even."},
+            {"WRONG", NULL, "Which elements of c were never written, or written with a wrong index?"},
         },
 };

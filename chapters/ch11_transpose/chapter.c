@@ -57,7 +57,7 @@ const Chapter chapter = {
                 .limit = 0,
                 .points = 2,
                 .task = "padded tile",
-                .why = "Lanes that want different words of one bank are served one after the other.",
+                .why = "Lanes that access different words of one bank are served one after the other.",
             },
             {
                 .words = "times the sectors that must move",
@@ -66,7 +66,7 @@ const Chapter chapter = {
                 .limit = 1,
                 .points = 1,
                 .task = "several a thread",
-                .why = "A sector that is only partly used costs as much as a whole one.",
+                .why = "A partly used sector costs as much as a whole one.",
             },
             {
                 .words = "instructions per element",
@@ -75,22 +75,22 @@ const Chapter chapter = {
                 .limit = 36,
                 .points = 1,
                 .task = "several a thread",
-                .why = "Indices and bounds are computed afresh for elements that could share them.",
+                .why = "Indices and bounds are computed again for elements that could share them.",
             },
             BANDWIDTH_GOAL(.points = 1, .task = "several a thread",
-                           .why = "Memory could deliver more in the same time."),
+                           .why = "Memory can deliver more in this time."),
         },
     .remarks =
         {
             {"RACE", NULL,
-             "What a thread reads from the tile another warp has written: between the two stands a barrier "
-             "that all of them reach."},
+             "A thread reads elements of the tile that another warp has written: there must be a barrier in "
+             "between that all threads reach."},
             {"UNINIT", NULL,
-             "At the edge a tile is only partly filled. What may be stored there are other elements than "
-             "those that were loaded: the bounds change places too."},
+             "At the edge a tile is only partly filled, and the elements to store differ from those that "
+             "were loaded: the bounds swap too."},
             {"OOB", NULL,
-             "`out` has as many rows as `in` has columns. Which of the two numbers bounds what?"},
-            {"SYNC", NULL, "Threads beyond the edge have nothing to move and still come to the barrier."},
+             "`out` has as many rows as `in` has columns: check which number bounds which index."},
+            {"SYNC", NULL, "Threads beyond the edge move nothing but must still reach the barrier."},
             {"WRONG", NULL, "Follow one element that is off the diagonal: (0, 1) of `in`, then (0, 40)."},
         },
 };

@@ -231,7 +231,7 @@ const Chapter chapter =
                     .limit = 3,
                     .points = 2,
                     .task = "evaluate",
-                    .why = "One load for the element is needed, and the terms once for several elements.",
+                    .why = "Each element needs one load, and the terms are loaded once for several elements.",
                 },
                 {
                     .words = "sectors per store request",
@@ -240,8 +240,8 @@ const Chapter chapter =
                     .limit = 4,
                     .points = 1,
                     .task = "evaluate",
-                    .why = "The elements of one thread lie so that neighbouring lanes are no neighbours in "
-                           "memory.",
+                    .why = "The elements of each thread are arranged so that neighbouring lanes are not "
+                           "neighbours in memory.",
                 },
                 {
                     .words = "branches per load request",
@@ -250,7 +250,7 @@ const Chapter chapter =
                     .limit = 0.5,
                     .points = 1,
                     .task = "sum_in_flight",
-                    .why = "Each round of the loop waits for its loads, and brings too few at a time.",
+                    .why = "Each round of the loop waits for its loads and has too few of them at a time.",
                 },
                 {
                     .words = "local-memory requests",
@@ -259,8 +259,7 @@ const Chapter chapter =
                     .limit = 0,
                     .points = 1,
                     .task = "sum_in_flight",
-                    .why =
-                        "An array whose index is not known to the compiler lies in memory, not in registers.",
+                    .why = "An array whose index the compiler does not know is in memory, not in registers.",
                 },
                 {
                     .words = "blocks per SM",
@@ -268,21 +267,20 @@ const Chapter chapter =
                     .bound = AT_MOST,
                     .limit = 1,
                     .task = "sum_in_flight",
-                    .why = "More threads would hide what this exercise is about.",
+                    .why = "More threads would hide the effect that this exercise is about.",
                 },
                 BANDWIDTH_GOAL(.points = 2, .task = "sum_in_flight",
-                               .why = "More bytes have to be under way at a time."),
+                               .why = "More bytes must be in flight at a time."),
             },
         .remarks =
             {
                 {"WRONG", "predict",
-                 "Count by hand for one turn: every addition and multiplication, every float read from "
-                 "memory or written to it. Then the units. And multiply before you divide: "
-                 "an integer division throws the rest away."},
+                 "Count for one iteration: every addition and multiplication, and every float read from "
+                 "memory or written to it. Then check the units, and multiply before you divide: an integer "
+                 "division drops the remainder."},
                 {"WRONG", "evaluate",
-                 "Each of a thread's elements has its own value, and all use the same term."},
+                 "Each of a thread's elements has its own value, but all use the same term."},
                 {"WRONG", "sum_in_flight",
-                 "Elements of whole rounds, those behind them, and the sums of all accumulators: together "
-                 "they are the sum."},
+                 "The sum consists of the elements of whole rounds, those after them, and all accumulators."},
             },
 };

@@ -193,20 +193,20 @@ const Chapter chapter =
                     .limit = 0,
                     .points = 1,
                     .task = "transpose_tiles",
-                    .why = "A column of the tile is read by a warp at once: all its words should lie in "
-                           "different banks.",
+                    .why = "A warp reads a column of the tile at once: all its words should be in different "
+                           "banks.",
                 },
             },
         .remarks =
             {
                 {"LAUNCH", "add_to_rows",
-                 "It is the launch that fails, not the kernel, and only when rows are many."},
+                 "The launch fails, not the kernel, and only if there are many rows."},
                 {"OOB", "squared_lengths",
-                 "Where does point i begin, where does the kernel look for it, and how much does it take?"},
-                {"SYNC", "sum_butterfly", "Whom does the mask name, and who is there?"},
-                {"SYNC", "sum_slots", "How often does each thread come to each of the barriers?"},
+                 "Where does point i begin, where does the kernel read it, and how many bytes does it read?"},
+                {"SYNC", "sum_butterfly", "Which lanes does the mask name, and which of them have exited?"},
+                {"SYNC", "sum_slots", "How often does each thread reach each of the barriers?"},
                 {"RACE", "reverse_tiles",
-                 "Who has to be done before that line is run, and what makes anybody wait?"},
-                {"WRONG", "names", "The kernel may be mended already; what was the matter with it?"},
+                 "Which threads must be done before that line runs, and what makes a thread wait for them?"},
+                {"WRONG", "names", "The kernel may be fixed already; what was wrong with it?"},
             },
 };

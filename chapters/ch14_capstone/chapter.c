@@ -57,7 +57,7 @@ const Chapter chapter = {
                 .bound = AT_LEAST,
                 .limit = 120, // what is short of 128 are the ends and the mailbox
                 .points = 1,
-                .why = "32 lanes can bring 4 floats each with one instruction.",
+                .why = "32 lanes can load 4 floats each with one instruction.",
             },
             {
                 .words = "sectors per load request",
@@ -66,8 +66,8 @@ const Chapter chapter = {
                 .limit = 16,
                 .slack = 0.5,
                 .points = 1,
-                .why = "512 bytes side by side are 16 sectors; more means that lanes stand apart, fewer that "
-                       "loads are narrow.",
+                .why = "512 contiguous bytes are 16 sectors; more means that the lanes' addresses are apart, "
+                       "fewer that loads are narrow.",
             },
             {
                 .words = "atomics per block",
@@ -75,23 +75,24 @@ const Chapter chapter = {
                 .bound = AT_MOST,
                 .limit = 1,
                 .points = 1,
-                .why = "Atomics on one address are done one after the other, for the whole GPU.",
+                .why = "Atomics on one address are done one after the other for the whole GPU.",
             },
-            BANDWIDTH_GOAL(.points = 3, .why = "Memory could deliver more in the same time."),
+            BANDWIDTH_GOAL(.points = 3, .why = "Memory can deliver more in this time."),
         },
     .remarks =
         {
             {"RACE", NULL,
-             "Who sees a flag or a ticket knows that another block has been there, and nothing else. That "
-             "its sum is there too takes a fence on both sides, or one store that carries both."},
-            {"UNINIT", NULL, "What a thread reads, somebody must have written."},
+             "A flag or a ticket shows only that another block has been there. To be sure that its sum is "
+             "visible too, use a fence on both sides, or one store for both."},
+            {"UNINIT", NULL, "Everything that a thread reads must have been written."},
             {"TIMEOUT", NULL,
-             "Who waits must be waited for by nobody, and what is waited for must differ from what was there "
-             "before, even where a sum is 0."},
-            {"SYNC", NULL, "Who collects must be known to all threads of a block, or none may wait."},
+             "No block may wait for a block that waits itself, and the awaited value must differ from the "
+             "initial contents, even if a sum is 0."},
+            {"SYNC", NULL,
+             "All threads of a block must know whether their block collects the sums, or none may wait."},
             {"MISALIGNED", NULL, "`in` may begin 4, 8 or 12 bytes past a multiple of 16."},
             {"WRONG", NULL,
-             "The same bits on every run: the order of the additions may depend on the launch shape and on "
-             "nothing else. And the mailbox must be 0 again."},
+             "The order of the additions may depend only on the launch shape, so that every run gives the "
+             "same bits. The mailbox must be 0 again."},
         },
 };
