@@ -1,10 +1,10 @@
 // Chapter 1: one thread adds everything.
 //
-// The slowest right answer: the GPU's first thread walks through the whole array while thousands of others
-// are never started. Every later chapter is measured against it.
+// The slowest correct answer: one thread adds the whole array, while a GPU could run thousands of them.
+// Every later chapter is measured against it.
 #include "warpbook.cuh"
 
-// How many blocks, and how many threads in each.
+// The number of blocks, and the number of threads in each.
 // In a program of your own this launch reads: sum_single<<<1, 1>>>(in, partial, n)
 LAUNCH(sum_single) {
     launch->grid = 1;
@@ -16,7 +16,7 @@ LAUNCH(sum_single) {
 __global__ void sum_single(const float *in, float *partial, int n) {
     float sum = 0.0f;
 
-    // TODO 1: visit each of the n elements once and gather them in `sum`. n may be 0.
+    // TODO 1: visit each of the n elements once and add it to `sum`. n may be 0.
 
     partial[0] = sum;
 }

@@ -1,8 +1,8 @@
 // Chapter 3: the threads of a block add their sums in a tree.
 //
-// 256 sums become 128, then 64, and after eight levels one: eight steps instead of 255. Between two levels
-// stands a barrier, because a thread reads what another one wrote. The tree lives in global memory here, so
-// that nothing but its shape is in question: which threads work at a level, and which ones wait?
+// 256 sums become 128, then 64, and after eight levels one: eight steps instead of 255. There is a barrier
+// between two levels, because a thread reads what another one wrote. The tree is in global memory here, so
+// that this chapter is only about its shape: which threads work at a level, and which ones wait?
 #include "warpbook.cuh"
 
 // In a program of your own this launch reads: sum_tree<<<grid, 256>>>(in, scratch, partial, n)
@@ -28,9 +28,9 @@ __global__ void sum_tree(const float *in, float *scratch, float *partial, int n)
 
     // TODO 1: this tree adds neighbours: first slots 1 apart, then 2, then 4. The threads that still work
     //         are scattered over all warps, so every warp stays busy for a few lanes. Let threads 0, 1, 2 ...
-    //         add instead, side by side, so that whole warps are done early. Two things change: the order
-    //         of the strides, and the test of who works at each.
-    // TODO 2: keep what makes a level safe: who may read a slot, and when?
+    //         add instead, next to each other, so that whole warps finish early. Two things change: the order
+    //         of the strides, and the test for the threads that add at each.
+    // TODO 2: keep what makes a level safe: which thread may read a slot, and when?
     for (int stride = 1; stride < blockDim.x; stride *= 2) {
         if (threadIdx.x % (2 * stride) == 0) {
             tree[threadIdx.x] += tree[threadIdx.x + stride];

@@ -1,8 +1,8 @@
-// Chapter 5: warps meet in shared memory.
+// Chapter 5: warps combine their sums in shared memory.
 //
-// A shuffle ends at the border of its warp. To bring the warps of a block together, each leaves its sum in
-// shared memory, a small and fast store on the SM that the whole block sees; after one barrier the first
-// warp gathers what the others left.
+// A shuffle cannot leave its warp. To combine the warps of a block, each stores its sum in shared memory,
+// a small and fast memory on the SM that the whole block can access; after one barrier the first warp
+// reads these sums.
 #include "warpbook.cuh"
 
 // In a program of your own this launch reads: sum_shared<<<grid, 256>>>(in, partial, n)
@@ -33,13 +33,13 @@ __global__ void sum_shared(const float *in, float *partial, int n) {
     }
     sum = sum_of_warp(sum);
 
-    // TODO 1: make room in shared memory for one float a warp (a block has at most 32 of them), and let
-    //         each warp leave its sum there.
+    // TODO 1: make room in shared memory for one float per warp (a block has at most 32 of them), and let
+    //         each warp store its sum there.
 
-    // TODO 2: nobody may read a slot before the warp that owns it has written. What guarantees that?
+    // TODO 2: no thread may read a slot before its warp has written it. What guarantees that?
 
-    // TODO 3: let the first warp gather the slots, one a lane, and sum them once more. There are more lanes
-    //         than slots: what does a lane without a slot bring? So far only the first warp's sum is kept.
+    // TODO 3: let the first warp read the slots, one per lane, and sum them once more. There are more lanes
+    //         than slots: what does a lane without a slot add? So far only the first warp's sum is kept.
     sum = lane + warp == 0 ? sum : 0.0f;
 
     if (threadIdx.x == 0) {
@@ -67,8 +67,8 @@ __global__ void sum_shared_double(const double *in, double *partial, int n) {
     }
     sum = sum_of_warp(sum);
 
-    // TODO 4: once more from slots to the last fold. More than half of a double's digits are gone as soon as
-    //         it passes through one float: look at every place that it goes through.
+    // TODO 4: the same again, from the slots to the last fold. A double loses more than half of its digits as
+    //         soon as it passes through one float: check every variable on its way.
     sum = lane + warp == 0 ? sum : 0.0;
 
     if (threadIdx.x == 0) {

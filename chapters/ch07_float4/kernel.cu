@@ -1,9 +1,9 @@
-// Chapter 7: sixteen bytes a load.
+// Chapter 7: sixteen bytes per load.
 //
-// One instruction can bring a thread four floats instead of one. The bytes that must move stay the same;
-// what falls is the number of instructions, and what rises is the number of bytes on their way at any
-// moment. The price: such a load wants an address that is a multiple of 16. The array here may start 4, 8
-// or 12 bytes past one, and its length need not be a multiple of 4.
+// One instruction can load four floats into a thread instead of one. The bytes that must move stay the same;
+// the number of instructions falls, and the number of bytes in flight rises. The price: the address of such a
+// load must be a multiple of 16. The array here may start 4, 8 or 12 bytes past one, and its length need not
+// be a multiple of 4.
 #include "warpbook.cuh"
 
 // In a program of your own this launch reads: sum_float4<<<grid, 256>>>(in, partial, n)
@@ -43,10 +43,10 @@ __global__ void sum_float4(const float *in, float *partial, int n) {
     int threads = gridDim.x * blockDim.x;
     float sum = 0.0f;
 
-    // TODO 1: how many floats (0 to 3) stand before the first address that is a multiple of 16? Never more
+    // TODO 1: how many floats (0 to 3) are before the first address that is a multiple of 16? Never more
     //         than n. `(size_t)in` is the address as a number.
     // TODO 2: from there on, let each thread load groups of four as one float4, as many as fit whole.
-    // TODO 3: at most 3 floats before and 3 behind are left: give each to a thread of its own.
+    // TODO 3: at most 3 floats before and 3 after are left: give each to a different thread.
     for (int i = thread; i < n; i += threads) {
         sum += in[i];
     }

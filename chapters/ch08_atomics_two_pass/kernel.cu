@@ -1,9 +1,9 @@
-// Chapter 8: from one sum a block to one sum, in two ways.
+// Chapter 8: from one sum per block to one sum, in two ways.
 //
-// Blocks cannot wait for one another, so who adds up their sums? Either each block adds its own to one
-// float in memory with an atomic: one launch, but the order of the additions is whatever the hardware makes
-// of it, and float addition is not associative. Or a second, small launch adds the partial sums in a
-// fixed order: the same bits on every run.
+// Blocks cannot wait for one another, so how are their sums added? Either each block adds its own to one
+// float in memory with an atomic: one launch, but the hardware determines the order of the additions, and
+// float addition is not associative. Or a second, small launch adds the partial sums in a fixed order: the
+// same bits on every run.
 #include "warpbook.cuh"
 
 // The sum over the 32 lanes of a warp (chapter 4); lane 0 receives it.
@@ -31,8 +31,8 @@ __device__ float sum_of_block(float value) {
     return value;
 }
 
-// What this thread finds in its share of the n floats (chapter 2). The share follows from the launch shape
-// and nothing else.
+// The sum of this thread's share of the n floats (chapter 2). The share depends only on the launch shape:
+// nothing else changes the order of the additions.
 __device__ float sum_of_share(const float *in, int n) {
     int thread = blockIdx.x * blockDim.x + threadIdx.x;
     int threads = gridDim.x * blockDim.x;
@@ -53,7 +53,7 @@ LAUNCH(sum_atomic) {
 __global__ void sum_atomic(const float *in, float *out, int n) {
     float sum = sum_of_block(sum_of_share(in, n));
 
-    // TODO 1: all blocks want to add to the same float. Let exactly one thread of each do it, so that no
+    // TODO 1: all blocks must add to the same float. Let exactly one thread of each do it, so that no
     //         addition is lost.
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         out[0] = sum;
@@ -71,7 +71,7 @@ LAUNCH(sum_blocks) {
 __global__ void sum_blocks(const float *in, float *partial, int n) {
     float sum = sum_of_block(sum_of_share(in, n));
 
-    // TODO 2: leave the sum of this block where the second pass finds it, in a place that no other block
+    // TODO 2: store the sum of this block for the second pass, in a place that no other block
     //         writes.
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         partial[0] = sum;
@@ -80,13 +80,13 @@ __global__ void sum_blocks(const float *in, float *partial, int n) {
 
 LAUNCH(sum_partials) {
     launch->block = 1024;
-    launch->grid = 1; // one block, because only within a block can threads wait for each other
+    launch->grid = 1; // one block, because threads can wait for each other only within a block
 }
 
 // Second pass. partial: `count` floats, one for each block of the first pass. out: one float.
 __global__ void sum_partials(const float *partial, float *out, int count) {
     // TODO 3: sum the partials with one block, in an order that does not change from run to run. Everything
-    //         you need stands above.
+    //         you need is above.
     if (threadIdx.x == 0) {
         out[0] = count > 0 ? partial[0] : 0.0f;
     }

@@ -1,18 +1,18 @@
 // Chapter 10: c = a + b, three times.
 //
-// Adding two vectors is as little arithmetic as a kernel can do: for every addition twelve bytes must move,
-// and how fast they move is all there is to it. What can be chosen is the launch shape, the width of a load
-// and of a store, and the width of a number: bfloat16 has the range of a float in half the bytes.
+// Adding two vectors is as little arithmetic as a kernel can do: twelve bytes must move for every addition,
+// so only the speed of memory matters. You can choose the launch shape, the width of loads and stores, and
+// the width of a number: bfloat16 has the range of a float in half the bytes.
 //
 // The three arrays begin at multiples of 256 bytes, as cudaMalloc gives them; n is any number.
 #include <cuda_bf16.h>
 
 #include "warpbook.cuh"
 
-// First with one float a load: add<<<grid, block>>>(a, b, c, n)
+// First with one float per load: add<<<grid, block>>>(a, b, c, n)
 LAUNCH(add) {
     // TODO 1: a block size of which a whole number fills an SM, and as many blocks as the GPU holds at a time
-    //         (chapter 6). Fewer where n needs fewer, but at least 1.
+    //         (chapter 6). Fewer if n needs fewer, but at least 1.
     launch->block = 32;
     launch->grid = max(1, ceil_div(n, 32));
 }
@@ -20,7 +20,7 @@ LAUNCH(add) {
 // a, b: n floats to add. c: n floats, their sums.
 __global__ void add(const float *a, const float *b, float *c, int n) {
     int thread = blockIdx.x * blockDim.x + threadIdx.x;
-    // TODO 2: with that many threads each has more than one element: go on in steps of the whole grid.
+    // TODO 2: with that many threads each has more than one element: continue in steps of the whole grid.
     if (thread < n) {
         c[thread] = a[thread] + b[thread];
     }
@@ -55,8 +55,8 @@ LAUNCH(add_float4) {
 
 __global__ void add_float4(const float *a, const float *b, float *c, int n) {
     int thread = blockIdx.x * blockDim.x + threadIdx.x;
-    // TODO 3: load, add and store groups of four, which `sum_of` adds, and give each of the 0 to 3 floats behind
-    //         them to a thread of its own.
+    // TODO 3: load, add and store groups of four, which `sum_of` adds, and give each of the 0 to 3 floats after
+    //         them to a different thread.
     int threads = gridDim.x * blockDim.x;
     for (int i = thread; i < n; i += threads) {
         c[i] = a[i] + b[i];

@@ -1,35 +1,35 @@
 // Chapter 13: find the bug.
 //
-// Eight kernels, and in each of them one mistake that is taught in public. Every one looks reasonable, and some
-// give the right answer on most days. Name the mistake beside the kernel and mend it: with as few changes as
-// it takes.
+// Eight kernels, each with one mistake that public tutorials teach. All look reasonable, and some give the right
+// answer most of the time. Name the mistake next to the kernel and fix it, with as few changes as
+// possible.
 #include "warpbook.cuh"
 
 enum Mistake {
     NOT_NAMED_YET,
-    ADDITION_TAKEN_FOR_ASSOCIATIVE, // the order of additions decides the last digits
-    ATOMICS_WITHOUT_ZEROING,        // added to what the memory held before
-    BALLOT_TAKEN_FOR_A_MASK,        // lanes that take no part are read
-    BARRIER_IN_A_REMAINDER,         // some threads leave the loop that it is in one round earlier
-    BARRIER_ONLY_SAID,              // a comment waits for nobody
-    BASE_NOT_ALIGNED,               // a float4 at an address that 16 does not divide
+    ADDITION_TAKEN_FOR_ASSOCIATIVE, // the order of additions affects the last digits
+    ATOMICS_WITHOUT_ZEROING,        // added to the previous contents of memory
+    BALLOT_TAKEN_FOR_A_MASK,        // lanes that do not take part are read
+    BARRIER_IN_A_REMAINDER,         // some threads leave its loop one round earlier
+    BARRIER_ONLY_SAID,              // a comment is not a barrier
+    BASE_NOT_ALIGNED,               // a float4 at an address that is not a multiple of 16
     FLOAT3_TAKEN_FOR_16_BYTES,      // its size is 12, and its alignment 4
     GRID_TAKEN_FOR_ENDLESS,         // x goes up to 2^31 - 1, y and z up to 65,535
-    LANES_GONE_EARLY,               // named in the mask of a shuffle, and not there
-    LOCKSTEP_ASSUMED,               // the lanes of a warp order each other's memory only where told to
-    PADDING_OF_TWO,                 // right for a tile 16 high, where 32 need one
-    SHARED_MEMORY_TAKEN_FOR_ZERO,   // a slot is read that nobody has filled
-    STRIDE_LEFT_AS_IT_WAS,          // unrolled by four, and each round moves on by one
-    TAIL_DROPPED,                   // what is left behind the last whole group
+    LANES_GONE_EARLY,               // named in the mask of a shuffle, but exited
+    LOCKSTEP_ASSUMED,               // lanes of a warp are ordered only at synchronisation points
+    PADDING_OF_TWO,                 // correct for a tile of 16 rows; 32 rows need one
+    SHARED_MEMORY_TAKEN_FOR_ZERO,   // a slot is read that was never written
+    STRIDE_LEFT_AS_IT_WAS,          // unrolled by four, but each round moves on by one
+    TAIL_DROPPED,                   // the elements after the last whole group
     TREE_CUT_AT_64,                 // the loop leaves 64 values, and a warp adds 32
 };
 
 // ---- 1 ----------------------------------------------------------------------------------------------------
 
-// TODO 1: name it, and mend it; so below.
+// TODO 1: name it, and fix it; the same below.
 constexpr Mistake IN_ADD_TO_ROWS = NOT_NAMED_YET;
 
-// A block for each row.
+// One block for each row.
 LAUNCH(add_to_rows) {
     launch->block = 32;
     launch->grid = dim3(1, (unsigned)rows);
@@ -48,7 +48,7 @@ __global__ void add_to_rows(const float *in, const float *addend, float *out, in
 
 // ---- 2 ----------------------------------------------------------------------------------------------------
 
-// TODO 2: name it, and mend it.
+// TODO 2: name it, and fix it.
 constexpr Mistake IN_SQUARED_LENGTHS = NOT_NAMED_YET;
 
 LAUNCH(squared_lengths) {
@@ -68,7 +68,7 @@ __global__ void squared_lengths(const float *points, float *out, int n) {
 
 // ---- 3 ----------------------------------------------------------------------------------------------------
 
-// TODO 3: name it, and mend it.
+// TODO 3: name it, and fix it.
 constexpr Mistake IN_SUM_BUTTERFLY = NOT_NAMED_YET;
 
 LAUNCH(sum_butterfly) {
@@ -93,7 +93,7 @@ __global__ void sum_butterfly(const float *in, float *partial, int n) {
 
 // ---- 4 ----------------------------------------------------------------------------------------------------
 
-// TODO 4: name it, and mend it.
+// TODO 4: name it, and fix it.
 constexpr Mistake IN_SUM_SLOTS = NOT_NAMED_YET;
 
 LAUNCH(sum_slots) {
@@ -124,7 +124,7 @@ __global__ void sum_slots(const float *in, float *partial, int n) {
 
 // ---- 5 ----------------------------------------------------------------------------------------------------
 
-// TODO 5: name it, and mend it.
+// TODO 5: name it, and fix it.
 constexpr Mistake IN_REVERSE_TILES = NOT_NAMED_YET;
 
 LAUNCH(reverse_tiles) {
@@ -132,7 +132,7 @@ LAUNCH(reverse_tiles) {
     launch->grid = ceil_div(n, 256);
 }
 
-// out: in, with the order of every 256 elements turned round (of the last ones, as many as there are).
+// out: in, with the order of every 256 elements reversed (at the end, of as many as there are).
 __global__ void reverse_tiles(const float *in, float *out, int n) {
     __shared__ float tile[256];
     int start = blockIdx.x * 256;
@@ -150,7 +150,7 @@ __global__ void reverse_tiles(const float *in, float *out, int n) {
 
 // ---- 6 ----------------------------------------------------------------------------------------------------
 
-// TODO 6: name it, and mend it.
+// TODO 6: name it, and fix it.
 constexpr Mistake IN_SUM_TREE = NOT_NAMED_YET;
 
 LAUNCH(sum_tree) {
@@ -189,7 +189,7 @@ __global__ void sum_tree(const float *in, float *partial, int n) {
 
 // ---- 7 ----------------------------------------------------------------------------------------------------
 
-// TODO 7: name it, and mend it.
+// TODO 7: name it, and fix it.
 constexpr Mistake IN_SUM_UNROLLED = NOT_NAMED_YET;
 
 LAUNCH(sum_unrolled) {
@@ -215,7 +215,7 @@ __global__ void sum_unrolled(const float *in, float *partial, int n) {
 
 // ---- 8 ----------------------------------------------------------------------------------------------------
 
-// TODO 8: name it, and mend it. This one is never wrong.
+// TODO 8: name it, and fix it. This one is never wrong.
 constexpr Mistake IN_TRANSPOSE_TILES = NOT_NAMED_YET;
 
 LAUNCH(transpose_tiles) {
@@ -226,7 +226,7 @@ LAUNCH(transpose_tiles) {
 // in: rows times columns floats. out: columns times rows, the transpose.
 __global__ void transpose_tiles(const float *in, float *out, int rows, int columns) {
     __shared__ float tile[32][32 + 2]; // padded against bank conflicts
-    int across = (columns + 31) / 32; // tiles side by side
+    int across = (columns + 31) / 32; // tiles in a row
     int column = blockIdx.x % across * 32, row = blockIdx.x / across * 32;
     int x = threadIdx.x;
 

@@ -1,9 +1,9 @@
 // Chapter 14: the sum of everything, in one launch.
 //
-// All that came before, in one kernel: 16-byte loads with several on their way, a warp's tree, a block's
-// meeting in shared memory. What is new is the end. Chapter 8 had the choice between atomics, whose order is
-// a matter of chance, and a second launch. Here one block collects what the others found, in an order that
-// never changes, and leaves the mailbox as it found it: ready for the next sum.
+// All earlier techniques in one kernel: several 16-byte loads in flight, a warp's tree, a block's exchange in
+// shared memory. The end is new. Chapter 8 chose between atomics, whose order varies, and a second launch.
+// Here one block collects the sums of the others in an order that never changes, and resets the mailbox, so
+// that it is ready for the next sum.
 #include "warpbook.cuh"
 
 // In a program of your own: sum<<<grid, block>>>(in, out, mailbox, n)
@@ -43,9 +43,9 @@ __device__ float sum_of_block(float value) {
     return (sum.x + sum.y) + (sum.z + sum.w);
 }
 
-// TODO 1: this is right, and slow. Keep as many bytes on their way as the GPU needs: float4, and several of
-//         them loaded before the first is added. Mind what lies before the first multiple of 16 and behind the
-//         last whole group. The launch shape above is yours too.
+// TODO 1: this is correct but slow. Keep as many bytes in flight as the GPU needs: float4, and several of them
+//         loaded before the first is added. Handle the elements before the first multiple of 16 and after the
+//         last whole group. You may change the launch shape above, too.
 // What this thread adds of the n floats at `in`, which may begin at any multiple of 4 bytes. n may
 // be beyond 2^31, so everything that counts elements is a size_t.
 __device__ float sum_of_share(const float *in, size_t n) {
@@ -60,9 +60,9 @@ __device__ float sum_of_share(const float *in, size_t n) {
 
 // in: n floats. out: one float, their sum. mailbox: 64 bits for each block, all 0 before the launch and all 0
 // again after it.
-// TODO 2: only the block that is last to know can finish. Let every other block leave its sum in its own place
-//         of `mailbox`, so that who sees that something is there also sees what.
-// TODO 3: let one block wait for all of it, add it up in an order that depends on nothing, store the result,
+// TODO 2: only one block can finish the sum. Let every other block store its sum in its own place of `mailbox`,
+//         so that a thread that sees the flag also sees the sum.
+// TODO 3: let one block wait for all sums, add them in a fixed order, store the result,
 //         and set every place back to 0.
 __global__ void sum(const float *in, float *out, unsigned long long *mailbox, size_t n) {
     float sum = sum_of_block(sum_of_share(in, n));

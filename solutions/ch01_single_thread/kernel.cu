@@ -1,11 +1,11 @@
 // SKELETON VERDICT: WRONG
 // Chapter 1: one thread adds everything.
 //
-// The slowest right answer: the GPU's first thread walks through the whole array while thousands of others
-// are never started. Every later chapter is measured against it.
+// The slowest correct answer: one thread adds the whole array, while a GPU could run thousands of them.
+// Every later chapter is measured against it.
 #include "warpbook.cuh"
 
-// How many blocks, and how many threads in each.
+// The number of blocks, and the number of threads in each.
 // In a program of your own this launch reads: sum_single<<<1, 1>>>(in, partial, n)
 LAUNCH(sum_single) {
     launch->grid = 1;
@@ -18,7 +18,7 @@ __global__ void sum_single(const float *in, float *partial, int n) {
     float sum = 0.0f;
 
     // BEGIN SOLUTION
-    // TODO 1: visit each of the n elements once and gather them in `sum`. n may be 0.
+    // TODO 1: visit each of the n elements once and add it to `sum`. n may be 0.
     for (int i = 0; i < n; i++) {
         sum += in[i];
     }

@@ -2,8 +2,8 @@
 // Chapter 2: let neighbouring lanes read neighbouring floats.
 //
 // The 32 lanes of a warp execute one load together, and memory answers in sectors of 32 bytes. When the
-// lanes ask for 32 floats in a row, 4 sectors carry all of them. When every lane asks in a different part
-// of the array, the same load needs 32 sectors and throws seven eighths of what they carry away.
+// lanes ask for 32 floats in a row, 4 sectors carry all of them. When every lane reads in a different part
+// of the array, the same load needs 32 sectors and wastes seven eighths of their bytes.
 #include "warpbook.cuh"
 
 // As many blocks as n needs, at most 8 for each SM of the GPU; ceil_div is a division that rounds up.
@@ -20,8 +20,8 @@ __global__ void sum_coalesced(const float *in, float *partial, int n) {
     float sum = 0.0f;
 
     // BEGIN SOLUTION
-    // TODO 1: this is right, but each thread walks through a chunk of its own, so the lanes of a warp
-    //         stand far apart. Deal the elements out so that they stand side by side at every step.
+    // TODO 1: this is correct, but each thread reads its own chunk, so the addresses of a warp's lanes are
+    //         far apart. Assign the elements so that the lanes read neighbouring ones at every step.
     // SKELETON: int chunk = (int)ceil_div(n, threads);
     // SKELETON: int begin = (int)min((long long)thread * chunk, n);
     // SKELETON: int end = (int)min((long long)begin + chunk, n);

@@ -1,5 +1,5 @@
 // SKELETON VERDICT: WRONG
-// Chapter 4: the lanes of a warp hand each other their registers.
+// Chapter 4: the lanes of a warp read each other's registers.
 //
 // A shuffle reads a register of another lane: no memory, no barrier, no scratch array. Five of them, from
 // distance 16 down to 1, turn the 32 sums of a warp into one.
@@ -20,7 +20,7 @@ __global__ void sum_shuffle(const float *in, float *partial, int n) {
     for (int i = thread; i < n; i += threads) {
         sum += in[i];
     }
-    // All 32 lanes meet here, those that found nothing to add too: they bring a zero.
+    // All 32 lanes take part here, even those without an element: they contribute a zero.
 
     // BEGIN SOLUTION
     // TODO 1: fold the warp in half, and again, until lane 0 holds the sum of all 32 lanes.
@@ -30,7 +30,7 @@ __global__ void sum_shuffle(const float *in, float *partial, int n) {
     // END SOLUTION
 
     // BEGIN SOLUTION
-    // TODO 2: one lane of the warp knows the sum. Which warp of the whole grid is this, and who writes? So
+    // TODO 2: one lane of the warp has the sum. Which warp of the grid is this, and which lane writes? So
     //         far every lane stores a 0.
     // SKELETON: partial[thread / 32] = 0.0f;
     int lane = threadIdx.x % 32;

@@ -1,19 +1,19 @@
 // SKELETON VERDICT: WRONG
 // Chapter 6: how many blocks fit on an SM?
 //
-// An SM hides the wait for memory behind other warps, as many as it can hold at once. Four things run out:
-// places for warps, registers, shared memory, and places for blocks. Whichever runs out first sets the number
-// of resident blocks. Here you are the occupancy calculator: one thread answers for one GPU and one kernel.
+// An SM hides the wait for memory by running other warps, as many as it can hold at once. Four resources are
+// limited: places for warps, registers, shared memory, and places for blocks. The scarcest one determines the
+// number of resident blocks. Here you write the occupancy calculator: one thread for each GPU and kernel.
 #include "warpbook.cuh"
 
 enum {
     WARP_SIZE = 32,
     QUARTERS = 4,          // an SM has four schedulers; each owns a quarter of the registers
     REGISTER_UNIT = 256,   // a warp is given registers in multiples of this
-    NO_LIMIT = 0x7fffffff, // the answer where a kernel takes nothing of what could run out
+    NO_LIMIT = 0x7fffffff, // the answer if a kernel uses none of the resource
 };
 
-// What one SM has to give, and the units that it gives it in. Memory is in bytes.
+// The resources of one SM, and the units in which it allocates them. Memory is in bytes.
 struct Gpu {
     int sm_count;
     int threads_per_sm;
@@ -24,10 +24,10 @@ struct Gpu {
     int shared_per_sm;
     int shared_per_block; // the most a block may ask for
     int shared_reserved;  // taken by the system for each block, besides what the block asks for
-    int shared_unit;      // shared memory is given out in multiples of this
+    int shared_unit;      // shared memory is allocated in multiples of this
 };
 
-// What a kernel asks for.
+// What a kernel requests.
 struct Kernel {
     int threads;   // per block
     int registers; // per thread, at least 1
@@ -58,7 +58,7 @@ __device__ int round_up(int amount, int unit) { return (amount + unit - 1) / uni
 // A block that is larger than the GPU allows fits 0 times.
 __device__ int blocks_by_threads(const Gpu &gpu, const Kernel &kernel) {
     // BEGIN SOLUTION
-    // TODO 1: places are given out by whole warps, to the last one of a block too.
+    // TODO 1: places are allocated to whole warps, including the last one of a block.
     // SKELETON: return 0;
     if (kernel.threads > gpu.threads_per_block) {
         return 0;
@@ -88,7 +88,7 @@ __device__ int blocks_by_registers(const Gpu &gpu, const Kernel &kernel) {
 // A block that asks for more than it may fits 0 times; one that takes nothing has NO_LIMIT.
 __device__ int blocks_by_shared(const Gpu &gpu, const Kernel &kernel) {
     // BEGIN SOLUTION
-    // TODO 3: what does the SM set aside for one block, all told?
+    // TODO 3: how much does the SM allocate for one block in total?
     // SKELETON: return 0;
     if (kernel.shared > gpu.shared_per_block) {
         return 0;
@@ -119,8 +119,8 @@ __global__ void occupancy(const Question *question, Answer *answer, int n) {
     of.by_blocks = gpu.blocks_per_sm;
 
     // BEGIN SOLUTION
-    // TODO 4: put the four together: blocks, warps, percent, and the grid that fills every SM. min() takes
-    //         two numbers.
+    // TODO 4: combine the four: blocks, warps, percent, and the grid that fills every SM. min() takes two
+    //         numbers.
     of.blocks = min(min(of.by_threads, of.by_registers), min(of.by_shared, of.by_blocks));
     of.warps = of.blocks * round_up(kernel.threads, WARP_SIZE) / WARP_SIZE;
     of.percent = 100 * of.warps / (gpu.threads_per_sm / WARP_SIZE);
@@ -134,10 +134,10 @@ __global__ void occupancy(const Question *question, Answer *answer, int n) {
 
 LAUNCH(sum_full) {
     // BEGIN SOLUTION
-    // TODO 5: sum_full takes at most 32 registers a thread and next to no shared memory. Choose a block, and
-    //         so many blocks that every SM holds all the warps it can, and none has to wait for a place. A
-    //         small n needs fewer. At least one block, whole warps. Here `gpu` is a pointer to figures of the
-    //         GPU that runs: gpu->sm_count, gpu->max_threads_per_sm, gpu->max_blocks_per_sm.
+    // TODO 5: sum_full uses at most 32 registers per thread and hardly any shared memory. Choose a block size, and
+    //         a number of blocks for which every SM holds all the warps it can and no block has to wait. A
+    //         small n needs fewer. Launch at least one block, of whole warps. Here `gpu` points to figures of
+    //         the GPU: gpu->sm_count, gpu->max_threads_per_sm, gpu->max_blocks_per_sm.
     // SKELETON: launch->block = 32;
     // SKELETON: launch->grid = 1;
     launch->block = 256;

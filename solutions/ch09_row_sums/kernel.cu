@@ -1,9 +1,9 @@
 // SKELETON VERDICT: WRONG
 // Chapter 9: the sum of every row of a matrix.
 //
-// A matrix of rows x columns lies in memory row after row. There are many sums to make, and none of them
-// needs the help of another block: the question is how many threads a row gets. A whole block? Then the
-// warps of the block have to meet, as in chapter 5. One warp? Then shuffles are all it takes.
+// A matrix of rows x columns is stored row after row. There are many sums to compute, and none of them needs
+// another block: the question is how many threads work on a row. If it is a whole block, its warps must
+// combine their sums, as in chapter 5. If it is one warp, shuffles are enough.
 //
 // Rows may have any length, 0 and 1 included, and so they begin anywhere: at any multiple of 4 bytes, or
 // of 8 where the numbers are doubles.
@@ -34,12 +34,12 @@ __device__ float sum_of_block(float value) {
     return value;
 }
 
-// What one of `threads` threads adds of a row of `columns` floats: number `thread` of them.
+// The share of thread `thread` of `threads` threads in the sum of a row of `columns` floats.
 __device__ float sum_of_share(const float *row, int columns, int thread, int threads) {
     float sum = 0.0f;
     // BEGIN SOLUTION
-    // TODO 1: this is right, and one float a load. Load groups of four (chapter 7), wherever the row begins
-    //         and ends. Several loads that do not wait for one another keep more bytes on their way.
+    // TODO 1: this is correct, but loads one float at a time. Load groups of four (chapter 7), wherever the row
+    //         begins and ends. Several loads that do not wait for one another keep more bytes in flight.
     // SKELETON: for (int i = thread; i < columns; i += threads) {
     // SKELETON:     sum += row[i];
     // SKELETON: }
@@ -72,19 +72,19 @@ __device__ float sum_of_share(const float *row, int columns, int thread, int thr
     return sum;
 }
 
-// A block a row: row_sums_block<<<rows, 128>>>(in, out, rows, columns)
+// One block per row: row_sums_block<<<rows, 128>>>(in, out, rows, columns)
 LAUNCH(row_sums_block) {
-    launch->block = 128; // 2,048 columns are then four float4 a thread
+    launch->block = 128; // 2,048 columns are then four float4 per thread
     launch->grid = rows;
 }
 
 // in: rows x columns floats. out: a float for each row.
 __global__ void row_sums_block(const float *in, float *out, int rows, int columns) {
     int row = blockIdx.x;
-    const float *start = in + (long long)row * columns; // the product may be beyond an int
+    const float *start = in + (long long)row * columns; // the product may exceed an int
 
     // BEGIN SOLUTION
-    // TODO 2: let all threads of the block share the row, bring their sums together, and store one float.
+    // TODO 2: let all threads of the block share the row, combine their sums, and store one float.
     // SKELETON: if (threadIdx.x == 0) {
     // SKELETON:     out[row] = sum_of_share(start, columns, 0, blockDim.x);
     // SKELETON: }
@@ -95,7 +95,7 @@ __global__ void row_sums_block(const float *in, float *out, int rows, int column
     // END SOLUTION
 }
 
-// A warp a row, eight rows a block: row_sums_warp<<<(rows + 7) / 8, 256>>>(in, out, rows, columns)
+// One warp per row, eight rows per block: row_sums_warp<<<(rows + 7) / 8, 256>>>(in, out, rows, columns)
 LAUNCH(row_sums_warp) {
     launch->block = 256;
     launch->grid = ceil_div(rows, 8);
@@ -104,8 +104,8 @@ LAUNCH(row_sums_warp) {
 __global__ void row_sums_warp(const float *in, float *out, int rows, int columns) {
     int lane = threadIdx.x % 32;
     // BEGIN SOLUTION
-    // TODO 3: which row belongs to this warp, and is there one? The lanes share it; nothing has to pass
-    //         through shared memory, and nobody has to wait for another warp.
+    // TODO 3: which row belongs to this warp, and is there one? The lanes share it; no value has to pass
+    //         through shared memory, and no warp has to wait for another.
     // SKELETON: if (lane == 0 && blockIdx.x == 0 && threadIdx.x == 0 && rows > 0) {
     // SKELETON:     out[0] = sum_of_share(in, columns, 0, 32);
     // SKELETON: }
@@ -121,7 +121,7 @@ __global__ void row_sums_warp(const float *in, float *out, int rows, int columns
     // END SOLUTION
 }
 
-// A warp a row of doubles: row_sums_double<<<(rows + 7) / 8, 256>>>(in, out, rows, columns)
+// One warp per row of doubles: row_sums_double<<<(rows + 7) / 8, 256>>>(in, out, rows, columns)
 LAUNCH(row_sums_double) {
     launch->block = 256;
     launch->grid = ceil_div(rows, 8);
@@ -131,7 +131,7 @@ LAUNCH(row_sums_double) {
 __global__ void row_sums_double(const double *in, double *out, int rows, int columns) {
     int lane = threadIdx.x % 32;
     // BEGIN SOLUTION
-    // TODO 4: the same for doubles. 16 bytes are two of them, a double2; sums stay doubles all the way.
+    // TODO 4: the same for doubles. 16 bytes are two of them, a double2; sums are doubles throughout.
     // SKELETON: if (lane == 0 && blockIdx.x == 0 && threadIdx.x == 0 && rows > 0) {
     // SKELETON:     out[0] = columns > 0 ? in[0] : 0.0;
     // SKELETON: }
@@ -140,7 +140,7 @@ __global__ void row_sums_double(const double *in, double *out, int rows, int col
         return;
     }
     const double *start = in + (long long)row * columns;
-    int head = min((int)((size_t)start / 8 % 2), columns); // 1 where the row begins in the middle of a pair
+    int head = min((int)((size_t)start / 8 % 2), columns); // 1 if the row begins in the middle of a pair
     int pairs = (columns - head) / 2;
     const double2 *pair = (const double2 *)(start + head);
     double sum = 0.0;

@@ -1,20 +1,20 @@
 // SKELETON VERDICT: SLOW
 // Chapter 10: c = a + b, three times.
 //
-// Adding two vectors is as little arithmetic as a kernel can do: for every addition twelve bytes must move,
-// and how fast they move is all there is to it. What can be chosen is the launch shape, the width of a load
-// and of a store, and the width of a number: bfloat16 has the range of a float in half the bytes.
+// Adding two vectors is as little arithmetic as a kernel can do: twelve bytes must move for every addition,
+// so only the speed of memory matters. You can choose the launch shape, the width of loads and stores, and
+// the width of a number: bfloat16 has the range of a float in half the bytes.
 //
 // The three arrays begin at multiples of 256 bytes, as cudaMalloc gives them; n is any number.
 #include <cuda_bf16.h>
 
 #include "warpbook.cuh"
 
-// First with one float a load: add<<<grid, block>>>(a, b, c, n)
+// First with one float per load: add<<<grid, block>>>(a, b, c, n)
 LAUNCH(add) {
     // BEGIN SOLUTION
     // TODO 1: a block size of which a whole number fills an SM, and as many blocks as the GPU holds at a time
-    //         (chapter 6). Fewer where n needs fewer, but at least 1.
+    //         (chapter 6). Fewer if n needs fewer, but at least 1.
     // SKELETON: launch->block = 32;
     // SKELETON: launch->grid = max(1, ceil_div(n, 32));
     launch->block = 256;
@@ -27,7 +27,7 @@ LAUNCH(add) {
 __global__ void add(const float *a, const float *b, float *c, int n) {
     int thread = blockIdx.x * blockDim.x + threadIdx.x;
     // BEGIN SOLUTION
-    // TODO 2: with that many threads each has more than one element: go on in steps of the whole grid.
+    // TODO 2: with that many threads each has more than one element: continue in steps of the whole grid.
     // SKELETON: if (thread < n) {
     // SKELETON:     c[thread] = a[thread] + b[thread];
     // SKELETON: }
@@ -59,13 +59,13 @@ __device__ uint4 sum_of(uint4 x, uint4 y) {
 
 // BEGIN SOLUTION
 __device__ bool takes_two(long long n) {
-    // With half the bytes a kernel is over sooner, and in the middle of the scale it pays to have two groups on
-    // their way in each thread: less time goes by until everything has been asked for. Shorter vectors would leave
-    // SMs without work, and longer ones keep the memory busy anyway. Measured.
+    // With half the bytes a kernel finishes sooner, and for medium sizes two groups in flight per thread are
+    // faster, because everything is requested earlier. For shorter vectors they would leave SMs without work,
+    // and longer ones keep the memory busy anyway. These choices were measured.
     return n > 1 << 20 && n <= 1 << 24;
 }
 
-// Adds COUNT groups of 16 bytes in each thread, as far as there are so many.
+// Adds COUNT groups of 16 bytes in each thread, or fewer at the end.
 template <int COUNT, typename Group>
 __device__ void add_groups(const Group *a, const Group *b, Group *c, int groups) {
     int first = blockIdx.x * COUNT * blockDim.x + threadIdx.x;
@@ -96,8 +96,8 @@ LAUNCH(add_float4) {
 __global__ void add_float4(const float *a, const float *b, float *c, int n) {
     int thread = blockIdx.x * blockDim.x + threadIdx.x;
     // BEGIN SOLUTION
-    // TODO 3: load, add and store groups of four, which `sum_of` adds, and give each of the 0 to 3 floats behind
-    //         them to a thread of its own.
+    // TODO 3: load, add and store groups of four, which `sum_of` adds, and give each of the 0 to 3 floats after
+    //         them to a different thread.
     // SKELETON: int threads = gridDim.x * blockDim.x;
     // SKELETON: for (int i = thread; i < n; i += threads) {
     // SKELETON:     c[i] = a[i] + b[i];

@@ -1,16 +1,16 @@
 // SKELETON VERDICT: WRONG
-// Chapter 12: how fast could it be, and what keeps it from being so?
+// Chapter 12: how fast could a kernel be, and what limits it?
 //
-// A kernel moves bytes and does arithmetic. Which of the two sets the pace follows from two figures of the
-// kernel and two of the GPU, before anything has run: that is the roofline. To come near it, enough has to be
-// under way at any moment: several elements a thread that share what was loaded once, and several loads
-// before the first of them is needed.
+// A kernel moves bytes and does arithmetic. Two figures of the kernel and two of the GPU determine which of
+// them is the limit, before anything has run: this is the roofline. To come near it, enough work must be in
+// flight: several elements per thread that share what was loaded once, and several loads before the first of
+// them is needed.
 #include "warpbook.cuh"
 
 // ---- Predict ----------------------------------------------------------------------------------------------
 
-// Seven loops. Nobody launches them: read them and count. Each i is one turn, and the arrays are larger than
-// any cache. What stays in a register (a, sum) moves no bytes, nor does what everybody reads (term).
+// Seven loops to read and count; they are never launched. Each i is one iteration, and the arrays are larger
+// than any cache. Values in a register (a, sum) move no bytes, and neither do values that all threads read (term).
 __device__ void copy(const float *x, float *y, int i) { y[i] = x[i]; }
 
 __device__ void scale(float *x, float a, int i) { x[i] = a * x[i]; }
@@ -37,9 +37,9 @@ __device__ void polynomial(const float *x, const float *term, float *y, int term
     y[i] = value;
 }
 
-// What one turn costs.
+// The cost of one iteration.
 struct Cost {
-    int flops; // an addition or a multiplication is one, fused into one instruction they are two
+    int flops; // an addition or a multiplication counts one; fused into one instruction they count two
     int bytes; // read from memory and written to it
 };
 
@@ -62,7 +62,7 @@ __device__ Cost cost_of_polynomial(int terms) { return {2 * (terms - 1), 8}; }
 
 struct Gpu {
     int sm_count;
-    int lanes_per_sm; // float units: each starts one fused multiply-add a clock
+    int lanes_per_sm; // float units: each starts one fused multiply-add per clock
     int clock_mhz;
     int bus_bits;   // between chip and memory
     int memory_mhz; // two transfers a clock
@@ -70,23 +70,23 @@ struct Gpu {
 
 struct Question {
     Gpu gpu;
-    int loop; // 0 to 6, in the order of above
+    int loop; // 0 to 6, in the order above
     int terms;
-    int n; // turns
+    int n; // iterations
 };
 
 enum { MEMORY, ARITHMETIC };
 
 struct Answer {
-    long long flops;      // of all turns
-    long long bytes;      // of all turns
-    long long peak;       // of the GPU, in millions of FLOPs a second
-    long long bandwidth;  // of the GPU, in millions of bytes a second
+    long long flops;      // of all iterations
+    long long bytes;      // of all iterations
+    long long peak;       // of the GPU, in millions of FLOPs per second
+    long long bandwidth;  // of the GPU, in millions of bytes per second
     long long ridge;      // FLOPs per 1,000 bytes at which both limits meet, rounded down
     long long intensity;  // FLOPs per 1,000 bytes, rounded down
     long long limiter;    // MEMORY below the ridge, ARITHMETIC above
     long long attainable; // millions of FLOPs a second, rounded down
-    long long time;       // microseconds at the least, rounded up
+    long long time;       // the least number of microseconds, rounded up
 };
 
 __device__ Cost cost_of(int loop, int terms) {
@@ -121,7 +121,7 @@ __global__ void predict(const Question *question, Answer *answer, int n) {
     of.bytes = turns * cost.bytes;
     // BEGIN SOLUTION
     // TODO 2: peak, bandwidth and ridge of the GPU.
-    // TODO 3: intensity and limiter of the loop on this GPU, what is attainable and the least time. The units
+    // TODO 3: intensity and limiter of the loop on this GPU, the attainable rate and the least time. The units
     //         are chosen so that a quotient of two of these figures is another of them. The time is rounded
     //         up, and every other quotient down, as an integer division does.
     // SKELETON: of.peak = gpu.sm_count; // times what?
@@ -172,7 +172,7 @@ __global__ void evaluate(const float *x, const float *term, float *y, int terms,
 #pragma unroll
         for (int e = 0; e < EACH; e++) {
             int mine = i + e * threads;
-            at[e] = mine < n ? x[mine] : 0.0f; // a value to calculate with, which nobody stores
+            at[e] = mine < n ? x[mine] : 0.0f; // a value to compute with, which is not stored
             value[e] = term[0];
         }
         for (int k = 1; k < terms; k++) {
@@ -195,8 +195,8 @@ __global__ void evaluate(const float *x, const float *term, float *y, int terms,
 
 // ---- Unroll -----------------------------------------------------------------------------------------------
 
-// One small block an SM, and it stays that way: the threads are too few to hide the wait for memory behind
-// one another, so each has to keep several loads under way.
+// One small block per SM; leave it that way. The threads are too few to hide each other's wait for memory,
+// so each has to keep several loads in flight.
 LAUNCH(sum_in_flight) {
     launch->block = 256;
     launch->grid = max(1, min(ceil_div(n, 256), gpu->sm_count));
@@ -208,8 +208,8 @@ __global__ void sum_in_flight(const float *in, float *partial, int n) {
     int threads = gridDim.x * blockDim.x;
 
     // BEGIN SOLUTION
-    // TODO 5: eight elements a round: first eight loads, then eight additions, to eight sums that need not
-    //         wait for each other. Mind the stride, the elements behind the last whole round, and the eight
+    // TODO 5: eight elements per round: first eight loads, then eight additions, to eight sums that need not
+    //         wait for each other. Check the stride, the elements after the last whole round, and the eight
     //         sums at the end.
     // SKELETON: float sum = 0.0f;
     // SKELETON: #pragma unroll 1 // else the compiler does a part of it

@@ -1,21 +1,21 @@
 // SKELETON VERDICT: WRONG
 // Chapter 14: the sum of everything, in one launch.
 //
-// All that came before, in one kernel: 16-byte loads with several on their way, a warp's tree, a block's
-// meeting in shared memory. What is new is the end. Chapter 8 had the choice between atomics, whose order is
-// a matter of chance, and a second launch. Here one block collects what the others found, in an order that
-// never changes, and leaves the mailbox as it found it: ready for the next sum.
+// All earlier techniques in one kernel: several 16-byte loads in flight, a warp's tree, a block's exchange in
+// shared memory. The end is new. Chapter 8 chose between atomics, whose order varies, and a second launch.
+// Here one block collects the sums of the others in an order that never changes, and resets the mailbox, so
+// that it is ready for the next sum.
 #include "warpbook.cuh"
 
 // BEGIN SOLUTION
 enum {
     MOST_THREADS = 512,     // in a block
-    LOADS = 8,              // float4 that a thread has on their way at a time
+    LOADS = 8,              // float4 that a thread has in flight at a time
     LOADS_MODERATE = 4,     // in the smaller blocks for a moderate n
     RESIDENT = 2,           // blocks of 512 threads that an SM holds at a time: more streams slow the memory
     BLOCKS_AN_SM = 8,       // in the whole grid, for each SM
     BLOCKS_FOR_LONG = 6,    // and beyond LONG
-    ALONE = 16 * 1024,      // floats that one block adds sooner than several can agree
+    ALONE = 16 * 1024,      // floats that one block adds faster than several blocks can
     MODERATE = 1024 * 1024, // floats up to which more, smaller blocks begin sooner
     LONG = 64 << 20,        // floats beyond which fewer blocks read longer pieces
 };
@@ -72,9 +72,9 @@ __device__ float sum_of_block(float value) {
 }
 
 // BEGIN SOLUTION
-// TODO 1: this is right, and slow. Keep as many bytes on their way as the GPU needs: float4, and several of
-//         them loaded before the first is added. Mind what lies before the first multiple of 16 and behind the
-//         last whole group. The launch shape above is yours too.
+// TODO 1: this is correct but slow. Keep as many bytes in flight as the GPU needs: float4, and several of them
+//         loaded before the first is added. Handle the elements before the first multiple of 16 and after the
+//         last whole group. You may change the launch shape above, too.
 // SKELETON: // What this thread adds of the n floats at `in`, which may begin at any multiple of 4 bytes. n may
 // SKELETON: // be beyond 2^31, so everything that counts elements is a size_t.
 // SKELETON: __device__ float sum_of_share(const float *in, size_t n) {
@@ -90,12 +90,12 @@ __device__ float4 add(float4 a, float4 b) {
     return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }
 
-// Four at a time needs a multiple of 16 bytes: so many floats, 0 to 3, come before the first.
+// Loading four at a time needs a multiple of 16 bytes: the number of floats before the first one, 0 to 3.
 __device__ unsigned floats_before_group(const float *in) {
     return (4 - (size_t)in / 4 % 4) % 4;
 }
 
-// The floats before the first group of four and behind the last, one for each of the first threads.
+// The floats before the first group of four and after the last, one for each of the first threads.
 __device__ float sum_of_ends(const float *in, size_t n, unsigned head, size_t groups) {
     float sum = 0.0f;
     if (threadIdx.x < head) {
@@ -108,8 +108,8 @@ __device__ float sum_of_ends(const float *in, size_t n, unsigned head, size_t gr
     return sum;
 }
 
-// The whole sum's share of this thread where its block is alone: at most LOADS groups, all on their way
-// before the first is added. In so short a kernel every instruction counts: 32 bits do.
+// This thread's share of the sum if there is only one block: at most LOADS groups, all in flight before the
+// first is added. In such a short kernel every instruction counts, so indices have 32 bits.
 __device__ float sum_alone(const float *in, unsigned n) {
     unsigned head = min(floats_before_group(in), n);
     unsigned groups = (n - head) / 4;
@@ -129,15 +129,15 @@ __device__ float sum_alone(const float *in, unsigned n) {
     return ends + ((sum.x + sum.y) + (sum.z + sum.w));
 }
 
-// What this thread adds where many blocks of THREADS threads divide the work: each block reads one piece that
-// lies together, AT_A_TIME groups a thread at a time. The piece counts fewer than 2^32 groups; n may be beyond 2^31.
+// This thread's share if many blocks of THREADS threads divide the work: each block reads one contiguous
+// piece, AT_A_TIME groups per thread at a time. The piece counts fewer than 2^32 groups; n may be beyond 2^31.
 template <unsigned THREADS, unsigned AT_A_TIME>
 __device__ float sum_of_share(const float *in, size_t n) {
     const unsigned TILE = AT_A_TIME * THREADS;
     unsigned head = floats_before_group(in);
     size_t groups = (n - head) / 4;
 
-    unsigned share = TILE; // groups of this block; the division is spared where the grid covers all
+    unsigned share = TILE; // groups of this block; no division if the grid covers all
     unsigned tiles = (groups + TILE - 1) / TILE;
     if (tiles > gridDim.x) {
         share = (tiles + gridDim.x - 1) / gridDim.x * TILE;
@@ -147,18 +147,18 @@ __device__ float sum_of_share(const float *in, size_t n) {
     const float4 *group = (const float4 *)(in + head) + first + threadIdx.x;
 
     float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-#pragma unroll 1 // so many are enough, and short code is there sooner
+#pragma unroll 1 // these loads are enough, and short code is fetched sooner
     for (; count >= TILE; count -= TILE) {
         float4 four[AT_A_TIME];
         for (int k = 0; k < AT_A_TIME; k++) {
-            four[k] = __ldcs(&group[k * THREADS]); // read once: first to leave the caches
+            four[k] = __ldcs(&group[k * THREADS]); // read once: evict first
         }
         for (int k = 0; k < AT_A_TIME; k++) {
             sum = add(sum, four[k]);
         }
         group += TILE;
     }
-    if (count > 0) { // the last tile is not whole
+    if (count > 0) { // the last tile is incomplete
         float4 four[AT_A_TIME];
         for (int k = 0; k < AT_A_TIME; k++) {
             bool is_there = threadIdx.x + k * THREADS < count;
@@ -176,9 +176,9 @@ __device__ float sum_of_share(const float *in, size_t n) {
 // in: n floats. out: one float, their sum. mailbox: 64 bits for each block, all 0 before the launch and all 0
 // again after it.
 // BEGIN SOLUTION
-// TODO 2: only the block that is last to know can finish. Let every other block leave its sum in its own place
-//         of `mailbox`, so that who sees that something is there also sees what.
-// TODO 3: let one block wait for all of it, add it up in an order that depends on nothing, store the result,
+// TODO 2: only one block can finish the sum. Let every other block store its sum in its own place of `mailbox`,
+//         so that a thread that sees the flag also sees the sum.
+// TODO 3: let one block wait for all sums, add them in a fixed order, store the result,
 //         and set every place back to 0.
 // SKELETON: __global__ void sum(const float *in, float *out, unsigned long long *mailbox, size_t n) {
 // SKELETON:     float sum = sum_of_block(sum_of_share(in, n));
@@ -202,8 +202,8 @@ sum(const float *in, float *out, unsigned long long *mailbox, size_t n) {
     float sum = blockDim.x == 256 ? sum_of_share<256, LOADS_MODERATE>(in, n) : sum_of_share<MOST_THREADS, LOADS>(in, n);
     sum = sum_of_block(sum);
 
-    // A letter is a sum below a bit that says that it is there. Both travel in one store of 64 bits, so there
-    // is nothing for a fence to order. volatile: each access goes to memory.
+    // A letter is a sum below a flag bit. One store of 64 bits writes both, so no fence is needed to order
+    // them. volatile: each access goes to memory.
     volatile unsigned long long *letters = mailbox;
     if (blockIdx.x != last) {
         if (threadIdx.x == 0) {
@@ -211,7 +211,7 @@ sum(const float *in, float *out, unsigned long long *mailbox, size_t n) {
         }
         return;
     }
-    // The last block waits for the others, and none of them waits for anybody.
+    // The last block waits for the others, which do not wait.
     float total = threadIdx.x == 0 ? sum : 0.0f;
     for (unsigned i = threadIdx.x; i < last; i += blockDim.x) {
         unsigned long long letter;
