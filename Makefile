@@ -60,12 +60,13 @@ $(error two folders under chapters/ have the same number: $(CHAPTER_FOLDERS))
 endif
 
 sources_below = $(sort $(wildcard $(foreach depth,*.c */*.c */*/*.c,$(addsuffix /$(depth),$(1)))))
-EMULATOR_SOURCES := $(filter-out %/emulate.c,$(call sources_below,common/emulator))
+EMULATOR_SOURCES := $(filter-out common/emulator/emulate%,$(call sources_below,common/emulator))
 SUPPORT_SOURCES := $(call sources_below,common/support)
 DRIVER_SOURCES := $(filter-out %_main.c,$(call sources_below,common/gpu common/driver))
 TOOL_SOURCES := $(wildcard common/emulator/emulate.c) $(filter %_main.c,$(call sources_below,common/driver))
+TOOL_PARTS := $(wildcard common/emulator/emulate_*.c)
 CHAPTER_SOURCES := $(addsuffix /chapter.c,$(CHAPTER_FOLDERS))
-C_SOURCES := $(SUPPORT_SOURCES) $(EMULATOR_SOURCES) $(DRIVER_SOURCES) $(TOOL_SOURCES) $(CHAPTER_SOURCES)
+C_SOURCES := $(SUPPORT_SOURCES) $(EMULATOR_SOURCES) $(DRIVER_SOURCES) $(TOOL_SOURCES) $(TOOL_PARTS) $(CHAPTER_SOURCES)
 objects_of = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
 
 SUPPORT_LIBRARY := $(OUT)/lib/libsupport.a
@@ -151,7 +152,7 @@ $(EMULATOR_SHARED): $(call objects_of,$(EMULATOR_SOURCES) $(SUPPORT_SOURCES))
 
 LINK = $(HOST_CC) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS_ALL) $(LIBRARIES)
 define tool_rule
-$(OUT)/bin/$(patsubst %_main,%,$(basename $(notdir $(1)))): $(call objects_of,$(1)) $(if $(filter common/emulator/%,$(1)),,$(DRIVER_LIBRARY)) $(EMULATOR_LIBRARY) $(SUPPORT_LIBRARY)
+$(OUT)/bin/$(patsubst %_main,%,$(basename $(notdir $(1)))): $(call objects_of,$(1) $(filter $(basename $(1))_%,$(TOOL_PARTS))) $(if $(filter common/emulator/%,$(1)),,$(DRIVER_LIBRARY)) $(EMULATOR_LIBRARY) $(SUPPORT_LIBRARY)
 	$$(call quiet,LINK,$$@)
 	$$(Q)mkdir -p $$(@D) && $$(LINK)
 endef

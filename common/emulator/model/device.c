@@ -3,7 +3,7 @@
 // The H200's are measured. Some are read off its clock one by one (bench/variants/calibrate.cu); the others
 // are those with which the model comes closest to the times of all kernels in bench/records/NVIDIA-H200.json
 // (`make model-fit`). None belongs to a kernel.
-#include "emulator/model/model.h"
+#include "emulator/model/device.h"
 
 // Of an H200 at 1,980 MHz. What carries over to another device is kept in units that do: cycles of an SM,
 // shares of a published figure, or lines and sectors an SM a cycle.

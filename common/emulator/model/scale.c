@@ -1,9 +1,9 @@
 // From a part of a launch to the whole of it: which runs on the emulator tell enough, and how to put them
 // together.
+#include "emulator/model/scale.h"
+
 #include <math.h>
 #include <string.h>
-
-#include "emulator/model/model.h"
 
 // Threads to run: enough for every warp of a block and for several blocks to meet; and elements for each of
 // them, a multiple of what loops are unrolled by, vectors included.

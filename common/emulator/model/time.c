@@ -1,8 +1,9 @@
 // Seconds from work: how long each part of a GPU would be busy, and how these times go together.
-#include <math.h>
-#include <stdio.h>
+#include "emulator/model/time.h"
 
-#include "emulator/model/model.h"
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
 
 enum { SECTORS_A_LINE = 4 };
 static const double sector_bytes = 32, line_bytes = 128, pair_bytes = 64, warp_lanes = 32;

@@ -4,7 +4,7 @@
 #define WARPBOOK_MODEL_WARP_CLOCKS_H
 
 #include "emulator/machine/machine.h"
-#include "emulator/model/model.h"
+#include "emulator/model/work.h"
 
 typedef struct Timing Timing;
 

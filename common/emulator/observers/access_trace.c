@@ -9,6 +9,9 @@
 #include "support/text.h"
 #include "emulator/machine/sync.h"
 #include "emulator/observers/access_counts.h"
+#include "emulator/observers/access_trace_json.h"
+#include "emulator/observers/access_trace_record.h"
+#include "emulator/observers/access_trace_writers.h"
 
 // About what the parts take as JSON. What they come to is looked at in the end.
 enum {

@@ -1,11 +1,11 @@
-// The access trace as JSON: $defs/kernel of docs/trace.schema.json.
 #define _POSIX_C_SOURCE 200809L // strnlen
+#include "emulator/observers/access_trace_json.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "support/json.h"
 #include "emulator/emulator_json.h"
-#include "emulator/observers/access_trace.h"
 
 enum { MAX_VARIABLES = 64, MAX_NAME_BYTES = 128 }; // of shared memory; programs have few, with short names
 

@@ -1,9 +1,7 @@
-// Who wrote each 4-byte word of global and shared memory last, as far as the trace keeps that thread's
-// events.
+#include "emulator/observers/access_trace_writers.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "emulator/observers/access_trace.h"
 
 typedef struct {
     uint64_t word;  // of an address

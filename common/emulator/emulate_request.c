@@ -1,0 +1,237 @@
+#define _GNU_SOURCE // getopt_long, strdup
+#include "emulator/emulate_request.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emulator/emulate_output.h"
+
+enum { TRACE_BYTES = 256 << 10 };
+
+static const char usage_text[] =
+    "usage: emulate FILE.ptx KERNEL --grid X[,Y,Z] --block X[,Y,Z] [options]\n"
+    "\n"
+    "  --grid X[,Y,Z]      blocks\n"
+    "  --block X[,Y,Z]     threads per block\n"
+    "  --shared BYTES      dynamic shared memory per block\n"
+    "  --arg SPEC          the next argument; one per parameter, in order:\n"
+    "                        buf:BYTES        a buffer that nothing has written\n"
+    "                        buf:BYTES:zero   a buffer of zeros\n"
+    "                        buf:BYTES:FILE   a buffer that starts as FILE does\n"
+    "                        i32:V u32:V i64:V u64:V f32:V f64:V\n"
+    "  --dump I:FILE       afterwards write buffer I (argument I, from 0) to FILE\n"
+    "  --json FILE         write the result as JSON\n"
+    "  --trace FILE        write what the first warps did, access by access, as JSON\n"
+    "                      (docs/trace.schema.json)\n"
+    "  --profile           print counters, in all and per source line\n"
+    "  --schedule SEED     0 (default): plain; another number: permuted, interleaved\n"
+    "  --checks LIST       all (default), none, or some of mem,init,race,sync\n"
+    "  --steps N           stop after N instructions of single threads\n"
+    "  --help\n"
+    "\n"
+    "exit status: 0 clean, 1 findings, 2 wrong usage, 3 unsupported or no PTX\n"
+    "\n"
+    "The verdict is that of the finding which explains the others, the first of";
+
+static int usage(const char *what, const char *given) {
+    fprintf(stderr, "emulate: %s%s%s\nTry: emulate --help\n", what, given ? ": " : "", given ? given : "");
+    return EXIT_USAGE;
+}
+
+static void help(void) {
+    fputs(usage_text, stdout);
+    print_verdicts();
+}
+
+// ---- Reading the command line -----------------------------------------------------------------------------
+
+static bool read_unsigned(const char *text, uint64_t most, uint64_t *value) {
+    if (!isdigit((unsigned char)*text)) return false;
+    char *end;
+    errno = 0;
+    unsigned long long read = strtoull(text, &end, 0);
+    *value = read;
+    return !errno && !*end && read <= most;
+}
+
+static bool read_extent(const char *text, uint32_t extent[3]) {
+    extent[0] = extent[1] = extent[2] = 1;
+    for (int i = 0; i < 3; i++) {
+        if (!isdigit((unsigned char)*text)) return false;
+        char *end;
+        errno = 0;
+        unsigned long long value = strtoull(text, &end, 10);
+        if (errno || value > UINT32_MAX) return false;
+        extent[i] = (uint32_t)value;
+        if (!*end) return true;
+        if (*end != ',') return false;
+        text = end + 1;
+    }
+    return false;
+}
+
+static bool read_value(const char *type, const char *text, Argument *argument) {
+    char *end;
+    errno = 0;
+    argument->type = 'v';
+    if (!*text || isspace((unsigned char)*text)) return false;
+    if (type[0] == 'f') {
+        double value = strtod(text, &end);
+        float narrow = (float)value;
+        argument->bytes = type[1] == '3' ? 4 : 8;
+        memcpy(argument->value, argument->bytes == 4 ? (void *)&narrow : (void *)&value, argument->bytes);
+        return !*end;
+    }
+    argument->bytes = type[1] == '3' ? 4 : 8;
+    uint64_t bits;
+    if (type[0] == 'i') {
+        long long value = strtoll(text, &end, 0);
+        if (argument->bytes == 4 && (value < INT32_MIN || value > INT32_MAX)) return false;
+        bits = (uint64_t)value;
+    } else {
+        if (*text == '-') return false;
+        bits = strtoull(text, &end, 0);
+        if (argument->bytes == 4 && bits > UINT32_MAX) return false;
+    }
+    memcpy(argument->value, &bits, argument->bytes);
+    return !errno && !*end;
+}
+
+static bool read_argument(char *spec, Argument *argument) {
+    char *colon = strchr(spec, ':');
+    if (!colon) return false;
+    *colon = 0;
+    char *rest = colon + 1;
+    static const char *const values[] = {"i32", "u32", "i64", "u64", "f32", "f64"};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        if (!strcmp(spec, values[i])) return read_value(spec, rest, argument);
+    if (strcmp(spec, "buf")) return false;
+    argument->type = 'b';
+    char *file = strchr(rest, ':');
+    if (file) {
+        *file++ = 0;
+        if (!*file) return false;
+    }
+    argument->file = file;
+    uint64_t bytes;
+    if (!read_unsigned(rest, (uint64_t)1 << 38, &bytes)) return false;
+    argument->bytes = (size_t)bytes;
+    return true;
+}
+
+static bool read_checks(char *list, unsigned *checks) {
+    if (!strcmp(list, "all")) return *checks = CHECK_ALL, true;
+    *checks = 0;
+    if (!strcmp(list, "none")) return true;
+    for (char *word = strtok(list, ","); word; word = strtok(NULL, ",")) {
+        if (!strcmp(word, "mem"))
+            *checks |= CHECK_MEMORY;
+        else if (!strcmp(word, "init"))
+            *checks |= CHECK_INIT;
+        else if (!strcmp(word, "race"))
+            *checks |= CHECK_RACE;
+        else if (!strcmp(word, "sync"))
+            *checks |= CHECK_SYNC;
+        else
+            return false;
+    }
+    return *checks != 0;
+}
+
+int read_request(int argc, char **argv, Request *r) {
+    static const struct option options[] = {
+        {"grid", required_argument, NULL, 'g'},
+        {"block", required_argument, NULL, 'b'},
+        {"shared", required_argument, NULL, 's'},
+        {"arg", required_argument, NULL, 'a'},
+        {"dump", required_argument, NULL, 'd'},
+        {"json", required_argument, NULL, 'j'},
+        {"profile", no_argument, NULL, 'p'},
+        {"schedule", required_argument, NULL, 'S'},
+        {"checks", required_argument, NULL, 'c'},
+        {"steps", required_argument, NULL, 'n'},
+        {"trace", required_argument, NULL, 't'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    *r = (Request){.launch.checks = CHECK_ALL};
+    uint64_t number;
+    opterr = 0;
+    for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+        switch (c) {
+        case 'g':
+            if (!read_extent(optarg, r->launch.grid)) return 1 + usage("--grid wants X[,Y,Z]", optarg);
+            r->has_grid = true;
+            break;
+        case 'b':
+            if (!read_extent(optarg, r->launch.block)) return 1 + usage("--block wants X[,Y,Z]", optarg);
+            r->has_block = true;
+            break;
+        case 's':
+            if (!read_unsigned(optarg, UINT32_MAX, &number))
+                return 1 + usage("--shared needs a number of bytes", optarg);
+            r->launch.dynamic_shared = (uint32_t)number;
+            break;
+        case 'a': {
+            if (r->argument_count == MAX_ARGUMENTS) return 1 + usage("more than 64 arguments", NULL);
+            Argument *argument = &r->arguments[r->argument_count++];
+            argument->spec = strdup(optarg);
+            if (!argument->spec || !read_argument(argument->spec, argument))
+                return 1 +
+                       usage(
+                           "--arg needs buf:BYTES[:FILE|:zero] or i32: u32: i64: u64: f32: f64: and a value",
+                           optarg);
+            break;
+        }
+        case 'd': {
+            char *colon = strchr(optarg, ':');
+            if (colon) *colon = 0;
+            if (!colon || !colon[1] || !read_unsigned(optarg, MAX_ARGUMENTS - 1, &number) ||
+                r->dump_count == MAX_DUMPS)
+                return 1 + usage("--dump needs I:FILE, where I is the index of a buffer argument", optarg);
+            r->dumps[r->dump_count].index = (int)number;
+            r->dumps[r->dump_count++].file = colon + 1;
+            break;
+        }
+        case 'j': r->json = optarg; break;
+        case 't': r->trace = optarg; break;
+        case 'p': r->profile = true; break;
+        case 'S':
+            if (!read_unsigned(optarg, UINT64_MAX, &r->launch.schedule))
+                return 1 + usage("--schedule needs a number", optarg);
+            break;
+        case 'c':
+            if (!read_checks(optarg, &r->launch.checks))
+                return 1 + usage("--checks needs all, none, or some of mem,init,race,sync", NULL);
+            break;
+        case 'n':
+            if (!read_unsigned(optarg, UINT64_MAX, &r->launch.max_steps) || !r->launch.max_steps)
+                return 1 + usage("--steps needs a number above 0", optarg);
+            break;
+        case 'h': help(); return 1 + EXIT_CLEAN;
+        default: return 1 + usage("unknown or incomplete option", optind > 0 ? argv[optind - 1] : NULL);
+        }
+    }
+    if (argc - optind != 2)
+        return 1 + usage(argc - optind < 2 ? "the PTX file or the kernel is missing" : "too many words",
+                         argc - optind > 2 ? argv[optind + 2] : NULL);
+    r->ptx = argv[optind];
+    r->kernel = argv[optind + 1];
+    if (!r->has_grid || !r->has_block)
+        return 1 + usage(r->has_grid ? "--block is missing" : "--grid is missing", NULL);
+    for (int i = 0; i < r->dump_count; i++)
+        if (r->dumps[i].index >= r->argument_count || r->arguments[r->dumps[i].index].type != 'b')
+            return 1 + usage("--dump names an argument that is not a buffer", r->dumps[i].file);
+    if (r->trace && r->launch.schedule) return 1 + usage("--trace records schedule 0 only", NULL);
+    r->launch.count = r->profile || r->json || r->trace;
+    r->launch.trace_bytes = r->trace ? TRACE_BYTES : 0;
+    return 0;
+}
+
+void request_free(Request *r) {
+    for (int i = 0; i < r->argument_count; i++) free(r->arguments[i].spec);
+}

@@ -1,0 +1,28 @@
+// From a part of a launch to the whole of it.
+#ifndef WARPBOOK_MODEL_SCALE_H
+#define WARPBOOK_MODEL_SCALE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "emulator/model/work.h"
+
+// A GPU runs 2^28 elements in a millisecond, an emulator does not. Where blocks do not look at how many they
+// are, the first few of the grid tell of all. Else what a block does depends on the elements that are its
+// share, and the more of them, the more of everything, in a straight line: a few blocks with fewer elements
+// are run, twice where the line is needed.
+typedef struct {
+    uint64_t blocks; // of the grid, in x
+    double elements; // that these blocks work on
+    bool is_all_n;   // the kernel is told n; else `elements`
+} ModelRun;
+
+// The one or two runs from which a launch of `blocks` one-dimensional blocks over n elements is known;
+// returns how many. `reads_grid`: the kernel asks how many blocks there are.
+int model_plan(uint64_t blocks, uint64_t block_threads, double n, bool reads_grid, ModelRun runs[2]);
+// What the launch does, from what its runs did. Where blocks have more dimensions, or the grid follows n, one
+// run of a smaller grid will do: `count` is 1.
+void model_whole(const ModelRun runs[2], const ModelWork works[2], int count, uint64_t blocks, double n,
+                 ModelWork *whole);
+
+#endif
