@@ -1,7 +1,7 @@
-// Chapter 11: a matrix turned over, one access at a time.
+// Chapter 11: transposing a matrix, one access at a time.
 #include "driver/plan/chapter.h"
 
-// Neither side a multiple of a tile's, one that is, tiles that are all edge, and nothing at all.
+// Sides that are not multiples of the tile size, sides that are, partial tiles only, and empty matrices.
 static const CaseSize matrices[] = {
     {.rows = 0, .columns = 5},     {.rows = 7, .columns = 0},       {.rows = 1, .columns = 1},
     {.rows = 1, .columns = 5},     {.rows = 6, .columns = 1},       {.rows = 2, .columns = 3},

@@ -1,4 +1,4 @@
-// Chapter 13: eight kernels, each with one mistake to be named and mended.
+// Chapter 13: eight kernels, each with one mistake to be named and fixed.
 #include <math.h>
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 // build/bin/keep: runs a program and outlives all that it started, so that nothing of it is left behind.
 //
 // Whatever loses its parent below this process becomes its child, and is ended with it: when the program has
-// ended, when this process is told to end, and when whoever started it is gone. Being a kernel's matter
-// (prctl(2), PR_SET_CHILD_SUBREAPER and PR_SET_PDEATHSIG), that holds however the others end.
+// ended, when this process is told to end, and when the process that started it is gone. The kernel does this
+// (prctl(2), PR_SET_CHILD_SUBREAPER and PR_SET_PDEATHSIG), so it works however the others end.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>

@@ -69,7 +69,7 @@ static void show_progress(int done, int total) {
     if (is_shown) fprintf(stderr, done == total ? "\r\033[K" : "\r  %d of %d cases", done, total);
 }
 
-// A GPU gets images of its own kind. Where one is asked for and none answers, opening it says so.
+// A GPU needs images of its kind. If a GPU is requested and none answers, opening it reports that.
 static int choose_device(Options *options) {
     const int architecture = options->device == GPU_EMULATOR ? 0 : gpu_nvidia_architecture(NULL, 0);
     options->asked_device = options->device;
@@ -111,7 +111,7 @@ static void run_kernel(Run *run) {
     if (is_watched) fprintf(stderr, "\r\033[K");
 }
 
-// A folder or a path that is not there is a slip of whoever typed it; a full disk is the machine's.
+// A missing folder or path is the user's error; a full disk is the machine's.
 static int exit_status_of(const FileError *error) {
     const bool is_slip =
         error->status == FILE_MISSING || error->status == FILE_DIRECTORY || error->status == FILE_SPECIAL;
@@ -174,7 +174,7 @@ static int report_run(Run *run) {
         status = complain(exit_status_of(&error), error.message);
     const int traced = run->options.trace_file ? write_trace(run) : 0;
     if (traced) status = traced;
-    if (!by_hand_keep(&report, &error)) complain(0, error.message); // the verdict stands all the same
+    if (!by_hand_keep(&report, &error)) complain(0, error.message); // the verdict is valid anyway
     if (fflush(stdout) != 0) status = EXIT_MACHINE;
     return status;
 }

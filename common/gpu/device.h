@@ -1,5 +1,6 @@
-// What stands behind a Gpu: one table of functions for each kind of device, and what both kinds need. gpu.c
-// calls through the table; emulated.c and nvidia.c fill it in. Nothing outside this folder includes this.
+// The implementation of a Gpu: one table of functions for each kind of device, and code that both kinds need.
+// gpu.c calls through the table; emulated.c and nvidia.c fill it in. Nothing outside this folder includes
+// this.
 #ifndef WARPBOOK_DEVICE_H
 #define WARPBOOK_DEVICE_H
 

@@ -116,16 +116,16 @@ typedef struct {
 } GpuLaunch;
 
 // Runs one kernel to its end. True when it completed without a fault (the emulator's findings that stop
-// nothing, such as races, stand in `result` all the same). On a fault: false, and error->finding says which.
-// `result` is zeroed first; on a GPU it stays empty but for `seconds` and the printf `output`. The caller
-// releases it with emulator_result_free().
+// nothing, such as races, are in `result` too). On a fault: false, and error->finding says which. `result` is
+// zeroed first; on a GPU it stays empty except for `seconds` and the printf `output`. The caller releases it
+// with emulator_result_free().
 bool gpu_launch(Gpu *gpu, const GpuKernel *kernel, const GpuLaunch *launch, EmulatorResult *result,
                 GpuError *error);
 
 // ---- Timing (a GPU only; the emulator answers false with a message) ---------------------------------------
 //
 // These calls queue work and return. What is queued runs in order, so that a region between the two marks of
-// a timer holds no wait of the host's, as long as what is queued before it keeps the device busy.
+// a timer includes no wait for the host, as long as the work queued before it keeps the device busy.
 
 typedef struct GpuTimer GpuTimer;
 bool gpu_timer_create(Gpu *gpu, GpuTimer **timer, GpuError *error);
@@ -136,7 +136,7 @@ bool gpu_timer_stop(Gpu *gpu, GpuTimer *timer, GpuError *error);
 // time.
 bool gpu_timer_is_ahead(Gpu *gpu, GpuTimer *timer, bool *is_ahead, GpuError *error);
 bool gpu_launch_async(Gpu *gpu, const GpuKernel *kernel, const GpuLaunch *launch, GpuError *error);
-// Of a buffer without misalignment.
+// The buffer must have no misalignment.
 bool gpu_fill_async(Gpu *gpu, const GpuBuffer *buffer, uint32_t pattern, GpuError *error);
 
 // Waits for all that is queued.

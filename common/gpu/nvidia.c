@@ -1,8 +1,8 @@
 // The device, its memory and its launches. Images are in nvidia_image.c, times in nvidia_timing.c, the
 // driver's library in nvidia_driver.c.
 //
-// One primary context, one stream, plain allocations. Around every buffer stand guard bands of a known
-// pattern, since a GPU lets a kernel write past a buffer's end as long as the page is mapped.
+// One primary context, one stream, plain allocations. Every buffer has guard bands of a known pattern around
+// it, because a GPU lets a kernel write past a buffer's end as long as the page is mapped.
 #include "gpu/nvidia.h"
 
 #include <stdio.h>

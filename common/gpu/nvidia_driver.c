@@ -14,7 +14,7 @@ const Driver *nvidia_driver(char *why, size_t why_bytes) {
     static Driver table;
     static bool is_open;
     if (is_open) return &table;
-    const char *wanted = getenv("WARPBOOK_LIBCUDA"); // for the tests, which bring a driver of their own
+    const char *wanted = getenv("WARPBOOK_LIBCUDA"); // for the tests, which use their own driver
     void *library = dlopen(wanted && *wanted ? wanted : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         snprintf(why, why_bytes, "there is no NVIDIA driver on this machine (%.200s)", dlerror());
@@ -115,7 +115,7 @@ static int ask_architecture(const Driver *entries, char *words, size_t bytes) {
     return 0;
 }
 
-// Asked in a child: a process that has started CUDA must not fork, and whoever asks may still want to.
+// Asked in a child process: a process that has started CUDA must not fork, and the caller may still need to.
 int nvidia_architecture(char *why, size_t why_bytes) {
     struct {
         int architecture;

@@ -5,7 +5,7 @@
 #include "gpu/device.h"
 
 // 90 for a first device of compute capability 9.0; 0, with the reason in `why` (may be NULL), where there is
-// none. Asked in a process of its own, so that this one may still fork.
+// none. Asked in a separate process, so that this one may still fork.
 int nvidia_architecture(char *why, size_t why_bytes);
 
 #if __has_include(<cuda.h>) // which serves for its types
@@ -85,7 +85,7 @@ typedef struct {
 } NvidiaGpu;
 
 // The library's entries, opened at first use; NULL with the reason in `why`. The library stays open: the
-// driver does not stand being unloaded. The table is the process's, never written again.
+// driver cannot be unloaded. The table belongs to the process and is never written again.
 const Driver *nvidia_driver(char *why, size_t why_bytes);
 
 // Fills `error` from the driver's answer to `what` ("launch the kernel"). Always false.

@@ -64,7 +64,7 @@ static bool may_have_variables(const GpuImage *image) {
     return false;
 }
 
-// The driver has no call for it, so the image is loaded afresh and every kernel found again.
+// The driver has no call for this, so the image is loaded again and every kernel is looked up again.
 bool nvidia_reset_variables(GpuImage *image, GpuError *error) {
     if (!nvidia_is_usable(nvidia_of(image->gpu), error)) return false;
     if (image->bytes >= 4 && !may_have_variables(image)) return true;

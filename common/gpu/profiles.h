@@ -1,4 +1,4 @@
-// The devices that the emulator can imitate and the time model can speak of: figures, each with its source.
+// The devices that the emulator can imitate and the time model can model: figures, each with its source.
 #ifndef WARPBOOK_PROFILES_H
 #define WARPBOOK_PROFILES_H
 

@@ -159,7 +159,7 @@ bool make_directories(const char *path, FileError *error) {
         if (mkdir(copy, 0777) != 0) {
             int number = errno;
             struct stat status;
-            // A file system that is read-only says so even of folders that are there.
+            // A read-only file system reports that even for folders that exist.
             bool is_there = stat(copy, &status) == 0;
             if (is_there && !S_ISDIR(status.st_mode)) {
                 good = fail(error, FILE_BROKEN, "cannot make the folder %s: %s is a file", path, copy);

@@ -31,7 +31,7 @@ typedef struct {
 bool write_file_atomically(const char *path, const void *bytes, size_t count, FileError *error);
 
 // Adds the content of a regular file of at most `limit` bytes to `into`. Symbolic links are followed;
-// whatever is no regular file is refused without waiting for it.
+// anything except a regular file is refused without waiting for it.
 bool read_regular_file(const char *path, size_t limit, Text *into, FileError *error);
 
 // Makes the folder and those above it, as mkdir -p does.

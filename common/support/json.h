@@ -34,7 +34,7 @@ void json_open_object(JsonWriter *json, const char *key);
 void json_close_object(JsonWriter *json);
 void json_open_array(JsonWriter *json, const char *key);
 void json_close_array(JsonWriter *json);
-// A NULL value is written as null. Bytes that are no UTF-8 become U+FFFD.
+// A NULL value is written as null. Bytes that are not UTF-8 become U+FFFD.
 void json_string(JsonWriter *json, const char *key, const char *value);
 void json_string_bytes(JsonWriter *json, const char *key, const char *value, size_t bytes);
 void json_integer(JsonWriter *json, const char *key, int64_t value);
@@ -62,11 +62,11 @@ typedef enum { JSON_NULL, JSON_FALSE, JSON_TRUE, JSON_NUMBER, JSON_STRING, JSON_
 typedef struct JsonValue JsonValue;
 struct JsonValue {
     JsonKind kind;
-    const char *key; // the member's name where the value stands in an object, else NULL
+    const char *key; // the member's name if the value is in an object, otherwise NULL
     double number;
     bool is_integer; // written without fraction or exponent and within int64_t: then `integer` is exact
     int64_t integer;
-    const char *string; // NUL terminated; `bytes` long, since it may hold NULs of its own
+    const char *string; // NUL terminated; `bytes` long, because it may contain NULs
     size_t bytes;
     JsonValue *first; // elements and members, in order
     JsonValue *next;

@@ -200,7 +200,7 @@ static bool read_elements(Reader *reader, JsonValue *value, int depth) {
             if (peek(reader) != '"') return fail(reader, "a member starts with its name in quotes");
             key = read_string(reader, &key_bytes);
             if (!key) return false;
-            if (memchr(key, '\0', key_bytes)) { // names are C strings here; none of ours holds a NUL
+            if (memchr(key, '\0', key_bytes)) { // names are C strings here; our names contain no NUL
                 free(key);
                 return fail(reader, "a NUL in a member's name");
             }

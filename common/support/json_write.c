@@ -44,7 +44,7 @@ static void new_line(JsonWriter *json) {
     for (int i = 0; i < json->depth; i++) text_add(&json->text, "  ");
 }
 
-// The comma, line and key before a value. False when no value may stand here.
+// The comma, line and key before a value. False if no value is allowed here.
 static bool begin_value(JsonWriter *json, const char *key) {
     if (json->is_wrong) return false;
     bool in_object = json->depth > 0 && json->is_object[json->depth - 1];

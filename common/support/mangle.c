@@ -96,7 +96,7 @@ void symbol_source_name(const char *symbol, char *name, size_t name_bytes) {
     size_t length = strlen(symbol);
     bool is_template;
     if (strncmp(symbol, "_ZZ", 3) == 0) {
-        // A variable of a function's: _ZZ <function> E <name> [_ <number>]. The last name that ends it all.
+        // A variable of a function: _ZZ <function> E <name> [_ <number>]. The last name that ends it all.
         for (const char *at = symbol + 3; *at; at++) {
             const char *part;
             size_t part_length;

@@ -1,6 +1,6 @@
 // Names as nvcc writes them into PTX, and as the learner wrote them: the part of the Itanium C++ ABI's
 // mangling (its section 5.1) that kernels and module-scope variables need. No full demangler: whatever is
-// beyond it is shown as it stands.
+// beyond it is shown unchanged.
 #ifndef WARPBOOK_MANGLE_H
 #define WARPBOOK_MANGLE_H
 

@@ -71,7 +71,7 @@ static bool start(const ProcessRequest *request, Process *process, ProcessResult
     if (output[1] >= 0) close(output[1]);
     if (failure[1] >= 0) close(failure[1]);
     if (number == 0) {
-        setpgid(process->pid, process->pid); // in both, so that it holds whoever comes first
+        setpgid(process->pid, process->pid); // in both processes, so that it does not matter which runs first
         ssize_t count;
         do count = read(failure[0], &number, sizeof number); // ends at once when exec closes the pipe
         while (count < 0 && errno == EINTR);

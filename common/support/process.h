@@ -1,5 +1,5 @@
-// Runs one program to its end, in a process group of its own, with its output captured and bounded and a
-// limit on its time. Whatever it left running is killed with it.
+// Runs one program to its end, in its own process group, with its output captured and bounded and a limit on
+// its time. Processes that it left running are killed too.
 #ifndef WARPBOOK_PROCESS_H
 #define WARPBOOK_PROCESS_H
 

@@ -1,5 +1,5 @@
 // A string that grows. Adding never fails at the place of the call: when memory runs out the text stays as
-// it was, `failed` is set for good, and whoever hands the text on asks once, at the end.
+// it was, `failed` stays set, and the user of the text checks it once, at the end.
 #ifndef WARPBOOK_TEXT_H
 #define WARPBOOK_TEXT_H
 
@@ -22,8 +22,8 @@ void text_add_char(Text *text, char character);
 void text_printf(Text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_vprintf(Text *text, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
 // Adds bytes that somebody else wrote so that they are safe on a terminal: control characters (but newline
-// and tab) become \x1b and the like, and so do bytes that are no UTF-8 and the invisible characters that
-// turn the direction of writing. Carriage returns before a newline are dropped.
+// and tab) become \x1b and the like, and so do bytes that are not UTF-8 and the invisible characters that
+// change the direction of writing. Carriage returns before a newline are dropped.
 void text_add_printable(Text *text, const char *bytes, size_t count);
 // Cuts the text to at most `bytes`.
 void text_cut(Text *text, size_t bytes);

@@ -352,9 +352,10 @@ static bool taint(const PtxOperand *destination, bool *tainted) {
     return is_new;
 }
 
-// The instruction of `function` that may write `variable`: an address made of the variable's reaches a
-// store or an atomic. Registers that hold such an address are followed whatever the order of execution;
-// addresses kept in memory or handed to a function are not (the runner resets all variables before a run).
+// The instruction of `function` that may write `variable`: an address computed from the variable's address
+// reaches a store or an atomic. Registers that hold such an address are followed whatever the order of
+// execution; addresses kept in memory or handed to a function are not (the runner resets all variables before
+// a run).
 static const PtxInstruction *find_store(const PtxFunction *function, const PtxVariable *variable,
                                         bool *tainted) {
     memset(tainted, 0, (size_t)function->register_count * sizeof *tainted);
@@ -371,7 +372,7 @@ static const PtxInstruction *find_store(const PtxFunction *function, const PtxVa
                     return in;
                 continue;
             }
-            // What a load brings is a value of the variable's, not its address; the same for calls.
+            // A load returns the variable's value, not its address; the same is true of calls.
             if (strncmp(in->opcode, "ld", 2) == 0 || strcmp(in->opcode, "call") == 0) continue;
             for (int j = 1; j < in->operand_count; j++) {
                 if (names_variable(&in->operands[j], variable, tainted))

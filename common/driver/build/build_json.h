@@ -17,7 +17,7 @@ bool write_record(const CompileResult *result, const CompileKey *key, FileError 
 // Fills `result` and `key` from OUTPUT_DIRECTORY/build.json. False, with nothing to release, when there is
 // none.
 bool read_record(const char *output_directory, CompileResult *result, CompileKey *key);
-// True when kernel.ptx and kernel.cubin are the ones that the record speaks of.
+// True if kernel.ptx and kernel.cubin are the files that the record describes.
 bool record_files_intact(const CompileResult *result, const CompileKey *key);
 
 #endif

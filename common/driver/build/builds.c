@@ -18,7 +18,7 @@ static bool ends_in(const char *path, const char *ending) {
 
 static bool is_usual(int architecture) { return architecture == 0 || architecture == EMULATORS_ARCHITECTURE; }
 
-// Compiles a kernel.cu where it has changed, into a folder of its own for each architecture.
+// Compiles a kernel.cu if it has changed, into a separate folder for each architecture.
 static bool compile(const BuildPlan *plan, const char *source, const char *folder, int architecture,
                     CompileResult *result) {
     char output[PATH_MAX];
@@ -104,8 +104,8 @@ static bool build_kernel(const BuildPlan *plan, Builds *builds, const char *fold
     return fine;
 }
 
-// What ptxas knows of an image stands in the build.json beside it, where there is one; so does why the
-// compiler made none. False when there is no image to run.
+// The build.json beside an image, if there is one, has what ptxas reported about it, or why the compiler made
+// no image. False when there is no image to run.
 static bool read_record(Builds *builds, const char *image_path) {
     char folder[PATH_MAX], record[PATH_MAX + 16], here[PATH_MAX], there[PATH_MAX];
     snprintf(folder, sizeof folder, "%s", image_path);
@@ -137,7 +137,7 @@ static bool use_image(const BuildPlan *plan, Builds *builds) {
     snprintf(builds->source, sizeof builds->source,
              "kernel.cu"); // not the chapter's, which it may not come from
     if (!read_record(builds, plan->kernel_file)) return false;
-    // PTX for a newer GPU than this one: its kernel.cu, where it is at hand, is built for this one.
+    // PTX for a newer GPU than this one: its kernel.cu, if it is available, is built for this one.
     const bool is_too_new =
         builds->has_build && plan->architecture > 0 && builds->build.ptx_arch > plan->architecture;
     if (is_too_new && access(builds->source, R_OK) == 0) {
@@ -183,7 +183,7 @@ static bool build_reference(const BuildPlan *plan, Builds *builds, const char *s
     return fine;
 }
 
-// Where a workbook is handed out, a solution is there as an image with the compiler's record of it.
+// A handout has solutions as images with the compiler's records.
 static bool find_reference_image(const BuildPlan *plan, Builds *builds, const char *chapter) {
     char folder[256];
     CompileResult build;

@@ -1,5 +1,5 @@
-// The images of a run: kernel.cu and the reference compiled for the device at hand where they have changed,
-// or the files that the command line names.
+// The images of a run: kernel.cu and the reference, compiled for the current device if they have changed, or
+// the files that the command line names.
 #ifndef WARPBOOK_BUILDS_H
 #define WARPBOOK_BUILDS_H
 
@@ -7,7 +7,7 @@
 
 #include "driver/build/image.h"
 
-// Where the images come from. Paths are absolute or relative to the workbook's root, which is the working
+// The sources of the images. Paths are absolute or relative to the workbook's root, which is the working
 // folder.
 typedef struct {
     const Chapter *of;
@@ -46,8 +46,8 @@ typedef struct {
     bool has_emulated, has_reference;
 } Builds;
 
-// True when there is an image to judge; a missing reference is no hindrance. Release with builds_free() in
-// any case.
+// True if there is an image to judge; a missing reference does not prevent judging. Release with
+// builds_free() in any case.
 bool builds_open(const BuildPlan *plan, Builds *builds);
 void builds_free(Builds *builds);
 

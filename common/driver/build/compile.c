@@ -122,7 +122,7 @@ static bool deliver(Build *build, const char *name, const Text *content, bool is
     return compile_end(build, COMPILE_INFRA, "%s", error.message);
 }
 
-// build.json is removed first and written last: it never speaks of files that are not there.
+// build.json is removed first and written last, so it never describes missing files.
 static void deliver_all(Build *build) {
     CompileResult *result = build->result;
     FileError error;

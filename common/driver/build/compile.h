@@ -1,8 +1,9 @@
 // From a learner's kernel.cu to PTX, and to what ptxas knows of it (registers, spills, shared memory).
 //
 // Nothing is believed of the source: it is checked before the compiler sees it, the compiler runs in a
-// process group of its own with limits on time, memory and output, in a clean environment and a private
-// folder for temporary files. Nothing is ever half written: each result is a new file renamed into place.
+// separate process group with limits on time, memory and output, in a clean environment and a private folder
+// for temporary files. Each result is written to a new file that is renamed into place, so no file is ever
+// incomplete.
 //
 // One output folder holds the results of one set of options:
 //   kernel.ptx    the image (`.file` names the learner's file relative to the working folder)

@@ -8,7 +8,7 @@
 
 typedef enum {
     COMPILE_OK,
-    COMPILE_BUILD,         // the source is missing, is no text, or does not compile
+    COMPILE_BUILD,         // the source is missing, is not text, or does not compile
     COMPILE_BUILD_TIMEOUT, // the compiler did not finish within the limit
     COMPILE_RESOURCE,      // ptxas: too much shared memory or too many registers
     COMPILE_INFRA,         // the machine's fault: no compiler, disk full; never the learner's

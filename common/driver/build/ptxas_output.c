@@ -14,13 +14,13 @@ static bool starts_with(const char *line, const char *prefix) {
     return strncmp(line, prefix, strlen(prefix)) == 0;
 }
 
-// A count of ptxas's, as far as an int goes: it takes sizes of up to 64 bits in inline asm.
+// A count printed by ptxas, clamped to an int: ptxas accepts sizes of up to 64 bits in inline asm.
 static int count_of(const char *digits) {
     const unsigned long long count = strtoull(digits, NULL, 10);
     return count > INT_MAX ? INT_MAX : (int)count;
 }
 
-// The number that stands right before `words` in the line, or 0.
+// The number directly before `words` in the line, or 0.
 static int number_before(const char *line, size_t length, const char *words) {
     const char *found = memmem(line, length, words, strlen(words));
     if (!found) return 0;

@@ -107,7 +107,7 @@ bool is_self_contained(const char *text) {
             const char *before = at;
             at += strlen(words[w]);
             while (before > text && (before[-1] == ' ' || before[-1] == '\t')) before--;
-            // As a word in a comment or in a name it does nothing: a directive's # stands before it.
+            // The word has no effect in a comment or in a name: a directive begins with #.
             bool is_directive =
                 before > text && (before[-1] == '#' || before[-1] == ':' || before[-1] == '/' ||
                                   before[-1] == '\n' || before[-1] == '_' || before[-1] == '=');

@@ -49,8 +49,8 @@ static bool program_folder(int levels, char *folder, size_t bytes) {
     return true;
 }
 
-// NVIDIA's wheels lay out a toolkit of their own in site-packages/nvidia/cu13: bin/nvcc, nvvm/bin/cicc and
-// include, which nvcc finds from where it stands itself.
+// NVIDIA's wheels install a toolkit in site-packages/nvidia/cu13: bin/nvcc, nvvm/bin/cicc and include, which
+// nvcc finds relative to itself.
 static bool find_in_packages(const char *folder, const char *inner, char *path, size_t path_bytes) {
     char pattern[PATH_MAX];
     glob_t found;

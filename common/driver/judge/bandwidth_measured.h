@@ -1,6 +1,6 @@
 // Bandwidth by measurement: the kernel in turn with the reference on the device's runner, and what the
-// samples say. The loop itself is the runner's (timing.c); here stands what is asked and what to make of the
-// answer.
+// samples say. The loop itself is in the runner (timing.c); this file makes the requests and interprets the
+// answers.
 #ifndef WARPBOOK_BANDWIDTH_MEASURED_H
 #define WARPBOOK_BANDWIDTH_MEASURED_H
 

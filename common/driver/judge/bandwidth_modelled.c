@@ -182,7 +182,7 @@ static bool estimate(Side *side, const CaseShape *whole, const ModelDevice *devi
 
 // ---- The reference ----------------------------------------------------------------------------------------
 
-// Where its times are kept: beside its image, under a name that changes with the image, the device and this
+// The file of its times: beside its image, under a name that changes with the image, the device and this
 // program.
 static void cache_path(const Image *image, const char *profile, char path[PATH_MAX]) {
     struct stat self = {0};
@@ -239,7 +239,7 @@ static void estimate_in_runner(Judge *judge, Runner *runner, const ModelDevice *
     }
 }
 
-// The same with a runner of its own; false where nothing was to be added.
+// The same with a separate runner; false if there was nothing to add.
 static bool estimate_reference(Judge *judge, const ModelDevice *device, const Bandwidth *wanted, int count,
                                double *seconds) {
     const Image *image = judge->subjects->reference;

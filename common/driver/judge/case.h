@@ -1,4 +1,4 @@
-// One case: where its buffers lie, what the runner is asked to do, and what the answer means.
+// One case: the places of its buffers, the request to the runner, and the meaning of the answer.
 #ifndef WARPBOOK_CASE_H
 #define WARPBOOK_CASE_H
 
@@ -7,7 +7,7 @@
 #include "driver/plan/prepared.h"
 #include "driver/run/runner.h"
 
-// Where the parts of a case lie in the arena, and which launches it has.
+// The places of a case's parts in the arena, and its launches.
 typedef struct {
     long long counts[MAX_BUFFERS];
     size_t offsets[MAX_BUFFERS];
@@ -16,12 +16,12 @@ typedef struct {
     int launch_count;
 } CaseLayout;
 
-// Elements and places of a task's buffers. False, with a sentence in `why`, when a count makes no sense or
-// all together need more than `limit` bytes.
+// Elements and places of a task's buffers. False, with a sentence in `why`, if a count is not valid or all
+// together need more than `limit` bytes.
 bool case_layout(const Task *task, const CaseShape *shape, size_t limit, CaseLayout *layout, char *why,
                  size_t why_bytes);
 
-// What the runner shall do in one run of the case: buffers, arguments, launches.
+// What the runner must do in one run of the case: buffers, arguments, launches.
 void case_program(const Task *task, const Case *one, const CaseShape *shape, const CaseLayout *layout,
                   const ImageKernel kernels[], RunProgram *program);
 void case_write_inputs(const Task *task, const CaseLayout *layout, const Prepared *prepared,
@@ -31,8 +31,8 @@ void case_request(const Task *task, const Case *one, const CaseShape *shape, con
                   const Prepared *prepared, const ImageKernel kernels[], unsigned char *arena,
                   Request *request);
 
-// Judges the answer. True when the case is decided; false when the runner failed in a way that another try
-// may mend.
+// Judges the answer. True if the case is decided; false if the runner failed in a way that another try may
+// avoid.
 bool case_judge(const Task *task, const CaseShape *shape, const CaseLayout *layout, const Prepared *prepared,
                 const RunReply *reply, const unsigned char *arena, bool is_gpu, CaseReport *report);
 
@@ -44,7 +44,7 @@ double case_seconds(bool is_gpu, long long n);
 // each, or an endless loop would take a minute to be seen.
 uint64_t case_step_limit(long long n, long long threads);
 
-// The finding that explains most: of the worst verdict, the first met. NULL: nothing but informations.
+// The most informative finding: the first one with the worst verdict. NULL: there is only information.
 const Finding *worst_finding(const RunReply *reply, Verdict *verdict, int *count);
 
 #endif

@@ -22,7 +22,7 @@ void judge_note_failure(Judge *judge, const CaseReport *report) {
     Progress *progress = progress_of(judge, &report->settings);
     if (report->verdict == VERDICT_PASS) return;
     progress->failures++;
-    // What takes long, or fails for reasons that no other size mends, is not repeated.
+    // A case that takes long, or that fails for a reason that is the same at other sizes, is not repeated.
     if (report->verdict == VERDICT_TIMEOUT || report->verdict == VERDICT_UNSUPPORTED ||
         report->verdict == VERDICT_INFRA || progress->failures >= GIVE_UP_AFTER)
         progress->gave_up = true;
@@ -154,7 +154,7 @@ static void collect(Judge *judge, Worker *worker, const RunReply *reply) {
 
 // ---- All of them -----------------------------------------------------------------------------------------
 
-// The next case that a worker should do, or -1. `next` is the first that nobody has taken.
+// The next case for a worker, or -1. `next` is the first case that no worker has taken.
 static int next_case(Judge *judge, bool is_beside, int *next) {
     while (*next < judge->plan.count) {
         int index = (*next)++;
@@ -164,7 +164,8 @@ static int next_case(Judge *judge, bool is_beside, int *next) {
     return -1;
 }
 
-// What was never run beside a GPU is no case of this run; nor is a grid of no blocks where nothing else ran.
+// A case that never ran beside a GPU does not belong to this run; neither does a grid without blocks if
+// nothing else ran.
 static void drop_unrun_beside(Judgement *judgement) {
     int kept = 0;
     for (int i = 0; i < judgement->case_count; i++) {

@@ -187,7 +187,7 @@ static double parse_product(Expression *expression) {
         if (sign == '*')
             left *= right;
         else
-            left = left == 0 && right == 0 ? 0 : left / right; // nothing of nothing is no cost
+            left = left == 0 && right == 0 ? 0 : left / right; // 0 / 0 counts as 0
     }
 }
 

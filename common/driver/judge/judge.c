@@ -66,8 +66,9 @@ static void compare_schedules(Judge *judge) {
     }
 }
 
-// The smallest case shows a mistake best, but for wrong sums: of one or two elements they tell little, while
-// a few more show which are missing. So the first of at least 31 elements that says why is preferred there.
+// The smallest case usually shows a mistake best. Wrong sums are an exception: one or two elements say
+// little, while a few more show which are missing. For these, the first case of at least 31 elements with an
+// explanation is preferred.
 static int most_telling(const Judgement *judgement, int first) {
     if (first < 0 || judgement->cases[first].check.outcome != CHECK_VALUE) return first;
     const int task = judgement->cases[first].settings.task;

@@ -16,7 +16,7 @@ typedef struct {
     Verdict verdict;      // PASS where right
     bool has_finding;
     Finding finding;   // the one that decided
-    int finding_count; // kept ones that are no information
+    int finding_count; // stored findings other than information
     bool has_check;
     CheckReport check;
     char words[512]; // what happened, where neither of the two above tells

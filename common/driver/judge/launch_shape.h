@@ -1,4 +1,4 @@
-// Asking LAUNCH: its kernels run on the device, and what they answer is held against the device's limits.
+// Asking LAUNCH: its kernels run on the device, and their answers are compared with the device's limits.
 #ifndef WARPBOOK_LAUNCH_SHAPE_H
 #define WARPBOOK_LAUNCH_SHAPE_H
 
@@ -15,7 +15,7 @@ typedef struct {
     CaseSize size;
     Verdict verdict; // PASS: `shape` holds
     CaseShape shape;
-    bool ended_runner; // it had to be started anew
+    bool ended_runner; // the runner had to be restarted
     char kernel[128];
     char words[512];
     bool has_finding;
@@ -23,7 +23,7 @@ typedef struct {
 } TaskShape;
 
 // Asks the LAUNCH kernels of a task, one after the other, on a runner that is idle, of the image in that
-// slot. False when the runner is lost (why stands in `shape`).
+// slot. False if the runner is lost (`shape` has the reason).
 bool ask_shape(Runner *runner, int image, const Task *task, int index, const ImageKernel kernels[],
                CaseSize size, TaskShape *shape);
 

@@ -128,7 +128,7 @@ static bool make_plan(Judge *judge) {
     return fine && (options->n < 0 || size_has_cases(judge));
 }
 
-// The cases beside a GPU are for emulators alone; without any they are no cases of this run.
+// Cases beside a GPU are only for emulators; without an emulator they do not belong to this run.
 static void drop_beside(Plan *plan) {
     int kept = 0;
     for (int i = 0; i < plan->count; i++)

@@ -112,7 +112,7 @@ static void add_goal(Text *page, const Terminal *terminal, const GoalResult *res
     int at = VALUE_COLUMN + columns_of(left);
     const int goal_column = 46, state_column = PAGE_COLUMNS - columns_of(state);
     text_add(page, left);
-    if (at + 1 > goal_column) { // long words: the goal stands on a line of its own
+    if (at + 1 > goal_column) { // long words: the goal goes on a separate line
         text_add_char(page, '\n');
         at = 0;
     }

@@ -104,7 +104,7 @@ static void add_last_line(Text *page, const Terminal *terminal, const Report *re
     char points[200], words[400], step[16] = "";
     if (report->diagnosis->hint) snprintf(step, sizeof step, " STEP=%d", report->diagnosis->hint);
     const bool is_passed = judgement->verdict == VERDICT_PASS;
-    if (is_passed && report->options->time_count > 0) return; // times are no points
+    if (is_passed && report->options->time_count > 0) return; // times give no points
     int used = snprintf(points, sizeof points, "%g of %d points", judgement->earned, judgement->possible);
     int waiting = uncounted_points(judgement);
     if (waiting > 0 && is_passed && used > 0)

@@ -33,7 +33,7 @@ bool source_pick(const Text *whole, int line, Text *text) {
     const char *stop = memchr(at, '\n', (size_t)(end - at));
     size_t length = (size_t)((stop ? stop : end) - at);
     text_cut(text, 0);
-    Text spaced = {0}; // tabs would move what stands beside them
+    Text spaced = {0}; // tabs would move the text after them
     for (size_t i = 0; i < length && i < MAX_LINE_SHOWN; i++) {
         if (at[i] == '\t')
             text_add(&spaced, "    ");

@@ -10,7 +10,7 @@
 bool source_line(const char *file, int line, Text *text);
 // The whole of such a file, to take several lines of. False where it cannot be read.
 bool source_read(const char *file, Text *text);
-// Line `line` of a text read whole.
+// Line `line` of a complete text.
 bool source_pick(const Text *whole, int line, Text *text);
 
 #endif

@@ -168,8 +168,8 @@ typedef struct {
     }
 
 // One launch of a kernel; its shape comes from `launch_<kernel>` in the same file, which is given `n`.
-// Where n of the case is 0 and LAUNCH answers a grid of 0 blocks, nothing is launched (and a PER_* buffer
-// has no elements).
+// If n of the case is 0 and LAUNCH asks for a grid of 0 blocks, nothing is launched (and a PER_* buffer has
+// no elements).
 typedef struct {
     const char *kernel; // NULL ends the list
     Argument arguments[MAX_ARGUMENTS];
@@ -275,7 +275,7 @@ typedef struct {
     int points;
     const char *task;   // NULL: the first task
     const char *kernel; // NULL: all launches of the task together (shape names: its first launch)
-    const char *why;    // one sentence shown when it is missed: what it costs, never how to mend it
+    const char *why;    // one sentence shown if it is missed: what it costs, never how to fix it
 } Goal;
 
 // Nearly as fast as the reference: what most chapters ask for. The rest of the goal follows, its .points and
@@ -307,8 +307,8 @@ typedef struct {
 
 // ---- Reading a description ----
 
-// The number that a quantity of the task stands for, once the launches it speaks of have their shapes.
-// Negative when it speaks of a buffer, kernel or function that is not there.
+// The value of a quantity of the task, once the shapes of its launches are known. Negative if it names a
+// buffer, kernel or function that does not exist.
 long long quantity_value(const Task *task, const Quantity *quantity, const CaseShape *shape);
 
 int task_buffer_count(const Task *task);

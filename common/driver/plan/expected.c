@@ -56,7 +56,7 @@ ExactSum exact_sum(const void *array, ElementType type, long long start, long lo
 static double log2_up(double value) { return value <= 1 ? 0 : ceil(log2(value)); }
 
 // What one thread of `threads` adds when n elements are shared out evenly. Reading four at a time and the
-// tail behind the last four add up to 6 more.
+// tail after the last four add up to 6 more.
 static double per_thread(double n, double threads) { return threads > 0 ? ceil(n / threads) + 6 : n; }
 
 static double over_block(double n, const ShapeOfLaunch *launch) {

@@ -8,7 +8,7 @@
 typedef enum {
     FAMILY_INTEGERS, // integers, sum of magnitudes at most 2^24: every order of float additions is exact
     FAMILY_ONES,
-    FAMILY_CONSTANTS,  // one value that is no power of two
+    FAMILY_CONSTANTS,  // one value that is not a power of two
     FAMILY_UNIFORM,    // in [-1, 1)
     FAMILY_NORMAL,     // mean 4, standard deviation 1
     FAMILY_CANCELLING, // large values whose neighbours undo them, small ones between

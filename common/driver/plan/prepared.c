@@ -37,7 +37,7 @@ static bool fill(Prepared *prepared, const Task *task, const CaseShape *shape, u
     }
     const void *inputs[MAX_BUFFERS];
     for (int b = 0; b < MAX_BUFFERS; b++) inputs[b] = prepared->inputs[b];
-    // A failure stands in expected.error and is reported with the case.
+    // A failure is stored in expected.error and reported with the case.
     expected_make(task, shape, inputs, prepared->counts, &prepared->expected);
     return true;
 }

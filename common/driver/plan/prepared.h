@@ -15,7 +15,7 @@ typedef struct {
     CaseSize size;
     Family family;
     long long counts[MAX_BUFFERS];
-    void *inputs[MAX_BUFFERS]; // NULL where a buffer is no INPUT; those with .data are copies too
+    void *inputs[MAX_BUFFERS]; // NULL if a buffer is not an INPUT; buffers with .data are copies too
     Expected expected;
 } Prepared;
 

@@ -155,7 +155,7 @@ static bool choose_case(Recorder *r, int task, Case *chosen, TaskShape *its_shap
     return best != NO_CASE;
 }
 
-// Where the chosen case passes, another may not: the smallest that fails is the one to look at.
+// If the chosen case passes, another may fail: the smallest failing case is recorded.
 static bool find_failing_case(Recorder *r, int task, Case *found, TaskShape *its_shape) {
     static TaskShape shape;
     static TraceTask trial;

@@ -84,7 +84,7 @@ static void add_finding(JsonWriter *json, const Finding *finding, int case_index
     json_close_object(json);
 }
 
-// Infinities and NaNs, unknown to JSON, stand beside in words.
+// Infinities and NaNs, which JSON does not have, are written as words in a separate member.
 static void add_check(JsonWriter *json, const CheckReport *check) {
     json_open_object(json, "check");
     json_string(json, "outcome", check_outcome_name(check->outcome));

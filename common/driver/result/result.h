@@ -5,8 +5,8 @@
 #include "support/file.h"
 #include "driver/page/report.h"
 
-// Writes it whole to a new file and renames that to `path`. The same run gives the same text but for "times"
-// and "build".
+// Writes it to a new file and renames that to `path`. The same run gives the same text except for "times" and
+// "build".
 bool result_write(const char *path, const Report *report, FileError *error);
 
 // A run by hand counts: what a full run of the learner's own kernel came to is left where the grader finds it

@@ -12,7 +12,7 @@ typedef struct {
     int threads;
 } Baselines;
 
-// Takes about a tenth of a second. Nothing is measured for chapters whose work is no streaming over memory.
+// Takes about a tenth of a second. Nothing is measured for chapters whose work is not streaming over memory.
 void baselines_measure(const Chapter *of, Baselines *baselines);
 
 #endif

@@ -32,7 +32,7 @@ typedef struct {
     uint32_t fill; // of Fill
     uint32_t is_read_only;
     uint32_t is_read_back;
-    uint32_t stays_zero; // between runs it is not zeroed afresh
+    uint32_t stays_zero; // it is not zeroed again between runs
 } RunBuffer;
 
 typedef struct {
@@ -90,8 +90,8 @@ typedef enum { REPLY_DONE = 1, REPLY_FAULT, REPLY_ERROR } ReplyStatus;
 typedef struct {
     uint32_t magic, kind;
     uint64_t sequence;
-    uint32_t status;       // of ReplyStatus; FAULT: the kernel did wrong and stands in the findings
-    uint32_t context_lost; // this runner is of no more use
+    uint32_t status;       // of ReplyStatus; FAULT: the kernel failed; see the findings
+    uint32_t context_lost; // this runner cannot be used any more
     uint32_t machines_fault;
     int32_t failed_launch; // index; -1 none
     int32_t finding;       // of FindingKind: what stopped the request, where the image is to blame

@@ -46,7 +46,7 @@ bool program_prepare(GpuImage *image, const RunProgram *program, int launch, con
                      PreparedLaunch *prepared, Reply *reply);
 GpuLaunch program_launch(const RunLaunch *launch, const PreparedLaunch *prepared);
 
-// Copies back what is to be read back, and looks at the guard bands. What is wrong stands in the reply.
+// Copies the results back and checks the guard bands. Problems are in the reply.
 void program_read_back(Session *session, const RunProgram *program, const GpuBuffer *buffers, Reply *reply);
 
 #endif

@@ -16,8 +16,9 @@ static int compare(const void *left, const void *right) {
     return a < b ? -1 : a > b;
 }
 
-// Reorders the values so that values[wanted] is the one that would stand there if they were sorted, with none
-// larger before it (C. Hoare, "Algorithm 65: find", CACM 4, 1961). Thousands of medians need no sorting.
+// Reorders the values so that values[wanted] is the value that sorting would put there, with no larger value
+// before it (C. Hoare, "Algorithm 65: find", CACM 4, 1961). This is faster than sorting for thousands of
+// medians.
 static void select_place(double *values, int count, int wanted) {
     int from = 0, to = count - 1;
     while (from < to) {

@@ -27,7 +27,7 @@ static const char reader_text[] =
     "    mov.u32 %r3, %nctaid.x;\n"
     "    mov.u32 %r4, 0;\n"
     "    mul.wide.u32 %d4, %r2, 4096;\n" // the tile of this block, in groups
-    "    mul.wide.u32 %d5, %r3, 4096;\n" // from one tile of its own to the next
+    "    mul.wide.u32 %d5, %r3, 4096;\n" // from one of its tiles to the next
     "    cvt.u64.u32 %d6, %r1;\n"
     "TILE:\n"
     "    setp.ge.u64 %p1, %d4, %d2;\n"

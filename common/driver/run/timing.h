@@ -17,14 +17,14 @@ typedef struct {
     Gpu *gpu;
     Sweep *sweep;
     const TimedProgram *programs[2]; // the second may be NULL
-    int copies;                      // runs in one sample, each on a copy of its own
+    int copies;                      // runs in one sample, each on a separate copy
 } TimingPlan;
 
 typedef struct {
     double *seconds[2]; // of one run; room for rule->most each, the caller's
     int count, dropped; // pairs; dropped where one sample of it cannot be used
     char throttle[128]; // why the clocks could not be watched, else ""
-    char why[96];       // of the last that was dropped: "the clocks were held down by heat"
+    char why[96];       // of the last that was dropped: "the clocks were throttled by heat"
 } Timing;
 
 // Warms the device up on the first copies, and says how long one run of the faster program takes.
