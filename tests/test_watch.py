@@ -59,7 +59,7 @@ def test_a_save_is_judged_and_a_passed_chapter_stays(book: FakeWorkbook, termina
     start(terminal)
     screen = terminal.wait(judged("ch01", "PASS"))
     assert "page of ch01" in screen
-    assert "n: on to the next chapter" in screen
+    assert "n: go to the next chapter" in screen
     book.kernel("ch01").write_text(WRONG)
     assert "page of a wrong kernel" in terminal.wait(judged("ch01", "WRONG"))
     book.kernel("ch01").write_text(SAYS.format("mended"))
@@ -202,7 +202,7 @@ def test_nowhere_else_to_go(terminal: Tmux) -> None:
     terminal.press("n")
     terminal.wait(judged("ch02", "WRONG"))
     terminal.press("n")
-    terminal.wait("no other chapter waits")
+    terminal.wait("no other chapter is unfinished")
 
 
 def test_profile(book: FakeWorkbook, terminal: Tmux) -> None:

@@ -1,7 +1,7 @@
-"""`./warpbook completion bash`: what teaches a shell to complete the commands, options and chapters.
+"""`./warpbook completion bash`: the completion scripts for commands, options and chapters.
 
-The scripts beside this file ask the program that is being typed, ./warpbook or whatever it is called by, and say
-nothing of their own about commands. They are printed to be sourced; nothing is written into anybody's home.
+The scripts beside this file ask the program on the command line, ./warpbook or another name for it, and
+contain no list of commands. They are printed to be sourced; nothing is written to a home folder.
 """
 
 from importlib.resources import files
@@ -24,7 +24,7 @@ def completion(
     shell: Annotated[str, typer.Argument(help="bash, zsh or fish.", autocompletion=_begin_so)],
     as_json: Json = False,
 ) -> int:
-    """Print what teaches a shell to complete commands, options and chapters; source it."""
+    """Print the completion script of a shell, for commands, options and chapters."""
     if shell not in SHELLS:
         raise UsageError(f"completion is for {', '.join(SHELLS)}, not {shell!r:.40}")
     script = files(__package__).joinpath(f"warpbook.{shell}").read_text("utf-8")

@@ -1,6 +1,6 @@
-"""`make ladder`: how fast the learner's own chapters are, on one device, beside what is known to be fast.
+"""`make ladder`: the speed of the learner's kernels on one device, beside the references, CUB and the peak.
 
-This file gathers what is drawn; chart.py draws it for a terminal, picture.py as an SVG.
+This file gathers the data; chart.py draws them for a terminal, picture.py as an SVG.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Rung:
     """One chapter."""
 
     chapter: Chapter
-    runs: list[Run]  # the right and timed ones, oldest first
+    runs: list[Run]  # the correct and timed ones, oldest first
     cub: Peer | None  # at the size of the best
 
     @property
@@ -36,7 +36,7 @@ class Rung:
 
     @property
     def reference_gb_per_s(self) -> float | None:
-        """What the chapter's solution reached beside the fastest, or beside any run where that is not known."""
+        """The bandwidth of the chapter's solution in the fastest run, or in any run if that is not known."""
         for run in ([self.best] if self.best else []) + self.runs[::-1]:
             known = (run.timing or {}).get("reference_gb_per_s")
             if isinstance(known, int | float):
@@ -48,7 +48,7 @@ class Rung:
 class Ladder:
     """All chapters on one device."""
 
-    device: str  # "NVIDIA H200"; "" where nothing was timed yet
+    device: str  # "NVIDIA H200"; "" if nothing was timed yet
     kind: str  # "measured" or "modelled"; "" likewise
     peak_gb_per_s: float | None
     rungs: list[Rung]
@@ -56,14 +56,14 @@ class Ladder:
 
     @property
     def title(self) -> str:
-        """What the picture shows, in a line."""
+        """A title for the picture."""
         if not self.device:
             return "Bandwidth by chapter: nothing has been timed yet"
         return f"Bandwidth by chapter, {self.kind} {'on' if self.kind == 'measured' else 'for'} {self.device}"
 
     @property
     def top_gb_per_s(self) -> float:
-        """The end of the scale: the peak, or what goes beyond it."""
+        """The end of the scale: the peak, or a larger value."""
         values = [self.peak_gb_per_s]
         for rung in self.rungs:
             values += [rung.gb_per_s, rung.reference_gb_per_s, rung.cub.gb_per_s if rung.cub else None]
@@ -71,15 +71,13 @@ class Ladder:
 
 
 def ladder_of(workbook: Workbook, chapters: list[Chapter], gpu: str | None = None) -> Ladder:
-    """The ladder of the device that was timed last, or of that whose name has `gpu` in it."""
+    """The ladder of the device that was timed last, or of the one whose name contains `gpu`."""
     timed = [
         run
         for run in History(workbook.history).runs()
         if run.verdict in RIGHT and run.gb_per_s is not None and run.bandwidth
     ]
-    found = list(
-        dict.fromkeys(timed_on(run) for run in reversed(timed))
-    )  # the one that was timed last comes first
+    found = list(dict.fromkeys(timed_on(run) for run in reversed(timed)))  # the one timed last comes first
     wanted = [one for one in found if gpu is None or gpu.lower() in one[1].lower()]
     if gpu is not None and not wanted:
         known = ", ".join(dict.fromkeys(name for _, name in found)) or "none yet"
@@ -100,10 +98,10 @@ def ladder_of(workbook: Workbook, chapters: list[Chapter], gpu: str | None = Non
     elif kind == "modelled":
         remarks.append("CUB was measured.")
     if not peaks:
-        remarks.append("The peak is not shown: no run knows it.")
+        remarks.append("The peak is not shown: no run recorded it.")
     others = [f"{name} ({how})" for how, name in found if (how, name) != wanted[0]]
     if others:
-        remarks.append(f"Timed too: {', '.join(others)}. GPU=NAME shows it.")
+        remarks.append(f"Also timed: {', '.join(others)}. GPU=NAME shows it.")
     return Ladder(device, kind or "", peaks[0] if peaks else None, rungs, remarks)
 
 
@@ -138,4 +136,4 @@ def _number(run: Run, name: str) -> float | None:
 
 
 def _nothing() -> str:
-    return "A right kernel is timed when it is judged: make ch02 && ./ch02, make watch, make grade."
+    return "A correct kernel is timed when it is judged: make ch02 && ./ch02, make watch, make grade."

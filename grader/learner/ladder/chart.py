@@ -1,4 +1,4 @@
-"""The ladder for a terminal: a bar a chapter, marks for the reference and CUB, and how it went over time."""
+"""The ladder for a terminal: one bar for each chapter, marks for the reference and CUB, and the history of runs."""
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.measure import Measurement
@@ -16,11 +16,14 @@ REFERENCE, CUB, BOTH = "r", "c", "*"
 
 
 def chart(ladder: Ladder) -> RenderableType:
-    """The whole, at most 80 columns wide."""
+    """The complete page, at most 80 columns wide."""
     parts: list[RenderableType] = [Text(ladder.title, style="bold"), ""]
     if ladder.device:
         parts += [_bars(ladder), "", Text(_legend(ladder)), ""]
-        parts += [Text("Right runs over time, the last ones; heights are shares of each chapter's best"), ""]
+        parts += [
+            Text("Correct runs over time, the latest ones; heights are shares of each chapter's best"),
+            "",
+        ]
         parts += [_over_time(ladder), ""]
     return Group(*parts, *(Text(remark) for remark in ladder.remarks))
 
@@ -73,7 +76,7 @@ class _Bar:
         for i in range(round(_BAR * own / self._top)):
             cells[i] = filled
         if own and cells[0] == " ":
-            cells[0] = "." if options.ascii_only else "\u258f"  # something, however little
+            cells[0] = "." if options.ascii_only else "\u258f"  # at least a little
         marks = (
             (self._rung.reference_gb_per_s, REFERENCE),
             (self._rung.cub and self._rung.cub.gb_per_s, CUB),

@@ -13,7 +13,7 @@ from .picture import picture
 
 
 def ladder(chapters: Chapters = None, gpu: Gpu = None, as_json: Json = False) -> int:
-    """How fast your chapters are, beside the references, CUB and the peak; here and as an SVG."""
+    """Show how fast your chapters are, beside the references, CUB and the peak; also as an SVG."""
     workbook = find_workbook()
     bring_up_to_date(workbook, workbook.select(chapters or []), quiet=as_json)
     made = ladder_of(workbook, workbook.select(chapters or []), gpu)

@@ -1,4 +1,4 @@
-"""CUB's bandwidth, from the record that `make bench` left of a device."""
+"""CUB's bandwidth, from the record that `make bench` made of a device."""
 
 import json
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ _NEAR = 2.0  # another size is comparable within this factor
 
 @dataclass(frozen=True)
 class Peer:
-    """Somebody else's kernel at one size."""
+    """A peer's kernel at one size."""
 
     name: str
     n: int
@@ -20,12 +20,12 @@ class Peer:
 
 
 def bench_record(root: Path, device: str) -> dict[str, Any] | None:
-    """The record of `make bench` on a device of that name; None where there is none that can be read."""
+    """The record of `make bench` on a device of that name; None if there is no readable one."""
     return next((record for record in _records(root) if record["device"]["name"] == device), None)
 
 
 def recorded_devices(root: Path) -> list[str]:
-    """The names of the devices that `make bench` has left a record of."""
+    """The names of the devices for which there is a record of `make bench`."""
     return [str(record["device"]["name"]) for record in _records(root)]
 
 
@@ -40,9 +40,9 @@ def _records(root: Path) -> Iterator[dict[str, Any]]:
 
 
 def cub(record: dict[str, Any] | None, timing: dict[str, Any]) -> Peer | None:
-    """CUB with a cold L2 on what a run was timed on; None where CUB has no such kernel, or no size is near.
+    """CUB with a cold L2 for the task of a run; None if CUB has no such kernel, or no size is near.
 
-    A sum, and a sum of every row, are told by the bytes that must move: each element is read, and hardly anything
+    Sums and row sums are recognised by the bytes that must move: each element is read, and hardly anything is
     written.
     """
     n, moved = timing.get("n"), timing.get("bytes")

@@ -1,4 +1,4 @@
-"""The ladder as an SVG that stands alone: light and dark, with its content in words for who cannot see it."""
+"""The ladder as a self-contained SVG: light and dark, with a description for screen readers."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,7 @@ _STEPS = (1, 2, 2.5, 5)  # between lines of the scale, times a power of ten
 
 @dataclass(frozen=True)
 class Mark:
-    """A place on the scale, with words that are shown when it is pointed at."""
+    """A place on the scale, with a tooltip."""
 
     x: float
     words: str
@@ -106,7 +106,7 @@ def _row(rung: Rung, number: int, ladder: Ladder) -> Row:
     ]
     said += [mark.words for mark in (reference, cub) if mark]
     if rung.runs:
-        said.append(f"{len(rung.runs)} right runs, {' to '.join(days)}")
+        said.append(f"{len(rung.runs)} correct runs, {' to '.join(days)}")
     return Row(
         name=rung.chapter.name,
         title=rung.chapter.title,
@@ -124,7 +124,7 @@ def _row(rung: Rung, number: int, ladder: Ladder) -> Row:
 
 
 def _dots(rung: Rung, y: float) -> list[tuple[float, float, str]]:
-    """One for each run: from left to right in their order, as high as their share of the best."""
+    """One point for each run, in order from left to right, at the height of its share of the best."""
     best = rung.gb_per_s or 1.0
     step = _TIME_WIDTH / max(1, len(rung.runs) - 1)
     return [

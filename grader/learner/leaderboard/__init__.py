@@ -1,8 +1,9 @@
-"""`make leaderboard`: a chapter's kernel beside those that everybody uses, size by size, on one device.
+"""`make leaderboard`: a chapter's kernel beside well-known ones, size by size, on one device.
 
-The others come from what `make bench` recorded of that device, the learner's own from the history. What was measured
-is ranked; what a model says is shown and never ranked among it. This file gathers, board.py draws, measurement.py times
-the learner's kernel at the sizes of the record. A chapter takes part that has a leaderboard.toml.
+The peers come from the record of `make bench` on that device, the learner's kernels from the history.
+Measured results are ranked; modelled results are shown but never ranked among them. This file gathers the
+data, board.py draws them, measurement.py times the learner's kernel at the sizes of the record. A chapter
+takes part if it has a leaderboard.toml.
 """
 
 import math
@@ -24,7 +25,7 @@ SIZES = tuple(2**i for i in (10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 29, 30))  #
 
 @dataclass(frozen=True)
 class Setting:
-    """What a chapter's leaderboard.toml says."""
+    """The contents of a chapter's leaderboard.toml."""
 
     work: str  # of the bench record
     reference: str
@@ -38,12 +39,12 @@ class Entrant:
 
     name: str
     heading: str  # of the column: short
-    kind: str  # MEASURED, MODELLED, or BOUND for what nobody can pass
+    kind: str  # MEASURED, MODELLED, or BOUND for an upper bound
     by_size: dict[int, float]  # GB/s
     note: str = ""
 
     def mean(self, sizes: list[int]) -> float | None:
-        """The geometric mean over `sizes`; None where one is missing."""
+        """The geometric mean over `sizes`; None if one is missing."""
         values = [self.by_size.get(n) for n in sizes]
         known = [value for value in values if value]
         if not sizes or len(known) < len(sizes):
@@ -67,7 +68,7 @@ class Board:
         return next((one for one in self.entrants if (one.name, one.kind) == ("reference", kind)), None)
 
     def ranked(self) -> list[tuple[int | None, Entrant, float | None]]:
-        """Each with its place and its mean: the measured ones by the mean, then those that have no place."""
+        """Each column with its place and its mean: measured ones by the mean, then those without a place."""
         measured = [one for one in self.entrants if one.kind == MEASURED and one.mean(self.sizes)]
         measured.sort(key=lambda one: -(one.mean(self.sizes) or 0))
         rest = [one for one in self.entrants if one not in measured]
@@ -78,7 +79,7 @@ class Board:
 
 
 def setting_of(workbook: Workbook, chapter: Chapter) -> Setting | None:
-    """What the chapter is held against; None where it has no leaderboard."""
+    """The chapter's peers; None if it has no leaderboard."""
     path = workbook.root / chapter.folder / "leaderboard.toml"
     try:
         said = tomllib.loads(path.read_text("utf-8"))
@@ -88,11 +89,11 @@ def setting_of(workbook: Workbook, chapter: Chapter) -> Setting | None:
     except FileNotFoundError:
         return None
     except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError) as error:
-        raise MachineError(f"{chapter.folder / path.name} is no leaderboard: {error}") from None
+        raise MachineError(f"{chapter.folder / path.name} is not a leaderboard: {error}") from None
 
 
 def sizes_of(record: dict[str, Any] | None, setting: Setting) -> list[int]:
-    """The sizes that were recorded, else those that `make bench` would record."""
+    """The recorded sizes, or else those that `make bench` would record."""
     return [case["n"] for case in _cases(record, setting)] or list(SIZES)
 
 
@@ -118,13 +119,13 @@ def board_of(workbook: Workbook, chapter: Chapter, setting: Setting, device: str
 
 
 def devices(workbook: Workbook, chapter: Chapter) -> list[str]:
-    """Those on which the learner's kernel was timed, the last one first."""
+    """The devices that timed the learner's kernel, the last one first."""
     timings = sorted(own_timings(workbook, chapter, None), key=lambda one: one.time, reverse=True)
     return list(dict.fromkeys(one.gpu for one in timings))
 
 
 def own_timings(workbook: Workbook, chapter: Chapter, device: str | None) -> list[Timing]:
-    """How fast the learner's right kernels were: at the sizes timed for this, and in full runs at their one size."""
+    """The speed of the learner's correct kernels: at the sizes timed for this board, and at the size of full runs."""
     history = History(workbook.history)
     found = history.timings(chapter.name)
     for run in history.runs(chapter.name):
@@ -186,7 +187,7 @@ def _recorded(record: dict[str, Any] | None, setting: Setting) -> list[Entrant]:
 
 
 def _roofline(record: dict[str, Any] | None, setting: Setting, peak: float, sizes: list[int]) -> Entrant:
-    """Bytes over the peak of the memory, and no time below that of a launch that does nothing."""
+    """Bytes divided by the memory's peak, but no less than the time of an empty launch."""
     launch = {
         case["n"]: result["us"] * 1e-6
         for case in _cases(record, setting)
@@ -198,7 +199,7 @@ def _roofline(record: dict[str, Any] | None, setting: Setting, peak: float, size
     for n in sizes:
         size = moved.get(n, 4.0 * n + 4)
         by_size[n] = size / max(size / (1e9 * peak), launch.get(n, 0.0)) / 1e9
-    note = "the memory's peak, in no less time than an empty launch takes" if launch else "the memory's peak"
+    note = "the memory's peak, but at least the time of an empty launch" if launch else "the memory's peak"
     return Entrant("roofline", "roofline", BOUND, by_size, note)
 
 
@@ -221,11 +222,11 @@ def _remarks(
     remarks = []
     if record is None:
         path = Path("bench") / "records" / f"bench-{device.replace(' ', '-')}.json"
-        remarks.append(f"There is no record of the others on {device}: on a machine with that GPU, make bench "
-                       f"writes {path}.")  # fmt: skip
+        remarks.append(f"There is no record of the peers on {device}: on a machine with that GPU, make "
+                       f"bench writes {path}.")  # fmt: skip
     if not own[MEASURED] and not own[MODELLED]:
-        remarks.append("You are not on it yet: it takes a kernel that is right.")
+        remarks.append("You are not on it yet: it needs a correct kernel.")
     elif not own[MEASURED]:
-        remarks.append("Yours is modelled, and is not ranked among what was measured: compare it with the modelled "
-                       "reference. On a machine with that GPU it is measured and ranked.")  # fmt: skip
+        remarks.append("Yours is modelled and not ranked among measured kernels: compare it with the "
+                       "modelled reference. On a machine with that GPU it is measured and ranked.")  # fmt: skip
     return remarks

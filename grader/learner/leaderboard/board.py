@@ -1,4 +1,4 @@
-"""The leaderboard for a terminal: places by the geometric mean, then GB/s size by size, what was measured apart."""
+"""The leaderboard for a terminal: places by the geometric mean, then GB/s by size; measured and modelled apart."""
 
 from rich import box
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -12,7 +12,7 @@ _SIZE, _CELL = 8, 9  # columns of the terminal that a size and a figure take
 
 
 def board_page(board: Board) -> RenderableType:
-    """The whole, at most 80 columns wide."""
+    """The complete page, at most 80 columns wide."""
     title = f"{board.chapter.name} {board.chapter.title}, on {board.device}"
     parts: list[RenderableType] = [Text(title, style="bold"), ""]
     if any(mean for _, _, mean in board.ranked()):
@@ -29,8 +29,8 @@ def board_page(board: Board) -> RenderableType:
             bound = [one for one in board.entrants if one.kind == BOUND]
             parts += [Text(words), "", _BySize(board, columns + bound), ""]
     if any(one.kind == MEASURED for one in board.entrants):
-        parts.append(Text("of ref: the mean as a share of the reference's."))
-        parts.append(Text("cold L2: the cache holds nothing of the input when the clock starts."))
+        parts.append(Text("of ref: the mean divided by the reference's."))
+        parts.append(Text("cold L2: the cache holds none of the input when the clock starts."))
     parts += [Text(_note(one)) for one in board.entrants if one.note]
     return Group(*parts, *(Text(remark) for remark in board.remarks))
 
@@ -41,7 +41,7 @@ def _note(one: Entrant) -> str:
 
 
 def _measured_words(board: Board) -> str:
-    when = f"; the others on {board.date} by make bench" if board.date else ""
+    when = f"; the peers on {board.date} by make bench" if board.date else ""
     return f"Measured with a cold L2, GB/s{when}"
 
 
@@ -63,7 +63,7 @@ def _places(board: Board) -> Table:
 
 
 class _BySize:
-    """A row for each size, and as many columns side by side as the terminal has room for."""
+    """A row for each size, with as many columns side by side as fit the terminal."""
 
     def __init__(self, board: Board, columns: list[Entrant]) -> None:
         self._board, self._columns = board, columns
@@ -95,7 +95,7 @@ class _BySize:
 
 
 def size_words(n: int) -> str:
-    """A size in few letters: 4 Ki, 256 Mi; as it is where it is no whole number of those."""
+    """A size in few letters, such as 4 Ki or 256 Mi; in full if it is not a whole number of these."""
     for unit, words in ((2**30, "Gi"), (2**20, "Mi"), (2**10, "Ki")):
         if n >= unit and n % unit == 0:
             return f"{n // unit} {words}"

@@ -11,7 +11,7 @@ from . import RIGHT, Setting, board_of, devices, document, setting_of, sizes_of
 from .board import board_page
 from .measurement import is_timed, time_kernel
 
-DEFAULT_DEVICE = "NVIDIA H200"  # what the model speaks of when it is not told
+DEFAULT_DEVICE = "NVIDIA H200"  # the default device of the model
 
 
 def leaderboard(
@@ -21,7 +21,7 @@ def leaderboard(
     fresh: Fresh = False,
     as_json: Json = False,
 ) -> int:
-    """Your capstone beside CUB, torch, the reference and the roofline, size by size."""
+    """Show your capstone beside CUB, torch, the reference and the roofline, size by size."""
     check_device(device)
     workbook = find_workbook()
     chapter, setting = _capstone(workbook, chapters or [])
@@ -47,12 +47,12 @@ def _capstone(workbook: Workbook, names: list[str]) -> tuple[Chapter, Setting]:
     if found:
         return found[-1]
     if names:
-        raise UsageError(f"{chosen[0].name} has no leaderboard; make leaderboard shows the one there is")
+        raise UsageError(f"{chosen[0].name} has no leaderboard; make leaderboard shows the existing one")
     raise MachineError("no chapter here has a leaderboard.toml")
 
 
 def _device(workbook: Workbook, chapter: Chapter, gpu: str | None) -> str:
-    """The device that is shown: that of which the name has `gpu` in it, else the one timed last."""
+    """The device to show: the one whose name contains `gpu`, or else the one timed last."""
     known = [*devices(workbook, chapter), DEFAULT_DEVICE, *recorded_devices(workbook.root)]
     wanted = [name for name in known if gpu is None or gpu.lower() in name.lower()]
     if not wanted:
@@ -65,10 +65,10 @@ def _is_right(standing: Standing) -> bool:
 
 
 def _not_timed(standing: Standing) -> str:
-    """Why the kernel.cu of now is not timed."""
+    """Why the current kernel.cu is not timed."""
     name = standing.chapter.name
     if standing.last is None or standing.is_edited:
-        return f"{standing.chapter.kernel} as it is now was not judged: make {name} && ./{name}"
+        return f"the current {standing.chapter.kernel} was not judged: make {name} && ./{name}"
     return (
-        f"{standing.chapter.kernel} as it is now is {standing.last.verdict}, and what is wrong is not timed."
+        f"the current {standing.chapter.kernel} is {standing.last.verdict}, and wrong kernels are not timed."
     )

@@ -19,11 +19,11 @@ _LIMIT = 600.0  # seconds; a GPU takes up to ten for a size
 
 
 def time_kernel(workbook: Workbook, chapter: Chapter, sizes: list[int], device: str, gpu: str | None) -> None:
-    """Runs ./chNN --time with the kernel.cu of now, unless that was done, and keeps what it says."""
+    """Run ./chNN --time with the current kernel.cu, unless that was done, and keep the results."""
     kind = MEASURED if measures(device) else MODELLED
     if kind == MEASURED:
         print(
-            f"Timing {chapter.kernel} at {len(sizes)} sizes; that takes up to two minutes.", file=sys.stderr
+            f"Timing {chapter.kernel} at {len(sizes)} sizes; this takes up to two minutes.", file=sys.stderr
         )
     need_programs(workbook, [chapter], jobs=cores())
     with tempfile.TemporaryDirectory() as folder:
@@ -50,7 +50,7 @@ def time_kernel(workbook: Workbook, chapter: Chapter, sizes: list[int], device: 
 
 
 def is_timed(workbook: Workbook, chapter: Chapter, sizes: list[int], device: str, gpu: str | None) -> bool:
-    """Whether the kernel.cu of now has been timed at all these sizes by this version of the workbook."""
+    """Whether this version of the workbook has timed the current kernel.cu at all these sizes."""
     sha256, kind = sha256_of(workbook.root / chapter.kernel), MEASURED if measures(device) else MODELLED
     known = {
         one.n

@@ -1,8 +1,8 @@
-"""`make report`: one page that shows the learner what their kernels did, and needs no network.
+"""`make report`: one page without network access that shows the learner what their kernels did.
 
-In reading order: collect.py says what is known of each chapter and traces.py runs ./chNN --trace-only where that is
-due; chapter.py, lines.py, accesses.py, exchange.py and roof.py make figures and words of it, each number with the place
-that it comes from (figures.py); pictures/ draws; document.py is the result as JSON, page.py as HTML.
+In reading order: collect.py gathers the data of each chapter and traces.py runs ./chNN --trace-only if
+needed; chapter.py, lines.py, accesses.py, exchange.py and roof.py turn them into figures and words, each
+number with its source (figures.py); pictures/ draws; document.py is the result as JSON, page.py as HTML.
 """
 
 from base64 import b64encode
@@ -26,7 +26,7 @@ from .svg import Detail, Gallery
 
 PAGE = Path("report") / "index.html"  # in build/
 LIMIT = 1_980_000  # bytes of the page
-# What does not fit with all of it is drawn again with less.
+# A page that is too large is drawn again with fewer details.
 DETAILS = (
     Detail(4, 8, 8, 32, 1024),
     Detail(3, 4, 4, 28, 256),
@@ -36,7 +36,7 @@ DETAILS = (
 
 
 def write_report(workbook: Workbook) -> tuple[Path, dict[str, Any]]:
-    """Writes the page; returns where it is, and the same as JSON."""
+    """Write the page; return its path and its contents as JSON."""
     known = collect(workbook)
     path = workbook.build / PAGE
     time = now()
@@ -49,12 +49,12 @@ def write_report(workbook: Workbook) -> tuple[Path, dict[str, Any]]:
 
 
 def _made(workbook: Workbook, known: list[Known], detail: Detail, time: str) -> tuple[str, dict[str, Any]]:
-    """The page and the document, in that much detail."""
+    """The page and the document at that level of detail."""
     standings = [one.standing for one in known]
     next_one = following(standings, place_of(workbook))
     summary = standings_document(standings, next_one)
     for chapter in summary["chapters"]:
-        del chapter["diagnosis"]  # each chapter's own part has it, where it may be told
+        del chapter["diagnosis"]  # each chapter's part has it, if it may be shown
     gallery = Gallery()
     views = [view(one, gallery, detail) for one in known]
     ladder = ladder_of(workbook, workbook.chapters)

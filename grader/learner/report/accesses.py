@@ -1,4 +1,4 @@
-"""One warp's accesses, line by line: the patterns that they make, and in which step each of them was seen."""
+"""One warp's accesses, line by line: their patterns, and the steps in which each pattern occurred."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -29,13 +29,13 @@ class Step:
     iteration: int
     pattern: int
     event: int  # its place in the launch's events
-    first: int  # byte of the object that is touched, and ...
+    first: int  # byte of the object that is accessed, and ...
     last: int
     figures: dict[str, Figure]  # as the trace has them: "sectors" ...
 
     @property
     def is_last(self) -> bool:
-        """Whether it ended the kernel: then nothing was counted."""
+        """Whether it ended the kernel; then nothing was counted."""
         return not self.figures
 
     @property
@@ -61,7 +61,7 @@ class Access:
 
     @property
     def step_values(self) -> dict[str, Any]:
-        """For the script that goes from step to step: short, for there are many."""
+        """For the script that steps through them: short, because there are many."""
         names = [name for name in _COUNTS if any(name in step.figures for step in self.steps)]
         return {
             "events": self.launch.pointer("events"),
@@ -75,7 +75,7 @@ class Access:
 
     @property
     def does(self) -> str:
-        """What a lane does, in words."""
+        """A lane's access in words."""
         return f"{self.verb} {self.bytes} bytes of {self.name}"
 
     @property
@@ -90,7 +90,7 @@ class Access:
 
 
 def accesses(record: Record | None, file: str, gallery: Gallery, detail: Detail) -> dict[int, list[Access]]:
-    """All recorded accesses to global and shared memory, by the line of `file` that makes them.
+    """All recorded accesses to global and shared memory, by line of `file`.
 
     Their pictures are drawn into `gallery`.
     """
@@ -133,7 +133,7 @@ def _add(
     gallery: Gallery,
     detail: Detail,
 ) -> None:
-    """Adds an event to the steps of its access, and its pattern where that is new."""
+    """Add an event to the steps of its access, and its pattern if that is new."""
     warp = (event["block"], event["warp"])
     warps = {(step.block, step.warp) for step in access.steps}
     is_shown = event["iteration"] < detail.iterations and (warp in warps or len(warps) < detail.warps)

@@ -1,4 +1,4 @@
-"""All that the page shows of one chapter, as figures, words and pictures."""
+"""Everything that the page shows about one chapter, as figures, words and pictures."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +20,7 @@ _MOST_FINDINGS = 6
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found wrong in one place; the same found again is counted."""
+    """A finding at one place; repetitions are counted."""
 
     kind: str
     verdict: str
@@ -57,11 +57,11 @@ class Goal:
 
 @dataclass(frozen=True)
 class Tree:
-    """How values travelled through one block."""
+    """How values moved through one block."""
 
     exchange: Exchange
     drawing: Markup
-    rows: list[tuple[Any, Figure]]  # each level, and how many threads were at work
+    rows: list[tuple[Any, Figure]]  # each level, and its number of active threads
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class View:
     """One chapter's part of the page."""
 
     known: Known
-    verdict: str  # "-" where there is none
+    verdict: str  # "-" if there is none
     earned: Figure | None
     possible: Figure | None
     case: Case | None  # the one that failed first
@@ -102,7 +102,7 @@ class View:
 
     @property
     def hottest(self) -> float:
-        """The most that any line has of the metric shown first."""
+        """The largest value of any line for the metric shown first."""
         first = self.metrics[0].name if self.metrics else ""
         return max((line.heat[first].value for line in self.lines if first in line.heat), default=0.0)
 
@@ -118,7 +118,7 @@ class View:
 
 
 def view(known: Known, gallery: Gallery, detail: Detail) -> View:
-    """The chapter as it is shown; what its pictures have in common is drawn into `gallery`."""
+    """The chapter as shown; common parts of its pictures are drawn into `gallery`."""
     record = known.result
     file = str(known.chapter.kernel)
     found = _findings(record, file) if record else []
@@ -153,7 +153,7 @@ def view(known: Known, gallery: Gallery, detail: Detail) -> View:
 
 
 def _findings(record: Record, file: str) -> list[Finding]:
-    """One for each kind and place, in the result's order; what ended the run where no case did comes first."""
+    """One for each kind and place, in the result's order; an error that ended the run without a case comes first."""
     found: dict[tuple[Any, ...], Finding] = {}
     if words := record.raw("message") or record.raw("build", "message"):
         line = record.figure("place", "line") if record.raw("place", "file") == file else None
@@ -198,7 +198,7 @@ def _case_at(record: Record, *at: str | int) -> Case:
 
 
 def _traced(record: Record | None) -> list[tuple[str, Case, str]]:
-    """The cases that the pictures are of, each told once where several tasks share it."""
+    """The cases of the pictures; a case that several tasks share is mentioned once."""
     return [
         (str(task["task"] or ""), _case_at(record, "tasks", i, "case"), task["case"]["why"])
         for i, task in enumerate((record.raw("tasks") if record else None) or [])
@@ -231,7 +231,7 @@ def _tree(exchange: Exchange, detail: Detail) -> Tree:
 
 
 def _occupancy(launch: Launch) -> occupancy.Occupancy | None:
-    """None for a launch that has no room on an SM at all."""
+    """None for a launch that does not fit on an SM at all."""
     gpu = launch.record
     threads = Figure(launch.threads, f"volume({launch.pointer('block')})")
     shared = total(launch.figure(name) for name in ("static_shared_bytes", "dynamic_shared_bytes"))

@@ -1,4 +1,4 @@
-"""What is known of each chapter: the file as it is, its last result, and whether the two belong together."""
+"""The data of each chapter: its current file, its last result, and whether the two belong together."""
 
 import json
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from ..standing import Standing, standings
 from .figures import Record
 from .traces import Traced, trace_all
 
-# Verdicts without an image that could be traced; the result says why.
+# Verdicts without an image to trace; the result says why.
 _NOT_BUILT = ("BUILD", "BUILD_TIMEOUT", "REJECT")
 
 
@@ -25,7 +25,7 @@ class Known:
     result: Record | None  # of this very file; its name is the chapter's
     trace: Record | None  # likewise; its name is "ch05.trace"
     remark: str  # what is missing, why, and what to type; "" for nothing
-    keeps_names: bool  # it asks for the names of mistakes, and so must not be told them
+    keeps_names: bool  # it asks for the names of mistakes, so the page must not show them
 
     @property
     def chapter(self) -> Chapter:
@@ -39,12 +39,12 @@ class Known:
 
     @property
     def verdict(self) -> str | None:
-        """Of the last run, were it of an earlier file; None where there was none."""
+        """Of the last run, even of an earlier file; None if there was none."""
         return self.standing.last.verdict if self.standing.last else None
 
 
 def collect(workbook: Workbook) -> list[Known]:
-    """All chapters in their order. Those whose kernel changed since its last trace are traced now."""
+    """All chapters in order. A chapter whose kernel has changed since its last trace is traced now."""
     made = standings(workbook)
     results = {one.chapter.name: _result(workbook, one.chapter) for one in made}
     built = [
@@ -74,7 +74,7 @@ def _known(workbook: Workbook, standing: Standing, result: Record | None, traced
 
 
 def _result(workbook: Workbook, chapter: Chapter) -> Record | None:
-    """The stored result of the file as it is now; None where there is none."""
+    """The stored result of the current file, or None."""
     folder = workbook.build / "results"
     try:
         stored: dict[str, Any] = json.loads((folder / f"{chapter.name}.run.json").read_text("utf-8"))
@@ -89,7 +89,7 @@ def _result(workbook: Workbook, chapter: Chapter) -> Record | None:
 def _why_no_result(workbook: Workbook, standing: Standing) -> str:
     name = standing.chapter.name
     if not (workbook.root / standing.chapter.kernel).is_file():
-        return f"There is no {standing.chapter.kernel}. make reset-{name} brings the skeleton back."
+        return f"There is no {standing.chapter.kernel}. make reset-{name} restores the skeleton."
     if standing.last is None:
         return f"It was never judged: make {name} && ./{name}, or make grade CH={name}."
     if standing.is_edited:

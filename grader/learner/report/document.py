@@ -1,4 +1,4 @@
-"""The report as JSON: all that the page shows, every number with the place that it was taken from."""
+"""The report as JSON: everything on the page, every number with its source."""
 
 from typing import Any
 

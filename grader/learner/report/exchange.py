@@ -1,4 +1,4 @@
-"""How values went from thread to thread in one block: the reduction tree as it really ran, level by level."""
+"""How values moved from thread to thread in one block: the reduction tree as it ran, level by level."""
 
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -20,14 +20,14 @@ Link = tuple[int, int]  # (giver, receiver): threads of the block
 
 @dataclass
 class Level:
-    """What the warps of a block did alike between two barriers."""
+    """What the warps of a block did in the same way between two barriers."""
 
     kind: str
     line: int  # in the learner's file; 0 elsewhere
     events: list[int] = field(default_factory=list)  # indices into the launch's events
     active: set[int] = field(default_factory=set)  # threads that executed it
-    links: set[Link] = field(default_factory=set)  # those that come to count
-    blocks: set[int] = field(default_factory=set)  # other blocks that something came from
+    links: set[Link] = field(default_factory=set)  # those whose values reach a result
+    blocks: set[int] = field(default_factory=set)  # other blocks that gave values
 
     @property
     def does(self) -> str:
@@ -36,11 +36,11 @@ class Level:
 
     @property
     def takers(self) -> set[int]:
-        """Threads that got what comes to count."""
+        """Threads that received a value that reaches a result."""
         return {taker for _, taker in self.links}
 
     def giving(self) -> str:
-        """Who gives to whom, in words; "" where nobody does."""
+        """The givers and takers in words; "" if no value was passed."""
         said = []
         if self.links:
             apart = sorted({abs(giver - taker) for giver, taker in self.links})
@@ -64,9 +64,9 @@ class Exchange:
 
 
 def exchanges(launch: Launch, file: str, most_levels: int) -> list[Exchange]:
-    """The first block, and the first that took something from another one; none where no value was passed on.
+    """The first block, and the first that took a value from another one; none if no value was passed.
 
-    Of each at most `most_levels`.
+    At most `most_levels` levels of each.
     """
     data = launch.data
     made: list[Exchange] = []
@@ -87,7 +87,7 @@ def exchanges(launch: Launch, file: str, most_levels: int) -> list[Exchange]:
 
 
 class _Block:
-    """Sorts the events of one block into levels."""
+    """Sort the events of one block into levels."""
 
     def __init__(self, launch: Launch, block: int, file: str) -> None:
         self.data = launch.data
@@ -120,7 +120,7 @@ class _Block:
             self._take(open_levels[key], i, event)
 
     def _kind(self, event: dict[str, Any], instruction: dict[str, Any]) -> str | None:
-        """What an event is in the tree; None for nothing."""
+        """The role of an event in the tree; None if it has none."""
         kind = instruction["kind"]
         if kind in (BARRIER, SHUFFLE):
             return str(kind)
@@ -144,7 +144,7 @@ class _Block:
         level.blocks |= {block for block, _, _ in self._sources(event) if block != self.block}
 
     def _sources(self, event: dict[str, Any]) -> list[tuple[int, int, int]]:
-        """(block, giver, taker) of all that other threads wrote and this event takes."""
+        """(block, giver, taker) for all values that other threads wrote and this event takes."""
         found = []
         for i, mask, shift in event.get("sources", ()):
             giver = self.data["events"][i]
@@ -155,9 +155,10 @@ class _Block:
         return found
 
     def _counting(self) -> dict[int, set[Link]]:
-        """For each event what it passes on that comes to count: that reaches a store, an atomic or a vote.
+        """For each event, the lanes whose values reach a store, an atomic or a vote.
 
-        Backwards through the block: what a thread stores counts, and so does what it took before.
+        Backwards through the block: a value that a thread stores counts, and so does every value that it took
+        before.
         """
         counting: dict[int, set[Link]] = {}
         counts: set[int] = set()
@@ -165,7 +166,7 @@ class _Block:
         for i, event in reversed(self.mine):
             kind = self.data["instructions"][event["at"]]["kind"]
             if kind == "load" and event.get("sources") and first_store.get(event["warp"], i) < i:
-                # What its warp had before went through memory: only the lanes that stored it count on.
+                # The warp's earlier values went through memory: only the lanes that stored them still count.
                 counts -= _threads(event["warp"], 0xFFFFFFFF)
             if i in self.halves:
                 continue
@@ -186,7 +187,7 @@ class _Block:
         return counting
 
     def _halves(self) -> dict[int, int]:
-        """Shuffles that move the other half of a 64-bit number, each with the one that moved the first."""
+        """Shuffles that move the second half of a 64-bit number, each with the one that moved the first half."""
         halves: dict[int, int] = {}
         before: dict[int, int] = {}  # the last event of each warp
         for i, event in self.mine:
@@ -202,7 +203,7 @@ class _Block:
         return halves
 
     def _first_stores(self) -> dict[int, int]:
-        """Of each warp that ever stores: the first event that does."""
+        """For each warp that stores, its first event that does."""
         first: dict[int, int] = {}
         for i, event in self.mine:
             if self.data["instructions"][event["at"]]["kind"] == "store":

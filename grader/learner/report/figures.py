@@ -1,7 +1,7 @@
-"""Numbers that know where they come from, so that every one on the page can be compared with its source.
+"""Numbers with their sources, so that every number on the page can be checked.
 
-A source is a place in one of the documents, "ch05:/goals/0/value" (a JSON pointer, each step URL-quoted), or an
-expression over such: "sum(A B)", "product(A B)", "quotient(A B)".
+A source is a place in one of the documents, "ch05:/goals/0/value" (a JSON pointer, each step URL-quoted), or
+an expression over sources: "sum(A B)", "product(A B)", "quotient(A B)".
 """
 
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ class Figure:
     source: str
 
     def __html__(self) -> str:
-        """As the page shows it unless told otherwise."""
+        """The default text on the page."""
         return shown(self)
 
     def document(self) -> dict[str, Any]:
@@ -32,12 +32,12 @@ class Record:
     """A JSON document by name, from which figures are taken."""
 
     def __init__(self, name: str, document: dict[str, Any]) -> None:
-        """`name` stands before the colon of every source."""
+        """`name` comes before the colon of every source."""
         self.name = name
         self.document = document
 
     def raw(self, *steps: str | int) -> Any:
-        """What stands there; None where nothing does."""
+        """The value there, or None."""
         at: Any = self.document
         for step in steps:
             try:
@@ -51,7 +51,7 @@ class Record:
         return f"{self.name}:" + "".join(f"/{quote(str(step), safe='')}" for step in steps)
 
     def figure(self, *steps: str | int) -> Figure | None:
-        """The number there; None where there is none."""
+        """The number there, or None."""
         value = self.raw(*steps)
         if isinstance(value, bool) or not isinstance(value, int | float):
             return None
@@ -59,7 +59,7 @@ class Record:
 
 
 def total(figures: Iterable[Figure | None]) -> Figure | None:
-    """Their sum; None for none at all."""
+    """Their sum; None if there are none."""
     known = [one for one in figures if one is not None]
     if len(known) < 2:
         return known[0] if known else None
@@ -67,14 +67,14 @@ def total(figures: Iterable[Figure | None]) -> Figure | None:
 
 
 def product(a: Figure | None, b: Figure | None) -> Figure | None:
-    """One times the other, where both are known."""
+    """Their product, if both are known."""
     if a is None or b is None:
         return None
     return Figure(a.value * b.value, f"product({a.source} {b.source})")
 
 
 def quotient(a: Figure | None, b: Figure | None) -> Figure | None:
-    """One over the other, where both are known and the second is not 0."""
+    """Their quotient, if both are known and the second is not 0."""
     if a is None or b is None or b.value == 0:
         return None
     return Figure(a.value / b.value, f"quotient({a.source} {b.source})")
@@ -84,9 +84,10 @@ def slope(
     operations: Figure | None, n: Figure | None, blocks: Figure | None,
     few_operations: Figure | None, few_n: Figure | None, few_blocks: Figure | None,
 ) -> Figure | None:  # fmt: skip
-    """Operations for each of n, where every block needs some of its own too: from two launches of other sizes.
+    """Operations per element, without those that every block needs: from two launches of different sizes.
 
-    Where blocks grow as n does the two tell nothing apart: then it is "quotient", those of the blocks included.
+    If the number of blocks grows with n, the two cannot be separated: the result is then a "quotient" that
+    includes the blocks' part.
     """
     known = [one for one in (operations, n, blocks, few_operations, few_n, few_blocks) if one is not None]
     if len(known) < 6:
@@ -99,7 +100,9 @@ def slope(
     return Figure(value, f"slope({' '.join(one.source for one in known)})")
 
 
-_STYLES: dict[str, tuple[float, str]] = {  # what is shown is the value times the first, as the second says
+_STYLES: dict[
+    str, tuple[float, str]
+] = {  # the page shows the value times the first number, with the second as its unit
     "plain": (1, "{:.4g}"),
     "count": (1, "{:,.0f}"),
     "percent": (100, "{:.0f} %"),
@@ -110,7 +113,7 @@ _STYLES: dict[str, tuple[float, str]] = {  # what is shown is the value times th
 
 
 def words(figure: Figure, style: str = "") -> str:
-    """The number as text; whole ones with all their digits, others with as many as mean something."""
+    """The number as text: whole numbers with all digits, others with their significant digits."""
     factor, pattern = _STYLES[style or ("count" if float(figure.value).is_integer() else "plain")]
     value = figure.value * factor
     if style == "" and abs(value) >= 1000:
@@ -119,7 +122,7 @@ def words(figure: Figure, style: str = "") -> str:
 
 
 def time_words(figure: Figure) -> str:
-    """Seconds in the unit that suits them."""
+    """Seconds in a suitable unit."""
     if figure.value >= 1:
         return words(figure, "seconds")
     return words(figure, "milliseconds" if figure.value >= 1e-3 else "microseconds")
@@ -134,7 +137,7 @@ def shown(figure: Figure | None, style: str = "", otherwise: str = "–") -> Mar
 
 
 def marks(figure: Figure) -> str:
-    """The same as attributes of an element of a picture."""
+    """Attributes for an element of a picture."""
     return f'data-value="{escape(repr(figure.value))}" data-from="{escape(figure.source)}"'
 
 

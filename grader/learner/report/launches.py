@@ -1,4 +1,4 @@
-"""The launches of a trace, with the little arithmetic that every picture of them needs."""
+"""The launches of a trace, with the arithmetic that every picture of them needs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Launch:
 
     @property
     def title(self) -> str:
-        """The kernel, and the task where that is called otherwise."""
+        """The kernel, and the task if it has another name."""
         return self.name if self.task_name in ("", self.name) else f"{self.name} ({self.task_name})"
 
     def figure(self, *steps: str | int) -> Figure | None:
@@ -66,7 +66,7 @@ def launches(record: Record | None) -> Iterator[Launch]:
 
 
 def offsets(event: dict[str, Any]) -> list[int | None]:
-    """Of an access: the byte in the object for each lane; None for those that idle."""
+    """The byte in the object for each lane of an access; None for idle lanes."""
     if "offsets" in event:
         return list(event["offsets"])
     return [event["offset"] + lane * event["step"] if event["mask"] >> lane & 1 else None for lane in LANES]

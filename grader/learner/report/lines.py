@@ -1,4 +1,4 @@
-"""The learner's source, line by line, with what was counted for each: the x-ray's columns."""
+"""The learner's source, line by line, with its counters: the x-ray's columns."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ Counts = dict[str, list[Figure]]  # by counter, one for each kernel that execute
 
 @dataclass(frozen=True)
 class Metric:
-    """What the heat column can show: counters that are added up."""
+    """The metrics of the heat column: sums of counters."""
 
     name: str
     words: str
@@ -35,17 +35,17 @@ METRICS = (
 
 @dataclass(frozen=True)
 class Kernel:
-    """What one kernel of one task counted on a line."""
+    """The counters of one kernel of one task for a line."""
 
     task: str
     kernel: str
-    at: str  # where its counters stand
+    at: str  # where its counters are
     counts: list[tuple[str, Figure]]  # those that are not 0
 
 
 @dataclass(frozen=True)
 class Note:
-    """One thing about a line that is worth seeing without opening it."""
+    """A fact about a line that is shown without opening it."""
 
     figure: Figure
     style: str  # of the figure
@@ -63,16 +63,16 @@ class Line:
     heat: dict[str, Figure]  # by metric; those that are not 0
     notes: list[Note]
     accesses: list[Access]
-    marks: list[str]  # findings whose place it is, in a word each
+    marks: list[str]  # findings at this line, one word each
 
     @property
     def heat_values(self) -> dict[str, tuple[float, str]]:
-        """For the script that turns the heat column: value and source by metric."""
+        """For the script of the heat column: value and source by metric."""
         return {name: (figure.value, figure.source) for name, figure in self.heat.items()}
 
     @property
     def opens(self) -> bool:
-        """Whether there is more to say of it."""
+        """Whether the line has details."""
         return bool(self.kernels or self.accesses)
 
 
@@ -100,7 +100,7 @@ def lines(known: Known, accesses: dict[int, list[Access]], marks: dict[int, list
 
 
 def heat_metrics(made: list[Line]) -> list[Metric]:
-    """Those of which some line has any."""
+    """The metrics that at least one line has."""
     return [metric for metric in METRICS if any(metric.name in line.heat for line in made)]
 
 

@@ -1,4 +1,4 @@
-"""The page: templates filled with what the other files found, styles and scripts put into it."""
+"""The page: templates filled with the data, styles and scripts."""
 
 import base64
 import hashlib
@@ -18,7 +18,7 @@ _SCRIPTS = ("heat.js", "steps.js", "page.js")
 
 
 def render(**shown_values: Any) -> str:
-    """The whole page, in one file that fetches nothing."""
+    """The complete page, in one file that loads nothing."""
     environment = Environment(
         loader=FileSystemLoader(_HERE / "templates"),
         autoescape=True,
@@ -38,7 +38,7 @@ def render(**shown_values: Any) -> str:
     html = environment.get_template("page.html.j2").render(
         style=Markup("".join(_asset(name) for name in _STYLES)),
         script=Markup(script),
-        # Nothing but this one script runs, whatever a learner's file or a message holds.
+        # Only this script runs, whatever a learner's file or a message contains.
         policy=f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'",
         **shown_values,
     )
@@ -51,12 +51,12 @@ def _asset(name: str) -> str:
 
 
 def _lines(text: str) -> Markup:
-    """Text whose lines begin where they do, whatever is done to the white space of the page."""
+    """Text that keeps its line breaks and indentation, however the page treats white space."""
     return Markup(str(escape(text)).replace("\n", "&#10;"))
 
 
 def _json(value: Any) -> Markup:
-    """For an attribute between single quotes, which leaves JSON's own quotes as they are."""
+    """For an attribute in single quotes, which keeps JSON's double quotes."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     for character, entity in ("&", "&amp;"), ("'", "&#39;"), ("<", "&lt;"), (">", "&gt;"):
         text = text.replace(character, entity)

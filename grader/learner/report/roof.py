@@ -5,15 +5,15 @@ from .figures import Figure, Record, product, quotient, slope, total
 from .launches import launches
 from .pictures.roofline import Point, Roof
 
-# FP32 additions a clock of one SM, by compute capability (CUDA C++ Programming Guide, "Arithmetic Instructions":
-# results per clock cycle per multiprocessor).
+# FP32 additions per clock of one SM, by compute capability (CUDA C++ Programming Guide, "Arithmetic
+# Instructions": results per clock cycle per multiprocessor).
 ADDS_PER_CLOCK = {
     "7.0": 64, "7.5": 64, "8.0": 64, "8.6": 128, "8.9": 128, "9.0": 128, "10.0": 128, "12.0": 128,
 }  # fmt: skip
 
 
 def points_of(views: list[View], device: str) -> list[Point]:
-    """The right kernels that were timed for that device."""
+    """The correct kernels that were timed for that device."""
     found = []
     for view in views:
         record = view.known.result
@@ -70,7 +70,7 @@ def _point(view: View, record: Record, at: tuple[str | int, ...], device: str) -
 def _operations(view: View, record: Record, task: str) -> Figure | None:
     """For each element, at sizes where the fixed part of each block no longer counts.
 
-    The result counts at one size and the trace at a smaller one; between them the two tell those parts apart.
+    The result counts at one size and the trace at a smaller one; together they separate the two parts.
     """
     made = []
     for name in record.raw("counters", task, "kernels") or {}:

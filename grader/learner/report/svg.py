@@ -1,7 +1,8 @@
 """Drawing the page's pictures: boxes, lines and words in the colours of docs/pictures.
 
-The classes mean the same as there: blue `lane` is a lane or thread at work, grey `idle` one that idles, amber `data`
-memory, green `good` a result or bytes used, red `bad` waste or trouble. `t0` to `t7` tell transactions apart.
+The classes mean the same as there: blue `lane` is a lane or thread at work, grey `idle` one that idles, amber
+`data` memory, green `good` a result or bytes used, red `bad` waste or trouble. `t0` to `t7` distinguish
+transactions.
 """
 
 import itertools
@@ -23,7 +24,7 @@ _numbers = itertools.count(1)
 
 @dataclass(frozen=True)
 class Detail:
-    """How much is drawn, so that the page stays small."""
+    """Limits on details, so that the page stays small."""
 
     warps: int  # of one access
     iterations: int  # of each of them
@@ -38,7 +39,7 @@ def number(value: float) -> str:
 
 
 def _strokes(lines: list[tuple[float, float, float, float]]) -> str:
-    """Straight lines as a path: each point relative to the one before, for there may be thousands."""
+    """Straight lines as a path: each point is relative to the previous one, because there may be thousands."""
     path, before = "", (0.0, 0.0)
     for x0, y0, x1, y1 in lines:
         a, b = (round(x0, 1), round(y0, 1)), (round(x1, 1), round(y1, 1))
@@ -54,10 +55,10 @@ def _pair(x: float, y: float) -> str:
 
 
 class Drawing:
-    """One picture; what is drawn later lies above."""
+    """One picture; later elements are drawn on top."""
 
     def __init__(self, title: str, description: str, kind: str) -> None:
-        """`title` and `description` are what a screen reader says; `kind` is the picture's class."""
+        """A screen reader reads `title` and `description`; `kind` is the picture's class."""
         self.title, self.description, self.kind = title, description, kind
         self._parts: list[str] = []
         self._bottom = 0.0
@@ -65,7 +66,7 @@ class Drawing:
     def rect(
         self, look: str, x: float, y: float, w: float, h: float, *, hint: str = "", more: str = ""
     ) -> None:
-        """A box; `hint` is shown when it is pointed at, `more` are attributes."""
+        """A box; `hint` is a tooltip, `more` are attributes."""
         shape = (
             f'<rect class="{look}" x="{number(x)}" y="{number(y)}" width="{number(w)}" height="{number(h)}"'
         )
@@ -76,7 +77,7 @@ class Drawing:
         self._bottom = max(self._bottom, y + h)
 
     def boxes(self, look: str, boxes: Iterable[tuple[float, float, float, float]]) -> None:
-        """Many boxes of one look as one shape."""
+        """Many boxes of the same look as one shape."""
         path = "".join(
             f"M{number(x)} {number(y)}h{number(w)}v{number(h)}h-{number(w)}z" for x, y, w, h in boxes
         )
@@ -84,13 +85,13 @@ class Drawing:
             self._parts.append(f'<path class="{look}" d="{path}"/>')
 
     def lines(self, look: str, lines: Iterable[tuple[float, float, float, float]]) -> None:
-        """Many straight lines of one look as one shape."""
+        """Many straight lines of the same look as one shape."""
         path = _strokes([(x0, y0, x1, y1) for x0, y0, x1, y1 in lines])
         if path:
             self._parts.append(f'<path class="line {look}" d="{path}"/>')
 
     def posts(self, look: str, tall: float, tops: Iterable[tuple[float, float]]) -> None:
-        """Many upright boxes of one look, as strokes: `tops` are the middles of their upper edges."""
+        """Many vertical boxes of the same look, as strokes: `tops` are the middles of their upper edges."""
         path = _strokes([(x, y, x, y + tall) for x, y in tops])
         if path:
             self._parts.append(f'<path class="post {look}" d="{path}"/>')
@@ -119,7 +120,7 @@ class Drawing:
         look: str = "",
         anchor: str = "",
     ) -> None:
-        """A line with a number in it, written as everywhere on the page."""
+        """A line with a number, in the format of the page."""
         shown = time_words(figure) if after == "time" else words_of(figure)
         behind = "" if after == "time" else escape(after)
         text = f"{escape(before)}<tspan {marks(figure)}>{escape(shown)}</tspan>{behind}"
@@ -132,19 +133,19 @@ class Drawing:
         self._bottom = max(self._bottom, y + 4)
 
     def raw(self, text: str) -> None:
-        """Anything else, as it is written."""
+        """Any other element, unchanged."""
         self._parts.append(text)
 
     def body(self) -> str:
-        """What has been drawn."""
+        """The elements drawn so far."""
         return "".join(self._parts)
 
     def grow(self, y: float) -> None:
-        """Makes room down to there."""
+        """Extend the picture down to `y`."""
         self._bottom = max(self._bottom, y)
 
     def svg(self, gallery: "Gallery | None" = None) -> Markup:
-        """The element; every one has ids of its own. Where there is a gallery, what is drawn stands there once."""
+        """The element, with unique ids. With a gallery, the body is stored there once."""
         one = next(_numbers)
         height = number(round(self._bottom + 8))
         body = self.body()
@@ -158,7 +159,7 @@ class Drawing:
 
 
 class Gallery:
-    """Bodies of pictures that are alike, each written once and used wherever it is shown."""
+    """Bodies of identical pictures, each written once and used wherever it is shown."""
 
     def __init__(self) -> None:
         """Empty."""
@@ -170,6 +171,6 @@ class Gallery:
         return f'<use href="#{name}"/>'
 
     def svg(self) -> Markup:
-        """All of them, in an element that shows nothing itself."""
+        """All bodies, in an element that is not visible itself."""
         groups = "".join(f'<g id="{name}">{body}</g>' for body, name in self._ids.items())
         return Markup(f'<svg class="picture gallery" width="0" height="0" aria-hidden="true">{groups}</svg>')

@@ -1,4 +1,4 @@
-"""The traces that the pictures are drawn from: ./chNN --trace, run again only where kernel or program changed."""
+"""The traces for the pictures: ./chNN --trace runs again only if the kernel or the program has changed."""
 
 import json
 from contextlib import closing
@@ -26,7 +26,7 @@ class Traced:
 
 
 def trace_all(workbook: Workbook, chapters: list[Chapter]) -> dict[str, Traced]:
-    """The trace of each chapter's kernel.cu as it is now; as many at once as there are cores."""
+    """The trace of each chapter's current kernel.cu, one at a time on each core."""
     hasher, processes = Hasher(), Processes()
 
     def trace(chapter: Chapter) -> tuple[str, Traced]:
@@ -68,7 +68,7 @@ def _trace(workbook: Workbook, chapter: Chapter, hasher: Hasher, processes: Proc
 
 
 def _stored(path: Path, stamp: Path, key: str, chapter: Chapter) -> Traced | None:
-    """What was found out before about the same kernel and program."""
+    """The stored trace of the same kernel and program."""
     try:
         known: dict[str, Any] = json.loads(stamp.read_text("utf-8"))
         if known["key"] != key:

@@ -1,6 +1,6 @@
 """`make watch`: judges a chapter as soon as its kernel.cu is saved.
 
-command.py begins it, guard.py has the process around the screen that leaves the terminal as it found it, files.py tells
-what was saved, jobs.py does one piece of work at a time beside the screen, work.py says what they are, pages.py makes
-text of a width out of what came of them, and screen.py shows it and listens to the keys.
+command.py starts it, guard.py runs the screen in a process and restores the terminal, files.py reports what
+was saved, jobs.py does one piece of work at a time beside the screen, work.py defines the pieces, pages.py
+formats their results for a width, and screen.py shows them and handles keys.
 """

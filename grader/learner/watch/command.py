@@ -23,10 +23,10 @@ def watch(chapter: Begin = None, device: Device = "auto", gpu: Gpu = None) -> in
 
 
 def _watch(workbook: Workbook, chapters: list[Chapter], options: Options, *, begin_with: Chapter) -> int:
-    """Builds the programs and keeps the screen until the learner ends it; returns the exit status."""
+    """Build the programs and show the screen until the learner quits; return the exit status."""
     guard.need_terminal()
     try:
-        from . import screen  # which takes what is not needed for anything else
+        from . import screen  # which imports packages that only this command needs
     except ImportError as error:
         raise MachineError(f"the Python package {error.name} is missing; see make doctor") from None
     unbuilt = build_programs(workbook, chapters, jobs=cores())

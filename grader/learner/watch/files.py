@@ -15,20 +15,20 @@ from watchfiles.main import FileChange
 from ...core.workbook import Chapter, Workbook
 
 KERNEL, PROGRAM = "kernel.cu", "chapter.c"
-_QUIET_MS = 20  # so long nothing more happens: the save is whole
-_AT_MOST_MS = 200  # an editor that goes on writing is not waited for any longer
+_QUIET_MS = 20  # after this long without events, the save is complete
+_AT_MOST_MS = 200  # the longest wait for an editor that keeps writing
 
 
 @dataclass(frozen=True)
 class Saved:
-    """One chapter of which something was saved."""
+    """A chapter with a saved file."""
 
     chapter: Chapter
     is_program_changed: bool  # chapter.c too
 
 
 async def saves(workbook: Workbook, chapters: list[Chapter]) -> AsyncIterator[list[Saved]]:
-    """Every save of a chapter's files, those of one moment together and in the chapters' order."""
+    """Every save of a chapter's files; simultaneous ones together and in chapter order."""
     root = workbook.root
     folders = {str(root / chapter.folder): chapter for chapter in chapters}
 
@@ -49,14 +49,14 @@ async def saves(workbook: Workbook, chapters: list[Chapter]) -> AsyncIterator[li
 
 
 async def _changes(folder: Path, is_ours: Callable[[Change, str], bool]) -> AsyncIterator[set[FileChange]]:
-    """What changes under `folder`: as the system tells it, else by looking every 300 ms."""
+    """Changes under `folder`: reported by the system, or else found by polling every 300 ms."""
 
     def watcher(*, looks: bool | None) -> AsyncGenerator[set[FileChange], None]:
         return awatch(folder, watch_filter=is_ours, step=_QUIET_MS, debounce=_AT_MOST_MS, force_polling=looks)
 
     try:
-        async for changes in watcher(looks=None):  # WATCHFILES_FORCE_POLLING has a say
+        async for changes in watcher(looks=None):  # WATCHFILES_FORCE_POLLING decides
             yield changes
-    except (OSError, RuntimeError):  # no watch is left for this user, or the disk tells nothing
+    except (OSError, RuntimeError):  # this user has no watches left, or the disk reports no changes
         async for changes in watcher(looks=True):
             yield changes

@@ -1,7 +1,7 @@
-"""A process around the screen that leaves the terminal as it found it, whatever ends the screen.
+"""A process around the screen that restores the terminal, whatever ends the screen.
 
-The screen puts the terminal right by itself where it can: when it is left, on an error, on a signal. What kills it
-outright leaves that to the process that waits for it here. Should that one be killed, the screen ends by itself.
+The screen restores the terminal itself when it can: when the learner quits, on an error, on a signal. If it
+is killed, the process that waits for it here does so. If that process is killed, the screen ends by itself.
 """
 
 import ctypes
@@ -19,7 +19,7 @@ _FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 def need_terminal() -> None:
-    """Refuses where nobody looks on, or nothing can be drawn."""
+    """Refuse if there is no terminal, or none that can be drawn on."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("make watch needs a terminal; in a script: make grade CH=ch04")
     if os.environ.get("TERM", "dumb") == "dumb":
@@ -27,16 +27,14 @@ def need_terminal() -> None:
 
 
 def run(screen: Callable[[], int]) -> int:
-    """Runs `screen` in a process of its own, in the same terminal; returns its exit status."""
+    """Run `screen` in a separate process in the same terminal; return its exit status."""
     terminal = sys.stdin.fileno()
     before = termios.tcgetattr(terminal)
     sys.stdout.flush()
     sys.stderr.flush()
     parent = os.getpid()
     child = os.fork()
-    signal.signal(
-        signal.SIGTTOU, signal.SIG_IGN
-    )  # whoever puts the terminal right may be in the background by then
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # this process may be in the background by then
     if child == 0:
         _die_with(parent)
         return screen()

@@ -1,4 +1,4 @@
-"""One piece of work at a time, beside the screen: the newest ends the one before it and all that it started."""
+"""One piece of work at a time, beside the screen: a new one ends the previous one and everything that it started."""
 
 import asyncio
 import threading
@@ -8,7 +8,7 @@ from ...core.processes import Processes
 
 
 class Job:
-    """One piece of work as it sees itself."""
+    """One piece of work, as the work sees it."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.processes = Processes()
@@ -26,13 +26,13 @@ class Job:
             self._loop.call_soon_threadsafe(still)
 
     def stop(self) -> None:
-        """Ends what it runs; nothing more is heard of it."""
+        """End its programs; it reports nothing more."""
         self._is_current = False
         self.processes.stop()
 
 
 class Jobs:
-    """The work of one screen. All but the work itself happens in the screen's thread."""
+    """The work of one screen. Everything except the work itself happens in the screen's thread."""
 
     def __init__(self, failed: Callable[[Exception], None]) -> None:
         self._failed = failed
@@ -40,7 +40,7 @@ class Jobs:
         self._thread: threading.Thread | None = None
 
     def start(self, work: Callable[[Job], None]) -> None:
-        """Begins `work` in a thread, once what ran before has been ended."""
+        """Start `work` in a thread, after ending the previous work."""
         before = self._thread
         self.stop()
         job = Job(asyncio.get_running_loop())
@@ -61,7 +61,7 @@ class Jobs:
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends what runs, if anything does."""
+        """End the current work, if any."""
         if self._job is not None:
             self._job.stop()
             self._job = None

@@ -1,4 +1,4 @@
-"""What the screen shows, as text of a width: made anew whenever the width changes."""
+"""The pages of the screen, as text for a width: formatted again whenever the width changes."""
 
 import sys
 from collections.abc import Callable
@@ -11,12 +11,12 @@ from ..hints import Hint, print_hint
 from ..overview import chapters_table, progress, what_next
 from ..standing import Standing
 
-# A page for a width, with colours as terminals take them.
+# A page for a width, with terminal colours.
 Page = Callable[[int], str]
 
 
 class _Sheet(StringIO):
-    """A text with the encoding of standard output, so that nothing is drawn that the terminal cannot show."""
+    """A text stream with the encoding of standard output, so that only printable characters are drawn."""
 
     encoding = property(lambda _: sys.stdout.encoding)
 
@@ -29,18 +29,18 @@ def _drawn(width: int, draw: Callable[[Console], None]) -> str:
 
 
 def plain(text: str) -> Page:
-    """Text that came with its own breaks and colours."""
+    """Text that has its line breaks and colours already."""
     return lambda _: text
 
 
 def of_renderable(renderable: RenderableType) -> Page:
-    """Anything that rich draws."""
+    """Anything that rich can draw."""
     return lambda width: _drawn(width, lambda out: out.print(renderable))
 
 
 def hint_page(chapter: Chapter, given: Hint) -> Page:
-    """A hint, and what more there is."""
-    more = "h: one that says more. " if given.step < given.total else ""
+    """A hint, and how to get more."""
+    more = "h: the next one. " if given.step < given.total else ""
     return lambda width: _drawn(
         width, lambda out: print_hint(out, chapter, given, f"{more}v: back to the verdict.")
     )
@@ -54,11 +54,11 @@ def list_page(made: list[Standing], chosen: int) -> Page:
 
 
 def end_page(made: list[Standing]) -> Page:
-    """Nothing is left to go on to."""
+    """No chapter is left."""
     return of_renderable(Group(chapters_table(made, None), "", progress(made), "", *what_next(made, None)))
 
 
 def keys_page(keys: list[tuple[str, str]]) -> Page:
-    """What every key does."""
+    """The list of keys."""
     lines = [f"  {key:<10} {words}" for key, words in keys]
     return plain("\n".join(["Keys", "", *lines, "", "Save a kernel.cu and its chapter is judged."]))

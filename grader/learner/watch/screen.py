@@ -35,30 +35,30 @@ _STYLE = Style.from_dict(
 )
 KEYS = [
     ("h", "hint", "the next hint, for what the last run showed"),
-    ("n", "next", "go on to the next chapter that is not passed"),
-    ("l", "list", "every chapter; Enter goes to the chosen one"),
+    ("n", "next", "go to the next chapter that has not passed"),
+    ("l", "list", "all chapters; Enter goes to the chosen one"),
     ("p", "profile", "counters for every line of your file"),
-    ("d", "predict", "say three numbers before they are shown"),
-    ("o", "report", "make the report"),
+    ("d", "predict", "predict three numbers before they are shown"),
+    ("o", "report", "write the report"),
     ("a", "all", "run and record every chapter"),
-    ("r", "reset", "start the chapter afresh; asks first, and keeps your file"),
-    ("q", "quit", "end; Ctrl-C does so too"),
+    ("r", "reset", "restore the skeleton; asks first, and keeps your file"),
+    ("q", "quit", "quit; also Ctrl-C"),
 ]
 MORE_KEYS = [
     ("v, Esc", "back to the verdict"),
     ("Space", "judge again"),
-    ("arrows", "scroll; PageUp, PageDown, Home and End too"),
+    ("arrows", "scroll; also PageUp, PageDown, Home and End"),
     ("?", "this list"),
 ]
 
 
 def run(workbook: Workbook, chapters: list[Chapter], options: Options, begin_with: Chapter) -> int:
-    """Keeps the screen until the learner ends it, or a signal does."""
+    """Show the screen until the learner or a signal ends it."""
     return asyncio.run(Screen(workbook, chapters, options, begin_with).run())
 
 
 class Screen:
-    """All that is shown, and the chapter that is worked on."""
+    """Everything that is shown, and the current chapter."""
 
     def __init__(
         self, workbook: Workbook, chapters: list[Chapter], options: Options, begin_with: Chapter
@@ -70,16 +70,16 @@ class Screen:
         self.standings: list[Standing] = standings(workbook)
         self.verdict: Verdict | None = None  # of the chapter; None while it is not known
         self.is_judging = False
-        self.remark = ""  # to be said with the next verdict
+        self.remark = ""  # to be shown with the next verdict
         self.page: pages.Page = pages.plain("")
-        self.chosen: int | None = None  # in the list, where that is shown
+        self.chosen: int | None = None  # in the list, if it is shown
         self.top = 0  # the first line of the page that is shown
         self.note = ""
-        self.left: int | None = None  # the exit status, once it is to end
+        self.left: int | None = None  # the exit status, once it should end
         self._drawn: tuple[pages.Page, int, list[StyleAndTextTuples]] | None = None
         self.question: tuple[str, Callable[[], None]] | None = None
         self.keys = [key for key in KEYS if key[1] != "report" or has_target(workbook, "report")]
-        self.asking: subprocess.Popen[bytes] | None = None  # a program that has the terminal for itself
+        self.asking: subprocess.Popen[bytes] | None = None  # a program that uses the terminal
         self.jobs = Jobs(lambda error: self.say(str(error) or type(error).__name__))
         self.application: Application[int] = Application(
             layout=Layout(self._parts()),
@@ -93,7 +93,7 @@ class Screen:
     # ---- From beginning to end -------------------------------------------------------------------------------
 
     async def run(self) -> int:
-        """Shows the screen until it is left; the terminal is as before then."""
+        """Show the screen until it ends; the terminal is restored then."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, self._leave, 128 + number)
@@ -130,7 +130,7 @@ class Screen:
             self._fail(error)
 
     def _fail(self, error: BaseException) -> None:
-        """Leaves the screen with a mistake of ours, or the machine's."""
+        """End the screen because of an error of Warpbook or the machine."""
         if self.application.is_running and not self.application.is_done:
             self.application.exit(exception=error)
 
@@ -170,7 +170,7 @@ class Screen:
         if result.verdict == "INFRA":
             page = f"{self.chapter.name} could not be judged: {result.message}\n\n{page}"
         self.show(pages.plain(page))
-        advice = "n: on to the next chapter" if result.passed else "h: a hint"
+        advice = "n: go to the next chapter" if result.passed else "h: a hint"
         self.say(f"{verdict.clock}  judged in {verdict.seconds:.2f} s  {advice}")
 
     def _recorded(self, troubles: list[str], made: list[Standing]) -> None:
@@ -185,7 +185,7 @@ class Screen:
         self.say("")
 
     def go_on(self) -> None:
-        """On to the next chapter that waits."""
+        """Go to the next unfinished chapter."""
         self.standings = standings(self.workbook)
         place = self._place()
         after = self.standings[place + 1 :] + self.standings[:place]
@@ -197,15 +197,15 @@ class Screen:
             self.show(pages.end_page(self.standings))
             self.say("")
         else:
-            self.say("no other chapter waits; l lists them all")
+            self.say("no other chapter is unfinished; l lists all")
 
     def list_all(self) -> None:
-        """Every chapter, to choose one."""
+        """List all chapters, to choose one."""
         self.standings = standings(self.workbook)
         self.choose(self._place())
 
     def choose(self, number: int) -> None:
-        """Marks a line of the list."""
+        """Mark a line of the list."""
         self.show(pages.list_page(self.standings, number))
         self.chosen = number
         heading = 2  # lines above the first chapter
@@ -213,7 +213,7 @@ class Screen:
         self.say("")
 
     def enter(self) -> None:
-        """To the chosen chapter."""
+        """Go to the chosen chapter."""
         if self.chosen is not None:
             self.go_to(self.standings[self.chosen].chapter)
             self.judge()
@@ -228,7 +228,7 @@ class Screen:
         self.say("v: back to the verdict")
 
     async def predict(self) -> None:
-        """Asks for three numbers, on the terminal as it was before."""
+        """Ask for three numbers, on the ordinary terminal."""
         command = [sys.executable, "-m", "grader", "predict", self.chapter.name]
 
         def ask() -> None:
@@ -267,17 +267,17 @@ class Screen:
         """Asks before it resets."""
         chapter = self.chapter
         self.question = (
-            f"Start {chapter.name} afresh? Your file is kept under build/kept/{chapter.name}/. y or n",
+            f"Restore the skeleton of {chapter.name}? Your file is kept in build/kept/{chapter.name}/. y or n",
             lambda: self._reset(chapter),
         )
 
     def _reset(self, chapter: Chapter) -> None:
         kept = reset(self.workbook, chapter)
         if kept is None:
-            self.say(f"{chapter.kernel} is the skeleton already")
+            self.say(f"{chapter.kernel} is already the skeleton")
         else:
             self.remark = f"the skeleton is back; your file is {kept}"
-            self.say(self.remark)  # and the skeleton, having been saved, is judged
+            self.say(self.remark)  # and saving the skeleton makes it judged
 
     def back(self) -> None:
         """Back to the verdict."""
@@ -287,14 +287,14 @@ class Screen:
             self.judge()
 
     def show_keys(self) -> None:
-        """What every key does."""
+        """List the keys."""
         self.show(pages.keys_page([(key, words) for key, _, words in self.keys] + MORE_KEYS))
         self.say("v: back to the verdict")
 
     # ---- State -----------------------------------------------------------------------------------------------
 
     def go_to(self, chapter: Chapter) -> None:
-        """Makes a chapter the one that is worked on, here and for `make`."""
+        """Make a chapter the current one, here and for `make`."""
         self.question = None
         if chapter != self.chapter:
             self.chapter = chapter
@@ -326,13 +326,13 @@ class Screen:
         def hear(line: str) -> None:
             nonlocal shown
             lines.append(line)
-            if self.page is shown:  # and the learner has not turned to another page
+            if self.page is shown:  # and the learner has not chosen another page
                 shown = pages.plain("\n".join(lines))
                 self.show(shown)
                 self.top = max(0, len(lines) - self._rows())
 
         self.show(shown)
-        self._start(work(hear), "under way; a save ends it")
+        self._start(work(hear), "running; a save ends it")
 
     def _start(self, work: Callable[[Job], None], note: str) -> None:
         self.is_judging = False
@@ -374,7 +374,7 @@ class Screen:
         return self.application.output.get_size().columns
 
     def _rows(self) -> int:
-        """Lines of the page that fit, when none of them wraps."""
+        """Lines of the page that fit if none of them wraps."""
         return max(1, self.application.output.get_size().rows - 4)
 
     def _draw_title(self) -> StyleAndTextTuples:

@@ -1,4 +1,4 @@
-"""The pieces of work that the screen starts: each runs in a thread and tells the screen what came of it."""
+"""The pieces of work that the screen starts: each runs in a thread and reports its result to the screen."""
 
 import time
 from collections.abc import Callable
@@ -16,10 +16,10 @@ _LIMIT = 600.0  # seconds for a page with counters of every line
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of one chapter, and how long that took."""
+    """The result of one chapter, and its duration."""
 
     outcome: Outcome
-    seconds: float  # since it was saved, or asked for
+    seconds: float  # since it was saved or requested
     clock: str  # when that was
 
 
@@ -33,10 +33,10 @@ def judging(
     since: float,
     is_program_changed: bool,
 ) -> Callable[[Job], None]:
-    """Judges a chapter; its program is built first where that has changed.
+    """Judge a chapter; its program is built first if it has changed.
 
-    `hear` gets the verdict as soon as it is known, `recorded` what stood in the way of recording it or else where
-    the learner stands now. `since` is of time.monotonic().
+    `hear` gets the verdict as soon as it is known, `recorded` what prevented recording it or else the
+    learner's new state. `since` is of time.monotonic().
     """
 
     def work(job: Job) -> None:
@@ -84,7 +84,7 @@ def running_all(
     hear: Callable[[str], None],
     end: Callable[[Grade], None],
 ) -> Callable[[Job], None]:
-    """`make grade`; `hear` gets a line for all that happens."""
+    """`make grade`; `hear` gets a line for every event."""
 
     def work(job: Job) -> None:
         def say(line: str) -> None:
@@ -94,7 +94,7 @@ def running_all(
             if outcome is not None:
                 say(f"  {outcome.chapter.name} {outcome.result.verdict}")
 
-        plain = replace(options, wants_page=False)  # what has not changed is not run again
+        plain = replace(options, wants_page=False)  # unchanged chapters are not run again
         graded = grade(
             workbook, chapters, plain, tell, processes=job.processes, hear=lambda x: say(x.rstrip())
         )

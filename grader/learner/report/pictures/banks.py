@@ -7,17 +7,17 @@ from ..svg import MARGIN, TRANSACTIONS, Drawing, Gallery
 from .lanes import LANE, TALL, TOP, draw_bank_numbers, draw_lanes, middle
 
 _MEMORY = 126.0  # where the first wavefront begins
-_FEW = 8  # wavefronts that have room for high rows
+_FEW = 8  # most wavefronts drawn as high rows
 
 
 def wavefronts(
     places: list[int | None], size: int, *, one_by_one: bool = False
 ) -> list[dict[int, tuple[int, list[int]]]]:
-    """For each wavefront the banks at work, each with the word that it gives and the lanes that get it.
+    """For each wavefront, the active banks, each with its word and the lanes that receive it.
 
-    A phase is 32 lanes of up to 4 bytes, 16 of 8 bytes or 8 of 16 bytes; in each the banks give their different
-    words one after the other (CUDA C++ Programming Guide, "Shared Memory"). `one_by_one`: lanes on one word wait for
-    each other too, as those of most atomics do.
+    A phase is 32 lanes of up to 4 bytes, 16 of 8 bytes or 8 of 16 bytes; in each phase, different words of
+    one bank are served one after the other (CUDA C++ Programming Guide, "Shared Memory"). `one_by_one`: lanes
+    on one word are served one after the other too, as for most atomics.
     """
     in_phase = 32 if size <= 4 else 128 // size
     found = []
@@ -45,7 +45,7 @@ def draw(
 ) -> Markup:
     """`places` are bytes, the first from the start of a row of 32 banks, None for idle lanes.
 
-    `counted` are the wavefronts that the emulator counted, more than usual for atomics.
+    `counted` is the number of wavefronts that the emulator counted, which is larger for atomics.
     """
     found = wavefronts(places, size)
     if counted is not None and counted > len(found):
@@ -77,7 +77,7 @@ def draw(
     draw_bank_numbers(drawing, gallery, y)
     draw_lanes(drawing, gallery, looks)
     drawing.words(
-        MARGIN, y + 17, "above: lanes; below: the 32 banks, a row for each wavefront", "small faint"
+        MARGIN, y + 17, "above: lanes; below: the 32 banks, one row for each wavefront", "small faint"
     )
     return drawing.svg(gallery)
 

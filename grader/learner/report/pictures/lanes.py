@@ -13,7 +13,7 @@ def middle(lane: int) -> float:
 
 
 def draw_lanes(drawing: Drawing, gallery: Gallery, looks: dict[int, str]) -> None:
-    """All 32 lanes with their numbers; those at work in the colours of their transactions, the others grey."""
+    """All 32 lanes with their numbers; active lanes in the colours of their transactions, the others grey."""
     row = Drawing("", "", "")
     row.boxes("idle", [(middle(lane) - LANE / 2 + 0.5, TOP, LANE - 1, TALL) for lane in range(32)])
     _numbers(row, 16)

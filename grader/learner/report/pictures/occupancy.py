@@ -1,4 +1,4 @@
-"""Occupancy: how many blocks of a kernel each limit of an SM lets in, and which limit is the smallest."""
+"""Occupancy: how many blocks of a kernel each limit of an SM allows, and which limit is the smallest."""
 
 from dataclasses import dataclass
 
@@ -43,16 +43,16 @@ class Occupancy:
 
 
 def draw(kernel: str, limits: list[Limit], blocks: Figure, warps: Figure, warps_most: Figure) -> Occupancy:
-    """The picture and all that it shows."""
+    """The picture and its data."""
     least = min(limit.blocks.value for limit in limits)
     most = max(1.0, *(limit.blocks.value for limit in limits))
     said = ". ".join(
-        f"{limit.name} let in {limit.blocks.value:,.0f} blocks ({limit.why})"
+        f"{limit.name} allow {limit.blocks.value:,.0f} blocks ({limit.why})"
         + (", the limiter" if limit.blocks.value == least else "")
         for limit in limits
     )
     drawing = Drawing(
-        f"Occupancy of {kernel}: blocks that each limit lets in on one SM", said + ".", "occupancy"
+        f"Occupancy of {kernel}: blocks that each limit allows on one SM", said + ".", "occupancy"
     )
     scale = (WIDTH - _LEFT - MARGIN - 60) / most
     for i, limit in enumerate(limits):

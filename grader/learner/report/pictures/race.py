@@ -1,4 +1,4 @@
-"""A race: two threads, two lines, one place in memory, and nothing between them."""
+"""A race: two threads, two lines and one place in memory, without any order."""
 
 import textwrap
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ _BOX, _TALL = 216.0, 62.0
 
 @dataclass(frozen=True)
 class Side:
-    """What one of the two did."""
+    """The access of one of the two threads."""
 
     thread: str  # "thread 64 of block 0"
     does: str  # "writes"
     line: Figure | None
-    code: str  # of that line; "" where it is not in the learner's file
+    code: str  # of that line; "" if it is not in the learner's file
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Race:
 
 
 def races(record: Record, source: list[str], most: int = 3) -> list[Race]:
-    """Those of a result, one for each pair of lines."""
+    """The races of a result, one for each pair of lines."""
     found: list[Race] = []
     seen = set()
     for i, finding in enumerate(record.raw("findings") or []):
@@ -73,7 +73,7 @@ def _side(record: Record, i: int, which: str, does: str, finding: dict[str, Any]
 
 
 def _triple(value: Any) -> str:
-    """(64,0,0) as "64"; of more dimensions all that are used."""
+    """(64,0,0) as "64"; with more dimensions, all that are used."""
     numbers = list(value or [0])
     while len(numbers) > 1 and numbers[-1] == 0:
         numbers.pop()
@@ -101,18 +101,19 @@ def _draw(message: str, first: Side, second: Side, place: str, order: str) -> Ma
     _arrow(drawing, "fine", first, (left + _BOX / 2 + 40, 40 + _TALL), (left + _BOX / 2 + 64, 121))
     _arrow(drawing, "trouble", second, (right + _BOX / 2 - 40, 172), (right + _BOX / 2 - 64, 153))
     drawing.words(
-        MARGIN, 262, "No barrier and nothing else orders the two" + (f": {order}." if order else "."), "small"
+        MARGIN,
+        262,
+        "Neither a barrier nor anything else orders the two" + (f": {order}." if order else "."),
+        "small",
     )
-    drawing.words(
-        MARGIN, 278, "Time runs downwards; another run may do it the other way round.", "small faint"
-    )
+    drawing.words(MARGIN, 278, "Time runs downwards; another run may have the opposite order.", "small faint")
     return drawing.svg()
 
 
 def _arrow(
     drawing: Drawing, look: str, side: Side, box: tuple[float, float], memory: tuple[float, float]
 ) -> None:
-    """What is written goes to memory, what is read comes from there."""
+    """A write goes to memory, a read comes from memory."""
     reads = side.does in ("read", "reads")
     drawing.arrow(look, *(memory if reads else box), *(box if reads else memory))
 

@@ -1,6 +1,6 @@
-"""The roofline: additions a second against additions a byte, and the learner's kernels under it.
+"""The roofline: operations per second against operations per byte, with the learner's kernels.
 
-Also how long a kernel takes, beside the reference and the time that its bytes alone would take.
+Also the time of a kernel, beside that of the reference and of its bytes alone.
 """
 
 import math
@@ -21,12 +21,12 @@ class Point:
 
     chapter: str
     task: str
-    intensity: Figure  # floating-point operations a byte that must move
+    intensity: Figure  # floating-point operations per byte that must move
     gb_per_s: Figure
     gflops: Figure
     share: Figure | None  # of the peak bandwidth
     kind: str  # "modelled" or "measured"
-    is_most: bool  # the intensity is at most that: what blocks add for themselves could not be told apart
+    is_most: bool  # the intensity is an upper bound: the blocks' own operations could not be separated
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Roof:
 
     device: str
     peak_gb_per_s: Figure
-    gflops: Figure | None  # additions; None where the clock is not known
+    gflops: Figure | None  # additions; None if the clock is not known
 
     @property
     def ridge(self) -> float | None:
@@ -46,12 +46,12 @@ class Roof:
 def draw(roof: Roof, points: list[Point]) -> Markup:
     """The chart, both scales logarithmic."""
     said = [
-        f"{point.chapter} {point.task}: {point.intensity.value:.3g} operations a byte, "
-        f"{point.gflops.value:,.4g} billion a second"
+        f"{point.chapter} {point.task}: {point.intensity.value:.3g} operations per byte, "
+        f"{point.gflops.value:,.4g} billion per second"
         for point in points
     ]
     ridge = (
-        f"; above {roof.ridge:.3g} operations a byte the arithmetic limits, below it memory"
+        f"; above {roof.ridge:.3g} operations per byte arithmetic is the limit, below it memory"
         if roof.ridge
         else ""
     )
@@ -79,7 +79,7 @@ def draw(roof: Roof, points: list[Point]) -> Markup:
 
 
 def draw_times(task: str, rows: list[tuple[str, str, Figure]]) -> Markup:
-    """How long a kernel takes, beside others; `rows` are (words, look, seconds)."""
+    """The time of a kernel beside others; `rows` are (words, look, seconds)."""
     most = max(seconds.value for _, _, seconds in rows)
     said = "; ".join(f"{words}: {time_words(seconds)}" for words, _, seconds in rows)
     drawing = Drawing(f"Time of {task}", said + ".", "times")
@@ -93,7 +93,7 @@ def draw_times(task: str, rows: list[tuple[str, str, Figure]]) -> Markup:
 
 
 def _labels(points: list[Point], places: list[tuple[float, float]]) -> list[tuple[float, float, str]]:
-    """One for each heap of points that lie close together: the chapters in it."""
+    """The chapters of each cluster of points."""
     heaps: list[list[int]] = []
     for i in sorted(range(len(points)), key=lambda i: places[i]):
         near = [
@@ -119,7 +119,7 @@ def _labels(points: list[Point], places: list[tuple[float, float]]) -> list[tupl
 
 
 def _short(numbers: list[int]) -> str:
-    """Chapters in few words, neighbours by the first and the last of them."""
+    """Chapters in few words, with ranges for consecutive ones."""
     parts: list[list[int]] = []
     for number in numbers:
         if parts and parts[-1][-1] == number - 1:
@@ -155,7 +155,7 @@ def _axes(drawing: Drawing, x_scale: _Scale, y_scale: _Scale) -> None:
         drawing.lines("grid", [(_LEFT, y, _RIGHT, y)])
         drawing.words(_LEFT - 6, y + 4, f"{value:,.0f}" if value >= 1 else f"{value:g}", "small faint", "end")
     drawing.words(
-        _RIGHT, _BOTTOM + 30, "floating-point operations a byte that must move", "small faint", "end"
+        _RIGHT, _BOTTOM + 30, "floating-point operations per byte that must move", "small faint", "end"
     )
     drawing.words(MARGIN, 12, "billion operations a second", "small faint")
 

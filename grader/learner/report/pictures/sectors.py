@@ -11,7 +11,7 @@ _MEMORY, _TALL = 132.0, 26.0  # where the sectors begin, and their height
 
 
 def touched(places: list[int | None], size: int) -> dict[int, dict[int, set[int]]]:
-    """For each sector the lanes that touch it, each with the bytes that it touches of it."""
+    """For each sector, the lanes that touch it, each with its bytes."""
     found: dict[int, dict[int, set[int]]] = {}
     for lane, at in enumerate(places):
         for byte in range(at, at + size) if at is not None else ():
@@ -71,7 +71,7 @@ def draw(places: list[int | None], size: int, does: str, gallery: Gallery) -> Ma
 
 
 def _stretches(used: list[int], x: float, wide: float) -> list[tuple[float, float, float, float]]:
-    """The bytes that are used of one sector, as boxes."""
+    """The used bytes of one sector, as boxes."""
     boxes, i = [], 0
     while i < len(used):
         j = i

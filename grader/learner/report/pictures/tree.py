@@ -1,4 +1,4 @@
-"""The threads of a block from left to right, its levels from top to bottom, and who gave a value to whom."""
+"""The threads of a block from left to right, its levels from top to bottom, and the values passed between threads."""
 
 from markupsafe import Markup
 
@@ -8,12 +8,12 @@ from ..svg import MARGIN, WIDTH, Drawing
 
 _LEFT = 138.0  # where the threads begin
 _STRIP, _GAP = 13.0, 34.0  # height of a strip of threads, and the room above it
-_COUNT = 40.0  # room for the number of threads at work, at the right
+_COUNT = 40.0  # room for the number of active threads, at the right
 _SCALE_WIDTH = WIDTH - _LEFT - MARGIN - _COUNT
 
 
 def draw(exchange: Exchange, most_links: int) -> Markup:
-    """The picture of one block; of a level with more than `most_links` every second, third ... is drawn."""
+    """The picture of one block; a level with more than `most_links` links shows only some of them."""
     launch = exchange.launch
     drawing = Drawing(
         f"How the threads of block {exchange.block} of {launch.title} passed values on",
@@ -62,7 +62,7 @@ def _label(level: Level) -> str:
 
 def _axis(drawing: Drawing, threads: int, wide: float) -> None:
     every = max(1, -(-threads // 256)) * (32 if threads > 32 else 8)
-    for thread in range(0, threads, every):  # as many as there is room for
+    for thread in range(0, threads, every):  # as many as fit
         drawing.words(_LEFT + thread * wide, 12, thread, "faint small", "start")
     drawing.words(MARGIN, 12, "thread", "faint small")
     drawing.words(WIDTH - MARGIN, 12, "at work", "faint small", "end")
@@ -88,7 +88,7 @@ def _barrier(drawing: Drawing, level: Level, threads: int, wide: float, y: float
 def _stretches(
     threads: set[int], wide: float, y: float, tall: float
 ) -> list[tuple[float, float, float, float]]:
-    """Neighbours as one box."""
+    """Adjacent threads as one box."""
     boxes = []
     for thread in sorted(threads):
         if thread - 1 not in threads:
