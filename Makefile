@@ -121,7 +121,7 @@ endif
 $(FLAGS): | $(CONFIG)
 	@printf '%s\n' '$(subst ','\'',$(strip $(FLAGS_NOW)))' > $@
 
-# The list of sources, so that a library is made anew when one of them goes.
+# The list of sources, so that a library is built again when one of them is removed.
 SOURCES_NOW := $(strip $(EMULATOR_SOURCES) $(DRIVER_SOURCES) $(SUPPORT_SOURCES))
 ifneq ($(SOURCES_NOW),$(if $(wildcard $(OUT)/sources),$(strip $(file < $(OUT)/sources))))
 $(OUT)/sources: FORCE

@@ -5,7 +5,7 @@
     python -m bench.bench --quick    a few sizes in a minute; writes build/bench/quick-DEVICE.json alone
 
 Every contender's result is compared with the right one before and after it is timed. One that fails is
-recorded with its message, and the others go on. The GPU's clocks and settings stay as they are.
+recorded with its message, and the others continue. The GPU's clocks and settings stay as they are.
 """
 
 from __future__ import annotations
@@ -264,7 +264,7 @@ def _role(name: str) -> str:
 def measure(
     tools: Tools, works: Sequence[type[Work]], effort: Effort, *, quick: bool
 ) -> list[dict[str, Any]]:
-    """All cases. A size that cannot be set up is named in the record, and the rest goes on."""
+    """All cases. A size that cannot be set up is named in the record, and the others continue."""
     cases: list[dict[str, Any]] = []
     tools.timer.delay(0.05)  # from idle clocks to working ones
     for kind in works:

@@ -83,7 +83,7 @@ def at_least(value: float, goal: float) -> bool:
 
 
 def judge(record: dict[str, Any]) -> list[Claim]:
-    """Every claim that the record speaks of."""
+    """Every claim that the record covers."""
     claims: list[Claim] = []
     sums, rows = cases_of(record, "sum"), cases_of(record, "rows")
     adds, halves = (

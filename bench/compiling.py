@@ -85,7 +85,7 @@ def _bodies(ptx: Path) -> dict[str, str]:
 
 
 def reads_register(ptx: Path, kernel: str, register: str) -> bool:
-    """Whether a kernel, or a function that stands behind it in the file, reads a special register."""
+    """Whether a kernel, or a function after it in the file, reads a special register."""
     bodies = _bodies(ptx)
     return register in bodies[entry_named(kernel, bodies) or ""]
 

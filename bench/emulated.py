@@ -35,7 +35,7 @@ class EmulatedDevice:
             raise GpuError(f"the emulator: {error.message.decode()}")
 
     def load(self, image: Path) -> Path:
-        """An image; it is loaded anew whenever a kernel of another one is launched."""
+        """An image; it is loaded again whenever a kernel of another one is launched."""
         return image
 
     def function(self, module: Path, name: str, dynamic_shared: int = 0) -> Function:  # noqa: ARG002

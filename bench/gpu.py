@@ -297,12 +297,12 @@ def _bindings() -> Any:
 
 
 def _words(told: bytes) -> str:
-    """What stands before the first zero byte."""
+    """The text before the first zero byte."""
     return told.partition(b"\0")[0].decode().strip()
 
 
 def find_kernel(name: str, mangled_names: Sequence[str] | dict[str, Any]) -> str:
-    """Which of the names as nvcc mangles them is `name`, itself mangled or as it stands in the source."""
+    """The mangled name that corresponds to `name`, which may be mangled or as in the source."""
     if name in mangled_names:
         return name
     begins = f"_Z{len(name)}{name}"

@@ -29,7 +29,7 @@ FIGURES = (
     *("sm_count", "clock_hz", "warps_per_sm", "blocks_per_sm", "registers_per_sm", "shared_per_sm"),
     *("shared_reserved_per_block", "l1_bytes", "l2_bytes", "peak_bytes_per_s"),
 )
-# Constants that a fit may move, with the bounds that physics or a direct measurement sets. Of an H200.
+# Constants of an H200 that a fit may change, with bounds from physics or a direct measurement.
 BOUNDS: dict[str, tuple[float, float]] = {
     "launch": (2.6e-6, 2.7e-6),  # "nothing, 1 block"
     "first_access": (0.2e-6, 3e-6),

@@ -215,7 +215,7 @@ def write_document(report: Report, path: Path = DOCUMENT) -> None:
 
 
 def write_constants(device: ModelDevice, path: Path = CONSTANTS) -> None:
-    """Puts a device's constants into the C file, where they take effect once the library is made anew."""
+    """Write a device's constants into the C file, where they take effect once the library is rebuilt."""
     text = path.read_text()
     for name in BOUNDS:
         value = re.sub(r"e([+-])0*(\d)", r"e\1\2", f"{getattr(device, name):.4g}").replace("e+", "e")

@@ -5,7 +5,7 @@
 
 Each sample is one run of all launches of a kernel with a cold, clean L2: outputs poisoned or zeroed, a buffer of
 four times the L2 written and another one read, then an event, the launches, an event, all in one stream, so that
-the GPU has the launches at hand when it comes to them. The GPU's clocks and settings stay as they are.
+the launches are queued before the GPU needs them. The GPU's clocks and settings stay as they are.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class Bench:
 
 
 class Prepared:
-    """One kernel of the table at one size: shapes known, arguments at hand."""
+    """One kernel of the table at one size, with its shapes and arguments."""
 
     def __init__(self, bench: Bench, kernel: Kernel, n: int, told: int | None = None) -> None:
         """`told` is the n that the kernel is given, where that is not its number of elements."""
@@ -400,7 +400,7 @@ def with_ncu(kernels: list[Kernel], record: dict[str, Any], sizes: tuple[int, ..
 
 
 def write_record(record: dict[str, Any], path: Path) -> None:
-    """Written whole, one kernel's point a line, and renamed into place."""
+    """Write it to a new file, one point of a kernel per line, and rename it into place."""
     text = json.dumps(record, indent=1)
     # Lists of numbers and innermost objects on one line: a record is read in diffs.
     text = re.sub(r"[\[{][^\[\]{}]*[\]}]", lambda found: re.sub(r"\s*\n\s*", " ", found[0]), text)

@@ -1,9 +1,9 @@
 """Tables and plots from the record of `make bench`: docs/benchmarks.md and docs/benchmarks/.
 
-    python -m bench.report            writes them anew from bench/records/bench-*.json; needs no GPU
-    python -m bench.report --check    only sees whether the page and the plots are in step with the record
+    python -m bench.report            writes them again from bench/records/bench-*.json; needs no GPU
+    python -m bench.report --check    only checks that the page and the plots agree with the record
 
-A place for a table is what stands between two comments, `<!-- bench: NAME -->` and `<!-- end -->`.
+A place for a table is the text between two comments, `<!-- bench: NAME -->` and `<!-- end -->`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class ReportError(Exception):
 
 
 def find_record(root: Path) -> dict[str, Any] | None:
-    """The record that the page speaks of: an H200's, or else the first; None where there is none."""
+    """The record of the page: an H200's, or else the first; None if there is none."""
     found = sorted((root / "bench" / "records").glob("bench-*.json"))
     found.sort(key=lambda path: path.name != "bench-NVIDIA-H200.json")
     if not found:

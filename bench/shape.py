@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class LaunchShape:
-    """What stands between <<< and >>>."""
+    """The launch shape, as between <<< and >>>."""
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]

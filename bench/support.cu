@@ -109,5 +109,5 @@ extern "C" __global__ void delay(long long cycles) {
 // What a launch costs that does nothing.
 extern "C" __global__ void nothing() {}
 
-// Stands between the contenders in a run under ncu; its grid says which comes next.
+// Separates the contenders in a run under ncu; its grid says which one comes next.
 extern "C" __global__ void marker() {}

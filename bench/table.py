@@ -142,7 +142,7 @@ class Kernel:
 
 
 def side_of(n: int) -> int:
-    """Of a square matrix of n elements, n a power of 4."""
+    """The side of a square matrix of n elements, where n is a power of 4."""
     return 1 << (n.bit_length() - 1) // 2
 
 
@@ -196,5 +196,5 @@ def read_table(path: Path = TABLE) -> list[Kernel]:
             kernels.append(_kernel(ROOT / source["file"], inherited | line))
     names = [kernel.name for kernel in kernels]
     if twice := {name for name in names if names.count(name) > 1}:
-        raise TableError(f"{path.name}: {', '.join(sorted(twice))} stands there twice")
+        raise TableError(f"{path.name}: {', '.join(sorted(twice))} occurs twice")
     return kernels

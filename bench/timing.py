@@ -1,10 +1,10 @@
 """Fair samples: contenders take turns, and an event pair brackets the GPU's time alone.
 
-A sample is enqueued whole, without waiting: outputs poisoned, a delay that keeps the stream busy while the
-host goes on, the L2 emptied (two buffers of four times its size: one written, the other read, so that what is
-left is clean), an event, the work, an event. Once all of it is enqueued the first event must still lie ahead
-of the GPU; a sample where it does not (the host was behind, and its time would count) is dropped, and that
-contender's delay doubled. So is every sample of a batch during which the GPU's clocks were held down.
+A sample is enqueued completely, without waiting: outputs poisoned, a delay that keeps the stream busy while
+the host continues, the L2 cleared (two buffers of four times its size: one written, the other read, so that
+the cache is clean), an event, the work, an event. Once all of it is enqueued the first event must still lie
+ahead of the GPU; a sample where it does not (the host was behind, and its time would count) is dropped, and
+that contender's delay doubled. So is every sample of a batch during which the GPU's clocks were held down.
 
 With a warm L2 the work runs once before the delay, on the same input, and nothing empties the cache.
 """

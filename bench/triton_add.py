@@ -1,4 +1,4 @@
-"""c = a + b as it is written in Triton: a program adds BLOCK elements, and masks what lies behind the end."""
+"""c = a + b in Triton: a program adds BLOCK elements, and masks those after the end."""
 
 import triton
 import triton.language as tl

@@ -17,7 +17,7 @@ time-grade: $(NEEDS_GRADER) $(TOOLCHAIN) drivers ## measure what grading all sol
 ##= SECONDS=600 ## of fuzz: how long; 60 if not given
 # Two libFuzzer programs, of the parser and of the whole emulator, start from tests/fuzz/corpus and all past
 # crashes. What they learn stays in build/fuzz/learned; what crashes or hangs is kept as build/fuzz/found-* and
-# fails the target: mend it, and move the file to tests/fuzz/crashes.
+# fails the target: fix it, and move the file to tests/fuzz/crashes.
 SECONDS ?= 60
 FUZZ := $(B)/fuzz
 FUZZERS := $(FUZZ)/fuzz_parser $(FUZZ)/fuzz_emulator

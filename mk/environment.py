@@ -1,7 +1,7 @@
 """Makes the virtual environment and installs one lock file into it: environment.py VENV LOCK STAMP.
 
 Runs on the interpreter that the environment is made from, with nothing but its standard library. Two
-makes at once wait for each other; a half-made environment is made anew.
+makes at once wait for each other; an incomplete environment is created again.
 """
 
 import fcntl

@@ -8,8 +8,8 @@
 
 test: $(NEEDS_GRADER) $(DEVELOPMENT) $(SITE) $(CLASS_NEEDS) $(TOOLCHAIN) drivers ## run every test
 	@$(SANITIZED) $(PY) -m pytest -n $(if $(SANITIZE),0,$(JOBS)) $(ARGS)
-# Python itself is no sanitized program: to load the library it must begin with ASan's runtime, in one process; and
-# with libstdc++, or ASan does not know what to do when a package of Python's throws.
+# Python itself is not built with sanitizers: to load the library it must start with ASan's runtime, in one process, and
+# with libstdc++, or ASan fails when a Python package throws an exception.
 SANITIZED = $(if $(SANITIZE),LD_PRELOAD="$$($(HOST_CC) -print-file-name=libasan.so) $$($(HOST_CC) -print-file-name=libstdc++.so.6)" ASAN_OPTIONS=detect_leaks=0 \
     WARPBOOK_EMULATOR_LIBRARY='$(CURDIR)/$(EMULATOR_SHARED)')
 
@@ -78,7 +78,7 @@ tidy: $(patsubst %.c,$(OUT)/tidy/%.ok,$(C_SOURCES))
 # The arithmetic handlers are straight lines made by macros in their hundreds: the path-sensitive analyzer finds
 # no paths in them and takes minutes over it.
 tidy_for = $(if $(filter common/emulator/alu/%,$(1)),--checks='-clang-analyzer-*')
-# An object is made anew when a header changes, so its time stands for all that its file includes.
+# An object is built again when a header changes, so its time covers everything that its file includes.
 $(OUT)/tidy/%.ok: %.c .clang-tidy $(OUT)/obj/%.o
 	$(call quiet,TIDY,$<)
 	$(Q)mkdir -p $(@D) && clang-tidy --quiet --warnings-as-errors='*' $(call tidy_for,$<) $< -- -std=gnu17 -Icommon $(call flags_for,$<) 2>$@.log \

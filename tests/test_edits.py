@@ -140,7 +140,7 @@ def test_the_indentation_is_quoted_too() -> None:
 def test_a_block_is_named_once() -> None:
     assert refused("@@ sum_of_block(\n...\n") == (
         "x.patch:1: the block `sum_of_block(` is missing: no line of solution/ch01 without indentation has these "
-        "words. If the base has changed, put the words of a block behind @@ that is there now"
+        "words. If the base has changed, put the words of an existing block after @@"
     )
     assert refused("@@ sum\n...\n") == (
         "x.patch:1: the block `sum` is ambiguous: solution/ch01 has these words in the blocks of lines 3, 10, 13. "

@@ -432,7 +432,7 @@ def test_command(tmp_path: Path) -> None:
         ([CLASS, "--format", "excel"], "there is no format 'excel'; there are: gradescope, autolab"),
         ([CLASS, "--format", "canvas,moodle", "--roster", "x.csv"], "a roster goes with one format"),
         ([ROOT / "docs" / "result.schema.json"], 'it has no "schema": "warpbook/class/1"'),
-        ([ROOT / "README.md"], "is no class.json"),
+        ([ROOT / "README.md"], "is not a class.json"),
     ],
 )
 def test_wrong_usage(arguments: list[object], words: str, tmp_path: Path) -> None:

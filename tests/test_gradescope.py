@@ -363,5 +363,5 @@ def test_metadata(tmp_path: Path) -> None:
 def test_metadata_that_is_none(text: str, tmp_path: Path) -> None:
     path = tmp_path / "submission_metadata.json"
     path.write_text(text)
-    with pytest.raises(MachineError, match="is not as Gradescope writes it"):
+    with pytest.raises(MachineError, match="does not have Gradescope's format"):
         read_metadata(path)

@@ -3,7 +3,7 @@
 // in: n floats. partial: one float for each block.
 #include "warp_block.cuh"
 
-// A chunk for each thread: the lanes of a warp stand far apart.
+// A chunk for each thread: the addresses of a warp's lanes are far apart.
 template <typename Vector> __device__ void sum_chunks(const float *in, float *partial, int n) {
     const Vector *vector = (const Vector *)in;
     int count = n / (sizeof(Vector) / sizeof(float));
@@ -104,7 +104,7 @@ extern "C" __global__ void sum_in_l1(const float *in, float *partial, int n) {
     leave_sum(sum, partial);
 }
 
-// One element a thread, to a place of its own in local memory and back, in an order not known beforehand.
+// One element per thread, to its own place in local memory and back, in an order that is not known beforehand.
 extern "C" __global__ void sum_local(const float *in, float *partial, int n) {
     float kept[16];
     float sum = 0.0f;

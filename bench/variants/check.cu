@@ -46,7 +46,7 @@ extern "C" __global__ void expect_in_l1(long long *total, long long n, long long
     EACH(i, share *blocks) mine += value_of((unsigned)(i / share * share + (i % share & 1023)), 0);
     add_up(total, mine);
 }
-// The sum of what a kernel left; anything that is no whole number makes it wrong for certain.
+// The sum of a kernel's results; any value that is not a whole number makes it certainly wrong.
 extern "C" __global__ void found_sum(long long *total, long long count, const float *out) {
     long long mine = 0;
     EACH(i, count) mine += out[i] == rintf(out[i]) ? (long long)out[i] : 1LL << 48;

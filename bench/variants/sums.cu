@@ -3,7 +3,7 @@
 // in: n floats, n a multiple of what a block takes in one step. partial: one float for each block.
 #include "warp_block.cuh"
 
-// UNROLL loads of Vector per thread and step; all of a step stand before the first addition.
+// UNROLL loads of Vector per thread and step; all loads of a step come before the first addition.
 template <typename Vector, int UNROLL> __device__ void sum_strided(const float *in, float *partial, int n) {
     const Vector *vector = (const Vector *)in;
     int count = n / (sizeof(Vector) / sizeof(float));
@@ -50,7 +50,7 @@ extern "C" __global__ void sum_plain(const float *in, float *partial, int n) {
     leave_sum(sum, partial);
 }
 
-// Four accumulators and four contiguous float4 a thread in a tile of the block's own: the capstone's loop.
+// Four accumulators and four contiguous float4 per thread in the block's own tile: the capstone's loop.
 extern "C" __global__ void __launch_bounds__(512) sum_tiles(const float *in, float *partial, int n) {
     const float4 *vector = (const float4 *)in;
     const int tile = 4 * 512;

@@ -63,7 +63,7 @@ extern "C" __global__ void sum_divisions(const float *in, float *partial, int n)
     leave_sum(sum, partial);
 }
 
-// Lanes part into WAYS groups, each with a multiply-add chain of its own.
+// Lanes diverge into WAYS groups, each with its own multiply-add chain.
 template <int WAYS> __device__ void sum_branches(const float *in, float *partial, int n) {
     float one = one_of(n), zero = zero_of(n), sum = 0.0f;
     EACH_ELEMENT(i) {

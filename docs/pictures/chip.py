@@ -192,7 +192,8 @@ def atomic_queue(c: Canvas) -> None:
 @picture(
     "two-passes",
     "Two passes",
-    "In the first launch each block writes its sum to a place of its own. The second launch, of one block, adds the "
+    "In the first launch each block writes its sum to a separate place. The second launch, of one block, "
+    "adds the "
     "partial sums in an order that never changes.",
 )
 def two_passes(c: Canvas) -> None:

@@ -267,7 +267,7 @@ def how_it_shows(c: Canvas) -> None:
 @picture(
     "gone-early",
     "A mask that names lanes that have gone",
-    "Twenty lanes of a warp come to the shuffle, twelve have returned. A full mask names all 32, so the "
+    "Twenty lanes of a warp reach the shuffle, twelve have returned. A full mask names all 32, so the "
     "twenty wait for lanes that never come.",
 )
 def gone_early(c: Canvas) -> None:

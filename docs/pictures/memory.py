@@ -31,13 +31,13 @@ def sectors_neighbours(c: Canvas) -> None:
 
 @picture(
     "sectors-chunked",
-    "Lanes that stand apart take a sector each",
-    "Each lane reads the first float of its own chunk. Every address lies in a sector of its own: 32 sectors, of "
-    "each of which 4 bytes of 32 are used.",
+    "Lanes with addresses far apart take one sector each",
+    "Each lane reads the first float of its own chunk. Every address is in a different sector: 32 sectors, "
+    "with 4 of 32 bytes used in each.",
 )
 def sectors_chunked(c: Canvas) -> None:
     w, x0 = 10.6, 24
-    c.words(x0, 24, "the same request when every lane begins a chunk of its own", style="small faint")
+    c.words(x0, 24, "the same request when every lane begins its own chunk", style="small faint")
     for i, lane in enumerate((0, 1, 2, 3, 31)):
         x = x0 + i * 8.7 * w + (30 if i == 4 else 0)
         c.cell(x, 32, 44, 20, "lane", f"lane {lane}" if i else "lane 0", "small")
@@ -45,7 +45,7 @@ def sectors_chunked(c: Canvas) -> None:
         _sectors(c, x, 86, w, [1])
     c.words(x0 + 4 * 8.7 * w + 4, 100, "...", style="strong")
     c.words(x0, 138, "32 sectors, 1,024 bytes fetched, 128 used")
-    c.key(152, [("good", "asked for"), ("bad", "fetched all the same")])
+    c.key(152, [("good", "asked for"), ("bad", "fetched but not used")])
 
 
 @picture(

@@ -1,1 +1,1 @@
-"""What whoever writes the workbook runs: skeletons, documents, the kill rate, measurements of the grader itself."""
+"""Commands for authors of the workbook: skeletons, documents, the kill rate, measurements of the grader itself."""

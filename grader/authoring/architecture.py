@@ -1,8 +1,9 @@
 """Prove that the code keeps to the layers of docs/architecture.md: `make check-architecture`, a part of `make check`.
 
-The table in docs/architecture.md lists folders and files from the top layer to the bottom one. A C object may use
-symbols of its own layer and of layers below it, an `#include` and a Python import likewise. And no files need each
-other in a circle: not objects through symbols, not headers through `#include`, not modules through imports.
+The table in docs/architecture.md lists folders and files from the top layer to the bottom one. A C object may
+use symbols of its layer and of layers below it, an `#include` and a Python import likewise. Dependencies
+never form a cycle: neither of objects through symbols, nor of headers through `#include`, nor of modules
+through imports.
 
     python3 -m grader.authoring.architecture OBJECTS     the folder of compiled objects, such as build/check/gcc/obj
 """
@@ -155,7 +156,7 @@ def upward(uses: Mapping[str, Mapping[str, list[str]]], layers: list[str], verb:
 
 
 def circles(uses: Mapping[str, Mapping[str, list[str]]]) -> Iterator[str]:
-    """A sentence for each circle. Those told of have no file in common: mending them can bring up further ones."""
+    """A sentence for each cycle. The reported cycles have no file in common; breaking them can reveal others."""
     graph = {user: set(used) for user, used in uses.items()}
     while True:
         try:

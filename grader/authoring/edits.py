@@ -8,11 +8,12 @@
     -    for (int i = thread; i < n; i += threads) {
     +    for (int i = thread; i <= n; i += threads) {
 
-The lines before the first `@@` are the first lines of the kernel, but for `// BASE:`, which names the kernel that is
-edited. Each `@@` begins a hunk. Below it stand lines of the base, quoted exactly: behind a space if they stay, behind
-a minus if they go. Lines behind a plus are put in at their place. A blank line that stays may be quoted by an empty
-one, but as the last line of a hunk it needs its space. `...` stands for lines that go too: all up to the next line
-that is quoted, or to the end. A hunk that quotes nothing puts its lines in at the beginning.
+The lines before the first `@@` are the first lines of the kernel, except `// BASE:`, which names the kernel
+that is edited. Each `@@` begins a hunk. It is followed by lines of the base, quoted exactly: after a space if
+they stay, after a minus if they are removed. Lines after a plus are inserted there. A blank line that stays
+may be quoted by an empty one, but as the last line of a hunk it needs its space. `...` stands for lines that
+go too: all up to the next line that is quoted, or to the end. A hunk that quotes nothing puts its lines in at
+the beginning.
 
 The quoted lines are the anchor: the base must have them exactly once. The words behind `@@` restrict that to one
 block, the one that has these words in a line without indentation. A block, such as a function, begins at a line
@@ -29,7 +30,7 @@ from dataclasses import dataclass
 from ..core.errors import MachineError
 
 STAYS, GOES, COMES, GAP = " ", "-", "+", "..."
-_MANY = 100  # so many places for an anchor are not all looked for
+_MANY = 100  # the most places of an anchor that are searched
 _BASE = "// BASE:"
 
 
@@ -133,7 +134,7 @@ def write(edit: Edit) -> str:
 
 
 def apply(edit: Edit, base: str, name: str, base_name: str) -> str:
-    """The kernel that `edit` makes of the text `base`; the names are for the messages of EditError."""
+    """The kernel that `edit` produces from the text `base`; the names are for the messages of EditError."""
     lines = base.split("\n")
     changes: list[tuple[int, int, list[str], Hunk]] = []  # from, to, what is there afterwards
     for hunk in edit.hunks:
@@ -178,7 +179,7 @@ def _change(hunk: Hunk, lines: list[str], place: str, base_name: str) -> tuple[i
 def _places(segments: list[list[str]], lines: list[str], begin: int, end: int) -> Iterator[tuple[int, ...]]:
     """Every way to find the segments, one behind the other, in lines[begin:end]: where each of them starts.
 
-    An empty segment is one end of a gap that reaches to the end of the scope: the first stands at `begin`, any
+    An empty segment is one end of a gap that reaches to the end of the scope: the first is at `begin`, any
     other at `end`.
     """
 
@@ -229,7 +230,7 @@ def _scope(hunk: Hunk, lines: list[str], place: str, base_name: str) -> tuple[in
         )
     raise EditError(
         f"{place}: the block `{hunk.block}` is missing: no line of {base_name} without indentation has these words. "
-        "If the base has changed, put the words of a block behind @@ that is there now"
+        "If the base has changed, put the words of an existing block after @@"
     )
 
 
@@ -397,7 +398,7 @@ def _quotations(
 
 
 def _words(lines: list[str], begin: int, end: int) -> Iterator[str]:
-    """What may stand behind @@ for these lines: words that name the block they are in, and none."""
+    """The possible texts after @@ for these lines: words that name their block, and none."""
     for block_begin, block_end in _blocks(lines):
         if block_begin <= begin and end <= block_end:
             nearest = [*reversed(lines[block_begin:end]), *lines[end:block_end]]

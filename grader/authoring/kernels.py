@@ -4,7 +4,7 @@ A kernel is a file NAME.cu, or NAME.patch: an edit (edits.py) of its base, which
 
     solution/ch09       the chapter's solution without its comments; where an edit names no base
     dense/ch09          the same without the blank lines within functions
-    commented/ch09      the solution with its comments, but for its first and those that mark the exercise
+    commented/ch09      the solution with its comments, except its first and those that mark the exercise
     right/ch09/plain    a right kernel that is a .cu file, without its header
 
 Kernels have such names too: wrong/ch09/last_row. Their first lines declare what they must get (read).
@@ -67,7 +67,7 @@ def _dense(text: str) -> str:
 
 
 def _commented(text: str) -> str:
-    """The solution with its comments, but for its first and those that mark the exercise."""
+    """The solution with its comments, except its first and those that mark the exercise."""
     lines = text.split("\n")
     first = next((number for number, line in enumerate(lines) if not COMMENT.match(line)), 0)
     kept: list[str] = []

@@ -103,7 +103,7 @@ def _judge(
         return Finding("INFRA", "", f"did not compile within {_LIMIT:g} s")
     result = folder / "result.json"
     result.unlink(missing_ok=True)
-    # Where the compiler made no image, the driver reads in build.json why.
+    # If the compiler made no image, the driver reads the reason from build.json.
     ran = processes.run(
         [f"./{workbook.program(chapter)}", "--device", "emulator", "--kernel", folder / "kernel.ptx",
          "--schedules", str(schedules), "--quiet", "--json", result],
@@ -138,7 +138,7 @@ def _verdict(
     except (OSError, ValueError, KeyError, TypeError):
         pass
     finding = _judge(workbook, chapter, kernel, schedules, processes)
-    if finding.verdict != "INFRA":  # the machine's fault may be mended by the next run
+    if finding.verdict != "INFRA":  # the machine may be fixed by the next run
         write_json(record, {"key": key, **asdict(finding)})
     return finding
 

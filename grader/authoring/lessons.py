@@ -1,4 +1,4 @@
-"""`make lessons`: puts into the lessons and guides what is not typed there.
+"""`make lessons`: fill in the generated parts of lessons and guides.
 
     <!-- code: docs/experiments/ch04/butterfly.cu#butterfly -->   a fragment of a file that the tests build
     <!-- output: ./ch04 --device emulator --kernel build/solutions/ch04/kernel.ptx -->   what a command prints today
@@ -7,8 +7,8 @@
     <!-- measured: ch04 -->   what a GPU's committed record says of a chapter
     <!-- predictions: ch04 -->   the questions of `make predict-ch04`
 
-A fragment stands in its file between `// BEGIN name` and `// END name`. `--check` compares everything but the
-output of commands, which takes seconds, and changes nothing.
+A fragment is the text between `// BEGIN name` and `// END name` in its file. `--check` compares everything
+except the output of commands, in seconds, and changes nothing.
 """
 
 import csv
@@ -38,14 +38,14 @@ _HEADER = re.compile(r"^// (EXPERIMENT|RUN|SHOWS): .*\n", re.MULTILINE)
 
 
 def documents(root: Path) -> list[Path]:
-    """Every document with places to fill that are listed here; README.md and others have commands of their own."""
+    """Every document with places of the kinds listed here; README.md and others have separate commands."""
     found = [*root.glob("chapters/ch*/README.md"), *root.glob("docs/*.md")]
     marker = re.compile(rf"^<!-- ({'|'.join(KINDS)}): ", re.MULTILINE)
     return sorted(path for path in found if marker.search(path.read_text("utf-8")))
 
 
 def fragment(text: str, region: str) -> str:
-    """What stands between `// BEGIN region` and `// END region`, shifted to the left."""
+    """The text between `// BEGIN region` and `// END region`, dedented."""
     pattern = rf"^[ \t]*(?://|#) BEGIN {re.escape(region)}\n(.*?)^[ \t]*(?://|#) END {re.escape(region)}$"
     match = re.search(pattern, text, re.MULTILINE | re.DOTALL)
     if not match:

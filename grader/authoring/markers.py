@@ -1,10 +1,10 @@
-"""Places in a document that a command fills: what stands between two comments comes from somewhere else.
+"""Places in a document that a command fills: the text between two comments is generated.
 
     <!-- KIND: ARGUMENT -->
     ...
     <!-- end -->
 
-Whoever fills them says what each KIND means; see lessons.py.
+The commands that fill them define each KIND; see lessons.py.
 """
 
 import re
@@ -21,7 +21,7 @@ class MarkerError(Exception):
 
 @dataclass(frozen=True)
 class Place:
-    """One place: its kind and argument, and what stands there now."""
+    """One place: its kind and argument, and its current text."""
 
     kind: str
     argument: str

@@ -1,4 +1,4 @@
-"""`make release-check`: proves that a release could be made of this commit; each failure says what to do.
+"""`make release-check`: prove that this commit could be released; each failure says what to do.
 
 The version is written in pyproject.toml. CITATION.cff and CHANGELOG.md have to name the same one, nothing may be
 uncommitted, and all that is generated has to be in step with its source.
@@ -185,7 +185,7 @@ def link_problems(root: Path) -> Iterator[Problem]:
 
 
 def tracked_files(root: Path) -> list[Path]:
-    """The files that git tracks and that are there."""
+    """The existing files that git tracks."""
     names = _git(root, "ls-files", "-z").split("\0")
     return [root / name for name in names if name and (root / name).is_file()]
 
@@ -248,7 +248,7 @@ def main() -> int:
         for problem in problems:
             print(f"  {name:<12}{problem.what}\n{'':14}-> {problem.remedy}", flush=True)
     if count:
-        print(f"{count} {'thing stands' if count == 1 else 'things stand'} in the way of a release.")
+        print(f"{count} {'problem prevents' if count == 1 else 'problems prevent'} a release.")
         return 1
     version = version_of(root)
     print(f"Version {version} can be released: git tag -a v{version} -m 'Warpbook {version}'")

@@ -15,7 +15,7 @@ from ..core.workbook import Workbook, find_workbook, write_json
 
 _COMMENT = re.compile(r"^<!-- [^\n]*? -->\n", re.MULTILINE)
 _LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)")
-# What stands in the navigation behind the chapters, in this order; other pages of docs/ follow by name.
+# The pages after the chapters in the navigation, in this order; other pages of docs/ follow by name.
 _FIRST_GUIDES = ("README", "your-own-program", "sources", "benchmarks", "adding-a-chapter")
 
 
@@ -35,7 +35,7 @@ def stage(root: Path, target: Path) -> None:
         for link in _LINK.findall(text):
             linked = (root / page.parent / link).resolve()
             if not linked.is_file() or not linked.is_relative_to(root):
-                raise MachineError(f"{page} links to {link}, which is no file of the workbook")
+                raise MachineError(f"{page} links to {link}, which is not a file of the workbook")
             name = linked.relative_to(root)
             if name not in pages:
                 (target / name).parent.mkdir(parents=True, exist_ok=True)

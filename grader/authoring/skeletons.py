@@ -55,7 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
             continue
         if options.check:
             status = 1
-            print(f"skeletons: {shown} is out of step with its solution; `make skeletons` mends it")
+            print(f"skeletons: {shown} is out of step with its solution; `make skeletons` updates it")
             sys.stdout.writelines(
                 difflib.unified_diff(
                     present.splitlines(keepends=True), wanted.splitlines(keepends=True), "present", "wanted"

@@ -1,8 +1,8 @@
 """`make time-grade`: what grading all chapters costs, solved, when nothing was built or judged yet and once more.
 
-It happens in a checkout of its own under build/time-grade, so that nobody's history or kernels are touched. The
-programs are built beforehand: what is timed is nvcc, the emulator and the grader. CPU seconds are the figure to
-compare; wall seconds are those of a machine that may have other work.
+It uses a separate checkout under build/time-grade, so that no history and no kernels are touched. The
+programs are built beforehand: the time is that of nvcc, the emulator and the grader. CPU seconds are the
+figure to compare; wall seconds are those of a machine that may have other work.
 """
 
 import os

@@ -112,7 +112,7 @@ def _drawn(lines: list[str]) -> str:
 
 
 def _runs(line: str) -> Iterator[tuple[int, str, str]]:
-    """The words of a line that stand together in one style: the column of the first letter, the style, the words."""
+    """Adjacent words of a line in one style: the column of the first letter, the style, the words."""
     column, style = 0, ""
     for i, part in enumerate(_ESCAPE.split(line)):
         if i % 2:

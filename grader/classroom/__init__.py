@@ -1,1 +1,1 @@
-"""Grading a class: submissions nobody here wrote, judged side by side, into a gradebook."""
+"""Grading a class: untrusted submissions, judged in parallel, into a gradebook."""

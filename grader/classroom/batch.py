@@ -1,7 +1,7 @@
-"""A class from a folder of submissions to class.json and its views.
+"""Grading a class: from a folder of submissions to class.json and its views.
 
-Kernels with the same key (the same bytes, seed, sizes and all else that a judgement depends on) are judged once.
-With a secret in the course every student has a seed of their own, and no two share a judgement.
+Kernels with the same key (the same bytes, seed, sizes and everything else that a judgement depends on) are
+judged once. With a secret in the course every student has a different seed, and no two share a judgement.
 """
 
 import contextlib
@@ -34,14 +34,14 @@ from .submissions.untrusted import printable
 from .tasks import Done, Engine, Task
 from .views import gradebook, pages, similar
 
-_FEW = 3  # kernels that are INFRA are judged a second time, where they are few
+_FEW = 3  # if at most this many kernels are INFRA, they are judged a second time
 _Given = TypeVar("_Given")
 _Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True)
 class Options:
-    """How to grade a class; no result depends on any of it."""
+    """How to grade a class; no result depends on these options."""
 
     jobs: int = 0  # 0: as many as there are cores
     trust: bool = False  # compile without the sandbox
@@ -66,15 +66,15 @@ class Batch:
     peak_bytes: int = 0
 
     def run(self) -> dict[str, Any]:
-        """Grades everything and writes it; returns class.json's document."""
+        """Grade everything and write the results; return class.json's document."""
         begun, moment = time.monotonic(), now()
         students = read_roster(self.course.roster, self.course.zone) if self.course.roster else []
         found = find_submissions(self.submissions, students)
         for name in found.ignored:
-            self.hear.say(f"left aside: {name}")
+            self.hear.say(f"ignored: {name}")
         with self.folder.opened(self.course.title, self.submissions):
             self.prepare()
-            if isinstance(self.engine, LocalEngine):  # jobs of a cluster may still be at work in there
+            if isinstance(self.engine, LocalEngine):  # jobs of a cluster may still be using it
                 self.folder.clear_work()
                 self.folder.clear_halves()
             self.folder.work.mkdir(exist_ok=True)
@@ -87,14 +87,14 @@ class Batch:
         return document
 
     def prepare(self) -> None:
-        """What has to be there before anything of a student's is opened."""
+        """Everything needed before a student's file is opened."""
         if not self.options.trust and (reason := unavailable()):
             raise MachineError(reason)
         chapters = self.chapters()
         jobs = self.options.jobs or cores()
         need_programs(self.workbook, chapters, jobs=jobs, hear=self.hear.say, processes=self.processes)
         if self.engine.is_elsewhere and self.course.device != "emulator":
-            return  # each machine proves the references on its own GPU
+            return  # each machine runs the references on its GPU
         self.hear.begin("references", len(chapters))
 
         def prepared(chapter: Chapter) -> None:
@@ -103,7 +103,7 @@ class Batch:
         self.side_by_side(prepared, chapters)
 
     def gather(self, submissions: Sequence[Submission]) -> list[tuple[Submission, Gathered]]:
-        """Everybody's kernels, copied into the class's folder."""
+        """All students' kernels, copied into the class's folder."""
         self.hear.begin("submissions", len(submissions))
         names = [one.chapter for one in self.course.chapters]
 
@@ -115,7 +115,7 @@ class Batch:
         return self.side_by_side(opened, submissions)
 
     def keep_kernels(self, submission: Submission, gathered: Gathered) -> None:
-        """Puts the kernels where they are judged and shown, and nothing of an earlier submission beside."""
+        """Copy the kernels to their place, and remove those of an earlier submission."""
         for one in self.course.chapters:
             path = self.folder.kernel(submission.id, one.chapter)
             kernel = gathered.kernels.get(one.chapter)
@@ -139,7 +139,7 @@ class Batch:
         ]
 
     def settings(self, submission: Submission, held: Gathered) -> Iterator[tuple[str, JudgeSettings]]:
-        """How each of a student's kernels is judged."""
+        """The settings for each of a student's kernels."""
         for name in sorted(held.kernels):
             yield (
                 name,
@@ -167,7 +167,7 @@ class Batch:
         )
 
     def judge(self, tasks: Sequence[Task]) -> dict[tuple[str, str], Judgement]:
-        """Every task's judgement, by student and chapter; those that are kept need no run."""
+        """Every task's judgement, by student and chapter; stored ones need no run."""
         done: dict[tuple[str, str], Judgement] = {}
         known: dict[str, Judgement] = {}
         if not self.options.fresh:
@@ -193,16 +193,14 @@ class Batch:
                     ill.append(result)
                 else:
                     self.settle(same[result.task.key], result.judgement, done, but=result.task)
-        if len(ill) <= max(
-            _FEW, len(waiting) // 10
-        ):  # what passes by: a full table of processes, a busy disk
+        if len(ill) <= max(_FEW, len(waiting) // 10):  # temporary problems: a full process table, a busy disk
             ill = list(self.run_engine([result.task for result in ill]))
         for result in ill:
             self.settle(same[result.task.key], result.judgement, done, but=result.task)
         return done
 
     def run_engine(self, tasks: Sequence[Task]) -> Generator[Done, None, None]:
-        """What becomes of each. Closing it ends what runs; forgotten, an engine would run on for a while."""
+        """The judgement of each task. Closing the generator ends running tasks."""
         with contextlib.ExitStack() as resources:
             results = self.engine.run(tasks)
             if isinstance(results, Generator):
@@ -218,10 +216,10 @@ class Batch:
         done: dict[tuple[str, str], Judgement],
         but: Task | None = None,
     ) -> None:
-        """Gives one judgement to all kernels that are the same; the engine has kept that of `but`."""
+        """Store one judgement for all identical kernels; the engine has stored that of `but`."""
         for task in alike:
             if task is not but and judgement.verdict != "INFRA":
-                with contextlib.suppress(OSError):  # it is judged all the same, and once more the next time
+                with contextlib.suppress(OSError):  # it is judged anyway, and again the next time
                     write_entry(task, judgement)
             done[task.student, task.chapter] = judgement
             self.judged += 1
@@ -258,7 +256,7 @@ class Batch:
     def graded(
         self, submission: Submission, held: Gathered, judgements: dict[tuple[str, str], Judgement]
     ) -> Graded:
-        """One student, put together."""
+        """The data of one student."""
         handed = {
             name: Handed(
                 str(self.folder.kernel(submission.id, name).relative_to(self.folder.root)),
@@ -273,18 +271,18 @@ class Batch:
         return Graded(submission, path, held.sha256, handed, held.missing)
 
     def write(self, document: dict[str, Any]) -> None:
-        """class.json and what is made from it."""
+        """Write class.json and its views."""
         self.hear.begin("pages", 1)
         write_class(self.folder.document, document)
         gradebook.write(document, self.folder.gradebook)
         pages.write(document, self.folder.root)
 
     def chapters(self) -> list[Chapter]:
-        """Those of the course."""
+        """The chapters of the course."""
         return self.workbook.select([one.chapter for one in self.course.chapters])
 
     def side_by_side(self, work: Callable[[_Given], _Made], given: Sequence[_Given]) -> list[_Made]:
-        """`work` for each, several at once, in order; ends what runs where it is interrupted."""
+        """The results of `work` for each, several at once, in order; an interruption ends running work."""
         made: dict[int, _Made] = {}
         done = side_by_side(
             lambda at: (at, work(given[at])), range(len(given)), self.options.jobs or cores(), self.processes

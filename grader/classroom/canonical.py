@@ -1,7 +1,7 @@
 """class.json: the one document of a graded class, of which gradebook, pages and exports are views.
 
-docs/class.schema.json describes it. Two runs over the same submissions differ in "times", "seconds", and each
-result's own "times" and "build" at most.
+docs/class.schema.json describes it. Two runs over the same submissions differ at most in "times", "seconds",
+and each result's "times" and "build".
 """
 
 import json
@@ -24,7 +24,7 @@ MISSING = "MISSING"  # the verdict of a chapter that was not handed in
 
 @dataclass(frozen=True)
 class Handed:
-    """One chapter of a submission: its kernel, or why that was refused."""
+    """One chapter of a submission: its kernel, or the reason for refusing it."""
 
     kernel: str = ""  # relative to the class's folder; "" for none
     kernel_sha256: str = ""
@@ -35,7 +35,7 @@ class Handed:
 
 @dataclass(frozen=True)
 class Graded:
-    """All of one student, ready to be written."""
+    """The data of one student, ready to be written."""
 
     submission: Submission
     path: str  # relative to the folder of submissions, printable; "" for nothing handed in
@@ -124,7 +124,7 @@ def _chapter(course: Course, one: CourseChapter, graded: Graded) -> dict[str, An
         verdict, message, result = handed.judgement.verdict, judged.message, handed.judgement.document
         earned = _cents(judged.earned / judged.possible * one.points) if judged.possible else 0.0
     if verdict == "INFRA":
-        earned = None  # not known yet: never anybody's zero
+        earned = None  # not known yet; never counted as zero
     factor = 1.0 if verdict == MISSING else course.late.factor(course.days_late(one, graded.submission))
     diagnosis = handed.judgement.result.diagnosis if handed.judgement else None
     return {
@@ -143,7 +143,7 @@ def _chapter(course: Course, one: CourseChapter, graded: Graded) -> dict[str, An
 
 
 def _receipt(chapter: str, handed: Handed) -> dict[str, Any] | None:
-    """What the author's own run said beside what this one says. It earns nothing."""
+    """The author's own run compared with this one. It earns nothing."""
     if handed.receipt is None or handed.judgement is None or handed.judgement.verdict == "INFRA":
         return None
     try:
@@ -154,7 +154,7 @@ def _receipt(chapter: str, handed: Handed) -> dict[str, Any] | None:
 
 
 def _anywhere(document: dict[str, Any], kernel: str) -> dict[str, Any]:
-    """A result without the place of the folder that it was made in, so that it is the same in any other."""
+    """A result without the path of its folder, so that it is the same in any folder."""
     options = document.get("options")
     if not isinstance(options, dict):
         return document
@@ -166,7 +166,7 @@ def _cents(number: float) -> float:
 
 
 def write_class(path: Path, document: dict[str, Any]) -> None:
-    """Writes class.json whole: a line for every chapter of every student, so that it can be compared."""
+    """Write class.json, one line for every chapter of every student, so that files can be compared."""
     students = []
     for student in document["students"]:
         chapters = ",\n    ".join(_line(chapter) for chapter in student["chapters"])

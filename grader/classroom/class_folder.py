@@ -1,10 +1,10 @@
-"""The folder that a class is graded into, and where everything in it lies.
+"""The folder that a class is graded into, and its contents.
 
-class.json, gradebook.csv    the outcome; the pages stand beside
+class.json, gradebook.csv    the outcome; the pages are beside them
 kernels/STUDENT/chNN/        each kernel.cu that was judged
-journal/STUDENT/chNN.json    what is judged already, for a run that goes on where another stopped
-work/                        whatever judging makes; gone at the end
-course.json                  says that this is such a folder, and whose
+journal/STUDENT/chNN.json    the judgements so far, for a run that resumes an interrupted one
+work/                        temporary files of judging; removed at the end
+course.json                  marks the folder, and names its course
 """
 
 import fcntl
@@ -46,7 +46,7 @@ class ClassFolder:
 
     @contextmanager
     def opened(self, title: str, submissions: Path) -> Iterator[None]:
-        """Makes the folder, or takes up that of the same course; for one run at a time."""
+        """Create the folder, or open that of the same course; for one run at a time."""
         self._check_place(submissions)
         try:
             self.root.mkdir(parents=True, exist_ok=True)
@@ -54,24 +54,24 @@ class ClassFolder:
             mark = self.root / _MARK
             if not mark.exists():
                 write_json(mark, {"schema": _SCHEMA, "course": title})
-            handle = os.open(mark, os.O_RDWR | os.O_CLOEXEC)  # NFS locks only what may be written
+            handle = os.open(mark, os.O_RDWR | os.O_CLOEXEC)  # NFS locks only writable files
         except OSError as error:
             raise MachineError(f"the class's folder cannot be made: {explain_os_error(error)}") from None
         try:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise UsageError(f"another run is grading into {self.root} at this moment") from None
+                raise UsageError(f"another run is grading into {self.root} now") from None
             yield
         finally:
             os.close(handle)
 
     def clear_work(self) -> None:
-        """Removes what judging has made."""
+        """Remove the temporary files of judging."""
         shutil.rmtree(self.work, ignore_errors=True)
 
     def clear_halves(self) -> None:
-        """Removes what a run that was killed was about to write; every such name begins with a dot."""
+        """Remove unfinished files of a killed run; their names begin with a dot."""
         for path in self.root.rglob(".*"):
             if path.is_file():
                 path.unlink(missing_ok=True)
@@ -80,10 +80,11 @@ class ClassFolder:
         root, theirs = self.root.resolve(), submissions.resolve()
         if root == theirs or root.is_relative_to(theirs):
             raise UsageError(
-                f"the output folder {self.root} lies inside the submissions; name another, as OUTPUT=graded"
+                f"the output folder {self.root} is inside the submissions; name another one, such as "
+                "OUTPUT=graded"
             )
         if theirs.is_relative_to(root):
-            raise UsageError(f"the submissions lie inside the output folder {self.root}; name another")
+            raise UsageError(f"the submissions are inside the output folder {self.root}; name another one")
 
     def _check_owner(self, title: str) -> None:
         mark = self.root / _MARK
@@ -93,14 +94,14 @@ class ClassFolder:
         except FileNotFoundError:
             if any(self.root.iterdir()):
                 raise UsageError(
-                    f"the output folder {self.root} holds other things; name a new or empty one, "
-                    "or one that a class was graded into"
+                    f"the output folder {self.root} has other contents; name a new or empty folder, or one "
+                    "that a class was graded into"
                 ) from None
             return
         except (ValueError, KeyError, TypeError):
             owner = None
         if owner is None:
-            raise UsageError(f"{mark} is not what a graded class leaves there; name another folder")
+            raise UsageError(f"{mark} was not written by a graded class; name another folder")
         if owner != title:
             raise UsageError(
                 f'the output folder {self.root} belongs to another course, "{owner}"; name another folder'

@@ -1,6 +1,6 @@
 """`make class`: the command, its options, and what it prints.
 
-What it runs on is imported when it runs: a learner's commands need none of it.
+Its packages are imported when it runs, because a learner's commands need none of them.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from .tasks import Engine
 
 Submissions = Annotated[Path, typer.Argument(help="The folder of submissions.", show_default=False)]
-Chapters = Annotated[list[str] | None, typer.Argument(help="Chapters, as ch04; the course's when none.")]
-Out = Annotated[Path | None, typer.Option(help="Where everything goes; SUBMISSIONS-graded when not given.")]
+Chapters = Annotated[list[str] | None, typer.Argument(help="Chapters, such as ch04; default the course's.")]
+Out = Annotated[Path | None, typer.Option(help="The folder to write to; default SUBMISSIONS-graded.")]
 CourseFile = Annotated[Path | None, typer.Option("--course", help="The course.toml; see docs/class.md.")]
 EngineName = Annotated[str, typer.Option("--engine", help="local or slurm.")]
 Trust = Annotated[bool, typer.Option("--trust", help="Compile without a sandbox: I trust every submission.")]
 ClassDevice = Annotated[
-    str | None, typer.Option("--device", help="auto, emulator or gpu; else the course's.")
+    str | None, typer.Option("--device", help="auto, emulator or gpu; default the course's.")
 ]
 Slurm = Annotated[
     list[str] | None,
@@ -53,7 +53,7 @@ def class_command(
     slurm: Slurm = None,
     as_json: Json = False,
 ) -> int:
-    """Grade a folder of submissions into a gradebook, a page a student, and a page of the class."""
+    """Grade a folder of submissions: write a gradebook, a page for each student, and a page for the class."""
     from .batch import Batch, Options
     from .class_folder import ClassFolder
     from .progress import hearing
@@ -83,7 +83,7 @@ def class_command(
                 if batch.total
                 else ""
             )
-            hear.say(f"warpbook: interrupted; {kept}the same command goes on from there")
+            hear.say(f"warpbook: interrupted; {kept}the same command resumes from there")
             return INTERRUPTED
     if as_json:
         print_json(document)
@@ -135,11 +135,11 @@ def _engine(
             from .engines.slurm.engine import SlurmEngine
 
             return SlurmEngine(folder.slurm, course.slurm, hear.say)
-    raise UsageError(f"--engine is local or slurm, not {name!r:.40}")
+    raise UsageError(f"--engine must be local or slurm, not {name!r:.40}")
 
 
 def _show(document: dict[str, Any], folder: ClassFolder) -> None:
-    """How the class did, in a few lines."""
+    """The class's results in a few lines."""
     out = console()
     students = document["students"]
     handed_in = [one for one in students if one["submission"]["path"]]
@@ -155,13 +155,15 @@ def _show(document: dict[str, Any], folder: ClassFolder) -> None:
             if one["verdict"] == "INFRA" and not student["trouble"]:
                 out.print(Text(f"{student['id']} {one['chapter']}: not graded: {one['message']}"))
     if verdicts["INFRA"]:
-        out.print("What is INFRA has no score yet: mend the machine (make doctor), and run the same again.")
+        out.print(
+            "INFRA kernels have no score yet: fix the machine (make doctor), and run the same command again."
+        )
     if document["similar"]:
         pairs = len(document["similar"])
         words = "1 pair of kernels resembles" if pairs == 1 else f"{pairs} pairs of kernels resemble"
         out.print(f"{words} each other; see class.html")
     if document["course"]["trusted"]:
-        out.print("Every submission was trusted: nothing was compiled in a sandbox.")
+        out.print("Every submission was trusted: kernels were compiled without a sandbox.")
     here = Path.cwd()
     place = folder.gradebook
     shown = place.relative_to(here) if place.is_relative_to(here) else place

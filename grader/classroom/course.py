@@ -1,4 +1,4 @@
-"""A course: chapters, dates and weights, and each student's own numbers. course_file.py reads it from a file."""
+"""A course: chapters, dates and weights, and each student's seed and sizes. course_file.py reads it from a file."""
 
 import datetime
 import hashlib
@@ -10,19 +10,19 @@ from pathlib import Path
 from .engines.slurm.options import SlurmOptions
 from .submissions.submission import Submission
 
-_LARGEST_OWN = 200_000  # elements: past every tail and chunk, and still quick on the emulator
+_LARGEST_OWN = 200_000  # elements: larger than every tail and chunk, but still fast on the emulator
 
 
 @dataclass(frozen=True)
 class Late:
-    """What lateness costs."""
+    """The penalty for lateness."""
 
     grace_days: float = 0.0  # late by no more costs nothing
     factor_a_day: float = 1.0  # of the score, for every day begun after the grace
     floor: float = 0.0  # the least that the factor becomes
 
     def factor(self, days_late: int) -> float:
-        """What a score is multiplied by."""
+        """The factor for a score."""
         counted = max(0, math.ceil(days_late - self.grace_days))
         return round(max(self.floor, self.factor_a_day**counted), 6) if counted else 1.0
 
@@ -51,7 +51,7 @@ class Course:
     time_limit: float = 180.0  # seconds for one kernel
     time_budget: float | None = None  # seconds for all of a submission, shared equally by its kernels
     schedules: int | None = None
-    similar: float = 0.8  # share of a kernel that must stand in another to be reported
+    similar: float = 0.8  # share of a kernel that must occur in another to be reported
     roster: Path | None = None
     zone: datetime.tzinfo | None = None  # of dates that have none
     slurm: SlurmOptions = field(default_factory=SlurmOptions)
@@ -63,7 +63,7 @@ class Course:
         return int.from_bytes(self._drawn("seed", student, chapter)[:4], "big")
 
     def sizes(self, student: str, chapter: str) -> tuple[int, ...]:
-        """The numbers of elements that this student is judged with besides the chapter's, ascending."""
+        """The sizes that this student is judged with in addition to the chapter's, ascending."""
         if not self.secret:
             return ()
         drawn = self._drawn("sizes", student, chapter)
@@ -71,16 +71,16 @@ class Course:
         return tuple(sorted({2 + word % (_LARGEST_OWN - 1) for word in words}))
 
     def time_for_each(self, kernels: int) -> float:
-        """Seconds for each of a submission's kernels. What one leaves unused goes to no other.
+        """Seconds for each of a submission's kernels. Time that one leaves unused is not passed on.
 
-        So it does not matter which is judged first, on which machine, and before or after an interruption.
+        The result therefore does not depend on the order, the machine or interruptions.
         """
         if self.time_budget is None:
             return self.time_limit
         return min(self.time_limit, self.time_budget / max(1, kernels))
 
     def days_late(self, chapter: CourseChapter, submission: Submission) -> int:
-        """Days begun since the chapter was due; 1 where the platform says late and nothing says when."""
+        """Days begun since the chapter was due; 1 if the platform says late without a time."""
         if submission.received and chapter.due:
             late = (submission.received - chapter.due).total_seconds()
             return max(0, math.ceil(late / 86_400))

@@ -1,4 +1,4 @@
-"""Reading course.toml. Whatever is wrong in it is named with the file and the key."""
+"""Reading course.toml. Every error names the file and the key."""
 
 import datetime
 import os
@@ -24,12 +24,12 @@ _MOST_BYTES = 1 << 20
 
 
 def default_course(workbook: Workbook, title: str) -> Course:
-    """The course of a folder of submissions that has none: every chapter, no dates, no secret."""
+    """The default course: every chapter, no dates, no secret."""
     return Course(title, tuple(CourseChapter(one.name, one.title) for one in workbook.select([])))
 
 
 def read_course(path: Path, workbook: Workbook) -> Course:
-    """Reads a course.toml. Raises UsageError for anything in it that makes no sense."""
+    """Read a course.toml. Raises UsageError for any error in it."""
     try:
         content = path.read_bytes()[:_MOST_BYTES]
         table = tomllib.loads(content.decode("utf-8"))
@@ -77,7 +77,7 @@ class _Reader:
         if "roster" in table:
             course = replace(course, roster=self.path.parent / self.text(table, "roster", "roster"))
         if course.own_sizes and not course.secret:
-            self.wrong("own_sizes", "wants a secret from which each student's sizes are drawn")
+            self.wrong("own_sizes", "needs a secret, from which each student's sizes are derived")
         return course
 
     def chapters(
@@ -100,7 +100,7 @@ class _Reader:
     def chosen(self, table: dict[str, Any]) -> list[Chapter]:
         names = table.get("chapters", [])
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            self.wrong("chapters", 'wants a list of chapters, such as ["ch01", "ch02"]')
+            self.wrong("chapters", 'must be a list of chapters, such as ["ch01", "ch02"]')
         if "chapters" in table and not names:
             self.wrong("chapters", "is empty; leave it out for every chapter")
         try:
@@ -123,7 +123,7 @@ class _Reader:
     def device(self, table: dict[str, Any]) -> str:
         device = self.text(table, "device", "device")
         if device not in ("auto", "emulator", "gpu"):
-            self.wrong("device", f'is auto, emulator or gpu, not "{device:.40}"')
+            self.wrong("device", f'must be auto, emulator or gpu, not "{device:.40}"')
         return device
 
     def secret(self, table: dict[str, Any]) -> bytes:
@@ -131,7 +131,7 @@ class _Reader:
         if not given:
             return b""
         if len(given) > 1:
-            self.wrong(given[1], f"stands beside {given[0]}; one of them is enough")
+            self.wrong(given[1], f"cannot be combined with {given[0]}")
         key = given[0]
         value = self.text(table, key, key, required=True)
         if key == "secret_file":
@@ -145,7 +145,9 @@ class _Reader:
             if not value:
                 self.wrong(key, f"names the environment variable {name}, which is not set")
         if len(value) < _LEAST_SECRET:
-            self.wrong(key, f"has {len(value)} characters; at least {_LEAST_SECRET}, or it can be guessed")
+            self.wrong(
+                key, f"has {len(value)} characters; it needs at least {_LEAST_SECRET}, or it can be guessed"
+            )
         return value.encode("utf-8")
 
     def zone(self, table: dict[str, Any]) -> datetime.tzinfo | None:
@@ -155,7 +157,7 @@ class _Reader:
         try:
             return zoneinfo.ZoneInfo(name)
         except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
-            self.wrong("zone", f'is no time zone: "{name:.40}"; one is "Europe/Zurich"')
+            self.wrong("zone", f'is not a time zone: "{name:.40}"; an example is "Europe/Zurich"')
 
     def date(
         self, table: dict[str, Any], key: str, where: str, zone: datetime.tzinfo | None
@@ -165,7 +167,7 @@ class _Reader:
         value = table[key]
         example = "2026-11-20T23:59:00+01:00"
         if not isinstance(value, datetime.datetime):
-            self.wrong(where, f"wants a date with a time, without quotes, such as {example}")
+            self.wrong(where, f"must be a date with a time, without quotes, such as {example}")
         if value.tzinfo is None:
             if zone is None:
                 self.wrong(where, f'has no time zone: write it as {example}, or set zone = "Europe/Zurich"')
@@ -175,7 +177,7 @@ class _Reader:
     def table(self, table: dict[str, Any], key: str, where: str) -> dict[str, Any]:
         value = table.get(key, {})
         if not isinstance(value, dict):
-            self.wrong(where, f"wants a table: [{where}] on a line of its own, then its keys")
+            self.wrong(where, f"must be a table: [{where}] on a separate line, then its keys")
         return value
 
     def text(self, table: Mapping[str, Any], key: str, where: str, *, required: bool = False) -> str:
@@ -183,7 +185,7 @@ class _Reader:
         if required and key not in table:
             self.wrong(where, f'is missing; write {where} = "..."')
         if not isinstance(value, str) or not value.strip() or not value.isprintable() or len(value) > 200:
-            self.wrong(where, "wants a text on one line, of 1 to 200 characters")
+            self.wrong(where, "must be a text on one line, of 1 to 200 characters")
         return value
 
     def number(
@@ -201,7 +203,7 @@ class _Reader:
         kinds: tuple[type, ...] = (int,) if whole else (int, float)
         fits = isinstance(value, kinds) and not isinstance(value, bool)
         if key in table and not (fits and least <= value <= most):
-            self.wrong(where, f"wants a {'whole ' if whole else ''}number from {least:g} to {most:g}")
+            self.wrong(where, f"must be a {'whole ' if whole else ''}number from {least:g} to {most:g}")
         return float(value)
 
     def check_keys(self, table: dict[str, Any], known: Collection[str], prefix: str) -> None:

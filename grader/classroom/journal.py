@@ -1,7 +1,7 @@
-"""What has been judged: one file for each kernel of each student, written whole.
+"""The judgements so far: one file for each kernel of each student, written atomically.
 
-An entry holds for exactly what its key was made of, so that a run goes on where an interrupted one stopped, and
-a kernel is judged anew when it, the workbook, the tools or the course's settings have changed.
+An entry is valid for the inputs of its key. A run therefore resumes where an interrupted one stopped, and
+judges a kernel again if it, the workbook, the tools or the course's settings have changed.
 """
 
 import json
@@ -58,7 +58,7 @@ def write_entry(task: Task, judgement: Judgement) -> None:
 
 
 def read_entry(task: Task) -> Judgement | None:
-    """The judgement kept for a task, where it has the task's key; INFRA too, which a later run may mend."""
+    """The judgement stored for a task, if it has the task's key; also INFRA, which a later run may replace."""
     try:
         entry: dict[str, Any] = json.loads(task.entry.read_text("utf-8"))
         if entry["schema"] != _SCHEMA or entry["key"] != task.key:

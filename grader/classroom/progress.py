@@ -23,7 +23,7 @@ class Hear(Protocol):
         """One of them is done."""
 
     def say(self, line: str) -> None:
-        """Something worth a line of its own."""
+        """An event that is shown on a separate line."""
 
 
 class _Lines:

@@ -16,7 +16,7 @@ class Task:
     student: str
     chapter: str  # "ch04"
     source: Path  # the unpacked kernel.cu, absolute
-    work: Path  # a folder of its own for whatever judging makes, absolute; gone afterwards
+    work: Path  # a separate folder for temporary files, absolute; removed afterwards
     entry: Path  # the journal entry to write, absolute
     key: str  # everything that the judgement depends on, as one hash
     settings: JudgeSettings

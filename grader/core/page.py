@@ -86,7 +86,8 @@ def table(rows: list[tuple[str | Text, ...]], columns: list[tuple[str, str]]) ->
     return made
 
 
-# ---- Narrow terminals: where columns have no room side by side, one entry stands below the other ---------------
+# ---- Narrow terminals: if columns do not fit side by side, entries are printed below each other
+# ---------------
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ class Result:
 
     @property
     def ratio(self) -> float | None:
-        """The bandwidth as a fraction of the reference's."""
+        """The bandwidth divided by the reference's bandwidth."""
         return _number(self._bandwidth().get("ratio"))
 
     @property

@@ -2,7 +2,7 @@
 // RUN: build/bin/emulate $PTX load --grid 1 --block 1 --arg buf:80:zero --arg buf:16 --arg i32:0
 // RUN: build/bin/emulate $PTX load --grid 1 --block 1 --arg buf:80:zero --arg buf:16 --arg i32:1
 // SHOWS: load: clean
-// SHOWS: is no multiple of 16
+// SHOWS: is not a multiple of 16
 extern "C" __global__ void load(const float *in, float4 *out, int row) {
     const int columns = 5;
     *out = *(const float4 *)(in + row * columns);

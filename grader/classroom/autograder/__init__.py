@@ -1,1 +1,1 @@
-"""Warpbook as the autograder of a platform: what is uploaded there, and how one submission is graded there."""
+"""Warpbook as the autograder of a platform: the archives to upload, and grading one submission there."""

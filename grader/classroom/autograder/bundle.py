@@ -1,6 +1,7 @@
-"""The archives that are uploaded: the workbook with its references as images, and how to run it.
+"""The archives to upload: the workbook with its references as images, and scripts to run it.
 
-They hold no line of a solution's source, and are the same to the byte whenever they are made of the same files.
+They contain no line of a solution's source, and are identical byte for byte if they are made from the same
+files.
 """
 
 from pathlib import Path
@@ -18,11 +19,11 @@ from ...core.workbook import Chapter, Workbook, write_whole
 
 _HERE = Path(__file__).parent
 _BOOK = "book"  # the folder of the workbook in the archives
-_SCHEMA = "docs/result.schema.json"  # what a result has to be, to be believed
+_SCHEMA = "docs/result.schema.json"  # the schema of an acceptable result
 
 
 def book_members(workbook: Workbook, chapters: list[Chapter]) -> list[Member]:
-    """The workbook as an autograder needs it, and setup.sh beside it."""
+    """The parts of the workbook that an autograder needs, and setup.sh."""
     members = [*core_members(workbook, chapters), *reference_members(workbook, chapters)]
     members.append(member_of(workbook.root, _SCHEMA))
     inside = [Member(f"{_BOOK}/{one.name}", one.content, one.is_program) for one in members]

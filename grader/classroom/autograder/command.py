@@ -1,4 +1,4 @@
-"""`make gradescope`, `make autolab` and what they run there, `make autograde`."""
+"""`make gradescope`, `make autolab`, and `make autograde`, which both run on the platform."""
 
 import sys
 from collections.abc import Callable
@@ -25,7 +25,7 @@ _FORMATS: dict[str, Text] = {
     "check50": lambda document, student: json_text(check50.checks(document, student)),
     "junit": lambda document, student: junit.xml(document, [student]),
 }
-Out = Annotated[Path | None, typer.Option(help="Where to write, in place of a folder in build/.")]
+Out = Annotated[Path | None, typer.Option(help="Where to write; default a folder in build/.")]
 
 
 def gradescope(chapters: Chapters = None, out: Out = None, as_json: Json = False) -> int:
@@ -59,15 +59,15 @@ def autograde(
     ] = None,
     chapters: Chapters = None,
     form: Annotated[str, typer.Option("--format", help=f"One of {', '.join(_FORMATS)}.")] = "gradescope",
-    out: Annotated[Path | None, typer.Option(help="The file to write, in place of standard output.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The file to write; default standard output.")] = None,
     metadata: Annotated[Path | None, typer.Option(help="Gradescope's submission_metadata.json.")] = None,
     ready: Annotated[
-        bool, typer.Option("--ready", help="Only build and run what every submission needs.")
+        bool, typer.Option("--ready", help="Only build and run the parts that every submission needs.")
     ] = False,
 ) -> int:
-    """Grade one submission, in a platform's own container, and say so in the platform's format.
+    """Grade one submission in a platform's container, and write the result in the platform's format.
 
-    Ends with 0 when grading is complete, whatever the score, and with 3 and no result when it could not be.
+    Exit with 0 if grading is complete, whatever the score, and with 3 and no result if it failed.
     """
     from . import one  # takes what only grading a class needs
 
@@ -83,7 +83,7 @@ def autograde(
     who, title = one.read_metadata(metadata)
     document = one.grade_one(workbook, chosen, handin, who, title or "Warpbook")
     if why := one.infra(document):
-        print(f"warpbook: it could not be judged, through no fault of its author: {why}", file=sys.stderr)
+        print(f"warpbook: it could not be judged, which is not its author's fault: {why}", file=sys.stderr)
         return MACHINE
     text = _FORMATS[form](document, document["students"][0])
     if out:

@@ -1,7 +1,7 @@
-"""Grading one submission where a platform runs the autograder, in a container of its own.
+"""Grading one submission in the container in which a platform runs the autograder.
 
-That container is the sandbox: it holds nothing but the autograder and one submission, and is gone afterwards.
-Where bubblewrap can work inside it, the compiler is confined once more.
+That container is the sandbox: it holds nothing but the autograder and one submission, and is discarded
+afterwards. If bubblewrap works inside it, the compiler is confined again.
 """
 
 import datetime
@@ -31,7 +31,7 @@ _SECONDS = 540.0  # for all of a submission: platforms stop an autograder after 
 
 
 def prepare(workbook: Workbook, chapters: list[Chapter]) -> None:
-    """Builds the programs and what the references come to, so that no submission waits for that."""
+    """Build the programs and run the references, so that no submission has to wait for this."""
     need_programs(workbook, chapters, jobs=cores())
     processes = Processes()
     for chapter in chapters:
@@ -41,7 +41,7 @@ def prepare(workbook: Workbook, chapters: list[Chapter]) -> None:
 def grade_one(
     workbook: Workbook, chapters: list[Chapter], handin: Path, who: Submission, title: str
 ) -> dict[str, Any]:
-    """Judges what lies in the folder `handin` (or is that file); returns a class.json of one student."""
+    """Judge the folder or file `handin`; return a class.json of one student."""
     begun = datetime.datetime.now(datetime.UTC)
     until = time.monotonic() + _SECONDS
     need_programs(workbook, chapters, jobs=cores())
@@ -75,14 +75,14 @@ def _judge(
         source = work / "kernel.cu"
         source.write_bytes(kernel.content)
         judgement = judge_submission(workbook, chapter, source, work, settings, processes)
-        if judgement.verdict == "INFRA":  # a machine that was short of something for a moment
+        if judgement.verdict == "INFRA":  # a temporary problem of the machine
             judgement = judge_submission(workbook, chapter, source, work, settings, processes)
         handed[chapter.name] = Handed(printable(kernel.name), kernel.sha256, judgement=judgement)
     return handed
 
 
 def infra(document: dict[str, Any]) -> str:
-    """Why a submission could not be judged, where that is the machine's fault; "" where it could."""
+    """Why a submission could not be judged because of the machine; "" if it could."""
     (student,) = document["students"]
     if student["trouble"] and student["trouble"]["verdict"] == "INFRA":
         return str(student["trouble"]["message"])
@@ -92,7 +92,7 @@ def infra(document: dict[str, Any]) -> str:
 
 
 def read_metadata(path: Path | None) -> tuple[Submission, str]:
-    """Who handed in, and the assignment's title, from Gradescope's submission_metadata.json."""
+    """The submitters and the assignment's title, from Gradescope's submission_metadata.json."""
     nobody = Submission("submission", "")
     if path is None or not path.exists():
         return nobody, ""
@@ -107,7 +107,7 @@ def read_metadata(path: Path | None) -> tuple[Submission, str]:
     except OSError as error:
         raise MachineError(f"the submission's metadata cannot be read: {explain_os_error(error)}") from None
     except (ValueError, TypeError, AttributeError, LookupError) as error:
-        raise MachineError(f"{path} is not as Gradescope writes it: {error}") from None
+        raise MachineError(f"{path} does not have Gradescope's format: {error}") from None
     email, name = (printable(text) for text in names)
     return replace(nobody, id=email or nobody.id, name=name, email=email, received=received), printable(
         str(title)

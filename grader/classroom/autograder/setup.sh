@@ -34,6 +34,6 @@ fi
 printf '%s\n' "${options[@]}" >../options
 make -s "${options[@]}" autograde-setup
 
-# An image keeps times in whole seconds: with all the same now, nothing looks changed there.
+# An image keeps times in whole seconds: with equal times, nothing looks changed there.
 find . -type f -exec touch -d @0 {} +
 make -s "${options[@]}" autograde-ready

@@ -10,18 +10,18 @@ from ..tasks import Done, Task
 
 
 class LocalEngine:
-    """An engine of threads, each of which waits for one runner; on a GPU there is one."""
+    """An engine of threads, each of which waits for one runner; on a GPU there is only one."""
 
     is_elsewhere = False
 
     def __init__(self, workbook: Workbook, jobs: int, processes: Processes) -> None:
-        """`jobs` at once; 0: as many as there are cores."""
+        """`jobs` at once; 0: one for each core."""
         self._workbook = workbook
         self._jobs = jobs
         self._processes = processes
 
     def run(self, tasks: Sequence[Task]) -> Iterator[Done]:
-        """Each task as it is over."""
+        """Each task as it finishes."""
         device = tasks[0].settings.device if tasks else "emulator"
         jobs = self._jobs or (1 if measures(device) else cores())
         work = partial(judge_task, self._workbook, processes=self._processes)

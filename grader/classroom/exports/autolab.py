@@ -16,7 +16,7 @@ def export(document: dict[str, Any], folder: Path) -> list[Path]:
 
 
 def output(document: dict[str, Any], student: dict[str, Any]) -> str:
-    """All that is printed for a student. What the text says stands above, where no line of it is the last."""
+    """The output for a student. The text comes first, so that none of its lines can be the last one."""
     parts = weighted(document, student)
     # A line of a student's own making must not pass for feedback: none begins with a brace.
     said = "\n".join(f"| {line}" for line in whole_text(document, student).splitlines())

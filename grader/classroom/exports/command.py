@@ -62,9 +62,9 @@ def read_class(graded: Path) -> dict[str, Any]:
             f"there is no graded class in {graded}: {explain_os_error(error)}; make class writes one"
         ) from None
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path} is no class.json: {error}") from None
+        raise UsageError(f"{path} is not a class.json: {error}") from None
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
-        raise UsageError(f'{path} is no class.json: it has no "schema": "{SCHEMA}"')
+        raise UsageError(f'{path} is not a class.json: it has no "schema": "{SCHEMA}"')
     return document
 
 

@@ -81,7 +81,8 @@ def _chapter(document: dict[str, Any], assignment: str) -> int | None:
         return None
     if assignment not in names:
         raise UsageError(
-            f"a worksheet of Moodle's is one assignment: ASSIGNMENT= (--assignment) is a chapter, one of "
+            f"a worksheet of Moodle is for one assignment: ASSIGNMENT= (--assignment) must be a chapter, "
+            "one of "
             f"{', '.join(names)}, or nothing for the totals, not {assignment!r}"
         )
     return names.index(assignment)

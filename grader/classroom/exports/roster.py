@@ -58,7 +58,7 @@ def read_roster(path: Path) -> Roster:
     try:
         rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row]
     except csv.Error as error:
-        raise UsageError(f"{path} is no CSV file: {error}") from None
+        raise UsageError(f"{path} is not a CSV file: {error}") from None
     if not rows:
         raise UsageError(f"{path} is empty; give the file that the platform exported")
     heading, *rest = rows
@@ -95,7 +95,7 @@ class Finder:
 def _keys(student: dict[str, Any]) -> list[tuple[str, str]]:
     lms = student["lms"]
     keys = [(kind, lms[kind]) for kind in ("canvas_id", "sis_user_id", "sis_login_id", "moodle_identifier")]
-    # Without a roster of its own a class knows students by the one id that their folders are named after.
+    # Without a roster, a class identifies students by the id in the names of their folders.
     keys += [(kind, student["id"]) for kind in ("sis_user_id", "sis_login_id") if not lms[kind]]
     keys += [("email", student["email"]), ("sis_login_id", student["email"])]
     keys.append(("name", student["name"]))
@@ -106,8 +106,8 @@ def _keys(student: dict[str, Any]) -> list[tuple[str, str]]:
 def _key(kind: str, value: str) -> str:
     """A value as it is compared.
 
-    Of a name the words in one order: "Lovelace, Ada" is Ada Lovelace. Of Moodle's "Participant 12" the number:
-    the word before it is in the language of the site.
+    The words of a name in one order: "Lovelace, Ada" is Ada Lovelace. For Moodle's "Participant 12", only the
+    number, because the word is in the site's language.
     """
     if kind == "name":
         return " ".join(sorted(value.lower().replace(",", " ").split()))

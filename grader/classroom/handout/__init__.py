@@ -66,7 +66,7 @@ def write_handout(workbook: Workbook, chapters: list[Chapter], path: Path, title
 
 
 def skeleton_name(chapter: Chapter) -> str:
-    """Where a handout keeps a skeleton, for `make reset-chNN`, that a checkout makes from the solution."""
+    """The file of a skeleton in a handout, for `make reset-chNN`; a checkout makes it from the solution."""
     return f"{chapter.solution.as_posix()}/skeleton.cu"
 
 

@@ -10,7 +10,7 @@ from ...core.workbook import Chapter, Workbook
 
 # A shorter line, such as `__syncthreads();` or `sum += in[i];`, is anybody's; two of them in a row are not.
 _DISTINCTIVE = 24  # characters
-# The lessons' experiments are whole kernels that make a point of their own: single lines of theirs may be alike.
+# The lessons' experiments are complete kernels for other purposes: single lines may be the same.
 _EXPERIMENTS = "docs/experiments/"
 
 
@@ -31,7 +31,7 @@ class _Secrets:
 
 
 def leaks(workbook: Workbook, chapters: list[Chapter], members: list[Member]) -> list[Leak]:
-    """Every place of `members` with a line of a solution of any chapter, but for what the skeletons give."""
+    """Every place in `members` with a line of any chapter's solution that is not in the skeletons."""
     secrets = _secrets(workbook, chapters)
     found = []
     for member in members:

@@ -90,7 +90,7 @@ def _prepare(
 
 
 def _folder(workbook: Workbook, chapter: Chapter) -> Path:
-    """Where the image lies: in build/, or in a handout in place of the solution's source."""
+    """The path of the image: in build/, or in a handout in place of the solution's source."""
     solution = workbook.root / chapter.solution
     if (solution / "kernel.cu").is_file():
         return workbook.build / "reference" / chapter.name
@@ -158,7 +158,7 @@ def run_reference(
             f"./{chapter.name} cannot judge its own reference: {done.output.strip()[-300:]}"
         ) from None
     except BrokenResultError as error:
-        raise MachineError(f"./{chapter.name} wrote a broken result of its own reference: {error}") from None
+        raise MachineError(f"./{chapter.name} wrote a broken result for its reference: {error}") from None
     finally:
         output.unlink(missing_ok=True)
 

@@ -1,7 +1,7 @@
 """The two programs that touch a submission, and all that each may see: the compiler and the judge.
 
-Both run as a script of the shell's that sets limits, runs the program and writes its results to standard
-output, each followed by a NUL byte; so that nothing of this machine need be writable to either.
+Both run as a shell script that sets limits, runs the program and writes its results to standard output, each
+followed by a NUL byte, so that neither needs any writable file of this machine.
 """
 
 import os
@@ -184,7 +184,7 @@ def _results(output: bytes, names: tuple[str, ...]) -> dict[str, bytes]:
 
 
 def _lay_out(book: dict[str, Path | None], work: Path) -> Path:
-    """The book as a folder of its own, where there is no sandbox to make one up."""
+    """The book as a separate folder, for runs without a sandbox."""
     folder = work / "book"
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "out").mkdir(parents=True)

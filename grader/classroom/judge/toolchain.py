@@ -9,7 +9,7 @@ from ...core.errors import MachineError
 from ...core.toolkit import find_nvcc, program_of
 from ...core.workbook import Workbook
 
-# Of a CUDA toolkit, and of a compiler installed outside the system's own folders.
+# Parts of a CUDA toolkit, and of a compiler installed outside the system's folders.
 _CUDA_PARTS = ("bin", "nvvm", "include", "targets")
 _COMPILER_PARTS = ("bin", "lib", "lib64", "libexec", "include")
 # What a distribution's own package puts into /usr/bin.
@@ -34,7 +34,7 @@ def find_toolchain(workbook: Workbook) -> Toolchain:
     nvcc = find_nvcc(workbook.root)
     if nvcc is None:
         raise MachineError(
-            "there is no CUDA compiler (nvcc) on this machine; to fetch NVIDIA's, run: make tools"
+            "there is no CUDA compiler (nvcc) on this machine; to download NVIDIA's, run: make tools"
         )
     nvcc = program_of(nvcc)
     environment = {"WARPBOOK_NVCC": str(nvcc)}
@@ -51,7 +51,7 @@ def find_toolchain(workbook: Workbook) -> Toolchain:
         for program in _everywhere(name):
             shown += [program, *_parts(program.resolve(), _COMPILER_PARTS, ())]
             folders.append(str(program.parent))
-    if (stand_in / "gcc").is_file():  # a script of the shell's
+    if (stand_in / "gcc").is_file():  # a shell script
         shown += [Path(found) for name in _SCRIPTED if (found := shutil.which(name))]
     environment["PATH"] = ":".join(dict.fromkeys(folders))
     return Toolchain(
@@ -68,7 +68,7 @@ def _everywhere(name: str) -> list[Path]:
 
 
 def _parts(program: Path, folders: tuple[str, ...], beside: tuple[str, ...]) -> list[Path]:
-    """What belongs to a program: in a folder of its own those named, in the system's itself and its companions.
+    """The files that belong to a program: those named in its folder, or itself and its companions in a system folder.
 
     The libraries and headers of the system are shown in any case.
     """
@@ -81,7 +81,7 @@ def _parts(program: Path, folders: tuple[str, ...], beside: tuple[str, ...]) -> 
 
 
 def homes() -> tuple[Path, ...]:
-    """Folders of whoever grades, of which a program that lies there may be shown, and nothing beside it."""
+    """Folders of the teacher, from which only a program itself may be shown."""
     try:
         home = Path.home().resolve()
     except RuntimeError:  # no HOME, and a user whom the machine does not know, as in some containers

@@ -46,7 +46,7 @@ class Expected:
 def believe_record(
     raw: bytes, status: int, *, source: str, source_sha256: str, ptx_sha256: str | None
 ) -> dict[str, Any]:
-    """The compile step's build.json, written anew: what can be known here is known from here.
+    """The compile step's build.json, rewritten with everything that is known outside the sandbox.
 
     The compiler's own are the verdict, its words, and what ptxas counted. Raises UnbelievableError.
     """
@@ -58,9 +58,9 @@ def believe_record(
         raise UnbelievableError(f"it says {verdict!r:.40} but ended with status {status}")
     if verdict == "PASS" and not ptx_sha256:
         raise UnbelievableError("it says PASS but made no PTX")
-    unread = ("",) if verdict in ("BUILD", "INFRA") else ()  # what is no text is not hashed
+    unread = ("",) if verdict in ("BUILD", "INFRA") else ()  # a file that is not text is not hashed
     if record.get("source_sha256") not in (source_sha256, *unread):
-        raise UnbelievableError("it speaks of another kernel.cu")
+        raise UnbelievableError("it is about another kernel.cu")
     kernels = record.get("kernels")
     if not isinstance(kernels, list):
         raise UnbelievableError("its list of kernels makes no sense")
@@ -90,7 +90,7 @@ def believe_record(
 
 
 def believe_result(raw: bytes, status: int, seconds: float, expected: Expected, schema: Path) -> Result:
-    """The driver's result, where it is whole and speaks of what was asked. Raises UnbelievableError."""
+    """The driver's result, if it is complete and about the request. Raises UnbelievableError."""
     if len(raw) > MOST_RESULT:
         raise UnbelievableError(f"it has {len(raw):,} bytes")
     try:
@@ -121,7 +121,7 @@ def believe_result(raw: bytes, status: int, seconds: float, expected: Expected, 
         raise UnbelievableError(f"it was not run as asked, but with {options!r:.200}")
     build = document["build"]
     if result.verdict != "INFRA" and (not build or build["source_sha256"] != expected.kernel_sha256):
-        raise UnbelievableError("it speaks of another kernel.cu")
+        raise UnbelievableError("it is about another kernel.cu")
     if result.possible != expected.possible:
         raise UnbelievableError(f"it gives {result.possible:g} points, not {expected.possible:g}")
     cases = document["cases"]
@@ -167,7 +167,7 @@ def _load(raw: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise UnbelievableError(f"its record is not JSON ({str(error)[:80]})") from None
     if not isinstance(document, dict):
-        raise UnbelievableError("its record is no JSON object")
+        raise UnbelievableError("its record is not a JSON object")
     return document
 
 
@@ -182,7 +182,7 @@ def _kernel(kernel: object) -> dict[str, Any]:
 
 def _whole(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not -1 <= value < 2**31:
-        raise UnbelievableError(f"{value!r:.40} is no number that a compiler counts")
+        raise UnbelievableError(f"{value!r:.40} is not a valid count")
     return value
 
 

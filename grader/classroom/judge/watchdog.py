@@ -189,7 +189,7 @@ class _Watch:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Tells it to end, whereupon its keeper ends all that it started."""
+    """Tell it to end; its keeper then ends everything that it started."""
     if process.poll() is None:
         with contextlib.suppress(ProcessLookupError):
             process.terminate()

@@ -3,7 +3,7 @@
 It is run as `python -m grader.classroom.judge.worker FILE`.
 
 Two of them may have the same tasks at once, as when a job was started again while the old machine was only
-thought to be lost: each works in folders of its own, and an entry is written whole.
+thought to be lost: each works in its own folders, and entries are written atomically.
 """
 
 import shutil

@@ -125,7 +125,7 @@ class _Limited(io.RawIOBase):
     def __init__(self, file: IO[bytes] | io.BufferedIOBase, most: int) -> None:
         self._file = file
         self._most = most
-        self._left = most + (1 << 20)  # headers and padding are no members' bytes
+        self._left = most + (1 << 20)  # headers and padding do not count as members' bytes
         self.last = b""  # the last block
 
     def readable(self) -> bool:

@@ -72,7 +72,7 @@ class _Finder:
         self.ignored: list[str] = []
 
     def add(self, path: Path) -> None:
-        """Gives one entry of the folder to whoever it belongs to."""
+        """Assign one entry of the folder to its student."""
         try:
             mode = path.lstat().st_mode
         except FileNotFoundError:
@@ -138,7 +138,7 @@ class _Finder:
 
 
 def _moodle(name: str) -> re.Match[str] | None:
-    """What Moodle says of a file, which stands before what its author called it: that may look like it too."""
+    """Moodle's part of a file name, which comes before the author's name for it, which may look similar."""
     moodle, canvas = _MOODLE.fullmatch(name), _CANVAS.fullmatch(name)
     return None if moodle and canvas and canvas.start("id") < moodle.start("id") else moodle
 

@@ -1,7 +1,7 @@
 """What a submission holds: at most one kernel a chapter, each taken out of wherever its author put it.
 
-A kernel of chapter 4 is ch04_warp_shuffle/kernel.cu, ch04.cu, ch04_kernel.cu or the like: the number stands in
-the file's name or else in the name of the nearest folder. With one chapter in the course any one .cu will do.
+A kernel of chapter 4 is ch04_warp_shuffle/kernel.cu, ch04.cu, ch04_kernel.cu or similar: the number is in the
+file's name or else in the name of the nearest folder. With one chapter in the course any one .cu will do.
 """
 
 import hashlib
@@ -69,7 +69,7 @@ def gather(submission: Submission, chapters: Sequence[str], work: Path, processe
 
 
 def chapter_of(name: str) -> str:
-    """The chapter that a path in a submission speaks of, as "ch04"; "" for none."""
+    """The chapter that a path in a submission names, such as "ch04"; "" for none."""
     *folders, file = name.lower().split("/")
     for part in (file.rsplit(".", 1)[0], *reversed(folders)):
         if match := _NUMBER.search(part):

@@ -79,7 +79,7 @@ def check_name(raw: str, limits: Limits = LIMITS) -> str:
 def unpack(archive: Path, folder: Path, limits: Limits = LIMITS) -> list[Taken]:
     """Takes what is wanted out of `archive` into files of our own naming in `folder`.
 
-    Raises Refused, or MachineError where the machine stands in the way.
+    Raises Refused, or MachineError for a problem of the machine.
     """
     shown = short(archive.name)
     try:
@@ -147,7 +147,8 @@ def _write(member: Member, name: str, path: Path, limits: Limits) -> Taken:
     return Taken(printable(name), path)
 
 
-# ---- In a process of its own -----------------------------------------------------------------------------------
+# ---- In a separate process
+# ------------------------------------------------------------------------------------
 
 _MEMORY = 512 << 20
 _REFUSED = 1
@@ -193,7 +194,7 @@ def unpack_apart(
 
 def main() -> int:
     """What runs there: unpacks into the folder, and leaves beside it what was taken, or the refusal."""
-    ctypes.CDLL(None).prctl(_SET_PDEATHSIG, signal.SIGKILL)  # nobody waits for it once the grader is gone
+    ctypes.CDLL(None).prctl(_SET_PDEATHSIG, signal.SIGKILL)  # it is useless once the grader is gone
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     archive, folder, seconds = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))

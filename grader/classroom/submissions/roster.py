@@ -1,4 +1,4 @@
-"""Who is in the class: a CSV with columns of our own, or as Canvas, Moodle or Gradescope export it."""
+"""The students of the class: a CSV with our own columns, or a file that Canvas, Moodle or Gradescope exports."""
 
 import csv
 import datetime
@@ -11,7 +11,7 @@ from ...core.errors import UsageError, explain_os_error
 from .submission import Lms, Submission
 from .untrusted import printable
 
-# The column that each of ours may stand in. Headers are compared without case, spaces and underscores.
+# The names of each of our columns. Headers are compared without case, spaces and underscores.
 _COLUMNS = {
     "id": ("id", "student id"),
     "name": ("name", "full name", "student"),
@@ -65,7 +65,7 @@ def read_roster(path: Path, zone: datetime.tzinfo | None = None) -> list[Submiss
 
 
 def _delimiter(text: str) -> str:
-    """What stands between the headings: spreadsheets set to a language with decimal commas write semicolons."""
+    """The separator of the headings: spreadsheets in a language with decimal commas write semicolons."""
     return max(",;\t", key=text.partition("\n")[0].count)
 
 
@@ -104,7 +104,7 @@ def _student(cells: Mapping[str, str], where: str, zone: datetime.tzinfo | None)
         try:
             received = datetime.datetime.fromisoformat(cells["received"])
         except ValueError:
-            raise UsageError(f"{where}: received is no date such as 2026-11-20T23:59:00+01:00") from None
+            raise UsageError(f"{where}: received is not a date such as 2026-11-20T23:59:00+01:00") from None
         if received.tzinfo is None:
             if zone is None:
                 raise UsageError(f"{where}: received has no time zone; write one, or set zone in course.toml")

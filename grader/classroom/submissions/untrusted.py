@@ -61,7 +61,9 @@ def printable_text(text: str) -> str:
 
 
 def _escaped(character: str) -> str:
-    if "\udc80" <= character <= "\udcff":  # a byte of a file's name that is no UTF-8, as Python keeps it
+    if (
+        "\udc80" <= character <= "\udcff"
+    ):  # a byte of a file name that is not UTF-8, in Python's representation
         return f"\\x{ord(character) - 0xDC00:02x}"
     return character.encode("unicode_escape").decode("ascii")
 
@@ -80,7 +82,7 @@ def open_regular(path: str | Path, most: int, *, folder: int | None = None) -> I
         raise Refused(f"is {kind_of(mode)}, not a file")  # opening some devices does something already
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
     handle = os.open(path, flags, dir_fd=folder)
-    status = os.fstat(handle)  # of what was opened, whatever stands there by now
+    status = os.fstat(handle)  # of the opened file, even if the path has changed by now
     refused = ""
     if not stat.S_ISREG(status.st_mode):
         refused = f"is {kind_of(status.st_mode)}, not a file"

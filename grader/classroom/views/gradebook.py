@@ -1,4 +1,4 @@
-"""gradebook.csv: a row a student. It has no times of its own: the same submissions give the same bytes."""
+"""gradebook.csv: one row for each student. The same submissions give the same bytes."""
 
 from pathlib import Path
 from typing import Any

@@ -35,7 +35,7 @@ class Line:
 
     number: int
     text: str
-    is_it: bool  # the one that is meant, or one that stands in the other too
+    is_it: bool  # the line that is meant, or a line that occurs in both
 
 
 def write(document: dict[str, Any], folder: Path) -> None:
@@ -141,7 +141,7 @@ def _excerpt(remark: Remark, folder: Path, kernel: str) -> list[Line]:
 
 
 def _groups(similar: list[dict[str, Any]], names: dict[str, str]) -> list[dict[str, Any]]:
-    """Who handed in the same file: one group for each file."""
+    """Students who handed in the same file: one group for each file."""
     groups: dict[tuple[str, str], list[str]] = {}
     for pair in similar:
         if pair["identical"]:
@@ -181,7 +181,7 @@ def _side_by_side(
 
 
 def _sides(one: list[str], other: list[str]) -> list[list[Line]]:
-    """Both kernels, the lines marked that stand in both, white space aside."""
+    """Both kernels, with the lines marked that occur in both, ignoring white space."""
     a, b = ([" ".join(line.split()) for line in lines] for lines in (one, other))
     blocks = difflib.SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks()
     in_a = {block.a + i for block in blocks for i in range(block.size) if a[block.a + i]}

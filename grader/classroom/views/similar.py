@@ -94,7 +94,7 @@ def _compare(
 
 
 def _overlap(detector: Any, file: _Windows, others: Any) -> tuple[int, float]:
-    """How many letters of a file stand in another too, and which share of it that is."""
+    """How many letters of a file also occur in another, and their share of it."""
     places = file.places[others[file.ids]]
     if not len(places):
         return 0, 0.0

@@ -11,7 +11,7 @@ _PLAIN_ID = re.compile(r"[+@-]?[A-Za-z0-9._@+-]*")
 
 
 def defused(text: str) -> str:
-    """Text that no spreadsheet takes for a formula, whoever chose it: an apostrophe before what begins one."""
+    """Text that no spreadsheet treats as a formula: an apostrophe is put before anything that begins one."""
     text = text.replace("\0", "")
     # What some spreadsheets take for them: the wide forms of other scripts, and after white space.
     first = unicodedata.normalize("NFKC", text.lstrip()[:1])

@@ -100,9 +100,8 @@ def slope(
     return Figure(value, f"slope({' '.join(one.source for one in known)})")
 
 
-_STYLES: dict[
-    str, tuple[float, str]
-] = {  # the page shows the value times the first number, with the second as its unit
+# The page shows the value times the first number, in the format of the second.
+_STYLES: dict[str, tuple[float, str]] = {
     "plain": (1, "{:.4g}"),
     "count": (1, "{:,.0f}"),
     "percent": (100, "{:.0f} %"),

@@ -1,4 +1,4 @@
-"""What sbatch is told."""
+"""The arguments of sbatch."""
 
 import math
 from collections.abc import Sequence
@@ -7,14 +7,14 @@ from ...tasks import Task
 from . import commands
 from .options import SlurmOptions
 
-_STARTUP = 300.0  # seconds of a job's time for what is not judging: a slow shared disk, a cold node
+_STARTUP = 300.0  # seconds of a job's time for everything except judging: a slow shared disk, a cold node
 
 
 def arguments_for(name: str, batches: Sequence[Sequence[Task]], options: SlurmOptions) -> list[str]:
-    """The options of sbatch for some batches: an array of jobs, or a plain job where there is one.
+    """The options of sbatch for some batches: an array of jobs, or a plain job if there is only one.
 
-    The script sees to its own folder and log, which a path in an option could not name if it holds a % or a
-    backslash, and which may not be there on the node.
+    The script sets up its folder and log, because a path in an option must not contain a % or a backslash,
+    and the folder may not exist on the node.
     """
     first = batches[0][0]
     gpus = options.gpus or ("1" if first.settings.device == "gpu" else "")
@@ -36,7 +36,7 @@ def arguments_for(name: str, batches: Sequence[Sequence[Task]], options: SlurmOp
 
 
 def _minutes(batches: Sequence[Sequence[Task]], partition: str) -> int:
-    """Enough for every kernel to use up its own time, or as long as the partition allows."""
+    """Enough time for every kernel to use its limit, or as long as the partition allows."""
     seconds = max(sum(task.settings.time_limit for task in batch) for batch in batches)
     wanted = math.ceil((seconds + _STARTUP) / 60)
     longest = commands.longest_time(partition)

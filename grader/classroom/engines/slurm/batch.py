@@ -11,7 +11,7 @@ from .submission import Submission
 
 @dataclass
 class Batch:
-    """One job and the kernels that it has still to judge."""
+    """One job and the kernels that it still has to judge."""
 
     submission: Submission
     array: str  # the job's number
@@ -23,11 +23,11 @@ class Batch:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more comes of the job, by what the queue showed last."""
+        """Whether the job is over, according to the queue."""
         return self.job is not None and (self.job.is_over or self.job.is_stuck)
 
     def end(self) -> str:
-        """How the job ended, with its last words."""
+        """How the job ended, with its last output."""
         name = self.job.id if self.job else f"{self.array}_{self.index}"
         state = self.job.state.replace("_", " ").lower() if self.job else "gone"
         if self.job and not self.is_over:
@@ -38,5 +38,5 @@ class Batch:
 
 
 def batched(tasks: Sequence[Task], size: int) -> Iterator[list[Task]]:
-    """The tasks in their order, as batches of `size` and a last one of what is left."""
+    """The tasks in order, as batches of `size` and a last one with the rest."""
     return (list(tasks[begin : begin + size]) for begin in range(0, len(tasks), size))

@@ -1,4 +1,4 @@
-"""Slurm's own commands: one function each, and what they answer in words for a teacher."""
+"""Slurm's commands: one function for each, with their answers in words for a teacher."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ....core.errors import MachineError
 
-_PATIENCE = 120  # seconds for one command; sbatch itself tries again for a while where the controller is busy
+_PATIENCE = 120  # seconds for one command; sbatch itself tries again for a while if the controller is busy
 _ENDED = {
     "BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED",
     "REVOKED", "TIMEOUT",
@@ -20,7 +20,7 @@ _STUCK = ("launch failed", "requeued held", "job requeued in held state")
 
 
 class QueueError(Exception):
-    """The controller did not answer; the text is what the command said. It may answer later."""
+    """The controller did not answer; the text is the command's output. It may answer later."""
 
 
 class FullError(Exception):
@@ -39,17 +39,17 @@ class Job:
 
     @property
     def id(self) -> str:
-        """As scancel takes it."""
+        """The form that scancel takes."""
         return self.array if self.index < 0 else f"{self.array}_{self.index}"
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing of it runs or will, as far as Slurm knows."""
+        """Whether, as far as Slurm knows, it does not run and will not."""
         return self.state in _ENDED
 
     @property
     def is_stuck(self) -> bool:
-        """Whether Slurm gave up on it and holds it for a person to look at."""
+        """Whether Slurm gave up on it and holds it for inspection."""
         reason = self.reason.replace("_", " ").lower()
         return self.state in ("SPECIAL_EXIT", "REQUEUE_HOLD") or any(words in reason for words in _STUCK)
 
@@ -60,7 +60,7 @@ class Job:
 
 
 def check_installed() -> None:
-    """MachineError where this machine has no Slurm commands."""
+    """Raise MachineError if this machine has no Slurm commands."""
     for command in ("sbatch", "squeue", "scancel", "scontrol"):
         if shutil.which(command) is None:
             raise MachineError(
@@ -72,8 +72,8 @@ def check_installed() -> None:
 def submit(arguments: Sequence[str], script: Path) -> str:
     """Runs sbatch: the number of the job or array.
 
-    Raises FullError where there is no room, QueueError where the controller did not answer, MachineError where
-    what was asked for is refused.
+    Raises FullError if there is no room, QueueError if the controller did not answer, MachineError if the
+    request is refused.
     """
     done = _run("sbatch", "--parsable", *arguments, str(script))
     number = done.stdout.strip().split(";")[0]  # "12;cluster" where there are several clusters
@@ -107,8 +107,8 @@ def _refusal(said: str) -> Exception:
         )
     if "requested node configuration" in words or "generic resource" in words:
         return MachineError(
-            f"sbatch finds no node with what a job asks for: {said}\nask for something else with --slurm gpus="
-            " and memory= or in [slurm] of course.toml (`scontrol show nodes` lists what there is)"
+            f"sbatch finds no node that fits the job: {said}\nask for something else with --slurm gpus="
+            " and memory= or in [slurm] of course.toml (`scontrol show nodes` lists the nodes)"
         )
     return MachineError(f"sbatch refuses the job: {said}")
 
@@ -122,7 +122,7 @@ def _partitions() -> str:
 
 
 def queue(prefix: str) -> list[Job]:
-    """The user's jobs whose names begin with `prefix`, those that ended lately included."""
+    """The user's jobs whose names begin with `prefix`, including those that ended recently."""
     done = _run(
         "squeue", f"--user={os.getuid()}", "--noheader", "--array", "--states=all", "--format=%F|%K|%T|%j|%r"
     )
@@ -138,7 +138,7 @@ def queue(prefix: str) -> list[Job]:
 
 
 def cancel(jobs: Iterable[str]) -> None:
-    """Ends jobs, arrays or elements of arrays; those that are over already are no error."""
+    """Cancel jobs, arrays or elements of arrays; finished ones are not an error."""
     names = sorted(jobs)
     for begin in range(0, len(names), 500):  # a command line has an end
         done = _run("scancel", *names[begin : begin + 500])
@@ -147,7 +147,7 @@ def cancel(jobs: Iterable[str]) -> None:
 
 
 def largest_array() -> int:
-    """The number of jobs that one array may have; 1 where the cluster allows none."""
+    """The number of jobs that one array may have; 1 if the cluster allows none."""
     done = _run("scontrol", "show", "config")
     if done.returncode != 0:
         raise QueueError(_one_line(done.stderr))
@@ -156,7 +156,7 @@ def largest_array() -> int:
 
 
 def longest_time(partition: str) -> int | None:
-    """The minutes that a job may take in a partition ("": the default one); None where there is no limit."""
+    """The minutes that a job may take in a partition ("": the default one); None if there is no limit."""
     done = _run("scontrol", "--oneliner", "show", "partition", *([partition] if partition else []))
     for line in done.stdout.splitlines():
         if partition or "Default=YES" in line:
@@ -179,13 +179,13 @@ def _run(command: str, *arguments: str) -> subprocess.CompletedProcess[str]:
             start_new_session=True,  # Ctrl-C is for this program, which then cancels the jobs
         )
     except subprocess.TimeoutExpired:
-        raise QueueError(f"{command} said nothing for {_PATIENCE} s") from None
+        raise QueueError(f"{command} did not answer for {_PATIENCE} s") from None
     except OSError as error:
         raise MachineError(f"{command} cannot be run: {error.strerror}") from error
 
 
 def _environment() -> dict[str, str]:
-    """The caller's, SBATCH_ACCOUNT and the like included, but for what would change the answers read here."""
+    """The caller's environment, without variables that would change the output read here."""
     unwanted = ("SQUEUE_", "SCANCEL_", "SBATCH_ARRAY", "SBATCH_WAIT", "SBATCH_DEBUG")
     return {name: value for name, value in os.environ.items() if not name.startswith(unwanted)} | {
         "LC_ALL": "C"
@@ -194,4 +194,4 @@ def _environment() -> dict[str, str]:
 
 def _one_line(said: str) -> str:
     lines = [re.sub(r"^\w+: (error: )?", "", line.strip()) for line in said.splitlines()]
-    return "; ".join(line for line in lines if line) or "it does not say why"
+    return "; ".join(line for line in lines if line) or "it gives no reason"

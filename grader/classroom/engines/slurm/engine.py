@@ -1,4 +1,4 @@
-"""The engine: what the batch over a class calls to have its kernels judged by a cluster."""
+"""The engine that judges a class's kernels on a cluster."""
 
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +12,7 @@ from .submission import Submissions, task_command
 
 
 class SlurmEngine:
-    """Judges tasks as jobs of a Slurm cluster. `folder` must lie on a disk that its nodes share."""
+    """Judges tasks as jobs of a Slurm cluster. `folder` must be on a disk that its nodes share."""
 
     is_elsewhere = True
 
@@ -25,7 +25,7 @@ class SlurmEngine:
         command: Sequence[str] = (),
         patience: Patience | None = None,
     ) -> None:
-        """`say` is told in one line what the jobs do, whenever that changes."""
+        """`say` receives one line about the jobs whenever their state changes."""
         self._folder = folder.absolute()
         self._options = options
         self._say = say
@@ -33,7 +33,7 @@ class SlurmEngine:
         self._patience = patience or Patience()
 
     def run(self, tasks: Sequence[Task]) -> Iterator[Done]:
-        """Each task as it is over. What a run before this one left in the queue is taken over or cancelled."""
+        """Each task as it finishes. Jobs of an earlier run that are still in the queue are adopted or cancelled."""
         commands.check_installed()
         if not tasks:
             return

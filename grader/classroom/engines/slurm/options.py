@@ -33,7 +33,7 @@ class SlurmOptions:
     account: str = ""
     qos: str = ""
     gpus: str = ""  # of a job: "1", or with a type "h200:1"; one where the device is the GPU
-    time: str = ""  # of a job, as sbatch takes it; enough for every kernel of a batch to use all of its own
+    time: str = ""  # of a job, as for sbatch; default enough for every kernel of a batch to use its limit
     memory: str = ""  # of a job: "3G"
     batch: int = 16  # kernels a job
     jobs: int = 0  # that run at once, at most
@@ -73,7 +73,7 @@ class SlurmOptions:
         for argument in read.get("extra", ()):
             if not argument.startswith("-"):
                 raise UsageError(
-                    f"{where}extra: {argument!r:.40} is no option; write --name=value as one word"
+                    f"{where}extra: {argument!r:.40} is not an option; write --name=value as one word"
                 )
             if argument.split("=")[0].lstrip("-") in _OURS or argument.startswith(_OUR_LETTERS):
                 raise UsageError(f"{where}extra: {argument:.40} is for the workbook to say")

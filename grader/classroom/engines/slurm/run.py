@@ -84,7 +84,7 @@ class Run:
                 time.sleep(max(min(_EVERY, self._patience.queue), looked / _SHARE))
 
     def _take_over(self, tasks: Sequence[Task]) -> list[Task]:
-        """Finds the jobs of a run that was cut off. Those that judge what is wanted now go on; the rest end.
+        """Find the jobs of an interrupted run. Jobs with kernels that are still needed continue; others are cancelled.
 
         Returns the tasks that are in no job.
         """
@@ -190,7 +190,7 @@ class Run:
             self._say(f"the Slurm controller does not answer, waiting: {error}")
             return
         self._answered = now
-        # By name: a controller that lost its memory begins to count its jobs anew.
+        # By name, because a controller that lost its state numbers jobs from the start again.
         found = {(job.name, max(job.index, 0)): job for job in jobs}
         for batch in self._batches:
             job = found.get((self._submissions.job_name(batch.submission), batch.index))
