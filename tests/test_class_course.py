@@ -99,7 +99,7 @@ def test_a_title_is_enough(workbook: Workbook, tmp_path: Path) -> None:
         ),
         ('title = "T"\nsecret_file = "none"', "secret_file cannot be read"),
         ('title = "T"\nsecret_env = "WARPBOOK_NOT_SET"', "secret_env names the environment variable"),
-        ('title = "T"\nown_sizes = 2', "own_sizes must be a secret"),
+        ('title = "T"\nown_sizes = 2', "own_sizes needs a secret"),
         ('title = "T"\nown_sizes = 2.5', "own_sizes must be a whole number from 0 to 8"),
         ('title = "T"\nown_sizes = true', "own_sizes must be a whole number"),
         ('title = "T"\ntime_limit = 0', "time_limit must be a number from 1 to 86400"),

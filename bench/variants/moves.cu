@@ -62,13 +62,13 @@ extern "C" __global__ void fill_ones(float4 *out, int n) {
 extern "C" __global__ void nothing() {}
 
 // in: side x side floats, side a power of two. out: its transpose.
-extern "C" __global__ void transpose_reading(const float *in, float *out, int side) { // rows are read whole
+extern "C" __global__ void transpose_reading(const float *in, float *out, int side) { // complete rows are read
     int column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
     if (row < side && column < side) {
         out[(long long)column * side + row] = in[(long long)row * side + column];
     }
 }
-extern "C" __global__ void transpose_writing(const float *in, float *out, int side) { // rows are written whole
+extern "C" __global__ void transpose_writing(const float *in, float *out, int side) { // complete rows are written
     int column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
     if (row < side && column < side) {
         out[(long long)row * side + column] = in[(long long)column * side + row];

@@ -286,8 +286,8 @@ def gone_early(c: Canvas) -> None:
 @picture(
     "mailbox",
     "One launch: the last block collects",
-    "Every block but the last leaves its sum, with a mark that it is there, in its own place. The last "
-    "block waits for each place in turn order of its own, adds them in a fixed order, and sets them back to zero.",
+    "Every block except the last stores its sum, with a flag, in its own place. The last "
+    "block waits for each place in turn, adds the sums in a fixed order, and resets the places to zero.",
 )
 def mailbox(c: Canvas) -> None:
     for i in range(5):

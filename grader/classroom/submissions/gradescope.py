@@ -18,7 +18,7 @@ def read_metadata(content: bytes, path: Path) -> dict[str, list[Submission]]:
     try:
         import yaml
     except ImportError:
-        raise MachineError(f"reading {METADATA} wants the Python package PyYAML; see make doctor") from None
+        raise MachineError(f"reading {METADATA} needs the Python package PyYAML; see make doctor") from None
     try:
         document = yaml.load(content, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except (yaml.YAMLError, ValueError, RecursionError) as error:

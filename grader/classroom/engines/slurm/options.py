@@ -51,7 +51,7 @@ class SlurmOptions:
         for word in words:
             key, equals, value = word.partition("=")
             if not equals:
-                raise UsageError(f"--slurm wants KEY=VALUE, not {word!r:.60}")
+                raise UsageError(f"--slurm needs KEY=VALUE, not {word!r:.60}")
             if key == "extra":
                 values[key] = [*values.get(key, []), value]
             else:
