@@ -49,7 +49,9 @@ def find_submissions(folder: Path, students: list[Submission]) -> Found:
     for path in entries:
         finder.add(path)
     if not any(one.pieces for one in finder.found.values()):
-        raise UsageError(f"there is no submission in {folder}: it must have one folder or archive for each student")
+        raise UsageError(
+            f"there is no submission in {folder}: it must have one folder or archive for each student"
+        )
     return Found(sorted(finder.found.values(), key=lambda one: one.id), finder.ignored)
 
 
