@@ -118,7 +118,7 @@ int alu_probe(const char *text, const char *operands, int destinations, void **d
 
     // Registers: the header with the carry, then one full-width register for each flattened operand.
     static _Alignas(64) unsigned char registers[HEADER_BYTES + 4 * MAX_OPERANDS * REGISTER_BYTES];
-    Instruction built = {.alu = selection.handler, .dst = {-1, -1, -1, -1}};
+    Instruction built = {.alu = selection.handler, .form = selection.form, .dst = {-1, -1, -1, -1}};
     memcpy(registers + CARRY_OFFSET, carry, sizeof *carry);
     int slot = 0, sources = 0, wanted_dst = 0, wanted_src = 0;
     while (wanted_dst < 4 && selection.dst[wanted_dst]) wanted_dst++;

@@ -93,6 +93,14 @@ bool alu_choose(Selection *selection, AluHandler *handler, PtxType destination, 
             d[lane] = (D)(mask >> lane & 1u ? result : d[lane]);                                             \
         }                                                                                                    \
     }
+// The same for what kernels hardly ever do: one loop, which a compiler translates in half the time.
+#define ALU_LANES_RARE(D, LOADS, EXPR)                                                                       \
+    D *d = destination(registers, in, 0);                                                                    \
+    EACH_LANE {                                                                                              \
+        LOADS;                                                                                               \
+        const D rare_result = (D)(EXPR);                                                                     \
+        d[lane] = (D)(mask >> lane & 1u ? rare_result : d[lane]);                                            \
+    }
 #define ALU_HANDLER(NAME) static void NAME(unsigned char *registers, const Instruction *in, uint32_t mask)
 
 // Handlers of one, two and three sources: EXPR is over a, b and c of types A, B and C.

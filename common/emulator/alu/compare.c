@@ -1,101 +1,13 @@
 // Comparison and selection (ISA, sections of those names, for half precision too): setp, set, selp, slct.
 //
-// One function a type and operator compares all 32 lanes to a bitmask; thin handlers around it combine
-// the mask with a predicate and write it as predicates (setp) or as words (set).
+// One function a type and operator compares all 32 lanes to a bitmask. A plain setp has a handler of its own
+// around it; all other forms share a few handlers, which find the function by Instruction.form, combine the
+// mask with a predicate and write it as predicates (setp) or as words (set).
 #include "emulator/alu/float_lanes.h"
-
-typedef uint32_t Comparison(const unsigned char *registers, const Instruction *in);
-
-// ---- What becomes of a bitmask ----------------------------------------------------------------------------
-
-typedef enum { COMBINE_NONE, COMBINE_AND, COMBINE_OR, COMBINE_XOR, COMBINES } Combine;
-
-static inline uint32_t combined(Combine combine, uint32_t t, const unsigned char *registers,
-                                const Instruction *in) {
-    switch (combine) {
-    case COMBINE_AND: return t & read_predicate(registers, in, 2);
-    case COMBINE_OR: return t | read_predicate(registers, in, 2);
-    case COMBINE_XOR: return t ^ read_predicate(registers, in, 2);
-    default: return t;
-    }
-}
-
-// setp p|q: p is the comparison, q its complement, each combined with the third source (ISA, setp).
-static inline void write_setp(unsigned char *registers, const Instruction *in, uint32_t mask, Combine combine,
-                              uint32_t t) {
-    const uint32_t p = combined(combine, t, registers, in);
-    const uint32_t q = combined(combine, ~t, registers, in);
-    write_predicate(registers, in, 0, p, mask);
-    write_predicate(registers, in, 1, q, mask);
-}
-
-// set: 1.0 in a floating-point destination, all ones in an integer one.
-#define WRITE_SET(NAME, T, TRUE)                                                                             \
-    static void write_set_##NAME(unsigned char *registers, const Instruction *in, uint32_t mask,             \
-                                 Combine combine, uint32_t t) {                                              \
-        const uint32_t result = combined(combine, t, registers, in);                                         \
-        T *d = destination(registers, in, 0);                                                                \
-        EACH_LANE {                                                                                          \
-            const T word = (T)(result >> lane & 1u ? (TRUE) : 0);                                            \
-            d[lane] = (T)(mask >> lane & 1u ? word : d[lane]);                                               \
-        }                                                                                                    \
-    }
-WRITE_SET(i32, uint32_t, 0xffffffffu)
-WRITE_SET(f32, uint32_t, 0x3f800000u)
-WRITE_SET(i16, uint16_t, 0xffffu)
-WRITE_SET(f16, uint16_t, 0x3c00u)
-WRITE_SET(bf16, uint16_t, 0x3f80u)
 
 // ---- One comparison of one type ---------------------------------------------------------------------------
 
-#define COMPARE(NAME, T, READ, EXPR)                                                                         \
-    static uint32_t compare_##NAME(const unsigned char *registers, const Instruction *in) {                  \
-        const T *pa = source(registers, in, 0), *pb = source(registers, in, 1);                              \
-        uint32_t result = 0;                                                                                 \
-        for (unsigned lane = 0; lane < WARP_SIZE; lane++) {                                                  \
-            const __auto_type a = READ(pa[lane]);                                                            \
-            const __auto_type b = READ(pb[lane]);                                                            \
-            result |= (uint32_t)(EXPR) << lane;                                                              \
-        }                                                                                                    \
-        return result;                                                                                       \
-    }
-#define FORM(WHAT, NAME, COMBINE_NAME, COMBINE)                                                              \
-    ALU_HANDLER(WHAT##_##COMBINE_NAME##_##NAME) {                                                            \
-        write_##WHAT(registers, in, mask, COMBINE, compare_##NAME(registers, in));                           \
-    }
-#define EACH_COMBINE(WHAT, NAME)                                                                             \
-    FORM(WHAT, NAME, none, COMBINE_NONE)                                                                     \
-    FORM(WHAT, NAME, and, COMBINE_AND)                                                                       \
-    FORM(WHAT, NAME, or, COMBINE_OR)                                                                         \
-    FORM(WHAT, NAME, xor, COMBINE_XOR)
-#define ROW(WHAT, NAME)                                                                                      \
-    { WHAT##_none_##NAME, WHAT##_and_##NAME, WHAT##_or_##NAME, WHAT##_xor_##NAME }
-
-// The handlers of one relation, by what is written. The 16-bit destinations go with 16-bit sources.
-typedef enum { TO_PREDICATE, TO_I32, TO_F32, TO_16, TO_I16, TARGETS } Target;
-typedef struct {
-    AluHandler *by[TARGETS][COMBINES];
-} ComparisonForms;
-
-#define WIDE_FORMS(NAME, T, READ, EXPR)                                                                      \
-    COMPARE(NAME, T, READ, EXPR)                                                                             \
-    EACH_COMBINE(setp, NAME)                                                                                 \
-    EACH_COMBINE(set_i32, NAME)                                                                              \
-    EACH_COMBINE(set_f32, NAME)
-#define WIDE_ENTRY(NAME)                                                                                     \
-    {                                                                                                        \
-        { ROW(setp, NAME), ROW(set_i32, NAME), ROW(set_f32, NAME) }                                          \
-    }
-#define HALF_FORMS(NAME, T, READ, EXPR, OWN)                                                                 \
-    WIDE_FORMS(NAME, T, READ, EXPR)                                                                          \
-    EACH_COMBINE(OWN, NAME)                                                                                  \
-    EACH_COMBINE(set_i16, NAME)
-#define HALF_ENTRY(NAME, OWN)                                                                                \
-    {                                                                                                        \
-        { ROW(setp, NAME), ROW(set_i32, NAME), ROW(set_f32, NAME), ROW(OWN, NAME), ROW(set_i16, NAME) }      \
-    }
-
-// ---- The operators of a type ------------------------------------------------------------------------------
+typedef uint32_t Comparison(const unsigned char *registers, const Instruction *in);
 
 typedef enum {
     OP_EQ,
@@ -115,67 +27,176 @@ typedef enum {
     OPERATORS
 } Operator;
 
-#define SAME(x) (x)
-#define INTEGER_OPERATORS(TYPE, T)                                                                           \
-    WIDE_FORMS(TYPE##_eq, T, SAME, a == b)                                                                   \
-    WIDE_FORMS(TYPE##_ne, T, SAME, a != b)                                                                   \
-    WIDE_FORMS(TYPE##_lt, T, SAME, a < b)                                                                    \
-    WIDE_FORMS(TYPE##_le, T, SAME, a <= b)                                                                   \
-    WIDE_FORMS(TYPE##_gt, T, SAME, a > b)                                                                    \
-    WIDE_FORMS(TYPE##_ge, T, SAME, a >= b)                                                                   \
-    static const ComparisonForms forms_##TYPE[OPERATORS] = {                                                 \
-        [OP_EQ] = WIDE_ENTRY(TYPE##_eq), [OP_NE] = WIDE_ENTRY(TYPE##_ne), [OP_LT] = WIDE_ENTRY(TYPE##_lt),   \
-        [OP_LE] = WIDE_ENTRY(TYPE##_le), [OP_GT] = WIDE_ENTRY(TYPE##_gt), [OP_GE] = WIDE_ENTRY(TYPE##_ge)};
-INTEGER_OPERATORS(u16, uint16_t)
-INTEGER_OPERATORS(s16, int16_t)
-INTEGER_OPERATORS(u32, uint32_t)
-INTEGER_OPERATORS(s32, int32_t)
-INTEGER_OPERATORS(u64, uint64_t)
-INTEGER_OPERATORS(s64, int64_t)
+// Not inlined, or every loop would be translated twice.
+#define COMPARE(NAME, T, READ, EXPR)                                                                         \
+    __attribute__((noinline)) static uint32_t compare_##NAME(const unsigned char *registers,                 \
+                                                             const Instruction *in) {                        \
+        const T *pa = source(registers, in, 0), *pb = source(registers, in, 1);                              \
+        uint32_t result = 0;                                                                                 \
+        for (unsigned lane = 0; lane < WARP_SIZE; lane++) {                                                  \
+            const __auto_type a = READ(pa[lane]);                                                            \
+            const __auto_type b = READ(pb[lane]);                                                            \
+            result |= (uint32_t)(EXPR) << lane;                                                              \
+        }                                                                                                    \
+        return result;                                                                                       \
+    }
 
-// Of floats, lt and its kind are false with a NaN, ltu and its kind true. M makes the forms of one.
+// What holds exactly where another comparison does not needs no loop of its own.
+#define NEGATED(NAME, OTHER)                                                                                 \
+    static uint32_t compare_##NAME(const unsigned char *registers, const Instruction *in) {                  \
+        return ~compare_##OTHER(registers, in);                                                              \
+    }
+
+#define SAME(x) (x)
+#define FLUSHED_F16(x) f16_float(flush_f16(x))
+// M makes what belongs to a comparison, N what belongs to the negation of one.
+#define EQUALITIES(M, N, TYPE, ...)                                                                          \
+    M(TYPE##_eq, __VA_ARGS__, a == b)                                                                        \
+    N(TYPE##_ne, TYPE##_eq)
+#define INEQUALITIES(M, N, TYPE, ...)                                                                        \
+    M(TYPE##_lt, __VA_ARGS__, a < b)                                                                         \
+    M(TYPE##_gt, __VA_ARGS__, a > b)                                                                         \
+    N(TYPE##_le, TYPE##_gt)                                                                                  \
+    N(TYPE##_ge, TYPE##_lt)
+// Of floats, lt and its kind are false with a NaN, ltu and its kind true.
 #define UNORDERED(a, b) (a != a || b != b)
-#define FLOAT_OPERATORS(M, TYPE, ...)                                                                        \
+#define FLOAT_OPERATORS(M, N, TYPE, ...)                                                                     \
     M(TYPE##_eq, __VA_ARGS__, a == b)                                                                        \
     M(TYPE##_ne, __VA_ARGS__, !UNORDERED(a, b) && a != b)                                                    \
     M(TYPE##_lt, __VA_ARGS__, a < b)                                                                         \
     M(TYPE##_le, __VA_ARGS__, a <= b)                                                                        \
     M(TYPE##_gt, __VA_ARGS__, a > b)                                                                         \
     M(TYPE##_ge, __VA_ARGS__, a >= b)                                                                        \
-    M(TYPE##_equ, __VA_ARGS__, UNORDERED(a, b) || a == b)                                                    \
-    M(TYPE##_neu, __VA_ARGS__, a != b)                                                                       \
-    M(TYPE##_ltu, __VA_ARGS__, !(a >= b))                                                                    \
-    M(TYPE##_leu, __VA_ARGS__, !(a > b))                                                                     \
-    M(TYPE##_gtu, __VA_ARGS__, !(a <= b))                                                                    \
-    M(TYPE##_geu, __VA_ARGS__, !(a < b))                                                                     \
-    M(TYPE##_num, __VA_ARGS__, !UNORDERED(a, b))                                                             \
-    M(TYPE##_nan, __VA_ARGS__, UNORDERED(a, b))
-#define FLOAT_ENTRIES(E, TYPE)                                                                               \
+    M(TYPE##_nan, __VA_ARGS__, UNORDERED(a, b))                                                              \
+    N(TYPE##_equ, TYPE##_ne)                                                                                 \
+    N(TYPE##_neu, TYPE##_eq)                                                                                 \
+    N(TYPE##_ltu, TYPE##_ge)                                                                                 \
+    N(TYPE##_leu, TYPE##_gt)                                                                                 \
+    N(TYPE##_gtu, TYPE##_le)                                                                                 \
+    N(TYPE##_geu, TYPE##_lt)                                                                                 \
+    N(TYPE##_num, TYPE##_nan)
+EQUALITIES(COMPARE, NEGATED, u16, uint16_t, SAME)
+EQUALITIES(COMPARE, NEGATED, u32, uint32_t, SAME)
+EQUALITIES(COMPARE, NEGATED, u64, uint64_t, SAME)
+INEQUALITIES(COMPARE, NEGATED, u16, uint16_t, SAME)
+INEQUALITIES(COMPARE, NEGATED, u32, uint32_t, SAME)
+INEQUALITIES(COMPARE, NEGATED, u64, uint64_t, SAME)
+INEQUALITIES(COMPARE, NEGATED, s16, int16_t, SAME)
+INEQUALITIES(COMPARE, NEGATED, s32, int32_t, SAME)
+INEQUALITIES(COMPARE, NEGATED, s64, int64_t, SAME)
+FLOAT_OPERATORS(COMPARE, NEGATED, f32, float, SAME)
+FLOAT_OPERATORS(COMPARE, NEGATED, f32_ftz, float, flush)
+FLOAT_OPERATORS(COMPARE, NEGATED, f64, double, SAME)
+FLOAT_OPERATORS(COMPARE, NEGATED, f16, uint16_t, f16_float)
+FLOAT_OPERATORS(COMPARE, NEGATED, f16_ftz, uint16_t, FLUSHED_F16)
+FLOAT_OPERATORS(COMPARE, NEGATED, bf16, uint16_t, bf16_float)
+
+// The rows of the tables below: a type's functions, with PREFIX before their names. Equality does not mind
+// signs.
+typedef enum {
+    ROW_U16,
+    ROW_S16,
+    ROW_U32,
+    ROW_S32,
+    ROW_U64,
+    ROW_S64,
+    ROW_F32,
+    ROW_F32_FTZ,
+    ROW_F64,
+    ROW_F16,
+    ROW_F16_FTZ,
+    ROW_BF16,
+    ROWS
+} Row;
+#define INTEGER_ENTRIES(PREFIX, TYPE, EQUALITY)                                                              \
     {                                                                                                        \
-        [OP_EQ] = E(TYPE##_eq), [OP_NE] = E(TYPE##_ne), [OP_LT] = E(TYPE##_lt), [OP_LE] = E(TYPE##_le),      \
-        [OP_GT] = E(TYPE##_gt), [OP_GE] = E(TYPE##_ge), [OP_EQU] = E(TYPE##_equ), [OP_NEU] = E(TYPE##_neu),  \
-        [OP_LTU] = E(TYPE##_ltu), [OP_LEU] = E(TYPE##_leu), [OP_GTU] = E(TYPE##_gtu),                        \
-        [OP_GEU] = E(TYPE##_geu), [OP_NUM] = E(TYPE##_num), [OP_NAN] = E(TYPE##_nan)                         \
+        [OP_EQ] = PREFIX##EQUALITY##_eq, [OP_NE] = PREFIX##EQUALITY##_ne, [OP_LT] = PREFIX##TYPE##_lt,       \
+        [OP_LE] = PREFIX##TYPE##_le, [OP_GT] = PREFIX##TYPE##_gt, [OP_GE] = PREFIX##TYPE##_ge                \
     }
-#define F16_FORMS(NAME, READ, EXPR) HALF_FORMS(NAME, uint16_t, READ, EXPR, set_f16)
-#define BF16_FORMS(NAME, READ, EXPR) HALF_FORMS(NAME, uint16_t, READ, EXPR, set_bf16)
-#define F16_ENTRY(NAME) HALF_ENTRY(NAME, set_f16)
-#define BF16_ENTRY(NAME) HALF_ENTRY(NAME, set_bf16)
-#define FLUSHED_F16(x) f16_float(flush_f16(x))
+#define FLOAT_ENTRIES(PREFIX, TYPE)                                                                          \
+    {                                                                                                        \
+        [OP_EQ] = PREFIX##TYPE##_eq, [OP_NE] = PREFIX##TYPE##_ne, [OP_LT] = PREFIX##TYPE##_lt,               \
+        [OP_LE] = PREFIX##TYPE##_le, [OP_GT] = PREFIX##TYPE##_gt, [OP_GE] = PREFIX##TYPE##_ge,               \
+        [OP_EQU] = PREFIX##TYPE##_equ, [OP_NEU] = PREFIX##TYPE##_neu, [OP_LTU] = PREFIX##TYPE##_ltu,         \
+        [OP_LEU] = PREFIX##TYPE##_leu, [OP_GTU] = PREFIX##TYPE##_gtu, [OP_GEU] = PREFIX##TYPE##_geu,         \
+        [OP_NUM] = PREFIX##TYPE##_num, [OP_NAN] = PREFIX##TYPE##_nan                                         \
+    }
+#define EACH_ROW(PREFIX)                                                                                     \
+    {                                                                                                        \
+        [ROW_U16] = INTEGER_ENTRIES(PREFIX, u16, u16), [ROW_S16] = INTEGER_ENTRIES(PREFIX, s16, u16),        \
+        [ROW_U32] = INTEGER_ENTRIES(PREFIX, u32, u32), [ROW_S32] = INTEGER_ENTRIES(PREFIX, s32, u32),        \
+        [ROW_U64] = INTEGER_ENTRIES(PREFIX, u64, u64), [ROW_S64] = INTEGER_ENTRIES(PREFIX, s64, u64),        \
+        [ROW_F32] = FLOAT_ENTRIES(PREFIX, f32), [ROW_F32_FTZ] = FLOAT_ENTRIES(PREFIX, f32_ftz),              \
+        [ROW_F64] = FLOAT_ENTRIES(PREFIX, f64), [ROW_F16] = FLOAT_ENTRIES(PREFIX, f16),                      \
+        [ROW_F16_FTZ] = FLOAT_ENTRIES(PREFIX, f16_ftz), [ROW_BF16] = FLOAT_ENTRIES(PREFIX, bf16)             \
+    }
+static Comparison *const comparisons[ROWS][OPERATORS] = EACH_ROW(compare_);
 
-FLOAT_OPERATORS(WIDE_FORMS, f32, float, SAME)
-FLOAT_OPERATORS(WIDE_FORMS, f32_ftz, float, flush)
-FLOAT_OPERATORS(WIDE_FORMS, f64, double, SAME)
-FLOAT_OPERATORS(F16_FORMS, f16, f16_float)
-FLOAT_OPERATORS(F16_FORMS, f16_ftz, FLUSHED_F16)
-FLOAT_OPERATORS(BF16_FORMS, bf16, bf16_float)
+// ---- What becomes of a bitmask ----------------------------------------------------------------------------
 
-static const ComparisonForms forms_f32[OPERATORS] = FLOAT_ENTRIES(WIDE_ENTRY, f32);
-static const ComparisonForms forms_f32_ftz[OPERATORS] = FLOAT_ENTRIES(WIDE_ENTRY, f32_ftz);
-static const ComparisonForms forms_f64[OPERATORS] = FLOAT_ENTRIES(WIDE_ENTRY, f64);
-static const ComparisonForms forms_f16[OPERATORS] = FLOAT_ENTRIES(F16_ENTRY, f16);
-static const ComparisonForms forms_f16_ftz[OPERATORS] = FLOAT_ENTRIES(F16_ENTRY, f16_ftz);
-static const ComparisonForms forms_bf16[OPERATORS] = FLOAT_ENTRIES(BF16_ENTRY, bf16);
+typedef enum { COMBINE_NONE, COMBINE_AND, COMBINE_OR, COMBINE_XOR, COMBINES } Combine;
+
+// Instruction.form of all handlers below but those of a plain setp.
+static uint16_t form_of(int row, Operator relation, Combine combine) {
+    return (uint16_t)((row * OPERATORS + (int)relation) * COMBINES + (int)combine);
+}
+#define FORM_COMPARISON(table, in)                                                                           \
+    ((table)[(in)->form / COMBINES / OPERATORS][(in)->form / COMBINES % OPERATORS])
+
+static inline uint32_t combined(uint32_t t, const unsigned char *registers, const Instruction *in) {
+    switch (in->form % COMBINES) {
+    case COMBINE_AND: return t & read_predicate(registers, in, 2);
+    case COMBINE_OR: return t | read_predicate(registers, in, 2);
+    case COMBINE_XOR: return t ^ read_predicate(registers, in, 2);
+    default: return t;
+    }
+}
+
+// setp p|q: p is the comparison, q its complement (ISA, setp).
+static inline void write_setp(unsigned char *registers, const Instruction *in, uint32_t mask, uint32_t p,
+                              uint32_t q) {
+    write_predicate(registers, in, 0, p, mask);
+    write_predicate(registers, in, 1, q, mask);
+}
+#define PLAIN_SETP(NAME, ...)                                                                                \
+    ALU_HANDLER(setp_##NAME) {                                                                               \
+        const uint32_t t = compare_##NAME(registers, in);                                                    \
+        write_setp(registers, in, mask, t, ~t);                                                              \
+    }
+EQUALITIES(PLAIN_SETP, PLAIN_SETP, u16, )
+EQUALITIES(PLAIN_SETP, PLAIN_SETP, u32, )
+EQUALITIES(PLAIN_SETP, PLAIN_SETP, u64, )
+INEQUALITIES(PLAIN_SETP, PLAIN_SETP, u16, )
+INEQUALITIES(PLAIN_SETP, PLAIN_SETP, u32, )
+INEQUALITIES(PLAIN_SETP, PLAIN_SETP, u64, )
+INEQUALITIES(PLAIN_SETP, PLAIN_SETP, s16, )
+INEQUALITIES(PLAIN_SETP, PLAIN_SETP, s32, )
+INEQUALITIES(PLAIN_SETP, PLAIN_SETP, s64, )
+FLOAT_OPERATORS(PLAIN_SETP, PLAIN_SETP, f32, )
+FLOAT_OPERATORS(PLAIN_SETP, PLAIN_SETP, f32_ftz, )
+FLOAT_OPERATORS(PLAIN_SETP, PLAIN_SETP, f64, )
+FLOAT_OPERATORS(PLAIN_SETP, PLAIN_SETP, f16, )
+FLOAT_OPERATORS(PLAIN_SETP, PLAIN_SETP, f16_ftz, )
+FLOAT_OPERATORS(PLAIN_SETP, PLAIN_SETP, bf16, )
+static AluHandler *const plain_setp[ROWS][OPERATORS] = EACH_ROW(setp_);
+
+// setp p|q with a predicate: it is combined with the comparison and with its complement.
+ALU_HANDLER(combined_setp) {
+    const uint32_t t = FORM_COMPARISON(comparisons, in)(registers, in);
+    write_setp(registers, in, mask, combined(t, registers, in), combined(~t, registers, in));
+}
+
+// set: 1.0 in a floating-point destination, all ones in an integer one.
+#define SET(NAME, T, TRUE)                                                                                   \
+    ALU_HANDLER(set_##NAME) {                                                                                \
+        const uint32_t holds = combined(FORM_COMPARISON(comparisons, in)(registers, in), registers, in);     \
+        ALU_LANES_RARE(T, (void)0, holds >> lane & 1u ? (TRUE) : 0)                                          \
+    }
+SET(i32, uint32_t, 0xffffffffu)
+SET(f32, uint32_t, 0x3f800000u)
+SET(i16, uint16_t, 0xffffu)
+SET(f16, uint16_t, 0x3c00u)
+SET(bf16, uint16_t, 0x3f80u)
 
 // ---- Packed halves ----------------------------------------------------------------------------------------
 
@@ -183,8 +204,9 @@ static const ComparisonForms forms_bf16[OPERATORS] = FLOAT_ENTRIES(BF16_ENTRY, b
 typedef struct {
     uint32_t low, high;
 } PairMask;
+typedef PairMask PairComparison(const unsigned char *registers, const Instruction *in);
 #define COMPARE_PAIR(NAME, READ, EXPR)                                                                       \
-    static PairMask compare_pair_##NAME(const unsigned char *registers, const Instruction *in) {             \
+    static PairMask compare_##NAME(const unsigned char *registers, const Instruction *in) {                  \
         const uint16_t *pa = source(registers, in, 0), *pb = source(registers, in, 1);                       \
         PairMask result = {0, 0};                                                                            \
         for (unsigned i = 0; i < 2 * WARP_SIZE; i++) {                                                       \
@@ -193,59 +215,40 @@ typedef struct {
         }                                                                                                    \
         return result;                                                                                       \
     }
+#define NEGATED_PAIR(NAME, OTHER)                                                                            \
+    static PairMask compare_##NAME(const unsigned char *registers, const Instruction *in) {                  \
+        const PairMask t = compare_##OTHER(registers, in);                                                   \
+        return (PairMask){~t.low, ~t.high};                                                                  \
+    }
+FLOAT_OPERATORS(COMPARE_PAIR, NEGATED_PAIR, f16x2, f16_float)
+FLOAT_OPERATORS(COMPARE_PAIR, NEGATED_PAIR, f16x2_ftz, FLUSHED_F16)
+FLOAT_OPERATORS(COMPARE_PAIR, NEGATED_PAIR, bf16x2, bf16_float)
+typedef enum { PAIR_F16, PAIR_F16_FTZ, PAIR_BF16, PAIR_ROWS } PairRow;
+static PairComparison *const pair_comparisons[PAIR_ROWS][OPERATORS] = {
+    [PAIR_F16] = FLOAT_ENTRIES(compare_, f16x2),
+    [PAIR_F16_FTZ] = FLOAT_ENTRIES(compare_, f16x2_ftz),
+    [PAIR_BF16] = FLOAT_ENTRIES(compare_, bf16x2)};
+
+// The bitmasks of the form, each combined with the predicate.
+static PairMask compared_pair(const unsigned char *registers, const Instruction *in) {
+    const PairMask t = FORM_COMPARISON(pair_comparisons, in)(registers, in);
+    return (PairMask){combined(t.low, registers, in), combined(t.high, registers, in)};
+}
 
 // setp.f16x2 p|q: p for the low halves, q for the high ones (ISA, half precision setp).
-static void write_pair_setp(unsigned char *registers, const Instruction *in, uint32_t mask, Combine combine,
-                            PairMask t) {
-    const uint32_t p = combined(combine, t.low, registers, in), q = combined(combine, t.high, registers, in);
-    write_predicate(registers, in, 0, p, mask);
-    write_predicate(registers, in, 1, q, mask);
+ALU_HANDLER(pair_setp) {
+    const PairMask t = compared_pair(registers, in);
+    write_setp(registers, in, mask, t.low, t.high);
 }
-#define WRITE_PAIR_SET(NAME, TRUE)                                                                           \
-    static void write_pair_set_##NAME(unsigned char *registers, const Instruction *in, uint32_t mask,        \
-                                      Combine combine, PairMask t) {                                         \
-        const uint32_t low = combined(combine, t.low, registers, in);                                        \
-        const uint32_t high = combined(combine, t.high, registers, in);                                      \
-        uint32_t *d = destination(registers, in, 0);                                                         \
-        EACH_LANE {                                                                                          \
-            const uint32_t l = low >> lane & 1u ? (TRUE) : 0u, h = high >> lane & 1u ? (TRUE) : 0u;          \
-            d[lane] = mask >> lane & 1u ? l | h << 16 : d[lane];                                             \
-        }                                                                                                    \
+#define PAIR_SET(NAME, TRUE)                                                                                 \
+    ALU_HANDLER(pair_set_##NAME) {                                                                           \
+        const PairMask t = compared_pair(registers, in);                                                     \
+        ALU_LANES_RARE(uint32_t, const uint32_t low = t.low >> lane & 1u ? (TRUE) : 0u;                      \
+                       const uint32_t high = t.high >> lane & 1u ? (TRUE) : 0u, low | high << 16)            \
     }
-WRITE_PAIR_SET(mask, 0xffffu)
-WRITE_PAIR_SET(f16, 0x3c00u)
-WRITE_PAIR_SET(bf16, 0x3f80u)
-
-typedef enum { PAIR_TO_PREDICATE, PAIR_TO_MASK, PAIR_TO_HALVES, PAIR_TARGETS } PairTarget;
-typedef struct {
-    AluHandler *by[PAIR_TARGETS][COMBINES];
-} PairForms;
-#define PAIR_FORM(WHAT, NAME, COMBINE_NAME, COMBINE)                                                         \
-    ALU_HANDLER(pair_##WHAT##_##COMBINE_NAME##_##NAME) {                                                     \
-        write_pair_##WHAT(registers, in, mask, COMBINE, compare_pair_##NAME(registers, in));                 \
-    }
-#define EACH_PAIR_COMBINE(WHAT, NAME)                                                                        \
-    PAIR_FORM(WHAT, NAME, none, COMBINE_NONE)                                                                \
-    PAIR_FORM(WHAT, NAME, and, COMBINE_AND)                                                                  \
-    PAIR_FORM(WHAT, NAME, or, COMBINE_OR)                                                                    \
-    PAIR_FORM(WHAT, NAME, xor, COMBINE_XOR)
-#define PAIR_FORMS(NAME, READ, OWN, EXPR)                                                                    \
-    COMPARE_PAIR(NAME, READ, EXPR)                                                                           \
-    EACH_PAIR_COMBINE(setp, NAME)                                                                            \
-    EACH_PAIR_COMBINE(set_mask, NAME)                                                                        \
-    EACH_PAIR_COMBINE(OWN, NAME)
-#define PAIR_ENTRY(NAME, OWN)                                                                                \
-    {                                                                                                        \
-        { ROW(pair_setp, NAME), ROW(pair_set_mask, NAME), ROW(pair_##OWN, NAME) }                            \
-    }
-#define F16X2_ENTRY(NAME) PAIR_ENTRY(NAME, set_f16)
-#define BF16X2_ENTRY(NAME) PAIR_ENTRY(NAME, set_bf16)
-FLOAT_OPERATORS(PAIR_FORMS, f16x2, f16_float, set_f16)
-FLOAT_OPERATORS(PAIR_FORMS, f16x2_ftz, FLUSHED_F16, set_f16)
-FLOAT_OPERATORS(PAIR_FORMS, bf16x2, bf16_float, set_bf16)
-static const PairForms pair_forms_f16[OPERATORS] = FLOAT_ENTRIES(F16X2_ENTRY, f16x2);
-static const PairForms pair_forms_f16_ftz[OPERATORS] = FLOAT_ENTRIES(F16X2_ENTRY, f16x2_ftz);
-static const PairForms pair_forms_bf16[OPERATORS] = FLOAT_ENTRIES(BF16X2_ENTRY, bf16x2);
+PAIR_SET(mask, 0xffffu)
+PAIR_SET(f16, 0x3c00u)
+PAIR_SET(bf16, 0x3f80u)
 
 // ---- Selectors --------------------------------------------------------------------------------------------
 
@@ -288,30 +291,32 @@ static bool combine_of(const AluForm *f, Combine *combine) {
     }
 }
 
-static const ComparisonForms *forms_of(PtxType type, bool ftz, Operator relation) {
-    if (ftz && type != PTX_F32 && type != PTX_F16) return NULL;
+// The row of a type, or -1: bits are equal or not and nothing else, integers have no unordered operators.
+static int row_of(PtxType type, bool ftz, Operator relation) {
+    if (ftz && type != PTX_F32 && type != PTX_F16) return -1;
     switch (type) {
-    case PTX_B16: return relation <= OP_NE ? &forms_u16[relation] : NULL;
-    case PTX_B32: return relation <= OP_NE ? &forms_u32[relation] : NULL;
-    case PTX_B64: return relation <= OP_NE ? &forms_u64[relation] : NULL;
-    case PTX_U16: return &forms_u16[relation];
-    case PTX_U32: return &forms_u32[relation];
-    case PTX_U64: return &forms_u64[relation];
-    case PTX_S16: return &forms_s16[relation];
-    case PTX_S32: return &forms_s32[relation];
-    case PTX_S64: return &forms_s64[relation];
-    case PTX_F32: return ftz ? &forms_f32_ftz[relation] : &forms_f32[relation];
-    case PTX_F64: return &forms_f64[relation];
-    case PTX_F16: return ftz ? &forms_f16_ftz[relation] : &forms_f16[relation];
-    case PTX_BF16: return &forms_bf16[relation];
-    default: return NULL;
+    case PTX_B16: return relation <= OP_NE ? ROW_U16 : -1;
+    case PTX_B32: return relation <= OP_NE ? ROW_U32 : -1;
+    case PTX_B64: return relation <= OP_NE ? ROW_U64 : -1;
+    case PTX_U16: return relation <= OP_GE ? ROW_U16 : -1;
+    case PTX_U32: return relation <= OP_GE ? ROW_U32 : -1;
+    case PTX_U64: return relation <= OP_GE ? ROW_U64 : -1;
+    case PTX_S16: return relation <= OP_GE ? ROW_S16 : -1;
+    case PTX_S32: return relation <= OP_GE ? ROW_S32 : -1;
+    case PTX_S64: return relation <= OP_GE ? ROW_S64 : -1;
+    case PTX_F32: return ftz ? ROW_F32_FTZ : ROW_F32;
+    case PTX_F64: return ROW_F64;
+    case PTX_F16: return ftz ? ROW_F16_FTZ : ROW_F16;
+    case PTX_BF16: return ROW_BF16;
+    default: return -1;
     }
 }
 
-static const PairForms *pair_forms_of(PtxType type, bool ftz, Operator relation) {
-    if (type == PTX_F16X2) return ftz ? &pair_forms_f16_ftz[relation] : &pair_forms_f16[relation];
-    return type == PTX_BF16X2 && !ftz ? &pair_forms_bf16[relation] : NULL;
+static int pair_row_of(PtxType type, bool ftz) {
+    if (type == PTX_F16X2) return ftz ? PAIR_F16_FTZ : PAIR_F16;
+    return type == PTX_BF16X2 && !ftz ? PAIR_BF16 : -1;
 }
+static bool is_pair(PtxType type) { return type == PTX_F16X2 || type == PTX_BF16X2; }
 
 // Reads what setp and set have in common; `type` is the sources'.
 static bool comparison(const PtxInstruction *in, AluForm *f, Operator *relation, Combine *combine) {
@@ -325,19 +330,29 @@ bool compare_setp(const PtxInstruction *in, Selection *s) {
     Operator relation;
     Combine combine;
     if (!comparison(in, &f, &relation, &combine) || f.from != f.type) return false;
-    const bool ftz = f.words & W(ftz);
-    AluHandler *handler = NULL;
-    if (f.type == PTX_F16X2 || f.type == PTX_BF16X2) {
-        const PairForms *forms = pair_forms_of(f.type, ftz, relation);
-        if (forms) handler = forms->by[PAIR_TO_PREDICATE][combine];
-    } else {
-        const ComparisonForms *forms = forms_of(f.type, ftz, relation);
-        if (forms) handler = forms->by[TO_PREDICATE][combine];
-    }
+    const bool ftz = f.words & W(ftz), pair = is_pair(f.type);
+    const int row = pair ? pair_row_of(f.type, ftz) : row_of(f.type, ftz, relation);
+    if (row < 0) return false;
+    AluHandler *const handler = pair                      ? pair_setp
+                                : combine == COMBINE_NONE ? plain_setp[row][relation]
+                                                          : combined_setp;
     if (!CHOOSE(s, handler, PTX_PRED, f.type, f.type, combine == COMBINE_NONE ? PTX_NO_TYPE : PTX_PRED))
         return false;
+    s->form = form_of(row, relation, combine);
     if (in->operand_count > 0 && in->operands[0].kind == PTX_OPERAND_PAIR) s->dst[1] = PTX_PRED;
     return true;
+}
+
+// The handler of a set by its two types; NULL when there is none.
+static AluHandler *set_handler(PtxType to, PtxType from) {
+    const bool word = to == PTX_U32 || to == PTX_S32, bf16 = from == PTX_BF16 || from == PTX_BF16X2;
+    if (is_pair(from)) return word ? pair_set_mask : to != from ? NULL : bf16 ? pair_set_bf16 : pair_set_f16;
+    if (word) return set_i32;
+    if (to == PTX_F32) return set_f32;
+    // The 16-bit destinations go with half precision.
+    if (from != PTX_F16 && !bf16) return NULL;
+    if (to == PTX_U16 || to == PTX_S16) return set_i16;
+    return to != from ? NULL : bf16 ? set_bf16 : set_f16;
 }
 
 bool compare_set(const PtxInstruction *in, Selection *s) {
@@ -346,22 +361,12 @@ bool compare_set(const PtxInstruction *in, Selection *s) {
     Combine combine;
     if (!comparison(in, &f, &relation, &combine)) return false;
     const bool ftz = f.words & W(ftz);
-    AluHandler *handler = NULL;
-    if (f.from == PTX_F16X2 || f.from == PTX_BF16X2) {
-        const PairForms *forms = pair_forms_of(f.from, ftz, relation);
-        if (!forms) return false;
-        if (f.type == f.from) handler = forms->by[PAIR_TO_HALVES][combine];
-        if (f.type == PTX_U32 || f.type == PTX_S32) handler = forms->by[PAIR_TO_MASK][combine];
-    } else {
-        const ComparisonForms *forms = forms_of(f.from, ftz, relation);
-        if (!forms) return false;
-        if (f.type == PTX_U32 || f.type == PTX_S32) handler = forms->by[TO_I32][combine];
-        if (f.type == PTX_F32) handler = forms->by[TO_F32][combine];
-        if (f.type == PTX_U16 || f.type == PTX_S16) handler = forms->by[TO_I16][combine];
-        if (f.type == f.from && (f.type == PTX_F16 || f.type == PTX_BF16))
-            handler = forms->by[TO_16][combine];
-    }
-    return CHOOSE(s, handler, f.type, f.from, f.from, combine == COMBINE_NONE ? PTX_NO_TYPE : PTX_PRED);
+    const int row = is_pair(f.from) ? pair_row_of(f.from, ftz) : row_of(f.from, ftz, relation);
+    if (row < 0) return false;
+    const PtxType predicate = combine == COMBINE_NONE ? PTX_NO_TYPE : PTX_PRED;
+    if (!CHOOSE(s, set_handler(f.type, f.from), f.type, f.from, f.from, predicate)) return false;
+    s->form = form_of(row, relation, combine);
+    return true;
 }
 
 // ---- selp and slct ----------------------------------------------------------------------------------------

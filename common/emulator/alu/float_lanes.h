@@ -79,57 +79,12 @@ typedef struct {
 #define FORMAT_F16 ((FloatFormat){10, 5})
 #define FORMAT_E5M2 ((FloatFormat){2, 5})
 
+// In format.c: for the conversions that do not vectorise.
 // The bits of (negative ? -1 : 1) * m * 2^exponent rounded to `format`, for m > 0: subnormals exact,
 // overflow to infinity or to the largest finite value as the rounding direction has it (IEEE 754, 4.3).
-static inline uint64_t rounded_bits(bool negative, uint64_t m, int exponent, FloatFormat format,
-                                    Rounding rounding) {
-    const int zeros = __builtin_clzll(m);
-    const int bias = (1 << (format.exponent - 1)) - 1, smallest = 1 - bias;
-    const int e = exponent + 63 - zeros; // of the leading bit
-    m <<= zeros;
-    int drop = 63 - format.fraction + (e < smallest ? smallest - e : 0);
-    uint64_t kept, rest; // the rest is a fraction of 2^64
-    if (drop < 64) {
-        kept = m >> drop;
-        rest = m << (64 - drop);
-    } else {
-        kept = 0;
-        rest = drop == 64 ? m : 1;
-    }
-    const uint64_t half = UINT64_C(1) << 63;
-    bool up = false;
-    switch (rounding) {
-    case ROUND_NEAREST: up = rest > half || (rest == half && kept & 1); break;
-    case ROUND_DOWN: up = negative && rest; break;
-    case ROUND_UP: up = !negative && rest; break;
-    default: break;
-    }
-    kept += up;
-    // A normal number's leading bit adds one to the exponent field, and so does a carry out of the fraction.
-    const int field = (e < smallest ? smallest : e) + bias - 1;
-    const uint64_t infinity = ((UINT64_C(1) << format.exponent) - 1) << format.fraction;
-    uint64_t bits = ((uint64_t)field << format.fraction) + kept;
-    if (bits >= infinity) {
-        const bool away = rounding == ROUND_NEAREST || rounding == (negative ? ROUND_DOWN : ROUND_UP);
-        bits = away ? infinity : infinity - 1;
-    }
-    return bits | (uint64_t)negative << (format.fraction + format.exponent);
-}
-
+uint64_t rounded_bits(bool negative, uint64_t m, int exponent, FloatFormat format, Rounding rounding);
 // A double, rounded to `format`; NaN becomes `nan`.
-static inline uint64_t rounded_double(double x, FloatFormat format, Rounding rounding, uint64_t nan) {
-    const uint64_t bits = double_bits(x), magnitude = bits & INT64_MAX;
-    const bool negative = bits >> 63;
-    const uint64_t sign = (uint64_t)negative << (format.fraction + format.exponent);
-    if (magnitude > UINT64_C(0x7ff0000000000000)) return nan;
-    if (magnitude == UINT64_C(0x7ff0000000000000))
-        return sign | ((UINT64_C(1) << format.exponent) - 1) << format.fraction;
-    if (magnitude == 0) return sign;
-    const int field = (int)(magnitude >> 52);
-    const uint64_t fraction = magnitude & ((UINT64_C(1) << 52) - 1);
-    const uint64_t m = field ? fraction | UINT64_C(1) << 52 : fraction;
-    return rounded_bits(negative, m, (field ? field : 1) - 1075, format, rounding);
-}
+uint64_t rounded_double(double x, FloatFormat format, Rounding rounding, uint64_t nan);
 
 // Whether .ftz flushes a result whose exact value is x (or x rounded to double in the same direction, or to
 // odd). As seen on an H200, what counts is the value rounded to the format's precision with no bound on the

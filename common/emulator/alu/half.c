@@ -7,34 +7,44 @@
 // precision, which has more than twice the bits plus two; nor does a bf16 product in double precision.
 #include "emulator/alu/float_lanes.h"
 
-// COUNT values, 32 or 64, of EXPR over x, y, z: raw halves.
-#define HALVES(COUNT, LOADS, EXPR)                                                                           \
-    uint16_t *d = destination(registers, in, 0);                                                             \
-    SAME_LANE for (unsigned i = 0; i < (COUNT); i++) {                                                       \
-        LOADS;                                                                                               \
-        const uint16_t result = (EXPR);                                                                      \
-        d[i] = (uint16_t)(mask >> (i / ((COUNT) / WARP_SIZE)) & 1u ? result : d[i]);                         \
-    }
-#define HALVES_1(NAME, COUNT, EXPR)                                                                          \
-    ALU_HANDLER(NAME) {                                                                                      \
-        const uint16_t *px = source(registers, in, 0);                                                       \
-        HALVES(COUNT, const uint16_t x = px[i], EXPR)                                                        \
-    }
-#define HALVES_2(NAME, COUNT, EXPR)                                                                          \
-    ALU_HANDLER(NAME) {                                                                                      \
-        const uint16_t *px = source(registers, in, 0), *py = source(registers, in, 1);                       \
-        HALVES(COUNT, const uint16_t x = px[i]; const uint16_t y = py[i], EXPR)                              \
-    }
-#define HALVES_3(NAME, COUNT, EXPR)                                                                          \
-    ALU_HANDLER(NAME) {                                                                                      \
-        const uint16_t *px = source(registers, in, 0), *py = source(registers, in, 1),                       \
-                       *pz = source(registers, in, 2);                                                       \
-        HALVES(COUNT, const uint16_t x = px[i]; const uint16_t y = py[i]; const uint16_t z = pz[i], EXPR)    \
-    }
-// A handler for one half and one for two.
-#define BOTH_1(NAME, EXPR) HALVES_1(NAME, 32, EXPR) HALVES_1(NAME##x2, 64, EXPR)
-#define BOTH_2(NAME, EXPR) HALVES_2(NAME, 32, EXPR) HALVES_2(NAME##x2, 64, EXPR)
-#define BOTH_3(NAME, EXPR) HALVES_3(NAME, 32, EXPR) HALVES_3(NAME##x2, 64, EXPR)
+// Computes 32 halves of 32 halves of each source.
+typedef void Halves(uint16_t *d, const uint16_t *px, const uint16_t *py, const uint16_t *pz);
+
+// Copies the lanes in `mask`, of one half each or of two.
+static void blend_halves(uint16_t *d, const uint16_t *values, uint32_t mask) {
+    EACH_LANE d[lane] = mask >> lane & 1u ? values[lane] : d[lane];
+}
+static void blend_pairs(uint16_t *d, const uint16_t *values, uint32_t mask) {
+    SAME_LANE for (unsigned i = 0; i < 2 * WARP_SIZE; i++) d[i] = mask >> i / 2 & 1u ? values[i] : d[i];
+}
+
+// Runs `each` over the lanes of a warp, with `count` halves in every lane: 1 or 2.
+static void compute_halves(Halves *each, unsigned count, unsigned char *registers, const Instruction *in,
+                           uint32_t mask) {
+    uint16_t all_lanes[2 * WARP_SIZE];
+    uint16_t *const kept = destination(registers, in, 0), *const d = mask == FULL_MASK ? kept : all_lanes;
+    // A source that is not there is not read either.
+    const uint16_t *const px = source(registers, in, 0), *const py = source(registers, in, 1),
+                          *const pz = source(registers, in, 2);
+    for (unsigned i = 0; i < count * WARP_SIZE; i += WARP_SIZE) each(d + i, px + i, py + i, pz + i);
+    if (d != kept) (count == 1 ? blend_halves : blend_pairs)(kept, all_lanes, mask);
+}
+
+// A handler for one half and one for two, of EXPR over x, y, z: raw halves.
+#define BOTH(NAME, LOADS, EXPR)                                                                              \
+    static void NAME##_halves(uint16_t *d, const uint16_t *px, const uint16_t *py, const uint16_t *pz) {     \
+        (void)px, (void)py, (void)pz;                                                                        \
+        EACH_LANE {                                                                                          \
+            LOADS;                                                                                           \
+            d[lane] = (EXPR);                                                                                \
+        }                                                                                                    \
+    }                                                                                                        \
+    ALU_HANDLER(NAME) { compute_halves(NAME##_halves, 1, registers, in, mask); }                             \
+    ALU_HANDLER(NAME##x2) { compute_halves(NAME##_halves, 2, registers, in, mask); }
+#define BOTH_1(NAME, EXPR) BOTH(NAME, const uint16_t x = px[lane], EXPR)
+#define BOTH_2(NAME, EXPR) BOTH(NAME, const uint16_t x = px[lane]; const uint16_t y = py[lane], EXPR)
+#define BOTH_3(NAME, EXPR)                                                                                   \
+    BOTH(NAME, const uint16_t x = px[lane]; const uint16_t y = py[lane]; const uint16_t z = pz[lane], EXPR)
 #define PAIR(NAME)                                                                                           \
     { NAME, NAME##x2 }
 

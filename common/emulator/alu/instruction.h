@@ -38,6 +38,7 @@ struct Instruction {
     bool guard_negated;
     uint8_t dst_count, src_count;
     uint8_t float_ops; // per lane
+    uint16_t form;     // which of its handler's forms; the handler's own numbering
     int32_t guard;     // offset of the guard predicate, or -1
     int32_t dst[4];    // register offsets; -1 for a sink or an absent destination
     Operand src[5];
@@ -83,6 +84,7 @@ typedef struct {
     bool wide_ok;  // cvt, ld, st, mov: registers may be wider than the type
     int literals;  // trailing integer operands that must be constants: Instruction.literal
     int float_ops; // per lane, for the counters: add 1, fma 2
+    uint16_t form; // for a handler of several forms: Instruction.form
 } Selection;
 
 // Fills `selection` for `in`, or returns false when this form of the opcode is not known.

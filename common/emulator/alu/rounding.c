@@ -17,7 +17,7 @@ static inline int host_mode(Rounding rounding) {
         const Rounding rounding = MODE;                                                                      \
         const int before = fegetround();                                                                     \
         fesetround(host_mode(rounding));                                                                     \
-        ALU_LANES(T, LOADS, EXPR)                                                                            \
+        ALU_LANES_RARE(T, LOADS, EXPR)                                                                       \
         fesetround(before);                                                                                  \
     }
 

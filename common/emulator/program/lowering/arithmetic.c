@@ -45,6 +45,7 @@ bool lower_arithmetic(Lowering *l, const PtxInstruction *in) {
     Instruction built = blank(KIND_ALU);
     built.alu = selection.handler;
     built.float_ops = (uint8_t)selection.float_ops;
+    built.form = selection.form;
     built.dst_count = (uint8_t)given;
     built.src_count = (uint8_t)sources;
     for (int k = 0; k < given; k++)
