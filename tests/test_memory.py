@@ -439,7 +439,7 @@ def test_dynamic_shared_memory(device: Emulator) -> None:
             assert out.read(np.int32).tolist() == [31 + t % 8 for t in range(32)]
     assert device.launch("dynamic_shared", 1, 32, [out, 0], shared=227 * 1024 - 32).completed
     refused = device.launch("dynamic_shared", 1, 32, [out, 0], shared=227 * 1024)
-    assert refused.finding.message == "the block wants 232480 bytes of shared memory; H200 allows 232448"
+    assert refused.finding.message == "the block needs 232480 bytes of shared memory; H200 allows 232448"
 
 
 def test_local_array_overrun(device: Emulator) -> None:
@@ -940,7 +940,7 @@ def test_buffers(emulator_built: Path) -> None:
         with pytest.raises(EmulatorError, match="no memory"):
             e.buffer(1 << 60)
         small = e.buffer(np.arange(3, dtype=np.uint8))
-        with pytest.raises(EmulatorError, match="lie in no buffer"):
+        with pytest.raises(EmulatorError, match="are not in any buffer"):
             small.write(np.zeros(4, np.uint8))
         with pytest.raises(EmulatorError, match="not the start of a buffer"):
             Buffer(e, small.address + 1, 2).free()

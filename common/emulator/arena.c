@@ -6,7 +6,7 @@
 
 enum { ALIGNMENT = 16 };
 
-// Under AddressSanitizer each allocation is a block of its own, so that a step past its end is seen.
+// Under AddressSanitizer each allocation is a separate block, so that an access past its end is detected.
 #if defined(__SANITIZE_ADDRESS__)
 #define ONE_BLOCK_EACH 1
 #elif defined(__has_feature)
@@ -67,7 +67,7 @@ void *arena_alloc(Arena *arena, size_t bytes) {
     size_t usual = arena->taken / 2;
     if (usual < smallest_block) usual = smallest_block;
     if (usual > largest_block) usual = largest_block;
-    if (rounded > usual / 4) { // a block of its own; the shared one keeps its free bytes
+    if (rounded > usual / 4) { // a separate block; the shared one keeps its free bytes
         ArenaBlock *block = add_block(arena, rounded);
         return block ? block->memory : NULL;
     }

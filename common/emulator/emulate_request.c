@@ -164,11 +164,11 @@ int read_request(int argc, char **argv, Request *r) {
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         switch (c) {
         case 'g':
-            if (!read_extent(optarg, r->launch.grid)) return 1 + usage("--grid wants X[,Y,Z]", optarg);
+            if (!read_extent(optarg, r->launch.grid)) return 1 + usage("--grid needs X[,Y,Z]", optarg);
             r->has_grid = true;
             break;
         case 'b':
-            if (!read_extent(optarg, r->launch.block)) return 1 + usage("--block wants X[,Y,Z]", optarg);
+            if (!read_extent(optarg, r->launch.block)) return 1 + usage("--block needs X[,Y,Z]", optarg);
             r->has_block = true;
             break;
         case 's':

@@ -34,7 +34,7 @@ const EmulatorDevice *emulator_device(const Emulator *emulator);
 
 // ---- Memory -----------------------------------------------------------------------------------------------
 
-// Allocates `bytes` (0 is allowed) in an address range of its own; the address returned is
+// Allocates `bytes` (0 is allowed) in a separate address range; the address returned is
 // `misalignment` bytes (0 to 255) past a 256-byte boundary, and every byte outside is out of bounds.
 // The memory is uninitialised for initcheck. `name` is copied; findings call the buffer by it.
 // Returns 0 on failure and fills `error`.
@@ -68,7 +68,7 @@ void emulator_kernel_info(const EmulatorKernel *kernel, EmulatorKernelInfo *info
 // Registers per thread as ptxas reports them, for launch checks and the time model; 0 until told.
 void emulator_set_registers(EmulatorKernel *kernel, int registers);
 
-// Sets every module-scope variable back to its initial value, as loading the image afresh would.
+// Resets every module-scope variable to its initial value, as loading the image again would.
 void emulator_reset_variables(Emulator *emulator);
 // True when a module-scope .global variable no longer holds its initial value; `name` receives it.
 bool emulator_variables_changed(const Emulator *emulator, char name[256]);
@@ -76,7 +76,7 @@ bool emulator_variables_changed(const Emulator *emulator, char name[256]);
 // ---- Launching --------------------------------------------------------------------------------------------
 
 // Runs `kernel` to its end, a fatal finding, or a limit. Returns false (and fills `error`) only when the
-// call itself is wrong; what the kernel does wrong stands in `result`, which the caller releases with
+// call itself is wrong; the kernel's errors are in `result`, which the caller releases with
 // emulator_result_free() in either case.
 bool emulator_launch(Emulator *emulator, const EmulatorKernel *kernel, const EmulatorLaunch *launch,
                      EmulatorResult *result, EmulatorError *error);

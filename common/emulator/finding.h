@@ -28,7 +28,7 @@ typedef enum {
     FINDING_OUTPUT_LIMIT, // printf
     FINDING_BAD_LAUNCH,   // grid, block or shared memory beyond the device's limits
     FINDING_RESOURCE,     // the kernel needs more registers, shared or local memory than there is
-    FINDING_BAD_CALL,     // an indirect call or branch to what is no function or target
+    FINDING_BAD_CALL,     // an indirect call or branch to an address that is not a function or target
     FINDING_UNSUPPORTED,  // met while running
     FINDING_KINDS
 } FindingKind;

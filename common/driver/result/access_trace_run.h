@@ -23,8 +23,8 @@ typedef struct {
         *judgement; // of a whole run: says which tasks need no search for a case that fails; or NULL
 } TracePlan;
 
-// Records and writes the file. False with the reason in `error`, which says nothing of the kernels: what they
-// do wrong stands in the file.
+// Records and writes the file. False with the reason in `error`, which is not about the kernels: their errors
+// are in the file.
 bool access_trace_write(const char *path, const TracePlan *plan, FileError *error);
 
 #endif

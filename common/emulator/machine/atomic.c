@@ -42,7 +42,7 @@ static uint64_t by_handler(const Instruction *in, uint64_t old, uint64_t operand
     return in->width == 2 ? result[0] & 0xffff : result[0];
 }
 
-// PTX ISA, atom: the value to store, given the one that is there.
+// PTX ISA, atom: the value to store, given the old one.
 static uint64_t updated(const Instruction *in, uint64_t old, uint64_t b, uint64_t c) {
     if (in->alu) return by_handler(in, old, b);
     PtxType type = (PtxType)in->type;

@@ -10,8 +10,8 @@
 #include "emulator/machine/findings.h"
 #include "emulator/program/flow.h"
 
-// Polls by lanes that others wait for, before those go on without them. A barrier of the grid polls a few
-// hundred times, and its waiting lanes are to stay together.
+// Polls by lanes that others wait for, before the others continue without them. A barrier of the grid polls a
+// few hundred times, and its waiting lanes should stay together.
 static const uint64_t PATIENCE = 4096, LESS_PATIENCE = 64;
 static const uint64_t MAX_FRAME_BYTES = 512ull << 20;
 
@@ -101,7 +101,7 @@ void copy_params(unsigned char *to, const ParamPlace *to_places, const unsigned 
     }
 }
 
-// The lanes that have returned go on behind the call; the frame goes with the last of them.
+// The lanes that have returned continue after the call; the frame is freed with the last of them.
 static void release_returned(Machine *m, Warp *w, Frame *frame) {
     const CallDetail *detail = frame->call->detail;
     copy_params(frame->caller->registers, detail->results, frame->registers, frame->function->returns,
@@ -112,7 +112,7 @@ static void release_returned(Machine *m, Warp *w, Frame *frame) {
     if (!frame->live) frame_free(m, frame);
 }
 
-// The lanes that have arrived go on without the rest.
+// The lanes that have arrived continue without the rest.
 static void release_arrived(Warp *w, Frame *frame, Join *join) {
     add_fragment(w, join->pc, join->arrived, frame, join->parent);
     join->live &= ~join->arrived;
@@ -133,9 +133,9 @@ static void leave_joins(Machine *m, Warp *w, Frame *frame, Join *join, uint32_t 
     }
 }
 
-// Lanes that wait to join lanes of `f`, which polls memory, may be those that `f` waits for: the holder of a
-// lock, for one. After a while they go on alone. (GPUs promise this since compute capability 7.0: CUDA C++
-// Programming Guide, independent thread scheduling.)
+// Lanes that wait to join lanes of `f`, which polls memory, may be those that `f` waits for, such as the
+// holder of a lock. After a while they continue alone. (GPUs promise this since compute capability 7.0: CUDA
+// C++ Programming Guide, independent thread scheduling.)
 void lose_patience(Machine *m, Warp *w, const Fragment *f) {
     uint64_t patience = m->scrambled || w->impatient ? LESS_PATIENCE : PATIENCE;
     Join *join = f->join;

@@ -1,7 +1,7 @@
 // Parting and meeting of the lanes of a warp (divergence.c), for execute.c. Internal to common/emulator.
 //
-// Fragments stand in Warp.fragments, whose places stay where they are until the warp's next turn; one with
-// mask 0 is no more. Whoever can run out of memory stops the machine and says so.
+// Fragments are in Warp.fragments, whose places do not move until the warp's next turn; a fragment with mask
+// 0 has ended. Functions that run out of memory stop the machine and report it.
 #ifndef WARPBOOK_DIVERGENCE_H
 #define WARPBOOK_DIVERGENCE_H
 
@@ -13,7 +13,7 @@ void frame_free(Machine *machine, Frame *frame);
 void join_free(Machine *machine, Join *join);
 void add_fragment(Warp *warp, int32_t pc, uint32_t mask, Frame *frame, Join *join);
 
-// Lanes `taken` of a fragment go to the target of the branch `in`, the rest of its lanes go on behind it.
+// Lanes `taken` of a fragment go to the target of the branch `in`, the other lanes continue after it.
 // Both sets are non-empty. Its pc is set; its mask may become 0, when all its lanes wait at the join.
 void diverge(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in, uint32_t taken);
 // The same of a branch through a table by the lanes of `mask`. False when the machine was stopped.
@@ -21,17 +21,17 @@ bool branch_table(Machine *machine, Warp *warp, Fragment *fragment, const Instru
 // Leaves only `mask` in a fragment; the rest skip the instruction at `pc` and meet the others behind it.
 // False when the machine was stopped.
 bool split_off(Machine *machine, Warp *warp, Fragment *fragment, uint32_t mask, int32_t pc);
-// Leaves only `mask` in a fragment; the rest come to the instruction at `pc` once more, as a fragment of
-// their own, and meet the others behind it. False when the machine was stopped.
+// Leaves only `mask` in a fragment; the rest execute the instruction at `pc` again, as a separate fragment,
+// and join the others after it. False when the machine was stopped.
 bool part_at(Machine *machine, Warp *warp, Fragment *fragment, uint32_t mask, int32_t pc);
 
-// Where a block can go no further: lets lanes that only wait to join others, and that will wait for nobody
-// afterwards, go on to their end without them. True when there were any.
+// If a block cannot continue: lets lanes that only wait to join others, and that wait for nothing afterwards,
+// run to their end without them. True when there were any.
 bool release_bystanders(Machine *machine, Block *block);
 
-// The lanes that have arrived at `join` go on behind it, and the join is freed.
+// The lanes that have arrived at `join` continue after it, and the join is freed.
 void release_join(Machine *machine, Warp *warp, Frame *frame, Join *join);
-// Lanes that wait to join lanes of a fragment that polls memory go on alone after a while.
+// Lanes that wait to join lanes of a fragment that polls memory continue alone after a while.
 void lose_patience(Machine *machine, Warp *warp, const Fragment *fragment);
 
 // `lanes`, under `join` of `frame`, end, or return from the call that the frame is of.

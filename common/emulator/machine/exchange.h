@@ -1,4 +1,4 @@
-// One operation of a warp, *.sync, by lanes that may stand at several places of the program. Internal to
+// One operation of a warp, *.sync, by lanes that may be at several places of the program. Internal to
 // common/emulator.
 #ifndef WARPBOOK_EXCHANGE_H
 #define WARPBOOK_EXCHANGE_H

@@ -10,7 +10,7 @@
 // one stops the machine. The pointer is good until the next finding.
 Finding *add_finding(Machine *machine, FindingKind kind, const Warp *warp, int lane, const Instruction *in,
                      const Instruction *other, bool fatal);
-// A fatal finding of the machine itself, in words: it cannot go on.
+// A fatal finding of the machine itself, in words: it cannot continue.
 void report(Machine *machine, FindingKind kind, const Warp *warp, int lane, const Instruction *in,
             const char *format, ...) __attribute__((format(printf, 6, 7)));
 // "thread (5,0,0) of block (2,0,0)" into `text`.

@@ -163,7 +163,7 @@ struct Machine {
     int shared_variable_count;
     Observer observers[MAX_OBSERVERS];
     int observer_count;
-    int access_observers;            // the first so many of them; none behind listens to accesses
+    int access_observers;            // the first of them; no later one listens to accesses
     bool has_exchange_observer;      // one of them listens to exchanges
     const Observer *of_instructions; // that listens to every instruction, or NULL
     Tally *tally;                    // of each instruction of the program (Instruction.number), or NULL

@@ -1,7 +1,7 @@
 // What the machine tells those who watch it: memcheck, racecheck, counters, the access trace, the time model.
 //
-// The machine looks for nothing itself. It says what happens through these hooks, and stops where it cannot
-// go on; what a kernel did wrong is for observers to find and to report.
+// The machine itself checks nothing. It reports events through these hooks, and stops if it cannot continue;
+// observers find and report a kernel's errors.
 #ifndef WARPBOOK_OBSERVER_H
 #define WARPBOOK_OBSERVER_H
 
@@ -64,9 +64,9 @@ typedef struct Observer {
     void (*fence)(void *self, Warp *warp, uint32_t mask, const Instruction *in);
 
     // ---- Barriers of the block
-    // All threads in `block` that wait at barrier `id` are about to go on.
+    // All threads in `block` that wait at barrier `id` are about to continue.
     void (*barrier)(void *self, Block *block, int id);
-    // The lanes of `mask` arrive at barrier `id` and go on without waiting: bar.arrive.
+    // The lanes of `mask` arrive at barrier `id` and continue without waiting: bar.arrive.
     void (*arrive)(void *self, Warp *warp, uint32_t mask, int id);
     // `lane` names a barrier, or a number of threads for it, that cannot be; the machine stops.
     void (*bad_barrier)(void *self, const Warp *warp, int lane, const Instruction *in, uint32_t id,
@@ -75,8 +75,8 @@ typedef struct Observer {
     void (*deadlock)(void *self, const Block *block);
 
     // ---- Shuffles, votes and other *.sync
-    // The lanes of `mask` come to a *.sync together; those of `group` give one mask, masks[l] of lane l. Not
-    // told of where that mask is of just these lanes, and `group` is all of them.
+    // The lanes of `mask` arrive at a *.sync together; those of `group` give one mask, masks[l] of lane l.
+    // Not called if that mask has just these lanes and `group` is all of them.
     void (*members)(void *self, const Warp *warp, const Instruction *in, const uint32_t *masks,
                     uint32_t group, uint32_t mask);
     // The lanes of `mask` have waited at a *.sync for others of `members`, which now have exited.

@@ -218,7 +218,7 @@ void run_grid(Machine *m) {
             m->stopped = true;
             break;
         }
-        // Schedule 0: a new block whenever there is room, so that nobody waits for a block never started.
+        // Schedule 0: a new block whenever there is room, so that no block waits for one that never starts.
         uint64_t chosen;
         bool start = next < total && count < window;
         if (start) {

@@ -61,7 +61,7 @@ static bool is_complete(const Block *b, const Barrier *barrier) {
     return barrier->arrived && barrier->arrived >= expected;
 }
 
-// True when the fragment can go on behind the barrier; false when it waits or the machine was stopped. Lanes
+// True if the fragment can continue after the barrier; false if it waits or the machine was stopped. Lanes
 // that do not execute it were split off.
 static bool execute_barrier(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
     Block *b = w->block;
@@ -129,7 +129,7 @@ static bool same_operation(const Instruction *a, const Instruction *b) {
     return a->kind == b->kind && a->operation == b->operation && a->type == b->type;
 }
 
-// Fragments that met here and would go on alike become one again.
+// Fragments that met here and would continue in the same way are merged.
 static void merge_parts(Gathering *g) {
     for (int a = 0; a < g->count; a++)
         for (int b = a + 1; b < g->count; b++) {
@@ -181,8 +181,8 @@ static bool masks_conflict(const uint32_t *masks, uint32_t mask) {
     return false;
 }
 
-// The lanes of `mask` to hand to execute_warp_sync() together; the rest, whose masks name lanes that are yet
-// to come, are to be a fragment of their own.
+// The lanes of `mask` to pass to execute_warp_sync() together; the rest, whose masks name lanes that have not
+// arrived yet, become a separate fragment.
 static uint32_t lanes_that_sync(const Warp *w, const Fragment *f, const Instruction *in, uint32_t mask) {
     if (in->src[in->src_count - 1].constant) return mask;
     const uint32_t *masks = member_masks(f, in);

@@ -166,7 +166,7 @@ static void print_lane(Machine *m, const Warp *w, unsigned lane, const Instructi
         const char *q = read_spec(m, w, (int)lane, &arguments, p + 1, spec);
         bool is_long = false;
         while (*q && strchr("hlLqjzt", *q)) is_long |= *q++ != 'h';
-        if (!*q || !strchr("diuxXocpsfFeEgGaA", *q)) { // not a conversion: printed as it stands
+        if (!*q || !strchr("diuxXocpsfFeEgGaA", *q)) { // not a conversion: printed unchanged
             if (!put(m, w, (int)lane, in, p, (size_t)(q - p) + (*q != 0))) return;
             p = *q ? q + 1 : q;
             continue;

@@ -5,8 +5,8 @@
 // (`make model-fit`). None belongs to a kernel.
 #include "emulator/model/device.h"
 
-// Of an H200 at 1,980 MHz. What carries over to another device is kept in units that do: cycles of an SM,
-// shares of a published figure, or lines and sectors an SM a cycle.
+// An H200 at 1,980 MHz. Constants that transfer to other devices are in units that do: cycles of an SM,
+// shares of a published figure, or lines and sectors per SM and cycle.
 static const ModelDevice hopper = {
     .launch = 2.7e-6,
     .first_access = 1.5e-6,

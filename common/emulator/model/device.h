@@ -22,10 +22,9 @@ typedef struct {
 
     // Waiting, in cycles.
     double l2_latency;
-    double dram_latency; // of one place in memory, the device being idle
-    double
-        dram_latency_spread; // standard deviation: who waits for k places waits sqrt(2 ln k) of these longer
-    double overlap;          // exponent by which waiting and moving bytes add up: 1 is one after the other
+    double dram_latency;        // of one place in memory, the device being idle
+    double dram_latency_spread; // standard deviation: waiting for k places takes sqrt(2 ln k) of these longer
+    double overlap; // exponent of the overlap of waiting and moving bytes: 1 is one after the other
 
     // Bytes.
     double dram_read, dram_write; // of the peak, the share that is reached

@@ -34,7 +34,7 @@ int model_plan(uint64_t blocks, uint64_t block_threads, double n, bool reads_gri
     }
     uint64_t run = 1;
     while (2 * run <= blocks && (double)(2 * run) * threads <= threads_to_run) run *= 2;
-    // What is left over behind the last whole turn of a loop is to be as much as in the whole.
+    // The remainder after the last whole iteration of a loop should be the same as in the whole launch.
     double rest = fmod(share, shares[0]);
     for (int i = 0; i < 2; i++)
         runs[i] = (ModelRun){run, floor((double)run * threads * (shares[i] + rest)), false};
@@ -100,7 +100,7 @@ void model_whole(const ModelRun runs[2], const ModelWork works[2], int count, ui
         for (int k = 0; k < 3; k++)
             extrapolate_distances(first[k], second[k], share / at, at / before, totals[k], to[k]);
     }
-    // What is no sum over blocks stays: the slowest block and the code.
+    // Figures that are not sums over blocks stay: the slowest block and the code.
     ModelTime most = whole->block_most;
     double code = whole->code;
     for (size_t i = 0; i < FIELDS; i++) *field(whole, i * sizeof(double)) *= growth;

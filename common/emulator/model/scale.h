@@ -7,10 +7,9 @@
 
 #include "emulator/model/work.h"
 
-// A GPU runs 2^28 elements in a millisecond, an emulator does not. Where blocks do not look at how many they
-// are, the first few of the grid tell of all. Else what a block does depends on the elements that are its
-// share, and the more of them, the more of everything, in a straight line: a few blocks with fewer elements
-// are run, twice where the line is needed.
+// A GPU runs 2^28 elements in a millisecond, but an emulator does not. If blocks do not read the number of
+// blocks, the first few of the grid represent all. Otherwise the work of a block is a linear function of the
+// number of elements in its share: a few blocks with fewer elements are run, twice where the line is needed.
 typedef struct {
     uint64_t blocks; // of the grid, in x
     double elements; // that these blocks work on

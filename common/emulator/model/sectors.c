@@ -11,7 +11,7 @@ enum { SECTOR_SHIFT = 5, LINE_SHIFT = 7, SECTORS_A_LINE = 4, SECTORS_A_REGION = 
 
 typedef struct {
     uint32_t warp, lines; // of the last touch: number in the grid, from 1, and what it had touched by then
-    uint32_t block;       // number + 1; 0: nobody touched it yet
+    uint32_t block;       // number + 1; 0: not touched yet
     uint32_t atomics;     // operations
     bool is_stored, is_shared; // shared: atomics of several blocks
 } Note;

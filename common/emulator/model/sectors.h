@@ -1,5 +1,5 @@
-// Remembers for every 32-byte sector of global memory who touched it last, and when. Internal to the time
-// model.
+// Records for every 32-byte sector of global memory which warp touched it last, and when. Internal to the
+// time model.
 #ifndef WARPBOOK_MODEL_SECTORS_H
 #define WARPBOOK_MODEL_SECTORS_H
 
@@ -15,8 +15,8 @@ typedef struct {
     uint32_t lines, sectors;           // distinct
     uint64_t regions[TOUCHED_REGIONS]; // of far sectors, distinct
     uint32_t region_count;
-    bool is_far;  // a sector of a load that nobody touched before: it comes from memory
-    bool is_near; // all of them this warp touched a short while ago: the L1 has them
+    bool is_far;  // a sector of a load that was never touched before: it comes from memory
+    bool is_near; // this warp touched all of them a short while ago: the L1 has them
 } Touch;
 
 Sectors *sectors_new(const Emulator *emulator); // NULL when memory ran out

@@ -70,8 +70,8 @@ typedef struct {
     double l1, l2, dram;
 } Found;
 
-// Of sectors that come back after `bytes` of others, the share still there. A cache is no clean LRU list:
-// around its size the share falls from 1 to 0.
+// Of sectors that are touched again after `bytes` of others, the share still in the cache. A cache is not a
+// strict LRU list: around its size the share falls from 1 to 0.
 static double still_there(double bytes, double capacity) { return 1 / (1 + pow(bytes / capacity, 12)); }
 
 static Found find(const Placement *p, const ModelWork *w, double l1, double l2,

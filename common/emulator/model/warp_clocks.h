@@ -1,5 +1,5 @@
-// Follows a launch for the time model: the clock of every warp, and who touched which sector when. Internal
-// to common/emulator; what it finds is ModelWork of model.h.
+// Records the timing of a launch for the time model: the clock of every warp, and which warp touched which
+// sector when. Internal to common/emulator; what it finds is ModelWork of model.h.
 #ifndef WARPBOOK_MODEL_WARP_CLOCKS_H
 #define WARPBOOK_MODEL_WARP_CLOCKS_H
 

@@ -19,9 +19,10 @@ typedef struct ModelWork {
     ModelTime block_time; // sum over blocks
     ModelTime block_most; // of the slowest block
     ModelTime warp_time;  // sum over warps, each to its own end
-    // Memory answers one place sooner than another, and who waits for several waits for the last. Places are
-    // regions of 4 KiB; `regions` those that a warp came to anew. Where warps meet, at a barrier or the end
-    // of the block: how often after waiting for memory, and the sum of sqrt(2 ln places) over those meetings.
+    // Memory answers some places sooner than others, and a warp that waits for several waits for the last.
+    // Places are regions of 4 KiB; `regions` counts changes to another one. At points where warps meet, a
+    // barrier or the end of the block: how often after waiting for memory, and the sum of sqrt(2 ln places)
+    // over these points.
     double regions, meetings, meeting_spread;
 
     // Slots: issue of the SM's four schedulers, and of the pipes that are narrower than 32 lanes a clock.

@@ -87,7 +87,7 @@ static uint32_t atomic_sectors(const Access *a) {
     return total;
 }
 
-// The largest number of different words that some lanes want from one bank.
+// The largest number of different words that the lanes access in one bank.
 static uint32_t most_in_a_bank(const Access *a, uint32_t lanes) {
     uint64_t words[BANKS][WARP_SIZE];
     uint32_t counts[BANKS] = {0}, per_lane = (a->bytes + 3) / 4, most = 0;
@@ -142,7 +142,7 @@ static uint32_t wavefronts_of(const Access *a, uint32_t *least) {
 }
 
 // Lanes of a shared atomic are served one after the other wherever they meet in a bank, on one word or on
-// several; a compare-and-swap takes twice as long. Adding the constant 1 is an instruction of its own
+// several; a compare-and-swap takes twice as long. Adding the constant 1 is a separate instruction
 // (ATOMS.POPC.INC), which serves all lanes on one word at once.
 static uint32_t atomic_wavefronts(const Access *a) {
     const Instruction *in = a->in;

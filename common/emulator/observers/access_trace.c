@@ -1,6 +1,6 @@
 // Records a launch: listens to accesses, shuffles and barriers, and keeps those of the first warps that fit
-// into a bound. A warp is kept whole or not at all, so that what is there can be counted: when there is no
-// more room, the last warp goes.
+// into a bound. A warp is kept completely or not at all, so that the events can be counted: if there is no
+// more room, the last warp is removed.
 #include "emulator/observers/access_trace.h"
 
 #include <stdlib.h>

@@ -59,7 +59,7 @@ static void add_launch(JsonWriter *json, const Machine *m, const EmulatorResult 
 
 // ---- Tables ----------------------------------------------------------------------------------------------
 
-// Rows that no event speaks of, since its warp was left out, are not written: the index of each in the JSON.
+// Rows without events, because their warps were left out, are not written: the index of each in the JSON.
 typedef struct {
     uint32_t *instructions, *objects;
 } Rows;

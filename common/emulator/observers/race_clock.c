@@ -4,9 +4,9 @@
 #include <string.h>
 
 enum {
-    FEW = 3,          // entries that a node holds without an array of its own
+    FEW = 3,          // entries that a node holds without a separate array
     LOOSE = 64,       // a clock is flattened when its weight is more than this and
-    TIMES = 3,        // so many times the largest flat clock in it
+    TIMES = 3,        // this many times the largest flat clock in it
     LARGE_PART = 4,   // a flat clock is large when it has that part of the largest one's entries
     WARP_CODE = 1024, // keys: block, then 0 to 1023 a thread, 1024 to 1055 a warp, 1056 the block
     BLOCK_CODE = 1024 + 32,
@@ -15,8 +15,8 @@ enum {
 };
 static const uint32_t MANY_BLOCKS = UINT32_MAX;
 
-// A clock of a history (clock_grown): the earlier ones of that history lie below it, or it is flat and knows
-// all that they do. Who walks down from it need not look at them when he meets them elsewhere.
+// A clock of a history (clock_grown): the earlier ones of that history are below it, or it is flat and
+// contains all their entries. A walk down from it can skip them when it meets them elsewhere.
 typedef struct {
     uint64_t chain; // 0: none
     uint64_t position;
@@ -30,7 +30,7 @@ struct Clock {
     uint32_t owners;
     bool is_flat;
     uint32_t flat_size; // of the largest flat clock below
-    uint32_t block;     // the only block that it speaks of, or MANY_BLOCKS
+    uint32_t block;     // the only block that it has entries of, or MANY_BLOCKS
     uint32_t count;
     bool is_of_history; // `past` is this very clock's place in it
     Past past;          // a clock of a history, this or one below
@@ -118,7 +118,7 @@ static bool is_on_the_way(const Past *past, const Clock *c) {
     return c->is_of_history && c->past.chain == past->chain && c->past.position < past->position;
 }
 
-// Copies the entries of `c` and of all below it into the scratch array, but for those of large flat clocks,
+// Copies the entries of `c` and of all below it into the scratch array, except those of large flat clocks,
 // which are in order already: they come as a list, *flats. Returns how many were copied.
 static size_t collect(Clocks *clocks, Clock *c, Clock **flats) {
     uint64_t visit = ++clocks->visits;
@@ -248,7 +248,7 @@ static Clock *node_new(Clocks *clocks, Clock *a, Clock *b) {
     return c;
 }
 
-// Of a clock that is made.
+// Bounds for a new clock.
 static void bound_weight(Clocks *clocks, Clock *c) {
     weigh(c);
     if (c->past.weight + c->extra > LOOSE + TIMES * (uint64_t)c->flat_size) flatten(clocks, c);

@@ -45,7 +45,7 @@ enum { CLOCK_ENTRIES = 34 }; // 32 lanes, their warp and their block
 // `clock` and `count` entries more.
 Clock *clock_with(Clocks *clocks, Clock *clock, const ClockEntry *entries, int count);
 // `clock` and `more`, as the successor of `clock` in a history that only grows: joining two clocks of one
-// history gives the later, at no cost. *history names it; it is begun anew when `clock` is not of it.
+// history gives the later, at no cost. *history names it; a new one begins if `clock` is not part of it.
 Clock *clock_grown(Clocks *clocks, Clock *clock, Clock *more, uint64_t *history);
 // What `clock` knows of the threads of `block`.
 Clock *clock_within(Clocks *clocks, Clock *clock, uint32_t block);
@@ -60,7 +60,7 @@ void clock_add(Clocks *clocks, Clock **clock, Clock *more);
 uint32_t clock_time(Clocks *clocks, Clock *clock, uint32_t who);
 // Until when every thread of all `blocks` blocks is known.
 uint32_t clock_time_of_all(Clocks *clocks, Clock *clock, uint64_t blocks);
-// True when it speaks of threads of `block` and of no others.
+// True if it has entries only of threads of `block`.
 bool clock_only_of(const Clock *clock, uint32_t block);
 
 #endif

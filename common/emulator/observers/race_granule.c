@@ -59,8 +59,8 @@ static bool knows_all(const RaceCheck *c, uint32_t lane, const Readers *one) {
     return true;
 }
 
-// Who reads what another thread wrote comes behind that write, without any fence, as far as their own address
-// goes; and an atomic that wrote it had read what was there before (PTX memory model, "Causality Order").
+// A thread that reads another thread's value is ordered after that write, without any fence, for that
+// address; and an atomic that wrote it had read the previous value (PTX memory model, "Causality Order").
 // Returns those of `lanes` for which that does not settle the strong write at `at` of the list that starts
 // with `newest`.
 static uint32_t lanes_not_behind(const RaceCheck *c, uint32_t lanes, uint32_t newest, uint32_t at) {
@@ -109,7 +109,7 @@ static void record_write(const RaceCheck *c, size_t g, uint32_t lane) {
 // May the access `old` be forgotten for one by `lanes` now? Only the cheap ways to know are tried: clocks
 // stay unopened, and a list is a little longer than it need be.
 static bool is_replaced(const RaceCheck *c, uint32_t lanes, const Readers *old) {
-    // Whoever comes later to shared memory is of this block, and knows it too.
+    // Later accesses to shared memory are by this block, and are ordered after it too.
     if (old->time <= c->all_time && c->a->memory->space == PTX_SPACE_SHARED) return true;
     if (!stands_for((RaceKind)(c->code & SITE_KIND), (RaceKind)(old->site & SITE_KIND))) return false;
     if (block_of(old->who) != block_of(c->first)) return false;

@@ -144,7 +144,7 @@ static void meet_whole_block(RaceOrder *o, RaceBlock *b, Block *block) {
         if (!clock_only_of(sum.known, block_of(b->first))) clock_add(&o->clocks, &b->common.known, sum.known);
         for (int s = 0; s < SCOPES; s++) {
             clock_add(&o->clocks, &b->common.pending[s], sum.pending[s]);
-            // Whoever made a fence of his own had all that the block had fenced before in his picture.
+            // A thread that executed a fence has observed everything that the block had fenced before.
             if (own[s] || own[SCOPE_GRID])
                 clock_set(&b->common.fenced[s], clock_keep(sum.fenced[s]));
             else

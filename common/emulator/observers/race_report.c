@@ -42,8 +42,8 @@ static bool accesses_in_line(void *context, const Instruction *in) {
     return (in->kind == KIND_LOAD || in->kind == KIND_STORE) && place_of(at->program, in).line == at->line;
 }
 
-// Whether a load and a store of one line race within one round of a loop: whoever has stored there passes a
-// barrier of the block before coming to that line again, so that no round overlaps the next.
+// Whether a load and a store of one line race within one round of a loop: a thread that has stored there
+// passes a barrier of the block before it reaches that line again, so no round overlaps the next.
 static bool is_in_one_round(const Program *p, const Instruction *one, const Instruction *other) {
     if (one->kind == KIND_STORE && other->kind == KIND_LOAD) return is_in_one_round(p, other, one);
     if (one->kind != KIND_LOAD || other->kind != KIND_STORE) return false;

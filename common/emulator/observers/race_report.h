@@ -7,7 +7,7 @@
 // A pair of places that was reported, to make the ten-thousandth time cheap.
 typedef struct {
     uint64_t pair; // 0: an empty slot
-    int finding;   // -1: it has none of its own
+    int finding;   // -1: it has none
 } Reported;
 
 enum { REPORTED_SLOTS = 1024 };

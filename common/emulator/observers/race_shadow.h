@@ -12,8 +12,7 @@
 typedef enum { RACE_READ, RACE_STRONG_READ, RACE_STRONG_WRITE, RACE_WRITE } RaceKind;
 enum { SITE_KIND = 3, SITE_LIST = 0xffff }; // SITE_LIST: `who` is a list of Readers, not a thread
 
-// After `access` comes the place of the program: an index into a table of racecheck's, times 4, plus the
-// kind.
+// After `access` comes the place of the program: an index into a table of racecheck, times 4, plus the kind.
 typedef struct {
     unsigned shift; // a granule has 1 << shift bytes
     unsigned skew;  // of the memory's base past a granule of 4 bytes

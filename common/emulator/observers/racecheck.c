@@ -60,7 +60,7 @@ static bool check_contiguous(const RaceCheck *c) {
     }
 }
 
-// Two lanes that one instruction makes write the same place. Returns the lanes to go on with, one a place.
+// Two lanes that write the same place in one instruction. Returns the lanes to continue with, one per place.
 static uint32_t check_within(const RaceCheck *c) {
     const Access *a = c->a;
     uint64_t before = 0;
