@@ -1,4 +1,4 @@
-"""What the tests share: the checkout, the built programs, an environment of their own."""
+"""What the tests share: the checkout, the built programs, a clean environment."""
 
 import os
 import shutil
@@ -42,7 +42,7 @@ def devices_stay() -> Iterator[None]:
     """No test that root runs removes /dev/null or leaves a file in its place, which breaks tmux and more."""
     yield
     assert Path("/dev/null").is_char_device(), (
-        "/dev/null is no device any more: rm /dev/null && mknod -m 666 /dev/null c 1 3"
+        "/dev/null is not a device any more: rm /dev/null && mknod -m 666 /dev/null c 1 3"
     )
 
 

@@ -1,6 +1,6 @@
 """PTX for the tests: compiled by nvcc once a session where there is one, else as committed.
 
-    python tests/cuda_images.py          writes every committed .ptx anew
+    python tests/cuda_images.py          writes every committed .ptx again
 
 A committed .ptx names in its first line the hash of the .cu that it came from.
 """

@@ -7,8 +7,8 @@
         assert not result.findings
         out.read(np.float32)
 
-The structures are those of bench/emulator_library.py; native/layout_probe.c prints what the C compiler makes of
-them, and `check_layout` compares.
+The structures are those of bench/emulator_library.py; native/layout_probe.c prints their layout in C, and
+`check_layout` compares.
 """
 
 from __future__ import annotations

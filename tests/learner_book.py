@@ -1,4 +1,4 @@
-"""Whole workbooks of made-up learners: real programs and real results, in a folder of their own."""
+"""Complete workbooks of made-up learners: real programs and real results, in separate folders."""
 
 import os
 import shutil
@@ -42,7 +42,7 @@ def solved(built: Path, folder: Path) -> Path:
 
 
 def broken(finished: Path, folder: Path) -> Path:
-    """A learner who got as far as that one but for what is said above, judged where it says so."""
+    """A learner with the same progress except for the differences above, judged if it says so."""
     copied(finished, folder)
     workbook = Workbook(folder)
     shutil.rmtree(folder / "progress")
@@ -60,7 +60,7 @@ def broken(finished: Path, folder: Path) -> Path:
 
 
 def copied(book: Path, folder: Path) -> Path:
-    """Another learner with the same files; the programs, which nobody writes to, are not copied."""
+    """Another learner with the same files; the programs, which never change, are not copied."""
 
     def copy(source: str, target: str) -> str:
         if Path(source).parent == book and Path(source).name.startswith("ch"):

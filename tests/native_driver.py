@@ -15,8 +15,8 @@ BUILD = ROOT / "build" / "tests"
 def build(name: str, *more: str) -> Path:
     """The program build/tests/NAME from tests/native/NAME.c and its neighbours.
 
-    The workbook's files stand in a library, from which the linker takes what is missing: a neighbour's functions
-    take the place of those in it.
+    The workbook's files are in a library, from which the linker takes what is missing: functions of the probe
+    replace those in it.
     """
     own = [ROOT / "tests" / "native" / f"{file}.c" for file in (name, *more)]
     folders = ("driver", "support", "emulator")

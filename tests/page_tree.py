@@ -109,7 +109,7 @@ def numbers(page: Element) -> Iterator[tuple[float, str, str]]:
 
 
 def resolve(documents: dict[str, Any], source: str) -> float:
-    """What a source comes to, worked out anew from the documents by name."""
+    """The value of a source, computed again from the documents by name."""
     found = re.fullmatch(r"(\w+)\((.*)\)", source)
     if not found:
         return float(_at(documents, source))

@@ -99,7 +99,7 @@ def emulated(case: object) -> list[list[int]]:
 def test_answers_are_the_hardwares(opcode: str) -> None:
     wrong: list[str] = []
     for key in GROUPS[opcode]:
-        assert key in FORMS, f"{key} was recorded and is no form of tests/alu any more"
+        assert key in FORMS, f"{key} was recorded but is not a form of tests/alu any more"
         case = FORMS[key]
         columns = alu_forms.inputs(case)
         for k, (have, want) in enumerate(zip(emulated(case), ANSWERS[key], strict=True)):

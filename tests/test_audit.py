@@ -106,7 +106,7 @@ def test_names_may_be_plain_or_mangled(audit: Audit) -> None:
             "__device__ int unused;\n",
             ":0: no kernel named add in kernel.cu: it must define __global__ void " + ADD,
         ),
-        ("namespace mine {\n" + KERNEL + "}\n", "kernel.cu:3: the kernel add stands in a namespace or class"),
+        ("namespace mine {\n" + KERNEL + "}\n", "kernel.cu:3: the kernel add is in a namespace or class"),
         (
             KERNEL.replace("int n)", "long long n)"),
             f"must be {ADD[3:]}; kernel.cu has (const float *, float *, long long)",

@@ -155,7 +155,7 @@ def test_what_is_written_is_for_whom_the_umask_says(workbook: FakeWorkbook) -> N
 
 
 @pytest.mark.parametrize(
-    "damage", [b"this is no database, whatever its name may say" * 50, b"SQLite format 3\0" + b"x" * 4096]
+    "damage", [b"this is not a database, whatever its name says" * 50, b"SQLite format 3\0" + b"x" * 4096]
 )
 def test_damaged_history(workbook: FakeWorkbook, damage: bytes) -> None:
     (workbook.folder / "progress").mkdir()
@@ -163,7 +163,7 @@ def test_damaged_history(workbook: FakeWorkbook, damage: bytes) -> None:
     done = workbook.run("grade")
     assert done.returncode == 3
     assert "mv " in done.stderr
-    assert "2 of 2 passed" in done.stdout, "the verdicts are shown all the same"
+    assert "2 of 2 passed" in done.stdout, "the verdicts are shown anyway"
     for command in ("status", "show"):
         assert workbook.run(command, *(["ch01"] if command == "show" else [])).returncode == 3
 

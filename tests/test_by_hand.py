@@ -23,7 +23,7 @@ from grader.learner.by_hand import take_up
 
 @pytest.fixture
 def ch01(tmp_path: Path, built: Path) -> Path:
-    """./ch01 in a checkout of its own; its kernel.cu is the solution."""
+    """./ch01 in a separate checkout; its kernel.cu is the solution."""
     folder = tmp_path / "book"
     for name in ("common", "solutions"):
         (folder / name).parent.mkdir(exist_ok=True)
@@ -56,7 +56,7 @@ def test_a_full_run_leaves_its_result(ch01: Path, tmp_path: Path) -> None:
     (kernel,) = ch01.parent.glob("chapters/*/kernel.cu")
     assert left["build"]["source_sha256"] == hashlib.sha256(kernel.read_bytes()).hexdigest()
     assert [path.name for path in left_by(ch01).parent.iterdir()] == ["ch01.json"], (
-        "written whole and renamed"
+        "written completely and renamed"
     )
     kernel.write_text(kernel.read_text().replace("#include", "#incline", 1))
     assert run(ch01).returncode == 1
@@ -89,7 +89,7 @@ def test_where_nothing_can_be_left_the_verdict_stands(ch01: Path) -> None:
     assert "build/results/by-hand" in done.stderr
 
 
-# ---- What the grader makes of it -------------------------------------------------------------------------
+# ---- What the grader does with it -------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ def test_it_is_recorded_once(book: FakeWorkbook) -> None:
     assert len(history(book)) == 1
     by_hand(book, seconds=5)
     book.run("status")
-    assert len(history(book)) == 1, "the same once more is no new run"
+    assert len(history(book)) == 1, "the same result again is not a new run"
     by_hand(book, seconds=9, bandwidth={"gb_per_s": 1900.0, "kind": "measured", "device": "NVIDIA L4"})
     book.run("status")
     assert [run.bandwidth for run in history(book)] == ["modelled", "measured"], "another device is"

@@ -1,4 +1,4 @@
-"""`./chNN --n N`: one size of one's own. It may be too small to judge goals by, or no size of a matrix at all."""
+"""`./chNN --n N`: a chosen size. It may be too small to judge goals, or not be the size of a matrix."""
 
 import json
 import subprocess

@@ -113,7 +113,7 @@ def test_moodle(folder: Path) -> None:
     ],
 )
 def test_nobody_hands_in_for_another(folder: Path, name: str, student: str) -> None:
-    """A student chooses what stands behind what the platform puts before it."""
+    """A student chooses the text after the platform's part of the name."""
     put(folder, name)
     (one,) = found(folder).submissions
     assert one.id == student and one.pieces[0].name.startswith("x_77_")
@@ -171,7 +171,7 @@ def test_gradescope(folder: Path) -> None:
 
 @pytest.mark.parametrize("roster", [None, "id,email\n1001,jane@example.edu\n1002,jose@example.edu\n"])
 def test_a_number_that_two_claim_is_nobodys(folder: Path, roster: str | None) -> None:
-    """Whoever types another's number on Gradescope does not hand in for them."""
+    """A student who types another's number on Gradescope does not hand in for them."""
     entry = "submission_{}:\n  :submitters:\n  - :name: {}\n    :sid: '1001'\n    :email: {}@example.edu\n"
     (folder / "submission_metadata.yml").write_text(
         entry.format(11, "Jane", "jane") + entry.format(12, "Mallory", "mallory")
@@ -186,10 +186,10 @@ def test_a_number_that_two_claim_is_nobodys(folder: Path, roster: str | None) ->
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("submission_1:\n  :submitters: [\n", "line 3 is no YAML"),
+        ("submission_1:\n  :submitters: [\n", "line 3 is not YAML"),
         ("- 1\n- 2\n", "has no submissions"),
         ("submission_1:\n  :score: 1\n", "submission_1 has no :submitters:"),
-        ("submission_1: !!python/object/apply:os.system ['touch /tmp/owned']\n", "is no YAML as Gradescope"),
+        ("submission_1: !!python/object/apply:os.system ['touch /tmp/owned']\n", "is not YAML as Gradescope"),
     ],
 )
 def test_gradescope_metadata_that_is_none(text: str, words: str) -> None:
@@ -211,7 +211,7 @@ def test_a_roster_of_ones_own(folder: Path) -> None:
 @pytest.mark.parametrize("first", ["", "sep=;\n", "\ufeff"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_a_roster_with_semicolons(folder: Path, first: str, end: str) -> None:
-    """As spreadsheets write CSV where the comma stands before decimals."""
+    """CSV as written by spreadsheets with decimal commas."""
     put(folder, "ada/")
     students = by_id(
         folder, (first + 'id;name;email\nada;"Lovelace, Ada";a@x.edu\nbob;;\n').replace("\n", end)
@@ -245,7 +245,7 @@ def test_two_of_one_name_are_told_apart(folder: Path) -> None:
         ("id;name\nada;A\nada;B\n", "line 3: the student ada is there twice"),
         ("id,name\nada,A\nada,B\n", "line 3: the student ada is there twice"),
         ("id,name\n,Nobody\n", "line 2: a student without an id"),
-        ("id,received\nada,yesterday\n", "line 2: received is no date"),
+        ("id,received\nada,yesterday\n", "line 2: received is not a date"),
         ("id,received\nada,2026-11-20T12:00\n", "line 2: received has no time zone"),
     ],
 )

@@ -1,4 +1,4 @@
-"""A class from end to end: interrupted at any moment and taken up again, and never stopped by one submission."""
+"""A class from end to end: interrupted at any moment and resumed, and never stopped by one submission."""
 
 import contextlib
 import csv
@@ -225,7 +225,7 @@ def test_what_is_done_is_not_done_again(small: Class) -> None:
     assert len(small.judged()) == 7 and small.judged()[-1].startswith("cy ch02")
     small.course.write_text(COURSE.replace("weight = 2", "weight = 3"))
     small.grade()
-    assert len(small.judged()) == 7  # weights are counted anew, kernels are not
+    assert len(small.judged()) == 7  # weights are counted again, kernels are not judged again
     small.course.write_text(COURSE.replace("sixteen characters", "other characters"))
     small.grade()
     assert len(small.judged()) == 13
@@ -289,7 +289,7 @@ def test_what_was_ill_for_a_moment_is_judged_again(small: Class) -> None:
     small.hand_in("eve", ch01="INFRA")
     before = len(small.judged())
     assert small.grade().returncode == 3
-    assert len(small.judged()) == before + 4  # so many are no accident
+    assert len(small.judged()) == before + 4  # this many are not an accident
 
 
 def test_receipts_are_compared_and_earn_nothing(small: Class) -> None:
@@ -364,7 +364,7 @@ def test_half_an_entry_is_no_entry(small: Class) -> None:
     entries[3].unlink()
     entries[3].mkdir()
     done = small.grade()
-    assert done.returncode == 3  # a folder stands where the entry belongs
+    assert done.returncode == 3  # a folder is in the place of the entry
     entries[3].rmdir()
     assert small.grade().returncode == 0
     assert timeless(small.document()) == first

@@ -367,7 +367,7 @@ def test_a_stopped_run_refuses_nobody(tmp_path: Path) -> None:
 
 
 def test_zip_written_by_another_hand_is_read(tmp_path: Path) -> None:
-    """Without Unix modes, with folders as members of their own, as Windows writes them."""
+    """Without Unix modes, with folders as separate members, as Windows writes them."""
     with zipfile.ZipFile(tmp_path / "s.zip", "w") as archive:
         for name, content in (("ch01_a\\", b""), ("ch01_a\\kernel.cu", b"// one\n")):
             info = zipfile.ZipInfo(name)

@@ -67,7 +67,7 @@ def test_what_is_not_seen_makes_no_difference(room: Classroom) -> None:
 
 
 def test_a_kernel_of_many_lines_is_judged_as_any_other(room: Classroom) -> None:
-    """Each has counts of its own in the result, which is not to become so long that nobody reads it."""
+    """Each has its own counts in the result, which must not become too long to read."""
     name = f'#line 1 "{"x" * 250}.cu"\n'
     lines = '    asm volatile("mov.u32 %0, %0;" : "+r"(n));\n' * 4500
     text = RIGHT_KERNEL.replace("    partial[0]", f"{name}{lines}    partial[0]")
@@ -76,7 +76,8 @@ def test_a_kernel_of_many_lines_is_judged_as_any_other(room: Classroom) -> None:
     assert judgement.document and len(judgement.document["lines"]) == 512
 
 
-# ---- What is no kernel at all --------------------------------------------------------------------------------
+# ---- What is not a kernel
+# ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -136,7 +136,7 @@ def test_every_namespace_is_its_own(inside: Inside, room: Classroom) -> None:
 
 @needs_bubblewrap
 def test_nobody_is_anybody(inside: Inside) -> None:
-    """No right of root's is left, and no user of this machine's: nothing can be mounted, owned or signalled."""
+    """No privilege of root and no user of this machine remains: nothing can be mounted, owned or signalled."""
     ended = inside(
         "while read -r name value; do echo $name $value; done < /proc/self/status; kill -9 1; echo alive"
     )

@@ -237,7 +237,7 @@ def test_an_interrupted_class_is_resumed(cluster: Cluster, folder: Path, number:
             assert said
         process.send_signal(number)
     jobs = cluster.queue()
-    assert bool(jobs) == (number == signal.SIGKILL)  # Ctrl-C cancels them; after a SIGKILL they go on
+    assert bool(jobs) == (number == signal.SIGKILL)  # Ctrl-C cancels them; after a SIGKILL they continue
     first = {task.student for task in tasks if task.entry.exists()}
     grading = Grading(folder, [task for task in tasks if not task.entry.exists()])
     done = grading.result()
@@ -392,7 +392,7 @@ def all_jobs(cluster: Cluster) -> set[str]:
 
 
 def steady(path: Path) -> Any:
-    """class.json but for what differs from one run to the next."""
+    """class.json without the parts that differ between runs."""
 
     def without_times(value: Any) -> Any:
         if isinstance(value, dict):
@@ -443,7 +443,7 @@ def test_what_the_command_says_of_wrong_options(
         ({"time": "soon"}, "c.toml: [slurm]: time must be minutes or hours:minutes:seconds, not 'soon'"),
         ({"extra": ["--array=1"]}, "c.toml: [slurm]: extra: --array=1 is for the workbook to say"),
         ({"extra": ["-o", "x"]}, "c.toml: [slurm]: extra: -o is for the workbook to say"),
-        ({"extra": ["constraint=a"]}, "c.toml: [slurm]: extra: 'constraint=a' is no option"),
+        ({"extra": ["constraint=a"]}, "c.toml: [slurm]: extra: 'constraint=a' is not an option"),
         ({"extra": 3}, "c.toml: [slurm]: extra must be a list of strings"),
     ],
 )

@@ -99,7 +99,7 @@ def test_trusted_submissions_need_no_bubblewrap(
 
 @needs_bubblewrap
 def test_trust_changes_no_result(room: Classroom) -> None:
-    for text in (RIGHT_KERNEL.replace("i < n", "i <= n"), "this is no CUDA\n"):
+    for text in (RIGHT_KERNEL.replace("i < n", "i <= n"), "this is not CUDA\n"):
         documents = []
         for trust in (False, True):
             document = room.judge(room.kernel(text), settings=JudgeSettings(trust=trust)).document

@@ -116,7 +116,7 @@ NUMBERS = {
 def test_a_number_that_nothing_can_hold_is_not(
     judged: tuple[dict[str, Any], Expected, Path], path: tuple[str | int, ...], number: str
 ) -> None:
-    """Where a judge is taken over it may write what is JSON, and yet ends whoever computes with it."""
+    """A judge that was taken over may write JSON with values that crash a program that computes with them."""
     true, expected, schema = judged
     document = copy.deepcopy(true)
     *folders, name = path
@@ -132,7 +132,7 @@ def test_a_number_that_nothing_can_hold_is_not(
 def test_half_a_character_is_not(
     judged: tuple[dict[str, Any], Expected, Path], path: tuple[str | int, ...], text: str
 ) -> None:
-    """It can stand in JSON and in no file."""
+    """It is valid in JSON but not in a file."""
     true, expected, schema = judged
     document = copy.deepcopy(true)
     *folders, name = path

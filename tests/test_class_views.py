@@ -100,7 +100,7 @@ def test_a_student_reads_what_happened_and_what_to_do(tmp_path: Path) -> None:
     assert "3 line 3 of grace" in grace and "9 line 9 of grace" in grace  # around line 6
     assert "line 10 of grace" not in grace
     around = "".join(f"{number:4}  line {number} of grace\n" for number in range(3, 10))
-    assert around in found["grace"].text  # each on a line of its own
+    assert around in found["grace"].text  # each on a separate line
     assert "evariste.zip: the member ../../etc/passwd leads out of the archive" in found["evariste"].words()
     assert "the points are not known yet" in found["fibonacci"].words()
     assert "Nothing was handed in" in found["charles"].words()
@@ -337,7 +337,7 @@ def kernels(folder: Path, texts: dict[str, str]) -> dict[str, Path]:
 
 
 def own(number: int) -> str:
-    """A kernel of somebody's own, unlike any other's."""
+    """An original kernel, unlike any other."""
     operators = ["+", "-", "*", "/", "&", "|", "^", "<<"]
     lines = []
     for i in range(24):
@@ -385,7 +385,7 @@ def test_files_that_are_no_text_are_compared_all_the_same(tmp_path: Path) -> Non
 
 
 def test_pairs_are_the_same_in_every_process(tmp_path: Path) -> None:
-    """Python's hashes of strings differ from process to process, and copydetect is made of them."""
+    """Python's hashes of strings differ from process to process, and copydetect uses them."""
     wrong = [kernel_file(name) for name in kernel_names("ch08")[:12]]
     program = (
         "import json, sys; from pathlib import Path; from grader.classroom.views import similar\n"

@@ -575,7 +575,7 @@ def test_a_barrier_that_some_lanes_of_a_warp_pass_by(emulator_built: Path) -> No
 # ---- Programs of random structure ------------------------------------------------------------------------------
 #
 # A program is a tree. emit() writes it as PTX, perform() runs it for one thread. Registers 0 to 3 hold values;
-# every loop has a register of its own that bounds it.
+# every loop has its own register that bounds it.
 
 
 @dataclass(frozen=True)
@@ -632,7 +632,7 @@ class Leave:
 
 @dataclass(frozen=True)
 class Ballot:
-    """Lanes of a converged or diverged warp meet by __syncwarp(__activemask()): harmless wherever it stands."""
+    """Lanes of a converged or diverged warp meet by __syncwarp(__activemask()): harmless anywhere."""
 
 
 OPS = {

@@ -75,7 +75,7 @@ def test_runs_are_reproducible_but_for_times(probe: Path, tmp_path: Path) -> Non
         ("unwritten", "WRONG", "was never written"),
         ("no_nan", "WRONG", "it should be NaN"),
         ("by_schedule", "WRONG", "not the same bits"),
-        ("overrun", "OOB", "right behind the end of partial"),
+        ("overrun", "OOB", "right after the end of partial"),
         ("writes_input", "OOB", "the kernel changed its input: in[7]"),
         ("race", "RACE", "Only one lane of a warp should write."),
         ("fault", "OOB", "reads 4 bytes at in + 1028"),

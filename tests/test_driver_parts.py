@@ -1,4 +1,4 @@
-"""The driver's inputs, reference sums, checks, goals, plan and page layout, each against a reference of its own."""
+"""The driver's inputs, reference sums, checks, goals, plan and page layout, each against a separate reference."""
 
 import math
 import struct

@@ -228,7 +228,7 @@ def test_json_of_findings(scale: Path, tmp_path: Path) -> None:
 
 
 def test_the_verdict_is_of_the_finding_that_explains_most(emulator_built: Path, tmp_path: Path) -> None:
-    """Every thread reads what nobody wrote, and only then writes to what all of them write to."""
+    """Every thread reads memory that was never written, and only then do all threads write to one place."""
     ptx = tmp_path / "two.ptx"
     ptx.write_text(
         HEADER

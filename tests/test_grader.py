@@ -202,7 +202,7 @@ def test_an_edit_runs_that_chapter_alone(workbook: FakeWorkbook) -> None:
     assert verdicts(document)["ch02"] == "PASS"
     os.utime(workbook.kernel("ch01"))
     workbook.run("grade")
-    assert workbook.ran() == [], "a new time is no new content"
+    assert workbook.ran() == [], "a new time is not new content"
 
 
 @pytest.mark.parametrize("path", ["compile", "common/include/warpbook.cuh"])

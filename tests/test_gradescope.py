@@ -1,7 +1,7 @@
 """The autograders that are uploaded to Gradescope and Autolab, from the archive to the score.
 
-A namespace of bubblewrap's is the platform's machine: nothing of this one but the system's programs, the CUDA
-compiler and Python's packages, which the platform's image would have installed, and no network.
+A namespace of bubblewrap plays the platform's machine: it contains only this machine's system programs, the
+CUDA compiler and Python's packages, which the platform's image would have installed, and no network.
 """
 
 import io
@@ -87,7 +87,7 @@ def test_archives_hold_no_line_of_a_solution(workbook: Workbook) -> None:
 
 
 class Machine:
-    """A root of its own with /autograder as Gradescope lays it out."""
+    """A separate root with /autograder in Gradescope's layout."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -140,7 +140,7 @@ class Machine:
         for prefix in dict.fromkeys((sys.base_prefix, sys.prefix)):
             if not Path(prefix).is_relative_to("/usr"):
                 command += ["--ro-bind", prefix, prefix]
-        # A container of the platform's gives no namespaces of its own.
+        # A container of the platform does not allow further namespaces.
         command += ["--ro-bind", "/dev/null", str(Path(shutil.which("bwrap") or "/usr/bin/bwrap").resolve())]
         if hide:
             command += ["--ro-bind", "/dev/null", str(hide)]
@@ -216,7 +216,7 @@ METADATA = {
 }
 
 
-@pytest.mark.timeout(900)  # everything is built anew, which a busy machine takes long for
+@pytest.mark.timeout(900)  # everything is built again, which takes long on a busy machine
 def test_from_the_archive_to_the_score(workbook: Workbook, tmp_path: Path) -> None:
     machine = Machine(tmp_path / "autograder")
     source = machine.folder / "source"

@@ -83,7 +83,7 @@ def test_a_leak_is_found_wherever_it_is(members: list[Member]) -> None:
     for text in (f"as in\n    {secret}\n", "x\n\t" + "   ".join(secret.split()) + "\n"):
         (leak,) = leaks(workbook, chosen, [Member("docs/a.md", text.encode())])
         assert (leak.member, leak.line, leak.chapter) == ("docs/a.md", 2, "ch05")
-    # Two short lines that stand together in a solution only.
+    # Two short lines that are adjacent only in a solution.
     solution = (ROOT / "solutions/ch04_warp_shuffle/kernel.cu").read_text()
     short = [line.strip() for line in make_skeleton(solution).hidden if line.strip()]
     assert leaks(workbook, chosen, [Member("docs/experiments/ch04/x.cu", "\n".join(short).encode())])

@@ -1,9 +1,9 @@
 """What the emulator counts against what an H200 counted, pattern by pattern, column by column.
 
 The patterns are tests/hardware_truth/patterns*.cu, compiled to the PTX beside them; counters.csv holds the
-figures of patterns.cu and more_counters.csv those of the others (record.py writes both on a GPU). Where the two
-may differ, exceptions.csv says so with the cause: kernel, column, hardware, emulator, cause. `*` as hardware
-stands for a figure that another recording would not repeat. An exception that is not needed fails.
+figures of patterns.cu and more_counters.csv those of the others (record.py writes both on a GPU).
+exceptions.csv lists allowed differences with their causes: kernel, column, hardware, emulator, cause. `*` as
+hardware stands for a figure that another recording would not repeat. An exception that is not needed fails.
 """
 
 from __future__ import annotations
@@ -177,14 +177,14 @@ def test_every_pattern_is_recorded() -> None:
 def test_exceptions_name_what_exists() -> None:
     names = {kernel for path in PTX for kernel in record.kernels_of(path.read_text())}
     rows = table("exceptions.csv")
-    assert len(exceptions()) == len(rows), "an exception stands twice"
+    assert len(exceptions()) == len(rows), "an exception is listed twice"
     for row in rows:
         assert row["kernel"] in names and row["column"] in COMPARED, row
         assert len(row["cause"]) > 20, f"{row['kernel']} {row['column']}: say why"
 
 
 def compiler() -> str | None:
-    """nvcc, if the version at hand is the one that made the committed PTX."""
+    """nvcc, if its version is the one that made the committed PTX."""
     command = find_nvcc(ROOT)
     if not command:
         return None
@@ -195,7 +195,7 @@ def compiler() -> str | None:
 
 @pytest.mark.parametrize("path", PTX, ids=lambda path: path.stem)
 def test_committed_ptx_is_what_the_source_compiles_to(path: Path, tmp_path: Path) -> None:
-    """Where the compiler is another one, or none, the kernels' names must do."""
+    """With another compiler, or none, only the kernels' names are compared."""
     source = path.with_suffix(".cu")
     command = compiler()
     if command:

@@ -1,4 +1,4 @@
-"""common/support: JSON out and in, text made safe, SHA-256, files written whole."""
+"""common/support: JSON out and in, text made safe, SHA-256, files written atomically."""
 
 import hashlib
 import json

@@ -100,11 +100,11 @@ def test_what_a_name_does_not_say_stands_below(book: FakeWorkbook) -> None:
         TOML.replace('"CUB" = "CUB"', '"CUB" = "C."') + '[notes]\n"CUB" = "a library of NVIDIA\'s"\n'
     )
     page = book.run("leaderboard").stdout
-    assert "CUB (C.): a library of NVIDIA's.\n" in page
+    assert "CUB (C.): a library by NVIDIA.\n" in page
     assert "torch.sum:" not in page
     assert "cold L2: the cache holds none of the input" in page
     notes = [one["note"] for one in book.document("leaderboard")[1]["entrants"] if one["name"] == "CUB"]
-    assert notes == ["a library of NVIDIA's"]
+    assert notes == ["a library by NVIDIA"]
 
 
 def test_the_roofline_is_the_peak_and_no_less_time_than_a_launch(book: FakeWorkbook) -> None:
@@ -230,7 +230,7 @@ def test_what_has_no_leaderboard(book: FakeWorkbook) -> None:
     toml = book.folder / "chapters/ch02_fake/leaderboard.toml"
     toml.write_text("work = 3")
     done = book.run("leaderboard")
-    assert (done.returncode, "leaderboard.toml is no leaderboard" in done.stderr) == (3, True)
+    assert (done.returncode, "leaderboard.toml is not a leaderboard" in done.stderr) == (3, True)
     toml.unlink()
     assert book.run("leaderboard").returncode == 3
 

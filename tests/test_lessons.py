@@ -25,7 +25,7 @@ PICTURES = sorted((ROOT / "docs" / "pictures").glob("*.svg"))
 each_lesson = pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.parent.name)
 each_experiment = pytest.mark.parametrize("name", EXPERIMENTS)
 
-# The order of a lesson; what explains the idea stands between the first and the second.
+# The order of a lesson; the sections about the idea come between the first and the second.
 ORDER = [
     "What you will be able to do",
     "The exercise",
@@ -50,7 +50,7 @@ def chapter_of(path: Path) -> str:
 
 
 def prose(text: str) -> str:
-    """What was typed and is no command."""
+    """Text that was typed and is not a command."""
     typed = markers.without(text)
     return re.sub(r"^    .*$", "", re.sub(r"!\[[^\]]*\]\([^)]*\)", "", typed), flags=re.MULTILINE)
 

@@ -14,7 +14,7 @@ from grader.core.toolkit import header_folder
 ROOT = Path(__file__).resolve().parent.parent
 CHAPTER = ROOT / "chapters" / "ch06_occupancy" / "chapter.c"
 
-# The calculator wants the compute capability, which is no column of the table.
+# The calculator needs the compute capability, which is not a column of the table.
 COMPUTE_CAPABILITY = {
     "Jetson_TX2": (6, 2),
     "V100": (7, 0),

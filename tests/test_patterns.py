@@ -1,7 +1,7 @@
 """The 52 kernels of hardware_truth/patterns.cu: what they compute, and what an H200 counts for them.
 
 Every kernel's meaning is written again in NumPy, in the order of its own additions, so outputs are compared
-to the bit. Counters are compared with hardware_truth/counters.csv; what differs stands in EXCEPTIONS, with
+to the bit. Counters are compared with hardware_truth/counters.csv; differences are listed in EXCEPTIONS, with
 both figures and the cause.
 """
 
@@ -272,7 +272,7 @@ def diverge_loop(i: Array, o: Array) -> Array:
 
 # sin.approx and cos.approx: PTX ISA, table of maximum absolute errors, 2^-14.7 outside [-pi, pi]; times |out|.
 TOLERANCES = {"diverge_two_way": 2**-14.7 * 12.5}
-ORDERED = {"atom_f32_used", "atom_cas"}  # the values that threads get back depend on who comes first
+ORDERED = {"atom_f32_used", "atom_cas"}  # the values that threads get back depend on their order
 
 
 # ---- The counters ----------------------------------------------------------------------------------------------
@@ -413,7 +413,7 @@ def test_atomics_in_any_order(device: Emulator, schedule: int) -> None:
     assert not result.findings
     for a in range(8):
         mine = I[a == (I & 7)]
-        # Who adds 0 changes nothing and comes first among equals.
+        # Threads that add 0 change nothing and come first among equals.
         order = np.lexsort((before[mine] != 0, got[1024 + mine]))
         running = np.concatenate([before[a : a + 1].astype(np.float64), before[mine][order]]).cumsum()
         assert (got[1024 + mine][order] == running[:-1]).all()
@@ -444,7 +444,7 @@ def test_counters(device: Emulator, kernel: str) -> None:
             f"{column}: the table of exceptions is wrong about the H200"
         )
         assert result.counters[counter] == emulated, f"{column} {why}"
-        assert column not in excepted or hardware != emulated, f"{column} is no exception"
+        assert column not in excepted or hardware != emulated, f"{column} is not an exception"
 
 
 def test_counters_of_lines_add_up(device: Emulator) -> None:

@@ -15,7 +15,7 @@ SHUFFLES = "shuffles / warps\t\tshuffles per warp\t5\n"
 
 @pytest.fixture
 def workbook(tmp_path: Path, built: Path) -> Path:
-    """A checkout of its own as far as progress goes."""
+    """A checkout with separate progress."""
     return checkout_at(tmp_path, built, "ch04", "ch08")
 
 

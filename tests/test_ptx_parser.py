@@ -527,7 +527,7 @@ def test_speed(dump: Path) -> None:
     assert seconds * 60e3 / path.stat().st_size < 5e-3  # for 60 KB; about 1 ms on an idle machine
 
 
-# ---- The compiler at hand ------------------------------------------------------------------------------
+# ---- The installed compiler ----------------------------------------------------------------------------
 
 LIBRARIES = """
 #include <cooperative_groups.h>

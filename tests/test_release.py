@@ -47,7 +47,7 @@ def git(folder: Path, *arguments: str) -> None:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A checkout that is ready for a release, but for its code."""
+    """A checkout that is ready for a release, except for its code."""
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "warpbook"\nversion = "1.2.3"\n')
     (tmp_path / "CITATION.cff").write_text(CITATION)
     (tmp_path / "CHANGELOG.md").write_text(CHANGELOG)

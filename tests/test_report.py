@@ -117,7 +117,7 @@ def test_every_number_on_the_page_is_that_of_its_source(learner: Learner) -> Non
         assert says(expected, text), f"{text!r} is shown for {expected} ({source})"
 
 
-# Where digits stand that are no result: code, names of chapters and lines, and words taken as they are.
+# Where digits are not results: code, names of chapters and lines, and quoted words.
 PLAIN = {"code", "style", "script", "title", "desc", "time", "svg", "data"}
 
 
@@ -138,7 +138,7 @@ def test_no_number_on_the_page_is_without_a_source(learner: Learner) -> None:
 
 
 def test_words_are_those_of_the_results(learner: Learner) -> None:
-    """What is called said stands in the results, the traces, the chapters' names or the commands, word for word."""
+    """Text of the class `said` occurs verbatim in the results, the traces, the chapters' names or the commands."""
     known = {
         " ".join(value.split()) for document in learner.documents.values() for value in _strings(document)
     }

@@ -218,7 +218,7 @@ def test_everything_is_reached_by_keys(browser: Any, learners: dict[str, Learner
     assert here("parentElement.id") != name
     page.keyboard.press("ArrowUp")
     assert here("parentElement.id") == name
-    # From one thing to the next, all through a chapter, in the order in which they stand there.
+    # From one element to the next through a chapter, in order.
     order = page.evaluate(
         """() => [...document.querySelectorAll('#ch04 a, #ch04 button, #ch04 select, #ch04 summary, #ch04 [tabindex]')]
             .filter(e => e.checkVisibility() && e.tabIndex >= 0).length"""

@@ -30,7 +30,7 @@ if (
 
 @pytest.fixture(scope="module")
 def built_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built of what is there now, in a folder of its own."""
+    """The site, built from the current files in a separate folder."""
     assert not missing(*SITE), f"needs {missing(*SITE)}"
     workbook = Workbook(ROOT)
     workbook.build = tmp_path_factory.mktemp("site")

@@ -76,7 +76,7 @@ def test_a_skeleton_declares_its_verdict_and_numbers_its_todos(solution: Path) -
 
 @each_solution
 def test_no_line_of_the_solution_leaks(solution: Path) -> None:
-    """Lines that say something (braces and the like do not) stand in the solution alone."""
+    """Meaningful lines (not braces and the like) are only in the solution."""
     skeleton = made(solution)
     hints = (ROOT / "chapters" / solution.parent.name / "hints.md").read_text(encoding="utf-8")
     lesson = (ROOT / "chapters" / solution.parent.name / "README.md").read_text(encoding="utf-8")

@@ -347,7 +347,7 @@ def test_shuffle(emulator_built: Path, case: tuple) -> None:
 @pytest.mark.parametrize("mode", ["up", "down", "bfly", "idx"])
 @pytest.mark.parametrize("width", [2, 4, 8, 16, 32])
 def test_shuffle_by_constants(emulator_built: Path, mode: str, width: int) -> None:
-    """Full warps and constant operands, as nvcc writes them: a path of its own."""
+    """Full warps and constant operands, as nvcc writes them: a separate path."""
     c = (32 - width) << 8 | (0 if mode == "up" else 31)
     values = [1000 + 7 * lane for lane in range(32)]
     for distance in (0, 1, 2, 5, 16, 30, 31):
@@ -508,7 +508,7 @@ def test_tiles_of_one_instruction(
 
 
 def test_lanes_that_do_not_exist(emulator_built: Path) -> None:
-    """A full mask in a block of 20 threads is no mistake; reading lane 20 is."""
+    """A full mask in a block of 20 threads is not a mistake; reading lane 20 is."""
     with Emulator() as e:
         for code, kinds in [
             ("vote.sync.ballot.b32 %r5, %p1, -1; setp.eq.u32 %p2, 0, 0;", []),

@@ -1,4 +1,4 @@
-"""`make time-grade`: that it grades solved kernels in a checkout of its own, and counts what all processes take."""
+"""`make time-grade`: it grades solved kernels in a separate checkout, and counts the time of all processes."""
 
 from pathlib import Path
 

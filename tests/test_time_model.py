@@ -139,7 +139,7 @@ def test_atomics_queue_where_blocks_share_an_address() -> None:
     )
     assert one.atomic_hottest == one.atomic_single == n
     assert spread.atomic_hottest == 4 * spread.atomic_single == 4 * n / 1024
-    assert apart.atomic_hottest == 0  # what one block has to itself is no queue of all
+    assert apart.atomic_hottest == 0  # a place that one block uses alone is not a common queue
     assert apart.atomic_sectors == n / 8
 
 
@@ -394,7 +394,7 @@ def test_every_kernel_of_the_table_is_right(bench: Bench, kernel: Kernel) -> Non
     prepared.reset()
     if kernel.check != "nothing":
         with pytest.raises(Exception, match="at n = "):
-            prepared.check()  # poison, or zeros, are no result
+            prepared.check()  # poison and zeros are not results
     prepared.launch()
     prepared.check()
 

@@ -108,7 +108,8 @@ def check_sums(kernel: Kernel) -> None:
     assert {name: sums[name] for name in RECORDED} == {name: kernel["counters"][name] for name in RECORDED}
 
 
-# ---- Who wrote what is read --------------------------------------------------------------------------------------
+# ---- The writer of what is read
+# -----------------------------------------------------------------------------------
 def offset_of(event: Trace, lane: int) -> int:
     offset: int = event["offsets"][lane] if "offsets" in event else event["offset"] + lane * event["step"]
     return offset

@@ -23,7 +23,7 @@ REGISTERS = (
 
 @dataclass(frozen=True)
 class Case:
-    """A text that is refused, what the message says, and whether it stands at a line of the learner's."""
+    """A text that is refused, the message, and whether it names a line of the learner's file."""
 
     name: str
     ptx: str

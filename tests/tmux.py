@@ -12,7 +12,7 @@ PATIENCE = 60.0  # seconds until a test gives up waiting; a loaded machine takes
 
 
 class Tmux:
-    """One terminal, on a server of its own, with a shell in `folder`."""
+    """One terminal, on a separate server, with a shell in `folder`."""
 
     def __init__(self, folder: Path, columns: int = 80, rows: int = 24, **environment: str) -> None:
         self._sockets = tempfile.TemporaryDirectory(prefix="tmux")

@@ -16,7 +16,7 @@ def bfind(x: int, t: str, shift: bool) -> int:
 
 
 def bfe(a: int, b: int, c: int, t: str) -> int:
-    """The loop of the ISA, but for 64-bit fields an H200 clamps positions and lengths that the ISA cuts to 8 bits."""
+    """The loop of the ISA; but an H200 clamps positions and lengths of 64-bit fields, which the ISA cuts to 8 bits."""
     msb = WIDTH[t] - 1
     pos, length = (b & 0xFF, c & 0xFF) if msb == 31 else (min(b, 255), min(c, 255))
     sbit = 0 if t[0] == "u" or length == 0 else a >> min(pos + length - 1, msb) & 1

@@ -16,7 +16,7 @@ Exact = Callable[..., Fraction | int | str]
 
 
 def nan_of(f: Format, *operands: int) -> int | None:
-    """What a NaN among the operands, in order of preference, makes of the result; None when there is none.
+    """The result if there is a NaN among the operands, in order of preference; None if there is none.
 
     Only a double's NaN keeps its payload. The order is an H200's: b, c, a (div: a, b).
     """

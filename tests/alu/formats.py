@@ -43,7 +43,7 @@ class Format:
         return bool(b & self.sign)
 
     def value(self, b: int) -> Fraction:
-        """Of a finite number."""
+        """The exponent of a finite number."""
         field, fraction = (b & ~self.sign) >> self.fraction, b & ((1 << self.fraction) - 1)
         m = fraction if field == 0 else fraction | 1 << self.fraction
         e = max(field, 1) - self.bias - self.fraction

@@ -26,7 +26,7 @@ WIDTH = {  # bits of a type's value
 
 
 def build_probe() -> ctypes.CDLL:
-    """Compiles the arithmetic files and the probe into a library of their own, unless that is up to date."""
+    """Compile the arithmetic files and the probe into a separate library, unless that is up to date."""
     BUILD.mkdir(parents=True, exist_ok=True)
     sources = [
         ROOT / "tests" / "native" / "alu_probe.c",

@@ -117,8 +117,8 @@ def drill(
 ) -> Drill:
     """Makes the class in FOLDER, grades it there, and looks at everything.
 
-    The first KILLS runs are ended by SIGKILL at random moments; the last goes on from there to the end. Where
-    it is to be compared, the class is graded once more without, and the gradebook has to be the same.
+    The first KILLS runs are ended by SIGKILL at random moments; the last one resumes and finishes. For
+    comparison, the class is graded once more without interruptions, and the gradebook must be the same.
     """
     ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
     expected = make_class(folder, students)

@@ -155,7 +155,7 @@ def ten_thousand_files(place: Path, kernels: Kernels, canary: Path) -> Expected:
 def many_archives(place: Path, kernels: Kernels, canary: Path) -> Expected:
     place.mkdir()
     for number in range(30):
-        zip_of(place / f"{number}.zip", {"notes": b"an archive takes a process of its own"})
+        zip_of(place / f"{number}.zip", {"notes": b"an archive takes a separate process"})
     return REFUSED
 
 

@@ -79,7 +79,7 @@ class Wrongs:
                 self._corpus.wrong[chapter], len(self._corpus.wrong[chapter])
             )
         verdict, content = self._left[chapter].pop()
-        # Where the declared limit is one of time, the sandbox's on files may come first on a fast machine.
+        # If the declared limit is a time limit, a fast machine may reach the sandbox's limit on files first.
         return [verdict, *(["BUILD"] if verdict == "BUILD_TIMEOUT" else [])], content
 
 

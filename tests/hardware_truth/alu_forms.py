@@ -1,4 +1,4 @@
-"""Every form of every arithmetic instruction as a kernel of its own, for a GPU to answer.
+"""Every form of every arithmetic instruction as a separate kernel, to run on a GPU.
 
 The forms are those of tests/alu. `record_alu.py` runs them on a GPU and keeps the answers;
 tests/test_alu_hardware.py asks the emulator the same questions.

@@ -34,7 +34,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-FIRST = "patterns.cu"  # its kernels stand in counters.csv, those of all others in more_counters.csv
+FIRST = "patterns.cu"  # its kernels are in counters.csv, those of all others in more_counters.csv
 GRID, N, BUFFER_FLOATS = 64, 16384, 64 * 16384
 CHUNK = 100  # kernels for one run of ncu
 
@@ -220,7 +220,7 @@ def read_ncu(log: str, wanted: dict[str, str]) -> list[dict[str, object]]:
 
 
 def count(cubin: Path, kernels: list[str], log: Path, timeout: float) -> list[dict[str, object]]:
-    """Runs `kernels` under ncu; [] when it failed or took too long, its words then stand on stderr."""
+    """Runs `kernels` under ncu; [] if it failed or took too long; its output is then on stderr."""
     wanted = COLUMNS | MORE_COLUMNS
     command = [
         *(tool("ncu"), "--csv", "--page", "raw", "--print-units", "base"),
@@ -251,7 +251,7 @@ def count(cubin: Path, kernels: list[str], log: Path, timeout: float) -> list[di
 
 
 def sass_of(cubin: Path) -> dict[str, dict[str, object]]:
-    """{kernel: {instruction family: how many stand in its code, "forms": "LDG.E.128:2 ..."}}."""
+    """{kernel: {instruction family: number in its code, "forms": "LDG.E.128:2 ..."}}."""
     text = subprocess.run(
         [tool("cuobjdump"), "-sass", str(cubin)], capture_output=True, text=True, check=True
     ).stdout

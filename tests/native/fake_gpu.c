@@ -7,7 +7,7 @@
 //   FAKE_CLOCKS=held|half|unknown          held down always, for half of the samples, not known
 //   FAKE_PEAK                              GB/s of the memory (0: not known)
 //   FAKE_HOST=late|slow                    late until the device is kept busy for longer; always
-//   FAKE_TIMER=broken|still                marks that fail; a clock that stands still
+//   FAKE_TIMER=broken|still                marks that fail; a clock that does not advance
 #include "fake_gpu.h"
 
 #include <signal.h>

@@ -1,6 +1,6 @@
 """A real Slurm of one node, for the tests or to try things with: no systemd, no cgroups, no accounting.
 
-Everything lives below one folder and listens on ports of its own, so that several may run side by side, as
+Everything is below one folder and listens on separate ports, so that several may run side by side, as
 any user (root included, as in a container), and nothing is left behind. As a command it runs another one:
 
     python tests/slurm/cluster.py bash
@@ -143,7 +143,7 @@ class Cluster:
         self.command("scontrol", "update", f"NodeName={_host()}", "State=DOWN", "Reason=died")
 
     def stop(self) -> None:
-        """Ends all that was started here; nothing remains but files below the folder."""
+        """End everything that was started here; only files below the folder remain."""
         if "slurmctld" in self._daemons:
             with contextlib.suppress(OSError, subprocess.TimeoutExpired):
                 self.command("scancel", f"--user={getpass.getuser()}")
@@ -275,7 +275,7 @@ def _free_ports(count: int) -> list[int]:
 
 @contextlib.contextmanager
 def temporary_cluster(**options: Any) -> Iterator[Cluster]:
-    """A cluster in a folder of its own, which is gone afterwards."""
+    """A cluster in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="slurm-") as folder, Cluster(Path(folder), **options) as cluster:
         yield cluster
 

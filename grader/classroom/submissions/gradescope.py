@@ -24,7 +24,7 @@ def read_metadata(content: bytes, path: Path) -> dict[str, list[Submission]]:
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         line = getattr(getattr(error, "problem_mark", None), "line", None)
         where = f"line {line + 1} is" if line is not None else "is"
-        raise UsageError(f"{path}: {where} no YAML as Gradescope writes it") from None
+        raise UsageError(f"{path}: {where} not YAML as Gradescope writes it") from None
     if not isinstance(document, dict):
         raise UsageError(f"{path}: has no submissions as Gradescope writes them")
     found = {}
