@@ -97,7 +97,7 @@ def test_others_alone(book: FakeWorkbook) -> None:
 
 def test_what_a_name_does_not_say_stands_below(book: FakeWorkbook) -> None:
     (book.folder / "chapters/ch02_fake/leaderboard.toml").write_text(
-        TOML.replace('"CUB" = "CUB"', '"CUB" = "C."') + '[notes]\n"CUB" = "a library of NVIDIA\'s"\n'
+        TOML.replace('"CUB" = "CUB"', '"CUB" = "C."') + '[notes]\n"CUB" = "a library by NVIDIA"\n'
     )
     page = book.run("leaderboard").stdout
     assert "CUB (C.): a library by NVIDIA.\n" in page
