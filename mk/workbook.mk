@@ -47,9 +47,9 @@ locks: ## resolve the packages of pyproject.toml again into requirements/
 
 # Every check runs even if an earlier one fails; a missing tool is a failure, and the message says how to get it.
 ##@ author: Tests and checks
-CHECKS := check-format check-gcc check-clang check-tidy check-architecture check-python check-types check-skeletons
+CHECKS := check-format check-gcc check-clang check-tidy check-architecture check-python check-types check-skeletons check-style
 .PHONY: $(CHECKS) objects tidy
-check: $(NEEDS_GRADER) $(DEVELOPMENT) $(TOOLCHAIN) ## check formatting, lint, types, warnings of gcc and clang, and that skeletons are in step
+check: $(NEEDS_GRADER) $(DEVELOPMENT) $(TOOLCHAIN) ## check formatting, lint, types, warnings of gcc and clang, layers, skeletons and style of prose
 	@$(MAKE) -k $(CHECKS)
 need = command -v $(1) >/dev/null || { echo "warpbook: $(1) is missing; on Debian or Ubuntu: apt-get install $(2)" >&2; exit 3; }
 C_FILES := $(sort $(wildcard $(foreach depth,* */* */*/*,common/$(depth).[ch]) chapters/*/chapter.c tests/native/*.[ch]))
@@ -69,6 +69,9 @@ check-python:
 check-types:
 	$(call quiet,MYPY,grader bench)
 	$(Q)$(PY) -m mypy --no-error-summary
+check-style:
+	$(call quiet,CHECK,prose keeps to docs/style.md)
+	$(Q)$(GRADER).authoring.style
 check-skeletons:
 	$(call quiet,CHECK,skeletons in step with the solutions)
 	$(Q)$(GRADER).authoring.skeletons --check

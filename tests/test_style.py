@@ -103,3 +103,12 @@ def test_a_page_without_a_table(tmp_path: Path, page: str | None, capsys: pytest
         path.write_text(page)
     with pytest.raises(style.StyleError):
         style.read_rules(path)
+
+
+def test_the_prose_of_the_workbook() -> None:
+    lines = [
+        f"{path}:{one.line}: {one.phrase}"
+        for path in style.tracked()
+        for one in style.find(ROOT / path, RULES)
+    ]
+    assert not lines, "\n".join(lines)
