@@ -1,5 +1,7 @@
-"""The kernels of tests/wrong and tests/right as they are stored: bases, headers, `make kernel`, `make kernel-edit`."""
+"""How the kernels of tests/wrong and tests/right are stored: bases, headers, `make kernel`, `make kernel-edit`."""
 
+import re
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -139,17 +141,19 @@ def test_a_right_kernel_is_a_base_without_its_header(book: FakeWorkbook) -> None
 @pytest.mark.parametrize(
     "named", ["solution/ch03", "right/ch01/nothing", "wrong/ch01/other", "skeleton/ch01", "x"]
 )
-def test_a_base_that_is_not_there(book: FakeWorkbook, named: str) -> None:
+def test_an_unknown_base_in_an_edit(book: FakeWorkbook, named: str) -> None:
     put(book, "wrong/ch01/one_too_far.patch", f"{HEADER}// BASE: {named}\n{EDIT}")
     assert refused(book).startswith(
         f"tests/wrong/ch01/one_too_far.patch: there is no base {named}: a base is "
     )
 
 
-def test_an_edit_is_no_base(book: FakeWorkbook) -> None:
+def test_an_edit_cannot_be_a_base(book: FakeWorkbook) -> None:
     put(book, "right/ch01/other.patch", "// RIGHT: other\n" + EDIT)
     put(book, "wrong/ch01/one_too_far.patch", HEADER + "// BASE: right/ch01/other\n" + EDIT)
-    assert "right/ch01/other is an edit and cannot be a base: take its own base" in refused(book)
+    assert "right/ch01/other is stored as an edit and cannot be a base: edit its base instead" in refused(
+        book
+    )
 
 
 # ---- Reading -----------------------------------------------------------------------------------------------
@@ -164,7 +168,7 @@ def test_a_solution_that_changes_elsewhere_changes_the_kernel(book: FakeWorkbook
     assert read(book, "wrong/ch01/one_too_far") == HEADER + wanted
 
 
-def test_a_solution_that_changes_at_the_anchor_is_told(book: FakeWorkbook) -> None:
+def test_a_solution_that_changes_at_an_anchor_stops_the_kill_rate(book: FakeWorkbook) -> None:
     put(book, "wrong/ch01/another.patch", HEADER + "@@\n-    launch->block = 256;\n")
     put(book, "wrong/ch01/in_full.cu", HEADER + PLAIN)
     solution = book.folder / "solutions" / "ch01_fake" / "kernel.cu"
@@ -175,7 +179,7 @@ def test_a_solution_that_changes_at_the_anchor_is_told(book: FakeWorkbook) -> No
     )
     assert "is not in solution/ch01, in the block `sum(`" in said
     assert said.endswith(
-        "\n    `make kernel K=solution/ch01` writes the base to build/kernels/solution/ch01.cu"
+        "\n    The base: `make kernel K=solution/ch01` writes it to build/kernels/solution/ch01.cu"
     )
     done = book.run("kill-rate")
     assert done.returncode == 3
@@ -195,7 +199,7 @@ def test_a_solution_that_changes_at_the_anchor_is_told(book: FakeWorkbook) -> No
         "// " + HEADER,
     ],
 )
-def test_the_first_lines_declare_what_it_is(book: FakeWorkbook, name: str, header: str) -> None:
+def test_a_kernel_has_a_header(book: FakeWorkbook, name: str, header: str) -> None:
     put(book, f"wrong/ch01/{name}", header + (EDIT if name.endswith(".patch") else PLAIN))
     assert refused(book, f"wrong/ch01/{name.partition('.')[0]}") == (
         f"tests/wrong/ch01/{name}: its first lines must be // VERDICT: ..., then // MISTAKE: ..., "
@@ -211,13 +215,13 @@ def test_the_first_lines_declare_what_it_is(book: FakeWorkbook, name: str, heade
 def test_a_kernel_is_stored_once(book: FakeWorkbook) -> None:
     put(book, "wrong/ch01/one_too_far.cu", HEADER + PLAIN)
     assert (
-        "tests/wrong/ch01/one_too_far.cu and tests/wrong/ch01/one_too_far.patch are both there: "
+        "tests/wrong/ch01/one_too_far.cu and tests/wrong/ch01/one_too_far.patch both exist: `make kernel-edit "
         in refused(book)
     )
 
 
-def test_the_kill_rate_judges_what_an_edit_makes(book: FakeWorkbook) -> None:
-    """Here kernels are Python: a solution that is wrong in one line, and what is kept of a run."""
+def test_the_kill_rate_judges_the_kernel_in_full(book: FakeWorkbook) -> None:
+    """The kernels of this workbook are Python programs; the record of a run depends on the kernel in full."""
     solution = book.folder / "solutions" / "ch01_fake" / "kernel.cu"
     solution.write_text('verdict = "PASS"\nresult["verdict"] = verdict\n')
     put(book, "wrong/ch01/one_too_far.patch", HEADER + '@@\n-verdict = "PASS"\n+verdict = "OOB"\n')
@@ -274,7 +278,7 @@ def test_bases_are_written_too(book: FakeWorkbook) -> None:
         ),
         ("wrong/ch1", "there is no kernel wrong/ch1; did you mean wrong/ch01"),
         ("one_too_fair", "there is no kernel one_too_fair; did you mean wrong/ch01/one_too_far?"),
-        ("zzz", "there is no kernel zzz; a name is as wrong/ch09/NAME"),
+        ("zzz", "there is no kernel zzz; names have the form wrong/ch09/NAME"),
         ("solution/ch09", "there is no base solution/ch09: a base is "),
     ],
 )
@@ -287,7 +291,7 @@ def test_an_unknown_name_gets_those_like_it(book: FakeWorkbook, asked: str, said
 def test_no_name_says_what_to_type(book: FakeWorkbook) -> None:
     done = book.run("kernel")
     assert done.returncode == 2
-    assert "say which kernel: K=wrong/ch09/NAME, or K=wrong/ch09 for all of a folder" in done.stderr
+    assert "no kernel is named: say K=wrong/ch09/NAME, or K=wrong/ch09 for a folder" in done.stderr
 
 
 def test_make_hands_the_name_on() -> None:
@@ -304,15 +308,14 @@ def test_make_hands_the_name_on() -> None:
 def test_a_full_kernel_becomes_the_shortest_edit(book: FakeWorkbook) -> None:
     full = put(book, "wrong/ch01/other.cu", HEADER + DENSE.replace("i < n", "i <= n"))
     done = book.run("kernel-edit", "wrong/ch01/other")
-    remark = "tests/wrong/ch01/other.patch: an edit of dense/ch01, 7 lines in place of 16\n"
+    remark = "tests/wrong/ch01/other.patch: now an edit of dense/ch01, 7 lines instead of 16\n"
     assert (done.returncode, done.stdout) == (0, remark)
     assert full.with_suffix(".patch").read_text() == HEADER + "// BASE: dense/ch01\n" + EDIT
     assert not full.exists()
-    assert book.run("kernel-edit", "wrong/ch01/other").stdout.endswith("other.patch: it is an edit already\n")
+    assert book.run("kernel-edit", "wrong/ch01/other").stdout.endswith("other.patch: already an edit\n")
 
 
-def test_an_edit_can_be_made_anew(book: FakeWorkbook) -> None:
-    """From the full kernel, of a base that is asked for."""
+def test_an_edit_can_be_replaced(book: FakeWorkbook) -> None:
     put(book, "right/ch01/backwards.cu", "// RIGHT: backwards\n" + DENSE)
     full = put(book, "wrong/ch01/one_too_far.cu", HEADER + PLAIN.replace("i < n", "i <= n + 1"))
     done = book.run("kernel-edit", "--base", "right/ch01/backwards", "wrong/ch01/one_too_far")
@@ -322,20 +325,30 @@ def test_an_edit_can_be_made_anew(book: FakeWorkbook) -> None:
     assert "// BASE: right/ch01/backwards\n" in text
     assert read(book, "wrong/ch01/one_too_far") == HEADER + PLAIN.replace("i < n", "i <= n + 1")
     done = book.run("kernel-edit", "right/ch01/backwards")
-    assert done.stdout == "tests/right/ch01/backwards.cu: it stays in full: it is the base of 1 edit\n"
+    assert done.stdout == "tests/right/ch01/backwards.cu: stays in full: the base of 1 edit\n"
 
 
 def test_a_kernel_with_little_in_common_stays_in_full(book: FakeWorkbook) -> None:
     other = HEADER + "".join(f"constant int number_{number} = {number};\n" for number in range(20))
     full = put(book, "wrong/ch01/other.cu", other)
     done = book.run("kernel-edit", "wrong/ch01/other")
-    assert "tests/wrong/ch01/other.cu: it stays in full, 23 lines: the shortest edit, of " in done.stdout
+    assert "tests/wrong/ch01/other.cu: stays in full, 23 lines: the shortest edit, of " in done.stdout
     assert full.read_text() == other
-    latin = b"// RIGHT: other\n// gr\xf6\xdfer\n" + PLAIN.encode()
+
+
+def test_a_kernel_need_not_be_utf_8(book: FakeWorkbook) -> None:
+    latin = b"// RIGHT: latin\n" + DENSE.encode().replace(b"256;", b"256; // gr\xf6\xdfer")
     path = put(book, "right/ch01/latin.cu", "")
     path.write_bytes(latin)
-    assert "latin.cu: it stays in full" in book.run("kernel-edit", "right/ch01/latin").stdout
-    assert path.read_bytes() == latin
+    assert "latin.patch: now an edit of dense/ch01" in book.run("kernel-edit", "right/ch01/latin").stdout
+    assert kernels.read(Workbook(book.folder), "right/ch01/latin").content == latin
+
+
+def test_a_kernel_that_is_its_base_stays_in_full(book: FakeWorkbook) -> None:
+    put(book, "right/ch01/same.cu", "// RIGHT: same\n" + PLAIN)
+    done = book.run("kernel-edit", "--base", "solution/ch01", "right/ch01/same")
+    remark = "tests/right/ch01/same.cu: stays in full: it differs from solution/ch01 only in its header\n"
+    assert (done.returncode, done.stdout) == (0, remark)
 
 
 def test_an_unknown_base_changes_nothing(book: FakeWorkbook) -> None:
@@ -345,3 +358,12 @@ def test_an_unknown_base_changes_nothing(book: FakeWorkbook) -> None:
     assert "there is no base right/ch01/nothing" in done.stderr
     assert full.exists()
     assert not full.with_suffix(".patch").exists()
+
+
+# ---- The guide ---------------------------------------------------------------------------------------------
+
+
+def test_the_guide_shows_a_stored_kernel() -> None:
+    guide = (ROOT / "docs" / "diagnosis.md").read_text()
+    name, example = re.search(r"`(tests/wrong/\S+\.patch)`:\n\n(.*?)\n\n[^ ]", guide, re.DOTALL).groups()
+    assert textwrap.dedent(example) + "\n" == (ROOT / name).read_text()

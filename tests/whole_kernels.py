@@ -1,4 +1,4 @@
-"""The kernels of tests/wrong and tests/right, in full, whichever way they are stored."""
+"""The kernels of tests/wrong and tests/right in full, whether they are stored as edits or not."""
 
 from pathlib import Path
 
@@ -14,10 +14,10 @@ def kernel_names(chapter: str) -> list[str]:
 
 
 def kernel_text(name: str) -> str:
-    """All of a kernel, such as wrong/ch09/last_row."""
+    """The text of a kernel such as wrong/ch09/last_row."""
     return kernels.read(Workbook(ROOT), name).content.decode()
 
 
 def kernel_file(name: str) -> Path:
-    """A file in build/kernels with all of a kernel."""
+    """A file in build/kernels with the text of a kernel."""
     return kernels.write(Workbook(ROOT), name, kernel_text(name).encode())

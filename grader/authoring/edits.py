@@ -1,23 +1,29 @@
-"""A kernel written as an edit of another one: the lines that differ, anchored on the lines around them.
+"""A kernel stored as an edit of another kernel: the lines that differ, found by the code around them.
 
     // VERDICT: OOB
-    // MISTAKE: one-too-far - the loop takes i == n as well
+    // MISTAKE: one-too-far - the loop includes i == n
     // DIAGNOSIS: no-bound
-    // BASE: right/ch11/plain
+    // BASE: right/ch10/plain
     @@ add(
     -    for (int i = thread; i < n; i += threads) {
     +    for (int i = thread; i <= n; i += threads) {
 
-The lines before the first `@@` are the first lines of the kernel, except `// BASE:`, which names the kernel
-that is edited. Each `@@` begins a hunk. It is followed by lines of the base, quoted exactly: after a space if
-they stay, after a minus if they are removed. Lines after a plus are inserted there. A blank line that stays
-may be quoted by an empty one, but as the last line of a hunk it needs its space. `...` stands for lines that
-go too: all up to the next line that is quoted, or to the end. A hunk that quotes nothing puts its lines in at
-the beginning.
+The comment lines before the first `@@` are the first lines of the kernel, except `// BASE:`, which names the kernel to
+edit. Each `@@` begins a hunk. The lines of a hunk are
 
-The quoted lines are the anchor: the base must have them exactly once. The words behind `@@` restrict that to one
-block, the one that has these words in a line without indentation. A block, such as a function, begins at a line
-without indentation that follows a blank line or a closing brace, and ends where the next one begins.
+    a space and a line of the base      the line stays
+    - and a line of the base            the line is removed
+    + and a new line                    the line is inserted here
+    ...                                 every line up to the next one of the base in the hunk is removed;
+                                        without one, up to the end of the block
+
+The lines of the base are the anchor of the hunk. They are quoted exactly, with their indentation, and must occur
+exactly once. An empty line in a hunk is a blank line of the base, except at the end of the hunk, where it is layout. A
+hunk without an anchor inserts its lines before the block.
+
+The words after `@@` choose the block in which the anchor is searched for: the one that contains these words in an
+unindented line. A block is a function, for example: it begins at an unindented line after a blank line or a closing
+brace, and ends where the next block begins. Without words, the whole base is one block.
 """
 
 import difflib
@@ -29,40 +35,40 @@ from dataclasses import dataclass
 
 from ..core.errors import MachineError
 
-STAYS, GOES, COMES, GAP = " ", "-", "+", "..."
-_MANY = 100  # the most places of an anchor that are searched
+KEPT, REMOVED, INSERTED, GAP = " ", "-", "+", "..."
+_MANY = 100  # the search for an anchor ends after this many matches
 _BASE = "// BASE:"
 
 
 class EditError(MachineError):
-    """An edit that cannot be read, or does not fit its base; the text names the place and what to do."""
+    """An edit that cannot be read or does not match its base; the text names the place and the remedy."""
 
 
 @dataclass(frozen=True)
 class Hunk:
-    """One place of the base, and what becomes of it."""
+    """A change at one place of the base."""
 
     number: int  # its line in the edit's file
-    block: str  # the words behind @@; "" for none
-    lines: tuple[tuple[str, str], ...]  # STAYS, GOES, COMES or GAP, and the line
+    block: str  # the words after @@; "" for none
+    lines: tuple[tuple[str, str], ...]  # KEPT, REMOVED, INSERTED or GAP, and the line
 
     def segments(self) -> list[list[str]]:
-        """The lines quoted from the base, divided where there is a gap."""
+        """The lines of the base in this hunk, divided at its gaps."""
         parts: list[list[str]] = [[]]
         for mark, line in self.lines:
             if mark == GAP:
                 parts.append([])
-            elif mark != COMES:
+            elif mark != INSERTED:
                 parts[-1].append(line)
         return parts
 
 
 @dataclass(frozen=True)
 class Edit:
-    """A file of this form."""
+    """A kernel as an edit."""
 
-    header: tuple[str, ...]  # the lines that the kernel begins with
-    base: str  # "right/ch11/plain"; "" where it says nothing
+    header: tuple[str, ...]  # the first lines of the kernel
+    base: str  # "right/ch10/plain"; "" if the edit names none
     hunks: tuple[Hunk, ...]
 
 
@@ -74,7 +80,7 @@ def parse(text: str, name: str) -> Edit:
     lines = text.removesuffix("\n").split("\n")
     starts = [number for number, line in enumerate(lines) if line.startswith("@@")]
     if not starts:
-        raise EditError(f"{name}: it edits nothing: no line begins with @@")
+        raise EditError(f"{name}: the edit changes nothing: no line begins with @@")
     header, base = _header(lines[: starts[0]], name)
     ends = itertools.pairwise([*starts, len(lines)])
     hunks = [_hunk(lines[begin:end], begin + 1, name) for begin, end in ends]
@@ -82,36 +88,35 @@ def parse(text: str, name: str) -> Edit:
 
 
 def _header(lines: list[str], name: str) -> tuple[list[str], str]:
-    """The lines before the first hunk: those of the kernel, and the name of the base."""
+    """From the lines before the first hunk, the first lines of the kernel, and the name of the base."""
     for number, line in enumerate(lines, start=1):
         if not line.startswith("//"):
             raise EditError(
-                f"{name}:{number}: only comment lines such as // VERDICT: and {_BASE} may come before the first "
-                f"@@, not {line!r}"
+                f"{name}:{number}: {line!r} comes before the first @@: only comment lines such as // VERDICT: and "
+                f"{_BASE} may do so"
             )
     bases = [line.removeprefix(_BASE).strip() for line in lines if line.startswith(_BASE)]
     if len(bases) > 1 or "" in bases:
         raise EditError(
-            f"{name}: it may have one {_BASE} line, which names a kernel such as right/ch11/plain; without the "
-            "line, the base is the chapter's solution"
+            f"{name}: write one {_BASE} line that names a kernel, such as {_BASE} right/ch10/plain, or none, to edit "
+            "the solution of the chapter"
         )
     return [line for line in lines if not line.startswith(_BASE)], "".join(bases)
 
 
 def _hunk(lines: list[str], number: int, name: str) -> Hunk:
-    """A hunk, from its @@ line on, which is line `number` of the file."""
-    while lines[-1] == "":  # between two hunks, for the eye
+    """A hunk from its lines; the first, with the @@, is line `number` of the file."""
+    while lines[-1] == "":  # layout
         lines = lines[:-1]
     marked: list[tuple[str, str]] = []
     for at, line in enumerate(lines[1:], start=number + 1):
         if line == GAP:
             marked.append((GAP, ""))
-        elif line[:1] in ("", STAYS, GOES, COMES):
-            marked.append((line[:1] or STAYS, line[1:]))
+        elif line[:1] in ("", KEPT, REMOVED, INSERTED):
+            marked.append((line[:1] or KEPT, line[1:]))
         else:
             raise EditError(
-                f"{name}:{at}: a line of a hunk begins with a space (it stays), - (it goes) or + (it comes), or "
-                f"is {GAP}, not {line!r}"
+                f"{name}:{at}: a line of a hunk begins with a space, - or +, or it is {GAP}: {line!r} does not"
             )
     if not marked:
         raise EditError(f"{name}:{number}: the hunk is empty: no line follows its @@")
@@ -126,7 +131,7 @@ def write(edit: Edit) -> str:
         lines += [
             mark if mark == GAP else (mark + line if line else mark.strip()) for mark, line in hunk.lines
         ]
-        lines[-1] = lines[-1] or STAYS  # else it would be taken for layout
+        lines[-1] = lines[-1] or KEPT  # else it would be taken for layout
     return "\n".join(lines) + "\n"
 
 
@@ -134,9 +139,9 @@ def write(edit: Edit) -> str:
 
 
 def apply(edit: Edit, base: str, name: str, base_name: str) -> str:
-    """The kernel that `edit` produces from the text `base`; the names are for the messages of EditError."""
+    """The kernel: the text `base` with the changes of `edit`. The names are for the messages of EditError."""
     lines = base.split("\n")
-    changes: list[tuple[int, int, list[str], Hunk]] = []  # from, to, what is there afterwards
+    changes: list[tuple[int, int, list[str], Hunk]] = []  # first, past the last, the lines afterwards
     for hunk in edit.hunks:
         begin, end, result = _change(hunk, lines, f"{name}:{hunk.number}", base_name)
         changes.append((begin, end, result, hunk))
@@ -148,7 +153,7 @@ def apply(edit: Edit, base: str, name: str, base_name: str) -> str:
         if begin < done and previous:
             first, second = sorted((previous.number, hunk.number))
             raise EditError(
-                f"{name}: the hunks of lines {first} and {second} overlap in {base_name}: make them one hunk"
+                f"{name}: the hunks in lines {first} and {second} overlap in {base_name}: join them into one hunk"
             )
         made += lines[done:begin] + result
         done, previous = end, hunk
@@ -156,7 +161,7 @@ def apply(edit: Edit, base: str, name: str, base_name: str) -> str:
 
 
 def _change(hunk: Hunk, lines: list[str], place: str, base_name: str) -> tuple[int, int, list[str]]:
-    """The lines that a hunk is about, as (first, past the last), and what is there afterwards."""
+    """The lines of the base that a hunk covers, as (first, past the last), and the lines that replace them."""
     scope = _scope(hunk, lines, place, base_name)
     segments = hunk.segments()
     found = list(itertools.islice(_places(segments, lines, *scope), _MANY))
@@ -168,19 +173,19 @@ def _change(hunk: Hunk, lines: list[str], place: str, base_name: str) -> tuple[i
     for mark, line in hunk.lines:
         if mark == GAP:
             at = next(starts)
-        elif mark == COMES:
+        elif mark == INSERTED:
             result.append(line)
         else:
-            result += [line] if mark == STAYS else []
+            result += [line] if mark == KEPT else []
             at += 1
     return begin, at, result
 
 
 def _places(segments: list[list[str]], lines: list[str], begin: int, end: int) -> Iterator[tuple[int, ...]]:
-    """Every way to find the segments, one behind the other, in lines[begin:end]: where each of them starts.
+    """Every way to find the segments in this order in lines[begin:end], as the first line of each.
 
-    An empty segment is one end of a gap that reaches to the end of the scope: the first is at `begin`, any
-    other at `end`.
+    The first segment is empty if a hunk has no anchor, or begins with a gap: then it is at `begin`. The last one is
+    empty if a hunk ends with a gap: then it is at `end`.
     """
 
     def rest(index: int, after: int) -> Iterator[tuple[int, ...]]:
@@ -208,7 +213,7 @@ def _occurrences(segment: list[str], lines: list[str], begin: int, end: int) -> 
 
 
 def _blocks(lines: list[str]) -> list[tuple[int, int]]:
-    """The blocks of a file, each with the blank lines behind it, as (first, past the last)."""
+    """The blocks of a file, each with the blank lines after it, as (first, past the last)."""
     starts = [
         number
         for number, line in enumerate(lines)
@@ -225,12 +230,12 @@ def _scope(hunk: Hunk, lines: list[str], place: str, base_name: str) -> tuple[in
         return found[0]
     if found:
         raise EditError(
-            f"{place}: the block `{hunk.block}` is ambiguous: {base_name} has these words in the blocks of lines "
-            f"{_numbers(begin for begin, _ in found)}. Put more of the right line behind @@"
+            f"{place}: the block `{hunk.block}` is ambiguous: {base_name} has these words in the blocks at lines "
+            f"{_numbers(begin for begin, _ in found)}. Write more of the right line after @@"
         )
     raise EditError(
-        f"{place}: the block `{hunk.block}` is missing: no line of {base_name} without indentation has these words. "
-        "If the base has changed, put the words of an existing block after @@"
+        f"{place}: the block `{hunk.block}` is missing: no unindented line of {base_name} has these words. If the "
+        "base has changed, write words of one of its blocks after @@"
     )
 
 
@@ -243,7 +248,7 @@ def _blocks_with(words: str, lines: list[str]) -> list[tuple[int, int]]:
 
 
 def _numbers(starts: Iterable[int]) -> str:
-    """Line numbers, for a message: a few of them."""
+    """Up to eight line numbers, for a message."""
     shown = [str(start + 1) for start in sorted(set(starts))]
     return ", ".join(shown[:8]) + (" ..." if len(shown) > 8 else "")
 
@@ -256,52 +261,52 @@ def _unplaced(
     place: str,
     base_name: str,
 ) -> str:
-    """Why the anchor of a hunk is not found once, and what to do."""
+    """Why a hunk has not exactly one place, and what to do."""
     where = f"{base_name}, in the block `{hunk.block}`" if hunk.block else base_name
     quoted = "\n".join(
-        f"    {GAP if mark == GAP else line}".rstrip() for mark, line in hunk.lines if mark != COMES
+        f"    {GAP if mark == GAP else line}".rstrip() for mark, line in hunk.lines if mark != INSERTED
     )
     if found:
-        remedy = "Quote more lines around it" + ("" if hunk.block else ", or name its block behind @@")
+        remedy = "Quote more lines around it" + ("" if hunk.block else ", or name its block after @@")
         return (
-            f"{place}: the anchor is ambiguous: it is in {where}, more than once, from lines "
+            f"{place}: the anchor is ambiguous: it occurs more than once in {where}, at lines "
             f"{_numbers(starts[0] for starts in found)}. {remedy}:\n{quoted}"
         )
     present = lines[scope[0] : scope[1]]
     missing = [line for segment in hunk.segments() for line in segment if line not in present]
     reason = (
         f"`{missing[0].strip()}` is not in {where}" if missing
-        else f"its lines are not in this order in {where}"
+        else f"its lines do not follow each other in {where}"
     )  # fmt: skip
     return (
-        f"{place}: the anchor is missing: {reason}. Quote its lines exactly; if the base has changed, quote what is "
-        f"there now:\n{quoted}"
+        f"{place}: the anchor is missing: {reason}. Quote the lines exactly; if the base has changed, quote its "
+        f"present lines:\n{quoted}"
     )
 
 
 # ---- Making ------------------------------------------------------------------------------------------------
 
-_Operation = tuple[str, int, int, int, int]  # of difflib: how base[a:b] becomes target[c:d]
-_NEAR = 4  # changes with at most so many lines between them may make one hunk
-_GAPS = ((1, 1), (2, 1), (1, 2), (2, 2))  # lines that are quoted before and behind a gap
-_LONG = 5  # so many lines that go make a gap
+_Operation = tuple[str, int, int, int, int]  # of difflib: tag, and how base[a:b] becomes target[c:d]
+_NEAR = 4  # changes with at most this many lines between them may share a hunk
+_LONG = 5  # this many removed lines may become a gap
+_GAPS = ((1, 1), (2, 1), (1, 2), (2, 2))  # removed lines that are quoted before and after a gap
 
 
 def without_header(text: str) -> str:
-    """A kernel without the comment lines that it begins with."""
+    """A kernel without the comment lines at its beginning."""
     lines = text.split("\n")
     return "\n".join(lines[_below_header(lines) :])
 
 
 def _below_header(lines: list[str]) -> int:
-    """The number of comment lines that a kernel begins with; a // BASE: line is not for a header."""
+    """The number of comment lines at the beginning; a // BASE: line is not one of them."""
     others = (at for at, line in enumerate(lines) if not line.startswith("//") or line.startswith(_BASE))
     return next(others, len(lines))
 
 
 @dataclass(frozen=True)
 class _Placed:
-    """A hunk, and the lines of the base that it quotes or removes."""
+    """A hunk, and the lines of the base that it covers."""
 
     begin: int
     end: int
@@ -309,10 +314,10 @@ class _Placed:
 
 
 def make(base: str, target: str, base_name: str = "") -> Edit:
-    """An edit that makes `target` of the text `base`, which `// BASE:` names where `base_name` is given.
+    """An edit that turns the text `base` into `target`; `base_name` is for its // BASE: line, "" for none.
 
-    The header is the comment lines that `target` begins with. Each hunk quotes as few lines as place it.
-    EditError where the two do not differ below the header.
+    The header is the comment lines at the beginning of `target`. Each hunk quotes as few lines as possible.
+    Raises EditError if base and target differ only in the header.
     """
     lines, wanted = base.split("\n"), target.split("\n")
     body = _below_header(wanted)
@@ -345,7 +350,7 @@ def make(base: str, target: str, base_name: str = "") -> Edit:
 
 
 def _shortest(operations: Sequence[_Operation], lines: list[str], wanted: list[str]) -> _Placed:
-    """The hunk of the fewest lines that makes these changes, and no others."""
+    """The hunk with the fewest lines that makes exactly these changes."""
     _, first, _, wanted_first, _ = operations[0]
     _, _, last, _, wanted_last = operations[-1]
     best: _Placed | None = None
@@ -365,7 +370,7 @@ def _shortest(operations: Sequence[_Operation], lines: list[str], wanted: list[s
                         best = _Placed(begin, end, hunk)
         if best and context >= 2:
             break
-    assert best  # all lines of the base, quoted, are found once
+    assert best  # the whole base occurs once
     return best
 
 
@@ -379,26 +384,26 @@ def _is_at(hunk: Hunk, lines: list[str], begin: int, end: int, result: list[str]
 def _quotations(
     operations: Sequence[_Operation], lines: list[str], wanted: list[str], above: int, below: int
 ) -> Iterator[tuple[tuple[str, str], ...]]:
-    """The lines of a hunk: with gaps in place of whole blocks, or where many lines go; at last with all of them."""
+    """The lines of a hunk with gaps for long removals, shortest first, and without gaps."""
     first, last = operations[0][1], operations[-1][2]
     removed = max(end - begin for tag, begin, end, _, _ in operations if tag != "equal")
     whole = [(0, 0)] if len(operations) == 1 and above == below == 0 else []
     for before, behind in [*whole, *_GAPS, (removed, 0)]:
-        quoted = [(STAYS, line) for line in lines[first - above : first]]
+        quoted = [(KEPT, line) for line in lines[first - above : first]]
         for tag, begin, end, wanted_begin, wanted_end in operations:
             if tag == "equal":
-                quoted += [(STAYS, line) for line in lines[begin:end]]
+                quoted += [(KEPT, line) for line in lines[begin:end]]
                 continue
-            goes = [(GOES, line) for line in lines[begin:end]]
+            goes = [(REMOVED, line) for line in lines[begin:end]]
             if len(goes) >= _LONG and len(goes) > before + behind + 1:
                 goes[before : len(goes) - behind] = [(GAP, "")]
-            quoted += goes + [(COMES, line) for line in wanted[wanted_begin:wanted_end]]
-        quoted += [(STAYS, line) for line in lines[last : last + below]]
+            quoted += goes + [(INSERTED, line) for line in wanted[wanted_begin:wanted_end]]
+        quoted += [(KEPT, line) for line in lines[last : last + below]]
         yield tuple(quoted)
 
 
 def _words(lines: list[str], begin: int, end: int) -> Iterator[str]:
-    """The possible texts after @@ for these lines: words that name their block, and none."""
+    """Words for the @@ of a hunk that covers lines[begin:end]: of its block, if it is in one, and none."""
     for block_begin, block_end in _blocks(lines):
         if block_begin <= begin and end <= block_end:
             nearest = [*reversed(lines[block_begin:end]), *lines[end:block_end]]

@@ -1,13 +1,14 @@
-"""The kernels of tests/wrong and tests/right, each in full, whichever way it is stored.
+"""Reads the kernels of tests/wrong and tests/right, which are stored in full or as edits.
 
-A kernel is a file NAME.cu, or NAME.patch: an edit (edits.py) of its base, which is one of
+A kernel is a file NAME.cu, or NAME.patch: an edit (edits.py) of its base. The base is one of
 
-    solution/ch09       the chapter's solution without its comments; where an edit names no base
-    dense/ch09          the same without the blank lines within functions
-    commented/ch09      the solution with its comments, except its first and those that mark the exercise
-    right/ch09/plain    a right kernel that is a .cu file, without its header
+    solution/ch09       the solution of the chapter without its comments; the default
+    dense/ch09          the same without the blank lines in functions
+    commented/ch09      the solution with its comments, except the first ones and those that mark the exercise
+    right/ch09/plain    a right kernel that is stored in full, without its header
 
-Kernels have such names too: wrong/ch09/last_row. Their first lines declare what they must get (read).
+Kernels have names of the same form, such as wrong/ch09/last_row. The header, the first lines of a kernel, declares
+its expected verdict and mistake.
 """
 
 import re
@@ -28,28 +29,38 @@ class Kernel:
     """One kernel of the corpus."""
 
     name: str  # wrong/ch09/last_row
-    path: Path  # the file that holds it: .cu, or .patch
-    content: bytes  # all of it
-    declared: dict[str, str]  # by its first lines: VERDICT, MISTAKE and DIAGNOSIS, or RIGHT
+    path: Path  # the file that stores it: .cu or .patch
+    content: bytes  # in full
+    declared: dict[str, str]  # in its header: VERDICT, MISTAKE and DIAGNOSIS, or RIGHT
+
+
+def text_of(content: bytes) -> str:
+    """The text of a file. Bytes that are not UTF-8 survive the way back, bytes_of."""
+    return content.decode("utf-8", "surrogateescape")
+
+
+def bytes_of(text: str) -> bytes:
+    """The content of a file with that text."""
+    return text.encode("utf-8", "surrogateescape")
 
 
 # ---- Bases -------------------------------------------------------------------------------------------------
 
 
 def base(workbook: Workbook, name: str) -> str:
-    """The text of a base; UsageError where there is none of that name."""
+    """The text of a base; raises UsageError if no base has that name."""
     form, _, rest = name.partition("/")
     chapter = next((chapter for chapter in workbook.chapters if chapter.name == rest), None)
     if form in FORMS and chapter:
-        return FORMS[form]((workbook.root / chapter.solution / "kernel.cu").read_bytes().decode())
+        return FORMS[form](text_of((workbook.root / chapter.solution / "kernel.cu").read_bytes()))
     path = stored(workbook, name)
     if form == "right" and path.is_file():
-        return edits.without_header(path.read_bytes().decode())
+        return edits.without_header(text_of(path.read_bytes()))
     if form == "right" and path.with_suffix(".patch").is_file():
-        raise UsageError(f"{name} is an edit and cannot be a base: take its own base, or store it in full")
+        raise UsageError(f"{name} is stored as an edit and cannot be a base: edit its base instead")
     raise UsageError(
         f"there is no base {name}: a base is solution/ch09, dense/ch09, commented/ch09, or a right kernel that "
-        "is stored in full, as right/ch09/plain"
+        "is stored in full, such as right/ch09/plain"
     )
 
 
@@ -60,18 +71,18 @@ def _solution(text: str) -> str:
 
 
 def _dense(text: str) -> str:
-    """Without the blank lines within functions too: those before a line with indentation."""
+    """The solution without its comments and without the blank lines in functions, before indented lines."""
     lines = _solution(text).split("\n")
     pairs = zip(lines, [*lines[1:], ""], strict=True)
     return "\n".join(line for line, following in pairs if line or not following.startswith(" "))
 
 
 def _commented(text: str) -> str:
-    """The solution with its comments, except its first and those that mark the exercise."""
+    """The solution with its comments, except the first ones and those that mark the exercise."""
     lines = text.split("\n")
     first = next((number for number, line in enumerate(lines) if not COMMENT.match(line)), 0)
     kept: list[str] = []
-    in_marks = False  # among the TODO and SKELETON lines behind BEGIN SOLUTION
+    in_marks = False  # among the TODO and SKELETON lines after BEGIN SOLUTION
     for line in lines[first:]:
         if BEGIN.match(line) and kept and not kept[-1]:
             kept.pop()  # the blank line before it
@@ -82,7 +93,7 @@ def _commented(text: str) -> str:
 
 
 def _single_blanks(lines: list[str]) -> Iterator[str]:
-    """The lines without the blank ones that are first or come after another."""
+    """The lines except blank ones at the beginning or after a blank one."""
     return (line for number, line in enumerate(lines) if line or (number and lines[number - 1]))
 
 
@@ -93,7 +104,7 @@ FORMS = {"solution": _solution, "dense": _dense, "commented": _commented}
 
 
 def stored(workbook: Workbook, name: str) -> Path:
-    """Where a kernel lies that is stored in full; as an edit it has the suffix .patch."""
+    """The file of a kernel that is stored in full; an edit has the suffix .patch instead."""
     return workbook.root / "tests" / f"{name}.cu"
 
 
@@ -106,13 +117,13 @@ def names(workbook: Workbook, chapters: Iterable[str]) -> list[str]:
 
 
 def read(workbook: Workbook, name: str) -> Kernel:
-    """A kernel, in full; MachineError, which names its file, where that is not as it should be."""
+    """A kernel in full; raises MachineError, with the name of its file, if that cannot be read as a kernel."""
     path = stored(workbook, name)
     patch = path.with_suffix(".patch")
     if path.is_file() and patch.is_file():
         raise MachineError(
-            f"tests/{name}.cu and tests/{name}.patch are both there: `make kernel-edit K={name}` stores the first "
-            "and removes the second"
+            f"tests/{name}.cu and tests/{name}.patch both exist: `make kernel-edit K={name}` stores the first and "
+            "removes the second"
         )
     file = path if path.is_file() else patch
     content = file.read_bytes() if file == path else _applied(workbook, name)
@@ -120,7 +131,7 @@ def read(workbook: Workbook, name: str) -> Kernel:
 
 
 def declared(name: str, content: bytes, file_name: str) -> dict[str, str]:
-    """What the first lines of a kernel declare; MachineError where they do not."""
+    """What the header of a kernel declares; raises MachineError if a line is missing."""
     keys = _DECLARES[name.partition("/")[0]]
     lines = content.decode("utf-8", "replace").split("\n")[: len(keys)]
     found = [re.fullmatch(r"// ([A-Z]+): *(\S.*?) *", line) for line in lines]
@@ -132,22 +143,22 @@ def declared(name: str, content: bytes, file_name: str) -> dict[str, str]:
 
 def _applied(workbook: Workbook, name: str) -> bytes:
     file = f"tests/{name}.patch"
-    edit = edits.parse((workbook.root / file).read_bytes().decode(), file)
+    edit = edits.parse(text_of((workbook.root / file).read_bytes()), file)
     of = edit.base or f"solution/{name.split('/')[1]}"
     try:
         text = base(workbook, of)
     except GraderError as error:
         raise MachineError(f"{file}: {error}") from None
     try:
-        return edits.apply(edit, text, file, of).encode()
+        return bytes_of(edits.apply(edit, text, file, of))
     except edits.EditError as error:
         raise MachineError(
-            f"{error}\n    `make kernel K={of}` writes the base to build/kernels/{of}.cu"
+            f"{error}\n    The base: `make kernel K={of}` writes it to build/kernels/{of}.cu"
         ) from None
 
 
 def read_all(workbook: Workbook, wanted: Iterable[str]) -> list[Kernel]:
-    """Those kernels; whatever is wrong with any of them makes one MachineError."""
+    """These kernels; raises one MachineError for all that cannot be read."""
     kernels: list[Kernel] = []
     wrong: list[str] = []
     for name in wanted:
@@ -164,7 +175,7 @@ def read_all(workbook: Workbook, wanted: Iterable[str]) -> list[Kernel]:
 
 
 def write(workbook: Workbook, name: str, content: bytes) -> Path:
-    """Writes a kernel, or a base, to build/kernels; returns the file."""
+    """Writes a kernel or a base to build/kernels; returns the file."""
     path = workbook.build / "kernels" / f"{name}.cu"
     if not path.is_file() or path.read_bytes() != content:
         write_whole(path, content)
@@ -172,5 +183,5 @@ def write(workbook: Workbook, name: str, content: bytes) -> Path:
 
 
 def in_full(workbook: Workbook, kernel: Kernel) -> Path:
-    """A file with all of a kernel: its own, or one in build/kernels where it is stored as an edit."""
+    """A file with the kernel in full: the one that stores it, or for an edit, one in build/kernels."""
     return kernel.path if kernel.path.suffix == ".cu" else write(workbook, kernel.name, kernel.content)

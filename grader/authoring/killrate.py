@@ -1,13 +1,13 @@
 """How many wrong kernels the checks catch, and how many right ones they let pass: `make kill-rate`.
 
-The kernels of tests/wrong/chNN say on their first lines which verdict they must get and which mistake they make:
+The first lines of every kernel in tests/wrong/chNN declare its expected verdict and its mistake:
 
     // VERDICT: RACE
     // MISTAKE: barrier-missing - the words for people
     // DIAGNOSIS: missing-barrier            (its entry in the catalogue of mistakes, or none)
 
-Those of tests/right/chNN are unusual and right: PASS, or SLOW where they miss a goal. Most are stored as edits
-(kernels.py); one that does not apply any more is told before any is judged.
+The kernels in tests/right/chNN are unusual and right: PASS, or SLOW if they miss a goal. Most kernels are stored as
+edits (kernels.py). If an edit no longer matches its base, no kernel is judged, and the message names the edit.
 """
 
 import functools
@@ -84,7 +84,7 @@ def _digest_of(path: Path) -> bytes:
 
 
 def _digest(kernel: Kernel, *paths: Path) -> str:
-    """Of all of a kernel, whatever it is stored as, and of those files."""
+    """A hash of the kernel in full, whether it is stored as an edit or not, and of those files."""
     own = hashlib.sha256(kernel.content).digest()
     return hashlib.sha256(own + b"".join(map(_digest_of, paths))).hexdigest()
 
