@@ -1,7 +1,6 @@
 // Where things are: the root of the workbook, from the place of the running program, and the folders of a
 // chapter.
-#ifndef WARPBOOK_WORKBOOK_H
-#define WARPBOOK_WORKBOOK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,5 +14,3 @@ bool workbook_chapter(const char *name, char *path, size_t path_bytes);
 
 // `path` from `folder` on where it is relative, as it is where it is absolute; "" for NULL.
 void workbook_absolute(const char *folder, const char *path, char *out, size_t out_bytes);
-
-#endif

@@ -3,8 +3,7 @@
 // Memory comes zeroed and aligned to 16 bytes. Every function that allocates returns NULL when the
 // machine has no more memory or the arena's own limit is reached, and the arena stays usable. The limit
 // is what keeps a hostile input from taking the whole machine.
-#ifndef WARPBOOK_ARENA_H
-#define WARPBOOK_ARENA_H
+#pragma once
 
 #include <stddef.h>
 
@@ -35,5 +34,3 @@ char *arena_string(Arena *arena, const char *text, size_t length);
 // that is large enough. Capacities double, so that n appends copy O(n) elements; the arena keeps the
 // outgrown arrays. On failure returns NULL and leaves `*capacity` alone.
 void *arena_grow(Arena *arena, void *array, size_t *capacity, size_t needed, size_t size);
-
-#endif

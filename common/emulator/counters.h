@@ -1,6 +1,5 @@
 // Counters: what a launch did, named as the columns of hardware_truth/counters.csv.
-#ifndef WARPBOOK_COUNTERS_H
-#define WARPBOOK_COUNTERS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ typedef struct {
     SourcePlace place;
     Counters counters;
 } LineCounters;
-
-#endif

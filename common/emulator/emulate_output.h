@@ -1,6 +1,5 @@
 // What build/bin/emulate prints and writes.
-#ifndef WARPBOOK_EMULATE_OUTPUT_H
-#define WARPBOOK_EMULATE_OUTPUT_H
+#pragma once
 
 #include "emulator/emulator.h"
 
@@ -18,5 +17,3 @@ bool write_result(const char *path, const EmulatorResult *result);
 // A trace like a chapter's (docs/trace.schema.json), with one kernel, `name`, and no chapter.
 bool write_trace(const char *path, const char *name, const EmulatorDevice *device,
                  const EmulatorResult *result);
-
-#endif

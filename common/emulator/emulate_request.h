@@ -1,6 +1,5 @@
 // The command line of build/bin/emulate.
-#ifndef WARPBOOK_EMULATE_REQUEST_H
-#define WARPBOOK_EMULATE_REQUEST_H
+#pragma once
 
 #include "emulator/emulator.h"
 
@@ -35,5 +34,3 @@ typedef struct {
 int read_request(int argc, char **argv, Request *request);
 // Frees what read_request() allocated, also where it failed.
 void request_free(Request *request);
-
-#endif

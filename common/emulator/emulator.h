@@ -7,8 +7,7 @@
 //
 // Ownership: whatever a function returns through a pointer belongs to the Emulator unless its comment
 // says otherwise, and lives until emulator_close().
-#ifndef WARPBOOK_EMULATOR_H
-#define WARPBOOK_EMULATOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -81,5 +80,3 @@ bool emulator_variables_changed(const Emulator *emulator, char name[256]);
 bool emulator_launch(Emulator *emulator, const EmulatorKernel *kernel, const EmulatorLaunch *launch,
                      EmulatorResult *result, EmulatorError *error);
 void emulator_result_free(EmulatorResult *result);
-
-#endif

@@ -1,7 +1,6 @@
 // What the emulator has to say, as JSON, for all documents that hold it (docs/result.schema.json,
 // docs/trace.schema.json).
-#ifndef WARPBOOK_EMULATOR_JSON_H
-#define WARPBOOK_EMULATOR_JSON_H
+#pragma once
 
 #include "support/json.h"
 #include "emulator/launch.h"
@@ -15,5 +14,3 @@ void triple_add_json(JsonWriter *json, const char *key, const unsigned triple[3]
 void counters_add_json(JsonWriter *json, const char *key, const Counters *counters);
 // The "gpu" of a trace. `peak_gb_per_s` is its memory's bandwidth; 0: not known.
 void device_add_json(JsonWriter *json, const EmulatorDevice *device, double peak_gb_per_s);
-
-#endif

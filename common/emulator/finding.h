@@ -1,6 +1,5 @@
 // Findings: what a kernel did wrong, and where.
-#ifndef WARPBOOK_FINDING_H
-#define WARPBOOK_FINDING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,5 +57,3 @@ typedef struct {
     uint64_t count;     // how often this finding (same kind, same two lines) was met
     char message[1024]; // one or two sentences for a person: what happened, with the numbers
 } Finding;
-
-#endif

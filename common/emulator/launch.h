@@ -1,6 +1,5 @@
 // What a launch is given, on which device, and what comes of it.
-#ifndef WARPBOOK_LAUNCH_H
-#define WARPBOOK_LAUNCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -74,5 +73,3 @@ typedef struct {
     char *trace; // the access trace: $defs/kernel of docs/trace.schema.json; NULL unless launch.trace_bytes
     size_t trace_bytes;
 } EmulatorResult;
-
-#endif

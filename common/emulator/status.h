@@ -1,6 +1,5 @@
 // How a call to the emulator ends, and places in source code: the types that every stage uses.
-#ifndef WARPBOOK_STATUS_H
-#define WARPBOOK_STATUS_H
+#pragma once
 
 // What makes a call fail, as opposed to what a kernel does wrong.
 typedef enum {
@@ -26,5 +25,3 @@ typedef struct {
     int column;
     int ptx_line;
 } SourcePlace;
-
-#endif

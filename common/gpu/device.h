@@ -1,8 +1,7 @@
 // The implementation of a Gpu: one table of functions for each kind of device, and code that both kinds need.
 // gpu.c calls through the table; emulated.c and nvidia.c fill it in. Nothing outside this folder includes
 // this.
-#ifndef WARPBOOK_DEVICE_H
-#define WARPBOOK_DEVICE_H
+#pragma once
 
 #include "gpu/gpu.h"
 
@@ -70,5 +69,3 @@ bool gpu_fail(GpuError *error, bool is_machines_fault, const char *format, ...)
 GpuKernel *gpu_keep_kernel(GpuImage *image, const char *name, void *handle, GpuError *error);
 // Frees an image that the device has unloaded, with its kernels.
 void gpu_free_image(GpuImage *image);
-
-#endif

@@ -1,10 +1,7 @@
 // The device interface over Warpbook's emulator.
-#ifndef WARPBOOK_EMULATED_H
-#define WARPBOOK_EMULATED_H
+#pragma once
 
 #include "gpu/gpu.h"
 
 // Imitates the device of that profile; NULL is the H200. NULL with the reason in `error` for an unknown name.
 Gpu *emulated_open(const char *profile, GpuError *error);
-
-#endif

@@ -3,8 +3,7 @@
 //
 // A Gpu is used by one thread of one process (the runner). Every call that can fail returns false and
 // fills a GpuError; nothing exits. Addresses are device addresses.
-#ifndef WARPBOOK_GPU_H
-#define WARPBOOK_GPU_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -152,5 +151,3 @@ typedef enum {
 // What the management library says at this moment; `why` (may be NULL) receives what holds them, or why it is
 // not known. Nothing is ever set.
 GpuClocks gpu_clocks(Gpu *gpu, char *why, size_t why_bytes);
-
-#endif

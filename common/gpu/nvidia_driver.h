@@ -1,6 +1,5 @@
 // The NVIDIA driver's library: whether there is a GPU, the driver's entry points, and its errors.
-#ifndef WARPBOOK_NVIDIA_DRIVER_H
-#define WARPBOOK_NVIDIA_DRIVER_H
+#pragma once
 
 #include "gpu/device.h"
 
@@ -94,5 +93,4 @@ bool nvidia_fail(NvidiaGpu *gpu, CUresult result, const char *what, GpuError *er
 bool nvidia_is_usable(NvidiaGpu *gpu, GpuError *error);
 static inline NvidiaGpu *nvidia_of(Gpu *gpu) { return (NvidiaGpu *)gpu; }
 
-#endif
 #endif

@@ -1,6 +1,5 @@
 // Images and kernels on an NVIDIA GPU. As in device.h's table of functions.
-#ifndef WARPBOOK_NVIDIA_IMAGE_H
-#define WARPBOOK_NVIDIA_IMAGE_H
+#pragma once
 
 #include "gpu/nvidia_driver.h"
 
@@ -10,5 +9,3 @@ bool nvidia_reset_variables(GpuImage *image, GpuError *error);
 GpuKernel *nvidia_find_kernel(GpuImage *image, const char *name, GpuError *error);
 bool nvidia_kernel_parameters(const GpuKernel *kernel, int *count, size_t offsets[64], size_t sizes[64]);
 int nvidia_kernel_attribute(const GpuKernel *kernel, CUfunction_attribute attribute);
-
-#endif

@@ -1,7 +1,6 @@
 // Times of an NVIDIA GPU by events on its one stream, and its clocks by the management library. As in
 // device.h's table of functions.
-#ifndef WARPBOOK_NVIDIA_TIMING_H
-#define WARPBOOK_NVIDIA_TIMING_H
+#pragma once
 
 #include "gpu/nvidia_driver.h"
 
@@ -12,5 +11,3 @@ bool nvidia_timer_stop(Gpu *gpu, GpuTimer *timer, GpuError *error);
 bool nvidia_timer_is_ahead(Gpu *gpu, GpuTimer *timer, bool *is_ahead, GpuError *error);
 bool nvidia_timer_seconds(Gpu *gpu, GpuTimer *timer, double *seconds, GpuError *error);
 GpuClocks nvidia_clocks(Gpu *gpu, char *why, size_t why_bytes);
-
-#endif

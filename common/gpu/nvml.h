@@ -1,7 +1,6 @@
 // NVIDIA's management library, opened at run time where it is installed: whether a device's clocks are held
 // down. It is only ever asked; nothing is set through it.
-#ifndef WARPBOOK_NVML_H
-#define WARPBOOK_NVML_H
+#pragma once
 
 #include "gpu/gpu.h"
 
@@ -9,5 +8,3 @@
 void *nvml_device(const char *bus_id, char *why, size_t why_bytes);
 // What it says of the device's clocks at this moment, as gpu_clocks().
 GpuClocks nvml_clocks(void *device, char *why, size_t why_bytes);
-
-#endif

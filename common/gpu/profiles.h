@@ -1,6 +1,5 @@
 // The devices that the emulator can imitate and the time model can model: figures, each with its source.
-#ifndef WARPBOOK_PROFILES_H
-#define WARPBOOK_PROFILES_H
+#pragma once
 
 #include "emulator/model/model.h"
 #include "gpu/gpu.h"
@@ -26,5 +25,3 @@ void gpu_profile_model(const GpuProfile *profile, ModelDevice *device);
 const GpuProfile *gpu_profile_find(const char *name);
 // Why there is none of that name, and which there are.
 void gpu_profile_refuse(const char *name, char *why, size_t why_bytes);
-
-#endif

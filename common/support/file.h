@@ -1,6 +1,5 @@
 // Files read and written with care: nothing is half written, nothing blocks, and every error is a sentence.
-#ifndef WARPBOOK_FILE_H
-#define WARPBOOK_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ bool make_directories(const char *path, FileError *error);
 
 // Removes a folder and everything in it; links are removed, never followed. True when it is gone.
 bool remove_tree(const char *path);
-
-#endif

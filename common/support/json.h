@@ -1,7 +1,6 @@
 // JSON out and in. The writer streams into a Text and keeps commas, nesting and escapes right; the reader
 // is strict (RFC 8259, no extensions) and small, for files that Warpbook itself wrote.
-#ifndef WARPBOOK_JSON_H
-#define WARPBOOK_JSON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -83,5 +82,3 @@ const char *json_as_string(const JsonValue *value, const char *otherwise);
 int64_t json_as_integer(const JsonValue *value, int64_t otherwise);
 double json_as_real(const JsonValue *value, double otherwise);
 bool json_as_boolean(const JsonValue *value, bool otherwise);
-
-#endif

@@ -1,8 +1,7 @@
 // Names as nvcc writes them into PTX, and as the learner wrote them: the part of the Itanium C++ ABI's
 // mangling (its section 5.1) that kernels and module-scope variables need. No full demangler: whatever is
 // beyond it is shown unchanged.
-#ifndef WARPBOOK_MANGLE_H
-#define WARPBOOK_MANGLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,5 +17,3 @@ void symbol_source_name(const char *symbol, char *name, size_t name_bytes);
 // The parameter types of a mangled function in C words, "const float *, float *, int". False when the
 // symbol is not mangled or holds a type beyond this reader.
 bool symbol_parameters(const char *symbol, char *words, size_t words_bytes);
-
-#endif

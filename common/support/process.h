@@ -1,7 +1,6 @@
 // Runs one program to its end, in its own process group, with its output captured and bounded and a limit on
 // its time. Processes that it left running are killed too.
-#ifndef WARPBOOK_PROCESS_H
-#define WARPBOOK_PROCESS_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -37,5 +36,3 @@ bool process_run(const ProcessRequest *request, ProcessResult *result);
 
 // Seconds on a clock that only goes forward.
 double monotonic_seconds(void);
-
-#endif

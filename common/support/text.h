@@ -1,7 +1,6 @@
 // A string that grows. Adding never fails at the place of the call: when memory runs out the text stays as
 // it was, `failed` stays set, and the user of the text checks it once, at the end.
-#ifndef WARPBOOK_TEXT_H
-#define WARPBOOK_TEXT_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -34,5 +33,3 @@ void text_free(Text *text);
 // The length in bytes of the well-formed UTF-8 character at `bytes` (RFC 3629: no overlong forms, no
 // surrogates, at most U+10FFFF), and its code point in `code` where that is not NULL; 0 when malformed.
 size_t utf8_character(const char *bytes, size_t count, unsigned *code);
-
-#endif

@@ -1,8 +1,7 @@
 // What a submission's PTX may hold, judged before anything of it is launched: the
 // chapter's kernels with the chapter's parameters, and nothing that keeps state from one launch to the
 // next, calls what the driver does not provide, or comes in through inline asm.
-#ifndef WARPBOOK_AUDIT_H
-#define WARPBOOK_AUDIT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ typedef struct {
 // True when the module may be run. The first fault found is the one reported, the learner's likeliest
 // (a misspelt name, a wrong parameter) before the rest.
 bool audit_module(const PtxModule *module, const AuditRules *rules, AuditReport *report);
-
-#endif

@@ -1,6 +1,5 @@
 // build.json: everything in CompileResult, and what tells whether it is still true.
-#ifndef WARPBOOK_BUILD_JSON_H
-#define WARPBOOK_BUILD_JSON_H
+#pragma once
 
 #include "support/file.h"
 #include "driver/build/outcome.h"
@@ -19,5 +18,3 @@ bool write_record(const CompileResult *result, const CompileKey *key, FileError 
 bool read_record(const char *output_directory, CompileResult *result, CompileKey *key);
 // True if kernel.ptx and kernel.cubin are the files that the record describes.
 bool record_files_intact(const CompileResult *result, const CompileKey *key);
-
-#endif

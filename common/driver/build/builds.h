@@ -1,7 +1,6 @@
 // The images of a run: kernel.cu and the reference, compiled for the current device if they have changed, or
 // the files that the command line names.
-#ifndef WARPBOOK_BUILDS_H
-#define WARPBOOK_BUILDS_H
+#pragma once
 
 #include <signal.h>
 
@@ -53,5 +52,3 @@ void builds_free(Builds *builds);
 
 // The content of kernel.cu, whether or not it could be built; NULL where it cannot be read.
 const char *builds_source_text(Builds *builds);
-
-#endif

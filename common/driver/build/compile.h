@@ -9,8 +9,7 @@
 //   kernel.ptx    the image (`.file` names the learner's file relative to the working folder)
 //   kernel.cubin  machine code, only where asked for
 //   build.json    everything in CompileResult; written last, so that it vouches for the other two
-#ifndef WARPBOOK_COMPILE_H
-#define WARPBOOK_COMPILE_H
+#pragma once
 
 #include "driver/build/outcome.h"
 
@@ -20,5 +19,3 @@ bool compile_kernel(const CompileRequest *request, CompileResult *result);
 // Reads build.json of an output folder back, without asking whether it is up to date. False (status
 // COMPILE_INFRA and a message) when there is none or it is damaged; else as compile_kernel().
 bool compile_load(const char *output_directory, CompileResult *result);
-
-#endif

@@ -1,6 +1,5 @@
 // The compiler's output as people shall see it.
-#ifndef WARPBOOK_COMPILER_OUTPUT_H
-#define WARPBOOK_COMPILER_OUTPUT_H
+#pragma once
 
 #include "support/text.h"
 
@@ -14,5 +13,3 @@ void add_first_lines(Text *into, const char *text, int lines);
 void add_errors(Text *into, const char *log, int lines, int notes, const char *whole);
 // True if a line of the output names a place in the learner's file.
 bool log_names_source(const char *output);
-
-#endif

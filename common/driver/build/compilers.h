@@ -1,6 +1,5 @@
 // Running the compilers, and explaining why they fail.
-#ifndef WARPBOOK_COMPILERS_H
-#define WARPBOOK_COMPILERS_H
+#pragma once
 
 #include "driver/build/state.h"
 
@@ -9,5 +8,3 @@ void compile_make_environment(Build *build);
 // nvcc, then ptxas where it is wanted. False after an end.
 bool compile_make_ptx(Build *build);
 bool compile_assemble(Build *build);
-
-#endif

@@ -1,6 +1,5 @@
 // The image that a run launches: read from a file, parsed and audited, its kernels' names resolved.
-#ifndef WARPBOOK_IMAGE_H
-#define WARPBOOK_IMAGE_H
+#pragma once
 
 #include "support/text.h"
 #include "driver/plan/chapter.h"
@@ -31,5 +30,3 @@ typedef struct {
 bool image_open(const char *path, const Chapter *of, const CompileResult *build, const char *source,
                 const char *source_text, Image *image);
 void image_free(Image *image);
-
-#endif

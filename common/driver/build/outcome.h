@@ -1,6 +1,5 @@
 // What is asked of the compile step, and what comes of it.
-#ifndef WARPBOOK_OUTCOME_H
-#define WARPBOOK_OUTCOME_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -66,5 +65,3 @@ void compile_result_free(CompileResult *result);
 const CompiledKernel *compile_find_kernel(const CompileResult *result, const char *name);
 // The same of a name of `length` characters, added where there is none yet. NULL when memory runs out.
 CompiledKernel *compile_add_kernel(CompileResult *result, const char *name, size_t length);
-
-#endif

@@ -1,6 +1,5 @@
 // Places in PTX: the files that its .file directives name, and the lines that its .loc directives say.
-#ifndef WARPBOOK_PTX_PLACES_H
-#define WARPBOOK_PTX_PLACES_H
+#pragma once
 
 #include "support/text.h"
 
@@ -12,5 +11,3 @@ bool relabel_ptx(const char *ptx, const char *folder, const char *shown, const c
 int kernel_line_in_ptx(const char *ptx, const char *kernel, const char *shown);
 // The line that PTX line `number` belongs to: that of the last .loc of the file before it. 0: none.
 int source_line_of_ptx(const char *ptx, const char *shown, int number);
-
-#endif

@@ -1,6 +1,5 @@
 // What ptxas printed: the resources of each kernel, and why it refused one.
-#ifndef WARPBOOK_PTXAS_OUTPUT_H
-#define WARPBOOK_PTXAS_OUTPUT_H
+#pragma once
 
 #include "support/text.h"
 #include "driver/build/outcome.h"
@@ -13,5 +12,3 @@ bool explain_resources(const char *output, const CompileResult *result, Text *in
 // output, with the learner's places before them.
 void explain_assembly(const char *output, const char *ptx, const char *label, const CompileResult *result,
                       int lines, Text *into);
-
-#endif

@@ -1,6 +1,5 @@
 // Reading and checking what is to be compiled.
-#ifndef WARPBOOK_SOURCE_CHECK_H
-#define WARPBOOK_SOURCE_CHECK_H
+#pragma once
 
 #include "driver/build/state.h"
 
@@ -14,5 +13,3 @@ bool compile_read_header(Build *build);
 // True when the source is the only thing that can change what comes out, besides warpbook.cuh and the
 // toolkit.
 bool is_self_contained(const char *text);
-
-#endif

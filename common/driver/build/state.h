@@ -1,6 +1,5 @@
 // One compilation under way, and how it ends: what the files of the compile step work on.
-#ifndef WARPBOOK_BUILD_STATE_H
-#define WARPBOOK_BUILD_STATE_H
+#pragma once
 
 #include <limits.h>
 
@@ -34,5 +33,3 @@ bool compile_end(Build *build, CompileStatus status, const char *format, ...)
 bool compile_end_without_memory(Build *build);
 // Writes a file into the private folder. False after an end.
 bool compile_put(Build *build, const char *name, const Text *content);
-
-#endif

@@ -1,6 +1,5 @@
 // Finding nvcc, ptxas, a host compiler and warpbook.cuh, and saying what to do when one is missing.
-#ifndef WARPBOOK_TOOLCHAIN_H
-#define WARPBOOK_TOOLCHAIN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ void read_nvcc_version(const Toolchain *toolchain, const char *const *environmen
 // The folder of warpbook.cuh: WARPBOOK_INCLUDE, else common/include below the working folder or beside
 // this program (build/bin/../../common/include).
 bool compile_include_directory(char *path, size_t path_bytes);
-
-#endif

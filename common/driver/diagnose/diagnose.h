@@ -1,6 +1,5 @@
 // Names the well-known mistake that was made, by matching the evidence of a run against the catalogue.
-#ifndef WARPBOOK_DIAGNOSE_H
-#define WARPBOOK_DIAGNOSE_H
+#pragma once
 
 #include "driver/judge/judgement.h"
 #include "driver/diagnose/mistakes.h"
@@ -15,5 +14,3 @@ typedef struct {
 // `source` is the text of kernel.cu, or NULL. If the mistake explains the numbers of the first failure, its
 // report mentions that (check.why).
 void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagnosis *diagnosis);
-
-#endif

@@ -7,8 +7,7 @@
 //
 // To add a mistake: one entry in a mistakes_*.def, and a kernel in tests/wrong whose third line says `//
 // DIAGNOSIS: its-slug`.
-#ifndef WARPBOOK_MISTAKES_H
-#define WARPBOOK_MISTAKES_H
+#pragma once
 
 #include "driver/judge/check.h"
 #include "driver/plan/verdict.h"
@@ -111,5 +110,3 @@ typedef struct {
 // In diagnose.c, from mistakes_by_task.def, mistakes_stopped.def and mistakes_result.def in this order.
 extern const Mistake mistakes[];
 extern const int mistake_count;
-
-#endif

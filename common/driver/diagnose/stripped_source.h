@@ -1,7 +1,6 @@
 // The learner's text without comments and spaces, which differ between authors, for expressions to search. It
 // has the same number of lines as the file.
-#ifndef WARPBOOK_STRIPPED_SOURCE_H
-#define WARPBOOK_STRIPPED_SOURCE_H
+#pragma once
 
 #include "support/text.h"
 
@@ -22,5 +21,3 @@ typedef struct {
     bool way_back_is_open; // and none in the rest of the innermost such loop
 } Surroundings;
 Surroundings stripped_surroundings(const Text *text, int line, int other);
-
-#endif

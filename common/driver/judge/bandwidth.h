@@ -1,8 +1,7 @@
 // How fast a task is, in bytes that must move over time, and how that compares with the reference: measured
 // on a GPU or modelled from what the emulator counted. One struct for both, so that goals, page and JSON need
 // not know which; every view says which it was.
-#ifndef WARPBOOK_BANDWIDTH_H
-#define WARPBOOK_BANDWIDTH_H
+#pragma once
 
 #include "driver/plan/chapter.h"
 
@@ -63,5 +62,3 @@ void bandwidth_complete(Bandwidth *bandwidth);
 // An unavailable one. `words` is a sentence without a full stop: "the emulator measures no times".
 void bandwidth_unavailable(Bandwidth *bandwidth, int task, CaseSize size, const char *words);
 bool bandwidth_is_known(const Bandwidth *bandwidth); // it has a gb_per_s
-
-#endif

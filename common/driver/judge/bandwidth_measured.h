@@ -1,12 +1,9 @@
 // Bandwidth by measurement: the kernel in turn with the reference on the device's runner, and what the
 // samples say. The loop itself is in the runner (timing.c); this file makes the requests and interprets the
 // answers.
-#ifndef WARPBOOK_BANDWIDTH_MEASURED_H
-#define WARPBOOK_BANDWIDTH_MEASURED_H
+#pragma once
 
 #include "driver/judge/state.h"
 
 // Fills in judgement->bandwidth of every task, measured on the device; or judgement->timings with --time.
 void judge_measure(Judge *judge);
-
-#endif

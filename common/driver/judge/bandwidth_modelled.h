@@ -1,13 +1,10 @@
 // Bandwidth without a GPU: a part of the timed size runs on the emulator, and the time model (model.h) says
 // what the whole of it would take on the device of the profile. The reference is estimated in the same way;
 // what came of it is kept beside its image.
-#ifndef WARPBOOK_BANDWIDTH_MODELLED_H
-#define WARPBOOK_BANDWIDTH_MODELLED_H
+#pragma once
 
 #include "driver/judge/state.h"
 
 // Fills in judgement->bandwidth of every task, modelled for the profile's device; or judgement->timings with
 // --time.
 void judge_model(Judge *judge);
-
-#endif

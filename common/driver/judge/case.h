@@ -1,6 +1,5 @@
 // One case: the places of its buffers, the request to the runner, and the meaning of the answer.
-#ifndef WARPBOOK_CASE_H
-#define WARPBOOK_CASE_H
+#pragma once
 
 #include "driver/build/image.h"
 #include "driver/judge/judgement.h"
@@ -46,5 +45,3 @@ uint64_t case_step_limit(long long n, long long threads);
 
 // The most informative finding: the first one with the worst verdict. NULL: there is only information.
 const Finding *worst_finding(const RunReply *reply, Verdict *verdict, int *count);
-
-#endif

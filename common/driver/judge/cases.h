@@ -1,7 +1,6 @@
 // The cases of a run: asks each LAUNCH for its shapes, hands the cases to the runners, and collects what they
 // answer.
-#ifndef WARPBOOK_CASES_H
-#define WARPBOOK_CASES_H
+#pragma once
 
 #include "driver/judge/state.h"
 
@@ -10,5 +9,3 @@ bool judge_ask_shapes(Judge *judge);
 void judge_run_cases(Judge *judge);
 // A case that turned out wrong only beside others.
 void judge_note_failure(Judge *judge, const CaseReport *report);
-
-#endif

@@ -1,7 +1,6 @@
 // Is what a case left behind right? Exactly where the inputs allow it, within the error budget where they do
 // not, every element written, inputs as they were.
-#ifndef WARPBOOK_CHECK_H
-#define WARPBOOK_CHECK_H
+#pragma once
 
 #include "driver/plan/chapter.h"
 #include "driver/judge/error_shape/error_shape.h"
@@ -60,5 +59,3 @@ typedef struct {
 
 // True when everything is right. Fills the report in either case.
 bool check_case(const CheckedCase *finished, CheckReport *report);
-
-#endif

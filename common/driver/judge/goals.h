@@ -1,6 +1,5 @@
 // Goals: a chapter's measures, evaluated over what a run counted; and occupancy, one of them.
-#ifndef WARPBOOK_GOALS_H
-#define WARPBOOK_GOALS_H
+#pragma once
 
 #include "gpu/gpu.h"
 #include "driver/judge/bandwidth.h"
@@ -48,5 +47,3 @@ const char *goal_state_word(GoalState state); // "met", "missed", "too noisy to 
 // 0 when not even one fits. `static_shared` is in bytes a block.
 int resident_blocks(const GpuInfo *info, int block_threads, int registers, long long static_shared,
                     long long dynamic_shared);
-
-#endif

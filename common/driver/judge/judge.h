@@ -1,6 +1,5 @@
 // Runs a chapter's cases and comes to a verdict.
-#ifndef WARPBOOK_JUDGE_H
-#define WARPBOOK_JUDGE_H
+#pragma once
 
 #include "driver/build/builds.h"
 #include "driver/judge/judgement.h"
@@ -13,5 +12,3 @@ typedef void (*JudgeProgress)(int done, int total);
 void judge(const Chapter *of, const Subjects *subjects, const Options *options, JudgeProgress progress,
            Judgement *judgement);
 void judgement_free(Judgement *judgement);
-
-#endif

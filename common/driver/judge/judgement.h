@@ -1,6 +1,5 @@
 // What a run came to: everything that the page and the JSON show.
-#ifndef WARPBOOK_JUDGEMENT_H
-#define WARPBOOK_JUDGEMENT_H
+#pragma once
 
 #include "driver/judge/bandwidth.h"
 #include "driver/judge/check.h"
@@ -67,5 +66,3 @@ typedef struct {
     char *printed;  // what kernels printed in the first case that did; safe on a terminal; NULL: nothing
     double seconds; // of everything after the build
 } Judgement;
-
-#endif

@@ -1,6 +1,5 @@
 // Asking LAUNCH: its kernels run on the device, and their answers are compared with the device's limits.
-#ifndef WARPBOOK_LAUNCH_SHAPE_H
-#define WARPBOOK_LAUNCH_SHAPE_H
+#pragma once
 
 #include "driver/judge/case.h"
 
@@ -26,5 +25,3 @@ typedef struct {
 // slot. False if the runner is lost (`shape` has the reason).
 bool ask_shape(Runner *runner, int image, const Task *task, int index, const ImageKernel kernels[],
                CaseSize size, TaskShape *shape);
-
-#endif

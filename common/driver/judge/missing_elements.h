@@ -3,8 +3,7 @@
 // A claim is made only when chance could hardly produce it: the values are uniform in [-range, range] without
 // 0, so that one candidate fits by accident with a probability of about 1 in 2 * range; with fewer than
 // `range / 25` candidates in all, a wrong claim is rarer than 1 in 50.
-#ifndef WARPBOOK_MISSING_ELEMENTS_H
-#define WARPBOOK_MISSING_ELEMENTS_H
+#pragma once
 
 #include "driver/plan/chapter.h"
 
@@ -12,5 +11,3 @@
 // were left out or counted twice, as a sentence in `words`; "" when the numbers allow no such claim.
 void explain_difference(const void *array, ElementType type, long long count, long long range,
                         double expected, double got, const CaseShape *shape, char *words, size_t bytes);
-
-#endif

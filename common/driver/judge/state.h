@@ -1,6 +1,5 @@
 // One run under way: what all parts of the judge work on.
-#ifndef WARPBOOK_JUDGE_STATE_H
-#define WARPBOOK_JUDGE_STATE_H
+#pragma once
 
 #include "driver/build/builds.h"
 #include "driver/judge/launch_shape.h"
@@ -50,5 +49,3 @@ const Image *judge_image(const Judge *judge, bool is_beside);
 TaskShape *judge_shape(const Judge *judge, int task, const CaseSize *size);
 // Asks for them where they are not known. False when the device is of no more use: the judgement says why.
 bool judge_ask_shape(Judge *judge, int task, CaseSize size);
-
-#endif

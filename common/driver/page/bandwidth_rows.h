@@ -1,6 +1,5 @@
 // Bandwidth on the page. What is modelled is called modelled.
-#ifndef WARPBOOK_BANDWIDTH_ROWS_H
-#define WARPBOOK_BANDWIDTH_ROWS_H
+#pragma once
 
 #include "driver/page/report.h"
 #include "driver/page/terminal.h"
@@ -9,5 +8,3 @@
 void page_add_bandwidth(Text *page, const Terminal *terminal, const Report *report);
 // --time: the table of sizes.
 void page_add_timings(Text *page, const Terminal *terminal, const Report *report);
-
-#endif

@@ -1,6 +1,5 @@
 // A failure on the page: what happened, why, where, and how to see it again.
-#ifndef WARPBOOK_FAILURE_ROWS_H
-#define WARPBOOK_FAILURE_ROWS_H
+#pragma once
 
 #include "driver/page/report.h"
 #include "driver/page/terminal.h"
@@ -11,5 +10,3 @@ void page_add_failure(Text *page, const Terminal *terminal, const Report *report
 // numbers say (`is_evidence`, shown in either case) or the general sentence. `task`: -1 for none.
 void page_add_why(Text *page, const Terminal *terminal, const Report *report, const char *why,
                   bool is_evidence, int task);
-
-#endif

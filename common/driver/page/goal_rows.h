@@ -1,11 +1,8 @@
 // A right result on the page: the cases that passed, and the goals.
-#ifndef WARPBOOK_GOAL_ROWS_H
-#define WARPBOOK_GOAL_ROWS_H
+#pragma once
 
 #include "driver/page/report.h"
 #include "driver/page/terminal.h"
 
 void page_add_correct(Text *page, const Terminal *terminal, const Report *report);
 void page_add_goals(Text *page, const Terminal *terminal, const Report *report);
-
-#endif

@@ -1,6 +1,5 @@
 // The page that ./chNN prints.
-#ifndef WARPBOOK_PAGE_H
-#define WARPBOOK_PAGE_H
+#pragma once
 
 #include "driver/page/report.h"
 #include "driver/page/terminal.h"
@@ -8,5 +7,3 @@
 void page_add(Text *page, const Terminal *terminal, const Report *report);
 // --quiet: "ch04 PASS 10/10".
 void page_add_quiet(Text *page, const Report *report);
-
-#endif

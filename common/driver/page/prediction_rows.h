@@ -1,6 +1,5 @@
 // What the learner said before the run (`make predict-chNN`), beside what was counted. Never graded.
-#ifndef WARPBOOK_PREDICTION_ROWS_H
-#define WARPBOOK_PREDICTION_ROWS_H
+#pragma once
 
 #include "driver/page/report.h"
 #include "driver/page/terminal.h"
@@ -9,5 +8,3 @@
 // between tabs, a measure as goals have, its task or nothing, what it is called, and the number that was
 // said.
 void page_add_predictions(Text *page, const Terminal *terminal, const Report *report);
-
-#endif

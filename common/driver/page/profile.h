@@ -1,10 +1,7 @@
 // --profile: counters beside the lines of the source, and what a CPU takes for the same work.
-#ifndef WARPBOOK_PROFILE_H
-#define WARPBOOK_PROFILE_H
+#pragma once
 
 #include "driver/page/report.h"
 #include "driver/page/terminal.h"
 
 void profile_add(Text *page, const Terminal *terminal, const Report *report);
-
-#endif

@@ -1,6 +1,5 @@
 // Everything of one run, for those who show it: the page, the profile, the JSON.
-#ifndef WARPBOOK_REPORT_H
-#define WARPBOOK_REPORT_H
+#pragma once
 
 #include "driver/build/compile.h"
 #include "driver/diagnose/diagnose.h"
@@ -20,5 +19,3 @@ typedef struct {
     const char *source;         // kernel.cu relative to the root
     const char *next_chapter;   // "ch05"; NULL: there is none
 } Report;
-
-#endif

@@ -1,6 +1,5 @@
 // The page as text: words in at most 80 columns, and rows of a label and words.
-#ifndef WARPBOOK_ROWS_H
-#define WARPBOOK_ROWS_H
+#pragma once
 
 #include "driver/page/terminal.h"
 
@@ -24,5 +23,3 @@ void page_add_label(Text *page, const Terminal *terminal, Style style, const cha
 void page_add_row(Text *page, const Terminal *terminal, const char *label, const char *words);
 // Words from column `at` on, the lines after the first from column `indent`, and the end of the line.
 void page_add_words(Text *page, int at, int indent, const char *words);
-
-#endif

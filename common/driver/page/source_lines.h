@@ -1,7 +1,6 @@
 // Lines of the learner's source, for the page. File names come out of the image, where a #line directive can
 // put anything: only files below the working folder (the root of the workbook) are opened.
-#ifndef WARPBOOK_SOURCE_LINES_H
-#define WARPBOOK_SOURCE_LINES_H
+#pragma once
 
 #include "support/text.h"
 
@@ -12,5 +11,3 @@ bool source_line(const char *file, int line, Text *text);
 bool source_read(const char *file, Text *text);
 // Line `line` of a complete text.
 bool source_pick(const Text *whole, int line, Text *text);
-
-#endif

@@ -1,6 +1,5 @@
 // The terminal that the page is for: colours where they are wanted, ASCII where the locale knows no more.
-#ifndef WARPBOOK_TERMINAL_H
-#define WARPBOOK_TERMINAL_H
+#pragma once
 
 #include "support/text.h"
 
@@ -13,5 +12,3 @@ Terminal terminal_of_stdout(void);
 
 // Writes the page to standard output, with '?' for what the locale cannot show.
 void terminal_write(const Terminal *terminal, const Text *page);
-
-#endif

@@ -21,8 +21,7 @@
 //     };
 //
 // Names of kernels are those in kernel.cu; how nvcc mangled them is the audit's business.
-#ifndef WARPBOOK_CHAPTER_H
-#define WARPBOOK_CHAPTER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -324,5 +323,3 @@ int chapter_goal_count(const Chapter *of);
 
 // Defined by chapters/chNN_name/chapter.c.
 extern const Chapter chapter;
-
-#endif

@@ -1,6 +1,5 @@
 // Element types: how one element of a buffer is read, written, rounded, shown and poisoned.
-#ifndef WARPBOOK_ELEMENTS_H
-#define WARPBOOK_ELEMENTS_H
+#pragma once
 
 #include "driver/plan/chapter.h"
 
@@ -26,5 +25,3 @@ void count_text(long long value, char *text, size_t bytes);
 void copy_bytes(void *to, const void *from, size_t bytes);
 void clear_bytes(void *at, size_t bytes);
 bool same_bytes(const void *a, const void *b, size_t bytes);
-
-#endif

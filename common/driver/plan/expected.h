@@ -1,6 +1,5 @@
 // What a case's outputs should be, computed on the host from the inputs, and how far rounding may move them.
-#ifndef WARPBOOK_EXPECTED_H
-#define WARPBOOK_EXPECTED_H
+#pragma once
 
 #include "driver/plan/chapter.h"
 
@@ -45,5 +44,3 @@ double expected_value(const Expected *expected, long long index);
 bool expected_is_met(const Expected *expected, const void *output, ElementType type, long long index);
 // Whether all do, looked at by every core there is.
 bool expected_are_all_met(const Expected *expected, const void *output, ElementType type);
-
-#endif

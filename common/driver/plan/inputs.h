@@ -1,7 +1,6 @@
 // The inputs: twelve families of values, each with a mistake that it shows up. The same seed gives the same
 // values on every machine, whatever the order in which they are asked for.
-#ifndef WARPBOOK_INPUTS_H
-#define WARPBOOK_INPUTS_H
+#pragma once
 
 #include "driver/plan/chapter.h"
 
@@ -36,5 +35,3 @@ long long integer_range(long long terms);
 
 // 64 random bits that depend on nothing but the three numbers.
 uint64_t random_bits(uint64_t seed, uint64_t stream, uint64_t index);
-
-#endif

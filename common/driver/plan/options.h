@@ -1,6 +1,5 @@
 // The command line of every ./chNN.
-#ifndef WARPBOOK_OPTIONS_H
-#define WARPBOOK_OPTIONS_H
+#pragma once
 
 #include "gpu/gpu.h"
 #include "driver/plan/chapter.h"
@@ -32,5 +31,3 @@ typedef struct {
 bool options_parse(int count, char **arguments, Options *options, char *why, size_t why_bytes);
 // The text of --help for the chapter of that name.
 void options_print_help(const char *name);
-
-#endif

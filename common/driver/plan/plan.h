@@ -1,7 +1,6 @@
 // Which cases a run goes through: sizes, families, base offsets and schedules, chosen so that every kind of
 // mistake meets a case that shows it, and the whole stays within a second on the emulator.
-#ifndef WARPBOOK_PLAN_H
-#define WARPBOOK_PLAN_H
+#pragma once
 
 #include "driver/plan/chapter.h"
 #include "driver/plan/inputs.h"
@@ -49,5 +48,3 @@ CaseSize plan_goal_size(const Task *task);
 // Whether a task can be run at a size given on the command line: rows and columns where it has them, and not
 // above its limit.
 bool plan_suits(const Task *task, const CaseSize *size);
-
-#endif

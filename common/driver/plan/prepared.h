@@ -1,8 +1,7 @@
 // Inputs of a case and what they should lead to, made once for all the cases that share them (other
 // schedules, other base offsets, other tasks that are to do the same). They stay in this process: the runner
 // gets copies.
-#ifndef WARPBOOK_PREPARED_H
-#define WARPBOOK_PREPARED_H
+#pragma once
 
 #include "driver/plan/plan.h"
 #include "driver/plan/expected.h"
@@ -31,5 +30,3 @@ Prepared *prepared_take(PreparedCache *cache, const Task *task, const Case *want
                         const long long counts[MAX_BUFFERS], uint64_t seed);
 void prepared_release(Prepared *prepared);
 void prepared_free_all(PreparedCache *cache);
-
-#endif

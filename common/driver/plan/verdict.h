@@ -1,6 +1,5 @@
 // The verdicts: one word each, the same in every view of a result.
-#ifndef WARPBOOK_VERDICT_H
-#define WARPBOOK_VERDICT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -45,5 +44,3 @@ const char *verdict_why(Verdict verdict);
 const char *finding_why(FindingKind kind);
 // 0 passed, 1 not passed, 3 the machine's fault.
 int verdict_exit_status(Verdict verdict);
-
-#endif

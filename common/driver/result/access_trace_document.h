@@ -1,6 +1,5 @@
 // The document of --trace: what access_trace_run.c recorded, as JSON.
-#ifndef WARPBOOK_ACCESS_TRACE_DOCUMENT_H
-#define WARPBOOK_ACCESS_TRACE_DOCUMENT_H
+#pragma once
 
 #include "gpu/profiles.h"
 #include "support/json.h"
@@ -24,5 +23,3 @@ typedef struct {
 void trace_document_open(JsonWriter *json, const TracePlan *plan, const GpuProfile *profile);
 void trace_document_task(JsonWriter *json, const TracePlan *plan, const GpuInfo *info, const TraceTask *task);
 void trace_document_close(JsonWriter *json);
-
-#endif

@@ -1,7 +1,6 @@
 // --trace: what the chapter's kernels do at a small size, access by access, as JSON for pictures
 // (docs/trace.schema.json). Always on the emulator, schedule 0, all checks.
-#ifndef WARPBOOK_ACCESS_TRACE_RUN_H
-#define WARPBOOK_ACCESS_TRACE_RUN_H
+#pragma once
 
 #include "support/file.h"
 #include "driver/judge/judge.h"
@@ -26,5 +25,3 @@ typedef struct {
 // Records and writes the file. False with the reason in `error`, which is not about the kernels: their errors
 // are in the file.
 bool access_trace_write(const char *path, const TracePlan *plan, FileError *error);
-
-#endif

@@ -1,6 +1,5 @@
 // The "bandwidth" and "timings" of the JSON.
-#ifndef WARPBOOK_BANDWIDTH_JSON_H
-#define WARPBOOK_BANDWIDTH_JSON_H
+#pragma once
 
 #include "support/json.h"
 #include "driver/page/report.h"
@@ -9,5 +8,3 @@
 void result_add_bandwidth(JsonWriter *json, const Report *report);
 // "timings": [...], where sizes were timed one by one.
 void result_add_timings(JsonWriter *json, const Report *report);
-
-#endif

@@ -1,6 +1,5 @@
 // The canonical result: JSON of schema "warpbook/result/1", described by docs/result.schema.json.
-#ifndef WARPBOOK_RESULT_H
-#define WARPBOOK_RESULT_H
+#pragma once
 
 #include "support/file.h"
 #include "driver/page/report.h"
@@ -16,5 +15,3 @@ bool result_write(const char *path, const Report *report, FileError *error);
 // every case of the chapter's own kernel.cu against its own reference, and not started by the grader, which
 // records what it runs itself. False when it should have been written and could not be.
 bool by_hand_keep(const Report *report, FileError *error);
-
-#endif

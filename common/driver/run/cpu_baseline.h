@@ -1,6 +1,5 @@
 // What a CPU takes for the same work, as context for a GPU's figures: one thread, and all of them by OpenMP.
-#ifndef WARPBOOK_CPU_BASELINE_H
-#define WARPBOOK_CPU_BASELINE_H
+#pragma once
 
 #include "driver/plan/chapter.h"
 
@@ -14,5 +13,3 @@ typedef struct {
 
 // Takes about a tenth of a second. Nothing is measured for chapters whose work is not streaming over memory.
 void baselines_measure(const Chapter *of, Baselines *baselines);
-
-#endif

@@ -1,7 +1,6 @@
 // What the driver and its runner say to each other over a socket pair: fixed structures of one build of one
 // program, which both ends are. Bulk data lies in an arena that both map; messages name places in it.
-#ifndef WARPBOOK_PROTOCOL_H
-#define WARPBOOK_PROTOCOL_H
+#pragma once
 
 #include "emulator/model/model.h"
 #include "gpu/gpu.h"
@@ -118,5 +117,3 @@ typedef struct {
     int32_t launch;
     LineCounters line;
 } ReplyLine;
-
-#endif

@@ -2,8 +2,7 @@
 // launches and reads back, and knows nothing of what is right. The driver hands it inputs, keeps the expected
 // values to itself, and outlives whatever happens to it: a crash, a hang, a lost context, a reply that makes
 // no sense.
-#ifndef WARPBOOK_RUNNER_H
-#define WARPBOOK_RUNNER_H
+#pragma once
 
 #include "support/text.h"
 #include "driver/run/protocol.h"
@@ -67,5 +66,3 @@ void runner_begin(Runner *runner, const Request *request, double seconds);
 int runners_wait(Runner *const runners[], int count, RunReply *reply);
 // Both for one runner alone.
 void runner_run(Runner *runner, const Request *request, double seconds, RunReply *reply);
-
-#endif

@@ -1,6 +1,5 @@
 // The runner's own parts: a session on a device, and a program's buffers and launches on it.
-#ifndef WARPBOOK_RUNNER_PROGRAM_H
-#define WARPBOOK_RUNNER_PROGRAM_H
+#pragma once
 
 #include "driver/run/sweep.h"
 #include "driver/run/protocol.h"
@@ -48,5 +47,3 @@ GpuLaunch program_launch(const RunLaunch *launch, const PreparedLaunch *prepared
 
 // Copies the results back and checks the guard bands. Problems are in the reply.
 void program_read_back(Session *session, const RunProgram *program, const GpuBuffer *buffers, Reply *reply);
-
-#endif

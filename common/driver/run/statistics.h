@@ -1,6 +1,5 @@
 // What samples of a time say: their middle, how sure it is, and how two kernels compare.
-#ifndef WARPBOOK_STATISTICS_H
-#define WARPBOOK_STATISTICS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -32,5 +31,3 @@ extern const StopRule usual_stop_rule;
 // Whether enough was sampled; `reference` may be NULL. `elapsed` is in seconds since the first sample.
 bool is_enough(const StopRule *rule, const double *seconds, const double *reference, int count,
                double elapsed);
-
-#endif

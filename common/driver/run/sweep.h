@@ -1,7 +1,6 @@
 // A GPU's second-level cache left clean, and the most that the GPU reads: both by one small kernel of the
 // workbook's own, loaded beside the images that are timed.
-#ifndef WARPBOOK_SWEEP_H
-#define WARPBOOK_SWEEP_H
+#pragma once
 
 #include "gpu/gpu.h"
 
@@ -24,5 +23,3 @@ bool sweep_queue(Sweep *sweep, GpuError *error);
 // The bandwidth, in bytes a second, at which the kernel reads `bytes` of memory that no cache holds: the
 // median of several runs, of the launch shape that reads fastest. 0 where there is no room for them.
 bool sweep_read_ceiling(Sweep *sweep, size_t bytes, double *bytes_per_second, GpuError *error);
-
-#endif

@@ -1,7 +1,6 @@
 // The loop that times one or two programs on a GPU, sample by sample in turn. It knows nothing of
 // chapters: what a program does comes as two functions that queue it.
-#ifndef WARPBOOK_TIMING_H
-#define WARPBOOK_TIMING_H
+#pragma once
 
 #include "driver/run/sweep.h"
 #include "driver/run/statistics.h"
@@ -33,5 +32,3 @@ bool timing_estimate(const TimingPlan *plan, double *seconds, GpuError *error);
 int timing_copies(double seconds, int most);
 // Takes samples until the rule is content.
 bool timing_take(const TimingPlan *plan, const StopRule *rule, Timing *timing, GpuError *error);
-
-#endif

@@ -3,8 +3,7 @@
 // A handler computes one form of one opcode ("add.rn.ftz.f32") for 32 lanes; a selector, called once at
 // decode time, picks the handler. So nothing is decided per lane, and the loops below vectorise.
 // "ISA" in comments is NVIDIA's "Parallel Thread Execution ISA", version 9.0.
-#ifndef WARPBOOK_ALU_H
-#define WARPBOOK_ALU_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -170,5 +169,3 @@ Selector compare_setp, compare_set, compare_selp, compare_slct;
 Selector move_mov, move_mapa, move_createpolicy;
 // convert.c and convert_float.c
 Selector convert_cvt;
-
-#endif

@@ -41,7 +41,7 @@ typedef enum {
         return result;                                                                                       \
     }
 
-// What holds exactly where another comparison does not needs no loop of its own.
+// What holds exactly where another comparison does not needs no loop.
 #define NEGATED(NAME, OTHER)                                                                                 \
     static uint32_t compare_##NAME(const unsigned char *registers, const Instruction *in) {                  \
         return ~compare_##OTHER(registers, in);                                                              \

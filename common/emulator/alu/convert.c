@@ -1,7 +1,7 @@
 // cvt between integers, and between integers and floats (ISA, cvt).
 //
 // An integer operand may lie in a register wider than its type: a source is cut to its type first, a
-// result extended by its type's sign. Conversions that compilers emit have a handler of their own. All others
+// result extended by its type's sign. Each conversion that compilers emit has its own handler. All others
 // go step by step through 64-bit lanes, by a few handlers that read Instruction.form.
 #include "emulator/alu/convert.h"
 

@@ -1,6 +1,5 @@
 // What the three files of cvt share.
-#ifndef WARPBOOK_ALU_CONVERT_H
-#define WARPBOOK_ALU_CONVERT_H
+#pragma once
 
 #include "emulator/alu/float_lanes.h"
 
@@ -19,5 +18,3 @@ static inline double integral_nearest(double x) { return rint(x); }
 static inline double integral_zero(double x) { return trunc(x); }
 static inline double integral_down(double x) { return floor(x); }
 static inline double integral_up(double x) { return ceil(x); }
-
-#endif

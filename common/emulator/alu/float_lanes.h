@@ -1,8 +1,7 @@
 // Floating-point pieces that several arithmetic files share: bit views, canonical NaNs, flushing,
 // saturation, ordering, and exact rounding to any IEEE format. All are written without branches where
 // it matters, so that loops over them vectorise.
-#ifndef WARPBOOK_ALU_FLOAT_H
-#define WARPBOOK_ALU_FLOAT_H
+#pragma once
 
 #include <math.h>
 
@@ -177,5 +176,3 @@ typedef struct {
 } RoundedForms;
 // By operation and Rounding; the entries of ROUND_NEAREST are empty (float.c has them).
 extern const RoundedForms rounded_forms[ROUNDED_OPERATIONS][ROUND_MODES];
-
-#endif

@@ -4,8 +4,7 @@
 // `lane width` bytes apart. The lane width is 8 for 64-bit types, 4 for 32-bit types, 2 for 16- and 8-bit
 // types; a predicate register is one uint32_t, bit l for lane l. Constants are splatted the same way, so
 // a handler reads an immediate exactly as it reads a register.
-#ifndef WARPBOOK_INSTRUCTION_H
-#define WARPBOOK_INSTRUCTION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -89,5 +88,3 @@ typedef struct {
 
 // Fills `selection` for `in`, or returns false when this form of the opcode is not known.
 typedef bool Selector(const PtxInstruction *in, Selection *selection);
-
-#endif

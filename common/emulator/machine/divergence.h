@@ -2,8 +2,7 @@
 //
 // Fragments are in Warp.fragments, whose places do not move until the warp's next turn; a fragment with mask
 // 0 has ended. Functions that run out of memory stop the machine and report it.
-#ifndef WARPBOOK_DIVERGENCE_H
-#define WARPBOOK_DIVERGENCE_H
+#pragma once
 
 #include "emulator/machine/machine.h"
 
@@ -40,5 +39,3 @@ void return_lanes(Machine *machine, Warp *warp, Frame *frame, Join *join, uint32
 // Copies parameters of the lanes of `mask` from one register file to another.
 void copy_params(unsigned char *to, const ParamPlace *to_places, const unsigned char *from,
                  const ParamPlace *from_places, int count, uint32_t mask);
-
-#endif

@@ -1,7 +1,6 @@
 // One operation of a warp, *.sync, by lanes that may be at several places of the program. Internal to
 // common/emulator.
-#ifndef WARPBOOK_EXCHANGE_H
-#define WARPBOOK_EXCHANGE_H
+#pragma once
 
 #include "emulator/machine/machine.h"
 
@@ -23,5 +22,3 @@ void exchange(Machine *machine, Warp *warp, const Gathering *gathering);
 // A shuffle of a full warp with one distance for all lanes, which is what nearly all are, without anybody who
 // listens. False when it is none of these, and nothing is done.
 bool exchange_quickly(Fragment *fragment, const Instruction *in, uint32_t mask);
-
-#endif

@@ -1,6 +1,5 @@
 // Runs warps, instruction by instruction.
-#ifndef WARPBOOK_EXECUTE_H
-#define WARPBOOK_EXECUTE_H
+#pragma once
 
 #include "emulator/machine/machine.h"
 
@@ -8,5 +7,3 @@
 uint64_t run_warp(Machine *machine, Warp *warp, uint64_t budget);
 // Puts all lanes that the warp has at the kernel's first instruction.
 void warp_start(Machine *machine, Warp *warp);
-
-#endif

@@ -1,6 +1,5 @@
 // Reports what a kernel did wrong: each kind once for a place. Internal to common/emulator.
-#ifndef WARPBOOK_FINDINGS_H
-#define WARPBOOK_FINDINGS_H
+#pragma once
 
 #include "emulator/machine/machine.h"
 
@@ -19,5 +18,3 @@ const char *thread_words(char text[96], const Warp *warp, int lane);
 // *bytes its size.
 void name_object(const Machine *machine, const Warp *warp, const Memory *memory, uint64_t offset,
                  char name[128], uint64_t *index, uint64_t *bytes);
-
-#endif

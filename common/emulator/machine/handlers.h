@@ -1,6 +1,5 @@
 // What executes a decoded instruction: one handler for each kind, named by its row in program/opcodes.def.
-#ifndef WARPBOOK_HANDLERS_H
-#define WARPBOOK_HANDLERS_H
+#pragma once
 
 #include "emulator/machine/machine.h"
 
@@ -38,5 +37,3 @@ static inline Step after_access(Machine *machine, Warp *warp, const Instruction 
 // True when the launch has used up its steps, which is then reported. Only control flow asks: code without it
 // ends by itself.
 bool steps_used_up(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in);
-
-#endif

@@ -1,11 +1,8 @@
 // Which bytes of a memory object something has written: one bit a byte.
-#ifndef WARPBOOK_INITIALISED_H
-#define WARPBOOK_INITIALISED_H
+#pragma once
 
 #include "emulator/machine/machine.h"
 
 void mark_initialised(Memory *memory, uint64_t offset, uint64_t bytes);
 // True when all of them are.
 bool is_initialised(const Memory *memory, uint64_t offset, uint64_t bytes);
-
-#endif

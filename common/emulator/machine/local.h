@@ -1,10 +1,7 @@
 // Local memory: the arrays and the stack of single threads.
-#ifndef WARPBOOK_LOCAL_H
-#define WARPBOOK_LOCAL_H
+#pragma once
 
 #include "emulator/machine/machine.h"
 
 // Makes each lane's local memory hold at least `bytes`; false after a finding.
 bool grow_local(Machine *machine, Warp *warp, uint32_t bytes, const Instruction *in);
-
-#endif

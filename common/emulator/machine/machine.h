@@ -6,8 +6,7 @@
 //   Warp         32 lanes; a list of fragments {pc, mask} that join again at post-dominators
 //   Frame        one call of a function: a register file of 32 lanes, lanes inside it
 //   Join         where fragments of one frame wait for each other
-#ifndef WARPBOOK_MACHINE_H
-#define WARPBOOK_MACHINE_H
+#pragma once
 
 #include "emulator/arena.h"
 #include "emulator/launch.h"
@@ -188,5 +187,3 @@ struct Machine {
 #define FOR_LANES(lane, mask)                                                                                \
     for (uint32_t lanes_left_ = (mask), lane;                                                                \
          lanes_left_ && ((lane = (uint32_t)__builtin_ctz(lanes_left_)), 1); lanes_left_ &= lanes_left_ - 1)
-
-#endif

@@ -1,10 +1,7 @@
 // Loads and stores: values between registers and memory. The handlers are declared in handlers.h.
-#ifndef WARPBOOK_MEMORY_H
-#define WARPBOOK_MEMORY_H
+#pragma once
 
 #include "emulator/machine/machine.h"
 
 // A store that is not an instruction of the program: what an asynchronous copy brings. `mask` is never 0.
 void execute_store(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in, uint32_t mask);
-
-#endif

@@ -2,8 +2,7 @@
 //
 // The machine itself checks nothing. It reports events through these hooks, and stops if it cannot continue;
 // observers find and report a kernel's errors.
-#ifndef WARPBOOK_OBSERVER_H
-#define WARPBOOK_OBSERVER_H
+#pragma once
 
 #include "emulator/program/program.h"
 
@@ -109,5 +108,3 @@ typedef struct {
             if ((machine)->observers[i_].hook)                                                               \
                 (machine)->observers[i_].hook((machine)->observers[i_].self, __VA_ARGS__);                   \
     } while (0)
-
-#endif

@@ -1,6 +1,5 @@
 // The machine's random numbers: the same seed gives the same run.
-#ifndef WARPBOOK_RANDOM_H
-#define WARPBOOK_RANDOM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,5 +19,3 @@ static inline uint64_t random_next(Random *random) {
 static inline bool random_one_in(Random *random, uint32_t n) {
     return (uint32_t)(random_next(random) >> 32) % n == 0;
 }
-
-#endif

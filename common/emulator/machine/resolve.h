@@ -1,6 +1,5 @@
 // From addresses to memory objects. Internal to common/emulator.
-#ifndef WARPBOOK_RESOLVE_H
-#define WARPBOOK_RESOLVE_H
+#pragma once
 
 #include "emulator/machine/machine.h"
 
@@ -22,5 +21,3 @@ static inline void observe_access(const Machine *machine, const Access *access) 
 
 // Reads one lane's bytes through a generic address, for vprintf. False when any byte is out of bounds.
 bool read_generic(Machine *machine, const Warp *warp, int lane, uint64_t address, void *to, size_t bytes);
-
-#endif

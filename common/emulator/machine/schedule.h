@@ -1,10 +1,7 @@
 // Which block and which warp runs when.
-#ifndef WARPBOOK_SCHEDULE_H
-#define WARPBOOK_SCHEDULE_H
+#pragma once
 
 #include "emulator/machine/machine.h"
 
 // Runs all blocks of the launch to their end, or until the machine is stopped.
 void run_grid(Machine *machine);
-
-#endif

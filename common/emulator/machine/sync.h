@@ -1,6 +1,5 @@
 // Where lanes wait for each other. The handlers are declared in handlers.h.
-#ifndef WARPBOOK_SYNC_H
-#define WARPBOOK_SYNC_H
+#pragma once
 
 #include "emulator/machine/machine.h"
 
@@ -12,5 +11,3 @@ uint32_t lanes_at_barrier(const Warp *warp, int id);
 static inline const Instruction *instruction_of(const Fragment *fragment) {
     return &fragment->frame->function->code[fragment->pc];
 }
-
-#endif

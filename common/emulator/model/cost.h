@@ -1,6 +1,5 @@
 // What one PTX instruction becomes on a GPU: slots, pipes, latency. Internal to the time model.
-#ifndef WARPBOOK_MODEL_COST_H
-#define WARPBOOK_MODEL_COST_H
+#pragma once
 
 #include "emulator/program/program.h"
 
@@ -31,5 +30,3 @@ typedef struct {
 // NULL when memory ran out.
 ProgramCosts *program_costs_new(const Program *program);
 void program_costs_free(ProgramCosts *costs);
-
-#endif

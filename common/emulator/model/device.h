@@ -1,6 +1,5 @@
 // The constants of devices.
-#ifndef WARPBOOK_MODEL_DEVICE_H
-#define WARPBOOK_MODEL_DEVICE_H
+#pragma once
 
 // What the model knows of a device. Cycles are the SM's. How each number was found, and which of them carry
 // over to devices that nobody measured: device.c and docs/time-model.md.
@@ -56,5 +55,3 @@ typedef struct {
 // The constants of a device with those figures. Measured for the H200; for others what is known of their
 // generation, else the H200's.
 void model_device(const ModelFigures *figures, ModelDevice *device);
-
-#endif

@@ -8,12 +8,9 @@
 //   time.c         from that work, the launch shape and a device (device.c): seconds, and what they go to
 // scale.c finds the work of a large launch from that of smaller ones.
 // docs/time-model.md explains the terms, and how well they agree with a GPU.
-#ifndef WARPBOOK_MODEL_H
-#define WARPBOOK_MODEL_H
+#pragma once
 
 #include "emulator/model/device.h"
 #include "emulator/model/scale.h"
 #include "emulator/model/time.h"
 #include "emulator/model/work.h"
-
-#endif

@@ -1,6 +1,5 @@
 // From a part of a launch to the whole of it.
-#ifndef WARPBOOK_MODEL_SCALE_H
-#define WARPBOOK_MODEL_SCALE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ int model_plan(uint64_t blocks, uint64_t block_threads, double n, bool reads_gri
 // run of a smaller grid will do: `count` is 1.
 void model_whole(const ModelRun runs[2], const ModelWork works[2], int count, uint64_t blocks, double n,
                  ModelWork *whole);
-
-#endif

@@ -1,7 +1,6 @@
 // Records for every 32-byte sector of global memory which warp touched it last, and when. Internal to the
 // time model.
-#ifndef WARPBOOK_MODEL_SECTORS_H
-#define WARPBOOK_MODEL_SECTORS_H
+#pragma once
 
 #include "emulator/machine/machine.h"
 #include "emulator/model/work.h"
@@ -30,5 +29,3 @@ typedef struct {
 Touch sectors_touch(Sectors *sectors, const Access *access, Toucher *warp, ModelWork *work);
 // What only the end tells.
 void sectors_summary(const Sectors *sectors, ModelWork *work);
-
-#endif

@@ -1,6 +1,5 @@
 // Seconds from work, a launch shape and a device.
-#ifndef WARPBOOK_MODEL_TIME_H
-#define WARPBOOK_MODEL_TIME_H
+#pragma once
 
 #include "emulator/model/device.h"
 #include "emulator/model/work.h"
@@ -31,5 +30,3 @@ void model_estimate(const ModelDevice *device, const ModelShape *shape, const Mo
                     ModelEstimate *estimate);
 // A launch that follows the one estimated before, in the same stream: both together.
 void model_estimate_next(const ModelDevice *device, const ModelEstimate *next, ModelEstimate *sum);
-
-#endif

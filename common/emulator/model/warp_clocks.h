@@ -1,7 +1,6 @@
 // Records the timing of a launch for the time model: the clock of every warp, and which warp touched which
 // sector when. Internal to common/emulator; what it finds is ModelWork of model.h.
-#ifndef WARPBOOK_MODEL_WARP_CLOCKS_H
-#define WARPBOOK_MODEL_WARP_CLOCKS_H
+#pragma once
 
 #include "emulator/machine/machine.h"
 #include "emulator/model/work.h"
@@ -12,5 +11,3 @@ typedef struct Timing Timing;
 Timing *timing_new(Machine *machine, Observer *observer);
 // Ends: what was found goes to `work`, and `timing` is no more.
 void timing_finish(Timing *timing, ModelWork *work);
-
-#endif

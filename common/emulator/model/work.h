@@ -1,6 +1,5 @@
 // What a launch does, as far as time is concerned.
-#ifndef WARPBOOK_MODEL_WORK_H
-#define WARPBOOK_MODEL_WORK_H
+#pragma once
 
 // A point on a warp's clock, split by what was waited for: cycles of the SM itself, and trips to the L2 and
 // to memory, whose length depends on the device and on how busy it is.
@@ -59,5 +58,3 @@ typedef struct ModelWork {
     double atomic_single; // on the sector of that line with most
     double atomic_waits;  // requests whose result is used
 } ModelWork;
-
-#endif

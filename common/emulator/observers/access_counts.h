@@ -1,6 +1,5 @@
 // What a GPU's memory pipeline would count for one access: requests, sectors, wavefronts.
-#ifndef WARPBOOK_ACCESS_COUNTS_H
-#define WARPBOOK_ACCESS_COUNTS_H
+#pragma once
 
 #include "emulator/counters.h"
 #include "emulator/machine/machine.h"
@@ -9,5 +8,3 @@
 void counters_add_access(Counters *counters, const Access *access);
 // Wavefronts of one access to shared memory.
 uint32_t shared_wavefronts(const Access *access);
-
-#endif

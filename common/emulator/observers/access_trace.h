@@ -6,8 +6,7 @@
 //   access_trace_record.h    what is kept
 //   access_trace_writers.c   which lane wrote each word last
 //   access_trace_json.c      writes it
-#ifndef WARPBOOK_ACCESS_TRACE_H
-#define WARPBOOK_ACCESS_TRACE_H
+#pragma once
 
 #include "emulator/machine/machine.h"
 
@@ -18,5 +17,3 @@ typedef struct AccessTrace AccessTrace;
 AccessTrace *access_trace_new(Machine *machine, Observer *observer);
 // Ends: the JSON goes to the result, and `trace` is no more. False when memory ran out.
 bool access_trace_finish(AccessTrace *trace, EmulatorResult *result);
-
-#endif

@@ -1,6 +1,5 @@
 // What an access trace keeps of a launch, before it is written.
-#ifndef WARPBOOK_ACCESS_TRACE_RECORD_H
-#define WARPBOOK_ACCESS_TRACE_RECORD_H
+#pragma once
 
 #include "emulator/machine/machine.h"
 
@@ -82,5 +81,3 @@ typedef struct AccessTrace {
     uint64_t warps_started, events_seen;
     bool failed; // out of memory
 } AccessTrace;
-
-#endif

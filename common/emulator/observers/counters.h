@@ -1,6 +1,5 @@
 // Counts what every instruction of a launch does.
-#ifndef WARPBOOK_OBSERVERS_COUNTERS_H
-#define WARPBOOK_OBSERVERS_COUNTERS_H
+#pragma once
 
 #include "emulator/machine/machine.h"
 
@@ -11,5 +10,3 @@ Counting *counting_new(Machine *machine, Observer *observer);
 // Ends: the sums go to the result, in all and by source line, and `counting` is no more. False when memory
 // ran out.
 bool counting_finish(Counting *counting, EmulatorResult *result);
-
-#endif

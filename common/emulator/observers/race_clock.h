@@ -7,8 +7,7 @@
 // Joining two clocks makes a small node that points at both, since most clocks are never looked into: of
 // ten thousand blocks that take a ticket only the last reads what the others wrote. The first question
 // flattens a clock into a sorted array, and so does a chain that has grown long.
-#ifndef WARPBOOK_RACE_CLOCK_H
-#define WARPBOOK_RACE_CLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,5 +61,3 @@ uint32_t clock_time(Clocks *clocks, Clock *clock, uint32_t who);
 uint32_t clock_time_of_all(Clocks *clocks, Clock *clock, uint64_t blocks);
 // True if it has entries only of threads of `block`.
 bool clock_only_of(const Clock *clock, uint32_t block);
-
-#endif

@@ -1,6 +1,5 @@
 // One access against what the shadow remembers of the bytes that it touches.
-#ifndef WARPBOOK_RACE_GRANULE_H
-#define WARPBOOK_RACE_GRANULE_H
+#pragma once
 
 #include "emulator/observers/race_order.h"
 #include "emulator/observers/race_report.h"
@@ -31,5 +30,3 @@ typedef struct {
 
 // `lanes` access the `bytes` at `offset`: reports what races with it, and remembers it.
 void check_bytes(const RaceCheck *check, uint64_t offset, uint32_t bytes, uint32_t lanes);
-
-#endif

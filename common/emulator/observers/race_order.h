@@ -10,8 +10,7 @@
 // Programming Guide's own last-block sum has none, and no kernel is to be blamed for following it.) .release
 // and .acquire do both at once. What an atomic publishes is added to what is there, what a store publishes
 // replaces it.
-#ifndef WARPBOOK_RACE_ORDER_H
-#define WARPBOOK_RACE_ORDER_H
+#pragma once
 
 #include "emulator/machine/machine.h"
 #include "emulator/observers/race_clock.h"
@@ -96,5 +95,3 @@ static inline bool order_knows(RaceOrder *order, RaceBlock *b, uint32_t thread, 
     if (!b->common.known && !b->threads_know) return false;
     return order_by_clocks(order, b, thread, who, time);
 }
-
-#endif

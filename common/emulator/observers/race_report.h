@@ -1,6 +1,5 @@
 // Reports races: every pair of places once.
-#ifndef WARPBOOK_RACE_REPORT_H
-#define WARPBOOK_RACE_REPORT_H
+#pragma once
 
 #include "emulator/observers/race_site.h"
 
@@ -31,5 +30,3 @@ typedef struct {
 } Race;
 
 void report_race(RaceReports *reports, const Race *race);
-
-#endif

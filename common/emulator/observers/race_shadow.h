@@ -3,8 +3,7 @@
 //
 // Arrays side by side, so that 32 lanes that access 32 granules are checked by a handful of vector
 // instructions: 20 bytes a granule, and none where the kernel goes nowhere near.
-#ifndef WARPBOOK_RACE_SHADOW_H
-#define WARPBOOK_RACE_SHADOW_H
+#pragma once
 
 #include "emulator/machine/machine.h"
 
@@ -48,5 +47,3 @@ static inline size_t granule_of(const Shadow *s, uint64_t offset) {
 // A new element in front of the list `next`; 0 when memory runs out.
 uint32_t readers_add(ReaderPool *pool, Readers readers);
 void readers_free(ReaderPool *pool, uint32_t list);
-
-#endif

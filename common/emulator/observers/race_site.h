@@ -13,8 +13,7 @@
 //   - a volatile store by which a warp writes several words, and a volatile access by another thread of the
 //     same block: that is an array being worked on, such as the last steps of a tree reduction, no flag;
 //   - atomics and relaxed accesses of .cta scope by threads of different blocks.
-#ifndef WARPBOOK_RACE_SITE_H
-#define WARPBOOK_RACE_SITE_H
+#pragma once
 
 #include "emulator/machine/machine.h"
 #include "emulator/observers/race_shadow.h"
@@ -56,5 +55,3 @@ bool sites_race(const Site *x, const Site *y, bool same_block);
 static inline bool stands_for(RaceKind later, RaceKind earlier) {
     return later == earlier || earlier == RACE_STRONG_READ;
 }
-
-#endif

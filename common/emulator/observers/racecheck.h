@@ -8,12 +8,9 @@
 //   race_report.c   the findings
 //   race_granule.c  one access against what the shadow remembers
 //   racecheck.c     the observer, and whole warps at once
-#ifndef WARPBOOK_RACECHECK_H
-#define WARPBOOK_RACECHECK_H
+#pragma once
 
 #include "emulator/machine/machine.h"
 
 // False when memory ran out.
 bool racecheck_observe(Machine *machine, Observer *observer);
-
-#endif

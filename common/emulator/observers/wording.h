@@ -1,8 +1,7 @@
 // What the checks report, in words: one or two sentences, behind "thread (5,0,0) of block (2,0,0)".
 //
 // A check passes facts; each function here adds the text to the finding's message.
-#ifndef WARPBOOK_WORDING_H
-#define WARPBOOK_WORDING_H
+#pragma once
 
 #include "emulator/finding.h"
 #include "emulator/machine/observer.h"
@@ -103,5 +102,3 @@ typedef struct {
 } RaceFacts;
 
 void word_race(Finding *finding, const RaceFacts *facts);
-
-#endif

@@ -1,6 +1,5 @@
 // Control flow of one decoded function.
-#ifndef WARPBOOK_FLOW_H
-#define WARPBOOK_FLOW_H
+#pragma once
 
 #include "emulator/program/program.h"
 
@@ -15,5 +14,3 @@ bool may_wait_from(const Function *function, int32_t pc);
 // `is_there` accepts, and always passes a barrier of its block on the way.
 bool always_meets_before(const Function *function, int32_t pc,
                          bool (*is_there)(void *context, const Instruction *), void *context);
-
-#endif

@@ -1,6 +1,5 @@
 // From a parsed module to a decoded program.
-#ifndef WARPBOOK_LOWER_H
-#define WARPBOOK_LOWER_H
+#pragma once
 
 #include "emulator/program/program.h"
 
@@ -12,5 +11,3 @@ typedef uint64_t AddressOf(void *context, const PtxVariable *variable);
 // any failure, and `error` says why. `name` is for messages.
 Program *program_new(PtxModule *module, const char *name, AddressOf *address_of, void *context,
                      EmulatorError *error);
-
-#endif

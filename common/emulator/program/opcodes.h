@@ -1,6 +1,5 @@
 // The table of all opcodes, opcodes.def, as data: what an opcode is called, takes, and becomes.
-#ifndef WARPBOOK_OPCODES_H
-#define WARPBOOK_OPCODES_H
+#pragma once
 
 #include "emulator/alu/instruction.h"
 
@@ -39,5 +38,3 @@ static inline bool opcode_select(const Opcode *opcode, const PtxInstruction *in,
         if (opcode->selectors[i](in, selection)) return true;
     return false;
 }
-
-#endif

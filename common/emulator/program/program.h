@@ -1,6 +1,5 @@
 // The decoded program: functions, what their instructions refer to, and what can be asked of it.
-#ifndef WARPBOOK_PROGRAM_H
-#define WARPBOOK_PROGRAM_H
+#pragma once
 
 #include "emulator/alu/instruction.h"
 #include "emulator/program/opcodes.h"
@@ -170,5 +169,3 @@ SourcePlace place_of(const Program *program, const Instruction *in);
 size_t static_shared_bytes(const Program *program, const PtxFunction *entry);
 // True when `entry`, or what it calls, names Program.shared[place].
 bool uses_shared(const Program *program, const PtxFunction *entry, int place);
-
-#endif

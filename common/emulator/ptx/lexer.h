@@ -2,8 +2,7 @@
 //
 // Names and dotted words are interned: the same spelling is the same Name, so the parser compares
 // pointers and finds what a name stands for in one step (names.c).
-#ifndef WARPBOOK_LEXER_H
-#define WARPBOOK_LEXER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -95,5 +94,3 @@ void lexer_open(Lexer *lexer, NameTable *names, const char *text, size_t bytes);
 Token lexer_next(Lexer *lexer);
 // The text of a TOKEN_STRING without quotes and escapes; NULL when memory runs out.
 char *lexer_unescape(const Token *string, Arena *arena);
-
-#endif

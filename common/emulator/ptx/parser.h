@@ -11,8 +11,7 @@
 //
 // How errors travel: the first one is written to Parser.error and sets Parser.failed. From then on every
 // token is TOKEN_ERROR, so that every loop ends, and every function returns false (or NULL).
-#ifndef WARPBOOK_PARSER_H
-#define WARPBOOK_PARSER_H
+#pragma once
 
 #include "emulator/arena.h"
 #include "emulator/ptx/lexer.h"
@@ -238,5 +237,3 @@ bool parse_body(Parser *p);
 
 // The operands of `in`, through the semicolon; its opcode is known.
 bool parse_operands(Parser *p, PtxInstruction *in);
-
-#endif

@@ -3,8 +3,7 @@
 // The parser resolves every name (registers, variables, labels, functions) but knows nothing of what
 // an opcode means: an instruction is its dotted words and its operands. One PtxModule owns everything
 // below it; all strings and arrays live until ptx_free().
-#ifndef WARPBOOK_PTX_H
-#define WARPBOOK_PTX_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -224,5 +223,3 @@ void ptx_free(PtxModule *module);
 // Fills `error` with "NAME:LINE:COLUMN: MESSAGE", the text line and a caret under the column.
 void ptx_error_at(EmulatorError *error, EmulatorStatus status, const PtxModule *module, const char *name,
                   int line, int column, const char *format, ...) __attribute__((format(printf, 7, 8)));
-
-#endif

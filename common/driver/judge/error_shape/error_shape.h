@@ -3,8 +3,7 @@
 // A shape is a hypothesis such as "in every 32 elements the last 16 are left out". It predicts how often
 // every element is added, so its sum is known to the bit for every case. A shape is named only if it explains
 // every wrong sum of whole numbers and predicts that the correct ones are correct.
-#ifndef WARPBOOK_ERROR_SHAPE_H
-#define WARPBOOK_ERROR_SHAPE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -41,5 +40,3 @@ int error_shape_count(void);
 // `misalignment` is the base's, in bytes.
 ShapeSet shapes_that_fit(ShapeSet candidates, const void *array, ElementType type, long long count,
                          unsigned misalignment, const CaseShape *shape, double expected, double got);
-
-#endif

@@ -7,8 +7,7 @@
 //   groups.c   elements of every two, three or four side by side
 //   folds.c    lanes of a warp, levels of a fold, levels of a tree
 //   rounds.c   strides, rounds of several elements, several sums, a size built in
-#ifndef WARPBOOK_SHAPE_GROUP_H
-#define WARPBOOK_SHAPE_GROUP_H
+#pragma once
 
 #include "driver/judge/error_shape/error_shape.h"
 
@@ -36,5 +35,3 @@ static inline bool is_in_group(const ShapeView *v, long long i) { return i >= v-
 static inline long long group_round(const ShapeView *v, long long i) {
     return (i - v->head) / 4 / v->threads;
 }
-
-#endif

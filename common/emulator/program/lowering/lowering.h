@@ -7,8 +7,7 @@
 //     lanes.c       barriers, fences, shuffles, votes and their kin
 //     control.c     branches, calls, returns, and what takes no operands
 // opcodes.def names for each opcode the function of these that decodes it; lower.c calls it.
-#ifndef WARPBOOK_LOWERING_H
-#define WARPBOOK_LOWERING_H
+#pragma once
 
 #include "emulator/arena.h"
 #include "emulator/program/lower.h"
@@ -90,5 +89,3 @@ bool lower_literal(Lowering *l, const PtxInstruction *in, const PtxOperand *o, u
 Lower lower_arithmetic;
 #define OPCODE(name, kind, least, most, wanted, lower, run) Lower lower;
 #include "emulator/program/opcodes.def"
-
-#endif
