@@ -8,11 +8,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from alu.bits import lop3
-from alu.cases import CASES, MASKS, SETTINGS, Case, check_lanes, lanes
+from alu.cases import CASES, Case, check_lanes, draws
 from alu.formats import typed
 from alu.probe import FULL, LANES, WIDTH, accepted, execute, library
-from hypothesis import given, seed
-from hypothesis import strategies as st
 
 
 def groups() -> dict[str, list[Case]]:
@@ -31,15 +29,9 @@ GROUPS = groups()
 
 @pytest.mark.parametrize("name", GROUPS)
 def test_instruction(name: str) -> None:
-    for number_, c in enumerate(GROUPS[name]):
-
-        @seed(number_)
-        @given(data=st.data())
-        @SETTINGS
-        def check(c: Case, data: st.DataObject) -> None:
-            check_lanes(c, data)
-
-        check(c)
+    for c in GROUPS[name]:
+        for draw in draws(f"{c.op} {c.to} {c.sources}"):
+            check_lanes(c, draw)
 
 
 # ---- Vectors and tables -----------------------------------------------------------------------------------------
@@ -48,44 +40,47 @@ VECTORS = [("b16", "b8", 2), ("b32", "b16", 2), ("b32", "b8", 4), ("b64", "b32",
 
 
 @pytest.mark.parametrize(("whole", "part", "count"), VECTORS)
-@given(data=st.data())
-@SETTINGS
-def test_mov_of_vectors(whole: str, part: str, count: int, data: st.DataObject) -> None:
-    bits, mask = WIDTH[part], data.draw(MASKS)
-    vector = "{" + ",".join([part] * count) + "}"
-    value = data.draw(lanes(whole))
-    old = [[0x5A5A5A5A & ((1 << max(16, bits)) - 1)] * 32 for _ in range(count)]
-    got, _, _ = execute(f"mov.{whole}", vector, [(whole, value)], before=old, mask=mask)
-    want = [
-        [(value[i] >> bits * k & ((1 << bits) - 1)) if mask >> i & 1 else old[k][i] for i in range(32)]
-        for k in range(count)
-    ]
-    assert got == want
-    sunk = "{" + ",".join(["_", *[part] * (count - 1)]) + "}"
-    assert execute(f"mov.{whole}", sunk, [(whole, value)], before=[0, *old[1:]], mask=mask)[0][1:] == want[1:]
-    elements = [data.draw(lanes(part)) for _ in range(count)]
-    (packed,), _, _ = execute(f"mov.{whole}", whole, [(vector, elements)], before=[[0] * 32], mask=mask)
-    joined = [sum((e[i] & ((1 << bits) - 1)) << bits * k for k, e in enumerate(elements)) for i in range(32)]
-    assert packed == [joined[i] if mask >> i & 1 else 0 for i in range(32)]
+def test_mov_of_vectors(whole: str, part: str, count: int) -> None:
+    for draw in draws(f"{whole} {part}"):
+        bits, mask = WIDTH[part], draw.mask()
+        vector = "{" + ",".join([part] * count) + "}"
+        value = draw.lanes(whole)
+        old = [[0x5A5A5A5A & ((1 << max(16, bits)) - 1)] * 32 for _ in range(count)]
+        got, _, _ = execute(f"mov.{whole}", vector, [(whole, value)], before=old, mask=mask)
+        want = [
+            [(value[i] >> bits * k & ((1 << bits) - 1)) if mask >> i & 1 else old[k][i] for i in range(32)]
+            for k in range(count)
+        ]
+        assert got == want
+        sunk = "{" + ",".join(["_", *[part] * (count - 1)]) + "}"
+        assert (
+            execute(f"mov.{whole}", sunk, [(whole, value)], before=[0, *old[1:]], mask=mask)[0][1:]
+            == want[1:]
+        )
+        elements = [draw.lanes(part) for _ in range(count)]
+        (packed,), _, _ = execute(f"mov.{whole}", whole, [(vector, elements)], before=[[0] * 32], mask=mask)
+        joined = [
+            sum((e[i] & ((1 << bits) - 1)) << bits * k for k, e in enumerate(elements)) for i in range(32)
+        ]
+        assert packed == [joined[i] if mask >> i & 1 else 0 for i in range(32)]
 
 
 @pytest.mark.parametrize("table", [0x00, 0x96, 0xE8, 0xCA, 0x80, 0xFE, 0xFF, 0x01])
-@given(data=st.data())
-@SETTINGS
-def test_lop3(table: int, data: st.DataObject) -> None:
-    values = [data.draw(lanes("b32")) for _ in range(3)]
-    mask, q, p = data.draw(MASKS), data.draw(lanes("pred")), data.draw(lanes("pred"))
-    old = [7] * 32
-    want = [lop3(*(v[i] for v in values), table) for i in range(32)]
-    kept = [want[i] if mask >> i & 1 else 7 for i in range(32)]
-    sources = [("b32", v) for v in values]
-    got, _, _ = execute("lop3.b32", "b32", sources, before=[old], mask=mask, literals=(table,))
-    assert got == [kept]
-    nonzero = sum((w != 0) << i for i, w in enumerate(want))
-    for word, combined in (("and", nonzero & q), ("or", nonzero | q)):
-        operands = [*sources, ("b32", [table] * 32), ("pred", q)]
-        got, _, _ = execute(f"lop3.{word}.b32", "b32|pred", operands, before=[old, p], mask=mask)
-        assert got == [kept, (combined & mask) | (p & ~mask & FULL)]
+def test_lop3(table: int) -> None:
+    for draw in draws(f"lop3 {table}"):
+        values = [draw.lanes("b32") for _ in range(3)]
+        mask, q, p = draw.mask(), draw.lanes("pred"), draw.lanes("pred")
+        old = [7] * 32
+        want = [lop3(*(v[i] for v in values), table) for i in range(32)]
+        kept = [want[i] if mask >> i & 1 else 7 for i in range(32)]
+        sources = [("b32", v) for v in values]
+        got, _, _ = execute("lop3.b32", "b32", sources, before=[old], mask=mask, literals=(table,))
+        assert got == [kept]
+        nonzero = sum((w != 0) << i for i, w in enumerate(want))
+        for word, combined in (("and", nonzero & q), ("or", nonzero | q)):
+            operands = [*sources, ("b32", [table] * 32), ("pred", q)]
+            got, _, _ = execute(f"lop3.{word}.b32", "b32|pred", operands, before=[old, p], mask=mask)
+            assert got == [kept, (combined & mask) | (p & ~mask & FULL)]
 
 
 # ---- Carries ---------------------------------------------------------------------------------------------------
@@ -116,25 +111,24 @@ def carry_forms() -> Iterator[tuple[str, str, int, bool, bool, Callable[[list[in
 
 
 @pytest.mark.parametrize("form", list(carry_forms()), ids=lambda f: f[0])
-@given(data=st.data())
-@SETTINGS
 def test_carry(
-    form: tuple[str, str, int, bool, bool, Callable[[list[int], int], int]], data: st.DataObject
+    form: tuple[str, str, int, bool, bool, Callable[[list[int], int], int]],
 ) -> None:
     op, t, count, takes, leaves, exact = form
     n = WIDTH[t]
-    sources = [(t, data.draw(lanes(t))) for _ in range(count)]
-    mask, carry = data.draw(MASKS), data.draw(lanes("pred"))
-    (got,), after, _ = execute(op, t, sources, before=[[9] * 32], mask=mask, carry=carry)
-    for lane in range(LANES):
-        bit = carry >> lane & 1
-        if not mask >> lane & 1:
-            assert (got[lane], after >> lane & 1) == (9, bit)
-            continue
-        wanted = exact([v[lane] for _, v in sources], bit if takes else 0)
-        assert got[lane] == wanted % (1 << n)
-        out = int(wanted < 0 or wanted >> n > 0)
-        assert after >> lane & 1 == (out if leaves else bit)
+    for draw in draws(op):
+        sources = [(t, draw.lanes(t)) for _ in range(count)]
+        mask, carry = draw.mask(), draw.lanes("pred")
+        (got,), after, _ = execute(op, t, sources, before=[[9] * 32], mask=mask, carry=carry)
+        for lane in range(LANES):
+            bit = carry >> lane & 1
+            if not mask >> lane & 1:
+                assert (got[lane], after >> lane & 1) == (9, bit)
+                continue
+            wanted = exact([v[lane] for _, v in sources], bit if takes else 0)
+            assert got[lane] == wanted % (1 << n)
+            out = int(wanted < 0 or wanted >> n > 0)
+            assert after >> lane & 1 == (out if leaves else bit)
 
 
 # ---- The table -------------------------------------------------------------------------------------------------

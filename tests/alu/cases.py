@@ -1,16 +1,15 @@
 """Forms of instructions with a reference for one lane, and the check of 32 lanes against it.
 
-Operands are edges of their type, any bits, or floats near 1, so that sums cancel and products round."""
+Operands are edges of their type, any bits, or floats near 1, so that sums cancel and products round. They are
+drawn from a seeded generator, the same in every run: there are too many forms to search and shrink in each."""
 
 from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Iterator
+import random
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-
-from hypothesis import HealthCheck, Phase, settings
-from hypothesis import strategies as st
 
 from .formats import FORMATS
 from .probe import FULL, LANES, WIDTH, Lanes, execute, parts_of
@@ -112,18 +111,39 @@ def pieces(raw: bytes) -> Iterator[bytes]:
     return (raw[k : k + 10] for k in range(0, 10 * LANES, 10))
 
 
-RAW = st.binary(min_size=10 * LANES, max_size=10 * LANES)
+class Draw:
+    """The values of one run of an instruction, by its name and a number: what is drawn first is drawn the same."""
+
+    def __init__(self, name: str, number: int) -> None:
+        self._random = random.Random(f"{name} {number}")
+
+    def lanes(self, kind: str) -> Lanes | int:
+        """A value for each lane; of a predicate one bit each."""
+        if kind == "pred":
+            return self._random.getrandbits(32)
+        edge = edges(kind)
+        return [value_of(piece, kind, edge) for piece in pieces(self._random.randbytes(10 * LANES))]
+
+    def shifts(self) -> Lanes:
+        """Shift amounts, positions or lengths, one for each lane."""
+        return [shift_of(piece) for piece in pieces(self._random.randbytes(10 * LANES))]
+
+    def mask(self) -> int:
+        """The lanes that take part: all, any, or a few that are easy to get wrong."""
+        edge = self._random.choice([1, 1 << 31, 0xFFFF, 0x55555555])
+        return self._random.choice([FULL, self._random.randint(1, FULL), edge])
+
+    def choice(self, among: Sequence[int]) -> int:
+        """One of these."""
+        return self._random.choice(among)
 
 
-def lanes(kind: str) -> st.SearchStrategy[Lanes | int]:
-    if kind == "pred":
-        return st.integers(0, FULL)
-    edge = edges(kind)
-    return RAW.map(lambda raw: [value_of(piece, kind, edge) for piece in pieces(raw)])
+EXAMPLES = int(os.environ.get("ALU_EXAMPLES", "4"))
 
 
-SHIFT = RAW.map(lambda raw: [shift_of(piece) for piece in pieces(raw)])
-MASKS = st.one_of(st.just(FULL), st.integers(1, FULL), st.sampled_from([1, 1 << 31, 0xFFFF, 0x55555555]))
+def draws(name: str) -> Iterator[Draw]:
+    """As many runs of an instruction as ALU_EXAMPLES asks for."""
+    return (Draw(name, number) for number in range(EXAMPLES))
 
 
 # ---- Cases -----------------------------------------------------------------------------------------------------
@@ -161,14 +181,14 @@ def case(
     CASES.append(Case(op, to, tuple(sources.split()), reference, shifts, float_ops, same))
 
 
-def check_lanes(c: Case, data: st.DataObject) -> None:
-    sources = [(kind, data.draw(SHIFT if k in c.shifts else lanes(kind))) for k, kind in enumerate(c.sources)]
-    mask = data.draw(MASKS)
+def check_lanes(c: Case, draw: Draw) -> None:
+    sources = [
+        (kind, draw.shifts() if k in c.shifts else draw.lanes(kind)) for k, kind in enumerate(c.sources)
+    ]
+    mask = draw.mask()
     destinations = parts_of(c.to)
     before: list[Lanes | int] = [
-        data.draw(lanes(kind))
-        if kind == "pred"
-        else [0xA5A5A5A5A5A5A5A5 & ((1 << max(16, WIDTH[kind])) - 1)] * 32
+        draw.lanes(kind) if kind == "pred" else [0xA5A5A5A5A5A5A5A5 & ((1 << max(16, WIDTH[kind])) - 1)] * 32
         for kind in destinations
     ]
     aliases = [
@@ -176,10 +196,10 @@ def check_lanes(c: Case, data: st.DataObject) -> None:
         for k, kind in enumerate(c.sources)
         if kind != "pred" and c.to in WIDTH and WIDTH[kind] == WIDTH[c.to]
     ]
-    alias = data.draw(st.sampled_from([-1, *aliases]))
+    alias = draw.choice([-1, *aliases])
     if alias >= 0:
         before = [list(sources[alias][1])]  # type: ignore[arg-type]
-    constants = data.draw(st.integers(0, (1 << len(sources)) - 1)) if alias < 0 else 0
+    constants = draw.choice(range(1 << len(sources))) if alias < 0 else 0
     got, _, ops = execute(c.op, c.to, sources, before=before, mask=mask, alias=alias, constants=constants)
     if c.float_ops is not None:
         assert ops == c.float_ops
@@ -200,10 +220,3 @@ def check_lanes(c: Case, data: st.DataObject) -> None:
                 assert c.same(have, want), (
                     f"{c.op} lane {lane} of {[hex(x) for x in inputs]}: {have:#x} for {want:#x}"
                 )
-
-
-EXAMPLES = int(os.environ.get("ALU_EXAMPLES", "4"))
-SETTINGS = settings(
-    max_examples=EXAMPLES, deadline=None, database=None, phases=[Phase.generate],
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
-)  # fmt: skip
