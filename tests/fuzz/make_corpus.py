@@ -22,10 +22,11 @@ VARIABLE_NAME = re.compile(r"\.\w+\s+([A-Za-z_$%][\w$]*)(?=[\s\[;=])")
 
 def dictionary() -> str:
     """libFuzzer's dictionary: every opcode, and every word that the parser or the lowering knows."""
-    opcodes = re.findall(r'^\s*\{"(\w+)",', (EMULATOR / "program" / "opcodes.c").read_text(), re.MULTILINE)
+    table = (EMULATOR / "program" / "opcodes.def").read_text()
+    opcodes = re.findall(r"^(?:ARITHMETIC|OPCODE|ALIKE)\((\w+),", table, re.MULTILINE)
     words: set[str] = set()
     for folder in ("ptx", "alu", "program"):
-        for source in {*(EMULATOR / folder).rglob("*.c")} - {EMULATOR / "program" / "opcodes.c"}:
+        for source in (EMULATOR / folder).rglob("*.c"):
             words.update(re.findall(r'"([a-z%][a-z0-9_.]*)"', source.read_text()))
     lines = [f'"{opcode}."' for opcode in opcodes]
     lines += [f'"{word if word.startswith("%") else "." + word}"' for word in sorted(words)]

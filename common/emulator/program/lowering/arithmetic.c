@@ -32,7 +32,7 @@ bool lower_arithmetic(Lowering *l, const PtxInstruction *in) {
     int destinations = 0, sources = 0;
     while (destinations < 4 && selection.dst[destinations]) destinations++;
     while (sources < 5 && selection.src[sources]) sources++;
-    const PtxOperand *flat[12];
+    const PtxOperand *flat[12] = {NULL};
     int flat_count = flatten(in->operands, in->operand_count, flat, 12);
     // The second of a destination pair may be left out.
     int given = destinations;
