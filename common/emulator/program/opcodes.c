@@ -7,6 +7,8 @@
 #include "emulator/alu/alu.h"
 #include "emulator/program/lowering/lowering.h"
 
+_Static_assert(KIND_COUNT <= UINT8_MAX, "Instruction.kind has 8 bits");
+
 const Opcode opcode_table[] = {
 #define ARITHMETIC(name, ...) {#name, KIND_ALU, 0, 0, NULL, lower_arithmetic, {__VA_ARGS__}},
 #define OPCODE(name, kind, least, most, wanted, lower, run) {#name, kind, least, most, wanted, lower, {NULL}},
