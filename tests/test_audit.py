@@ -165,7 +165,7 @@ def test_a_device_function_of_the_kernels_name(audit: Audit) -> None:
         (LAUNCH + LAUNCH.replace("add", "more") + KERNEL, "kernel.cu:3: LAUNCH(more) belongs to no kernel"),
         (
             'extern "C" __global__ void launch_add(int n) {}\n' + KERNEL,
-            "launch_add is not as warpbook.cuh declares it",
+            "launch_add is not declared as in warpbook.cuh",
         ),
     ],
 )
@@ -189,27 +189,27 @@ def test_a_wrong_launch_is_explained(audit: Audit, source: str, words: str) -> N
         (
             "__device__ int counter = 5;",
             "counter = n;",
-            "kernel.cu:3: the variable counter is written by a kernel",
+            "kernel.cu:3: a kernel writes the variable counter",
         ),
         (
             "__device__ int counter = 5;",
             "atomicAdd(&counter, 1);",
-            "the variable counter is written by a kernel",
+            "a kernel writes the variable counter",
         ),
         (
             "__device__ int counter = 5;",
             "out[0] = atomicAdd(&counter, 1);",
-            "the variable counter is written by a kernel",
+            "a kernel writes the variable counter",
         ),
         (
             "__device__ float table[4] = {1, 2, 3, 4};",
             "table[n] = 1;",
-            "the variable table is written by a kernel",
+            "a kernel writes the variable table",
         ),
         (
             "__device__ float table[4] = {1, 2, 3, 4};",
             "float *p = table + n; if (n > 3) p++; *p = 1;",
-            "table is written",
+            "a kernel writes the variable table",
         ),
         (
             "__managed__ int shared_with_host = 3;",
@@ -217,7 +217,7 @@ def test_a_wrong_launch_is_explained(audit: Audit, source: str, words: str) -> N
             "kernel.cu:3: the variable shared_with_host is __managed__",
         ),
         ("", "static int seen; out[0] = seen++;", "seen is a variable in global memory"),
-        ("", "static int seen = 3; out[0] = seen++;", "the variable seen is written by a kernel"),
+        ("", "static int seen = 3; out[0] = seen++;", "a kernel writes the variable seen"),
     ],
 )
 def test_what_would_outlive_a_launch_is_refused(
@@ -262,7 +262,7 @@ def test_allocation_in_a_kernel_is_refused(audit: Audit, body: str, words: str) 
         ),
         (
             ".reg .u32 r; .global .u32 hidden = 7; atom.global.add.u32 r, [hidden], 1;",
-            "the variable hidden is written",
+            "a kernel writes the variable hidden",
         ),
         ("ret; } .visible .entry evil() {", "another kernel, evil"),
         ("ret; } .visible .entry launch_add() {", "LAUNCH(add) belongs to no kernel"),
@@ -271,7 +271,7 @@ def test_allocation_in_a_kernel_is_refused(audit: Audit, body: str, words: str) 
             "outside_it is a variable in global memory",
         ),
         ("ret; } .extern .func malloc; .func nothing() {", "allocates memory"),
-        ("ret; } .extern .func outside; .func nothing() {", "calls outside, which is defined nowhere"),
+        ("ret; } .extern .func outside; .func nothing() {", "calls outside, which is not defined"),
         ("ret; } .extern .global .u32 other; .func nothing() {", "the variable other is declared extern"),
     ],
 )

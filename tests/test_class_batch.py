@@ -261,7 +261,7 @@ def test_one_that_breaks_stops_nobody(small: Class) -> None:
     (small.submissions / "dan.zip").write_bytes(b"no archive")
     done = small.grade()
     assert done.returncode == 3, done.stderr
-    assert "cy ch01: not graded: a mistake in Warpbook itself (ZeroDivisionError" in " ".join(
+    assert "cy ch01: not graded: an error in Warpbook itself (ZeroDivisionError" in " ".join(
         done.stdout.split()
     )
     students = {student["id"]: student for student in small.document()["students"]}

@@ -311,7 +311,7 @@ def test_control_characters_in_errors_are_shown_not_sent(compile_kernel: Compile
         (b" \n\t\n", "is empty"),
         (b"// a\n// \xff\n", "kernel.cu:2: the byte 0xff is not UTF-8"),
         (b"// \xc0\xaf\n", "not UTF-8"),
-        ("// a".encode("utf-16-le"), "kernel.cu:1: there is a NUL byte"),
+        ("// a".encode("utf-16-le"), "kernel.cu:1: the file contains a NUL byte"),
         (b"//" + b"x" * (1 << 20), "larger than 1 MiB"),
         (b'#include "missing.h"\n', "missing.h: No such file"),
         (b"int main(", "error"),

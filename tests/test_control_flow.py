@@ -569,7 +569,7 @@ def test_a_barrier_that_some_lanes_of_a_warp_pass_by(emulator_built: Path) -> No
     _, result = run_ptx(HEADER + PROLOGUE + body + EPILOGUE, [0] * 32)
     assert not result.completed
     assert only(result).kind == "DEADLOCK"
-    assert "20 threads of the block wait here; 12 never came" in only(result).message
+    assert "20 threads of the block wait here; 12 never arrived" in only(result).message
 
 
 # ---- Programs of random structure ------------------------------------------------------------------------------

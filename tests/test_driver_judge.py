@@ -49,7 +49,7 @@ def test_a_right_kernel_passes(probe: Path, tmp_path: Path) -> None:
     assert run.result["points"] == {"earned": 9, "possible": 10}  # one is for bandwidth
     assert run.result["findings"] == []
     assert {case["verdict"] for case in run.result["cases"]} == {"PASS"}
-    assert "Next: make ch05 && ./ch05" in run.page
+    assert "Next: make ch05 && ./ch05" in run.words
     assert "not modelled" in run.page  # the stand-in for a device traces nothing
     assert "12 input families, 4 schedules" in run.words
 
@@ -83,7 +83,7 @@ def test_runs_are_reproducible_but_for_times(probe: Path, tmp_path: Path) -> Non
         ("slow", "SLOW", "Every sector costs the same"),
         ("launch_unset", "LAUNCH", "does not set launch->block"),
         ("launch_too_many", "LAUNCH", "the limit here is 2,147,483,647"),
-        ("launch_big_block", "LAUNCH", "2,048 threads along x; at most 1,024"),
+        ("launch_big_block", "LAUNCH", "2,048 threads along x; the limit here is 1,024"),
     ],
 )
 def test_mistakes(probe: Path, tmp_path: Path, mistake: str, verdict: str, words: str) -> None:
@@ -225,7 +225,7 @@ def is_alive(pid: str) -> bool:
         (["--device", "toaster"], "auto, emulator or gpu"),
         (["--seed", "0x10"], "whole number"),
         (["--schedules", "100000"], "from 0 to 1000"),
-        (["--also", "10k"], "--also wants sizes"),
+        (["--also", "10k"], "--also needs sizes"),
         (["--also", ",".join("1" * 17)], "at most 16 sizes"),
         (["--quiet=yes"], "takes no value"),
         (["--gpu", ""], "name of a device"),

@@ -265,7 +265,7 @@ def test_a_workspace_is_left_as_it_was_found(probe: Path) -> None:
     assert Answer(run(probe, *arguments, data=right + np.array([0, 0], np.uint32).tobytes())).right
     answer = Answer(run(probe, *arguments, data=right + np.array([0, 7], np.uint32).tobytes()))
     assert (answer.outcome, answer.index, answer.buffer) == ("not_zero", "1", "ticket")
-    assert "ticket[1] is 7 after the run; it has to be 0 again" in answer.what
+    assert "ticket[1] is 7 after the run; it must be 0 again" in answer.what
 
 
 def test_transpose(probe: Path) -> None:

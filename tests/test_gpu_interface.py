@@ -276,7 +276,7 @@ def test_the_emulator_answers_the_same_calls(probe: Probe) -> None:
     said = probe(*start, "launch 1 1 0", "read", "guards", "reset", "limits 1 1", "time", "free")
     assert said[1:4] == ["ok past 4", "ok", "ok"]
     assert said[5:10] == ["ok 0+8 8+8", "ok", "ok 4142434400000000", "ok", "ok"]
-    assert said[11].startswith("no 0: the emulator measures no times")
+    assert said[11].startswith("no 0: the emulator does not measure times")
     assert said[12] == "ok"
 
 

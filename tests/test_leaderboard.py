@@ -171,7 +171,7 @@ def test_a_wrong_kernel_has_no_speed(book: FakeWorkbook) -> None:
     book.ran()
     _, shown = book.document("leaderboard")
     assert ("you", "modelled") not in by_name(shown)
-    assert any("is WRONG, and what is wrong is not timed" in remark for remark in shown["remarks"])
+    assert any("is WRONG, and wrong kernels are not timed" in remark for remark in shown["remarks"])
     assert book.ran() == []
 
 

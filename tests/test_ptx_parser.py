@@ -348,7 +348,7 @@ STATEMENTS = {
     "mov.b32 %r1, x;": "'x' is not declared; a variable or function must be declared above its use",
     "call f;": "function 'f' is not declared; declare it above, as in .extern .func f;",
     "bra X;": "label 'X' is not defined in this function; write 'X:' before its target",
-    "bra %r1;": "'%r1' is a register, and a label is needed here",
+    "bra %r1;": "'%r1' is a register, but a label is needed here",
     "brx.idx %r1, T;": ".branchtargets 'T' is not defined in this function; "
     "write 'T: .branchtargets ...' before its target",
     "@%r1 ret;": "'%r1' is not a predicate: a guard must be declared .reg .pred",

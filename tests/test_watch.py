@@ -374,7 +374,7 @@ def test_a_mistake_of_ours_leaves_the_terminal_too(book: FakeWorkbook, terminal:
     terminal.type(f"{sys.executable} {program}; echo status $?")
     terminal.wait("page of ch01")
     terminal.press("?")
-    assert "a mistake in Warpbook itself (ZeroDivisionError" in terminal.wait("status 3")
+    assert "an error in Warpbook itself (ZeroDivisionError" in terminal.wait("status 3")
     assert terminal.format("#{alternate_on} #{cursor_flag}") == "0 1"
 
 

@@ -36,7 +36,7 @@ def judge_task(workbook: Workbook, task: Task, processes: Processes) -> Done:
     except GraderError as error:
         judgement = infra_judgement(task.chapter, str(error), "")
     except Exception as error:  # of ours; a class does not stop for one kernel
-        words = f"a mistake in Warpbook itself ({type(error).__name__}: {error})"
+        words = f"an error in Warpbook itself ({type(error).__name__}: {error})"
         judgement = infra_judgement(task.chapter, words, "")
     finally:
         if work:

@@ -62,7 +62,7 @@ def gather(submission: Submission, chapters: Sequence[str], work: Path, processe
         why = explain_os_error(error) if isinstance(error, OSError) else str(error)
         return Gathered(trouble=Trouble("INFRA", f"it could not be opened: {why}"))
     except Exception as error:  # of ours; a class does not stop for one submission
-        words = f"a mistake in Warpbook itself ({type(error).__name__}: {error})"
+        words = f"an error in Warpbook itself ({type(error).__name__}: {error})"
         return Gathered(trouble=Trouble("INFRA", printable(words)))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
