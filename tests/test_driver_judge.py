@@ -49,7 +49,7 @@ def test_a_right_kernel_passes(probe: Path, tmp_path: Path) -> None:
     assert run.result["points"] == {"earned": 9, "possible": 10}  # one is for bandwidth
     assert run.result["findings"] == []
     assert {case["verdict"] for case in run.result["cases"]} == {"PASS"}
-    assert "Next: make ch05 && ./ch05" in run.words
+    assert "Next: make ch05 && ./ch05" in run.page
     assert "not modelled" in run.page  # the stand-in for a device traces nothing
     assert "12 input families, 4 schedules" in run.words
 
