@@ -284,13 +284,13 @@ def test_what_is_wrong_is_not_timed(probe: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--time", "10k"], "--time wants sizes"),
-        (["--time", "1,,2"], "--time wants sizes"),
-        (["--time", ""], "--time wants sizes"),
-        (["--time", "2x"], "--time wants sizes"),
-        (["--time", "0x5"], "--time wants sizes"),
-        (["--time", "99999999999"], "--time wants sizes"),
-        (["--time", "999999x999999"], "--time wants sizes"),
+        (["--time", "10k"], "--time needs sizes"),
+        (["--time", "1,,2"], "--time needs sizes"),
+        (["--time", ""], "--time needs sizes"),
+        (["--time", "2x"], "--time needs sizes"),
+        (["--time", "0x5"], "--time needs sizes"),
+        (["--time", "99999999999"], "--time needs sizes"),
+        (["--time", "999999x999999"], "--time needs sizes"),
         (["--time", ",".join("1" * 65)], "at most 64 sizes"),
     ],
 )

@@ -84,7 +84,7 @@ def counted(
 ) -> dict[tuple[str, int], tuple[int, int]]:
     """FLOPs and bytes of a turn, by loop and number of terms."""
     folder = tmp_path_factory.mktemp("loops")
-    loops = KERNEL[KERNEL.index("__device__ void copy(") : KERNEL.index("// What one turn costs.")]
+    loops = KERNEL[KERNEL.index("__device__ void copy(") : KERNEL.index("// The cost of one iteration.")]
     source = folder / "loops.cu"
     source.write_text(loops + WRAPPERS)
     compile_ptx(source, folder / "loops.ptx", Path(nvcc))
