@@ -228,7 +228,7 @@ def test_a_call_that_fails_is_the_machines_fault(probe: Probe, entry: str) -> No
 
 def test_no_room_on_the_gpu(probe: Probe) -> None:
     said = probe("open gpu", f"allocate {1 << 32} 0", "read", "free")
-    assert "no room for 4294967296 bytes (buffer data)" in said[1]
+    assert "the GPU does not have enough memory for 4294967296 bytes (buffer data)" in said[1]
     assert said[2:] == ["no 0: the buffer data is not allocated", "ok"]
 
 

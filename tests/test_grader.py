@@ -107,8 +107,8 @@ def test_solutions_run_the_reference(workbook: FakeWorkbook) -> None:
         ("result['points']['earned'] = float('nan')\n", "NaN"),
         ("result['points'] = None\n", "no points"),
         ("result['schema'] = 'other'\n", "schema"),
-        ("status = 1\n", "says PASS but ended with status 1"),
-        ("result['verdict'] = 'WRONG'\n", "says WRONG but ended with status 0"),
+        ("status = 1\n", "reports PASS but ended with status 1"),
+        ("result['verdict'] = 'WRONG'\n", "reports WRONG but ended with status 0"),
     ],
 )
 def test_a_broken_program_is_infra_and_the_rest_goes_on(

@@ -125,7 +125,7 @@ def test_all_is_done(book: FakeWorkbook) -> None:
     for name in ("ch02", "ch03"):
         book.kernel(name).write_text("# right\n")
     book.run("grade")
-    assert "All 3 chapters are passed." in book.run("status").stdout
+    assert "All 3 chapters have passed." in book.run("status").stdout
 
 
 def test_status_without_a_terminal_that_knows_more_than_ascii(book: FakeWorkbook) -> None:
