@@ -64,8 +64,8 @@ static bool allocate(Gpu *gpu, GpuBuffer *buffer, GpuError *error) {
         free(allocation);
         nvidia_fail(self, result, "allocate memory", error);
         if (result == CUDA_ERROR_OUT_OF_MEMORY) {
-            gpu_fail(error, true, "the GPU does not have enough memory for %zu bytes (buffer %s)", buffer->bytes,
-                     buffer->name);
+            gpu_fail(error, true, "the GPU does not have enough memory for %zu bytes (buffer %s)",
+                     buffer->bytes, buffer->name);
         }
         return false;
     }
