@@ -98,8 +98,13 @@ no-python:
 # ---- Flags --------------------------------------------------------------------------------------------------
 , := ,
 WARNINGS := -Wall -Wextra $(if $(WERROR),-Werror -Wconversion)
-OPTIMISE := $(if $(SANITIZE),-O1 -fno-omit-frame-pointer -fsanitize=address$(,)undefined -fno-sanitize-recover=undefined,$(if $(WERROR),-O2,-O3 $(CC_NATIVE)))
-CFLAGS_ALL = -std=gnu17 -g -Icommon $(OPTIMISE) $(CC_FPCONTRACT) $(WARNINGS) -fPIC $(CC_INTERPOSITION) $(CFLAGS)
+OPTIMISE := $(if $(SANITIZE),-g -O1 -fno-omit-frame-pointer -fsanitize=address$(,)undefined -fno-sanitize-recover=undefined,$(if $(WERROR),-O2,$(CC_NATIVE)))
+CFLAGS_ALL = -std=gnu17 -Icommon $(OPTIMISE) $(CC_FPCONTRACT) $(WARNINGS) -fPIC $(CC_INTERPOSITION)
+# The loops that run for every instruction of every warp are worth the compiler's time. What runs once a kernel
+# is not: a learner waits for it to compile, and never for it to run. (`make CFLAGS=-g` for a debugger.)
+HOT := $(addprefix common/emulator/,alu/% machine/% observers/% model/%)
+COLD := common/driver/page/% common/driver/result/% common/driver/build/% common/driver/diagnose/% chapters/%
+effort_for = $(if $(SANITIZE)$(WERROR),,$(if $(filter $(HOT),$(1)),-O3,$(if $(filter $(COLD),$(1)),-O1,-O2)))
 LDFLAGS_ALL = $(if $(SANITIZE),-fsanitize=address$(,)undefined) $(CC_OPENMP) $(LDFLAGS)
 LIBRARIES := -ldl -lm -lpthread
 # Flags of one kind of file: the emulator never looks at errno or floating-point exceptions, but files that
@@ -113,9 +118,12 @@ WHEEL_ROOT = $(firstword $(wildcard $(VENV)/lib/python3*/site-packages/nvidia/cu
 NVCC_FOUND = $(or $(SYSTEM_NVCC),$(addsuffix /bin/nvcc,$(WHEEL_ROOT)))
 CUDA_INCLUDE = $(or $(SYSTEM_CUDA_INCLUDE),$(addsuffix /include,$(WHEEL_ROOT)))
 
-FLAGS_NOW := $(HOST_CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(SYSTEM_CUDA_INCLUDE)
+# What every object depends on: the compiler, by its version and not by where it was found, and its flags.
+FLAGS_NOW := $(HOST_CC) $(HOST_CC_VERSION) $(CFLAGS_ALL) $(HOT) $(COLD) $(CFLAGS) $(LDFLAGS_ALL) $(SYSTEM_CUDA_INCLUDE)
 FLAGS := $(OUT)/flags
+FLAGS_CHANGED :=
 ifneq ($(strip $(FLAGS_NOW)),$(strip $(if $(wildcard $(FLAGS)),$(file < $(FLAGS)))))
+FLAGS_CHANGED := yes
 $(FLAGS): FORCE
 endif
 $(FLAGS): | $(CONFIG)
@@ -135,9 +143,26 @@ COMPILER := $(if $(HOST_CC),,no-compiler)
 no-compiler:
 	@echo "warpbook: no working C compiler $(if $(ASKED_CC),called $(ASKED_CC),(cc, gcc or clang)). On Debian or Ubuntu: apt-get install gcc libc6-dev" >&2; exit 3
 
+# What has to be compiled, as far as is known beforehand: what is not there, and everything when the flags changed.
+# A first build says how far it is, in about ten lines, and after that every file has its own. A recipe is expanded
+# when it starts, so that STARTED counts.
+GOAL_CHAPTERS := $(patsubst program-%,%,$(patsubst kernel-%,%,$(MAKECMDGOALS)))
+NEEDED_SOURCES := $(if $(filter-out $(CHAPTERS),$(or $(GOAL_CHAPTERS),status)),$(C_SOURCES),\
+    $(SUPPORT_SOURCES) $(EMULATOR_SOURCES) $(DRIVER_SOURCES) $(filter %/compile_main.c,$(TOOL_SOURCES)) \
+    $(addsuffix /chapter.c,$(foreach c,$(sort $(GOAL_CHAPTERS)),$(call folder_of,$c))))
+NEEDED_OBJECTS := $(call objects_of,$(NEEDED_SOURCES))
+MISSING := $(filter-out $(if $(FLAGS_CHANGED),,$(wildcard $(NEEDED_OBJECTS))),$(NEEDED_OBJECTS))
+MILESTONES := 1 %00 %20 %40 %60 %80 $(words $(MISSING))
+DOING := $(if $(WERROR),compiling with $(HOST_CC),building the workbook's tools$(,) once)
+ifeq ($(V)$(if $(word 30,$(MISSING)),,few),)
+compiling = $(eval STARTED += 1)$(if $(filter $(MILESTONES),$(words $(STARTED))),$(info $()  $(DOING): $(words $(STARTED)) of $(words $(MISSING)) files))
+else
+compiling = $(call quiet,CC,$(1))
+endif
+
 $(OUT)/obj/%.o: %.c $(FLAGS) | $(COMPILER) $(TOOLCHAIN)
-	$(call quiet,CC,$<)
-	$(Q)mkdir -p $(@D) && $(HOST_CC) $(CFLAGS_ALL) $(call flags_for,$<) -MMD -MP -c -o $@ $<
+	$(call compiling,$<)
+	$(Q)mkdir -p $(@D) && $(HOST_CC) $(CFLAGS_ALL) $(call effort_for,$<) $(call flags_for,$<) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(EMULATOR_LIBRARY): $(call objects_of,$(EMULATOR_SOURCES))
 $(DRIVER_LIBRARY): $(call objects_of,$(DRIVER_SOURCES))

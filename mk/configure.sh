@@ -92,6 +92,7 @@ jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null) || jobs=2
     echo "# Written by mk/configure.sh; removed by make clean."
     printf 'CONFIGURED_FOR := %s\n' "$(printf '%s' "${KEY:-}" | sed 's/\$/$$/g; s/#/\\#/g')"
     say HOST_CC "$compiler"
+    say HOST_CC_VERSION "$([ -z "$compiler" ] || $compiler --version 2>/dev/null | head -n 1)"
     say CC_NATIVE "$native"
     say CC_INTERPOSITION "$interposition"
     say CC_FPCONTRACT "$fpcontract"

@@ -222,7 +222,7 @@ def test_an_experiment_that_shows_something_else_fails(tmp_path: Path, built: Pa
         text=True,
     )
     assert done.returncode == 1
-    assert "should have shown: lane 0 gave 7" in done.stderr
+    assert "missing from the output: lane 0 gave 7" in done.stderr
 
 
 def test_an_unknown_experiment_names_the_ones_there_are() -> None:

@@ -57,6 +57,40 @@ def test_changed_flags_rebuild(checkout: Path) -> None:
     assert "CC chapters/ch01_one/chapter.c" in lines(run_make("program-ch01", folder=checkout))
 
 
+def test_what_has_no_effect_on_the_compiler_rebuilds_nothing(checkout: Path, tmp_path: Path) -> None:
+    run_make("program-ch01", folder=checkout)
+    (tmp_path / "empty").mkdir()
+    longer = f"{tmp_path / 'empty'}:{os.environ['PATH']}"
+    assert lines(run_make("program-ch01", folder=checkout, PATH=longer)) == []
+    assert lines(run_make("program-ch01", folder=checkout, EDITOR="ed", LANG="C.UTF-8")) == []
+    assert lines(run_make("program-ch01", folder=checkout)) == []
+
+
+def test_another_compiler_on_the_path_rebuilds(checkout: Path, tmp_path: Path) -> None:
+    run_make("program-ch01", folder=checkout)
+    other = tmp_path / "other" / "cc"
+    other.parent.mkdir()
+    other.write_text('#!/bin/sh\n[ "$1" = --version ] && echo "another cc 1.0" && exit\nexec gcc "$@"\n')
+    other.chmod(0o755)
+    first = f"{other.parent}:{os.environ['PATH']}"
+    assert "CC chapters/ch01_one/chapter.c" in lines(run_make("program-ch01", folder=checkout, PATH=first))
+    assert lines(run_make("program-ch01", folder=checkout, PATH=first)) == []
+
+
+def test_a_long_build_says_how_far_it_is(checkout: Path) -> None:
+    for number in range(60):
+        (checkout / f"common/emulator/ptx/part{number}.c").write_text(f"int part{number};\n")
+    made = lines(run_make("program-ch01", folder=checkout))
+    told = [line for line in made if line.startswith("building the workbook's tools, once: ")]
+    counted = [int(line.split(": ")[1].split()[0]) for line in told]
+    assert counted == [1, 20, 40, 60]
+    assert all(
+        line.endswith(" of 64 files") for line in told
+    )  # with build/bin/compile, which make ch01 needs, too
+    assert not any(line.startswith("CC ") for line in made)
+    assert lines(run_make("program-ch01", folder=checkout)) == []
+
+
 def test_a_removed_source_leaves_the_library(checkout: Path) -> None:
     extra = checkout / "common/emulator/extra.c"
     extra.write_text("int extra;\n")
