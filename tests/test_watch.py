@@ -189,7 +189,7 @@ def test_all_is_passed(book: FakeWorkbook, terminal: Tmux) -> None:
     terminal.press("a")
     terminal.wait("3 of 3 passed, 30 of 30")
     terminal.press("n")
-    terminal.wait("All 3 chapters are passed.")
+    terminal.wait("All 3 chapters have passed.")
 
 
 def test_nowhere_else_to_go(terminal: Tmux) -> None:
@@ -269,7 +269,7 @@ def test_reset_asks_first(book: FakeWorkbook, terminal: Tmux) -> None:
     mine = book.kernel("ch01").read_text()
     for no in ("n", "Escape", "Enter"):
         terminal.press("r")
-        terminal.wait("Your file is kept under build/kept/ch01/. y or n")
+        terminal.wait("Your file is kept in build/kept/ch01/. y or n")
         terminal.press(no)
         terminal.wait("nothing changed")
     assert book.kernel("ch01").read_text() == mine
