@@ -4,10 +4,12 @@
 ##@ author: Tests and checks
 ##= ARGS="-k shuffle -x" ## of test: options of pytest
 
-.PHONY: test check skeletons readme locks
+.PHONY: test test-quick check skeletons readme locks
 
 test: $(NEEDS_GRADER) $(DEVELOPMENT) $(SITE) $(CLASS_NEEDS) $(TOOLCHAIN) drivers ## run every test
-	@$(SANITIZED) $(PY) -m pytest -n $(if $(SANITIZE),0,$(JOBS)) $(ARGS)
+	@$(SANITIZED) $(PY) -m pytest -n $(if $(SANITIZE),0,$(JOBS)) --dist worksteal $(ARGS)
+test-quick: $(NEEDS_GRADER) $(DEVELOPMENT) $(CLASS_NEEDS) $(TOOLCHAIN) drivers ## run the tests of two minutes, some for every folder (tests/quick.toml)
+	@$(SANITIZED) $(PY) -m pytest --quick -n $(if $(SANITIZE),0,$(JOBS)) --dist worksteal $(ARGS)
 # Python itself is not built with sanitizers: to load the library it must start with ASan's runtime, in one process, and
 # with libstdc++, or ASan fails when a Python package throws an exception.
 SANITIZED = $(if $(SANITIZE),LD_PRELOAD="$$($(HOST_CC) -print-file-name=libasan.so) $$($(HOST_CC) -print-file-name=libstdc++.so.6)" ASAN_OPTIONS=detect_leaks=0 \

@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,6 +25,29 @@ for name in ("PYTHONUNBUFFERED", "PYTHONIOENCODING", "PYTHONUTF8"):
 # the programs whose Ctrl-C is tested.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+QUICK = tomllib.loads((Path(__file__).parent / "quick.toml").read_text())
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--quick", action="store_true", help="only the files of tests/quick.toml, without slow tests"
+    )
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    is_left_out = collection_path.name.startswith("test_") and collection_path.name not in set().union(
+        *QUICK.values()
+    )
+    return True if config.getoption("--quick") and is_left_out else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--quick"):
+        slow = [item for item in items if item.get_closest_marker("slow")]
+        items[:] = [item for item in items if item not in set(slow)]
+        config.hook.pytest_deselected(items=slow)
 
 
 @pytest.fixture(autouse=True)

@@ -348,6 +348,7 @@ def test_make_a_source_that_does_not_compile(checkout: Path) -> None:
     assert not (checkout / "ch01").exists()
 
 
+@pytest.mark.slow
 def test_pip_failing_says_so(checkout: Path) -> None:
     (checkout / "requirements/runtime.txt").write_text("no-such-package==0 --hash=sha256:" + "0" * 64 + "\n")
     done = run_make("grade", folder=checkout, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(checkout))

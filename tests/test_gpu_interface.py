@@ -484,7 +484,11 @@ def test_a_reference_that_is_not_there_is_wrong_usage(chapter: Chapter) -> None:
             "not timed: the NVIDIA driver could not read a timer",
         ),
         ({"FAKE_CUDA_FAIL": "cuEventCreate:2"}, "not timed: "),
-        ({"FAKE_NVML_REASONS": "0x40"}, "the clocks were throttled by heat (by hardware) in all"),
+        pytest.param(
+            {"FAKE_NVML_REASONS": "0x40"},
+            "the clocks were throttled by heat (by hardware) in all",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_events_that_fail_cost_no_verdict(chapter: Chapter, variables: dict[str, str], words: str) -> None:

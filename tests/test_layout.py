@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
+from conftest import QUICK, ROOT
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -205,3 +205,21 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
         "page.md: no.svg, which is not there",
         "page.md: there.md#no-title, which has no such heading",
     ]
+
+
+# ---- The quick tests -------------------------------------------------------------------------------------------
+
+
+def test_every_folder_has_quick_tests() -> None:
+    tops = ("bench", "chapters", "common", "docs", "grader", "mk", "requirements", "solutions")
+    parents = {
+        path.parent.relative_to(ROOT)
+        for path in tracked()
+        if path.suffix in (".c", ".cuh", ".py", ".mk", ".txt")
+    }
+    parts = {folder for folder in parents if folder.parts[:1] == ("common",)}
+    parts |= {Path(*folder.parts[:2]) for folder in parents if folder.parts[:1] == ("grader",)}
+    parts |= {Path(top) for top in tops if top != "common"}
+    assert {str(folder) for folder in parts} == set(QUICK)
+    for names in QUICK.values():
+        assert names and all((ROOT / "tests" / name).is_file() for name in names)
