@@ -4,4 +4,4 @@
 #include "gpu/gpu.h"
 
 // Imitates the device of that profile; NULL is the H200. NULL with the reason in `error` for an unknown name.
-Gpu *emulated_open(const char *profile, GpuError *error);
+Gpu *emulated_open(const char *name, GpuError *error);

@@ -44,8 +44,15 @@ void json_boolean(JsonWriter *json, const char *key, bool value);
 void json_null(JsonWriter *json, const char *key);
 // The integer where it is known, else null.
 void json_integer_or_null(JsonWriter *json, const char *key, bool is_known, int64_t value);
-// Opens an object where there is one, else writes null and returns false.
-bool json_open_object_or_null(JsonWriter *json, const char *key, bool is_there);
+// Opens an object where there is one, else writes null and returns false. Inline, so that clang's analyzer
+// sees that what is there is not a null pointer.
+static inline bool json_open_object_or_null(JsonWriter *json, const char *key, bool is_there) {
+    if (is_there)
+        json_open_object(json, key);
+    else
+        json_null(json, key);
+    return is_there;
+}
 // Adds the members of an object that is JSON text already to the open one.
 void json_members(JsonWriter *json, const char *object, size_t bytes);
 // Ends the text with a newline. False when memory ran out or the calls did not make one whole value.

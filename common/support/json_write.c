@@ -144,14 +144,6 @@ void json_integer_or_null(JsonWriter *json, const char *key, bool is_known, int6
         json_null(json, key);
 }
 
-bool json_open_object_or_null(JsonWriter *json, const char *key, bool is_there) {
-    if (is_there)
-        json_open_object(json, key);
-    else
-        json_null(json, key);
-    return is_there;
-}
-
 void json_members(JsonWriter *json, const char *object, size_t bytes) {
     while (bytes > 0 && object[bytes - 1] == '\n') bytes--;
     if (bytes < 2 || object[0] != '{' || object[bytes - 1] != '}' || json->depth == 0 ||

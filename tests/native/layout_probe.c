@@ -52,8 +52,7 @@ int main(void) {
     BEGIN(EmulatorLaunch);
     MEMBER(EmulatorLaunch, grid), MEMBER(EmulatorLaunch, block), MEMBER(EmulatorLaunch, dynamic_shared);
     MEMBER(EmulatorLaunch, arguments), MEMBER(EmulatorLaunch, argument_bytes), MEMBER(EmulatorLaunch, checks);
-    MEMBER(EmulatorLaunch, count), MEMBER(EmulatorLaunch, timing),
-        MEMBER(EmulatorLaunch, schedule);
+    MEMBER(EmulatorLaunch, count), MEMBER(EmulatorLaunch, timing), MEMBER(EmulatorLaunch, schedule);
     MEMBER(EmulatorLaunch, max_steps), MEMBER(EmulatorLaunch, max_output),
         MEMBER(EmulatorLaunch, max_findings);
     MEMBER(EmulatorLaunch, cancel), MEMBER(EmulatorLaunch, trace_bytes);

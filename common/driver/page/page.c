@@ -108,8 +108,8 @@ static void add_last_line(Text *page, const Terminal *terminal, const Report *re
     int used = snprintf(points, sizeof points, "%g of %d points", judgement->earned, judgement->possible);
     int waiting = uncounted_points(judgement);
     if (waiting > 0 && is_passed && used > 0)
-        snprintf(points + used, sizeof points - (size_t)used, "; %d %s for goals not yet counted",
-                 waiting, waiting == 1 ? "is" : "are");
+        snprintf(points + used, sizeof points - (size_t)used, "; %d %s for goals not yet counted", waiting,
+                 waiting == 1 ? "is" : "are");
     if (is_passed && (report->options->n >= 0 || report->options->has_schedule)) // no pass of the chapter
         snprintf(words, sizeof words, "Correct in these cases. To run all of them: ./%s", report->of->name);
     else if (is_passed && report->next_chapter)
