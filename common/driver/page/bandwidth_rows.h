@@ -4,7 +4,7 @@
 #include "driver/page/report.h"
 #include "driver/page/terminal.h"
 
-// How fast each task is, and beside what.
+// The bandwidth of each task, and what it is compared with.
 void page_add_bandwidth(Text *page, const Terminal *terminal, const Report *report);
 // --time: the table of sizes.
 void page_add_timings(Text *page, const Terminal *terminal, const Report *report);

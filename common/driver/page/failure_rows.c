@@ -84,8 +84,7 @@ static void add_case(Text *page, const Terminal *terminal, const Report *report,
     text_free(&words);
 }
 
-// "  WRONG      sum_shared computes a wrong result"; a long verdict leaves no room, and the sentence follows
-// it.
+// "  WRONG      sum_shared computes a wrong result"; after a long verdict the sentence is on the next line.
 static void add_verdict(Text *page, const Terminal *terminal, Verdict verdict, const char *whose) {
     const char *word = verdict_word(verdict);
     const int label = LABEL + columns_of(word);
@@ -107,7 +106,7 @@ static const char *remark_for(const Report *report, Verdict verdict, int task) {
     return NULL;
 }
 
-// A chapter that asks for the names of mistakes keeps them to itself: it shows what happened, and no more.
+// A chapter that asks for the names of mistakes does not show them: it shows only what happened.
 static bool leaves_the_name_open(const Report *report, int task) {
     if (report->judgement->first < 0 && report->judgement->verdict != VERDICT_SLOW) return false;
     for (int t = 0; t < chapter_task_count(report->of); t++)
@@ -127,7 +126,7 @@ void page_add_why(Text *page, const Terminal *terminal, const Report *report, co
         return;
     }
     const char *remark = remark_for(report, report->judgement->verdict, task);
-    if (remark && diagnosis->mistake && !is_evidence) why = ""; // it asks where the general sentence guesses
+    if (remark && diagnosis->mistake && !is_evidence) why = ""; // the general sentence would only guess
     if (why[0]) page_add_row(page, terminal, "why", why);
     if (remark) page_add_row(page, terminal, why[0] ? "" : "why", remark);
 }
@@ -172,7 +171,7 @@ static void add_failed_case(Text *page, const Terminal *terminal, const Report *
     if (report->judgement->has_replay) page_add_row(page, terminal, "shown by", report->judgement->replay);
 }
 
-// Where one failure is shown of a chapter of many tasks: which of them are right already.
+// If one failure of a chapter with many tasks is shown: which tasks are correct already.
 static void add_tasks(Text *page, const Terminal *terminal, const Report *report) {
     const int tasks = chapter_task_count(report->of);
     int right = 0;

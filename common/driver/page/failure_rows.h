@@ -4,9 +4,9 @@
 #include "driver/page/report.h"
 #include "driver/page/terminal.h"
 
-// The first failure in full, and the rest as numbers.
+// The first failure in full, and the number of the others.
 void page_add_failure(Text *page, const Terminal *terminal, const Report *report);
-// The mistake by its name where it is known, else what the verdict usually comes from. `why` is what the
-// numbers say (`is_evidence`, shown in either case) or the general sentence. `task`: -1 for none.
+// The mistake by its name if it is known, otherwise the verdict's usual cause. `why` is the evidence of the
+// numbers (`is_evidence`, shown in either case) or the general sentence. `task`: -1 for none.
 void page_add_why(Text *page, const Terminal *terminal, const Report *report, const char *why,
                   bool is_evidence, int task);

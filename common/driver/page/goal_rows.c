@@ -76,7 +76,7 @@ static void measure_text(double value, char *words, size_t bytes) {
     }
 }
 
-// What is counted, as it reads behind the number 1: "barrier per warp" of "barriers per warp". A ratio
+// The name of a count after the number 1: "barrier per warp" for "barriers per warp". A ratio
 // ("times the sectors") and a share ("% of the warps") read alike for every number.
 static void words_for_one(const char *words, char *singular, size_t bytes) {
     snprintf(singular, bytes, "%s", words);

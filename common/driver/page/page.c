@@ -80,7 +80,7 @@ static void add_printed(Text *page, const Terminal *terminal, const char *printe
     const char *at = printed;
     for (int line = 0; line < 8 && *at; line++) {
         size_t length = strcspn(at, "\n"), shown = length < 66 ? length : 66;
-        while (shown > 0 && ((unsigned char)at[shown] & 0xc0) == 0x80) shown--; // no half character
+        while (shown > 0 && ((unsigned char)at[shown] & 0xc0) == 0x80) shown--; // not half a character
         page_add_label(page, terminal, STYLE_FAINT, line == 0 ? "printed" : "");
         text_add_bytes(page, at, shown);
         text_add_char(page, '\n');
@@ -110,7 +110,7 @@ static void add_last_line(Text *page, const Terminal *terminal, const Report *re
     if (waiting > 0 && is_passed && used > 0)
         snprintf(points + used, sizeof points - (size_t)used, "; %d %s for goals not yet counted", waiting,
                  waiting == 1 ? "is" : "are");
-    if (is_passed && (report->options->n >= 0 || report->options->has_schedule)) // no pass of the chapter
+    if (is_passed && (report->options->n >= 0 || report->options->has_schedule)) // not a pass of the chapter
         snprintf(words, sizeof words, "Correct in these cases. To run all of them: ./%s", report->of->name);
     else if (is_passed && report->next_chapter)
         snprintf(words, sizeof words, "%s. Next: make %s && ./%s", points, report->next_chapter,

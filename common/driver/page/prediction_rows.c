@@ -21,7 +21,7 @@ static void number_text(double value, char *words, size_t bytes) {
         snprintf(words, bytes, "%.4g", value);
 }
 
-// A row whose two numbers end at the columns above, and a remark behind them.
+// A row whose two numbers end at the columns above, followed by a remark.
 static void add_columns(Text *page, const char *words, const char *said, const char *shown,
                         const char *remark) {
     Text line = {0};
@@ -50,7 +50,7 @@ static const char *remark_for(const Report *report, const GoalResult *result, co
     return bandwidth && bandwidth->kind == BANDWIDTH_MEASURED ? "measured" : "modelled";
 }
 
-// One line of the file; false where it is not of the form above.
+// One line of the file; false if it does not have the form above.
 static bool add_prediction(Text *page, const Report *report, char *line) {
     char *fields[4] = {line};
     for (int f = 1; f < 4; f++) {

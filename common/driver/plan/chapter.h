@@ -1,6 +1,6 @@
 // A chapter, described as data. Every chapters/chNN_name/chapter.c fills one `const Chapter chapter` with
 // designated initialisers; the driver does the rest (inputs, audit, launches, checks, counting, page, JSON).
-// What is left out has a useful default, so that a plain chapter is a page of facts:
+// Fields that are left out have useful defaults, so that a plain chapter is a page of facts:
 //
 //     #include "driver/plan/chapter.h"
 //
@@ -47,14 +47,14 @@ const char *element_word(ElementType type);
 
 // ---- One case --------------------------------------------------------------------------------------------
 
-// The size of a case. Leave rows and columns 0 for one-dimensional work; otherwise n = rows * columns is
-// filled in by the driver where n is 0.
+// The size of a case. Leave rows and columns 0 for one-dimensional work; otherwise, if n is 0, the driver
+// sets n = rows * columns.
 typedef struct {
     long long n, rows, columns;
 } CaseSize;
 
 // The shape of one launch, as its LAUNCH kernel gave it. `blocks`, `warps` and `threads` are of the whole
-// grid (a block of 40 threads has 2 warps); all are 0 where a LAUNCH is not yet run.
+// grid (a block of 40 threads has 2 warps); all are 0 if LAUNCH has not run yet.
 typedef struct {
     uint32_t grid[3], block[3], shared;
     long long blocks, warps, threads;
@@ -122,8 +122,8 @@ typedef enum {
     INPUT,  // filled by the driver from the case's family (or .data); read-only; compared after the run
     OUTPUT, // poisoned with NaN bits; every element must be written
     OUTPUT_ZEROED, // an output that starts as zeros: the target of atomics
-    SCRATCH,       // poisoned; not looked at
-    ZEROED,        // zeros before every run: tickets, counters; looked at only if it .stays_zero
+    SCRATCH,       // poisoned; not checked
+    ZEROED,        // zeros before every run: tickets, counters; checked only if it .stays_zero
 } BufferRole;
 
 typedef struct {
@@ -133,14 +133,14 @@ typedef struct {
     Quantity count;   // elements; n unless given
     bool misaligned;  // also run with the base past a 256-byte boundary, by every multiple of an element's
                       // size below 16 bytes
-    bool stays_zero;  // ZEROED: the run leaves it as it found it, and is made twice in a row to prove that;
-                      // timed runs do not clear it
+    bool stays_zero; // ZEROED: the run must leave it at zero, and runs twice to prove that; timed runs do not
+                     // clear it
     const void *data; // INPUT: its content in place of a family; EXPECT_TABLE: the right content of an
                       // output. `count` elements of `type`
     // What element `index` of a table is, for the page: "RTX 5090, 256 threads, 40 registers". May be NULL.
     void (*describe)(long long index, char *text, size_t bytes);
-    // EXPECT_TABLE: what would be right is for the learner to find. It is not shown, nor are mistakes of the
-    // chapter's kernels named on the page; what happened is. The table's own failures are shown last.
+    // EXPECT_TABLE: the learner has to find the right answers. The page shows neither them nor the names of
+    // the mistakes in the chapter's kernels, only what happened. The table's own failures are shown last.
     bool hides_answer;
 } Buffer;
 
@@ -173,12 +173,12 @@ typedef struct {
     const char *kernel; // NULL ends the list
     Argument arguments[MAX_ARGUMENTS];
     Quantity n; // what LAUNCH receives; the case's n unless given
-    // Rules on the shape, each off while 0. A shape that breaks one is verdict LAUNCH.
+    // Rules for the shape, each off if 0. A shape that breaks one gets the verdict LAUNCH.
     long long max_blocks, max_block_threads, max_threads;
     int block_multiple_of; // threads
 } Launch;
 
-// ---- What is right ---------------------------------------------------------------------------------------
+// ---- Correct results -------------------------------------------------------------------------------------
 
 typedef enum {
     EXPECT_SUM,         // the elements of .output add up to the sum of .input (one element: it is the sum)
@@ -198,7 +198,7 @@ typedef enum {
     CHAIN_WARP,       // t + 5: a warp's tree after the threads' own sums
     CHAIN_BLOCK,      // t + log2(threads of a block), up to one more for a tail: a tree over the block, in
                       // memory or by warps
-    CHAIN_ATOMIC,     // CHAIN_BLOCK + blocks: one addition a block to one address
+    CHAIN_ATOMIC,     // CHAIN_BLOCK + blocks: one addition per block to one address
     CHAIN_TWO_PASS,   // CHAIN_BLOCK of the first launch + CHAIN_BLOCK of the second over the first's partials
     CHAIN_ROW,        // CHAIN_BLOCK of one block over `columns` elements, whether a warp or a block a row
     CHAIN_FUNCTION,   // .chain_function(shape)
@@ -270,15 +270,16 @@ typedef struct {
     const char *measure;
     Bound bound;
     double limit;
-    double slack; // allowed besides, for measures that rounding at the edges of a grid moves; 0 unless given
+    double slack; // additional tolerance, for measures that rounding at the edges of a grid changes; 0 unless
+                  // given
     int points;
     const char *task;   // NULL: the first task
     const char *kernel; // NULL: all launches of the task together (shape names: its first launch)
     const char *why;    // one sentence shown if it is missed: what it costs, never how to fix it
 } Goal;
 
-// Nearly as fast as the reference: what most chapters ask for. The rest of the goal follows, its .points and
-// .why at least.
+// Nearly as fast as the reference, which most chapters require. The rest of the goal follows, at least its
+// .points and .why.
 #define BANDWIDTH_GOAL(...)                                                                                  \
     {                                                                                                        \
         .words = "% of the reference's bandwidth", .measure = "100 * bandwidth_ratio", .bound = AT_LEAST,    \
@@ -296,11 +297,11 @@ typedef struct {
     int number;
     const char *name;  // "ch04"
     const char *title; // "Warp shuffle"
-    int points;        // of the whole chapter; what the goals leave over is for correctness
+    int points;        // of the whole chapter; points that are not for goals are for correctness
     Task tasks[MAX_TASKS];
     Goal goals[MAX_GOALS];
     Remark remarks[MAX_REMARKS];
-    // A sentence shown once all is right and fast: where to go from there. NULL: none.
+    // A sentence shown once everything is correct and fast: what to do next. NULL: none.
     const char *when_passed;
 } Chapter;
 
@@ -314,7 +315,7 @@ int task_buffer_count(const Task *task);
 int task_launch_count(const Task *task);
 int task_find_buffer(const Task *task, const char *name); // -1: no such buffer
 int task_find_launch(const Task *task, const char *kernel);
-// Whether it is a table of which the right answers are not shown.
+// Whether it is a table whose right answers are not shown.
 bool task_hides_answers(const Task *task);
 int task_input(const Task *task);  // the index of .input, or of the first INPUT; -1: none
 int task_output(const Task *task); // the index of .output, or of the first output; -1: none

@@ -21,7 +21,7 @@ void value_text(double value, char *text, size_t bytes);
 // "1,048,576"
 void count_text(long long value, char *text, size_t bytes);
 
-// Gigabytes at a time: the inputs of a timed size are copied, cleared and compared on every core there is.
+// Gigabytes at a time: the inputs of a timed size are copied, cleared and compared on all cores.
 void copy_bytes(void *to, const void *from, size_t bytes);
 void clear_bytes(void *at, size_t bytes);
 bool same_bytes(const void *a, const void *b, size_t bytes);

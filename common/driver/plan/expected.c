@@ -14,7 +14,7 @@ static inline void add_compensated(double *sum, double *rest, double x) {
     *sum = next;
 }
 
-// The parts of a sum, each with what rounding left over.
+// The parts of a sum, each with its rounding error.
 typedef struct {
     double sum, rest, magnitude, special;
 } PartialSum;
@@ -55,7 +55,7 @@ ExactSum exact_sum(const void *array, ElementType type, long long start, long lo
 
 static double log2_up(double value) { return value <= 1 ? 0 : ceil(log2(value)); }
 
-// What one thread of `threads` adds when n elements are shared out evenly. Reading four at a time and the
+// The additions of one thread of `threads` if n elements are divided evenly. Reading four at a time and the
 // tail after the last four add up to 6 more.
 static double per_thread(double n, double threads) { return threads > 0 ? ceil(n / threads) + 6 : n; }
 
@@ -75,7 +75,7 @@ double longest_chain(const Task *task, const CaseShape *shape) {
     case CHAIN_ATOMIC: return over_block(n, first) + (double)first->blocks;
     case CHAIN_TWO_PASS: return over_block(n, first) + over_block((double)first->blocks, second);
     case CHAIN_ROW: {
-        double threads = first->block_threads < 32 ? first->block_threads : 32; // a warp a row at the least
+        double threads = first->block_threads < 32 ? first->block_threads : 32; // at least one warp per row
         return per_thread((double)shape->size.columns, threads) + log2_up(first->block_threads) + 1;
     }
     case CHAIN_FUNCTION: return task->chain_function ? task->chain_function(shape) : n;
@@ -87,7 +87,7 @@ double error_budget(ElementType type, double chain, double magnitude, double sum
     if (!element_is_float(type)) return 0;
     double u = type == F64 ? 0x1p-53 : type == BF16 ? 0x1p-8 : 0x1p-24;
     double hu = chain * u;
-    double gamma = hu < 0.5 ? hu / (1 - hu) : 1; // beyond that the bound says nothing better than sum|x|
+    double gamma = hu < 0.5 ? hu / (1 - hu) : 1; // beyond that the bound is not better than sum|x|
     return gamma * magnitude + (isfinite(sum) ? u * fabs(sum) : 0);
 }
 
@@ -200,7 +200,7 @@ bool expected_is_met(const Expected *expected, const void *output, ElementType t
     return element_is_float(type) && isnan(value) && isnan(element_get(got, type, 0));
 }
 
-// A square of a matrix: how many elements of it did not arrive with all their bits at the place across.
+// A square of a matrix: how many of its elements are not, bit for bit, at the transposed place.
 #define COUNT_MOVED(name, bits)                                                                              \
     static long long name(const bits *from, const bits *to, long long rows, long long columns,               \
                           long long top, long long left, long long side) {                                   \
@@ -216,7 +216,7 @@ COUNT_MOVED(moved_16, uint16_t)
 COUNT_MOVED(moved_32, uint32_t)
 COUNT_MOVED(moved_64, uint64_t)
 
-// By squares, so that neither side is walked across its lines of cache.
+// By squares, so that neither side is read across its cache lines.
 static bool is_transposed(const Expected *expected, const void *output, ElementType type) {
     enum { SIDE = 64 };
     const void *input = expected->inputs[task_input(expected->task)];

@@ -42,5 +42,5 @@ void expected_free(Expected *expected);
 double expected_value(const Expected *expected, long long index);
 // Whether an element of an exact output holds it: to the bit after one rounding, or any NaN for a NaN.
 bool expected_is_met(const Expected *expected, const void *output, ElementType type, long long index);
-// Whether all do, looked at by every core there is.
+// Whether all do, checked on all cores.
 bool expected_are_all_met(const Expected *expected, const void *output, ElementType type);

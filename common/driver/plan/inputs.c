@@ -40,8 +40,8 @@ uint64_t random_bits(uint64_t seed, uint64_t stream, uint64_t index) {
 // Uniform in [0, 1), 53 bits.
 static double unit(uint64_t bits) { return (double)(bits >> 11) * 0x1p-53; }
 
-// Beyond this many terms whole numbers that fit into 2^24 together would be too small to be told apart, so
-// that most elements are zero and the others larger.
+// Beyond this many terms whole numbers that fit into 2^24 together would be too small to distinguish, so most
+// elements are zero and the others larger.
 enum { DENSE_TERMS = 1 << 20, SCATTERED = 1 << 19 };
 // Worth more than one core.
 enum { MANY = 1 << 21 };
@@ -96,7 +96,7 @@ static double normal(uint64_t key, uint64_t index) {
     return radius * cos(6.283185307179586 * unit(random_bits(key, 2, index)));
 }
 
-// A pair (large, -large) with a small value added to each, whose sum is what is left.
+// A pair (large, -large) with a small value added to each, so that the sum is the small values.
 static double cancelling(uint64_t key, uint64_t index) {
     double large = 1e4 * (1.0 + unit(random_bits(key, 1, index / 2)));
     large = (double)(float)large;
@@ -129,8 +129,8 @@ static double value_of(Family family, ElementType type, uint64_t key, uint64_t i
     }
 }
 
-// The families with special values put them at random places, in every sum of `terms` elements but the first
-// where there are several (so that rows without are seen to stay clean).
+// The families with special values put them at random places, in every sum of `terms` elements except the
+// first if there are several (so that rows without any are checked too).
 static void place_specials(void *array, ElementType type, long long count, long long terms, Family family,
                            uint64_t key) {
     if (terms < 1) terms = 1;

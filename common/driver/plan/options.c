@@ -7,10 +7,10 @@
 
 #include "gpu/profiles.h"
 
-// The largest n taken: 2^34 floats are 64 GiB, beyond which no chapter makes sense.
+// The largest n taken: 2^34 floats are 64 GiB, which is more than any chapter needs.
 static const long long largest_n = 1LL << 34;
 
-// A whole number in decimal and nothing else.
+// Only a whole decimal number.
 static bool parse_number(const char *option, const char *text, long long least, long long most,
                          long long *number, char *why, size_t why_bytes) {
     char *end;

@@ -11,7 +11,7 @@ typedef struct {
     GpuKind asked_device;      // as it was before auto became one of the others
     char profile[64];          // "": the default
     const char *kernel_file;   // another kernel.cu or image; NULL: the chapter's own
-    const char *against_file;  // the same to be timed against; NULL: the chapter's solution
+    const char *against_file;  // the kernel to be timed against; NULL: the chapter's solution
     CaseSize times[MAX_TIMES]; // sizes to time, in place of the cases; rows and columns where given so
     int time_count;
     CaseSize also[MAX_ALSO]; // sizes besides the chapter's own
@@ -27,7 +27,7 @@ typedef struct {
     bool is_profile, is_quiet, is_help;
 } Options;
 
-// False for a command line that makes no sense: `why` says what, in one sentence.
+// False for a wrong command line; `why` says what is wrong, in one sentence.
 bool options_parse(int count, char **arguments, Options *options, char *why, size_t why_bytes);
 // The text of --help for the chapter of that name.
 void options_print_help(const char *name);

@@ -100,7 +100,7 @@ static CaseSize counted_size(const Task *task, const PlanOptions *options) {
     if (options->n >= 0 && !is_table(task)) return size_up_to(&sizes, options->n);
     if (wanted.n > 0) return wanted;
     CaseSize most = {.n = 1 << 20};
-    const long long limit = task->max_n; // counting is the emulator's work on every device
+    const long long limit = task->max_n; // the emulator counts for every device
     if (!task->sizes && (limit == 0 || most.n <= limit)) return most;
     return size_up_to(&sizes, limit > 0 && limit < most.n ? limit : most.n);
 }
@@ -161,7 +161,7 @@ static void add_also(Plan *plan, const Task *task, int index, const PlanOptions 
     }
 }
 
-// Beyond this a case takes seconds on the emulator: only the few that show most.
+// Above this size a case takes seconds on the emulator: only the most informative ones run.
 static const long long sparing_above = 1 << 21;
 
 static void add_families(Plan *plan, const Task *task, int index, const Sizes *sizes) {
@@ -174,7 +174,7 @@ static void add_families(Plan *plan, const Task *task, int index, const Sizes *s
         if (f == FAMILY_SUBNORMALS && task->flushes_subnormals) continue;
         add_case(plan, (Case){.task = index, .size = medium, .family = (Family)f});
     }
-    // Long sums are where rounding and a careless order show; a single element is where special values do.
+    // Long sums reveal rounding and a bad order; single elements reveal special values.
     add_case(plan, (Case){.task = index, .size = large, .family = FAMILY_UNIFORM});
     add_case(plan, (Case){.task = index, .size = large, .family = FAMILY_NORMAL});
     add_case(plan, (Case){.task = index, .size = size_up_to(sizes, 1), .family = FAMILY_NAN});
@@ -192,7 +192,7 @@ static void add_schedules(Plan *plan, const Task *task, int index, const Sizes *
             add_case(plan,
                      (Case){.task = index, .size = at[i], .family = FAMILY_INTEGERS, .schedule = schedule});
             if (!task->is_bit_identical || i < 2) continue;
-            // Only sums that round can tell one order of additions from another.
+            // Only sums that round depend on the order of additions.
             add_case(plan, (Case){.task = index, .size = at[i], .family = FAMILY_TEN_ORDERS});
             add_case(plan,
                      (Case){.task = index, .size = at[i], .family = FAMILY_TEN_ORDERS, .schedule = schedule});
@@ -228,7 +228,7 @@ static int compare_cases(const void *left, const void *right) {
     return a->schedule < b->schedule ? -1 : a->schedule > b->schedule;
 }
 
-// What stands for a size to be timed: itself, or as much of it as an emulator runs within a second.
+// The size that is run for a timed size: itself, or as much as an emulator runs within a second.
 static CaseSize size_to_check(CaseSize size, bool is_gpu) {
     static const long long emulated_most = 1 << 20;
     if (is_gpu || size.n <= emulated_most) return size;
@@ -246,7 +246,7 @@ static bool has_case(const Plan *plan, int task, CaseSize size) {
     return false;
 }
 
-// --time: nothing is timed that was not right once.
+// --time: a kernel is timed only after it was correct once.
 static bool plan_checks(const Chapter *of, const PlanOptions *options, Plan *plan) {
     for (int t = 0; t < chapter_task_count(of); t++)
         for (int i = 0; i < options->only_count; i++) {

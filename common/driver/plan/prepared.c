@@ -11,7 +11,7 @@ static void clear(Prepared *prepared) {
     *prepared = (Prepared){0};
 }
 
-// How many elements go into one result: what keeps whole-number sums exact.
+// The number of elements in one result, which keeps whole-number sums exact.
 static long long terms_of(const Task *task, const CaseShape *shape, long long count) {
     switch (task->expect) {
     case EXPECT_ROW_SUMS: return shape->size.columns;
@@ -56,7 +56,7 @@ static bool are_alike(const Task *a, const Task *b) {
     return true;
 }
 
-// What inputs and results are made of; the counts of partials and scratch are the launch shape's business.
+// The sizes that inputs and results depend on; the counts of partials and scratch depend on the launch shape.
 static bool have_same_counts(const Task *task, const long long a[], const long long b[]) {
     for (int i = 0; i < task_buffer_count(task); i++)
         if ((task->buffers[i].role == INPUT ||
@@ -66,7 +66,7 @@ static bool have_same_counts(const Task *task, const long long a[], const long l
     return true;
 }
 
-// Gigabytes are not kept for a case that may never come.
+// Gigabytes are not kept for a case that may never run.
 static void drop_large(PreparedCache *cache) {
     static const long long large = 1 << 24;
     for (int i = 0; i < PREPARED_SLOTS; i++)
@@ -91,7 +91,7 @@ Prepared *prepared_take(PreparedCache *cache, const Task *task, const Case *want
         Prepared *slot = &cache->slots[i];
         if (slot->users == 0 && (!oldest || slot->stamp < oldest->stamp)) oldest = slot;
     }
-    if (!oldest) return NULL; // more cases under way than slots: the judge has fewer runners than that
+    if (!oldest) return NULL; // more cases in progress than slots: the judge has fewer runners than that
     clear(oldest);
     oldest->is_used = true;
     oldest->task = task;

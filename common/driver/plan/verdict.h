@@ -5,9 +5,8 @@
 
 #include "emulator/emulator.h"
 
-// In the order in which one explains the others: where cases of one run differ, the first of these is the
-// verdict. What stops a kernel comes before what makes its result wrong, and a race before the values that it
-// spoils.
+// In order of precedence: if the cases of a run differ, the first of these is the verdict. Errors that stop a
+// kernel come before wrong results, and a race before the wrong values that it causes.
 typedef enum {
     VERDICT_REJECT,
     VERDICT_BUILD,
@@ -32,15 +31,15 @@ typedef enum {
 } Verdict;
 
 const char *verdict_word(Verdict verdict);
-// The verdict with that word; VERDICT_INFRA for a word that is none.
+// The verdict with that word; VERDICT_INFRA for an unknown word.
 Verdict verdict_from_word(const char *word);
-// What a finding leads to; VERDICT_PASS for an information.
+// The verdict of a finding; VERDICT_PASS for information.
 Verdict verdict_of_finding(FindingKind kind);
 // "reads or writes outside its buffers": what the kernel does, for the headline of a page.
 const char *verdict_headline(Verdict verdict);
-// One sentence on why that is wrong or what it usually comes from.
+// One sentence on why that is wrong or its usual cause.
 const char *verdict_why(Verdict verdict);
-// The same for one kind of finding where that says more than its verdict.
+// The same for one kind of finding, if it is more specific than its verdict.
 const char *finding_why(FindingKind kind);
 // 0 passed, 1 not passed, 3 the machine's fault.
 int verdict_exit_status(Verdict verdict);
