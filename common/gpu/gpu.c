@@ -46,7 +46,7 @@ bool gpu_allocate(Gpu *gpu, size_t bytes, unsigned misalignment, const char *nam
     if (misalignment > 255)
         return gpu_fail(error, false, "a misalignment is at most 255 bytes, not %u", misalignment);
     if (gpu->functions->allocate(gpu, buffer, error)) return true;
-    buffer->address = 0; // so that no other call takes it for one
+    buffer->address = 0; // so that no other call treats it as a message
     return false;
 }
 

@@ -24,7 +24,7 @@ typedef struct {
     char message[1024];
 } GpuError;
 
-// What kernels and people need to know of a device.
+// Properties of a device for kernels and for people.
 typedef struct {
     GpuKind kind;   // never GPU_AUTO
     char name[128]; // "NVIDIA H200"; for the emulator that of the profile it imitates
@@ -34,7 +34,7 @@ typedef struct {
     int shared_per_sm, shared_per_block, shared_per_block_optin, shared_reserved_per_block;
     uint32_t max_grid[3], max_block[3];
     int l2_bytes;
-    int memory_clock_khz, memory_bus_bits; // 0 where the driver does not tell
+    int memory_clock_khz, memory_bus_bits; // 0 if the driver does not report it
     double peak_gb_per_s; // from clock and bus width, or the profile's published figure; 0 unknown
     size_t memory_bytes;
     char driver_version[32];
@@ -55,7 +55,7 @@ bool gpu_set_limits(Gpu *gpu, size_t printf_bytes, size_t stack_bytes, GpuError 
 
 // ---- Memory -----------------------------------------------------------------------------------------------
 
-// A buffer whose first byte lies `misalignment` bytes past a 256-byte boundary. On a GPU guard bands of
+// A buffer whose first byte is `misalignment` bytes past a 256-byte boundary. On a GPU guard bands of
 // a known pattern surround it; the emulator refuses every access outside it.
 typedef struct {
     uint64_t address;
@@ -74,7 +74,7 @@ bool gpu_read(Gpu *gpu, void *to, const GpuBuffer *buffer, size_t offset, size_t
 // Fills with a 32-bit pattern; `initialised` false makes it poison that initcheck reports when read.
 bool gpu_fill(Gpu *gpu, const GpuBuffer *buffer, uint32_t pattern, bool initialised, GpuError *error);
 bool gpu_set_read_only(Gpu *gpu, const GpuBuffer *buffer, bool read_only, GpuError *error);
-// True when the guard bands are whole. Otherwise `index` is the byte offset, relative to the buffer's
+// True if the guard bands are intact. Otherwise `index` is the byte offset, relative to the buffer's
 // first byte, of the first damaged byte (negative: before it). Always true on the emulator.
 bool gpu_guards_intact(Gpu *gpu, const GpuBuffer *buffer, int64_t *index, GpuError *error);
 
@@ -89,7 +89,7 @@ GpuImage *gpu_load_again(const GpuImage *image, GpuError *error);
 void gpu_unload(GpuImage *image);
 // Puts every module-scope variable back to its initial value.
 bool gpu_reset_variables(GpuImage *image, GpuError *error);
-// The kernel of exactly that name in the image (mangled where it is), or NULL.
+// The kernel with exactly that name in the image (mangled if the image has mangled names), or NULL.
 GpuKernel *gpu_find_kernel(GpuImage *image, const char *name, GpuError *error);
 // Parameter layout: count, and offset and size of each, as the device sees them.
 bool gpu_kernel_parameters(const GpuKernel *kernel, int *count, size_t offsets[64], size_t sizes[64]);
@@ -131,7 +131,7 @@ bool gpu_timer_create(Gpu *gpu, GpuTimer **timer, GpuError *error);
 void gpu_timer_free(Gpu *gpu, GpuTimer *timer);
 bool gpu_timer_start(Gpu *gpu, GpuTimer *timer, GpuError *error);
 bool gpu_timer_stop(Gpu *gpu, GpuTimer *timer, GpuError *error);
-// Whether the device has not come to the timer's first mark yet: then all that was queued since was there in
+// Whether the device has not reached the timer's first mark yet; if so, everything since then was queued in
 // time.
 bool gpu_timer_is_ahead(Gpu *gpu, GpuTimer *timer, bool *is_ahead, GpuError *error);
 bool gpu_launch_async(Gpu *gpu, const GpuKernel *kernel, const GpuLaunch *launch, GpuError *error);
@@ -145,9 +145,10 @@ bool gpu_timer_seconds(Gpu *gpu, GpuTimer *timer, double *seconds, GpuError *err
 
 typedef enum {
     GPU_CLOCKS_FREE,
-    GPU_CLOCKS_HELD,    // by heat, power or the hardware's own protection: what is timed now is not the GPU's
+    GPU_CLOCKS_HELD, // by heat, power or the hardware's own protection: times measured now are not the GPU's
+                     // normal ones
     GPU_CLOCKS_UNKNOWN, // the device or its driver does not tell
 } GpuClocks;
-// What the management library says at this moment; `why` (may be NULL) receives what holds them, or why it is
-// not known. Nothing is ever set.
+// The current answer of the management library; `why` (may be NULL) receives the cause, or why it is not
+// known. Nothing is ever set.
 GpuClocks gpu_clocks(Gpu *gpu, char *why, size_t why_bytes);

@@ -21,7 +21,7 @@
 // ---- The device -------------------------------------------------------------------------------------------
 
 enum { GUARD_BYTES = 4096, LARGE_GUARD_BYTES = 65536, LARGE_BUFFER_BYTES = 1 << 20 };
-// Read as a float it is a NaN, so what a kernel reads past an end does not pass for a value.
+// Read as a float it is a NaN, so a value read past the end is not mistaken for data.
 static const uint32_t guard_pattern = 0xffd6a5b9u;
 
 static bool wait_for(NvidiaGpu *gpu, const char *what, GpuError *error) {
@@ -176,7 +176,7 @@ static bool guards_intact(Gpu *gpu, const GpuBuffer *buffer, int64_t *index, Gpu
     NvidiaGpu *self = nvidia_of(gpu);
     const Allocation *allocation = buffer->internal;
     size_t end = allocation->front + buffer->bytes, damaged = SIZE_MAX;
-    // Past the end first: it is where loops run to.
+    // Checks past the end first, where loops usually overrun.
     if (band_intact(self, allocation, end, allocation->bytes, &damaged, error) &&
         band_intact(self, allocation, 0, allocation->front, &damaged, error)) {
         return true;
@@ -200,7 +200,7 @@ static bool refuse(GpuError *error, FindingKind kind, const char *message) {
     return false;
 }
 
-// The driver answers any of these with "invalid argument"; say which it is.
+// The driver answers "invalid argument" to any of these; report which it is.
 static bool check_shape(NvidiaGpu *gpu, const GpuKernel *kernel, const GpuLaunch *launch, GpuError *error) {
     const GpuInfo *info = &gpu->base.info;
     char words[512];
@@ -319,7 +319,7 @@ static const GpuFunctions functions = {
     .clocks = nvidia_clocks,
 };
 
-// "580.159.04" where the kernel module tells, else the CUDA version that the driver speaks.
+// "580.159.04" if the kernel module reports it, otherwise the CUDA version that the driver supports.
 static void read_driver_version(const Driver *entries, GpuInfo *info) {
     Text text = {0};
     FileError error;

@@ -1,4 +1,4 @@
-// The library is opened at run time and never linked, so that the same program runs where there is none.
+// The library is opened at run time and never linked, so that the same program runs without it.
 #include "gpu/nvidia_driver.h"
 
 #include <dlfcn.h>
@@ -35,7 +35,7 @@ const Driver *nvidia_driver(char *why, size_t why_bytes) {
     return &table;
 }
 
-// What an error of the driver's says about the kernel (cuda.h, enum cudaError_enum).
+// The meaning of the driver's errors for the kernel (cuda.h, enum cudaError_enum).
 static const struct {
     CUresult result;
     FindingKind finding;

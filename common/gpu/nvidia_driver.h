@@ -10,8 +10,8 @@ int nvidia_architecture(char *why, size_t why_bytes);
 #if __has_include(<cuda.h>) // which serves for its types
 #include <cuda.h>
 
-// Each entry: name in the library and type. The names with _v2 are those that cuda.h's macros stand for; the
-// plain cuEventElapsedTime is the one that every driver has. What only newer drivers have is optional.
+// Each entry: name in the library and type. The names with _v2 are those that cuda.h's macros stand for;
+// every driver has the plain cuEventElapsedTime. Entries that only newer drivers have are optional.
 #define REQUIRED_ENTRIES(X)                                                                                  \
     X(init, "cuInit", CUresult (*)(unsigned))                                                                \
     X(driver_version, "cuDriverGetVersion", CUresult (*)(int *))                                             \

@@ -53,7 +53,7 @@ static bool find_function(GpuImage *image, const char *name, CUfunction *functio
 }
 
 // Whether there is anything to reset: PTX says `.global` before a variable of the module, and `ld.global.u32`
-// or the like in an instruction. Of machine code nothing is known.
+// or the like in an instruction. For machine code this is not known.
 static bool may_have_variables(const GpuImage *image) {
     if (memcmp(image->text, "\177ELF", 4) == 0) return true;
     static const char word[] = ".global";

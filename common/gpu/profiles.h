@@ -17,11 +17,11 @@ extern const int gpu_profile_count;
 
 // As the emulator takes it.
 void gpu_profile_device(const GpuProfile *profile, EmulatorDevice *device);
-// What the time model knows of it.
+// The constants of the time model.
 void gpu_profile_model(const GpuProfile *profile, ModelDevice *device);
 
 // By its name or full name, without regard to case, spaces, '-' and '_' ("rtx5090", "rtx-5090",
 // "NVIDIA GeForce RTX 5090"); NULL is the H200. NULL when there is none.
 const GpuProfile *gpu_profile_find(const char *name);
-// Why there is none of that name, and which there are.
+// Writes that there is no such name, and lists the existing ones.
 void gpu_profile_refuse(const char *name, char *why, size_t why_bytes);

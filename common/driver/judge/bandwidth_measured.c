@@ -12,11 +12,11 @@ enum { FEW_SAMPLES = 5 };
 // Fewer samples than that cannot show how far they spread: then a factor of two is left open.
 static const double unsure_of_few = 2;
 // Two images of one kernel differ a run, always in the same direction, by where their code lies in memory (on
-// an H200, 1,024 elements: 2.62 and 2.65 microseconds), which no number of samples shows. Four copies of each
-// take turns, and this much is left open: with half of it, 1 of 20 runs of 2^20 elements against themselves
-// missed.
+// an H200, 1,024 elements: 2.62 and 2.65 microseconds), which more samples cannot reveal. Four copies of each
+// take turns, and the interval is widened by this much: with half of it, 1 of 20 runs of 2^20 elements
+// against themselves missed.
 static const double placement_seconds = 60e-9;
-// What the read ceiling is measured on: far more than any cache, little time.
+// The size for measuring the read ceiling: much larger than any cache, but fast.
 static const size_t ceiling_bytes = (size_t)1 << 30;
 
 // One program's side of a request.
@@ -42,7 +42,7 @@ static Worker *device_of(const Measurement *m) { return &m->judge->workers[0]; }
 
 // ---- The request -----------------------------------------------------------------------------------------
 
-// The reference's outputs lie behind the kernel's in the arena; its inputs are the same.
+// The reference's outputs follow the kernel's in the arena; its inputs are the same.
 static bool lay_out(Measurement *m, char *why, size_t why_bytes) {
     const Task *task = task_of(m);
     const size_t most = runner_arena_bytes(device_of(m)->runner);
@@ -145,7 +145,7 @@ static void read_samples(Measurement *m, bool keeps_samples, Bandwidth *bandwidt
                  header->why, header->dropped);
         return;
     }
-    // Copied once: what the runner could still write to is not read twice.
+    // Copied once, because the runner could change it between two reads.
     double *mine =
         copy_samples((const double *)(const void *)(runner_arena(device_of(m)->runner) + m->samples_offset),
                      2 * MAX_SAMPLES);
@@ -201,7 +201,8 @@ static bool is_right(Measurement *m, char *why, size_t why_bytes) {
     const bool is_decided = case_judge(task_of(m), &m->kernel.shape->shape, &m->kernel.layout, m->prepared,
                                        &m->reply, arena, true, &m->kernel.report);
     const Verdict verdict = m->kernel.report.verdict;
-    if (!is_decided || verdict == VERDICT_INFRA) { // the machine's fault: no bandwidth, and nobody's mistake
+    if (!is_decided ||
+        verdict == VERDICT_INFRA) { // the machine's fault: no bandwidth, but not the learner's mistake
         snprintf(why, why_bytes, "not timed: %.280s", m->kernel.report.words);
         return false;
     }

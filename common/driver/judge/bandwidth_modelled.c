@@ -70,8 +70,8 @@ static bool run_launch(Side *side, int launch, const CaseShape *part, const Case
     if (place < 0) return give_up(side, "a grid of 0 blocks");
     program->launch_count = 1;
     program->launches[0].max_steps = most_steps;
-    // Zeros will do for what is read, and nothing is looked at afterwards. What this launch does not get is
-    // left empty: another one's may be large.
+    // Inputs are zeros, and results are not checked. Buffers that this launch does not use are left empty,
+    // because those of other launches may be large.
     size_t bytes = 0;
     for (int b = 0; b < program->buffer_count; b++) {
         bool is_used = false;
@@ -88,7 +88,7 @@ static bool run_launch(Side *side, int launch, const CaseShape *part, const Case
     runner_run(side->runner, &request, most_seconds, &reply);
     if (reply.end != RUN_REPLIED) {
         give_up(side, reply.words);
-        (void)runner_restart(side->runner, &reply); // for the tasks behind; if it fails, they say so
+        (void)runner_restart(side->runner, &reply); // for later tasks; if it fails, they report it
         return false;
     }
     if (reply.header->status != REPLY_DONE) return give_up(side, reply.header->message);

@@ -39,8 +39,8 @@ bool case_judge(const Task *task, const CaseShape *shape, const CaseLayout *layo
 // counts steps, only a guard against the emulator itself.
 double case_seconds(bool is_gpu, long long n);
 // How many instructions of lanes a launch may take before it counts as endless: far above what any solution
-// needs (a serial loop takes about ten an element, a tree a few hundred a thread). Of many elements fewer
-// each, or an endless loop would take a minute to be seen.
+// needs (a serial loop takes about ten an element, a tree a few hundred a thread). With many elements, fewer
+// per element, or an endless loop would take a minute to detect.
 uint64_t case_step_limit(long long n, long long threads);
 
 // The most informative finding: the first one with the worst verdict. NULL: there is only information.

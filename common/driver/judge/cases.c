@@ -111,7 +111,7 @@ static void keep_shapes(Judge *judge, const CaseReport *report) {
     progress->wrong_sums += outcome == CHECK_VALUE;
 }
 
-// An emulator beside a GPU that cannot say anything leaves the verdict to the GPU.
+// If an emulator beside a GPU cannot run a case, the GPU decides the verdict.
 static bool says_nothing(Judge *judge, CaseReport *report) {
     if (!report->settings.is_beside) return false;
     if (report->verdict != VERDICT_UNSUPPORTED && report->verdict != VERDICT_INFRA) return false;

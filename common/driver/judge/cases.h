@@ -4,8 +4,8 @@
 
 #include "driver/judge/state.h"
 
-// Shapes of all cases, then the cases themselves. False when the device is of no more use.
+// Shapes of all cases, then the cases themselves. False if the device cannot be used any more.
 bool judge_ask_shapes(Judge *judge);
 void judge_run_cases(Judge *judge);
-// A case that turned out wrong only beside others.
+// A case that was wrong only in comparison with others.
 void judge_note_failure(Judge *judge, const CaseReport *report);

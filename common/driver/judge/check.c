@@ -248,7 +248,8 @@ static CaseShape shape_of_row(const CaseShape *shape) {
 
 enum { ROWS_ASKED = 16 };
 
-// What wrong sums of rows lack, and right ones do not. One row alone leaves open who shares it.
+// Elements that wrong row sums lack and correct ones do not. A single row does not show which threads share
+// it.
 static void try_row_shapes(const CheckedCase *finished, int in, int out, CheckReport *report) {
     const long long rows = finished->shape->size.rows, columns = finished->shape->size.columns;
     const ElementType type = finished->task->buffers[in].type;
@@ -272,7 +273,7 @@ static void try_row_shapes(const CheckedCase *finished, int in, int out, CheckRe
     }
 }
 
-// Says where the wrong element `at` comes from: from which part of its row, or from another place.
+// Reports the origin of the wrong element `at`: a part of its row, or another place.
 static void explain_element(const CheckedCase *finished, int in, long long at, double got,
                             CheckReport *report) {
     const Expected *expected = finished->expected;
@@ -287,7 +288,8 @@ static void explain_element(const CheckedCase *finished, int in, long long at, d
         if (report->why[0]) return;
     }
     if (finished->family != FAMILY_INTEGERS && finished->family != FAMILY_UNIFORM) return;
-    // Numbers of so few bits meet by chance: an equal one says nothing of where it belongs.
+    // Numbers with so few bits are often equal by chance, so an equal number does not show where the value
+    // belongs.
     if (in >= 0 && finished->task->buffers[in].type == BF16) return;
     long long home = -1, homes = 0;
     for (long long i = 0; i < expected->count && homes < 2; i++) {

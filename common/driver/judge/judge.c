@@ -83,9 +83,8 @@ static int most_telling(const Judgement *judgement, int first) {
     return first;
 }
 
-// Of two cases with one verdict, the first met being the smaller: an emulator beside a GPU says more of it
-// than the GPU, a kernel more than a table of answers that are not shown, and who learns goes through the
-// tasks in their order.
+// Chooses between two cases with the same verdict, the first being smaller: an emulator beside a GPU reports
+// more than the GPU, a kernel more than a table of hidden answers, and learners solve the tasks in order.
 static bool says_more(const Chapter *of, const CaseReport *report, const CaseReport *first) {
     const Case *here = &report->settings, *there = &first->settings;
     if (here->is_beside != there->is_beside) return here->is_beside;
@@ -166,7 +165,7 @@ static void measure_shapes(Judge *judge) {
     }
 }
 
-// What cannot be true ends the run, whatever else was right.
+// An impossible time ends the run, even if everything else was right.
 static void refuse_untrusted_times(Judgement *judgement, const Bandwidth *bandwidths, int count) {
     for (int i = 0; i < count; i++) {
         if (judgement->verdict != VERDICT_PASS || bandwidths[i].state != BANDWIDTH_UNTRUSTED_TIME) continue;
@@ -194,7 +193,7 @@ static void judge_goals(Judge *judge) {
         if (!judgement->task_is_right[result->task]) result->share = 0;
         earned += result->share * of->goals[g].points;
     }
-    // Correctness is worth what the goals leave over, shared evenly by the tasks.
+    // Correctness earns the points that are not for goals, divided evenly among the tasks.
     const int for_right = tasks > 0 ? (of->points - for_goals) * right / tasks : 0;
     earned += for_right;
     judgement->earned = floor(10 * earned + 1e-6) / 10;
@@ -247,7 +246,7 @@ static void list_timings(Judge *judge) {
                                       "not timed");
 }
 
-// Bandwidth is found out for what is right, and for nothing else.
+// Bandwidth is determined only for correct kernels.
 static void find_bandwidth(Judge *judge) {
     Judgement *judgement = judge->judgement;
     for (int t = 0; t < chapter_task_count(judge->of); t++) {

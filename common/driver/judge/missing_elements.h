@@ -1,4 +1,4 @@
-// What a wrong sum of distinct whole numbers tells: which elements are missing, or were counted twice.
+// Finds from a wrong sum of distinct whole numbers which elements are missing or were counted twice.
 //
 // A claim is made only when chance could hardly produce it: the values are uniform in [-range, range] without
 // 0, so that one candidate fits by accident with a probability of about 1 in 2 * range; with fewer than

@@ -136,7 +136,7 @@ static void drop_beside(Plan *plan) {
     plan->count = kept;
 }
 
-// What a small GPU has no room for is not run on it: plan.c's 2^28 + 3 elements, or a chapter's largest.
+// Sizes that do not fit a small GPU are not run on it: plan.c's 2^28 + 3 elements, or a chapter's largest.
 static void drop_too_large(Judge *judge) {
     const size_t memory = judge->judgement->device.memory_bytes;
     Plan *plan = &judge->plan;

@@ -79,7 +79,7 @@ static void add_buffers(JsonWriter *json, const Task *of, const TraceTask *task)
     json_close_array(json);
 }
 
-// Blocks that fit on an SM, with all limits but some taken away.
+// Blocks that fit on an SM, with some limits ignored.
 static void add_occupancy(JsonWriter *json, const GpuInfo *info, const ShapeOfLaunch *launch,
                           const ImageKernel *kernel) {
     const int threads = launch->block_threads, registers = kernel->registers;

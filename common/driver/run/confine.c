@@ -43,12 +43,12 @@ static struct sock_filter answer(unsigned with) {
     return (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, with);
 }
 
-// Skips so many instructions where what was loaded is equal, and so many where it is not.
+// Skips that many instructions if the loaded value is equal, and that many if it is not.
 static struct sock_filter compare(unsigned with, unsigned char equal, unsigned char other) {
     return (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, with, equal, other);
 }
 
-// seccomp(2): a program over the call's number, the machine's kind and, for tgkill, whom it signals.
+// seccomp(2): a program over the call's number, the architecture and, for tgkill, the target of the signal.
 bool confine_runner(void) {
     const unsigned refusal = SECCOMP_RET_ERRNO | EPERM;
     struct sock_filter code[MOST];

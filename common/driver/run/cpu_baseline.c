@@ -10,7 +10,7 @@
 enum { COUNT = 1 << 24, ROUNDS = 3, LANES = 16 };
 
 // Sixteen independent sums, so that the compiler may use vectors: one running sum would measure the latency
-// of an addition and not the memory.
+// of an addition instead of memory.
 static double sum_of(const float *values, size_t count) {
     float sums[LANES] = {0};
     for (size_t i = 0; i < count / LANES; i++)

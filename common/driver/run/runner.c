@@ -128,21 +128,22 @@ static bool spawn(Runner *runner, RunReply *reply) {
     return true;
 }
 
-// Kills the process where it still runs and says how it ended.
+// Kills the process if it still runs and reports how it ended.
 static void end_process(Runner *runner, int *status) {
     if (runner->socket >= 0) close(runner->socket);
     if (runner->printed >= 0) close(runner->printed);
     runner->socket = runner->printed = -1;
     *status = 0;
     if (runner->pid > 0) {
-        kill(runner->pid, SIGKILL); // this child of ours; a zombie at worst, since nobody else waits for it
+        kill(runner->pid,
+             SIGKILL); // our child process; a zombie at worst, because only this process waits for it
         while (waitpid(runner->pid, status, 0) < 0 && errno == EINTR) continue;
     }
     runner->pid = 0;
     runner->is_busy = false;
 }
 
-// Takes what the runner printed out of its pipe, so that it never blocks on it.
+// Reads the runner's output from its pipe, so that the runner never blocks.
 static void drain(Runner *runner) {
     char piece[4096];
     for (;;) {
@@ -217,7 +218,7 @@ void runner_begin(Runner *runner, const Request *request, double seconds) {
     begin(runner, &run, seconds);
 }
 
-// Nothing in a reply is believed before this: every count has its bound, every text its end.
+// Checks a reply before it is used: every count is within its bound, and every text is terminated.
 static bool header_is_sound(Runner *runner) {
     ReplyHeader *header = &runner->header;
     if (header->magic != PROTOCOL_MAGIC || header->sequence != runner->sequence) return false;
@@ -278,7 +279,7 @@ static void say_garbage(Runner *runner, RunReply *reply) {
     snprintf(reply->words, sizeof reply->words, "the runner process sent a malformed reply");
 }
 
-// Reads what there is. True when the reply is complete or the runner is at its end: `reply` is filled.
+// Reads what has arrived. True if the reply is complete or the runner has ended; `reply` is then filled.
 static bool advance(Runner *runner, RunReply *reply) {
     for (;;) {
         unsigned char *into = runner->has_header ? runner->rest : (unsigned char *)&runner->header;
@@ -453,7 +454,7 @@ Runner *runner_start(const RunnerPlan *plan, RunReply *reply) {
     }
     if (!open_and_load(runner, reply)) {
         runner_stop(runner);
-        // What the reply points to is gone; its words stay.
+        // The reply's pointers are invalid now; its texts stay.
         reply->header = NULL;
         reply->findings = NULL;
         reply->lines = NULL;

@@ -137,8 +137,8 @@ static bool is_zero(const unsigned char *bytes, size_t count) {
     return true;
 }
 
-// Whether everything that should have stayed zero has. What has not is for the driver to see as it is:
-// another run on it would only blur that.
+// Whether everything that should have stayed zero has. Otherwise the driver must see the memory as it is,
+// because another run would change it.
 static bool has_stayed_zero(Session *session, const RunProgram *program, const GpuBuffer *buffers,
                             Reply *reply) {
     for (int i = 0; i < program->buffer_count; i++) {
@@ -155,7 +155,8 @@ static bool has_stayed_zero(Session *session, const RunProgram *program, const G
     return true;
 }
 
-// Before another run: everything as at first but inputs, which no run may change, and what stays zero.
+// Before another run: restores everything except inputs, which no run may change, and memory that must stay
+// zero.
 static bool set_afresh(Session *session, const RunProgram *program, const GpuBuffer *buffers, Reply *reply) {
     for (int i = 0; i < program->buffer_count; i++) {
         const RunBuffer *wanted = &program->buffers[i];
@@ -183,7 +184,7 @@ static void run(Session *session, const Request *request, Reply *reply) {
         fine = program_allocate(session, &program->buffers[i], &buffers[i], &error);
     if (!fine) {
         reply_say_error(reply, &error);
-        // Running out of device memory is nobody's mistake in the kernel.
+        // Running out of device memory is not the kernel's fault.
         if (error.finding == FINDING_NONE) reply->header.machines_fault = 1;
     }
     for (int i = 0; fine && i < program->launch_count; i++)
@@ -215,7 +216,7 @@ static void open_device(Session *session, Request *request, Reply *reply) {
     }
     reply->header.status = REPLY_DONE;
     reply->header.info = *gpu_info(session->gpu);
-    // A second wall: where the system has none to give, the first holds.
+    // A second barrier; if the system does not have it, the first one remains.
     if (reply->header.info.kind == GPU_EMULATOR) (void)confine_runner();
 }
 

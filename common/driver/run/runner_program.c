@@ -1,4 +1,4 @@
-// A program on the device: its buffers, its arguments, what it leaves behind.
+// A program on the device: its buffers, its arguments, its results.
 #include "driver/run/runner_program.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-// Buffers for a program and its rival, in as many copies as a sample has runs, then the loop of timing.c,
-// then what the last copies hold is read back to be judged.
+// Allocates buffers for a program and its rival, one copy for each run of a sample, runs the loop of
+// timing.c, and reads the last copies back for judging.
 #include "driver/run/runner_timing.h"
 
 #include <stdio.h>
@@ -28,11 +28,11 @@ typedef struct {
 typedef struct {
     Bench *bench;
     int program;
-    int turn; // which copy of the image is next: where code lies in memory has its part in short times
+    int turn; // which copy of the image is next: the address of the code affects short times
 } Side;
 
-// Inputs are the same for both. Other buffers too where they are equally large, so that two kernels that are
-// the same write to the same addresses.
+// Both share the inputs, and other buffers of equal size, so that two identical kernels write to the same
+// addresses.
 static bool is_shared(const Bench *bench, int index) {
     const RunBuffer *mine = &bench->programs[0]->buffers[index];
     return bench->program_count > 1 && mine->bytes == bench->programs[1]->buffers[index].bytes;
@@ -158,7 +158,7 @@ static bool take_samples(Bench *bench, const Request *request, Timing *timing, R
     return true;
 }
 
-// Once more on the last copy, so that what is judged is what this program wrote, and no other after it.
+// Once more on the last copy, so that the judged result was written by this program and not by the other one.
 static bool run_again(Bench *bench, int program, Reply *reply) {
     Side side = {bench, program, 0};
     GpuError error = {0};
@@ -169,7 +169,7 @@ static bool run_again(Bench *bench, int program, Reply *reply) {
         return false;
     }
     program_read_back(bench->session, bench->programs[program], bench->copies[last].buffers[program], reply);
-    if (program > 0 && reply->header.damaged_buffer >= 0) { // nothing that the kernel did
+    if (program > 0 && reply->header.damaged_buffer >= 0) { // not caused by the kernel
         reply->header.damaged_buffer = -1;
         reply_say(reply, REPLY_ERROR, "the kernel to compare with wrote outside its buffers");
     }
@@ -229,7 +229,7 @@ void runner_time(Session *session, const Request *request, Reply *reply) {
     if (!fine) reply_say_error(reply, &error);
     fine = fine && add_copy(&bench, reply) && take_samples(&bench, request, &timing, reply);
     if (fine) look_at_guards(&bench, reply);
-    // The rival first: the buffers that both share shall hold what the program wrote.
+    // The rival first: shared buffers must contain the program's results at the end.
     const bool is_damaged = reply->header.damaged_buffer >= 0;
     for (int p = bench.program_count - 1; fine && !is_damaged && p >= 0; p--)
         fine = run_again(&bench, p, reply);

@@ -64,8 +64,8 @@ double relative_error(const double *values, int count) {
     return mean > 0 ? sqrt(squares / (count - 1) / count) / mean : (double)INFINITY;
 }
 
-// The smallest step between two different samples: a clock that counts in such steps cannot tell times apart
-// that are closer, however often it is asked.
+// The smallest step between two different samples: a clock with such steps cannot distinguish closer times,
+// however many samples are taken.
 static double smallest_step(const double *sorted, int count) {
     double step = INFINITY;
     for (int i = 1; i < count; i++)

@@ -61,7 +61,7 @@ static const char reader_text[] =
 enum { BLOCK = 512, TILE_BYTES = 8 * BLOCK * 16, CACHES = 4, RUNS = 9 };
 // No or of it with itself is all ones.
 static const uint32_t fill_pattern = 0x5a5a5a5au;
-// Where the driver does not tell how large the cache is: more than any GPU has.
+// For a driver that does not report the size of the cache: more than any GPU has.
 static const size_t unknown_cache = (size_t)128 << 20;
 
 bool sweep_open(Gpu *gpu, Sweep *sweep, GpuError *error) {

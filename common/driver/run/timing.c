@@ -21,8 +21,8 @@ static bool clocks_are_held(const TimingPlan *plan, Timing *timing) {
 }
 
 // One sample: everything is queued before the host waits, and cleaning the cache keeps the device busy until
-// the timed region is there as a whole, so that no gap in it is the host's. A host that was late has a longer
-// lead the next time. False in `is_good` for a sample that cannot be used.
+// the timed region is completely queued, so that the host causes no gap in it. If the host was late, it gets
+// a longer lead the next time. False in `is_good` for a sample that cannot be used.
 static bool sample(const TimingPlan *plan, int which, int copies, GpuTimer *timer, Timing *timing,
                    double *seconds, bool *is_good, GpuError *error) {
     const TimedProgram *program = plan->programs[which];
@@ -86,7 +86,7 @@ bool timing_take(const TimingPlan *plan, const StopRule *rule, Timing *timing, G
             break;
         double seconds[2] = {0};
         bool is_good = true;
-        // Now one first, now the other: what drifts favours neither.
+        // The order alternates, so that drift favours neither.
         for (int k = 0; fine && k < programs; k++) {
             const int which = programs > 1 ? (k + pair) % 2 : 0;
             fine = sample(plan, which, plan->copies, timer, timing, &seconds[which], &is_good, error);
