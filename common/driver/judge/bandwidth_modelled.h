@@ -1,6 +1,6 @@
 // Bandwidth without a GPU: a part of the timed size runs on the emulator, and the time model (model.h) says
-// what the whole of it would take on the device of the profile. The reference is estimated in the same way;
-// what came of it is kept beside its image.
+// how long the whole would take on the device of the profile. The reference is estimated in the same way; the
+// result is stored beside its image.
 #pragma once
 
 #include "driver/judge/state.h"

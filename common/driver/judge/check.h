@@ -1,5 +1,5 @@
-// Is what a case left behind right? Exactly where the inputs allow it, within the error budget where they do
-// not, every element written, inputs as they were.
+// Checks the results of a case: exact if the inputs allow it, otherwise within the error budget; every
+// element written, inputs unchanged.
 #pragma once
 
 #include "driver/plan/chapter.h"

@@ -1,4 +1,4 @@
-// Runs a chapter's cases and comes to a verdict.
+// Runs a chapter's cases and determines the verdict.
 #pragma once
 
 #include "driver/build/builds.h"

@@ -1,4 +1,4 @@
-// What a run came to: everything that the page and the JSON show.
+// The outcome of a run: everything that the page and the JSON show.
 #pragma once
 
 #include "driver/judge/bandwidth.h"
@@ -18,7 +18,7 @@ typedef struct {
     int finding_count; // stored findings other than information
     bool has_check;
     CheckReport check;
-    char words[512]; // what happened, where neither of the two above tells
+    char words[512]; // what happened, if neither of the two above says it
     char why[512];
     char kernel[128];     // the kernel that failed, where known; its name in kernel.cu
     ShapeSet candidates;  // shapes of error that the cases before this one and this one leave possible
@@ -43,7 +43,7 @@ typedef struct {
     char message[1200];                        // where no case tells: REJECT, BUILD, INFRA before any case
     char file[256];
     int line;
-    bool is_usage;          // a file named on the command line cannot be what it should be
+    bool is_usage;          // a file named on the command line is not of the right kind
     char beside_words[320]; // on a GPU: why no emulator looked at the kernel beside it; "": one did
 
     ShapeSet shapes[MAX_TASKS]; // those that explain every wrong sum of whole numbers of a task

@@ -1,4 +1,4 @@
-// One run under way: what all parts of the judge work on.
+// The state of a run, which all parts of the judge share.
 #pragma once
 
 #include "driver/build/builds.h"
@@ -29,7 +29,7 @@ typedef struct {
     const Subjects *subjects;
     const Options *options;
     Judgement *judgement;
-    void (*progress)(int done, int total); // NULL: nobody wants to know
+    void (*progress)(int done, int total); // NULL: not reported
     Plan plan;
     Worker workers[MAX_RUNNERS]; // the first is the device's
     int worker_count;
@@ -47,5 +47,5 @@ const Image *judge_image(const Judge *judge, bool is_beside);
 
 // The shapes of a task at one size; NULL where they were not asked for.
 TaskShape *judge_shape(const Judge *judge, int task, const CaseSize *size);
-// Asks for them where they are not known. False when the device is of no more use: the judgement says why.
+// Asks for them if they are not known. False when the device is of no more use: the judgement says why.
 bool judge_ask_shape(Judge *judge, int task, CaseSize size);

@@ -1,4 +1,4 @@
-// --profile: counters beside the lines of the source, and what a CPU takes for the same work.
+// --profile: counters beside the lines of the source, and the time of a CPU for the same work.
 #pragma once
 
 #include "driver/page/report.h"

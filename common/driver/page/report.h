@@ -1,4 +1,4 @@
-// Everything of one run, for those who show it: the page, the profile, the JSON.
+// All data of one run, for the page, the profile and the JSON.
 #pragma once
 
 #include "driver/build/compile.h"
@@ -11,10 +11,10 @@
 typedef struct {
     const Chapter *of;
     const Options *options;
-    const CompileResult *build; // NULL where an image came from elsewhere
-    const Image *image;         // NULL where there was none to open
+    const CompileResult *build; // NULL if an image came from elsewhere
+    const Image *image;         // NULL if there was none to open
     const Judgement *judgement;
-    const Diagnosis *diagnosis; // its mistake is NULL where none is known by name
+    const Diagnosis *diagnosis; // its mistake is NULL if none is known by name
     const Baselines *baselines; // NULL where not asked for
     const char *source;         // kernel.cu relative to the root
     const char *next_chapter;   // "ch05"; NULL: there is none

@@ -1,5 +1,5 @@
-// The inputs: twelve families of values, each with a mistake that it shows up. The same seed gives the same
-// values on every machine, whatever the order in which they are asked for.
+// The inputs: twelve families of values, each of which reveals certain mistakes. The same seed gives the same
+// values on every machine, in any order of generation.
 #pragma once
 
 #include "driver/plan/chapter.h"
@@ -10,7 +10,7 @@ typedef enum {
     FAMILY_CONSTANTS,  // one value that is not a power of two
     FAMILY_UNIFORM,    // in [-1, 1)
     FAMILY_NORMAL,     // mean 4, standard deviation 1
-    FAMILY_CANCELLING, // large values whose neighbours undo them, small ones between
+    FAMILY_CANCELLING, // large values that cancel with their neighbours, small ones between
     FAMILY_TEN_ORDERS, // magnitudes from 1e-5 to 1e5, both signs
     FAMILY_NAN,        // uniform, with one NaN
     FAMILY_INFINITY,   // uniform, with one +Inf
@@ -26,7 +26,7 @@ const char *family_name(Family family);
 
 // Fills `count` elements. `terms` is the length of the sums that the elements go into (n, or the columns of a
 // row): the integers are so small that any `terms` of them add up to at most 2^24 in magnitude. `stream`
-// tells the buffers of one case apart.
+// distinguishes the buffers of one case.
 void fill_inputs(void *array, ElementType type, long long count, long long terms, Family family,
                  uint64_t seed, unsigned stream);
 

@@ -1,5 +1,5 @@
 // Which cases a run goes through: sizes, families, base offsets and schedules, chosen so that every kind of
-// mistake meets a case that shows it, and the whole stays within a second on the emulator.
+// mistake fails some case, and the run takes at most a second on the emulator.
 #pragma once
 
 #include "driver/plan/chapter.h"
@@ -25,7 +25,7 @@ typedef struct {
 typedef struct {
     bool is_gpu;
     long long n;          // only this size; -1: all
-    const CaseSize *also; // besides those, where they suit the task
+    const CaseSize *also; // in addition, if they suit the task
     int also_count;
     uint64_t seed;
     int schedules; // besides schedule 0; -1: as the task says
@@ -35,14 +35,14 @@ typedef struct {
     int only_count;       // 0: all others
 } PlanOptions;
 
-// Cases of all tasks, small ones first, those that share their inputs side by side.
+// Cases of all tasks, small ones first, those that share their inputs together.
 bool plan_make(const Chapter *of, const PlanOptions *options, Plan *plan);
-// Adds to a GPU's plan what the emulator shall look at beside it: small sizes, and the one that is counted,
-// which then is counted there.
+// Adds to a GPU's plan the cases that the emulator runs beside it: small sizes, and the counted size, which
+// is then counted there.
 bool plan_add_beside(const Chapter *of, const PlanOptions *options, Plan *plan);
 void plan_free(Plan *plan);
 
-// The size that a task's goals are about: the one it is counted at when all sizes are run.
+// The size of a task's goals: the counted size of a complete run.
 CaseSize plan_goal_size(const Task *task);
 
 // Whether a task can be run at a size given on the command line: rows and columns where it has them, and not

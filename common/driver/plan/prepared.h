@@ -1,6 +1,5 @@
-// Inputs of a case and what they should lead to, made once for all the cases that share them (other
-// schedules, other base offsets, other tasks that are to do the same). They stay in this process: the runner
-// gets copies.
+// Inputs of a case and their expected results, made once for all cases that share them (other schedules,
+// other base offsets, other tasks with the same work). They stay in this process: the runner gets copies.
 #pragma once
 
 #include "driver/plan/plan.h"
@@ -8,9 +7,9 @@
 
 typedef struct {
     bool is_used;
-    int users;        // cases under way
+    int users;        // cases in progress
     uint64_t stamp;   // of the last use
-    const Task *task; // or one that is alike
+    const Task *task; // or an equivalent one
     CaseSize size;
     Family family;
     long long counts[MAX_BUFFERS];

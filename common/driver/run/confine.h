@@ -1,10 +1,10 @@
-// A runner on the emulator reads PTX that nobody vouches for. What it needs of the system from then on is
-// memory, and its socket to the driver; everything else it gives up, so that not even a mistake in the
-// emulator that lets a kernel take the runner over would give it a file, a process or a network.
+// A runner on the emulator reads untrusted PTX. From then on it needs only memory and its socket to the
+// driver, and gives up everything else. Even if an error in the emulator let a kernel take over the runner,
+// the kernel would have no access to files, processes or the network.
 #pragma once
 
 #include <stdbool.h>
 
-// From here on every other system call of this process answers EPERM, for good. False, with nothing changed,
-// where the system cannot do it, or where a sanitizer needs more.
+// From here on every other system call of this process fails with EPERM. False, with nothing changed, if the
+// system cannot do this or a sanitizer needs more.
 bool confine_runner(void);

@@ -1,4 +1,5 @@
-// What a CPU takes for the same work, as context for a GPU's figures: one thread, and all of them by OpenMP.
+// The time of a CPU for the same work, as context for a GPU's figures: one thread, and all threads with
+// OpenMP.
 #pragma once
 
 #include "driver/plan/chapter.h"

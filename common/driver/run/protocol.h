@@ -1,5 +1,5 @@
-// What the driver and its runner say to each other over a socket pair: fixed structures of one build of one
-// program, which both ends are. Bulk data lies in an arena that both map; messages name places in it.
+// The messages between the driver and its runner over a socket pair: fixed structures, because both ends are
+// the same build of one program. Bulk data is in an arena that both map; messages refer to places in it.
 #pragma once
 
 #include "emulator/model/model.h"
@@ -76,7 +76,7 @@ typedef struct {
     uint32_t timing; // for the time model
     int32_t rounds;  // runs in a row; 0: one
     uint32_t
-        trace_bytes; // the most to record of a launch, each behind the other from trace_offset of the arena
+        trace_bytes; // the most to record of a launch, one after the other from trace_offset of the arena
     uint64_t trace_offset; // on
     // TIME: in turn with a rival of the same task, whose inputs are the same; no launches: alone
     RunProgram rival;
@@ -99,7 +99,7 @@ typedef struct {
     int32_t finding_count, line_count; // so many Findings, ReplyLines and output bytes follow this header
     uint32_t output_bytes;
     uint64_t findings_total;
-    int32_t damaged_buffer; // whose guard band is not whole; -1 none
+    int32_t damaged_buffer; // whose guard band is damaged; -1 none
     int64_t damaged_index;
     Counters counters[MAX_LAUNCHES];
     ModelWork works[MAX_LAUNCHES];      // of a run with `timing`

@@ -1,7 +1,7 @@
 // A runner is a process that does everything on the device: it opens it, loads the image, allocates, copies,
-// launches and reads back, and knows nothing of what is right. The driver hands it inputs, keeps the expected
-// values to itself, and outlives whatever happens to it: a crash, a hang, a lost context, a reply that makes
-// no sense.
+// launches and reads back, and does not know the expected results. The driver gives it inputs, keeps the
+// expected values to itself, and survives anything that happens to it: a crash, a hang, a lost context, a
+// reply that makes no sense.
 #pragma once
 
 #include "support/text.h"
@@ -40,7 +40,7 @@ typedef struct {
     size_t output_bytes;
     bool output_was_cut;
     bool is_machines_fault; // opening or loading: no driver, no memory
-    FindingKind finding;    // loading: what the image is to blame for, else FINDING_NONE
+    FindingKind finding;    // loading: the image's error, otherwise FINDING_NONE
 } RunReply;
 
 // Takes the image into the next slot.
@@ -58,7 +58,7 @@ unsigned char *runner_arena(Runner *runner);
 
 size_t runner_arena_bytes(const Runner *runner); // as planned
 
-// Sends a TIME or, where it says no kind, a RUN; `request` is completed (magic, kind, sequence) and copied.
+// Sends a TIME or, if it has no kind, a RUN; `request` is completed (magic, kind, sequence) and copied.
 // It must be answered within `seconds`.
 void runner_begin(Runner *runner, const Request *request, double seconds);
 // Waits until one of the busy runners has answered or ended and returns its index; fills `reply`. -1: none is

@@ -1,4 +1,4 @@
-// What samples of a time say: their middle, how sure it is, and how two kernels compare.
+// Statistics of timing samples: their median, its uncertainty, and the comparison of two kernels.
 #pragma once
 
 #include <stdbool.h>

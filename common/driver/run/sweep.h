@@ -1,5 +1,5 @@
-// A GPU's second-level cache left clean, and the most that the GPU reads: both by one small kernel of the
-// workbook's own, loaded beside the images that are timed.
+// Cleans a GPU's second-level cache, and measures the most that the GPU reads, with a small kernel of the
+// workbook that is loaded beside the timed images.
 #pragma once
 
 #include "gpu/gpu.h"
@@ -16,8 +16,8 @@ typedef struct {
 bool sweep_open(Gpu *gpu, Sweep *sweep, GpuError *error);
 void sweep_close(Sweep *sweep);
 
-// Queues writes and then reads over the whole room. Afterwards the cache holds nothing that was there before,
-// and no line that is still to be written back.
+// Queues writes and then reads over the whole buffer. Afterwards the cache contains nothing from before, and
+// no line that must still be written back.
 bool sweep_queue(Sweep *sweep, GpuError *error);
 
 // The bandwidth, in bytes a second, at which the kernel reads `bytes` of memory that no cache holds: the

@@ -1,5 +1,5 @@
-// The loop that times one or two programs on a GPU, sample by sample in turn. It knows nothing of
-// chapters: what a program does comes as two functions that queue it.
+// The loop that times one or two programs on a GPU, with alternating samples. It is independent of chapters:
+// two functions queue a program's work.
 #pragma once
 
 #include "driver/run/sweep.h"
