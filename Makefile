@@ -101,10 +101,11 @@ WARNINGS := -Wall -Wextra $(if $(WERROR),-Werror -Wconversion)
 OPTIMISE := $(if $(SANITIZE),-g -O1 -fno-omit-frame-pointer -fsanitize=address$(,)undefined -fno-sanitize-recover=undefined,$(if $(WERROR),-O2,$(CC_NATIVE)))
 CFLAGS_ALL = -std=gnu17 -Icommon $(OPTIMISE) $(CC_FPCONTRACT) $(WARNINGS) -fPIC $(CC_INTERPOSITION)
 # The loops that run for every instruction of every warp are worth the compiler's time. What runs once a kernel
-# is not: a learner waits for it to compile, and never for it to run. (`make CFLAGS=-g` for a debugger.)
+# is not, nor is arithmetic that few kernels use: a learner waits for it to compile. (`make CFLAGS=-g` for a debugger.)
 HOT := $(addprefix common/emulator/,alu/% machine/% observers/% model/%)
-COLD := common/driver/page/% common/driver/result/% common/driver/build/% common/driver/diagnose/% chapters/%
-effort_for = $(if $(SANITIZE)$(WERROR),,$(if $(filter $(HOT),$(1)),-O3,$(if $(filter $(COLD),$(1)),-O1,-O2)))
+COLD := $(addprefix common/driver/,page/% result/% build/% diagnose/% judge/error_shape/% judge/bandwidth% judge/goals.c judge/judge.c) \
+    $(addprefix common/emulator/,alu/carry.c alu/convert_packed.c alu/rounding.c ptx/% program/%) common/gpu/% chapters/%
+effort_for = $(if $(SANITIZE)$(WERROR),,$(if $(filter $(COLD),$(1)),-O1,$(if $(filter $(HOT),$(1)),-O3,-O2)))
 LDFLAGS_ALL = $(if $(SANITIZE),-fsanitize=address$(,)undefined) $(CC_OPENMP) $(LDFLAGS)
 LIBRARIES := -ldl -lm -lpthread
 # Flags of one kind of file: the emulator never looks at errno or floating-point exceptions, but files that
