@@ -100,12 +100,13 @@ no-python:
 WARNINGS := -Wall -Wextra $(if $(WERROR),-Werror -Wconversion)
 OPTIMISE := $(if $(SANITIZE),-g -O1 -fno-omit-frame-pointer -fsanitize=address$(,)undefined -fno-sanitize-recover=undefined,$(if $(WERROR),-O2,$(CC_NATIVE)))
 CFLAGS_ALL = -std=gnu17 -Icommon $(OPTIMISE) $(CC_FPCONTRACT) $(WARNINGS) -fPIC $(CC_INTERPOSITION)
-# The loops that run for every instruction of every warp are worth the compiler's time. What runs once a kernel
-# is not, nor is arithmetic that few kernels use: a learner waits for it to compile. (`make CFLAGS=-g` for a debugger.)
-HOT := $(addprefix common/emulator/,alu/% machine/% observers/% model/%)
-COLD := $(addprefix common/driver/,page/% result/% build/% diagnose/% judge/error_shape/% judge/bandwidth% judge/goals.c judge/judge.c) \
-    $(addprefix common/emulator/,alu/carry.c alu/convert_packed.c alu/rounding.c ptx/% program/%) common/gpu/% chapters/%
-effort_for = $(if $(SANITIZE)$(WERROR),,$(if $(filter $(COLD),$(1)),-O1,$(if $(filter $(HOT),$(1)),-O3,-O2)))
+# The loops that run for every instruction of every warp are worth the compiler's time, and so are those over all
+# elements. What runs once a kernel is not, nor is arithmetic that few kernels use: a learner waits for it to compile.
+# (`make CFLAGS=-g` for a debugger.)
+RARE := $(addprefix common/emulator/alu/,carry.c convert_packed.c rounding.c)
+HOT := $(filter-out $(RARE),$(call sources_below,$(addprefix common/emulator/,alu machine observers model)))
+WARM := common/support/% $(addprefix common/driver/,judge/check.c plan/elements.c plan/expected.c plan/inputs.c run/cpu_baseline.c run/statistics.c)
+effort_for = $(if $(SANITIZE)$(WERROR),,$(if $(filter $(HOT),$(1)),-O3,$(if $(filter $(WARM),$(1)),-O2,-O1)))
 LDFLAGS_ALL = $(if $(SANITIZE),-fsanitize=address$(,)undefined) $(CC_OPENMP) $(LDFLAGS)
 LIBRARIES := -ldl -lm -lpthread
 # Flags of one kind of file: the emulator never looks at errno or floating-point exceptions, but files that
@@ -120,7 +121,7 @@ NVCC_FOUND = $(or $(SYSTEM_NVCC),$(addsuffix /bin/nvcc,$(WHEEL_ROOT)))
 CUDA_INCLUDE = $(or $(SYSTEM_CUDA_INCLUDE),$(addsuffix /include,$(WHEEL_ROOT)))
 
 # What every object depends on: the compiler, by its version and not by where it was found, and its flags.
-FLAGS_NOW := $(HOST_CC) $(HOST_CC_VERSION) $(CFLAGS_ALL) $(HOT) $(COLD) $(CFLAGS) $(LDFLAGS_ALL) $(SYSTEM_CUDA_INCLUDE)
+FLAGS_NOW := $(HOST_CC) $(HOST_CC_VERSION) $(CFLAGS_ALL) $(RARE) $(WARM) $(CFLAGS) $(LDFLAGS_ALL) $(SYSTEM_CUDA_INCLUDE)
 FLAGS := $(OUT)/flags
 FLAGS_CHANGED :=
 ifneq ($(strip $(FLAGS_NOW)),$(strip $(if $(wildcard $(FLAGS)),$(file < $(FLAGS)))))
