@@ -105,7 +105,7 @@ CFLAGS_ALL = -std=gnu17 -Icommon $(OPTIMISE) $(CC_FPCONTRACT) $(WARNINGS) -fPIC 
 # (`make CFLAGS=-g` for a debugger.)
 RARE := $(addprefix common/emulator/,alu/carry.c alu/convert_packed.c alu/half.c alu/rounding.c \
     model/cost.c model/device.c model/scale.c model/time.c machine/findings.c machine/syscall.c \
-    $(addprefix observers/,access_trace.c access_trace_json.c access_trace_writers.c race_report.c race_site.c wording.c))
+    $(addprefix observers/,access_trace.c access_trace_json.c access_trace_writers.c race_report.c wording.c))
 HOT := $(filter-out $(RARE),$(call sources_below,$(addprefix common/emulator/,alu machine observers model)))
 WARM := common/support/% common/emulator/alu/half.c $(addprefix common/driver/,judge/check.c plan/elements.c plan/expected.c plan/inputs.c run/cpu_baseline.c run/statistics.c)
 effort_for = $(if $(SANITIZE)$(WERROR),,$(if $(filter $(HOT),$(1)),-O3,$(if $(filter $(WARM),$(1)),-O2,-O1)))
