@@ -242,7 +242,7 @@ def test_a_kernel_that_is_taken_back_is_gone(small: Class) -> None:
     assert not (small.folder / "graded" / "kernels" / "bob" / "ch02").exists()
 
 
-def test_the_same_kernel_is_judged_once_where_nobody_has_a_seed(tmp_path: Path) -> None:
+def test_the_same_kernel_is_judged_once_where_no_student_has_a_secret(tmp_path: Path) -> None:
     made = Class(tmp_path, 'title = "No secret"\nchapters = ["ch01"]\n')
     for student in ("ada", "bob", "cy"):
         made.hand_in(student, ch01="WRONG")
@@ -453,7 +453,7 @@ def tasks(small: Class) -> list[Task]:
         source.parent.mkdir(parents=True)
         source.write_text(f"// {verdict}\n")
         out = small.folder / "graded"
-        settings = JudgeSettings(seed=number, sizes=(5, number), time_limit=7)
+        settings = JudgeSettings(secret=f"sixteen-characters-{number}", sizes=(5, number), time_limit=7)
         entry = out / "journal" / "ada" / f"ch0{number}.json"
         made.append(
             Task("ada", f"ch0{number}", source, out / "work" / f"{number}", entry, f"key{number}", settings)

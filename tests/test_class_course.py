@@ -1,5 +1,6 @@
 """course.toml: what it says, and that whatever is wrong in it is named with file and key."""
 
+import dataclasses
 import datetime
 from pathlib import Path
 
@@ -71,7 +72,7 @@ def test_everything_in_it(workbook: Workbook, tmp_path: Path) -> None:
 def test_a_title_is_enough(workbook: Workbook, tmp_path: Path) -> None:
     course = course_of('title = "T"', workbook, tmp_path)
     assert [one.chapter for one in course.chapters] == [chapter.name for chapter in workbook.chapters]
-    assert course.seed("ada", "ch01") is None and course.sizes("ada", "ch01") == ()
+    assert course.secret_of("ada", "ch01", KERNEL) is None and course.sizes("ada", "ch01") == ()
     assert course == default_course(workbook, "T")
 
 
@@ -153,22 +154,26 @@ def test_secrets_from_elsewhere(workbook: Workbook, tmp_path: Path, monkeypatch:
 
 # ---- Each student's own numbers --------------------------------------------------------------------------------
 
+KERNEL = "0" * 64
 OWN = Course("T", (CourseChapter("ch01", "one"),), secret=b"sixteen characters and more", own_sizes=3)
 
 
 def test_numbers_stay_what_they_were() -> None:
     """A new version that draws others would grade a class differently in the middle of a term."""
-    assert OWN.seed("ada", "ch01") == 238_215_659
+    assert OWN.secret_of("ada", "ch01", KERNEL) == "4ec7641732dbf0125b7d16137a2ac0f5"
     assert OWN.sizes("ada", "ch01") == (15007, 103662, 171251)
 
 
 @given(st.text(), st.text())
 def test_every_student_has_their_own(one: str, other: str) -> None:
-    assert (OWN.seed(one, "ch01") == OWN.seed(other, "ch01")) == (one == other)
-    assert OWN.seed(one, "ch01") != OWN.seed(one, "ch02")
+    secret = OWN.secret_of(one, "ch01", KERNEL)
+    assert (secret == OWN.secret_of(other, "ch01", KERNEL)) == (one == other)
+    assert secret not in (OWN.secret_of(one, "ch02", KERNEL), OWN.secret_of(one, "ch01", "another"))
+    shared = dataclasses.replace(OWN, is_shared=True)
+    assert shared.secret_of(one, "ch01", KERNEL) == shared.secret_of(other, "ch01", KERNEL)
+    assert shared.sizes(one, "ch01") == ()
     sizes = OWN.sizes(one, "ch01")
     assert all(2 <= size <= 200_000 for size in sizes) and list(sizes) == sorted(set(sizes))
-    assert 0 <= (OWN.seed(one, "ch01") or 0) < 2**32
 
 
 # ---- Lateness --------------------------------------------------------------------------------------------------

@@ -90,11 +90,11 @@ def test_trusted_submissions_need_no_bubblewrap(
     room: Classroom, without: Callable[[str | None], None]
 ) -> None:
     without(None)
-    settings = JudgeSettings(trust=True, seed=7, sizes=(77,))
+    settings = JudgeSettings(trust=True, secret="sixteen-characters-or-more", sizes=(77,))
     judgement = room.judge(room.kernel(RIGHT_KERNEL), settings=settings)
     assert judgement.verdict == "PASS", judgement
     assert judgement.document
-    assert judgement.document["options"]["seed"] == 7
+    assert judgement.document["options"]["secret"] == "sixteen-characters-or-more"
 
 
 @needs_bubblewrap

@@ -16,7 +16,7 @@ from grader.classroom.submissions.untrusted import printable_text
 from grader.core.workbook import Workbook
 
 Change = Callable[[dict[str, Any]], object]
-SETTINGS = JudgeSettings(trust=True, seed=3, schedules=2, sizes=(77, 1000))
+SETTINGS = JudgeSettings(trust=True, secret="sixteen-characters-or-more", schedules=2, sizes=(77, 1000))
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def judged(built: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[
     judgement = room.judge(room.kernel(RIGHT_KERNEL), settings=SETTINGS)
     assert judgement.verdict == "PASS", judgement
     assert judgement.document
-    expected = Expected("ch01", stages.IMAGE, judgement.kernel_sha256, 10, 3, 2, (77, 1000))
+    expected = Expected("ch01", stages.IMAGE, judgement.kernel_sha256, 10, SETTINGS.secret, 2, (77, 1000))
     return judgement.document, expected, built / "docs" / "result.schema.json"
 
 
@@ -69,7 +69,8 @@ CHANGES: dict[str, Change] = {
     "a failed build": lambda d: at(d, "build").update(verdict="BUILD"),
     "another image": lambda d: at(d, "options").update(kernel="solutions/ch01_single_thread/kernel.ptx"),
     "the chapter's own": lambda d: at(d, "options").update(kernel=None),
-    "another seed": lambda d: at(d, "options").update(seed=4),
+    "another secret": lambda d: at(d, "options").update(secret="another-text-of-that-length"),
+    "a seed": lambda d: at(d, "options").update(seed=4),
     "one schedule": lambda d: at(d, "options").update(schedule=0),
     "fewer schedules": lambda d: at(d, "options").update(schedules=0),
     "one size": lambda d: at(d, "options").update(n=0),

@@ -1,7 +1,7 @@
 """Grading a class: from a folder of submissions to class.json and its views.
 
-Kernels with the same key (the same bytes, seed, sizes and everything else that a judgement depends on) are
-judged once. With a secret in the course every student has a different seed, and no two share a judgement.
+Kernels with the same key (the same bytes, secret, sizes and everything else that a judgement depends on) are
+judged once. With a secret in the course every student has a different one, and no two share a judgement.
 """
 
 import contextlib
@@ -72,7 +72,9 @@ class Batch:
         found = find_submissions(self.submissions, students)
         for name in found.ignored:
             self.hear.say(f"ignored: {name}")
-        with self.folder.opened(self.course.title, self.submissions):
+        with self.folder.opened(self.course.title, self.submissions) as secret:
+            if not self.course.secret:
+                self.course = replace(self.course, secret=secret, is_shared=True)
             self.prepare()
             if isinstance(self.engine, LocalEngine):  # jobs of a cluster may still be using it
                 self.folder.clear_work()
@@ -145,7 +147,7 @@ class Batch:
                 name,
                 JudgeSettings(
                     device=self.course.device,
-                    seed=self.course.seed(submission.id, name),
+                    secret=self.course.secret_of(submission.id, name, held.kernels[name].sha256),
                     sizes=self.course.sizes(submission.id, name),
                     schedules=self.course.schedules,
                     time_limit=self.course.time_for_each(len(held.kernels)),

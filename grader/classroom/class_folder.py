@@ -4,12 +4,13 @@ class.json, gradebook.csv    the outcome; the pages are beside them
 kernels/STUDENT/chNN/        each kernel.cu that was judged
 journal/STUDENT/chNN.json    the judgements so far, for a run that resumes an interrupted one
 work/                        temporary files of judging; removed at the end
-course.json                  marks the folder, and names its course
+course.json                  marks the folder, names its course, and has the secret of one without its own
 """
 
 import fcntl
 import json
 import os
+import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from .submissions.submission import file_name
 
 _MARK = "course.json"
 _SCHEMA = "warpbook/class-folder/1"
+_SECRET_BYTES = 16
 
 
 class ClassFolder:
@@ -45,15 +47,16 @@ class ClassFolder:
         return self.journal / file_name(student) / f"{chapter}.json"
 
     @contextmanager
-    def opened(self, title: str, submissions: Path) -> Iterator[None]:
-        """Create the folder, or open that of the same course; for one run at a time."""
+    def opened(self, title: str, submissions: Path) -> Iterator[bytes]:
+        """Create the folder, or open that of the same course; for one run at a time. Yield its secret."""
         self._check_place(submissions)
         try:
             self.root.mkdir(parents=True, exist_ok=True)
-            self._check_owner(title)
+            secret = self._check_owner(title)
             mark = self.root / _MARK
-            if not mark.exists():
-                write_json(mark, {"schema": _SCHEMA, "course": title})
+            if not secret:
+                secret = secrets.token_bytes(_SECRET_BYTES)
+                write_json(mark, {"schema": _SCHEMA, "course": title, "secret": secret.hex()})
             handle = os.open(mark, os.O_RDWR | os.O_CLOEXEC)  # NFS locks only writable files
         except OSError as error:
             raise MachineError(f"the class's folder cannot be made: {explain_os_error(error)}") from None
@@ -62,7 +65,7 @@ class ClassFolder:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise UsageError(f"another run is grading into {self.root} now") from None
-            yield
+            yield secret
         finally:
             os.close(handle)
 
@@ -86,18 +89,20 @@ class ClassFolder:
         if theirs.is_relative_to(root):
             raise UsageError(f"the submissions are inside the output folder {self.root}; name another one")
 
-    def _check_owner(self, title: str) -> None:
+    def _check_owner(self, title: str) -> bytes:
+        """The folder's secret; empty where the folder is new or has none yet."""
         mark = self.root / _MARK
         try:
             known = json.loads(mark.read_text("utf-8"))
             owner = known["course"] if known["schema"] == _SCHEMA else None
+            secret = bytes.fromhex(known.get("secret", ""))
         except FileNotFoundError:
             if any(self.root.iterdir()):
                 raise UsageError(
                     f"the output folder {self.root} has other contents; name a new or empty folder, or one "
                     "that a class was graded into"
                 ) from None
-            return
+            return b""
         except (ValueError, KeyError, TypeError):
             owner = None
         if owner is None:
@@ -106,3 +111,4 @@ class ClassFolder:
             raise UsageError(
                 f'the output folder {self.root} belongs to another course, "{owner}"; name another folder'
             )
+        return secret

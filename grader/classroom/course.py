@@ -1,4 +1,4 @@
-"""A course: chapters, dates and weights, and each student's seed and sizes. course_file.py reads it from a file."""
+"""A course: chapters, dates and weights, and what each student is judged with. course_file.py reads it from a file."""
 
 import datetime
 import hashlib
@@ -46,7 +46,8 @@ class Course:
     chapters: tuple[CourseChapter, ...]
     late: Late = field(default_factory=Late)
     device: str = "emulator"
-    secret: bytes = b""  # b"": every student is judged with the chapters' own seeds and sizes
+    secret: bytes = b""  # b"": the class's folder has one, for all students
+    is_shared: bool = False  # the secret draws the same for every student who hands in the same kernel
     own_sizes: int = 0  # numbers of elements of a student's own, per chapter
     time_limit: float = 180.0  # seconds for one kernel
     time_budget: float | None = None  # seconds for all of a submission, shared equally by its kernels
@@ -56,15 +57,18 @@ class Course:
     zone: datetime.tzinfo | None = None  # of dates that have none
     slurm: SlurmOptions = field(default_factory=SlurmOptions)
 
-    def seed(self, student: str, chapter: str) -> int | None:
-        """The seed of a student's inputs and schedules; None without a secret."""
+    def secret_of(self, student: str, chapter: str, kernel_sha256: str) -> str | None:
+        """What a kernel's inputs, schedules and sizes are drawn from; None without a secret.
+
+        It changes with the kernel, so that knowing it says nothing about the next one.
+        """
         if not self.secret:
             return None
-        return int.from_bytes(self._drawn("seed", student, chapter)[:4], "big")
+        return self._drawn("inputs", "" if self.is_shared else student, chapter, kernel_sha256).hex()[:32]
 
     def sizes(self, student: str, chapter: str) -> tuple[int, ...]:
         """The sizes that this student is judged with in addition to the chapter's, ascending."""
-        if not self.secret:
+        if not self.secret or self.is_shared:
             return ()
         drawn = self._drawn("sizes", student, chapter)
         words = (int.from_bytes(drawn[4 * i : 4 * i + 4], "big") for i in range(self.own_sizes))
@@ -86,6 +90,6 @@ class Course:
             return max(0, math.ceil(late / 86_400))
         return int(submission.is_marked_late and not submission.received)
 
-    def _drawn(self, purpose: str, student: str, chapter: str) -> bytes:
-        message = "\0".join((purpose, chapter, student)).encode("utf-8")
+    def _drawn(self, purpose: str, student: str, chapter: str, *more: str) -> bytes:
+        message = "\0".join((purpose, chapter, student, *more)).encode("utf-8")
         return hmac.new(self.secret, message, hashlib.sha256).digest()

@@ -11,7 +11,7 @@ class JudgeSettings:
     """Everything besides the kernel and the workbook that a judgement depends on."""
 
     device: str = "emulator"  # "auto", "emulator" or "gpu"
-    seed: int | None = None  # of inputs and schedules; None: the chapter's own
+    secret: str | None = None  # of inputs, schedules and sizes; None: as ./chNN does by hand
     sizes: tuple[int, ...] = ()  # numbers of elements besides the chapter's own
     schedules: int | None = None  # besides the plain one; None: as many as the chapter says
     time_limit: float = 180.0  # seconds for compiling and running one kernel

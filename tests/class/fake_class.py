@@ -48,7 +48,7 @@ def judge(
     (work / "left lying about").write_text("by the judge")
     verdict, _, seconds = source.read_text("utf-8").splitlines()[0].removeprefix("// ").partition(" ")
     with open(work.parent.parent.parent / "judged.log", "a", encoding="ascii") as log:
-        log.write(f"{source.parent.parent.name} {chapter.name} {settings.seed} {settings.sizes}\n")
+        log.write(f"{source.parent.parent.name} {chapter.name} {settings.secret} {settings.sizes}\n")
     until = time.monotonic() + float(seconds or 0)
     while time.monotonic() < until and not processes.is_stopped:
         time.sleep(0.01)

@@ -232,9 +232,11 @@ static int enough(char **a) {
     return 0;
 }
 
+static const Seeds seeds;
+
 // beside TASK N: what the emulator looks at beside a GPU, one case a line; "N" counted on the GPU on the last
 static int print_beside(char **a) {
-    PlanOptions options = {.is_gpu = true, .n = atoll(a[1]), .schedules = -1};
+    PlanOptions options = {.is_gpu = true, .n = atoll(a[1]), .schedules = -1, .seeds = &seeds};
     Plan plan;
     if (!plan_make(&chapter, &options, &plan) || !plan_add_beside(&chapter, &options, &plan)) return 3;
     int counted_on_gpu = 0;
@@ -252,7 +254,7 @@ static int print_beside(char **a) {
 
 // plan TASK IS_GPU N: the cases, one a line
 static int print_plan(char **a) {
-    PlanOptions options = {.is_gpu = number(a[1]) != 0, .n = atoll(a[2]), .schedules = -1};
+    PlanOptions options = {.is_gpu = number(a[1]) != 0, .n = atoll(a[2]), .schedules = -1, .seeds = &seeds};
     Plan plan;
     if (!plan_make(&chapter, &options, &plan)) return 3;
     for (int i = 0; i < plan.count; i++) {

@@ -245,6 +245,11 @@ bool builds_open(const BuildPlan *plan, Builds *builds) {
         }
         return false;
     }
+    Subjects *subjects = &builds->subjects;
+    if (builds->has_build)
+        memcpy(subjects->source_sha256, builds->build.source_sha256, sizeof subjects->source_sha256);
+    else
+        sha256_hex(text_chars(&builds->kernel.text), builds->kernel.text.bytes, subjects->source_sha256);
     // A reference that the command line names has to be there.
     if (!plan->wants_reference || find_reference(plan, builds) || !plan->against_file) return true;
     builds->is_usage = true;

@@ -260,8 +260,9 @@ static void measure(Judge *judge, int task, CaseSize size, bool keeps_samples, B
         m.reference.shape = &reference_shape;
     }
     if (!lay_out(&m, why, why_bytes)) return;
-    m.prepared = prepared_take(&judge->cache, &judge->of->tasks[task], &settings, &m.kernel.shape->shape,
-                               m.kernel.layout.counts, judge->options->seed);
+    m.prepared =
+        prepared_take(&judge->cache, &judge->of->tasks[task], &settings, &m.kernel.shape->shape,
+                      m.kernel.layout.counts, seed_of_inputs(&judge->seeds, &settings.size, settings.family));
     if (!m.prepared) {
         snprintf(why, why_bytes, "not timed: out of memory for the inputs");
         return;

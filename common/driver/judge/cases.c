@@ -55,7 +55,7 @@ static bool start_case(Judge *judge, Worker *worker, int index) {
         return false;
     }
     worker->prepared =
-        prepared_take(&judge->cache, task, one, &shape->shape, worker->layout.counts, judge->options->seed);
+        prepared_take(&judge->cache, task, one, &shape->shape, worker->layout.counts, report->seed);
     if (!worker->prepared) {
         report->was_run = true;
         report->verdict = VERDICT_INFRA;

@@ -227,7 +227,11 @@ static bool copy_cases(Judge *judge) {
         return false;
     }
     judgement->case_count = judge->plan.count;
-    for (int i = 0; i < judge->plan.count; i++) judgement->cases[i].settings = judge->plan.cases[i];
+    for (int i = 0; i < judge->plan.count; i++) {
+        const Case *one = &judge->plan.cases[i];
+        judgement->cases[i].settings = *one;
+        judgement->cases[i].seed = seed_of_inputs(&judge->seeds, &one->size, one->family);
+    }
     return true;
 }
 
@@ -274,6 +278,7 @@ void judge(const Chapter *of, const Subjects *subjects, const Options *options, 
     state.options = options;
     state.judgement = judgement;
     state.progress = progress;
+    seeds_make(options, subjects->source_sha256, &state.seeds);
     for (int t = 0; t < MAX_TASKS; t++)
         state.tasks[0][t].candidates = state.tasks[1][t].candidates = all_shapes();
     double began = monotonic_seconds();

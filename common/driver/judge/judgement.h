@@ -9,6 +9,7 @@
 
 typedef struct {
     Case settings;
+    uint64_t seed;   // of its inputs
     CaseShape shape; // its launches; all 0 where they are not known
     bool was_run;
     bool is_after_timing; // what the last of many timed runs left

@@ -18,8 +18,8 @@ static bool values_of(Judge *judge, Worker *worker, const Case *one, CaseReport 
         !case_layout(task, &shape->shape, runner_arena_bytes(worker->runner), &worker->layout, why,
                      sizeof why))
         return false;
-    Prepared *prepared =
-        prepared_take(&judge->cache, task, one, &shape->shape, worker->layout.counts, judge->options->seed);
+    Prepared *prepared = prepared_take(&judge->cache, task, one, &shape->shape, worker->layout.counts,
+                                       seed_of_inputs(&judge->seeds, &one->size, one->family));
     if (!prepared) return false;
     static Request request;
     case_request(task, one, &shape->shape, &worker->layout, prepared,

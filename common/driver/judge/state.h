@@ -30,6 +30,7 @@ typedef struct {
     const Options *options;
     Judgement *judgement;
     void (*progress)(int done, int total); // NULL: not reported
+    Seeds seeds;
     Plan plan;
     Worker workers[MAX_RUNNERS]; // the first is the device's
     int worker_count;

@@ -109,7 +109,7 @@ static bool make_plan(Judge *judge) {
         .n = options->n,
         .also = options->also,
         .also_count = options->also_count,
-        .seed = options->seed,
+        .seeds = &judge->seeds,
         .schedules = options->schedules,
         .has_schedule = options->has_schedule,
         .schedule = options->schedule,

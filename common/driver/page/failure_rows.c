@@ -79,7 +79,7 @@ static void add_case(Text *page, const Terminal *terminal, const Report *report,
     text_printf(&words, "; to repeat: ./%s%s --n %lld", report->of->name,
                 one->is_beside ? " --device emulator" : "", one->size.n);
     if (one->schedule) text_printf(&words, " --schedule %llu", (unsigned long long)one->schedule);
-    if (report->options->seed) text_printf(&words, " --seed %llu", (unsigned long long)report->options->seed);
+    text_printf(&words, " --seed %llu", (unsigned long long)failed->seed);
     page_add_row(page, terminal, "case", text_chars(&words));
     text_free(&words);
 }

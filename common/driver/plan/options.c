@@ -29,6 +29,16 @@ static bool parse_number(const char *option, const char *text, long long least, 
     return true;
 }
 
+// A result repeats the text.
+static bool parse_secret(const char *text, char *why, size_t why_bytes) {
+    const size_t length = strlen(text);
+    bool is_plain = length >= 16 && length <= 128;
+    for (size_t i = 0; i < length; i++) is_plain = is_plain && text[i] > ' ' && text[i] < 127;
+    if (!is_plain)
+        snprintf(why, why_bytes, "--secret needs 16 to 128 letters, digits or signs without spaces");
+    return is_plain;
+}
+
 static bool parse_device(const char *text, GpuKind *device, char *why, size_t why_bytes) {
     const char *const words[] = {[GPU_AUTO] = "auto", [GPU_EMULATOR] = "emulator", [GPU_NVIDIA] = "gpu"};
     for (int i = 0; i < 3; i++) {
@@ -75,7 +85,7 @@ static bool parse_sizes(const char *option, const char *text, CaseSize *sizes, i
 }
 
 bool options_parse(int count, char **arguments, Options *options, char *why, size_t why_bytes) {
-    *options = (Options){.device = GPU_AUTO, .n = -1, .schedules = -1};
+    *options = (Options){.device = GPU_AUTO, .n = -1, .schedules = -1, .secret = ""};
     for (int i = 1; i < count; i++) {
         const char *name = arguments[i];
         char option[32];
@@ -98,8 +108,8 @@ bool options_parse(int count, char **arguments, Options *options, char *why, siz
             continue;
         }
         static const char *const with_value[] = {
-            "--device", "--gpu",  "--kernel",  "--n",    "--seed",  "--schedules", "--schedule",
-            "--json",   "--time", "--against", "--also", "--trace", "--trace-only"};
+            "--device",   "--gpu",  "--kernel", "--n",       "--seed", "--secret", "--schedules",
+            "--schedule", "--json", "--time",   "--against", "--also", "--trace",  "--trace-only"};
         bool is_known = false;
         for (size_t k = 0; k < sizeof with_value / sizeof with_value[0]; k++)
             is_known = is_known || strcmp(option, with_value[k]) == 0;
@@ -145,6 +155,10 @@ bool options_parse(int count, char **arguments, Options *options, char *why, siz
         } else if (strcmp(option, "--seed") == 0) {
             fine = parse_number(option, value, 0, 1LL << 53, &number, why, why_bytes);
             options->seed = (uint64_t)number;
+            options->has_seed = true;
+        } else if (strcmp(option, "--secret") == 0) {
+            fine = parse_secret(value, why, why_bytes);
+            options->secret = value;
         } else if (strcmp(option, "--schedules") == 0) {
             fine = parse_number(option, value, 0, 1000, &number, why, why_bytes);
             options->schedules = (int)number;
@@ -166,7 +180,9 @@ void options_print_help(const char *name) {
            "  --kernel FILE    another kernel.cu, or an image: .ptx, on a GPU also .cubin\n"
            "  --n N            only this number of elements\n"
            "  --also SIZES     these too, besides the chapter's own, as 1000 or 5,64x2048\n"
-           "  --seed S         other inputs and schedules\n"
+           "  --seed S         the inputs of a failure, which names their seed\n"
+           "  --secret TEXT    inputs, schedules and sizes that nobody can foresee\n"
+           "                   without the text\n"
            "  --schedules N    how many schedules besides the plain one\n"
            "  --schedule SEED  only this schedule, as a failure names it\n"
            "  --time SIZES     time these sizes only, as 1024,65536 or 64x2048\n"

@@ -188,7 +188,7 @@ static void add_schedules(Plan *plan, const Task *task, int index, const Sizes *
     if (at[0].n > sparing_above && schedules > 1) schedules = 1;
     for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
         for (int s = 1; s <= schedules; s++) {
-            uint64_t schedule = options->seed * 1000 + (uint64_t)s;
+            uint64_t schedule = first_schedule(options->seeds) + (uint64_t)s;
             add_case(plan,
                      (Case){.task = index, .size = at[i], .family = FAMILY_INTEGERS, .schedule = schedule});
             if (!task->is_bit_identical || i < 2) continue;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "driver/plan/chapter.h"
-#include "driver/plan/inputs.h"
+#include "driver/plan/seeds.h"
 
 typedef struct {
     int task;
@@ -27,7 +27,7 @@ typedef struct {
     long long n;          // only this size; -1: all
     const CaseSize *also; // in addition, if they suit the task
     int also_count;
-    uint64_t seed;
+    const Seeds *seeds;
     int schedules; // besides schedule 0; -1: as the task says
     bool has_schedule;
     uint64_t schedule;    // only this one

@@ -17,6 +17,7 @@ typedef struct {
     const TracePlan *plan;
     Runner *runner;
     PreparedCache cache;
+    Seeds seeds;
     Plan cases;
     char why[512];
 } Recorder;
@@ -69,8 +70,8 @@ static bool run_case(Recorder *r, const Case *one, const TaskShape *shape, bool 
         decide(task, VERDICT_LAUNCH, why);
         return true;
     }
-    Prepared *prepared =
-        prepared_take(&r->cache, of, one, &shape->shape, task->layout.counts, r->plan->options->seed);
+    Prepared *prepared = prepared_take(&r->cache, of, one, &shape->shape, task->layout.counts,
+                                       seed_of_inputs(&r->seeds, &one->size, one->family));
     if (!prepared) {
         decide(task, VERDICT_INFRA, "out of memory for the inputs");
         return true;
@@ -212,7 +213,8 @@ static bool start(Recorder *r) {
     RunnerPlan wanted = {.kind = GPU_EMULATOR, .arena_bytes = arena_for(plan)};
     memcpy(wanted.profile, plan->options->profile, sizeof wanted.profile);
     runner_plan_add(&wanted, &plan->image->text, plan->image->name);
-    const PlanOptions cases = {.n = plan->options->n, .seed = plan->options->seed, .schedules = 0};
+    seeds_make(plan->options, plan->source_sha256, &r->seeds);
+    const PlanOptions cases = {.n = plan->options->n, .seeds = &r->seeds, .schedules = 0};
     RunReply reply;
     if (!plan_make(plan->of, &cases, &r->cases)) {
         snprintf(r->why, sizeof r->why, "out of memory for the plan of cases");

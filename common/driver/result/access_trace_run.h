@@ -14,6 +14,7 @@ enum { TRACE_KERNEL_BYTES = 256 << 10 };
 typedef struct {
     const Chapter *of;
     const Options *options;
+    const char *source_sha256; // of the kernel's text
     const Image *image;  // PTX, opened for the chapter; NULL: there is none
     const char *message; // why there is none, else ""
     const char *source;  // kernel.cu as shown to people, and its content; NULL: not known

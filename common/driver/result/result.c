@@ -29,7 +29,11 @@ static void add_options(JsonWriter *json, const Options *options) {
     json_string(json, "device", devices[options->asked_device]);
     json_string(json, "gpu", options->profile[0] ? options->profile : NULL);
     json_integer_or_null(json, "n", options->n >= 0, options->n);
-    json_unsigned(json, "seed", options->seed);
+    if (options->has_seed)
+        json_unsigned(json, "seed", options->seed);
+    else
+        json_null(json, "seed");
+    json_string(json, "secret", options->secret[0] ? options->secret : NULL);
     json_integer_or_null(json, "schedules", options->schedules >= 0, options->schedules);
     if (options->has_schedule)
         json_unsigned(json, "schedule", options->schedule);
@@ -122,6 +126,7 @@ static void add_case(JsonWriter *json, const Report *report, const CaseReport *o
     json_boolean(json, "counted", settings->is_counted);
     if (settings->is_beside) json_boolean(json, "beside", true);
     if (one->is_after_timing) json_boolean(json, "after_timing", true);
+    if (one->verdict != VERDICT_PASS) json_unsigned(json, "seed", one->seed);
     json_string(json, "verdict", one->was_run ? verdict_word(one->verdict) : NULL);
     json_unsigned(json, "lane_instructions", one->lane_instructions);
     if (one->has_check) add_check(json, &one->check);
@@ -328,8 +333,8 @@ bool result_write(const char *path, const Report *report, FileError *error) {
 
 static bool is_full(const Options *options) {
     return !options->kernel_file && !options->against_file && !options->is_trace_only &&
-           options->time_count == 0 && options->also_count == 0 && options->n < 0 && options->seed == 0 &&
-           options->schedules < 0 && !options->has_schedule;
+           options->time_count == 0 && options->also_count == 0 && options->n < 0 && !options->has_seed &&
+           !options->secret[0] && options->schedules < 0 && !options->has_schedule;
 }
 
 bool by_hand_keep(const Report *report, FileError *error) {

@@ -6,6 +6,7 @@ afterwards. If bubblewrap works inside it, the compiler is confined again.
 
 import datetime
 import json
+import secrets
 import tempfile
 import time
 from dataclasses import replace
@@ -45,13 +46,20 @@ def grade_one(
     begun = datetime.datetime.now(datetime.UTC)
     until = time.monotonic() + _SECONDS
     need_programs(workbook, chapters, jobs=cores())
-    course = Course(title, tuple(CourseChapter(one.name, one.title) for one in chapters), device=DEVICE)
+    # A fresh secret for every submission; each chapter's result has what was drawn from it.
+    course = Course(
+        title,
+        tuple(CourseChapter(one.name, one.title) for one in chapters),
+        device=DEVICE,
+        secret=secrets.token_bytes(16),
+        is_shared=True,
+    )
     processes = Processes()
     with tempfile.TemporaryDirectory(prefix="warpbook-autograder-") as name:
         work = Path(name)
         submission = replace(who, pieces=(Piece(handin, printable(handin.name)),))
         gathered = gather(submission, [one.name for one in chapters], work, processes)
-        handed = _judge(workbook, chapters, gathered, work, until, processes)
+        handed = _judge(workbook, course, chapters, gathered, work, until, processes)
     seen = replace(submission, trouble=gathered.trouble)
     graded = Graded(seen, printable(handin.name), gathered.sha256, handed, gathered.missing)
     return class_document(course, [graded], [], {"begun": begun.isoformat(timespec="milliseconds")})
@@ -59,6 +67,7 @@ def grade_one(
 
 def _judge(
     workbook: Workbook,
+    course: Course,
     chapters: list[Chapter],
     gathered: Gathered,
     work: Path,
@@ -70,8 +79,9 @@ def _judge(
     handed = {name: Handed(refused=why) for name, why in gathered.refused.items()}
     for at, chapter in enumerate(waiting):
         seconds = max(1.0, min(180.0, (until - time.monotonic()) / (len(waiting) - at)))
-        settings = JudgeSettings(DEVICE, time_limit=seconds, trust=trust)
         kernel = gathered.kernels[chapter.name]
+        secret = course.secret_of("", chapter.name, kernel.sha256)
+        settings = JudgeSettings(DEVICE, secret=secret, time_limit=seconds, trust=trust)
         source = work / "kernel.cu"
         source.write_bytes(kernel.content)
         judgement = judge_submission(workbook, chapter, source, work, settings, processes)

@@ -217,7 +217,7 @@ class _Run:
         assert self.reference
         settings = self.settings
         options = ["--device", "gpu" if gpu else "emulator"]
-        options += [] if settings.seed is None else ["--seed", str(settings.seed)]
+        options += [] if settings.secret is None else ["--secret", settings.secret]
         options += [] if settings.schedules is None else ["--schedules", str(settings.schedules)]
         options += ["--also", ",".join(map(str, settings.sizes))] if settings.sizes else []
         memory = _GPU_MEMORY_BYTES if gpu else MEMORY_BYTES
@@ -248,7 +248,7 @@ class _Run:
             kernel=stages.IMAGE,
             kernel_sha256=self.sha256,
             possible=self.reference.possible,
-            seed=settings.seed or 0,
+            secret=settings.secret,
             schedules=settings.schedules,
             also=settings.sizes,
         )

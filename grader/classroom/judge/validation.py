@@ -38,7 +38,7 @@ class Expected:
     kernel: str  # the path of the image, as it was given
     kernel_sha256: str  # of kernel.cu
     possible: float  # points
-    seed: int
+    secret: str | None
     schedules: int | None
     also: tuple[int, ...]  # further sizes
 
@@ -108,10 +108,11 @@ def believe_result(raw: bytes, status: int, seconds: float, expected: Expected, 
         raise UnbelievableError(f"it says {result.verdict} but ended with status {status}")
     options = document["options"]
     also = [size["n"] for size in options.get("also", [])]
-    said = [options[name] for name in ("kernel", "seed", "schedules", "schedule", "n", "against")]
+    said = [options[name] for name in ("kernel", "secret", "seed", "schedules", "schedule", "n", "against")]
     if [*said, also] != [
         expected.kernel,
-        expected.seed,
+        expected.secret,
+        None,
         expected.schedules,
         None,
         None,

@@ -253,8 +253,7 @@ def _command(chapter: str, failed: dict[str, Any], result: dict[str, Any]) -> st
     if not failed:
         return ""
     options = "" if "rows" in failed else f" --n {failed['n']}"
-    seed = (result.get("options") or {}).get("seed")
-    options += f" --seed {seed}" if seed else ""
+    options += f" --seed {failed['seed']}" if "seed" in failed else ""
     options += f" --schedule {failed['schedule']}" if failed["schedule"] else ""
     return f"./{chapter}{options}"
 
