@@ -376,7 +376,13 @@ def plan(
     probe: Path, task: int = SUM, *, gpu: bool = False, n: int = -1
 ) -> list[tuple[int, str, int, int, int, int]]:
     rows = [line.split() for line in run(probe, "plan", task, int(gpu), n).stdout.decode().splitlines()]
-    return [(int(r[0]), r[1], int(r[2]), int(r[3]), int(r[4]), int(r[5])) for r in rows]
+    return [(int(r[0]), r[1], int(r[2]), int(r[3]), int(r[4]), int(r[5])) for r in rows if r[6] == "0"]
+
+
+def recounts(probe: Path, task: int) -> list[tuple[int, int, int]]:
+    """Size, base and shift of all buffers, where goals are counted again."""
+    rows = [line.split() for line in run(probe, "plan", task, 0, -1).stdout.decode().splitlines()]
+    return [(int(r[0]), int(r[2]), int(r[7])) for r in rows if int(r[6])]
 
 
 def test_the_plan_has_every_size_family_and_schedule(probe: Path) -> None:
@@ -415,6 +421,14 @@ def test_the_plan_has_every_size_family_and_schedule(probe: Path) -> None:
     assert [case[0] for case in cases] == sorted(case[0] for case in cases)
     # Each large case takes tens of milliseconds: there is room for a handful.
     assert sum(case[0] > 100_000 for case in cases) <= 5
+
+
+def test_goals_are_counted_where_nobody_can_know(probe: Path) -> None:
+    for task in (SUM, ADD):
+        (n, base, shift), (other, moved, further) = recounts(probe, task)
+        assert n != other and all(3 * 2**18 <= size <= 2**20 for size in (n, other))
+        assert shift != further and all(0 < one < 2**16 and one % 256 == 0 for one in (shift, further))
+        assert base == 0 and (moved > 0) == (task == ADD) and moved % 32 == 0  # as far as the chapter allows
 
 
 def test_bases_are_moved_where_the_chapter_allows_it(probe: Path) -> None:

@@ -24,6 +24,7 @@ const Chapter chapter = {
                 .measure = "global_ld_sectors / global_ld_requests",
                 .bound = AT_MOST,
                 .limit = 4,
+                .needs = {"floats per thread", "n / threads", 1.5},
                 .points = 4,
                 .why = "A sector is 32 bytes, whether a warp uses all of them or only four: every sector "
                        "beyond 4 per request wastes bandwidth.",

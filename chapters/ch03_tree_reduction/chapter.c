@@ -28,6 +28,8 @@ const Chapter chapter = {
                 .bound = AT_MOST,
                 .limit = 6,
                 .slack = 1,
+                // A tree keeps most lanes busy; one thread that adds all slots does not.
+                .needs = {"active lanes per instruction", "thread_instructions / instructions", 20},
                 .points = 3,
                 .why = "A warp with a few active lanes takes as long as one in which all lanes are active.",
             },

@@ -29,8 +29,8 @@ const Chapter chapter = {
                 .why = "Each load of a warp fetches more 32-byte sectors than its 32 floats fill.",
             },
             {
-                .words = "shared-memory accesses",
-                .measure = "shared_ld + shared_st + shared_atom",
+                .words = "shared-memory accesses and atomics",
+                .measure = "shared_ld + shared_st + shared_atom + global_red_requests + global_atom_requests",
                 .bound = EXACTLY,
                 .limit = 0,
                 .points = 1,
@@ -39,10 +39,10 @@ const Chapter chapter = {
             {
                 .words = "shuffles per warp",
                 .measure = "shuffles / warps",
-                .bound = AT_MOST,
+                .bound = EXACTLY,
                 .limit = 5,
                 .points = 2,
-                .why = "Halving 32 five times gives 1: additional shuffles are not needed.",
+                .why = "Halving 32 five times gives 1, and every step is one shuffle.",
             },
             {
                 .words = "barriers",

@@ -61,8 +61,8 @@ const Chapter chapter = {
     .goals =
         {
             {
-                .words = "loads per row, by a block",
-                .measure = "global_ld_requests / rows",
+                .words = "loads per 2,048 floats, by a block",
+                .measure = "2048 * global_ld_requests / n",
                 .bound = AT_MOST,
                 .limit = 16,
                 .points = 1,
@@ -74,13 +74,14 @@ const Chapter chapter = {
                 .measure = "barriers / warps",
                 .bound = AT_MOST,
                 .limit = 1,
+                .needs = {"warps per row", "warps / rows", 2},
                 .points = 1,
                 .task = "a block a row",
                 .why = "At a barrier all warps of the block wait for the slowest; one is enough here.",
             },
             {
-                .words = "loads per row, by a warp",
-                .measure = "global_ld_requests / rows",
+                .words = "loads per 2,048 floats, by a warp",
+                .measure = "2048 * global_ld_requests / n",
                 .bound = AT_MOST,
                 .limit = 16,
                 .points = 1,
@@ -108,8 +109,8 @@ const Chapter chapter = {
                 .why = "The lanes of one warp read each other's registers and do not wait for other warps.",
             },
             {
-                .words = "loads per row of doubles",
-                .measure = "global_ld_requests / rows",
+                .words = "loads per 2,048 doubles",
+                .measure = "2048 * global_ld_requests / n",
                 .bound = AT_MOST,
                 .limit = 32,
                 .points = 1,

@@ -55,6 +55,7 @@ const Chapter chapter = {
                 .measure = "shared_ld_conflicts + shared_st_conflicts",
                 .bound = EXACTLY,
                 .limit = 0,
+                .needs = {"shared stores per 32 elements", "32 * shared_st / n", 0.9},
                 .points = 2,
                 .task = "padded tile",
                 .why = "Lanes that access different words of one bank are served one after the other.",

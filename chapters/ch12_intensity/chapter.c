@@ -229,6 +229,7 @@ const Chapter chapter =
                     .measure = "32 * global_ld_requests / n",
                     .bound = AT_MOST,
                     .limit = 3,
+                    .slack = 0.5, // groups of four that are not full
                     .points = 2,
                     .task = "evaluate",
                     .why = "Each element needs one load, and the terms are loaded once for several elements.",
@@ -262,6 +263,15 @@ const Chapter chapter =
                     .why = "An array whose index the compiler does not know is in memory, not in registers.",
                 },
                 {
+                    .words = "additions that can run at a time",
+                    .measure = "float_distance / float_ops",
+                    .bound = AT_LEAST,
+                    .limit = 4,
+                    .points = 1,
+                    .task = "sum_in_flight",
+                    .why = "An addition that needs the one before it has to wait for it.",
+                },
+                {
                     .words = "blocks per SM",
                     .measure = "blocks / sm_count",
                     .bound = AT_MOST,
@@ -269,7 +279,7 @@ const Chapter chapter =
                     .task = "sum_in_flight",
                     .why = "More threads would hide the effect that this exercise is about.",
                 },
-                BANDWIDTH_GOAL(.points = 2, .task = "sum_in_flight",
+                BANDWIDTH_GOAL(.points = 1, .task = "sum_in_flight",
                                .why = "More bytes must be in flight at a time."),
             },
         .remarks =

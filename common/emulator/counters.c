@@ -41,6 +41,7 @@ const CounterField counter_fields[] = {
     FIELD(fences),
     FIELD(atomic_max_lanes),
     FIELD(float_ops),
+    FIELD(float_distance),
 };
 const int counter_field_count = (int)(sizeof counter_fields / sizeof *counter_fields);
 

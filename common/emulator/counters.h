@@ -25,6 +25,7 @@ typedef struct {
     uint64_t fences;
     uint64_t atomic_max_lanes; // the most lanes of one request on one address (a maximum, not a sum)
     uint64_t float_ops;        // floating-point operations by lanes; a fused multiply-add is two
+    uint64_t float_distance; // the same, each times the operations back to the last that it needs, at most 8
 } Counters;
 
 // Adds `more` to `sum`, field by field (atomic_max_lanes: the larger).

@@ -43,9 +43,10 @@ static bool fail(EmulatorError *error, EmulatorStatus status, const char *format
 
 // ---- Memory -----------------------------------------------------------------------------------------------
 
-enum { BUFFER_ALIGN = 256, MAX_OBJECTS = 1 << 20 };
+enum { BUFFER_ALIGN = 256, MOST_MISALIGNMENT = 65535, MAX_OBJECTS = 1 << 20 };
 
-// A new memory object of `bytes` whose address is `misalignment` past a 256-byte boundary; its index, or 0.
+// A new memory object of `bytes` whose address is `misalignment` past a boundary of 65,536
+// bytes; its index, or 0.
 // The address is in the middle of the object's range, so that negative indices stay in it too.
 static uint64_t object_new(Emulator *e, PtxSpace space, size_t bytes, unsigned misalignment, const char *name,
                            bool track) {
@@ -94,8 +95,8 @@ static void object_free(Memory *memory) {
 
 uint64_t emulator_allocate(Emulator *e, size_t bytes, unsigned misalignment, const char *name,
                            EmulatorError *error) {
-    if (misalignment >= BUFFER_ALIGN) {
-        fail(error, EMULATOR_BAD_ARGUMENT, "a buffer can be misaligned by 0 to 255 bytes, not %u",
+    if (misalignment > MOST_MISALIGNMENT) {
+        fail(error, EMULATOR_BAD_ARGUMENT, "a buffer can be misaligned by 0 to 65,535 bytes, not %u",
              misalignment);
         return 0;
     }

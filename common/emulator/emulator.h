@@ -34,7 +34,7 @@ const EmulatorDevice *emulator_device(const Emulator *emulator);
 // ---- Memory -----------------------------------------------------------------------------------------------
 
 // Allocates `bytes` (0 is allowed) in a separate address range; the address returned is
-// `misalignment` bytes (0 to 255) past a 256-byte boundary, and every byte outside is out of bounds.
+// `misalignment` bytes (0 to 65,535) past a boundary of 65,536 bytes, and every byte outside is out of bounds.
 // The memory is uninitialised for initcheck. `name` is copied; findings call the buffer by it.
 // Returns 0 on failure and fills `error`.
 uint64_t emulator_allocate(Emulator *emulator, size_t bytes, unsigned misalignment, const char *name,

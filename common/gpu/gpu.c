@@ -43,8 +43,8 @@ bool gpu_allocate(Gpu *gpu, size_t bytes, unsigned misalignment, const char *nam
     *error = (GpuError){0};
     *buffer = (GpuBuffer){.bytes = bytes, .misalignment = misalignment};
     snprintf(buffer->name, sizeof buffer->name, "%s", name ? name : "");
-    if (misalignment > 255)
-        return gpu_fail(error, false, "a misalignment is at most 255 bytes, not %u", misalignment);
+    if (misalignment > GPU_MOST_MISALIGNMENT)
+        return gpu_fail(error, false, "a misalignment is at most 65,535 bytes, not %u", misalignment);
     if (gpu->functions->allocate(gpu, buffer, error)) return true;
     buffer->address = 0; // so that no other call treats it as a message
     return false;

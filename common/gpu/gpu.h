@@ -55,6 +55,8 @@ bool gpu_set_limits(Gpu *gpu, size_t printf_bytes, size_t stack_bytes, GpuError 
 
 // ---- Memory -----------------------------------------------------------------------------------------------
 
+enum { GPU_MOST_MISALIGNMENT = 65535 };
+
 // A buffer whose first byte is `misalignment` bytes past a 256-byte boundary. On a GPU guard bands of
 // a known pattern surround it; the emulator refuses every access outside it.
 typedef struct {

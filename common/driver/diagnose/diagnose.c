@@ -364,7 +364,7 @@ static bool comes_to(const Evidence *evidence, const char *missed, const char *m
         const Goal goal = {
             .measure = measure, .bound = AT_LEAST, .limit = at_least, .task = evidence->of->tasks[t].name};
         GoalResult result;
-        goal_evaluate(evidence->of, &goal, evidence->judgement->measured, &evidence->judgement->device,
+        goal_evaluate(evidence->of, &goal, evidence->judgement->counted[0], &evidence->judgement->device,
                       &result);
         if (result.state == GOAL_MET) return true;
     }

@@ -125,8 +125,9 @@ void case_program(const Task *task, const Case *one, const CaseShape *shape, con
     for (int b = 0; b < program->buffer_count; b++) {
         const Buffer *buffer = &task->buffers[b];
         fill_buffer(buffer, layout, b, &program->buffers[b]);
+        program->buffers[b].misalignment = one->shift;
         if (!buffer->misaligned) continue;
-        program->buffers[b].misalignment = offset;
+        program->buffers[b].misalignment += offset;
         if (one->is_staggered) offset = (offset + (unsigned)element_bytes(buffer->type)) % 16;
     }
     for (int l = 0; l < layout->launch_count; l++) {

@@ -76,10 +76,11 @@ static bool start_case(Judge *judge, Worker *worker, int index) {
 
 static void keep_counters(Judge *judge, const Case *one, const CaseLayout *layout, const RunReply *reply) {
     Judgement *judgement = judge->judgement;
-    Measured *measured = &judgement->measured[one->task];
+    Measured *measured = &judgement->counted[one->recount][one->task];
     measured->is_counted = true;
     for (int l = 0; l < layout->launch_count; l++)
         measured->counters[layout->launch_index[l]] = reply->header->counters[l];
+    if (one->recount > 0) return; // lines are shown for the chapter's size
     CountedLine *grown = realloc(
         judgement->lines, (size_t)(judgement->line_count + reply->header->line_count + 1) * sizeof *grown);
     if (!grown) return;

@@ -251,6 +251,16 @@ static void judge_bandwidth(const Goal *goal, Scope *scope, const Bandwidth *ban
     result->share = is_met ? 1 : share_of(goal, result->low, at_half);
 }
 
+bool goal_is_of_shape(const Goal *goal) {
+    static const char *const names[] = {"occupancy",     "waves",        "sm_count",
+                                        "blocks_per_sm", "warps_per_sm", "max_warps_per_sm"};
+    for (int i = 0; i < counter_field_count; i++)
+        if (strstr(goal->measure, counter_fields[i].name)) return false;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strstr(goal->measure, names[i])) return true;
+    return false;
+}
+
 void goal_evaluate(const Chapter *of, const Goal *goal, const Measured *measured, const GpuInfo *info,
                    GoalResult *result) {
     *result = (GoalResult){.goal = goal, .value = NAN, .low = NAN, .high = NAN};
@@ -285,11 +295,17 @@ void goal_evaluate(const Chapter *of, const Goal *goal, const Measured *measured
         return;
     }
     result->value = result->low = result->high = value;
+    result->size = measured[result->task].shape.size;
     if (has_ratio && expression.has_ratio) {
         judge_bandwidth(goal, &scope, bandwidth, result);
         return;
     }
-    const bool is_met = is_within(goal, value);
+    if (goal->needs.words) {
+        const Goal needs = {.measure = goal->needs.measure};
+        result->used = measure(&needs, &scope, NAN, &expression);
+        result->lacks = expression.is_broken || !(result->used >= goal->needs.least);
+    }
+    const bool is_met = is_within(goal, value) && !result->lacks;
     result->state = is_met ? GOAL_MET : scope.measured->is_small ? GOAL_NOT_JUDGED : GOAL_MISSED;
     result->share = is_met;
 }

@@ -32,8 +32,15 @@ typedef struct {
     double value;     // NaN where it has none
     double low, high; // the interval of the value where it was measured with noise; else both are the value
     double share;     // of the goal's points: 1 where met
-    char words[96];   // why it is broken, or the name that has no value
+    CaseSize size;    // where the value was counted
+    char device[64];  // for which GPU, if not the run's
+    bool lacks;       // missed because of goal->needs, of which there is `used`
+    double used;
+    char words[96]; // why it is broken, or the name that has no value
 } GoalResult;
+
+// Whether the measure depends on nothing but the launch shape and the device.
+bool goal_is_of_shape(const Goal *goal);
 
 // `measured` has one entry a task. `info` is the device that the shapes were made for.
 void goal_evaluate(const Chapter *of, const Goal *goal, const Measured *measured, const GpuInfo *info,

@@ -10,6 +10,7 @@
 #include "driver/judge/bandwidth_measured.h"
 #include "driver/judge/bandwidth_modelled.h"
 #include "driver/judge/cases.h"
+#include "driver/judge/points.h"
 #include "driver/judge/race_replay.h"
 #include "driver/judge/state.h"
 #include "driver/judge/workers.h"
@@ -143,28 +144,6 @@ static void count_cases(Judge *judge) {
     }
 }
 
-static void measure_shapes(Judge *judge) {
-    for (int i = 0; i < judge->plan.count; i++) {
-        const Case *one = &judge->plan.cases[i];
-        if (!one->is_counted) continue;
-        const TaskShape *shape = judge_shape(judge, one->task, &one->size);
-        Measured *measured = &judge->judgement->measured[one->task];
-        const Task *task = &judge->of->tasks[one->task];
-        if (!shape || shape->verdict != VERDICT_PASS) {
-            measured->is_counted = false;
-            continue;
-        }
-        measured->shape = shape->shape;
-        measured->is_small = one->size.n < plan_goal_size(task).n;
-        int out = task_output(task);
-        measured->partials = out < 0 ? 0 : quantity_value(task, &task->buffers[out].count, &shape->shape);
-        for (int l = 0; l < shape->shape.launch_count; l++) {
-            measured->registers[l] = judge->subjects->kernel->kernels[one->task][l].registers;
-            measured->static_shared[l] = judge->subjects->kernel->kernels[one->task][l].static_shared;
-        }
-    }
-}
-
 // An impossible time ends the run, even if everything else was right.
 static void refuse_untrusted_times(Judgement *judgement, const Bandwidth *bandwidths, int count) {
     for (int i = 0; i < count; i++) {
@@ -173,31 +152,6 @@ static void refuse_untrusted_times(Judgement *judgement, const Bandwidth *bandwi
         judgement->task_is_right[bandwidths[i].task] = false;
         memcpy(judgement->message, bandwidths[i].words, sizeof bandwidths[i].words);
     }
-}
-
-static void judge_goals(Judge *judge) {
-    Judgement *judgement = judge->judgement;
-    const Chapter *of = judge->of;
-    judgement->goal_count = chapter_goal_count(of);
-    judgement->possible = of->points;
-    const int tasks = chapter_task_count(of);
-    int for_goals = 0, right = 0;
-    for (int t = 0; t < tasks; t++) right += judgement->task_is_right[t];
-    bool is_slow = false;
-    double earned = 0;
-    for (int g = 0; g < judgement->goal_count; g++) {
-        GoalResult *result = &judgement->goals[g];
-        goal_evaluate(of, &of->goals[g], judgement->measured, &judgement->device, result);
-        for_goals += of->goals[g].points;
-        if (result->state == GOAL_MISSED) is_slow = true;
-        if (!judgement->task_is_right[result->task]) result->share = 0;
-        earned += result->share * of->goals[g].points;
-    }
-    // Correctness earns the points that are not for goals, divided evenly among the tasks.
-    const int for_right = tasks > 0 ? (of->points - for_goals) * right / tasks : 0;
-    earned += for_right;
-    judgement->earned = floor(10 * earned + 1e-6) / 10;
-    if (judgement->verdict == VERDICT_PASS && is_slow) judgement->verdict = VERDICT_SLOW;
 }
 
 // ---- All of it -------------------------------------------------------------------------------------------
@@ -255,7 +209,7 @@ static void find_bandwidth(Judge *judge) {
     Judgement *judgement = judge->judgement;
     for (int t = 0; t < chapter_task_count(judge->of); t++) {
         judgement->bandwidth[t].task = t;
-        judgement->measured[t].bandwidth = &judgement->bandwidth[t];
+        judgement->counted[0][t].bandwidth = &judgement->bandwidth[t];
     }
     if (judgement->verdict != VERDICT_PASS) return;
     list_timings(judge);
@@ -288,7 +242,7 @@ void judge(const Chapter *of, const Subjects *subjects, const Options *options, 
         compare_schedules(&state);
         count_cases(&state);
         judge_show_race(&state);
-        measure_shapes(&state);
+        judge_measure_shapes(&state);
         find_bandwidth(&state);
         if (options->time_count == 0) judge_goals(&state);
         if (judgement->line_count > 0)

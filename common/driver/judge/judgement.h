@@ -52,7 +52,7 @@ typedef struct {
     uint64_t replay_schedule;   // this one gives `replay`, in words
     char replay[512];
 
-    Measured measured[MAX_TASKS];
+    Measured counted[COUNTS][MAX_TASKS]; // [0]: at the chapter's sizes, which are shown
     bool task_is_right[MAX_TASKS];
     GoalResult goals[MAX_GOALS];
     int goal_count;

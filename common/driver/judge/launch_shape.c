@@ -125,10 +125,11 @@ static void fail_shape(TaskShape *shape, Verdict verdict, const char *words) {
 }
 
 static bool ask_launch(Runner *runner, int image, const Launch *launch, const ImageKernel *kernel,
-                       long long n, const CaseSize *size, LaunchShapeImage *answer, TaskShape *shape) {
+                       long long n, const CaseSize *size, const GpuInfo *device, LaunchShapeImage *answer,
+                       TaskShape *shape) {
     static Request request;
     GpuFiguresImage figures;
-    gpu_figures(runner_info(runner), &figures);
+    gpu_figures(device, &figures);
     memset(&request, 0, sizeof request);
     RunProgram *program = &request.program;
     program->image = image;
@@ -176,8 +177,8 @@ static bool ask_launch(Runner *runner, int image, const Launch *launch, const Im
     return true;
 }
 
-bool ask_shape(Runner *runner, int image, const Task *task, int index, const ImageKernel kernels[],
-               CaseSize size, TaskShape *shape) {
+bool ask_shape_for(Runner *runner, int image, const Task *task, int index, const ImageKernel kernels[],
+                   CaseSize size, const GpuInfo *device, TaskShape *shape) {
     memset(shape, 0, sizeof *shape);
     shape->task = index;
     shape->size = size;
@@ -192,14 +193,18 @@ bool ask_shape(Runner *runner, int image, const Task *task, int index, const Ima
             fail_shape(shape, VERDICT_INFRA, "the chapter's number of elements for this launch is not valid");
             return true;
         }
-        if (!ask_launch(runner, image, launch, &kernels[l], n, &size, &answer, shape)) return false;
+        if (!ask_launch(runner, image, launch, &kernels[l], n, &size, device, &answer, shape)) return false;
         if (shape->verdict != VERDICT_PASS) return true;
         char why[512];
-        if (!shape_from_image(&answer, launch, n, runner_info(runner), &shape->shape.launches[l], why,
-                              sizeof why)) {
+        if (!shape_from_image(&answer, launch, n, device, &shape->shape.launches[l], why, sizeof why)) {
             fail_shape(shape, VERDICT_LAUNCH, why);
             return true;
         }
     }
     return true;
+}
+
+bool ask_shape(Runner *runner, int image, const Task *task, int index, const ImageKernel kernels[],
+               CaseSize size, TaskShape *shape) {
+    return ask_shape_for(runner, image, task, index, kernels, size, runner_info(runner), shape);
 }

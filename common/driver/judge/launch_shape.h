@@ -22,6 +22,9 @@ typedef struct {
 } TaskShape;
 
 // Asks the LAUNCH kernels of a task, one after the other, on a runner that is idle, of the image in that
-// slot. False if the runner is lost (`shape` has the reason).
+// slot, for the runner's device. False if the runner is lost (`shape` has the reason).
 bool ask_shape(Runner *runner, int image, const Task *task, int index, const ImageKernel kernels[],
                CaseSize size, TaskShape *shape);
+// The same for another device, whose figures LAUNCH is given and whose limits hold.
+bool ask_shape_for(Runner *runner, int image, const Task *task, int index, const ImageKernel kernels[],
+                   CaseSize size, const GpuInfo *device, TaskShape *shape);

@@ -91,7 +91,9 @@ static void words_for_one(const char *words, char *singular, size_t bytes) {
     }
 }
 
-static void add_goal(Text *page, const Terminal *terminal, const GoalResult *result, bool is_gpu) {
+// `shown`: the size that the page names above the goals.
+static void add_goal(Text *page, const Terminal *terminal, const GoalResult *result, CaseSize shown,
+                     bool is_gpu) {
     static const char *const bounds[] = {[AT_MOST] = "at most ", [AT_LEAST] = "at least ", [EXACTLY] = ""};
     const Goal *goal = result->goal;
     char value[32] = "-", limit[32], left[160], right[80];
@@ -127,10 +129,25 @@ static void add_goal(Text *page, const Terminal *terminal, const GoalResult *res
     const char *more = result->state == GOAL_MISSED   ? goal->why
                        : result->state == GOAL_BROKEN ? result->words
                                                       : NULL;
-    if (more) {
-        add_spaces(page, 0, VALUE_COLUMN + 2);
-        page_add_words(page, VALUE_COLUMN + 2, VALUE_COLUMN + 2, more);
-    }
+    if (!more) return;
+    char elsewhere[320] = "", n[32], used[32], least[32];
+    count_text(result->size.n, n, sizeof n);
+    measure_text(result->used, used, sizeof used);
+    measure_text(goal->needs.least, least, sizeof least);
+    if (result->lacks)
+        snprintf(elsewhere, sizeof elsewhere, "The goal needs at least %s %s; this kernel has %s. ", least,
+                 goal->needs.words, used);
+    else if (result->device[0])
+        snprintf(elsewhere, sizeof elsewhere, "This is the launch on a %s; here the goal is met. ",
+                 result->device);
+    else if (result->state == GOAL_MISSED && result->size.n != shown.n)
+        snprintf(elsewhere, sizeof elsewhere,
+                 "This was counted at n = %s; at the size above the goal is met. ", n);
+    Text words = {0};
+    text_printf(&words, "%s%s", elsewhere, more);
+    add_spaces(page, 0, VALUE_COLUMN + 2);
+    page_add_words(page, VALUE_COLUMN + 2, VALUE_COLUMN + 2, text_chars(&words));
+    text_free(&words);
 }
 
 void page_add_goals(Text *page, const Terminal *terminal, const Report *report) {
@@ -139,20 +156,21 @@ void page_add_goals(Text *page, const Terminal *terminal, const Report *report) 
     int task = -1, not_judged = -1;
     for (int g = 0; g < judgement->goal_count; g++) {
         const GoalResult *result = &judgement->goals[g];
-        const bool was_run = judgement->measured[result->task].shape.size.n == report->options->n;
+        const bool was_run = judgement->counted[0][result->task].shape.size.n == report->options->n;
         if (report->options->n >= 0 && result->state == GOAL_NOT_COUNTED && !was_run) continue;
         if (result->state == GOAL_NOT_JUDGED && not_judged < 0) not_judged = result->task;
         if (result->task != task) {
             task = result->task;
             char n[32], words[160];
-            count_text(judgement->measured[task].shape.size.n, n, sizeof n);
+            count_text(judgement->counted[0][task].shape.size.n, n, sizeof n);
             if (is_several)
                 snprintf(words, sizeof words, "%.60s, at n = %s", report->of->tasks[task].name, n);
             else
                 snprintf(words, sizeof words, "at n = %s", n);
             page_add_row(page, terminal, "counted", words);
         }
-        add_goal(page, terminal, result, judgement->device.kind == GPU_NVIDIA);
+        add_goal(page, terminal, result, judgement->counted[0][task].shape.size,
+                 judgement->device.kind == GPU_NVIDIA);
     }
     if (not_judged >= 0) {
         char n[32], words[160];

@@ -46,7 +46,7 @@ static void add_columns(Text *page, const char *words, const char *said, const c
 static const char *remark_for(const Report *report, const GoalResult *result, const char *measure) {
     if (isnan(result->value)) return "not known here";
     if (strncmp(measure, "bandwidth", strlen("bandwidth")) != 0) return "";
-    const Bandwidth *bandwidth = report->judgement->measured[result->task].bandwidth;
+    const Bandwidth *bandwidth = report->judgement->counted[0][result->task].bandwidth;
     return bandwidth && bandwidth->kind == BANDWIDTH_MEASURED ? "measured" : "modelled";
 }
 
@@ -68,7 +68,7 @@ static bool add_prediction(Text *page, const Report *report, char *line) {
                        .bound = AT_LEAST,
                        .limit = -HUGE_VAL};
     GoalResult result;
-    goal_evaluate(report->of, &goal, report->judgement->measured, &report->judgement->device, &result);
+    goal_evaluate(report->of, &goal, report->judgement->counted[0], &report->judgement->device, &result);
     if (result.state == GOAL_BROKEN) return false;
     if (result.state == GOAL_NOT_COUNTED) result.value = NAN;
     number_text(number, said, sizeof said);

@@ -84,7 +84,7 @@ void profile_add(Text *page, const Terminal *terminal, const Report *report) {
             task = row.task;
             file = judgement->lines[i].counters.place.file;
             char n[32];
-            count_text(judgement->measured[task].shape.size.n, n, sizeof n);
+            count_text(judgement->counted[0][task].shape.size.n, n, sizeof n);
             Text title = {0};
             text_printf(&title, "  %s: ", report->of->tasks[task].name);
             text_add_printable(&title, file[0] ? file : "(no source)",

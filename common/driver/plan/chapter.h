@@ -265,9 +265,21 @@ typedef enum { AT_MOST, AT_LEAST, EXACTLY } Bound;
 // house's), none at half the reference and below, and in a straight line between. It is met when the whole
 // interval of the measured ratio is on the right side of the limit; where the limit lies within, the run was
 // too noisy to decide: the goal then earns what is certain, and fails nothing.
+//
+// A goal is met only if it is met at every size and address at which the run counts (plan.h), and, where its
+// measure consists of the launch shape and the device alone, on every GPU of gpu/profiles.h.
+
+// What a kernel must do for a goal to mean anything: no bank conflicts without shared memory earn nothing.
+typedef struct {
+    const char *words;   // "shared stores per block"; NULL: nothing is needed
+    const char *measure; // as a goal's
+    double least;
+} Technique;
+
 typedef struct {
     const char *words; // "sectors per load request"; NULL ends the list
     const char *measure;
+    Technique needs;
     Bound bound;
     double limit;
     double slack; // additional tolerance, for measures that rounding at the edges of a grid changes; 0 unless

@@ -16,11 +16,11 @@ typedef struct {
     int time_count;
     CaseSize also[MAX_ALSO]; // sizes besides the chapter's own
     int also_count;
-    long long n;   // -1: every size of the chapter
+    long long n; // -1: every size of the chapter
     bool has_seed;
     uint64_t seed;      // of the inputs, as a failure names it
     const char *secret; // what inputs and schedules depend on besides the kernel's text; "": nothing
-    int schedules; // besides schedule 0; -1: as many as the chapter says
+    int schedules;      // besides schedule 0; -1: as many as the chapter says
     bool has_schedule;
     uint64_t schedule; // only this one
     const char *json_file;

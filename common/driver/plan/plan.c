@@ -113,7 +113,7 @@ static void add_case(Plan *plan, Case one) {
         if (there->is_beside == one.is_beside && there->task == one.task &&
             same_size(&there->size, &one.size) && there->family == one.family &&
             there->misalignment == one.misalignment && there->is_staggered == one.is_staggered &&
-            there->schedule == one.schedule) {
+            there->schedule == one.schedule && (!there->is_counted || there->recount == one.recount)) {
             there->is_counted = there->is_counted || one.is_counted;
             return;
         }
@@ -141,6 +141,37 @@ static int count_misaligned(const Task *task, unsigned *step) {
         if (element_bytes(buffer->type) > *step) *step = (unsigned)element_bytes(buffer->type);
     }
     return count;
+}
+
+// A size between three quarters of `size` and all of it. A matrix has whole groups of 128 elements in its
+// rows, so that wide loads stay possible, unless it is smaller than that.
+static CaseSize recounted_size(CaseSize size, const Seeds *seeds, int k) {
+    enum { GROUP = 128 };
+    if (!size.rows) return (CaseSize){.n = seeds_choose(seeds, "n", k, size.n - size.n / 4, size.n)};
+    CaseSize other = {.columns = size.columns};
+    if (size.columns >= 8 * GROUP)
+        other.columns =
+            GROUP * seeds_choose(seeds, "columns", k, size.columns / 2 / GROUP, size.columns / GROUP);
+    other.rows = seeds_choose(seeds, "rows", k, size.rows - size.rows / 4, size.rows);
+    if (size.rows >= 8 * GROUP) other.rows = other.rows / GROUP * GROUP;
+    return complete(other);
+}
+
+static void add_counted(Plan *plan, const Task *task, int index, const PlanOptions *options) {
+    const CaseSize size = counted_size(task, options);
+    const Case one = {.task = index, .size = size, .family = FAMILY_INTEGERS, .is_counted = true};
+    add_case(plan, one);
+    if (is_table(task) || options->n >= 0) return;
+    for (int k = 1; k < COUNTS; k++) {
+        Case again = one;
+        again.recount = k;
+        again.size = recounted_size(size, options->seeds, k);
+        again.shift = 256 * (unsigned)seeds_choose(options->seeds, "shift", k, 1, 200);
+        unsigned step;
+        if (k > 1 && count_misaligned(task, &step) > 0)
+            again.misalignment = 32 * (unsigned)seeds_choose(options->seeds, "base", k, 1, 7);
+        add_case(plan, again);
+    }
 }
 
 static bool takes_families(const Task *task) {
@@ -271,10 +302,7 @@ bool plan_make(const Chapter *of, const PlanOptions *options, Plan *plan) {
         if (takes_families(task)) add_families(plan, task, t, &sizes);
         add_schedules(plan, task, t, &sizes, options);
         add_misaligned(plan, task, t, &sizes);
-        add_case(plan, (Case){.task = t,
-                              .size = counted_size(task, options),
-                              .family = FAMILY_INTEGERS,
-                              .is_counted = true});
+        add_counted(plan, task, t, options);
     }
     if (options->has_schedule) { // every case under that schedule, once; counting belongs to schedule 0
         Plan all = *plan;

@@ -5,6 +5,9 @@
 #include "driver/plan/chapter.h"
 #include "driver/plan/seeds.h"
 
+// How often goals are counted: at the chapter's size, and at sizes and addresses that no kernel can know.
+enum { COUNTS = 3 };
+
 typedef struct {
     int task;
     CaseSize size;
@@ -13,6 +16,8 @@ typedef struct {
     bool is_staggered;     // each such buffer 4 bytes further than the one before
     uint64_t schedule;
     bool is_counted;
+    int recount;    // goals: 0 for the chapter's size, 1 and further for sizes of the run's own
+    unsigned shift; // bytes that all buffers lie further, a multiple of 256
     bool is_beside; // on the emulator, beside a GPU
 } Case;
 

@@ -15,9 +15,9 @@ typedef struct {
     const Chapter *of;
     const Options *options;
     const char *source_sha256; // of the kernel's text
-    const Image *image;  // PTX, opened for the chapter; NULL: there is none
-    const char *message; // why there is none, else ""
-    const char *source;  // kernel.cu as shown to people, and its content; NULL: not known
+    const Image *image;        // PTX, opened for the chapter; NULL: there is none
+    const char *message;       // why there is none, else ""
+    const char *source;        // kernel.cu as shown to people, and its content; NULL: not known
     const char *source_text;
     const Judgement
         *judgement; // of a whole run: says which tasks need no search for a case that fails; or NULL

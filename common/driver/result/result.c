@@ -209,7 +209,7 @@ static void add_counters(JsonWriter *json, const Report *report) {
     const Judgement *judgement = report->judgement;
     json_open_object(json, "counters");
     for (int t = 0; t < chapter_task_count(report->of); t++) {
-        const Measured *measured = &judgement->measured[t];
+        const Measured *measured = &judgement->counted[0][t];
         if (!measured->is_counted) continue;
         json_open_object(json, report->of->tasks[t].name);
         json_integer(json, "n", measured->shape.size.n);

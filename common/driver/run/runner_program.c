@@ -29,7 +29,7 @@ bool program_is_sound(const Session *session, const RunProgram *program) {
         return false;
     for (int i = 0; i < program->buffer_count; i++) {
         const RunBuffer *buffer = &program->buffers[i];
-        if (buffer->fill >= FILLS || buffer->misalignment > 255) return false;
+        if (buffer->fill >= FILLS || buffer->misalignment > GPU_MOST_MISALIGNMENT) return false;
         bool uses_arena = buffer->fill == FILL_DATA || buffer->is_read_back;
         if (uses_arena && !lies_in_arena(session, buffer->arena_offset, buffer->bytes)) return false;
     }

@@ -36,10 +36,11 @@ struct Instruction {
     uint8_t kind; // InstructionKind of program/opcodes.h: what runs it
     bool guard_negated;
     uint8_t dst_count, src_count;
-    uint8_t float_ops; // per lane
-    uint16_t form;     // which of its handler's forms; the handler's own numbering
-    int32_t guard;     // offset of the guard predicate, or -1
-    int32_t dst[4];    // register offsets; -1 for a sink or an absent destination
+    uint8_t float_ops;      // per lane
+    uint8_t float_distance; // program/float_distance.h
+    uint16_t form;          // which of its handler's forms; the handler's own numbering
+    int32_t guard;          // offset of the guard predicate, or -1
+    int32_t dst[4];         // register offsets; -1 for a sink or an absent destination
     Operand src[5];
     uint32_t literal[2];
     int32_t index;    // position in its function

@@ -39,6 +39,7 @@ static void add_tally(Counters *counters, const Tally *tally, const Instruction 
     counters->instructions += tally->warps;
     counters->thread_instructions += tally->lanes;
     counters->float_ops += tally->lanes * in->float_ops;
+    counters->float_distance += tally->lanes * in->float_ops * in->float_distance;
     switch ((InstructionKind)in->kind) {
     case KIND_BRANCH:
     case KIND_BRANCH_TABLE:

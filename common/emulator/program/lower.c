@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/program/float_distance.h"
 #include "emulator/program/flow.h"
 #include "emulator/program/lowering/lowering.h"
 #include "emulator/program/reach.h"
@@ -206,6 +207,7 @@ Program *program_new(PtxModule *module, const char *name, AddressOf *address_of,
     ok = ok && place_all_shared(&l) && find_shared_uses(&l);
     for (int i = 0; ok && i < module->function_count; i++) ok = lower_function(&l, i);
     ok = ok && number_instructions(&l);
+    for (int i = 0; ok && i < module->function_count; i++) set_float_distances(&program->functions[i]);
     if (!ok) {
         program_free(program);
         return NULL;
