@@ -1,12 +1,15 @@
 // Chapter 12: predictions of a roofline, a kernel that shares what it loads, and one that keeps many loads
 // under way.
 //
-// tests/test_intensity_table.py works every line of TABLE out in fractions, and runs the seven loops of
-// kernel.cu on the emulator to count what they cost.
+// Some predictions are always asked for; the others are drawn for every run. tests/test_intensity_table.py
+// works both kinds out in fractions, and runs the seven loops of kernel.cu on the emulator to count what they
+// cost.
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "driver/plan/chapter.h"
+#include "driver/plan/inputs.h"
 
 // ---- Predictions ------------------------------------------------------------------------------------------
 
@@ -22,118 +25,155 @@
 #define RTX_5070_Ti 70, 128, 2452, 256, 14001
 #define RTX_5090 170, 128, 2407, 512, 14001
 
-// What follows: millions of FLOPs a second, millions of bytes a second, and 1,000 times their quotient.
-#define T4_FIGURES 8140800, 320064, 25434
-#define L4_FIGURES 30289920, 300048, 100950
-#define A100_FIGURES 19491840, 2039040, 9559
-#define H100_FIGURES 66908160, 3352320, 19958
-#define H200_FIGURES 66908160, 4814304, 13897
-#define RTX_5060_FIGURES 19176960, 448032, 42802
-#define RTX_5070_Ti_FIGURES 43939840, 896064, 49036
-#define RTX_5090_FIGURES 104752640, 1792128, 58451
-
 enum { COPY, SCALE, SCALE_ADD, SCALE_ADD_FLOAT4, DOT, MULTIPLY_COMPLEX, POLYNOMIAL };
-enum { MEMORY, ARITHMETIC };
+enum { LOOPS = POLYNOMIAL + 1 };
 
-// GPU, loop, terms, turns; FLOPs, bytes, FLOPs per 1,000 bytes, limiter, millions of FLOPs a second,
-// microseconds. Each GPU has a polynomial just below its ridge and one just above.
+// GPU, loop, terms, turns. Each GPU has a polynomial just below its ridge and one just above.
 #define TABLE(ROW)                                                                                           \
-    ROW(T4, SCALE, 1, 1 << 20, 1048576, 8388608, 125, MEMORY, 40008, 27)                                     \
-    ROW(T4, SCALE_ADD, 1, 123456789, 246913578, 1481481468, 166, MEMORY, 53344, 4629)                        \
-    ROW(T4, COPY, 1, 999983, 0, 7999864, 0, MEMORY, 0, 25)                                                   \
-    ROW(T4, POLYNOMIAL, 6, 1000000, 10000000, 8000000, 1250, MEMORY, 400080, 25)                             \
-    ROW(T4, POLYNOMIAL, 102, 1 << 24, 3388997632, 134217728, 25250, MEMORY, 8081616, 420)                    \
-    ROW(T4, POLYNOMIAL, 103, 1 << 24, 3422552064, 134217728, 25500, ARITHMETIC, 8140800, 421)                \
-    ROW(T4, POLYNOMIAL, 200, 1 << 28, 106837311488, 2147483648, 49750, ARITHMETIC, 8140800, 13124)           \
-    ROW(L4, SCALE_ADD, 1, 1000000, 2000000, 12000000, 166, MEMORY, 50008, 40)                                \
-    ROW(L4, SCALE_ADD_FLOAT4, 1, 1 << 28, 2147483648, 12884901888, 166, MEMORY, 50008, 42943)                \
-    ROW(L4, SCALE, 1, 1 << 26, 67108864, 536870912, 125, MEMORY, 37506, 1790)                                \
-    ROW(L4, POLYNOMIAL, 8, 1 << 24, 234881024, 134217728, 1750, MEMORY, 525084, 448)                         \
-    ROW(L4, POLYNOMIAL, 404, 123456789, 99506171934, 987654312, 100750, MEMORY, 30229836, 3292)              \
-    ROW(L4, POLYNOMIAL, 405, 123456789, 99753085512, 987654312, 101000, ARITHMETIC, 30289920, 3294)          \
-    ROW(L4, POLYNOMIAL, 500, 999983, 997983034, 7999864, 124750, ARITHMETIC, 30289920, 33)                   \
-    ROW(L4, SCALE_ADD, 1, 1, 2, 12, 166, MEMORY, 50008, 1)                                                   \
-    ROW(A100, SCALE_ADD_FLOAT4, 1, 1 << 24, 134217728, 805306368, 166, MEMORY, 339840, 395)                  \
-    ROW(A100, DOT, 1, 999983, 1999966, 7999864, 250, MEMORY, 509760, 4)                                      \
-    ROW(A100, SCALE_ADD, 1, 1 << 25, 67108864, 402653184, 166, MEMORY, 339840, 198)                          \
-    ROW(A100, POLYNOMIAL, 12, 123456789, 2716049358, 987654312, 2750, MEMORY, 5607360, 485)                  \
-    ROW(A100, POLYNOMIAL, 39, 1 << 28, 20401094656, 2147483648, 9500, MEMORY, 19370880, 1054)                \
-    ROW(A100, POLYNOMIAL, 40, 1 << 28, 20937965568, 2147483648, 9750, ARITHMETIC, 19491840, 1075)            \
-    ROW(A100, POLYNOMIAL, 120, 1 << 26, 15971909632, 536870912, 29750, ARITHMETIC, 19491840, 820)            \
-    ROW(H100, DOT, 1, 123456789, 246913578, 987654312, 250, MEMORY, 838080, 295)                             \
-    ROW(H100, MULTIPLY_COMPLEX, 1, 1 << 26, 402653184, 1610612736, 250, MEMORY, 838080, 481)                 \
-    ROW(H100, SCALE_ADD_FLOAT4, 1, 1 << 20, 8388608, 50331648, 166, MEMORY, 558720, 16)                      \
-    ROW(H100, POLYNOMIAL, 16, 1 << 28, 8053063680, 2147483648, 3750, MEMORY, 12571200, 641)                  \
-    ROW(H100, POLYNOMIAL, 80, 999983, 157997314, 7999864, 19750, MEMORY, 66208320, 3)                        \
-    ROW(H100, POLYNOMIAL, 81, 999983, 159997280, 7999864, 20000, ARITHMETIC, 66908160, 3)                    \
-    ROW(H100, POLYNOMIAL, 100, 1 << 25, 6643777536, 268435456, 24750, ARITHMETIC, 66908160, 100)             \
-    ROW(H200, COPY, 1, 1 << 28, 0, 2147483648, 0, MEMORY, 0, 447)                                            \
-    ROW(H200, SCALE, 1, 1 << 28, 268435456, 2147483648, 125, MEMORY, 601788, 447)                            \
-    ROW(H200, SCALE_ADD, 1, 1 << 28, 536870912, 3221225472, 166, MEMORY, 802384, 670)                        \
-    ROW(H200, SCALE_ADD_FLOAT4, 1, 1 << 26, 536870912, 3221225472, 166, MEMORY, 802384, 670)                 \
-    ROW(H200, DOT, 1, 1 << 28, 536870912, 2147483648, 250, MEMORY, 1203576, 447)                             \
-    ROW(H200, MULTIPLY_COMPLEX, 1, 1 << 27, 805306368, 3221225472, 250, MEMORY, 1203576, 670)                \
-    ROW(H200, POLYNOMIAL, 4, 999983, 5999898, 7999864, 750, MEMORY, 3610728, 2)                              \
-    ROW(H200, POLYNOMIAL, 56, 1 << 26, 7381975040, 536870912, 13750, MEMORY, 66196680, 112)                  \
-    ROW(H200, POLYNOMIAL, 57, 1 << 26, 7516192768, 536870912, 14000, ARITHMETIC, 66908160, 113)              \
-    ROW(H200, POLYNOMIAL, 64, 1 << 20, 132120576, 8388608, 15750, ARITHMETIC, 66908160, 2)                   \
-    ROW(H200, POLYNOMIAL, 2, 1, 2, 8, 250, MEMORY, 1203576, 1)                                               \
-    ROW(RTX_5060, COPY, 1, 999983, 0, 7999864, 0, MEMORY, 0, 18)                                             \
-    ROW(RTX_5060, SCALE, 1, 1 << 20, 1048576, 8388608, 125, MEMORY, 56004, 19)                               \
-    ROW(RTX_5060, MULTIPLY_COMPLEX, 1, 1 << 24, 100663296, 402653184, 250, MEMORY, 112008, 899)              \
-    ROW(RTX_5060, POLYNOMIAL, 5, 1 << 26, 536870912, 536870912, 1000, MEMORY, 448032, 1199)                  \
-    ROW(RTX_5060, POLYNOMIAL, 172, 1 << 25, 11475615744, 268435456, 42750, MEMORY, 19153368, 600)            \
-    ROW(RTX_5060, POLYNOMIAL, 173, 1 << 25, 11542724608, 268435456, 43000, ARITHMETIC, 19176960, 602)        \
-    ROW(RTX_5060, POLYNOMIAL, 300, 1000000, 598000000, 8000000, 74750, ARITHMETIC, 19176960, 32)             \
-    ROW(RTX_5070_Ti, SCALE, 1, 1 << 26, 67108864, 536870912, 125, MEMORY, 112008, 600)                       \
-    ROW(RTX_5070_Ti, SCALE_ADD, 1, 1000000, 2000000, 12000000, 166, MEMORY, 149344, 14)                      \
-    ROW(RTX_5070_Ti, COPY, 1, 123456789, 0, 987654312, 0, MEMORY, 0, 1103)                                   \
-    ROW(RTX_5070_Ti, POLYNOMIAL, 3, 1 << 25, 134217728, 268435456, 500, MEMORY, 448032, 300)                 \
-    ROW(RTX_5070_Ti, POLYNOMIAL, 197, 1 << 20, 411041792, 8388608, 49000, MEMORY, 43907136, 10)              \
-    ROW(RTX_5070_Ti, POLYNOMIAL, 198, 1 << 20, 413138944, 8388608, 49250, ARITHMETIC, 43939840, 10)          \
-    ROW(RTX_5070_Ti, POLYNOMIAL, 1000, 1 << 24, 33520877568, 134217728, 249750, ARITHMETIC, 43939840, 763)   \
-    ROW(RTX_5090, SCALE_ADD, 1, 1 << 25, 67108864, 402653184, 166, MEMORY, 298688, 225)                      \
-    ROW(RTX_5090, SCALE_ADD_FLOAT4, 1, 1 << 24, 134217728, 805306368, 166, MEMORY, 298688, 450)              \
-    ROW(RTX_5090, SCALE, 1, 1 << 28, 268435456, 2147483648, 125, MEMORY, 224016, 1199)                       \
-    ROW(RTX_5090, POLYNOMIAL, 20, 1 << 20, 39845888, 8388608, 4750, MEMORY, 8512608, 5)                      \
-    ROW(RTX_5090, POLYNOMIAL, 234, 1000000, 466000000, 8000000, 58250, MEMORY, 104391456, 5)                 \
-    ROW(RTX_5090, POLYNOMIAL, 235, 1000000, 468000000, 8000000, 58500, ARITHMETIC, 104752640, 5)             \
-    ROW(RTX_5090, POLYNOMIAL, 256, 123456789, 62962962390, 987654312, 63750, ARITHMETIC, 104752640, 602)
+    ROW(T4, SCALE, 1, 1 << 20)                                                                               \
+    ROW(T4, SCALE_ADD, 1, 123456789) ROW(T4, COPY, 1, 999983) ROW(T4, POLYNOMIAL, 6, 1000000) ROW(           \
+        T4, POLYNOMIAL, 102, 1 << 24) ROW(T4, POLYNOMIAL, 103, 1 << 24) ROW(T4, POLYNOMIAL, 200, 1 << 28)    \
+        ROW(L4, SCALE_ADD, 1, 1000000) ROW(L4, SCALE_ADD_FLOAT4, 1, 1 << 28) ROW(L4, SCALE, 1, 1 << 26)      \
+            ROW(L4, POLYNOMIAL, 8, 1 << 24) ROW(L4, POLYNOMIAL, 404, 123456789) ROW(                         \
+                L4, POLYNOMIAL, 405, 123456789) ROW(L4, POLYNOMIAL, 500, 999983) ROW(L4, SCALE_ADD, 1, 1)    \
+                ROW(A100, SCALE_ADD_FLOAT4, 1, 1 << 24) ROW(A100, DOT, 1, 999983) ROW(                       \
+                    A100, SCALE_ADD, 1,                                                                      \
+                    1 << 25) ROW(A100, POLYNOMIAL, 12, 123456789) ROW(A100, POLYNOMIAL, 39, 1 << 28)         \
+                    ROW(A100, POLYNOMIAL, 40, 1 << 28) ROW(A100, POLYNOMIAL, 120, 1 << 26) ROW(              \
+                        H100, DOT, 1, 123456789) ROW(H100, MULTIPLY_COMPLEX, 1, 1 << 26)                     \
+                        ROW(H100, SCALE_ADD_FLOAT4, 1,                                                       \
+                            1 << 20) ROW(H100, POLYNOMIAL, 16, 1 << 28)                                      \
+                            ROW(H100, POLYNOMIAL, 80, 999983) ROW(H100, POLYNOMIAL, 81, 999983) ROW(         \
+                                H100, POLYNOMIAL, 100, 1 << 25) ROW(H200, COPY, 1, 1 << 28)                  \
+                                ROW(H200, SCALE, 1, 1 << 28) ROW(H200, SCALE_ADD, 1, 1 << 28) ROW(           \
+                                    H200, SCALE_ADD_FLOAT4,                                                  \
+                                    1,                                                                       \
+                                    1 << 26) ROW(H200, DOT, 1,                                               \
+                                                 1 << 28) ROW(H200, MULTIPLY_COMPLEX, 1, 1 << 27)            \
+                                    ROW(H200, POLYNOMIAL, 4, 999983) ROW(H200, POLYNOMIAL, 56, 1 << 26) ROW( \
+                                        H200, POLYNOMIAL, 57,                                                \
+                                        1 << 26) ROW(H200, POLYNOMIAL, 64,                                   \
+                                                     1 << 20) ROW(H200, POLYNOMIAL, 2, 1)                    \
+                                        ROW(RTX_5060, COPY, 1, 999983) ROW(RTX_5060, SCALE, 1, 1 << 20) ROW( \
+                                            RTX_5060, MULTIPLY_COMPLEX,                                      \
+                                            1, 1 << 24) ROW(RTX_5060, POLYNOMIAL, 5, 1 << 26)                \
+                                            ROW(RTX_5060, POLYNOMIAL, 172,                                   \
+                                                1 << 25) ROW(RTX_5060, POLYNOMIAL, 173, 1 << 25)             \
+                                                ROW(RTX_5060, POLYNOMIAL, 300, 1000000) ROW(                 \
+                                                    RTX_5070_Ti, SCALE,                                      \
+                                                    1, 1 << 26) ROW(RTX_5070_Ti, SCALE_ADD, 1, 1000000)      \
+                                                    ROW(RTX_5070_Ti, COPY, 1, 123456789) ROW(                \
+                                                        RTX_5070_Ti, POLYNOMIAL, 3,                          \
+                                                        1 << 25) ROW(RTX_5070_Ti, POLYNOMIAL, 197, 1 << 20)  \
+                                                        ROW(RTX_5070_Ti, POLYNOMIAL, 198, 1 << 20) ROW(      \
+                                                            RTX_5070_Ti, POLYNOMIAL,                         \
+                                                            1000,                                            \
+                                                            1 << 24) ROW(RTX_5090, SCALE_ADD, 1, 1 << 25)    \
+                                                            ROW(RTX_5090, SCALE_ADD_FLOAT4, 1,               \
+                                                                1 << 24) ROW(RTX_5090, SCALE, 1, 1 << 28)    \
+                                                                ROW(RTX_5090, POLYNOMIAL, 20, 1 << 20) ROW(  \
+                                                                    RTX_5090, POLYNOMIAL, 234, 1000000)      \
+                                                                    ROW(RTX_5090, POLYNOMIAL, 235, 1000000)  \
+                                                                        ROW(RTX_5090, POLYNOMIAL, 256,       \
+                                                                            123456789)
 
-enum { QUESTION_INTS = 8, ANSWER_LONGS = 9 };
+enum { SM_COUNT, LANES_PER_SM, CLOCK_MHZ, BUS_BITS, MEMORY_MHZ, LOOP, LOOP_TERMS, TURNS, QUESTION_INTS };
+enum { FLOPS, BYTES, PEAK, BANDWIDTH, RIDGE, INTENSITY, LIMITER, ATTAINABLE, TIME, ANSWER_LONGS };
 
-#define QUESTION(gpu, loop, terms, n, ...) {gpu, loop, terms, n},
-#define ANSWER(gpu, loop, terms, n, flops, bytes, ...) {flops, bytes, gpu##_FIGURES, __VA_ARGS__},
-#define NAME(gpu, loop, ...) #loop " on " #gpu,
-static const int questions[][QUESTION_INTS] = {TABLE(QUESTION)};
-static const long long answers[][ANSWER_LONGS] = {TABLE(ANSWER)};
-static const char *const row_names[] = {TABLE(NAME)};
+#define QUESTION(gpu, loop, terms, turns) {gpu, loop, terms, turns},
+#define NAME(gpu, ...) #gpu,
+static const int asked[][QUESTION_INTS] = {TABLE(QUESTION)};
+static const char *const asked_of[] = {TABLE(NAME)};
 
-enum { ROWS = sizeof questions / sizeof questions[0] };
+enum { ASKED = sizeof asked / sizeof asked[0], DRAWN = 67, ROWS = ASKED + DRAWN };
+
+static int choose(uint64_t seed, int stream, int row, int least, int most) {
+    return least + (int)(random_bits(seed, (uint64_t)stream, (uint64_t)row) % (uint64_t)(most - least + 1));
+}
+
+static void figures_of(const int q[QUESTION_INTS], long long a[ANSWER_LONGS]) {
+    a[PEAK] = 2LL * q[SM_COUNT] * q[LANES_PER_SM] * q[CLOCK_MHZ];
+    a[BANDWIDTH] = 2LL * q[MEMORY_MHZ] * q[BUS_BITS] / 8;
+    a[RIDGE] = 1000 * a[PEAK] / a[BANDWIDTH];
+}
+
+// A GPU that does not exist, and a loop; half of the polynomials are close to the ridge.
+static void draw_question(uint64_t seed, int row, int q[QUESTION_INTS]) {
+    long long figures[ANSWER_LONGS];
+    q[SM_COUNT] = choose(seed, 1, row, 8, 200);
+    q[LANES_PER_SM] = 64 * choose(seed, 2, row, 1, 2);
+    q[CLOCK_MHZ] = choose(seed, 3, row, 800, 2600);
+    q[BUS_BITS] = 64 * choose(seed, 4, row, 2, 96);
+    q[MEMORY_MHZ] = choose(seed, 5, row, 1200, 14000);
+    q[LOOP] = row % 2 ? POLYNOMIAL : choose(seed, 6, row, 0, LOOPS - 1);
+    q[TURNS] = choose(seed, 7, row, 1, 1 << choose(seed, 8, row, 4, 28));
+    figures_of(q, figures);
+    const int at_ridge = (int)(4 * figures[RIDGE] / 1000) + 1; // (terms - 1) / 4 FLOPs per byte
+    q[LOOP_TERMS] = q[LOOP] != POLYNOMIAL             ? 1
+                    : choose(seed, 9, row, 0, 1) == 0 ? choose(seed, 10, row, 2, 1000)
+                                                      : choose(seed, 11, row, at_ridge, at_ridge + 1);
+    if (q[LOOP] == POLYNOMIAL && q[LOOP_TERMS] < 2) q[LOOP_TERMS] = 2;
+}
+
+static void make_questions(const TableView *view, void *array) {
+    int(*questions)[QUESTION_INTS] = array;
+    memcpy(questions, asked, sizeof asked);
+    for (int row = 0; row < DRAWN; row++) draw_question(view->seed, row, questions[ASKED + row]);
+}
+
+// What a turn of a loop of kernel.cu does: floating-point operations, and floats loaded and stored.
+static void cost_of(const int q[QUESTION_INTS], long long *flops, long long *floats) {
+    static const struct {
+        int adds, multiplications, loads, stores;
+    } turn[LOOPS] = {
+        [COPY] = {0, 0, 1, 1},       [SCALE] = {0, 1, 1, 1},
+        [SCALE_ADD] = {1, 1, 2, 1},  [SCALE_ADD_FLOAT4] = {4, 4, 8, 4},
+        [DOT] = {1, 1, 2, 0},        [MULTIPLY_COMPLEX] = {2, 4, 4, 2},
+        [POLYNOMIAL] = {1, 1, 1, 1}, // for each term behind the first
+    };
+    const int loop = q[LOOP], times = loop == POLYNOMIAL ? q[LOOP_TERMS] - 1 : 1;
+    *flops = (long long)times * (turn[loop].adds + turn[loop].multiplications);
+    *floats = turn[loop].loads + turn[loop].stores;
+}
+
+static void answer_question(const int q[QUESTION_INTS], long long a[ANSWER_LONGS]) {
+    long long flops, floats;
+    cost_of(q, &flops, &floats);
+    const long long bytes = 4 * floats;
+    figures_of(q, a);
+    a[FLOPS] = flops * q[TURNS];
+    a[BYTES] = bytes * q[TURNS];
+    a[INTENSITY] = 1000 * flops / bytes;
+    a[LIMITER] = flops * a[BANDWIDTH] >= bytes * a[PEAK];
+    a[ATTAINABLE] = a[LIMITER] ? a[PEAK] : flops * a[BANDWIDTH] / bytes;
+    a[TIME] = a[LIMITER] ? (a[FLOPS] + a[PEAK] - 1) / a[PEAK] : (a[BYTES] + a[BANDWIDTH] - 1) / a[BANDWIDTH];
+}
+
+static void make_answers(const TableView *view, void *array) {
+    const int(*questions)[QUESTION_INTS] = view->inputs[0];
+    long long(*answers)[ANSWER_LONGS] = array;
+    for (int row = 0; row < ROWS; row++) answer_question(questions[row], answers[row]);
+}
 
 // "intensity of polynomial on RTX 5090, 20 terms, 1048576 turns"
-static void describe_answer(long long index, char *text, size_t bytes) {
+static void describe_answer(const TableView *view, long long index, char *text, size_t bytes) {
     static const char *const fields[ANSWER_LONGS] = {
         "flops", "bytes", "peak", "bandwidth", "ridge", "intensity", "limiter", "attainable", "time"};
-    const long long row = index / ANSWER_LONGS;
-    const int loop = questions[row][QUESTION_INTS - 3], terms = questions[row][QUESTION_INTS - 2];
-    char name[64];
-    size_t used = 0;
-    bool is_gpu = false; // the loop's name in lower case, the GPU's as it is
-    for (const char *c = row_names[row]; *c && used + 1 < sizeof name; c++) {
-        is_gpu = is_gpu || *c == ' ';
-        name[used++] = !is_gpu && *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a')
-                       : is_gpu && *c == '_'             ? ' '
-                                                         : *c;
-    }
-    name[used] = '\0';
-    const int length = snprintf(text, bytes, "%s of %s", fields[index % ANSWER_LONGS], name);
-    if (length < 0 || (size_t)length >= bytes) return;
-    if (loop == POLYNOMIAL)
-        snprintf(text + length, bytes - (size_t)length, ", %d terms, %d turns", terms,
-                 questions[row][QUESTION_INTS - 1]);
+    static const char *const loops[LOOPS] = {
+        "copy", "scale", "scale_add", "scale_add_float4", "dot", "multiply_complex", "polynomial"};
+    const int row = (int)(index / ANSWER_LONGS);
+    const int *q = ((const int(*)[QUESTION_INTS])view->inputs[0])[row];
+    char gpu[96], terms[32] = "";
+    if (row < ASKED)
+        snprintf(gpu, sizeof gpu, "%s", asked_of[row]);
     else
-        snprintf(text + length, bytes - (size_t)length, ", %d turns", questions[row][QUESTION_INTS - 1]);
+        snprintf(gpu, sizeof gpu, "a GPU with %d SMs of %d lanes at %d MHz, %d bits at %d MHz", q[SM_COUNT],
+                 q[LANES_PER_SM], q[CLOCK_MHZ], q[BUS_BITS], q[MEMORY_MHZ]);
+    for (char *c = gpu; *c; c++)
+        if (*c == '_') *c = ' ';
+    if (q[LOOP] == POLYNOMIAL) snprintf(terms, sizeof terms, ", %d terms", q[LOOP_TERMS]);
+    snprintf(text, bytes, "%s of %s on %s%s, %d turns", fields[index % ANSWER_LONGS], loops[q[LOOP]], gpu,
+             terms, q[TURNS]);
 }
 
 // ---- A polynomial -----------------------------------------------------------------------------------------
@@ -177,12 +217,12 @@ const Chapter chapter =
                                  .role = INPUT,
                                  .type = I32,
                                  .count = COUNT_FIXED(ROWS * QUESTION_INTS),
-                                 .data = questions},
+                                 .make = make_questions},
                                 {.name = "answer",
                                  .role = OUTPUT,
                                  .type = I64,
                                  .count = COUNT_FIXED(ROWS * ANSWER_LONGS),
-                                 .data = answers,
+                                 .make = make_answers,
                                  .describe = describe_answer}},
                     .launches = {{
                         .kernel = "predict",

@@ -121,7 +121,7 @@ static int check(char **a) {
         }
     }
     Expected expected;
-    expected_make(task, &shape, pristine, counts, &expected);
+    expected_make(task, &shape, pristine, counts, 0, &expected);
     CheckedCase finished = {.task = task,
                             .shape = &shape,
                             .family = (Family)number(a[1]),

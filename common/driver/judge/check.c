@@ -28,9 +28,12 @@ static void name_buffer(CheckReport *report, const Buffer *buffer, long long ind
 }
 
 // "element 7" or what the chapter calls it.
-static void element_name(const Buffer *buffer, long long index, char *text, size_t bytes) {
+static void element_name(const CheckedCase *finished, int b, long long index, char *text, size_t bytes) {
+    const Buffer *buffer = &finished->task->buffers[b];
     if (buffer->describe) {
-        buffer->describe(index, text, bytes);
+        const TableView view = {
+            .seed = finished->expected->seed, .count = finished->counts[b], .inputs = finished->pristine};
+        buffer->describe(&view, index, text, bytes);
     } else {
         char number[32];
         count_text(index, number, sizeof number);
@@ -57,7 +60,7 @@ static bool all_written(const CheckedCase *finished, int b, CheckReport *report)
     report->wrong = missing;
     report->is_rest = last == count - 1 && last - first + 1 == missing;
     char name[160], total[32], some[32];
-    element_name(buffer, first, name, sizeof name);
+    element_name(finished, b, first, name, sizeof name);
     count_text(count, total, sizeof total);
     count_text(missing, some, sizeof some);
     if (missing == count && count > 1)
@@ -386,7 +389,7 @@ static bool check_elements(const CheckedCase *finished, CheckReport *report) {
     set_numbers(report, expected_value(expected, first), got, budget_there);
     element_text(finished->after[out], buffer->type, first, report->got_words, sizeof report->got_words);
     char name[160];
-    element_name(buffer, first, name, sizeof name);
+    element_name(finished, out, first, name, sizeof name);
     say_sum(report, name);
     if (!expected->magnitudes)
         snprintf(report->what, sizeof report->what, "%s is %s; it should be %s", name, report->got_words,
@@ -399,15 +402,17 @@ static bool check_elements(const CheckedCase *finished, CheckReport *report) {
 static bool check_tables(const CheckedCase *finished, CheckReport *report) {
     for (int b = 0; b < task_buffer_count(finished->task); b++) {
         const Buffer *buffer = &finished->task->buffers[b];
-        if ((buffer->role != OUTPUT && buffer->role != OUTPUT_ZEROED) || !buffer->data) continue;
+        if ((buffer->role != OUTPUT && buffer->role != OUTPUT_ZEROED) || !finished->expected->tables[b])
+            continue;
+        const void *table = finished->expected->tables[b];
         const size_t size = element_bytes(buffer->type);
         long long wrong = 0, first = -1;
         for (long long i = 0; i < finished->counts[b]; i++) {
-            if (memcmp((const char *)buffer->data + (size_t)i * size,
+            if (memcmp((const char *)table + (size_t)i * size,
                        (const char *)finished->after[b] + (size_t)i * size, size) == 0)
                 continue;
             if (wrong++ == 0) first = i;
-            const double right = element_get(buffer->data, buffer->type, i);
+            const double right = element_get(table, buffer->type, i);
             const double here = element_get(finished->after[b], buffer->type, i);
             report->larger += here > right;
             report->where_zero += right == 0;
@@ -419,18 +424,17 @@ static bool check_tables(const CheckedCase *finished, CheckReport *report) {
         name_buffer(report, buffer, first, finished->counts[b]);
         if (buffer->hides_answer) {
             char name[160];
-            element_name(buffer, first, name, sizeof name);
+            element_name(finished, b, first, name, sizeof name);
             snprintf(report->what, sizeof report->what, "%s is not the one (%lld of %lld are wrong)", name,
                      wrong, finished->counts[b]);
             return false;
         }
-        set_numbers(report, element_get(buffer->data, buffer->type, first),
+        set_numbers(report, element_get(table, buffer->type, first),
                     element_get(finished->after[b], buffer->type, first), 0);
-        element_text(buffer->data, buffer->type, first, report->expected_words,
-                     sizeof report->expected_words);
+        element_text(table, buffer->type, first, report->expected_words, sizeof report->expected_words);
         element_text(finished->after[b], buffer->type, first, report->got_words, sizeof report->got_words);
         char name[160];
-        element_name(buffer, first, name, sizeof name);
+        element_name(finished, b, first, name, sizeof name);
         snprintf(report->what, sizeof report->what,
                  "%s: %s is %s; it should be %s (%lld of %lld numbers are wrong)", name, buffer->name,
                  report->got_words, report->expected_words, wrong, finished->counts[b]);

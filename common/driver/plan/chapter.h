@@ -126,6 +126,13 @@ typedef enum {
     ZEROED,        // zeros before every run: tickets, counters; checked only if it .stays_zero
 } BufferRole;
 
+// What a table is made from. `inputs` are the task's buffers by index, as far as they are INPUT and made.
+typedef struct {
+    uint64_t seed; // of the case: what is drawn from it, no submission can know
+    long long count;
+    const void *const *inputs;
+} TableView;
+
 typedef struct {
     const char *name; // as the kernel's parameter; NULL ends the list
     BufferRole role;
@@ -137,8 +144,10 @@ typedef struct {
                      // clear it
     const void *data; // INPUT: its content in place of a family; EXPECT_TABLE: the right content of an
                       // output. `count` elements of `type`
+    // The same where the content depends on the case: questions are drawn, answers computed from them.
+    void (*make)(const TableView *view, void *array);
     // What element `index` of a table is, for the page: "RTX 5090, 256 threads, 40 registers". May be NULL.
-    void (*describe)(long long index, char *text, size_t bytes);
+    void (*describe)(const TableView *view, long long index, char *text, size_t bytes);
     // EXPECT_TABLE: the learner has to find the right answers. The page shows neither them nor the names of
     // the mistakes in the chapter's kernels, only what happened. The table's own failures are shown last.
     bool hides_answer;

@@ -133,11 +133,28 @@ static bool make_by_reference(const Task *task, const CaseShape *shape, const vo
     return true;
 }
 
+static bool make_tables(Expected *expected, const long long counts[MAX_BUFFERS]) {
+    for (int b = 0; b < task_buffer_count(expected->task); b++) {
+        const Buffer *buffer = &expected->task->buffers[b];
+        if ((buffer->role != OUTPUT && buffer->role != OUTPUT_ZEROED) || !(buffer->data || buffer->make))
+            continue;
+        const size_t bytes = (size_t)counts[b] * element_bytes(buffer->type);
+        void *table = expected->tables[b] = malloc(bytes + 1);
+        if (!table) return fail(expected, "out of memory for the expected table");
+        const TableView view = {.seed = expected->seed, .count = counts[b], .inputs = expected->inputs};
+        if (buffer->make)
+            buffer->make(&view, table);
+        else
+            memcpy(table, buffer->data, bytes);
+    }
+    return true;
+}
+
 bool expected_make(const Task *task, const CaseShape *shape, const void *const inputs[MAX_BUFFERS],
-                   const long long counts[MAX_BUFFERS], Expected *expected) {
-    *expected = (Expected){.task = task, .size = shape->size};
+                   const long long counts[MAX_BUFFERS], uint64_t seed, Expected *expected) {
+    *expected = (Expected){.task = task, .size = shape->size, .seed = seed};
     memcpy(expected->inputs, inputs, sizeof expected->inputs);
-    if (task->expect == EXPECT_TABLE) return true;
+    if (task->expect == EXPECT_TABLE) return make_tables(expected, counts);
     int in = task_input(task), out = task_output(task);
     if (out < 0 || (in < 0 && task->expect != EXPECT_REFERENCE))
         return fail(expected, "the chapter names no input or output");
@@ -245,5 +262,6 @@ bool expected_are_all_met(const Expected *expected, const void *output, ElementT
 void expected_free(Expected *expected) {
     free(expected->values);
     free(expected->magnitudes);
+    for (int b = 0; b < MAX_BUFFERS; b++) free(expected->tables[b]);
     *expected = (Expected){0};
 }

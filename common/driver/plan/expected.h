@@ -23,10 +23,12 @@ double error_budget(ElementType type, double chain, double magnitude, double sum
 typedef struct {
     bool is_one_sum; // EXPECT_SUM
     long long count;
-    double *values; // NULL for EXPECT_TABLE, whose content is in the chapter, and if each value depends on
-                    // single inputs (EXPECT_ELEMENTWISE, EXPECT_TRANSPOSE): expected_value()
-    double *magnitudes; // of the error budget; 0: exact. NULL: all exact
-    char error[160];    // why it could not be made (out of memory, a description that does not fit), else ""
+    double *values; // NULL for EXPECT_TABLE, and if each value depends on single inputs (EXPECT_ELEMENTWISE,
+                    // EXPECT_TRANSPOSE): expected_value()
+    void *tables[MAX_BUFFERS]; // EXPECT_TABLE: the right content of outputs; NULL for other buffers
+    uint64_t seed;             // of the case
+    double *magnitudes;        // of the error budget; 0: exact. NULL: all exact
+    char error[160]; // why it could not be made (out of memory, a description that does not fit), else ""
     const Task *task;
     CaseSize size;
     const void *inputs[MAX_BUFFERS]; // the caller's
@@ -35,7 +37,7 @@ typedef struct {
 // `inputs` are the host copies of the task's buffers, by index, NULL if a buffer is not an INPUT; `counts`
 // the elements of all buffers. Both kinds must live as long as `expected`.
 bool expected_make(const Task *task, const CaseShape *shape, const void *const inputs[MAX_BUFFERS],
-                   const long long counts[MAX_BUFFERS], Expected *expected);
+                   const long long counts[MAX_BUFFERS], uint64_t seed, Expected *expected);
 void expected_free(Expected *expected);
 
 // The value of one element, before it is rounded to the output's type.

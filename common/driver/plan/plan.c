@@ -31,7 +31,7 @@ static bool is_table(const Task *task) {
     bool has_input = false;
     for (int b = 0; b < task_buffer_count(task); b++) {
         if (task->buffers[b].role != INPUT) continue;
-        if (!task->buffers[b].data) return false;
+        if (!task->buffers[b].data && !task->buffers[b].make) return false;
         has_input = true;
     }
     return has_input || task->expect == EXPECT_TABLE;
@@ -176,7 +176,7 @@ static void add_counted(Plan *plan, const Task *task, int index, const PlanOptio
 
 static bool takes_families(const Task *task) {
     for (int b = 0; b < task_buffer_count(task); b++)
-        if (task->buffers[b].role == INPUT && !task->buffers[b].data &&
+        if (task->buffers[b].role == INPUT && !task->buffers[b].data && !task->buffers[b].make &&
             element_is_float(task->buffers[b].type))
             return true;
     return false;

@@ -29,7 +29,9 @@ static bool fill(Prepared *prepared, const Task *task, const CaseShape *shape, u
         const size_t bytes = (size_t)count * element_bytes(buffer->type);
         prepared->inputs[b] = malloc(bytes + 1);
         if (!prepared->inputs[b]) return false;
-        if (buffer->data)
+        if (buffer->make)
+            buffer->make(&(TableView){.seed = seed, .count = count}, prepared->inputs[b]);
+        else if (buffer->data)
             memcpy(prepared->inputs[b], buffer->data, bytes);
         else
             fill_inputs(prepared->inputs[b], buffer->type, count, terms_of(task, shape, count),
@@ -38,7 +40,7 @@ static bool fill(Prepared *prepared, const Task *task, const CaseShape *shape, u
     const void *inputs[MAX_BUFFERS];
     for (int b = 0; b < MAX_BUFFERS; b++) inputs[b] = prepared->inputs[b];
     // A failure is stored in expected.error and reported with the case.
-    expected_make(task, shape, inputs, prepared->counts, &prepared->expected);
+    expected_make(task, shape, inputs, prepared->counts, seed, &prepared->expected);
     return true;
 }
 
@@ -51,7 +53,7 @@ static bool are_alike(const Task *a, const Task *b) {
         return false;
     for (int i = 0; i < task_buffer_count(a); i++)
         if (a->buffers[i].role != b->buffers[i].role || a->buffers[i].type != b->buffers[i].type ||
-            a->buffers[i].data != b->buffers[i].data)
+            a->buffers[i].data != b->buffers[i].data || a->buffers[i].make != b->buffers[i].make)
             return false;
     return true;
 }
