@@ -18,7 +18,35 @@ SHELL := /bin/sh
 ##@ author: Tests and checks
 ##= SANITIZE=1 ## build all C with ASan and UBSan, under build/sanitize/
 ##@ The workbook itself
+# All of them are text: make expands nothing in them, and a shell gets each as one word (quoted) or as its words,
+# whatever characters they hold. tests/test_make_text.py goes through all of them.
+TEXTS := ARGS ASSIGNMENT BASE CC CCCL CFLAGS CH CLASS COURSE CUDA_HOME DEVICE ENGINE FORCE FORMAT FRESH GPU JOBS JSON K \
+    KEEP KERNELS KILLS LDFLAGS METADATA NUMBA_PYTHON NVCC OPEN OUTPUT PYTHON ROSTER SANITIZE SECONDS SLURM STEP \
+    STUDENTS SUBMISSION SUBMISSIONS T TITLE TRUST V VENV WERROR
+$(foreach name,$(TEXTS),$(if $(filter command environment,$(firstword $(origin $(name)))),\
+    $(eval override $(name) := $$(value $(name)))$(eval export $(name))))
+, := ,
+hash := \#
+space := $() $()
+define newline
+
+
+endef
+export WARPBOOK_NEWLINE := $(newline)
+quoted = '$(subst $(newline),'"$$WARPBOOK_NEWLINE"',$(subst ','\'',$(1)))'
+words_of = $(foreach word,$(1),$(call quoted,$(word)))
+option = $(if $($(2)),--$(1)=$(call quoted,$($(2))))
+complain = printf '%s\n' $(call quoted,warpbook: $(1)) >&2; exit $(2)
+# What cannot be part of a target's name, for make or for the shells that run its recipes.
+odd = $(strip $(filter -% ~%,$(1)) $(foreach c,' " ` \ ; & | < > ( ) * ? [ ] { } ! ^ : = % $$ $(hash),$(findstring $(c),$(1))))
+$(foreach goal,$(MAKECMDGOALS),$(if $(call odd,$(goal)),$(error warpbook: there is no target $(goal); make help lists them)))
+not_digits = $(subst 0,,$(subst 1,,$(subst 2,,$(subst 3,,$(subst 4,,$(subst 5,,$(subst 6,,$(subst 7,,$(subst 8,,$(subst 9,,$(1)))))))))))
+$(foreach name,JOBS SECONDS,$(if $(if $($(name)),$(or $(call not_digits,$($(name))),$(if $(subst 0,,$($(name))),,0))),\
+    $(error warpbook: $(name) must be a number from 1$(,) not $($(name)))))
 VENV ?= .venv
+ifneq ($(if $(VENV),$(words $(VENV))$(call odd,$(VENV)),1),1)
+$(error warpbook: the folder VENV=$(VENV) has a name that make cannot use; take one of letters$(,) digits$(,) _$(,) - and .)
+endif
 B := build
 OUT := $(B)$(if $(SANITIZE),/sanitize)
 ASKED_CC := $(if $(filter command environment override,$(firstword $(origin CC))),$(CC))
@@ -29,23 +57,23 @@ quiet = @:
 PIP_QUIET :=
 else
 Q := @
-quiet = @printf '  %-8s %s\n' $(1) '$(subst ','\'',$(2))'
+quiet = @printf '  %-8s %s\n' $(1) $(call quoted,$(2))
 endif
 
 # ---- What the machine offers -------------------------------------------------------------------------------
 CONFIG := $(OUT)/config.mk
-KEY := $(ASKED_CC)|$(NVCC)|$(CUDA_HOME)|$(PYTHON)|$(VENV)|$(PATH)
+KEY := $(ASKED_CC)|$(NVCC)|$(CUDA_HOME)|$(PYTHON)|$(VENV)|$(value PATH)
 GOALS_WITHOUT_CONFIG := help help-% clean
 ifneq ($(filter-out $(GOALS_WITHOUT_CONFIG),$(or $(MAKECMDGOALS),status)),)
 -include $(CONFIG)
-ifneq ($(KEY),$(CONFIGURED_FOR))
+ifneq ($(KEY),$(if $(wildcard $(CONFIG).key),$(file < $(CONFIG).key)))
 $(CONFIG): FORCE
-else ifneq ($(SYSTEM_NVCC),$(wildcard $(SYSTEM_NVCC)))
+else ifneq ($(SYSTEM_NVCC),$(wildcard $(subst $(space),\$(space),$(SYSTEM_NVCC))))
 $(CONFIG): FORCE
 endif
 $(CONFIG): mk/configure.sh
-	@CC='$(ASKED_CC)' NVCC='$(NVCC)' CUDA_HOME='$(CUDA_HOME)' PYTHON='$(PYTHON)' VENV='$(VENV)' KEY='$(subst ','\'',$(KEY))' \
-	    sh mk/configure.sh $@
+	@CC=$(call quoted,$(ASKED_CC)) NVCC=$(call quoted,$(NVCC)) CUDA_HOME=$(call quoted,$(CUDA_HOME)) \
+	    PYTHON=$(call quoted,$(PYTHON)) VENV=$(call quoted,$(VENV)) KEY=$(call quoted,$(KEY)) sh mk/configure.sh $@
 endif
 ifeq ($(filter -j%,$(MAKEFLAGS))$(MAKELEVEL),0)
 MAKEFLAGS += -j$(or $(JOBS),1)
@@ -77,7 +105,8 @@ TOOLS := $(patsubst %_main,%,$(addprefix $(OUT)/bin/,$(notdir $(basename $(TOOL_
 PROGRAMS := $(addprefix $(OUT)/programs/,$(CHAPTERS))
 
 # ---- Python: a virtual environment from requirements/NAME.txt; VENV= uses PYTHON's own packages --------------
-PY := $(if $(VENV),$(VENV)/bin/python,$(BASE_PYTHON))
+PYTHON_NOW := $(call quoted,$(BASE_PYTHON))
+PY := $(if $(VENV),$(VENV)/bin/python,$(PYTHON_NOW))
 installed = $(if $(VENV),$(VENV)/.installed-$(1))
 RUNTIME := $(call installed,runtime)
 DEVELOPMENT := $(call installed,dev)
@@ -89,14 +118,15 @@ $(patsubst requirements/%.txt,$(VENV)/.installed-%,$(wildcard requirements/*.txt
 endif
 $(VENV)/.installed-%: requirements/%.txt mk/environment.py | $(CONFIG) $(if $(BASE_PYTHON),,no-python)
 	$(call quiet,PIP,$< into $(VENV))
-	$(Q)$(BASE_PYTHON) mk/environment.py $(if $(V),--verbose) '$(VENV)' $< $@
+	$(Q)$(PYTHON_NOW) mk/environment.py $(if $(V),--verbose) $(VENV) $< $@
 endif
 .PHONY: no-python
 no-python:
-	@echo "warpbook: no Python 3.11 or newer $(if $(PYTHON),called $(PYTHON),(python3, python3.11 to python3.14)). On Debian or Ubuntu: apt-get install python3 python3-venv" >&2; exit 3
+	@$(call complain,no Python 3.11 or newer $(if $(PYTHON),called $(PYTHON),(python3$(,) python3.11 to python3.14)). On Debian or Ubuntu: apt-get install python3 python3-venv,3)
 
 # ---- Flags --------------------------------------------------------------------------------------------------
-, := ,
+RUN_CC := $(call words_of,$(HOST_CC))
+RUN_CFLAGS := $(call words_of,$(CFLAGS))
 WARNINGS := -Wall -Wextra $(if $(WERROR),-Werror -Wconversion)
 OPTIMISE := $(if $(SANITIZE),-g -O1 -fno-omit-frame-pointer -fsanitize=address$(,)undefined -fno-sanitize-recover=undefined,$(if $(WERROR),-O2,$(CC_NATIVE)))
 CFLAGS_ALL = -std=gnu17 -Icommon $(OPTIMISE) $(CC_FPCONTRACT) $(WARNINGS) -fPIC $(CC_INTERPOSITION)
@@ -109,13 +139,13 @@ RARE := $(addprefix common/emulator/,alu/carry.c alu/convert_packed.c alu/half.c
 HOT := $(filter-out $(RARE),$(call sources_below,$(addprefix common/emulator/,alu machine observers model)))
 WARM := common/support/% common/emulator/alu/half.c $(addprefix common/driver/,judge/check.c plan/elements.c plan/expected.c plan/inputs.c run/cpu_baseline.c run/statistics.c)
 effort_for = $(if $(SANITIZE)$(WERROR),,$(if $(filter $(HOT),$(1)),-O3,$(if $(filter $(WARM),$(1)),-O2,-O1)))
-LDFLAGS_ALL = $(if $(SANITIZE),-fsanitize=address$(,)undefined) $(CC_OPENMP) $(LDFLAGS)
+LDFLAGS_ALL = $(if $(SANITIZE),-fsanitize=address$(,)undefined) $(CC_OPENMP) $(call words_of,$(LDFLAGS))
 LIBRARIES := -ldl -lm -lpthread
 # Flags of one kind of file: the emulator never looks at errno or floating-point exceptions, but files that
 # change the rounding mode must be compiled as if they did.
 flags_for = $(if $(filter common/emulator/%,$(1)),$(if $(findstring rounding,$(1)),-frounding-math,-fno-math-errno -fno-trapping-math)) \
     $(if $(filter common/driver/%,$(1)),$(or $(CC_OPENMP),-Wno-unknown-pragmas)) \
-    $(if $(findstring /nvidia,$(1)),$(addprefix -isystem ,$(CUDA_INCLUDE)))
+    $(if $(findstring /nvidia,$(1)),$(if $(CUDA_INCLUDE),-isystem $(call quoted,$(CUDA_INCLUDE))))
 
 # cuda.h, for its types, from the toolkit or from NVIDIA's wheels.
 WHEEL_ROOT = $(firstword $(wildcard $(VENV)/lib/python3*/site-packages/nvidia/cu13))
@@ -131,7 +161,7 @@ FLAGS_CHANGED := yes
 $(FLAGS): FORCE
 endif
 $(FLAGS): | $(CONFIG)
-	@printf '%s\n' '$(subst ','\'',$(strip $(FLAGS_NOW)))' > $@
+	@printf '%s\n' $(call quoted,$(strip $(FLAGS_NOW))) > $@
 
 # The list of sources, so that a library is built again when one of them is removed.
 SOURCES_NOW := $(strip $(EMULATOR_SOURCES) $(DRIVER_SOURCES) $(SUPPORT_SOURCES))
@@ -139,13 +169,13 @@ ifneq ($(SOURCES_NOW),$(if $(wildcard $(OUT)/sources),$(strip $(file < $(OUT)/so
 $(OUT)/sources: FORCE
 endif
 $(OUT)/sources: | $(CONFIG)
-	@printf '%s\n' '$(SOURCES_NOW)' > $@
+	@printf '%s\n' $(call quoted,$(SOURCES_NOW)) > $@
 
 # ---- C: libraries, tools, one program a chapter --------------------------------------------------------------
 COMPILER := $(if $(HOST_CC),,no-compiler)
 .PHONY: no-compiler
 no-compiler:
-	@echo "warpbook: no working C compiler $(if $(ASKED_CC),called $(ASKED_CC),(cc, gcc or clang)). On Debian or Ubuntu: apt-get install gcc libc6-dev" >&2; exit 3
+	@$(call complain,no working C compiler $(if $(ASKED_CC),called $(ASKED_CC),(cc$(,) gcc or clang)). On Debian or Ubuntu: apt-get install gcc libc6-dev,3)
 
 # What has to be compiled, as far as is known beforehand: what is not there, and everything when the flags changed.
 # A first build says how far it is, in about ten lines, and after that every file has its own. A recipe is expanded
@@ -166,7 +196,7 @@ endif
 
 $(OUT)/obj/%.o: %.c $(FLAGS) | $(COMPILER) $(TOOLCHAIN)
 	$(call compiling,$<)
-	$(Q)mkdir -p $(@D) && $(HOST_CC) $(CFLAGS_ALL) $(call effort_for,$<) $(call flags_for,$<) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)mkdir -p $(@D) && $(RUN_CC) $(CFLAGS_ALL) $(call effort_for,$<) $(call flags_for,$<) $(RUN_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(EMULATOR_LIBRARY): $(call objects_of,$(EMULATOR_SOURCES))
 $(DRIVER_LIBRARY): $(call objects_of,$(DRIVER_SOURCES))
@@ -177,9 +207,9 @@ $(EMULATOR_LIBRARY) $(DRIVER_LIBRARY) $(SUPPORT_LIBRARY): $(OUT)/sources
 
 $(EMULATOR_SHARED): $(call objects_of,$(EMULATOR_SOURCES) $(SUPPORT_SOURCES))
 	$(call quiet,LINK,$@)
-	$(Q)mkdir -p $(@D) && $(HOST_CC) -shared -o $@ $(filter %.o,$^) $(LDFLAGS_ALL) $(LIBRARIES)
+	$(Q)mkdir -p $(@D) && $(RUN_CC) -shared -o $@ $(filter %.o,$^) $(LDFLAGS_ALL) $(LIBRARIES)
 
-LINK = $(HOST_CC) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS_ALL) $(LIBRARIES)
+LINK = $(RUN_CC) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS_ALL) $(LIBRARIES)
 define tool_rule
 $(OUT)/bin/$(patsubst %_main,%,$(basename $(notdir $(1)))): $(call objects_of,$(1) $(filter $(basename $(1))_%,$(TOOL_PARTS))) $(if $(filter common/emulator/%,$(1)),,$(DRIVER_LIBRARY)) $(EMULATOR_LIBRARY) $(SUPPORT_LIBRARY)
 	$$(call quiet,LINK,$$@)
@@ -206,6 +236,7 @@ drivers: $(addprefix program-,$(CHAPTERS)) $(TOOLS) libs
 # ---- Learning -----------------------------------------------------------------------------------------------
 # The text after `## ` is what `make help` prints (mk/help.awk says how it is written). More: mk/learn.mk.
 GRADER = $(PY) -m grader
+WITH_ARGS = $(PY) mk/with_arguments.py
 NEEDS_GRADER := $(RUNTIME) $(if $(VENV)$(BASE_PYTHON),,no-python)
 export WARPBOOK_MAKE_VARIABLES = $(MAKEOVERRIDES)
 export WARPBOOK_OUT = $(OUT)
@@ -227,7 +258,7 @@ $(addprefix kernel-,$(CHAPTERS)): kernel-%: $(OUT)/bin/compile | $(TOOLCHAIN)
 UNKNOWN := $(filter-out $(CHAPTERS),$(filter ch%,$(filter-out check%,$(MAKECMDGOALS))))
 .PHONY: $(UNKNOWN)
 $(UNKNOWN):
-	@echo "warpbook: there is no chapter $@; there are: $(or $(CHAPTERS),none yet)" >&2; exit 2
+	@$(call complain,there is no chapter $@; there are: $(or $(CHAPTERS),none yet),2)
 
 # ---- The rest of the targets, by purpose ------------------------------------------------------------------------
 # A handout for students holds some of these files only.
@@ -237,7 +268,7 @@ include $(sort $(wildcard mk/*.mk))
 .PHONY: setup doctor clean
 setup: $(NEEDS_GRADER) $(TOOLCHAIN) tools ## fetch and build now what other targets would on first use
 doctor: $(if $(BASE_PYTHON),,no-python) ## check what this machine has, and print the one command that adds what is missing
-	@$(or $(wildcard $(PY)),$(BASE_PYTHON)) -m grader doctor $(AS_JSON)
+	@$(if $(and $(VENV),$(wildcard $(PY))),$(PY),$(PYTHON_NOW)) -m grader doctor $(AS_JSON)
 
 
 clean: ## remove what was built; your kernels, files kept by reset-chNN, history and .venv stay

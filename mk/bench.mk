@@ -5,7 +5,7 @@
 # ---- Speed beside the peers ------------------------------------------------------------------------------------
 .PHONY: bench-emulator
 bench-emulator: $(NEEDS_GRADER) $(TOOLCHAIN) $(OUT)/bin/emulate $(OUT)/bin/compile ## time the emulator, Oclgrind, PoCL and numba, and write docs/emulator-speed.md
-	@CC='$(HOST_CC)' $(GRADER) bench-emulator $(AS_JSON) $(if $(NUMBA_PYTHON),--numba-python '$(NUMBA_PYTHON)') $(ARGS)
+	@CC=$(call quoted,$(HOST_CC)) $(WITH_ARGS) -m grader bench-emulator $(AS_JSON) $(call option,numba-python,NUMBA_PYTHON)
 
 # ---- What grading costs ----------------------------------------------------------------------------------------
 .PHONY: time-grade

@@ -13,13 +13,13 @@
 CLASS_NEEDS := $(call installed,class)
 .PHONY: class class-drill
 class: $(NEEDS_GRADER) $(CLASS_NEEDS) $(TOOLCHAIN) tools ## grade a folder of submissions: a gradebook, a page for each student, a page of the class; SUBMISSIONS=folder
-	@$(if $(SUBMISSIONS),,echo "warpbook: which submissions? make class SUBMISSIONS=folder" >&2; exit 2;) \
-	$(GRADER) class $(if $(OUTPUT),--out '$(OUTPUT)') $(if $(COURSE),--course '$(COURSE)') $(if $(ENGINE),--engine '$(ENGINE)') $(foreach word,$(SLURM),--slurm '$(word)') \
-	    $(if $(JOBS),--jobs '$(JOBS)') $(if $(TRUST),--trust) $(if $(DEVICE),--device '$(DEVICE)') $(if $(FRESH),--fresh) $(AS_JSON) \
-	    -- '$(SUBMISSIONS)' $(CH)
+	@$(if $(SUBMISSIONS),,$(call complain,which submissions? make class SUBMISSIONS=folder,2);) \
+	$(GRADER) class $(call option,out,OUTPUT) $(call option,course,COURSE) $(call option,engine,ENGINE) \
+	    $(foreach word,$(SLURM),--slurm=$(call quoted,$(word))) $(call option,jobs,JOBS) $(if $(TRUST),--trust) \
+	    $(call option,device,DEVICE) $(if $(FRESH),--fresh) $(AS_JSON) -- $(call quoted,$(SUBMISSIONS)) $(call words_of,$(CH))
 
 ##@ author: Tests and checks
 ##= STUDENTS=20 ## of class-drill: the size of the class; 200 if not given
 ##= KILLS=20 ## of class-drill: end the run this many times by SIGKILL, and resume it
 class-drill: $(NEEDS_GRADER) $(CLASS_NEEDS) $(TOOLCHAIN) drivers ## grade a made-up class, a fifth of it hostile, and compare every verdict
-	@$(PY) tests/class/drill.py $(if $(STUDENTS),--students $(STUDENTS)) $(if $(KILLS),--kills $(KILLS)) $(if $(JOBS),--jobs $(JOBS))
+	@$(PY) tests/class/drill.py $(call option,students,STUDENTS) $(call option,kills,KILLS) $(call option,jobs,JOBS)

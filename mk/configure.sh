@@ -6,6 +6,7 @@
 # Nothing here fails because something is missing: the variable stays empty, the rule that needs it says
 # so, and `make doctor` still runs.
 set -u
+set -f # CC is split into words, and its words are not patterns of file names
 output=$1
 folder=$(dirname "$output")
 mkdir -p "$folder" 2>/dev/null && work=$(mktemp -d "$folder/configure.XXXXXX" 2>/dev/null) || {
@@ -16,7 +17,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 
 have() { command -v "$1" >/dev/null 2>&1; }
-say() { printf '%s := %s\n' "$1" "$(printf '%s' "$2" | sed 's/\$/$$/g; s/#/\\#/g')"; }
+say() { printf '%s := %s\n' "$1" "$(printf '%s' "$2" | tr '\n' ' ' | sed 's/\$/$$/g; s/#/$(hash)/g; s/\\$/\\$()/')"; }
 
 # ---- The C compiler and what it knows ---------------------------------------------------------------------
 compiler=
@@ -45,8 +46,10 @@ if [ -n "$compiler" ]; then
     printf '#include <cmath>\n#include <new>\n#include <utility>\n' >"$work/probe.cpp"
     rm -rf build/ccbin
     if ! gcc -E -x c++ "$work/probe.cpp" >/dev/null 2>&1; then
+        set +f
         mkdir -p build/ccbin/include && cp mk/host/c[a-z0-9]* mk/host/new mk/host/utility mk/host/version build/ccbin/include &&
-            sed "s#@CC@#$compiler#" mk/host/gcc >build/ccbin/gcc && chmod +x build/ccbin/gcc
+            printf '%s\n' "$compiler" >build/ccbin/compiler && cp mk/host/gcc build/ccbin && chmod +x build/ccbin/gcc
+        set -f
     fi
 fi
 
@@ -90,7 +93,6 @@ fi
 jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null) || jobs=2
 {
     echo "# Written by mk/configure.sh; removed by make clean."
-    printf 'CONFIGURED_FOR := %s\n' "$(printf '%s' "${KEY:-}" | sed 's/\$/$$/g; s/#/\\#/g')"
     say HOST_CC "$compiler"
     say HOST_CC_VERSION "$([ -z "$compiler" ] || $compiler --version 2>/dev/null | head -n 1)"
     say CC_NATIVE "$native"
@@ -101,7 +103,7 @@ jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null) || jobs=2
     say SYSTEM_NVCC "$nvcc"
     say SYSTEM_CUDA_INCLUDE "$include"
     say JOBS "$jobs"
-} >"$work/config" && mv "$work/config" "$output" || {
+} >"$work/config" && printf '%s\n' "${KEY:-}" >"$work/key" && mv "$work/key" "$output.key" && mv "$work/config" "$output" || {
     echo "warpbook: cannot write $output (is the disk full?)" >&2
     exit 1
 }

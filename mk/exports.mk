@@ -8,22 +8,22 @@
 ##= ASSIGNMENT="Lab 1" ## of exports with ROSTER: the assignment that gets the totals
 .PHONY: exports gradescope autolab
 exports: $(NEEDS_GRADER) ## write a graded class for Canvas, Moodle, Gradescope, Autolab, JUnit and others; CLASS=folder
-	@$(if $(CLASS),,echo "warpbook: which class? make exports CLASS=folder, the one that make class wrote" >&2; exit 2;) \
-	$(GRADER) exports $(if $(FORMAT),--format '$(FORMAT)') $(if $(OUTPUT),--out '$(OUTPUT)') $(if $(ROSTER),--roster '$(ROSTER)') \
-	    $(if $(ASSIGNMENT),--assignment '$(ASSIGNMENT)') $(AS_JSON) -- '$(CLASS)'
+	@$(if $(CLASS),,$(call complain,which class? make exports CLASS=folder$(,) the one that make class wrote,2);) \
+	$(GRADER) exports $(call option,format,FORMAT) $(call option,out,OUTPUT) $(call option,roster,ROSTER) \
+	    $(call option,assignment,ASSIGNMENT) $(AS_JSON) -- $(call quoted,$(CLASS))
 
 gradescope autolab: $(NEEDS_GRADER) $(TOOLCHAIN) tools
 gradescope: ## build the autograder for Gradescope, build/gradescope/autograder.zip
-	@$(GRADER) gradescope $(if $(OUTPUT),--out '$(OUTPUT)') $(AS_JSON) -- $(CH)
+	@$(GRADER) gradescope $(call option,out,OUTPUT) $(AS_JSON) -- $(call words_of,$(CH))
 autolab: ## build the autograder for Autolab, autograde-Makefile and autograde.tar in build/autolab
-	@$(GRADER) autolab $(if $(OUTPUT),--out '$(OUTPUT)') $(AS_JSON) -- $(CH)
+	@$(GRADER) autolab $(call option,out,OUTPUT) $(AS_JSON) -- $(call words_of,$(CH))
 
 # What those autograders run: SUBMISSION in FORMAT, to OUTPUT or standard output.
 .PHONY: autograde autograde-setup autograde-ready
 autograde autograde-setup autograde-ready: $(NEEDS_GRADER) $(CLASS_NEEDS) $(TOOLCHAIN)
 autograde: ## [autograde SUBMISSION=folder FORMAT=check50] grade one submission in a platform's own container
-	@$(GRADER) autograde --format '$(or $(FORMAT),gradescope)' $(if $(OUTPUT),--out '$(OUTPUT)') $(if $(METADATA),--metadata '$(METADATA)') \
-	    -- '$(SUBMISSION)' $(CH)
+	@$(GRADER) autograde --format=$(call quoted,$(or $(FORMAT),gradescope)) $(call option,out,OUTPUT) $(call option,metadata,METADATA) \
+	    -- $(call quoted,$(SUBMISSION)) $(call words_of,$(CH))
 autograde-setup: drivers
 autograde-ready:
-	@$(GRADER) autograde --ready -- '' $(CH)
+	@$(GRADER) autograde --ready -- '' $(call words_of,$(CH))

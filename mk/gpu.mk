@@ -6,7 +6,7 @@
 ##= CCCL=folder ## of bench: another release of CUB and thrust
 .PHONY: record-gpu
 record-gpu: $(NEEDS_GRADER) $(TOOLCHAIN) ## on a GPU: record times and counters of every kernel of bench/variants in bench/records
-	@$(PY) -m bench.record $(ARGS)
+	@$(WITH_ARGS) -m bench.record
 
 # ---- The time model beside that record --------------------------------------------------------------------------
 .PHONY: model-report model-fit
@@ -25,7 +25,7 @@ CCCL_FETCHED := $(B)/bench/cccl
 .PHONY: bench bench-report
 bench: $(NEEDS_GRADER) $(DEVELOPMENT) $(BENCH) $(TOOLCHAIN) $(OUT)/bin/compile ## on a GPU: measure the references, CUB, thrust, PyTorch and Triton, and write docs/benchmarks.md
 	$(if $(CCCL),,@[ -d $(CCCL_FETCHED) ] || $(MAKE) $(CCCL_FETCHED) || echo "warpbook: without a newer CUB beside the toolkit's" >&2)
-	@CCCL='$(CCCL)' $(PY) -m bench.bench $(ARGS)
+	@CCCL=$(call quoted,$(CCCL)) $(WITH_ARGS) -m bench.bench
 bench-report: $(NEEDS_GRADER) $(DEVELOPMENT) ## write the tables and plots of docs/benchmarks.md from the committed record; needs no GPU
 	@$(PY) -m bench.report
 $(CCCL_FETCHED): requirements/peers.txt

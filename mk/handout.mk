@@ -5,4 +5,4 @@
 ##= OUTPUT=cuda.zip ## of handout: the archive to write, in place of one in build/
 .PHONY: handout
 handout: $(NEEDS_GRADER) $(TOOLCHAIN) tools ## write the workbook for students, without the sources of the solutions
-	@$(GRADER) handout $(if $(OUTPUT),--out '$(OUTPUT)') $(if $(TITLE),--title '$(TITLE)') $(AS_JSON) -- $(CH)
+	@$(GRADER) handout $(call option,out,OUTPUT) $(call option,title,TITLE) $(AS_JSON) -- $(call words_of,$(CH))

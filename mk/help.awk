@@ -6,13 +6,14 @@
 #   ##= STEP=2 ## of hint-chNN: which    a variable of some targets; without `of ...:` one of all
 #
 # -v page=learner, teacher or author chooses the page; headings keep the order in which they first occur. With
-# -v target=hint-ch04 only that target is printed, and its variables. Lines have at most 80
+# TARGET=hint-ch04 in the environment only that target is printed, and its variables. Lines have at most 80
 # columns, or as many as the environment variable COLUMNS says if that is fewer.
 
 BEGIN {
     width = ENVIRON["COLUMNS"] + 0
     if (width < 30 || width > 80) width = 80
     if (page == "") page = "learner"
+    target = page == "learner" ? ENVIRON["TARGET"] : "" # not -v, which would take a backslash for an escape
 }
 
 FNR == 1 { reads("The workbook itself") }

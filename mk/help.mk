@@ -7,7 +7,7 @@ HELP := awk -f mk/help.awk
 ##= T=grade ## of help: describe one target
 .PHONY: help help-teacher help-author
 help: ## print this page; make help-grade describes one target
-	@$(HELP) $(if $(T),-v target='$(T)') $(HELP_FILES)
+	@TARGET=$(call quoted,$(T)) $(HELP) $(HELP_FILES)
 help-teacher:
 	@$(HELP) -v page=teacher $(HELP_FILES)
 help-author:
@@ -15,4 +15,4 @@ help-author:
 HELPS := $(filter-out help-teacher help-author,$(filter help-%,$(MAKECMDGOALS)))
 .PHONY: $(HELPS)
 $(HELPS): help-%:
-	@$(HELP) -v target='$*' $(HELP_FILES)
+	@TARGET=$* $(HELP) $(HELP_FILES)

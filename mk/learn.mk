@@ -19,13 +19,13 @@ export PYTHONCOERCECLOCALE := 0
 $(CHAPTERS): ## [chNN] build chapter NN: the program ./chNN, and your kernel.cu
 .PHONY: grade solutions
 grade solutions: $(NEEDS_GRADER) $(TOOLCHAIN)
-GRADE_OPTIONS = $(if $(DEVICE),--device '$(DEVICE)') $(if $(GPU),--gpu '$(GPU)') $(if $(FRESH),--fresh) $(AS_JSON) -- $(CH)
+GRADE_OPTIONS = $(call option,device,DEVICE) $(call option,gpu,GPU) $(if $(FRESH),--fresh) $(AS_JSON) -- $(call words_of,$(CH))
 grade: ## build, run and record all your kernels, or those of CH=ch04 or CH="ch01 ch02"
 	@$(GRADER) grade $(GRADE_OPTIONS)
 
 .PHONY: watch
 watch: $(NEEDS_GRADER) $(TOOLCHAIN) ## judge a kernel each time you save it; CH=ch04 begins there
-	@$(GRADER) watch $(if $(DEVICE),--device '$(DEVICE)') $(if $(GPU),--gpu '$(GPU)') -- $(firstword $(CH))
+	@$(GRADER) watch $(call option,device,DEVICE) $(call option,gpu,GPU) -- $(call words_of,$(firstword $(CH)))
 
 .PHONY: status
 status: $(NEEDS_GRADER) ## show where you are and what comes next, as plain `make` does
@@ -43,7 +43,7 @@ RESETS := $(call for_chapters,reset)
 PREDICTS := $(call for_chapters,predict)
 .PHONY: $(HINTS) $(SHOWS) $(SKIPS) $(RESUMES) $(RESETS) $(PREDICTS)
 $(HINTS): hint-%: $(NEEDS_GRADER) ## [hint-chNN] show the next of three hints, chosen by your last run
-	@$(GRADER) hint $(AS_JSON) $(if $(STEP),--step $(STEP)) -- '$*'
+	@$(GRADER) hint $(AS_JSON) $(call option,step,STEP) -- '$*'
 $(SHOWS): show-%: $(NEEDS_GRADER) ## [show-chNN] show the solution and why it is fast, once you have passed
 	@$(GRADER) show $(AS_JSON) $(if $(FORCE),--force) -- '$*'
 $(SKIPS): skip-%: $(NEEDS_GRADER) ## [skip-chNN] leave a chapter for later
@@ -66,16 +66,16 @@ $(TRIES): try-%: $(NEEDS_GRADER) $(TOOLCHAIN) drivers ## [try-chNN-name] run an 
 BARE := $(filter hint show skip resume reset predict try,$(MAKECMDGOALS))
 .PHONY: $(BARE)
 $(BARE):
-	@echo 'warpbook: which chapter? Say make $@-$(or $(firstword $(CH)),$(firstword $(CHAPTERS)))$(if $(filter try,$@),-NAME; ./warpbook try lists them,$(if $(CH),,$(,) or another up to $(lastword $(CHAPTERS))))' >&2; exit 2
+	@$(call complain,which chapter? Say make $@-$(or $(firstword $(CH)),$(firstword $(CHAPTERS)))$(if $(filter try,$@),-NAME; ./warpbook try lists them,$(if $(CH),,$(,) or another up to $(lastword $(CHAPTERS)))),2)
 
 # ---- All chapters -------------------------------------------------------------------------------------------
 .PHONY: ladder
 ladder: $(NEEDS_GRADER) ## show how fast your chapters are, beside the references, CUB and the peak; GPU=L4 for one device
-	@$(GRADER) ladder $(AS_JSON) $(if $(GPU),--gpu '$(GPU)') -- $(CH)
+	@$(GRADER) ladder $(AS_JSON) $(call option,gpu,GPU) -- $(call words_of,$(CH))
 
 .PHONY: leaderboard
 leaderboard: $(NEEDS_GRADER) $(TOOLCHAIN) ## compare your capstone with CUB, torch, the reference and the roofline, size by size
-	@$(GRADER) leaderboard $(AS_JSON) $(if $(DEVICE),--device '$(DEVICE)') $(if $(GPU),--gpu '$(GPU)') $(if $(FRESH),--fresh) -- $(CH)
+	@$(GRADER) leaderboard $(AS_JSON) $(call option,device,DEVICE) $(call option,gpu,GPU) $(if $(FRESH),--fresh) -- $(call words_of,$(CH))
 
 .PHONY: report
 report: $(NEEDS_GRADER) ## write a page about all your kernels into build/report: ladder, roofline, every memory access
@@ -86,7 +86,7 @@ solutions: ## grade the reference solutions in place of your kernels
 
 .PHONY: submission
 submission: $(NEEDS_GRADER) ## pack your kernels and the receipts of what passed into build/submission.zip, to hand in
-	@$(GRADER) submission $(if $(OUTPUT),--out '$(OUTPUT)') $(AS_JSON) -- $(CH)
+	@$(GRADER) submission $(call option,out,OUTPUT) $(AS_JSON) -- $(call words_of,$(CH))
 
 # Sourced, as `source <(make -s completion-bash)`, for ./warpbook; shells complete make's own targets by themselves.
 COMPLETIONS := completion-bash completion-zsh completion-fish

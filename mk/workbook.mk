@@ -7,13 +7,13 @@
 .PHONY: test test-quick check skeletons readme locks
 
 test: $(NEEDS_GRADER) $(DEVELOPMENT) $(SITE) $(CLASS_NEEDS) $(TOOLCHAIN) drivers ## run every test
-	@$(SANITIZED) $(PY) -m pytest -n $(if $(SANITIZE),0,$(JOBS)) --dist worksteal $(ARGS)
+	@$(SANITIZED) $(WITH_ARGS) -m pytest -n $(if $(SANITIZE),0,$(JOBS)) --dist worksteal
 test-quick: $(NEEDS_GRADER) $(DEVELOPMENT) $(CLASS_NEEDS) $(TOOLCHAIN) drivers ## run the tests of two minutes, some for every folder (tests/quick.toml)
-	@$(SANITIZED) $(PY) -m pytest --quick -n $(if $(SANITIZE),0,$(JOBS)) --dist worksteal $(ARGS)
+	@$(SANITIZED) $(WITH_ARGS) -m pytest --quick -n $(if $(SANITIZE),0,$(JOBS)) --dist worksteal
 # Python itself is not built with sanitizers: to load the library it must start with ASan's runtime, in one process, and
 # with libstdc++, or ASan fails when a Python package throws an exception.
-SANITIZED = $(if $(SANITIZE),LD_PRELOAD="$$($(HOST_CC) -print-file-name=libasan.so) $$($(HOST_CC) -print-file-name=libstdc++.so.6)" ASAN_OPTIONS=detect_leaks=0 \
-    WARPBOOK_EMULATOR_LIBRARY='$(CURDIR)/$(EMULATOR_SHARED)')
+SANITIZED = $(if $(SANITIZE),LD_PRELOAD="$$($(RUN_CC) -print-file-name=libasan.so) $$($(RUN_CC) -print-file-name=libstdc++.so.6)" ASAN_OPTIONS=detect_leaks=0 \
+    WARPBOOK_EMULATOR_LIBRARY=$(call quoted,$(CURDIR)/$(EMULATOR_SHARED)))
 
 ##@ author: Generated parts
 skeletons: $(NEEDS_GRADER) ## write the skeletons in chapters/ again from solutions/
@@ -24,7 +24,7 @@ readme: $(NEEDS_GRADER) drivers ## run the commands that README.md shows, and pu
 
 .PHONY: lessons pictures
 lessons: $(NEEDS_GRADER) drivers ## put code, counts, records and the output of commands into the lessons and guides
-	@$(GRADER).authoring.lessons $(ARGS)
+	@$(WITH_ARGS) -m grader.authoring.lessons
 pictures: $(NEEDS_GRADER) ## draw the pictures of the lessons again
 	@$(PY) docs/pictures/draw.py
 
@@ -33,11 +33,11 @@ pictures: $(NEEDS_GRADER) ## draw the pictures of the lessons again
 ##= BASE=right/ch09/plain ## of kernel-edit: the kernel to edit; the best one when not given
 .PHONY: kill-rate kernel kernel-edit hardware-truth
 kill-rate: $(NEEDS_GRADER) $(TOOLCHAIN) tools ## count the wrong kernels of tests/wrong that are caught and the right ones of tests/right that pass; CH=ch04 for some
-	@$(GRADER) kill-rate $(AS_JSON) -- $(CH)
+	@$(GRADER) kill-rate $(AS_JSON) -- $(call words_of,$(CH))
 kernel: $(NEEDS_GRADER) ## write a kernel of tests/wrong or tests/right in full to build/kernels; K=wrong/ch09/NAME
-	@$(GRADER) kernel $(AS_JSON) -- $(K)
+	@$(GRADER) kernel $(AS_JSON) -- $(call words_of,$(K))
 kernel-edit: $(NEEDS_GRADER) ## store a kernel of tests/wrong or tests/right as an edit of another; K=wrong/ch09/NAME
-	@$(GRADER) kernel-edit $(AS_JSON) $(addprefix --base=,$(BASE)) -- $(K)
+	@$(GRADER) kernel-edit $(AS_JSON) $(call option,base,BASE) -- $(call words_of,$(K))
 ##@ author: Measurements
 hardware-truth: $(NEEDS_GRADER) ## on a GPU with ncu: record what it counts for every pattern in build/hardware_truth
 	@$(PY) tests/hardware_truth/record.py --missing --out $(B)/hardware_truth

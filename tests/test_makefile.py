@@ -191,8 +191,9 @@ def test_nvcc_preprocesses_with_a_c_compiler_alone(tmp_path: Path, nvcc: str) ->
     for path in (ROOT / "mk/host").iterdir():
         if path.name not in ("gcc", "README.md"):
             shutil.copy(path, stand_in / "include")
-    (stand_in / "gcc").write_text((ROOT / "mk/host/gcc").read_text().replace("@CC@", "cc -nostdinc++"))
+    shutil.copy(ROOT / "mk/host/gcc", stand_in)
     (stand_in / "gcc").chmod(0o755)
+    (stand_in / "compiler").write_text("cc -nostdinc++\n")
     made = []
     for extra in ([], ["-ccbin", str(stand_in)]):
         command = [

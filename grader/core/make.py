@@ -3,7 +3,6 @@
 import contextlib
 import os
 import re
-import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -30,7 +29,7 @@ def make(
 
     If `processes` is given, its `stop` ends make, and Ctrl-C does not reach it.
     """
-    variables = shlex.split(os.environ.get("WARPBOOK_MAKE_VARIABLES", ""))
+    variables = _variables()
     quiet = [] if any(variable.startswith("V=") for variable in variables) else ["-s"]
     command = ["make", "-k", *quiet, f"-j{jobs}", *variables, *goals]
     try:
@@ -59,6 +58,15 @@ def make(
     return process.returncode, "".join(lines[-400:])
 
 
+def _variables() -> list[str]:
+    """The variables on the command line of the make above, as $(MAKEOVERRIDES) holds them.
+
+    make puts a backslash before each blank and backslash, and doubles each dollar.
+    """
+    words = re.findall(r"(?:\\.|[^\\ \t])+", os.environ.get("WARPBOOK_MAKE_VARIABLES", ""), re.DOTALL)
+    return [re.sub(r"\\(.)|\$(\$)", r"\1\2", word, flags=re.DOTALL) for word in words]
+
+
 def has_target(workbook: Workbook, name: str) -> bool:
     """Whether the Makefile, or a file that it includes, has a rule for `name`."""
     files = [workbook.root / "Makefile", *(workbook.root / "mk").glob("*.mk")]
@@ -80,7 +88,7 @@ def build_programs(
         return {}
     failed = {}
     for chapter in chapters:
-        query = ["make", "-q", *shlex.split(os.environ.get("WARPBOOK_MAKE_VARIABLES", ""))]
+        query = ["make", "-q", *_variables()]
         query += [str((workbook.out / "programs" / chapter.name).relative_to(workbook.root))]
         if (
             subprocess.run(query, cwd=workbook.root, env=clean_environment(), capture_output=True).returncode
