@@ -35,6 +35,7 @@ from bench.model import (
 )
 from bench.table import ROOT, TableError, read_table
 from grader.authoring.markers import fill
+from grader.core.entry import guarded
 
 DOCUMENT = ROOT / "docs" / "time-model.md"
 CONSTANTS = ROOT / "common" / "emulator" / "model" / "device.c"
@@ -253,4 +254,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(guarded(main))

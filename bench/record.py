@@ -29,6 +29,7 @@ from bench.gpu import Device, Function, GpuError, i32, i64, u32, u64
 from bench.ncu import count_launches
 from bench.shape import LaunchShape
 from bench.table import ROOT, SIZES, TERMS, Kernel, Pass, TableError, read_table
+from grader.core.entry import guarded
 
 VARIANTS = ROOT / "bench" / "variants"
 RECORDS = ROOT / "bench" / "records"
@@ -514,4 +515,4 @@ def record(kernels: list[Kernel], sizes: tuple[int, ...], out: Path | None, *, n
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(guarded(main))

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.authoring import markers
+from grader.core.entry import guarded
 from grader.core.workbook import find_workbook, write_whole
 
 from . import claims, plots
@@ -322,4 +323,4 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(guarded(lambda: main(sys.argv[1:])))

@@ -42,6 +42,12 @@ static int complain(int status, const char *words) {
     return status;
 }
 
+// The exit status, once what was printed has reached standard output.
+static int printed(int status) {
+    FileError error;
+    return flush_standard_output(&error) ? status : complain(EXIT_MACHINE, error.message);
+}
+
 // What changes how the compiler or the loader work must not come from outside.
 static void clean_environment(void) {
     static const char *const names[] = {
@@ -169,14 +175,13 @@ static int report_run(Run *run) {
     if (run->options.is_profile) profile_add(&page, &terminal, &report);
     terminal_write(&terminal, &page);
     text_free(&page);
-    int status = verdict_exit_status(run->judgement.verdict);
+    int status = printed(verdict_exit_status(run->judgement.verdict));
     FileError error = {0};
     if (run->options.json_file && !result_write(run->json_file, &report, &error))
         status = complain(exit_status_of(&error), error.message);
     const int traced = run->options.trace_file ? write_trace(run) : 0;
     if (traced) status = traced;
     if (!by_hand_keep(&report, &error)) complain(0, error.message); // the verdict is valid anyway
-    if (fflush(stdout) != 0) status = EXIT_MACHINE;
     return status;
 }
 
@@ -217,7 +222,7 @@ static int run_chapter(Run *run) {
 int main(int count, char **arguments) {
     clean_environment();
     if (count == 2 && strcmp(arguments[1], "--runner") == 0) return runner_main();
-    signal(SIGPIPE, SIG_IGN);
+    prepare_standard_streams();
     static Run run;
     char why[256];
     if (!options_parse(count, arguments, &run.options, why, sizeof why)) {
@@ -227,7 +232,7 @@ int main(int count, char **arguments) {
     }
     if (run.options.is_help) {
         options_print_help(chapter.name);
-        return 0;
+        return printed(0);
     }
     int status = run_chapter(&run);
     judgement_free(&run.judgement);

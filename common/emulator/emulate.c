@@ -143,13 +143,15 @@ static int main_with(Request *r, int argc, char **argv) {
 
 // The exit status, once what was printed is known to have got where it was sent.
 static int printed(int status) {
-    if (!fflush(stdout) && !ferror(stdout)) return status;
-    fprintf(stderr, "emulate: cannot write to standard output: %s\n", strerror(errno));
+    FileError why;
+    if (flush_standard_output(&why)) return status;
+    fprintf(stderr, "emulate: %s\n", why.message);
     return status == EXIT_CLEAN ? EXIT_USAGE : status;
 }
 
 int main(int argc, char **argv) {
     static Request request;
+    prepare_standard_streams();
     int status = main_with(&request, argc, argv);
     request_free(&request);
     return printed(status);

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,9 +38,31 @@ static bool fail_errno(FileError *error, const char *verb, const char *path, int
     case EDQUOT:
         return fail(error, FILE_DISK_FULL, "cannot %s %s: %s", verb, path,
                     number == ENOSPC ? "the disk is full" : "your disk quota is used up");
+    case EFBIG:
+        return fail(error, FILE_DISK_FULL, "cannot %s %s: the limit on file sizes is too low (ulimit -f)", verb,
+                    path);
+    case EMFILE:
+    case ENFILE:
+        return fail(error, FILE_BROKEN, "cannot %s %s: the limit on open files is too low (ulimit -n)", verb, path);
     case ENOMEM: return fail(error, FILE_NO_MEMORY, "cannot %s %s: out of memory", verb, path);
     default: return fail(error, FILE_BROKEN, "cannot %s %s: %s", verb, path, strerror(number));
     }
+}
+
+void prepare_standard_streams(void) {
+    int descriptor;
+    do descriptor = open("/dev/null", O_RDWR);
+    while (descriptor >= 0 && descriptor <= STDERR_FILENO);
+    if (descriptor >= 0) close(descriptor);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+}
+
+bool flush_standard_output(FileError *error) {
+    static int first; // what the first failure said; the stream remembers only that there was one
+    const bool is_written = fflush(stdout) == 0 && !ferror(stdout);
+    if (!is_written && !first) first = errno;
+    return is_written || first == EPIPE || fail_errno(error, "write", "standard output", first);
 }
 
 static bool write_all(int descriptor, const char *from, size_t count) {

@@ -34,7 +34,7 @@ static void limit_resource(int resource, size_t most) {
 
 // Runs in the child, after fork: only what POSIX calls async-signal-safe.
 static void become(const ProcessRequest *request, int output, int failure) {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD, SIGQUIT};
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD, SIGQUIT, SIGXFSZ};
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) signal(signals[i], SIG_DFL);
     sigset_t none;
     sigemptyset(&none);

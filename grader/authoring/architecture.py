@@ -21,6 +21,8 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from pathlib import Path
 
+from ..core.entry import guarded
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = Path("docs/architecture.md")
 
@@ -205,4 +207,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(guarded(main))

@@ -18,6 +18,7 @@ import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
+from ..core.entry import guarded
 from ..core.errors import MachineError
 from ..core.workbook import find_workbook, write_whole
 from ..learner import predict
@@ -167,4 +168,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(guarded(lambda: main(sys.argv[1:])))

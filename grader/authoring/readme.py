@@ -15,6 +15,7 @@ a newcomer sees.
 import sys
 from pathlib import Path
 
+from ..core.entry import guarded
 from ..core.workbook import find_workbook, write_whole
 from .checkouts import newcomers_copy
 from .markers import MarkerError, Place, fill, places
@@ -71,4 +72,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(guarded(lambda: main(sys.argv[1:])))

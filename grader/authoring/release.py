@@ -17,6 +17,7 @@ from typing import Any
 import jsonschema
 import yaml
 
+from ..core.entry import guarded
 from ..core.workbook import find_workbook
 from .links import broken_links
 
@@ -256,4 +257,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(guarded(main))

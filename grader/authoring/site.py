@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from ..core.entry import guarded
 from ..core.errors import MachineError
 from ..core.workbook import Workbook, find_workbook, write_json
 
@@ -96,4 +97,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(guarded(main))

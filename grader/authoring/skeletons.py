@@ -12,6 +12,7 @@ import difflib
 import sys
 from pathlib import Path
 
+from ..core.entry import guarded
 from ..core.skeleton import MarkerError, make_skeleton
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -69,4 +70,4 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(guarded(main))

@@ -1,14 +1,26 @@
-"""Standard output and standard error: in the locale's encoding, and safe if the reader closes the pipe early.
+"""Standard output and standard error: in the locale's encoding, and safe if they cannot be written.
 
 Uses only the standard library, because `make doctor` runs before anything is installed.
 """
 
 import codecs
+import contextlib
 import io
 import locale
 import os
 import sys
 from typing import Any, TextIO
+
+
+def finish() -> OSError | None:
+    """Write what both streams still hold. Returns why output was lost, or None."""
+    lost = None
+    for stream in (sys.stderr, sys.stdout):
+        with contextlib.suppress(ValueError):  # closed
+            stream.flush()
+        raw = getattr(getattr(stream, "buffer", None), "raw", None)
+        lost = raw.lost if isinstance(raw, _Patient) else None
+    return lost
 
 
 def prepare() -> None:
@@ -17,16 +29,23 @@ def prepare() -> None:
     By default, Python writes UTF-8 even if the locale supports only ASCII. ./chNN writes ? for a character
     that it cannot encode, and so do these streams. PYTHONIOENCODING takes precedence.
     """
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:  # no other file may get a closed one's number
+        pass
+    os.close(descriptor)
     sys.stdout, sys.stderr = _prepared(sys.stdout, 1), _prepared(sys.stderr, 2)
 
 
 class _Patient(io.FileIO):
-    """If the reader has closed the pipe, output is lost, and the command continues to its exit status."""
+    """After an error, output is lost, and the command continues to its exit status."""
+
+    lost: OSError | None = None
 
     def write(self, data: Any) -> int:
         try:
             return super().write(data)
-        except BrokenPipeError:
+        except OSError as error:
+            if not isinstance(error, BrokenPipeError):  # a reader that leaves has what it wants
+                self.lost = error
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, self.fileno())
             os.close(nowhere)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "driver/build/compile.h"
+#include "support/file.h"
 
 static const char usage[] =
     "usage: compile KERNEL.cu [OUTDIR] [options]\n"
@@ -49,7 +50,16 @@ static int wrong(const char *message, const char *what) {
     return 2;
 }
 
+// The exit status, once what was printed has reached standard output.
+static int printed(int status) {
+    FileError error;
+    if (flush_standard_output(&error)) return status;
+    fprintf(stderr, "compile: %s\n", error.message);
+    return 3;
+}
+
 int main(int argc, char **argv) {
+    prepare_standard_streams();
     CompileRequest request = {.cancel = &interrupted};
     bool is_quiet = false;
     char directory[64];
@@ -58,7 +68,7 @@ int main(int argc, char **argv) {
         double number = 0;
         if (strcmp(option, "--help") == 0) {
             fputs(usage, stdout);
-            return 0;
+            return printed(0);
         }
         if (strcmp(option, "--quiet") == 0) {
             is_quiet = true;
@@ -123,5 +133,5 @@ int main(int argc, char **argv) {
         signal((int)interrupted, SIG_DFL);
         raise((int)interrupted);
     }
-    return status;
+    return printed(status);
 }

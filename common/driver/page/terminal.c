@@ -31,5 +31,4 @@ void terminal_write(const Terminal *terminal, const Text *page) {
                 putchar('?'); // one for each character
         }
     }
-    fflush(stdout);
 }

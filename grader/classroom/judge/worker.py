@@ -13,6 +13,7 @@ import tempfile
 import threading
 from pathlib import Path
 
+from ...core.entry import guarded
 from ...core.errors import INTERRUPTED, MACHINE, PASSED, USAGE, GraderError, explain_os_error
 from ...core.processes import Processes
 from ...core.workbook import Workbook, find_workbook
@@ -84,4 +85,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(guarded(lambda: main(sys.argv[1:])))
