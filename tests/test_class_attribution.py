@@ -119,6 +119,25 @@ def test_nobody_hands_in_for_another(folder: Path, name: str, student: str) -> N
     assert one.id == student and one.pieces[0].name.startswith("x_77_")
 
 
+def test_a_students_name_that_looks_like_moodles_mark(folder: Path) -> None:
+    """Nobody's work is given to the participant that another student's name mentions."""
+    name = "Al_1_assignsubmission_file_Bo"
+    put(
+        folder,
+        f"{name}_2_assignsubmission_file_ch03.cu",
+        f"{name}_2_assignsubmission_file_/",
+        "Al_1_assignsubmission_file_",
+    )
+    put(folder, "Al_1_assignsubmission_file_Bo_2_assignsubmission_file_/kernel.cu")
+    roster = f"Identifier,Full name,Email address\nParticipant 1,Al,al@x.org\nParticipant 2,{name},bo@x.org\n"
+    students = by_id(folder, roster)
+    assert {piece.path.name for piece in students["bo@x.org"].pieces} == {
+        f"{name}_2_assignsubmission_file_ch03.cu",
+        f"{name}_2_assignsubmission_file_",
+    }
+    assert "participant-2" in by_id(folder), "a folder's name holds nothing that its author chose"
+
+
 def test_moodle_with_its_worksheet_as_roster(folder: Path) -> None:
     put(folder, "Jane Doe_12345_assignsubmission_file_/")
     roster = (

@@ -20,9 +20,7 @@ from .roster import Roster
 from .submission import Lms, Piece, Submission
 from .untrusted import Refused, open_regular, printable
 
-_MOODLE = re.compile(
-    r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_(?P<kind>file|onlinetext)_?(?P<file>.*)", re.DOTALL
-)
+_MOODLE = re.compile(r"_(?P<id>\d+)_assignsubmission_(?P<kind>file|onlinetext)(?=_|$)")
 _CANVAS = re.compile(r"(?P<name>[^_]+(?:_[^_]+)*?)(?P<late>_LATE)?_(?P<id>\d+)_\d+_(?P<file>.+)", re.DOTALL)
 _GRADESCOPE = re.compile(r"submission_\d+")
 
@@ -101,14 +99,15 @@ class _Finder:
             for submitter in self.metadata[name]:
                 known = self.roster.find("plain", submitter.email, submitter.id)
                 yield self.joined(known, submitter), Piece(path, "")
-        elif moodle := _moodle(name):
+        elif moodle := self.moodle(name, is_folder=is_folder):
             if moodle["kind"] == "file":
                 known = self.roster.find("moodle", moodle["id"])
-                whole = printable(moodle["name"])
+                whole = printable(name[: moodle.start()])
+                rest = name[moodle.end() + 1 :]
                 lms = Lms(moodle_identifier=f"Participant {moodle['id']}")
                 yield (
                     self.joined(known, Submission(f"participant-{moodle['id']}", whole, lms=lms)),
-                    Piece(path, _undone(moodle["file"]) if is_file else ""),
+                    Piece(path, _undone(rest) if is_file else ""),
                 )
         elif is_file and (canvas := _CANVAS.fullmatch(name)):
             known = self.roster.find("canvas", canvas["id"])
@@ -127,6 +126,24 @@ class _Finder:
             one = Submission(_identity(stem), printable(stem), lms=lms)
             yield self.joined(known, one), Piece(path, printable(name))
 
+    def moodle(self, name: str, *, is_folder: bool) -> re.Match[str] | None:
+        """Moodle's mark in a name, where there may be several.
+
+        Before it is the student's name, which ends at the last mark if the roster says so. After it is the name of
+        the file, which its author has chosen; a folder has none, and Moodle's mark is the last.
+        """
+        marks = [mark for mark in _MOODLE.finditer(name) if mark.start() > 0]
+        canvas = _CANVAS.fullmatch(name)
+        if not marks or (canvas and canvas.start("id") < marks[0].start("id")):
+            return None
+        if is_folder and marks[-1].end() >= len(name) - 1:
+            return marks[-1]
+        for mark in reversed(marks[1:]):
+            known = self.roster.find("moodle", mark["id"])
+            if known and known.name == name[: mark.start()]:
+                return mark
+        return marks[0]
+
     def joined(self, known: Submission | None, seen: Submission) -> Submission:
         """A student of the roster with what the platform says of this submission."""
         if known is None:
@@ -137,12 +154,6 @@ class _Finder:
             is_marked_late=seen.is_marked_late,
             lms=_joined_lms(known.lms, seen.lms),
         )
-
-
-def _moodle(name: str) -> re.Match[str] | None:
-    """Moodle's part of a file name, which comes before the author's name for it, which may look similar."""
-    moodle, canvas = _MOODLE.fullmatch(name), _CANVAS.fullmatch(name)
-    return None if moodle and canvas and canvas.start("id") < moodle.start("id") else moodle
 
 
 def _joined_lms(known: Lms, seen: Lms) -> Lms:
