@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Callable
 
-from . import streams
+from . import notices, streams
 from .errors import INTERRUPTED, MACHINE, PASSED, GraderError, explain_os_error
 
 
@@ -12,6 +12,8 @@ def guarded(work: Callable[[], int | None]) -> int:
     """Do `work`, which returns the exit status, and report its failures; no exception leaves this function."""
     streams.prepare()
     status = _status_of(work)
+    for sentence in notices.take():
+        print(f"warpbook: {sentence}", file=sys.stderr)
     lost = streams.finish()
     if lost is None:
         return status

@@ -5,13 +5,18 @@ A newer Warpbook migrates an older file when it opens it, and keeps every row.
 
 import datetime
 import json
+import math
+import shlex
 import sqlite3
+import time
 from contextlib import closing
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
-from typing import Any
+from types import NoneType
+from typing import Any, get_args
 
 from .errors import MachineError
+from .notices import tell
 
 # The migration from each version of the file to the next.
 _STEPS = (
@@ -73,6 +78,7 @@ _REMEDIES = {
     "locked": ": another program has been writing to it for 10 s; try again once that has ended",
 }
 _JSON_COLUMNS = ("counters", "device", "diagnosis", "timing")
+_LAST = 253402214400.0  # seconds: the last day of the year 9999, which is a date in every time zone
 
 
 @dataclass(frozen=True)
@@ -156,11 +162,8 @@ class History:
         columns = ",".join(
             "'{}' AS counters" if name == "counters" and not with_counters else name for name in _COLUMNS
         )
-        rows = self._select(
-            f"SELECT {columns} FROM runs WHERE kind = ? AND chapter = ifnull(?, chapter) ORDER BY time, rowid",
-            (kind, chapter),
-        )
-        return [Run(**row) for row in rows]
+        query = f"SELECT {columns} FROM runs WHERE kind = ? AND chapter = ifnull(?, chapter)"
+        return [Run(**row) for row in self._select("runs", query, (kind, chapter), Run)]
 
     def has_passed(self, chapter: str) -> bool:
         """Whether the learner's kernel for `chapter` ever passed."""
@@ -181,17 +184,13 @@ class History:
 
     def timings(self, chapter: str) -> list[Timing]:
         """The times of one chapter at single sizes, oldest first."""
-        columns = ",".join(_TIMING_COLUMNS)
-        rows = self._select(f"SELECT {columns} FROM timings WHERE chapter = ? ORDER BY time, n", (chapter,))
-        return [Timing(**row) for row in rows]
+        query = f"SELECT {','.join(_TIMING_COLUMNS)} FROM timings WHERE chapter = ?"
+        return [Timing(**row) for row in self._select("timings", query, (chapter,), Timing)]
 
     def events(self, chapter: str | None = None) -> list[Event]:
         """The events of one chapter, or of all, oldest first."""
-        rows = self._select(
-            "SELECT time, chapter, what, detail FROM events WHERE chapter = ifnull(?, chapter) ORDER BY id",
-            (chapter,),
-        )
-        return [Event(**row) for row in rows]
+        query = "SELECT time, chapter, what, detail FROM events WHERE chapter = ifnull(?, chapter)"
+        return [Event(**row) for row in self._select("events", query, (chapter,), Event)]
 
     def _insert(self, table: str, columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
         command = (
@@ -203,25 +202,31 @@ class History:
         except sqlite3.Error as error:
             raise self._trouble(error) from None
 
-    def _select(self, query: str, values: tuple[str | None, ...]) -> list[dict[str, Any]]:
-        """The rows of a query with their JSON parsed; none if there is no file yet."""
+    def _select(
+        self, table: str, query: str, values: tuple[str | None, ...], kind: type
+    ) -> list[dict[str, Any]]:
+        """The rows of a query with their JSON parsed, oldest first; none if there is no file yet.
+
+        A row that does not hold what it must is left out, and stays in the file.
+        """
         if not self.path.exists():
             return []
+        query = query.replace("SELECT ", "SELECT rowid AS row, ", 1) + " ORDER BY rowid"
         try:
             with closing(self._open()) as database:
                 database.row_factory = sqlite3.Row
+                database.text_factory = lambda text: text.decode("utf-8", errors="surrogateescape")
                 rows = [dict(row) for row in database.execute(query, values)]
-            for row in rows:
-                row |= {
-                    name: json.loads(row[name])
-                    for name in (*_JSON_COLUMNS, "detail")
-                    if row.get(name) is not None
-                }
-            return rows
         except sqlite3.Error as error:
             raise self._trouble(error) from None
-        except ValueError as error:
-            raise self._trouble(sqlite3.DatabaseError(str(error))) from None
+        good = []
+        for row in rows:
+            number = row.pop("row")
+            try:
+                good.append(_checked(row, kind))
+            except ValueError as error:
+                tell(f"{self.path}: row {number} of {table} is left out: {error}")
+        return good if table == "events" else _oldest_first(good)
 
     def _open(self) -> sqlite3.Connection:
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -251,18 +256,60 @@ class History:
             return MachineError(f"the history {self.path} cannot be used: {error}{remedy}")
         return MachineError(
             f"the history {self.path} is damaged ({error}); move it away to begin a new one: "
-            f"mv {self.path} {self.path}.damaged"
+            + shlex.join(["mv", "--", str(self.path), f"{self.path}.damaged"])
         )
 
 
 def now() -> str:
     """The current time in ISO 8601, UTC, to the millisecond."""
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+    return moment_of(time.time())
+
+
+def moment_of(seconds: float) -> str:
+    """A time in seconds since 1970 as the history holds it; a clock far off gives the nearest that it can hold."""
+    within = min(max(seconds, 0.0), _LAST)
+    return datetime.datetime.fromtimestamp(within, datetime.UTC).isoformat(timespec="milliseconds")
 
 
 def day(moment: str) -> str:
     """The local date of a recorded moment, as 2026-11-21."""
     return datetime.datetime.fromisoformat(moment).astimezone().date().isoformat()
+
+
+def _checked(row: dict[str, Any], kind: type) -> dict[str, Any]:
+    """A row as `kind` has it. Raises ValueError, with the column, for what cannot be in it."""
+    for field in fields(kind):
+        value = row[field.name]
+        if value is None and NoneType in get_args(field.type):
+            continue
+        is_json = field.name in (*_JSON_COLUMNS, "detail")
+        if is_json:
+            try:
+                value = row[field.name] = json.loads(value)
+            except (ValueError, TypeError, RecursionError):
+                value = None
+        allowed = dict if is_json else str if field.type in (str, str | None) else int | float
+        is_finite = not isinstance(value, float) or math.isfinite(value)
+        is_text = not isinstance(value, str) or value.isprintable()
+        if not isinstance(value, allowed) or not is_finite or not is_text:
+            raise ValueError(f"its {field.name} is {row[field.name]!a:.40}")
+    try:
+        if day(row["time"]) < "1970":
+            raise ValueError
+    except (ValueError, OverflowError):
+        raise ValueError(f"its time is {row['time']!a:.40}") from None
+    return row
+
+
+def _oldest_first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows in the order of recording, by time; a time that is still to come, of a wrong clock, is not believed."""
+    present = latest = now()
+    keys = []
+    for row in reversed(rows):
+        latest = row["time"] if row["time"] <= present else latest
+        keys.append((latest, row))
+    keys.reverse()
+    return [row for _, row in sorted(keys, key=lambda one: one[0])]
 
 
 def _version(database: sqlite3.Connection) -> int:

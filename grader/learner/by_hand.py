@@ -5,13 +5,12 @@ result that has been added is moved, so that it is added only once. If nothing t
 since, it counts as a run of `make grade`, which then need not run the chapter again.
 """
 
-import datetime
 import errno
 import hashlib
 from pathlib import Path
 
 from ..core.errors import GraderError, explain_os_error
-from ..core.history import History, Run
+from ..core.history import History, Run, moment_of
 from ..core.receipts import write_receipt
 from ..core.result import BrokenResultError, Result, parse_result
 from ..core.workbook import Chapter, Workbook
@@ -54,8 +53,7 @@ def _take(workbook: Workbook, chapter: Chapter, taken: Path) -> None:
         return
     result = parse_result(text, chapter.name, _seconds(result))
     identity = hashlib.sha256(f"{ended!r}".encode() + text).hexdigest()[:32]
-    time = datetime.datetime.fromtimestamp(ended, datetime.UTC).isoformat(timespec="milliseconds")
-    run = run_of(identity, time, KERNEL, result, sha256)
+    run = run_of(identity, moment_of(ended), KERNEL, result, sha256)
     history = History(workbook.history)
     if same := _same_beside(run, history.runs(chapter.name)):
         run = same  # the same result again is not a new run

@@ -6,6 +6,7 @@ Uses only the standard library, so that it runs before anything is installed.
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -32,6 +33,7 @@ release = f"{version.value // 1000}.{version.value % 1000 // 10}"
 print(f"{name.value.decode(errors='replace')}, driver for CUDA {release}")
 """
 _NEEDED_MIB = 1024
+_INSTALL = ("-m", "pip", "install", "-r")
 
 
 @dataclass(frozen=True)
@@ -154,8 +156,10 @@ def _look_environment(root: Path) -> Check:
             return Check("packages", "ok", f"in {folder}" if folder else f"{python}'s own")
         if not folder:
             return Check("packages", "missing", f"{python} lacks jinja2, rich or typer",
-                         f"{python} -m pip install -r requirements/runtime.txt")  # fmt: skip
-        return Check("packages", "missing", f"{folder} is broken", f"rm -rf {folder} && make setup")
+                         shlex.join([str(python), *_INSTALL, "requirements/runtime.txt"]))  # fmt: skip
+        return Check(
+            "packages", "missing", f"{folder} is broken", f"rm -rf -- {shlex.quote(folder)} && make setup"
+        )
     if _run([sys.executable, "-c", "import venv, ensurepip"])[0] != 0:
         return Check(
             "packages", "missing", "Python's venv module is incomplete", "apt-get install python3-venv"
@@ -172,7 +176,7 @@ def _look_screen(root: Path) -> Check:
     if folder:
         return Check("make watch", "later", "make installs prompt_toolkit and watchfiles")
     return Check("make watch", "absent", f"{python} lacks prompt_toolkit or watchfiles",
-                 f"{python} -m pip install -r requirements/runtime.txt")  # fmt: skip
+                 shlex.join([str(python), *_INSTALL, "requirements/runtime.txt"]))  # fmt: skip
 
 
 def _look_nvcc(root: Path) -> Check:
@@ -183,7 +187,7 @@ def _look_nvcc(root: Path) -> Check:
                 "nvcc", "later", "not installed; make installs NVIDIA's wheels on first use (100 MB)"
             )
         return Check(
-            "nvcc", "missing", "not here", f"{sys.executable} -m pip install -r requirements/nvcc.txt"
+            "nvcc", "missing", "not here", shlex.join([sys.executable, *_INSTALL, "requirements/nvcc.txt"])
         )
     version = re.search(r"release (\d+)\.(\d+)", _run([str(nvcc), "--version"])[1])
     if not version:

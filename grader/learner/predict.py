@@ -6,7 +6,6 @@ page, and the number. ./chNN shows each beside the counted value (common/driver/
 graded.
 """
 
-import contextlib
 import math
 import sys
 import tomllib
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import PASSED, MachineError
+from ..core.notices import tell
 from ..core.options import Json, One
 from ..core.page import print_json
 from ..core.workbook import Workbook, find_workbook, write_whole
@@ -86,16 +86,18 @@ def ask(asked: list[Question]) -> list[tuple[Question, float]] | None:
 
 
 def kept_answers(path: Path) -> dict[tuple[str, str], float]:
-    """Earlier answers, by measure and task; malformed lines are ignored, as by ./chNN."""
+    """Earlier answers, by measure and task; malformed lines are left out, as by ./chNN."""
     try:
         lines = path.read_text("utf-8", errors="replace").splitlines()
     except OSError:
         return {}
     answers = {}
-    for line in lines:
-        with contextlib.suppress(ValueError):
+    for at, line in enumerate(lines, 1):
+        try:
             measure, task, _, value = line.split("\t")
-            answers[measure, task] = float(value)
+            answers[measure, task] = number(value)
+        except (ValueError, OverflowError, ZeroDivisionError):
+            tell(f"{path}:{at}: is left out: it is not a prediction")
     return answers
 
 

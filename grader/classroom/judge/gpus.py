@@ -7,6 +7,7 @@ and which are gone after a restart, as the trouble may be.
 import fcntl
 import os
 import re
+import shlex
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -48,7 +49,7 @@ class Gpu:
             return
         message = (
             f"GPU {self.name} is out of use: after {after}, the reference no longer passes on it ({words}). "
-            f"Once it works again (nvidia-smi --gpu-reset, or a restart): rm {self.mark}"
+            f"Once it works again (nvidia-smi --gpu-reset, or a restart): rm -- {shlex.quote(str(self.mark))}"
         )
         with suppress(OSError):
             self.mark.write_text(message, "utf-8")
