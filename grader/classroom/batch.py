@@ -18,14 +18,16 @@ from ..core.make import need_programs
 from ..core.processes import Processes, cores, side_by_side
 from ..core.sandbox import unavailable
 from ..core.workbook import Chapter, Workbook
+from ..learner.restart import skeleton_of
 from .canonical import Graded, Handed, class_document, write_class
 from .class_folder import ClassFolder
 from .course import Course
 from .engines.local import LocalEngine
 from .journal import Keys, read_entry, write_entry
-from .judge.references import prepare_reference
+from .judge.references import prepare_reference, reference_image
 from .judgement import Judgement, JudgeSettings
 from .progress import Hear
+from .similarity.words import image_words
 from .submissions.attribution import find_submissions
 from .submissions.contents import Gathered, gather
 from .submissions.roster import read_roster
@@ -235,18 +237,13 @@ class Batch:
         """class.json."""
         graded = [self.graded(submission, held, judgements) for submission, held in gathered]
         self.hear.begin("similar kernels", 1)
-        resembling = similar.pairs(
-            {
-                one.chapter: {
-                    submission.id: self.folder.kernel(submission.id, one.chapter)
-                    for submission, held in gathered
-                    if one.chapter in held.kernels
-                }
-                for one in self.course.chapters
-            },
-            {chapter.name: self.workbook.root / chapter.kernel for chapter in self.chapters()},
-            self.course.similar,
-        )
+        kernels: dict[str, dict[str, similar.Kernel]] = {one.chapter: {} for one in self.course.chapters}
+        for (student, name), judgement in judgements.items():
+            # Without points, the code is mostly the skeleton's.
+            code = judgement.code if judgement.result.earned > 0 else ()
+            kernels[name][student] = similar.Kernel(self.folder.kernel(student, name), code)
+        given = {chapter.name: self.given(chapter) for chapter in self.chapters()}
+        resembling = similar.find_similar(kernels, given, self.course.similar)
         times = {
             "jobs": self.options.jobs or cores(),
             "judged": self.judged,
@@ -254,6 +251,16 @@ class Batch:
             "peak_bytes": self.peak_bytes,
         }
         return class_document(self.course, graded, resembling, times, is_trusted=self.options.trust)
+
+    def given(self, chapter: Chapter) -> similar.Given:
+        """What everybody has of a chapter, and its reference: from the solution, not from the checkout's kernel.cu."""
+        image = reference_image(self.workbook, chapter)
+        solution = self.workbook.root / chapter.solution / "kernel.cu"
+        return similar.Given(
+            skeleton_of(self.workbook, chapter),
+            solution.read_text("utf-8") if solution.is_file() else None,
+            image_words(image) if image else None,
+        )
 
     def graded(
         self, submission: Submission, held: Gathered, judgements: dict[tuple[str, str], Judgement]

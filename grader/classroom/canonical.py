@@ -17,6 +17,7 @@ from .course import Course, CourseChapter
 from .judgement import Judgement
 from .submissions.submission import Submission
 from .submissions.untrusted import printable, printable_text
+from .views.similar import Resemblance
 
 SCHEMA = "warpbook/class/1"
 MISSING = "MISSING"  # the verdict of a chapter that was not handed in
@@ -47,7 +48,7 @@ class Graded:
 def class_document(
     course: Course,
     students: Iterable[Graded],
-    similar: list[dict[str, Any]],
+    similar: Resemblance,
     times: dict[str, Any],
     *,
     is_trusted: bool = False,
@@ -74,7 +75,9 @@ def class_document(
         "students": [
             _student(course, graded) for graded in sorted(students, key=lambda one: one.submission.id)
         ],
-        "similar": similar,
+        "similar": similar.pairs,
+        "near_reference": similar.references,
+        "not_compared": similar.not_compared,
         "times": times,
     }
 

@@ -14,7 +14,7 @@ from ..core.workbook import Chapter, Workbook, write_whole
 from .judgement import Judgement, JudgeSettings
 from .tasks import Task
 
-_SCHEMA = "warpbook/judgement/1"
+_SCHEMA = "warpbook/judgement/2"
 
 
 class Keys:
@@ -52,6 +52,7 @@ def write_entry(task: Task, judgement: Judgement) -> None:
         "possible": result.possible,
         "message": result.message,
         "is_sound": judgement.document is not None,
+        "code": None if judgement.code is None else " ".join(judgement.code),
         "document": result.document,
     }
     write_whole(task.entry, json.dumps(entry, ensure_ascii=False, allow_nan=False))
@@ -79,6 +80,7 @@ def read_entry(task: Task) -> Judgement | None:
             str(entry["kernel_sha256"]),
             result.seconds,
             int(entry["peak_bytes"]),
+            None if entry["code"] is None else tuple(entry["code"].split()),
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -37,6 +37,9 @@ class Judgement:
     kernel_sha256: str
     seconds: float
     peak_bytes: int  # of memory, of the largest program that ran; 0 where nobody measured
+    code: (
+        tuple[str, ...] | None
+    ) = ()  # what it compiles to, in words of `similarity`; None: too long to compare
 
 
 def infra_judgement(chapter: str, message: str, kernel_sha256: str, seconds: float = 0.0) -> Judgement:

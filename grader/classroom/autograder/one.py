@@ -26,6 +26,7 @@ from ..judgement import JudgeSettings
 from ..submissions.contents import Gathered, gather
 from ..submissions.submission import Piece, Submission
 from ..submissions.untrusted import printable
+from ..views.similar import Resemblance
 
 DEVICE = "emulator"
 _SECONDS = 540.0  # for all of a submission: platforms stop an autograder after ten minutes
@@ -62,7 +63,9 @@ def grade_one(
         handed = _judge(workbook, course, chapters, gathered, work, until, processes)
     seen = replace(submission, trouble=gathered.trouble)
     graded = Graded(seen, printable(handin.name), gathered.sha256, handed, gathered.missing)
-    return class_document(course, [graded], [], {"begun": begun.isoformat(timespec="milliseconds")})
+    return class_document(
+        course, [graded], Resemblance(), {"begun": begun.isoformat(timespec="milliseconds")}
+    )
 
 
 def _judge(

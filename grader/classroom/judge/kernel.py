@@ -13,6 +13,7 @@ from ...core.result import Result
 from ...core.sandbox import unavailable
 from ...core.workbook import Chapter, Workbook
 from ..judgement import Judgement, JudgeSettings, infra_judgement
+from ..similarity.words import image_words
 from ..submissions.untrusted import Refused, open_regular, printable_text
 from . import stages
 from .gpus import Gpu, gpu_for
@@ -77,6 +78,7 @@ class _Run:
         self.work = self.built = Path()
         self.sha256 = ""
         self.peak_bytes = 0
+        self.code: tuple[str, ...] | None = ()
         self.reference: Reference | None = None
 
     def judge(self, source: Path, work: Path) -> Judgement:
@@ -102,7 +104,9 @@ class _Run:
                 self.chapter.name, over.verdict, 0, possible, printable_text(str(over)), self.elapsed, {}
             )
         document = result.document or None
-        return Judgement(result.verdict, result, document, self.sha256, self.elapsed, self.peak_bytes)
+        return Judgement(
+            result.verdict, result, document, self.sha256, self.elapsed, self.peak_bytes, self.code
+        )
 
     @property
     def elapsed(self) -> float:
@@ -182,6 +186,8 @@ class _Run:
             raise _OverError("BUILD", f"compiling it takes a file of more than {most} MiB")
         if record["verdict"] == "PASS":
             (self.built / "kernel.ptx").write_bytes(ptx)
+            words = image_words(ptx)
+            self.code = tuple(words) if words is not None else None
         (self.built / "build.json").write_text(json.dumps(record), "utf-8")
 
     # ---- The result -------------------------------------------------------------------------------------------

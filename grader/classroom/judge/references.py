@@ -101,6 +101,14 @@ def _folder(workbook: Workbook, chapter: Chapter) -> Path:
     )
 
 
+def reference_image(workbook: Workbook, chapter: Chapter) -> bytes | None:
+    """The PTX of a reference that was prepared before; None if there is none."""
+    try:
+        return (_folder(workbook, chapter) / "kernel.ptx").read_bytes()
+    except (OSError, MachineError):
+        return None
+
+
 def _compile(workbook: Workbook, chapter: Chapter, folder: Path, processes: Processes) -> None:
     source = chapter.solution / "kernel.cu"
     command: list[str | Path] = [

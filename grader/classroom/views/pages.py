@@ -24,6 +24,7 @@ FEEDBACK = "feedback"  # the folder of the students' pages
 _AROUND = 3  # lines shown before and after the one that is meant
 _MOST_LINES = 400  # of a kernel, side by side with another
 _MOST_BYTES = 256 * 1024
+_WHAT = {"file": "file", "source": "source", "code": "compiled code"}  # of a pair that resembles each other
 _MOST_PAIRS = 100  # in the table, those that share most; class.json has all
 _MOST_SIDES = 40  # of them side by side
 _KINDS = {"PASS": "good", "SLOW": "fair", "INFRA": "other", "MISSING": "quiet"}
@@ -83,6 +84,11 @@ def class_page(document: dict[str, Any], folder: Path) -> str:
             groups=_groups(document["similar"], names),
             similar=[_pair(pair, names) for pair in near[:_MOST_PAIRS]],
             more=max(0, len(near) - _MOST_PAIRS),
+            near_reference=_near_reference(document, names),
+            not_compared=[
+                one | {"name": names.get(one["student"], one["student"])}
+                for one in document.get("not_compared", [])
+            ],
             side_by_side=_side_by_side(document, near[:_MOST_SIDES], names, folder),
             students=[_student_row(student) for student in document["students"]],
         )
@@ -158,7 +164,30 @@ def _pair(pair: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
         "chapter": pair["chapter"],
         "names": [names.get(student, student) for student in pair["students"]],
         "shares": [f"{100 * share:.0f} %" for share in pair["share"]],
+        "what": _WHAT[pair.get("in", "source")],
+        "reference": _beside_reference(pair.get("reference"), pair["share"]),
     }
+
+
+def _beside_reference(shares: list[float] | None, between: list[float]) -> str:
+    """What a pair has in common with the reference, in words."""
+    if not shares:
+        return ""
+    words = " and ".join(f"{100 * share:.0f} %" for share in shares)
+    return f"{words}: both are close to it" if min(shares) >= 0.8 * max(between) else words
+
+
+def _near_reference(document: dict[str, Any], names: dict[str, str]) -> list[dict[str, Any]]:
+    """For each chapter, who compiled to the reference's code, and who has it as inline assembly."""
+    chapters: dict[str, dict[str, Any]] = {}
+    for one in document.get("near_reference", []):
+        row = chapters.setdefault(one["chapter"], {"chapter": one["chapter"], "names": [], "inline": []})
+        name = names.get(one["student"], one["student"])
+        if one["inline"]:
+            row["inline"].append(f"{name} ({one['inline']} instructions)")
+        else:
+            row["names"].append(name)
+    return [chapters[name] for name in sorted(chapters)]
 
 
 def _side_by_side(

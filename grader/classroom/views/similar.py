@@ -1,168 +1,196 @@
-"""Kernels of a class that resemble each other. They are reported, never judged.
+"""Kernels of a class that resemble each other, or the reference. They are reported, never judged.
 
-Files that are the same to the byte are found by their hash. The others are compared by copydetect: names and
-strings do not count, nor does what the skeleton gives to everybody.
+Kernels are compared three times: as files, by their hash; as sources after preprocessing, without what the skeleton
+gives to everybody; and as the code that they compile to, without what the reference compiles to, because two right
+answers to a short exercise often compile to the same code. Every pair says how much of it the reference has too.
 """
 
 import hashlib
-import io
-import itertools
-import re
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-from ...core.errors import MachineError
+from ..similarity.preprocess import TooLongError
+from ..similarity.windows import Comparison, Windows, windows_of
+from ..similarity.words import INLINE, source_words
 
-_KGRAM = 25  # letters of code, names cut to one, that are looked for together
-_LEAST_LETTERS = 150  # so many have to be shared: some chapters are solved in three lines
-_MOST_BYTES = 64 * 1024  # a longer file is compared by its hash alone
-
-
-def pairs(
-    kernels: Mapping[str, Mapping[str, Path]], skeletons: Mapping[str, Path], share: float
-) -> list[dict[str, Any]]:
-    """Pairs of students whose kernels have at least `share` of one of them in common, as class.json has them.
-
-    `kernels` are files by chapter and student, `skeletons` what each chapter gives to everybody. Of students
-    who handed in the same file the first stands for the others: each is paired with that one.
-    """
-    found = []
-    for chapter in sorted(kernels):
-        found += _pairs_of(chapter, kernels[chapter], skeletons[chapter].read_bytes(), share)
-    return found
-
-
-def _pairs_of(
-    chapter: str, kernels: Mapping[str, Path], skeleton: bytes, share: float
-) -> list[dict[str, Any]]:
-    texts = {student: kernels[student].read_bytes() for student in sorted(kernels)}
-    groups: dict[bytes, list[str]] = {}
-    for student, text in texts.items():
-        groups.setdefault(hashlib.sha256(text).digest(), []).append(student)
-    groups.pop(hashlib.sha256(skeleton).digest(), None)  # untouched
-    found = [
-        _pair(chapter, first, other, 1.0, 1.0, identical=True)
-        for first, *others in groups.values()
-        for other in others
-    ]
-    firsts = {group[0]: texts[group[0]] for group in groups.values() if len(texts[group[0]]) <= _MOST_BYTES}
-    found += [
-        _pair(chapter, one, other, round(x, 4), round(y, 4), identical=False)
-        for one, other, x, y in _compare(firsts, skeleton, share)
-    ]
-    return sorted(found, key=lambda pair: pair["students"])
-
-
-def _pair(chapter: str, one: str, other: str, x: float, y: float, *, identical: bool) -> dict[str, Any]:
-    return {"chapter": chapter, "students": [one, other], "share": [x, y], "identical": identical}
+_SOURCE_WINDOW = 12  # words
+_LEAST_SOURCE = 40  # words that have to be shared: some chapters are solved in three lines
+_CODE_WINDOW = 12  # instructions
+_LEAST_CODE = 30  # instructions that have to be shared, besides those of the reference
+_SAME_CODE = (
+    0.95  # of both: what hides a copied source does not change its code, and one idea is often coded alike
+)
+_REFERENCE_WINDOW = 6  # instructions
+_LEAST_INLINE = 12  # instructions of the reference, as inline assembly, that are reported
 
 
 @dataclass(frozen=True)
-class _Windows:
-    """The windows of a file that are its author's own."""
+class Given:
+    """What a chapter gives to everybody, and what it does not."""
 
-    ids: Any  # an array of a number for each, the same in every file for the same letters
-    places: Any  # an array of where each begins, in letters of the file as it is compared
-    letters: int  # that they cover together
-
-
-def _compare(
-    texts: Mapping[str, bytes], skeleton: bytes, share: float
-) -> Iterator[tuple[str, str, float, float]]:
-    """Pairs of different files that share enough, with the share of each."""
-    if len(texts) < 2:
-        return
-    detector = _copydetect()
-    given = _fingerprint(detector, skeleton).hashes
-    numbers: dict[int, int] = {}
-    files = {student: _windows(detector, text, given, numbers) for student, text in texts.items()}
-    import numpy as np  # as copydetect does
-
-    has = {student: np.zeros(len(numbers), dtype=bool) for student in files}
-    for student, file in files.items():
-        has[student][file.ids] = True
-    for one, other in itertools.combinations(files, 2):
-        overlap, x = _overlap(detector, files[one], has[other])
-        _, y = _overlap(detector, files[other], has[one])
-        if overlap >= _LEAST_LETTERS and max(x, y) >= share:
-            yield one, other, x, y
+    skeleton: str  # as it is handed out
+    reference: str | None = None  # the solution; None in a workbook without solutions
+    code: Sequence[str] | None = None  # what the solution compiles to, in words
 
 
-def _overlap(detector: Any, file: _Windows, others: Any) -> tuple[int, float]:
-    """How many letters of a file also occur in another, and their share of it."""
-    places = file.places[others[file.ids]]
-    if not len(places):
-        return 0, 0.0
-    begins, ends = detector.get_copied_slices(places, _KGRAM)
-    letters = int((ends - begins).sum())
-    return letters, min(1.0, letters / file.letters)
+@dataclass(frozen=True)
+class Kernel:
+    """One student's kernel."""
+
+    path: Path
+    code: (
+        Sequence[str] | None
+    ) = ()  # what it compiles to, in words; None: too long; (): not known, or no points
 
 
-def _windows(detector: Any, text: bytes, given: set[int], numbers: dict[int, int]) -> _Windows:
-    """A file without the windows in `given`; `numbers` gets those that no file before it had."""
-    import numpy as np
+@dataclass
+class Resemblance:
+    """What is reported about a class, as class.json has it."""
 
-    made = _fingerprint(detector, text)
-    own = {window: places for window, places in made.hash_idx.items() if window not in given}
-    ids = [numbers.setdefault(window, len(numbers)) for window, places in own.items() for _ in places]
-    places = [place for found in own.values() for place in found]
-    letters = detector.get_token_coverage(own, _KGRAM, len(made.filtered_code))
-    return _Windows(np.array(ids, dtype=np.int64), np.array(places, dtype=np.int64), int(letters))
+    pairs: list[dict[str, Any]] = field(default_factory=list)
+    references: list[dict[str, Any]] = field(default_factory=list)  # kernels near the reference's code
+    not_compared: list[dict[str, Any]] = field(default_factory=list)
 
 
-def _fingerprint(detector: Any, text: bytes) -> Any:
-    """A file's fingerprint by copydetect.
+def find_similar(
+    kernels: Mapping[str, Mapping[str, Kernel]], given: Mapping[str, Given], share: float
+) -> Resemblance:
+    """Kernels, by chapter and student, of which at least `share` occurs in another, or in the reference.
 
-    Every window is taken, none left out by chance: Python's hashes of strings differ from run to run, and
-    which of several windows a sparser choice falls on would differ with them.
+    Of students who handed in the same file the first stands for the others: each is paired with that one.
     """
-    source = io.StringIO(_without_traps(text.decode("utf-8", "replace")))
-    return detector.CodeFingerprint("kernel.cu", k=_KGRAM, win_size=1, language="cuda", fp=source)
+    found = Resemblance()
+    for chapter in sorted(kernels):
+        _Chapter(chapter, kernels[chapter], given[chapter], share, found).compare()
+    return found
 
 
-def _without_traps(text: str) -> str:
-    """The same for comparing, without what its reader of C++ takes time for that grows as the square.
+class _Chapter:
+    def __init__(
+        self, name: str, kernels: Mapping[str, Kernel], given: Given, share: float, found: Resemblance
+    ) -> None:
+        self.name, self.kernels, self.given, self.share, self.found = name, kernels, given, share, found
+        self.skeleton = given.skeleton.encode()
+        self.reference = given.reference.encode() if given.reference is not None else None
 
-    These are runs of white space, and raw strings without end. A run becomes one blank or one end of a line.
-    """
-    text = re.sub(r"\s+", lambda run: "\n" if "\n" in run[0] else " ", text)
-    return text.replace('R"', '"')
+    def compare(self) -> None:
+        """Fill in what is found."""
+        groups: dict[bytes, list[str]] = {}
+        texts = {student: self.kernels[student].path.read_bytes() for student in sorted(self.kernels)}
+        for student, text in texts.items():
+            groups.setdefault(hashlib.sha256(text).digest(), []).append(student)
+        groups.pop(hashlib.sha256(self.skeleton).digest(), None)  # untouched
+        firsts = [group[0] for group in groups.values()]
+        near = self.near_reference(firsts, texts)
+        pairs = [
+            self.pair(first, other, (1.0, 1.0), "file", {first: near.get(first), other: near.get(first)})
+            for first, *others in groups.values()
+            for other in others
+        ]
+        pairs += self.by_source(firsts, near)
+        known = {tuple(pair["students"]) for pair in pairs}
+        pairs += [pair for pair in self.by_code(groups.values()) if tuple(pair["students"]) not in known]
+        self.found.pairs += sorted(pairs, key=lambda pair: pair["students"])
+
+    # ---- As sources ---------------------------------------------------------------------------------------------
+
+    def near_reference(self, students: Sequence[str], texts: Mapping[str, bytes]) -> dict[str, float]:
+        """Prepare the comparison of sources; the share of each that the reference has too, if it is known."""
+        words = {}
+        for student in students:
+            try:
+                words[student] = source_words(texts[student])
+            except TooLongError as error:
+                self.leave_out(student, f"its source is not compared: {error}")
+        given = windows_of(source_words(self.skeleton), _SOURCE_WINDOW)
+        self.sources = Comparison(words, _SOURCE_WINDOW, given)
+        if self.reference is None:
+            return {}
+        return self.sources.share_in(windows_of(source_words(self.reference), _SOURCE_WINDOW))
+
+    def by_source(self, students: Sequence[str], near: Mapping[str, float]) -> list[dict[str, Any]]:
+        """Pairs of different files whose sources share enough."""
+        if len(students) < 2:
+            return []
+        return [
+            self.pair(*overlap.names, overlap.shares, "source", near)
+            for overlap in self.sources.overlaps(self.share, _LEAST_SOURCE)
+        ]
+
+    # ---- As code --------------------------------------------------------------------------------------------------
+
+    def by_code(self, groups: Iterable[list[str]]) -> list[dict[str, Any]]:
+        """Pairs of different files that compile to much the same code, other than the reference's."""
+        codes: dict[str, Sequence[str]] = {}
+        for group in groups:
+            code = self.kernels[group[0]].code
+            if code is None:
+                self.leave_out(group[0], "its compiled code is not compared: it is too long")
+            elif code:
+                codes[group[0]] = code
+                self.compare_with_reference(group, code)
+        if len(codes) < 2 or self.given.code is None:
+            return []
+        plain = {student: _without_marks(code) for student, code in codes.items()}
+        reference = windows_of(_without_marks(self.given.code), _CODE_WINDOW)
+        near = Comparison(plain, _CODE_WINDOW, set()).share_in(reference)
+        least = max(self.share, _SAME_CODE)
+        return [
+            self.pair(*overlap.names, overlap.shares, "code", near)
+            for overlap in Comparison(plain, _CODE_WINDOW, reference).overlaps(least, _LEAST_CODE)
+            if min(overlap.shares) >= least
+        ]
+
+    def compare_with_reference(self, group: Sequence[str], code: Sequence[str]) -> None:
+        """Note kernels that compile to the reference's code, and those that hold it as inline assembly."""
+        if self.given.code is None:
+            return
+        reference = windows_of(_without_marks(self.given.code), _REFERENCE_WINDOW)
+        share = Comparison({"": _without_marks(code)}, _REFERENCE_WINDOW, set()).share_in(reference)[""]
+        inline = _shared_inline(code, reference) - _shared_inline(self.given.code, reference)
+        if share >= self.share or inline >= _LEAST_INLINE:
+            self.found.references += [
+                {
+                    "chapter": self.name,
+                    "student": student,
+                    "share": round(share, 4),
+                    "inline": max(0, inline) if inline >= _LEAST_INLINE else 0,
+                }
+                for student in group
+            ]
+
+    # ---- Entries of class.json ------------------------------------------------------------------------------------
+
+    def pair(
+        self, one: str, other: str, shares: tuple[float, float], what: str, near: Mapping[str, float | None]
+    ) -> dict[str, Any]:
+        """A pair as class.json has it."""
+        shared = [near.get(student) for student in (one, other)]
+        return {
+            "chapter": self.name,
+            "students": [one, other],
+            "share": [round(share, 4) for share in shares],
+            "identical": what == "file",
+            "in": what,
+            "reference": None if None in shared else [round(share or 0, 4) for share in shared],
+        }
+
+    def leave_out(self, student: str, why: str) -> None:
+        """Note a kernel that is not compared."""
+        self.found.not_compared.append({"chapter": self.name, "student": student, "why": why})
 
 
-def _copydetect() -> Any:
-    with _no_plots():
-        try:
-            from copydetect import detector
-        except ImportError as error:
-            raise MachineError(
-                f"the Python package {error.name} is missing, with which similar kernels are found; "
-                "install what requirements/class.txt lists"
-            ) from None
-    return detector
+def _without_marks(code: Sequence[str]) -> list[str]:
+    return [word.removeprefix(INLINE) for word in code]
 
 
-@contextmanager
-def _no_plots() -> Iterator[None]:
-    """Spares the import of matplotlib, which copydetect needs for its own report alone.
-
-    It takes a second and writes caches into the home folder.
-    """
-    names = ("matplotlib", "matplotlib.pyplot")
-    if names[1] in sys.modules:
-        yield
-        return
-    before = {name: sys.modules[name] for name in names if name in sys.modules}
-    stands_in = ModuleType(names[0])
-    stands_in.pyplot = ModuleType(names[1])  # type: ignore[attr-defined]
-    sys.modules.update({names[0]: stands_in, names[1]: stands_in.pyplot})
-    try:
-        yield
-    finally:
-        for name in names:
-            del sys.modules[name]
-        sys.modules.update(before)
+def _shared_inline(code: Sequence[str], reference: Windows) -> int:
+    """How many instructions of inline assembly lie in windows of the reference."""
+    plain = _without_marks(code)
+    shared = set()
+    for at in range(len(plain) - _REFERENCE_WINDOW + 1):
+        if tuple(plain[at : at + _REFERENCE_WINDOW]) in reference:
+            shared |= set(range(at, at + _REFERENCE_WINDOW))
+    return sum(code[at].startswith(INLINE) for at in shared)
