@@ -1,6 +1,7 @@
 """A class from end to end: interrupted at any moment and resumed, and never stopped by one submission."""
 
 import contextlib
+import copy
 import csv
 import dataclasses
 import fcntl
@@ -25,9 +26,12 @@ sys.path.insert(0, str(Path(__file__).parent / "class"))
 
 import fake_class
 
-from grader.classroom.journal import read_entry
+from grader.classroom import journal
+from grader.classroom.exports.command import read_class
+from grader.classroom.journal import InvalidEntryError, read_entry
 from grader.classroom.judgement import JudgeSettings
 from grader.classroom.tasks import Task, read_tasks, write_tasks
+from grader.core.errors import UsageError
 from grader.core.receipts import receipt_of
 from grader.core.result import parse_result
 
@@ -506,3 +510,151 @@ def test_a_made_up_class_of_eight(built: Path, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "0 problems" in done.stdout
+
+
+# ---- Entries that no run wrote -----------------------------------------------------------------------------------
+
+
+def reseal(entry: dict[str, Any]) -> None:
+    """As somebody would who knows how entries are written."""
+    entry.pop("seal", None)
+    entry["seal"] = journal._seal(entry)
+
+
+def forged(entry: dict[str, Any], *path: str | int, value: object) -> dict[str, Any]:
+    """The entry with one value replaced, and a seal that fits."""
+    made = copy.deepcopy(entry)
+    place: Any = made
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    reseal(made)
+    return made
+
+
+FORGED: dict[str, tuple[tuple[str | int, ...], object]] = {
+    "99 of 10 points": (("document", "points", "earned"), 99),
+    "negative points": (("document", "points", "earned"), -1),
+    "points as text": (("document", "points", "earned"), "10"),
+    "points by truth": (("document", "points", "earned"), True),
+    "points that the goals do not add up to": (("document", "points", "earned"), 10),
+    "no points": (("document", "points"), None),
+    "a verdict with markup": (("document", "verdict"), "<b>WOW"),
+    "PASS with a failed case": (("document", "verdict"), "PASS"),
+    "SLOW without a missed goal": (("document", "verdict"), "SLOW"),
+    "an empty document": (("document",), {}),
+    "a goal that is text": (("document", "goals"), ["met"]),
+    "goals that are an object": (("document", "goals"), {"met": True}),
+    "a goal worth more than it is": (("document", "goals"), [{"state": "met", "earned": 5, "points": 1}]),
+    "a goal without points": (("document", "goals"), [{"state": "met"}]),
+    "a case with no such verdict": (("document", "cases"), [{"verdict": "GOOD"}]),
+    "the hash of another kernel": (("kernel_sha256",), "0" * 64),
+    "a document about another kernel": (("document", "build", "source_sha256"), "0" * 64),
+    "a document about another chapter": (("document", "chapter"), "ch02"),
+    "a document of another version": (("document", "schema"), "warpbook/result/2"),
+    "another seed": (("document", "options", "seed"), 1),
+    "fewer sizes": (("document", "options", "also"), []),
+    "no options": (("document", "options"), None),
+    "no seconds": (("seconds",), None),
+    "negative memory": (("peak_bytes",), -1),
+    "a list for the code": (("code",), ["ret"]),
+    "another verdict than the document's": (("verdict",), "PASS"),
+    "other points than the document's": (("possible",), 1),
+}
+DAMAGED: dict[str, tuple[str, str]] = {  # what to replace in the file, and by what
+    "a point more": ('"earned": 0', '"earned": 9'),
+    "NaN": ('"seconds": 0.1', '"seconds": NaN'),
+    "infinite": ('"seconds": 0.1', '"seconds": 1e999'),
+    "a number of 30 digits": ('"seconds": 0.1', '"seconds": ' + "9" * 30),
+    "another message": ('"message": "', '"message": "<script>'),
+    "a brace less": ("{", "", ),
+    "not UTF-8": ("WRONG", "\udcff"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def entry(tmp_path_factory: pytest.TempPathFactory) -> tuple[Task, bytes]:
+    """A true entry of a wrong kernel, and its task."""
+    made = Class(tmp_path_factory.mktemp("entry"))
+    made.hand_in("bob", ch01="WRONG")
+    assert made.grade().returncode == 0
+    document = made.document()["students"][1]["chapters"][0]
+    options = document["result"]["options"]
+    graded = made.folder / "graded"
+    path = graded / "journal" / "bob" / "ch01.json"
+    settings = JudgeSettings(
+        seed=options["seed"], schedules=options["schedules"], sizes=tuple(one["n"] for one in options["also"])
+    )
+    key = json.loads(path.read_text())["key"]
+    task = Task("bob", "ch01", graded / document["kernel"], graded / "work", path, key, settings)
+    assert read_entry(task)
+    return task, path.read_bytes()
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_forged_entry_is_not_believed(entry: tuple[Task, bytes], name: str) -> None:
+    task, true = entry
+    path, value = FORGED[name]
+    made = forged(json.loads(true), *path, value=value)
+    assert made != json.loads(true)
+    task.entry.write_text(json.dumps(made))
+    with pytest.raises(InvalidEntryError, match=r"bob/ch01\.json: .+"):
+        read_entry(task)
+    reseal(made := json.loads(true))
+    task.entry.write_text(json.dumps(made))
+    assert read_entry(task)  # it was not the seal
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_damaged_entry_is_not_believed(entry: tuple[Task, bytes], name: str) -> None:
+    task, true = entry
+    text = true.decode()
+    damaged = text.replace(*DAMAGED[name], 1)
+    assert damaged != text
+    task.entry.write_bytes(damaged.encode("utf-8", "surrogateescape"))
+    with pytest.raises(InvalidEntryError, match=r"bob/ch01\.json[:0-9]*: .+"):
+        read_entry(task)
+
+
+def test_an_invalid_entry_is_judged_again_and_reported(small: Class) -> None:
+    small.grade()
+    first, before = timeless(small.document()), len(small.judged())
+    path = small.folder / "graded" / "journal" / "bob" / "ch01.json"
+    path.write_text(path.read_text("utf-8").replace('"earned": 0', '"earned": 10'))
+    done = small.grade()
+    assert (done.returncode, len(small.judged())) == (0, before + 1)
+    assert f"{path}: it was changed after it was written; ch01 of bob is judged again" in " ".join(
+        done.stderr.split()
+    )
+    assert timeless(small.document()) == first
+
+
+def test_a_class_json_with_other_points_is_not_exported(small: Class) -> None:
+    small.grade()
+    path = small.folder / "graded" / "class.json"
+    document = small.document()
+    assert read_class(path) == document
+    for change in (
+        lambda one: one["points"].update(earned=99),
+        lambda one: one.update(score=float("nan")),
+        lambda one: one.update(verdict="<b>WOW"),
+        lambda one: one["result"]["points"].update(earned=11),
+        lambda one: one["result"].update(goals=[{"points": "many"}]),
+        lambda one: one["result"].update(verdict="WRONG"),
+        lambda one: one.pop("points"),
+    ):
+        changed = copy.deepcopy(document)
+        change(changed["students"][0]["chapters"][0])
+        path.write_text(json.dumps(changed))
+        with pytest.raises(UsageError, match=r"class\.json is (damaged|not a class\.json)"):
+            read_class(path)
+
+
+def test_no_points_without_a_document(entry: tuple[Task, bytes]) -> None:
+    task, true = entry
+    for verdict in ("PASS", "SLOW", "<b>WOW", 1, None):
+        made = json.loads(true) | {"verdict": verdict, "document": None}
+        reseal(made)
+        task.entry.write_text(json.dumps(made))
+        with pytest.raises(InvalidEntryError, match="without a result of the judge"):
+            read_entry(task)

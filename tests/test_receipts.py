@@ -39,6 +39,37 @@ def read_back(receipt: dict[str, Any]) -> dict[str, Any]:
     return parse_receipt(json.dumps(receipt).encode(), "ch04")
 
 
+FORGED = [
+    ("points", {"earned": float("nan"), "possible": 10}, "not JSON"),
+    ("points", {"earned": float("inf"), "possible": 10}, "not JSON"),
+    ("points", {"earned": 99, "possible": 10}, '"points"'),
+    ("points", {"earned": True, "possible": 10}, '"points"'),
+    ("points", {"earned": "10", "possible": 10}, '"points"'),
+    ("points", None, '"points"'),
+    ("verdict", "<b>WOW", '"verdict"'),
+    ("workbook", "<b>", '"workbook"'),
+    ("workbook", "the newest one", '"workbook"'),
+    ("nvcc", "13.0.88; rm", '"nvcc"'),
+    ("kernel_sha256", "AB" * 32, '"kernel_sha256"'),
+    ("counters", [], '"counters"'),
+]
+
+
+@pytest.mark.parametrize(("key", "value", "words"), FORGED)
+def test_a_forged_receipt_is_refused(key: str, value: Any, words: str) -> None:
+    receipt = receipt_of(result(), SHA)
+    assert read_back(receipt)
+    with pytest.raises(BrokenReceiptError, match=words):
+        read_back(receipt | {key: value})
+
+
+def test_a_receipt_with_other_points_differs() -> None:
+    receipt = read_back(receipt_of(result(), SHA) | {"points": {"earned": 10, "possible": 99}})
+    compared = compare(receipt, result(), SHA)
+    assert not compared.agrees
+    assert compared.differences == ["the receipt says 10 of 99 points, judged again it is 10 of 10"]
+
+
 def test_the_same_kernel_judged_again_agrees() -> None:
     receipt = read_back(receipt_of(result(), SHA))
     assert compare(receipt, result(), SHA).document() == {"agrees": True, "differences": []}
@@ -49,7 +80,10 @@ def test_what_differs_is_said_in_numbers() -> None:
     assert "different kernel.cu" in compare(receipt, result(), "cd" * 32).differences[0]
     again = compare(receipt, result(verdict="RACE", points={"earned": 0, "possible": 10}), SHA)
     assert not again.agrees
-    assert again.differences == ["the receipt says PASS, judged again it is RACE"]
+    assert again.differences == [
+        "the receipt says PASS, judged again it is RACE",
+        "the receipt says 10 of 10 points, judged again it is 0 of 10",
+    ]
 
     forged = copy.deepcopy(receipt)
     forged["counters"]["sum"]["kernels"]["sum_shuffle"]["shuffles"] = 5
@@ -63,7 +97,7 @@ def test_another_compiler_or_workbook_counts_otherwise(key: str, words: str) -> 
     receipt = read_back(receipt_of(result(), SHA) | {key: "12.9"})
     receipt["counters"]["sum"]["kernels"]["sum_shuffle"]["shuffles"] = 5
     compared = compare(receipt, result(), SHA)
-    assert compared.agrees
+    assert compared.agrees == (key == "nvcc")  # another workbook's claim proves nothing
     assert words in compared.differences[0]
     assert "counters are not compared" in compared.differences[0]
 

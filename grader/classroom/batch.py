@@ -23,7 +23,7 @@ from .canonical import Graded, Handed, class_document, write_class
 from .class_folder import ClassFolder
 from .course import Course
 from .engines.local import LocalEngine
-from .journal import Keys, read_entry, write_entry
+from .journal import InvalidEntryError, Keys, read_entry, write_entry
 from .judge.references import prepare_reference, reference_image
 from .judgement import Judgement, JudgeSettings
 from .progress import Hear
@@ -176,7 +176,7 @@ class Batch:
         known: dict[str, Judgement] = {}
         if not self.options.fresh:
             for task in tasks:
-                kept = read_entry(task)
+                kept = self.kept(task)
                 if kept and kept.verdict != "INFRA":
                     done[task.student, task.chapter] = known[task.key] = kept
         same: dict[str, list[Task]] = {}
@@ -202,6 +202,14 @@ class Batch:
         for result in ill:
             self.settle(same[result.task.key], result.judgement, done, but=result.task)
         return done
+
+    def kept(self, task: Task) -> Judgement | None:
+        """A task's judgement of an earlier run; one that is not as that run wrote it is reported, and not used."""
+        try:
+            return read_entry(task)
+        except InvalidEntryError as error:
+            self.hear.say(f"{error}; {task.chapter} of {printable(task.student)} is judged again")
+            return None
 
     def run_engine(self, tasks: Sequence[Task]) -> Generator[Done, None, None]:
         """The judgement of each task. Closing the generator ends running tasks."""

@@ -5,6 +5,7 @@ and each result's "times" and "build".
 """
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 from .. import __version__
 from ..core.receipts import BrokenReceiptError, compare, parse_receipt
+from ..core.result import VERDICTS, BrokenResultError, check_result, number
 from ..core.workbook import write_whole
 from .course import Course, CourseChapter
 from .judgement import Judgement
@@ -166,6 +168,32 @@ def _anywhere(document: dict[str, Any], kernel: str) -> dict[str, Any]:
 
 def _cents(number: float) -> float:
     return round(number + 1e-9, 2)
+
+
+def check_class(document: dict[str, Any]) -> None:
+    """Raise BrokenResultError, KeyError or TypeError for a class.json with points or results that cannot be."""
+    for student in document["students"]:
+        for one in student["chapters"]:
+            where = f"{student['id']} {one['chapter']}"
+            if one["verdict"] not in VERDICTS | {MISSING}:
+                raise BrokenResultError(f"{where}: it has the unknown verdict {one['verdict']!r:.40}")
+            for points, most in (
+                (one["points"]["earned"], one["points"]["possible"]),
+                (one["score"], math.inf),
+            ):
+                if points is None and one["verdict"] == "INFRA":
+                    continue
+                if number(points) is None or not 0 <= points <= most:
+                    raise BrokenResultError(f"{where}: its points are not valid")
+            if one["result"] is not None:
+                try:
+                    result = check_result(one["result"], one["chapter"], 0.0)
+                except BrokenResultError as error:
+                    raise BrokenResultError(f"{where}: {error}") from None
+                if result.verdict != one["verdict"]:
+                    raise BrokenResultError(
+                        f"{where}: it says {one['verdict']}, and its result {result.verdict}"
+                    )
 
 
 def write_class(path: Path, document: dict[str, Any]) -> None:

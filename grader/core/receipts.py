@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from .result import Result
+from .result import VERDICTS, Result, load_json, number
 from .workbook import Workbook, write_json
 
 SCHEMA = "warpbook/receipt/1"
 MOST_BYTES = 256 * 1024  # the limit when reading a receipt; a written one has a few KiB
 _HASH = re.compile(r"[0-9a-f]{64}")
+_VERSION = re.compile(r"([0-9]{1,6}(\.[0-9]{1,6}){0,3}([.+-]?[a-z]{1,8}[0-9]{0,6})?)?")  # "" for no compiler
 
 
 class BrokenReceiptError(Exception):
@@ -76,8 +77,8 @@ def parse_receipt(content: bytes, chapter: str) -> dict[str, Any]:
     if len(content) > MOST_BYTES:
         raise BrokenReceiptError(f"it is longer than {MOST_BYTES // 1024} KiB")
     try:
-        document = json.loads(content)
-    except (ValueError, RecursionError):
+        document = load_json(content)
+    except ValueError:
         raise BrokenReceiptError("it is not JSON") from None
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise BrokenReceiptError(f'its "schema" is not "{SCHEMA}"')
@@ -88,6 +89,19 @@ def parse_receipt(content: bytes, chapter: str) -> dict[str, Any]:
             raise BrokenReceiptError(f'its "{name}" is not a short text')
     if not _HASH.fullmatch(document["kernel_sha256"]):
         raise BrokenReceiptError('its "kernel_sha256" is not a SHA-256')
+    if document["verdict"] not in VERDICTS:
+        raise BrokenReceiptError('its "verdict" is not one of ./chNN')
+    for name in ("workbook", "nvcc"):
+        if not _VERSION.fullmatch(document[name]):
+            raise BrokenReceiptError(f'its "{name}" is not a version')
+    points = document.get("points")
+    earned, possible = (
+        (number(points.get("earned")), number(points.get("possible")))
+        if isinstance(points, dict)
+        else (None, None)
+    )
+    if earned is None or possible is None or not 0 <= earned <= possible:
+        raise BrokenReceiptError('its "points" are not valid')
     if not isinstance(document.get("counters"), dict):
         raise BrokenReceiptError('its "counters" are not an object')
     return document
@@ -102,12 +116,18 @@ def compare(receipt: dict[str, Any], result: Result, kernel_sha256: str) -> Comp
         differences.append(
             f"the receipt says {_short(receipt['verdict'])}, judged again it is {result.verdict}"
         )
+    points = receipt["points"]
+    if (points["earned"], points["possible"]) != (result.earned, result.possible):
+        differences.append(
+            f"the receipt says {points['earned']:g} of {points['possible']:g} points, judged again it is "
+            f"{result.earned:g} of {result.possible:g}"
+        )
     if receipt["workbook"] != __version__:
         differences.append(
             f"the receipt is from workbook {_short(receipt['workbook'])}, and this is {__version__}: "
             "counters are not compared"
         )
-        return Comparison(agrees=receipt["verdict"] == result.verdict, differences=differences)
+        return Comparison(agrees=False, differences=differences)
     build = result.document.get("build")
     nvcc = build.get("nvcc", "") if isinstance(build, dict) else ""
     if receipt["nvcc"] != nvcc:
@@ -115,7 +135,7 @@ def compare(receipt: dict[str, Any], result: Result, kernel_sha256: str) -> Comp
             f"the receipt's kernel was compiled by nvcc {_short(receipt['nvcc'])}, here by {_short(nvcc)}: "
             "counters are not compared"
         )
-        return Comparison(agrees=receipt["verdict"] == result.verdict, differences=differences)
+        return Comparison(agrees=len(differences) == 1, differences=differences)
     differences += _counter_differences(receipt["counters"], _counts(result.document))
     return Comparison(agrees=not differences, differences=differences)
 

@@ -12,6 +12,7 @@ VERDICTS = {
     "RESOURCE", "BUILD", "BUILD_TIMEOUT", "REJECT", "OUTPUT_LIMIT", "UNSUPPORTED", "UNTRUSTED_TIME", "INFRA",
 }  # fmt: skip
 _MOST_DIGITS = 20  # of a whole number: 64 bits, with a sign
+_TENTH = 0.1 + 1e-6  # points are cut to tenths
 
 
 class BrokenResultError(Exception):
@@ -38,12 +39,12 @@ class Result:
     @property
     def gb_per_s(self) -> float | None:
         """The measured or modelled bandwidth, or None."""
-        return _number(self._bandwidth().get("gb_per_s"))
+        return number(self._bandwidth().get("gb_per_s"))
 
     @property
     def ratio(self) -> float | None:
         """The bandwidth divided by the reference's bandwidth."""
-        return _number(self._bandwidth().get("ratio"))
+        return number(self._bandwidth().get("ratio"))
 
     @property
     def bandwidth_kind(self) -> str | None:
@@ -96,9 +97,25 @@ def infra(chapter: str, message: str, seconds: float = 0.0, possible: float = 0.
 def parse_result(text: bytes, chapter: str, seconds: float) -> Result:
     """Read what ./chNN wrote; raises BrokenResultError if it is not a valid result of that chapter."""
     try:
-        document = json.loads(text, parse_constant=_refuse, parse_float=_finite, parse_int=_whole)
-    except (ValueError, RecursionError) as error:
+        document = load_json(text)
+    except ValueError as error:
         raise BrokenResultError(f"it is not JSON ({error})") from None
+    return check_result(document, chapter, seconds)
+
+
+def load_json(text: bytes | str) -> Any:
+    """Parse JSON whose numbers a program can compute with. Raises ValueError for all other text."""
+    try:
+        return json.loads(text, parse_constant=_refuse, parse_float=_finite, parse_int=_whole)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def check_result(document: object, chapter: str, seconds: float) -> Result:
+    """The result in a document, wherever it was stored; raises BrokenResultError where it contradicts itself.
+
+    This is the one check for results: of ./chNN, of the journal, of reports, of class.json and of exports.
+    """
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise BrokenResultError(f'it has no "schema": "{SCHEMA}"')
     if document.get("chapter") != chapter:
@@ -109,10 +126,53 @@ def parse_result(text: bytes, chapter: str, seconds: float) -> Result:
     points = document.get("points")
     if not isinstance(points, dict):
         raise BrokenResultError("it has no points")
-    earned, possible = _number(points.get("earned")), _number(points.get("possible"))
+    earned, possible = number(points.get("earned")), number(points.get("possible"))
     if earned is None or possible is None or not 0 <= earned <= possible:
         raise BrokenResultError("its points are not valid")
+    if number(seconds) is None or seconds < 0:
+        raise BrokenResultError("its seconds are not valid")
+    _check_verdict(document, verdict)
+    _check_points(document, verdict, earned, possible)
     return Result(chapter, verdict, earned, possible, _message(document), seconds, document)
+
+
+def _check_verdict(document: dict[str, Any], verdict: str) -> None:
+    """Raise BrokenResultError where cases or the build say otherwise than the verdict."""
+    cases, build, goals = document.get("cases", []), document.get("build"), document.get("goals", [])
+    for name, items in (("cases", cases), ("goals", goals), ("findings", document.get("findings", []))):
+        if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+            raise BrokenResultError(f"its {name} are not a list of objects")
+    if any(case.get("verdict") not in VERDICTS for case in cases):
+        raise BrokenResultError("a case has an unknown verdict")
+    if verdict not in ("PASS", "SLOW"):
+        return
+    if any(case["verdict"] != "PASS" for case in cases):
+        raise BrokenResultError(f"it says {verdict}, but not every case passed")
+    if isinstance(build, dict) and build.get("verdict", "PASS") != "PASS":
+        raise BrokenResultError(f"it says {verdict}, but the build says {build['verdict']!r:.40}")
+    missed = any(goal.get("state") == "missed" for goal in goals)
+    if missed != (verdict == "SLOW"):
+        raise BrokenResultError(f"it says {verdict}, but {'a' if missed else 'no'} goal was missed")
+
+
+def _check_points(document: dict[str, Any], verdict: str, earned: float, possible: float) -> None:
+    """Raise BrokenResultError where the points are not those of the goals and of a correct kernel."""
+    sums = [0.0, 0.0]
+    for goal in document.get("goals", []):
+        part, whole = number(goal.get("earned")), number(goal.get("points"))
+        if part is None or whole is None or not 0 <= part <= whole:
+            raise BrokenResultError("the points of a goal are not valid")
+        if verdict in ("PASS", "SLOW") and (goal.get("state") == "met") and part != whole:
+            raise BrokenResultError("a goal that was met does not have its points")
+        sums[0] += part
+        sums[1] += whole
+    most = sums[0] + max(0.0, possible - sums[1])  # correctness earns what is not for goals
+    is_right = verdict in ("PASS", "SLOW")
+    too_few = is_right and document.get("goals") and earned < most - _TENTH  # without goals: a part of a run
+    if earned > most + _TENTH or too_few:
+        raise BrokenResultError(f"it gives {earned:g} points, and its goals add up to {most:g}")
+    if not is_right and possible > 0 and earned == possible:
+        raise BrokenResultError(f"it says {verdict}, and gives all points")
 
 
 def _refuse(constant: str) -> None:
@@ -132,7 +192,8 @@ def _whole(digits: str) -> int:
     return int(digits)
 
 
-def _number(value: object) -> float | None:
+def number(value: object) -> float | None:
+    """The value if it is a finite number, else None."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return None
     return value

@@ -7,6 +7,7 @@
 // ONCE          INFRA the first time, PASS from then on
 """
 
+import hashlib
 import json
 import sys
 import time
@@ -17,9 +18,10 @@ from unittest import mock
 import grader.classroom.batch as batch_module
 import grader.classroom.judge.worker as worker_module
 from grader.__main__ import guarded
+from grader.classroom.judge.stages import IMAGE
 from grader.classroom.judgement import Judgement, JudgeSettings, infra_judgement
 from grader.core.processes import Processes
-from grader.core.result import Result
+from grader.core.result import check_result
 from grader.core.workbook import Chapter, Workbook
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -63,9 +65,17 @@ def judge(
     if verdict == "INFRA":
         return infra_judgement(chapter.name, "the machine is ill", "")
     document = DOCUMENTS[verdict] | {"chapter": chapter.name, "times": {"run_seconds": time.monotonic()}}
-    earned, possible = document["points"]["earned"], document["points"]["possible"]
-    result = Result(chapter.name, verdict, earned, possible, f"{verdict} of {chapter.name}", 0.1, document)
-    return Judgement(verdict, result, document, "", 0.1, 1 << 20)
+    sha256 = hashlib.sha256(source.read_bytes()).hexdigest()
+    document["build"] = document["build"] | {"source_sha256": sha256}
+    document["options"] = document["options"] | {
+        "kernel": IMAGE,
+        "seed": settings.seed or 0,
+        "schedules": settings.schedules,
+        "also": [{"n": n, "rows": 0, "columns": 0} for n in settings.sizes],
+    }
+    document["message"] = f"{verdict} of {chapter.name}"
+    result = check_result(document, chapter.name, 0.1)
+    return Judgement(verdict, result, document, sha256, 0.1, 1 << 20)
 
 
 def main(arguments: list[str]) -> int:

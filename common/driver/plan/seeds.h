@@ -1,6 +1,5 @@
-// What the inputs of a run are drawn from: the kernel's own text and a secret. Whoever knows the inputs of
-// one case, or the program that draws them, cannot know those of another kernel.cu, nor of another case under
-// a secret.
+// What the inputs of a run are drawn from: the kernel's own text and a secret. The inputs of one case tell
+// nothing of those of another kernel.cu, nor of another case under a secret.
 #pragma once
 
 #include "driver/plan/options.h"

@@ -17,8 +17,8 @@ from ...core.entry import guarded
 from ...core.errors import INTERRUPTED, MACHINE, PASSED, USAGE, GraderError, explain_os_error
 from ...core.processes import Processes
 from ...core.workbook import Workbook, find_workbook
-from ..journal import read_entry, write_entry
-from ..judgement import infra_judgement
+from ..journal import InvalidEntryError, read_entry, write_entry
+from ..judgement import Judgement, infra_judgement
 from ..tasks import Done, Task, read_tasks
 from .kernel import judge_submission
 
@@ -48,9 +48,16 @@ def judge_task(workbook: Workbook, task: Task, processes: Processes) -> Done:
 def judge_file(path: Path, workbook: Workbook, processes: Processes) -> None:
     """Judges the tasks that have no settled entry yet, one after the other."""
     for task in read_tasks(path):
-        kept = read_entry(task)
+        kept = _kept(task)
         if kept is None or kept.verdict == "INFRA":
             judge_task(workbook, task, processes)
+
+
+def _kept(task: Task) -> Judgement | None:
+    try:
+        return read_entry(task)
+    except InvalidEntryError:  # which the run that made the task has reported
+        return None
 
 
 def main(arguments: list[str]) -> int:
@@ -69,7 +76,7 @@ def main(arguments: list[str]) -> int:
     path = Path(arguments[0])
     try:
         judge_file(path, find_workbook(), processes)
-        lost = [task for task in read_tasks(path) if read_entry(task) is None]
+        lost = [task for task in read_tasks(path) if _kept(task) is None]
     except KeyboardInterrupt:
         return INTERRUPTED
     except (OSError, GraderError, ValueError, KeyError, TypeError) as error:

@@ -9,6 +9,7 @@ import re
 from .preprocess import preprocessed
 
 MOST_INSTRUCTIONS = 12_000  # of an image; the largest reference has a twentieth of that
+LONGEST_WORD = 128  # characters of a word, and the blank after it
 _LONGEST_OPCODE = 60  # characters, and the most operands: of instructions that exist
 _MOST_OPERANDS = 40
 MOST_PTX = 4 << 20  # bytes that are looked at

@@ -178,7 +178,7 @@ def _beside_reference(shares: list[float] | None, between: list[float]) -> str:
 
 
 def _near_reference(document: dict[str, Any], names: dict[str, str]) -> list[dict[str, Any]]:
-    """For each chapter, who compiled to the reference's code, and who has it as inline assembly."""
+    """For each chapter, who compiled to the reference's code, and which of them hold it as inline assembly."""
     chapters: dict[str, dict[str, Any]] = {}
     for one in document.get("near_reference", []):
         row = chapters.setdefault(one["chapter"], {"chapter": one["chapter"], "names": [], "inline": []})

@@ -1,6 +1,5 @@
 """Timing the learner's kernel at the sizes of the board: once for each kernel.cu and device."""
 
-import json
 import sys
 import tempfile
 import uuid
@@ -12,6 +11,7 @@ from ...core.fingerprint import sha256_of
 from ...core.history import History, Timing, now
 from ...core.make import need_programs
 from ...core.processes import Processes, clean_environment, cores, measures
+from ...core.result import BrokenResultError, parse_result
 from ...core.workbook import Chapter, Workbook
 from . import MEASURED, MODELLED
 
@@ -34,9 +34,9 @@ def time_kernel(workbook: Workbook, chapter: Chapter, sizes: list[int], device: 
             command, folder=workbook.root, limit=_LIMIT, environment=clean_environment()
         )
         try:
-            result = json.loads(output.read_text("utf-8"))
+            result = parse_result(output.read_bytes(), chapter.name, finished.seconds).document
             found, sha256 = result.get("timings", []), result["build"]["source_sha256"]
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, KeyError, TypeError, BrokenResultError):
             lines = finished.output.strip().splitlines()
             raise MachineError(
                 f"./{chapter.name} could not be timed: {lines[-1] if lines else 'no result'}"

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ....core.errors import MachineError
-from ...journal import read_entry
-from ...judgement import infra_judgement
+from ...journal import InvalidEntryError, read_entry
+from ...judgement import Judgement, infra_judgement
 from ...tasks import Done, Task
 from . import commands
 from .arguments import arguments_for
@@ -169,12 +169,19 @@ class Run:
         """What has come into the journal since the last look."""
         for batch in self._batches:
             for entry, task in list(batch.left.items()):
-                judgement = read_entry(task)
+                judgement = self._judgement(task)
                 if judgement:
                     del batch.left[entry]
                     batch.has_progressed = self._has_started = True
                     yield Done(task, judgement)
         self._batches = [batch for batch in self._batches if batch.left]
+
+    @staticmethod
+    def _judgement(task: Task) -> Judgement | None:
+        try:
+            return read_entry(task)
+        except InvalidEntryError:  # of an earlier run, which has reported it; the job writes it again
+            return None
 
     def _ask(self) -> None:
         """Asks the controller how the jobs are, where it is time to."""
