@@ -466,7 +466,8 @@ def test_initcheck_global(emulator_built: Path) -> None:
         assert not finding.fatal
         assert (
             finding.message
-            == "thread (17,0,0) of block (0,0,0) reads 4 bytes at byte 68 of in, which nothing has written"
+            == "thread (17,0,0) of block (0,0,0) reads 4 bytes at byte 68 of in, which nothing has written, "
+            "and a stored value depends on it"
         )
         assert (finding.lane, finding.index, finding.object, finding.bytes) == (17, 68, "in", 4)
         assert not e.launch("k", 1, 32, [data, out], checks=ALL_CHECKS & ~2).findings
@@ -495,7 +496,7 @@ def test_initcheck_shared(device: Emulator, schedule: int) -> None:
     first = result.finding.block[0]
     assert result.finding.message == (
         f"thread ({56 - first},0,0) of block ({first},0,0) reads 4 bytes at byte {28 + 4 * first} of shared s, "
-        "which nothing has written"
+        "which nothing has written, and a stored value depends on it"
     )
     assert result.finding.count == 2, "once in each block: shared memory is fresh in every one"
 
@@ -859,11 +860,13 @@ def test_special_registers(device: Emulator) -> None:
 
 
 def test_findings_are_bounded(emulator_built: Path) -> None:
-    loads = "".join(f"ld.global.u32 %r, [%a+{4 * k}];\n" for k in range(5))
+    loads = "".join(
+        f"ld.global.u32 %r, [%a+{4 * k}]; setp.eq.u32 %p, %r, 1; @%p bra L{k};\nL{k}:\n" for k in range(5)
+    )
     with Emulator() as e:
         e.load(
             f"{HEADER}.visible .entry k(.param .u64 p) {{\n"
-            f".reg .b64 %a; .reg .b32 %r; ld.param.u64 %a, [p];\n{loads}ret; }}"
+            f".reg .b64 %a; .reg .b32 %r; .reg .pred %p; ld.param.u64 %a, [p];\n{loads}ret; }}"
         )
         data = e.buffer(20)
         for limit, kept in ((0, 5), (3, 3)):

@@ -11,6 +11,7 @@
 #include "emulator/emulator.h"
 #include "emulator/machine/findings.h"
 #include "emulator/machine/schedule.h"
+#include "emulator/machine/undefined.h"
 #include "emulator/model/warp_clocks.h"
 #include "emulator/observers/access_trace.h"
 #include "emulator/observers/counters.h"
@@ -204,6 +205,7 @@ bool emulator_launch(Emulator *e, const EmulatorKernel *kernel, const EmulatorLa
     m->step_limit = launch->max_steps ? launch->max_steps : UINT64_MAX;
     m->scrambled = launch->schedule != 0;
     m->random.state = launch->schedule;
+    m->follows_undefined = launch->checks & (CHECK_INIT | CHECK_SYNC);
     m->param = (Memory){.name = "the parameters",
                         .space = PTX_SPACE_PARAM,
                         .base = PARAM_WINDOW,
@@ -229,7 +231,11 @@ bool emulator_launch(Emulator *e, const EmulatorKernel *kernel, const EmulatorLa
         if (m->observers[i].end) m->observers[i].end(m->observers[i].self);
     if (!finish_recorders(&recorders, result)) m->out_of_memory = true;
     forget_races(e);
-    for (Frame *frame = m->all_frames; frame; frame = frame->next_made) free(frame->registers);
+    for (Frame *frame = m->all_frames; frame; frame = frame->next_made) {
+        undefined_end(frame);
+        free(frame->registers);
+    }
+    undefined_close(m);
     arena_close(&m->arena);
     free(m->param.allocation);
     free(m->shared_variables);

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "emulator/machine/handlers.h"
+#include "emulator/machine/initialised.h"
 #include "emulator/machine/memory.h"
 #include "emulator/machine/resolve.h"
+#include "emulator/machine/undefined_step.h"
 
 // One cp.async of one warp instruction; lanes leave it as they wait for it.
 typedef struct {
@@ -16,6 +18,8 @@ typedef struct {
     uint32_t group[WARP_SIZE];    // of each lane
     uint64_t to[WARP_SIZE];       // offsets in the block's shared memory
     uint32_t words[4][WARP_SIZE]; // up to 16 bytes a lane, as the registers of a vector store
+    uint16_t undefined[WARP_SIZE]; // of these bytes, one bit each: nothing has written them
+    uint64_t origin[WARP_SIZE];    // of these
 } Copy;
 
 struct AsyncCopies {
@@ -64,6 +68,10 @@ static void async_body(Machine *m, Fragment *f, const Access *access) {
         for (int i = 0; i < 4; i++) memcpy(bytes + 4 * i, &copy->words[i][lane], 4);
         memcpy(bytes + at, access->memory->data + access->offsets[lane], access->bytes);
         for (int i = 0; i < 4; i++) memcpy(&copy->words[i][lane], bytes + 4 * i, 4);
+        for (uint32_t b = 0; b < access->bytes && m->follows_undefined; b++)
+            if (!is_initialised(access->memory, access->offsets[lane] + b, 1))
+                copy->undefined[lane] |= (uint16_t)(1u << (at + b));
+        if (copy->undefined[lane]) copy->origin[lane] = undefined_read(m, access, 1u << lane);
     }
 }
 
@@ -76,6 +84,20 @@ static void take(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32
         load.offset += at;
         load.literal[0] = at;
         resolve_access(m, w, f, &load, lanes, ACCESS_LOAD, piece, async_body);
+    }
+}
+
+// Until a copy has landed nothing can be said of its bytes. One that will be refused is left alone.
+static void scatter_garbage(Machine *m, Block *b, const Copy *copy) {
+    FOR_LANES(lane, copy->lanes) {
+        uint64_t to = copy->to[lane];
+        if (to > b->shared.bytes || b->shared.bytes - to < copy->in->width) continue;
+        for (uint32_t at = 0; at < copy->in->width; at += 4) {
+            uint64_t garbage = undefined_garbage(m, b->number << 20 ^ (to + at));
+            memcpy(b->shared.data + to + at, &garbage, 4);
+        }
+        mark_undefined(&b->shared, to, copy->in->width);
+        if (m->origins) undefined_stored(m, b, &b->shared, to, copy->in->width, 0);
     }
 }
 
@@ -98,6 +120,7 @@ Step run_async_copy(Machine *m, Warp *w, Fragment *f, const Instruction *in, uin
         take(m, w, f, in, same, size < in->width ? size : in->width);
         left &= ~same;
     }
+    scatter_garbage(m, w->block, copy);
     return m->stopped ? STEP_TURN_ENDS : STEP_NEXT;
 }
 
@@ -116,6 +139,14 @@ static void land(Machine *m, Warp *w, Fragment *f, const Copy *copy, uint32_t la
     store.src[0] = (Operand){.constant = copy->to};
     for (int i = 0; i < store.elements; i++) store.src[1 + i] = (Operand){.constant = copy->words[i]};
     execute_store(m, w, f, &store, lanes);
+    FOR_LANES(lane, lanes) {
+        if (!copy->undefined[lane] || m->stopped) continue;
+        for (int b = 0; b < copy->in->width; b++)
+            if (copy->undefined[lane] >> b & 1)
+                mark_undefined(&w->block->shared, copy->to[lane] + (uint64_t)b, 1);
+        undefined_stored(m, w->block, &w->block->shared, copy->to[lane], copy->in->width,
+                         copy->origin[lane]);
+    }
 }
 
 Step run_async_wait(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {

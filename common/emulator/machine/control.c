@@ -76,7 +76,7 @@ static bool enter_call(Machine *m, Warp *w, Fragment *f, const Instruction *in, 
         if (!part_at(m, w, f, same, in->index)) return false;
         mask = same;
     }
-    Frame *frame = frame_new(m, function, f->frame);
+    Frame *frame = frame_new(m, w, function, f->frame);
     if (!frame) {
         m->out_of_memory = false; // too deep, not too little memory: the limit is on frames
         report(m, FINDING_STACK_OVERFLOW, w, __builtin_ctz(mask), in,
@@ -93,8 +93,7 @@ static bool enter_call(Machine *m, Warp *w, Fragment *f, const Instruction *in, 
         frame_free(m, frame);
         return false;
     }
-    copy_params(frame->registers, function->parameters, f->frame->registers, detail->arguments,
-                detail->argument_count, mask);
+    copy_params(m, frame, function->parameters, f->frame, detail->arguments, detail->argument_count, mask);
     f->frame = frame;
     f->join = NULL;
     f->pc = 0;

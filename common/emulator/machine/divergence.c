@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "emulator/machine/findings.h"
+#include "emulator/machine/undefined_step.h"
 #include "emulator/program/flow.h"
 
 // Polls by lanes that others wait for, before the others continue without them. A barrier of the grid polls a
@@ -17,13 +18,14 @@ static const uint64_t MAX_FRAME_BYTES = 512ull << 20;
 
 // ---- Frames and joins -------------------------------------------------------------------------------------
 
-Frame *frame_new(Machine *m, const Function *function, Frame *caller) {
+Frame *frame_new(Machine *m, const Warp *w, const Function *function, Frame *caller) {
     Frame *frame = m->free_frames;
     if (frame)
         m->free_frames = frame->caller;
     else if ((frame = arena_alloc(&m->arena, sizeof *frame))) {
         frame->next_made = m->all_frames;
         m->all_frames = frame;
+        frame->undefined = NULL;
     }
     if (frame && frame->register_capacity < function->register_bytes) {
         free(frame->registers);
@@ -45,10 +47,12 @@ Frame *frame_new(Machine *m, const Function *function, Frame *caller) {
     frame->live = 0;
     frame->call = NULL;
     frame->caller_join = NULL;
+    if (function->unset_count) undefined_start(m, w, frame);
     return frame;
 }
 
 void frame_free(Machine *m, Frame *frame) {
+    if (frame->undefined) undefined_end(frame);
     frame->caller = m->free_frames;
     m->free_frames = frame;
 }
@@ -91,21 +95,23 @@ void release_join(Machine *m, Warp *w, Frame *frame, Join *join) {
     join_free(m, join);
 }
 
-void copy_params(unsigned char *to, const ParamPlace *to_places, const unsigned char *from,
+void copy_params(Machine *m, Frame *to, const ParamPlace *to_places, Frame *from,
                  const ParamPlace *from_places, int count, uint32_t mask) {
     for (int i = 0; i < count; i++) {
         uint32_t bytes = to_places[i].bytes;
         FOR_LANES(lane, mask)
-        memcpy(to + to_places[i].offset + (size_t)lane * bytes,
-               from + from_places[i].offset + (size_t)lane * bytes, bytes);
+        memcpy(to->registers + to_places[i].offset + (size_t)lane * bytes,
+               from->registers + from_places[i].offset + (size_t)lane * bytes, bytes);
+        if (to->undefined || from->undefined)
+            undefined_copy(m, to, to_places[i].offset, from, from_places[i].offset, bytes, mask);
     }
 }
 
 // The lanes that have returned continue after the call; the frame is freed with the last of them.
 static void release_returned(Machine *m, Warp *w, Frame *frame) {
     const CallDetail *detail = frame->call->detail;
-    copy_params(frame->caller->registers, detail->results, frame->registers, frame->function->returns,
-                detail->result_count, frame->returned);
+    copy_params(m, frame->caller, detail->results, frame, frame->function->returns, detail->result_count,
+                frame->returned);
     add_fragment(w, frame->call->index + 1, frame->returned, frame->caller, frame->caller_join);
     frame->live &= ~frame->returned;
     frame->returned = 0;

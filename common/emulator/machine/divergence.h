@@ -6,8 +6,9 @@
 
 #include "emulator/machine/machine.h"
 
-// A frame of registers that are 0; NULL when memory ran out or its limit is reached.
-Frame *frame_new(Machine *machine, const Function *function, Frame *caller);
+// A frame of registers that are 0, or garbage if they may be read before they are written; NULL when memory
+// ran out or its limit is reached.
+Frame *frame_new(Machine *machine, const Warp *warp, const Function *function, Frame *caller);
 void frame_free(Machine *machine, Frame *frame);
 void join_free(Machine *machine, Join *join);
 void add_fragment(Warp *warp, int32_t pc, uint32_t mask, Frame *frame, Join *join);
@@ -37,5 +38,5 @@ void lose_patience(Machine *machine, Warp *warp, const Fragment *fragment);
 void exit_lanes(Machine *machine, Warp *warp, Frame *frame, Join *join, uint32_t lanes);
 void return_lanes(Machine *machine, Warp *warp, Frame *frame, Join *join, uint32_t lanes);
 // Copies parameters of the lanes of `mask` from one register file to another.
-void copy_params(unsigned char *to, const ParamPlace *to_places, const unsigned char *from,
+void copy_params(Machine *machine, Frame *to, const ParamPlace *to_places, Frame *from,
                  const ParamPlace *from_places, int count, uint32_t mask);

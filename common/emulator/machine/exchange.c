@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "emulator/machine/undefined_step.h"
+
 static void observe_exchange(Machine *m, Warp *w, const Instruction *in, uint32_t mask,
                              const uint32_t *from) {
     if (m->has_exchange_observer) TELL_OBSERVERS(m, exchange, w, in, mask, from);
@@ -11,13 +13,17 @@ static void observe_exchange(Machine *m, Warp *w, const Instruction *in, uint32_
 
 static void shuffle(Machine *m, Warp *w, const Gathering *g) {
     uint32_t values[WARP_SIZE];
+    bool is_followed = false;
     for (int p = 0; p < g->count; p++) {
         const uint32_t *from = source(g->parts[p].fragment->frame->registers, g->parts[p].in, 0);
         if (g->parts[p].lanes == FULL_MASK)
             memcpy(values, from, sizeof values);
         else
             FOR_LANES(lane, g->parts[p].lanes) values[lane] = from[lane];
+        is_followed |= g->parts[p].fragment->frame->undefined != NULL;
     }
+    UndefinedLanes given;
+    if (is_followed) undefined_given(m, w, g, &given);
     for (int p = 0; p < g->count; p++) {
         const Instruction *in = g->parts[p].in;
         unsigned char *registers = g->parts[p].fragment->frame->registers;
@@ -54,12 +60,13 @@ static void shuffle(Machine *m, Warp *w, const Gathering *g) {
             read[lane] = from;
             if (!(g->lanes >> from & 1)) {
                 missing |= 1u << lane;
-                result[lane] = 0x7fbadbadu; // undefined on hardware; a NaN here, so that nobody counts on it
+                result[lane] = (uint32_t)undefined_garbage(m, w->block->number << 10 | lane);
             } else
                 result[lane] = values[from];
         }
         observe_exchange(m, w, in, g->parts[p].lanes, read);
-        if (missing) TELL_OBSERVERS(m, absent_source, w, in, missing, read, g->members);
+        if (is_followed || (missing && m->follows_undefined))
+            undefined_taken(m, w, g, &g->parts[p], is_followed ? &given : NULL, read, missing);
         if (in->dst[0] >= 0) {
             uint32_t *to = destination(registers, in, 0);
             FOR_LANES(lane, g->parts[p].lanes) to[lane] = result[lane];
@@ -74,7 +81,7 @@ static void shuffle(Machine *m, Warp *w, const Gathering *g) {
 // Where full warps shuffle with one distance for all lanes, which is nearly always.
 bool exchange_quickly(Fragment *f, const Instruction *in, uint32_t mask) {
     if (mask != FULL_MASK || in->dst[0] < 0 || in->dst[1] >= 0 || !in->src[1].constant ||
-        !in->src[2].constant)
+        !in->src[2].constant || f->frame->undefined)
         return false;
     uint32_t distance = *(const uint32_t *)in->src[1].constant & 31,
              c = *(const uint32_t *)in->src[2].constant;
@@ -196,6 +203,7 @@ static void elect(const Gathering *g) {
 void exchange(Machine *m, Warp *w, const Gathering *g) {
     const Instruction *in = g->parts[0].in;
     if (in->kind != KIND_SHUFFLE) observe_exchange(m, w, in, g->lanes, NULL);
+    if (in->kind != KIND_SHUFFLE && in->kind != KIND_WARP_BARRIER) undefined_shared(m, w, g);
     switch (in->kind) {
     case KIND_SHUFFLE: shuffle(m, w, g); break;
     case KIND_VOTE: vote(g); break;

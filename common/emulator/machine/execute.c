@@ -8,6 +8,7 @@
 #include "emulator/machine/divergence.h"
 #include "emulator/machine/handlers.h"
 #include "emulator/machine/local.h"
+#include "emulator/machine/undefined_step.h"
 
 enum {
     FRAGMENT_TURN = 512, // instructions before the next fragment of a warp gets a turn
@@ -29,6 +30,7 @@ static uint64_t run_fragment(Machine *m, Warp *w, Fragment *f, uint64_t budget) 
     const Observer *follower = m->of_instructions;
 reload:;
     Frame *frame = f->frame;
+    bool is_watched = follower || frame->undefined;
     const Instruction *code = frame->function->code;
     unsigned char *registers = frame->registers;
     uint32_t active = f->mask;
@@ -70,7 +72,10 @@ reload:;
             tally[in->number].warps++;
             tally[in->number].lanes += lanes;
         }
-        if (follower) follower->instruction(follower->self, w, in, mask, active);
+        if (is_watched) {
+            if (follower) follower->instruction(follower->self, w, in, mask, active);
+            if (frame->undefined) undefined_step(m, w, f, in, mask);
+        }
         if (in->kind == KIND_ALU) {
             if (mask) in->alu(registers, in, mask);
             pc++;
@@ -142,7 +147,7 @@ uint64_t run_warp(Machine *m, Warp *w, uint64_t budget) {
 
 void warp_start(Machine *m, Warp *w) {
     const Function *function = &m->program->functions[m->kernel_function];
-    Frame *frame = frame_new(m, function, NULL);
+    Frame *frame = frame_new(m, w, function, NULL);
     w->fragment_count = 0;
     w->turn = 0;
     w->exited = 0;

@@ -37,6 +37,10 @@ static bool same_place(const SourcePlace *a, const SourcePlace *b) {
     return a->line == b->line && (a->line || a->ptx_line == b->ptx_line) && !strcmp(a->file, b->file);
 }
 
+const Instruction *in_another_line(const Machine *m, const Instruction *in, const Instruction *other) {
+    return place_of(m->program, in).line == place_of(m->program, other).line ? NULL : other;
+}
+
 Finding *add_finding(Machine *m, FindingKind kind, const Warp *w, int lane, const Instruction *in,
                      const Instruction *other, bool fatal) {
     EmulatorResult *result = m->result;

@@ -9,6 +9,8 @@
 // one stops the machine. The pointer is good until the next finding.
 Finding *add_finding(Machine *machine, FindingKind kind, const Warp *warp, int lane, const Instruction *in,
                      const Instruction *other, bool fatal);
+// `other` as the second place of a finding at `in`, or NULL if it is in the same line.
+const Instruction *in_another_line(const Machine *machine, const Instruction *in, const Instruction *other);
 // A fatal finding of the machine itself, in words: it cannot continue.
 void report(Machine *machine, FindingKind kind, const Warp *warp, int lane, const Instruction *in,
             const char *format, ...) __attribute__((format(printf, 6, 7)));

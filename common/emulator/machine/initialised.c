@@ -11,6 +11,11 @@ void mark_initialised(Memory *memory, uint64_t offset, uint64_t bytes) {
     FOR_BIT_WORDS(word, bits, offset, bytes) memory->initialised[word] |= bits;
 }
 
+void mark_undefined(Memory *memory, uint64_t offset, uint64_t bytes) {
+    if (memory->all_initialised || !memory->initialised) return;
+    FOR_BIT_WORDS(word, bits, offset, bytes) memory->initialised[word] &= ~bits;
+}
+
 bool is_initialised(const Memory *memory, uint64_t offset, uint64_t bytes) {
     if (memory->all_initialised || !memory->initialised) return true;
     FOR_BIT_WORDS(word, bits, offset, bytes) if ((memory->initialised[word] & bits) != bits) return false;

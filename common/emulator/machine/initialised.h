@@ -4,5 +4,7 @@
 #include "emulator/machine/machine.h"
 
 void mark_initialised(Memory *memory, uint64_t offset, uint64_t bytes);
+// Takes that back: what is there now is not defined.
+void mark_undefined(Memory *memory, uint64_t offset, uint64_t bytes);
 // True when all of them are.
 bool is_initialised(const Memory *memory, uint64_t offset, uint64_t bytes);

@@ -21,6 +21,8 @@ typedef struct Machine Machine;
 typedef struct Frame Frame;
 typedef struct Join Join;
 typedef struct AsyncCopies AsyncCopies; // async.c
+typedef struct UndefinedValues UndefinedValues; // undefined.h
+typedef struct UndefinedOrigins UndefinedOrigins;
 
 // ---- Memory -----------------------------------------------------------------------------------------------
 
@@ -86,6 +88,7 @@ struct Frame {
     Join *caller_join;
     int depth;
     Frame *next_made;
+    UndefinedValues *undefined; // in registers; NULL: there has been none
 };
 
 struct Join {
@@ -181,6 +184,8 @@ struct Machine {
     size_t output_capacity;
     int finding_capacity;
     bool out_of_memory;
+    bool follows_undefined; // undefined values, from memory into registers and from there to their use
+    UndefinedOrigins *origins;
 };
 
 // Runs the statement that follows for every lane in `mask`, the lowest first.

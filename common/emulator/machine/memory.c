@@ -5,6 +5,7 @@
 #include "emulator/machine/handlers.h"
 #include "emulator/machine/initialised.h"
 #include "emulator/machine/resolve.h"
+#include "emulator/machine/undefined_step.h"
 
 // ---- Loads ------------------------------------------------------------------------------------------------
 
@@ -52,6 +53,10 @@ static void load_body(Machine *m, Fragment *f, const Access *access) {
         else
             LOAD_LANES(uint16_t);
     }
+    if (!m->follows_undefined || access->memory->all_initialised) return;
+    if (!access->contiguous ||
+        !is_initialised(access->memory, access->offsets[0], (uint64_t)access->bytes * WARP_SIZE))
+        undefined_load(m, f, access);
 }
 
 // Loads a kernel parameter at a fixed offset, which is the same for all lanes; false when it is anything
@@ -81,9 +86,13 @@ static bool load_parameter(const Machine *m, Fragment *f, const Instruction *in,
 }
 
 Step run_load(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    bool was_followed = f->frame->undefined;
     if (!load_parameter(m, f, in, mask))
         resolve_access(m, w, f, in, mask, ACCESS_LOAD, (uint32_t)in->width * in->elements, load_body);
-    return after_access(m, w, in);
+    Step step = after_access(m, w, in);
+    if (was_followed || !f->frame->undefined || step & STEP_TURN_ENDS) return step;
+    f->pc = in->index + 1; // from here on the frame is followed
+    return STEP_MOVED;
 }
 
 // ---- Stores -----------------------------------------------------------------------------------------------
@@ -120,11 +129,13 @@ static void store_body(Machine *m, Fragment *f, const Access *const_access) {
         else if (in->width == 8) STORE_LANES(uint64_t);
         else STORE_LANES(uint16_t);
     }
-    if (memory->all_initialised) return;
-    if (access->contiguous)
-        mark_initialised(memory, access->offsets[0], (uint64_t)access->bytes * WARP_SIZE);
-    else
-        FOR_LANES(lane, access->mask) mark_initialised(memory, access->offsets[lane], access->bytes);
+    if (!memory->all_initialised) {
+        if (access->contiguous)
+            mark_initialised(memory, access->offsets[0], (uint64_t)access->bytes * WARP_SIZE);
+        else
+            FOR_LANES(lane, access->mask) mark_initialised(memory, access->offsets[lane], access->bytes);
+    }
+    if (f->frame->undefined) undefined_store(m, f, access);
 }
 
 void execute_store(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {

@@ -48,6 +48,37 @@ typedef struct {
     uint64_t offset;           // the first of them; NULL and 0 where they lie outside
 } Fault;
 
+// Where an undefined value comes from.
+typedef enum {
+    UNDEFINED_REGISTER, // never written
+    UNDEFINED_MEMORY,   // never written
+    UNDEFINED_LANE,     // a shuffle that reads a lane which takes no part
+} UndefinedSource;
+
+// What came of it. Anything else, such as computing with it, makes no difference yet.
+typedef enum {
+    USE_ADDRESS,
+    USE_BRANCH, // or whether an instruction is executed, how a barrier or a shuffle is
+    USE_STORE,  // to global memory
+    USE_ATOMIC, // its operand
+    UNDEFINED_USES
+} UndefinedUse;
+
+// A warp instruction that read undefined values.
+typedef struct {
+    UndefinedSource source;
+    int32_t number; // of the instruction
+    uint32_t block[3];
+    int warp;               // in the block
+    uint32_t lanes;         // that read
+    const Memory *memory;   // of UNDEFINED_MEMORY: what is read; good while the block runs
+    uint32_t bytes;         // of the access
+    bool is_unsure;         // an undefined value may have been stored there
+    uint64_t at[WARP_SIZE]; // of UNDEFINED_MEMORY the offset, of UNDEFINED_LANE the lane read
+    uint32_t members;       // of UNDEFINED_LANE: those of the shuffle
+    uint32_t exited;        // of UNDEFINED_LANE: of the warp, then
+} UndefinedOrigin;
+
 typedef struct Observer {
     // Each may be NULL. `self` is the observer's own state.
     void *self;
@@ -61,6 +92,9 @@ typedef struct Observer {
     void (*access)(void *self, const Access *access); // before it is done
     void (*fault)(void *self, const Fault *fault);    // instead; the machine stops
     void (*fence)(void *self, Warp *warp, uint32_t mask, const Instruction *in);
+    // What `lane` does at `in` depends on an undefined value. `origin`: NULL if it is not known any more.
+    void (*undefined_use)(void *self, const Warp *warp, int lane, const Instruction *in, UndefinedUse use,
+                          const UndefinedOrigin *origin);
 
     // ---- Barriers of the block
     // All threads in `block` that wait at barrier `id` are about to continue.
@@ -85,9 +119,6 @@ typedef struct Observer {
     // The lanes of `mask` shuffle, vote, match, reduce, elect or pass bar.warp.sync together. `from`: of a
     // shuffle, the lane that each reads (its own where that would be out of range); else NULL.
     void (*exchange)(void *self, Warp *warp, const Instruction *in, uint32_t mask, const uint32_t *from);
-    // In a shuffle by `members` the lanes of `mask` read lanes, from[l], that take no part in it.
-    void (*absent_source)(void *self, const Warp *warp, const Instruction *in, uint32_t mask,
-                          const uint32_t *from, uint32_t members);
 } Observer;
 
 enum { MAX_OBSERVERS = 7 };

@@ -4,10 +4,11 @@
 #include "emulator/machine/initialised.h"
 #include "emulator/observers/wording.h"
 
+// An atomic stores what it computes from the memory that it reads. Loads are followed until a value is used.
 static void access_checked(void *self, const Access *access) {
     Machine *m = self;
     const Memory *memory = access->memory;
-    if (access->kind == ACCESS_STORE || memory->all_initialised) return;
+    if (access->kind == ACCESS_STORE || access->kind == ACCESS_LOAD || memory->all_initialised) return;
     // An exchange whose old value nobody looks at is a store.
     if (access->kind == ACCESS_ATOMIC && access->in->operation == ATOMIC_EXCH && access->in->dst[0] < 0)
         return;
@@ -25,10 +26,36 @@ static void access_checked(void *self, const Access *access) {
         finding->index = (int64_t)index;
         finding->address = memory->base + offset;
         finding->bytes = access->bytes;
-        finding->is_atomic = access->kind != ACCESS_LOAD;
+        finding->is_atomic = true;
     }
 }
 
+static void undefined_used_by(void *self, const Warp *w, int lane, const Instruction *in, UndefinedUse use,
+                              const UndefinedOrigin *origin) {
+    Machine *m = self;
+    if (origin && origin->source == UNDEFINED_LANE) return; // synccheck's
+    const Instruction *from = origin ? m->program->by_number[origin->number] : in;
+    // The thread that read it: a shuffle may have passed it on.
+    if (origin && !(origin->lanes >> lane & 1)) lane = __builtin_ctz(origin->lanes);
+    Finding *finding = add_finding(m, FINDING_UNINITIALISED, w, lane, from, in_another_line(m, from, in), false);
+    if (!finding) return;
+    if (origin && origin->source == UNDEFINED_MEMORY) {
+        uint64_t index, offset = origin->at[lane];
+        name_object(m, w, origin->memory, offset, finding->object, &index, &finding->object_bytes);
+        if (origin->is_unsure)
+            word_undefined(finding, origin->bytes, index, finding->object);
+        else
+            word_uninitialised(finding, origin->bytes, index, finding->object);
+        finding->index = (int64_t)index;
+        finding->address = origin->memory->base + offset;
+        finding->bytes = origin->bytes;
+    } else if (origin)
+        word_unset(finding);
+    else
+        word_unknown_undefined(finding);
+    word_use(finding, use);
+}
+
 void initcheck_observe(Machine *m, Observer *observer) {
-    *observer = (Observer){.self = m, .access = access_checked};
+    *observer = (Observer){.self = m, .access = access_checked, .undefined_use = undefined_used_by};
 }

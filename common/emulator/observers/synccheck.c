@@ -66,16 +66,22 @@ static void deserted(void *self, const Warp *w, const Instruction *in, uint32_t 
     report_mask(self, w, mask, in, members, MASK_EXITED_MEANWHILE, __builtin_ctz(members & w->exited), 0);
 }
 
-static void source_absent(void *self, const Warp *w, const Instruction *in, uint32_t mask,
-                          const uint32_t *from, uint32_t members) {
-    uint32_t reader = (uint32_t)__builtin_ctz(mask), wanted = from[reader];
-    AbsentSource why = w->exited >> wanted & 1      ? SOURCE_EXITED
-                       : !(w->exists >> wanted & 1) ? SOURCE_NOT_IN_BLOCK
-                       : !(members >> wanted & 1)   ? SOURCE_NOT_IN_MASK
-                                                    : SOURCE_ELSEWHERE;
-    Finding *finding = add_finding(self, FINDING_SHUFFLE_INACTIVE, w, (int)reader, in, NULL, false);
+static void undefined_used_by(void *self, const Warp *w, int lane, const Instruction *in, UndefinedUse use,
+                              const UndefinedOrigin *origin) {
+    if (!origin || origin->source != UNDEFINED_LANE) return;
+    Machine *m = self;
+    uint32_t reader = origin->lanes >> lane & 1 ? (uint32_t)lane : (uint32_t)__builtin_ctz(origin->lanes),
+             wanted = (uint32_t)origin->at[reader];
+    AbsentSource why = origin->exited >> wanted & 1       ? SOURCE_EXITED
+                       : !(w->exists >> wanted & 1)       ? SOURCE_NOT_IN_BLOCK
+                       : !(origin->members >> wanted & 1) ? SOURCE_NOT_IN_MASK
+                                                          : SOURCE_ELSEWHERE;
+    const Instruction *shuffle = m->program->by_number[origin->number];
+    Finding *finding = add_finding(m, FINDING_SHUFFLE_INACTIVE, w, (int)reader, shuffle,
+                                   in_another_line(m, shuffle, in), false);
     if (!finding) return;
     word_absent_source(finding, (int)wanted, why);
+    word_use(finding, use);
     finding->index = wanted;
 }
 
@@ -151,5 +157,5 @@ void synccheck_observe(Machine *m, Observer *observer) {
     observer->barrier = barrier_passed;
     observer->members = members_met;
     observer->deserted = deserted;
-    observer->absent_source = source_absent;
+    observer->undefined_use = undefined_used_by;
 }

@@ -79,6 +79,24 @@ void word_uninitialised(Finding *finding, uint32_t bytes, uint64_t index, const 
     say(finding, "reads %u bytes at byte %" PRIu64 " of %s, which nothing has written", bytes, index, object);
 }
 
+void word_undefined(Finding *finding, uint32_t bytes, uint64_t index, const char *object) {
+    say(finding, "reads %u bytes at byte %" PRIu64 " of %s, which hold no defined value", bytes, index,
+        object);
+}
+
+void word_unset(Finding *finding) { say(finding, "reads a variable that nothing has set"); }
+
+void word_unknown_undefined(Finding *finding) { say(finding, "has a value that nothing has set"); }
+
+void word_use(Finding *finding, UndefinedUse use) {
+    static const char *const uses[UNDEFINED_USES] = {[USE_ADDRESS] = "an address depends",
+                                                     [USE_BRANCH] = "a condition depends",
+                                                     [USE_STORE] = "a stored value depends",
+                                                     [USE_ATOMIC] = "an atomic depends"};
+    say(finding, ", and %s on it", uses[use]);
+    if (finding->other_place.line) say(finding, " at line %d", finding->other_place.line);
+}
+
 // ---- synccheck --------------------------------------------------------------------------------------------
 
 static const char *operation_words(const Instruction *in) {

@@ -38,6 +38,15 @@ void word_memory(Finding *finding, const MemoryFacts *facts);
 // Reads `bytes` at byte `index` of `object`.
 void word_uninitialised(Finding *finding, uint32_t bytes, uint64_t index, const char *object);
 
+// The same, of memory in which an undefined value may have been stored.
+void word_undefined(Finding *finding, uint32_t bytes, uint64_t index, const char *object);
+// Reads a variable without a value.
+void word_unset(Finding *finding);
+// Has an undefined value from somewhere.
+void word_unknown_undefined(Finding *finding);
+// Behind any of these: what it is used for, at finding->other_place.
+void word_use(Finding *finding, UndefinedUse use);
+
 // ---- synccheck --------------------------------------------------------------------------------------------
 
 void word_divergent_barrier(Finding *finding);

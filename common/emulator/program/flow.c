@@ -6,124 +6,6 @@
 
 #include <stdlib.h>
 
-typedef struct {
-    int first, last; // instructions
-    int *successors; // block numbers; -1 is the virtual exit
-    int successor_count;
-    int order;  // in reverse postorder of the reversed graph; -1: cannot reach the exit
-    int parent; // immediate post-dominator as a block number; block_count is the exit
-    int *predecessors;
-    int predecessor_count;
-} FlowBlock;
-
-static bool ends_block(const Instruction *in) {
-    return in->kind == KIND_BRANCH || in->kind == KIND_BRANCH_TABLE || in->kind == KIND_RETURN ||
-           in->kind == KIND_EXIT || in->kind == KIND_TRAP;
-}
-
-// Successors as instruction indices into `out` (room for one per table entry and two more); -1: the exit.
-static int successors_of(const Function *f, const Instruction *in, int *out) {
-    int count = 0, next = in->index + 1;
-    bool falls_through = in->guard >= 0;
-    switch (in->kind) {
-    case KIND_BRANCH: out[count++] = in->target; break;
-    case KIND_BRANCH_TABLE: {
-        const BranchTable *table = in->detail;
-        for (int k = 0; k < table->count; k++) out[count++] = table->targets[k];
-        break;
-    }
-    case KIND_RETURN:
-    case KIND_EXIT:
-    case KIND_TRAP: out[count++] = -1; break;
-    default: falls_through = true;
-    }
-    if (falls_through) out[count++] = next < f->count ? next : -1;
-    return count;
-}
-
-static int successor_room(const Instruction *in) {
-    return in->kind == KIND_BRANCH_TABLE ? ((const BranchTable *)in->detail)->count + 2 : 2;
-}
-
-typedef struct {
-    FlowBlock *blocks; // block_count, and the exit as one more
-    int count;
-    int *block_of; // by instruction
-    int *edges, *back_edges, *order, *stack, *next_child;
-} Flow;
-
-static void flow_free(Flow *flow) {
-    free(flow->blocks);
-    free(flow->block_of);
-    free(flow->edges);
-    free(flow->back_edges);
-    free(flow->order);
-    free(flow->stack);
-    free(flow->next_child);
-}
-
-static bool build_blocks(Flow *flow, const Function *f) {
-    size_t n = (size_t)f->count;
-    unsigned char *leader = calloc(n + 1, 1);
-    flow->block_of = calloc(n + 1, sizeof(int));
-    size_t edge_room = 0;
-    for (int i = 0; i < f->count; i++) edge_room += (size_t)successor_room(&f->code[i]);
-    flow->edges = malloc((edge_room + 1) * sizeof(int));
-    flow->back_edges = malloc((edge_room + 1) * sizeof(int));
-    if (!leader || !flow->block_of || !flow->edges || !flow->back_edges) {
-        free(leader);
-        return false;
-    }
-    leader[0] = 1;
-    for (int i = 0; i < f->count; i++) {
-        if (!ends_block(&f->code[i])) continue;
-        int count = successors_of(f, &f->code[i], flow->edges);
-        for (int k = 0; k < count; k++)
-            if (flow->edges[k] >= 0) leader[flow->edges[k]] = 1;
-        leader[i + 1] = 1;
-    }
-    for (int i = 0; i < f->count; i++) {
-        flow->count += leader[i];
-        flow->block_of[i] = flow->count - 1;
-    }
-    free(leader);
-    flow->blocks = calloc((size_t)flow->count + 1, sizeof *flow->blocks);
-    size_t nodes = (size_t)flow->count + 1;
-    flow->order = malloc(nodes * sizeof(int));
-    flow->stack = malloc(nodes * sizeof(int));
-    flow->next_child = calloc(nodes, sizeof(int));
-    if (!flow->blocks || !flow->order || !flow->stack || !flow->next_child) return false;
-    int *edge = flow->edges;
-    for (int b = 0, i = 0; b < flow->count; b++) {
-        FlowBlock *block = &flow->blocks[b];
-        block->first = i;
-        do i++;
-        while (i < f->count && flow->block_of[i] == b);
-        block->last = i - 1;
-        block->successors = edge;
-        block->successor_count = successors_of(f, &f->code[block->last], edge);
-        for (int k = 0; k < block->successor_count; k++)
-            edge[k] = edge[k] < 0 ? flow->count : flow->block_of[edge[k]];
-        edge += block->successor_count;
-    }
-    // Predecessors, by counting.
-    for (int b = 0; b < flow->count; b++)
-        for (int k = 0; k < flow->blocks[b].successor_count; k++)
-            flow->blocks[flow->blocks[b].successors[k]].predecessor_count++;
-    int *back = flow->back_edges;
-    for (int b = 0; b <= flow->count; b++) {
-        flow->blocks[b].predecessors = back;
-        back += flow->blocks[b].predecessor_count;
-        flow->blocks[b].predecessor_count = 0;
-    }
-    for (int b = 0; b < flow->count; b++)
-        for (int k = 0; k < flow->blocks[b].successor_count; k++) {
-            FlowBlock *to = &flow->blocks[flow->blocks[b].successors[k]];
-            to->predecessors[to->predecessor_count++] = b;
-        }
-    return true;
-}
-
 // Numbers the blocks that reach the exit, the exit last (postorder of the reversed graph); returns how many.
 static int number_blocks(Flow *flow) {
     int count = 0, depth = 0;
@@ -156,24 +38,19 @@ static int common_parent(const Flow *flow, int a, int b) {
     return a;
 }
 
-bool find_reconvergence(Function *f) {
-    Flow flow = {0};
-    if (!build_blocks(&flow, f)) {
-        flow_free(&flow);
-        return false;
-    }
-    int reaching = number_blocks(&flow);
-    for (int b = 0; b <= flow.count; b++) flow.blocks[b].parent = -1;
-    flow.blocks[flow.count].parent = flow.count;
+void find_reconvergence(Function *f, Flow *flow) {
+    int reaching = number_blocks(flow);
+    for (int b = 0; b <= flow->count; b++) flow->blocks[b].parent = -1;
+    flow->blocks[flow->count].parent = flow->count;
     for (bool changed = true; changed;) {
         changed = false;
         for (int i = reaching - 2; i >= 0; i--) {
-            FlowBlock *block = &flow.blocks[flow.order[i]];
+            FlowBlock *block = &flow->blocks[flow->order[i]];
             int parent = -1;
             for (int k = 0; k < block->successor_count; k++) {
                 int s = block->successors[k];
-                if (flow.blocks[s].parent < 0) continue; // not known yet, or never reaches the exit
-                parent = parent < 0 ? s : common_parent(&flow, parent, s);
+                if (flow->blocks[s].parent < 0) continue; // not known yet, or never reaches the exit
+                parent = parent < 0 ? s : common_parent(flow, parent, s);
             }
             if (parent != block->parent) {
                 block->parent = parent;
@@ -181,18 +58,16 @@ bool find_reconvergence(Function *f) {
             }
         }
     }
-    for (int b = 0; b < flow.count; b++) {
-        Instruction *in = &f->code[flow.blocks[b].last];
-        int parent = flow.blocks[b].parent;
-        if ((in->kind != KIND_BRANCH && in->kind != KIND_BRANCH_TABLE) || parent < 0 || parent >= flow.count)
+    for (int b = 0; b < flow->count; b++) {
+        Instruction *in = &f->code[flow->blocks[b].last];
+        int parent = flow->blocks[b].parent;
+        if ((in->kind != KIND_BRANCH && in->kind != KIND_BRANCH_TABLE) || parent < 0 || parent >= flow->count)
             continue;
         // Threads that meet only to exit do not wait for each other: a GPU lets each exit where it is,
         // and a barrier that the others still have to pass does not count them.
-        const Instruction *meeting = &f->code[flow.blocks[parent].first];
+        const Instruction *meeting = &f->code[flow->blocks[parent].first];
         if (meeting->kind != KIND_EXIT || meeting->guard >= 0) in->reconverge = meeting->index;
     }
-    flow_free(&flow);
-    return true;
 }
 
 static bool is_wait(const Instruction *in) {

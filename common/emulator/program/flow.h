@@ -1,10 +1,10 @@
 // Control flow of one decoded function.
 #pragma once
 
-#include "emulator/program/program.h"
+#include "emulator/program/blocks.h"
 
-// Fills Instruction.reconverge of every branch of `function`. False when memory ran out.
-bool find_reconvergence(Function *function);
+// Fills Instruction.reconverge of every branch of `function`.
+void find_reconvergence(Function *function, Flow *flow);
 
 // True when lanes at `pc` of `function` may still come to an instruction where lanes wait for each other
 // before they leave the function. A call counts as one.

@@ -10,6 +10,7 @@
 #include "emulator/program/flow.h"
 #include "emulator/program/lowering/lowering.h"
 #include "emulator/program/reach.h"
+#include "emulator/program/unset.h"
 
 enum { SHARED_GAP = 128 };
 
@@ -103,7 +104,16 @@ static bool lower_function(Lowering *l, int index) {
     l->function->count = l->count;
     l->function->register_bytes = (l->register_bytes + 63) / 64 * 64;
     l->function->lowered = true;
-    return find_reconvergence(l->function) || lower_no_memory(l);
+    Flow flow = {0};
+    bool ok = flow_build(&flow, l->function);
+    if (ok) find_reconvergence(l->function, &flow);
+    ok = ok && find_unset_registers(l->function, &flow, l->arena);
+    flow_free(&flow);
+    for (int i = 0; i < l->function->unset_count; i++)
+        for (int k = 0; k < f->register_count; k++)
+            if (l->register_offset[k] == l->function->unset[i].offset)
+                l->function->unset[i].width = lane_width(f->registers[k]->type);
+    return ok || lower_no_memory(l);
 }
 
 // ---- Shared memory ----------------------------------------------------------------------------------------

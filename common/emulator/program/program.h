@@ -23,6 +23,12 @@ typedef struct {
     uint32_t bytes;
 } ParamPlace;
 
+// A register that a thread may read before it writes it: unset.c.
+typedef struct {
+    int32_t offset;
+    uint32_t width; // bytes of a lane; 0: a predicate
+} UnsetRegister;
+
 typedef struct Function {
     const PtxFunction *ptx;
     Instruction *code;
@@ -31,6 +37,8 @@ typedef struct Function {
     uint32_t local_bytes;             // of .local variables, per thread
     ParamPlace *parameters, *returns; // device functions
     int parameter_count, return_count;
+    UnsetRegister *unset;
+    int unset_count;
     bool lowered;
 } Function;
 
@@ -106,6 +114,16 @@ typedef enum {
     ATOMIC_MIN,
     ATOMIC_MAX
 } AtomicOperation;
+
+// Instruction.operation of KIND_ALU: which bytes of a result are undefined if some of a source are. width is
+// that of the elements of VALUE_MOVED.
+typedef enum {
+    VALUE_COMPUTED, // all of them
+    VALUE_MOVED,    // those that come from there: mov, of vectors too
+    VALUE_CHOSEN,   // likewise, of the operand that is chosen: selp
+    VALUE_AND,      // likewise, but not where the other operand is 0, and
+    VALUE_OR,       // not where it is all ones
+} ValueOperation;
 
 // Instruction.operation of KIND_BARRIER.
 typedef enum {

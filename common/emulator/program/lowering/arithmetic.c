@@ -1,5 +1,6 @@
 // Decodes arithmetic: the opcode's selectors choose the handler and say what the operands are.
 #include <stdio.h>
+#include <string.h>
 
 #include "emulator/program/lowering/lowering.h"
 
@@ -26,6 +27,16 @@ static bool unknown_form(Lowering *l, const PtxInstruction *in) {
                       in->opcode, words);
 }
 
+static uint8_t value_operation(const char *opcode) {
+    static const struct {
+        const char *opcode;
+        ValueOperation operation;
+    } known[] = {{"mov", VALUE_MOVED}, {"selp", VALUE_CHOSEN}, {"and", VALUE_AND}, {"or", VALUE_OR}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(opcode, known[i].opcode)) return (uint8_t)known[i].operation;
+    return VALUE_COMPUTED;
+}
+
 bool lower_arithmetic(Lowering *l, const PtxInstruction *in) {
     Selection selection = {0};
     if (!opcode_select(l->opcode, in, &selection)) return unknown_form(l, in);
@@ -46,6 +57,9 @@ bool lower_arithmetic(Lowering *l, const PtxInstruction *in) {
     built.alu = selection.handler;
     built.float_ops = (uint8_t)selection.float_ops;
     built.form = selection.form;
+    built.operation = value_operation(l->opcode->name);
+    PtxType element = given > 1 ? selection.dst[0] : sources ? selection.src[0] : PTX_NO_TYPE;
+    built.width = element == PTX_NO_TYPE || element == PTX_PRED ? 0 : (uint8_t)ptx_type_bytes(element);
     built.dst_count = (uint8_t)given;
     built.src_count = (uint8_t)sources;
     for (int k = 0; k < given; k++)

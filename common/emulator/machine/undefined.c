@@ -1,0 +1,138 @@
+#include "emulator/machine/undefined.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ORIGINS = 4096, STORED = 8192 };
+
+// ---- Registers --------------------------------------------------------------------------------------------
+
+static void no_memory(Machine *m) { m->out_of_memory = m->stopped = true; }
+
+UndefinedRegister *undefined_make(Machine *m, Frame *frame, int32_t offset) {
+    UndefinedValues *values = frame->undefined;
+    if (!values) {
+        values = calloc(1, sizeof *values);
+        if (values) values->at = calloc(frame->function->register_bytes / 4 + 1, sizeof *values->at);
+        if (!values || !values->at) {
+            free(values);
+            no_memory(m);
+            return NULL;
+        }
+        frame->undefined = values;
+    }
+    UndefinedRegister **at = &values->at[offset / 4];
+    if (*at) return *at;
+    UndefinedRegister *made = calloc(1, sizeof *made);
+    if (!made) {
+        no_memory(m);
+        return NULL;
+    }
+    made->next = values->all;
+    return values->all = *at = made;
+}
+
+void undefined_end(Frame *frame) {
+    UndefinedValues *values = frame->undefined;
+    if (!values) return;
+    for (UndefinedRegister *r = values->all, *next; r; r = next) {
+        next = r->next;
+        free(r);
+    }
+    free(values->at);
+    free(values);
+    frame->undefined = NULL;
+}
+
+uint64_t undefined_garbage(const Machine *m, uint64_t salt) {
+    Random random = {m->launch->schedule * 0x9e3779b97f4a7c15ull ^ salt};
+    return random_next(&random);
+}
+
+void undefined_start(Machine *m, const Warp *w, Frame *frame) {
+    const Function *function = frame->function;
+    uint64_t warp = w->block->number << 5 | (uint64_t)w->index;
+    for (int i = 0; i < function->unset_count; i++) {
+        int32_t offset = function->unset[i].offset;
+        uint32_t width = function->unset[i].width, bytes = width ? width * WARP_SIZE : 4;
+        for (uint32_t at = 0; at < bytes; at += 4) {
+            uint64_t garbage = undefined_garbage(m, warp << 32 ^ (uint64_t)offset << 8 ^ at);
+            memcpy(frame->registers + offset + at, &garbage, 4);
+        }
+        UndefinedRegister *r = m->follows_undefined ? undefined_make(m, frame, offset) : NULL;
+        for (uint32_t b = 0; r && b < (width ? width : 1); b++) r->bytes[b] = FULL_MASK;
+    }
+}
+
+// ---- Origins ----------------------------------------------------------------------------------------------
+
+// A word of shared or local memory in which an undefined value was stored.
+typedef struct {
+    const Memory *memory;
+    uint64_t block, word, origin;
+} StoredOrigin;
+
+// A ring: origin n is at n % ORIGINS, until origin n + ORIGINS takes its place. Likewise a word, by its hash.
+struct UndefinedOrigins {
+    uint64_t count;
+    UndefinedOrigin ring[ORIGINS];
+    StoredOrigin stored[STORED];
+    bool has_forgotten; // one of these
+};
+
+static bool has_origins(Machine *m) {
+    if (!m->origins && !(m->origins = calloc(1, sizeof *m->origins))) no_memory(m);
+    return m->origins != NULL;
+}
+
+uint64_t undefined_origin(Machine *m, const UndefinedOrigin *origin) {
+    if (!has_origins(m)) return 0;
+    uint64_t number = ++m->origins->count;
+    m->origins->ring[number % ORIGINS] = *origin;
+    return number;
+}
+
+static StoredOrigin *stored_slot(const Machine *m, const StoredOrigin *key) {
+    uint64_t hash = (key->word ^ key->block << 20 ^ (uintptr_t)key->memory >> 4) * 0x9e3779b97f4a7c15ull;
+    return &m->origins->stored[(hash >> 32) % STORED];
+}
+
+static bool is_key(const StoredOrigin *a, const StoredOrigin *b) {
+    return a->memory == b->memory && a->block == b->block && a->word == b->word;
+}
+
+void undefined_stored(Machine *m, const Block *b, const Memory *memory, uint64_t offset, uint32_t bytes,
+                      uint64_t origin) {
+    if (!has_origins(m)) return;
+    for (uint64_t word = offset / 4; word <= (offset + bytes - 1) / 4; word++) {
+        StoredOrigin key = {memory, b->number, word, origin}, *slot = stored_slot(m, &key);
+        if (slot->memory && !is_key(slot, &key)) m->origins->has_forgotten = true;
+        *slot = key;
+    }
+}
+
+uint64_t undefined_stored_at(const Machine *m, const Block *b, const Memory *memory, uint64_t offset,
+                             bool *is_unsure) {
+    *is_unsure = m->origins && m->origins->has_forgotten;
+    if (!m->origins) return 0;
+    StoredOrigin key = {memory, b->number, offset / 4, 0};
+    const StoredOrigin *slot = stored_slot(m, &key);
+    if (!is_key(slot, &key)) return 0;
+    *is_unsure = false;
+    return slot->origin;
+}
+
+void undefined_close(Machine *m) { free(m->origins); }
+
+void undefined_used(Machine *m, const Warp *w, const Instruction *in, UndefinedRegister *r, uint32_t lanes,
+                    UndefinedUse use) {
+    lanes &= undefined_lanes(r);
+    if (!lanes) return;
+    FOR_LANES(lane, lanes) {
+        uint64_t number = r->origin[lane];
+        bool is_known = number && m->origins && m->origins->count - number < ORIGINS;
+        TELL_OBSERVERS(m, undefined_use, w, (int)lane, in, use,
+                       is_known ? &m->origins->ring[number % ORIGINS] : NULL);
+    }
+    for (int b = 0; b < 8; b++) r->bytes[b] &= ~lanes;
+}
