@@ -38,19 +38,25 @@ static void found(const RaceCheck *c, uint32_t lane, uint64_t offset, uint32_t o
                                         .same_value = same_value});
 }
 
-static void check_write(const RaceCheck *c, size_t g, uint64_t offset, uint32_t lanes) {
+// True if an unordered write has stored the value that is now stored again.
+static bool check_write(const RaceCheck *c, size_t g, uint64_t offset, uint32_t lanes) {
     const Shadow *s = c->shadow;
     int lane = s->write_time[g] ? unordered(c, lanes, s->write_who[g], s->write_time[g]) : -1;
-    if (lane < 0) return;
+    if (lane < 0) return false;
     bool same = c->site->kind == RACE_WRITE && stores_what_is_there(c->a, (uint32_t)lane);
     found(c, (uint32_t)lane, offset, s->write_who[g], s->write_site[g], same);
+    return same;
 }
 
 static void check_one(const RaceCheck *c, uint64_t offset, uint32_t lanes, uint32_t who, uint32_t time,
                       uint16_t site) {
-    if (!sites_race(c->site, site_at(&c->r->sites, site), block_of(who) == block_of(c->first))) return;
+    const Site *before = site_at(&c->r->sites, site);
+    if (!sites_race(c->site, before, block_of(who) == block_of(c->first))) return;
     int lane = unordered(c, lanes, who, time);
-    if (lane >= 0) found(c, (uint32_t)lane, offset, who, site, false);
+    if (lane < 0) return;
+    bool same = c->site->kind == RACE_WRITE && before->kind == RACE_WRITE &&
+                stores_what_is_there(c->a, (uint32_t)lane);
+    found(c, (uint32_t)lane, offset, who, site, same);
 }
 
 // Does `lane` know of all accesses in `one`?
@@ -96,14 +102,81 @@ static void check_accesses(const RaceCheck *c, size_t g, uint64_t offset, uint32
     }
 }
 
-static void record_write(const RaceCheck *c, size_t g, uint32_t lane) {
+// Threads that store one value are excused against each other, never against a read. So a write takes the
+// place of earlier plain writes that it is ordered after, and of no other access that some thread may not
+// know: behind the write, another thread may store the same value. And where several threads store it at
+// once, all are remembered: a later read may come from one of them.
+static void keep_accesses(const RaceCheck *c, size_t g, bool keeps_writes) {
     Shadow *s = c->shadow;
-    s->write_time[g] = c->r->order.now;
+    ReaderPool *pool = &c->r->readers;
+    bool is_list = s->access_site[g] == SITE_LIST;
+    if (s->access_time[g] <= c->all_time) {
+        if (is_list) readers_free(pool, s->access_who[g]);
+        s->access_time[g] = s->access_site[g] = 0;
+        return;
+    }
+    if (!is_list) {
+        bool is_write = (s->access_site[g] & SITE_KIND) == RACE_WRITE;
+        if (is_write && !keeps_writes) s->access_time[g] = s->access_site[g] = 0;
+        return;
+    }
+    for (uint32_t *link = &s->access_who[g]; *link;) {
+        uint32_t at = *link;
+        const Readers *one = &pool->readers[at];
+        bool is_write = (one->site & SITE_KIND) == RACE_WRITE;
+        if (one->time > c->all_time && (!is_write || keeps_writes)) {
+            link = &pool->readers[at].next;
+            continue;
+        }
+        *link = one->next;
+        pool->readers[at].next = 0;
+        readers_free(pool, at);
+    }
+    if (!s->access_who[g]) s->access_time[g] = s->access_site[g] = 0;
+}
+
+// Adds an access to those of granule g, which becomes a list.
+static void add_to_list(const RaceCheck *c, size_t g, Readers one) {
+    Shadow *s = c->shadow;
+    ReaderPool *pool = &c->r->readers;
+    if (s->access_site[g] != SITE_LIST) {
+        uint32_t who = s->access_who[g], lane = who % WARP_SIZE, list = 0;
+        if (s->access_time[g])
+            list =
+                readers_add(pool, (Readers){0, s->access_time[g], who - lane, 1u << lane, s->access_site[g]});
+        s->access_who[g] = list;
+        s->access_site[g] = SITE_LIST;
+    }
+    uint32_t count = 0;
+    for (uint32_t at = s->access_who[g]; at; at = pool->readers[at].next) {
+        Readers *other = &pool->readers[at];
+        if (other->who == one.who && other->time == one.time && other->site == one.site) {
+            other->lanes |= one.lanes;
+            return;
+        }
+        count++;
+    }
+    if (count >= MANY_READERS) return; // races may be missed that only it would show
+    one.next = s->access_who[g];
+    uint32_t added = readers_add(pool, one);
+    if (!added) order_no_memory(&c->r->order);
+    if (added) s->access_who[g] = added;
+    if (one.time > s->access_time[g]) s->access_time[g] = one.time;
+}
+
+// `after_same`: an unordered write of the same value came before.
+static void record_write(const RaceCheck *c, size_t g, uint32_t lanes, bool after_same) {
+    Shadow *s = c->shadow;
+    uint32_t lane = 31 - (uint32_t)__builtin_clz(lanes), others = lanes & ~(1u << lane), now = c->r->order.now;
+    if (s->access_time[g]) keep_accesses(c, g, after_same);
+    if (after_same) {
+        uint32_t who = s->write_who[g], other = who % WARP_SIZE;
+        add_to_list(c, g, (Readers){0, s->write_time[g], who - other, 1u << other, s->write_site[g]});
+    }
+    if (others) add_to_list(c, g, (Readers){0, now, c->first, others, c->code});
+    s->write_time[g] = now;
     s->write_who[g] = c->first + lane;
     s->write_site[g] = c->code;
-    if (s->access_site[g] == SITE_LIST) readers_free(&c->r->readers, s->access_who[g]);
-    s->access_time[g] = 0;
-    s->access_site[g] = 0;
 }
 
 // May the access `old` be forgotten for one by `lanes` now? Only the cheap ways to know are tried: clocks
@@ -191,10 +264,10 @@ void check_bytes(const RaceCheck *c, uint64_t offset, uint32_t bytes, uint32_t l
     RaceKind kind = (RaceKind)(c->code & SITE_KIND);
     for (size_t g = from; g <= to; g++) {
         uint64_t at = offset + ((uint64_t)(g - from) << c->shadow->shift);
-        check_write(c, g, at, lanes);
+        bool after_same = check_write(c, g, at, lanes);
         if (c->shadow->access_time[g]) check_accesses(c, g, at, lanes);
         if (kind == RACE_WRITE)
-            record_write(c, g, 31 - (uint32_t)__builtin_clz(lanes));
+            record_write(c, g, lanes, after_same);
         else
             record_access(c, g, lanes);
     }

@@ -58,7 +58,7 @@ typedef struct RaceBlock {
 typedef struct {
     Machine *machine;
     uint32_t now;
-    bool off;        // time has run out: after 4 billion synchronisations nothing more is found
+    bool off;        // nothing more is found: there are enough races, or 4 billion synchronisations were made
     uint64_t blocks; // of the grid
     Clocks clocks;
     Flags flags; // published at grid scope

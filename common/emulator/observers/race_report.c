@@ -63,6 +63,7 @@ static bool is_in_one_round(const Program *p, const Instruction *one, const Inst
 
 void report_race(RaceReports *r, const Race *race) {
     Machine *m = r->machine;
+    if (!race->same_value) r->races++;
     const Site *site = site_at(r->sites, race->code), *before = site_at(r->sites, race->other_code);
     bool is_new;
     Reported *slot = reported(

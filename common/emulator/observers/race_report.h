@@ -16,6 +16,7 @@ typedef struct {
     const Sites *sites;
     Reported reported[REPORTED_SLOTS];
     uint32_t count;
+    uint64_t races; // met, those of equal values not counted
 } RaceReports;
 
 typedef struct {

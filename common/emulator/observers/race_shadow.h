@@ -1,5 +1,6 @@
 // What racecheck remembers of memory: of every granule (a word, or 1 or 2 bytes where a kernel uses
-// narrower types) the last plain write, and every access since then that a later one may race with.
+// narrower types) the last plain write, every access since then that a later one may race with, and those
+// before it that the write does not stand for (race_granule.c).
 //
 // Arrays side by side, so that 32 lanes that access 32 granules are checked by a handful of vector
 // instructions: 20 bytes a granule, and none where the kernel goes nowhere near.
@@ -17,7 +18,7 @@ typedef struct {
     unsigned skew;  // of the memory's base past a granule of 4 bytes
     size_t count;
     uint32_t *write_time, *write_who;   // of the last plain write; time 0: none
-    uint32_t *access_time, *access_who; // since then: one access, or a list whose newest time this is
+    uint32_t *access_time, *access_who; // besides: one access, or a list whose newest time this is
     uint16_t *write_site, *access_site;
 } Shadow;
 

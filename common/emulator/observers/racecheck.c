@@ -8,6 +8,9 @@
 
 #include "emulator/observers/race_granule.h"
 
+// Races after which nothing more is looked for: a kernel whose every access races would take minutes.
+enum { ENOUGH_RACES = 1 << 15 };
+
 // ---- Whole warps ------------------------------------------------------------------------------------------
 
 // 32 lanes that access granules one after the other, 1 << per_lane each, all of them ordered in the
@@ -40,7 +43,6 @@ static inline __attribute__((always_inline)) bool check_run(const RaceCheck *c, 
         for (uint32_t i = 0; i < count; i++) write_time[i] = now;
         for (uint32_t i = 0; i < count; i++) write_who[i] = first + (i >> per_lane);
         for (uint32_t i = 0; i < count; i++) write_site[i] = code;
-        for (uint32_t i = 0; i < count; i++) access_time[i] = 0;
     } else {
         for (uint32_t i = 0; i < count; i++) access_time[i] = now;
         for (uint32_t i = 0; i < count; i++) access_who[i] = first + (i >> per_lane);
@@ -60,9 +62,11 @@ static bool check_contiguous(const RaceCheck *c) {
     }
 }
 
-// Two lanes that write the same place in one instruction. Returns the lanes to continue with, one per place.
-static uint32_t check_within(const RaceCheck *c) {
+// Two lanes that write the same place in one instruction. Returns the lanes to continue with, one per place:
+// writers[l] are all that write the place of lane l.
+static uint32_t check_within(const RaceCheck *c, uint32_t writers[WARP_SIZE]) {
     const Access *a = c->a;
+    FOR_LANES(lane, a->mask) writers[lane] = 1u << lane;
     uint64_t before = 0;
     bool is_rising = true, is_first = true;
     FOR_LANES(lane, a->mask) {
@@ -92,6 +96,7 @@ static uint32_t check_within(const RaceCheck *c) {
                                                 .same_value = same,
                                                 .is_one_access = true});
             alone &= ~(1u << owner[slot]);
+            writers[lane] |= writers[owner[slot]];
         }
         used |= 1ull << slot;
         owner[slot] = (uint8_t)lane;
@@ -138,13 +143,17 @@ static void access_checked(void *self, const Access *a) {
     if (a->contiguous && !a->is_volatile && check_contiguous(c)) return;
     RaceKind kind = (RaceKind)(check.code & SITE_KIND);
     uint64_t first = a->offsets[__builtin_ctz(a->mask)];
-    uint32_t lanes = kind == RACE_WRITE && !a->contiguous ? check_within(c) : a->mask;
+    uint32_t writers[WARP_SIZE];
+    bool is_scattered_write = kind == RACE_WRITE && !a->contiguous;
+    uint32_t lanes = is_scattered_write ? check_within(c, writers) : a->mask;
     bool uniform = kind != RACE_WRITE && !a->contiguous && !touches_many(a);
     if (uniform)
         check_bytes(c, first, a->bytes, a->mask);
     else
-        FOR_LANES(lane, lanes) check_bytes(c, a->offsets[lane], a->bytes, 1u << lane);
+        FOR_LANES(lane, lanes)
+    check_bytes(c, a->offsets[lane], a->bytes, is_scattered_write ? writers[lane] : 1u << lane);
     if (r->order.clocks.failed) order_no_memory(&r->order);
+    if (r->reports.races >= ENOUGH_RACES) r->order.off = true;
 }
 
 // ---- The observer -----------------------------------------------------------------------------------------
