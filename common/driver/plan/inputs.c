@@ -8,8 +8,8 @@ static const struct {
     const char *name, *words;
 } families[FAMILIES] = {
     [FAMILY_INTEGERS] = {"integers", "integers"},
-    [FAMILY_ONES] = {"ones", "ones"},
-    [FAMILY_CONSTANTS] = {"constants", "one constant"},
+    [FAMILY_ONES] = {"ones", "ones and a zero"},
+    [FAMILY_CONSTANTS] = {"constants", "one constant and one other value"},
     [FAMILY_UNIFORM] = {"uniform", "uniform in [-1, 1)"},
     [FAMILY_NORMAL] = {"normal", "normal around 4"},
     [FAMILY_CANCELLING] = {"cancelling", "alternating, cancelling"},
@@ -145,6 +145,18 @@ static void place_specials(void *array, ElementType type, long long count, long 
     }
 }
 
+// Every sum has one element, at a random place, that differs from the others: sampling a few elements does
+// not tell the sum.
+static void place_exceptions(void *array, ElementType type, long long count, long long terms, double value,
+                             uint64_t key) {
+    if (terms < 1) terms = 1;
+    for (long long start = 0; start < count; start += terms) {
+        const long long length = count - start < terms ? count - start : terms;
+        const uint64_t at = random_bits(key, 9, (uint64_t)start) % (uint64_t)length;
+        element_set(array, type, start + (long long)at, value);
+    }
+}
+
 void fill_inputs(void *array, ElementType type, long long count, long long terms, Family family,
                  uint64_t seed, unsigned stream) {
     uint64_t key = random_bits(seed, 100 + (uint64_t)family, stream);
@@ -164,6 +176,8 @@ void fill_inputs(void *array, ElementType type, long long count, long long terms
         for (long long i = 0; i < count; i++)
             element_set(array, type, i, value_of(family, type, key, (uint64_t)i));
     }
+    if (family == FAMILY_ONES) place_exceptions(array, type, count, terms, 0.0, key);
+    if (family == FAMILY_CONSTANTS) place_exceptions(array, type, count, terms, 2.1, key);
     if (family == FAMILY_NAN || family == FAMILY_INFINITY || family == FAMILY_INFINITIES)
         place_specials(array, type, count, terms, family, key);
 }

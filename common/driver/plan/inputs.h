@@ -5,9 +5,9 @@
 #include "driver/plan/chapter.h"
 
 typedef enum {
-    FAMILY_INTEGERS, // integers, sum of magnitudes at most 2^24: every order of float additions is exact
-    FAMILY_ONES,
-    FAMILY_CONSTANTS,  // one value that is not a power of two
+    FAMILY_INTEGERS,   // integers, sum of magnitudes at most 2^24: every order of float additions is exact
+    FAMILY_ONES,       // and one 0 in every sum
+    FAMILY_CONSTANTS,  // one value that is not a power of two, and one other in every sum
     FAMILY_UNIFORM,    // in [-1, 1)
     FAMILY_NORMAL,     // mean 4, standard deviation 1
     FAMILY_CANCELLING, // large values that cancel with their neighbours, small ones between
