@@ -33,7 +33,7 @@ static bool start_case(Judge *judge, Worker *worker, int index) {
     CaseReport *report = &judge->judgement->cases[index];
     const Case *one = &report->settings;
     const Task *task = &judge->of->tasks[one->task];
-    const TaskShape *shape = judge_shape(judge, one->task, &one->size);
+    const TaskShape *shape = judge_case_shape(judge, one);
     if (!shape) return false; // its LAUNCH is stuck: not run
     if (shape->verdict != VERDICT_PASS) {
         report->was_run = true;
@@ -130,7 +130,7 @@ static void collect(Judge *judge, Worker *worker, const RunReply *reply) {
     CaseReport *report = &judge->judgement->cases[job];
     const Case *one = &report->settings;
     const Task *task = &judge->of->tasks[one->task];
-    const TaskShape *shape = judge_shape(judge, one->task, &one->size);
+    const TaskShape *shape = judge_case_shape(judge, one);
     Progress *progress = progress_of(judge, one);
     worker->job = -1;
     report->candidates = progress->candidates;
@@ -178,16 +178,38 @@ static void drop_unrun_beside(Judgement *judgement) {
     judgement->case_count = kept;
 }
 
+// A case of another GPU's figures is of use only if the shapes differ from the device's own and may run
+// there.
+static void drop_same_shapes(Judge *judge) {
+    int kept = 0;
+    for (int i = 0; i < judge->plan.count; i++) {
+        const Case *one = &judge->plan.cases[i];
+        const TaskShape *own = judge_shape(judge, one->task, &one->size),
+                        *there = judge_case_shape(judge, one);
+        bool is_new = there && there->verdict == VERDICT_PASS;
+        if (is_new && own) is_new = memcmp(&own->shape, &there->shape, sizeof own->shape) != 0;
+        for (int k = 0; is_new && k < kept; k++) {
+            const Case *before = &judge->plan.cases[k];
+            const TaskShape *shape = before->figures ? judge_case_shape(judge, before) : NULL;
+            if (shape && before->task == one->task)
+                is_new = memcmp(&shape->shape, &there->shape, sizeof shape->shape) != 0;
+        }
+        if (!one->figures || is_new) judge->plan.cases[kept++] = *one;
+    }
+    judge->plan.count = kept;
+}
+
 bool judge_ask_shapes(Judge *judge) {
     bool is_stuck[MAX_TASKS] = {0};
     for (int i = 0; i < judge->plan.count; i++) {
         const Case *one = &judge->plan.cases[i];
         if (is_stuck[one->task]) continue;
-        if (!judge_ask_shape(judge, one->task, one->size)) return false;
+        if (!judge_ask_case_shape(judge, one)) return false;
         // A LAUNCH that does not end, or that ended the runner, will do so at every size.
-        const TaskShape *shape = judge_shape(judge, one->task, &one->size);
+        const TaskShape *shape = judge_case_shape(judge, one);
         is_stuck[one->task] = shape->ended_runner || shape->verdict == VERDICT_TIMEOUT;
     }
+    drop_same_shapes(judge);
     return true;
 }
 

@@ -12,6 +12,7 @@ typedef struct {
 typedef struct {
     int task;
     CaseSize size;
+    int figures;     // as a case's
     Verdict verdict; // PASS: `shape` holds
     CaseShape shape;
     bool ended_runner; // the runner had to be restarted

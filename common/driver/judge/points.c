@@ -10,7 +10,7 @@ void judge_measure_shapes(Judge *judge) {
     for (int i = 0; i < judge->plan.count; i++) {
         const Case *one = &judge->plan.cases[i];
         if (!one->is_counted) continue;
-        const TaskShape *shape = judge_shape(judge, one->task, &one->size);
+        const TaskShape *shape = judge_case_shape(judge, one);
         Measured *measured = &judge->judgement->counted[one->recount][one->task];
         const Task *task = &judge->of->tasks[one->task];
         if (!shape || shape->verdict != VERDICT_PASS) {

@@ -11,7 +11,7 @@ static const double seconds_for_seeds = 0.3;
 // Runs one case again for its values alone, without looking for races. False when nothing can be said.
 static bool values_of(Judge *judge, Worker *worker, const Case *one, CaseReport *report) {
     const Task *task = &judge->of->tasks[one->task];
-    const TaskShape *shape = judge_shape(judge, one->task, &one->size);
+    const TaskShape *shape = judge_case_shape(judge, one);
     char why[512];
     *report = (CaseReport){.settings = *one};
     if (worker->is_lost || !shape || shape->verdict != VERDICT_PASS ||

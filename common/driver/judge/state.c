@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/profiles.h"
+
 void judge_fail(Judge *judge, Verdict verdict, const char *words) {
     judge->judgement->verdict = verdict;
     snprintf(judge->judgement->message, sizeof judge->judgement->message, "%.1100s", words);
@@ -15,15 +17,26 @@ const Image *judge_image(const Judge *judge, bool is_beside) {
 
 // ---- Launch shapes ---------------------------------------------------------------------------------------
 
-TaskShape *judge_shape(const Judge *judge, int task, const CaseSize *size) {
-    for (int i = 0; i < judge->shape_count; i++)
-        if (judge->shapes[i].task == task && memcmp(&judge->shapes[i].size, size, sizeof *size) == 0)
-            return &judge->shapes[i];
+TaskShape *judge_case_shape(const Judge *judge, const Case *one) {
+    for (int i = 0; i < judge->shape_count; i++) {
+        TaskShape *shape = &judge->shapes[i];
+        if (shape->task == one->task && shape->figures == one->figures &&
+            memcmp(&shape->size, &one->size, sizeof one->size) == 0)
+            return shape;
+    }
     return NULL;
 }
 
+TaskShape *judge_shape(const Judge *judge, int task, const CaseSize *size) {
+    return judge_case_shape(judge, &(Case){.task = task, .size = *size});
+}
+
 bool judge_ask_shape(Judge *judge, int task, CaseSize size) {
-    if (judge_shape(judge, task, &size)) return true;
+    return judge_ask_case_shape(judge, &(Case){.task = task, .size = size});
+}
+
+bool judge_ask_case_shape(Judge *judge, const Case *one) {
+    if (judge_case_shape(judge, one)) return true;
     if (judge->shape_count == judge->shape_capacity) {
         int capacity = judge->shape_capacity ? 2 * judge->shape_capacity : 64;
         TaskShape *grown = realloc(judge->shapes, (size_t)capacity * sizeof *grown);
@@ -36,9 +49,11 @@ bool judge_ask_shape(Judge *judge, int task, CaseSize size) {
     }
     TaskShape *shape = &judge->shapes[judge->shape_count++];
     Runner *runner = judge->workers[0].runner;
-    if (ask_shape(runner, 0, &judge->of->tasks[task], task, judge->subjects->kernel->kernels[task], size,
-                  shape))
-        return true;
+    const GpuInfo *figures = one->figures ? &gpu_profiles[one->figures - 1].info : runner_info(runner);
+    const bool fine = ask_shape_for(runner, 0, &judge->of->tasks[one->task], one->task,
+                                    judge->subjects->kernel->kernels[one->task], one->size, figures, shape);
+    shape->figures = one->figures;
+    if (fine) return true;
     RunReply reply;
     shape->ended_runner = true;
     if (runner_restart(runner, &reply)) return true;

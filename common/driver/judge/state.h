@@ -48,5 +48,7 @@ const Image *judge_image(const Judge *judge, bool is_beside);
 
 // The shapes of a task at one size; NULL where they were not asked for.
 TaskShape *judge_shape(const Judge *judge, int task, const CaseSize *size);
+TaskShape *judge_case_shape(const Judge *judge, const Case *one);
 // Asks for them if they are not known. False when the device is of no more use: the judgement says why.
 bool judge_ask_shape(Judge *judge, int task, CaseSize size);
+bool judge_ask_case_shape(Judge *judge, const Case *one);

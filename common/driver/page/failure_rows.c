@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gpu/profiles.h"
 #include "driver/plan/elements.h"
 #include "driver/page/rows.h"
 #include "driver/page/source_lines.h"
@@ -72,12 +73,15 @@ static void add_case(Text *page, const Terminal *terminal, const Report *report,
     if (one->misalignment)
         text_printf(&words, ", base %u bytes past an aligned address%s", one->misalignment,
                     one->is_staggered ? ", each buffer one element further" : "");
+    const GpuProfile *profile = one->figures ? &gpu_profiles[one->figures - 1] : NULL;
+    if (profile) text_printf(&words, ", launched as for the %s", profile->info.name);
     const bool is_gpu = report->judgement->device.kind == GPU_NVIDIA;
     if (!is_gpu || one->is_beside) text_printf(&words, ", schedule %llu", (unsigned long long)one->schedule);
     if (one->is_beside) text_add(&words, ", found by the emulator beside the GPU");
     if (failed->is_after_timing) text_add(&words, ", found after the timed runs");
     text_printf(&words, "; to repeat: ./%s%s --n %lld", report->of->name,
                 one->is_beside ? " --device emulator" : "", one->size.n);
+    if (profile) text_printf(&words, " --device emulator --gpu '%s'", profile->name);
     if (one->schedule) text_printf(&words, " --schedule %llu", (unsigned long long)one->schedule);
     text_printf(&words, " --seed %llu", (unsigned long long)failed->seed);
     page_add_row(page, terminal, "case", text_chars(&words));

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/profiles.h"
 #include "driver/plan/elements.h"
 
 // Around the ends of warps, blocks and powers of two. 999,983 is the largest prime below 10^6.
@@ -113,7 +114,8 @@ static void add_case(Plan *plan, Case one) {
         if (there->is_beside == one.is_beside && there->task == one.task &&
             same_size(&there->size, &one.size) && there->family == one.family &&
             there->misalignment == one.misalignment && there->is_staggered == one.is_staggered &&
-            there->schedule == one.schedule && (!there->is_counted || there->recount == one.recount)) {
+            there->schedule == one.schedule && there->figures == one.figures &&
+            (!there->is_counted || there->recount == one.recount)) {
             there->is_counted = there->is_counted || one.is_counted;
             return;
         }
@@ -168,10 +170,22 @@ static void add_counted(Plan *plan, const Task *task, int index, const PlanOptio
         again.size = recounted_size(size, options->seeds, k);
         again.shift = 256 * (unsigned)seeds_choose(options->seeds, "shift", k, 1, 200);
         unsigned step;
-        if (k > 1 && count_misaligned(task, &step) > 0)
-            again.misalignment = 32 * (unsigned)seeds_choose(options->seeds, "base", k, 1, 7);
+        if (k > 1 && count_misaligned(task, &step) > 0) {
+            if (size.rows) step = 32; // rows that begin within a sector cost more, whatever the kernel does
+            again.misalignment = step * (unsigned)seeds_choose(options->seeds, "base", k, 1, 255 / step);
+        }
         add_case(plan, again);
     }
+}
+
+// A LAUNCH may ask for other shapes on other GPUs, and the kernel must be right with them too.
+static void add_other_gpus(Plan *plan, const Task *task, int index, const Sizes *sizes) {
+    if (is_table(task)) return;
+    for (int p = 0; p < gpu_profile_count; p++)
+        add_case(plan, (Case){.task = index,
+                              .size = size_up_to(sizes, 65537),
+                              .family = FAMILY_INTEGERS,
+                              .figures = p + 1});
 }
 
 static bool takes_families(const Task *task) {
@@ -255,6 +269,7 @@ static int compare_cases(const void *left, const void *right) {
     if (a->task != b->task) return a->task < b->task ? -1 : 1;
     if (a->family != b->family) return a->family < b->family ? -1 : 1;
     if (a->misalignment != b->misalignment) return a->misalignment < b->misalignment ? -1 : 1;
+    if (a->figures != b->figures) return a->figures < b->figures ? -1 : 1;
     if (a->is_staggered != b->is_staggered) return a->is_staggered ? 1 : -1;
     return a->schedule < b->schedule ? -1 : a->schedule > b->schedule;
 }
@@ -303,6 +318,7 @@ bool plan_make(const Chapter *of, const PlanOptions *options, Plan *plan) {
         add_schedules(plan, task, t, &sizes, options);
         add_misaligned(plan, task, t, &sizes);
         add_counted(plan, task, t, options);
+        if (options->n < 0) add_other_gpus(plan, task, t, &sizes);
     }
     if (options->has_schedule) { // every case under that schedule, once; counting belongs to schedule 0
         Plan all = *plan;

@@ -18,6 +18,7 @@ typedef struct {
     bool is_counted;
     int recount;    // goals: 0 for the chapter's size, 1 and further for sizes of the run's own
     unsigned shift; // bytes that all buffers lie further, a multiple of 256
+    int figures;    // whose figures LAUNCH is given: 0 the device's, p + 1 those of gpu_profiles[p]
     bool is_beside; // on the emulator, beside a GPU
 } Case;
 

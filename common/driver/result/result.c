@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "emulator/emulator_json.h"
+#include "gpu/profiles.h"
 #include "driver/result/bandwidth_json.h"
 
 enum { MAX_FINDINGS_WRITTEN = 32, MAX_LINES_WRITTEN = 512 };
@@ -122,6 +123,7 @@ static void add_case(JsonWriter *json, const Report *report, const CaseReport *o
     json_string(json, "family", family_name(settings->family));
     json_unsigned(json, "misalignment", settings->misalignment);
     if (settings->is_staggered) json_boolean(json, "staggered", true);
+    if (settings->figures) json_string(json, "figures", gpu_profiles[settings->figures - 1].info.name);
     json_unsigned(json, "schedule", settings->schedule);
     json_boolean(json, "counted", settings->is_counted);
     if (settings->is_beside) json_boolean(json, "beside", true);

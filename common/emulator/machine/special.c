@@ -4,11 +4,23 @@
 
 #include "emulator/machine/handlers.h"
 
+// A number that a schedule determines.
+static uint64_t drawn(const Machine *m, uint64_t index) {
+    uint64_t bits = (m->launch->schedule + index) * 0x9e3779b97f4a7c15u;
+    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
+    return bits ^ (bits >> 31);
+}
+
+// A clock that only goes forward, and the same in every run of a schedule. How fast it goes beside the work
+// is nothing that a kernel may rely on: a GPU changes its clocks and interrupts its kernels.
+static uint64_t clock_of(const Machine *m) {
+    return m->scrambled ? m->lane_steps << drawn(m, 0) % 20 : m->lane_steps;
+}
+
 static uint64_t special_value(const Machine *m, const Warp *w, SpecialRegister which, unsigned lane) {
     const Block *b = w->block;
     const EmulatorLaunch *launch = m->launch;
     const EmulatorDevice *device = &m->emulator->device;
-    uint64_t now = m->lane_steps; // a clock that only goes forward, and the same in every run of a schedule
     switch (which) {
     case SPECIAL_TID_X: return w->thread_x[lane];
     case SPECIAL_TID_Y: return w->thread_y[lane];
@@ -25,7 +37,8 @@ static uint64_t special_value(const Machine *m, const Warp *w, SpecialRegister w
     case SPECIAL_LANEID: return lane;
     case SPECIAL_WARPID: return (uint64_t)w->index;
     case SPECIAL_NWARPID: return (uint64_t)(device->max_threads_per_sm / (int)WARP_SIZE);
-    case SPECIAL_SMID: return b->number % (uint64_t)device->sm_count;
+    case SPECIAL_SMID:
+        return (m->scrambled ? drawn(m, b->number + 1) : b->number) % (uint64_t)device->sm_count;
     case SPECIAL_NSMID: return (uint64_t)device->sm_count;
     case SPECIAL_LANEMASK_EQ: return 1u << lane;
     case SPECIAL_LANEMASK_LT: return (1u << lane) - 1;
@@ -35,9 +48,9 @@ static uint64_t special_value(const Machine *m, const Warp *w, SpecialRegister w
     case SPECIAL_CLOCK:
     case SPECIAL_CLOCK64:
     case SPECIAL_GLOBALTIMER:
-    case SPECIAL_GLOBALTIMER_LO: return now;
+    case SPECIAL_GLOBALTIMER_LO: return clock_of(m);
     case SPECIAL_CLOCK_HI:
-    case SPECIAL_GLOBALTIMER_HI: return now >> 32;
+    case SPECIAL_GLOBALTIMER_HI: return clock_of(m) >> 32;
     case SPECIAL_DYNAMIC_SHARED: return launch->dynamic_shared;
     case SPECIAL_TOTAL_SHARED: return launch->dynamic_shared + m->kernel->info.static_shared;
     case SPECIAL_WORKSPACE_HI: return m->emulator->workspace >> 32;
