@@ -161,7 +161,7 @@ FLAGS_CHANGED := yes
 $(FLAGS): FORCE
 endif
 $(FLAGS): | $(CONFIG)
-	@printf '%s\n' $(call quoted,$(strip $(FLAGS_NOW))) > $@
+	@printf '%s\n' $(call quoted,$(strip $(FLAGS_NOW))) > $(NEW) && mv -f $(NEW) $@
 
 # The list of sources, so that a library is built again when one of them is removed.
 SOURCES_NOW := $(strip $(EMULATOR_SOURCES) $(DRIVER_SOURCES) $(SUPPORT_SOURCES))
@@ -169,9 +169,12 @@ ifneq ($(SOURCES_NOW),$(if $(wildcard $(OUT)/sources),$(strip $(file < $(OUT)/so
 $(OUT)/sources: FORCE
 endif
 $(OUT)/sources: | $(CONFIG)
-	@printf '%s\n' $(call quoted,$(SOURCES_NOW)) > $@
+	@printf '%s\n' $(call quoted,$(SOURCES_NOW)) > $(NEW) && mv -f $(NEW) $@
 
 # ---- C: libraries, tools, one program a chapter --------------------------------------------------------------
+# Every file is written under a name of the recipe's shell and then renamed: another make may be building the same,
+# and ./chNN may be running.
+NEW = $@.$$$$
 COMPILER := $(if $(HOST_CC),,no-compiler)
 .PHONY: no-compiler
 no-compiler:
@@ -196,20 +199,21 @@ endif
 
 $(OUT)/obj/%.o: %.c $(FLAGS) | $(COMPILER) $(TOOLCHAIN)
 	$(call compiling,$<)
-	$(Q)mkdir -p $(@D) && $(RUN_CC) $(CFLAGS_ALL) $(call effort_for,$<) $(call flags_for,$<) $(RUN_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)mkdir -p $(@D) && $(RUN_CC) $(CFLAGS_ALL) $(call effort_for,$<) $(call flags_for,$<) $(RUN_CFLAGS) -MMD -MP -MF $(NEW).d -MT $@ -c -o $(NEW) $< \
+	    && mv -f $(NEW).d $(@:.o=.d) && mv -f $(NEW) $@
 
 $(EMULATOR_LIBRARY): $(call objects_of,$(EMULATOR_SOURCES))
 $(DRIVER_LIBRARY): $(call objects_of,$(DRIVER_SOURCES))
 $(SUPPORT_LIBRARY): $(call objects_of,$(SUPPORT_SOURCES))
 $(EMULATOR_LIBRARY) $(DRIVER_LIBRARY) $(SUPPORT_LIBRARY): $(OUT)/sources
 	$(call quiet,AR,$@)
-	$(Q)mkdir -p $(@D) && rm -f $@ && ar qcs $@ $(filter %.o,$^)
+	$(Q)mkdir -p $(@D) && rm -f $(NEW) && ar qcs $(NEW) $(filter %.o,$^) && mv -f $(NEW) $@
 
 $(EMULATOR_SHARED): $(call objects_of,$(EMULATOR_SOURCES) $(SUPPORT_SOURCES))
 	$(call quiet,LINK,$@)
-	$(Q)mkdir -p $(@D) && $(RUN_CC) -shared -o $@ $(filter %.o,$^) $(LDFLAGS_ALL) $(LIBRARIES)
+	$(Q)mkdir -p $(@D) && $(RUN_CC) -shared -o $(NEW) $(filter %.o,$^) $(LDFLAGS_ALL) $(LIBRARIES) && mv -f $(NEW) $@
 
-LINK = $(RUN_CC) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS_ALL) $(LIBRARIES)
+LINK = $(RUN_CC) -o $(NEW) $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS_ALL) $(LIBRARIES) && mv -f $(NEW) $@
 define tool_rule
 $(OUT)/bin/$(patsubst %_main,%,$(basename $(notdir $(1)))): $(call objects_of,$(1) $(filter $(basename $(1))_%,$(TOOL_PARTS))) $(if $(filter common/emulator/%,$(1)),,$(DRIVER_LIBRARY)) $(EMULATOR_LIBRARY) $(SUPPORT_LIBRARY)
 	$$(call quiet,LINK,$$@)
@@ -249,7 +253,7 @@ endif
 .PHONY: $(CHAPTERS) $(addprefix program-,$(CHAPTERS)) $(addprefix kernel-,$(CHAPTERS))
 $(CHAPTERS): %: program-% kernel-%
 $(addprefix program-,$(CHAPTERS)): program-%: $(OUT)/programs/%
-	$(if $(SANITIZE),,@[ $* -ef $< ] || ln -f $< $* 2>/dev/null || cp -f $< $*)
+	$(if $(SANITIZE),,@[ $* -ef $< ] || { { ln -f $< $<.$$$$ 2>/dev/null || cp -f $< $<.$$$$; } && mv -f $<.$$$$ $* && rm -f $<.$$$$; })
 $(addprefix kernel-,$(CHAPTERS)): kernel-%: $(OUT)/bin/compile | $(TOOLCHAIN)
 	$(call quiet,NVCC,$(call folder_of,$*)/kernel.cu)
 	$(Q)$(OUT)/bin/compile $(call folder_of,$*)/kernel.cu $(B)/$* --quiet || { status=$$?; \

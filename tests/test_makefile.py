@@ -33,7 +33,7 @@ def test_one_quiet_line_a_step(checkout: Path) -> None:
 
 def test_verbose_shows_the_commands(checkout: Path) -> None:
     done = run_make("program-ch01", "V=1", folder=checkout)
-    assert " -c -o build/obj/chapters/ch01_one/chapter.o chapters/ch01_one/chapter.c" in done.stdout
+    assert " -c -o build/obj/chapters/ch01_one/chapter.o.$$ chapters/ch01_one/chapter.c" in done.stdout
     assert "  CC  " not in done.stdout
 
 
@@ -112,6 +112,30 @@ def test_a_new_chapter_is_found(checkout: Path) -> None:
 
 def test_many_jobs_at_once(checkout: Path) -> None:
     assert run_make("-j8", "drivers", "libs", "tools", folder=checkout).returncode == 0
+
+
+def test_several_makes_at_once(checkout: Path) -> None:
+    """Whatever another make is just writing, none of them reads half a file."""
+    for number in range(40):
+        numbers = "".join(f"int number{number}_{i} = {i};\n" for i in range(300))
+        (checkout / f"common/support/part{number}.c").parent.mkdir(exist_ok=True)
+        (checkout / f"common/support/part{number}.c").write_text(numbers)
+    for _ in range(2):
+        shutil.rmtree(checkout / "build", ignore_errors=True)
+        (checkout / "ch01").unlink(missing_ok=True)
+        command = ["make", "-s", "program-ch01", "libs", "tools"]
+        makes = [
+            subprocess.Popen(
+                command, cwd=checkout, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            )
+            for _ in range(4)
+        ]
+        for make in makes:
+            output = make.communicate(timeout=200)[0]
+            assert make.returncode == 0, output
+        assert subprocess.run([checkout / "ch01"]).returncode == 0
+    left = [path for path in (checkout / "build").rglob("*") if path.suffix.removeprefix(".").isdigit()]
+    assert left == []
 
 
 def test_warnings_of_a_newer_compiler_stop_nobody(checkout: Path) -> None:
