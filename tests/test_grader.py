@@ -338,3 +338,26 @@ def test_doctor(workbook: FakeWorkbook) -> None:
     states = {check["name"]: check["state"] for check in document["checks"]}
     assert states["make"] == states["Python"] == "ok"
     assert all(check["remedy"] for check in document["checks"] if check["state"] == "missing")
+
+
+def test_several_graders_at_once(tmp_path: Path) -> None:
+    """None removes what another is about to read, and nothing is recorded twice or lost."""
+    workbook = FakeWorkbook(tmp_path / "book", {"ch01": "time.sleep(0.3)\n", "ch02": "time.sleep(0.1)\n"})
+    workbook.run("status")
+    for options in (["--fresh"], []):
+        graders = [
+            subprocess.Popen(
+                workbook.command("grade", "--json", *options),
+                cwd=workbook.folder,
+                env=workbook.environment(),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            for _ in range(4)
+        ]
+        for grader in graders:
+            output, errors = grader.communicate(timeout=100)
+            assert grader.returncode == 0, output + errors
+            assert [one["verdict"] for one in json.loads(output)["chapters"]] == ["PASS", "PASS"]
+    assert workbook.ran().count("ch01") <= 4, "what another has just run is not run again"

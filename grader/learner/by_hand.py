@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ..core.errors import GraderError, explain_os_error
 from ..core.history import History, Run, moment_of
+from ..core.processes import Processes
 from ..core.receipts import write_receipt
 from ..core.result import BrokenResultError, Result, parse_result
 from ..core.workbook import Chapter, Workbook
@@ -89,9 +90,10 @@ def _let_stand_for_grade(
     is_as_it_was = store.source_sha256(chapter) == run.kernel_sha256
     if not is_as_it_was or any(path.exists() and path.stat().st_mtime > ended for path in paths):
         return
-    store.forget(chapter)
-    taken.replace(store.result_file(chapter))
-    store.write(chapter, run, store.key(chapter))
+    with store.alone(chapter, Processes()):
+        store.forget(chapter)
+        taken.replace(store.result_file(chapter))
+        store.write(chapter, run, store.key(chapter))
 
 
 def _compiled_from(result: Result) -> str:

@@ -200,7 +200,19 @@ class _Grader:
         return kept and Outcome(chapter, kept[0], kept[1].kernel_sha256, kept[1], reused=True)
 
     def run_one(self, chapter: Chapter) -> Outcome:
-        """Run one chapter and keep its result; every problem becomes that chapter's INFRA."""
+        """Run one chapter and keep its result; every problem becomes that chapter's INFRA.
+
+        If another program is running it, its result is waited for, and may do.
+        """
+        try:
+            with self.store.alone(chapter, self.processes) as has_waited:
+                return (self.reuse(chapter) if has_waited else None) or self.run_alone(chapter)
+        except OSError as error:
+            result = infra(chapter.name, f"the result could not be kept: {explain_os_error(error)}")
+            return Outcome(chapter, result, self.store.source_sha256(chapter), None)
+
+    def run_alone(self, chapter: Chapter) -> Outcome:
+        """Run one chapter and keep its result."""
         key, sha256 = self.store.key(chapter), self.store.source_sha256(chapter)
         earlier = None if self.options.fresh else self.store.read(chapter)
         page = ""

@@ -4,13 +4,18 @@
 everything that the result depends on. If the key is still the same, the chapter need not run again.
 """
 
+import contextlib
+import fcntl
 import json
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from .. import __version__
 from ..core.fingerprint import Hasher, tools_fingerprint
 from ..core.history import Run
+from ..core.processes import Processes
 from ..core.result import BrokenResultError, Result, parse_result
 from ..core.workbook import Chapter, Workbook, write_json
 
@@ -86,6 +91,24 @@ class Store:
             "kernel_sha256": run.kernel_sha256,
         }
         write_json(self._run_file(chapter), kept)
+
+    @contextlib.contextmanager
+    def alone(self, chapter: Chapter, processes: Processes) -> Iterator[bool]:
+        """Keep other programs from what is stored for a chapter; whether one had to be waited for."""
+        has_waited = False
+        with open(self.folder / f".{chapter.name}.lock", "ab") as lock:
+            while True:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    has_waited = True
+                except OSError:
+                    break  # some network disks have no locks
+                if processes.is_stopped:
+                    raise KeyboardInterrupt
+                time.sleep(0.05)
+            yield has_waited
 
     def forget(self, chapter: Chapter) -> None:
         """Remove what is stored for a chapter."""
