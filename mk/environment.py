@@ -71,7 +71,8 @@ def main(arguments: list[str]) -> None:
         install(make_environment(folder.absolute()), lock, verbose=verbose)
         stamp.write_text(lock.read_text())
     except OSError as error:
-        fail(f"cannot write the virtual environment {folder}: {error.strerror} ({error.filename})")
+        where = f" ({error.filename})" if error.filename else ""
+        fail(f"cannot write the virtual environment {folder}: {error.strerror}{where}")
     except KeyboardInterrupt:
         sys.exit(130)
 

@@ -42,6 +42,12 @@ def explain_os_error(error: OSError) -> str:
             reason = "the disk is full"
         case errno.EFBIG:
             reason = "the limit on file sizes is too low (ulimit -f)"
+        case errno.EMFILE | errno.ENFILE:
+            reason = "the limit on open files is too low (ulimit -n)"
+        case errno.EAGAIN:
+            reason = "the limit on processes is too low (ulimit -u), or the machine has no room for another"
+        case errno.ENOMEM:
+            reason = "out of memory; close other programs, or raise the limit (ulimit -v)"
         case errno.EACCES | errno.EPERM | errno.EROFS:
             reason = f"not allowed ({error.strerror}); check its owner and whether the disk is read-only"
         case errno.EISDIR:

@@ -75,6 +75,7 @@ _REMEDIES = {
     "readonly": "; check the owner of it and of its folder, and whether the disk is read-only",
     "unable to open": "; check the owner of it and of its folder, and that it is a file",
     "disk is full": "; make clean frees some space",
+    "disk I/O": "; is the disk broken or full, or is there a limit on the size of files (ulimit -f)?",
     "locked": ": another program has been writing to it for 10 s; try again once that has ended",
 }
 _JSON_COLUMNS = ("counters", "device", "diagnosis", "timing")

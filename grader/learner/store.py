@@ -96,7 +96,7 @@ class Store:
     def alone(self, chapter: Chapter, processes: Processes) -> Iterator[bool]:
         """Keep other programs from what is stored for a chapter; whether one had to be waited for."""
         has_waited = False
-        with open(self.folder / f".{chapter.name}.lock", "ab") as lock:
+        with open(self.folder / f"{chapter.name}.lock", "ab") as lock:
             while True:
                 try:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

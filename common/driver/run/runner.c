@@ -76,11 +76,16 @@ static void become_runner(int socket, int arena, int printed, pid_t parent, cons
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(3);
     // Out of the way first, so that no dup2 below closes one that is still needed.
-    socket = fcntl(socket, F_DUPFD, 16);
-    arena = fcntl(arena, F_DUPFD, 16);
-    printed = fcntl(printed, F_DUPFD, 16);
+    const int report = printed, above = RUNNER_ARENA + 1;
+    socket = fcntl(socket, F_DUPFD, above);
+    arena = fcntl(arena, F_DUPFD, above);
+    printed = fcntl(printed, F_DUPFD, above);
     int nothing = open("/dev/null", O_RDONLY);
-    if (socket < 0 || arena < 0 || printed < 0 || nothing < 0) _exit(3);
+    if (socket < 0 || arena < 0 || printed < 0 || nothing < 0) {
+        static const char why[] = "the limit on open files is too low (ulimit -n)";
+        if (write(report, why, sizeof why - 1) < 0) _exit(4);
+        _exit(3);
+    }
     if (dup2(nothing, 0) < 0 || dup2(printed, 1) < 0 || dup2(printed, 2) < 0 ||
         dup2(socket, RUNNER_SOCKET) < 0 || dup2(arena, RUNNER_ARENA) < 0)
         _exit(3);
