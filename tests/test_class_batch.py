@@ -552,7 +552,8 @@ FORGED: dict[str, tuple[tuple[str | int, ...], object]] = {
     "a document about another kernel": (("document", "build", "source_sha256"), "0" * 64),
     "a document about another chapter": (("document", "chapter"), "ch02"),
     "a document of another version": (("document", "schema"), "warpbook/result/2"),
-    "another seed": (("document", "options", "seed"), 1),
+    "another secret": (("document", "options", "secret"), "0" * 64),
+    "a seed": (("document", "options", "seed"), 1),
     "fewer sizes": (("document", "options", "also"), []),
     "no options": (("document", "options"), None),
     "no seconds": (("seconds",), None),
@@ -583,7 +584,9 @@ def entry(tmp_path_factory: pytest.TempPathFactory) -> tuple[Task, bytes]:
     graded = made.folder / "graded"
     path = graded / "journal" / "bob" / "ch01.json"
     settings = JudgeSettings(
-        seed=options["seed"], schedules=options["schedules"], sizes=tuple(one["n"] for one in options["also"])
+        secret=options["secret"],
+        schedules=options["schedules"],
+        sizes=tuple(one["n"] for one in options["also"]),
     )
     key = json.loads(path.read_text())["key"]
     task = Task("bob", "ch01", graded / document["kernel"], graded / "work", path, key, settings)

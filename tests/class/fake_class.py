@@ -69,7 +69,8 @@ def judge(
     document["build"] = document["build"] | {"source_sha256": sha256}
     document["options"] = document["options"] | {
         "kernel": IMAGE,
-        "seed": settings.seed or 0,
+        "secret": settings.secret,
+        "seed": None,
         "schedules": settings.schedules,
         "also": [{"n": n, "rows": 0, "columns": 0} for n in settings.sizes],
     }
