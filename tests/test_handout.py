@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -65,6 +66,65 @@ def test_sources_tests_and_teachers_tools_stay_behind(whole: list[Member]) -> No
         "README.md",
         "mkdocs.yml",
     } <= names
+
+
+def test_no_compiled_code_goes_along(whole: list[Member]) -> None:
+    """A reference's PTX could be pasted into a kernel as inline assembly."""
+    for member in whole:
+        assert not re.search(
+            rb"^\s*\.(visible )?\.?entry \w|^\.target |^\.version ", member.content, re.MULTILINE
+        )
+        assert not member.content.startswith((b"\x7fELF", b"\x50\xed\x55\xba", b"!<arch>"))
+        assert not member.name.endswith((".ptx", ".cubin", ".o", ".a", ".so", "build.json"))
+    folders = {member.name.rpartition("/")[0] for member in whole if member.name.startswith("solutions/")}
+    assert len(folders) == len(Workbook(ROOT).chapters)
+    names = {member.name.rpartition("/")[2] for member in whole if member.name.startswith("solutions/")}
+    assert names == {"skeleton.cu", "reference.times"}
+
+
+def test_references_are_numbers(whole: list[Member]) -> None:
+    times = [member for member in whole if member.name.endswith("reference.times")]
+    assert len(times) > 10
+    for member in times:
+        for line in member.content.decode().splitlines()[1:]:
+            device, task, *numbers = line.split("\t")
+            assert device == "NVIDIA H200" and task
+            assert len(numbers) == 4 and 0 < float(numbers[3]) < 1
+
+
+def test_the_names_of_chapter_13_stay_behind(whole: list[Member]) -> None:
+    """Neither as a table, nor as the numbers of the enumerators beside each kernel."""
+    solution = next((ROOT / "solutions").glob("ch13_*/kernel.cu")).read_text()
+    enumerators = re.search(r"enum Mistake \{(.*?)\};", solution, re.DOTALL)
+    assert enumerators
+    order = re.findall(r"^\s*([A-Z0-9_]+),", enumerators[1], re.MULTILINE)
+    right = [
+        order.index(name)
+        for name in re.findall(r"^constexpr Mistake IN_\w+ = (\w+);", solution, re.MULTILINE)
+    ]
+    assert len(right) == 8 and 0 not in right
+    sequence = " ".join(map(str, right))
+    for member in whole:
+        assert sequence not in " ".join(re.findall(r"\d+", member.content.decode("utf-8", "replace"))), (
+            member.name
+        )
+        assert not member.name.endswith("answers.h")
+
+
+def test_an_image_or_an_answer_is_a_leak(members: list[Member]) -> None:
+    workbook = Workbook(ROOT)
+    chosen = workbook.select(CHAPTERS)
+    answers = re.sub("//.*", "", next(ROOT.glob("chapters/ch13_*/answers.h")).read_text())
+    for content in (
+        b"// notes\n.visible .entry sum_tree(\n",
+        b"  .entry k()",
+        b".version 8.0\n.target sm_80\n",
+        b"\x7fELF\x02\x01",
+        answers.encode(),
+        answers.replace(",", " /* and */ ").encode(),
+    ):
+        (leak,) = leaks(workbook, chosen, [Member("docs/a.md", content)])
+        assert leak.member == "docs/a.md"
 
 
 def test_the_commands_are_whole(whole: list[Member]) -> None:
@@ -156,11 +216,13 @@ def test_a_student_can_work_with_it(unpacked: Path) -> None:
     graded = run(unpacked, "grade")
     assert "1 of 1 passed, 10 of 10 points" in graded.stdout, graded.stderr
     result = json.loads((unpacked / "build/results/ch04.json").read_text())
-    assert result["bandwidth"]["ratio"] == pytest.approx(1, abs=0.01)  # the reference is there, as an image
+    assert result["bandwidth"]["ratio"] == pytest.approx(1, abs=0.01)  # of the reference's recorded time
+    assert result["bandwidth"]["reference"] == "solutions/ch04_warp_shuffle/reference.times"
 
     assert "1 kernel, 1 receipt" in run(unpacked, "submission").stdout
     shown = run(unpacked, "show-ch04")
     assert "has no solutions" in shown.stderr
-    assert "1 of 1 passed" in run(unpacked, "solutions").stdout
+    solutions = run(unpacked, "solutions")
+    assert "this copy of the workbook has no solutions" in solutions.stdout + solutions.stderr
     assert "is the skeleton again" in run(unpacked, "reset-ch04", "FORCE=1").stdout
     assert kernel.read_bytes() == skeleton

@@ -55,8 +55,14 @@ static void reversed_tiles(const ReferenceView *view, double *expected, double *
 static const char *const kernels[] = {"add_to_rows",   "squared_lengths", "sum_butterfly", "sum_slots",
                                       "reverse_tiles", "sum_tree",        "sum_unrolled",  "transpose_tiles"};
 enum { KERNELS = sizeof kernels / sizeof kernels[0] };
-// As enum Mistake of kernel.cu numbers them.
-static const int mistakes[KERNELS] = {8, 7, 9, 4, 5, 15, 13, 11};
+// As enum Mistake of kernel.cu numbers them. A handout does not have the file: there, any name will do.
+static const int mistakes[KERNELS] = {
+#if __has_include("answers.h")
+#include "answers.h"
+#else
+    0
+#endif
+};
 
 static void describe_name(const TableView *view, long long index, char *text, size_t bytes) {
     (void)view;

@@ -247,15 +247,20 @@ class _Grader:
         try:
             source = self.store.asked.source(chapter)
             if self.options.kind == SOLUTION and not (self.workbook.root / source).exists():
-                # The image, as in a handout, which has no sources of solutions.
-                command += ["--kernel", chapter.solution / "kernel.ptx"]
+                # The image, as in an autograder, which has no sources of solutions.
+                image = chapter.solution / "kernel.ptx"
+                if not (self.workbook.root / image).exists():
+                    return infra(
+                        name, f"this copy of the workbook has no solutions ({source}); ask your teacher"
+                    ), ""
+                command += ["--kernel", image]
             elif self.options.kind == SOLUTION:
-                image = self.workbook.build / "solutions" / name
-                compiled = self.run([self.workbook.out / "bin" / "compile", source, image, "--quiet"])
+                folder = self.workbook.build / "solutions" / name
+                compiled = self.run([self.workbook.out / "bin" / "compile", source, folder, "--quiet"])
                 if compiled.status != 0:
                     words = _last_line(compiled.output)
                     return infra(name, f"{source} does not compile{words}", compiled.seconds), ""
-                command += ["--kernel", image / "kernel.ptx"]
+                command += ["--kernel", folder / "kernel.ptx"]
             finished = self.run(command)
         except OSError as error:
             return infra(name, f"./{name} could not be started: {explain_os_error(error)}"), ""

@@ -183,7 +183,7 @@ static bool build_reference(const BuildPlan *plan, Builds *builds, const char *s
     return fine;
 }
 
-// A handout has solutions as images with the compiler's records.
+// An autograder has solutions as images with the compiler's records.
 static bool find_reference_image(const BuildPlan *plan, Builds *builds, const char *chapter) {
     char folder[256];
     CompileResult build;
@@ -196,6 +196,21 @@ static bool find_reference_image(const BuildPlan *plan, Builds *builds, const ch
     }
     compile_result_free(&build);
     return fine;
+}
+
+// A handout has the reference's modelled times only: its image would be the answer.
+static void find_recorded_times(const char *chapter, const char *source, Subjects *subjects) {
+    char path[sizeof subjects->recorded];
+    snprintf(path, sizeof path, "solutions/%.200s/reference.times", chapter);
+    if (access(path, R_OK) == 0) {
+        memcpy(subjects->recorded, path, sizeof path);
+        snprintf(subjects->reference_name, sizeof subjects->reference_name, "%.159s", path);
+        snprintf(subjects->no_reference, sizeof subjects->no_reference,
+                 "no reference: a handout has its modelled time at the usual size and device only");
+        return;
+    }
+    snprintf(subjects->no_reference, sizeof subjects->no_reference,
+             "no reference: %.200s does not exist here", source);
 }
 
 // False, with the reason in subjects.no_reference, when there is nothing to compare with.
@@ -216,8 +231,7 @@ static bool find_reference(const BuildPlan *plan, Builds *builds) {
     if (access(source, R_OK) == 0) return build_reference(plan, builds, source, folder);
     if (find_reference_image(plan, builds, name ? name + 1 : plan->folder)) return true;
     if (builds->has_reference) return false; // and is refused
-    snprintf(subjects->no_reference, sizeof subjects->no_reference,
-             "no reference: %.200s does not exist here", source);
+    find_recorded_times(name ? name + 1 : plan->folder, source, subjects);
     return false;
 }
 

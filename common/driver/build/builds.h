@@ -27,6 +27,7 @@ typedef struct {
     char reference_name[160]; // as shown to people
     bool is_solution;         // the chapter's own, which the workbook has judged before
     char no_reference[320];   // why there is none
+    char recorded[256];       // the file with the modelled times of one that is not here; "": none
 } Subjects;
 
 typedef struct {

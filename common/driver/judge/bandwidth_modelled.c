@@ -1,4 +1,5 @@
 #include "driver/judge/bandwidth_modelled.h"
+#include "driver/judge/recorded_reference.h"
 
 #include <limits.h>
 #include <math.h>
@@ -305,7 +306,7 @@ static void compare_with_reference(const Judge *judge, const GpuProfile *profile
                                    Bandwidth *bandwidth) {
     const Subjects *subjects = judge->subjects;
     if (!bandwidth_is_known(bandwidth)) return;
-    if (!subjects->reference)
+    if (!subjects->reference && !(reference_seconds > 0))
         snprintf(bandwidth->words, sizeof bandwidth->words, "%s", subjects->no_reference);
     else if (!profile->is_measured)
         snprintf(bandwidth->words, sizeof bandwidth->words,
@@ -316,12 +317,23 @@ static void compare_with_reference(const Judge *judge, const GpuProfile *profile
     bandwidth_complete(bandwidth);
 }
 
+// Fills in what a handout knows about a reference that is not here.
+static void read_recorded(const Judge *judge, const Bandwidth *wanted, int count, double *seconds) {
+    const char *path = judge->subjects->recorded;
+    for (int i = 0; i < count && path[0]; i++) {
+        const char *task = judge->of->tasks[wanted[i].task].name;
+        if (bandwidth_is_known(&wanted[i]))
+            seconds[i] = recorded_reference_seconds(path, wanted[i].device, task, wanted[i].size);
+    }
+}
+
 static void model_timings(Judge *judge, const GpuProfile *profile, const ModelDevice *device) {
     Bandwidth *timings = judge->judgement->timings;
     const int count = judge->judgement->timing_count;
     double *reference = calloc((size_t)count + 1, sizeof *reference);
     for (int i = 0; i < count; i++) model_task(judge, timings[i].task, timings[i].size, device, &timings[i]);
     if (reference && judge->subjects->reference) estimate_reference(judge, device, timings, count, reference);
+    if (reference && !judge->subjects->reference) read_recorded(judge, timings, count, reference);
     for (int i = 0; i < count; i++)
         compare_with_reference(judge, profile, reference ? reference[i] : 0, &timings[i]);
     free(reference);
@@ -343,6 +355,9 @@ void judge_model(Judge *judge) {
         if (task_has_bandwidth(&judge->of->tasks[t]))
             model_task(judge, t, timed_size(&judge->of->tasks[t], judge->judgement->device.memory_bytes),
                        &device, &bandwidth[t]);
-    if (judge->subjects->reference) estimate_reference_once(judge, &device, profile->name, reference);
+    if (judge->subjects->reference)
+        estimate_reference_once(judge, &device, profile->name, reference);
+    else
+        read_recorded(judge, bandwidth, tasks, reference);
     for (int t = 0; t < tasks; t++) compare_with_reference(judge, profile, reference[t], &bandwidth[t]);
 }

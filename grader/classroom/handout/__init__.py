@@ -1,7 +1,7 @@
-"""`make handout`: the workbook for students, without the sources of its solutions.
+"""`make handout`: the workbook for students, without its solutions in any form.
 
-References go along as images, so that bandwidths are still compared with them. What is written is reproducible to
-the byte, and is not written at all where a line of a solution has found its way into it.
+Of a reference only its modelled times go along: its image could be pasted into a kernel as inline assembly. What is
+written is reproducible to the byte, and is not written at all if a part of a solution has found its way into it.
 """
 
 import posixpath
@@ -20,13 +20,13 @@ from ...core.distribution import (
     files_below,
     in_order,
     member_of,
-    reference_members,
     skeleton_member,
     zip_bytes,
 )
 from ...core.errors import MachineError
 from ...core.workbook import Chapter, Workbook, write_whole
 from .leaks import Leak, leaks
+from .times import times_members
 
 FOLDER = "warpbook"  # what the archive unpacks to
 # For people who change the workbook, or who grade: a student has no use for these.
@@ -34,6 +34,7 @@ _NOT_FOR_STUDENTS = re.compile(
     r"mk/(workbook|bench|gpu|class|exports|handout)\.mk|requirements/(dev|bench|peers|class)\.txt"
     r"|docs/(README|adding-a-chapter|sources|emulator-speed|teaching|class|exports|isolation|slurm)\.md"
     r"|docs/class\.schema\.json|docs/examples/first.*|docs/assets/verdict\.svg|README\.md"
+    r"|chapters/\w+/answers\.h"  # what chapter.c compares a learner's answers with
 )
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:|mailto:|#)([^)#\s]+)(#[^)\s]*)?\)")
 
@@ -41,7 +42,7 @@ _LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:|mailto:|#)([^)#\s]+)(#[^)\s]*)
 def handout_members(workbook: Workbook, chapters: list[Chapter], title: str = "") -> list[Member]:
     """Every file of a handout of `chapters`, in the archive's order; `title` is the course's, for its README."""
     root = workbook.root
-    members = [*core_members(workbook, chapters), *reference_members(workbook, chapters)]
+    members = [*core_members(workbook, chapters), *times_members(workbook, chapters)]
     members += [
         replace(skeleton_member(workbook, chapter), name=skeleton_name(chapter)) for chapter in chapters
     ]

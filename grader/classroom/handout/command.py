@@ -18,7 +18,7 @@ def handout(
     title: Annotated[str, typer.Option(help="The course's name, for the handout's README.")] = "",
     as_json: Json = False,
 ) -> int:
-    """Write the workbook for students, without the solutions' sources, as one archive."""
+    """Write the workbook for students, without the solutions in any form, as one archive."""
     workbook = find_workbook()
     chosen = workbook.select(chapters or [])
     path = out or workbook.build / "handout.zip"
@@ -33,5 +33,5 @@ def handout(
         print_json({"schema": "warpbook/handout/1", **document})
     else:
         listed = ", ".join(chapter.name for chapter in chosen)
-        print(f"{workbook.shown(path)}: {listed}; no line of a solution is in it")
+        print(f"{workbook.shown(path)}: {listed}; no part of a solution is in it")
     return PASSED

@@ -90,7 +90,7 @@ def _prepare(
 
 
 def _folder(workbook: Workbook, chapter: Chapter) -> Path:
-    """The path of the image: in build/, or in a handout in place of the solution's source."""
+    """The path of the image: in build/, or in an autograder in place of the solution's source."""
     solution = workbook.root / chapter.solution
     if (solution / "kernel.cu").is_file():
         return workbook.build / "reference" / chapter.name
