@@ -23,8 +23,9 @@ COUNTERS = [
     *("shared_ld_wavefronts", "shared_st_wavefronts", "shared_atom_wavefronts"),
     *("shared_ld_conflicts", "shared_st_conflicts"),
     *("local_ld_requests", "local_ld_sectors", "local_st_requests", "local_st_sectors"),
-    *("const_ld", "branches", "branch_divergent", "barriers", "warp_barriers"),
-    *("shuffles", "votes", "matches", "reductions", "fences", "atomic_max_lanes", "float_ops", "float_distance"),
+    *("const_ld", "branches", "branch_divergent", "barriers", "partial_barriers"),
+    *("warp_barriers", "shuffles", "votes", "matches", "reductions", "fences"),
+    *("atomic_max_lanes", "float_ops", "float_distance"),
 ]
 
 

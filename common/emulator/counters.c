@@ -33,6 +33,7 @@ const CounterField counter_fields[] = {
     FIELD(branches),
     FIELD(branch_divergent),
     FIELD(barriers),
+    FIELD(partial_barriers),
     FIELD(warp_barriers),
     FIELD(shuffles),
     FIELD(votes),

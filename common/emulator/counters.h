@@ -19,8 +19,9 @@ typedef struct {
     uint64_t local_ld_requests, local_ld_sectors, local_st_requests, local_st_sectors;
     uint64_t const_ld;
     uint64_t branches, branch_divergent;
-    uint64_t barriers;      // warp instructions: bar.sync, barrier.sync and their kin
-    uint64_t warp_barriers; // bar.warp.sync
+    uint64_t barriers;         // warp instructions: bar.sync, barrier.sync and their kin
+    uint64_t partial_barriers; // of these, those of all threads that not all threads have executed
+    uint64_t warp_barriers;    // bar.warp.sync
     uint64_t shuffles, votes, matches, reductions;
     uint64_t fences;
     uint64_t atomic_max_lanes; // the most lanes of one request on one address (a maximum, not a sum)

@@ -99,7 +99,7 @@ static int run(Emulator *e, Request *r, const char *ptx, size_t bytes) {
         bool unsupported = false, wrong = !result.completed;
         for (int i = 0; i < result.finding_count; i++) {
             unsupported |= result.findings[i].kind == FINDING_UNSUPPORTED;
-            wrong |= strcmp(finding_verdict(result.findings[i].kind), "INFO") != 0;
+            wrong |= !finding_is_information(result.findings[i].kind);
         }
         printf("%s: %s, %" PRIu64 " lane instructions in %.3f s\n", info.name,
                wrong ? overall_verdict(&result) : "clean", result.lane_instructions, result.seconds);

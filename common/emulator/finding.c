@@ -1,5 +1,7 @@
 #include "emulator/finding.h"
 
+#include <string.h>
+
 static const struct {
     const char *verdict, *name;
 } kinds[FINDING_KINDS] = {
@@ -12,6 +14,7 @@ static const struct {
     [FINDING_RACE] = {"RACE", "race"},
     [FINDING_RACE_SAME_VALUE] = {"INFO", "race of equal values"},
     [FINDING_DIVERGENT_BARRIER] = {"SYNC", "divergent barrier"},
+    [FINDING_PARTIAL_BARRIER] = {"INFO", "barrier of a part of the block"},
     [FINDING_BAD_MASK] = {"SYNC", "wrong mask"},
     [FINDING_SHUFFLE_INACTIVE] = {"SYNC", "shuffle from an inactive lane"},
     [FINDING_DEADLOCK] = {"SYNC", "deadlock"},
@@ -29,6 +32,8 @@ static const struct {
 const char *finding_verdict(FindingKind kind) {
     return kind >= 0 && kind < FINDING_KINDS ? kinds[kind].verdict : "INFRA";
 }
+
+bool finding_is_information(FindingKind kind) { return !strcmp(finding_verdict(kind), "INFO"); }
 
 const char *finding_name(FindingKind kind) {
     return kind >= 0 && kind < FINDING_KINDS ? kinds[kind].name : "unknown";

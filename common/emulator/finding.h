@@ -17,6 +17,7 @@ typedef enum {
     FINDING_RACE,
     FINDING_RACE_SAME_VALUE, // an information, never a failure
     FINDING_DIVERGENT_BARRIER,
+    FINDING_PARTIAL_BARRIER,  // of all threads, but not all execute it: an information
     FINDING_BAD_MASK,         // a *.sync whose mask names an exited lane or leaves out the caller
     FINDING_SHUFFLE_INACTIVE, // a shuffle that reads a lane that does not take part
     FINDING_DEADLOCK,
@@ -34,6 +35,8 @@ typedef enum {
 
 // The verdict that a finding leads to: "OOB", "RACE" ...; "INFO" for an information.
 const char *finding_verdict(FindingKind kind);
+// True of an information: no failure.
+bool finding_is_information(FindingKind kind);
 // "out of bounds", "race": the kind in words.
 const char *finding_name(FindingKind kind);
 

@@ -129,7 +129,7 @@ static const Finding *stopping_finding(const EmulatorResult *result) {
         if (result->findings[i].fatal) return &result->findings[i];
     }
     for (int i = 0; i < result->finding_count; i++) {
-        if (result->findings[i].kind != FINDING_RACE_SAME_VALUE) return &result->findings[i];
+        if (!finding_is_information(result->findings[i].kind)) return &result->findings[i];
     }
     return NULL;
 }

@@ -62,9 +62,8 @@ Verdict verdict_from_word(const char *word) {
 }
 
 Verdict verdict_of_finding(FindingKind kind) {
-    if (kind == FINDING_NONE || kind == FINDING_RACE_SAME_VALUE) return VERDICT_PASS;
-    const char *word = finding_verdict(kind);
-    return strcmp(word, "INFO") == 0 ? VERDICT_PASS : verdict_from_word(word);
+    if (kind == FINDING_NONE || finding_is_information(kind)) return VERDICT_PASS;
+    return verdict_from_word(finding_verdict(kind));
 }
 
 const char *finding_why(FindingKind kind) {

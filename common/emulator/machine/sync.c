@@ -41,6 +41,47 @@ uint32_t lanes_at_barrier(const Warp *w, int id) {
     return lanes;
 }
 
+// The compiler may make several instructions of one barrier, and barrier.sync may be met at any of its own.
+static bool is_same_barrier(const Machine *m, const Instruction *a, const Instruction *b) {
+    if (a == b || !(a->flags & b->flags & IS_ALIGNED)) return true;
+    return place_of(m->program, a).line && place_of(m->program, a).line == place_of(m->program, b).line;
+}
+
+BarrierPart barrier_part(const Block *b, int id) {
+    BarrierPart found = {.part = BARRIER_WHOLE};
+    if (b->barriers[id].expected) return found;
+    uint32_t here = 0;
+    for (int k = 0; k < b->warp_count; k++) {
+        const Warp *w = &b->warps[k];
+        for (int i = 0; i < w->fragment_count; i++) {
+            const Fragment *f = &w->fragments[i];
+            if (!f->mask || f->state != WAIT_BARRIER || f->barrier != id) continue;
+            const Instruction *in = instruction_of(f);
+            if (!found.in) {
+                found.in = in;
+                found.waiting = w;
+            }
+            if (is_same_barrier(b->machine, in, found.in))
+                here += (uint32_t)__builtin_popcount(f->mask);
+            else if (!found.other) {
+                found.part = BARRIER_SEPARATE;
+                found.other = in;
+                found.warp = w;
+                found.lane = __builtin_ctz(f->mask);
+            }
+        }
+    }
+    found.threads = b->thread_count - here;
+    if (!b->exited_threads || found.part == BARRIER_SEPARATE) return found;
+    found.part = BARRIER_ENDED;
+    for (int k = 0; k < b->warp_count && !found.warp; k++)
+        if (b->warps[k].exited) {
+            found.warp = &b->warps[k];
+            found.lane = __builtin_ctz(b->warps[k].exited);
+        }
+    return found;
+}
+
 static void complete_barrier(Machine *m, Block *b, int id) {
     TELL_OBSERVERS(m, barrier, b, id);
     Barrier *barrier = &b->barriers[id];

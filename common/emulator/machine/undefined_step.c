@@ -253,20 +253,25 @@ uint64_t undefined_read(Machine *m, const Access *access, uint32_t lanes) {
     return undefined_origin(m, &origin);
 }
 
-// Element `e` of a load, of whose bytes some are not initialised; `origin`: of what was never written.
-static void load_element(Machine *m, Frame *frame, const Access *access, unsigned e, uint64_t origin) {
+// Element `e` of a load by which `lanes` read bytes that are not initialised; `origin`: of those that were
+// never written.
+static void load_element(Machine *m, Frame *frame, const Access *access, uint32_t lanes, unsigned e,
+                         uint64_t origin) {
     const Instruction *in = access->in;
     UndefinedLanes value = {0};
-    FOR_LANES(lane, access->mask) {
+    FOR_LANES(lane, lanes) {
         uint64_t from = access->offsets[lane] + e * in->width;
+        unsigned first = in->width;
         for (unsigned b = in->width; b-- > 0;) {
             if (is_initialised(access->memory, from + b, 1)) continue;
-            bool is_unsure;
             value.bytes[b] |= 1u << lane;
-            uint64_t stored =
-                undefined_stored_at(m, access->warp->block, access->memory, from + b, &is_unsure);
-            value.origin[lane] = stored ? stored : origin;
+            first = b;
         }
+        if (first == in->width) continue;
+        bool is_unsure;
+        uint64_t stored =
+            undefined_stored_at(m, access->warp->block, access->memory, from + first, &is_unsure);
+        value.origin[lane] = stored ? stored : origin;
     }
     extend(&value, in);
     write_lanes(m, frame, in->dst[e], access->mask, &value);
@@ -279,7 +284,7 @@ void undefined_load(Machine *m, Fragment *f, const Access *access) {
     if (!any) return;
     uint64_t origin = undefined_read(m, access, any);
     for (unsigned e = 0; e < access->in->elements; e++)
-        if (access->in->dst[e] >= 0) load_element(m, f->frame, access, e, origin);
+        if (access->in->dst[e] >= 0) load_element(m, f->frame, access, any, e, origin);
 }
 
 void undefined_store(Machine *m, Fragment *f, const Access *access) {

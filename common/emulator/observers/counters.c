@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/machine/sync.h"
 #include "emulator/observers/access_counts.h"
 
 struct Counting {
@@ -14,6 +15,17 @@ struct Counting {
 static void count_access(void *self, const Access *access) {
     Counting *c = self;
     counters_add_access(&c->counts[access->in->number], access);
+}
+
+static void count_partial_barrier(void *self, Block *block, int id) {
+    Counting *c = self;
+    if (barrier_part(block, id).part == BARRIER_WHOLE) return;
+    for (int k = 0; k < block->warp_count; k++) {
+        const Warp *w = &block->warps[k];
+        for (int i = 0; i < w->fragment_count; i++)
+            if (w->fragments[i].mask && w->fragments[i].state == WAIT_BARRIER && w->fragments[i].barrier == id)
+                c->counts[instruction_of(&w->fragments[i])->number].partial_barriers++;
+    }
 }
 
 Counting *counting_new(Machine *m, Observer *observer) {
@@ -28,7 +40,7 @@ Counting *counting_new(Machine *m, Observer *observer) {
         return NULL;
     }
     m->tally = c->tally;
-    *observer = (Observer){.self = c, .access = count_access};
+    *observer = (Observer){.self = c, .access = count_access, .barrier = count_partial_barrier};
     return c;
 }
 

@@ -27,7 +27,25 @@ static void check_aligned(Machine *m, const Warp *w, int id) {
     }
 }
 
+// Threads that have ended, and warps at another barrier, count on hardware: it works there. But they pass no
+// barrier together, which is what the kernel says.
+static void check_whole(Machine *m, const Block *b, int id) {
+    BarrierPart found = barrier_part(b, id);
+    if (found.part == BARRIER_WHOLE || (found.part == BARRIER_SEPARATE && found.warp == found.waiting)) return;
+    uint32_t lanes = lanes_at_barrier(found.waiting, id);
+    Finding *finding = add_finding(m, FINDING_PARTIAL_BARRIER, found.waiting, __builtin_ctz(lanes), found.in,
+                                   found.other, false);
+    if (!finding) return;
+    char thread[96];
+    thread_words(thread, found.warp, found.lane);
+    if (found.part == BARRIER_ENDED)
+        word_partial_barrier(finding, found.threads, b->thread_count, thread);
+    else
+        word_separate_barriers(finding, found.threads, b->thread_count, thread, finding->other_place.line);
+}
+
 static void barrier_passed(void *self, Block *b, int id) {
+    check_whole(self, b, id);
     for (int k = 0; k < b->warp_count; k++)
         if (b->warps[k].fragment_count > 1) check_aligned(self, &b->warps[k], id);
 }

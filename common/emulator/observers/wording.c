@@ -116,6 +116,19 @@ void word_divergent_barrier(Finding *finding) {
                  "reach the same __syncthreads()");
 }
 
+void word_partial_barrier(Finding *finding, uint32_t absent, uint32_t threads, const char *first) {
+    say(finding, "waits at a barrier that %u of the block's %u threads never execute: they have ended, the "
+                 "first is %s",
+        absent, threads, first);
+}
+
+void word_separate_barriers(Finding *finding, uint32_t absent, uint32_t threads, const char *first,
+                            int other_line) {
+    say(finding, "waits at a barrier that %u of the block's %u threads do not execute: %s waits at another",
+        absent, threads, first);
+    if (other_line) say(finding, ", at line %d", other_line);
+}
+
 void word_bad_barrier(Finding *finding, uint32_t id, uint32_t threads) {
     say(finding,
         "uses barrier %u for %u threads: barriers are 0 to 15, and the number of threads is a "

@@ -50,6 +50,11 @@ void word_use(Finding *finding, UndefinedUse use);
 // ---- synccheck --------------------------------------------------------------------------------------------
 
 void word_divergent_barrier(Finding *finding);
+// A barrier that `absent` of `threads` threads do not execute: they have ended, `first` among them, or pass
+// another barrier, in line `other_line`, instead.
+void word_partial_barrier(Finding *finding, uint32_t absent, uint32_t threads, const char *first);
+void word_separate_barriers(Finding *finding, uint32_t absent, uint32_t threads, const char *first,
+                            int other_line);
 void word_bad_barrier(Finding *finding, uint32_t id, uint32_t threads);
 
 typedef enum {

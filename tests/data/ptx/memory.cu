@@ -218,3 +218,108 @@ extern "C" __global__ void parameters(char c, Arguments a, short s, double d, co
     out[0] = c; out[1] = a.c; out[2] = a.s; out[3] = a.i; out[4] = a.d; out[5] = a.f[k]; out[6] = s; out[7] = d;
     out[8] = same->f[k] + same->d;
 }
+
+// ---- Values that nothing has set. `in` has 32 integers, and behind them 32 that nothing has written ----
+#define STEPS(name) extern "C" __global__ void name(const int *in, int *out, int n)
+STEPS(unset_sum) {
+    int sum;
+    for (int k = 0; k < n; k++)
+        sum += in[k];
+    out[T] = sum;
+}
+STEPS(unset_in_some_lanes) {
+    int v;
+    if (T < n) v = in[T];
+    v += __shfl_xor_sync(~0u, v, 16);
+    if (T % 16 < 4) out[T] = v;
+}
+STEPS(unset_address) {
+    int k;
+    for (int i = 0; i < n; i++)
+        k ^= in[i];
+    out[T] = in[k & 31];
+}
+STEPS(unset_atomic) {
+    int sum;
+    for (int k = 0; k < n; k++)
+        sum += in[k];
+    atomicAdd(out, sum);
+}
+STEPS(unset_condition) {
+    int left;
+    for (int k = 0; k < n; k++)
+        left -= in[k];
+    while (left > 40 && left < 50)
+        left += atomicAdd(out, 1);
+}
+__device__ __noinline__ int twice(int x, int n) { return n > 100 ? x : 2 * x; }
+STEPS(unset_through_a_call) {
+    int v;
+    for (int k = 0; k < n; k++)
+        v += in[k];
+    v = twice(v, n);
+    out[T] = v;
+}
+STEPS(unset_but_not_used) { // where it is not set, nothing depends on it
+    int v;
+    if (T < n) v = in[T];
+    int w = __shfl_down_sync(~0u, v, 1);
+    if (T < n - 1) out[T] = v + w;
+}
+STEPS(reads_ahead) { // the element behind the tile is read and dropped
+    int next = in[T], sum = 0;
+    for (int k = 0; k < n; k++) {
+        int now = next;
+        next = in[T + 32 * (k + 1) - 32 * (n > 1)];
+        sum += now;
+    }
+    out[T] = sum;
+}
+STEPS(reads_ahead_into_shared) { // and the tile of the next round is stored, and never read
+    __shared__ int tile[2][32];
+    tile[0][T] = in[T];
+    for (int k = 0; k < n; k++) {
+        tile[(k + 1) % 2][T] = in[T + 32 * (k + 1)];
+        out[T] = tile[k % 2][T];
+    }
+}
+STEPS(reads_ahead_asynchronously) { // the same, by cp.async
+    __shared__ int tile[2][32];
+    __pipeline_memcpy_async(&tile[0][T], in + T, 4);
+    __pipeline_commit();
+    for (int k = 0; k < n; k++) {
+        __pipeline_memcpy_async(&tile[(k + 1) % 2][T], in + T + 32 * (k + 1), 4);
+        __pipeline_commit();
+        __pipeline_wait_prior(1);
+        out[T] = tile[k % 2][T];
+    }
+}
+STEPS(selects_what_is_set) { // a pair of halves, of which one is used; a value chosen by a condition
+    long long pair = *(const long long *)(in + 30 + (T == 31 ? 2 : 0));
+    int low = (int)pair, high = (int)(pair >> 32);
+    out[T] = T == 31 ? n : low + high;
+}
+STEPS(strays_of_a_tile) { // lanes of a mask of 8 read others, and drop what they get
+    if (T < 8) {
+        int v = in[T], w = __shfl_down_sync(0xffu, v, n);
+        out[T] = T + n < 8 ? v + w : v;
+    }
+}
+STEPS(unset_through_shared) { // an undefined value waits in shared memory
+    __shared__ int tile[32];
+    int v;
+    if (T < n) v = in[T];
+    tile[T] = v;
+    __syncthreads();
+    out[T] = tile[31 - T];
+}
+STEPS(copies_read_too_soon) { // the second copy into one place: what the first brought is gone
+    __shared__ int tile[32];
+    for (int k = 0; k < n; k++) {
+        __pipeline_memcpy_async(&tile[T], in + T, 4);
+        __pipeline_commit();
+        if (k == 0) __pipeline_wait_prior(0);
+        out[T] = tile[T];
+    }
+    __pipeline_wait_prior(0);
+}

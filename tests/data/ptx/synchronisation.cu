@@ -123,6 +123,52 @@ extern "C" __global__ void grid_sync(const int *in, int *out) {
     out[I] = scratch[(I * 7) % n];
 }
 
+// ---- Barriers that not all threads execute ----
+KERNEL(barrier_of_one_warp) {
+    __shared__ int s[128];
+    s[T] = in[I];
+    if (T < 32) {
+        __syncthreads();
+        out[I] = s[T];
+    }
+}
+KERNEL(barrier_after_a_return) {
+    __shared__ int s[128];
+    s[T] = in[I];
+    if (T >= 40) return;
+    __syncthreads();
+    out[I] = s[T];
+}
+KERNEL(barrier_of_some_lanes) {
+    __shared__ int s[128];
+    s[T] = in[I];
+    if (T % 2 == 0)
+        __syncthreads();
+    out[I] = s[T];
+}
+KERNEL(barriers_of_two_branches) {
+    __shared__ int s[128];
+    s[T] = in[I];
+    if (T < 32) {
+        __syncthreads();
+        out[I] = s[T + 32] + 1;
+    } else {
+        __syncthreads();
+        out[I] = s[T - 32] - 1;
+    }
+}
+KERNEL(barrier_of_all_in_a_loop) {
+    __shared__ int s[128];
+    int sum = 0;
+    for (int k = 0; k < 9; k++) {
+        s[T] = in[I] + k;
+        __syncthreads();
+        sum += s[T ^ 1];
+        __syncthreads();
+    }
+    out[I] = sum;
+}
+
 // ---- What must be found ----
 KERNEL(divergent_barriers) {
     if (T & 1) { out[I] = in[I]; __syncthreads(); out[I] += 1; }
