@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/plan/elements.h"
 #include "driver/run/statistics.h"
 
 enum { FEW_SAMPLES = 5 };
@@ -87,21 +86,6 @@ static void send_request(Measurement *m) {
 
 // ---- The answer ------------------------------------------------------------------------------------------
 
-// The least time in which the bytes can move: inputs come from memory, since the cache was emptied of them;
-// of the outputs a cacheful may still wait to be written. 0: nothing can be said, as for what a cache might
-// hold.
-static double least_seconds(const Task *task, const CaseLayout *layout, const GpuInfo *device) {
-    double inputs = 0, outputs = 0;
-    for (int b = 0; b < task_buffer_count(task); b++) {
-        const Buffer *buffer = &task->buffers[b];
-        const double bytes = (double)layout->counts[b] * (double)element_bytes(buffer->type);
-        if (buffer->role == INPUT) inputs += bytes;
-        if (buffer->role == OUTPUT || buffer->role == OUTPUT_ZEROED) outputs += bytes;
-    }
-    if (device->peak_gb_per_s <= 0 || device->l2_bytes <= 0 || inputs <= device->l2_bytes) return 0;
-    return 1e-9 * (inputs + fmax(0, outputs - device->l2_bytes)) / device->peak_gb_per_s;
-}
-
 static double *copy_samples(const double *from, int count) {
     double *copy = malloc((size_t)count * sizeof *copy + 1);
     if (copy) memcpy(copy, from, (size_t)count * sizeof *copy);
@@ -122,16 +106,10 @@ static void compare(Bandwidth *bandwidth, const double *mine, const double *othe
 
 static void judge_state(Bandwidth *bandwidth, double least) {
     bandwidth->state = BANDWIDTH_DECIDED;
-    if (least > 0 && bandwidth->seconds < least) {
-        bandwidth->state = BANDWIDTH_UNTRUSTED_TIME;
-        snprintf(bandwidth->words, sizeof bandwidth->words,
-                 "a run took %.4g microseconds, but the memory needs %.4g for these bytes at its peak of "
-                 "%.0f GB/s",
-                 1e6 * bandwidth->seconds, 1e6 * least, bandwidth->peak_gb_per_s);
-    } else if (bandwidth->ratio > 0 && bandwidth->ratio_low < full_bandwidth_ratio &&
-               bandwidth->ratio_high >= full_bandwidth_ratio) {
+    if (bandwidth->ratio > 0 && bandwidth->ratio_low < full_bandwidth_ratio &&
+        bandwidth->ratio_high >= full_bandwidth_ratio)
         bandwidth->state = BANDWIDTH_TOO_NOISY;
-    }
+    bandwidth_distrust(bandwidth, least);
 }
 
 static void read_samples(Measurement *m, bool keeps_samples, Bandwidth *bandwidth) {
@@ -180,18 +158,7 @@ static void read_samples(Measurement *m, bool keeps_samples, Bandwidth *bandwidt
     }
     free(mine);
     bandwidth_complete(bandwidth);
-    judge_state(bandwidth, least_seconds(task_of(m), &m->kernel.layout, device));
-}
-
-// What the timed runs left behind is judged like any case, and a failure is one.
-static void add_failed_case(Judge *judge, const CaseReport *report) {
-    Judgement *judgement = judge->judgement;
-    CaseReport *grown =
-        realloc(judgement->cases, ((size_t)judgement->case_count + 1) * sizeof *judgement->cases);
-    if (!grown) return;
-    judgement->cases = grown;
-    grown[judgement->case_count] = *report;
-    grown[judgement->case_count++].is_after_timing = true;
+    judge_state(bandwidth, bandwidth_least_seconds(task_of(m), &m->kernel.shape->shape, device, true));
 }
 
 // True when the kernel's results are right, and those of a reference that was brought along.
@@ -207,7 +174,7 @@ static bool is_right(Measurement *m, char *why, size_t why_bytes) {
         return false;
     }
     if (verdict != VERDICT_PASS) {
-        add_failed_case(m->judge, &m->kernel.report);
+        judge_add_failed(m->judge, &m->kernel.report, CASE_AFTER_TIMING);
         snprintf(why, why_bytes, "not timed: the kernel failed in the timed runs");
         return false;
     }

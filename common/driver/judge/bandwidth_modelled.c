@@ -11,174 +11,32 @@
 #include "gpu/profiles.h"
 #include "support/file.h"
 #include "support/sha256.h"
-#include "driver/plan/elements.h"
-
-static const double elements_of_matrix = 1 << 18; // of the part that stands for a matrix
-static const size_t most_bytes = (size_t)256 << 20;
-static const uint64_t most_steps = 400000000; // lane instructions of one run
-static const double most_seconds = 20;
-
-// One kernel.cu that is estimated: where it runs and what its parts are called.
-typedef struct {
-    Runner *runner;
-    const Image *image;
-    const Task *task;
-    int index; // of the task
-    char why[320];
-} Side;
-
-static bool give_up(Side *side, const char *words) {
-    snprintf(side->why, sizeof side->why, "not modelled: %.290s", words);
-    return false;
-}
-
-// ---- One run ----------------------------------------------------------------------------------------------
-
-// Whether a kernel of the PTX text reads how many blocks there are; what it calls counts as part of it.
-static bool reads_grid(const Image *image, const char *symbol) {
-    char entry[300];
-    snprintf(entry, sizeof entry, ".entry %s(", symbol);
-    const char *from = strstr(image->text.data, entry);
-    if (!from) return true;
-    const char *to = strstr(from + 1, ".entry "), *found = strstr(from, "%nctaid");
-    return found && (!to || found < to);
-}
-
-// A launch by itself, on buffers for `part`; the kernel is told the numbers of `told`.
-static bool run_launch(Side *side, int launch, const CaseShape *part, const CaseShape *told,
-                       ModelWork *work) {
-    static Request request;
-    CaseLayout layout;
-    char why[512];
-    const Task *task = side->task;
-    const Case settings = {.task = side->index, .size = part->size};
-    if (!case_layout(task, part, SIZE_MAX / 2, &layout, why, sizeof why)) return give_up(side, why);
-    memset(&request, 0, sizeof request);
-    RunProgram *program = &request.program;
-    RunProgram *numbers = malloc(sizeof *numbers);
-    if (!numbers) return give_up(side, "out of memory");
-    case_program(task, &settings, part, &layout, side->image->kernels[side->index], program);
-    case_program(task, &settings, told, &layout, side->image->kernels[side->index], numbers);
-    int place = -1; // of the launch: those with 0 blocks are left out
-    for (int l = 0; l < layout.launch_count; l++)
-        if (layout.launch_index[l] == launch) place = l;
-    if (place >= 0) {
-        program->launches[0] = program->launches[place];
-        for (int a = 0; a < program->launches[0].argument_count; a++)
-            program->launches[0].arguments[a].value = numbers->launches[place].arguments[a].value;
-    }
-    free(numbers);
-    if (place < 0) return give_up(side, "a grid of 0 blocks");
-    program->launch_count = 1;
-    program->launches[0].max_steps = most_steps;
-    // Inputs are zeros, and results are not checked. Buffers that this launch does not use are left empty,
-    // because those of other launches may be large.
-    size_t bytes = 0;
-    for (int b = 0; b < program->buffer_count; b++) {
-        bool is_used = false;
-        for (int a = 0; a < program->launches[0].argument_count; a++)
-            is_used = is_used || program->launches[0].arguments[a].buffer == b;
-        if (!is_used) program->buffers[b].bytes = 0;
-        program->buffers[b].fill = FILL_ZERO;
-        program->buffers[b].is_read_back = 0;
-        bytes += program->buffers[b].bytes;
-    }
-    if (bytes > most_bytes) return give_up(side, "it needs too much memory");
-    request.timing = 1;
-    RunReply reply;
-    runner_run(side->runner, &request, most_seconds, &reply);
-    if (reply.end != RUN_REPLIED) {
-        give_up(side, reply.words);
-        (void)runner_restart(side->runner, &reply); // for later tasks; if it fails, they report it
-        return false;
-    }
-    if (reply.header->status != REPLY_DONE) return give_up(side, reply.header->message);
-    *work = reply.header->works[0];
-    return work->blocks > 0 || give_up(side, "no block ran");
-}
-
-// ---- One launch -------------------------------------------------------------------------------------------
-
-// A size with that share of the elements: whole rows of a matrix.
-static CaseSize part_of(CaseSize size, double share) {
-    if (!size.rows) {
-        size.n = llround((double)size.n * share);
-        if (size.n < 1) size.n = 1;
-        return size;
-    }
-    size.rows = llround((double)size.rows * share);
-    if (size.rows < 1) size.rows = 1;
-    size.n = size.rows * size.columns;
-    return size;
-}
-
-static void set_blocks(ShapeOfLaunch *launch, uint64_t blocks) {
-    const long long warps = (launch->block_threads + 31) / 32;
-    launch->grid[0] = (uint32_t)blocks;
-    launch->blocks = (long long)blocks;
-    launch->warps = (long long)blocks * warps;
-    launch->threads = (long long)blocks * launch->block_threads;
-}
-
-// A grid of more dimensions: LAUNCH says what it is for fewer rows.
-static bool follow_matrix(Side *side, const CaseShape *whole, int launch, ModelWork *work) {
-    static TaskShape answer;
-    const double share = fmin(1, elements_of_matrix / (double)whole->size.n);
-    const CaseSize size = part_of(whole->size, fmax(share, fmin(1, 64 / fmax(1, (double)whole->size.rows))));
-    if (!ask_shape(side->runner, 0, side->task, side->index, side->image->kernels[side->index], size,
-                   &answer) ||
-        answer.verdict != VERDICT_PASS)
-        return give_up(side, answer.words[0] ? answer.words : "LAUNCH fails for a part of the size");
-    ModelRun runs[2] = {{.blocks = (uint64_t)answer.shape.launches[launch].blocks}};
-    ModelWork works[2];
-    if (!run_launch(side, launch, &answer.shape, &answer.shape, &works[0])) return false;
-    model_whole(runs, works, 1, (uint64_t)whole->launches[launch].blocks, (double)whole->size.n, work);
-    return true;
-}
-
-static bool follow_launch(Side *side, const CaseShape *whole, int launch, ModelWork *work) {
-    const ShapeOfLaunch *shape = &whole->launches[launch];
-    const long long n = quantity_value(side->task, &side->task->launches[launch].n, whole);
-    if (n != whole->size.n) return run_launch(side, launch, whole, whole, work); // a second, small pass
-    if (shape->grid[1] > 1 || shape->grid[2] > 1) return follow_matrix(side, whole, launch, work);
-    ModelRun runs[2];
-    ModelWork works[2];
-    const bool reads = reads_grid(side->image, side->image->kernels[side->index][launch].symbol);
-    const int count =
-        model_plan((uint64_t)shape->blocks, (uint64_t)shape->block_threads, (double)n, reads, runs);
-    for (int r = 0; r < count; r++) {
-        CaseShape part = *whole;
-        part.size = part_of(whole->size, runs[r].elements / (double)n);
-        set_blocks(&part.launches[launch], runs[r].blocks);
-        if (!run_launch(side, launch, &part, runs[r].is_all_n ? whole : &part, &works[r])) return false;
-    }
-    model_whole(runs, works, count, (uint64_t)shape->blocks, (double)n, work);
-    return true;
-}
+#include "driver/judge/modelled_runs.h"
 
 // ---- One task ---------------------------------------------------------------------------------------------
 
-static bool estimate(Side *side, const CaseShape *whole, const ModelDevice *device, ModelEstimate *sum) {
+static bool estimate(ModelledTask *modelled, const CaseShape *whole, const ModelDevice *device,
+                     ModelEstimate *sum) {
+    static ModelWork works[MAX_LAUNCHES];
     bool is_first = true;
+    if (!modelled_works(modelled, whole, works)) return false;
     for (int l = 0; l < whole->launch_count; l++) {
         const ShapeOfLaunch *launch = &whole->launches[l];
-        const ImageKernel *kernel = &side->image->kernels[side->index][l];
+        const ImageKernel *kernel = &modelled->image->kernels[modelled->index][l];
         if (launch->blocks == 0) continue;
-        ModelWork work;
-        if (!follow_launch(side, whole, l, &work)) return false;
         const ModelShape shape = {.blocks = (double)launch->blocks,
                                   .block_threads = launch->block_threads,
                                   .registers = kernel->registers,
                                   .shared_bytes = (double)kernel->static_shared + launch->shared};
         ModelEstimate one;
-        model_estimate(device, &shape, &work, &one);
+        model_estimate(device, &shape, &works[l], &one);
         if (is_first)
             *sum = one;
         else
             model_estimate_next(device, &one, sum);
         is_first = false;
     }
-    return !is_first || give_up(side, "a grid of 0 blocks");
+    return !is_first;
 }
 
 // ---- The reference ----------------------------------------------------------------------------------------
@@ -232,10 +90,12 @@ static void estimate_in_runner(Judge *judge, Runner *runner, const ModelDevice *
         const int t = wanted[i].task;
         const Task *task = &judge->of->tasks[t];
         if (!bandwidth_is_known(&wanted[i]) || seconds[i] > 0) continue;
-        Side side = {.runner = runner, .image = image, .task = task, .index = t};
+        static ModelledTask modelled;
+        modelled =
+            (ModelledTask){.judge = judge, .runner = runner, .image = image, .task = task, .index = t};
         ModelEstimate sum;
         if (!ask_shape(runner, 0, task, t, image->kernels[t], wanted[i].size, &shape)) break;
-        if (shape.verdict != VERDICT_PASS || !estimate(&side, &shape.shape, device, &sum)) continue;
+        if (shape.verdict != VERDICT_PASS || !estimate(&modelled, &shape.shape, device, &sum)) continue;
         seconds[i] = sum.seconds;
     }
 }
@@ -249,7 +109,7 @@ static bool estimate_reference(Judge *judge, const ModelDevice *device, const Ba
         is_wanted = is_wanted || (bandwidth_is_known(&wanted[i]) && !(seconds[i] > 0));
     if (!is_wanted) return false;
     RunReply reply;
-    RunnerPlan plan = {.kind = GPU_EMULATOR, .arena_bytes = (size_t)1 << 20};
+    RunnerPlan plan = {.kind = GPU_EMULATOR, .arena_bytes = least_arena_bytes};
     memcpy(plan.profile, judge->options->profile, sizeof plan.profile);
     runner_plan_add(&plan, &image->text, image->name);
     Runner *runner = runner_start(&plan, &reply);
@@ -274,21 +134,28 @@ static void estimate_reference_once(Judge *judge, const ModelDevice *device, con
 
 static void model_task(Judge *judge, int index, CaseSize size, const ModelDevice *device,
                        Bandwidth *bandwidth) {
+    static ModelledTask modelled;
     const Task *task = &judge->of->tasks[index];
-    bandwidth_unavailable(bandwidth, index, size, "not modelled");
+    bandwidth_unavailable(bandwidth, index, size, "not modelled: the device is lost");
     if (!judge_ask_shape(judge, index, size)) return;
     const TaskShape *shape = judge_shape(judge, index, &size);
-    if (!shape || shape->verdict != VERDICT_PASS) {
-        snprintf(bandwidth->words, sizeof bandwidth->words,
-                 "not modelled: LAUNCH fails for this size%s%.200s", shape && shape->words[0] ? ": " : "",
-                 shape ? shape->words : "");
+    modelled = (ModelledTask){.judge = judge,
+                              .runner = judge->workers[0].runner,
+                              .image = judge->subjects->kernel,
+                              .task = task,
+                              .index = index};
+    ModelEstimate sum;
+    if (shape->verdict != VERDICT_PASS) {
+        CaseReport report = {.settings = {.task = index, .size = size, .family = FAMILY_INTEGERS}};
+        report.seed = seed_of_inputs(&judge->seeds, &size, FAMILY_INTEGERS);
+        launch_refuses(shape, &report);
+        judge_add_failed(judge, &report, CASE_OF_MODEL);
+        snprintf(bandwidth->words, sizeof bandwidth->words, "not modelled: LAUNCH fails for this size");
         return;
     }
-    Side side = {
-        .runner = judge->workers[0].runner, .image = judge->subjects->kernel, .task = task, .index = index};
-    ModelEstimate sum;
-    if (!estimate(&side, &shape->shape, device, &sum)) {
-        memcpy(bandwidth->words, side.why, sizeof bandwidth->words);
+    if (!estimate(&modelled, &shape->shape, device, &sum)) {
+        memcpy(bandwidth->words, modelled.why, sizeof bandwidth->words);
+        if (modelled.has_failed) judge_add_failed(judge, &modelled.failed, CASE_OF_MODEL);
         return;
     }
     bandwidth->kind = BANDWIDTH_MODELLED;
@@ -300,12 +167,14 @@ static void model_task(Judge *judge, int index, CaseSize size, const ModelDevice
     bandwidth->peak_gb_per_s = judge->judgement->device.peak_gb_per_s;
     memcpy(bandwidth->limiter, sum.words, sizeof bandwidth->limiter);
     bandwidth_complete(bandwidth);
+    bandwidth_distrust(bandwidth,
+                       bandwidth_least_seconds(task, &shape->shape, &judge->judgement->device, false));
 }
 
 static void compare_with_reference(const Judge *judge, const GpuProfile *profile, double reference_seconds,
                                    Bandwidth *bandwidth) {
     const Subjects *subjects = judge->subjects;
-    if (!bandwidth_is_known(bandwidth)) return;
+    if (!bandwidth_is_known(bandwidth) || bandwidth->state == BANDWIDTH_UNTRUSTED_TIME) return;
     if (!subjects->reference && !(reference_seconds > 0))
         snprintf(bandwidth->words, sizeof bandwidth->words, "%s", subjects->no_reference);
     else if (!profile->is_measured)

@@ -36,12 +36,7 @@ static bool start_case(Judge *judge, Worker *worker, int index) {
     const TaskShape *shape = judge_case_shape(judge, one);
     if (!shape) return false; // its LAUNCH is stuck: not run
     if (shape->verdict != VERDICT_PASS) {
-        report->was_run = true;
-        report->verdict = shape->verdict;
-        report->has_finding = shape->has_finding;
-        if (shape->has_finding) report->finding = shape->finding;
-        memcpy(report->words, shape->words, sizeof report->words);
-        snprintf(report->kernel, sizeof report->kernel, "LAUNCH(%.110s)", shape->kernel);
+        launch_refuses(shape, report);
         judge_note_failure(judge, report);
         return false;
     }

@@ -215,12 +215,12 @@ static void find_bandwidth(Judge *judge) {
     list_timings(judge);
     if (judge->is_gpu) {
         judge_measure(judge);
-        count_cases(judge); // the timed runs may have shown what one run did not
-        refuse_untrusted_times(judgement, judgement->bandwidth, MAX_TASKS);
-        refuse_untrusted_times(judgement, judgement->timings, judgement->timing_count);
-        return;
+    } else {
+        judge_model(judge);
     }
-    judge_model(judge);
+    count_cases(judge); // the timed and the modelled runs may have shown what one run did not
+    refuse_untrusted_times(judgement, judgement->bandwidth, MAX_TASKS);
+    refuse_untrusted_times(judgement, judgement->timings, judgement->timing_count);
 }
 
 void judge(const Chapter *of, const Subjects *subjects, const Options *options, JudgeProgress progress,

@@ -7,13 +7,19 @@
 #include "driver/plan/plan.h"
 #include "driver/plan/verdict.h"
 
+typedef enum {
+    CASE_OF_PLAN,
+    CASE_AFTER_TIMING, // what the last of many timed runs left
+    CASE_OF_MODEL,     // run for the time model; without a shape: LAUNCH refused the size that is modelled
+} CaseOrigin;
+
 typedef struct {
     Case settings;
     uint64_t seed;   // of its inputs
     CaseShape shape; // its launches; all 0 where they are not known
     bool was_run;
-    bool is_after_timing; // what the last of many timed runs left
-    Verdict verdict;      // PASS where right
+    CaseOrigin origin;
+    Verdict verdict; // PASS where right
     bool has_finding;
     Finding finding;   // the one that decided
     int finding_count; // stored findings other than information

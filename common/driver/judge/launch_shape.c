@@ -208,3 +208,12 @@ bool ask_shape(Runner *runner, int image, const Task *task, int index, const Ima
                CaseSize size, TaskShape *shape) {
     return ask_shape_for(runner, image, task, index, kernels, size, runner_info(runner), shape);
 }
+
+void launch_refuses(const TaskShape *shape, CaseReport *report) {
+    report->was_run = true;
+    report->verdict = shape->verdict;
+    report->has_finding = shape->has_finding;
+    if (shape->has_finding) report->finding = shape->finding;
+    memcpy(report->words, shape->words, sizeof report->words);
+    snprintf(report->kernel, sizeof report->kernel, "LAUNCH(%.110s)", shape->kernel);
+}

@@ -29,3 +29,5 @@ bool ask_shape(Runner *runner, int image, const Task *task, int index, const Ima
 // The same for another device, whose figures LAUNCH is given and whose limits hold.
 bool ask_shape_for(Runner *runner, int image, const Task *task, int index, const ImageKernel kernels[],
                    CaseSize size, const GpuInfo *device, TaskShape *shape);
+// What a case is whose LAUNCH failed.
+void launch_refuses(const TaskShape *shape, CaseReport *report);

@@ -11,6 +11,16 @@ void judge_fail(Judge *judge, Verdict verdict, const char *words) {
     snprintf(judge->judgement->message, sizeof judge->judgement->message, "%.1100s", words);
 }
 
+void judge_add_failed(Judge *judge, const CaseReport *report, CaseOrigin origin) {
+    Judgement *judgement = judge->judgement;
+    CaseReport *grown =
+        realloc(judgement->cases, ((size_t)judgement->case_count + 1) * sizeof *judgement->cases);
+    if (!grown) return;
+    judgement->cases = grown;
+    grown[judgement->case_count] = *report;
+    grown[judgement->case_count++].origin = origin;
+}
+
 const Image *judge_image(const Judge *judge, bool is_beside) {
     return is_beside ? judge->subjects->emulated : judge->subjects->kernel;
 }

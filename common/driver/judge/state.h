@@ -7,6 +7,9 @@
 
 enum { MAX_RUNNERS = 3 };
 
+// A runner has room for what the model runs, which is more than most cases are.
+static const size_t least_arena_bytes = (size_t)256 << 20;
+
 typedef struct {
     Runner *runner;
     bool is_beside; // an emulator beside a GPU: for the cases that are beside, and for them alone
@@ -43,6 +46,8 @@ typedef struct {
 
 // Ends the run without a case that could tell.
 void judge_fail(Judge *judge, Verdict verdict, const char *words);
+// Adds a case that the plan does not have, and that failed.
+void judge_add_failed(Judge *judge, const CaseReport *report, CaseOrigin origin);
 // The image that a worker runs.
 const Image *judge_image(const Judge *judge, bool is_beside);
 

@@ -31,7 +31,7 @@ static size_t arena_for(const Judge *judge, bool is_beside) {
         const size_t bytes = bytes_at(task, timed_size(task, 0).n);
         if (bytes > most) most = bytes;
     }
-    return 2 * most + ((size_t)64 << 20); // sparse: only what is used takes memory
+    return 2 * most + least_arena_bytes; // sparse: only what is used takes memory
 }
 
 static bool start_worker(Judge *judge, GpuKind kind, bool is_beside, RunReply *reply) {

@@ -78,9 +78,15 @@ static void add_case(Text *page, const Terminal *terminal, const Report *report,
     const bool is_gpu = report->judgement->device.kind == GPU_NVIDIA;
     if (!is_gpu || one->is_beside) text_printf(&words, ", schedule %llu", (unsigned long long)one->schedule);
     if (one->is_beside) text_add(&words, ", found by the emulator beside the GPU");
-    if (failed->is_after_timing) text_add(&words, ", found after the timed runs");
-    text_printf(&words, "; to repeat: ./%s%s --n %lld", report->of->name,
-                one->is_beside ? " --device emulator" : "", one->size.n);
+    if (failed->origin == CASE_AFTER_TIMING) text_add(&words, ", found after the timed runs");
+    if (failed->origin == CASE_OF_MODEL) text_add(&words, ", found in the modelled run");
+    text_printf(&words, "; to repeat: ./%s%s", report->of->name, one->is_beside ? " --device emulator" : "");
+    // Sizes beyond those of --n: other matrices than the chapter's, and what no emulator runs completely.
+    if (failed->origin == CASE_OF_MODEL && one->size.rows)
+        text_printf(&words, " --time %lldx%lld", one->size.rows, one->size.columns);
+    else
+        text_printf(&words, " --%s %lld", failed->origin == CASE_OF_MODEL && failed->shape.launch_count == 0 ? "time" : "n",
+                    one->size.n);
     if (profile) text_printf(&words, " --device emulator --gpu '%s'", profile->name);
     if (one->schedule) text_printf(&words, " --schedule %llu", (unsigned long long)one->schedule);
     text_printf(&words, " --seed %llu", (unsigned long long)failed->seed);

@@ -127,7 +127,8 @@ static void add_case(JsonWriter *json, const Report *report, const CaseReport *o
     json_unsigned(json, "schedule", settings->schedule);
     json_boolean(json, "counted", settings->is_counted);
     if (settings->is_beside) json_boolean(json, "beside", true);
-    if (one->is_after_timing) json_boolean(json, "after_timing", true);
+    if (one->origin == CASE_AFTER_TIMING) json_boolean(json, "after_timing", true);
+    if (one->origin == CASE_OF_MODEL) json_boolean(json, "of_model", true);
     if (one->verdict != VERDICT_PASS) json_unsigned(json, "seed", one->seed);
     json_string(json, "verdict", one->was_run ? verdict_word(one->verdict) : NULL);
     json_unsigned(json, "lane_instructions", one->lane_instructions);

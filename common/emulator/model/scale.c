@@ -84,12 +84,15 @@ void model_whole(const ModelRun runs[2], const ModelWork works[2], int count, ui
     *whole = *last;
     double growth = (double)blocks / (double)runs[count - 1].blocks;
     if (count == 2) {
-        double share = n / growth, at = runs[1].elements, before = runs[0].elements;
+        // Per block: the runs may have different numbers of blocks.
+        double share = n / (double)blocks, at = runs[1].elements / (double)runs[1].blocks;
+        double before = runs[0].elements / (double)runs[0].blocks;
+        double more = (double)runs[1].blocks / (double)runs[0].blocks;
         double beyond = (share - at) / (at - before);
         for (size_t i = 0; i < FIELDS; i++) {
             size_t offset = i * sizeof(double);
             ModelWork copy[2] = {works[0], works[1]};
-            double first = *field(&copy[0], offset), second = *field(&copy[1], offset);
+            double first = more * *field(&copy[0], offset), second = *field(&copy[1], offset);
             double value = second + (second - first) * beyond;
             *field(whole, offset) = value > 0 ? value : 0;
         }

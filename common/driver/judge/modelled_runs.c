@@ -1,0 +1,263 @@
+#include "driver/judge/modelled_runs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/plan/elements.h"
+
+static const double elements_of_matrix = 1 << 18; // of the part that stands for a grid of several dimensions
+static const double rows_of_matrix = 64;
+static const double elements_of_part = 1 << 20, threads_of_part = 8192;
+static const long long most_elements = 1 << 23, few_elements = 1 << 17;
+
+typedef struct {
+    TaskShape at; // size and launch shapes
+    ModelWork works[MAX_LAUNCHES];
+} PartRun;
+
+static bool give_up(ModelledTask *modelled, const char *words) {
+    snprintf(modelled->why, sizeof modelled->why, "not modelled: %.290s", words);
+    return false;
+}
+
+// ---- One run ----------------------------------------------------------------------------------------------
+
+static bool restart(ModelledTask *modelled, const RunReply *reply) {
+    RunReply ignored;
+    const bool is_spent = reply->end != RUN_REPLIED || reply->header->context_lost;
+    return !is_spent || runner_restart(modelled->runner, &ignored); // if it fails, the next run reports it
+}
+
+// Runs that case and checks it. False if it is not right.
+static bool run_part(ModelledTask *modelled, PartRun *part) {
+    static Request request;
+    Judge *judge = modelled->judge;
+    const Task *task = modelled->task;
+    const CaseShape *shape = &part->at.shape;
+    const Case one = {.task = modelled->index, .size = part->at.size, .family = FAMILY_INTEGERS};
+    CaseReport *report = &modelled->failed;
+    *report = (CaseReport){
+        .settings = one, .shape = *shape, .seed = seed_of_inputs(&judge->seeds, &one.size, one.family)};
+    CaseLayout layout;
+    char why[512];
+    if (!case_layout(task, shape, runner_arena_bytes(modelled->runner), &layout, why, sizeof why))
+        return give_up(modelled, why);
+    Prepared *prepared = prepared_take(&judge->cache, task, &one, shape, layout.counts, report->seed);
+    if (!prepared) return give_up(modelled, "out of memory for the inputs");
+    unsigned char *arena = runner_arena(modelled->runner);
+    case_request(task, &one, shape, &layout, prepared, modelled->image->kernels[modelled->index], arena,
+                 &request);
+    request.checks = CHECK_MEMORY;
+    request.rounds = 1;
+    request.timing = 1;
+    RunReply reply;
+    runner_run(modelled->runner, &request, case_seconds(false, one.size.n), &reply);
+    const bool is_decided = case_judge(task, shape, &layout, prepared, &reply, arena, false, report);
+    prepared_release(prepared);
+    if (report->verdict == VERDICT_PASS) {
+        for (int l = 0; l < layout.launch_count; l++)
+            part->works[layout.launch_index[l]] = reply.header->works[l];
+        return true;
+    }
+    restart(modelled, &reply);
+    modelled->has_failed = is_decided && report->verdict != VERDICT_INFRA;
+    return give_up(modelled, modelled->has_failed ? "the kernel fails in the modelled run" : report->words);
+}
+
+// ---- Which runs -------------------------------------------------------------------------------------------
+
+// A size with that share of the elements: whole rows of a matrix.
+static CaseSize part_of(CaseSize size, double share) {
+    if (share >= 1) return size;
+    if (!size.rows) {
+        size.n = llround((double)size.n * share);
+        if (size.n < 1) size.n = 1;
+        return size;
+    }
+    size.rows = llround((double)size.rows * share);
+    if (size.rows < 1) size.rows = 1;
+    size.n = size.rows * size.columns;
+    return size;
+}
+
+// Asks LAUNCH, for a GPU like this one with that many SMs. False if its blocks are not like those of the
+// whole.
+static bool ask(ModelledTask *modelled, CaseSize size, int sm_count, const CaseShape *whole, PartRun *part) {
+    GpuInfo device = *runner_info(modelled->runner);
+    RunReply ignored;
+    device.sm_count = sm_count;
+    if (!ask_shape_for(modelled->runner, 0, modelled->task, modelled->index,
+                       modelled->image->kernels[modelled->index], size, &device, &part->at)) {
+        (void)runner_restart(modelled->runner, &ignored);
+        return false;
+    }
+    if (part->at.verdict != VERDICT_PASS) return false;
+    for (int l = 0; l < whole->launch_count; l++) {
+        const ShapeOfLaunch *here = &part->at.shape.launches[l], *there = &whole->launches[l];
+        if (here->block_threads != there->block_threads || here->shared != there->shared ||
+            (here->blocks > 0) != (there->blocks > 0))
+            return false;
+    }
+    return true;
+}
+
+static double share_of_block(const PartRun *part, int launch) {
+    return (double)part->at.size.n / (double)part->at.shape.launches[launch].blocks;
+}
+
+// If the grid grows with the elements, a smaller grid whose blocks have as many each.
+static bool choose_one(ModelledTask *modelled, const CaseShape *whole, int launch, PartRun *part) {
+    const ShapeOfLaunch *shape = &whole->launches[launch];
+    const double n = (double)whole->size.n, blocks = (double)shape->blocks, of_block = n / blocks;
+    double run = 1;
+    while (2 * run <= blocks && 2 * run * shape->block_threads <= threads_of_part &&
+           2 * run * of_block <= elements_of_part)
+        run *= 2;
+    double share = run / blocks;
+    if (shape->grid[1] > 1 || shape->grid[2] > 1)
+        share = fmax(elements_of_matrix / n, rows_of_matrix / fmax(1, (double)whole->size.rows));
+    for (; share < 4; share *= 4) {
+        const CaseSize size = part_of(whole->size, fmin(1, share));
+        if (size.n > most_elements / 2) return false;
+        if (ask(modelled, size, runner_info(modelled->runner)->sm_count, whole, part) &&
+            fabs(share_of_block(part, launch) - of_block) <= 0.02 * of_block)
+            return true;
+    }
+    return false;
+}
+
+// Two sizes with `first` and `second` elements for each thread, and the remainder after the last whole round
+// of a loop that the whole has, on a GPU of that many SMs.
+static bool choose_two(ModelledTask *modelled, const CaseShape *whole, int launch, int sm_count, double first,
+                       double second, PartRun parts[2]) {
+    const ShapeOfLaunch *shape = &whole->launches[launch];
+    const double n = (double)whole->size.n, of_thread = n / (double)shape->threads;
+    const double all_sms = runner_info(modelled->runner)->sm_count;
+    const double blocks = fmax(1, round((double)shape->blocks * sm_count / all_sms));
+    const double rest = fmod(of_thread, first), each[2] = {first + rest, second + rest};
+    for (int k = 0; k < 2; k++) {
+        const CaseSize size = part_of(whole->size, blocks * shape->block_threads * each[k] / n);
+        if (size.n > most_elements || size.n >= whole->size.n ||
+            !ask(modelled, size, sm_count, whole, &parts[k]))
+            return false;
+    }
+    return share_of_block(&parts[1], launch) > 1.2 * share_of_block(&parts[0], launch);
+}
+
+// Fewer SMs need fewer blocks: LAUNCH is asked for a small GPU.
+static bool choose_on_fewer_sms(ModelledTask *modelled, const CaseShape *whole, int launch, PartRun parts[2]) {
+    const ShapeOfLaunch *shape = &whole->launches[launch];
+    const double all_sms = runner_info(modelled->runner)->sm_count;
+    const double run = fmin((double)shape->blocks, fmax(1, threads_of_part / shape->block_threads));
+    const int sm_count = (int)fmax(1, round(all_sms * run / (double)shape->blocks));
+    for (double each = 64; each <= 256; each *= 2)
+        if (choose_two(modelled, whole, launch, sm_count, each, 2 * each, parts)) return true;
+    return false;
+}
+
+// As many blocks as the whole has, with few elements each.
+static bool choose_whole_grid(ModelledTask *modelled, const CaseShape *whole, int launch, PartRun parts[2]) {
+    const int sm_count = runner_info(modelled->runner)->sm_count;
+    for (double each = 16; each >= 1; each /= 2)
+        if (choose_two(modelled, whole, launch, sm_count, each, 2 * each, parts)) return true;
+    return give_up(modelled, "LAUNCH has no such blocks for a smaller n");
+}
+
+// Whether the kernel is right with LAUNCH's own shape for this GPU, where it failed with that for another.
+static bool is_right_here(ModelledTask *modelled, PartRun *part) {
+    const TaskShape failed = part->at;
+    modelled->has_failed = false;
+    return ask(modelled, failed.size, runner_info(modelled->runner)->sm_count, &failed.shape, part) &&
+           run_part(modelled, part);
+}
+
+// One or two runs, or 0 if there are none.
+static int run_parts(ModelledTask *modelled, const CaseShape *whole, int launch, PartRun parts[2]) {
+    if (whole->size.n <= few_elements) {
+        parts[0].at = (TaskShape){.task = modelled->index, .size = whole->size, .shape = *whole};
+        return run_part(modelled, &parts[0]);
+    }
+    if (choose_one(modelled, whole, launch, &parts[0])) return run_part(modelled, &parts[0]);
+    if (choose_on_fewer_sms(modelled, whole, launch, parts)) {
+        int right = 0;
+        while (right < 2 && run_part(modelled, &parts[right])) right++;
+        if (right == 2) return 2;
+        if (!modelled->has_failed || !is_right_here(modelled, &parts[right])) return 0;
+    }
+    return choose_whole_grid(modelled, whole, launch, parts) && run_part(modelled, &parts[0]) &&
+                   run_part(modelled, &parts[1])
+               ? 2
+               : 0;
+}
+
+// ---- A pass over what another launch left -----------------------------------------------------------------
+
+// It is as the whole's where the launch before has as many blocks, which takes few elements; else its
+// elements grow with n, and so does its work.
+static bool follow_pass(ModelledTask *modelled, const CaseShape *whole, int launch, int first, PartRun parts[2],
+                        ModelWork *work) {
+    const Quantity *elements = &modelled->task->launches[launch].n;
+    const long long n = quantity_value(modelled->task, elements, whole);
+    const ShapeOfLaunch *shape = &whole->launches[launch];
+    const int sm_count = runner_info(modelled->runner)->sm_count;
+    const double threads = (double)whole->launches[first].threads;
+    for (double each = 1; each * threads <= (double)most_elements; each *= 4) {
+        const CaseSize size = part_of(whole->size, each * threads / (double)whole->size.n);
+        if (!ask(modelled, size, sm_count, whole, &parts[0]) ||
+            quantity_value(modelled->task, elements, &parts[0].at.shape) != n ||
+            parts[0].at.shape.launches[launch].blocks != shape->blocks)
+            continue;
+        if (!run_part(modelled, &parts[0])) return false;
+        *work = parts[0].works[launch];
+        return true;
+    }
+    ModelRun runs[2];
+    ModelWork works[2];
+    for (int k = 0; k < 2; k++) {
+        const CaseSize size = part_of(whole->size, (double)(few_elements << k) / (double)whole->size.n);
+        if (!ask(modelled, size, sm_count, whole, &parts[k]))
+            return give_up(modelled, "LAUNCH has no such blocks for a smaller n");
+        if (!run_part(modelled, &parts[k])) return false;
+        runs[k] = (ModelRun){.blocks = (uint64_t)parts[k].at.shape.launches[launch].blocks,
+                             .elements =
+                                 (double)quantity_value(modelled->task, elements, &parts[k].at.shape)};
+        works[k] = parts[k].works[launch];
+    }
+    const bool is_line = runs[1].elements / (double)runs[1].blocks > runs[0].elements / (double)runs[0].blocks;
+    model_whole(is_line ? runs : &runs[1], is_line ? works : &works[1], is_line ? 2 : 1,
+                (uint64_t)shape->blocks, (double)n, work);
+    return true;
+}
+
+bool modelled_works(ModelledTask *modelled, const CaseShape *whole, ModelWork works[MAX_LAUNCHES]) {
+    static PartRun parts[2];
+    int first = -1;
+    bool is_over_all[MAX_LAUNCHES] = {0};
+    for (int l = whole->launch_count - 1; l >= 0; l--) {
+        is_over_all[l] =
+            quantity_value(modelled->task, &modelled->task->launches[l].n, whole) == whole->size.n;
+        if (is_over_all[l] && whole->launches[l].blocks > 0) first = l;
+    }
+    if (first < 0) return give_up(modelled, "no launch goes through all elements");
+    const int count = run_parts(modelled, whole, first, parts);
+    if (count == 0) return false;
+    for (int l = 0; l < whole->launch_count; l++) {
+        if (!is_over_all[l] || whole->launches[l].blocks == 0) continue;
+        ModelRun runs[2];
+        ModelWork parts_works[2];
+        for (int k = 0; k < count; k++) {
+            runs[k] = (ModelRun){.blocks = (uint64_t)parts[k].at.shape.launches[l].blocks,
+                                 .elements = (double)parts[k].at.size.n};
+            parts_works[k] = parts[k].works[l];
+        }
+        model_whole(runs, parts_works, count, (uint64_t)whole->launches[l].blocks, (double)whole->size.n,
+                    &works[l]);
+    }
+    for (int l = 0; l < whole->launch_count; l++)
+        if (!is_over_all[l] && whole->launches[l].blocks > 0 &&
+            !follow_pass(modelled, whole, l, first, parts, &works[l]))
+            return false;
+    return true;
+}
