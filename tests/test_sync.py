@@ -44,7 +44,7 @@ def run(
     count = blocks * threads
     given_buffer, out = e.buffer(inputs(count), "in"), e.buffer(np.zeros(count * scratch, np.int32), "out")
     result = e.launch(
-        name, blocks, threads, [given_buffer, out], schedule=schedule, steps=5_000_000, checks=checks
+        name, blocks, threads, [given_buffer, out], schedule=schedule, steps=50_000_000, checks=checks
     )
     got = out.read(np.int32)[:count]
     given_buffer.free()

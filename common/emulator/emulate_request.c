@@ -30,7 +30,7 @@ static const char usage_text[] =
     "  --profile           print counters, in all and per source line\n"
     "  --schedule SEED     0 (default): plain; another number: permuted, interleaved\n"
     "  --checks LIST       all (default), none, or some of mem,init,race,sync\n"
-    "  --steps N           stop after N instructions of single threads\n"
+    "  --steps N           stop after N steps: 16 for an instruction, 1 for each lane\n"
     "  --help\n"
     "\n"
     "exit status: 0 clean, 1 findings, 2 wrong usage, 3 unsupported or no PTX\n"

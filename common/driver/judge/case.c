@@ -8,7 +8,7 @@
 
 uint64_t case_step_limit(long long n, long long threads) {
     const uint64_t elements = (uint64_t)n, few = elements < 1u << 20 ? elements : 1u << 20;
-    return 5000000u + 1000u * few + 100u * (elements - few) + 2000u * (uint64_t)threads;
+    return 200000000u + 1000u * few + 300u * (elements - few) + 2000u * (uint64_t)threads;
 }
 
 double case_seconds(bool is_gpu, long long n) { return is_gpu ? 20 + (double)n * 1e-7 : 120; }

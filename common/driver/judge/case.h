@@ -38,9 +38,11 @@ bool case_judge(const Task *task, const CaseShape *shape, const CaseLayout *layo
 // Wall-clock seconds a runner may take over a case: on a GPU its kernels' limit; on the emulator, which
 // counts steps, only a guard against the emulator itself.
 double case_seconds(bool is_gpu, long long n);
-// How many instructions of lanes a launch may take before it counts as endless: far above what any solution
-// needs (a serial loop takes about ten an element, a tree a few hundred a thread). With many elements, fewer
-// per element, or an endless loop would take a minute to detect.
+// How many steps (EmulatorLaunch.max_steps) a launch may take before it counts as endless: far above what a
+// kernel needs. An element costs about 100 where one thread does all the work and 10 where whole warps share
+// it, a tree 100 a thread, and a barrier of the grid 50,000 a block. With many elements it is fewer per
+// element, so that an endless loop is found within seconds. The same kernel gets the same verdict on every
+// machine.
 uint64_t case_step_limit(long long n, long long threads);
 
 // The most informative finding: the first one with the worst verdict. NULL: there is only information.

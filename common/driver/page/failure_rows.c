@@ -74,7 +74,7 @@ static void add_case(Text *page, const Terminal *terminal, const Report *report,
         text_printf(&words, ", base %u bytes past an aligned address%s", one->misalignment,
                     one->is_staggered ? ", each buffer one element further" : "");
     const GpuProfile *profile = one->figures ? &gpu_profiles[one->figures - 1] : NULL;
-    if (profile) text_printf(&words, ", launched as for the %s", profile->info.name);
+    if (profile) text_printf(&words, ", launched as on %s", profile->info.name);
     const bool is_gpu = report->judgement->device.kind == GPU_NVIDIA;
     if (!is_gpu || one->is_beside) text_printf(&words, ", schedule %llu", (unsigned long long)one->schedule);
     if (one->is_beside) text_add(&words, ", found by the emulator beside the GPU");

@@ -13,6 +13,10 @@
 enum {
     FRAGMENT_TURN = 512, // instructions before the next fragment of a warp gets a turn
     POLL_COST = 31,      // what an instruction that may be waiting for someone adds to those of a turn
+    // What counts against the limit of steps besides lanes, so that it bounds the emulator's time whether one
+    // lane runs or 32: each instruction of a warp, and each poll, which costs more than any other.
+    WARP_STEPS = 16,
+    POLL_STEPS = 32,
 };
 
 // By kind. The loop itself runs KIND_ALU.
@@ -22,12 +26,49 @@ static Handler *const handlers[KIND_COUNT] = {
 #include "emulator/program/opcodes.def"
 };
 
+// A loop that does nothing but poll, seen at the polls of one turn.
+typedef struct {
+    const Instruction *in;  // of the last poll
+    uint64_t calls;         // of handlers, until then
+    uint64_t ran, lanes;    // likewise
+    uint64_t registers;     // their hash, after the second poll in a row
+    int in_a_row;           // polls with no other effect between them
+} Spin;
+
+// Every word counts with another odd factor, and no product waits for the one before.
+static uint64_t hash_registers(const Frame *frame) {
+    const uint64_t *words = (const uint64_t *)(const void *)frame->registers;
+    uint64_t hash = 0, factor = 1;
+    for (uint32_t i = 0; i < frame->function->register_bytes / 8; i++, factor += 2 * 0x9e3779b97f4a7c15u)
+        hash += words[i] * factor;
+    return hash;
+}
+
+// A poll that leaves all registers as the one before did will do so for the rest of the turn, since no other
+// warp runs meanwhile. The rest is counted, not run; returns how many instructions that is.
+static uint64_t pass_the_turn(Machine *m, Warp *w, const Frame *frame, Spin *spin, const Instruction *in,
+                              uint64_t calls, uint64_t ran, uint64_t budget) {
+    const Spin last = *spin;
+    const bool follows = last.in == in && calls == last.calls + 1;
+    *spin = (Spin){in, calls, ran, m->lane_steps, last.registers, follows ? last.in_a_row + 1 : 0};
+    if (spin->in_a_row == 1) spin->registers = hash_registers(frame);
+    if (spin->in_a_row != 2 || ran >= budget || spin->registers != hash_registers(frame)) return 0;
+    const uint64_t rounds = (budget - ran) / (ran - last.ran);
+    m->lane_steps += rounds * (m->lane_steps - last.lanes);
+    m->polls += rounds;
+    w->polls += rounds;
+    return rounds * (ran - last.ran);
+}
+
 // Runs one fragment until it waits, parts, ends, or `budget` instructions are done; returns how many it
 // ran. Afterwards its place in w->fragments has mask 0 if the fragment is no more.
 static uint64_t run_fragment(Machine *m, Warp *w, Fragment *f, uint64_t budget) {
     uint64_t ran = 0;
     Tally *tally = m->tally;
     const Observer *follower = m->of_instructions;
+    const bool runs_every_poll = tally || follower || m->scrambled; // counted, followed, or random
+    uint64_t calls = 0;
+    Spin spin = {0};
 reload:;
     Frame *frame = f->frame;
     bool is_watched = follower || frame->undefined;
@@ -95,11 +136,15 @@ reload:;
             pc++;
             continue;
         }
+        calls++;
         Step step = handlers[in->kind](m, w, f, in, mask);
         if (step & STEP_MOVED) goto reload;
         if (step & STEP_STOPS) return ran;
         pc++;
-        if (step & STEP_POLLED) ran += POLL_COST;
+        if (step & STEP_POLLED) {
+            ran += POLL_COST;
+            if (!runs_every_poll) ran += pass_the_turn(m, w, frame, &spin, in, calls, ran, budget);
+        }
         if (!(step & STEP_TURN_ENDS)) continue;
         f->pc = pc;
         if (!m->stopped) steps_used_up(m, w, f, in);
@@ -119,6 +164,11 @@ static void drop_empty_fragments(Warp *w) {
     w->fragment_count = kept;
 }
 
+static void count_steps(Machine *m, uint64_t done, uint64_t polls) {
+    const uint64_t steps = WARP_STEPS * (done - POLL_COST * polls) + POLL_STEPS * polls;
+    m->step_limit -= steps < m->step_limit ? steps : m->step_limit;
+}
+
 uint64_t run_warp(Machine *m, Warp *w, uint64_t budget) {
     uint64_t ran = 0;
     while (ran < budget && !m->stopped) {
@@ -135,6 +185,7 @@ uint64_t run_warp(Machine *m, Warp *w, uint64_t budget) {
         uint64_t polls = w->polls, done = run_fragment(m, w, &w->fragments[chosen], turn);
         if (w->polls != polls && w->fragments[chosen].mask && !m->stopped)
             lose_patience(m, w, &w->fragments[chosen]);
+        count_steps(m, done, w->polls - polls);
         ran += done ? done : 1;
         w->turn = (chosen + 1) & (int)(WARP_SIZE - 1);
         if (m->scrambled) {

@@ -169,7 +169,8 @@ struct Machine {
     bool has_exchange_observer;      // one of them listens to exchanges
     const Observer *of_instructions; // that listens to every instruction, or NULL
     Tally *tally;                    // of each instruction of the program (Instruction.number), or NULL
-    uint64_t lane_steps, step_limit;
+    uint64_t lane_steps, step_limit; // the second is what warps leave of launch->max_steps for their lanes
+    uint64_t blocks_started, blocks_ended;
     bool stopped;   // a fatal finding, or cancelled
     bool scrambled; // schedule != 0
     Random random;

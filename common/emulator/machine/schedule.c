@@ -76,6 +76,7 @@ static Block *block_start(Machine *m, uint64_t number) {
         m->out_of_memory = m->stopped = true;
         return NULL;
     }
+    m->blocks_started++;
     b->number = number;
     b->id[0] = (uint32_t)(number % m->launch->grid[0]);
     b->id[1] = (uint32_t)(number / m->launch->grid[0] % m->launch->grid[1]);
@@ -237,12 +238,13 @@ void run_grid(Machine *m) {
         else
             block_run(m, b);
         if (!b->live_warps) {
+            m->blocks_ended++;
             block_end(m, b);
             flight[chosen] = flight[--count];
             stuck = 0;
         } else if (m->scrambled && ++stuck % 4096 == 0 && window < limit) {
             // Nothing ends: perhaps the blocks in flight wait for one that has not started.
-            window++;
+            window = 2 * window < limit ? 2 * window : limit;
         }
     }
     for (uint64_t i = 0; i < count; i++) block_end(m, flight[i]);
