@@ -246,6 +246,7 @@ const Chapter chapter =
                     .chain = CHAIN_FUNCTION,
                     .chain_function = polynomial_chain,
                     .max_n_gpu = 1 << 26, // every value is compared on the host
+                    .large = {.n = (1 << 29) + (1 << 20) + 77}, // bytes beyond 2^31
                 },
                 {
                     .name = "sum_in_flight",
@@ -259,6 +260,7 @@ const Chapter chapter =
                     .expect = EXPECT_SUM,
                     .chain = CHAIN_PER_THREAD,
                     .max_n_gpu = 1 << 30,
+                    .large = {.n = (1 << 29) + (1 << 20) + 77}, // as few blocks as SMs
                     .counted = {.n = 1 << 21},
                 },
             },

@@ -45,42 +45,48 @@ static bool fail(EmulatorError *error, EmulatorStatus status, const char *format
 
 enum { BUFFER_ALIGN = 256, MOST_MISALIGNMENT = 65535, MAX_OBJECTS = 1 << 20 };
 
-// A new memory object of `bytes` whose address is `misalignment` past a boundary of 65,536
-// bytes; its index, or 0.
-// The address is in the middle of the object's range, so that negative indices stay in it too.
-static uint64_t object_new(Emulator *e, PtxSpace space, size_t bytes, unsigned misalignment, const char *name,
-                           bool track) {
-    if (bytes > (size_t)1 << 38) return 0; // beyond half an object's range of addresses
-    uint64_t index = 0;
-    for (uint64_t i = FIRST_OBJECT; i < e->object_count && !index; i++)
-        if (!e->objects[i].in_use) index = i;
-    if (!index) {
-        if (e->object_count >= MAX_OBJECTS) return 0;
-        if (e->object_count == e->object_capacity) {
-            uint64_t capacity = e->object_capacity * 2;
-            Memory *grown = realloc(e->objects, capacity * sizeof *grown);
-            if (!grown) return 0;
-            e->objects = grown;
-            e->object_capacity = capacity;
-        }
-        index = e->object_count++;
+// The index of an object that is not in use, or 0.
+static uint64_t free_object(Emulator *e) {
+    for (uint64_t i = FIRST_OBJECT; i < e->object_count; i++)
+        if (!e->objects[i].in_use) return i;
+    if (e->object_count >= MAX_OBJECTS) return 0;
+    if (e->object_count == e->object_capacity) {
+        uint64_t capacity = e->object_capacity * 2;
+        Memory *grown = realloc(e->objects, capacity * sizeof *grown);
+        if (!grown) return 0;
+        e->objects = grown;
+        e->object_capacity = capacity;
     }
+    e->objects[e->object_count] = (Memory){0};
+    return e->object_count++;
+}
+
+// A new memory object of `bytes` whose address is `misalignment` past a boundary of 65,536
+// bytes; its index, or 0. The address is in the middle of the object's range, so that negative indices stay in it too. The bytes are
+// those at `adopted`, or new ones.
+static uint64_t object_new(Emulator *e, PtxSpace space, size_t bytes, unsigned misalignment, const char *name,
+                           bool track, void *adopted) {
+    if (bytes > (size_t)1 << 38) return 0; // beyond half an object's range of addresses
+    const uint64_t index = free_object(e);
+    if (!index) return 0;
     Memory memory = {.space = space,
                      .bytes = bytes,
+                     .data = adopted,
                      .in_use = true,
                      .all_initialised = !track,
                      .base = (index << ADDRESS_SHIFT) + (1ull << (ADDRESS_SHIFT - 1)) + misalignment};
-    // Host memory has the device's misalignment, so that a value that is aligned there is aligned here.
-    size_t room = (bytes + misalignment + BUFFER_ALIGN - 1) / BUFFER_ALIGN * BUFFER_ALIGN;
-    memory.allocation = aligned_alloc(BUFFER_ALIGN, room ? room : BUFFER_ALIGN);
+    if (!adopted) {
+        // Host memory has the device's misalignment, so that a value that is aligned there is aligned here.
+        size_t room = (bytes + misalignment + BUFFER_ALIGN - 1) / BUFFER_ALIGN * BUFFER_ALIGN;
+        memory.allocation = aligned_alloc(BUFFER_ALIGN, room ? room : BUFFER_ALIGN);
+        memory.data = memory.allocation ? (unsigned char *)memory.allocation + misalignment : NULL;
+    }
     memory.initialised = track ? calloc(bytes / 64 + 1, sizeof(uint64_t)) : NULL;
-    if (!memory.allocation || (track && !memory.initialised)) {
+    if (!memory.data || (track && !memory.initialised)) {
         free(memory.allocation);
         free(memory.initialised);
-        e->objects[index] = (Memory){0};
         return 0;
     }
-    memory.data = (unsigned char *)memory.allocation + misalignment;
     snprintf(memory.name, sizeof memory.name, "%s", name);
     e->objects[index] = memory;
     return index;
@@ -100,11 +106,23 @@ uint64_t emulator_allocate(Emulator *e, size_t bytes, unsigned misalignment, con
              misalignment);
         return 0;
     }
-    uint64_t index = object_new(e, PTX_SPACE_GLOBAL, bytes, misalignment, name ? name : "a buffer", true);
+    uint64_t index = object_new(e, PTX_SPACE_GLOBAL, bytes, misalignment, name ? name : "a buffer", true, NULL);
     if (!index) {
         fail(error, EMULATOR_NO_MEMORY, "no memory for %s of %zu bytes", name ? name : "a buffer", bytes);
         return 0;
     }
+    return e->objects[index].base;
+}
+
+uint64_t emulator_adopt(Emulator *e, void *memory, size_t bytes, size_t period, const char *name,
+                        EmulatorError *error) {
+    const uint64_t index = object_new(e, PTX_SPACE_GLOBAL, bytes, 0, name, false, memory);
+    if (!index) {
+        fail(error, EMULATOR_NO_MEMORY, "no memory for %s of %zu bytes", name, bytes);
+        return 0;
+    }
+    e->objects[index].period = period;
+    e->objects[index].read_only = period != 0;
     return e->objects[index].base;
 }
 
@@ -201,7 +219,7 @@ Emulator *emulator_open(const EmulatorDevice *device) {
     e->object_capacity = 64;
     e->objects = calloc(e->object_capacity, sizeof *e->objects);
     uint64_t workspace = e->objects ? object_new(e, PTX_SPACE_GLOBAL, WORKSPACE_BYTES, 0,
-                                                 "the grid barrier's workspace", false)
+                                                 "the grid barrier's workspace", false, NULL)
                                     : 0;
     if (!workspace) {
         emulator_close(e);
@@ -291,7 +309,7 @@ static bool place_variables(Emulator *e, const PtxModule *module, EmulatorError 
         if (v->is_extern || v->is_managed)
             return fail(error, EMULATOR_UNSUPPORTED, "%s is %s; module variables must be plain", v->name,
                         v->is_extern ? "defined elsewhere" : "managed memory");
-        uint64_t index = object_new(e, v->space, v->bytes, 0, v->name, false);
+        uint64_t index = object_new(e, v->space, v->bytes, 0, v->name, false, NULL);
         if (!index)
             return fail(error, EMULATOR_NO_MEMORY, "no memory for the variable %s of %zu bytes", v->name,
                         v->bytes);

@@ -39,6 +39,12 @@ const EmulatorDevice *emulator_device(const Emulator *emulator);
 // Returns 0 on failure and fills `error`.
 uint64_t emulator_allocate(Emulator *emulator, size_t bytes, unsigned misalignment, const char *name,
                            EmulatorError *error);
+// The same over memory of the caller's, initialised and aligned to 256 bytes, which must outlive the buffer.
+// Where `period` is not 0, the memory holds that many bytes and their first EMULATOR_OVERLAP again, the buffer
+// repeats them, and it is read-only.
+enum { EMULATOR_OVERLAP = 4096 };
+uint64_t emulator_adopt(Emulator *emulator, void *memory, size_t bytes, size_t period, const char *name,
+                        EmulatorError *error);
 bool emulator_free(Emulator *emulator, uint64_t address, EmulatorError *error);
 // Host to device and back; the range must lie inside one buffer. Writing marks bytes initialised.
 bool emulator_write(Emulator *emulator, uint64_t address, const void *from, size_t bytes,

@@ -15,6 +15,7 @@
 #include "emulator/model/warp_clocks.h"
 #include "emulator/observers/access_trace.h"
 #include "emulator/observers/counters.h"
+#include "emulator/observers/footprint.h"
 #include "emulator/observers/initcheck.h"
 #include "emulator/observers/memcheck.h"
 #include "emulator/observers/racecheck.h"
@@ -155,6 +156,10 @@ static bool attach_all(Machine *m, Recorders *recorders) {
     }
     if (launch->trace_bytes) {
         if (!(recorders->trace = access_trace_new(m, &observer))) return false;
+        attach(m, &observer);
+    }
+    if (launch->footprint) {
+        if (!footprint_observe(m, &observer)) return false;
         attach(m, &observer);
     }
     memcheck_observe(m, &observer);

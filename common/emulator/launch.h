@@ -7,6 +7,7 @@
 
 #include "emulator/counters.h"
 #include "emulator/finding.h"
+#include "emulator/footprint.h"
 
 // Figures of the device that kernels can see and launches are checked against.
 typedef struct {
@@ -57,6 +58,9 @@ typedef struct {
     int max_findings;            // kept; 0: the default, 32
     const volatile bool *cancel; // checked now and then; NULL: never
     size_t trace_bytes; // record the accesses in at most so many bytes of JSON; 0: do not. Schedule 0
+    const uint64_t *sample; // run only these blocks of the grid, x + gx * (y + gy * z); NULL: all
+    uint64_t sample_count;
+    Footprint *footprint; // keep what blocks read and write; NULL: do not
 } EmulatorLaunch;
 
 typedef struct {

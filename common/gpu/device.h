@@ -10,6 +10,8 @@ typedef struct {
     bool (*set_limits)(Gpu *gpu, size_t printf_bytes, size_t stack_bytes, GpuError *error);
     bool (*allocate)(Gpu *gpu, GpuBuffer *buffer,
                      GpuError *error); // bytes, misalignment and name are filled in
+    // NULL: it cannot
+    bool (*adopt)(Gpu *gpu, GpuBuffer *buffer, void *memory, size_t period, GpuError *error);
     bool (*free)(Gpu *gpu, GpuBuffer *buffer, GpuError *error);
     bool (*write)(Gpu *gpu, const GpuBuffer *buffer, size_t offset, const void *from, size_t bytes,
                   GpuError *error);

@@ -41,6 +41,12 @@ static bool allocate(Gpu *gpu, GpuBuffer *buffer, GpuError *error) {
     return buffer->address != 0 || fail(error, &from);
 }
 
+static bool adopt(Gpu *gpu, GpuBuffer *buffer, void *memory, size_t period, GpuError *error) {
+    EmulatorError from = {0};
+    buffer->address = emulator_adopt(emulator_of(gpu), memory, buffer->bytes, period, buffer->name, &from);
+    return buffer->address != 0 || fail(error, &from);
+}
+
 static bool free_buffer(Gpu *gpu, GpuBuffer *buffer, GpuError *error) {
     EmulatorError from = {0};
     return emulator_free(emulator_of(gpu), buffer->address, &from) || fail(error, &from);
@@ -146,11 +152,15 @@ static bool launch(Gpu *gpu, const GpuKernel *kernel, const GpuLaunch *launch, E
                           .schedule = launch->schedule,
                           .max_steps = launch->max_steps,
                           .max_output = launch->max_output,
-                          .trace_bytes = launch->trace_bytes};
+                          .trace_bytes = launch->trace_bytes,
+                          .sample = launch->sample,
+                          .sample_count = launch->sample_count,
+                          .footprint = launch->footprint};
     memcpy(how.grid, launch->grid, sizeof how.grid);
     memcpy(how.block, launch->block, sizeof how.block);
     if (!emulator_launch(emulator_of(gpu), kernel->handle, &how, result, &from)) return fail(error, &from);
-    if (result->completed) return true;
+    const Footprint *footprint = launch->footprint;
+    if (result->completed || (footprint && (footprint->takes_over || footprint->waits))) return true;
     const Finding *finding = stopping_finding(result);
     gpu_fail(error, false, "%.1000s", finding ? finding->message : "the kernel did not finish");
     error->finding = finding ? finding->kind : FINDING_TRAP;
@@ -204,6 +214,7 @@ static const GpuFunctions functions = {
     .close = close_device,
     .set_limits = set_limits,
     .allocate = allocate,
+    .adopt = adopt,
     .free = free_buffer,
     .write = write_buffer,
     .read = read_buffer,

@@ -50,6 +50,15 @@ bool gpu_allocate(Gpu *gpu, size_t bytes, unsigned misalignment, const char *nam
     return false;
 }
 
+bool gpu_adopt(Gpu *gpu, void *memory, size_t bytes, size_t period, const char *name, GpuBuffer *buffer,
+               GpuError *error) {
+    *error = (GpuError){0};
+    *buffer = (GpuBuffer){.bytes = bytes};
+    snprintf(buffer->name, sizeof buffer->name, "%s", name);
+    if (!gpu->functions->adopt) return gpu_fail(error, false, "a GPU has its own memory");
+    return gpu->functions->adopt(gpu, buffer, memory, period, error);
+}
+
 bool gpu_free(Gpu *gpu, GpuBuffer *buffer, GpuError *error) {
     *error = (GpuError){0};
     if (buffer->address == 0) return true; // never allocated, or freed before

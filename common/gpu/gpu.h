@@ -69,6 +69,9 @@ typedef struct {
 
 bool gpu_allocate(Gpu *gpu, size_t bytes, unsigned misalignment, const char *name, GpuBuffer *buffer,
                   GpuError *error);
+// The emulator alone: emulator_adopt().
+bool gpu_adopt(Gpu *gpu, void *memory, size_t bytes, size_t period, const char *name, GpuBuffer *buffer,
+               GpuError *error);
 bool gpu_free(Gpu *gpu, GpuBuffer *buffer, GpuError *error);
 bool gpu_write(Gpu *gpu, const GpuBuffer *buffer, size_t offset, const void *from, size_t bytes,
                GpuError *error);
@@ -114,6 +117,9 @@ typedef struct {
     uint64_t max_steps;
     size_t max_output;
     size_t trace_bytes; // EmulatorLaunch.trace_bytes
+    const uint64_t *sample; // EmulatorLaunch.sample and what follows it
+    uint64_t sample_count;
+    Footprint *footprint;
 } GpuLaunch;
 
 // Runs one kernel to its end. True when it completed without a fault (the emulator's findings that stop

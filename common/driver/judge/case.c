@@ -215,15 +215,7 @@ static void judge_values(const Task *task, const CaseShape *shape, const CaseLay
     report->verdict = VERDICT_PASS;
 }
 
-bool case_judge(const Task *task, const CaseShape *shape, const CaseLayout *layout, const Prepared *prepared,
-                const RunReply *reply, const unsigned char *arena, bool is_gpu, CaseReport *report) {
-    report->was_run = true;
-    if (reply->end == RUN_TIMED_OUT && is_gpu)
-        return decide(report, VERDICT_TIMEOUT, "the kernel was still running at the time limit");
-    if (reply->end != RUN_REPLIED) {
-        decide(report, VERDICT_INFRA, reply->words);
-        return false;
-    }
+bool case_has_failed(const Task *task, const CaseLayout *layout, const RunReply *reply, CaseReport *report) {
     const ReplyHeader *header = reply->header;
     report->lane_instructions = header->lane_instructions;
     report->seconds = header->seconds;
@@ -243,6 +235,20 @@ bool case_judge(const Task *task, const CaseShape *shape, const CaseLayout *layo
         verdict = verdict_of_finding((FindingKind)header->finding);
         return decide(report, verdict == VERDICT_PASS ? VERDICT_FAULT : verdict, header->message);
     }
+    return false;
+}
+
+bool case_judge(const Task *task, const CaseShape *shape, const CaseLayout *layout, const Prepared *prepared,
+                const RunReply *reply, const unsigned char *arena, bool is_gpu, CaseReport *report) {
+    report->was_run = true;
+    if (reply->end == RUN_TIMED_OUT && is_gpu)
+        return decide(report, VERDICT_TIMEOUT, "the kernel was still running at the time limit");
+    if (reply->end != RUN_REPLIED) {
+        decide(report, VERDICT_INFRA, reply->words);
+        return false;
+    }
+    const ReplyHeader *header = reply->header;
+    if (case_has_failed(task, layout, reply, report)) return true;
     if (header->status == REPLY_ERROR) {
         decide(report, VERDICT_INFRA, header->message);
         return !header->machines_fault;

@@ -23,6 +23,8 @@ bool case_layout(const Task *task, const CaseShape *shape, size_t limit, CaseLay
 // What the runner must do in one run of the case: buffers, arguments, launches.
 void case_program(const Task *task, const Case *one, const CaseShape *shape, const CaseLayout *layout,
                   const ImageKernel kernels[], RunProgram *program);
+// The finding or fault that decides the case, with its words. False: there is none.
+bool case_has_failed(const Task *task, const CaseLayout *layout, const RunReply *reply, CaseReport *report);
 void case_write_inputs(const Task *task, const CaseLayout *layout, const Prepared *prepared,
                        unsigned char *arena);
 // Both together as a RUN.

@@ -28,6 +28,23 @@ void judge_note_failure(Judge *judge, const CaseReport *report) {
         progress->gave_up = true;
 }
 
+// The part of start_case() for a case of which only a few blocks run.
+static bool start_large_case(Judge *judge, Worker *worker, int index, const TaskShape *shape) {
+    static Request request;
+    CaseReport *report = &judge->judgement->cases[index];
+    const Case *one = &report->settings;
+    report->shape = shape->shape;
+    if (!large_case_begin(&judge->of->tasks[one->task], &shape->shape,
+                          judge_image(judge, worker->is_beside)->kernels[one->task], report->seed,
+                          worker->runner, &worker->large, &request, report)) {
+        judge_note_failure(judge, report);
+        return false;
+    }
+    worker->job = index;
+    runner_begin(worker->runner, &request, case_seconds(false, one->size.n));
+    return true;
+}
+
 // Starts case `index` on a worker. False when it was decided without running.
 static bool start_case(Judge *judge, Worker *worker, int index) {
     CaseReport *report = &judge->judgement->cases[index];
@@ -40,6 +57,7 @@ static bool start_case(Judge *judge, Worker *worker, int index) {
         judge_note_failure(judge, report);
         return false;
     }
+    if (one->is_large) return start_large_case(judge, worker, index, shape);
     char why[512];
     if (!case_layout(task, &shape->shape, runner_arena_bytes(worker->runner), &worker->layout, why,
                      sizeof why)) {
@@ -97,7 +115,7 @@ static void keep_printed(Judge *judge, const RunReply *reply) {
 
 static void keep_shapes(Judge *judge, const CaseReport *report) {
     // Another schedule may make another mistake of the same race.
-    if (!report->has_check || report->settings.family != FAMILY_INTEGERS || report->settings.schedule) return;
+    if (!report->has_check || report->settings.is_large || report->settings.family != FAMILY_INTEGERS || report->settings.schedule) return;
     const Expectation expect = judge->of->tasks[report->settings.task].expect;
     if (expect != EXPECT_SUM && expect != EXPECT_ROW_SUMS) return;
     Progress *progress = progress_of(judge, &report->settings);
@@ -130,8 +148,11 @@ static void collect(Judge *judge, Worker *worker, const RunReply *reply) {
     worker->job = -1;
     report->candidates = progress->candidates;
     const bool on_gpu = judge->is_gpu && !worker->is_beside;
-    const bool is_decided = case_judge(task, &shape->shape, &worker->layout, worker->prepared, reply,
-                                       runner_arena(worker->runner), on_gpu, report);
+    const bool is_decided =
+        one->is_large ? large_case_judge(task, &shape->shape, &worker->large, reply,
+                                         runner_arena(worker->runner), report)
+                      : case_judge(task, &shape->shape, &worker->layout, worker->prepared, reply,
+                                   runner_arena(worker->runner), on_gpu, report);
     keep_shapes(judge, report);
     keep_printed(judge, reply);
     if (is_decided && one->is_counted && !on_gpu && reply->end == RUN_REPLIED &&
@@ -140,6 +161,7 @@ static void collect(Judge *judge, Worker *worker, const RunReply *reply) {
     const bool is_spent = reply->end != RUN_REPLIED || reply->header->context_lost;
     prepared_release(worker->prepared);
     worker->prepared = NULL;
+    large_case_free(&worker->large);
     RunReply restarted;
     if (is_spent && !runner_restart(worker->runner, &restarted)) worker->is_lost = true;
     if (is_spent && judge->is_gpu && ++progress->restarts >= MAX_RESTARTS) progress->gave_up = true;

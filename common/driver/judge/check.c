@@ -14,6 +14,7 @@ const char *check_outcome_name(CheckOutcome outcome) {
         [CHECK_VALUE] = "value",       [CHECK_BUDGET] = "budget",
         [CHECK_SPECIAL] = "special",   [CHECK_INPUT_CHANGED] = "input_changed",
         [CHECK_NOT_ZERO] = "not_zero", [CHECK_NOT_IDENTICAL] = "not_identical",
+        [CHECK_LEFT_OUT] = "left_out", [CHECK_TWICE] = "twice",
         [CHECK_BROKEN] = "broken",
     };
     return names[outcome];

@@ -16,6 +16,8 @@ typedef enum {
     CHECK_INPUT_CHANGED,
     CHECK_NOT_ZERO,      // a workspace that has to be left as it was found
     CHECK_NOT_IDENTICAL, // other bits than under another schedule
+    CHECK_LEFT_OUT,      // too few elements for all blocks together: in a sample of blocks of a large case
+    CHECK_TWICE,         // elements that are in a sum twice, in such a sample
     CHECK_BROKEN,        // the chapter's description does not fit; why in `what`
 } CheckOutcome;
 

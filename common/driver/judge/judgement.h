@@ -18,6 +18,7 @@ typedef struct {
     uint64_t seed;   // of its inputs
     CaseShape shape; // its launches; all 0 where they are not known
     bool was_run;
+    bool is_inconclusive; // a large case that says nothing; why in `words`
     CaseOrigin origin;
     Verdict verdict; // PASS where right
     bool has_finding;

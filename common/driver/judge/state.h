@@ -2,6 +2,7 @@
 #pragma once
 
 #include "driver/build/builds.h"
+#include "driver/judge/large_case.h"
 #include "driver/judge/launch_shape.h"
 #include "driver/plan/options.h"
 
@@ -17,6 +18,7 @@ typedef struct {
     int job; // index of the case under way; -1: idle
     Prepared *prepared;
     CaseLayout layout;
+    LargeCase large; // where the job is one
 } Worker;
 
 // What is known of a task's cases so far: those of the device, and those beside it.

@@ -21,7 +21,8 @@ static size_t arena_for(const Judge *judge, bool is_beside) {
     size_t most = 0;
     for (int i = 0; i < judge->plan.count; i++) {
         const Case *one = &judge->plan.cases[i];
-        const size_t bytes = bytes_at(&judge->of->tasks[one->task], one->size.n);
+        const Task *task = &judge->of->tasks[one->task];
+        const size_t bytes = one->is_large ? large_case_arena_bytes(task) : bytes_at(task, one->size.n);
         if (one->is_beside == is_beside && bytes > most) most = bytes;
     }
     const bool is_timed = judge->is_gpu && !is_beside;
@@ -34,8 +35,20 @@ static size_t arena_for(const Judge *judge, bool is_beside) {
     return 2 * most + least_arena_bytes; // sparse: only what is used takes memory
 }
 
+// The addresses that the largest sample of blocks needs, besides the arena.
+static size_t addresses_for(const Judge *judge) {
+    size_t most = 0;
+    for (int i = 0; i < judge->plan.count; i++) {
+        const Case *one = &judge->plan.cases[i];
+        // Two bits for every element besides.
+        const size_t bytes = bytes_at(&judge->of->tasks[one->task], one->size.n) / 4 * 5;
+        if (one->is_large && bytes > most) most = bytes;
+    }
+    return most;
+}
+
 static bool start_worker(Judge *judge, GpuKind kind, bool is_beside, RunReply *reply) {
-    RunnerPlan plan = {.kind = kind, .arena_bytes = arena_for(judge, is_beside)};
+    RunnerPlan plan = {.kind = kind, .arena_bytes = arena_for(judge, is_beside), .address_bytes = addresses_for(judge)};
     memcpy(plan.profile, judge->options->profile, sizeof plan.profile);
     const Image *own = judge_image(judge, is_beside), *reference = judge->subjects->reference;
     if (own) runner_plan_add(&plan, &own->text, own->name);
@@ -49,15 +62,15 @@ static bool start_worker(Judge *judge, GpuKind kind, bool is_beside, RunReply *r
 // Every size of the command line may be more than a kernel's parameter can say, or than an emulator does in
 // reasonable time.
 static bool sizes_are_possible(Judge *judge) {
-    static const long long emulator_most = 1 << 26;
-    long long n = judge->options->n;
+    long long n = 0;
     char words[160] = "", number[32];
     for (int i = 0; i < judge->options->also_count; i++)
         if (judge->options->also[i].n > n) n = judge->options->also[i].n;
-    if (!judge->is_gpu && n > emulator_most) {
-        count_text(emulator_most, number, sizeof number);
-        snprintf(words, sizeof words, "on the emulator --n goes up to %s, and so does --also", number);
+    if (!judge->is_gpu && n > EMULATED_MOST) {
+        count_text(EMULATED_MOST, number, sizeof number);
+        snprintf(words, sizeof words, "on the emulator --also goes up to %s", number);
     }
+    if (judge->options->n > n) n = judge->options->n;
     for (int i = 0; i < judge->options->time_count; i++)
         if (judge->options->times[i].n > n) n = judge->options->times[i].n;
     for (int t = 0; t < chapter_task_count(judge->of); t++) {
@@ -122,6 +135,14 @@ static bool make_plan(Judge *judge) {
     if (!fine) judge_fail(judge, VERDICT_INFRA, "out of memory for the plan of cases");
     if (fine && judge->plan.count == 0 && options->time_count > 0) {
         judge_fail(judge, VERDICT_REJECT, "no task of this chapter can run at any of these sizes");
+        judge->judgement->is_usage = true;
+        return false;
+    }
+    if (fine && judge->plan.count == 0 && options->n > EMULATED_MOST) {
+        char words[160], number[32];
+        count_text(EMULATED_MOST, number, sizeof number);
+        snprintf(words, sizeof words, "on the emulator --n goes up to %s in this chapter", number);
+        judge_fail(judge, VERDICT_REJECT, words);
         judge->judgement->is_usage = true;
         return false;
     }

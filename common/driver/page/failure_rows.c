@@ -77,6 +77,7 @@ static void add_case(Text *page, const Terminal *terminal, const Report *report,
     if (profile) text_printf(&words, ", launched as on %s", profile->info.name);
     const bool is_gpu = report->judgement->device.kind == GPU_NVIDIA;
     if (!is_gpu || one->is_beside) text_printf(&words, ", schedule %llu", (unsigned long long)one->schedule);
+    if (one->is_large) text_add(&words, ", a few blocks of the grid");
     if (one->is_beside) text_add(&words, ", found by the emulator beside the GPU");
     if (failed->origin == CASE_AFTER_TIMING) text_add(&words, ", found after the timed runs");
     if (failed->origin == CASE_OF_MODEL) text_add(&words, ", found in the modelled run");

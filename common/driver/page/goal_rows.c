@@ -17,7 +17,7 @@ static int count_right(const Judgement *judgement, bool is_beside, char *words, 
     int family_count = 0, schedule_count = 0, count = 0, passed = 0;
     for (int i = 0; i < judgement->case_count; i++) {
         const Case *one = &judgement->cases[i].settings;
-        if (one->is_beside != is_beside) continue;
+        if (one->is_beside != is_beside || one->is_large) continue;
         count++;
         passed += judgement->cases[i].was_run && judgement->cases[i].verdict == VERDICT_PASS;
         if (least < 0 || one->size.n < least) least = one->size.n;
@@ -47,12 +47,36 @@ static int count_right(const Judgement *judgement, bool is_beside, char *words, 
     return count;
 }
 
+// "and a few blocks out of many: 1,140,850,688 elements", or why these do not tell.
+static void add_large(Text *page, const Terminal *terminal, const Judgement *judgement, bool is_alone) {
+    long long most = 0;
+    const CaseReport *silent = NULL;
+    for (int i = 0; i < judgement->case_count; i++) {
+        const CaseReport *report = &judgement->cases[i];
+        if (!report->settings.is_large) continue;
+        if (report->is_inconclusive)
+            silent = report;
+        else if (report->was_run && report->settings.size.n > most)
+            most = report->settings.size.n;
+    }
+    char words[640], number[32];
+    count_text(most > 0 || !silent ? most : silent->settings.size.n, number, sizeof number);
+    if (most > 0)
+        snprintf(words, sizeof words, "%sa few blocks out of many: %s elements", is_alone ? "" : "and ", number);
+    else if (silent)
+        snprintf(words, sizeof words, "not at %s elements: %s", number, silent->words);
+    else
+        return;
+    page_add_row(page, terminal, is_alone ? "correct" : "", words);
+}
+
 void page_add_correct(Text *page, const Terminal *terminal, const Report *report) {
     const Judgement *judgement = report->judgement;
     char words[480];
-    count_right(judgement, false, words, sizeof words);
-    page_add_row(page, terminal, "correct", words);
+    const int whole = count_right(judgement, false, words, sizeof words);
+    if (whole > 0) page_add_row(page, terminal, "correct", words);
     if (count_right(judgement, true, words, sizeof words) > 0) page_add_row(page, terminal, "", words);
+    add_large(page, terminal, judgement, whole == 0);
     if (judgement->beside_words[0]) {
         snprintf(words, sizeof words, "only by the GPU, because the emulator could not run it: %s",
                  judgement->beside_words);

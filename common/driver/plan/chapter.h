@@ -243,6 +243,7 @@ typedef struct {
     const CaseSize *sizes;
     int size_count;
     long long max_n, max_n_gpu;
+    CaseSize large;   // of which a few blocks are run: large.c chooses, by the types of n, unless given
     CaseSize counted; // where goals are counted; n = 2^20 (or the largest size up to max_n) unless given
     int schedules;    // seeds besides schedule 0; 3 unless given
 

@@ -5,6 +5,7 @@
 
 #include "gpu/profiles.h"
 #include "driver/plan/elements.h"
+#include "driver/plan/large.h"
 
 // Around the ends of warps, blocks and powers of two. 999,983 is the largest prime below 10^6.
 static const long long default_sizes[] = {
@@ -59,6 +60,11 @@ static void add_size(Sizes *sizes, CaseSize size) {
 }
 
 static long long limit_of(const Task *task, bool is_gpu) { return is_gpu ? task->max_n_gpu : task->max_n; }
+
+// A chosen n that the emulator does not run whole.
+static bool is_sampled(const PlanOptions *options) {
+    return !options->is_gpu && options->n > EMULATED_MOST;
+}
 
 static void choose_sizes(const Task *task, const PlanOptions *options, Sizes *sizes) {
     sizes->count = 0;
@@ -262,6 +268,15 @@ static void add_misaligned(Plan *plan, const Task *task, int index, const Sizes 
     }
 }
 
+static void add_large(Plan *plan, const Task *task, int index, const PlanOptions *options) {
+    CaseSize size;
+    if (options->is_gpu) return;
+    if (!large_size(task, seeds_choose(options->seeds, "large", index, 1, LARGE_CHOICE), &size)) return;
+    if (is_sampled(options) && !has_shape(task)) size.n = options->n;
+    if (options->n >= 0 && options->n != size.n) return;
+    add_case(plan, (Case){.task = index, .size = size, .family = FAMILY_INTEGERS, .is_large = true});
+}
+
 static int compare_cases(const void *left, const void *right) {
     const Case *a = left, *b = right;
     if (a->size.n != b->size.n) return a->size.n < b->size.n ? -1 : 1;
@@ -310,7 +325,10 @@ bool plan_make(const Chapter *of, const PlanOptions *options, Plan *plan) {
     for (int t = 0; t < chapter_task_count(of); t++) {
         const Task *task = &of->tasks[t];
         choose_sizes(task, options, &sizes);
-        if (sizes.count == 0) continue;
+        if (is_sampled(options) || sizes.count == 0) {
+            add_large(plan, task, t, options);
+            continue;
+        }
         for (int i = 0; i < sizes.count; i++)
             add_case(plan, (Case){.task = t, .size = sizes.sizes[i], .family = FAMILY_INTEGERS});
         add_also(plan, task, t, options);
@@ -319,12 +337,14 @@ bool plan_make(const Chapter *of, const PlanOptions *options, Plan *plan) {
         add_misaligned(plan, task, t, &sizes);
         add_counted(plan, task, t, options);
         if (options->n < 0) add_other_gpus(plan, task, t, &sizes);
+        add_large(plan, task, t, options);
     }
     if (options->has_schedule) { // every case under that schedule, once; counting belongs to schedule 0
         Plan all = *plan;
         *plan = (Plan){0};
         for (int i = 0; i < all.count; i++) {
             Case one = all.cases[i];
+            if (one.is_large && options->schedule != 0) continue; // its blocks run one after the other
             one.schedule = options->schedule;
             one.is_counted = one.is_counted && options->schedule == 0;
             add_case(plan, one);
@@ -350,7 +370,7 @@ bool plan_add_beside(const Chapter *of, const PlanOptions *options, Plan *plan) 
     for (int i = 0; i < all.count; i++) {
         Case one = all.cases[i];
         one.is_beside = true;
-        if (one.size.n <= small || one.is_counted || beside.n >= 0) add_case(plan, one);
+        if (one.size.n <= small || one.is_counted || one.is_large || beside.n >= 0) add_case(plan, one);
     }
     plan_free(&all);
     return !plan->failed;

@@ -8,6 +8,8 @@
 // How often goals are counted: at the chapter's size, and at sizes and addresses that no kernel can know.
 enum { COUNTS = 3 };
 
+enum { EMULATED_MOST = 1 << 26 }; // elements that the emulator runs in reasonable time
+
 typedef struct {
     int task;
     CaseSize size;
@@ -20,6 +22,7 @@ typedef struct {
     unsigned shift; // bytes that all buffers lie further, a multiple of 256
     int figures;    // whose figures LAUNCH is given: 0 the device's, p + 1 those of gpu_profiles[p]
     bool is_beside; // on the emulator, beside a GPU
+    bool is_large;  // a few blocks out of many, on the emulator: large.h
 } Case;
 
 typedef struct {

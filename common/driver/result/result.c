@@ -127,6 +127,8 @@ static void add_case(JsonWriter *json, const Report *report, const CaseReport *o
     json_unsigned(json, "schedule", settings->schedule);
     json_boolean(json, "counted", settings->is_counted);
     if (settings->is_beside) json_boolean(json, "beside", true);
+    if (settings->is_large) json_boolean(json, "sampled", true);
+    if (one->is_inconclusive) json_boolean(json, "inconclusive", true);
     if (one->origin == CASE_AFTER_TIMING) json_boolean(json, "after_timing", true);
     if (one->origin == CASE_OF_MODEL) json_boolean(json, "of_model", true);
     if (one->verdict != VERDICT_PASS) json_unsigned(json, "seed", one->seed);

@@ -17,9 +17,10 @@ enum {
     MAX_REPLY_FINDINGS = 64,
     MAX_REPLY_LINES = 4096,
     MAX_REPLY_OUTPUT = 64 * 1024,
+    MAX_SAMPLE = 24, // blocks of a launch, where not all are run
 };
 
-typedef enum { REQUEST_OPEN = 1, REQUEST_LOAD, REQUEST_RUN, REQUEST_TIME } RequestKind;
+typedef enum { REQUEST_OPEN = 1, REQUEST_LOAD, REQUEST_RUN, REQUEST_TIME, REQUEST_SAMPLE } RequestKind;
 
 typedef enum { FILL_DATA, FILL_POISON, FILL_ZERO, FILLS } Fill;
 
@@ -32,6 +33,10 @@ typedef struct {
     uint32_t is_read_only;
     uint32_t is_read_back;
     uint32_t stays_zero; // it is not zeroed again between runs
+    // SAMPLE: memory is reserved and zero. That of FILL_DATA is in the arena, the same after every `period`
+    // bytes: emulator_adopt(); 0: all of it.
+    uint64_t period;
+    uint32_t type; // of ElementType
 } RunBuffer;
 
 typedef struct {
@@ -47,6 +52,10 @@ typedef struct {
     int32_t argument_count;
     RunArgument arguments[MAX_ARGUMENTS];
     uint64_t max_steps;
+    // SAMPLE
+    uint64_t sample[MAX_SAMPLE]; // the blocks to run
+    uint64_t sample_count;       // 0: all
+    uint64_t most_read;          // elements of one buffer by one block
 } RunLaunch;
 
 // What one run does: the launches in order, over these buffers.
@@ -82,9 +91,29 @@ typedef struct {
     RunProgram rival;
     uint64_t ceiling_bytes;  // how much to read for the read ceiling
     uint64_t samples_offset; // in the arena: MAX_SAMPLES doubles for the program, as many for the rival
+    // SAMPLE
+    int32_t output;          // the buffer whose written elements are listed
+    uint64_t written_offset; // in the arena, a list of at most written_most
+    uint64_t written_most;
 } Request;
 
 typedef enum { REPLY_DONE = 1, REPLY_FAULT, REPLY_ERROR } ReplyStatus;
+
+// An element that a sampled block has written.
+typedef struct {
+    uint64_t index;
+    uint64_t bits; // of its type, from the lowest on
+} WrittenElement;
+
+typedef struct {
+    FootprintCount most[MAX_LAUNCHES][MAX_BUFFERS]; // by one block of the launch
+    uint64_t ended[MAX_LAUNCHES];                   // blocks that ran to their end
+    double sum_once[MAX_BUFFERS], sum_of_all[MAX_BUFFERS]; // of what was loaded: Footprint
+    uint64_t listed;                                       // elements of the output that were written,
+    double written_sum;                                    // and the sum of all of them
+    uint32_t is_unreserved;                                // the system does not reserve that much memory
+    uint32_t takes_over, waits, has_polled;                // Footprint, of any launch
+} SampleReply;
 
 typedef struct {
     uint32_t magic, kind;
@@ -106,6 +135,7 @@ typedef struct {
     uint32_t trace_bytes[MAX_LAUNCHES]; // recorded; 0: nothing
     uint64_t lane_instructions;
     double seconds;
+    SampleReply sample; // SAMPLE
     // TIME
     int32_t sample_count, dropped, runs_per_sample;
     double ceiling;     // bytes a second; 0 unknown

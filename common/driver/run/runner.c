@@ -95,7 +95,7 @@ static void become_runner(int socket, int arena, int printed, pid_t parent, cons
     if (nothing > RUNNER_ARENA) close(nothing);
     limit(RLIMIT_CORE, 0);
     if (plan->kind == GPU_EMULATOR && can_limit_memory)
-        limit(RLIMIT_AS, ((rlim_t)4 << 30) + (rlim_t)plan->arena_bytes);
+        limit(RLIMIT_AS, ((rlim_t)4 << 30) + (rlim_t)(plan->arena_bytes + plan->address_bytes));
     execl("/proc/self/exe", "warpbook-runner", "--runner", (char *)NULL);
     _exit(3);
 }

@@ -20,6 +20,7 @@ typedef struct {
     } images[MAX_IMAGES];
     int image_count;
     size_t arena_bytes; // room for data
+    size_t address_bytes; // what an emulator may reserve besides
 } RunnerPlan;
 
 typedef enum {

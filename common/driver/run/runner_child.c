@@ -10,6 +10,7 @@
 
 #include "driver/run/confine.h"
 #include "driver/run/runner_program.h"
+#include "driver/run/runner_sample.h"
 #include "driver/run/runner_timing.h"
 
 static bool receive(void *into, size_t bytes) {
@@ -50,43 +51,6 @@ static bool map_arena(Session *session, uint64_t bytes) {
 
 // ---- One run ---------------------------------------------------------------------------------------------
 
-static void add_finding(Reply *reply, const Finding *finding) {
-    if (reply->header.finding_count < MAX_REPLY_FINDINGS)
-        reply->findings[reply->header.finding_count++] = *finding;
-}
-
-// Moves what one launch found, counted and printed into the reply.
-static void collect(Reply *reply, int index, const EmulatorResult *result) {
-    ReplyHeader *header = &reply->header;
-    for (int i = 0; i < result->finding_count; i++) add_finding(reply, &result->findings[i]);
-    header->findings_total += result->findings_total;
-    header->counters[index] = result->counters;
-    if (result->work) header->works[index] = *result->work;
-    header->lane_instructions += result->lane_instructions;
-    header->seconds += result->seconds;
-    int lines = result->line_count;
-    if (lines > MAX_REPLY_LINES - header->line_count) lines = MAX_REPLY_LINES - header->line_count;
-    if (lines > 0) {
-        ReplyLine *grown = realloc(reply->lines, (size_t)(header->line_count + lines) * sizeof *grown);
-        if (grown) {
-            reply->lines = grown;
-            for (int i = 0; i < lines; i++)
-                reply->lines[header->line_count + i] = (ReplyLine){.launch = index, .line = result->lines[i]};
-            header->line_count += lines;
-        }
-    }
-    size_t output = result->output ? result->output_bytes : 0;
-    if (output > MAX_REPLY_OUTPUT - header->output_bytes) output = MAX_REPLY_OUTPUT - header->output_bytes;
-    if (output > 0) {
-        char *grown = realloc(reply->output, header->output_bytes + output);
-        if (grown) {
-            memcpy(grown + header->output_bytes, result->output, output);
-            reply->output = grown;
-            header->output_bytes += (uint32_t)output;
-        }
-    }
-}
-
 // What was recorded goes where the driver wants it.
 static void keep_trace(Session *session, const Request *request, int index, const EmulatorResult *result,
                        Reply *reply) {
@@ -111,21 +75,9 @@ static void launch_all(Session *session, const Request *request, const PreparedL
         EmulatorResult result = {0};
         GpuError error = {0};
         bool fine = gpu_launch(session->gpu, prepared[i].kernel, &on_device, &result, &error);
-        collect(reply, i, &result);
+        reply_add_result(reply, i, &result);
         keep_trace(session, request, i, &result, reply);
-        if (!fine) {
-            reply_say_error(reply, &error);
-            reply->header.failed_launch = i;
-            bool is_told = false;
-            for (int f = 0; f < result.finding_count; f++)
-                is_told = is_told || result.findings[f].kind == error.finding;
-            if (error.finding != FINDING_NONE && !is_told) { // a GPU names the kind and nothing more
-                Finding finding = {.kind = error.finding, .fatal = true, .warp = -1, .lane = -1, .count = 1};
-                snprintf(finding.message, sizeof finding.message, "%.1023s", error.message);
-                add_finding(reply, &finding);
-                reply->header.findings_total++;
-            }
-        }
+        if (!fine) reply_say_fault(reply, i, &result, &error);
         emulator_result_free(&result);
         if (!fine) return;
     }
@@ -281,6 +233,9 @@ int runner_main(void) {
         } else if (request.kind == REQUEST_RUN) {
             end_texts(&request.program);
             run(&session, &request, &reply);
+        } else if (request.kind == REQUEST_SAMPLE) {
+            end_texts(&request.program);
+            runner_sample(&session, &request, &reply);
         } else if (request.kind == REQUEST_TIME) {
             end_texts(&request.program);
             end_texts(&request.rival);

@@ -2,6 +2,7 @@
 #include "driver/run/runner_program.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "driver/plan/elements.h"
@@ -18,6 +19,56 @@ void reply_say_error(Reply *reply, const GpuError *error) {
     reply->header.machines_fault = error->is_machines_fault;
 }
 
+static void add_finding(Reply *reply, const Finding *finding) {
+    if (reply->header.finding_count < MAX_REPLY_FINDINGS)
+        reply->findings[reply->header.finding_count++] = *finding;
+}
+
+void reply_add_result(Reply *reply, int index, const EmulatorResult *result) {
+    ReplyHeader *header = &reply->header;
+    for (int i = 0; i < result->finding_count; i++) add_finding(reply, &result->findings[i]);
+    header->findings_total += result->findings_total;
+    header->counters[index] = result->counters;
+    if (result->work) header->works[index] = *result->work;
+    header->lane_instructions += result->lane_instructions;
+    header->seconds += result->seconds;
+    int lines = result->line_count;
+    if (lines > MAX_REPLY_LINES - header->line_count) lines = MAX_REPLY_LINES - header->line_count;
+    if (lines > 0) {
+        ReplyLine *grown = realloc(reply->lines, (size_t)(header->line_count + lines) * sizeof *grown);
+        if (grown) {
+            reply->lines = grown;
+            for (int i = 0; i < lines; i++)
+                reply->lines[header->line_count + i] = (ReplyLine){.launch = index, .line = result->lines[i]};
+            header->line_count += lines;
+        }
+    }
+    size_t output = result->output ? result->output_bytes : 0;
+    if (output > MAX_REPLY_OUTPUT - header->output_bytes) output = MAX_REPLY_OUTPUT - header->output_bytes;
+    if (output > 0) {
+        char *grown = realloc(reply->output, header->output_bytes + output);
+        if (grown) {
+            memcpy(grown + header->output_bytes, result->output, output);
+            reply->output = grown;
+            header->output_bytes += (uint32_t)output;
+        }
+    }
+}
+
+void reply_say_fault(Reply *reply, int launch, const EmulatorResult *result, const GpuError *error) {
+    reply_say_error(reply, error);
+    reply->header.failed_launch = launch;
+    bool is_told = false;
+    for (int f = 0; f < result->finding_count; f++)
+        is_told = is_told || result->findings[f].kind == error->finding;
+    if (error->finding == FINDING_NONE || is_told) return;
+    // A GPU names the kind and nothing more.
+    Finding finding = {.kind = error->finding, .fatal = true, .warp = -1, .lane = -1, .count = 1};
+    snprintf(finding.message, sizeof finding.message, "%.1023s", error->message);
+    add_finding(reply, &finding);
+    reply->header.findings_total++;
+}
+
 bool lies_in_arena(const Session *session, uint64_t offset, uint64_t bytes) {
     return offset <= session->arena_bytes && bytes <= session->arena_bytes - offset;
 }
@@ -31,11 +82,15 @@ bool program_is_sound(const Session *session, const RunProgram *program) {
         const RunBuffer *buffer = &program->buffers[i];
         if (buffer->fill >= FILLS || buffer->misalignment > GPU_MOST_MISALIGNMENT) return false;
         bool uses_arena = buffer->fill == FILL_DATA || buffer->is_read_back;
-        if (uses_arena && !lies_in_arena(session, buffer->arena_offset, buffer->bytes)) return false;
+        if (buffer->period > UINT32_MAX) return false;
+        const uint64_t bytes = buffer->period ? buffer->period + EMULATOR_OVERLAP : buffer->bytes;
+        if (uses_arena && !lies_in_arena(session, buffer->arena_offset, bytes)) return false;
     }
     for (int i = 0; i < program->launch_count; i++) {
         const RunLaunch *launch = &program->launches[i];
-        if (launch->argument_count < 0 || launch->argument_count > MAX_ARGUMENTS) return false;
+        if (launch->argument_count < 0 || launch->argument_count > MAX_ARGUMENTS ||
+            launch->sample_count > MAX_SAMPLE)
+            return false;
         for (int a = 0; a < launch->argument_count; a++)
             if (launch->arguments[a].buffer >= program->buffer_count || launch->arguments[a].bytes > 8)
                 return false;

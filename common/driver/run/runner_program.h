@@ -26,6 +26,11 @@ typedef struct {
 void reply_say(Reply *reply, ReplyStatus status, const char *words);
 void reply_say_error(Reply *reply, const GpuError *error);
 
+// Moves what one launch found, counted and printed into the reply.
+void reply_add_result(Reply *reply, int launch, const EmulatorResult *result);
+// The launch failed.
+void reply_say_fault(Reply *reply, int launch, const EmulatorResult *result, const GpuError *error);
+
 bool lies_in_arena(const Session *session, uint64_t offset, uint64_t bytes);
 // Whether every count and place in it is within its bounds.
 bool program_is_sound(const Session *session, const RunProgram *program);

@@ -62,6 +62,9 @@ static void async_body(Machine *m, Fragment *f, const Access *access) {
     (void)f;
     Copy *copy = &access->warp->copies->copies[access->warp->copies->count - 1];
     observe_access(m, access);
+    Access folded;
+    uint64_t offsets[WARP_SIZE];
+    if (access->memory->period) access = fold_access(access, &folded, offsets);
     uint32_t at = access->in->literal[0]; // the first of these bytes, among those of the copy
     FOR_LANES(lane, access->mask) {
         unsigned char bytes[16];

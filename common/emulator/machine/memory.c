@@ -38,6 +38,9 @@ static void load_extended(const Access *access, const unsigned char *data, unsig
 static void load_body(Machine *m, Fragment *f, const Access *access) {
     const Instruction *in = access->in;
     observe_access(m, access);
+    Access folded;
+    uint64_t offsets[WARP_SIZE];
+    if (access->memory->period) access = fold_access(access, &folded, offsets);
     for (unsigned e = 0; e < in->elements; e++) {
         if (in->dst[e] < 0) continue;
         const unsigned char *data = access->memory->data + e * in->width;

@@ -201,6 +201,16 @@ void resolve_access(Machine *m, Warp *w, Fragment *f, const Instruction *in, uin
     body(m, f, &access);
 }
 
+const Access *fold_access(const Access *access, Access *folded, uint64_t offsets[WARP_SIZE]) {
+    *folded = *access;
+    folded->offsets = offsets;
+    const uint64_t first = access->offsets[0] % access->memory->period; // of a contiguous access all else follows
+    for (unsigned lane = 0; lane < WARP_SIZE; lane++)
+        offsets[lane] = access->contiguous ? first + (uint64_t)lane * access->bytes
+                                           : access->offsets[lane] % access->memory->period;
+    return folded;
+}
+
 // ---- For vprintf ------------------------------------------------------------------------------------------
 
 bool read_generic(Machine *m, const Warp *w, int lane, uint64_t address, void *to, size_t bytes) {
@@ -223,6 +233,6 @@ bool read_generic(Machine *m, const Warp *w, int lane, uint64_t address, void *t
     if (!memory) return false;
     offset = address - memory->base;
     if (memory->bytes - offset < bytes) return false;
-    memcpy(to, memory->data + offset, bytes);
+    memcpy(to, memory->data + (memory->period ? offset % memory->period : offset), bytes);
     return true;
 }

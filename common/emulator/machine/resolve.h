@@ -19,5 +19,8 @@ static inline void observe_access(const Machine *machine, const Access *access) 
         if (machine->observers[i].access) machine->observers[i].access(machine->observers[i].self, access);
 }
 
+// The same access to one period of memory that repeats.
+const Access *fold_access(const Access *access, Access *folded, uint64_t offsets[WARP_SIZE]);
+
 // Reads one lane's bytes through a generic address, for vprintf. False when any byte is out of bounds.
 bool read_generic(Machine *machine, const Warp *warp, int lane, uint64_t address, void *to, size_t bytes);

@@ -1,0 +1,307 @@
+#include "driver/judge/large_case.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/plan/elements.h"
+#include "driver/plan/large.h"
+
+// An input repeats after so many elements, a prime, so that an index that is wrong by a power of two finds other
+// values.
+static const uint64_t period_elements = 131071;
+
+enum {
+    WRITTEN_MOST = 1 << 16,  // elements of the output that are compared
+    SUM_TERMS = 1 << 20,     // inputs that are added are whole numbers of which that many have an exact sum
+    OTHER_TERMS = 16,
+    STREAM_INPUTS = 303,
+    SAMPLE_WORK = 1 << 22,   // elements of all sampled blocks together, where a few have no more
+    SAMPLE_LARGE = 1 << 21,  // elements of a block
+    SAMPLE_LIMIT = 1 << 24,  // elements of the fewest blocks: beyond it takes seconds
+    TAKE_OVER = 8,           // times its share, after which a block has taken over the work of others
+    SMALL_SHARE = 1 << 16,   // elements that any block may read
+};
+
+size_t large_case_arena_bytes(const Task *task) {
+    size_t bytes = WRITTEN_MOST * sizeof(WrittenElement);
+    for (int b = 0; b < task_buffer_count(task); b++)
+        if (task->buffers[b].role == INPUT)
+            bytes += period_elements * element_bytes(task->buffers[b].type) + EMULATOR_OVERLAP + 256;
+    return bytes;
+}
+
+void large_case_free(LargeCase *large) {
+    for (int b = 0; b < MAX_BUFFERS; b++) free(large->content[b]);
+    memset(large, 0, sizeof *large);
+}
+
+// ---- Asking ----------------------------------------------------------------------------------------------
+
+static bool say_nothing(CaseReport *report, const char *words) {
+    report->was_run = true;
+    report->is_inconclusive = true;
+    report->verdict = VERDICT_PASS;
+    snprintf(report->words, sizeof report->words, "%s", words);
+    return false;
+}
+
+// The most elements that a launch has to read or write of one buffer.
+static long long work_of(const Task *task, const Launch *launch, const CaseLayout *layout) {
+    long long most = 0;
+    for (int a = 0; a < MAX_ARGUMENTS; a++) {
+        if (!launch->arguments[a].buffer) continue;
+        const int b = task_find_buffer(task, launch->arguments[a].buffer);
+        if (layout->counts[b] > most) most = layout->counts[b];
+    }
+    return most;
+}
+
+// Which blocks of a launch run. False: too much to do.
+static bool fill_sample(const Task *task, const CaseShape *shape, const CaseLayout *layout, int index,
+                        uint64_t seed, RunLaunch *out) {
+    const Buffer *in = &task->buffers[task_input(task) < 0 ? 0 : task_input(task)];
+    const uint64_t blocks = (uint64_t)shape->launches[index].blocks;
+    const uint64_t work = (uint64_t)work_of(task, &task->launches[index], layout);
+    const uint64_t share = work / blocks + 1, wanted = SAMPLE_WORK / share;
+    const int least = share > SAMPLE_LARGE ? 2 : 3;
+    const int most = wanted < (uint64_t)least ? least : wanted < MAX_SAMPLE ? (int)wanted : MAX_SAMPLE;
+    out->sample_count = 0;
+    out->most_read = UINT64_MAX;
+    if (blocks > (uint64_t)most) {
+        out->sample_count = (uint64_t)large_sample(blocks, (uint64_t)shape->launches[index].block_threads,
+                                                   (long long)work, element_bytes(in->type), most, seed,
+                                                   out->sample);
+        out->most_read = TAKE_OVER * share + SMALL_SHARE;
+    }
+    const uint64_t run = out->sample_count ? out->sample_count : blocks;
+    const uint64_t elements = run * share;
+    out->max_steps = case_step_limit((long long)(elements > SAMPLE_LIMIT ? SAMPLE_LIMIT : elements),
+                                     (long long)run * shape->launches[index].block_threads);
+    return elements <= SAMPLE_LIMIT;
+}
+
+// Makes one period of an input, or all if it has less.
+static void *content_of(const Task *task, int b, long long count, uint64_t seed) {
+    const Buffer *buffer = &task->buffers[b];
+    const bool adds = task->expect == EXPECT_SUM || task->expect == EXPECT_ROW_SUMS;
+    void *content = calloc((size_t)count + 1, element_bytes(buffer->type));
+    if (content && buffer->data)
+        memcpy(content, buffer->data, (size_t)count * element_bytes(buffer->type));
+    else if (content)
+        fill_inputs(content, buffer->type, count, adds ? SUM_TERMS : OTHER_TERMS, FAMILY_INTEGERS,
+                    random_bits(seed, STREAM_INPUTS, 0), (unsigned)b);
+    return content;
+}
+
+// Puts the inputs into the arena, each with its beginning once more.
+static bool fill_buffers(const Task *task, LargeCase *large, uint64_t seed, unsigned char *arena,
+                         RunProgram *program) {
+    size_t at = WRITTEN_MOST * sizeof(WrittenElement);
+    for (int b = 0; b < program->buffer_count; b++) {
+        RunBuffer *out = &program->buffers[b];
+        const size_t each = element_bytes(task->buffers[b].type);
+        out->type = (uint32_t)task->buffers[b].type;
+        out->is_read_back = 0;
+        out->fill = task->buffers[b].role == INPUT ? FILL_DATA : FILL_ZERO;
+        if (out->fill != FILL_DATA) continue;
+        const bool repeats = out->bytes / each > period_elements;
+        large->period[b] = repeats ? period_elements : out->bytes / each;
+        large->content[b] = content_of(task, b, (long long)large->period[b], seed);
+        if (!large->content[b]) return false;
+        const size_t bytes = large->period[b] * each;
+        out->arena_offset = at;
+        out->period = repeats ? bytes : 0;
+        memcpy(arena + at, large->content[b], bytes);
+        memcpy(arena + at + bytes, large->content[b], bytes < EMULATOR_OVERLAP ? bytes : EMULATOR_OVERLAP);
+        at += (bytes + EMULATOR_OVERLAP + 255) / 256 * 256;
+    }
+    return true;
+}
+
+bool large_case_begin(const Task *task, const CaseShape *shape, const ImageKernel kernels[], uint64_t seed,
+                      Runner *runner, LargeCase *large, Request *request, CaseReport *report) {
+    const Case plain = {.family = FAMILY_INTEGERS};
+    char why[512];
+    memset(request, 0, sizeof *request);
+    large_case_free(large);
+    if (!case_layout(task, shape, (size_t)1 << 38, &large->layout, why, sizeof why))
+        return say_nothing(report, why);
+    RunProgram *program = &request->program;
+    case_program(task, &plain, shape, &large->layout, kernels, program);
+    for (int l = 0; l < program->launch_count; l++) {
+        const int index = large->layout.launch_index[l];
+        if (!fill_sample(task, shape, &large->layout, index, seed, &program->launches[l]))
+            return say_nothing(report, "so few blocks share the work that even a sample of them takes too long");
+        large->blocks[l] = (uint64_t)shape->launches[index].blocks;
+        large->sampled[l] = program->launches[l].sample_count ? program->launches[l].sample_count : large->blocks[l];
+    }
+    if (!fill_buffers(task, large, seed, runner_arena(runner), program)) {
+        report->was_run = true;
+        report->verdict = VERDICT_INFRA;
+        snprintf(report->words, sizeof report->words, "out of memory for the inputs");
+        return false;
+    }
+    request->kind = REQUEST_SAMPLE;
+    request->checks = CHECK_MEMORY | CHECK_SYNC;
+    request->output = task_output(task);
+    request->written_most = WRITTEN_MOST;
+    return true;
+}
+
+// ---- Elements that are left out --------------------------------------------------------------------------
+
+static bool say_wrong(CaseReport *report, CheckOutcome outcome, const char *buffer, long long index) {
+    report->verdict = VERDICT_WRONG;
+    report->has_check = true;
+    report->check.outcome = outcome;
+    report->check.index = index;
+    report->check.wrong = 1;
+    snprintf(report->check.buffer, sizeof report->check.buffer, "%s", buffer);
+    return true;
+}
+
+// Whether all blocks together reach too few of the elements of buffer `b`. A block may have one element less
+// than another, and tiles: what is short by less than a sixty-fourth says nothing.
+static bool leaves_out(const Task *task, const LargeCase *large, const SampleReply *sample, int launches, int b,
+                       bool is_read, CaseReport *report) {
+    uint64_t reached = 0, most = 0, sampled = 0, blocks = 0;
+    for (int l = 0; l < launches; l++) {
+        const FootprintCount *count = &sample->most[l][b];
+        const uint64_t here = is_read ? count->read : count->written;
+        reached += here * large->blocks[l];
+        if (here < most || (here == 0 && l > 0)) continue;
+        most = here;
+        sampled = large->sampled[l];
+        blocks = large->blocks[l];
+    }
+    const uint64_t all = (uint64_t)large->layout.counts[b];
+    if (reached >= all - all / 64) return false;
+    if (!is_read && (most == 0 || all < blocks)) return false; // another block may write what this one does not
+    char numbers[4][32];
+    const long long values[] = {(long long)most, (long long)blocks, (long long)(most * blocks), (long long)all};
+    for (int i = 0; i < 4; i++) count_text(values[i], numbers[i], sizeof numbers[i]);
+    const char *does = is_read ? "reads" : "writes", *name = task->buffers[b].name;
+    say_wrong(report, CHECK_LEFT_OUT, name, -1);
+    report->check.elements = (long long)all;
+    report->check.wrong = (long long)(all - reached);
+    snprintf(report->check.what, sizeof report->check.what,
+             "elements of %s are left out: each of the %llu blocks that were run %s at most %s of them, so %s "
+             "blocks reach at most %s of %s",
+             name, (unsigned long long)sampled, does, numbers[0], numbers[1], numbers[2], numbers[3]);
+    return true;
+}
+
+// ---- Values ----------------------------------------------------------------------------------------------
+
+static double input_at(const Task *task, const LargeCase *large, int b, long long index) {
+    return element_get(large->content[b], task->buffers[b].type, index % (long long)large->period[b]);
+}
+
+static double row_sum(const Task *task, const LargeCase *large, long long row, long long columns) {
+    const int in = task_input(task);
+    double sum = 0;
+    for (long long i = row * columns; i < (row + 1) * columns; i++) sum += input_at(task, large, in, i);
+    return sum;
+}
+
+// What element `index` of the output should be. False: that is not known of single elements.
+static bool expected_at(const Task *task, const CaseShape *shape, const LargeCase *large, long long index,
+                        double *value) {
+    double inputs[MAX_BUFFERS], sum = 0;
+    int used = 0;
+    switch (task->expect) {
+    case EXPECT_ROW_SUMS: *value = row_sum(task, large, index, shape->size.columns); return true;
+    case EXPECT_TRANSPOSE:
+        *value = input_at(task, large, task_input(task),
+                          index % shape->size.rows * shape->size.columns + index / shape->size.rows);
+        return true;
+    case EXPECT_ELEMENTWISE:
+        for (int b = 0; b < task_buffer_count(task); b++)
+            if (task->buffers[b].role == INPUT) sum += inputs[used++] = input_at(task, large, b, index);
+        *value = task->element ? task->element(inputs, used) : sum;
+        return true;
+    default: return false;
+    }
+}
+
+static bool has_wrong_value(const Task *task, const CaseShape *shape, const LargeCase *large,
+                            const SampleReply *sample, const WrittenElement *written, CaseReport *report) {
+    const Buffer *out = &task->buffers[task_output(task)];
+    for (uint64_t i = 0; i < sample->listed && i < WRITTEN_MOST; i++) {
+        double value;
+        uint64_t right = 0;
+        const long long index = (long long)written[i].index;
+        if (index < 0 || index >= large->layout.counts[task_output(task)]) continue;
+        if (!expected_at(task, shape, large, index, &value)) return false;
+        element_set(&right, out->type, 0, value);
+        if (memcmp(&right, &written[i].bits, element_bytes(out->type)) == 0) continue;
+        CheckReport *check = &report->check;
+        say_wrong(report, CHECK_VALUE, out->name, index);
+        element_text(&right, out->type, 0, check->expected_words, sizeof check->expected_words);
+        element_text(&written[i].bits, out->type, 0, check->got_words, sizeof check->got_words);
+        snprintf(check->what, sizeof check->what, "%s[%lld] is %s, not %s", out->name, index, check->got_words,
+                 check->expected_words);
+        return true;
+    }
+    return false;
+}
+
+// Whether the sampled blocks add what they read, once. Where the sum is neither that nor what they read with
+// repetitions, it is not known which elements they meant to add.
+static bool adds_twice(const Task *task, const SampleReply *sample, CaseReport *report) {
+    const int in = task_input(task);
+    const double once = sample->sum_once[in], all = sample->sum_of_all[in], got = sample->written_sum;
+    if (task->expect != EXPECT_SUM || got == once || got != all) return false;
+    char words[2][64];
+    value_text(got, words[0], sizeof words[0]);
+    value_text(once, words[1], sizeof words[1]);
+    say_wrong(report, CHECK_TWICE, task->buffers[in].name, -1);
+    snprintf(report->check.what, sizeof report->check.what,
+             "the blocks that were run add elements of %s more than once: their sums come to %s, and every "
+             "element that they read, once, to %s",
+             task->buffers[in].name, words[0], words[1]);
+    return true;
+}
+
+bool large_case_judge(const Task *task, const CaseShape *shape, const LargeCase *large, const RunReply *reply,
+                      const unsigned char *arena, CaseReport *report) {
+    report->was_run = true;
+    if (reply->end != RUN_REPLIED) {
+        report->verdict = VERDICT_INFRA;
+        snprintf(report->words, sizeof report->words, "%.511s", reply->words);
+        return false;
+    }
+    const ReplyHeader *header = reply->header;
+    const SampleReply *sample = &header->sample;
+    if (case_has_failed(task, &large->layout, reply, report)) return true;
+    if (header->status == REPLY_ERROR) {
+        report->verdict = VERDICT_INFRA;
+        snprintf(report->words, sizeof report->words, "%.511s", header->message);
+        return !header->machines_fault;
+    }
+    report->verdict = VERDICT_PASS;
+    if (sample->is_unreserved) {
+        say_nothing(report, "the system does not reserve that many addresses");
+        return true;
+    }
+    if (has_wrong_value(task, shape, large, sample,
+                        (const WrittenElement *)(const void *)arena, report))
+        return true;
+    if (sample->takes_over) {
+        say_nothing(report, "one block takes over the work of others, as from a queue");
+        return true;
+    }
+    if (sample->waits && sample->ended[0] < 2) {
+        say_nothing(report, "the blocks that were run wait for others");
+        return true;
+    }
+    const int launches = large->layout.launch_count;
+    const bool sums = task->expect == EXPECT_SUM;
+    if (sums && leaves_out(task, large, sample, launches, task_input(task), true, report)) return true;
+    if (sample->waits) return true;
+    if (!sums && leaves_out(task, large, sample, launches, task_output(task), false, report)) return true;
+    adds_twice(task, sample, report);
+    return true;
+}

@@ -1,0 +1,16 @@
+// Large sizes at small cost: more elements and bytes than 32-bit numbers count, of which only a few blocks
+// run.
+#pragma once
+
+#include "driver/plan/chapter.h"
+
+// The size of a task beyond 2^31 bytes, and where its numbers allow it beyond 2^32 elements. `choice`, 1 to
+// LARGE_CHOICE, is the part of it that no submission can foresee. False: the task has none.
+enum { LARGE_CHOICE = 1 << 20 };
+bool large_size(const Task *task, long long choice, CaseSize *size);
+
+// Which `most` of `blocks` to run: the first, the last, those whose elements an index that wraps would reach
+// instead, random ones, and as far as there is room those around 2^31 and 2^32 bytes and elements of `bytes`
+// each. In ascending order; returns how many.
+int large_sample(uint64_t blocks, uint64_t block_threads, long long elements, size_t bytes, int most,
+                 uint64_t seed, uint64_t sample[]);
