@@ -30,21 +30,22 @@
 #define RTX_5090 170, 1536, 1024, 24, 65536, 65536, 102400, 101376, 1024, 128
 
 // GPU; threads per block, registers per thread, bytes of shared memory per block.
+// clang-format off: a row stays in one piece
 #define TABLE(ROW)                                                                                                                     \
     ROW(Jetson_TX2, 256, 12, 32)                                                                                                       \
-    ROW(Jetson_TX2, 1024, 32, 4096)                                                                                                    \
-    ROW(Jetson_TX2, 32, 16, 0) ROW(Jetson_TX2, 1000, 65, 0) ROW(Jetson_TX2, 192, 88, 1000) ROW(                                        \
-        Jetson_TX2, 256, 40,                                                                                                           \
-        49152) ROW(Jetson_TX2, 96, 88, 500) ROW(Jetson_TX2, 512, 64,                                                                   \
-                                                0) ROW(Jetson_TX2, 544, 64,                                                            \
-                                                       0) ROW(Jetson_TX2, 416, 72,                                                     \
-                                                              2000) ROW(Jetson_TX2, 64, 24, 49153)                                     \
-        ROW(Jetson_TX2, 160, 128, 257) ROW(V100, 256, 12, 32) ROW(V100, 1024, 32, 4096) ROW(                                           \
-            V100, 32, 16,                                                                                                              \
-            0) ROW(V100, 1000, 65,                                                                                                     \
-                   0) ROW(V100, 192, 88,                                                                                               \
-                          1000) ROW(V100, 256, 40, 49152)                                                                              \
-            ROW(V100, 96, 88, 500) ROW(V100, 128, 32, 0) ROW(V100, 96, 72, 12000) ROW(                                                 \
+    ROW(Jetson_TX2, 1024, 32, 4096) ROW(Jetson_TX2, 32, 16, 0) ROW(Jetson_TX2, 1000, 65, 0) ROW(                                       \
+        Jetson_TX2, 192, 88, 1000) ROW(Jetson_TX2, 256, 40, 49152) ROW(Jetson_TX2, 96, 88,                                             \
+                                                                       500) ROW(Jetson_TX2, 512, 64,                                   \
+                                                                                0) ROW(Jetson_TX2, 544, 64,                            \
+                                                                                       0) ROW(Jetson_TX2,                              \
+                                                                                              416, 72, 2000)                           \
+        ROW(Jetson_TX2, 64, 24, 49153) ROW(Jetson_TX2, 160, 128, 257) ROW(V100, 256, 12, 32) ROW(                                      \
+            V100, 1024,                                                                                                                \
+            32,                                                                                                                        \
+            4096) ROW(V100, 32, 16,                                                                                                    \
+                      0) ROW(V100, 1000, 65,                                                                                           \
+                             0) ROW(V100, 192, 88, 1000)                                                                               \
+            ROW(V100, 256, 40, 49152) ROW(V100, 96, 88, 500) ROW(V100, 128, 32, 0) ROW(V100, 96, 72, 12000) ROW(                       \
                 V100,                                                                                                                  \
                 1024, 64, 98304) ROW(V100, 64, 24,                                                                                     \
                                      98305) ROW(V100, 160, 255, 6144)                                                                  \
@@ -194,12 +195,14 @@
                                                                                                                     544,               \
                                                                                                                     72,                \
                                                                                                                     0)
+// clang-format on
 
+// clang-format off: a row stays in one piece
 #define GPUS(ROW)                                                                                            \
     ROW(Jetson_TX2)                                                                                          \
-    ROW(V100)                                                                                                \
-    ROW(T4) ROW(A100) ROW(RTX_3090) ROW(L4) ROW(RTX_4090) ROW(H100) ROW(H200) ROW(B200) ROW(RTX_5060)        \
-        ROW(RTX_5070_Ti) ROW(RTX_5090)
+    ROW(V100) ROW(T4) ROW(A100) ROW(RTX_3090) ROW(L4) ROW(RTX_4090) ROW(H100) ROW(H200) ROW(B200)            \
+        ROW(RTX_5060) ROW(RTX_5070_Ti) ROW(RTX_5090)
+// clang-format on
 
 enum {
     SM_COUNT,

@@ -62,9 +62,7 @@ static void add_size(Sizes *sizes, CaseSize size) {
 static long long limit_of(const Task *task, bool is_gpu) { return is_gpu ? task->max_n_gpu : task->max_n; }
 
 // A chosen n that the emulator does not run whole.
-static bool is_sampled(const PlanOptions *options) {
-    return !options->is_gpu && options->n > EMULATED_MOST;
-}
+static bool is_sampled(const PlanOptions *options) { return !options->is_gpu && options->n > EMULATED_MOST; }
 
 static void choose_sizes(const Task *task, const PlanOptions *options, Sizes *sizes) {
     sizes->count = 0;
@@ -181,6 +179,26 @@ static void add_counted(Plan *plan, const Task *task, int index, const PlanOptio
             again.misalignment = step * (unsigned)seeds_choose(options->seeds, "base", k, 1, 255 / step);
         }
         add_case(plan, again);
+    }
+}
+
+// Sizes that no submission can know, of about as many digits each; matrices with rows or columns of whole
+// 16-byte groups among them, which a kernel may load faster.
+static void add_unknown_sizes(Plan *plan, const Task *task, int index, const PlanOptions *options) {
+    enum { UNKNOWN_SIZES = 4 };
+    if (is_table(task)) return;
+    const Seeds *seeds = options->seeds;
+    for (int k = 0; k < UNKNOWN_SIZES; k++) {
+        CaseSize size = {.n = seeds_choose(seeds, "size", k, 2, 8 << 4 * k)};
+        if (has_shape(task)) {
+            size = (CaseSize){.rows = seeds_choose(seeds, "rows of a size", k, 2, k < 3 ? 300 : 40),
+                              .columns = seeds_choose(seeds, "columns of a size", k, 2, k < 3 ? 300 : 2000)};
+            if (k == 1) size.columns = size.columns / 4 * 4 + 4;
+            if (k == 2) size.rows = size.rows / 4 * 4 + 4;
+        }
+        size = complete(size);
+        if (task->max_n == 0 || size.n <= task->max_n)
+            add_case(plan, (Case){.task = index, .size = size, .family = FAMILY_INTEGERS});
     }
 }
 
@@ -337,6 +355,7 @@ bool plan_make(const Chapter *of, const PlanOptions *options, Plan *plan) {
         add_misaligned(plan, task, t, &sizes);
         add_counted(plan, task, t, options);
         if (options->n < 0) add_other_gpus(plan, task, t, &sizes);
+        if (options->n < 0) add_unknown_sizes(plan, task, t, options);
         add_large(plan, task, t, options);
     }
     if (options->has_schedule) { // every case under that schedule, once; counting belongs to schedule 0
