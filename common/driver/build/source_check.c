@@ -24,7 +24,7 @@ void compile_show_path(const char *path, char *shown, size_t bytes) {
 
 void compile_make_label(char *path) {
     for (char *at = path; *at; at++) {
-        if (*at == '"' || *at == '\\' || *at == '\n') *at = '?';
+        if (*at == '"' || *at == '\\' || *at < ' ' || *at > '~') *at = '?'; // PTX is ASCII
     }
 }
 
