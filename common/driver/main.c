@@ -139,7 +139,7 @@ static int write_trace(Run *run) {
                                                              : builds->subjects.kernel;
     const TracePlan plan = {.of = &chapter,
                             .options = &run->options,
-                           .source_sha256 = builds->subjects.source_sha256,
+                            .source_sha256 = builds->subjects.source_sha256,
                             .image = image && image->is_ptx ? image : NULL,
                             .message = !is_built                ? builds->message
                                        : image && image->is_ptx ? ""

@@ -39,11 +39,12 @@ static bool fail_errno(FileError *error, const char *verb, const char *path, int
         return fail(error, FILE_DISK_FULL, "cannot %s %s: %s", verb, path,
                     number == ENOSPC ? "the disk is full" : "your disk quota is used up");
     case EFBIG:
-        return fail(error, FILE_DISK_FULL, "cannot %s %s: the limit on file sizes is too low (ulimit -f)", verb,
-                    path);
+        return fail(error, FILE_DISK_FULL, "cannot %s %s: the limit on file sizes is too low (ulimit -f)",
+                    verb, path);
     case EMFILE:
     case ENFILE:
-        return fail(error, FILE_BROKEN, "cannot %s %s: the limit on open files is too low (ulimit -n)", verb, path);
+        return fail(error, FILE_BROKEN, "cannot %s %s: the limit on open files is too low (ulimit -n)", verb,
+                    path);
     case ENOMEM: return fail(error, FILE_NO_MEMORY, "cannot %s %s: out of memory", verb, path);
     default: return fail(error, FILE_BROKEN, "cannot %s %s: %s", verb, path, strerror(number));
     }

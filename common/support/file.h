@@ -36,8 +36,9 @@ bool read_regular_file(const char *path, size_t limit, Text *into, FileError *er
 // Makes the folder and those above it, as mkdir -p does.
 bool make_directories(const char *path, FileError *error);
 
-// Before anything is opened or printed: a standard stream that is closed becomes /dev/null, so that no file gets
-// its number and its text; a reader that leaves and a limit on file sizes become errors of write(), not signals.
+// Before anything is opened or printed: a standard stream that is closed becomes /dev/null, so that no file
+// gets its number and its text; a reader that leaves and a limit on file sizes become errors of write(), not
+// signals.
 void prepare_standard_streams(void);
 
 // Writes what printf() and the like still hold. A reader that has left a pipe is not an error.

@@ -102,9 +102,10 @@ static bool make_private_folder(Build *build) {
     free(whole);
     // nvcc finds out where it is and hands that to a shell, which would run what is between two backquotes.
     if (strchr(build->folder, '`')) {
-        return compile_end(build, COMPILE_INFRA,
-                           "nvcc cannot work in a folder with a backquote (`) in its path; rename or move it: %s",
-                           build->folder);
+        return compile_end(
+            build, COMPILE_INFRA,
+            "nvcc cannot work in a folder with a backquote (`) in its path; rename or move it: %s",
+            build->folder);
     }
     return compile_put(build, "kernel.cu", &build->source) &&
            compile_put(build, "warpbook.cuh", &build->header);
