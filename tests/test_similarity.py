@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from classroom import Classroom
 from conftest import ROOT
+from whole_kernels import kernel_text
 
 from grader.classroom.similarity.preprocess import TooLongError, preprocessed
 from grader.classroom.similarity.words import image_words, source_words
 from grader.classroom.views import similar
 from grader.core.skeleton import make_skeleton
+from grader.core.workbook import Workbook
 
 SOLUTION = next(ROOT.glob("solutions/ch07_*/kernel.cu")).read_text()
 SKELETON = make_skeleton(SOLUTION).text
@@ -119,7 +122,6 @@ def test_what_the_reference_has_too_is_said(tmp_path: Path) -> None:
 def test_the_skeleton_is_what_is_handed_out_and_not_the_checkouts_file(tmp_path: Path) -> None:
     """With the exercise solved in the checkout, its kernel.cu would take every answer for given."""
     from grader.classroom.batch import Batch
-    from grader.core.workbook import Workbook
 
     book = tmp_path / "book"
     for name in ("chapters", "solutions"):
@@ -250,3 +252,80 @@ def test_what_is_too_long_is_reported(tmp_path: Path) -> None:
 def test_the_same_long_file_is_still_the_same(tmp_path: Path) -> None:
     (pair,) = found(tmp_path, {"ada": "int x;" * 9000, "bob": "int x;" * 9000}).pairs
     assert pair["in"] == "file"
+
+
+# ---- Judged in class ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def room(built: Path, tmp_path: Path) -> Classroom:
+    return Classroom(tmp_path / "class", Workbook(built))
+
+
+def pasted(ptx: str, kernel: str, source: str) -> str:
+    """The source with a kernel's body replaced by that kernel's PTX as inline assembly."""
+    found = re.search(rf"\.entry _Z\d+({kernel}\w+)\((.*?)\)\s*\{{\n(.*?)\n\}}", ptx, re.DOTALL)
+    assert found
+    names = re.findall(r"\w+_param_\d+", found[2])
+    head = re.search(rf"void {kernel}\((.*?)\) \{{\n", source, re.DOTALL)
+    assert head
+    variables = [parameter.split()[-1].lstrip("*") for parameter in head[1].split(",")]
+    assert len(names) == len(variables)
+    lines = []
+    for line in found[3].splitlines():
+        text = line.partition("//")[0].strip()
+        if text and not text.startswith((".loc", ".file", ".pragma")):
+            # Its registers must not hide those of the operands.
+            text = re.sub(r"%(r|rd|f|fd|p|rs)(?=[0-9<])", r"%q\1", text).replace("%", "%%")
+            for at, name in enumerate(names):
+                text = re.sub(rf"ld\.param\.(\w+)(.*)\[{name}\]", rf"mov.\1\2%{at}", text)
+            lines.append(f'    "{text}\\n"')
+    inputs = ", ".join(
+        f'"{"l" if "*" in parameter else "r"}"({name})'
+        for parameter, name in zip(head[1].split(","), variables, strict=True)
+    )
+    body = "\n".join(['asm volatile("{\\n"', *lines, f'    "}}\\n" :: {inputs} : "memory");'])
+    end = source.index("\n}\n", head.end())
+    return source[: head.end()] + body + source[end:]
+
+
+def test_the_reference_pasted_as_inline_assembly_is_named(
+    room: Classroom, built: Path, tmp_path: Path
+) -> None:
+    """With the reference's PTX, which only a teacher's workbook has, a kernel passes; the class page says so."""
+    from grader.classroom.judge.references import prepare_reference, reference_image
+    from grader.core.processes import Processes
+
+    workbook = Workbook(built)
+    (chapter,) = workbook.select(["ch04"])
+    prepare_reference(workbook, chapter, "emulator", Processes())
+    image = reference_image(workbook, chapter)
+    assert image
+    solution = (ROOT / chapter.solution / "kernel.cu").read_text()
+    source = room.kernel(pasted(image.decode(), "sum_shuffle", solution))
+    judgement = room.judge(source, "ch04")
+    assert judgement.verdict in ("PASS", "SLOW"), judgement.result.message
+    kernel = similar.Kernel(source, judgement.code)
+    given = similar.Given(make_skeleton(solution).text, solution, image_words(image))
+    (near,) = similar.find_similar({"ch04": {"eve": kernel}}, {"ch04": given}, 0.8).references
+    assert near["inline"] >= 20
+
+
+def test_statements_that_compile_to_nothing_hide_no_copy(
+    room: Classroom, built: Path, tmp_path: Path
+) -> None:
+    """They change the source everywhere, and the compiled code nowhere."""
+    original = kernel_text("right/ch11/by_shuffles")
+    code = re.sub(r"//[^\n]*", "", original)
+    nothing = r'if (sizeof(int) * 7 == 3) { asm("trap;"); asm("exit;"); }'
+    copy = re.sub(r";\n(\s+)(?=[a-z])", rf";\n\1{nothing}\n\1", code)
+    assert copy.count("trap") > 10
+    codes = [room.judge(room.kernel(text), "ch11").code for text in (original, copy)]
+    solution = next(ROOT.glob("solutions/ch11_*/kernel.cu")).read_text()
+    kernels = {}
+    for name, text, words in zip(("ada", "bob"), (original, copy), codes, strict=True):
+        (tmp_path / name).write_text(text)
+        kernels[name] = similar.Kernel(tmp_path / name, words)
+    given = similar.Given(make_skeleton(solution).text, solution, image_words(ptx(REFERENCE)))
+    (pair,) = similar.find_similar({"ch11": kernels}, {"ch11": given}, 0.98).pairs
+    assert (pair["students"], pair["in"]) == (["ada", "bob"], "code")
