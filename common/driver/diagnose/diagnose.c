@@ -11,6 +11,7 @@
 #include "driver/diagnose/stripped_source.h"
 
 const Mistake mistakes[] = {
+#include "driver/diagnose/mistakes_large.def"
 #include "driver/diagnose/mistakes_by_task.def"
 #include "driver/diagnose/mistakes_stopped.def"
 #include "driver/diagnose/mistakes_result.def"
@@ -127,7 +128,8 @@ static uint64_t facts_of_all(const Evidence *evidence) {
     for (int i = 0; i < evidence->judgement->case_count; i++) {
         const CaseReport *report = &evidence->judgement->cases[i];
         if (!report->was_run || report->settings.task != evidence->task ||
-            report->settings.is_beside != evidence->first->settings.is_beside)
+            report->settings.is_beside != evidence->first->settings.is_beside ||
+            report->settings.is_large != evidence->first->settings.is_large)
             continue;
         const bool is_right = report->verdict == VERDICT_PASS;
         const Family family = report->settings.family;
@@ -307,6 +309,7 @@ static void gather(Evidence *evidence, const char *source) {
         }
         if (first->settings.size.n == 0) evidence->facts |= FACT_N_IS_0;
         if (first->settings.misalignment) evidence->facts |= FACT_OFFSET_BASE;
+        if (first->settings.is_large) evidence->facts |= FACT_LARGE;
         evidence->facts |= facts_of_all(evidence) | facts_of_sizes(evidence);
         if (!only_base_is_misaligned(evidence)) evidence->facts &= ~FACT_AT_START;
         evidence->facts |= facts_of_offsets(evidence);

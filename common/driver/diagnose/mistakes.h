@@ -38,6 +38,7 @@
 // Of the case that is shown
 #define FACT_N_IS_0 FACT(12)
 #define FACT_OFFSET_BASE FACT(13) // buffers that begin 4, 8 or 12 bytes past a multiple of 16
+#define FACT_LARGE FACT(57)       // a few blocks of a large size; every other case is right
 // Of all cases together
 #define FACT_BY_SCHEDULE FACT(14)    // only schedules other than the plain one fail
 #define FACT_INTEGERS_RIGHT FACT(15) // every sum of whole numbers is right
@@ -107,6 +108,6 @@ typedef struct {
     double at_least;      // ... and its least value
 } Mistake;
 
-// In diagnose.c, from mistakes_by_task.def, mistakes_stopped.def and mistakes_result.def in this order.
+// In diagnose.c, from mistakes_large.def, mistakes_by_task.def, mistakes_stopped.def and mistakes_result.def in this order.
 extern const Mistake mistakes[];
 extern const int mistake_count;

@@ -172,12 +172,17 @@ static void collect(Judge *judge, Worker *worker, const RunReply *reply) {
 
 // ---- All of them -----------------------------------------------------------------------------------------
 
+static bool has_failed(const Judge *judge, int task) {
+    return judge->tasks[0][task].failures > 0 || judge->tasks[1][task].failures > 0;
+}
+
 // The next case for a worker, or -1. `next` is the first case that no worker has taken.
-static int next_case(Judge *judge, bool is_beside, int *next) {
+static int next_case(Judge *judge, bool is_beside, bool is_large, int *next) {
     while (*next < judge->plan.count) {
         int index = (*next)++;
         const Case *one = &judge->plan.cases[index];
-        if (one->is_beside == is_beside && !progress_of(judge, one)->gave_up) return index;
+        if (one->is_beside != is_beside || one->is_large != is_large) continue;
+        if (!progress_of(judge, one)->gave_up && !(is_large && has_failed(judge, one->task))) return index;
     }
     return -1;
 }
@@ -230,13 +235,13 @@ bool judge_ask_shapes(Judge *judge) {
     return true;
 }
 
-void judge_run_cases(Judge *judge) {
-    int next[2] = {0}, done = 0;
+static void run_cases(Judge *judge, bool is_large, int *done) {
+    int next[2] = {0};
     for (;;) {
         for (int w = 0; w < judge->worker_count; w++) {
             Worker *worker = &judge->workers[w];
             while (!worker->is_lost && worker->job < 0) {
-                int index = next_case(judge, worker->is_beside, &next[worker->is_beside]);
+                int index = next_case(judge, worker->is_beside, is_large, &next[worker->is_beside]);
                 if (index < 0) break;
                 start_case(judge, worker, index);
             }
@@ -247,7 +252,14 @@ void judge_run_cases(Judge *judge) {
         int which = runners_wait(runners, judge->worker_count, &reply);
         if (which < 0) break;
         collect(judge, &judge->workers[which], &reply);
-        if (judge->progress) judge->progress(++done, judge->plan.count);
+        if (judge->progress) judge->progress(++*done, judge->plan.count);
     }
+}
+
+void judge_run_cases(Judge *judge) {
+    int done = 0;
+    run_cases(judge, false, &done);
+    // A large case says less of a mistake than a small one, and the more where it is the only one.
+    run_cases(judge, true, &done);
     drop_unrun_beside(judge->judgement);
 }

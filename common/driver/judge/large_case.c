@@ -19,7 +19,7 @@ enum {
     STREAM_INPUTS = 303,
     SAMPLE_WORK = 1 << 22,   // elements of all sampled blocks together, where a few have no more
     SAMPLE_LARGE = 1 << 21,  // elements of a block
-    SAMPLE_LIMIT = 1 << 24,  // elements of the fewest blocks: beyond it takes seconds
+    SAMPLE_LIMIT = 1 << 25,  // elements of the fewest blocks: beyond it takes seconds
     TAKE_OVER = 8,           // times its share, after which a block has taken over the work of others
     SMALL_SHARE = 1 << 16,   // elements that any block may read
 };
@@ -65,7 +65,8 @@ static bool fill_sample(const Task *task, const CaseShape *shape, const CaseLayo
     const uint64_t blocks = (uint64_t)shape->launches[index].blocks;
     const uint64_t work = (uint64_t)work_of(task, &task->launches[index], layout);
     const uint64_t share = work / blocks + 1, wanted = SAMPLE_WORK / share;
-    const int least = share > SAMPLE_LARGE ? 2 : 3;
+    // Sums are only right together: two more blocks may read the elements of the first.
+    const int least = (share > SAMPLE_LARGE ? 2 : 3) + (task->expect == EXPECT_SUM);
     const int most = wanted < (uint64_t)least ? least : wanted < MAX_SAMPLE ? (int)wanted : MAX_SAMPLE;
     out->sample_count = 0;
     out->most_read = UINT64_MAX;

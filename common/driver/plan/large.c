@@ -82,9 +82,9 @@ int large_sample(uint64_t blocks, uint64_t block_threads, long long elements, si
     const long long last = elements - 1, per_4_gib = (1LL << 32) / (long long)bytes;
     add_block(sample, &count, most, 0, blocks);
     add_block(sample, &count, most, blocks - 1, blocks);
+    add_block(sample, &count, most, alias_of_first(blocks, block_threads, 4, (uint64_t)per_4_gib), blocks);
     add_block(sample, &count, most, alias_of_first(blocks, block_threads, 1, (uint64_t)per_4_gib), blocks);
     add_block(sample, &count, most, random_bits(seed, STREAM_BLOCKS, 0) % blocks, blocks);
-    add_block(sample, &count, most, alias_of_first(blocks, block_threads, 4, (uint64_t)per_4_gib), blocks);
     // Where numbers overflow, and what the last element's index becomes there.
     const long long places[] = {per_4_gib / 2, per_4_gib,        1LL << 31,
                                 1LL << 32,     last - per_4_gib, last - (1LL << 32)};

@@ -10,7 +10,7 @@ __global__ void transpose_naive(const float *in, float *out, int rows, int colum
     int column = blockIdx.x * blockDim.x + threadIdx.x;
     int row = blockIdx.y * blockDim.y + threadIdx.y;
     if (row < rows && column < columns) {
-        out[column * rows + row] = in[row * columns + column];
+        out[(long long)column * rows + row] = in[(long long)row * columns + column];
     }
 }
 
@@ -24,13 +24,13 @@ __global__ void transpose_tile(const float *in, float *out, int rows, int column
     int column = blockIdx.x * 32 + threadIdx.x;
     int row = blockIdx.y * 32 + threadIdx.y;
     if (row < rows && column < columns) {
-        tile[threadIdx.y][threadIdx.x] = in[row * columns + column];
+        tile[threadIdx.y][threadIdx.x] = in[(long long)row * columns + column];
     }
     __syncthreads();
     int out_column = blockIdx.y * 32 + threadIdx.x;
     int out_row = blockIdx.x * 32 + threadIdx.y;
     if (out_row < columns && out_column < rows) {
-        out[out_row * rows + out_column] = tile[threadIdx.x][threadIdx.y];
+        out[(long long)out_row * rows + out_column] = tile[threadIdx.x][threadIdx.y];
     }
 }
 
@@ -44,13 +44,13 @@ __global__ void transpose_padded(const float *in, float *out, int rows, int colu
     int column = blockIdx.x * 32 + threadIdx.x;
     int row = blockIdx.y * 32 + threadIdx.y;
     if (row < rows && column < columns) {
-        tile[threadIdx.y][threadIdx.x] = in[row * columns + column];
+        tile[threadIdx.y][threadIdx.x] = in[(long long)row * columns + column];
     }
     __syncthreads();
     int out_column = blockIdx.y * 32 + threadIdx.x;
     int out_row = blockIdx.x * 32 + threadIdx.y;
     if (out_row < columns && out_column < rows) {
-        out[out_row * rows + out_column] = tile[threadIdx.x][threadIdx.y];
+        out[(long long)out_row * rows + out_column] = tile[threadIdx.x][threadIdx.y];
     }
 }
 
@@ -65,7 +65,7 @@ __global__ void transpose_several(const float *in, float *out, int rows, int col
     int row = blockIdx.y * 32 + threadIdx.y;
     for (int k = 0; k < 32; k += 8) {
         if (row + k < rows && column < columns) {
-            tile[threadIdx.y + k][threadIdx.x] = in[(row + k) * columns + column];
+            tile[threadIdx.y + k][threadIdx.x] = in[(long long)(row + k) * columns + column];
         }
     }
     __syncthreads();
@@ -73,7 +73,7 @@ __global__ void transpose_several(const float *in, float *out, int rows, int col
     int out_row = blockIdx.x * 32 + threadIdx.y;
     for (int k = 0; k < 32; k += 8) {
         if (out_row + k < columns && out_column < rows) {
-            out[(out_row + k) * rows + out_column] = tile[threadIdx.x][threadIdx.y + k];
+            out[(long long)(out_row + k) * rows + out_column] = tile[threadIdx.x][threadIdx.y + k];
         }
     }
 }
