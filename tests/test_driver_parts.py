@@ -416,7 +416,7 @@ def test_the_plan_has_every_size_family_and_schedule(probe: Path) -> None:
     }
     wanted |= {999_983, 2**20 - 1, 2**20, 2**20 + 1}
     assert sizes > wanted
-    assert 3 <= len(sizes - wanted) <= 4  # those of the run's own
+    assert 3 <= len(sizes - wanted) <= 6  # those of the run's own
     assert {case[1] for case in cases} == set(FAMILIES)
     assert {case[4] for case in cases} == {0, 1, 2, 3}
     assert [case for case in cases if case[5]] == [(2**20, "integers", 0, 0, 0, 1)]
