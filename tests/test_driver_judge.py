@@ -51,7 +51,7 @@ def test_a_right_kernel_passes(probe: Path, tmp_path: Path) -> None:
     assert {case["verdict"] for case in run.result["cases"]} == {"PASS"}
     assert "Next: make ch05 && ./ch05" in run.page
     assert "not modelled" in run.page  # the stand-in for a device traces nothing
-    assert "12 input families, 4 schedules" in run.words
+    assert "13 input families, 4 schedules" in run.words
 
 
 def test_runs_are_reproducible_but_for_times(probe: Path, tmp_path: Path) -> None:

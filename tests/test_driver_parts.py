@@ -13,7 +13,7 @@ from native_driver import build
 
 FAMILIES = [
     "integers", "ones", "constants", "uniform", "normal", "cancelling", "ten_orders", "nan", "infinity", "infinities",
-    "negative_zeros", "subnormals",
+    "negative_zeros", "subnormals", "huge",
 ]  # fmt: skip
 F32, BF16, I32 = 0, 2, 3
 POISON = struct.pack("<I", 0x7FF17FF1)

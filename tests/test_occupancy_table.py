@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -171,14 +172,25 @@ def rows(tmp_path_factory: pytest.TempPathFactory, nvcc: str) -> list[Row]:
 
 
 def test_every_line_is_what_the_calculator_answers(rows: list[Row]) -> None:
-    wrong = [f"{row}: {row.answer}, not {row.calculated}" for row in rows if row.answer != row.calculated]
+    """But those with a unit of shared memory that the calculator, which knows each GPU's, does not take."""
+    known = [row for row in rows if row.question[9] == row.shared_unit]
+    assert len(known) > 0.7 * len(rows) and all(row in known for row in rows if not row.is_drawn)
+    wrong = [f"{row}: {row.answer}, not {row.calculated}" for row in known if row.answer != row.calculated]
     assert not wrong, "\n".join(wrong)
+
+
+def test_units_of_shared_memory_are_rounded_up_to(rows: list[Row]) -> None:
+    for row in rows:
+        _, per_sm, per_block, reserved, unit = (row.question[i] for i in (0, 6, 7, 8, 9))
+        asked = row.question[-1]
+        taken = math.ceil((asked + reserved) / unit) * unit
+        assert row.answer[2] == (0 if asked > per_block else 2**31 - 1 if taken == 0 else per_sm // taken), row
 
 
 def test_the_figures_of_each_gpu_are_those_the_calculator_knows(rows: list[Row]) -> None:
     for row in rows:
         assert row.question[3] == row.blocks_per_sm, row
-        assert row.question[9] == row.shared_unit, row
+        assert row.question[9] == row.shared_unit or row.is_drawn, row
         assert row.register_unit == 256, row
 
 

@@ -12,7 +12,7 @@ from native_driver import build
 
 FAMILIES = [
     "integers", "ones", "constants", "uniform", "normal", "cancelling", "ten_orders", "nan", "infinity", "infinities",
-    "negative_zeros", "subnormals",
+    "negative_zeros", "subnormals", "huge",
 ]  # fmt: skip
 F32 = 0
 N = 1025

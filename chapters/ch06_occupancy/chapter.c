@@ -33,19 +33,19 @@
 // clang-format off: a row stays in one piece
 #define TABLE(ROW)                                                                                                                     \
     ROW(Jetson_TX2, 256, 12, 32)                                                                                                       \
-    ROW(Jetson_TX2, 1024, 32, 4096) ROW(Jetson_TX2, 32, 16, 0) ROW(Jetson_TX2, 1000, 65, 0) ROW(                                       \
-        Jetson_TX2, 192, 88, 1000) ROW(Jetson_TX2, 256, 40, 49152) ROW(Jetson_TX2, 96, 88,                                             \
-                                                                       500) ROW(Jetson_TX2, 512, 64,                                   \
-                                                                                0) ROW(Jetson_TX2, 544, 64,                            \
-                                                                                       0) ROW(Jetson_TX2,                              \
-                                                                                              416, 72, 2000)                           \
-        ROW(Jetson_TX2, 64, 24, 49153) ROW(Jetson_TX2, 160, 128, 257) ROW(V100, 256, 12, 32) ROW(                                      \
-            V100, 1024,                                                                                                                \
-            32,                                                                                                                        \
-            4096) ROW(V100, 32, 16,                                                                                                    \
-                      0) ROW(V100, 1000, 65,                                                                                           \
-                             0) ROW(V100, 192, 88, 1000)                                                                               \
-            ROW(V100, 256, 40, 49152) ROW(V100, 96, 88, 500) ROW(V100, 128, 32, 0) ROW(V100, 96, 72, 12000) ROW(                       \
+    ROW(Jetson_TX2, 1024, 32, 4096)                                                                                                    \
+    ROW(Jetson_TX2, 32, 16, 0) ROW(Jetson_TX2, 1000, 65, 0) ROW(Jetson_TX2, 192, 88, 1000) ROW(                                        \
+        Jetson_TX2, 256, 40,                                                                                                           \
+        49152) ROW(Jetson_TX2, 96, 88, 500) ROW(Jetson_TX2, 512, 64,                                                                   \
+                                                0) ROW(Jetson_TX2, 544, 64,                                                            \
+                                                       0) ROW(Jetson_TX2, 416, 72,                                                     \
+                                                              2000) ROW(Jetson_TX2, 64, 24, 49153)                                     \
+        ROW(Jetson_TX2, 160, 128, 257) ROW(V100, 256, 12, 32) ROW(V100, 1024, 32, 4096) ROW(                                           \
+            V100, 32, 16,                                                                                                              \
+            0) ROW(V100, 1000, 65,                                                                                                     \
+                   0) ROW(V100, 192, 88,                                                                                               \
+                          1000) ROW(V100, 256, 40, 49152)                                                                              \
+            ROW(V100, 96, 88, 500) ROW(V100, 128, 32, 0) ROW(V100, 96, 72, 12000) ROW(                                                 \
                 V100,                                                                                                                  \
                 1024, 64, 98304) ROW(V100, 64, 24,                                                                                     \
                                      98305) ROW(V100, 160, 255, 6144)                                                                  \
@@ -200,8 +200,9 @@
 // clang-format off: a row stays in one piece
 #define GPUS(ROW)                                                                                            \
     ROW(Jetson_TX2)                                                                                          \
-    ROW(V100) ROW(T4) ROW(A100) ROW(RTX_3090) ROW(L4) ROW(RTX_4090) ROW(H100) ROW(H200) ROW(B200)            \
-        ROW(RTX_5060) ROW(RTX_5070_Ti) ROW(RTX_5090)
+    ROW(V100)                                                                                                \
+    ROW(T4) ROW(A100) ROW(RTX_3090) ROW(L4) ROW(RTX_4090) ROW(H100) ROW(H200) ROW(B200) ROW(RTX_5060)        \
+        ROW(RTX_5070_Ti) ROW(RTX_5090)
 // clang-format on
 
 enum {
@@ -249,6 +250,10 @@ static void draw_question(uint64_t seed, int row, int question[QUESTION_INTS]) {
     question[SM_COUNT] = choose(seed, 2, row, 1, 255);
     question[REGISTERS_PER_SM] = 32768 * choose(seed, 3, row, 1, 4);
     question[REGISTERS_PER_BLOCK] = question[REGISTERS_PER_SM] < 65536 ? question[REGISTERS_PER_SM] : 65536;
+    if (choose(seed, 13, row, 0, 2) == 0) { // figures that no GPU has together
+        question[SHARED_RESERVED] = 256 * choose(seed, 14, row, 0, 8);
+        question[SHARED_UNIT] = 128 * choose(seed, 15, row, 1, 4);
+    }
     const int warps = choose(seed, 4, row, 1, 32);
     question[THREADS] = choose(seed, 5, row, 0, 3) ? 32 * warps : choose(seed, 6, row, 1, 1100);
     question[REGISTERS] = choose(seed, 7, row, 1, choose(seed, 8, row, 0, 1) ? 64 : 255);

@@ -1,5 +1,5 @@
-// The inputs: twelve families of values, each of which reveals certain mistakes. The same seed gives the same
-// values on every machine, in any order of generation.
+// The inputs: thirteen families of values, each of which reveals certain mistakes. The same seed gives the
+// same values on every machine, in any order of generation.
 #pragma once
 
 #include "driver/plan/chapter.h"
@@ -17,6 +17,7 @@ typedef enum {
     FAMILY_INFINITIES, // uniform, with one +Inf and one -Inf: their sum is a NaN
     FAMILY_NEGATIVE_ZEROS,
     FAMILY_SUBNORMALS,
+    FAMILY_HUGE, // uniform, with one value in every sum of which twice as much is infinite
     FAMILIES,
 } Family;
 

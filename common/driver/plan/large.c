@@ -90,7 +90,8 @@ int large_sample(uint64_t blocks, uint64_t block_threads, long long elements, si
                                 1LL << 32,     last - per_4_gib, last - (1LL << 32)};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         if (places[i] < 0 || places[i] > last) continue;
-        const uint64_t block = (uint64_t)((long double)places[i] / (long double)elements * (long double)blocks);
+        const uint64_t block =
+            (uint64_t)((long double)places[i] / (long double)elements * (long double)blocks);
         add_block(sample, &count, most, block, blocks);
         add_block(sample, &count, most, block + 1, blocks);
     }
