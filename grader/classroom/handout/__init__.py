@@ -1,6 +1,6 @@
 """`make handout`: the workbook for students, without its solutions in any form.
 
-Of a reference only its modelled times go along: its image could be pasted into a kernel as inline assembly. What is
+Only the modelled times of the references go along: an image could be pasted into a kernel as inline assembly. What is
 written is reproducible to the byte, and is not written at all if a part of a solution has found its way into it.
 """
 
