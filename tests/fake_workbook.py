@@ -37,6 +37,9 @@ result = {{"schema": "warpbook/result/1", "chapter": name, "title": name, "devic
 status = 0
 def write():
     path = arguments["--json"]
+    points = result.get("points")
+    if result.get("verdict") not in ("PASS", "SLOW") and points == {{"earned": 10, "possible": 10}}:
+        points["earned"] = 0  # as ./chNN does
     open(path + ".new", "w").write(json.dumps(result))
     os.rename(path + ".new", path)
 exec(text)
