@@ -233,7 +233,8 @@ def test_the_verdict_is_of_the_finding_that_explains_most(emulator_built: Path, 
     ptx.write_text(
         HEADER
         + """.visible .entry two(.param .u64 p) { .reg .b64 %a; .reg .b32 %r; .reg .pred %p;
-  ld.param.u64 %a, [p]; ld.global.u32 %r, [%a+4]; setp.eq.u32 %p, %r, 1; @%p bra L; L: mov.u32 %r, %tid.x; st.global.u32 [%a], %r; ret; }"""
+  ld.param.u64 %a, [p]; ld.global.u32 %r, [%a+4]; setp.eq.u32 %p, %r, 1; @%p bra L; L:
+  mov.u32 %r, %tid.x; st.global.u32 [%a], %r; ret; }"""
     )
     told = tmp_path / "told.json"
     done = emulate(ptx, "two", "--grid", 1, "--block", 32, "--arg", "buf:8", "--json", told)

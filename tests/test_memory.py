@@ -532,20 +532,97 @@ UNWRITTEN = "of in, which nothing has written, and "
 @pytest.mark.parametrize(
     ("name", "n", "kind", "where", "said", "used"),
     [
-        ("unset_sum", 5, "UNINITIALISED", "sum += in[k];", UNSET + "a stored value depends on it at line ", "out[T] = sum;"),
+        (
+            "unset_sum",
+            5,
+            "UNINITIALISED",
+            "sum += in[k];",
+            UNSET + "a stored value depends on it at line ",
+            "out[T] = sum;",
+        ),
         ("unset_sum", 0, "UNINITIALISED", "out[T] = sum;", UNSET + "a stored value depends on it", None),
-        ("unset_in_some_lanes", 19, "UNINITIALISED", "v += __shfl_xor", UNSET + "a stored value depends on it at line ", "if (T % 16 < 4)"),
-        ("unset_address", 5, "UNINITIALISED", "k ^= in[i];", UNSET + "an address depends on it at line ", "in[k & 31]"),
-        ("unset_atomic", 5, "UNINITIALISED", "sum += in[k];", UNSET + "an atomic depends on it at line ", "atomicAdd(out, sum)"),
-        ("unset_condition", 5, "UNINITIALISED", "left -= in[k];", UNSET + "a condition depends on it at line ", "while (left > 40"),
-        ("unset_through_a_call", 5, "UNINITIALISED", "v += in[k];", UNSET + "a stored value depends on it at line ", "out[T] = v;"),
-        ("unset_through_shared", 19, "UNINITIALISED", "tile[T] = v;", UNSET + "a stored value depends on it at line ", "out[T] = tile[31 - T]"),
-        ("reads_ahead", 3, "UNINITIALISED", "for (int k = 0; k < n; k++) {", UNWRITTEN + "a stored value depends on it at line ", "out[T] = sum;"),
-        ("reads_ahead_into_shared", 2, "UNINITIALISED", "tile[(k + 1) % 2][T] = in", UNWRITTEN + "a stored value depends on it at line ", "out[T] = tile[k % 2][T]"),
-        ("reads_ahead_asynchronously", 2, "UNINITIALISED", "&tile[(k + 1) % 2][T], in", UNWRITTEN + "a stored value depends on it at line ", "out[T] = tile[k % 2][T]"),
-        ("copies_read_too_soon", 2, "UNINITIALISED", "out[T] = tile[T];", "of shared tile, which nothing has written, and a stored", None),
+        (
+            "unset_in_some_lanes",
+            19,
+            "UNINITIALISED",
+            "v += __shfl_xor",
+            UNSET + "a stored value depends on it at line ",
+            "if (T % 16 < 4)",
+        ),
+        (
+            "unset_address",
+            5,
+            "UNINITIALISED",
+            "k ^= in[i];",
+            UNSET + "an address depends on it at line ",
+            "in[k & 31]",
+        ),
+        (
+            "unset_atomic",
+            5,
+            "UNINITIALISED",
+            "sum += in[k];",
+            UNSET + "an atomic depends on it at line ",
+            "atomicAdd(out, sum)",
+        ),
+        (
+            "unset_condition",
+            5,
+            "UNINITIALISED",
+            "left -= in[k];",
+            UNSET + "a condition depends on it at line ",
+            "while (left > 40",
+        ),
+        (
+            "unset_through_a_call",
+            5,
+            "UNINITIALISED",
+            "v += in[k];",
+            UNSET + "a stored value depends on it at line ",
+            "out[T] = v;",
+        ),
+        (
+            "unset_through_shared",
+            19,
+            "UNINITIALISED",
+            "tile[T] = v;",
+            UNSET + "a stored value depends on it at line ",
+            "out[T] = tile[31 - T]",
+        ),
+        (
+            "reads_ahead",
+            3,
+            "UNINITIALISED",
+            "for (int k = 0; k < n; k++) {",
+            UNWRITTEN + "a stored value depends on it at line ",
+            "out[T] = sum;",
+        ),
+        (
+            "reads_ahead_into_shared",
+            2,
+            "UNINITIALISED",
+            "tile[(k + 1) % 2][T] = in",
+            UNWRITTEN + "a stored value depends on it at line ",
+            "out[T] = tile[k % 2][T]",
+        ),
+        (
+            "reads_ahead_asynchronously",
+            2,
+            "UNINITIALISED",
+            "&tile[(k + 1) % 2][T], in",
+            UNWRITTEN + "a stored value depends on it at line ",
+            "out[T] = tile[k % 2][T]",
+        ),
+        (
+            "copies_read_too_soon",
+            2,
+            "UNINITIALISED",
+            "out[T] = tile[T];",
+            "of shared tile, which nothing has written, and a stored",
+            None,
+        ),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("schedule", [0, 1, 2])
 def test_undefined_values_are_followed_to_their_use(
     device: Emulator, name: str, n: int, kind: str, where: str, said: str, used: str | None, schedule: int
@@ -583,9 +660,7 @@ def test_undefined_values_are_followed_to_their_use(
     ],
 )
 @pytest.mark.parametrize("schedule", [0, 1, 2])
-def test_undefined_values_that_nothing_depends_on(
-    device: Emulator, name: str, n: int, schedule: int
-) -> None:
+def test_undefined_values_that_nothing_depends_on(device: Emulator, name: str, n: int, schedule: int) -> None:
     data, out = device.buffer(4 * 128, "in"), device.buffer(np.zeros(64, np.int32), "out")
     data.write(np.arange(32, dtype=np.int32))
     result = device.launch(name, 1, 32, [data, out, Value("i32", n)], schedule=schedule, checks=WITHOUT_RACES)

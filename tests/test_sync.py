@@ -254,19 +254,42 @@ def test_misuse_is_found_under_every_schedule(device: Emulator, name: str, sched
 @pytest.mark.parametrize(
     ("name", "threads", "said", "partial"),
     [
-        ("barrier_of_one_warp", 128, "96 of the block's 128 threads never execute: they have ended, the first is thread (32,0,0)", 1),
-        ("barrier_after_a_return", 128, "88 of the block's 128 threads never execute: they have ended, the first is thread (40,0,0)", 2),
-        ("barrier_of_some_lanes", 64, "32 of the block's 64 threads never execute: they have ended, the first is thread (1,0,0)", 2),
-        ("barriers_of_two_branches", 64, "32 of the block's 64 threads do not execute: thread (32,0,0) of block (0,0,0) waits at another, at line", 2),
+        (
+            "barrier_of_one_warp",
+            128,
+            "96 of the block's 128 threads never execute: they have ended, the first is thread (32,0,0)",
+            1,
+        ),
+        (
+            "barrier_after_a_return",
+            128,
+            "88 of the block's 128 threads never execute: they have ended, the first is thread (40,0,0)",
+            2,
+        ),
+        (
+            "barrier_of_some_lanes",
+            64,
+            "32 of the block's 64 threads never execute: they have ended, the first is thread (1,0,0)",
+            2,
+        ),
+        (
+            "barriers_of_two_branches",
+            64,
+            "32 of the block's 64 threads do not execute: thread (32,0,0) of block (0,0,0) waits at another, at line",
+            2,
+        ),
         ("barrier_of_all_in_a_loop", 64, None, 0),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("schedule", [0, 1, 2, 3])
 def test_barriers_of_a_part_of_the_block(
     device: Emulator, name: str, threads: int, said: str | None, partial: int, schedule: int
 ) -> None:
     """They work on hardware, which waits for no thread that has ended: an information, and a count."""
-    given_buffer, out = device.buffer(inputs(threads), "in"), device.buffer(np.zeros(threads, np.int32), "out")
+    given_buffer, out = (
+        device.buffer(inputs(threads), "in"),
+        device.buffer(np.zeros(threads, np.int32), "out"),
+    )
     result = device.launch(
         name, 1, threads, [given_buffer, out], schedule=schedule, count=True, checks=WITHOUT_RACES
     )

@@ -14,10 +14,10 @@
 // One cp.async of one warp instruction; lanes leave it as they wait for it.
 typedef struct {
     const Instruction *in;
-    uint32_t lanes;               // whose bytes have not landed yet
-    uint32_t group[WARP_SIZE];    // of each lane
-    uint64_t to[WARP_SIZE];       // offsets in the block's shared memory
-    uint32_t words[4][WARP_SIZE]; // up to 16 bytes a lane, as the registers of a vector store
+    uint32_t lanes;                // whose bytes have not landed yet
+    uint32_t group[WARP_SIZE];     // of each lane
+    uint64_t to[WARP_SIZE];        // offsets in the block's shared memory
+    uint32_t words[4][WARP_SIZE];  // up to 16 bytes a lane, as the registers of a vector store
     uint16_t undefined[WARP_SIZE]; // of these bytes, one bit each: nothing has written them
     uint64_t origin[WARP_SIZE];    // of these
 } Copy;
@@ -147,8 +147,7 @@ static void land(Machine *m, Warp *w, Fragment *f, const Copy *copy, uint32_t la
         for (int b = 0; b < copy->in->width; b++)
             if (copy->undefined[lane] >> b & 1)
                 mark_undefined(&w->block->shared, copy->to[lane] + (uint64_t)b, 1);
-        undefined_stored(m, w->block, &w->block->shared, copy->to[lane], copy->in->width,
-                         copy->origin[lane]);
+        undefined_stored(m, w->block, &w->block->shared, copy->to[lane], copy->in->width, copy->origin[lane]);
     }
 }
 

@@ -20,7 +20,7 @@ typedef struct EmulatorKernel EmulatorKernel;
 typedef struct Machine Machine;
 typedef struct Frame Frame;
 typedef struct Join Join;
-typedef struct AsyncCopies AsyncCopies; // async.c
+typedef struct AsyncCopies AsyncCopies;         // async.c
 typedef struct UndefinedValues UndefinedValues; // undefined.h
 typedef struct UndefinedOrigins UndefinedOrigins;
 
@@ -134,6 +134,7 @@ typedef struct {
     uint32_t expected;                   // threads; 0: every thread that has not exited
     uint32_t red_and, red_or, red_count; // of bar.red
     const Instruction *in;               // the first to arrive
+    bool is_split;                       // others arrived at another instruction
 } Barrier;
 
 enum { BARRIER_COUNT = 16 };

@@ -41,7 +41,8 @@ uint32_t lanes_at_barrier(const Warp *w, int id) {
     return lanes;
 }
 
-// The compiler may make several instructions of one barrier, and barrier.sync may be met at any of its own.
+// The compiler may make several instructions of one barrier, and threads may meet at several
+// instructions of barrier.sync.
 static bool is_same_barrier(const Machine *m, const Instruction *a, const Instruction *b) {
     if (a == b || !(a->flags & b->flags & IS_ALIGNED)) return true;
     return place_of(m->program, a).line && place_of(m->program, a).line == place_of(m->program, b).line;
@@ -49,7 +50,7 @@ static bool is_same_barrier(const Machine *m, const Instruction *a, const Instru
 
 BarrierPart barrier_part(const Block *b, int id) {
     BarrierPart found = {.part = BARRIER_WHOLE};
-    if (b->barriers[id].expected) return found;
+    if (b->barriers[id].expected || (!b->exited_threads && !b->barriers[id].is_split)) return found;
     uint32_t here = 0;
     for (int k = 0; k < b->warp_count; k++) {
         const Warp *w = &b->warps[k];
@@ -122,6 +123,7 @@ static bool execute_barrier(Machine *m, Warp *w, Fragment *f, const Instruction 
         barrier->in = in;
         barrier->expected = expected;
     }
+    barrier->is_split |= in != barrier->in;
     barrier->arrived += (uint32_t)__builtin_popcount(mask);
     if (expected) {
         // A counted barrier counts whole warps: lanes that do not exist or have exited come with the last

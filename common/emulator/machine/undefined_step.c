@@ -6,7 +6,8 @@
 
 // ---- Registers --------------------------------------------------------------------------------------------
 
-static UndefinedOrigin origin_of(const Warp *w, const Instruction *in, UndefinedSource source, uint32_t lanes) {
+static UndefinedOrigin origin_of(const Warp *w, const Instruction *in, UndefinedSource source,
+                                 uint32_t lanes) {
     UndefinedOrigin origin = {.source = source, .number = in->number, .warp = w->index, .lanes = lanes};
     memcpy(origin.block, w->block->id, sizeof origin.block);
     return origin;
@@ -32,7 +33,8 @@ static UndefinedRegister *reading_source(Machine *m, const Warp *w, const Frame 
 }
 
 // The lanes of `mask` of the register at `offset` become `value`, as far as it goes.
-static void write_lanes(Machine *m, Frame *frame, int32_t offset, uint32_t mask, const UndefinedLanes *value) {
+static void write_lanes(Machine *m, Frame *frame, int32_t offset, uint32_t mask,
+                        const UndefinedLanes *value) {
     uint32_t any = 0;
     for (int b = 0; b < 8; b++) any |= value->bytes[b] & mask;
     UndefinedRegister *r = undefined_at(frame, offset);
@@ -248,8 +250,8 @@ uint64_t undefined_read(Machine *m, const Access *access, uint32_t lanes) {
     origin.bytes = access->bytes;
     memcpy(origin.at, access->offsets, sizeof origin.at);
     if (access->memory->space != PTX_SPACE_GLOBAL)
-        undefined_stored_at(m, access->warp->block, access->memory,
-                            access->offsets[__builtin_ctz(lanes)], &origin.is_unsure);
+        undefined_stored_at(m, access->warp->block, access->memory, access->offsets[__builtin_ctz(lanes)],
+                            &origin.is_unsure);
     return undefined_origin(m, &origin);
 }
 
@@ -311,8 +313,7 @@ void undefined_store(Machine *m, Fragment *f, const Access *access) {
 void undefined_given(Machine *m, const Warp *w, const Gathering *g, UndefinedLanes *given) {
     *given = (UndefinedLanes){0};
     for (int p = 0; p < g->count; p++) {
-        const UndefinedRegister *r =
-            reading_source(m, w, g->parts[p].fragment->frame, g->parts[p].in, 0);
+        const UndefinedRegister *r = reading_source(m, w, g->parts[p].fragment->frame, g->parts[p].in, 0);
         for (int b = 0; b < 8; b++) add_byte(given, b, r, b, g->parts[p].lanes);
     }
 }
@@ -321,9 +322,9 @@ void undefined_taken(Machine *m, const Warp *w, const Gathering *g, const Part *
                      const UndefinedLanes *given, const uint32_t *from, uint32_t missing) {
     UndefinedLanes value = {0};
     if (given) FOR_LANES(lane, part->lanes) {
-        value.origin[lane] = given->origin[from[lane]];
-        for (int b = 0; b < 8; b++) value.bytes[b] |= (given->bytes[b] >> from[lane] & 1) << lane;
-    }
+            value.origin[lane] = given->origin[from[lane]];
+            for (int b = 0; b < 8; b++) value.bytes[b] |= (given->bytes[b] >> from[lane] & 1) << lane;
+        }
     if (missing) {
         UndefinedOrigin origin = origin_of(w, part->in, UNDEFINED_LANE, missing);
         FOR_LANES(lane, missing) origin.at[lane] = from[lane];
@@ -334,8 +335,7 @@ void undefined_taken(Machine *m, const Warp *w, const Gathering *g, const Part *
         FOR_LANES(lane, missing) value.origin[lane] = number;
     }
     write_defined(m, part->fragment->frame, part->in, part->lanes);
-    if (part->in->dst[0] >= 0)
-        write_lanes(m, part->fragment->frame, part->in->dst[0], part->lanes, &value);
+    if (part->in->dst[0] >= 0) write_lanes(m, part->fragment->frame, part->in->dst[0], part->lanes, &value);
 }
 
 void undefined_shared(Machine *m, const Warp *w, const Gathering *g) {

@@ -5,7 +5,7 @@
 #include "emulator/machine/undefined.h"
 
 // Before `in` is executed by the lanes of `mask` in a frame that holds undefined values: notes what becomes
-// undefined or defined, and tells of uses. Loads, stores and exchanges come to the functions below as well.
+// undefined or defined, and reports uses. Loads, stores and exchanges come to the functions below as well.
 void undefined_step(Machine *machine, const Warp *warp, Fragment *fragment, const Instruction *in,
                     uint32_t mask);
 
@@ -28,7 +28,8 @@ typedef struct {
 
 // What is undefined of the values that the lanes of `gathering` give.
 void undefined_given(Machine *machine, const Warp *warp, const Gathering *gathering, UndefinedLanes *given);
-// The lanes of `part` take those of the lanes from[l], which are defined if `given` is NULL; those of `missing` read lanes that take no part.
+// The lanes of `part` take those of the lanes from[l], which are defined if `given` is NULL; those of
+// `missing` read lanes that take no part.
 void undefined_taken(Machine *machine, const Warp *warp, const Gathering *gathering, const Part *part,
                      const UndefinedLanes *given, const uint32_t *from, uint32_t missing);
 // Every lane takes a result that depends on all of them.

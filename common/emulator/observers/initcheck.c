@@ -37,7 +37,8 @@ static void undefined_used_by(void *self, const Warp *w, int lane, const Instruc
     const Instruction *from = origin ? m->program->by_number[origin->number] : in;
     // The thread that read it: a shuffle may have passed it on.
     if (origin && !(origin->lanes >> lane & 1)) lane = __builtin_ctz(origin->lanes);
-    Finding *finding = add_finding(m, FINDING_UNINITIALISED, w, lane, from, in_another_line(m, from, in), false);
+    Finding *finding =
+        add_finding(m, FINDING_UNINITIALISED, w, lane, from, in_another_line(m, from, in), false);
     if (!finding) return;
     if (origin && origin->source == UNDEFINED_MEMORY) {
         uint64_t index, offset = origin->at[lane];

@@ -9,7 +9,8 @@ typedef struct {
     int successor_count;
     int *predecessors;
     int predecessor_count;
-    int order;  // of find_reconvergence(): in reverse postorder of the reversed graph; -1: never reaches the exit
+    int order;  // of find_reconvergence(): in reverse postorder of the reversed graph; -1: never reaches the
+                // exit
     int parent; // likewise: immediate post-dominator as a block number
 } FlowBlock;
 

@@ -18,7 +18,7 @@ MEANINGS = {
     "WRONG": "The result is wrong.",
     "OOB": "It reads or writes outside a buffer.",
     "MISALIGNED": "An address is not a multiple of the access's size.",
-    "UNINIT": "It uses memory that nobody has written.",
+    "UNINIT": "It uses a value that was never set.",
     "RACE": "Two threads touch the same memory with nothing between them that orders them.",
     "SYNC": "A barrier or a mask leaves threads waiting, or names the wrong ones.",
     "FAULT": "The kernel stopped in a trap.",
