@@ -13,6 +13,7 @@ static const struct {
     [FINDING_UNINITIALISED] = {"UNINIT", "uninitialised read"},
     [FINDING_RACE] = {"RACE", "race"},
     [FINDING_RACE_SAME_VALUE] = {"INFO", "race of equal values"},
+    [FINDING_STALE_READ] = {"INFO", "stale read"},
     [FINDING_DIVERGENT_BARRIER] = {"SYNC", "divergent barrier"},
     [FINDING_PARTIAL_BARRIER] = {"INFO", "barrier of a part of the block"},
     [FINDING_BAD_MASK] = {"SYNC", "wrong mask"},

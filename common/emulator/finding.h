@@ -16,6 +16,7 @@ typedef enum {
     FINDING_UNINITIALISED,
     FINDING_RACE,
     FINDING_RACE_SAME_VALUE, // an information, never a failure
+    FINDING_STALE_READ,      // an information: why a result is wrong, where it is
     FINDING_DIVERGENT_BARRIER,
     FINDING_PARTIAL_BARRIER,  // of all threads, but not all execute it: an information
     FINDING_BAD_MASK,         // a *.sync whose mask names an exited lane or leaves out the caller

@@ -20,6 +20,7 @@
 #include "emulator/observers/memcheck.h"
 #include "emulator/observers/racecheck.h"
 #include "emulator/observers/synccheck.h"
+#include "emulator/observers/weak_memory.h"
 
 // ---- Is the launch possible? ------------------------------------------------------------------------------
 
@@ -123,6 +124,7 @@ static void attach(Machine *m, const Observer *observer) {
     if (place->access) m->access_observers = m->observer_count;
     if (place->exchange) m->has_exchange_observer = true;
     if (place->instruction) m->of_instructions = place;
+    if (place->before) m->of_values = place;
 }
 
 // Those whose findings go to the result when the launch has ended.
@@ -146,8 +148,13 @@ static bool attach_all(Machine *m, Recorders *recorders) {
         attach(m, &observer);
     }
     if (launch->checks & CHECK_RACE) {
-        if (!racecheck_observe(m, &observer)) return false;
+        RaceOrder *order = racecheck_observe(m, &observer);
+        if (!order) return false;
         attach(m, &observer);
+        if (m->is_weak) {
+            if (!weak_memory_observe(m, order, &observer)) return false;
+            attach(m, &observer);
+        }
     }
     if (launch->timing) {
         m->result->work = calloc(1, sizeof *m->result->work);
@@ -209,6 +216,7 @@ bool emulator_launch(Emulator *e, const EmulatorKernel *kernel, const EmulatorLa
     arena_open(&m->arena, 0);
     m->step_limit = launch->max_steps ? launch->max_steps : UINT64_MAX;
     m->scrambled = launch->schedule != 0;
+    m->is_weak = schedule_is_weak(launch->schedule) && launch->checks & CHECK_RACE;
     m->random.state = launch->schedule;
     m->follows_undefined = launch->checks & (CHECK_INIT | CHECK_SYNC);
     m->param = (Memory){.name = "the parameters",

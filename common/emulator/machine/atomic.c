@@ -90,12 +90,14 @@ static void atomic_body(Machine *m, Fragment *f, const Access *access) {
         refuse_read_only(m, access);
         return;
     }
+    access_begins(m, access);
     observe_access(m, access);
     uint32_t rotate = m->scrambled ? (uint32_t)(random_next(&m->random) >> 59) : 0;
     for (unsigned k = 0; k < WARP_SIZE; k++) {
         unsigned lane = (k + rotate) % WARP_SIZE;
         if (access->mask >> lane & 1) update_lane(f, access, lane);
     }
+    access_ends(m, access);
     if (memory->all_initialised) return;
     FOR_LANES(lane, access->mask) mark_initialised(memory, access->offsets[lane], access->bytes);
 }

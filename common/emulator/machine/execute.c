@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "emulator/machine/deferred.h"
 #include "emulator/machine/divergence.h"
 #include "emulator/machine/handlers.h"
 #include "emulator/machine/local.h"
@@ -71,7 +72,7 @@ static uint64_t run_fragment(Machine *m, Warp *w, Fragment *f, uint64_t budget) 
     Spin spin = {0};
 reload:;
     Frame *frame = f->frame;
-    bool is_watched = follower || frame->undefined;
+    bool is_watched = follower || frame->undefined || w->deferred.in;
     const Instruction *code = frame->function->code;
     unsigned char *registers = frame->registers;
     uint32_t active = f->mask;
@@ -115,6 +116,10 @@ reload:;
         }
         if (is_watched) {
             if (follower) follower->instruction(follower->self, w, in, mask, active);
+            if (w->deferred.in && !pass_deferred(m, w, f, in, active)) {
+                f->pc = pc;
+                return ran;
+            }
             if (frame->undefined) undefined_step(m, w, f, in, mask);
         }
         if (in->kind == KIND_ALU) {
@@ -204,6 +209,7 @@ void warp_start(Machine *m, Warp *w) {
     w->exited = 0;
     w->polls = 0;
     w->impatient = false;
+    w->deferred.in = NULL;
     if (!frame) return;
     frame->live = w->exists;
     add_fragment(w, 0, w->exists, frame, NULL);

@@ -30,7 +30,8 @@ static inline Step after_access(Machine *machine, Warp *warp, const Instruction 
         machine->polls++;
         warp->polls++;
     }
-    if (machine->scrambled && random_one_in(&machine->random, 8)) step |= STEP_TURN_ENDS;
+    // While a load is late, others get a turn sooner: it is to return what they store.
+    if (machine->scrambled && random_one_in(&machine->random, warp->deferred.in ? 2 : 8)) step |= STEP_TURN_ENDS;
     return step;
 }
 

@@ -100,6 +100,13 @@ struct Join {
     uint64_t since; // Warp.polls when the last of them arrived
 };
 
+// A load that runs later than the instructions behind it (deferred.c): as if it came only then.
+typedef struct {
+    const Instruction *in; // NULL: none
+    Frame *frame;
+    uint32_t mask;
+} Deferred;
+
 typedef enum { READY, WAIT_BARRIER, WAIT_SYNC } FragmentState;
 
 typedef struct {
@@ -122,6 +129,7 @@ struct Warp {
     Fragment fragments[WARP_SIZE];
     uint64_t polls; // volatile loads and atomics done
     bool impatient; // lanes once had to stop waiting for lanes that poll
+    Deferred deferred;
     Memory local;   // 32 lanes of local_capacity bytes each, one after the other
     uint32_t local_capacity;
     AsyncCopies *copies;     // cp.async in flight, or NULL: async.c
@@ -152,6 +160,7 @@ struct Block {
     uint32_t thread_count;
     uint32_t exited_threads;
     void *race_state; // racecheck's own
+    void *weak_state; // of weak memory
 };
 
 struct Machine {
@@ -170,11 +179,13 @@ struct Machine {
     int access_observers;            // the first of them; no later one listens to accesses
     bool has_exchange_observer;      // one of them listens to exchanges
     const Observer *of_instructions; // that listens to every instruction, or NULL
+    const Observer *of_values;       // that has `before` and `after`, or NULL
     Tally *tally;                    // of each instruction of the program (Instruction.number), or NULL
     uint64_t lane_steps, step_limit; // the second is what warps leave of launch->max_steps for their lanes
     uint64_t blocks_started, blocks_ended;
     bool stopped;   // a fatal finding, or cancelled
     bool scrambled; // schedule != 0
+    bool is_weak;   // a weak schedule: loads may be late, and return older values
     Random random;
     uint64_t polls;    // volatile loads and atomics done: what waiting for another block looks like
     Arena arena;       // frames and joins

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "emulator/machine/deferred.h"
 #include "emulator/machine/handlers.h"
 #include "emulator/machine/initialised.h"
 #include "emulator/machine/resolve.h"
@@ -37,6 +38,7 @@ static void load_extended(const Access *access, const unsigned char *data, unsig
 
 static void load_body(Machine *m, Fragment *f, const Access *access) {
     const Instruction *in = access->in;
+    access_begins(m, access);
     observe_access(m, access);
     Access folded;
     uint64_t offsets[WARP_SIZE];
@@ -56,6 +58,7 @@ static void load_body(Machine *m, Fragment *f, const Access *access) {
         else
             LOAD_LANES(uint16_t);
     }
+    access_ends(m, access);
     if (!m->follows_undefined || access->memory->all_initialised) return;
     if (!access->contiguous ||
         !is_initialised(access->memory, access->offsets[0], (uint64_t)access->bytes * WARP_SIZE))
@@ -88,10 +91,14 @@ static bool load_parameter(const Machine *m, Fragment *f, const Instruction *in,
     return true;
 }
 
+void execute_load(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    resolve_access(m, w, f, in, mask, ACCESS_LOAD, (uint32_t)in->width * in->elements, load_body);
+}
+
 Step run_load(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    if (m->is_weak && defer_load(m, w, f, in, mask)) return STEP_MOVED;
     bool was_followed = f->frame->undefined;
-    if (!load_parameter(m, f, in, mask))
-        resolve_access(m, w, f, in, mask, ACCESS_LOAD, (uint32_t)in->width * in->elements, load_body);
+    if (!load_parameter(m, f, in, mask)) execute_load(m, w, f, in, mask);
     Step step = after_access(m, w, in);
     if (was_followed || !f->frame->undefined || step & STEP_TURN_ENDS) return step;
     f->pc = in->index + 1; // from here on the frame is followed
@@ -120,6 +127,7 @@ static void store_body(Machine *m, Fragment *f, const Access *const_access) {
         return;
     }
     access->values = source(f->frame->registers, in, 1);
+    access_begins(m, access);
     observe_access(m, access);
     for (unsigned e = 0; e < in->elements; e++) {
         unsigned char *data = memory->data + e * in->width;
@@ -132,6 +140,7 @@ static void store_body(Machine *m, Fragment *f, const Access *const_access) {
         else if (in->width == 8) STORE_LANES(uint64_t);
         else STORE_LANES(uint16_t);
     }
+    access_ends(m, access);
     if (!memory->all_initialised) {
         if (access->contiguous)
             mark_initialised(memory, access->offsets[0], (uint64_t)access->bytes * WARP_SIZE);

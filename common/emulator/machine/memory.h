@@ -3,5 +3,7 @@
 
 #include "emulator/machine/machine.h"
 
+// A load at another time than its turn: deferred.c. `mask` is never 0.
+void execute_load(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in, uint32_t mask);
 // A store that is not an instruction of the program: what an asynchronous copy brings. `mask` is never 0.
 void execute_store(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in, uint32_t mask);

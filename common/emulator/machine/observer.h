@@ -95,6 +95,10 @@ typedef struct Observer {
     // What `lane` does at `in` depends on an undefined value. `origin`: NULL if it is not known any more.
     void (*undefined_use)(void *self, const Warp *warp, int lane, const Instruction *in, UndefinedUse use,
                           const UndefinedOrigin *origin);
+    // Around a load, store or atomic, `access` included. What `before` puts into memory is what a load
+    // returns; `after` puts back what it replaced. One observer at most has these.
+    void (*before)(void *self, const Access *access);
+    void (*after)(void *self, const Access *access);
 
     // ---- Barriers of the block
     // All threads in `block` that wait at barrier `id` are about to continue.

@@ -67,8 +67,7 @@ static Memory *find_object(Machine *m, Warp *w, const Instruction *in, uint64_t 
     return memory;
 }
 
-static void lane_addresses(const unsigned char *registers, const Instruction *in,
-                           uint64_t addresses[WARP_SIZE]) {
+void lane_addresses(const unsigned char *registers, const Instruction *in, uint64_t addresses[WARP_SIZE]) {
     if (in->flags & ADDRESS_32) {
         const uint32_t *base = source(registers, in, 0);
         uint32_t offset = (uint32_t)in->offset;

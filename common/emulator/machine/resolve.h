@@ -13,6 +13,19 @@ void resolve_access(Machine *machine, Warp *warp, Fragment *fragment, const Inst
 // Stops the machine at an access that would change memory that is read-only.
 void refuse_read_only(Machine *machine, const Access *access);
 
+// The addresses of the lanes, as the instruction's address register and offset give them.
+void lane_addresses(const unsigned char *registers, const Instruction *in, uint64_t addresses[WARP_SIZE]);
+
+// Around what an access does to memory, observers told included.
+static inline void access_begins(const Machine *machine, const Access *access) {
+    const Observer *o = machine->of_values;
+    if (o) o->before(o->self, access);
+}
+static inline void access_ends(const Machine *machine, const Access *access) {
+    const Observer *o = machine->of_values;
+    if (o) o->after(o->self, access);
+}
+
 // Tells observers of an access that is about to be done.
 static inline void observe_access(const Machine *machine, const Access *access) {
     for (int i = 0; i < machine->access_observers; i++)

@@ -220,14 +220,16 @@ static void take_pending(RaceOrder *o, const RaceBlock *b, Clock **known, const 
     clock_drop(more);
 }
 
-void order_fence(RaceOrder *o, Warp *w, uint32_t lanes, bool of_block) {
+void order_fence(RaceOrder *o, Warp *w, uint32_t lanes, uint8_t flags) {
     RaceBlock *b = race_block(w->block);
+    const bool of_block = flags & SCOPE_CTA, is_sc = o->is_weak && flags & IS_SC && !of_block;
     RaceScope scope = of_block ? SCOPE_BLOCK : SCOPE_GRID;
     FOR_LANES(lane, lanes) {
         Knowledge *k = knowledge_of(o, b, w->block, (uint32_t)w->index * WARP_SIZE + lane);
         if (!k) return;
         take_pending(o, b, &k->known, k, of_block);
         take_pending(o, b, &k->known, &b->common, of_block);
+        if (is_sc) clock_add(&o->clocks, &k->known, o->sc);
         clock_set(&k->pending[SCOPE_BLOCK], NULL);
         if (!of_block) clock_set(&k->pending[SCOPE_GRID], NULL);
         for (int s = SCOPE_BLOCK; s <= (int)scope; s++) { // a picture for the grid replaces one for the block
@@ -238,6 +240,10 @@ void order_fence(RaceOrder *o, Warp *w, uint32_t lanes, bool of_block) {
         k->fence_time[scope] = o->now;
         k->fence_warp_time[scope] = b->warp_time[w->index];
         k->fence_known[scope] = all_known(o, b, k);
+        if (!is_sc) continue;
+        Clock *mine = fenced(o, b, k, (uint32_t)w->index * WARP_SIZE + lane, SCOPE_GRID);
+        clock_add(&o->clocks, &o->sc, mine);
+        clock_drop(mine);
     }
     tick(o);
 }
@@ -318,7 +324,7 @@ static void pick_up(RaceOrder *o, RaceBlock *b, const Access *a, uint32_t thread
 static void put_down(RaceOrder *o, RaceBlock *b, const Access *a, uint32_t thread, uint64_t address,
                      bool of_grid) {
     const Knowledge *k = b->threads_know ? &b->threads[thread] : NULL;
-    bool adds = a->kind != ACCESS_STORE;
+    bool adds = a->kind != ACCESS_STORE || o->is_weak;
     Clock *picture[SCOPES];
     for (int s = 0; s < SCOPES; s++) picture[s] = fenced(o, b, k, thread, (RaceScope)s);
     if (a->in->flags & IS_RELEASE) {
@@ -390,5 +396,6 @@ void order_free(RaceBlock *b) {
 void order_close(RaceOrder *o) {
     flags_clear(&o->flags);
     free(o->flags.slots);
+    clock_drop(o->sc);
     clocks_close(&o->clocks);
 }

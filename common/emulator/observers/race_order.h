@@ -9,7 +9,10 @@
 // follows. (By the letter of the memory model an atomic needs a fence behind it too; the CUDA C++
 // Programming Guide's own last-block sum has none, and no kernel is to be blamed for following it.) .release
 // and .acquire do both at once. What an atomic publishes is added to what is there, what a store publishes
-// replaces it.
+// replaces it, unless a load may still return the value before (weak_memory.h): then that is added too.
+//
+// Under weak schedules, fences of sequential consistency are ordered among each other (PTX memory model,
+// "Fence-SC"). Elsewhere they are not: that order is an accident of the schedule, and would hide races.
 #pragma once
 
 #include "emulator/machine/machine.h"
@@ -61,7 +64,9 @@ typedef struct {
     bool off;        // nothing more is found: there are enough races, or 4 billion synchronisations were made
     uint64_t blocks; // of the grid
     Clocks clocks;
-    Flags flags; // published at grid scope
+    Flags flags;  // published at grid scope
+    bool is_weak; // a load may return what an earlier store wrote
+    Clock *sc;    // then: what the last fence.sc knew, its own thread's past included
 } RaceOrder;
 
 static inline RaceBlock *race_block(const Block *block) { return block->race_state; }
@@ -71,7 +76,8 @@ void order_end(RaceBlock *b, const Block *block); // forgets all but allocations
 void order_barrier(RaceOrder *order, Block *block, int id);
 void order_arrive(RaceOrder *order, Warp *warp, uint32_t lanes, int id);
 void order_warp_sync(RaceOrder *order, Warp *warp, uint32_t lanes);
-void order_fence(RaceOrder *order, Warp *warp, uint32_t lanes, bool of_block);
+// `flags` are those of the instruction.
+void order_fence(RaceOrder *order, Warp *warp, uint32_t lanes, uint8_t flags);
 // A strong load, strong store or atomic, before it is done.
 void order_flag(RaceOrder *order, const Access *access);
 void order_close(RaceOrder *order);

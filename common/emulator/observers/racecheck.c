@@ -196,7 +196,7 @@ static void passed_warp_sync(void *self, Warp *warp, uint32_t mask) {
     order_warp_sync(&((Racecheck *)self)->order, warp, mask);
 }
 static void passed_fence(void *self, Warp *warp, uint32_t mask, const Instruction *in) {
-    order_fence(&((Racecheck *)self)->order, warp, mask, in->flags & SCOPE_CTA);
+    order_fence(&((Racecheck *)self)->order, warp, mask, in->flags);
 }
 
 static void ended(void *self) {
@@ -214,17 +214,18 @@ static void ended(void *self) {
     free(r);
 }
 
-bool racecheck_observe(Machine *m, Observer *observer) {
+RaceOrder *racecheck_observe(Machine *m, Observer *observer) {
     Racecheck *r = calloc(1, sizeof *r);
     if (!r || !sites_open(&r->sites, m->program)) {
         free(r);
-        return false;
+        return NULL;
     }
     r->reports.machine = m;
     r->reports.sites = &r->sites;
     const uint32_t *grid = m->launch->grid;
     r->order.machine = m;
     r->order.now = 1;
+    r->order.is_weak = m->is_weak;
     r->order.blocks = (uint64_t)grid[0] * grid[1] * grid[2];
     r->shared_shift = 2;
     *observer = (Observer){.access = access_checked,
@@ -236,5 +237,5 @@ bool racecheck_observe(Machine *m, Observer *observer) {
                            .fence = passed_fence,
                            .end = ended,
                            .self = r};
-    return true;
+    return &r->order;
 }

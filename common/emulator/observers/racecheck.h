@@ -11,6 +11,7 @@
 #pragma once
 
 #include "emulator/machine/machine.h"
+#include "emulator/observers/race_order.h"
 
-// False when memory ran out.
-bool racecheck_observe(Machine *machine, Observer *observer);
+// The order that it keeps; NULL when memory ran out.
+RaceOrder *racecheck_observe(Machine *machine, Observer *observer);

@@ -213,3 +213,49 @@ void word_race(Finding *finding, const RaceFacts *f) {
         does, f->object, f->index, f->element, thread[0], thread[1], thread[2], of_block, did, where,
         missing_words(f->missing), hazard, f->same_value ? "; both write the same value" : "");
 }
+
+// ---- Weak memory ------------------------------------------------------------------------------------------
+
+// " at line 12", or nothing where the line is not known.
+static const char *at_line(char text[32], int line) {
+    text[0] = '\0';
+    if (line > 0) snprintf(text, 32, " at line %d", line);
+    return text;
+}
+
+void word_stale(Finding *finding, const StaleFacts *f) {
+    char missed[32], later[32], seen[32];
+    const unsigned *thread = f->other_thread, *block = f->other_block;
+    at_line(missed, f->missed_line);
+    at_line(later, f->later_line);
+    at_line(seen, f->seen_line);
+    say(finding, "reads %s at byte %" PRIu64 " (element %" PRIu64 ") and misses the value that thread (%u,%u,%u) of "
+        "block (%u,%u,%u) had stored there%s, ", f->object, f->index, f->element, thread[0], thread[1], thread[2],
+        block[0], block[1], block[2], missed);
+    if (f->cause == STALE_TORN) {
+        say(finding, "but gets the other part of the value, stored%s: two stores do not arrive as one. One store of "
+            "both parts would", later);
+        return;
+    }
+    say(finding, "although its block had already read%s what that block stored later%s: ", seen, later);
+    switch (f->cause) {
+    case STALE_WRITER:
+        say(finding, "no fence orders the two stores. Put __threadfence() between them, and another between the two "
+            "reads");
+        break;
+    case STALE_WRITER_OF_BLOCK:
+        say(finding, "the fence between the two stores is of block scope, which does not reach other blocks. "
+            "__threadfence() does");
+        break;
+    case STALE_READER:
+        say(finding, "no fence orders the two reads. Put __threadfence() between them");
+        break;
+    case STALE_READER_OF_BLOCK:
+        say(finding, "the fence between the two reads is of block scope, which does not reach other blocks. "
+            "__threadfence() does");
+        break;
+    default:
+        say(finding, "the fences and scopes used do not order the two stores, or not the two reads");
+        break;
+    }
+}

@@ -116,3 +116,26 @@ typedef struct {
 } RaceFacts;
 
 void word_race(Finding *finding, const RaceFacts *facts);
+
+// ---- Weak memory ------------------------------------------------------------------------------------------
+
+// What let a thread miss a store although its block had seen a later one of the same block.
+typedef enum {
+    STALE_TORN,            // the two are parts of what it reads at once
+    STALE_WRITER,          // no fence between the two stores
+    STALE_WRITER_OF_BLOCK, // only one of block scope
+    STALE_READER,          // no fence between the two reads
+    STALE_READER_OF_BLOCK, // only one of block scope
+    STALE_OTHERWISE,       // scopes, or fences of other threads
+} StaleCause;
+
+typedef struct {
+    StaleCause cause;
+    const char *object;
+    uint64_t index, element; // of the byte, and of the value of the accessed type
+    const unsigned *other_thread, *other_block; // that stored
+    int missed_line, later_line;                // of the two stores; 0: unknown
+    int seen_line;                              // of the read of the later one
+} StaleFacts;
+
+void word_stale(Finding *finding, const StaleFacts *facts);

@@ -154,6 +154,7 @@ enum {
     IS_RELAXED = 32, // of a memory access: .relaxed and stronger, where .volatile is only IS_VOLATILE
     IS_NC = 64,      // ld.global.nc
     SCOPE_CTA = 128, // an order among the threads of one block only
+    IS_SC = 1,       // of a fence: fence.sc, membar
 };
 
 // ---- The program ------------------------------------------------------------------------------------------

@@ -62,6 +62,7 @@ bool lower_barrier(Lowering *l, const PtxInstruction *in) {
 
 bool lower_fence(Lowering *l, const PtxInstruction *in) {
     Instruction built = blank(KIND_FENCE);
+    if (!strcmp(in->opcode, "membar") || ptx_has(in, "sc")) built.flags |= IS_SC;
     for (int i = 0; i < in->modifier_count; i++) {
         const char *word = in->modifiers[i];
         if (!strcmp(word, "cta"))

@@ -1,0 +1,187 @@
+#include "emulator/observers/weak_history.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FIRST_SLOTS = 256,
+    MAX_READERS = 1 << 20,
+};
+static const uint64_t STEP = 1 << 20; // between two places, for stores that count as overwritten
+
+bool history_open(History *h, RaceOrder *order) {
+    *h = (History){.order = order, .slot_count = FIRST_SLOTS, .view_capacity = FIRST_SLOTS, .word_count = 1,
+                   .reader_count = 1};
+    h->slots = calloc(h->slot_count, sizeof *h->slots);
+    h->views = calloc(h->view_capacity, sizeof *h->views);
+    return h->slots && h->views;
+}
+
+void history_close(History *h) {
+    for (uint32_t i = 1; i < h->word_count; i++) free(h->words[i].versions);
+    free(h->words);
+    free(h->slots);
+    free(h->views);
+    free(h->readers);
+}
+
+static uint64_t mixed(uint64_t key) {
+    key *= 0x9e3779b97f4a7c15ull;
+    return key ^ key >> 32;
+}
+
+// At least `count` elements of `bytes` each in *array.
+static bool make_room(void *array, uint32_t *capacity, uint32_t count, size_t bytes) {
+    if (count <= *capacity) return true;
+    uint32_t grown = count < 16 ? 16 : count * 2;
+    void *moved = realloc(*(void **)array, (size_t)grown * bytes);
+    if (!moved) return false;
+    *(void **)array = moved;
+    *capacity = grown;
+    return true;
+}
+
+// ---- Words ------------------------------------------------------------------------------------------------
+
+static uint32_t slot_of(const History *h, uint64_t address) {
+    uint32_t slot = (uint32_t)mixed(address) & (h->slot_count - 1);
+    while (h->slots[slot] && h->words[h->slots[slot]].address != address) slot = (slot + 1) & (h->slot_count - 1);
+    return slot;
+}
+
+uint32_t history_find(const History *h, uint64_t address) { return h->slots[slot_of(h, address)]; }
+
+static bool more_slots(History *h) {
+    uint32_t *old = h->slots;
+    uint32_t *slots = calloc((size_t)h->slot_count * 2, sizeof *slots);
+    if (!slots) return false;
+    h->slots = slots;
+    h->slot_count *= 2;
+    for (uint32_t i = 1; i < h->word_count; i++) h->slots[slot_of(h, h->words[i].address)] = i;
+    free(old);
+    return true;
+}
+
+uint32_t history_word(History *h, uint64_t address, uint32_t value) {
+    uint32_t slot = slot_of(h, address);
+    if (h->slots[slot]) return h->slots[slot];
+    if (h->failed || h->word_count == MAX_WORDS) return 0;
+    if (h->word_count * 2 >= h->slot_count) {
+        h->failed = !more_slots(h);
+        if (h->failed) return 0;
+        slot = slot_of(h, address);
+    }
+    if (!make_room(&h->words, &h->word_capacity, h->word_count + 1, sizeof *h->words)) {
+        h->failed = true;
+        return 0;
+    }
+    uint32_t index = h->word_count++;
+    h->words[index] = (Word){.address = address};
+    h->slots[slot] = index;
+    history_add(h, index, (Version){.value = value, .instruction = INITIALLY}, false);
+    return index;
+}
+
+bool history_add(History *h, uint32_t index, Version version, bool is_overwritten) {
+    Word *w = word_at(h, index);
+    if (w->count == MAX_VERSIONS) {
+        memmove(w->versions, w->versions + 1, (MAX_VERSIONS - 1) * sizeof *w->versions);
+        w->count--;
+    }
+    if (w->count == w->capacity) {
+        int capacity = w->capacity ? w->capacity * 2 : 2;
+        Version *grown = realloc(w->versions, (size_t)capacity * sizeof *grown);
+        if (!grown) {
+            h->failed = true;
+            return false;
+        }
+        w->versions = grown;
+        w->capacity = capacity;
+    }
+    if (is_overwritten) {
+        Version *last = newest(w);
+        version.place = last[-1].place + (last->place - last[-1].place) / 2;
+        w->versions[w->count] = *last;
+        w->versions[w->count - 1] = version;
+    } else {
+        version.place = w->count ? newest(w)->place + STEP : STEP;
+        w->versions[w->count] = version;
+    }
+    w->count++;
+    return true;
+}
+
+// ---- Threads ----------------------------------------------------------------------------------------------
+
+static View *view_of(History *h, uint32_t word, uint32_t who) {
+    uint64_t key = (uint64_t)word << 32 | who;
+    uint32_t slot = (uint32_t)mixed(key) & (h->view_capacity - 1);
+    while (h->views[slot].key && h->views[slot].key != key) slot = (slot + 1) & (h->view_capacity - 1);
+    return &h->views[slot];
+}
+
+static bool more_views(History *h) {
+    History grown = {.view_capacity = h->view_capacity * 2};
+    grown.views = calloc(grown.view_capacity, sizeof *grown.views);
+    if (!grown.views) return false;
+    for (uint32_t i = 0; i < h->view_capacity; i++)
+        if (h->views[i].key) *view_of(&grown, (uint32_t)(h->views[i].key >> 32), (uint32_t)h->views[i].key) = h->views[i];
+    free(h->views);
+    h->views = grown.views;
+    h->view_capacity = grown.view_capacity;
+    return true;
+}
+
+void history_seen(History *h, const RaceBlock *b, uint32_t thread, uint32_t index, int seen) {
+    uint32_t who = b->first + thread;
+    Word *w = word_at(h, index);
+    Version *version = &w->versions[seen];
+    View *view = view_of(h, index, who);
+    if (view->place >= version->place) return;
+    if (!view->key) {
+        if (h->view_count * 2 >= h->view_capacity) {
+            if (!more_views(h)) {
+                h->failed = true;
+                return;
+            }
+            view = view_of(h, index, who);
+        }
+        view->key = (uint64_t)index << 32 | who;
+        h->view_count++;
+    }
+    view->place = version->place;
+    if (version->instruction != INITIALLY && version->who == who) return;
+    if (h->reader_count >= MAX_READERS ||
+        !make_room(&h->readers, &h->reader_capacity, h->reader_count + 1, sizeof *h->readers)) {
+        h->failed = true;
+        return;
+    }
+    h->readers[h->reader_count] = (Reader){who, h->order->now, version->readers};
+    version->readers = h->reader_count++;
+}
+
+// Is `version`, or a read of it, ordered before what `thread` does now?
+static bool is_behind(History *h, RaceBlock *b, uint32_t thread, const Version *version) {
+    if (version->instruction == INITIALLY || block_of(version->who) == block_of(b->first) ||
+        order_knows(h->order, b, thread, version->who, version->time))
+        return true;
+    for (uint32_t r = version->readers; r; r = h->readers[r].next)
+        if (order_knows(h->order, b, thread, h->readers[r].who, h->readers[r].time)) return true;
+    return false;
+}
+
+int oldest_readable(History *h, RaceBlock *b, uint32_t thread, uint32_t index) {
+    const Word *w = word_at(h, index);
+    int at = w->count - 1;
+    if (h->failed) return at;
+    uint64_t seen = view_of(h, index, b->first + thread)->place;
+    while (at > 0 && w->versions[at].place > seen && !is_behind(h, b, thread, &w->versions[at])) at--;
+    return at;
+}
+
+bool may_be_overwritten(History *h, RaceBlock *b, uint32_t thread, uint32_t index) {
+    const Word *w = word_at(h, index);
+    const Version *last = newest(w);
+    return w->count > 1 && !h->failed && !last->is_atomic && !last->is_wide &&
+           last->place - last[-1].place > 1 && oldest_readable(h, b, thread, index) < w->count - 1;
+}

@@ -1,0 +1,75 @@
+// The values that words of global memory have had since the launch began, in the order of coherence.
+#pragma once
+
+#include "emulator/observers/race_order.h"
+
+enum {
+    WORD_BYTES = 4,
+    MAX_VERSIONS = 64,   // of a word remembered; a load cannot return an older one
+    INITIALLY = -1,      // Version.instruction of what was there before the launch
+    MAX_WORDS = 1 << 18, // with a history; loads of other words return the latest value
+};
+
+// One value of a word, and the store that wrote it.
+typedef struct {
+    uint32_t value;
+    uint32_t who, time; // of the thread that stored it, as clocks have them
+    uint32_t event;     // when, in events of the launch
+    uint32_t store;     // the same in all words of one store of one element
+    uint32_t readers;   // a list: what is ordered after one of these reads is ordered after the store
+    uint64_t place;     // in the order of coherence: greater is later
+    int32_t instruction;
+    bool is_atomic;
+    bool is_wide; // of a store of more than one word
+    // When the block had last executed a fence, in events: 0 never
+    uint32_t fence[SCOPES];
+} Version;
+
+typedef struct {
+    uint64_t address;
+    Version *versions; // the last is in memory
+    int count, capacity;
+} Word;
+
+typedef struct {
+    uint32_t who, time, next;
+} Reader;
+
+// How far a thread has read or written a word itself.
+typedef struct {
+    uint64_t key; // word and thread; 0: an empty slot
+    uint64_t place;
+} View;
+
+typedef struct {
+    RaceOrder *order;
+    Word *words; // [0] is not used
+    uint32_t word_count, word_capacity;
+    uint32_t *slots; // of words, by address: an index or 0
+    uint32_t slot_count;
+    View *views;
+    uint32_t view_count, view_capacity;
+    Reader *readers; // [0] is not used
+    uint32_t reader_count, reader_capacity;
+    bool failed; // memory ran out: what has no history has no older values
+} History;
+
+bool history_open(History *history, RaceOrder *order);
+void history_close(History *history);
+
+// The index of the word at `address`; 0: it has no history.
+uint32_t history_find(const History *history, uint64_t address);
+// The same; a word without a history gets one that begins with `value`.
+uint32_t history_word(History *history, uint64_t address, uint32_t value);
+static inline Word *word_at(const History *history, uint32_t index) { return &history->words[index]; }
+static inline Version *newest(const Word *word) { return &word->versions[word->count - 1]; }
+
+// Makes `version` the newest of a word, or, if `is_overwritten`, the one before. False when memory ran out.
+bool history_add(History *history, uint32_t word, Version version, bool is_overwritten);
+
+// The oldest version that `thread` of `b` may read, as an index.
+int oldest_readable(History *history, RaceBlock *b, uint32_t thread, uint32_t word);
+// `thread` has read or written version `index`.
+void history_seen(History *history, const RaceBlock *b, uint32_t thread, uint32_t word, int index);
+// May what `thread` stores now count as overwritten by the newest version?
+bool may_be_overwritten(History *history, RaceBlock *b, uint32_t thread, uint32_t word);

@@ -1,0 +1,260 @@
+#include "emulator/observers/weak_memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "emulator/observers/weak_history.h"
+#include "emulator/observers/weak_report.h"
+
+enum {
+    MAX_PICKS = WARP_SIZE * 8, // words of one warp instruction: up to 32 bytes a lane
+    OVERWRITTEN_ONE_IN = 8,    // of the stores that may count as overwritten
+};
+
+// A word that a load reads, and the version that it gets.
+typedef struct {
+    uint32_t word;
+    uint64_t offset; // in the access's memory
+    bool is_old;     // drawn to be an older version, where one may be read
+    int oldest;      // that all lanes may read
+    int chosen;
+} Pick;
+
+typedef struct {
+    Machine *machine;
+    History history;
+    StaleReads stale;
+    Random random;       // not the machine's: the order of blocks and warps stays that of the schedule
+    uint32_t old_one_in; // loads of one word
+    uint32_t stores;
+    uint32_t time; // when the access began
+    Pick picks[MAX_PICKS];
+    int pick_count;
+} WeakMemory;
+
+static bool has_versions(const Memory *memory) {
+    return memory->space == PTX_SPACE_GLOBAL && !memory->read_only && !memory->period && memory->base % WORD_BYTES == 0;
+}
+
+static uint32_t thread_at(const Access *a, uint32_t lane) { return (uint32_t)a->warp->index * WARP_SIZE + lane; }
+
+// Runs the statement that follows for every word of `bytes` at `offset` that lies in the memory object.
+#define FOR_WORDS(at, access, offset, size)                                                                  \
+    for (uint64_t at = (offset) & ~(uint64_t)(WORD_BYTES - 1), end_ = (offset) + (size);                     \
+         at < end_ && at + WORD_BYTES <= (access)->memory->bytes; at += WORD_BYTES)
+
+// ---- Loads ------------------------------------------------------------------------------------------------
+
+static Pick *pick_of(WeakMemory *m, uint32_t word) {
+    for (int i = m->pick_count; i-- > 0;)
+        if (m->picks[i].word == word) return &m->picks[i];
+    return NULL;
+}
+
+static void add_picks(WeakMemory *m, const Access *a, uint32_t lane) {
+    History *h = &m->history;
+    FOR_WORDS(at, a, a->offsets[lane], a->bytes) {
+        uint32_t word = history_find(h, a->memory->base + at);
+        if (!word) continue;
+        Pick *pick = pick_of(m, word);
+        if (!pick) {
+            if (m->pick_count == MAX_PICKS) return;
+            pick = &m->picks[m->pick_count++];
+            *pick = (Pick){.word = word, .offset = at, .is_old = random_one_in(&m->random, m->old_one_in)};
+        }
+        if (!pick->is_old) continue;
+        int oldest = oldest_readable(h, race_block(a->warp->block), thread_at(a, lane), word);
+        if (oldest > pick->oldest) pick->oldest = oldest;
+    }
+}
+
+static int version_of(const Word *word, uint32_t store) {
+    for (int v = word->count; v-- > 0;)
+        if (word->versions[v].store == store) return v;
+    return -1; // forgotten: older than all that are left
+}
+
+// A store of 64 bits arrives as one: a load that gets one of its words gets the other, or a later one.
+static bool keep_whole(WeakMemory *m, Pick *one, Pick *other) {
+    const Word *from = word_at(&m->history, one->word), *to = word_at(&m->history, other->word);
+    const Version *version = &from->versions[one->chosen];
+    if (!version->is_wide) return false;
+    int least = version_of(to, version->store);
+    if (least <= other->chosen) return false;
+    other->chosen = least;
+    return true;
+}
+
+static void keep_all_whole(WeakMemory *m, const Access *a) {
+    if (a->in->width < 2 * WORD_BYTES) return;
+    for (bool has_changed = true; has_changed;) {
+        has_changed = false;
+        for (int i = 0; i < m->pick_count; i++) {
+            Pick *one = &m->picks[i];
+            uint64_t address = word_at(&m->history, one->word)->address;
+            uint32_t beside = history_find(&m->history, address ^ WORD_BYTES);
+            Pick *other = beside ? pick_of(m, beside) : NULL;
+            if (other) has_changed |= keep_whole(m, one, other);
+        }
+    }
+}
+
+static void before_load(WeakMemory *m, const Access *a) {
+    FOR_LANES(lane, a->mask) add_picks(m, a, lane);
+    for (int i = 0; i < m->pick_count; i++) {
+        Pick *pick = &m->picks[i];
+        const Word *word = word_at(&m->history, pick->word);
+        int last = word->count - 1;
+        pick->chosen = last;
+        if (pick->is_old && pick->oldest < last)
+            pick->chosen = pick->oldest + (int)(random_next(&m->random) % (uint64_t)(last - pick->oldest));
+    }
+    keep_all_whole(m, a);
+    for (int i = 0; i < m->pick_count; i++) {
+        const Pick *pick = &m->picks[i];
+        const Word *word = word_at(&m->history, pick->word);
+        memcpy(a->memory->data + pick->offset, &word->versions[pick->chosen].value, WORD_BYTES);
+    }
+}
+
+static void after_load(WeakMemory *m, const Access *a) {
+    History *h = &m->history;
+    for (int i = 0; i < m->pick_count; i++) {
+        Word *word = word_at(h, m->picks[i].word);
+        memcpy(a->memory->data + m->picks[i].offset, &newest(word)->value, WORD_BYTES);
+    }
+    FOR_LANES(lane, a->mask)
+    FOR_WORDS(at, a, a->offsets[lane], a->bytes) {
+        uint32_t word = history_find(h, a->memory->base + at);
+        const Pick *pick = word ? pick_of(m, word) : NULL;
+        if (!pick) continue;
+        stale_reads_note(&m->stale, a, lane, word, pick->chosen);
+        history_seen(h, race_block(a->warp->block), thread_at(a, lane), word, pick->chosen);
+    }
+    FOR_LANES(lane, a->mask)
+    FOR_WORDS(at, a, a->offsets[lane], a->bytes) {
+        uint32_t word = history_find(h, a->memory->base + at);
+        const Pick *pick = word ? pick_of(m, word) : NULL;
+        if (pick && pick->chosen < word_at(h, word)->count - 1)
+            stale_reads_check(&m->stale, a, lane, word, pick->chosen);
+    }
+}
+
+// ---- Stores and atomics -----------------------------------------------------------------------------------
+
+// Words that are about to change have what is there now as their first version.
+static void before_change(WeakMemory *m, const Access *a) {
+    FOR_LANES(lane, a->mask)
+    FOR_WORDS(at, a, a->offsets[lane], a->bytes) {
+        uint32_t value;
+        memcpy(&value, a->memory->data + at, WORD_BYTES);
+        history_word(&m->history, a->memory->base + at, value);
+    }
+}
+
+// One element of one lane has changed `bytes` at `offset`. `first_event`: of this instruction.
+static void change(WeakMemory *m, const Access *a, uint32_t lane, uint64_t offset, uint32_t bytes,
+                   uint32_t first_event) {
+    History *h = &m->history;
+    RaceBlock *b = race_block(a->warp->block);
+    uint32_t thread = thread_at(a, lane), store = ++m->stores;
+    FOR_WORDS(at, a, offset, bytes) {
+        uint32_t index = history_find(h, a->memory->base + at);
+        if (!index) continue;
+        Version version = {.who = b->first + thread,
+                           .time = m->time,
+                           .event = stale_reads_event(&m->stale),
+                           .store = store,
+                           .instruction = a->in->number,
+                           .is_atomic = a->kind != ACCESS_STORE,
+                           .is_wide = bytes > WORD_BYTES};
+        memcpy(&version.value, a->memory->data + at, WORD_BYTES);
+        stale_reads_fences(a->warp->block, version.fence);
+        const Version *last = newest(word_at(h, index));
+        int seen = word_at(h, index)->count - 1;
+        if (last->event > first_event) // lanes of this instruction that met at one word
+            history_seen(h, b, thread, index, seen);
+        else {
+            bool is_overwritten = a->kind == ACCESS_STORE && bytes == WORD_BYTES &&
+                                  may_be_overwritten(h, b, thread, index) &&
+                                  random_one_in(&m->random, OVERWRITTEN_ONE_IN);
+            if (!history_add(h, index, version, is_overwritten)) return;
+            Word *word = word_at(h, index);
+            history_seen(h, b, thread, index, word->count - 1 - is_overwritten);
+            if (is_overwritten) memcpy(a->memory->data + at, &newest(word)->value, WORD_BYTES);
+        }
+    }
+}
+
+static void after_change(WeakMemory *m, const Access *a) {
+    uint32_t first_event = stale_reads_event(&m->stale);
+    FOR_LANES(lane, a->mask)
+    for (uint32_t e = 0; e < a->in->elements; e++)
+        change(m, a, lane, a->offsets[lane] + e * a->in->width, a->in->width, first_event);
+}
+
+// ---- The observer -----------------------------------------------------------------------------------------
+
+static void before(void *self, const Access *a) {
+    WeakMemory *m = self;
+    m->pick_count = 0;
+    if (!has_versions(a->memory)) return;
+    m->time = m->history.order->now;
+    if (a->kind == ACCESS_LOAD)
+        before_load(m, a);
+    else
+        before_change(m, a);
+}
+
+static void after(void *self, const Access *a) {
+    WeakMemory *m = self;
+    if (!has_versions(a->memory)) return;
+    if (a->kind != ACCESS_LOAD)
+        after_change(m, a);
+    else if (m->pick_count)
+        after_load(m, a);
+    if (a->kind == ACCESS_ATOMIC)
+        FOR_LANES(lane, a->mask)
+    FOR_WORDS(at, a, a->offsets[lane], a->bytes) {
+        uint32_t word = history_find(&m->history, a->memory->base + at);
+        if (word) stale_reads_note(&m->stale, a, lane, word, word_at(&m->history, word)->count - 1);
+    }
+}
+
+static void fence(void *self, Warp *warp, uint32_t mask, const Instruction *in) {
+    (void)mask;
+    stale_reads_fence(&((WeakMemory *)self)->stale, warp->block, in->flags & SCOPE_CTA);
+}
+
+static void block_start(void *self, Block *block) { stale_reads_start(&((WeakMemory *)self)->stale, block); }
+static void block_end(void *self, Block *block) {
+    (void)self;
+    stale_reads_end(block);
+}
+
+static void end(void *self) {
+    WeakMemory *m = self;
+    history_close(&m->history);
+    free(m);
+}
+
+bool weak_memory_observe(Machine *machine, RaceOrder *order, Observer *observer) {
+    WeakMemory *m = calloc(1, sizeof *m);
+    if (!m) return false;
+    m->machine = machine;
+    m->stale = (StaleReads){.machine = machine, .history = &m->history};
+    m->random.state = ~machine->launch->schedule;
+    m->old_one_in = 2 + (uint32_t)(random_next(&m->random) >> 62); // 2 to 5
+    if (!history_open(&m->history, order)) {
+        end(m);
+        return false;
+    }
+    *observer = (Observer){.self = m,
+                           .before = before,
+                           .after = after,
+                           .fence = fence,
+                           .block_start = block_start,
+                           .block_end = block_end,
+                           .end = end};
+    return true;
+}
