@@ -4,7 +4,8 @@
 #include "emulator/machine/resolve.h"
 
 bool defer_load(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
-    if (in->flags & IS_ACQUIRE || (in->space != PTX_SPACE_GLOBAL && in->space != PTX_SPACE_NONE)) return false;
+    if (in->flags & IS_ACQUIRE || (in->space != PTX_SPACE_GLOBAL && in->space != PTX_SPACE_NONE))
+        return false;
     if (!random_one_in(&m->random, 4)) return false;
     uint64_t addresses[WARP_SIZE];
     lane_addresses(f->frame->registers, in, addresses);
@@ -42,7 +43,8 @@ static bool shares_bytes(const Deferred *deferred, const unsigned char *register
     uint64_t load_bytes = (uint64_t)deferred->in->width * deferred->in->elements,
              store_bytes = (uint64_t)store->width * store->elements;
     FOR_LANES(lane, lanes)
-    if (of_load[lane] < of_store[lane] + store_bytes && of_store[lane] < of_load[lane] + load_bytes) return true;
+    if (of_load[lane] < of_store[lane] + store_bytes && of_store[lane] < of_load[lane] + load_bytes)
+        return true;
     return false;
 }
 
@@ -52,8 +54,8 @@ bool pass_deferred(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint
     if (!lanes) return true;
     bool may_pass = f->frame == deferred.frame && !shares_registers(deferred.in, in);
     if (in->kind == KIND_STORE)
-        may_pass = may_pass && !(in->flags & IS_RELEASE) &&
-                   !shares_bytes(&deferred, f->frame->registers, in, lanes);
+        may_pass =
+            may_pass && !(in->flags & IS_RELEASE) && !shares_bytes(&deferred, f->frame->registers, in, lanes);
     else
         may_pass = may_pass && in->kind == KIND_ALU;
     if (may_pass) return true;

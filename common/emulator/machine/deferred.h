@@ -1,8 +1,8 @@
 // Loads that run late: load buffering, under weak schedules.
 //
-// A GPU does not wait for a load before it is used. In between, later stores to other addresses may already be
-// visible, and the load may return what another thread stored after seeing them. Here a load may be put aside
-// until an instruction needs its result, accesses its address, or orders memory.
+// A GPU does not wait for a load before it is used. In between, later stores to other addresses may already
+// be visible, and the load may return what another thread stored after seeing them. Here a load may be put
+// aside until an instruction needs its result, accesses its address, or orders memory.
 #pragma once
 
 #include "emulator/machine/machine.h"

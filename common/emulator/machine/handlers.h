@@ -31,7 +31,8 @@ static inline Step after_access(Machine *machine, Warp *warp, const Instruction 
         warp->polls++;
     }
     // While a load is late, others get a turn sooner: it is to return what they store.
-    if (machine->scrambled && random_one_in(&machine->random, warp->deferred.in ? 2 : 8)) step |= STEP_TURN_ENDS;
+    if (machine->scrambled && random_one_in(&machine->random, warp->deferred.in ? 2 : 8))
+        step |= STEP_TURN_ENDS;
     return step;
 }
 

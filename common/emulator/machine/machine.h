@@ -130,7 +130,7 @@ struct Warp {
     uint64_t polls; // volatile loads and atomics done
     bool impatient; // lanes once had to stop waiting for lanes that poll
     Deferred deferred;
-    Memory local;   // 32 lanes of local_capacity bytes each, one after the other
+    Memory local; // 32 lanes of local_capacity bytes each, one after the other
     uint32_t local_capacity;
     AsyncCopies *copies;     // cp.async in flight, or NULL: async.c
     struct WarpClock *clock; // the time model's own

@@ -10,7 +10,10 @@ enum {
 static const uint64_t STEP = 1 << 20; // between two places, for stores that count as overwritten
 
 bool history_open(History *h, RaceOrder *order) {
-    *h = (History){.order = order, .slot_count = FIRST_SLOTS, .view_capacity = FIRST_SLOTS, .word_count = 1,
+    *h = (History){.order = order,
+                   .slot_count = FIRST_SLOTS,
+                   .view_capacity = FIRST_SLOTS,
+                   .word_count = 1,
                    .reader_count = 1};
     h->slots = calloc(h->slot_count, sizeof *h->slots);
     h->views = calloc(h->view_capacity, sizeof *h->views);
@@ -45,7 +48,8 @@ static bool make_room(void *array, uint32_t *capacity, uint32_t count, size_t by
 
 static uint32_t slot_of(const History *h, uint64_t address) {
     uint32_t slot = (uint32_t)mixed(address) & (h->slot_count - 1);
-    while (h->slots[slot] && h->words[h->slots[slot]].address != address) slot = (slot + 1) & (h->slot_count - 1);
+    while (h->slots[slot] && h->words[h->slots[slot]].address != address)
+        slot = (slot + 1) & (h->slot_count - 1);
     return slot;
 }
 
@@ -125,7 +129,8 @@ static bool more_views(History *h) {
     grown.views = calloc(grown.view_capacity, sizeof *grown.views);
     if (!grown.views) return false;
     for (uint32_t i = 0; i < h->view_capacity; i++)
-        if (h->views[i].key) *view_of(&grown, (uint32_t)(h->views[i].key >> 32), (uint32_t)h->views[i].key) = h->views[i];
+        if (h->views[i].key)
+            *view_of(&grown, (uint32_t)(h->views[i].key >> 32), (uint32_t)h->views[i].key) = h->views[i];
     free(h->views);
     h->views = grown.views;
     h->view_capacity = grown.view_capacity;

@@ -36,7 +36,9 @@ static bool has_versions(const Memory *memory) {
     return memory->space == PTX_SPACE_GLOBAL && !memory->read_only && !memory->period && memory->base % WORD_BYTES == 0;
 }
 
-static uint32_t thread_at(const Access *a, uint32_t lane) { return (uint32_t)a->warp->index * WARP_SIZE + lane; }
+static uint32_t thread_at(const Access *a, uint32_t lane) {
+    return (uint32_t)a->warp->index * WARP_SIZE + lane;
+}
 
 // Runs the statement that follows for every word of `bytes` at `offset` that lies in the memory object.
 #define FOR_WORDS(at, access, offset, size)                                                                  \
@@ -128,7 +130,7 @@ static void after_load(WeakMemory *m, const Access *a) {
         uint32_t word = history_find(h, a->memory->base + at);
         const Pick *pick = word ? pick_of(m, word) : NULL;
         if (!pick) continue;
-        stale_reads_note(&m->stale, a, lane, word, pick->chosen);
+        stale_reads_note(&m->stale, a, word, pick->chosen);
         history_seen(h, race_block(a->warp->block), thread_at(a, lane), word, pick->chosen);
     }
     FOR_LANES(lane, a->mask)
@@ -213,11 +215,10 @@ static void after(void *self, const Access *a) {
         after_change(m, a);
     else if (m->pick_count)
         after_load(m, a);
-    if (a->kind == ACCESS_ATOMIC)
-        FOR_LANES(lane, a->mask)
+    if (a->kind == ACCESS_ATOMIC) FOR_LANES(lane, a->mask)
     FOR_WORDS(at, a, a->offsets[lane], a->bytes) {
         uint32_t word = history_find(&m->history, a->memory->base + at);
-        if (word) stale_reads_note(&m->stale, a, lane, word, word_at(&m->history, word)->count - 1);
+        if (word) stale_reads_note(&m->stale, a, word, word_at(&m->history, word)->count - 1);
     }
 }
 

@@ -42,8 +42,8 @@ void stale_reads_fences(const Block *block, uint32_t fence[SCOPES]) {
     memcpy(fence, ((const BlockSeen *)block->weak_state)->fence, SCOPES * sizeof *fence);
 }
 
-void stale_reads_note(StaleReads *s, const Access *a, uint32_t lane, uint32_t word, int index) {
-    (void)lane;
+void stale_reads_note(StaleReads *s, const Access *a, uint32_t word, int index) {
+    if (!a->is_volatile) return; // no sign for what other accesses may rely on
     const Version *version = &word_at(s->history, word)->versions[index];
     if (version->instruction == INITIALLY) return;
     BlockSeen *b = a->warp->block->weak_state;
@@ -62,8 +62,8 @@ typedef struct {
     bool is_torn; // both are parts of one element that the load reads
 } Missed;
 
-// A version of `word`, up to the one at `place`, that the block which stored `missed` stored after it. `any`: or
-// before it.
+// A version of `word`, up to the one at `place`, that the block which stored `missed` stored after it. `any`:
+// or before it.
 static const Version *stored_later(const Word *word, uint64_t place, const Version *missed, bool any) {
     for (int v = 0; v < word->count && word->versions[v].place <= place; v++) {
         const Version *version = &word->versions[v];
@@ -73,16 +73,16 @@ static const Version *stored_later(const Word *word, uint64_t place, const Versi
     return NULL;
 }
 
-static bool find_later(const StaleReads *s, const BlockSeen *b, const Access *a, uint32_t word, Missed *found) {
+static bool find_later(const StaleReads *s, const BlockSeen *b, const Access *a, uint32_t word,
+                       Missed *found) {
     uint64_t address = word_at(s->history, word)->address;
     for (uint32_t i = 0; i < b->seen_count && i < MOST_SEEN; i++) {
         const Seen *seen = &b->seen[i];
         if (seen->word == word) continue;
         const Word *other = word_at(s->history, seen->word);
-        bool is_beside = a->in->width > WORD_BYTES && other->address == (address ^ WORD_BYTES) &&
-                         seen->instruction == a->in->number;
+        bool is_beside = a->in->width > WORD_BYTES && other->address == (address ^ WORD_BYTES);
         const Version *later = stored_later(other, seen->place, found->missed, is_beside);
-        if (!later) continue;
+        if (!later || (is_beside && (later->is_wide || found->missed->is_wide))) continue;
         found->later = later;
         found->seen = seen;
         found->is_torn = is_beside;

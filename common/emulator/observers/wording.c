@@ -229,30 +229,33 @@ void word_stale(Finding *finding, const StaleFacts *f) {
     at_line(missed, f->missed_line);
     at_line(later, f->later_line);
     at_line(seen, f->seen_line);
-    say(finding, "reads %s at byte %" PRIu64 " (element %" PRIu64 ") and misses the value that thread (%u,%u,%u) of "
-        "block (%u,%u,%u) had stored there%s, ", f->object, f->index, f->element, thread[0], thread[1], thread[2],
-        block[0], block[1], block[2], missed);
+    say(finding,
+        "reads %s at byte %" PRIu64 " (element %" PRIu64 ") and misses the value that thread (%u,%u,%u) of "
+        "block (%u,%u,%u) had stored there%s, ",
+        f->object, f->index, f->element, thread[0], thread[1], thread[2], block[0], block[1], block[2],
+        missed);
     if (f->cause == STALE_TORN) {
-        say(finding, "but gets the other part of the value, stored%s: two stores do not arrive as one. One store of "
-            "both parts would", later);
+        say(finding,
+            "but gets the other part of the value, stored%s: two stores do not arrive as one. One store of "
+            "both parts would",
+            later);
         return;
     }
     say(finding, "although its block had already read%s what that block stored later%s: ", seen, later);
     switch (f->cause) {
     case STALE_WRITER:
-        say(finding, "no fence orders the two stores. Put __threadfence() between them, and another between the two "
+        say(finding,
+            "no fence orders the two stores. Put __threadfence() between them, and another between the two "
             "reads");
         break;
     case STALE_WRITER_OF_BLOCK:
         say(finding, "the fence between the two stores is of block scope, which does not reach other blocks. "
-            "__threadfence() does");
+                     "__threadfence() does");
         break;
-    case STALE_READER:
-        say(finding, "no fence orders the two reads. Put __threadfence() between them");
-        break;
+    case STALE_READER: say(finding, "no fence orders the two reads. Put __threadfence() between them"); break;
     case STALE_READER_OF_BLOCK:
         say(finding, "the fence between the two reads is of block scope, which does not reach other blocks. "
-            "__threadfence() does");
+                     "__threadfence() does");
         break;
     default:
         say(finding, "the fences and scopes used do not order the two stores, or not the two reads");
