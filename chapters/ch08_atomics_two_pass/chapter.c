@@ -19,6 +19,7 @@ const Chapter chapter = {
                 .expect = EXPECT_SUM,
                 .chain = CHAIN_ATOMIC,
                 .flushes_subnormals = true,
+                .weak_schedules = 4,
                 .max_n_gpu = 1 << 30,
             },
             {
@@ -40,6 +41,7 @@ const Chapter chapter = {
                 .output = "out",
                 .chain = CHAIN_TWO_PASS,
                 .is_bit_identical = true,
+                .weak_schedules = 4,
                 .max_n_gpu = 1 << 30,
             },
         },

@@ -48,6 +48,7 @@ const Chapter chapter = {
         .max_n = 1 << 23,
         .max_n_gpu = 1 << 30,
         .counted = {.n = 1 << 20},
+        .weak_schedules = 8,
     }},
     .goals =
         {

@@ -12,6 +12,7 @@
 
 const Mistake mistakes[] = {
 #include "driver/diagnose/mistakes_large.def"
+#include "driver/diagnose/mistakes_stale.def"
 #include "driver/diagnose/mistakes_by_task.def"
 #include "driver/diagnose/mistakes_stopped.def"
 #include "driver/diagnose/mistakes_result.def"
@@ -52,7 +53,7 @@ static uint64_t facts_of_finding(const Evidence *evidence) {
     if (strncmp(finding->object, "shared ", 7) == 0) facts |= FACT_SHARED;
     if (finding->object[0] && finding->index < 0) facts |= FACT_BEFORE;
     if (finding->object[0] && (finding->index < -64 || finding->index > size + far)) facts |= FACT_FAR;
-    if (finding->kind == FINDING_RACE &&
+    if ((finding->kind == FINDING_RACE || finding->kind == FINDING_STALE_READ) &&
         memcmp(finding->block, finding->other_block, sizeof finding->block) != 0)
         facts |= FACT_OTHER_BLOCK;
     if (finding->object[0] && finding->object_bytes == 0) facts |= FACT_NO_ROOM;

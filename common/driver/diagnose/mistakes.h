@@ -108,6 +108,7 @@ typedef struct {
     double at_least;      // ... and its least value
 } Mistake;
 
-// In diagnose.c, from mistakes_large.def, mistakes_by_task.def, mistakes_stopped.def and mistakes_result.def in this order.
+// In diagnose.c, from mistakes_large.def, mistakes_stale.def, mistakes_by_task.def, mistakes_stopped.def and
+// mistakes_result.def in this order.
 extern const Mistake mistakes[];
 extern const int mistake_count;

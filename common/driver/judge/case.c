@@ -30,6 +30,13 @@ const Finding *worst_finding(const RunReply *reply, Verdict *verdict, int *count
     return worst;
 }
 
+// What explains a wrong value under a weak schedule; NULL: nothing was found.
+static const Finding *stale_read(const RunReply *reply) {
+    for (int i = 0; i < reply->header->finding_count; i++)
+        if (reply->findings[i].kind == FINDING_STALE_READ) return &reply->findings[i];
+    return NULL;
+}
+
 // ---- Layout and request ----------------------------------------------------------------------------------
 
 bool case_layout(const Task *task, const CaseShape *shape, size_t limit, CaseLayout *layout, char *why,
@@ -271,5 +278,10 @@ bool case_judge(const Task *task, const CaseShape *shape, const CaseLayout *layo
     if (reply->output_was_cut)
         return decide(report, VERDICT_OUTPUT_LIMIT, "the kernel printed more than 64 KiB");
     judge_values(task, shape, layout, prepared, arena, report);
+    const Finding *stale = report->verdict == VERDICT_WRONG ? stale_read(reply) : NULL;
+    if (stale) {
+        report->has_finding = true;
+        report->finding = *stale;
+    }
     return true;
 }

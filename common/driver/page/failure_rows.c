@@ -76,7 +76,9 @@ static void add_case(Text *page, const Terminal *terminal, const Report *report,
     const GpuProfile *profile = one->figures ? &gpu_profiles[one->figures - 1] : NULL;
     if (profile) text_printf(&words, ", launched as on %s", profile->info.name);
     const bool is_gpu = report->judgement->device.kind == GPU_NVIDIA;
-    if (!is_gpu || one->is_beside) text_printf(&words, ", schedule %llu", (unsigned long long)one->schedule);
+    if (!is_gpu || one->is_beside)
+        text_printf(&words, ", schedule %llu%s", (unsigned long long)one->schedule,
+                    schedule_is_weak(one->schedule) ? " (weak memory)" : "");
     if (one->is_large) text_add(&words, ", a few blocks of the grid");
     if (one->is_beside) text_add(&words, ", found by the emulator beside the GPU");
     if (failed->origin == CASE_AFTER_TIMING) text_add(&words, ", found after the timed runs");
@@ -148,14 +150,16 @@ static void add_failed_case(Text *page, const Terminal *terminal, const Report *
     add_verdict(page, terminal, failed->verdict, failed->kernel[0] ? failed->kernel : task->name);
 
     Text what = {0};
+    const bool is_stale = failed->has_finding && failed->finding.kind == FINDING_STALE_READ;
     const char *why = failed->has_finding ? finding_why(failed->finding.kind) : verdict_why(failed->verdict);
-    if (failed->has_finding)
+    if (failed->has_finding && !is_stale)
         text_add_printable(&what, failed->finding.message, strlen(failed->finding.message));
     else if (failed->has_check && failed->check.what[0])
         text_add_printable(&what, failed->check.what, strlen(failed->check.what));
     else
         text_add_printable(&what, failed->words, strlen(failed->words));
     page_add_row(page, terminal, "what", text_chars(&what));
+    if (is_stale) page_add_row(page, terminal, "stale read", failed->finding.message);
     text_free(&what);
     const char *numbers_say = failed->has_check ? failed->check.why : "";
     page_add_why(page, terminal, report, numbers_say[0] ? numbers_say : why, numbers_say[0] != '\0',

@@ -246,6 +246,8 @@ typedef struct {
     CaseSize large;   // of which a few blocks are run: large.c chooses, by the types of n, unless given
     CaseSize counted; // where goals are counted; n = 2^20 (or the largest size up to max_n) unless given
     int schedules;    // seeds besides schedule 0; 3 unless given
+    // Where blocks can exchange values while they run: weak schedules (launch.h) in addition, 0 unless given.
+    int weak_schedules;
 
     // Bandwidth: at this size; n = 2^28, or the largest of .sizes where they have rows, unless given. Cut to
     // max_n_gpu and to what the device has room for. NOT_TIMED: never (tables never are).

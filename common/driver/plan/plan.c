@@ -256,6 +256,17 @@ static void add_families(Plan *plan, const Task *task, int index, const Sizes *s
     add_case(plan, (Case){.task = index, .size = size_up_to(sizes, 1), .family = FAMILY_NAN});
 }
 
+// The k-th schedule behind `first` that is not weak, or that is; k from 1.
+static uint64_t plain_schedule(uint64_t first, int k) {
+    while (k > 0) k -= !schedule_is_weak(++first);
+    return first;
+}
+
+static uint64_t weak_schedule(uint64_t first, int k) {
+    while (k > 0) k -= schedule_is_weak(++first);
+    return first;
+}
+
 static void add_schedules(Plan *plan, const Task *task, int index, const Sizes *sizes,
                           const PlanOptions *options) {
     int schedules = options->schedules >= 0 ? options->schedules : task->schedules > 0 ? task->schedules : 3;
@@ -264,7 +275,7 @@ static void add_schedules(Plan *plan, const Task *task, int index, const Sizes *
     if (at[0].n > sparing_above && schedules > 1) schedules = 1;
     for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
         for (int s = 1; s <= schedules; s++) {
-            uint64_t schedule = first_schedule(options->seeds) + (uint64_t)s;
+            uint64_t schedule = plain_schedule(first_schedule(options->seeds), s);
             add_case(plan,
                      (Case){.task = index, .size = at[i], .family = FAMILY_INTEGERS, .schedule = schedule});
             if (!task->is_bit_identical || i < 2) continue;
@@ -274,6 +285,20 @@ static void add_schedules(Plan *plan, const Task *task, int index, const Sizes *
                      (Case){.task = index, .size = at[i], .family = FAMILY_TEN_ORDERS, .schedule = schedule});
         }
     }
+}
+
+// Weak schedules show what a missing fence does. They cost more than others, so only two sizes of several
+// blocks have them.
+static void add_weak_schedules(Plan *plan, const Task *task, int index, const Sizes *sizes,
+                               const PlanOptions *options) {
+    const CaseSize at[] = {size_up_to(sizes, 1025), size_up_to(sizes, 65537)};
+    if (options->schedules == 0) return;
+    for (size_t i = 0; i < sizeof at / sizeof at[0]; i++)
+        for (int s = 1; s <= task->weak_schedules && at[i].n <= sparing_above; s++)
+            add_case(plan, (Case){.task = index,
+                                  .size = at[i],
+                                  .family = FAMILY_INTEGERS,
+                                  .schedule = weak_schedule(first_schedule(options->seeds), s)});
 }
 
 static void add_misaligned(Plan *plan, const Task *task, int index, const Sizes *sizes) {
@@ -359,6 +384,7 @@ bool plan_make(const Chapter *of, const PlanOptions *options, Plan *plan) {
         add_also(plan, task, t, options);
         if (takes_families(task)) add_families(plan, task, t, &sizes);
         add_schedules(plan, task, t, &sizes, options);
+        add_weak_schedules(plan, task, t, &sizes, options);
         add_misaligned(plan, task, t, &sizes);
         add_counted(plan, task, t, options);
         if (options->n < 0) add_other_gpus(plan, task, t, &sizes);

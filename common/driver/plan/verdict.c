@@ -69,6 +69,10 @@ Verdict verdict_of_finding(FindingKind kind) {
 
 const char *finding_why(FindingKind kind) {
     switch (kind) {
+    case FINDING_STALE_READ:
+        return "What one block stores becomes visible to other blocks in any order, unless fences, or "
+               "atomics with "
+               "release and acquire, order it on both sides.";
     case FINDING_READ_ONLY: return "Inputs are only for reading: write results to the outputs.";
     case FINDING_WRONG_SPACE: return "The address is not in any of the kernel's buffers or arrays.";
     case FINDING_BAD_MASK:

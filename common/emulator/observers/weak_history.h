@@ -15,7 +15,7 @@ typedef struct {
     uint32_t value;
     uint32_t who, time; // of the thread that stored it, as clocks have them
     uint32_t event;     // when, in events of the launch
-    uint32_t store;     // the same in all words of one store of one element
+    uint32_t store;     // the same in all words of one store of one lane
     uint32_t readers;   // a list: what is ordered after one of these reads is ordered after the store
     uint64_t place;     // in the order of coherence: greater is later
     int32_t instruction;

@@ -7,8 +7,9 @@
 #include "emulator/observers/weak_report.h"
 
 enum {
-    MAX_PICKS = WARP_SIZE * 8, // words of one warp instruction: up to 32 bytes a lane
-    OVERWRITTEN_ONE_IN = 8,    // of the stores that may count as overwritten
+    MAX_BYTES = 32, // that a lane accesses at once
+    MAX_PICKS = WARP_SIZE * MAX_BYTES / WORD_BYTES,
+    OVERWRITTEN_ONE_IN = 8, // of the stores that may count as overwritten
 };
 
 // A word that a load reads, and the version that it gets.
@@ -76,28 +77,28 @@ static int version_of(const Word *word, uint32_t store) {
     return -1; // forgotten: older than all that are left
 }
 
-// A store of 64 bits arrives as one: a load that gets one of its words gets the other, or a later one.
-static bool keep_whole(WeakMemory *m, Pick *one, Pick *other) {
-    const Word *from = word_at(&m->history, one->word), *to = word_at(&m->history, other->word);
-    const Version *version = &from->versions[one->chosen];
-    if (!version->is_wide) return false;
-    int least = version_of(to, version->store);
-    if (least <= other->chosen) return false;
-    other->chosen = least;
-    return true;
+// A store of several words arrives as one: a load that gets one of them gets the others too, or later ones.
+// (The memory model says so of 64 bits; of vectors it does not, but GPUs do.) True if that has changed a
+// choice.
+static bool keep_whole(WeakMemory *m, const Pick *one) {
+    const Word *word = word_at(&m->history, one->word);
+    const Version *version = &word->versions[one->chosen];
+    bool has_changed = false;
+    for (uint64_t at = 0; at < MAX_BYTES && version->is_wide; at += WORD_BYTES) {
+        uint32_t beside = history_find(&m->history, (word->address & ~(uint64_t)(MAX_BYTES - 1)) + at);
+        Pick *other = beside ? pick_of(m, beside) : NULL;
+        int least = other ? version_of(word_at(&m->history, beside), version->store) : -1;
+        if (!other || least <= other->chosen) continue;
+        other->chosen = least;
+        has_changed = true;
+    }
+    return has_changed;
 }
 
 static void keep_all_whole(WeakMemory *m, const Access *a) {
-    if (a->in->width < 2 * WORD_BYTES) return;
-    for (bool has_changed = true; has_changed;) {
+    for (bool has_changed = a->bytes > WORD_BYTES; has_changed;) {
         has_changed = false;
-        for (int i = 0; i < m->pick_count; i++) {
-            Pick *one = &m->picks[i];
-            uint64_t address = word_at(&m->history, one->word)->address;
-            uint32_t beside = history_find(&m->history, address ^ WORD_BYTES);
-            Pick *other = beside ? pick_of(m, beside) : NULL;
-            if (other) has_changed |= keep_whole(m, one, other);
-        }
+        for (int i = 0; i < m->pick_count; i++) has_changed |= keep_whole(m, &m->picks[i]);
     }
 }
 
@@ -154,13 +155,12 @@ static void before_change(WeakMemory *m, const Access *a) {
     }
 }
 
-// One element of one lane has changed `bytes` at `offset`. `first_event`: of this instruction.
-static void change(WeakMemory *m, const Access *a, uint32_t lane, uint64_t offset, uint32_t bytes,
-                   uint32_t first_event) {
+// `lane` has changed its bytes. `first_event`: of this instruction.
+static void change(WeakMemory *m, const Access *a, uint32_t lane, uint32_t first_event) {
     History *h = &m->history;
     RaceBlock *b = race_block(a->warp->block);
     uint32_t thread = thread_at(a, lane), store = ++m->stores;
-    FOR_WORDS(at, a, offset, bytes) {
+    FOR_WORDS(at, a, a->offsets[lane], a->bytes) {
         uint32_t index = history_find(h, a->memory->base + at);
         if (!index) continue;
         Version version = {.who = b->first + thread,
@@ -169,7 +169,7 @@ static void change(WeakMemory *m, const Access *a, uint32_t lane, uint64_t offse
                            .store = store,
                            .instruction = a->in->number,
                            .is_atomic = a->kind != ACCESS_STORE,
-                           .is_wide = bytes > WORD_BYTES};
+                           .is_wide = a->bytes > WORD_BYTES};
         memcpy(&version.value, a->memory->data + at, WORD_BYTES);
         stale_reads_fences(a->warp->block, version.fence);
         const Version *last = newest(word_at(h, index));
@@ -177,7 +177,7 @@ static void change(WeakMemory *m, const Access *a, uint32_t lane, uint64_t offse
         if (last->event > first_event) // lanes of this instruction that met at one word
             history_seen(h, b, thread, index, seen);
         else {
-            bool is_overwritten = a->kind == ACCESS_STORE && bytes == WORD_BYTES &&
+            bool is_overwritten = a->kind == ACCESS_STORE && a->bytes == WORD_BYTES &&
                                   may_be_overwritten(h, b, thread, index) &&
                                   random_one_in(&m->random, OVERWRITTEN_ONE_IN);
             if (!history_add(h, index, version, is_overwritten)) return;
@@ -190,9 +190,7 @@ static void change(WeakMemory *m, const Access *a, uint32_t lane, uint64_t offse
 
 static void after_change(WeakMemory *m, const Access *a) {
     uint32_t first_event = stale_reads_event(&m->stale);
-    FOR_LANES(lane, a->mask)
-    for (uint32_t e = 0; e < a->in->elements; e++)
-        change(m, a, lane, a->offsets[lane] + e * a->in->width, a->in->width, first_event);
+    FOR_LANES(lane, a->mask) change(m, a, lane, first_event);
 }
 
 // ---- The observer -----------------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ void stale_reads_note(StaleReads *s, const Access *a, uint32_t word, int index) 
 typedef struct {
     const Version *missed, *later;
     const Seen *seen;
-    bool is_torn; // both are parts of one element that the load reads
+    bool is_torn; // both are parts of what the load reads at once
 } Missed;
 
 // A version of `word`, up to the one at `place`, that the block which stored `missed` stored after it. `any`:
@@ -68,19 +68,19 @@ static const Version *stored_later(const Word *word, uint64_t place, const Versi
     for (int v = 0; v < word->count && word->versions[v].place <= place; v++) {
         const Version *version = &word->versions[v];
         if (version->instruction == INITIALLY || block_of(version->who) != block_of(missed->who)) continue;
-        if (version->store != missed->store && (any || version->event > missed->event)) return version;
+        if (any || version->event > missed->event || version->store == missed->store) return version;
     }
     return NULL;
 }
 
-static bool find_later(const StaleReads *s, const BlockSeen *b, const Access *a, uint32_t word,
+static bool find_later(const StaleReads *s, const BlockSeen *b, const Access *a, uint32_t lane, uint32_t word,
                        Missed *found) {
-    uint64_t address = word_at(s->history, word)->address;
+    uint64_t base = a->memory->base + a->offsets[lane];
     for (uint32_t i = 0; i < b->seen_count && i < MOST_SEEN; i++) {
         const Seen *seen = &b->seen[i];
         if (seen->word == word) continue;
         const Word *other = word_at(s->history, seen->word);
-        bool is_beside = a->in->width > WORD_BYTES && other->address == (address ^ WORD_BYTES);
+        bool is_beside = other->address - base < a->bytes;
         const Version *later = stored_later(other, seen->place, found->missed, is_beside);
         if (!later || (is_beside && (later->is_wide || found->missed->is_wide))) continue;
         found->later = later;
@@ -94,6 +94,7 @@ static bool find_later(const StaleReads *s, const BlockSeen *b, const Access *a,
 static StaleCause cause_of(const Missed *found, const BlockSeen *reader) {
     const Version *missed = found->missed, *later = found->later;
     if (found->is_torn) return STALE_TORN;
+    if (later->store == missed->store) return STALE_TWO_LOADS;
     if (later->fence[SCOPE_GRID] <= missed->event)
         return later->fence[SCOPE_BLOCK] > missed->event ? STALE_WRITER_OF_BLOCK : STALE_WRITER;
     if (reader->fence[SCOPE_GRID] <= found->seen->event)
@@ -112,7 +113,7 @@ void stale_reads_check(StaleReads *s, const Access *a, uint32_t lane, uint32_t w
     Missed found = {0};
     for (int v = w->count; --v > index && !found.later;) {
         found.missed = &w->versions[v];
-        find_later(s, b, a, word, &found);
+        find_later(s, b, a, lane, word, &found);
     }
     if (!found.later) return;
     Finding *f = add_finding(m, FINDING_STALE_READ, a->warp, (int)lane, a->in,

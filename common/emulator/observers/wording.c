@@ -243,6 +243,11 @@ void word_stale(Finding *finding, const StaleFacts *f) {
     }
     say(finding, "although its block had already read%s what that block stored later%s: ", seen, later);
     switch (f->cause) {
+    case STALE_TWO_LOADS:
+        say(finding,
+            "one store wrote both, but two loads read them, and those may run in any order. One load of both "
+            "parts gets both");
+        break;
     case STALE_WRITER:
         say(finding,
             "no fence orders the two stores. Put __threadfence() between them, and another between the two "

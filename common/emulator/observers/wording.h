@@ -122,6 +122,7 @@ void word_race(Finding *finding, const RaceFacts *facts);
 // What let a thread miss a store although its block had seen a later one of the same block.
 typedef enum {
     STALE_TORN,            // the two are parts of what it reads at once
+    STALE_TWO_LOADS,       // one store wrote both
     STALE_WRITER,          // no fence between the two stores
     STALE_WRITER_OF_BLOCK, // only one of block scope
     STALE_READER,          // no fence between the two reads
