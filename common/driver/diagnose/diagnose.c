@@ -119,7 +119,7 @@ static bool is_special(Family family) {
 }
 
 static uint64_t facts_of_all(const Evidence *evidence) {
-    uint64_t facts = FACT_BY_SCHEDULE | FACT_INTEGERS_RIGHT | FACT_FINITE_RIGHT | FACT_ONES_RIGHT |
+    uint64_t facts = FACT_BY_SCHEDULE | FACT_ONLY_WEAK | FACT_INTEGERS_RIGHT | FACT_FINITE_RIGHT | FACT_ONES_RIGHT |
                      FACT_SAYS_N | FACT_NEVER_WRITTEN | FACT_ONE_ANSWER;
     const bool is_sum = evidence->of->tasks[evidence->task].expect == EXPECT_SUM;
     double answer = 0;
@@ -135,6 +135,7 @@ static uint64_t facts_of_all(const Evidence *evidence) {
         const bool is_right = report->verdict == VERDICT_PASS;
         const Family family = report->settings.family;
         if (!is_right && report->settings.schedule == 0) facts &= ~FACT_BY_SCHEDULE;
+        if (!is_right && !schedule_is_weak(report->settings.schedule)) facts &= ~FACT_ONLY_WEAK;
         if (!is_right && family == FAMILY_INTEGERS) facts &= ~FACT_INTEGERS_RIGHT;
         if (!is_right && family == FAMILY_ONES) facts &= ~FACT_ONES_RIGHT;
         if (!is_right && !is_special(family)) facts &= ~FACT_FINITE_RIGHT;

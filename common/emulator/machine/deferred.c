@@ -4,6 +4,7 @@
 #include "emulator/machine/resolve.h"
 
 bool defer_load(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    if (w->deferred.in) return false; // of other lanes
     if (in->flags & IS_ACQUIRE || (in->space != PTX_SPACE_GLOBAL && in->space != PTX_SPACE_NONE))
         return false;
     if (!random_one_in(&m->random, 4)) return false;
