@@ -31,13 +31,15 @@ pictures: $(NEEDS_GRADER) ## draw the pictures of the lessons again
 ##@ author: Tests and checks
 ##= K=wrong/ch09/NAME ## of kernel, kernel-edit: which kernel; K=wrong/ch09 for all in a folder
 ##= BASE=right/ch09/plain ## of kernel-edit: the kernel to edit; the best one when not given
-.PHONY: kill-rate kernel kernel-edit hardware-truth
+.PHONY: kill-rate kernel kernel-edit litmus hardware-truth
 kill-rate: $(NEEDS_GRADER) $(TOOLCHAIN) tools ## count the wrong kernels of tests/wrong that are caught and the right ones of tests/right that pass; CH=ch04 for some
 	@$(GRADER) kill-rate $(AS_JSON) -- $(call words_of,$(CH))
 kernel: $(NEEDS_GRADER) ## write a kernel of tests/wrong or tests/right in full to build/kernels; K=wrong/ch09/NAME
 	@$(GRADER) kernel $(AS_JSON) -- $(call words_of,$(K))
 kernel-edit: $(NEEDS_GRADER) ## store a kernel of tests/wrong or tests/right as an edit of another; K=wrong/ch09/NAME
 	@$(GRADER) kernel-edit $(AS_JSON) $(call option,base,BASE) -- $(call words_of,$(K))
+litmus: $(NEEDS_GRADER) $(DEVELOPMENT) tools ## run the litmus tests of the memory model under 100,000 weak schedules each: minutes
+	@WARPBOOK_LITMUS_SCHEDULES=100000 $(PY) -m pytest -q tests/test_weak_memory.py -k test_litmus
 ##@ author: Measurements
 hardware-truth: $(NEEDS_GRADER) ## on a GPU with ncu: record what it counts for every pattern in build/hardware_truth
 	@$(PY) tests/hardware_truth/record.py --missing --out $(B)/hardware_truth

@@ -114,28 +114,31 @@ def _kernel(name: str, shape: Shape, access: str, fences: tuple[str, str]) -> st
     return KERNEL.format(name=name, roles=len(shape.roles), bodies=bodies + "    ret;\n")
 
 
-def ptx(shape: str) -> str:
-    """All accesses and fences of a shape; kernel `ACCESS_FENCES_ROLES`, with _ for spaces."""
+def ptx(shape: str, only_forbidden: bool) -> str:
+    """The accesses and fences of a shape; kernel `ACCESS_FENCES_ROLES`, with _ for spaces."""
     of = SHAPES[shape]
     return HEAD + "".join(
         _kernel(f"{access}_{fence.replace(' ', '_')}_{len(of.roles)}", of, ACCESSES[access], FENCES[fence])
         for access in ACCESSES
         for fence in FENCES
+        if not only_forbidden or is_forbidden(shape, access, fence)
     )
 
 
-def run(folder: Path, shape: str, seeds: int, *, first: int = 4, instances: int = 32) -> dict[tuple[str, str], dict[Outcome, int]]:
-    """How often each outcome of a shape was seen under `seeds` weak schedules, by access and fences."""
+def run(
+    folder: Path, shape: str, schedules: int, *, only_forbidden: bool = False
+) -> dict[tuple[str, str], dict[Outcome, int]]:
+    """How often each outcome was seen in 32 trials under each of that many weak schedules, by access and fences."""
     file = folder / f"{shape}.ptx"
-    file.write_text(ptx(shape))
+    file.write_text(ptx(shape, only_forbidden))
     out = subprocess.run(
-        [probe(folder), file, str(first), str(seeds), str(instances)], capture_output=True, text=True, check=True
+        [probe(folder), file, "4", str(schedules), "32"], capture_output=True, text=True, check=True
     )
-    seen: dict[tuple[str, str], dict[Outcome, int]] = {(a, f): {} for a in ACCESSES for f in FENCES}
+    seen: dict[tuple[str, str], dict[Outcome, int]] = {}
     for line in out.stdout.splitlines():
         name, outcome, count = line.split()
         access, fences = name[:-2].split("_", 1)
-        seen[access, fences.replace("_", " ")][outcome] = int(count)
+        seen.setdefault((access, fences.replace("_", " ")), {})[outcome] = int(count)
     return seen
 
 

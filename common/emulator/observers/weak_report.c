@@ -62,13 +62,13 @@ typedef struct {
     bool is_torn; // both are parts of what the load reads at once
 } Missed;
 
-// A version of `word`, up to the one at `place`, that the block which stored `missed` stored after it. `any`:
-// or before it.
-static const Version *stored_later(const Word *word, uint64_t place, const Version *missed, bool any) {
+// A version of `word`, up to the one at `place`, that the block which stored `missed` stored after it or with
+// it.
+static const Version *stored_later(const Word *word, uint64_t place, const Version *missed) {
     for (int v = 0; v < word->count && word->versions[v].place <= place; v++) {
         const Version *version = &word->versions[v];
         if (version->instruction == INITIALLY || block_of(version->who) != block_of(missed->who)) continue;
-        if (any || version->event > missed->event || version->store == missed->store) return version;
+        if (version->event > missed->event || version->store == missed->store) return version;
     }
     return NULL;
 }
@@ -81,7 +81,7 @@ static bool find_later(const StaleReads *s, const BlockSeen *b, const Access *a,
         if (seen->word == word) continue;
         const Word *other = word_at(s->history, seen->word);
         bool is_beside = other->address - base < a->bytes;
-        const Version *later = stored_later(other, seen->place, found->missed, is_beside);
+        const Version *later = stored_later(other, seen->place, found->missed);
         if (!later || (is_beside && (later->is_wide || found->missed->is_wide))) continue;
         found->later = later;
         found->seen = seen;
