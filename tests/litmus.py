@@ -41,12 +41,14 @@ SHAPES = {
     "2+2W": Shape(["x=1 F y=2", "y=1 F x=2"], lambda o: o[4:] == "11", SEQUENTIAL),
     "CoRR": Shape(["x=1", "0=x F 1=x"], lambda o: o[:2] == "10", (), always=True),
     "CoWW": Shape(["x=1 F x=2", "0=x"], lambda o: o[4] != "2", (), always=True),
-    "CoWR": Shape(["x=1 F 0=x", "x=2"], lambda o: o[0] == "0" or (o[0] == "2" and o[4] == "1"), (), always=True),
-    "CoRW": Shape(["0=x F x=1", "x=2"], lambda o: o[0] == "1" or (o[0] == "2" and o[4] == "2"), (), always=True),
-    "WRC": Shape(["x=1", "0=x F y=r0", "1=y f 2=x"], lambda o: o[:3] == "110", ORDERED),
-    "IRIW": Shape(
-        ["x=1", "y=1", "0=x F 1=y", "2=y f 3=x"], lambda o: o[:4] == "1010", SEQUENTIAL
+    "CoWR": Shape(
+        ["x=1 F 0=x", "x=2"], lambda o: o[0] == "0" or (o[0] == "2" and o[4] == "1"), (), always=True
     ),
+    "CoRW": Shape(
+        ["0=x F x=1", "x=2"], lambda o: o[0] == "1" or (o[0] == "2" and o[4] == "2"), (), always=True
+    ),
+    "WRC": Shape(["x=1", "0=x F y=r0", "1=y f 2=x"], lambda o: o[:3] == "110", ORDERED),
+    "IRIW": Shape(["x=1", "y=1", "0=x F 1=y", "2=y f 3=x"], lambda o: o[:4] == "1010", SEQUENTIAL),
     "ticket": Shape(["x=1 F 0+y", "1+y F 2=x"], lambda o: o[1:3] == "10", ORDERED),
 }
 ACCESSES = {"weak": "weak", "volatile": "volatile", "relaxed": "relaxed.gpu"}

@@ -31,7 +31,9 @@ def device(emulator_built: Path) -> Iterator[Emulator]:
 def test_litmus(emulator_built: Path, tmp_path: Path, shape: str) -> None:
     """What the memory model forbids never appears; what an H200 has shown does."""
     on_h200 = litmus.seen_on_h200()
-    for (access, fences), seen in litmus.run(tmp_path, shape, LITMUS_SCHEDULES, only_forbidden=LITMUS_SCHEDULES > 1000).items():
+    for (access, fences), seen in litmus.run(
+        tmp_path, shape, LITMUS_SCHEDULES, only_forbidden=LITMUS_SCHEDULES > 1000
+    ).items():
         weak = litmus.weak_outcomes(shape, seen)
         assert sum(seen.values()) == 32 * LITMUS_SCHEDULES
         if litmus.is_forbidden(shape, access, fences):
@@ -52,7 +54,13 @@ def run(e: Emulator, kernel: RaceKernel, ptx: str, schedule: int, checks: int = 
     arguments = [argument(e, spec, i) for i, spec in enumerate(given.arg)]
     try:
         return e.launch(
-            given.kernel, given.grid, given.block, arguments, schedule=schedule, checks=checks, steps=5_000_000
+            given.kernel,
+            given.grid,
+            given.block,
+            arguments,
+            schedule=schedule,
+            checks=checks,
+            steps=5_000_000,
         )
     finally:
         for each in arguments:
@@ -201,7 +209,10 @@ def test_stale_reads_are_named(
         {"writer": "fence.acq_rel.gpu;", "reader": "fence.acq_rel.sys;"},
         {"flag": FLAG.replace("volatile", "release.gpu"), "poll": POLL.replace("volatile", "acquire.gpu")},
         {"flag": "red.release.gpu.global.add.u32 [%rd1+4], 1;", "reader": "fence.acq_rel.gpu;"},
-        {"flag": "atom.acq_rel.gpu.global.exch.b32 %r5, [%rd1+4], 1;", "poll": POLL.replace("volatile", "acquire.gpu")},
+        {
+            "flag": "atom.acq_rel.gpu.global.exch.b32 %r5, [%rd1+4], 1;",
+            "poll": POLL.replace("volatile", "acquire.gpu"),
+        },
         {"writer": "membar.gl;", "poll": "atom.global.add.u32 %r2, [%rd1+4], 0; setp.eq.u32 %p2, %r2, 0;"},
         {"store": BOTH, "flag": "", "poll": READ_BOTH, "load": ""},
         {"store": BOTH, "flag": "", "load": READ_BOTH},

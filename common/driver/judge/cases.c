@@ -176,13 +176,21 @@ static bool has_failed(const Judge *judge, int task) {
     return judge->tasks[0][task].failures > 0 || judge->tasks[1][task].failures > 0;
 }
 
+// A weak schedule shows nothing new about a kernel that fails already.
+static bool is_superfluous(Judge *judge, const Case *one) {
+    const Progress *progress = progress_of(judge, one);
+    if (one->is_large && has_failed(judge, one->task)) return true;
+    return progress->gave_up ||
+           (progress->failures > 0 && schedule_is_weak(one->schedule) && !judge->options->has_schedule);
+}
+
 // The next case for a worker, or -1. `next` is the first case that no worker has taken.
 static int next_case(Judge *judge, bool is_beside, bool is_large, int *next) {
     while (*next < judge->plan.count) {
         int index = (*next)++;
         const Case *one = &judge->plan.cases[index];
         if (one->is_beside != is_beside || one->is_large != is_large) continue;
-        if (!progress_of(judge, one)->gave_up && !(is_large && has_failed(judge, one->task))) return index;
+        if (!is_superfluous(judge, one)) return index;
     }
     return -1;
 }
@@ -219,6 +227,21 @@ static void drop_same_shapes(Judge *judge) {
         if (!one->figures || is_new) judge->plan.cases[kept++] = *one;
     }
     judge->plan.count = kept;
+}
+
+// With several workers, a weak case may have begun before the case failed that makes it superfluous. Its
+// report is dropped, so that every run tells the same.
+static void drop_superfluous(Judge *judge) {
+    bool has_failed[2][MAX_TASKS] = {0};
+    if (judge->options->has_schedule) return;
+    for (int i = 0; i < judge->judgement->case_count; i++) {
+        CaseReport *report = &judge->judgement->cases[i];
+        bool *failed = &has_failed[report->settings.is_beside][report->settings.task];
+        if (*failed && schedule_is_weak(report->settings.schedule))
+            *report = (CaseReport){.settings = report->settings};
+        else
+            *failed = *failed || (report->was_run && report->verdict != VERDICT_PASS);
+    }
 }
 
 bool judge_ask_shapes(Judge *judge) {
@@ -261,5 +284,6 @@ void judge_run_cases(Judge *judge) {
     run_cases(judge, false, &done);
     // A large case says less of a mistake than a small one, and the more where it is the only one.
     run_cases(judge, true, &done);
+    drop_superfluous(judge);
     drop_unrun_beside(judge->judgement);
 }

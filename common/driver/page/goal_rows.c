@@ -10,11 +10,12 @@
 
 static const char *plural(long long count) { return count == 1 ? "" : "s"; }
 
-// "53 of 53 cases: 0 to 1,048,577 elements, 12 input families, 4 schedules", of the device or beside it.
+// "53 of 53 cases: 0 to 1,048,577 elements, 12 input families, 4 schedules", and perhaps "8 of them weak", of
+// the device or beside it.
 static int count_right(const Judgement *judgement, bool is_beside, char *words, size_t bytes) {
     long long least = -1, most = 0;
     bool families[FAMILIES] = {0};
-    int family_count = 0, schedule_count = 0, count = 0, passed = 0;
+    int family_count = 0, schedule_count = 0, weak_count = 0, count = 0, passed = 0;
     for (int i = 0; i < judgement->case_count; i++) {
         const Case *one = &judgement->cases[i].settings;
         if (one->is_beside != is_beside || one->is_large) continue;
@@ -29,6 +30,7 @@ static int count_right(const Judgement *judgement, bool is_beside, char *words, 
             is_new = judgement->cases[k].settings.is_beside != is_beside ||
                      judgement->cases[k].settings.schedule != one->schedule;
         schedule_count += is_new;
+        weak_count += is_new && schedule_is_weak(one->schedule);
     }
     char from[32], to[32], range[80];
     count_text(least < 0 ? 0 : least, from, sizeof from);
@@ -44,6 +46,8 @@ static int count_right(const Judgement *judgement, bool is_beside, char *words, 
                          : " on the GPU",
              range, family_count, family_count == 1 ? "y" : "ies", schedule_count,
              is_gpu && !is_beside ? "run" : "schedule", plural(schedule_count));
+    const size_t used = strlen(words);
+    if (weak_count > 0) snprintf(words + used, bytes - used, ", %d of them weak", weak_count);
     return count;
 }
 
