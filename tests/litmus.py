@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from native_build import ROOT, SUPPORT, build
+from native_build import ROOT, build
 
 TRUTH = Path(__file__).parent / "hardware_truth" / "litmus.csv"
 Outcome = str  # the digits of results 0 to 3, then x and y at the end; "4" where nothing was stored

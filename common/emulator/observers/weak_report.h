@@ -1,7 +1,7 @@
 // Stale reads that a fence would have prevented: a thread missed a store although its block had already seen
 // what the same block stored later.
 //
-// By itself that is no mistake: two counters may be read in any order. The finding is information; where the
+// By itself that is not a mistake: two counters may be read in any order. The finding is information; where the
 // result is wrong, it names the order that is missing.
 #pragma once
 
