@@ -27,6 +27,7 @@ def device(emulator_built: Path) -> Iterator[Emulator]:
 
 
 # ---- Litmus tests ----------------------------------------------------------------------------------------------
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("shape", litmus.SHAPES)
 def test_litmus(emulator_built: Path, tmp_path: Path, shape: str) -> None:
     """What the memory model forbids never appears; what an H200 has shown does."""
