@@ -57,8 +57,10 @@ static bool run_part(ModelledTask *modelled, PartRun *part) {
     const bool is_decided = case_judge(task, shape, &layout, prepared, &reply, arena, false, report);
     prepared_release(prepared);
     if (report->verdict == VERDICT_PASS) {
-        for (int l = 0; l < layout.launch_count; l++)
+        for (int l = 0; l < layout.launch_count; l++) {
             part->works[layout.launch_index[l]] = reply.header->works[l];
+            if (!(reply.header->works[l].blocks > 0)) return give_up(modelled, "the device traces nothing");
+        }
         return true;
     }
     restart(modelled, &reply);
