@@ -305,7 +305,11 @@ void goal_evaluate(const Chapter *of, const Goal *goal, const Measured *measured
         result->used = measure(&needs, &scope, NAN, &expression);
         result->lacks = expression.is_broken || !(result->used >= goal->needs.least);
     }
-    const bool is_met = is_within(goal, value) && !result->lacks;
+    // A barrier that some threads never execute is none of the block.
+    const Goal partial = {.measure = "partial_barriers"};
+    const bool is_of_barriers = strncmp(goal->measure, "barriers", 8) == 0;
+    result->partial = is_of_barriers ? measure(&partial, &scope, NAN, &expression) : 0;
+    const bool is_met = is_within(goal, value) && !result->lacks && !(result->partial > 0);
     result->state = is_met ? GOAL_MET : scope.measured->is_small ? GOAL_NOT_JUDGED : GOAL_MISSED;
     result->share = is_met;
 }

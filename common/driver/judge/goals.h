@@ -36,6 +36,7 @@ typedef struct {
     char device[64];  // for which GPU, if not the run's
     bool lacks;       // missed because of goal->needs, of which there is `used`
     double used;
+    double partial; // barriers, of those that it counts, that not all threads of a block executed
     char words[96]; // why it is broken, or the name that has no value
 } GoalResult;
 

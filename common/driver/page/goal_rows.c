@@ -66,7 +66,8 @@ static void add_large(Text *page, const Terminal *terminal, const Judgement *jud
     char words[640], number[32];
     count_text(most > 0 || !silent ? most : silent->settings.size.n, number, sizeof number);
     if (most > 0)
-        snprintf(words, sizeof words, "%sa few blocks out of many: %s elements", is_alone ? "" : "and ", number);
+        snprintf(words, sizeof words, "%sa few blocks out of many: %s elements", is_alone ? "" : "and ",
+                 number);
     else if (silent)
         snprintf(words, sizeof words, "not at %s elements: %s", number, silent->words);
     else
@@ -165,6 +166,9 @@ static void add_goal(Text *page, const Terminal *terminal, const GoalResult *res
     if (result->lacks)
         snprintf(elsewhere, sizeof elsewhere, "The goal needs at least %s %s; this kernel has %s. ", least,
                  goal->needs.words, used);
+    else if (result->partial > 0)
+        snprintf(elsewhere, sizeof elsewhere, "%.0f of these barriers were not executed by all threads. ",
+                 result->partial);
     else if (result->device[0])
         snprintf(elsewhere, sizeof elsewhere, "This is the launch on a %s; here the goal is met. ",
                  result->device);

@@ -27,14 +27,18 @@ static void check_aligned(Machine *m, const Warp *w, int id) {
     }
 }
 
-// Threads that have ended, and warps at another barrier, count on hardware: it works there. But they pass no
-// barrier together, which is what the kernel says.
+// A barrier does not wait for threads that have ended: that some have is worth knowing, and no mistake. Warps
+// that pass it at different places of the source break the rule of the CUDA C++ Programming Guide that a
+// barrier in a branch is for all threads or none; compute-sanitizer's synccheck says so too.
 static void check_whole(Machine *m, const Block *b, int id) {
     BarrierPart found = barrier_part(b, id);
-    if (found.part == BARRIER_WHOLE || (found.part == BARRIER_SEPARATE && found.warp == found.waiting)) return;
+    if (found.part == BARRIER_WHOLE || (found.part == BARRIER_SEPARATE && found.warp == found.waiting))
+        return;
     uint32_t lanes = lanes_at_barrier(found.waiting, id);
-    Finding *finding = add_finding(m, FINDING_PARTIAL_BARRIER, found.waiting, __builtin_ctz(lanes), found.in,
-                                   found.other, false);
+    const FindingKind kind =
+        found.part == BARRIER_ENDED ? FINDING_PARTIAL_BARRIER : FINDING_DIVERGENT_BARRIER;
+    Finding *finding =
+        add_finding(m, kind, found.waiting, __builtin_ctz(lanes), found.in, found.other, false);
     if (!finding) return;
     char thread[96];
     thread_words(thread, found.warp, found.lane);
