@@ -172,6 +172,9 @@ class CLaunch(c.Structure):
         ("max_findings", c.c_int),
         ("cancel", c.c_void_p),
         ("trace_bytes", c.c_size_t),
+        ("sample", c.c_void_p),
+        ("sample_count", c.c_uint64),
+        ("footprint", c.c_void_p),
     ]
 
 
