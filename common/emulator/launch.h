@@ -51,15 +51,15 @@ typedef struct {
     uint32_t dynamic_shared; // bytes
     const void *arguments;   // the parameter block: each parameter at its offset
     size_t argument_bytes;
-    unsigned checks;             // of CHECK_*
-    bool count;                  // collect counters per instruction
-    bool timing;                 // follow the launch for the time model (model.h); schedule 0
-    uint64_t schedule;           // 0: deterministic and plain; any other: a seed
+    unsigned checks;    // of CHECK_*
+    bool count;         // collect counters per instruction
+    bool timing;        // follow the launch for the time model (model.h); schedule 0
+    uint64_t schedule;  // 0: deterministic and plain; any other: a seed
     uint64_t max_steps; // 0: no limit. An instruction of a warp is 16 steps, and 1 more for each of its
                         // lanes; a volatile load, an atomic and a nanosleep are 32 more. That follows the
                         // emulator's time, and is the same on every machine
-    size_t max_output;           // bytes of printf kept; more is FINDING_OUTPUT_LIMIT; 0: the default, 64 KiB
-    int max_findings;            // kept; 0: the default, 32
+    size_t max_output;  // bytes of printf kept; more is FINDING_OUTPUT_LIMIT; 0: the default, 64 KiB
+    int max_findings;   // kept; 0: the default, 32
     const volatile bool *cancel; // checked now and then; NULL: never
     size_t trace_bytes; // record the accesses in at most so many bytes of JSON; 0: do not. Schedule 0
     const uint64_t *sample; // run only these blocks of the grid, x + gx * (y + gy * z); NULL: all

@@ -85,7 +85,8 @@ bool bandwidth_is_known(const Bandwidth *bandwidth) {
     return bandwidth->kind != BANDWIDTH_NONE && bandwidth->gb_per_s > 0;
 }
 
-double bandwidth_least_seconds(const Task *task, const CaseShape *shape, const GpuInfo *device, bool may_hit) {
+double bandwidth_least_seconds(const Task *task, const CaseShape *shape, const GpuInfo *device,
+                               bool may_hit) {
     double inputs = 0, outputs = 0;
     for (int b = 0; b < task_buffer_count(task); b++) {
         const Buffer *buffer = &task->buffers[b];

@@ -60,9 +60,9 @@ double bytes_that_must_move(const Task *task, const CaseShape *shape);
 // Fills in what follows from seconds, bytes and reference_seconds: gb_per_s, and where there is a reference
 // its bandwidth and the ratio; the interval shrinks to the ratio unless `ratio_low` is already set.
 void bandwidth_complete(Bandwidth *bandwidth);
-// The least time in which the bytes can move at the memory's peak: inputs come from memory, and of the outputs
-// a cacheful may still wait to be written. 0: nothing can be said. `may_hit`: a cache may hold inputs that fit
-// into it, so that nothing can be said of these.
+// The least time in which the bytes can move at the memory's peak: inputs come from memory, and of the
+// outputs a cacheful may still wait to be written. 0: nothing can be said. `may_hit`: a cache may hold inputs
+// that fit into it, so that nothing can be said of these.
 double bandwidth_least_seconds(const Task *task, const CaseShape *shape, const GpuInfo *device, bool may_hit);
 // Untrusted if it is below that: some of the work was not done.
 void bandwidth_distrust(Bandwidth *bandwidth, double least_seconds);

@@ -91,8 +91,7 @@ static void estimate_in_runner(Judge *judge, Runner *runner, const ModelDevice *
         const Task *task = &judge->of->tasks[t];
         if (!bandwidth_is_known(&wanted[i]) || seconds[i] > 0) continue;
         static ModelledTask modelled;
-        modelled =
-            (ModelledTask){.judge = judge, .runner = runner, .image = image, .task = task, .index = t};
+        modelled = (ModelledTask){.judge = judge, .runner = runner, .image = image, .task = task, .index = t};
         ModelEstimate sum;
         if (!ask_shape(runner, 0, task, t, image->kernels[t], wanted[i].size, &shape)) break;
         if (shape.verdict != VERDICT_PASS || !estimate(&modelled, &shape.shape, device, &sum)) continue;

@@ -149,7 +149,8 @@ static bool choose_two(ModelledTask *modelled, const CaseShape *whole, int launc
 }
 
 // Fewer SMs need fewer blocks: LAUNCH is asked for a small GPU.
-static bool choose_on_fewer_sms(ModelledTask *modelled, const CaseShape *whole, int launch, PartRun parts[2]) {
+static bool choose_on_fewer_sms(ModelledTask *modelled, const CaseShape *whole, int launch,
+                                PartRun parts[2]) {
     const ShapeOfLaunch *shape = &whole->launches[launch];
     const double all_sms = runner_info(modelled->runner)->sm_count;
     const double run = fmin((double)shape->blocks, fmax(1, threads_of_part / shape->block_threads));
@@ -198,8 +199,8 @@ static int run_parts(ModelledTask *modelled, const CaseShape *whole, int launch,
 
 // It is as the whole's where the launch before has as many blocks, which takes few elements; else its
 // elements grow with n, and so does its work.
-static bool follow_pass(ModelledTask *modelled, const CaseShape *whole, int launch, int first, PartRun parts[2],
-                        ModelWork *work) {
+static bool follow_pass(ModelledTask *modelled, const CaseShape *whole, int launch, int first,
+                        PartRun parts[2], ModelWork *work) {
     const Quantity *elements = &modelled->task->launches[launch].n;
     const long long n = quantity_value(modelled->task, elements, whole);
     const ShapeOfLaunch *shape = &whole->launches[launch];
@@ -222,12 +223,13 @@ static bool follow_pass(ModelledTask *modelled, const CaseShape *whole, int laun
         if (!ask(modelled, size, sm_count, whole, &parts[k]))
             return give_up(modelled, "LAUNCH has no such blocks for a smaller n");
         if (!run_part(modelled, &parts[k])) return false;
-        runs[k] = (ModelRun){.blocks = (uint64_t)parts[k].at.shape.launches[launch].blocks,
-                             .elements =
-                                 (double)quantity_value(modelled->task, elements, &parts[k].at.shape)};
+        runs[k] =
+            (ModelRun){.blocks = (uint64_t)parts[k].at.shape.launches[launch].blocks,
+                       .elements = (double)quantity_value(modelled->task, elements, &parts[k].at.shape)};
         works[k] = parts[k].works[launch];
     }
-    const bool is_line = runs[1].elements / (double)runs[1].blocks > runs[0].elements / (double)runs[0].blocks;
+    const bool is_line =
+        runs[1].elements / (double)runs[1].blocks > runs[0].elements / (double)runs[0].blocks;
     model_whole(is_line ? runs : &runs[1], is_line ? works : &works[1], is_line ? 2 : 1,
                 (uint64_t)shape->blocks, (double)n, work);
     return true;

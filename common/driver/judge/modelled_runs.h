@@ -1,5 +1,5 @@
-// The runs on the emulator from which a task of any size is modelled. Each is a complete case: a smaller size,
-// a launch shape that LAUNCH gives, random inputs, and results that are checked like any other's.
+// The runs on the emulator from which a task of any size is modelled. Each is a complete case: a smaller
+// size, a launch shape that LAUNCH gives, random inputs, and results that are checked like any other's.
 #pragma once
 
 #include "driver/judge/state.h"
@@ -9,9 +9,9 @@ typedef struct {
     Runner *runner; // idle
     const Image *image;
     const Task *task;
-    int index; // of the task
-    char why[320];     // if there are no works: why
-    bool has_failed;   // a case with LAUNCH's shape on this GPU is not right: `failed`
+    int index;       // of the task
+    char why[320];   // if there are no works: why
+    bool has_failed; // a case with LAUNCH's shape on this GPU is not right: `failed`
     CaseReport failed;
 } ModelledTask;
 

@@ -88,7 +88,8 @@ static void add_case(Text *page, const Terminal *terminal, const Report *report,
     if (failed->origin == CASE_OF_MODEL && one->size.rows)
         text_printf(&words, " --time %lldx%lld", one->size.rows, one->size.columns);
     else
-        text_printf(&words, " --%s %lld", failed->origin == CASE_OF_MODEL && failed->shape.launch_count == 0 ? "time" : "n",
+        text_printf(&words, " --%s %lld",
+                    failed->origin == CASE_OF_MODEL && failed->shape.launch_count == 0 ? "time" : "n",
                     one->size.n);
     if (profile) text_printf(&words, " --device emulator --gpu '%s'", profile->name);
     if (one->schedule) text_printf(&words, " --schedule %llu", (unsigned long long)one->schedule);

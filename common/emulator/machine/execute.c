@@ -29,11 +29,11 @@ static Handler *const handlers[KIND_COUNT] = {
 
 // A loop that does nothing but poll, seen at the polls of one turn.
 typedef struct {
-    const Instruction *in;  // of the last poll
-    uint64_t calls;         // of handlers, until then
-    uint64_t ran, lanes;    // likewise
-    uint64_t registers;     // their hash, after the second poll in a row
-    int in_a_row;           // polls with no other effect between them
+    const Instruction *in; // of the last poll
+    uint64_t calls;        // of handlers, until then
+    uint64_t ran, lanes;   // likewise
+    uint64_t registers;    // their hash, after the second poll in a row
+    int in_a_row;          // polls with no other effect between them
 } Spin;
 
 // Every word counts with another odd factor, and no product waits for the one before.
