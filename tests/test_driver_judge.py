@@ -280,7 +280,7 @@ def test_one_size_seed_and_schedule(probe: Path, tmp_path: Path) -> None:
 
 
 def test_more_than_an_int_or_an_emulator_can_take(probe: Path, tmp_path: Path) -> None:
-    assert "goes up to 67,108,864" in Run(probe, tmp_path, "", "--n", "1000000000").words
+    assert "--also goes up to 67,108,864" in Run(probe, tmp_path, "", "--also", "1000000000").words
     too_many = Run(probe, tmp_path, "", "--n", "5000000000", FAKE_GPU_PRESENT="1")
     assert "counts elements in an int" in too_many.words
 

@@ -62,8 +62,8 @@ static uint64_t free_object(Emulator *e) {
 }
 
 // A new memory object of `bytes` whose address is `misalignment` past a boundary of 65,536
-// bytes; its index, or 0. The address is in the middle of the object's range, so that negative indices stay in it too. The bytes are
-// those at `adopted`, or new ones.
+// bytes; its index, or 0. The address is in the middle of the object's range, so that negative indices stay
+// in it too. The bytes are those at `adopted`, or new ones.
 static uint64_t object_new(Emulator *e, PtxSpace space, size_t bytes, unsigned misalignment, const char *name,
                            bool track, void *adopted) {
     if (bytes > (size_t)1 << 38) return 0; // beyond half an object's range of addresses
@@ -106,7 +106,8 @@ uint64_t emulator_allocate(Emulator *e, size_t bytes, unsigned misalignment, con
              misalignment);
         return 0;
     }
-    uint64_t index = object_new(e, PTX_SPACE_GLOBAL, bytes, misalignment, name ? name : "a buffer", true, NULL);
+    uint64_t index =
+        object_new(e, PTX_SPACE_GLOBAL, bytes, misalignment, name ? name : "a buffer", true, NULL);
     if (!index) {
         fail(error, EMULATOR_NO_MEMORY, "no memory for %s of %zu bytes", name ? name : "a buffer", bytes);
         return 0;

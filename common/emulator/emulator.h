@@ -34,14 +34,14 @@ const EmulatorDevice *emulator_device(const Emulator *emulator);
 // ---- Memory -----------------------------------------------------------------------------------------------
 
 // Allocates `bytes` (0 is allowed) in a separate address range; the address returned is
-// `misalignment` bytes (0 to 65,535) past a boundary of 65,536 bytes, and every byte outside is out of bounds.
-// The memory is uninitialised for initcheck. `name` is copied; findings call the buffer by it.
+// `misalignment` bytes (0 to 65,535) past a boundary of 65,536 bytes, and every byte outside is out of
+// bounds. The memory is uninitialised for initcheck. `name` is copied; findings call the buffer by it.
 // Returns 0 on failure and fills `error`.
 uint64_t emulator_allocate(Emulator *emulator, size_t bytes, unsigned misalignment, const char *name,
                            EmulatorError *error);
 // The same over memory of the caller's, initialised and aligned to 256 bytes, which must outlive the buffer.
-// Where `period` is not 0, the memory holds that many bytes and their first EMULATOR_OVERLAP again, the buffer
-// repeats them, and it is read-only.
+// Where `period` is not 0, the memory holds that many bytes and their first EMULATOR_OVERLAP again, the
+// buffer repeats them, and it is read-only.
 enum { EMULATOR_OVERLAP = 4096 };
 uint64_t emulator_adopt(Emulator *emulator, void *memory, size_t bytes, size_t period, const char *name,
                         EmulatorError *error);

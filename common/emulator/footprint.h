@@ -33,8 +33,8 @@ typedef struct {
     uint32_t element_bytes;
     // What launches add:
     ElementSet read, written;
-    // Of elements of 4 and 8 bytes, taken as float and double, the values that were loaded: each element once,
-    // and as often as it was loaded.
+    // Of elements of 4 and 8 bytes, taken as float and double, the values that were loaded: each element
+    // once, and as often as it was loaded.
     double sum_once, sum_of_all;
 } FootprintBuffer;
 

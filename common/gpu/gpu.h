@@ -116,7 +116,7 @@ typedef struct {
     uint64_t schedule;
     uint64_t max_steps;
     size_t max_output;
-    size_t trace_bytes; // EmulatorLaunch.trace_bytes
+    size_t trace_bytes;     // EmulatorLaunch.trace_bytes
     const uint64_t *sample; // EmulatorLaunch.sample and what follows it
     uint64_t sample_count;
     Footprint *footprint;

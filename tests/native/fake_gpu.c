@@ -112,6 +112,12 @@ bool gpu_allocate(Gpu *gpu, size_t bytes, unsigned misalignment, const char *nam
     return true;
 }
 
+bool gpu_adopt(Gpu *gpu, void *memory, size_t bytes, size_t period, const char *name, GpuBuffer *buffer,
+               GpuError *error) {
+    (void)gpu, (void)memory, (void)bytes, (void)period, (void)name, (void)buffer;
+    return fail(error, "a GPU has its own memory");
+}
+
 bool gpu_free(Gpu *gpu, GpuBuffer *buffer, GpuError *error) {
     (void)gpu, (void)error;
     free(buffer->internal);

@@ -161,7 +161,7 @@ void case_request(const Task *task, const Case *one, const CaseShape *shape, con
     for (int b = 0; b < task_buffer_count(task); b++)
         if (task->buffers[b].stays_zero && !one->is_counted) request->rounds = 2;
     request->schedule = one->schedule;
-    request->checks = CHECK_ALL;
+    request->checks = one->is_drawn ? CHECK_MEMORY | CHECK_SYNC : CHECK_ALL;
     request->count = one->is_counted;
 }
 

@@ -115,7 +115,9 @@ static void keep_printed(Judge *judge, const RunReply *reply) {
 
 static void keep_shapes(Judge *judge, const CaseReport *report) {
     // Another schedule may make another mistake of the same race.
-    if (!report->has_check || report->settings.is_large || report->settings.family != FAMILY_INTEGERS || report->settings.schedule) return;
+    if (!report->has_check || report->settings.is_large || report->settings.family != FAMILY_INTEGERS ||
+        report->settings.schedule)
+        return;
     const Expectation expect = judge->of->tasks[report->settings.task].expect;
     if (expect != EXPECT_SUM && expect != EXPECT_ROW_SUMS) return;
     Progress *progress = progress_of(judge, &report->settings);
@@ -148,11 +150,10 @@ static void collect(Judge *judge, Worker *worker, const RunReply *reply) {
     worker->job = -1;
     report->candidates = progress->candidates;
     const bool on_gpu = judge->is_gpu && !worker->is_beside;
-    const bool is_decided =
-        one->is_large ? large_case_judge(task, &shape->shape, &worker->large, reply,
-                                         runner_arena(worker->runner), report)
-                      : case_judge(task, &shape->shape, &worker->layout, worker->prepared, reply,
-                                   runner_arena(worker->runner), on_gpu, report);
+    const bool is_decided = one->is_large ? large_case_judge(task, &shape->shape, &worker->large, reply,
+                                                             runner_arena(worker->runner), report)
+                                          : case_judge(task, &shape->shape, &worker->layout, worker->prepared,
+                                                       reply, runner_arena(worker->runner), on_gpu, report);
     keep_shapes(judge, report);
     keep_printed(judge, reply);
     if (is_decided && one->is_counted && !on_gpu && reply->end == RUN_REPLIED &&

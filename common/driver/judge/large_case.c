@@ -8,20 +8,20 @@
 #include "driver/plan/elements.h"
 #include "driver/plan/large.h"
 
-// An input repeats after so many elements, a prime, so that an index that is wrong by a power of two finds other
-// values.
-static const uint64_t period_elements = 131071;
+// An input repeats after so many elements, a prime, so that an index that is wrong by a power of two finds
+// other values.
+static const uint64_t period_elements = 65521;
 
 enum {
-    WRITTEN_MOST = 1 << 16,  // elements of the output that are compared
-    SUM_TERMS = 1 << 20,     // inputs that are added are whole numbers of which that many have an exact sum
+    WRITTEN_MOST = 1 << 16, // elements of the output that are compared
+    SUM_TERMS = 1 << 20,    // inputs that are added are whole numbers of which that many have an exact sum
     OTHER_TERMS = 16,
     STREAM_INPUTS = 303,
-    SAMPLE_WORK = 1 << 22,   // elements of all sampled blocks together, where a few have no more
-    SAMPLE_LARGE = 1 << 21,  // elements of a block
-    SAMPLE_LIMIT = 1 << 25,  // elements of the fewest blocks: beyond it takes seconds
-    TAKE_OVER = 8,           // times its share, after which a block has taken over the work of others
-    SMALL_SHARE = 1 << 16,   // elements that any block may read
+    SAMPLE_WORK = 1 << 21,  // elements of all sampled blocks together, where a few have no more
+    SAMPLE_LARGE = 1 << 21, // elements of a block
+    SAMPLE_LIMIT = 1 << 25, // elements of the fewest blocks: beyond it takes seconds
+    TAKE_OVER = 8,          // times its share, after which a block has taken over the work of others
+    SMALL_SHARE = 1 << 16,  // elements that any block may read
 };
 
 size_t large_case_arena_bytes(const Task *task) {
@@ -65,15 +65,15 @@ static bool fill_sample(const Task *task, const CaseShape *shape, const CaseLayo
     const uint64_t blocks = (uint64_t)shape->launches[index].blocks;
     const uint64_t work = (uint64_t)work_of(task, &task->launches[index], layout);
     const uint64_t share = work / blocks + 1, wanted = SAMPLE_WORK / share;
-    // Sums are only right together: two more blocks may read the elements of the first.
-    const int least = (share > SAMPLE_LARGE ? 2 : 3) + (task->expect == EXPECT_SUM);
+    // Of sums only repetitions show that a block reads elements of another: run those that it may be.
+    const int least = task->expect != EXPECT_SUM ? 2 : share > SAMPLE_LARGE ? 3 : 4;
     const int most = wanted < (uint64_t)least ? least : wanted < MAX_SAMPLE ? (int)wanted : MAX_SAMPLE;
     out->sample_count = 0;
     out->most_read = UINT64_MAX;
     if (blocks > (uint64_t)most) {
-        out->sample_count = (uint64_t)large_sample(blocks, (uint64_t)shape->launches[index].block_threads,
-                                                   (long long)work, element_bytes(in->type), most, seed,
-                                                   out->sample);
+        out->sample_count =
+            (uint64_t)large_sample(blocks, (uint64_t)shape->launches[index].block_threads, (long long)work,
+                                   element_bytes(in->type), most, seed, out->sample);
         out->most_read = TAKE_OVER * share + SMALL_SHARE;
     }
     const uint64_t run = out->sample_count ? out->sample_count : blocks;
@@ -134,9 +134,11 @@ bool large_case_begin(const Task *task, const CaseShape *shape, const ImageKerne
     for (int l = 0; l < program->launch_count; l++) {
         const int index = large->layout.launch_index[l];
         if (!fill_sample(task, shape, &large->layout, index, seed, &program->launches[l]))
-            return say_nothing(report, "so few blocks share the work that even a sample of them takes too long");
+            return say_nothing(report,
+                               "so few blocks share the work that even a sample of them takes too long");
         large->blocks[l] = (uint64_t)shape->launches[index].blocks;
-        large->sampled[l] = program->launches[l].sample_count ? program->launches[l].sample_count : large->blocks[l];
+        large->sampled[l] =
+            program->launches[l].sample_count ? program->launches[l].sample_count : large->blocks[l];
     }
     if (!fill_buffers(task, large, seed, runner_arena(runner), program)) {
         report->was_run = true;
@@ -165,8 +167,8 @@ static bool say_wrong(CaseReport *report, CheckOutcome outcome, const char *buff
 
 // Whether all blocks together reach too few of the elements of buffer `b`. A block may have one element less
 // than another, and tiles: what is short by less than a sixty-fourth says nothing.
-static bool leaves_out(const Task *task, const LargeCase *large, const SampleReply *sample, int launches, int b,
-                       bool is_read, CaseReport *report) {
+static bool leaves_out(const Task *task, const LargeCase *large, const SampleReply *sample, int launches,
+                       int b, bool is_read, CaseReport *report) {
     uint64_t reached = 0, most = 0, sampled = 0, blocks = 0;
     for (int l = 0; l < launches; l++) {
         const FootprintCount *count = &sample->most[l][b];
@@ -179,18 +181,21 @@ static bool leaves_out(const Task *task, const LargeCase *large, const SampleRep
     }
     const uint64_t all = (uint64_t)large->layout.counts[b];
     if (reached >= all - all / 64) return false;
-    if (!is_read && (most == 0 || all < blocks)) return false; // another block may write what this one does not
+    if (!is_read && (most == 0 || all < blocks))
+        return false; // another block may write what this one does not
     char numbers[4][32];
-    const long long values[] = {(long long)most, (long long)blocks, (long long)(most * blocks), (long long)all};
+    const long long values[] = {(long long)most, (long long)blocks, (long long)(most * blocks),
+                                (long long)all};
     for (int i = 0; i < 4; i++) count_text(values[i], numbers[i], sizeof numbers[i]);
     const char *does = is_read ? "reads" : "writes", *name = task->buffers[b].name;
     say_wrong(report, CHECK_LEFT_OUT, name, -1);
     report->check.elements = (long long)all;
     report->check.wrong = (long long)(all - reached);
-    snprintf(report->check.what, sizeof report->check.what,
-             "elements of %s are left out: each of the %llu blocks that were run %s at most %s of them, so %s "
-             "blocks reach at most %s of %s",
-             name, (unsigned long long)sampled, does, numbers[0], numbers[1], numbers[2], numbers[3]);
+    snprintf(
+        report->check.what, sizeof report->check.what,
+        "elements of %s are left out: each of the %llu blocks that were run %s at most %s of them, so %s "
+        "blocks reach at most %s of %s",
+        name, (unsigned long long)sampled, does, numbers[0], numbers[1], numbers[2], numbers[3]);
     return true;
 }
 
@@ -242,8 +247,8 @@ static bool has_wrong_value(const Task *task, const CaseShape *shape, const Larg
         say_wrong(report, CHECK_VALUE, out->name, index);
         element_text(&right, out->type, 0, check->expected_words, sizeof check->expected_words);
         element_text(&written[i].bits, out->type, 0, check->got_words, sizeof check->got_words);
-        snprintf(check->what, sizeof check->what, "%s[%lld] is %s, not %s", out->name, index, check->got_words,
-                 check->expected_words);
+        snprintf(check->what, sizeof check->what, "%s[%lld] is %s, not %s", out->name, index,
+                 check->got_words, check->expected_words);
         return true;
     }
     return false;
@@ -287,8 +292,7 @@ bool large_case_judge(const Task *task, const CaseShape *shape, const LargeCase 
         say_nothing(report, "the system does not reserve that many addresses");
         return true;
     }
-    if (has_wrong_value(task, shape, large, sample,
-                        (const WrittenElement *)(const void *)arena, report))
+    if (has_wrong_value(task, shape, large, sample, (const WrittenElement *)(const void *)arena, report))
         return true;
     if (sample->takes_over) {
         say_nothing(report, "one block takes over the work of others, as from a queue");

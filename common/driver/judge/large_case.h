@@ -1,9 +1,9 @@
 // A case of which only a few blocks run, because it is too large for more: how it is asked for, and what the
 // elements that these blocks read and wrote say.
 //
-// A right kernel divides the work among its blocks, so that one of them does at least the fair share. If every
-// block of the sample does less, elements are left out. Blocks that take their work from a queue or wait for
-// each other cannot be judged alone: such a case says nothing.
+// A right kernel divides the work among its blocks, so that one of them does at least the fair share. If
+// every block of the sample does less, elements are left out. Blocks that take their work from a queue or
+// wait for each other cannot be judged alone: such a case says nothing.
 #pragma once
 
 #include "driver/judge/case.h"

@@ -48,7 +48,8 @@ static size_t addresses_for(const Judge *judge) {
 }
 
 static bool start_worker(Judge *judge, GpuKind kind, bool is_beside, RunReply *reply) {
-    RunnerPlan plan = {.kind = kind, .arena_bytes = arena_for(judge, is_beside), .address_bytes = addresses_for(judge)};
+    RunnerPlan plan = {
+        .kind = kind, .arena_bytes = arena_for(judge, is_beside), .address_bytes = addresses_for(judge)};
     memcpy(plan.profile, judge->options->profile, sizeof plan.profile);
     const Image *own = judge_image(judge, is_beside), *reference = judge->subjects->reference;
     if (own) runner_plan_add(&plan, &own->text, own->name);

@@ -243,7 +243,8 @@ typedef struct {
     const CaseSize *sizes;
     int size_count;
     long long max_n, max_n_gpu;
-    CaseSize large;   // of which a few blocks are run: large.c chooses, by the types of n, unless given
+    // Of which a few blocks are run: large.c chooses by the types of n, unless given. NOT_LARGE: none.
+    CaseSize large;
     CaseSize counted; // where goals are counted; n = 2^20 (or the largest size up to max_n) unless given
     int schedules;    // seeds besides schedule 0; 3 unless given
     // Where blocks can exchange values while they run: weak schedules (launch.h) in addition, 0 unless given.
@@ -257,6 +258,8 @@ typedef struct {
     double (*bytes)(const CaseShape *shape);
 } Task;
 
+#define NOT_LARGE                                                                                            \
+    { .n = -1 }
 #define NOT_TIMED                                                                                            \
     { .n = -1 }
 

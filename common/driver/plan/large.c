@@ -1,5 +1,6 @@
 #include "driver/plan/large.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "driver/plan/inputs.h"
@@ -35,7 +36,7 @@ static long long largest_buffer(const Task *task, CaseSize size) {
 
 bool large_size(const Task *task, long long choice, CaseSize *size) {
     *size = task->large;
-    if (size->n > 0) return true;
+    if (size->n != 0) return size->n > 0;
     // One block does everything: its share is the whole.
     if (task->expect == EXPECT_TABLE || task->launches[0].max_blocks == 1) return false;
     if (has_argument(task, QUANTITY_ROWS, I32) && has_argument(task, QUANTITY_COLUMNS, I32)) {
@@ -55,6 +56,11 @@ bool large_size(const Task *task, long long choice, CaseSize *size) {
     const long long largest = largest_buffer(task, *size);
     if (largest > size->n) size->n = size->n / ((largest + size->n - 1) / size->n);
     return true;
+}
+
+long long drawn_size(long long choice) {
+    const double place = (double)choice / LARGE_CHOICE;
+    return (long long)((1 << 21) * pow(8, pow(place, 8)));
 }
 
 static int compare_numbers(const void *left, const void *right) {

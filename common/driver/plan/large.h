@@ -9,6 +9,10 @@
 enum { LARGE_CHOICE = 1 << 20 };
 bool large_size(const Task *task, long long choice, CaseSize *size);
 
+// A size from 2^21 to 2^24, mostly near the lower end: `choice` is from 1 to LARGE_CHOICE, any as likely as
+// another.
+long long drawn_size(long long choice);
+
 // Which `most` of `blocks` to run: the first, the last, those whose elements an index that wraps would reach
 // instead, random ones, and as far as there is room those around 2^31 and 2^32 bytes and elements of `bytes`
 // each. In ascending order; returns how many.

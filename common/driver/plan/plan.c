@@ -318,6 +318,24 @@ static void add_misaligned(Plan *plan, const Task *task, int index, const Sizes 
     }
 }
 
+// No list of sizes that is known in advance is enough: one task more, at a size that the run draws. Tasks
+// whose sizes are all small are left alone.
+static void add_drawn(Plan *plan, const Chapter *of, const PlanOptions *options) {
+    int tasks[MAX_TASKS], count = 0;
+    const long long n = drawn_size(seeds_choose(options->seeds, "size", 0, 1, LARGE_CHOICE));
+    for (int t = 0; t < chapter_task_count(of); t++) {
+        const Task *task = &of->tasks[t];
+        const long long limit = limit_of(task, options->is_gpu);
+        Sizes sizes;
+        choose_sizes(task, options, &sizes);
+        if (is_table(task) || has_shape(task) || (limit > 0 && n > limit)) continue;
+        if (sizes.count > 0 && sizes.sizes[sizes.count - 1].n >= 1 << 20) tasks[count++] = t;
+    }
+    if (options->n >= 0 || count == 0) return;
+    const int chosen = tasks[seeds_choose(options->seeds, "task", 0, 0, count - 1)];
+    add_case(plan, (Case){.task = chosen, .size = {.n = n}, .family = FAMILY_INTEGERS, .is_drawn = true});
+}
+
 static void add_large(Plan *plan, const Task *task, int index, const PlanOptions *options) {
     CaseSize size;
     if (options->is_gpu) return;
@@ -391,6 +409,7 @@ bool plan_make(const Chapter *of, const PlanOptions *options, Plan *plan) {
         if (options->n < 0) add_unknown_sizes(plan, task, t, options);
         add_large(plan, task, t, options);
     }
+    add_drawn(plan, of, options);
     if (options->has_schedule) { // every case under that schedule, once; counting belongs to schedule 0
         Plan all = *plan;
         *plan = (Plan){0};

@@ -22,6 +22,8 @@ typedef struct {
     unsigned shift; // bytes that all buffers lie further, a multiple of 256
     int figures;    // whose figures LAUNCH is given: 0 the device's, p + 1 those of gpu_profiles[p]
     bool is_beside; // on the emulator, beside a GPU
+    bool is_drawn;  // of a size that the run draws: only its result is checked, neither races nor
+                    // initialisation
     bool is_large;  // a few blocks out of many, on the emulator: large.h
 } Case;
 

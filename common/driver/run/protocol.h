@@ -106,8 +106,8 @@ typedef struct {
 } WrittenElement;
 
 typedef struct {
-    FootprintCount most[MAX_LAUNCHES][MAX_BUFFERS]; // by one block of the launch
-    uint64_t ended[MAX_LAUNCHES];                   // blocks that ran to their end
+    FootprintCount most[MAX_LAUNCHES][MAX_BUFFERS];        // by one block of the launch
+    uint64_t ended[MAX_LAUNCHES];                          // blocks that ran to their end
     double sum_once[MAX_BUFFERS], sum_of_all[MAX_BUFFERS]; // of what was loaded: Footprint
     uint64_t listed;                                       // elements of the output that were written,
     double written_sum;                                    // and the sum of all of them

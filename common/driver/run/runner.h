@@ -19,7 +19,7 @@ typedef struct {
         const char *name;
     } images[MAX_IMAGES];
     int image_count;
-    size_t arena_bytes; // room for data
+    size_t arena_bytes;   // room for data
     size_t address_bytes; // what an emulator may reserve besides
 } RunnerPlan;
 

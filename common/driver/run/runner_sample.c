@@ -1,5 +1,5 @@
-// Buffers of many gigabytes that take memory only for what the sampled blocks touch: an input is a piece of the
-// arena that repeats; any other is reserved, and its pages are zero until they are written.
+// Buffers of many gigabytes that take memory only for what the sampled blocks touch: an input is a piece of
+// the arena that repeats; any other is reserved, and its pages are zero until they are written.
 #define _GNU_SOURCE // memory that is reserved and not accounted for
 #include "driver/run/runner_sample.h"
 
@@ -72,13 +72,14 @@ static void launch_sample(Session *session, const Request *request, const Prepar
     }
 }
 
-static void run_sample(Session *session, const Request *request, const GpuBuffer *buffers, void *const memory[],
-                       Footprint *footprint, Reply *reply) {
+static void run_sample(Session *session, const Request *request, const GpuBuffer *buffers,
+                       void *const memory[], Footprint *footprint, Reply *reply) {
     static PreparedLaunch prepared[MAX_LAUNCHES];
     const RunProgram *program = &request->program;
     SampleReply *sample = &reply->header.sample;
     for (int i = 0; i < program->launch_count; i++)
-        if (!program_prepare(session->images[program->image], program, i, buffers, &prepared[i], reply)) return;
+        if (!program_prepare(session->images[program->image], program, i, buffers, &prepared[i], reply))
+            return;
     launch_sample(session, request, prepared, footprint, reply);
     for (int b = 0; b < program->buffer_count; b++) {
         sample->sum_once[b] = footprint->buffers[b].sum_once;
@@ -115,9 +116,8 @@ void runner_sample(Session *session, const Request *request, Reply *reply) {
     for (int b = 0; fine && !sample->is_unreserved && b < program->buffer_count; b++) {
         const RunBuffer *wanted = &program->buffers[b];
         memory[b] = memory_of(session, wanted);
-        sample->is_unreserved = memory[b] == NULL;
-        fine = !memory[b] || gpu_adopt(session->gpu, memory[b], wanted->bytes, wanted->period, wanted->name,
-                                       &buffers[b], &error);
+        sample->is_unreserved = !memory[b] || !gpu_adopt(session->gpu, memory[b], wanted->bytes,
+                                                         wanted->period, wanted->name, &buffers[b], &error);
         footprint.buffers[b].address = buffers[b].address;
         footprint.buffers[b].element_bytes = (uint32_t)element_bytes((ElementType)wanted->type);
     }
@@ -129,6 +129,7 @@ void runner_sample(Session *session, const Request *request, Reply *reply) {
     for (int b = 0; b < program->buffer_count; b++) {
         GpuError ignored = {0};
         gpu_free(session->gpu, &buffers[b], &ignored);
-        if (memory[b] && program->buffers[b].fill != FILL_DATA) munmap(memory[b], program->buffers[b].bytes + ROOM);
+        if (memory[b] && program->buffers[b].fill != FILL_DATA)
+            munmap(memory[b], program->buffers[b].bytes + ROOM);
     }
 }

@@ -34,7 +34,8 @@ struct Memory {
     PtxSpace space; // GLOBAL, CONST, SHARED, LOCAL or PARAM
     uint64_t base;  // device address of the first byte
     size_t bytes;
-    size_t period; // after which the bytes repeat: `data` holds one period and its beginning again; 0: all bytes
+    size_t
+        period; // after which the bytes repeat: `data` holds one period and its beginning again; 0: all bytes
     unsigned char *data;
     void *allocation; // what to free (data lies inside it)
     bool read_only;

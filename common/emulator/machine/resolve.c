@@ -203,7 +203,8 @@ void resolve_access(Machine *m, Warp *w, Fragment *f, const Instruction *in, uin
 const Access *fold_access(const Access *access, Access *folded, uint64_t offsets[WARP_SIZE]) {
     *folded = *access;
     folded->offsets = offsets;
-    const uint64_t first = access->offsets[0] % access->memory->period; // of a contiguous access all else follows
+    const uint64_t first =
+        access->offsets[0] % access->memory->period; // of a contiguous access all else follows
     for (unsigned lane = 0; lane < WARP_SIZE; lane++)
         offsets[lane] = access->contiguous ? first + (uint64_t)lane * access->bytes
                                            : access->offsets[lane] % access->memory->period;

@@ -197,8 +197,8 @@ static uint64_t blocks_in_flight(const Machine *m) {
 
 void run_grid(Machine *m) {
     const EmulatorLaunch *launch = m->launch;
-    uint64_t total = launch->sample ? launch->sample_count
-                                    : (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    uint64_t total =
+        launch->sample ? launch->sample_count : (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     uint64_t limit = blocks_in_flight(m);
     if (limit > total) limit = total;
     uint64_t window = m->scrambled ? 1 + random_next(&m->random) % SCRAMBLED_IN_FLIGHT : limit;

@@ -75,7 +75,8 @@ static double sum_of(const unsigned char *at, uint64_t bits, uint32_t bytes) {
     return sum;
 }
 
-static void add_values(FootprintBuffer *buffer, const Memory *memory, uint64_t first, unsigned count, uint64_t fresh) {
+static void add_values(FootprintBuffer *buffer, const Memory *memory, uint64_t first, unsigned count,
+                       uint64_t fresh) {
     const uint64_t offset = first * buffer->element_bytes;
     const unsigned char *at = memory->data + (memory->period ? offset % memory->period : offset);
     const uint64_t all = count == 64 ? ~0ull : (1ull << count) - 1;
@@ -133,10 +134,11 @@ static void access_watched(void *self, const Access *access) {
     FootprintBuffer *buffer = memory->space == PTX_SPACE_GLOBAL ? find_buffer(watch, memory, &index) : NULL;
     if (buffer) {
         if (access->contiguous)
-            fresh = mark_bytes(buffer, memory, access->offsets[0], (uint64_t)access->bytes * WARP_SIZE, is_load);
+            fresh =
+                mark_bytes(buffer, memory, access->offsets[0], (uint64_t)access->bytes * WARP_SIZE, is_load);
         else
             FOR_LANES(lane, access->mask)
-            fresh += mark_bytes(buffer, memory, access->offsets[lane], access->bytes, is_load);
+        fresh += mark_bytes(buffer, memory, access->offsets[lane], access->bytes, is_load);
         FootprintCount *count = &watch->blocks[find_block(watch, access->warp->block)].counts[index];
         *(is_load ? &count->read : &count->written) += fresh;
         if (count->read > watch->footprint->most_read)
