@@ -18,7 +18,7 @@ static int count_right(const Judgement *judgement, bool is_beside, char *words, 
     int family_count = 0, schedule_count = 0, weak_count = 0, count = 0, passed = 0;
     for (int i = 0; i < judgement->case_count; i++) {
         const Case *one = &judgement->cases[i].settings;
-        if (one->is_beside != is_beside || one->is_large) continue;
+        if (one->is_beside != is_beside || one->is_large || one->is_drawn) continue;
         count++;
         passed += judgement->cases[i].was_run && judgement->cases[i].verdict == VERDICT_PASS;
         if (least < 0 || one->size.n < least) least = one->size.n;
@@ -51,25 +51,29 @@ static int count_right(const Judgement *judgement, bool is_beside, char *words, 
     return count;
 }
 
-// "and a few blocks out of many: 1,140,850,688 elements", or why these do not tell.
+// "2,113,001 elements, drawn for this run; a few blocks out of many: 1,140,850,688 elements", or why these do
+// not tell.
 static void add_large(Text *page, const Terminal *terminal, const Judgement *judgement, bool is_alone) {
-    long long most = 0;
+    long long most = 0, drawn = 0;
     const CaseReport *silent = NULL;
     for (int i = 0; i < judgement->case_count; i++) {
         const CaseReport *report = &judgement->cases[i];
+        if (report->settings.is_drawn) drawn = report->settings.size.n;
         if (!report->settings.is_large) continue;
         if (report->is_inconclusive)
             silent = report;
         else if (report->was_run && report->settings.size.n > most)
             most = report->settings.size.n;
     }
-    char words[640], number[32];
+    char words[640] = "", number[32], own[32];
     count_text(most > 0 || !silent ? most : silent->settings.size.n, number, sizeof number);
+    count_text(drawn, own, sizeof own);
+    if (drawn > 0) snprintf(words, sizeof words, "%s elements, drawn for this run; ", own);
+    const size_t used = strlen(words);
     if (most > 0)
-        snprintf(words, sizeof words, "%sa few blocks out of many: %s elements", is_alone ? "" : "and ",
-                 number);
+        snprintf(words + used, sizeof words - used, "a few blocks out of many: %s elements", number);
     else if (silent)
-        snprintf(words, sizeof words, "not at %s elements: %s", number, silent->words);
+        snprintf(words + used, sizeof words - used, "not at %s elements: %s", number, silent->words);
     else
         return;
     page_add_row(page, terminal, is_alone ? "correct" : "", words);
