@@ -42,8 +42,8 @@ enum {
     CHECK_ALL = 15,
 };
 
-// Schedules that are a multiple of 4, other than 0, are weak: loads may return older values, as far as the PTX
-// memory model allows. Only where races are checked.
+// Schedules that are a multiple of 4, other than 0, are weak: loads may return older values, as far as the
+// PTX memory model allows. Only where races are checked.
 static inline bool schedule_is_weak(uint64_t schedule) { return schedule && schedule % 4 == 0; }
 
 typedef struct {

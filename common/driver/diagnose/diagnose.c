@@ -119,8 +119,8 @@ static bool is_special(Family family) {
 }
 
 static uint64_t facts_of_all(const Evidence *evidence) {
-    uint64_t facts = FACT_BY_SCHEDULE | FACT_ONLY_WEAK | FACT_INTEGERS_RIGHT | FACT_FINITE_RIGHT | FACT_ONES_RIGHT |
-                     FACT_SAYS_N | FACT_NEVER_WRITTEN | FACT_ONE_ANSWER;
+    uint64_t facts = FACT_BY_SCHEDULE | FACT_ONLY_WEAK | FACT_INTEGERS_RIGHT | FACT_FINITE_RIGHT |
+                     FACT_ONES_RIGHT | FACT_SAYS_N | FACT_NEVER_WRITTEN | FACT_ONE_ANSWER;
     const bool is_sum = evidence->of->tasks[evidence->task].expect == EXPECT_SUM;
     double answer = 0;
     long long answered = 0; // the size of the first answer

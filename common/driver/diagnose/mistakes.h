@@ -41,7 +41,7 @@
 #define FACT_LARGE FACT(57)       // a few blocks of a large size; every other case is right
 // Of all cases together
 #define FACT_BY_SCHEDULE FACT(14)    // only schedules other than the plain one fail
-#define FACT_ONLY_WEAK FACT(57)      // only weak ones fail
+#define FACT_ONLY_WEAK FACT(58)      // only weak ones fail
 #define FACT_INTEGERS_RIGHT FACT(15) // every sum of whole numbers is right
 #define FACT_FINITE_RIGHT FACT(16)   // every sum without NaN and infinities is right
 #define FACT_ONES_RIGHT FACT(17)

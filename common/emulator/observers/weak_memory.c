@@ -34,7 +34,8 @@ typedef struct {
 } WeakMemory;
 
 static bool has_versions(const Memory *memory) {
-    return memory->space == PTX_SPACE_GLOBAL && !memory->read_only && !memory->period && memory->base % WORD_BYTES == 0;
+    return memory->space == PTX_SPACE_GLOBAL && !memory->read_only && !memory->period &&
+           memory->base % WORD_BYTES == 0;
 }
 
 static uint32_t thread_at(const Access *a, uint32_t lane) {

@@ -1,8 +1,8 @@
 // Stale reads that a fence would have prevented: a thread missed a store although its block had already seen
 // what the same block stored later.
 //
-// By itself that is not a mistake: two counters may be read in any order. The finding is information; where the
-// result is wrong, it names the order that is missing.
+// By itself that is not a mistake: two counters may be read in any order. The finding is information; where
+// the result is wrong, it names the order that is missing.
 #pragma once
 
 #include "emulator/observers/weak_history.h"
