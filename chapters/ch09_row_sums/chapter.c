@@ -18,6 +18,7 @@ static const CaseSize matrices[] = {
 #define ROW_TASK                                                                                             \
     .expect = EXPECT_ROW_SUMS, .chain = CHAIN_ROW, .sizes = matrices,                                        \
     .size_count = sizeof matrices / sizeof matrices[0], .max_n = 1 << 20,                                    \
+    .large = {.n = 1000003LL * 65999, .rows = 1000003, .columns = 65999},                                    \
     .counted = {.rows = 512, .columns = 2048}, .timed = {.rows = 65536, .columns = 2048}
 
 const Chapter chapter = {

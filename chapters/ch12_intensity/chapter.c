@@ -34,41 +34,42 @@ enum { LOOPS = POLYNOMIAL + 1 };
     ROW(T4, SCALE, 1, 1 << 20)                                                                               \
     ROW(T4, SCALE_ADD, 1, 123456789)                                                                         \
     ROW(T4, COPY, 1, 999983)                                                                                 \
-    ROW(T4, POLYNOMIAL, 6, 1000000) ROW(T4, POLYNOMIAL, 102, 1 << 24) ROW(T4, POLYNOMIAL, 103, 1 << 24) ROW( \
-        T4, POLYNOMIAL, 200, 1 << 28) ROW(L4, SCALE_ADD, 1, 1000000) ROW(L4, SCALE_ADD_FLOAT4, 1, 1 << 28)   \
-        ROW(L4, SCALE, 1, 1 << 26) ROW(L4, POLYNOMIAL, 8, 1 << 24) ROW(L4, POLYNOMIAL, 404, 123456789)       \
-            ROW(L4, POLYNOMIAL, 405, 123456789) ROW(L4, POLYNOMIAL, 500, 999983) ROW(L4, SCALE_ADD, 1, 1)    \
-                ROW(A100, SCALE_ADD_FLOAT4, 1, 1 << 24) ROW(A100, DOT, 1, 999983) ROW(                       \
-                    A100, SCALE_ADD, 1, 1 << 25) ROW(A100, POLYNOMIAL, 12, 123456789)                        \
-                    ROW(A100, POLYNOMIAL, 39, 1 << 28) ROW(A100, POLYNOMIAL, 40, 1 << 28) ROW(               \
-                        A100, POLYNOMIAL, 120, 1 << 26) ROW(H100, DOT, 1, 123456789)                         \
-                        ROW(H100, MULTIPLY_COMPLEX, 1, 1 << 26) ROW(H100, SCALE_ADD_FLOAT4, 1, 1 << 20) ROW( \
-                            H100, POLYNOMIAL, 16, 1 << 28) ROW(H100, POLYNOMIAL, 80, 999983)                 \
-                            ROW(H100, POLYNOMIAL, 81, 999983) ROW(                                           \
-                                H100, POLYNOMIAL, 100, 1 << 25) ROW(H200, COPY, 1, 1 << 28)                  \
-                                ROW(H200, SCALE, 1, 1 << 28) ROW(H200, SCALE_ADD, 1, 1 << 28) ROW(           \
-                                    H200, SCALE_ADD_FLOAT4,                                                  \
-                                    1,                                                                       \
-                                    1 << 26) ROW(H200, DOT, 1,                                               \
-                                                 1 << 28) ROW(H200, MULTIPLY_COMPLEX, 1, 1 << 27)            \
-                                    ROW(H200, POLYNOMIAL, 4, 999983) ROW(H200, POLYNOMIAL, 56, 1 << 26) ROW( \
-                                        H200, POLYNOMIAL, 57,                                                \
-                                        1 << 26) ROW(H200, POLYNOMIAL, 64,                                   \
-                                                     1 << 20) ROW(H200, POLYNOMIAL, 2, 1)                    \
-                                        ROW(RTX_5060, COPY, 1, 999983) ROW(RTX_5060, SCALE, 1, 1 << 20) ROW( \
-                                            RTX_5060, MULTIPLY_COMPLEX,                                      \
-                                            1, 1 << 24) ROW(RTX_5060, POLYNOMIAL, 5, 1 << 26)                \
-                                            ROW(RTX_5060, POLYNOMIAL, 172,                                   \
-                                                1 << 25) ROW(RTX_5060, POLYNOMIAL, 173, 1 << 25)             \
-                                                ROW(RTX_5060, POLYNOMIAL, 300, 1000000) ROW(                 \
-                                                    RTX_5070_Ti, SCALE,                                      \
-                                                    1, 1 << 26) ROW(RTX_5070_Ti, SCALE_ADD, 1, 1000000)      \
-                                                    ROW(RTX_5070_Ti, COPY, 1, 123456789) ROW(                \
-                                                        RTX_5070_Ti, POLYNOMIAL, 3,                          \
-                                                        1 << 25) ROW(RTX_5070_Ti, POLYNOMIAL, 197, 1 << 20)  \
-                                                        ROW(RTX_5070_Ti, POLYNOMIAL, 198, 1 << 20) ROW(      \
-                                                            RTX_5070_Ti, POLYNOMIAL,                         \
-                                                            1000,                                            \
+    ROW(T4, POLYNOMIAL, 6, 1000000)                                                                          \
+    ROW(T4, POLYNOMIAL, 102, 1 << 24)                                                                        \
+    ROW(T4, POLYNOMIAL, 103, 1 << 24)                                                                        \
+    ROW(T4, POLYNOMIAL, 200, 1 << 28) ROW(L4, SCALE_ADD, 1, 1000000) ROW(L4, SCALE_ADD_FLOAT4, 1, 1 << 28)   \
+        ROW(L4, SCALE, 1, 1 << 26) ROW(L4, POLYNOMIAL, 8, 1 << 24) ROW(L4, POLYNOMIAL, 404, 123456789) ROW(  \
+            L4, POLYNOMIAL, 405, 123456789) ROW(L4, POLYNOMIAL, 500, 999983) ROW(L4, SCALE_ADD, 1, 1)        \
+            ROW(A100, SCALE_ADD_FLOAT4, 1, 1 << 24) ROW(A100, DOT, 1, 999983) ROW(                           \
+                A100, SCALE_ADD, 1, 1 << 25) ROW(A100, POLYNOMIAL, 12, 123456789)                            \
+                ROW(A100, POLYNOMIAL, 39, 1 << 28) ROW(A100, POLYNOMIAL, 40, 1 << 28) ROW(                   \
+                    A100, POLYNOMIAL, 120, 1 << 26) ROW(H100, DOT, 1, 123456789)                             \
+                    ROW(H100, MULTIPLY_COMPLEX, 1, 1 << 26) ROW(H100, SCALE_ADD_FLOAT4, 1, 1 << 20) ROW(     \
+                        H100, POLYNOMIAL, 16,                                                                \
+                        1 << 28) ROW(H100, POLYNOMIAL, 80, 999983)                                           \
+                        ROW(H100, POLYNOMIAL, 81, 999983) ROW(H100, POLYNOMIAL, 100, 1 << 25) ROW(           \
+                            H200, COPY,                                                                      \
+                            1, 1 << 28) ROW(H200, SCALE, 1, 1 << 28)                                         \
+                            ROW(H200, SCALE_ADD, 1, 1 << 28) ROW(H200, SCALE_ADD_FLOAT4, 1, 1 << 26) ROW(    \
+                                H200, DOT, 1,                                                                \
+                                1 << 28) ROW(H200, MULTIPLY_COMPLEX, 1,                                      \
+                                             1 << 27) ROW(H200, POLYNOMIAL, 4, 999983)                       \
+                                ROW(H200, POLYNOMIAL, 56, 1 << 26) ROW(H200, POLYNOMIAL, 57, 1 << 26) ROW(   \
+                                    H200, POLYNOMIAL, 64,                                                    \
+                                    1 << 20) ROW(H200, POLYNOMIAL, 2, 1)                                     \
+                                    ROW(RTX_5060, COPY, 1, 999983) ROW(RTX_5060, SCALE, 1, 1 << 20) ROW(     \
+                                        RTX_5060, MULTIPLY_COMPLEX,                                          \
+                                        1, 1 << 24) ROW(RTX_5060, POLYNOMIAL, 5, 1 << 26)                    \
+                                        ROW(RTX_5060, POLYNOMIAL, 172,                                       \
+                                            1 << 25) ROW(RTX_5060, POLYNOMIAL, 173, 1 << 25)                 \
+                                            ROW(RTX_5060, POLYNOMIAL, 300,                                   \
+                                                1000000) ROW(RTX_5070_Ti, SCALE, 1, 1 << 26)                 \
+                                                ROW(RTX_5070_Ti, SCALE_ADD, 1, 1000000) ROW(                 \
+                                                    RTX_5070_Ti, COPY, 1,                                    \
+                                                    123456789) ROW(RTX_5070_Ti, POLYNOMIAL, 3, 1 << 25)      \
+                                                    ROW(RTX_5070_Ti, POLYNOMIAL, 197,                        \
+                                                        1 << 20) ROW(RTX_5070_Ti, POLYNOMIAL, 198, 1 << 20)  \
+                                                        ROW(RTX_5070_Ti, POLYNOMIAL, 1000,                   \
                                                             1 << 24) ROW(RTX_5090, SCALE_ADD, 1, 1 << 25)    \
                                                             ROW(RTX_5090, SCALE_ADD_FLOAT4, 1,               \
                                                                 1 << 24) ROW(RTX_5090, SCALE, 1, 1 << 28)    \
@@ -99,6 +100,32 @@ static void figures_of(const int q[QUESTION_INTS], long long a[ANSWER_LONGS]) {
     a[RIDGE] = 1000 * a[PEAK] / a[BANDWIDTH];
 }
 
+// A polynomial whose intensity and ridge are the same once they are rounded down, but not before.
+static void make_close(uint64_t seed, int row, int q[QUESTION_INTS]) {
+    long long figures[ANSWER_LONGS];
+    for (int k = 0; k < 4000; k++) {
+        q[CLOCK_MHZ] = choose(seed, 13, 4000 * row + k, 800, 2600);
+        q[MEMORY_MHZ] = choose(seed, 14, 4000 * row + k, 1200, 14000);
+        figures_of(q, figures);
+        if (figures[RIDGE] % 250 == 0 && 1000 * figures[PEAK] % figures[BANDWIDTH] != 0) break;
+    }
+    q[LOOP_TERMS] = (int)(figures[RIDGE] / 250) + 1;
+}
+
+// A time that is longer than whole microseconds by less than a float tells.
+static void make_barely_longer(uint64_t seed, int row, int q[QUESTION_INTS]) {
+    long long figures[ANSWER_LONGS];
+    q[LOOP] = SCALE_ADD_FLOAT4;
+    q[BUS_BITS] = 128;
+    q[LOOP_TERMS] = 1;
+    figures_of(q, figures);
+    for (int k = 0; k < 4000; k++) {
+        q[TURNS] = choose(seed, 16, 4000 * row + k, 1 << 27, 1 << 28);
+        const long long rest = 48LL * q[TURNS] % figures[BANDWIDTH];
+        if (rest > 0 && rest < 300) break;
+    }
+}
+
 // A GPU that does not exist, and a loop; half of the polynomials are close to the ridge.
 static void draw_question(uint64_t seed, int row, int q[QUESTION_INTS]) {
     long long figures[ANSWER_LONGS];
@@ -115,6 +142,12 @@ static void draw_question(uint64_t seed, int row, int q[QUESTION_INTS]) {
                     : choose(seed, 9, row, 0, 1) == 0 ? choose(seed, 10, row, 2, 1000)
                                                       : choose(seed, 11, row, at_ridge, at_ridge + 1);
     if (q[LOOP] == POLYNOMIAL && q[LOOP_TERMS] < 2) q[LOOP_TERMS] = 2;
+    if (row % 8 == 1) { // long times, large numbers
+        q[LOOP_TERMS] = choose(seed, 12, row, 1 << 20, 1 << 21);
+        q[TURNS] = choose(seed, 15, row, 1 << 27, 1 << 28);
+    }
+    if (row % 8 == 3) make_close(seed, row, q);
+    if (row % 8 == 2) make_barely_longer(seed, row, q);
 }
 
 static void make_questions(const TableView *view, void *array) {

@@ -126,6 +126,7 @@ const Chapter chapter =
                     .sizes = row_sizes,
                     .size_count = ROW_SIZES,
                     .counted = {.rows = 40, .columns = 33},
+                    .large = {.n = 1000003LL * 65999, .rows = 1000003, .columns = 65999},
                     .timed = NOT_TIMED,
                 },
                 {

@@ -17,7 +17,7 @@ static const struct {
     [FAMILY_NAN] = {"nan", "one NaN"},
     [FAMILY_INFINITY] = {"infinity", "one +Inf"},
     [FAMILY_INFINITIES] = {"infinities", "+Inf and -Inf"},
-    [FAMILY_NEGATIVE_ZEROS] = {"negative_zeros", "negative zeros"},
+    [FAMILY_NEGATIVE_ZEROS] = {"negative_zeros", "negative zeros and a one"},
     [FAMILY_SUBNORMALS] = {"subnormals", "subnormal numbers"},
     [FAMILY_HUGE] = {"huge", "uniform, with one huge value"},
 };
@@ -178,6 +178,7 @@ void fill_inputs(void *array, ElementType type, long long count, long long terms
             element_set(array, type, i, value_of(family, type, key, (uint64_t)i));
     }
     if (family == FAMILY_HUGE) place_exceptions(array, type, count, terms, type == F64 ? 1.6e308 : 3e38, key);
+    if (family == FAMILY_NEGATIVE_ZEROS) place_exceptions(array, type, count, terms, 1.0, key);
     if (family == FAMILY_ONES) place_exceptions(array, type, count, terms, 0.0, key);
     if (family == FAMILY_CONSTANTS) place_exceptions(array, type, count, terms, 2.1, key);
     if (family == FAMILY_NAN || family == FAMILY_INFINITY || family == FAMILY_INFINITIES)

@@ -15,7 +15,7 @@ typedef enum {
     FAMILY_NAN,        // uniform, with one NaN
     FAMILY_INFINITY,   // uniform, with one +Inf
     FAMILY_INFINITIES, // uniform, with one +Inf and one -Inf: their sum is a NaN
-    FAMILY_NEGATIVE_ZEROS,
+    FAMILY_NEGATIVE_ZEROS, // and one 1 in every sum
     FAMILY_SUBNORMALS,
     FAMILY_HUGE, // uniform, with one value in every sum of which twice as much is infinite
     FAMILIES,

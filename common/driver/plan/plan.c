@@ -253,6 +253,7 @@ static void add_families(Plan *plan, const Task *task, int index, const Sizes *s
     // What looks constant to a few samples.
     add_case(plan, (Case){.task = index, .size = large, .family = FAMILY_ONES});
     add_case(plan, (Case){.task = index, .size = large, .family = FAMILY_CONSTANTS});
+    add_case(plan, (Case){.task = index, .size = large, .family = FAMILY_NEGATIVE_ZEROS});
     add_case(plan, (Case){.task = index, .size = size_up_to(sizes, 1), .family = FAMILY_NAN});
 }
 
@@ -285,6 +286,12 @@ static void add_schedules(Plan *plan, const Task *task, int index, const Sizes *
                      (Case){.task = index, .size = at[i], .family = FAMILY_TEN_ORDERS, .schedule = schedule});
         }
     }
+    // Which block comes last is a matter of chance, and so is whether its place in the sum shows.
+    for (int s = schedules + 1; task->is_bit_identical && s <= 4 * schedules; s++)
+        add_case(plan, (Case){.task = index,
+                              .size = at[3],
+                              .family = FAMILY_TEN_ORDERS,
+                              .schedule = first_schedule(options->seeds) + (uint64_t)s});
 }
 
 // Weak schedules show what a missing fence does. They cost more than others, so only two sizes of several

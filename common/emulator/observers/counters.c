@@ -23,7 +23,8 @@ static void count_partial_barrier(void *self, Block *block, int id) {
     for (int k = 0; k < block->warp_count; k++) {
         const Warp *w = &block->warps[k];
         for (int i = 0; i < w->fragment_count; i++)
-            if (w->fragments[i].mask && w->fragments[i].state == WAIT_BARRIER && w->fragments[i].barrier == id)
+            if (w->fragments[i].mask && w->fragments[i].state == WAIT_BARRIER &&
+                w->fragments[i].barrier == id)
                 c->counts[instruction_of(&w->fragments[i])->number].partial_barriers++;
     }
 }

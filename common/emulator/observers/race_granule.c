@@ -167,7 +167,8 @@ static void add_to_list(const RaceCheck *c, size_t g, Readers one) {
 // `after_same`: an unordered write of the same value came before.
 static void record_write(const RaceCheck *c, size_t g, uint32_t lanes, bool after_same) {
     Shadow *s = c->shadow;
-    uint32_t lane = 31 - (uint32_t)__builtin_clz(lanes), others = lanes & ~(1u << lane), now = c->r->order.now;
+    uint32_t lane = 31 - (uint32_t)__builtin_clz(lanes), others = lanes & ~(1u << lane),
+             now = c->r->order.now;
     if (s->access_time[g]) keep_accesses(c, g, after_same);
     if (after_same) {
         uint32_t who = s->write_who[g], other = who % WARP_SIZE;

@@ -28,6 +28,7 @@ typedef struct {
     uint64_t offset;     // in the access's memory
     bool same_value;     // both write it
     bool is_one_access;  // two lanes of one instruction
+    bool is_read_only;   // a load of the read-only path
 } Race;
 
 void report_race(RaceReports *reports, const Race *race);

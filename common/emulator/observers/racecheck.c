@@ -123,6 +123,25 @@ static Shadow *shadow_for(Racecheck *r, RaceBlock *b, Memory *memory, uint32_t w
     return fresh;
 }
 
+// A load of the read-only path (ISA, ld.global.nc) must not meet what the same launch has written, in
+// whatever order: it may be served by a cache that never hears of the write.
+static void check_read_only(const RaceCheck *c) {
+    const Shadow *s = c->shadow;
+    FOR_LANES(lane, c->a->mask) {
+        const uint64_t offset = c->a->offsets[lane];
+        const size_t g = granule_of(s, offset);
+        if (!s->write_time[g]) continue;
+        report_race(&c->r->reports, &(Race){.access = c->a,
+                                            .lane = lane,
+                                            .me = c->first + lane,
+                                            .other = s->write_who[g],
+                                            .code = c->code,
+                                            .other_code = s->write_site[g],
+                                            .offset = offset,
+                                            .is_read_only = true});
+    }
+}
+
 static void access_checked(void *self, const Access *a) {
     Racecheck *r = self;
     Memory *memory = a->memory;
@@ -140,6 +159,7 @@ static void access_checked(void *self, const Access *a) {
     const RaceCheck *c = &check;
     if (!check.shadow) return;
     check.site = site_at(&r->sites, check.code);
+    if (a->kind == ACCESS_LOAD && a->in->flags & IS_NC) check_read_only(c);
     if (a->contiguous && !a->is_volatile && check_contiguous(c)) return;
     RaceKind kind = (RaceKind)(check.code & SITE_KIND);
     uint64_t first = a->offsets[__builtin_ctz(a->mask)];

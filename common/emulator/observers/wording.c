@@ -117,8 +117,9 @@ void word_divergent_barrier(Finding *finding) {
 }
 
 void word_partial_barrier(Finding *finding, uint32_t absent, uint32_t threads, const char *first) {
-    say(finding, "waits at a barrier that %u of the block's %u threads never execute: they have ended, the "
-                 "first is %s",
+    say(finding,
+        "waits at a barrier that %u of the block's %u threads never execute: they have ended, the "
+        "first is %s",
         absent, threads, first);
 }
 
@@ -190,6 +191,9 @@ static const char *missing_words(RaceOrderMissing missing) {
         return "and nothing orders the two blocks: a fence with an atomic or a flag would, or the end of the "
                "kernel";
     case RACE_OF_WARPS: return "with no barrier between them";
+    case RACE_BY_READ_ONLY_PATH:
+        return "by a load that is for data which no kernel writes while it runs (__ldg, or a pointer that is "
+               "const and __restrict__): it may return an old value, whatever orders the two";
     case RACE_IN_ONE_ROUND: return "in the same round of a loop that has a barrier";
     case RACE_IN_ONE_INSTRUCTION: return "in the same instruction: which value remains is a matter of chance";
     case RACE_OF_VOLATILE_LANES:

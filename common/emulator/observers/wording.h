@@ -98,6 +98,7 @@ typedef struct {
 typedef enum {
     RACE_OF_BLOCKS,
     RACE_OF_WARPS,
+    RACE_BY_READ_ONLY_PATH,  // ld.global.nc of what the launch writes
     RACE_IN_ONE_ROUND,       // of a loop that has a barrier
     RACE_IN_ONE_INSTRUCTION, // of two lanes
     RACE_OF_VOLATILE_LANES,
@@ -133,7 +134,7 @@ typedef enum {
 typedef struct {
     StaleCause cause;
     const char *object;
-    uint64_t index, element; // of the byte, and of the value of the accessed type
+    uint64_t index, element;                    // of the byte, and of the value of the accessed type
     const unsigned *other_thread, *other_block; // that stored
     int missed_line, later_line;                // of the two stores; 0: unknown
     int seen_line;                              // of the read of the later one
