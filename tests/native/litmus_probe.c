@@ -2,8 +2,8 @@
 //
 //     litmus_probe FILE.ptx FIRST COUNT INSTANCES      schedules FIRST, FIRST + 4, FIRST + 8 ...
 //
-// A kernel's name ends with the number of its roles. Block b plays role b % roles; each of its 32 threads has its
-// own locations x and y, and writes what it read to its own r[4]. Prints a line per kernel and outcome:
+// A kernel's name ends with the number of its roles. Block b plays role b % roles; each of its 32 threads has
+// its own locations x and y, and writes what it read to its own r[4]. Prints a line per kernel and outcome:
 // name, the digits r[0] to r[3], x and y at the end (4: never written), how often.
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +63,8 @@ int main(int argc, char **argv) {
             must(emulator_launch(e, kernel, &launch, &result, &error) && result.completed, &error);
             emulator_result_free(&result);
             for (uint32_t i = 0; i < instances; i++) {
-                const uint32_t digits[DIGITS] = {r[4 * i], r[4 * i + 1], r[4 * i + 2], r[4 * i + 3], x[i], y[i]};
+                const uint32_t digits[DIGITS] = {r[4 * i],     r[4 * i + 1], r[4 * i + 2],
+                                                 r[4 * i + 3], x[i],         y[i]};
                 uint32_t outcome = 0;
                 for (int d = 0; d < DIGITS; d++) outcome = outcome * BASE + digits[d] % BASE;
                 seen[outcome]++;
