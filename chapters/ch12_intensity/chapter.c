@@ -29,55 +29,33 @@ enum { COPY, SCALE, SCALE_ADD, SCALE_ADD_FLOAT4, DOT, MULTIPLY_COMPLEX, POLYNOMI
 enum { LOOPS = POLYNOMIAL + 1 };
 
 // GPU, loop, terms, turns. Each GPU has a polynomial just below its ridge and one just above.
-// clang-format off: a row stays in one piece
+// clang-format off
 #define TABLE(ROW)                                                                                           \
-    ROW(T4, SCALE, 1, 1 << 20)                                                                               \
-    ROW(T4, SCALE_ADD, 1, 123456789)                                                                         \
-    ROW(T4, COPY, 1, 999983)                                                                                 \
-    ROW(T4, POLYNOMIAL, 6, 1000000)                                                                          \
-    ROW(T4, POLYNOMIAL, 102, 1 << 24)                                                                        \
-    ROW(T4, POLYNOMIAL, 103, 1 << 24)                                                                        \
+    ROW(T4, SCALE, 1, 1 << 20) ROW(T4, SCALE_ADD, 1, 123456789) ROW(T4, COPY, 1, 999983)                     \
+    ROW(T4, POLYNOMIAL, 6, 1000000) ROW(T4, POLYNOMIAL, 102, 1 << 24) ROW(T4, POLYNOMIAL, 103, 1 << 24)      \
     ROW(T4, POLYNOMIAL, 200, 1 << 28) ROW(L4, SCALE_ADD, 1, 1000000) ROW(L4, SCALE_ADD_FLOAT4, 1, 1 << 28)   \
-        ROW(L4, SCALE, 1, 1 << 26) ROW(L4, POLYNOMIAL, 8, 1 << 24) ROW(L4, POLYNOMIAL, 404, 123456789) ROW(  \
-            L4, POLYNOMIAL, 405, 123456789) ROW(L4, POLYNOMIAL, 500, 999983) ROW(L4, SCALE_ADD, 1, 1)        \
-            ROW(A100, SCALE_ADD_FLOAT4, 1, 1 << 24) ROW(A100, DOT, 1, 999983) ROW(                           \
-                A100, SCALE_ADD, 1, 1 << 25) ROW(A100, POLYNOMIAL, 12, 123456789)                            \
-                ROW(A100, POLYNOMIAL, 39, 1 << 28) ROW(A100, POLYNOMIAL, 40, 1 << 28) ROW(                   \
-                    A100, POLYNOMIAL, 120, 1 << 26) ROW(H100, DOT, 1, 123456789)                             \
-                    ROW(H100, MULTIPLY_COMPLEX, 1, 1 << 26) ROW(H100, SCALE_ADD_FLOAT4, 1, 1 << 20) ROW(     \
-                        H100, POLYNOMIAL, 16,                                                                \
-                        1 << 28) ROW(H100, POLYNOMIAL, 80, 999983)                                           \
-                        ROW(H100, POLYNOMIAL, 81, 999983) ROW(H100, POLYNOMIAL, 100, 1 << 25) ROW(           \
-                            H200, COPY,                                                                      \
-                            1, 1 << 28) ROW(H200, SCALE, 1, 1 << 28)                                         \
-                            ROW(H200, SCALE_ADD, 1, 1 << 28) ROW(H200, SCALE_ADD_FLOAT4, 1, 1 << 26) ROW(    \
-                                H200, DOT, 1,                                                                \
-                                1 << 28) ROW(H200, MULTIPLY_COMPLEX, 1,                                      \
-                                             1 << 27) ROW(H200, POLYNOMIAL, 4, 999983)                       \
-                                ROW(H200, POLYNOMIAL, 56, 1 << 26) ROW(H200, POLYNOMIAL, 57, 1 << 26) ROW(   \
-                                    H200, POLYNOMIAL, 64,                                                    \
-                                    1 << 20) ROW(H200, POLYNOMIAL, 2, 1)                                     \
-                                    ROW(RTX_5060, COPY, 1, 999983) ROW(RTX_5060, SCALE, 1, 1 << 20) ROW(     \
-                                        RTX_5060, MULTIPLY_COMPLEX,                                          \
-                                        1, 1 << 24) ROW(RTX_5060, POLYNOMIAL, 5, 1 << 26)                    \
-                                        ROW(RTX_5060, POLYNOMIAL, 172,                                       \
-                                            1 << 25) ROW(RTX_5060, POLYNOMIAL, 173, 1 << 25)                 \
-                                            ROW(RTX_5060, POLYNOMIAL, 300,                                   \
-                                                1000000) ROW(RTX_5070_Ti, SCALE, 1, 1 << 26)                 \
-                                                ROW(RTX_5070_Ti, SCALE_ADD, 1, 1000000) ROW(                 \
-                                                    RTX_5070_Ti, COPY, 1,                                    \
-                                                    123456789) ROW(RTX_5070_Ti, POLYNOMIAL, 3, 1 << 25)      \
-                                                    ROW(RTX_5070_Ti, POLYNOMIAL, 197,                        \
-                                                        1 << 20) ROW(RTX_5070_Ti, POLYNOMIAL, 198, 1 << 20)  \
-                                                        ROW(RTX_5070_Ti, POLYNOMIAL, 1000,                   \
-                                                            1 << 24) ROW(RTX_5090, SCALE_ADD, 1, 1 << 25)    \
-                                                            ROW(RTX_5090, SCALE_ADD_FLOAT4, 1,               \
-                                                                1 << 24) ROW(RTX_5090, SCALE, 1, 1 << 28)    \
-                                                                ROW(RTX_5090, POLYNOMIAL, 20, 1 << 20) ROW(  \
-                                                                    RTX_5090, POLYNOMIAL, 234, 1000000)      \
-                                                                    ROW(RTX_5090, POLYNOMIAL, 235, 1000000)  \
-                                                                        ROW(RTX_5090, POLYNOMIAL, 256,       \
-                                                                            123456789)
+    ROW(L4, SCALE, 1, 1 << 26) ROW(L4, POLYNOMIAL, 8, 1 << 24) ROW(L4, POLYNOMIAL, 404, 123456789)           \
+    ROW(L4, POLYNOMIAL, 405, 123456789) ROW(L4, POLYNOMIAL, 500, 999983) ROW(L4, SCALE_ADD, 1, 1)            \
+    ROW(A100, SCALE_ADD_FLOAT4, 1, 1 << 24) ROW(A100, DOT, 1, 999983) ROW(A100, SCALE_ADD, 1, 1 << 25)       \
+    ROW(A100, POLYNOMIAL, 12, 123456789) ROW(A100, POLYNOMIAL, 39, 1 << 28)                                  \
+    ROW(A100, POLYNOMIAL, 40, 1 << 28) ROW(A100, POLYNOMIAL, 120, 1 << 26) ROW(H100, DOT, 1, 123456789)      \
+    ROW(H100, MULTIPLY_COMPLEX, 1, 1 << 26) ROW(H100, SCALE_ADD_FLOAT4, 1, 1 << 20)                          \
+    ROW(H100, POLYNOMIAL, 16, 1 << 28) ROW(H100, POLYNOMIAL, 80, 999983) ROW(H100, POLYNOMIAL, 81, 999983)   \
+    ROW(H100, POLYNOMIAL, 100, 1 << 25) ROW(H200, COPY, 1, 1 << 28) ROW(H200, SCALE, 1, 1 << 28)             \
+    ROW(H200, SCALE_ADD, 1, 1 << 28) ROW(H200, SCALE_ADD_FLOAT4, 1, 1 << 26) ROW(H200, DOT, 1, 1 << 28)      \
+    ROW(H200, MULTIPLY_COMPLEX, 1, 1 << 27) ROW(H200, POLYNOMIAL, 4, 999983)                                 \
+    ROW(H200, POLYNOMIAL, 56, 1 << 26) ROW(H200, POLYNOMIAL, 57, 1 << 26)                                    \
+    ROW(H200, POLYNOMIAL, 64, 1 << 20) ROW(H200, POLYNOMIAL, 2, 1) ROW(RTX_5060, COPY, 1, 999983)            \
+    ROW(RTX_5060, SCALE, 1, 1 << 20) ROW(RTX_5060, MULTIPLY_COMPLEX, 1, 1 << 24)                             \
+    ROW(RTX_5060, POLYNOMIAL, 5, 1 << 26) ROW(RTX_5060, POLYNOMIAL, 172, 1 << 25)                            \
+    ROW(RTX_5060, POLYNOMIAL, 173, 1 << 25) ROW(RTX_5060, POLYNOMIAL, 300, 1000000)                          \
+    ROW(RTX_5070_Ti, SCALE, 1, 1 << 26) ROW(RTX_5070_Ti, SCALE_ADD, 1, 1000000)                              \
+    ROW(RTX_5070_Ti, COPY, 1, 123456789) ROW(RTX_5070_Ti, POLYNOMIAL, 3, 1 << 25)                            \
+    ROW(RTX_5070_Ti, POLYNOMIAL, 197, 1 << 20) ROW(RTX_5070_Ti, POLYNOMIAL, 198, 1 << 20)                    \
+    ROW(RTX_5070_Ti, POLYNOMIAL, 1000, 1 << 24) ROW(RTX_5090, SCALE_ADD, 1, 1 << 25)                         \
+    ROW(RTX_5090, SCALE_ADD_FLOAT4, 1, 1 << 24) ROW(RTX_5090, SCALE, 1, 1 << 28)                             \
+    ROW(RTX_5090, POLYNOMIAL, 20, 1 << 20) ROW(RTX_5090, POLYNOMIAL, 234, 1000000)                           \
+    ROW(RTX_5090, POLYNOMIAL, 235, 1000000) ROW(RTX_5090, POLYNOMIAL, 256, 123456789)
 // clang-format on
 
 enum { SM_COUNT, LANES_PER_SM, CLOCK_MHZ, BUS_BITS, MEMORY_MHZ, LOOP, LOOP_TERMS, TURNS, QUESTION_INTS };

@@ -254,7 +254,7 @@ static bool has_wrong_value(const Task *task, const CaseShape *shape, const Larg
     return false;
 }
 
-// Whether the sampled blocks add what they read, once. Where the sum is neither that nor what they read with
+// Whether the sampled blocks add what they read, once. If the sum is neither that nor what they read with
 // repetitions, it is not known which elements they meant to add.
 static bool adds_twice(const Task *task, const SampleReply *sample, CaseReport *report) {
     const int in = task_input(task);

@@ -60,7 +60,7 @@ bool large_size(const Task *task, long long choice, CaseSize *size) {
 
 long long drawn_size(long long choice) {
     const double place = (double)choice / LARGE_CHOICE;
-    return (long long)((1 << 21) * pow(8, pow(place, 8)));
+    return (long long)((1 << 21) * pow(7.9, pow(place, 8))) + choice % (1 << 17);
 }
 
 static int compare_numbers(const void *left, const void *right) {
@@ -75,8 +75,8 @@ static void add_block(uint64_t sample[], int *count, int most, uint64_t block, u
     sample[(*count)++] = block;
 }
 
-// The block that reads, in a loop over the grid with groups of `each` elements, what an index that wraps by
-// `wrap` elements makes of the first block's elements.
+// In a loop over the grid with groups of `each` elements: the block whose elements the first block reaches
+// with an index that wraps by `wrap` elements.
 static uint64_t alias_of_first(uint64_t blocks, uint64_t block_threads, uint64_t each, uint64_t wrap) {
     const uint64_t round = blocks * block_threads * each;
     return (round - wrap % round) % round / (block_threads * each);
