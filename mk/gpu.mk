@@ -32,3 +32,19 @@ $(CCCL_FETCHED): requirements/peers.txt
 	$(call quiet,PIP,$< into $@)
 	$(Q)rm -rf $@ && $(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-compile --retries 1 \
 	    --require-hashes --target $@ -r $< || { rm -rf $@; exit 1; }
+
+# ---- The emulator beside compute-sanitizer ----------------------------------------------------------------------
+# build/cases/chNN runs one case of a chapter; tests/hardware_truth/README.md says what is recorded with it. ARGS=--prepare
+# and ARGS=--collect do the parts that need no GPU.
+CASE_SOURCE := tests/hardware_truth/sanitizer/case.c
+define case_rule
+$(OUT)/cases/$(1): $(call objects_of,$(CASE_SOURCE) $(call folder_of,$(1))/chapter.c) $(DRIVER_LIBRARY) $(EMULATOR_LIBRARY) $(SUPPORT_LIBRARY)
+	$$(call quiet,LINK,$$@)
+	$$(Q)mkdir -p $$(@D) && $$(LINK)
+endef
+$(foreach c,$(CHAPTERS),$(eval $(call case_rule,$(c))))
+-include $(patsubst %.o,%.d,$(call objects_of,$(CASE_SOURCE)))
+.PHONY: sanitizer-truth sanitizer-cases
+sanitizer-cases: $(addprefix $(OUT)/cases/,$(CHAPTERS)) tools
+sanitizer-truth: $(NEEDS_GRADER) $(TOOLCHAIN) drivers sanitizer-cases ## on a GPU: record what compute-sanitizer says about the kernels of tests/ that have no row yet
+	@$(PY) tests/hardware_truth/sanitizer/record_sanitizer.py $(ARGS)

@@ -56,7 +56,7 @@ CHECKS := check-format check-gcc check-clang check-tidy check-architecture check
 check: $(NEEDS_GRADER) $(DEVELOPMENT) $(TOOLCHAIN) ## check formatting, lint, types, warnings of gcc and clang, layers, skeletons and style of prose
 	@$(MAKE) -k $(CHECKS)
 need = command -v $(1) >/dev/null || { echo "warpbook: $(1) is missing; on Debian or Ubuntu: apt-get install $(2)" >&2; exit 3; }
-C_FILES := $(sort $(wildcard $(foreach depth,* */* */*/*,common/$(depth).[ch]) chapters/*/chapter.c tests/native/*.[ch]))
+C_FILES := $(sort $(wildcard $(foreach depth,* */* */*/*,common/$(depth).[ch]) chapters/*/chapter.c tests/native/*.[ch] tests/hardware_truth/sanitizer/*.c))
 check-format:
 	$(call quiet,FORMAT,$(words $(C_FILES)) C files)
 	$(Q)$(call need,clang-format,clang-format); clang-format --dry-run -Werror $(C_FILES)

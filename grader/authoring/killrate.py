@@ -123,10 +123,10 @@ def _folder(workbook: Workbook, kernel: Kernel) -> Path:
     return workbook.build / "kill-rate" / kernel.name
 
 
-def _verdict(
+def outcome(
     workbook: Workbook, chapter: Chapter, kernel: Kernel, schedules: int, processes: Processes
 ) -> Finding:
-    """The same, or what came of it last time when nothing has changed since."""
+    """What came of one kernel: now, or last time if nothing has changed since. build/kill-rate keeps the result."""
     programs = (workbook.out / "bin" / "compile", workbook.root / workbook.program(chapter))
     headers = sorted((workbook.root / "common" / "include").glob("*"))
     key = f"{schedules} {_digest(kernel, *programs, *headers)}"
@@ -151,7 +151,7 @@ def run(workbook: Workbook, chapters: list[Chapter], schedules: int, jobs: int) 
 
     def one(item: tuple[Chapter, Kernel]) -> Trial:
         chapter, kernel = item
-        finding = _verdict(workbook, chapter, kernel, schedules, processes)
+        finding = outcome(workbook, chapter, kernel, schedules, processes)
         return Trial(
             chapter.name,
             str(kernel.path.relative_to(workbook.root)),
