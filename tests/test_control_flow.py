@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import math
 import random
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -401,7 +400,9 @@ def test_step_limit(device: Emulator, name: str, schedule: int) -> None:
     )
     assert result.finding.line > 0
     assert 1_000 < result.lane_instructions < 50_000
-    again = device.launch(name, 2, 64, [device.buffer(np.zeros(64, np.int32))], schedule=schedule, steps=50_000)
+    again = device.launch(
+        name, 2, 64, [device.buffer(np.zeros(64, np.int32))], schedule=schedule, steps=50_000
+    )
     assert again.lane_instructions == result.lane_instructions, "a limit in steps, not in seconds"
 
 

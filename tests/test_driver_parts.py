@@ -377,7 +377,9 @@ def plan(
     probe: Path, task: int = SUM, *, gpu: bool = False, n: int = -1
 ) -> list[tuple[int, str, int, int, int, int]]:
     rows = [line.split() for line in run(probe, "plan", task, int(gpu), n).stdout.decode().splitlines()]
-    return [(int(r[0]), r[1], int(r[2]), int(r[3]), int(r[4]), int(r[5])) for r in rows if r[6] == r[8] == "0"]
+    return [
+        (int(r[0]), r[1], int(r[2]), int(r[3]), int(r[4]), int(r[5])) for r in rows if r[6] == r[8] == "0"
+    ]
 
 
 def recounts(probe: Path, task: int) -> list[tuple[int, int, int]]:

@@ -184,7 +184,9 @@ def test_units_of_shared_memory_are_rounded_up_to(rows: list[Row]) -> None:
         _, per_sm, per_block, reserved, unit = (row.question[i] for i in (0, 6, 7, 8, 9))
         asked = row.question[-1]
         taken = math.ceil((asked + reserved) / unit) * unit
-        assert row.answer[2] == (0 if asked > per_block else 2**31 - 1 if taken == 0 else per_sm // taken), row
+        assert row.answer[2] == (0 if asked > per_block else 2**31 - 1 if taken == 0 else per_sm // taken), (
+            row
+        )
 
 
 def test_the_figures_of_each_gpu_are_those_the_calculator_knows(rows: list[Row]) -> None:

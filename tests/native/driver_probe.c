@@ -261,8 +261,8 @@ static int print_plan(char **a) {
         const Case *one = &plan.cases[i];
         if (one->task != number(a[0])) continue;
         printf("%lld %s %u %d %llu %d %d %u %d\n", one->size.n, family_name(one->family), one->misalignment,
-               one->is_staggered, (unsigned long long)one->schedule, one->is_counted,
-               one->recount, one->shift, one->figures);
+               one->is_staggered, (unsigned long long)one->schedule, one->is_counted, one->recount,
+               one->shift, one->figures);
     }
     plan_free(&plan);
     return 0;

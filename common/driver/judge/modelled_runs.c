@@ -120,7 +120,7 @@ static bool choose_one(ModelledTask *modelled, const CaseShape *whole, int launc
     double share = run / blocks;
     if (shape->grid[1] > 1 || shape->grid[2] > 1)
         share = fmax(elements_of_matrix / n, rows_of_matrix / fmax(1, (double)whole->size.rows));
-    for (; share < 4; share *= 4) {
+    for (int more = 0; more < 12 && share < 4; more++, share *= 4) {
         const CaseSize size = part_of(whole->size, fmin(1, share));
         if (size.n > most_elements / 2) return false;
         if (ask(modelled, size, runner_info(modelled->runner)->sm_count, whole, part) &&
@@ -155,7 +155,7 @@ static bool choose_on_fewer_sms(ModelledTask *modelled, const CaseShape *whole, 
     const double all_sms = runner_info(modelled->runner)->sm_count;
     const double run = fmin((double)shape->blocks, fmax(1, threads_of_part / shape->block_threads));
     const int sm_count = (int)fmax(1, round(all_sms * run / (double)shape->blocks));
-    for (double each = 64; each <= 256; each *= 2)
+    for (int each = 64; each <= 256; each *= 2)
         if (choose_two(modelled, whole, launch, sm_count, each, 2 * each, parts)) return true;
     return false;
 }
@@ -163,7 +163,7 @@ static bool choose_on_fewer_sms(ModelledTask *modelled, const CaseShape *whole, 
 // As many blocks as the whole has, with few elements each.
 static bool choose_whole_grid(ModelledTask *modelled, const CaseShape *whole, int launch, PartRun parts[2]) {
     const int sm_count = runner_info(modelled->runner)->sm_count;
-    for (double each = 16; each >= 1; each /= 2)
+    for (int each = 16; each >= 1; each /= 2)
         if (choose_two(modelled, whole, launch, sm_count, each, 2 * each, parts)) return true;
     return give_up(modelled, "LAUNCH has no such blocks for a smaller n");
 }
@@ -206,7 +206,7 @@ static bool follow_pass(ModelledTask *modelled, const CaseShape *whole, int laun
     const ShapeOfLaunch *shape = &whole->launches[launch];
     const int sm_count = runner_info(modelled->runner)->sm_count;
     const double threads = (double)whole->launches[first].threads;
-    for (double each = 1; each * threads <= (double)most_elements; each *= 4) {
+    for (int each = 1; each * threads <= (double)most_elements; each *= 4) {
         const CaseSize size = part_of(whole->size, each * threads / (double)whole->size.n);
         if (!ask(modelled, size, sm_count, whole, &parts[0]) ||
             quantity_value(modelled->task, elements, &parts[0].at.shape) != n ||

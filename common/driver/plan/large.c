@@ -85,6 +85,7 @@ static uint64_t alias_of_first(uint64_t blocks, uint64_t block_threads, uint64_t
 int large_sample(uint64_t blocks, uint64_t block_threads, long long elements, size_t bytes, int most,
                  uint64_t seed, uint64_t sample[]) {
     int count = 0;
+    if (blocks == 0 || block_threads == 0) return 0;
     const long long last = elements - 1, per_4_gib = (1LL << 32) / (long long)bytes;
     add_block(sample, &count, most, 0, blocks);
     add_block(sample, &count, most, blocks - 1, blocks);

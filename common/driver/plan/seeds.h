@@ -1,5 +1,5 @@
-// What the inputs of a run are drawn from: the kernel's own text and a secret. The inputs of one case tell
-// nothing of those of another kernel.cu, nor of another case under a secret.
+// What the inputs of a run are drawn from: the kernel's own text and a secret. The inputs of one case reveal
+// neither those of another kernel.cu nor, under a secret, those of another case.
 #pragma once
 
 #include "driver/plan/options.h"

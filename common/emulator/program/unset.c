@@ -84,7 +84,7 @@ static bool writes_register(const Search *s, int block, int number) {
 static bool expose(Search *s, int block, int number) {
     if (writes_register(s, block, number)) return true;
     int first = s->first[number];
-    if (first >= 0 && s->exposures[first].block == block) return true;
+    if (first >= 0 && (size_t)first < s->exposure_count && s->exposures[first].block == block) return true;
     if (s->exposure_count == s->exposure_room) {
         s->exposure_room = s->exposure_room ? 2 * s->exposure_room : 64;
         Exposure *grown = realloc(s->exposures, s->exposure_room * sizeof *grown);
