@@ -406,6 +406,52 @@ def test_step_limit(device: Emulator, name: str, schedule: int) -> None:
     assert again.lane_instructions == result.lane_instructions, "a limit in steps, not in seconds"
 
 
+BARRIER = """
+.visible .entry k(.param .u64 p_in) {
+  .reg .b32 %r<8>; .reg .b64 %a<4>; .reg .pred %p;
+  ld.param.u64 %a0, [p_in]; mov.u32 %r0, %nctaid.x; mov.u32 %r1, %tid.x;
+  setp.ne.u32 %p, %r1, 0; @%p bra END;
+  atom.global.add.u32 %r2, [%a0], 1;
+POLL:
+  POLLS
+  setp.lt.u32 %p, %r2, %r0; @%p bra POLL;
+END:
+  bar.sync 0;
+  ret;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "polls",
+    [
+        "atom.global.add.u32 %r2, [%a0], 0;",
+        "ld.volatile.global.u32 %r2, [%a0];",
+        "nanosleep.u32 100; ld.volatile.global.u32 %r2, [%a0];",
+        "ld.volatile.global.u32 %r2, [%a0]; membar.gl; atom.global.cas.b32 %r2, [%a0], 0, 0;",
+    ],
+)
+def test_a_grid_barrier_of_more_blocks_than_fit(emulator_built: Path, polls: str) -> None:
+    """As many as fit pass it; one more is a deadlock, which is recognised long before the limit of steps."""
+    with Emulator() as e:
+        e.load(HEADER + BARRIER.replace("POLLS", polls))
+        fit = 132 * 32  # blocks of 64 threads on an H200
+        results = []
+        for blocks in (fit, fit + 1, fit + 1):
+            counter = e.buffer(np.zeros(1, np.uint32))
+            results.append(e.launch("k", blocks, 64, [counter], checks=WITHOUT_RACES, steps=1 << 40))
+            assert counter.read(np.uint32)[0] == fit
+    assert results[0].completed
+    for result in results[1:]:
+        assert result.finding.kind == "STEP_LIMIT"
+        assert result.finding.message.endswith(
+            "waits here for ever: all threads of the 4224 running blocks wait, and none changes what another "
+            "waits for; of 4225 blocks, 0 have ended, 4224 are running and 1 have not started, because the device "
+            "holds no more at a time"
+        )
+        assert result.lane_instructions == results[1].lane_instructions < 1 << 30
+
+
 @pytest.mark.parametrize("schedule", [0, 3])
 @pytest.mark.parametrize("name", ["deep_recursion", "deep_frames"])
 def test_stack_overflow(device: Emulator, name: str, schedule: int) -> None:

@@ -56,11 +56,11 @@ typedef struct {
     bool timing;        // follow the launch for the time model (model.h); schedule 0
     uint64_t schedule;  // 0: deterministic and plain; any other: a seed
     uint64_t max_steps; // 0: no limit. An instruction of a warp is 16 steps, and 1 more for each of its
-                        // lanes; a volatile load, an atomic and a nanosleep are 32 more. That follows the
+                        // lanes; a volatile load, an atomic and a nanosleep are 128 more. That follows the
                         // emulator's time, and is the same on every machine
     size_t max_output;  // bytes of printf kept; more is FINDING_OUTPUT_LIMIT; 0: the default, 64 KiB
     int max_findings;   // kept; 0: the default, 32
-    const volatile bool *cancel; // checked now and then; NULL: never
+    double max_seconds; // of a processor, for steps that take unforeseeably long; 0: no limit
     size_t trace_bytes;     // record the accesses in at most so many bytes of JSON; 0: do not. Schedule 0
     const uint64_t *sample; // run only these blocks of the grid, x + gx * (y + gy * z); NULL: all
     uint64_t sample_count;

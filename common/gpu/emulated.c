@@ -151,6 +151,7 @@ static bool launch(Gpu *gpu, const GpuKernel *kernel, const GpuLaunch *launch, E
                           .timing = launch->timing,
                           .schedule = launch->schedule,
                           .max_steps = launch->max_steps,
+                          .max_seconds = launch->max_seconds,
                           .max_output = launch->max_output,
                           .trace_bytes = launch->trace_bytes,
                           .sample = launch->sample,

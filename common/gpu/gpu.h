@@ -115,6 +115,7 @@ typedef struct {
     bool timing; // for the time model: EmulatorResult.work
     uint64_t schedule;
     uint64_t max_steps;
+    double max_seconds;
     size_t max_output;
     size_t trace_bytes;     // EmulatorLaunch.trace_bytes
     const uint64_t *sample; // EmulatorLaunch.sample and what follows it

@@ -55,7 +55,7 @@ int main(void) {
     MEMBER(EmulatorLaunch, count), MEMBER(EmulatorLaunch, timing), MEMBER(EmulatorLaunch, schedule);
     MEMBER(EmulatorLaunch, max_steps), MEMBER(EmulatorLaunch, max_output),
         MEMBER(EmulatorLaunch, max_findings);
-    MEMBER(EmulatorLaunch, cancel), MEMBER(EmulatorLaunch, trace_bytes);
+    MEMBER(EmulatorLaunch, max_seconds), MEMBER(EmulatorLaunch, trace_bytes);
     END();
     BEGIN(EmulatorResult);
     MEMBER(EmulatorResult, completed), MEMBER(EmulatorResult, finding_count),

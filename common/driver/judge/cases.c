@@ -22,10 +22,13 @@ void judge_note_failure(Judge *judge, const CaseReport *report) {
     Progress *progress = progress_of(judge, &report->settings);
     if (report->verdict == VERDICT_PASS) return;
     progress->failures++;
-    // A case that takes long, or that fails for a reason that is the same at other sizes, is not repeated.
-    if (report->verdict == VERDICT_TIMEOUT || report->verdict == VERDICT_UNSUPPORTED ||
-        report->verdict == VERDICT_INFRA || progress->failures >= GIVE_UP_AFTER)
+    // A failure whose reason is the same at other sizes is not repeated.
+    if (report->verdict == VERDICT_UNSUPPORTED || report->verdict == VERDICT_INFRA ||
+        progress->failures >= GIVE_UP_AFTER)
         progress->gave_up = true;
+    // Nothing takes longer than what never ends: nothing else is tried after that.
+    if (report->verdict != VERDICT_TIMEOUT) return;
+    for (int t = 0; t < MAX_TASKS; t++) judge->tasks[0][t].gave_up = judge->tasks[1][t].gave_up = true;
 }
 
 // The part of start_case() for a case of which only a few blocks run.
@@ -230,18 +233,20 @@ static void drop_same_shapes(Judge *judge) {
     judge->plan.count = kept;
 }
 
-// With several workers, a weak case may have begun before the case failed that makes it superfluous. Its
-// report is dropped, so that every run tells the same.
+// With several workers, a case may have begun before the case failed that makes it superfluous: a weak one, or
+// any after one that never ends. Its report is dropped, so that every run tells the same.
 static void drop_superfluous(Judge *judge) {
-    bool has_failed[2][MAX_TASKS] = {0};
-    if (judge->options->has_schedule) return;
+    bool has_failed[2][MAX_TASKS] = {0}, has_hung[2] = {0};
     for (int i = 0; i < judge->judgement->case_count; i++) {
         CaseReport *report = &judge->judgement->cases[i];
         bool *failed = &has_failed[report->settings.is_beside][report->settings.task];
-        if (*failed && schedule_is_weak(report->settings.schedule))
+        bool *hung = &has_hung[report->settings.is_beside];
+        const bool is_weak = schedule_is_weak(report->settings.schedule) && !judge->options->has_schedule;
+        if (*hung || (*failed && is_weak))
             *report = (CaseReport){.settings = report->settings};
         else
             *failed = *failed || (report->was_run && report->verdict != VERDICT_PASS);
+        *hung = *hung || (report->was_run && report->verdict == VERDICT_TIMEOUT);
     }
 }
 

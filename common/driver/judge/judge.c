@@ -109,7 +109,10 @@ static void count_cases(Judge *judge) {
     }
     for (int i = 0; i < judgement->case_count; i++) {
         const CaseReport *report = &judgement->cases[i];
-        if (!report->was_run) continue;
+        if (!report->was_run) {
+            judgement->task_is_right[report->settings.task] = false;
+            continue;
+        }
         was_run[report->settings.task] = true;
         judgement->run_count++;
         if (report->verdict == VERDICT_PASS) {

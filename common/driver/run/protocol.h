@@ -18,6 +18,7 @@ enum {
     MAX_REPLY_LINES = 4096,
     MAX_REPLY_OUTPUT = 64 * 1024,
     MAX_SAMPLE = 24, // blocks of a launch, where not all are run
+    EMULATED_SECONDS = 120, // of a processor, for one launch on the emulator
 };
 
 typedef enum { REQUEST_OPEN = 1, REQUEST_LOAD, REQUEST_RUN, REQUEST_TIME, REQUEST_SAMPLE } RequestKind;

@@ -157,6 +157,7 @@ GpuLaunch program_launch(const RunLaunch *launch, const PreparedLaunch *prepared
         .arguments = prepared->block,
         .argument_bytes = prepared->bytes,
         .max_steps = launch->max_steps,
+        .max_seconds = EMULATED_SECONDS,
         .max_output = MAX_REPLY_OUTPUT,
     };
     memcpy(out.grid, launch->grid, sizeof out.grid);

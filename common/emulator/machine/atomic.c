@@ -66,7 +66,7 @@ static uint64_t updated(const Instruction *in, uint64_t old, uint64_t b, uint64_
     }
 }
 
-static void update_lane(Fragment *f, const Access *access, unsigned lane) {
+static void update_lane(Machine *m, Fragment *f, const Access *access, unsigned lane) {
     const Instruction *in = access->in;
     unsigned char *registers = f->frame->registers;
     unsigned register_width = in->width < 2 ? 2 : in->width;
@@ -79,6 +79,7 @@ static void update_lane(Fragment *f, const Access *access, unsigned lane) {
         if (in->operation == ATOMIC_CAS)
             memcpy(&c, (const unsigned char *)source(registers, in, 2) + lane * register_width, in->width);
         uint64_t value = updated(in, old, b, c);
+        m->effects += memcmp(at, &value, in->width) != 0;
         memcpy(at, &value, in->width);
         if (in->dst[e] >= 0) memcpy(registers + in->dst[e] + lane * register_width, &old, in->width);
     }
@@ -95,7 +96,7 @@ static void atomic_body(Machine *m, Fragment *f, const Access *access) {
     uint32_t rotate = m->scrambled ? (uint32_t)(random_next(&m->random) >> 59) : 0;
     for (unsigned k = 0; k < WARP_SIZE; k++) {
         unsigned lane = (k + rotate) % WARP_SIZE;
-        if (access->mask >> lane & 1) update_lane(f, access, lane);
+        if (access->mask >> lane & 1) update_lane(m, f, access, lane);
     }
     access_ends(m, access);
     if (memory->all_initialised) return;

@@ -5,6 +5,7 @@
 #include "emulator/machine/divergence.h"
 #include "emulator/machine/findings.h"
 #include "emulator/machine/handlers.h"
+#include "emulator/machine/idle.h"
 #include "emulator/machine/local.h"
 #include "emulator/machine/sync.h"
 #include "emulator/machine/syscall.h"
@@ -13,15 +14,9 @@ enum { MAX_CALL_DEPTH = 2048 };
 
 bool steps_used_up(Machine *m, Warp *w, Fragment *f, const Instruction *in) {
     if (m->lane_steps <= m->step_limit) return false;
-    const EmulatorLaunch *launch = m->launch;
-    const uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
-    report(
-        m, FINDING_STEP_LIMIT, w, __builtin_ctz(f->mask), in,
-        "still running after %llu steps; of %llu blocks, %llu have ended, %llu are running and %llu have not "
-        "started",
-        (unsigned long long)launch->max_steps, (unsigned long long)blocks,
-        (unsigned long long)m->blocks_ended, (unsigned long long)(m->blocks_started - m->blocks_ended),
-        (unsigned long long)(blocks - m->blocks_started));
+    char text[160];
+    report(m, FINDING_STEP_LIMIT, w, __builtin_ctz(f->mask), in, "still running after %llu steps; %s",
+           (unsigned long long)(m->ended_early ? m->ended_early : m->launch->max_steps), blocks_words(m, text));
     return true;
 }
 

@@ -149,16 +149,29 @@ void lose_patience(Machine *m, Warp *w, const Fragment *f) {
         for (; join; join = join->parent)
             if (join->arrived && w->polls - join->since >= patience) {
                 w->impatient = true;
+                m->effects++;
                 release_arrived(w, frame, join);
             }
         Frame *caller = frame->caller;
         join = frame->caller_join;
         if (frame->returned && w->polls - frame->since >= patience) {
             w->impatient = true;
+            m->effects++;
             release_returned(m, w, frame);
         }
         frame = caller;
     }
+}
+
+bool is_waited_for(const Fragment *f) {
+    const Join *join = f->join;
+    for (const Frame *frame = f->frame; frame; frame = frame->caller) {
+        for (; join; join = join->parent)
+            if (join->arrived) return true;
+        if (frame->returned) return true;
+        join = frame->caller_join;
+    }
+    return false;
 }
 
 // A thread that ends is counted out of barriers, wherever in the program it ends. nvcc lets an early `return`

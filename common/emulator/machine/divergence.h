@@ -33,6 +33,8 @@ bool release_bystanders(Machine *machine, Block *block);
 void release_join(Machine *machine, Warp *warp, Frame *frame, Join *join);
 // Lanes that wait to join lanes of a fragment that polls memory continue alone after a while.
 void lose_patience(Machine *machine, Warp *warp, const Fragment *fragment);
+// Whether any lanes wait to join lanes of this fragment.
+bool is_waited_for(const Fragment *fragment);
 
 // `lanes`, under `join` of `frame`, end, or return from the call that the frame is of.
 void exit_lanes(Machine *machine, Warp *warp, Frame *frame, Join *join, uint32_t lanes);

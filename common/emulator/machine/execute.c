@@ -8,6 +8,7 @@
 #include "emulator/machine/deferred.h"
 #include "emulator/machine/divergence.h"
 #include "emulator/machine/handlers.h"
+#include "emulator/machine/idle.h"
 #include "emulator/machine/local.h"
 #include "emulator/machine/undefined_step.h"
 
@@ -17,7 +18,7 @@ enum {
     // What counts against the limit of steps besides lanes, so that it bounds the emulator's time whether one
     // lane runs or 32: each instruction of a warp, and each poll, which costs more than any other.
     WARP_STEPS = 16,
-    POLL_STEPS = 32,
+    POLL_STEPS = 128,
 };
 
 // By kind. The loop itself runs KIND_ALU.
@@ -27,37 +28,30 @@ static Handler *const handlers[KIND_COUNT] = {
 #include "emulator/program/opcodes.def"
 };
 
-// A loop that does nothing but poll, seen at the polls of one turn.
+// Kinds that change no more than registers. An atomic counts its own effects.
+static const bool has_no_effect[KIND_COUNT] = {
+    [KIND_LOAD] = true,     [KIND_ATOMIC] = true,        [KIND_NANOSLEEP] = true,  [KIND_BRANCH] = true,
+    [KIND_FENCE] = true,    [KIND_SPECIAL] = true,       [KIND_CVTA] = true,       [KIND_ISSPACEP] = true,
+    [KIND_PREFETCH] = true, [KIND_NOT_PREDICATE] = true, [KIND_ACTIVEMASK] = true, [KIND_NOP] = true,
+    [KIND_PARAM_LOAD] = true,
+};
+
+// What had been done in a turn when a fragment polled as it had before.
 typedef struct {
-    const Instruction *in; // of the last poll
-    uint64_t calls;        // of handlers, until then
-    uint64_t ran, lanes;   // likewise
-    uint64_t registers;    // their hash, after the second poll in a row
-    int in_a_row;          // polls with no other effect between them
-} Spin;
+    uint64_t ran, lanes, polls; // ran: 0: it has not
+    uint64_t effects;           // of Machine
+} Round;
 
-// Every word counts with another odd factor, and no product waits for the one before.
-static uint64_t hash_registers(const Frame *frame) {
-    const uint64_t *words = (const uint64_t *)(const void *)frame->registers;
-    uint64_t hash = 0, factor = 1;
-    for (uint32_t i = 0; i < frame->function->register_bytes / 8; i++, factor += 2 * 0x9e3779b97f4a7c15u)
-        hash += words[i] * factor;
-    return hash;
-}
-
-// A poll that leaves all registers as the one before did will do so for the rest of the turn, since no other
-// warp runs meanwhile. The rest is counted, not run; returns how many instructions that is.
-static uint64_t pass_the_turn(Machine *m, Warp *w, const Frame *frame, Spin *spin, const Instruction *in,
-                              uint64_t calls, uint64_t ran, uint64_t budget) {
-    const Spin last = *spin;
-    const bool follows = last.in == in && calls == last.calls + 1;
-    *spin = (Spin){in, calls, ran, m->lane_steps, last.registers, follows ? last.in_a_row + 1 : 0};
-    if (spin->in_a_row == 1) spin->registers = hash_registers(frame);
-    if (spin->in_a_row != 2 || ran >= budget || spin->registers != hash_registers(frame)) return 0;
-    const uint64_t rounds = (budget - ran) / (ran - last.ran);
+// A fragment that polls as it did before will do so for the rest of the turn, since no other warp runs
+// meanwhile. The rest is counted, not run; returns how many instructions that is.
+static uint64_t pass_the_turn(Machine *m, Warp *w, Round *round, uint64_t ran, uint64_t budget) {
+    const Round last = *round;
+    *round = (Round){ran, m->lane_steps, w->polls, m->effects};
+    if (!last.ran || last.effects != m->effects || ran >= budget) return 0;
+    const uint64_t rounds = (budget - ran) / (ran - last.ran), polls = rounds * (w->polls - last.polls);
     m->lane_steps += rounds * (m->lane_steps - last.lanes);
-    m->polls += rounds;
-    w->polls += rounds;
+    m->polls += polls;
+    w->polls += polls;
     return rounds * (ran - last.ran);
 }
 
@@ -67,9 +61,8 @@ static uint64_t run_fragment(Machine *m, Warp *w, Fragment *f, uint64_t budget) 
     uint64_t ran = 0;
     Tally *tally = m->tally;
     const Observer *follower = m->of_instructions;
-    const bool runs_every_poll = tally || follower || m->scrambled; // counted, followed, or random
-    uint64_t calls = 0;
-    Spin spin = {0};
+    const bool runs_every_poll = tally || follower; // counted, or followed
+    Round round = {0};
 reload:;
     Frame *frame = f->frame;
     bool is_watched = follower || frame->undefined || w->deferred.in;
@@ -80,6 +73,7 @@ reload:;
     int32_t pc = f->pc, join_pc = join ? join->pc : -1;
     while (ran < budget) {
         if (join && pc == join_pc) {
+            m->effects++;
             join->arrived |= active;
             join->since = w->polls;
             if (join->arrived == join->live) {
@@ -141,14 +135,19 @@ reload:;
             pc++;
             continue;
         }
-        calls++;
+        m->effects += !has_no_effect[in->kind];
         Step step = handlers[in->kind](m, w, f, in, mask);
-        if (step & STEP_MOVED) goto reload;
+        if (step & STEP_MOVED) {
+            m->effects++;
+            goto reload;
+        }
         if (step & STEP_STOPS) return ran;
         pc++;
         if (step & STEP_POLLED) {
             ran += POLL_COST;
-            if (!runs_every_poll) ran += pass_the_turn(m, w, frame, &spin, in, calls, ran, budget);
+            // Under a seed, what a poll reads is random, and so is who runs next.
+            if (!m->scrambled && poll_repeats(m, f, in) && !runs_every_poll)
+                ran += pass_the_turn(m, w, &round, ran, budget);
         }
         if (!(step & STEP_TURN_ENDS)) continue;
         f->pc = pc;

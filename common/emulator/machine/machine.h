@@ -110,6 +110,15 @@ typedef struct {
 
 typedef enum { READY, WAIT_BARRIER, WAIT_SYNC } FragmentState;
 
+// What a fragment was like when it polled, to recognise a loop that does nothing else (idle.c).
+typedef struct {
+    const Instruction *in; // NULL: it has not polled
+    uint64_t registers;    // their hash
+    uint64_t effects;      // Machine.effects then: of another count, all this is out of date
+    uint64_t compared;     // polls since the effect
+    bool repeats;
+} Poll;
+
 typedef struct {
     FragmentState state;
     int32_t pc;
@@ -118,6 +127,7 @@ typedef struct {
     Join *join;           // of `frame`; NULL: nothing to wait for in this frame
     uint32_t member_mask; // WAIT_SYNC: the lanes named
     int barrier;          // WAIT_BARRIER
+    Poll poll;
 } Fragment;
 
 struct Warp {
@@ -183,12 +193,16 @@ struct Machine {
     const Observer *of_values;       // that has `before` and `after`, or NULL
     Tally *tally;                    // of each instruction of the program (Instruction.number), or NULL
     uint64_t lane_steps, step_limit; // the second is what warps leave of launch->max_steps for their lanes
+    double began;         // on the processor's clock; 0: it has not been looked at
+    uint64_t looks;       // at the time
+    uint64_t ended_early; // after so many steps, because the time was over; 0: it was not
     uint64_t blocks_started, blocks_ended;
     bool stopped;   // a fatal finding, or cancelled
     bool scrambled; // schedule != 0
     bool is_weak;   // a weak schedule: loads may be late, and return older values
     Random random;
     uint64_t polls;    // volatile loads and atomics done: what waiting for another block looks like
+    uint64_t effects;  // instructions that may have changed more than registers, and lanes that parted or met
     Arena arena;       // frames and joins
     Frame *all_frames; // linked by next_made, to free their register files
     Frame *free_frames;

@@ -8,17 +8,31 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "emulator/machine/async.h"
 #include "emulator/machine/divergence.h"
 #include "emulator/machine/execute.h"
+#include "emulator/machine/idle.h"
 
 enum {
     BLOCK_POLLS = 512, // volatile loads and atomics of a block before the next block gets a turn (schedule 0)
     WARP_TURN = 2000,  // of a warp, before the next warp of the block
     SCRAMBLED_IN_FLIGHT = 8, // blocks at a time under a seed
-    CANCEL_INTERVAL = 64,    // turns between two looks at launch->cancel
+    TIME_INTERVAL = 64,      // turns between two looks at the time
 };
+
+// Takes a launch the rest of its steps when it has used up its time.
+static void look_at_the_time(Machine *m) {
+    struct timespec now;
+    if (m->launch->max_seconds <= 0 || ++m->looks % TIME_INTERVAL || m->ended_early) return;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    const double seconds = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    if (m->began == 0) m->began = seconds;
+    if (seconds - m->began < m->launch->max_seconds) return;
+    m->ended_early = (m->launch->max_steps ? m->launch->max_steps : UINT64_MAX) - m->step_limit + m->lane_steps;
+    m->step_limit = 0;
+}
 
 // ---- Blocks -----------------------------------------------------------------------------------------------
 
@@ -77,6 +91,7 @@ static Block *block_start(Machine *m, uint64_t number) {
         return NULL;
     }
     m->blocks_started++;
+    m->effects++;
     b->number = number;
     b->id[0] = (uint32_t)(number % m->launch->grid[0]);
     b->id[1] = (uint32_t)(number / m->launch->grid[0] % m->launch->grid[1]);
@@ -127,7 +142,7 @@ static void block_run(Machine *m, Block *b) {
             round += run_warp(m, w, WARP_TURN);
         }
         if (!round && b->live_warps && !m->stopped && !release_bystanders(m, b)) stop_at_deadlock(m, b);
-        if (m->launch->cancel && *m->launch->cancel) m->stopped = true;
+        look_at_the_time(m);
     }
 }
 
@@ -207,7 +222,7 @@ void run_grid(Machine *m) {
     Block **flight = calloc(limit, sizeof *flight);
     m->free_block_capacity = (int)(window < 64 ? window : 64);
     m->free_blocks = calloc((size_t)m->free_block_capacity, sizeof *m->free_blocks);
-    uint64_t count = 0, next = 0, turn = 0, turns = 0, stuck = 0;
+    uint64_t count = 0, next = 0, turn = 0, stuck = 0, quiet = 0;
     if (!flight || !m->free_blocks) {
         free(flight);
         free(m->free_blocks);
@@ -216,10 +231,7 @@ void run_grid(Machine *m) {
         return;
     }
     while ((next < total || count) && !m->stopped) {
-        if (launch->cancel && ++turns % CANCEL_INTERVAL == 0 && *launch->cancel) {
-            m->stopped = true;
-            break;
-        }
+        if (m->scrambled) look_at_the_time(m);
         // Schedule 0: a new block whenever there is room, so that no block waits for one that never starts.
         uint64_t chosen;
         bool start = next < total && count < window;
@@ -234,11 +246,18 @@ void run_grid(Machine *m) {
         else
             break; // not reached: the window is at least one block wide
         Block *b = flight[chosen];
+        const uint64_t effects = m->effects;
         if (m->stopped) break;
         if (m->scrambled)
             block_step(m, b);
         else
             block_run(m, b);
+        // Every block in flight has had two turns, no other may start, and nothing has changed.
+        quiet = start || m->effects != effects || m->scrambled ? 0 : quiet + 1;
+        if (quiet >= 2 * count && !m->stopped) {
+            if (waits_for_ever(m, flight, count)) break;
+            quiet = 0;
+        }
         if (!b->live_warps) {
             m->blocks_ended++;
             block_end(m, b);
