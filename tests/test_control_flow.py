@@ -445,9 +445,9 @@ def test_a_grid_barrier_of_more_blocks_than_fit(emulator_built: Path, polls: str
     for result in results[1:]:
         assert result.finding.kind == "STEP_LIMIT"
         assert result.finding.message.endswith(
-            "waits here for ever: all threads of the 4224 running blocks wait, and none changes what another "
-            "waits for; of 4225 blocks, 0 have ended, 4224 are running and 1 have not started, because the device "
-            "holds no more at a time"
+            "waits here for ever: all threads that still run wait, and none changes what another waits for; of "
+            "4225 blocks, 0 have ended, 4224 are running and 1 have not started, because the device holds no more "
+            "at a time"
         )
         assert result.lane_instructions == results[1].lane_instructions < 1 << 30
 

@@ -140,7 +140,8 @@ def test_one_crash_is_forgiven(probe: Path, tmp_path: Path) -> None:
 
 def test_a_lost_context_is_opened_again(probe: Path, tmp_path: Path) -> None:
     run = Run(probe, tmp_path, "fault", FAKE_CONTEXT_LOST="1")
-    others = {case["verdict"] for case in run.result["cases"] if case["n"] != 257}
+    # A large case is left out after a failure.
+    others = {case["verdict"] for case in run.result["cases"] if case["n"] != 257 and case["n"] < 1 << 30}
     assert run.result["verdict"] == "OOB"
     assert others == {"PASS"}
 
