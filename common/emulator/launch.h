@@ -61,7 +61,7 @@ typedef struct {
     size_t max_output;  // bytes of printf kept; more is FINDING_OUTPUT_LIMIT; 0: the default, 64 KiB
     int max_findings;   // kept; 0: the default, 32
     double max_seconds; // of a processor, for steps that take unforeseeably long; 0: no limit
-    size_t trace_bytes;     // record the accesses in at most so many bytes of JSON; 0: do not. Schedule 0
+    size_t trace_bytes; // record the accesses in at most so many bytes of JSON; 0: do not. Schedule 0
     const uint64_t *sample; // run only these blocks of the grid, x + gx * (y + gy * z); NULL: all
     uint64_t sample_count;
     Footprint *footprint; // keep what blocks read and write; NULL: do not

@@ -233,8 +233,8 @@ static void drop_same_shapes(Judge *judge) {
     judge->plan.count = kept;
 }
 
-// With several workers, a case may have begun before the case failed that makes it superfluous: a weak one, or
-// any after one that never ends. Its report is dropped, so that every run tells the same.
+// With several workers, a case may have begun before the case failed that makes it superfluous: a weak one,
+// or any after one that never ends. Its report is dropped, so that every run tells the same.
 static void drop_superfluous(Judge *judge) {
     bool has_failed[2][MAX_TASKS] = {0}, has_hung[2] = {0};
     for (int i = 0; i < judge->judgement->case_count; i++) {

@@ -17,7 +17,7 @@ enum {
     MAX_REPLY_FINDINGS = 64,
     MAX_REPLY_LINES = 4096,
     MAX_REPLY_OUTPUT = 64 * 1024,
-    MAX_SAMPLE = 24, // blocks of a launch, where not all are run
+    MAX_SAMPLE = 24,        // blocks of a launch, where not all are run
     EMULATED_SECONDS = 120, // of a processor, for one launch on the emulator
 };
 

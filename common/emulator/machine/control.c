@@ -16,7 +16,8 @@ bool steps_used_up(Machine *m, Warp *w, Fragment *f, const Instruction *in) {
     if (m->lane_steps <= m->step_limit) return false;
     char text[160];
     report(m, FINDING_STEP_LIMIT, w, __builtin_ctz(f->mask), in, "still running after %llu steps; %s",
-           (unsigned long long)(m->ended_early ? m->ended_early : m->launch->max_steps), blocks_words(m, text));
+           (unsigned long long)(m->ended_early ? m->ended_early : m->launch->max_steps),
+           blocks_words(m, text));
     return true;
 }
 

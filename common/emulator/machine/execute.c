@@ -30,9 +30,9 @@ static Handler *const handlers[KIND_COUNT] = {
 
 // Kinds that change no more than registers. An atomic counts its own effects.
 static const bool has_no_effect[KIND_COUNT] = {
-    [KIND_LOAD] = true,     [KIND_ATOMIC] = true,        [KIND_NANOSLEEP] = true,  [KIND_BRANCH] = true,
-    [KIND_FENCE] = true,    [KIND_SPECIAL] = true,       [KIND_CVTA] = true,       [KIND_ISSPACEP] = true,
-    [KIND_PREFETCH] = true, [KIND_NOT_PREDICATE] = true, [KIND_ACTIVEMASK] = true, [KIND_NOP] = true,
+    [KIND_LOAD] = true,       [KIND_ATOMIC] = true,        [KIND_NANOSLEEP] = true,  [KIND_BRANCH] = true,
+    [KIND_FENCE] = true,      [KIND_SPECIAL] = true,       [KIND_CVTA] = true,       [KIND_ISSPACEP] = true,
+    [KIND_PREFETCH] = true,   [KIND_NOT_PREDICATE] = true, [KIND_ACTIVEMASK] = true, [KIND_NOP] = true,
     [KIND_PARAM_LOAD] = true,
 };
 

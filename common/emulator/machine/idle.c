@@ -67,9 +67,10 @@ bool waits_for_ever(Machine *m, Block *const blocks[], uint64_t count) {
         }
     if (!waiting) return false;
     char text[160];
-    report(m, FINDING_STEP_LIMIT, first, __builtin_ctz(waiting->mask), waiting->poll.in,
-           "waits here for ever: all threads that still run wait, and none changes what another waits for; %s%s",
-           blocks_words(m, text),
-           m->blocks_started < grid_blocks(m) ? ", because the device holds no more at a time" : "");
+    report(
+        m, FINDING_STEP_LIMIT, first, __builtin_ctz(waiting->mask), waiting->poll.in,
+        "waits here for ever: all threads that still run wait, and none changes what another waits for; %s%s",
+        blocks_words(m, text),
+        m->blocks_started < grid_blocks(m) ? ", because the device holds no more at a time" : "");
     return true;
 }

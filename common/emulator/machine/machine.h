@@ -193,9 +193,9 @@ struct Machine {
     const Observer *of_values;       // that has `before` and `after`, or NULL
     Tally *tally;                    // of each instruction of the program (Instruction.number), or NULL
     uint64_t lane_steps, step_limit; // the second is what warps leave of launch->max_steps for their lanes
-    double began;         // on the processor's clock; 0: it has not been looked at
-    uint64_t looks;       // at the time
-    uint64_t ended_early; // after so many steps, because the time was over; 0: it was not
+    double began;                    // on the processor's clock; 0: it has not been looked at
+    uint64_t looks;                  // at the time
+    uint64_t ended_early;            // after so many steps, because the time was over; 0: it was not
     uint64_t blocks_started, blocks_ended;
     bool stopped;   // a fatal finding, or cancelled
     bool scrambled; // schedule != 0

@@ -30,7 +30,8 @@ static void look_at_the_time(Machine *m) {
     const double seconds = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
     if (m->began == 0) m->began = seconds;
     if (seconds - m->began < m->launch->max_seconds) return;
-    m->ended_early = (m->launch->max_steps ? m->launch->max_steps : UINT64_MAX) - m->step_limit + m->lane_steps;
+    m->ended_early =
+        (m->launch->max_steps ? m->launch->max_steps : UINT64_MAX) - m->step_limit + m->lane_steps;
     m->step_limit = 0;
 }
 
