@@ -137,18 +137,16 @@ reload:;
         }
         m->effects += !has_no_effect[in->kind];
         Step step = handlers[in->kind](m, w, f, in, mask);
+        if (step & STEP_POLLED) ran += POLL_COST; // also where the frame is to be looked at again
         if (step & STEP_MOVED) {
             m->effects++;
             goto reload;
         }
         if (step & STEP_STOPS) return ran;
         pc++;
-        if (step & STEP_POLLED) {
-            ran += POLL_COST;
-            // Under a seed, what a poll reads is random, and so is who runs next.
-            if (!m->scrambled && poll_repeats(m, f, in) && !runs_every_poll)
-                ran += pass_the_turn(m, w, &round, ran, budget);
-        }
+        // Under a seed, what a poll reads is random, and so is who runs next.
+        if (step & STEP_POLLED && !m->scrambled && poll_repeats(m, f, in) && !runs_every_poll)
+            ran += pass_the_turn(m, w, &round, ran, budget);
         if (!(step & STEP_TURN_ENDS)) continue;
         f->pc = pc;
         if (!m->stopped) steps_used_up(m, w, f, in);
@@ -169,7 +167,8 @@ static void drop_empty_fragments(Warp *w) {
 }
 
 static void count_steps(Machine *m, uint64_t done, uint64_t polls) {
-    const uint64_t steps = WARP_STEPS * (done - POLL_COST * polls) + POLL_STEPS * polls;
+    const uint64_t others = done > POLL_COST * polls ? done - POLL_COST * polls : 0;
+    const uint64_t steps = WARP_STEPS * others + POLL_STEPS * polls;
     m->step_limit -= steps < m->step_limit ? steps : m->step_limit;
 }
 
