@@ -120,12 +120,13 @@ static bool choose_one(ModelledTask *modelled, const CaseShape *whole, int launc
     double share = run / blocks;
     if (shape->grid[1] > 1 || shape->grid[2] > 1)
         share = fmax(elements_of_matrix / n, rows_of_matrix / fmax(1, (double)whole->size.rows));
-    for (int more = 0; more < 12 && share < 4; more++, share *= 4) {
+    for (int more = 0; more < 12 && share < 4; more++) {
         const CaseSize size = part_of(whole->size, fmin(1, share));
         if (size.n > most_elements / 2) return false;
         if (ask(modelled, size, runner_info(modelled->runner)->sm_count, whole, part) &&
             fabs(share_of_block(part, launch) - of_block) <= 0.02 * of_block)
             return true;
+        share *= 4;
     }
     return false;
 }

@@ -3,22 +3,6 @@
 #include "emulator/machine/memory.h"
 #include "emulator/machine/resolve.h"
 
-bool defer_load(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
-    if (w->deferred.in) return false; // of other lanes
-    if (in->flags & IS_ACQUIRE || (in->space != PTX_SPACE_GLOBAL && in->space != PTX_SPACE_NONE))
-        return false;
-    if (!random_one_in(&m->random, 4)) return false;
-    uint64_t addresses[WARP_SIZE];
-    lane_addresses(f->frame->registers, in, addresses);
-    FOR_LANES(lane, mask) {
-        const Memory *memory = memory_at(m->emulator, addresses[lane]);
-        if (!memory || memory->space != PTX_SPACE_GLOBAL || memory->read_only) return false;
-    }
-    w->deferred = (Deferred){in, f->frame, mask};
-    f->pc = in->index + 1;
-    return true;
-}
-
 static bool is_result(const Instruction *load, int32_t offset) {
     for (int d = 0; d < load->dst_count; d++)
         if (load->dst[d] >= 0 && load->dst[d] == offset) return true;

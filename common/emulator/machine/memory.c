@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "emulator/machine/deferred.h"
 #include "emulator/machine/handlers.h"
 #include "emulator/machine/initialised.h"
 #include "emulator/machine/resolve.h"
@@ -93,6 +92,24 @@ static bool load_parameter(const Machine *m, Fragment *f, const Instruction *in,
 
 void execute_load(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
     resolve_access(m, w, f, in, mask, ACCESS_LOAD, (uint32_t)in->width * in->elements, load_body);
+}
+
+// Puts the load `in` aside, under weak schedules (deferred.h); the fragment continues behind it. False: it is
+// to be executed now.
+static bool defer_load(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    if (w->deferred.in) return false; // of other lanes
+    if (in->flags & IS_ACQUIRE || (in->space != PTX_SPACE_GLOBAL && in->space != PTX_SPACE_NONE))
+        return false;
+    if (!random_one_in(&m->random, 4)) return false;
+    uint64_t addresses[WARP_SIZE];
+    lane_addresses(f->frame->registers, in, addresses);
+    FOR_LANES(lane, mask) {
+        const Memory *memory = memory_at(m->emulator, addresses[lane]);
+        if (!memory || memory->space != PTX_SPACE_GLOBAL || memory->read_only) return false;
+    }
+    w->deferred = (Deferred){in, f->frame, mask};
+    f->pc = in->index + 1;
+    return true;
 }
 
 Step run_load(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {

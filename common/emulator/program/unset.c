@@ -89,6 +89,7 @@ static bool expose(Search *s, int block, int number) {
         s->exposure_room = s->exposure_room ? 2 * s->exposure_room : 64;
         Exposure *grown = realloc(s->exposures, s->exposure_room * sizeof *grown);
         if (!grown) return false;
+        memset(grown + s->exposure_count, 0, (s->exposure_room - s->exposure_count) * sizeof *grown);
         s->exposures = grown;
     }
     s->exposures[s->exposure_count] = (Exposure){block, first};
