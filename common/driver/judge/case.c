@@ -11,8 +11,8 @@ uint64_t case_step_limit(long long n, long long threads) {
     return 200000000u + 1000u * few + 300u * (elements - few) + 2000u * (uint64_t)threads;
 }
 
-// On the emulator each launch has a limit of its own, in seconds of a processor. A runner that does not
-// answer then either is not to blame on the kernel.
+// On the emulator each launch has its own limit, in seconds of a processor. If the runner does not answer
+// after that either, the kernel is not to blame.
 double case_seconds(bool is_gpu, long long n) {
     return is_gpu ? 20 + (double)n * 1e-7 : 10 * EMULATED_SECONDS;
 }

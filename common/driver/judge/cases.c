@@ -212,6 +212,16 @@ static void drop_unrun_beside(Judgement *judgement) {
     judgement->case_count = kept;
 }
 
+static bool launch_alike(const CaseShape *a, const CaseShape *b) {
+    for (int l = 0; l < a->launch_count; l++) {
+        const ShapeOfLaunch *one = &a->launches[l], *other = &b->launches[l];
+        for (int i = 0; i < 3; i++)
+            if (one->grid[i] != other->grid[i] || one->block[i] != other->block[i]) return false;
+        if (one->shared != other->shared) return false;
+    }
+    return true;
+}
+
 // A case of another GPU's figures is of use only if the shapes differ from the device's own and may run
 // there.
 static void drop_same_shapes(Judge *judge) {
@@ -221,12 +231,11 @@ static void drop_same_shapes(Judge *judge) {
         const TaskShape *own = judge_shape(judge, one->task, &one->size),
                         *there = judge_case_shape(judge, one);
         bool is_new = there && there->verdict == VERDICT_PASS;
-        if (is_new && own) is_new = memcmp(&own->shape, &there->shape, sizeof own->shape) != 0;
+        if (is_new && own) is_new = !launch_alike(&own->shape, &there->shape);
         for (int k = 0; is_new && k < kept; k++) {
             const Case *before = &judge->plan.cases[k];
             const TaskShape *shape = before->figures ? judge_case_shape(judge, before) : NULL;
-            if (shape && before->task == one->task)
-                is_new = memcmp(&shape->shape, &there->shape, sizeof shape->shape) != 0;
+            if (shape && before->task == one->task) is_new = !launch_alike(&shape->shape, &there->shape);
         }
         if (!one->figures || is_new) judge->plan.cases[kept++] = *one;
     }
