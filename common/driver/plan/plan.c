@@ -201,7 +201,8 @@ static void add_unknown_sizes(Plan *plan, const Task *task, int index, const Pla
         if (is_beyond) size.n += 1 << 24;
         size = complete(size);
         if (is_beyond || task->max_n == 0 || size.n <= task->max_n)
-            add_case(plan, (Case){.task = index, .size = size, .family = FAMILY_INTEGERS});
+            add_case(plan,
+                     (Case){.task = index, .size = size, .family = FAMILY_INTEGERS, .is_unforeseen = true});
     }
 }
 

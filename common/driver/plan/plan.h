@@ -18,13 +18,14 @@ typedef struct {
     bool is_staggered;     // each such buffer 4 bytes further than the one before
     uint64_t schedule;
     bool is_counted;
-    int recount;    // goals: 0 for the chapter's size, 1 and further for sizes of the run's own
-    unsigned shift; // bytes that all buffers lie further, a multiple of 256
-    int figures;    // whose figures LAUNCH is given: 0 the device's, p + 1 those of gpu_profiles[p]
-    bool is_beside; // on the emulator, beside a GPU
-    bool is_drawn;  // of a size that the run draws: only its result is checked, neither races nor
-                    // initialisation
-    bool is_large;  // a few blocks out of many, on the emulator: large.h
+    int recount;        // goals: 0 for the chapter's size, 1 and further for sizes of the run's own
+    unsigned shift;     // bytes that all buffers lie further, a multiple of 256
+    int figures;        // whose figures LAUNCH is given: 0 the device's, p + 1 those of gpu_profiles[p]
+    bool is_beside;     // on the emulator, beside a GPU
+    bool is_unforeseen; // of a size that the run chose
+    bool is_drawn;      // of a size that the run draws: only its result is checked, neither races nor
+                        // initialisation
+    bool is_large;      // a few blocks out of many, on the emulator: large.h
 } Case;
 
 typedef struct {

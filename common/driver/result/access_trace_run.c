@@ -108,7 +108,8 @@ static bool ask(Recorder *r, const Case *one, TaskShape *shape) {
 static bool is_plain(const Recorder *r, const Case *one, int task) {
     const long long largest = r->plan->options->n >= 0 ? TRACE_MAX_N : largest_shown;
     return one->task == task && one->schedule == 0 && one->family == FAMILY_INTEGERS &&
-           one->misalignment == 0 && one->size.n <= largest;
+           one->misalignment == 0 && !one->is_unforeseen && !one->is_drawn && !one->is_large &&
+           one->recount == 0 && one->figures == 0 && one->size.n <= largest;
 }
 
 // How good a picture a size makes; of sizes as good as each other the smallest is taken.
