@@ -551,7 +551,7 @@ def test_disk_full(scale: Path, tmp_path: Path, option: str) -> None:
     )
     assert done.returncode == 2
     assert "out" in done.stderr
-    assert "File too large" in done.stderr
+    assert "limit on file sizes" in done.stderr
     assert out.read_text() == "kept", "the old file stays until the new one is whole"
     assert sorted(tmp_path.iterdir()) == before, "nothing half-written is left"
 
@@ -577,20 +577,19 @@ def test_stdout_closed(scale: Path, tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert done.returncode == 2
-    assert "cannot write standard output" in done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
     assert out.stat().st_size == 400, "what was to be printed went nowhere else"
 
 
 def test_a_reader_that_goes_away(scale: Path) -> None:
-    """SIGPIPE may end it, as it ends other tools; it must not hang or crash otherwise."""
+    """As with head: no error, and no hang."""
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(
         [str(COMMAND), *map(str, arguments(scale))], stdout=writer, stderr=subprocess.PIPE, timeout=30
     )
     os.close(writer)
-    assert done.returncode in (2, -signal.SIGPIPE)
+    assert done.returncode == 0
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory limits are Linux's")
