@@ -170,7 +170,7 @@ class CLaunch(c.Structure):
         ("max_steps", c.c_uint64),
         ("max_output", c.c_size_t),
         ("max_findings", c.c_int),
-        ("cancel", c.c_void_p),
+        ("max_seconds", c.c_double),
         ("trace_bytes", c.c_size_t),
         ("sample", c.c_void_p),
         ("sample_count", c.c_uint64),

@@ -333,7 +333,10 @@ def test_the_grades_table_says_what_is_noisy() -> None:
 def test_beside_a_gpu_the_emulator_takes_small_sizes_and_the_counted_one(parts: Path) -> None:
     *lines, counted_on_gpu = ask(parts, "beside", SUM, -1)
     cases = [tuple(map(int, line.split())) for line in lines]
-    assert {n for n, _, counted in cases if counted} == {1 << 20}
+    counted_sizes = {n for n, _, counted in cases if counted}
+    assert len(counted_sizes) == 3
+    assert max(counted_sizes) == 1 << 20
+    assert min(counted_sizes) > 1 << 19
     assert max(n for n, _, counted in cases if not counted) == 1025
     assert len({schedule for _, schedule, _ in cases}) == 4
     assert counted_on_gpu == "0"

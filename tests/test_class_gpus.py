@@ -116,10 +116,10 @@ def test_a_device_that_fails_its_health_kernel_is_used_no_more(monkeypatch: pyte
         assert gpu.name == "1"
         with pytest.raises(MachineError, match="GPU 1"):
             gpu.check("a kernel of ch05 ended as TIMEOUT", lambda: "INFRA no answer")
-    words = r"GPU 0 is out of use.*INFRA the GPU is gone.*nvidia-smi.*rm "
+    words = r"GPU 0 is out of use.*INFRA the GPU is gone.*nvidia-smi.*rm -- "
     with pytest.raises(MachineError, match=words) as refused, gpus.gpu_for("gpu", Processes()):
         pass
-    Path(str(refused.value).rpartition("rm ")[2]).unlink()  # as it says
+    Path(str(refused.value).rpartition("rm -- ")[2]).unlink()  # as it says
     with gpus.gpu_for("gpu", Processes()) as gpu:
         assert gpu
         assert gpu.name == "0"

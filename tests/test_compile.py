@@ -146,13 +146,24 @@ def test_spills_and_shared_memory_are_reported(compile_kernel: Compile, workbook
 
 
 def test_names_that_a_shell_would_read_are_only_names(compile_kernel: Compile, workbook: Path) -> None:
-    folder = workbook / 'O\'Brien $(touch owned) `x` "y" ; z'
+    folder = workbook / 'O\'Brien $(touch owned) "y" ; z'
     folder.mkdir()
     (folder / "-kernel.cu").write_text(GOOD)
     done = compile_kernel(f"{folder.name}/-kernel.cu", f"build/{folder.name}")
     assert done.returncode == 0, done.stderr
     assert not (workbook / "owned").exists()
     assert "touch owned" in (workbook / "build" / folder.name / "kernel.ptx").read_text()
+
+
+def test_nvcc_runs_what_is_between_backquotes(compile_kernel: Compile, workbook: Path) -> None:
+    """It hands its own folder to a shell: such a folder is refused."""
+    folder = workbook / "a `touch owned` folder"
+    folder.mkdir()
+    (folder / "kernel.cu").write_text(GOOD)
+    done = compile_kernel(f"{folder.name}/kernel.cu", f"build/{folder.name}")
+    assert done.returncode == 3
+    assert "rename or move it" in done.stderr
+    assert not (workbook / "owned").exists()
 
 
 def test_warnings_are_shown_and_kept(compile_kernel: Compile, workbook: Path) -> None:

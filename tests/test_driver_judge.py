@@ -51,7 +51,7 @@ def test_a_right_kernel_passes(probe: Path, tmp_path: Path) -> None:
     assert {case["verdict"] for case in run.result["cases"]} == {"PASS"}
     assert "Next: make ch05 && ./ch05" in run.page
     assert "not modelled" in run.page  # the stand-in for a device traces nothing
-    assert "13 input families, 4 schedules" in run.words
+    assert "13 input families, 13 schedules" in run.words
 
 
 def test_runs_are_reproducible_but_for_times(probe: Path, tmp_path: Path) -> None:
@@ -140,10 +140,10 @@ def test_one_crash_is_forgiven(probe: Path, tmp_path: Path) -> None:
 
 def test_a_lost_context_is_opened_again(probe: Path, tmp_path: Path) -> None:
     run = Run(probe, tmp_path, "fault", FAKE_CONTEXT_LOST="1")
-    # A large case is left out after a failure.
-    others = {case["verdict"] for case in run.result["cases"] if case["n"] != 257 and case["n"] < 1 << 30}
+    # Large cases are left out after a failure.
+    others = {case["verdict"] for case in run.result["cases"] if case["n"] != 257}
     assert run.result["verdict"] == "OOB"
-    assert others == {"PASS"}
+    assert others <= {"PASS", None}
 
 
 def test_no_device(probe: Path, tmp_path: Path) -> None:

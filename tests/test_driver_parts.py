@@ -81,8 +81,8 @@ def test_families_hold_what_they_promise(probe: Path) -> None:
     assert np.isposinf(values["infinity"]).sum() == 1
     assert np.isfinite(values["infinity"]).sum() == 4096
     assert np.isposinf(values["infinities"]).sum() == np.isneginf(values["infinities"]).sum() == 1
-    assert np.all(np.signbit(values["negative_zeros"]))
-    assert np.all(values["negative_zeros"] == 0)
+    assert np.count_nonzero(values["negative_zeros"]) == 1
+    assert np.all(np.signbit(values["negative_zeros"][values["negative_zeros"] == 0]))
     assert np.all(np.abs(values["subnormals"]) < np.finfo(np.float32).tiny)
     assert np.all(values["subnormals"] != 0)
 
@@ -425,7 +425,7 @@ def test_the_plan_has_every_size_family_and_schedule(probe: Path) -> None:
     assert len(set(cases)) == len(cases)
     assert [case[0] for case in cases] == sorted(case[0] for case in cases)
     # Each large case takes tens of milliseconds: there is room for a handful.
-    assert sum(case[0] > 100_000 for case in cases) <= 5
+    assert sum(case[0] > 100_000 for case in cases) <= 6
 
 
 def test_goals_are_counted_where_nobody_can_know(probe: Path) -> None:

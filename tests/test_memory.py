@@ -574,6 +574,14 @@ UNWRITTEN = "of in, which nothing has written, and "
             "while (left > 40",
         ),
         (
+            "unset_printed",
+            5,
+            "UNINITIALISED",
+            "sum += in[k];",
+            UNSET + "what printf prints depends on it at line ",
+            'printf("%d %d',
+        ),
+        (
             "unset_through_a_call",
             5,
             "UNINITIALISED",

@@ -61,7 +61,7 @@ def run(e: Emulator, kernel: RaceKernel, ptx: str, schedule: int, checks: int = 
             arguments,
             schedule=schedule,
             checks=checks,
-            steps=5_000_000,
+            steps=50_000_000,
         )
     finally:
         for each in arguments:

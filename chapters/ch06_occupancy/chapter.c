@@ -110,7 +110,8 @@ static const char *const asked_of[] = {TABLE(NAME)};
 static const int gpus[][QUESTION_INTS] = {GPUS(FIGURES)};
 static const char *const gpu_names[] = {GPUS(NAME)};
 
-enum { ASKED = sizeof asked / sizeof asked[0], DRAWN = 107, ROWS = ASKED + DRAWN };
+// So many that the last block is not full, whatever its size.
+enum { ASKED = sizeof asked / sizeof asked[0], DRAWN = 108, ROWS = ASKED + DRAWN };
 
 // ---- Questions --------------------------------------------------------------------------------------------
 
@@ -130,8 +131,11 @@ static void draw_question(uint64_t seed, int row, int question[QUESTION_INTS]) {
     question[REGISTERS_PER_SM] = 32768 * choose(seed, 3, row, 1, 4);
     question[REGISTERS_PER_BLOCK] = question[REGISTERS_PER_SM] < 65536 ? question[REGISTERS_PER_SM] : 65536;
     if (choose(seed, 13, row, 0, 2) == 0) { // figures that no GPU has together
-        question[SHARED_RESERVED] = 256 * choose(seed, 14, row, 0, 8);
-        question[SHARED_UNIT] = 128 * choose(seed, 15, row, 1, 4);
+        question[SHARED_UNIT] <<= choose(seed, 15, row, 0, 2);
+        if (question[SHARED_RESERVED] > 0)
+            question[SHARED_RESERVED] = question[SHARED_UNIT] * choose(seed, 14, row, 1, 8);
+        const int left = question[SHARED_PER_SM] - question[SHARED_RESERVED];
+        if (question[SHARED_PER_BLOCK] > left) question[SHARED_PER_BLOCK] = left;
     }
     const int warps = choose(seed, 4, row, 1, 32);
     question[THREADS] = choose(seed, 5, row, 0, 3) ? 32 * warps : choose(seed, 6, row, 1, 1100);

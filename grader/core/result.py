@@ -142,13 +142,12 @@ def _check_verdict(document: dict[str, Any], verdict: str) -> None:
     for name, items in (("cases", cases), ("goals", goals), ("findings", document.get("findings", []))):
         if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
             raise BrokenResultError(f"its {name} are not a list of objects")
-    if any(
-        case.get("verdict") is not None and case["verdict"] not in VERDICTS for case in cases
-    ):  # None: not run
+    verdicts = [case.get("verdict", "none at all") for case in cases]
+    if any(one is not None and one not in VERDICTS for one in verdicts):  # None: not run
         raise BrokenResultError("a case has an unknown verdict")
     if verdict not in ("PASS", "SLOW"):
         return
-    if any(case["verdict"] != "PASS" for case in cases):
+    if any(one != "PASS" for one in verdicts):
         raise BrokenResultError(f"it says {verdict}, but not every case passed")
     if isinstance(build, dict) and build.get("verdict", "PASS") != "PASS":
         raise BrokenResultError(f"it says {verdict}, but the build says {build['verdict']!r:.40}")

@@ -220,9 +220,10 @@ static double measure(const Goal *goal, Scope *scope, double ratio, Expression *
     return value;
 }
 
-static bool is_within(const Goal *goal, double value) {
+static bool is_within(const Goal *goal, const Measured *measured, double value) {
     // The quotients are of whole numbers below 2^53: a billionth is far above their rounding.
-    const double slack = goal->slack + 1e-9 * fabs(goal->limit);
+    const double slack =
+        goal->slack + (measured->is_moved ? goal->slack_moved : 0) + 1e-9 * fabs(goal->limit);
     switch (goal->bound) {
     case AT_MOST: return value <= goal->limit + slack;
     case AT_LEAST: return value >= goal->limit - slack;
@@ -245,8 +246,9 @@ static void judge_bandwidth(const Goal *goal, Scope *scope, const Bandwidth *ban
     const double at_half = measure(goal, scope, 0.5, &expression);
     result->low = fmin(one_end, other_end);
     result->high = fmax(one_end, other_end);
-    const bool is_met = is_within(goal, result->low) && is_within(goal, result->high);
-    const bool may_be = is_within(goal, result->low) || is_within(goal, result->high);
+    const bool is_low = is_within(goal, scope->measured, result->low);
+    const bool is_high = is_within(goal, scope->measured, result->high);
+    const bool is_met = is_low && is_high, may_be = is_low || is_high;
     result->state = is_met ? GOAL_MET : may_be ? GOAL_TOO_NOISY : GOAL_MISSED;
     result->share = is_met ? 1 : share_of(goal, result->low, at_half);
 }
@@ -309,7 +311,7 @@ void goal_evaluate(const Chapter *of, const Goal *goal, const Measured *measured
     const Goal partial = {.measure = "partial_barriers"};
     const bool is_of_barriers = strncmp(goal->measure, "barriers", 8) == 0;
     result->partial = is_of_barriers ? measure(&partial, &scope, NAN, &expression) : 0;
-    const bool is_met = is_within(goal, value) && !result->lacks && !(result->partial > 0);
+    const bool is_met = is_within(goal, scope.measured, value) && !result->lacks && !(result->partial > 0);
     result->state = is_met ? GOAL_MET : scope.measured->is_small ? GOAL_NOT_JUDGED : GOAL_MISSED;
     result->share = is_met;
 }

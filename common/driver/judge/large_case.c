@@ -127,7 +127,7 @@ bool large_case_begin(const Task *task, const CaseShape *shape, const ImageKerne
     char why[512];
     memset(request, 0, sizeof *request);
     large_case_free(large);
-    if (!case_layout(task, shape, (size_t)1 << 38, &large->layout, why, sizeof why))
+    if (!case_layout(task, shape, (size_t)1 << 40, &large->layout, why, sizeof why))
         return say_nothing(report, why);
     RunProgram *program = &request->program;
     case_program(task, &plain, shape, &large->layout, kernels, program);

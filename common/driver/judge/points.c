@@ -18,6 +18,7 @@ void judge_measure_shapes(Judge *judge) {
             continue;
         }
         measured->shape = shape->shape;
+        measured->is_moved = one->recount > 0;
         measured->is_small = one->recount == 0 && one->size.n < plan_goal_size(task).n;
         int out = task_output(task);
         measured->partials = out < 0 ? 0 : quantity_value(task, &task->buffers[out].count, &shape->shape);

@@ -299,6 +299,7 @@ typedef struct {
     double limit;
     double slack; // additional tolerance, for measures that rounding at the edges of a grid changes; 0 unless
                   // given
+    double slack_moved; // more of it, for counts at sizes and bases of the run's own
     int points;
     const char *task;   // NULL: the first task
     const char *kernel; // NULL: all launches of the task together (shape names: its first launch)

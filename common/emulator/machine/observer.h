@@ -61,6 +61,7 @@ typedef enum {
     USE_BRANCH, // or whether an instruction is executed, how a barrier or a shuffle is
     USE_STORE,  // to global memory
     USE_ATOMIC, // its operand
+    USE_PRINT,  // by printf
     UNDEFINED_USES
 } UndefinedUse;
 

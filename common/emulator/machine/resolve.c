@@ -213,26 +213,23 @@ const Access *fold_access(const Access *access, Access *folded, uint64_t offsets
 
 // ---- For vprintf ------------------------------------------------------------------------------------------
 
-bool read_generic(Machine *m, const Warp *w, int lane, uint64_t address, void *to, size_t bytes) {
-    uint64_t window = address >> ADDRESS_SHIFT;
-    const Memory *memory;
-    uint64_t offset;
+const unsigned char *generic_bytes(const Machine *m, const Warp *w, int lane, uint64_t address, size_t bytes,
+                                   const Memory **memory, uint64_t *offset) {
+    const uint64_t window = address >> ADDRESS_SHIFT;
     if (window == LOCAL_WINDOW >> ADDRESS_SHIFT) {
-        offset = address - LOCAL_WINDOW;
-        if (offset >= w->local_capacity || w->local_capacity - offset < bytes) return false;
-        memcpy(to, w->local.data + (size_t)lane * w->local_capacity + offset, bytes);
-        return true;
+        *offset = address - LOCAL_WINDOW;
+        if (*offset >= w->local_capacity || w->local_capacity - *offset < bytes) return NULL;
+        *offset += (uint64_t)lane * w->local_capacity;
+        *memory = &w->local;
+    } else if (window == SHARED_WINDOW >> ADDRESS_SHIFT) {
+        *offset = address - SHARED_WINDOW;
+        if (!shared_is_owned(m, *offset, bytes)) return NULL;
+        *memory = &w->block->shared;
+    } else {
+        *memory = memory_at(m->emulator, address);
+        if (!*memory) return NULL;
+        *offset = address - (*memory)->base;
+        if ((*memory)->bytes - *offset < bytes) return NULL;
     }
-    if (window == SHARED_WINDOW >> ADDRESS_SHIFT) {
-        offset = address - SHARED_WINDOW;
-        if (!shared_is_owned(m, offset, bytes)) return false;
-        memcpy(to, w->block->shared.data + offset, bytes);
-        return true;
-    }
-    memory = memory_at(m->emulator, address);
-    if (!memory) return false;
-    offset = address - memory->base;
-    if (memory->bytes - offset < bytes) return false;
-    memcpy(to, memory->data + (memory->period ? offset % memory->period : offset), bytes);
-    return true;
+    return (*memory)->data + ((*memory)->period ? *offset % (*memory)->period : *offset);
 }

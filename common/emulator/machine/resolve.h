@@ -35,5 +35,6 @@ static inline void observe_access(const Machine *machine, const Access *access) 
 // The same access to one period of memory that repeats.
 const Access *fold_access(const Access *access, Access *folded, uint64_t offsets[WARP_SIZE]);
 
-// Reads one lane's bytes through a generic address, for vprintf. False when any byte is out of bounds.
-bool read_generic(Machine *machine, const Warp *warp, int lane, uint64_t address, void *to, size_t bytes);
+// One lane's bytes behind a generic address, for vprintf, and where they lie. NULL when any is out of bounds.
+const unsigned char *generic_bytes(const Machine *machine, const Warp *warp, int lane, uint64_t address,
+                                   size_t bytes, const Memory **memory, uint64_t *offset);

@@ -8,6 +8,7 @@
 
 #include "emulator/machine/findings.h"
 #include "emulator/machine/resolve.h"
+#include "emulator/machine/undefined.h"
 
 enum { DEFAULT_OUTPUT = 64 << 10, MAX_STRING = 4096 };
 
@@ -20,10 +21,22 @@ static uint64_t argument(const Fragment *f, const CallDetail *detail, int k, uns
     return value;
 }
 
+static bool read(Machine *m, const Warp *w, int lane, const Instruction *in, uint64_t address, void *to,
+                 size_t bytes) {
+    const Memory *memory;
+    uint64_t offset;
+    const unsigned char *from = generic_bytes(m, w, lane, address, bytes, &memory, &offset);
+    if (!from) return false;
+    memcpy(to, from, bytes);
+    undefined_printed(m, w, lane, in, memory, offset, bytes);
+    return true;
+}
+
 // A NUL-terminated string of device memory; false when it runs out of bounds or is too long.
-static bool read_string(Machine *m, const Warp *w, int lane, uint64_t address, char text[MAX_STRING]) {
+static bool read_string(Machine *m, const Warp *w, int lane, const Instruction *in, uint64_t address,
+                        char text[MAX_STRING]) {
     for (size_t i = 0; i < MAX_STRING; i++) {
-        if (!read_generic(m, w, lane, address + i, &text[i], 1)) return false;
+        if (!read(m, w, lane, in, address + i, &text[i], 1)) return false;
         if (!text[i]) return true;
     }
     return false;
@@ -55,6 +68,7 @@ static bool put(Machine *m, const Warp *w, int lane, const Instruction *in, cons
 // One conversion, "%-8.3f": `spec` is its text without length modifiers. Arguments lie one after the
 // other, each at a multiple of its size (CUDA C++ Programming Guide, formatted output).
 typedef struct {
+    const Instruction *in;
     uint64_t list, offset;
     bool is_bad;
 } Arguments;
@@ -62,7 +76,7 @@ typedef struct {
 static uint64_t next_argument(Machine *m, const Warp *w, int lane, Arguments *a, unsigned bytes) {
     uint64_t value = 0;
     a->offset = (a->offset + bytes - 1) / bytes * bytes;
-    if (!read_generic(m, w, lane, a->list + a->offset, &value, bytes)) a->is_bad = true;
+    if (!read(m, w, lane, a->in, a->list + a->offset, &value, bytes)) a->is_bad = true;
     a->offset += bytes;
     return value;
 }
@@ -93,7 +107,7 @@ static int convert(Machine *m, const Warp *w, int lane, Arguments *a, const char
         return snprintf(out, room, format, (int)(next_argument(m, w, lane, a, 4) & 255));
     case 'p': return snprintf(out, room, "0x%llx", (unsigned long long)next_argument(m, w, lane, a, 8));
     case 's':
-        if (!read_string(m, w, lane, next_argument(m, w, lane, a, 8), text)) {
+        if (!read_string(m, w, lane, a->in, next_argument(m, w, lane, a, 8), text)) {
             a->is_bad = true;
             return 0;
         }
@@ -145,8 +159,8 @@ static const char *read_spec(Machine *m, const Warp *w, int lane, Arguments *a, 
 static void print_lane(Machine *m, const Warp *w, unsigned lane, const Instruction *in,
                        uint64_t format_address, uint64_t list) {
     char format[MAX_STRING], out[2 * MAX_STRING];
-    Arguments arguments = {.list = list};
-    if (!read_string(m, w, (int)lane, format_address, format)) {
+    Arguments arguments = {.in = in, .list = list};
+    if (!read_string(m, w, (int)lane, in, format_address, format)) {
         report(m, FINDING_OUT_OF_BOUNDS, w, (int)lane, in,
                "calls printf with a format at 0x%llx that cannot be read",
                (unsigned long long)format_address);
@@ -191,7 +205,7 @@ void execute_syscall(Machine *m, Warp *w, Fragment *f, const Instruction *in, ui
         // __assertfail(message, file, line, function, character size)
         uint32_t lane = (uint32_t)__builtin_ctz(mask);
         char message[MAX_STRING];
-        if (!read_string(m, w, (int)lane, argument(f, detail, 0, lane), message))
+        if (!read_string(m, w, (int)lane, in, argument(f, detail, 0, lane), message))
             snprintf(message, sizeof message, "?");
         report(m, FINDING_ASSERT, w, (int)lane, in, "failed the assertion `%.200s`", message);
         return;

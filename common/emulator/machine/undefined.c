@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/machine/initialised.h"
+
 enum { ORIGINS = 4096, STORED = 8192 };
 
 // ---- Registers --------------------------------------------------------------------------------------------
@@ -124,15 +126,26 @@ uint64_t undefined_stored_at(const Machine *m, const Block *b, const Memory *mem
 
 void undefined_close(Machine *m) { free(m->origins); }
 
+// NULL: of a register that nothing has read since it was made, or forgotten.
+static const UndefinedOrigin *remembered(const Machine *m, uint64_t number) {
+    bool is_known = number && m->origins && m->origins->count - number < ORIGINS;
+    return is_known ? &m->origins->ring[number % ORIGINS] : NULL;
+}
+
 void undefined_used(Machine *m, const Warp *w, const Instruction *in, UndefinedRegister *r, uint32_t lanes,
                     UndefinedUse use) {
     lanes &= undefined_lanes(r);
     if (!lanes) return;
-    FOR_LANES(lane, lanes) {
-        uint64_t number = r->origin[lane];
-        bool is_known = number && m->origins && m->origins->count - number < ORIGINS;
-        TELL_OBSERVERS(m, undefined_use, w, (int)lane, in, use,
-                       is_known ? &m->origins->ring[number % ORIGINS] : NULL);
-    }
+    FOR_LANES(lane, lanes)
+    TELL_OBSERVERS(m, undefined_use, w, (int)lane, in, use, remembered(m, r->origin[lane]));
     for (int b = 0; b < 8; b++) r->bytes[b] &= ~lanes;
+}
+
+void undefined_printed(Machine *m, const Warp *w, int lane, const Instruction *in, const Memory *memory,
+                       uint64_t offset, uint64_t bytes) {
+    if (!m->follows_undefined || is_initialised(memory, offset, bytes)) return;
+    while (is_initialised(memory, offset, 1)) offset++;
+    bool is_unsure;
+    TELL_OBSERVERS(m, undefined_use, w, lane, in, USE_PRINT,
+                   remembered(m, undefined_stored_at(m, w->block, memory, offset, &is_unsure)));
 }

@@ -54,3 +54,6 @@ uint64_t undefined_stored_at(const Machine *machine, const Block *block, const M
 // defined. NULL is defined.
 void undefined_used(Machine *machine, const Warp *warp, const Instruction *in, UndefinedRegister *r,
                     uint32_t lanes, UndefinedUse use);
+// The same of bytes of memory that `in`, a printf, prints for `lane`, if they are undefined.
+void undefined_printed(Machine *machine, const Warp *warp, int lane, const Instruction *in,
+                       const Memory *memory, uint64_t offset, uint64_t bytes);

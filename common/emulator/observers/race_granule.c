@@ -81,7 +81,9 @@ static uint32_t lanes_not_behind(const RaceCheck *c, uint32_t lanes, uint32_t ne
     return lanes & ~behind;
 }
 
-static void check_accesses(const RaceCheck *c, size_t g, uint64_t offset, uint32_t lanes) {
+// `after_same`: an unordered write of the same value came before. The plain writes in the list stored that
+// value as well (keep_accesses), and the race with the newest stands for theirs.
+static void check_accesses(const RaceCheck *c, size_t g, uint64_t offset, uint32_t lanes, bool after_same) {
     const Shadow *s = c->shadow;
     if (s->access_time[g] <= c->all_time) return; // the newest of a list
     if (s->access_site[g] != SITE_LIST) {
@@ -91,6 +93,7 @@ static void check_accesses(const RaceCheck *c, size_t g, uint64_t offset, uint32
     for (uint32_t at = s->access_who[g]; at; at = c->r->readers.readers[at].next) {
         Readers one = c->r->readers.readers[at];
         const Site *site = site_at(&c->r->sites, one.site);
+        if (after_same && site->kind == RACE_WRITE) continue;
         if (!sites_race(c->site, site, block_of(one.who) == block_of(c->first))) continue;
         uint32_t unknown = 0; // of one.lanes
         FOR_LANES(lane, one.lanes)
@@ -135,6 +138,12 @@ static void keep_accesses(const RaceCheck *c, size_t g, bool keeps_writes) {
     if (!s->access_who[g]) s->access_time[g] = s->access_site[g] = 0;
 }
 
+// Whether a list of `count` accesses, whose last is `oldest`, is to take no more.
+static bool is_full(const RaceCheck *c, uint32_t count, uint32_t oldest) {
+    return count >= MANY_READERS ||
+           (count >= FEW_READERS && block_of(c->r->readers.readers[oldest].who) != block_of(c->first));
+}
+
 // Adds an access to those of granule g, which becomes a list.
 static void add_to_list(const RaceCheck *c, size_t g, Readers one) {
     Shadow *s = c->shadow;
@@ -147,16 +156,17 @@ static void add_to_list(const RaceCheck *c, size_t g, Readers one) {
         s->access_who[g] = list;
         s->access_site[g] = SITE_LIST;
     }
-    uint32_t count = 0;
+    uint32_t count = 0, oldest = 0;
     for (uint32_t at = s->access_who[g]; at; at = pool->readers[at].next) {
         Readers *other = &pool->readers[at];
         if (other->who == one.who && other->time == one.time && other->site == one.site) {
             other->lanes |= one.lanes;
             return;
         }
+        oldest = at;
         count++;
     }
-    if (count >= MANY_READERS) return; // races may be missed that only it would show
+    if (is_full(c, count, oldest)) return; // races may be missed that only it would show
     one.next = s->access_who[g];
     uint32_t added = readers_add(pool, one);
     if (!added) order_no_memory(&c->r->order);
@@ -218,8 +228,7 @@ static void record_in_list(const RaceCheck *c, size_t g, uint32_t lanes) {
         last = at;
         link = &one->next;
     }
-    if (count >= MANY_READERS ||
-        (count >= FEW_READERS && block_of(pool->readers[last].who) != block_of(c->first))) {
+    if (is_full(c, count, last)) {
         // The oldest goes. With it races may be missed that only it would show; none is invented.
         for (link = &s->access_who[g]; *link != last;) link = &pool->readers[*link].next;
         *link = 0;
@@ -266,7 +275,7 @@ void check_bytes(const RaceCheck *c, uint64_t offset, uint32_t bytes, uint32_t l
     for (size_t g = from; g <= to; g++) {
         uint64_t at = offset + ((uint64_t)(g - from) << c->shadow->shift);
         bool after_same = check_write(c, g, at, lanes);
-        if (c->shadow->access_time[g]) check_accesses(c, g, at, lanes);
+        if (c->shadow->access_time[g]) check_accesses(c, g, at, lanes, after_same);
         if (kind == RACE_WRITE)
             record_write(c, g, lanes, after_same);
         else

@@ -92,7 +92,8 @@ void word_use(Finding *finding, UndefinedUse use) {
     static const char *const uses[UNDEFINED_USES] = {[USE_ADDRESS] = "an address depends",
                                                      [USE_BRANCH] = "a condition depends",
                                                      [USE_STORE] = "a stored value depends",
-                                                     [USE_ATOMIC] = "an atomic depends"};
+                                                     [USE_ATOMIC] = "an atomic depends",
+                                                     [USE_PRINT] = "what printf prints depends"};
     say(finding, ", and %s on it", uses[use]);
     if (finding->other_place.line) say(finding, " at line %d", finding->other_place.line);
 }

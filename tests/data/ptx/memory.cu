@@ -252,6 +252,12 @@ STEPS(unset_condition) {
     while (left > 40 && left < 50)
         left += atomicAdd(out, 1);
 }
+STEPS(unset_printed) {
+    int sum;
+    for (int k = 0; k < n; k++)
+        sum += in[k];
+    printf("%d %d\n", n, sum); // n is set
+}
 __device__ __noinline__ int twice(int x, int n) { return n > 100 ? x : 2 * x; }
 STEPS(unset_through_a_call) {
     int v;
