@@ -159,7 +159,9 @@ def test_whatever_a_taken_over_judge_prints_is_no_pass(
 
 
 def test_a_stage_that_exceeds_a_limit_has_a_verdict(room: Classroom, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judge_kernel, "MEMORY_BYTES", 68 * MIB)  # eight times as much for files: the cases are one
+    monkeypatch.setattr(
+        judge_kernel, "MEMORY_BYTES", 68 * MIB
+    )  # eight times as much for files: the cases are one
     source = room.kernel((HOSTILE / "recursion_without_end.cu").read_text())
     judgement = room.judge(source, settings=JudgeSettings(trust=True))
     assert (judgement.verdict, judgement.document) == ("RESOURCE", None), judgement.result.message

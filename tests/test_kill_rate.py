@@ -4,6 +4,7 @@ Takes about a minute on two cores when anything below common/ has changed, and a
 of a kernel is kept in build/kill-rate under a hash of all that it depends on.
 """
 
+import fcntl
 import json
 import os
 import re
@@ -30,7 +31,11 @@ def trials() -> list[Trial]:
     chapters = workbook.select([])
     jobs = os.cpu_count() or 1
     assert not build_programs(workbook, chapters, jobs=jobs)
-    return run(workbook, chapters, SCHEDULES, jobs)
+    lock = workbook.build / "kill-rate" / "lock"
+    lock.parent.mkdir(exist_ok=True)
+    with lock.open("w") as file:  # of two workers one judges, and the other takes what is kept
+        fcntl.flock(file, fcntl.LOCK_EX)
+        return run(workbook, chapters, SCHEDULES, jobs)
 
 
 def told(trials: list[Trial]) -> str:
