@@ -21,6 +21,11 @@ typedef Step Handler(Machine *machine, Warp *warp, Fragment *fragment, const Ins
 #define LOWERED(kind, run) Handler run;
 #include "emulator/program/opcodes.def"
 
+// Keeps a warp from its next turns, long enough for other blocks to come to their end.
+static inline void rest(Machine *machine, Warp *warp) {
+    warp->rest = (uint32_t)(random_next(&machine->random) >> 54);
+}
+
 // What a load, store or atomic leaves behind once it is done.
 static inline Step after_access(Machine *machine, Warp *warp, const Instruction *in) {
     if (machine->stopped) return STEP_TURN_ENDS;
@@ -33,6 +38,12 @@ static inline Step after_access(Machine *machine, Warp *warp, const Instruction 
     // While a load is late, others get a turn sooner: it is to return what they store.
     if (machine->scrambled && random_one_in(&machine->random, warp->deferred.in ? 2 : 8))
         step |= STEP_TURN_ENDS;
+    // Behind a flag is where it matters what others do before this warp goes on.
+    if (machine->is_weak && in->flags & IS_VOLATILE && in->kind != KIND_LOAD &&
+        random_one_in(&machine->random, 2)) {
+        rest(machine, warp);
+        step |= STEP_TURN_ENDS;
+    }
     return step;
 }
 

@@ -140,6 +140,7 @@ struct Warp {
     Fragment fragments[WARP_SIZE];
     uint64_t polls; // volatile loads and atomics done
     bool impatient; // lanes once had to stop waiting for lanes that poll
+    uint32_t rest;  // turns to sit out, under a weak schedule
     Deferred deferred;
     Memory local; // 32 lanes of local_capacity bytes each, one after the other
     uint32_t local_capacity;

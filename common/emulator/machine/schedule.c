@@ -13,6 +13,7 @@
 #include "emulator/machine/async.h"
 #include "emulator/machine/divergence.h"
 #include "emulator/machine/execute.h"
+#include "emulator/machine/handlers.h"
 #include "emulator/machine/idle.h"
 
 enum {
@@ -152,12 +153,19 @@ static void block_step(Machine *m, Block *b) {
     uint64_t draw = random_next(&m->random);
     uint64_t budget = 1ull << (draw % 10);
     int start = (int)((draw >> 32) % (uint64_t)b->warp_count);
+    bool is_resting = false;
     for (int k = 0; k < b->warp_count; k++) {
         Warp *w = &b->warps[(start + k) % b->warp_count];
+        if (w->rest) {
+            w->rest--;
+            is_resting = true;
+            continue;
+        }
+        if (m->is_weak && random_one_in(&m->random, 64)) rest(m, w);
         if (w->exited != w->exists && run_warp(m, w, budget)) return;
         if (m->stopped || !b->live_warps) return;
     }
-    if (!release_bystanders(m, b)) stop_at_deadlock(m, b);
+    if (!is_resting && !release_bystanders(m, b)) stop_at_deadlock(m, b);
 }
 
 // ---- The grid ---------------------------------------------------------------------------------------------

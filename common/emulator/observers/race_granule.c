@@ -9,7 +9,8 @@ enum {
 
 static inline bool knows(const RaceCheck *c, uint32_t lane, uint32_t who, uint32_t time) {
     if (time <= c->all_time) return true;
-    return order_knows(&c->r->order, c->b, thread_of(c->first) + lane, who, time);
+    return order_knows(&c->r->order, c->b, thread_of(c->first) + lane, who, time,
+                       is_plain_load(c->a));
 }
 
 // The first of `lanes` that `who` at `time` is not ordered before; -1: none.
@@ -267,6 +268,28 @@ static void record_access(const RaceCheck *c, size_t g, uint32_t lanes) {
         s->access_site[g] = SITE_LIST;
     }
     record_in_list(c, g, lanes);
+}
+
+bool find_write(const RaceCheck *c, size_t g, uint32_t *who, uint16_t *site) {
+    const Shadow *s = c->shadow;
+    if (s->write_time[g]) {
+        *who = s->write_who[g];
+        *site = s->write_site[g];
+        return true;
+    }
+    if (!s->access_time[g]) return false;
+    if (s->access_site[g] != SITE_LIST) {
+        *who = s->access_who[g];
+        *site = s->access_site[g];
+        return site_at(&c->r->sites, *site)->kind >= RACE_STRONG_WRITE;
+    }
+    for (uint32_t at = s->access_who[g]; at; at = c->r->readers.readers[at].next) {
+        const Readers *one = &c->r->readers.readers[at];
+        *who = one->who + (uint32_t)__builtin_ctz(one->lanes);
+        *site = one->site;
+        if (site_at(&c->r->sites, *site)->kind >= RACE_STRONG_WRITE) return true;
+    }
+    return false;
 }
 
 void check_bytes(const RaceCheck *c, uint64_t offset, uint32_t bytes, uint32_t lanes) {

@@ -28,5 +28,8 @@ typedef struct {
     uint32_t first;    // lane 0, as clocks name it
 } RaceCheck;
 
+// A write of granule `g` that the shadow remembers, plain or strong; false: there is none.
+bool find_write(const RaceCheck *check, size_t g, uint32_t *who, uint16_t *site);
+
 // `lanes` access the `bytes` at `offset`: reports what races with it, and remembers it.
 void check_bytes(const RaceCheck *check, uint64_t offset, uint32_t bytes, uint32_t lanes);

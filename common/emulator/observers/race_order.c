@@ -16,6 +16,7 @@ static void tick(RaceOrder *o) {
 
 static void knowledge_clear(Knowledge *k) {
     clock_drop(k->known);
+    clock_drop(k->drawn);
     for (int s = 0; s < SCOPES; s++) {
         clock_drop(k->pending[s]);
         clock_drop(k->fenced[s]);
@@ -97,6 +98,7 @@ static void meet(RaceOrder *o, const RaceBlock *b, const Warp *w, uint32_t lanes
     FOR_LANES(lane, lanes) {
         const Knowledge *k = &b->threads[(uint32_t)w->index * WARP_SIZE + lane];
         clock_add(&o->clocks, &sum->known, k->known);
+        clock_add(&o->clocks, &sum->drawn, k->drawn);
         for (int s = 0; s < SCOPES; s++) clock_add(&o->clocks, &sum->pending[s], k->pending[s]);
     }
     for (int s = 0; s < SCOPES; s++) meet_fenced(o, b, w, lanes, (RaceScope)s, sum, &own[s]);
@@ -124,6 +126,7 @@ static void tell(RaceOrder *o, RaceBlock *b, Warp *w, uint32_t lanes, const Know
         Knowledge *k = knowledge_of(o, b, w->block, (uint32_t)w->index * WARP_SIZE + lane);
         if (!k) return;
         clock_set(&k->known, clock_keep(sum->known));
+        clock_set(&k->drawn, clock_keep(sum->drawn));
         for (int s = 0; s < SCOPES; s++) {
             clock_set(&k->pending[s], clock_keep(sum->pending[s]));
             if (!own[s] && !sum->fenced[s]) continue;
@@ -142,6 +145,7 @@ static void meet_whole_block(RaceOrder *o, RaceBlock *b, Block *block) {
             meet(o, b, &block->warps[i], block->warps[i].exists, &sum, own);
         // The barrier itself orders the block's own threads from now on.
         if (!clock_only_of(sum.known, block_of(b->first))) clock_add(&o->clocks, &b->common.known, sum.known);
+        clock_add(&o->clocks, &b->common.drawn, sum.drawn);
         for (int s = 0; s < SCOPES; s++) {
             clock_add(&o->clocks, &b->common.pending[s], sum.pending[s]);
             // A thread that executed a fence has observed everything that the block had fenced before.
@@ -200,7 +204,7 @@ void order_warp_sync(RaceOrder *o, Warp *w, uint32_t lanes) {
         bool own[SCOPES] = {false};
         meet(o, b, w, lanes, &sum, own);
         if (!whole) meet_now(o, b, w, lanes, &sum);
-        if (sum.known || sum.pending[0] || sum.pending[1] || sum.fenced[0] || sum.fenced[1])
+        if (sum.known || sum.drawn || sum.pending[0] || sum.pending[1] || sum.fenced[0] || sum.fenced[1])
             tell(o, b, w, lanes, &sum, own);
         knowledge_clear(&sum);
     }
@@ -309,15 +313,17 @@ static Clock *known_now(RaceOrder *o, const RaceBlock *b, const Knowledge *k, ui
 
 static void pick_up(RaceOrder *o, RaceBlock *b, const Access *a, uint32_t thread, uint64_t address,
                     bool of_grid) {
-    bool acquires = a->kind != ACCESS_LOAD || (a->in->flags & IS_ACQUIRE);
+    bool acquires = a->in->flags & IS_ACQUIRE, draws = a->kind != ACCESS_LOAD && !acquires;
     Clock *of_block = flag_at(&b->flags, address);
     Clock *grid = a->memory->space == PTX_SPACE_GLOBAL ? flag_at(&o->flags, address) : NULL;
     if (!of_block && !grid) return;
     Knowledge *k = knowledge_of(o, b, a->warp->block, thread);
     if (!k) return;
     clock_add(&o->clocks, acquires ? &k->known : &k->pending[SCOPE_BLOCK], of_block);
+    if (draws) clock_add(&o->clocks, &k->drawn, of_block);
     grid = of_grid ? clock_keep(grid) : clock_within(&o->clocks, grid, block_of(b->first));
     clock_add(&o->clocks, acquires ? &k->known : &k->pending[SCOPE_GRID], grid);
+    if (draws) clock_add(&o->clocks, &k->drawn, grid);
     clock_drop(grid);
 }
 
@@ -360,7 +366,8 @@ void order_flag(RaceOrder *o, const Access *a) {
 
 // ---- Blocks -----------------------------------------------------------------------------------------------
 
-bool order_by_clocks(RaceOrder *o, RaceBlock *b, uint32_t thread, uint32_t who, uint32_t time) {
+bool order_by_clocks(RaceOrder *o, RaceBlock *b, uint32_t thread, uint32_t who, uint32_t time,
+                     bool is_plain) {
     if (clock_time(&o->clocks, b->common.known, who) >= time) {
         if (b->all_known != b->common.known) {
             b->all_known = b->common.known;
@@ -369,7 +376,11 @@ bool order_by_clocks(RaceOrder *o, RaceBlock *b, uint32_t thread, uint32_t who, 
         }
         return true;
     }
-    return b->threads_know && clock_time(&o->clocks, b->threads[thread].known, who) >= time;
+    if (!is_plain && clock_time(&o->clocks, b->common.drawn, who) >= time) return true;
+    if (!b->threads_know) return false;
+    const Knowledge *k = &b->threads[thread];
+    return clock_time(&o->clocks, k->known, who) >= time ||
+           (!is_plain && clock_time(&o->clocks, k->drawn, who) >= time);
 }
 
 void order_start(RaceOrder *o, RaceBlock *b, const Block *block) {

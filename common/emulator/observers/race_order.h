@@ -5,11 +5,12 @@
 //   anything else               clocks (race_clock.h) of single threads, made only where a kernel does it
 //
 // A fence takes a picture of what its thread knows; a strong store or atomic publishes that picture at its
-// address, and a strong load or atomic picks up what lies there: an atomic at once, a load when a fence
-// follows. (By the letter of the memory model an atomic needs a fence behind it too; the CUDA C++
-// Programming Guide's own last-block sum has none, and no kernel is to be blamed for following it.) .release
-// and .acquire do both at once. What an atomic publishes is added to what is there, what a store publishes
-// replaces it, unless a load may still return the value before (weak_memory.h): then that is added too.
+// address, and a strong load or atomic picks up what lies there, to be known when a fence follows. Behind an
+// atomic everything but a plain load knows it at once. (By the letter of the memory model all need the
+// fence; the CUDA C++ Programming Guide's own last-block sum, which reads through a volatile pointer, has
+// none, and no kernel is to be blamed for following it.) .release and .acquire do both at once. What an atomic
+// publishes is added to what is there, what a store publishes replaces it, unless a load may still return
+// the value before (weak_memory.h): then that is added too.
 //
 // Under weak schedules, fences of sequential consistency are ordered among each other (PTX memory model,
 // "Fence-SC"). Elsewhere they are not: that order is an accident of the schedule, and would hide races.
@@ -24,7 +25,8 @@ typedef enum { SCOPE_BLOCK, SCOPE_GRID, SCOPES } RaceScope;
 // What a thread knows beyond what its whole block or warp does, or what a whole block knows.
 typedef struct {
     Clock *known;
-    Clock *pending[SCOPES]; // picked up by strong loads, known after the next fence
+    Clock *pending[SCOPES]; // picked up by strong loads and atomics, known after the next fence
+    Clock *drawn;           // by atomics, which a plain load alone does not know yet
     // Of SCOPE_BLOCK only what comes on top of SCOPE_GRID:
     Clock *fenced[SCOPES]; // what strong stores publish, unless the thread made a fence itself:
     uint32_t fence_time[SCOPES], fence_warp_time[SCOPES]; // then its own, its warp's and its block's time,
@@ -86,11 +88,15 @@ static inline void order_no_memory(RaceOrder *order) {
 }
 void order_free(RaceBlock *b);
 
-// Does what thread `who` did at `time` happen before what `thread` of `b` does now? This decides where
-// the block's and the warp's times do not.
-bool order_by_clocks(RaceOrder *order, RaceBlock *b, uint32_t thread, uint32_t who, uint32_t time);
+// Does what thread `who` did at `time` happen before what `thread` of `b` does now, a plain load or something
+// else? This decides where the block's and the warp's times do not.
+bool order_by_clocks(RaceOrder *order, RaceBlock *b, uint32_t thread, uint32_t who, uint32_t time,
+                     bool is_plain_load);
 
-static inline bool order_knows(RaceOrder *order, RaceBlock *b, uint32_t thread, uint32_t who, uint32_t time) {
+static inline bool is_plain_load(const Access *a) { return a->kind == ACCESS_LOAD && !a->is_volatile; }
+
+static inline bool order_knows(RaceOrder *order, RaceBlock *b, uint32_t thread, uint32_t who, uint32_t time,
+                               bool is_plain) {
     uint32_t me = b->first + thread;
     if (time <= b->all_time || who == me) return true;
     if (block_of(who) == block_of(me)) {
@@ -98,6 +104,6 @@ static inline bool order_knows(RaceOrder *order, RaceBlock *b, uint32_t thread, 
         if (thread_of(who) / WARP_SIZE == thread / WARP_SIZE && time <= b->warp_time[thread / WARP_SIZE])
             return true;
     }
-    if (!b->common.known && !b->threads_know) return false;
-    return order_by_clocks(order, b, thread, who, time);
+    if (!b->common.known && !b->common.drawn && !b->threads_know) return false;
+    return order_by_clocks(order, b, thread, who, time, is_plain);
 }

@@ -129,14 +129,15 @@ static void check_read_only(const RaceCheck *c) {
     const Shadow *s = c->shadow;
     FOR_LANES(lane, c->a->mask) {
         const uint64_t offset = c->a->offsets[lane];
-        const size_t g = granule_of(s, offset);
-        if (!s->write_time[g]) continue;
+        uint32_t who;
+        uint16_t site;
+        if (!find_write(c, granule_of(s, offset), &who, &site)) continue;
         report_race(&c->r->reports, &(Race){.access = c->a,
                                             .lane = lane,
                                             .me = c->first + lane,
-                                            .other = s->write_who[g],
+                                            .other = who,
                                             .code = c->code,
-                                            .other_code = s->write_site[g],
+                                            .other_code = site,
                                             .offset = offset,
                                             .is_read_only = true});
     }

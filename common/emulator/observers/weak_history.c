@@ -166,21 +166,21 @@ void history_seen(History *h, const RaceBlock *b, uint32_t thread, uint32_t inde
 }
 
 // Is `version`, or a read of it, ordered before what `thread` does now?
-static bool is_behind(History *h, RaceBlock *b, uint32_t thread, const Version *version) {
+static bool is_behind(History *h, RaceBlock *b, uint32_t thread, const Version *version, bool is_plain) {
     if (version->instruction == INITIALLY || block_of(version->who) == block_of(b->first) ||
-        order_knows(h->order, b, thread, version->who, version->time))
+        order_knows(h->order, b, thread, version->who, version->time, is_plain))
         return true;
     for (uint32_t r = version->readers; r; r = h->readers[r].next)
-        if (order_knows(h->order, b, thread, h->readers[r].who, h->readers[r].time)) return true;
+        if (order_knows(h->order, b, thread, h->readers[r].who, h->readers[r].time, is_plain)) return true;
     return false;
 }
 
-int oldest_readable(History *h, RaceBlock *b, uint32_t thread, uint32_t index) {
+int oldest_readable(History *h, RaceBlock *b, uint32_t thread, uint32_t index, bool is_plain) {
     const Word *w = word_at(h, index);
     int at = w->count - 1;
     if (h->failed) return at;
     uint64_t seen = view_of(h, index, b->first + thread)->place;
-    while (at > 0 && w->versions[at].place > seen && !is_behind(h, b, thread, &w->versions[at])) at--;
+    while (at > 0 && w->versions[at].place > seen && !is_behind(h, b, thread, &w->versions[at], is_plain)) at--;
     return at;
 }
 
@@ -188,5 +188,5 @@ bool may_be_overwritten(History *h, RaceBlock *b, uint32_t thread, uint32_t inde
     const Word *w = word_at(h, index);
     const Version *last = newest(w);
     return w->count > 1 && !h->failed && !last->is_atomic && !last->is_wide &&
-           last->place - last[-1].place > 1 && oldest_readable(h, b, thread, index) < w->count - 1;
+           last->place - last[-1].place > 1 && oldest_readable(h, b, thread, index, false) < w->count - 1;
 }

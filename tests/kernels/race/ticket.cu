@@ -1,6 +1,6 @@
 // CLEAN
 // RUN: sum --grid 6 --block 64 --arg buf:1536:zero --arg buf:24 --arg buf:4:zero --arg buf:4
-// The last block adds up what all blocks wrote: fence, ticket.
+// The last block adds up what all blocks wrote: fence, ticket, fence.
 extern "C" __global__ void sum(const float *in, float *partial, unsigned *count, float *out) {
     __shared__ bool last;
     __shared__ float s[64];
@@ -15,6 +15,7 @@ extern "C" __global__ void sum(const float *in, float *partial, unsigned *count,
         partial[blockIdx.x] = s[0];
         __threadfence();
         last = atomicAdd(count, 1) == gridDim.x - 1;
+        __threadfence();
     }
     __syncthreads();
     if (last && t == 0) {
