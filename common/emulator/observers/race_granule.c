@@ -27,8 +27,10 @@ static bool stores_what_is_there(const Access *a, uint32_t lane) {
     return !memcmp(a->memory->data + a->offsets[lane], value, a->in->width);
 }
 
-static void found(const RaceCheck *c, uint32_t lane, uint64_t offset, uint32_t other, uint16_t other_code,
-                  bool same_value) {
+static void found(const RaceCheck *c, uint32_t lane, uint64_t offset, uint32_t other, uint32_t time,
+                  uint16_t other_code, bool same_value) {
+    const bool is_pending = c->a->kind == ACCESS_LOAD && block_of(other) != block_of(c->first) &&
+                            order_is_pending(&c->r->order, c->b, thread_of(c->first) + lane, other, time);
     report_race(&c->r->reports, &(Race){.access = c->a,
                                         .lane = lane,
                                         .me = c->first + lane,
@@ -36,7 +38,8 @@ static void found(const RaceCheck *c, uint32_t lane, uint64_t offset, uint32_t o
                                         .code = c->code,
                                         .other_code = other_code,
                                         .offset = offset,
-                                        .same_value = same_value});
+                                        .same_value = same_value,
+                                        .is_pending = is_pending});
 }
 
 // True if an unordered write has stored the value that is now stored again.
@@ -45,7 +48,7 @@ static bool check_write(const RaceCheck *c, size_t g, uint64_t offset, uint32_t 
     int lane = s->write_time[g] ? unordered(c, lanes, s->write_who[g], s->write_time[g]) : -1;
     if (lane < 0) return false;
     bool same = c->site->kind == RACE_WRITE && stores_what_is_there(c->a, (uint32_t)lane);
-    found(c, (uint32_t)lane, offset, s->write_who[g], s->write_site[g], same);
+    found(c, (uint32_t)lane, offset, s->write_who[g], s->write_time[g], s->write_site[g], same);
     return same;
 }
 
@@ -57,7 +60,7 @@ static void check_one(const RaceCheck *c, uint64_t offset, uint32_t lanes, uint3
     if (lane < 0) return;
     bool same = c->site->kind == RACE_WRITE && before->kind == RACE_WRITE &&
                 stores_what_is_there(c->a, (uint32_t)lane);
-    found(c, (uint32_t)lane, offset, who, site, same);
+    found(c, (uint32_t)lane, offset, who, time, site, same);
 }
 
 // Does `lane` know of all accesses in `one`?

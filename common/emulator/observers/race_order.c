@@ -383,6 +383,14 @@ bool order_by_clocks(RaceOrder *o, RaceBlock *b, uint32_t thread, uint32_t who, 
            (!is_plain && clock_time(&o->clocks, k->drawn, who) >= time);
 }
 
+bool order_is_pending(RaceOrder *o, const RaceBlock *b, uint32_t thread, uint32_t who, uint32_t time) {
+    for (int s = 0; s < SCOPES; s++) {
+        if (clock_time(&o->clocks, b->common.pending[s], who) >= time) return true;
+        if (b->threads_know && clock_time(&o->clocks, b->threads[thread].pending[s], who) >= time) return true;
+    }
+    return false;
+}
+
 void order_start(RaceOrder *o, RaceBlock *b, const Block *block) {
     b->first = (uint32_t)(block->number & BLOCK_MASK) << THREAD_BITS;
     b->barrier_time = o->now;

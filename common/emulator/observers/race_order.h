@@ -93,6 +93,9 @@ void order_free(RaceBlock *b);
 bool order_by_clocks(RaceOrder *order, RaceBlock *b, uint32_t thread, uint32_t who, uint32_t time,
                      bool is_plain_load);
 
+// Would a fence by `thread` make that known to it?
+bool order_is_pending(RaceOrder *order, const RaceBlock *b, uint32_t thread, uint32_t who, uint32_t time);
+
 static inline bool is_plain_load(const Access *a) { return a->kind == ACCESS_LOAD && !a->is_volatile; }
 
 static inline bool order_knows(RaceOrder *order, RaceBlock *b, uint32_t thread, uint32_t who, uint32_t time,

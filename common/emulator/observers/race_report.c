@@ -22,7 +22,8 @@ static Reported *reported(RaceReports *r, uint64_t pair, bool *is_new) {
 // What would have ordered the two.
 static RaceOrderMissing missing(const Race *race, const Site *site) {
     if (race->is_read_only) return RACE_BY_READ_ONLY_PATH;
-    if (block_of(race->other) != block_of(race->me)) return RACE_OF_BLOCKS;
+    if (block_of(race->other) != block_of(race->me))
+        return race->is_pending ? RACE_OF_BLOCK_THAT_READS : RACE_OF_BLOCKS;
     if (thread_of(race->other) / WARP_SIZE != thread_of(race->me) / WARP_SIZE) return RACE_OF_WARPS;
     if (race->other_code == race->code && site->kind == RACE_WRITE && race->is_one_access)
         return RACE_IN_ONE_INSTRUCTION;

@@ -29,6 +29,7 @@ typedef struct {
     bool same_value;     // both write it
     bool is_one_access;  // two lanes of one instruction
     bool is_read_only;   // a load of the read-only path
+    bool is_pending;     // a fence would make the one before known to the thread
 } Race;
 
 void report_race(RaceReports *reports, const Race *race);
