@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "support/text.h"
+#include "driver/judge/launch_changes.h"
 
 enum {
     MAX_TRIES = 2,      // of a case whose runner failed
@@ -270,7 +271,7 @@ bool judge_ask_shapes(Judge *judge) {
         is_stuck[one->task] = shape->ended_runner || shape->verdict == VERDICT_TIMEOUT;
     }
     drop_same_shapes(judge);
-    return true;
+    return judge_add_changes(judge);
 }
 
 static void run_cases(Judge *judge, bool is_large, int *done) {

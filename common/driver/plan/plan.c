@@ -431,8 +431,17 @@ bool plan_make(const Chapter *of, const PlanOptions *options, Plan *plan) {
         plan->failed = plan->failed || all.failed;
         free(all.cases);
     }
-    if (plan->count > 0) qsort(plan->cases, (size_t)plan->count, sizeof *plan->cases, compare_cases);
+    plan_sort(plan);
     return !plan->failed;
+}
+
+bool plan_add(Plan *plan, Case one) {
+    add_case(plan, one);
+    return !plan->failed;
+}
+
+void plan_sort(Plan *plan) {
+    if (plan->count > 0) qsort(plan->cases, (size_t)plan->count, sizeof *plan->cases, compare_cases);
 }
 
 bool plan_add_beside(const Chapter *of, const PlanOptions *options, Plan *plan) {

@@ -52,6 +52,9 @@ bool plan_make(const Chapter *of, const PlanOptions *options, Plan *plan);
 // Adds to a GPU's plan the cases that the emulator runs beside it: small sizes, and the counted size, which
 // is then counted there.
 bool plan_add_beside(const Chapter *of, const PlanOptions *options, Plan *plan);
+// Adds a case that the plan does not have yet; false when memory ran out. plan_sort() puts it in its place.
+bool plan_add(Plan *plan, Case one);
+void plan_sort(Plan *plan);
 void plan_free(Plan *plan);
 
 // The size of a task's goals: the counted size of a complete run.
