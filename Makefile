@@ -250,10 +250,13 @@ export WARPBOOK_NVCC = $(NVCC_FOUND)
 endif
 
 # The program is linked under build/ and appears as ./chNN; what it runs, the kernel, is compiled beside it.
+# mv fails if another make has just moved its own link to the same program there.
+COPY = $<.$$$$
+MOVE_COPY = { mv -f $(COPY) $* 2>/dev/null || [ $* -ef $(COPY) ] || mv -f $(COPY) $*; }
 .PHONY: $(CHAPTERS) $(addprefix program-,$(CHAPTERS)) $(addprefix kernel-,$(CHAPTERS))
 $(CHAPTERS): %: program-% kernel-%
 $(addprefix program-,$(CHAPTERS)): program-%: $(OUT)/programs/%
-	$(if $(SANITIZE),,@[ $* -ef $< ] || { { ln -f $< $<.$$$$ 2>/dev/null || cp -f $< $<.$$$$; } && mv -f $<.$$$$ $* && rm -f $<.$$$$; })
+	$(if $(SANITIZE),,@[ $* -ef $< ] || { { ln -f $< $(COPY) 2>/dev/null || cp -f $< $(COPY); } && $(MOVE_COPY); status=$$?; rm -f $(COPY); exit $$status; })
 $(addprefix kernel-,$(CHAPTERS)): kernel-%: $(OUT)/bin/compile | $(TOOLCHAIN)
 	$(call quiet,NVCC,$(call folder_of,$*)/kernel.cu)
 	$(Q)$(OUT)/bin/compile $(call folder_of,$*)/kernel.cu $(B)/$* --quiet || { status=$$?; \

@@ -10,15 +10,17 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 
+# As in the workbook's Makefile, a program that another grader is starting is replaced, not written into.
 MAKEFILE = """\
+put = cp -p $1 $2.$$$$ && mv -f $2.$$$$ $2
 programs := $(notdir $(wildcard programs/*))
 .PHONY: tools $(addprefix program-,$(programs))
 tools:
-\t@mkdir -p build/bin; cp -p compile build/bin/compile
+\t@mkdir -p build/bin; $(call put,compile,build/bin/compile)
 $(addprefix program-,$(programs)): program-%: build/programs/%
-\t@cp -p $< $*
+\t@$(call put,$<,$*)
 build/programs/%: programs/%
-\t@grep -q BROKEN $< && { echo "$<:1:1: error: expected ';'"; exit 1; }; mkdir -p build/programs; cp -p $< $@
+\t@grep -q BROKEN $< && { echo "$<:1:1: error: expected ';'"; exit 1; }; mkdir -p build/programs; $(call put,$<,$@)
 """
 
 PROGRAM = """\
@@ -65,7 +67,7 @@ class FakeWorkbook:
         (folder / "programs").mkdir(parents=True)
         (folder / "common" / "include").mkdir(parents=True)
         (folder / "Makefile").write_text(MAKEFILE)
-        (folder / "compile").write_text('#!/bin/sh\nmkdir -p "$2" && cp "$1" "$2/kernel.ptx"\n')
+        (folder / "compile").write_text('#!/bin/sh\nmkdir -p "$2" && cp "$1" "$2/$$" && mv "$2/$$" "$2/kernel.ptx"\n')
         (folder / "compile").chmod(0o755)
         (folder / "common" / "include" / "warpbook.cuh").write_text("// header\n")
         for name, kernel in kernels.items():

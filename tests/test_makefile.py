@@ -138,6 +138,35 @@ def test_several_makes_at_once(checkout: Path) -> None:
     assert left == []
 
 
+def test_two_makes_put_one_program_in_place(checkout: Path, tmp_path: Path) -> None:
+    """Both have linked to it before either moves its link."""
+    assert run_make("program-ch01", folder=checkout).returncode == 0
+    (checkout / "ch01").unlink()
+    slow = tmp_path / "bin" / "ln"
+    slow.parent.mkdir()
+    slow.write_text(f'#!/bin/sh\n{shutil.which("ln")} "$@" && touch "{tmp_path}/$$" && sleep 2\n')
+    slow.chmod(0o755)
+    environment = os.environ | {"PATH": f"{slow.parent}:{os.environ['PATH']}"}
+    # Another PATH has the machine asked again, which comes before.
+    assert run_make("libs", folder=checkout, PATH=environment["PATH"]).returncode == 0
+    makes = [
+        subprocess.Popen(
+            ["make", "-s", "program-ch01"],
+            cwd=checkout,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for _ in range(3)
+    ]
+    for make in makes:
+        output = make.communicate(timeout=60)[0]
+        assert (make.returncode, output) == (0, "")
+    assert len([path for path in tmp_path.iterdir() if path.name.isdigit()]) == 3, "they met"
+    assert [path.name for path in (checkout / "build/programs").iterdir()] == ["ch01"]
+
+
 def test_warnings_of_a_newer_compiler_stop_nobody(checkout: Path) -> None:
     (checkout / "chapters/ch01_one/chapter.c").write_text("static int unused;\nint chapter = 0;\n")
     assert run_make("program-ch01", folder=checkout).returncode == 0
