@@ -20,6 +20,8 @@ BAD = {
     "half a row": "UPDATE runs SET device = '{\"name\": 3' WHERE rowid = 2",
     "JSON of another kind": "UPDATE runs SET device = '[]' WHERE rowid = 2",
     "an infinite speed": "UPDATE runs SET gb_per_s = 9e999 WHERE rowid = 2",
+    "more points than there are": "UPDATE runs SET earned = 99 WHERE rowid = 2",
+    "less than no points": "UPDATE runs SET earned = -1 WHERE rowid = 2",
     "a word for a number": "UPDATE runs SET earned = 'ten' WHERE rowid = 2",
     "bytes that are not UTF-8": "UPDATE runs SET verdict = CAST(X'50FF41' AS TEXT) WHERE rowid = 2",
     "a blob": "UPDATE runs SET verdict = X'00FF' WHERE rowid = 2",

@@ -294,6 +294,8 @@ def _checked(row: dict[str, Any], kind: type) -> dict[str, Any]:
         is_text = not isinstance(value, str) or value.isprintable()
         if not isinstance(value, allowed) or not is_finite or not is_text:
             raise ValueError(f"its {field.name} is {row[field.name]!a:.40}")
+    if kind is Run and not 0 <= row["earned"] <= row["possible"]:
+        raise ValueError(f"its earned is {row['earned']}, of {row['possible']}")
     try:
         if day(row["time"]) < "1970":
             raise ValueError
