@@ -24,7 +24,8 @@ const Chapter chapter = {
                 .measure = "global_ld_sectors / global_ld_requests",
                 .bound = AT_MOST,
                 .limit = 4,
-                .needs = {"floats per thread", "n / threads", 1.5},
+                .needs = {{"floats per thread", "n / threads", 1.5},
+                          {"floats per load request", "n / global_ld_requests", 24}},
                 .points = 4,
                 .why = "A sector is 32 bytes, whether a warp uses all of them or only four: every sector "
                        "beyond 4 per request wastes bandwidth.",
@@ -34,6 +35,7 @@ const Chapter chapter = {
                 .measure = "global_st_sectors / global_st_requests",
                 .bound = AT_MOST,
                 .limit = 4,
+                .needs = {{"floats per store request", "threads / global_st_requests", 24}},
                 .points = 1,
                 .why = "Stores move in sectors too: partials at scattered addresses cost one sector for each "
                        "lane.",

@@ -29,7 +29,7 @@ const Chapter chapter = {
                 .limit = 6,
                 .slack = 1,
                 // A tree keeps most lanes busy; one thread that adds all slots does not.
-                .needs = {"active lanes per instruction", "thread_instructions / instructions", 20},
+                .needs = {{"active lanes per instruction", "thread_instructions / instructions", 20}},
                 .points = 3,
                 .why = "A warp with a few active lanes takes as long as one in which all lanes are active.",
             },

@@ -25,6 +25,7 @@ const Chapter chapter = {
                 .measure = "global_ld_sectors / global_ld_requests",
                 .bound = AT_MOST,
                 .limit = 4,
+                .needs = {{"floats per load request", "n / global_ld_requests", 24}},
                 .points = 1,
                 .why = "Each load of a warp fetches more 32-byte sectors than its 32 floats fill.",
             },
@@ -41,6 +42,8 @@ const Chapter chapter = {
                 .measure = "shuffles / warps",
                 .bound = EXACTLY,
                 .limit = 5,
+                .needs = {{"floats per load request", "n / global_ld_requests",
+                           24}}, // else each lane adds all itself
                 .points = 2,
                 .why = "Halving 32 five times gives 1, and every step is one shuffle.",
             },

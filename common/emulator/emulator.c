@@ -286,6 +286,11 @@ void emulator_reset_variables(Emulator *e) {
     memset(workspace, 0, WORKSPACE_BYTES);
 }
 
+void emulator_protect_variables(Emulator *e) {
+    for (uint64_t i = FIRST_OBJECT; i < e->object_count; i++)
+        if (e->objects[i].variable) e->objects[i].read_only = true;
+}
+
 bool emulator_variables_changed(const Emulator *e, char name[256]) {
     for (uint64_t i = FIRST_OBJECT; i < e->object_count; i++) {
         const Memory *memory = &e->objects[i];

@@ -75,6 +75,8 @@ void emulator_set_registers(EmulatorKernel *kernel, int registers);
 
 // Resets every module-scope variable to its initial value, as loading the image again would.
 void emulator_reset_variables(Emulator *emulator);
+// Refuses every store of a kernel to a module-scope .global variable from then on.
+void emulator_protect_variables(Emulator *emulator);
 // True when a module-scope .global variable no longer holds its initial value; `name` receives it.
 bool emulator_variables_changed(const Emulator *emulator, char name[256]);
 

@@ -88,8 +88,10 @@ static bool guards_intact(Gpu *gpu, const GpuBuffer *buffer, int64_t *index, Gpu
 static bool load(GpuImage *image, GpuError *error) {
     EmulatorError from = {0};
     if (image->gpu->images) return gpu_fail(error, false, "the emulator holds one image at a time");
-    return emulator_load(emulator_of(image->gpu), image->text, image->bytes, image->name, &from) ||
-           fail(error, &from);
+    Emulator *emulator = emulator_of(image->gpu);
+    if (!emulator_load(emulator, image->text, image->bytes, image->name, &from)) return fail(error, &from);
+    emulator_protect_variables(emulator); // the audit does not follow addresses through memory
+    return true;
 }
 
 // The next image takes its place.

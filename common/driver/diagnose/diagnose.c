@@ -361,7 +361,8 @@ static bool misses(const Evidence *evidence, int task, const char *measure) {
     for (int g = 0; g < evidence->judgement->goal_count; g++) {
         const GoalResult *result = &evidence->judgement->goals[g];
         if (task >= 0 && result->task != task) continue;
-        if (result->state == GOAL_MISSED && fits(measure, result->goal->measure)) return true;
+        const bool is_missed = result->state == GOAL_MISSED && !result->lacks; // the page says what it lacks
+        if (is_missed && fits(measure, result->goal->measure)) return true;
     }
     return false;
 }

@@ -302,10 +302,10 @@ void goal_evaluate(const Chapter *of, const Goal *goal, const Measured *measured
         judge_bandwidth(goal, &scope, bandwidth, result);
         return;
     }
-    if (goal->needs.words) {
-        const Goal needs = {.measure = goal->needs.measure};
+    for (int i = 0; i < MAX_NEEDS && goal->needs[i].words && !result->lacks; i++) {
+        const Goal needs = {.measure = goal->needs[i].measure};
         result->used = measure(&needs, &scope, NAN, &expression);
-        result->lacks = expression.is_broken || !(result->used >= goal->needs.least);
+        if (expression.is_broken || !(result->used >= goal->needs[i].least)) result->lacks = &goal->needs[i];
     }
     // A barrier that some threads never execute is none of the block.
     const Goal partial = {.measure = "partial_barriers"};

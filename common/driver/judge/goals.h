@@ -35,7 +35,7 @@ typedef struct {
     double share;     // of the goal's points: 1 where met
     CaseSize size;    // where the value was counted
     char device[64];  // for which GPU, if not the run's
-    bool lacks;       // missed because of goal->needs, of which there is `used`
+    const Technique *lacks; // the first of goal->needs that is missing, of which there is `used`
     double used;
     double partial; // barriers, of those that it counts, that not all threads of a block executed
     char words[96]; // why it is broken, or the name that has no value

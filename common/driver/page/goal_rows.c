@@ -166,10 +166,10 @@ static void add_goal(Text *page, const Terminal *terminal, const GoalResult *res
     char elsewhere[320] = "", n[32], used[32], least[32];
     count_text(result->size.n, n, sizeof n);
     measure_text(result->used, used, sizeof used);
-    measure_text(goal->needs.least, least, sizeof least);
+    measure_text(result->lacks ? result->lacks->least : 0, least, sizeof least);
     if (result->lacks)
         snprintf(elsewhere, sizeof elsewhere, "The goal needs at least %s %s; this kernel has %s. ", least,
-                 goal->needs.words, used);
+                 result->lacks->words, used);
     else if (result->partial > 0)
         snprintf(elsewhere, sizeof elsewhere, "%.0f of these barriers were not executed by all threads. ",
                  result->partial);

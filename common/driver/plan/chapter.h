@@ -284,7 +284,9 @@ typedef enum { AT_MOST, AT_LEAST, EXACTLY } Bound;
 // A goal is met only if it is met at every size and address at which the run counts (plan.h), and, where its
 // measure consists of the launch shape and the device alone, on every GPU of gpu/profiles.h.
 
-// What a kernel must do for a goal to mean anything: no bank conflicts without shared memory earn nothing.
+// What a kernel must do for a goal to mean anything: no bank conflicts without shared memory earn nothing,
+// and no average over loads is worth anything if most of them are of no use.
+enum { MAX_NEEDS = 2 };
 typedef struct {
     const char *words;   // "shared stores per block"; NULL: nothing is needed
     const char *measure; // as a goal's
@@ -294,7 +296,7 @@ typedef struct {
 typedef struct {
     const char *words; // "sectors per load request"; NULL ends the list
     const char *measure;
-    Technique needs;
+    Technique needs[MAX_NEEDS];
     Bound bound;
     double limit;
     double slack; // additional tolerance, for measures that rounding at the edges of a grid changes; 0 unless
