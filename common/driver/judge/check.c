@@ -158,10 +158,10 @@ static CheckOutcome compare(double expected, double got, double budget, double *
 static bool sums_are_exact(const CheckedCase *finished, int input) {
     if (!element_is_float(finished->task->buffers[input].type)) return true;
     return finished->family == FAMILY_INTEGERS ||
-           (finished->family == FAMILY_ONES && finished->counts[input] <= 1LL << 24);
+           (finished->family == FAMILY_ONES && finished->counts[input] <= 1LL << 23);
 }
 
-static void say_sum(CheckReport *report, const char *of_what) {
+static void say_sum(CheckReport *report, Family family, const char *of_what) {
     if (report->outcome == CHECK_SPECIAL) {
         snprintf(report->what, sizeof report->what, "%s is %s; it should be %s", of_what, report->got_words,
                  report->expected_words);
@@ -176,8 +176,9 @@ static void say_sum(CheckReport *report, const char *of_what) {
                  report->expected_words, difference, budget);
     } else {
         snprintf(report->what, sizeof report->what,
-                 "%s is %s, not %s: off by %s, and sums of whole numbers are exact", of_what,
-                 report->got_words, report->expected_words, difference);
+                 "%s is %s, not %s: off by %s, and sums of %s are exact", of_what,
+                 report->got_words, report->expected_words, difference,
+                 family == FAMILY_ONES ? "ones and halves" : "whole numbers");
     }
 }
 
@@ -223,7 +224,7 @@ static bool check_sum(const CheckedCase *finished, CheckReport *report) {
         count_text(count, total, sizeof total);
         snprintf(of_what, sizeof of_what, "the sum of the %s partials in %s", total, buffer->name);
     }
-    say_sum(report, of_what);
+    say_sum(report, finished->family, of_what);
     if (outcome == CHECK_SPECIAL && isfinite(expected)) {
         for (long long i = 0; i < count && count > 1; i++) {
             if (isfinite(element_get(finished->after[out], buffer->type, i))) continue;
@@ -391,7 +392,7 @@ static bool check_elements(const CheckedCase *finished, CheckReport *report) {
     element_text(finished->after[out], buffer->type, first, report->got_words, sizeof report->got_words);
     char name[160];
     element_name(finished, out, first, name, sizeof name);
-    say_sum(report, name);
+    say_sum(report, finished->family, name);
     if (!expected->magnitudes)
         snprintf(report->what, sizeof report->what, "%s is %s; it should be %s", name, report->got_words,
                  report->expected_words);

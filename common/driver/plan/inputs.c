@@ -8,14 +8,14 @@ static const struct {
     const char *name, *words;
 } families[FAMILIES] = {
     [FAMILY_INTEGERS] = {"integers", "integers"},
-    [FAMILY_ONES] = {"ones", "ones and a zero"},
+    [FAMILY_ONES] = {"ones", "ones and a half"},
     [FAMILY_CONSTANTS] = {"constants", "one constant and one other value"},
     [FAMILY_UNIFORM] = {"uniform", "uniform in [-1, 1)"},
     [FAMILY_NORMAL] = {"normal", "normal around 4"},
     [FAMILY_CANCELLING] = {"cancelling", "alternating, cancelling"},
     [FAMILY_TEN_ORDERS] = {"ten_orders", "ten orders of magnitude"},
     [FAMILY_NAN] = {"nan", "one NaN"},
-    [FAMILY_INFINITY] = {"infinity", "one +Inf"},
+    [FAMILY_INFINITY] = {"infinity", "+Inf at both ends and within"},
     [FAMILY_INFINITIES] = {"infinities", "+Inf and -Inf"},
     [FAMILY_NEGATIVE_ZEROS] = {"negative_zeros", "negative zeros and a one"},
     [FAMILY_SUBNORMALS] = {"subnormals", "subnormal numbers"},
@@ -139,6 +139,10 @@ static void place_specials(void *array, ElementType type, long long count, long 
         long long length = count - start < terms ? count - start : terms;
         long long first = (long long)(random_bits(key, 7, (uint64_t)start) % (uint64_t)length);
         element_set(array, type, start + first, family == FAMILY_NAN ? (double)NAN : (double)INFINITY);
+        if (family == FAMILY_INFINITY) { // where indices beyond the end are clamped to: 0 times it is a NaN
+            element_set(array, type, start, (double)INFINITY);
+            element_set(array, type, start + length - 1, (double)INFINITY);
+        }
         if (family == FAMILY_INFINITIES && length > 1) {
             long long gap = 1 + (long long)(random_bits(key, 8, (uint64_t)start) % (uint64_t)(length - 1));
             element_set(array, type, start + (first + gap) % length, -(double)INFINITY);
@@ -179,8 +183,18 @@ void fill_inputs(void *array, ElementType type, long long count, long long terms
     }
     if (family == FAMILY_HUGE) place_exceptions(array, type, count, terms, type == F64 ? 1.6e308 : 3e38, key);
     if (family == FAMILY_NEGATIVE_ZEROS) place_exceptions(array, type, count, terms, 1.0, key);
-    if (family == FAMILY_ONES) place_exceptions(array, type, count, terms, 0.0, key);
+    if (family == FAMILY_ONES) place_exceptions(array, type, count, terms, 0.5, key);
     if (family == FAMILY_CONSTANTS) place_exceptions(array, type, count, terms, 2.1, key);
     if (family == FAMILY_NAN || family == FAMILY_INFINITY || family == FAMILY_INFINITIES)
         place_specials(array, type, count, terms, family, key);
+}
+
+void place_zeros(void *array, ElementType type, long long count, uint64_t seed, unsigned stream) {
+    enum { STRETCH = 1024, FEWEST = 16, ONE_IN = 8, STREAM = 200 };
+    const uint64_t key = random_bits(seed, STREAM, stream);
+    const long long stretches = count / STRETCH;
+    for (long long s = 1; stretches >= FEWEST && s < stretches; s++)
+        if (random_bits(key, 1, (uint64_t)s) % ONE_IN == 0)
+            clear_bytes((char *)array + (size_t)(s * STRETCH) * element_bytes(type),
+                        STRETCH * element_bytes(type));
 }

@@ -6,14 +6,14 @@
 
 typedef enum {
     FAMILY_INTEGERS,   // integers, sum of magnitudes at most 2^24: every order of float additions is exact
-    FAMILY_ONES,       // and one 0 in every sum
+    FAMILY_ONES,       // and one half in every sum
     FAMILY_CONSTANTS,  // one value that is not a power of two, and one other in every sum
     FAMILY_UNIFORM,    // in [-1, 1)
     FAMILY_NORMAL,     // mean 4, standard deviation 1
     FAMILY_CANCELLING, // large values that cancel with their neighbours, small ones between
     FAMILY_TEN_ORDERS, // magnitudes from 1e-5 to 1e5, both signs
     FAMILY_NAN,        // uniform, with one NaN
-    FAMILY_INFINITY,   // uniform, with one +Inf
+    FAMILY_INFINITY,   // uniform, with +Inf first, last and at one place between
     FAMILY_INFINITIES, // uniform, with one +Inf and one -Inf: their sum is a NaN
     FAMILY_NEGATIVE_ZEROS, // and one 1 in every sum
     FAMILY_SUBNORMALS,
@@ -30,6 +30,10 @@ const char *family_name(Family family);
 // distinguishes the buffers of one case.
 void fill_inputs(void *array, ElementType type, long long count, long long terms, Family family,
                  uint64_t seed, unsigned stream);
+
+// Makes whole stretches of a long array zero, with other values before and after them: a zero does not tell what
+// follows. Of sums, which no missing zero changes, it would hide mistakes.
+void place_zeros(void *array, ElementType type, long long count, uint64_t seed, unsigned stream);
 
 // The largest magnitude in the integer family for sums of that many terms.
 long long integer_range(long long terms);

@@ -193,8 +193,10 @@ static void add_unknown_sizes(Plan *plan, const Task *task, int index, const Pla
         if (has_shape(task)) {
             size = (CaseSize){.rows = seeds_choose(seeds, "rows of a size", k, 2, k < 3 ? 300 : 40),
                               .columns = seeds_choose(seeds, "columns of a size", k, 2, k < 3 ? 300 : 2000)};
-            if (k == 1) size.columns = size.columns / 4 * 4 + 4;
-            if (k == 2) size.rows = size.rows / 4 * 4 + 4;
+            // Whole tiles and wide accesses on one side, and not on the other.
+            if (k == 1) size = (CaseSize){.rows = 65 + size.rows / 4 * 2, .columns = 128 + size.columns % 2 * 64};
+            if (k == 2) size = (CaseSize){.rows = 128 + size.rows % 2 * 64, .columns = 65 + size.columns / 4 * 2};
+            if (k == 3) size.columns = size.columns / 8 * 8 + 4;
         }
         // One block does everything, so that a part of it says nothing: once beyond what a float can count.
         const bool is_beyond = k == 3 && task->launches[0].max_blocks == 1;
@@ -237,7 +239,8 @@ static void add_also(Plan *plan, const Task *task, int index, const PlanOptions 
 // Above this size a case takes seconds on the emulator: only the most informative ones run.
 static const long long sparing_above = 1 << 21;
 
-static void add_families(Plan *plan, const Task *task, int index, const Sizes *sizes) {
+static void add_families(Plan *plan, const Task *task, int index, const Sizes *sizes,
+                         const PlanOptions *options) {
     const CaseSize medium = size_up_to(sizes, 1025), large = size_up_to(sizes, 65537);
     if (medium.n > sparing_above) {
         add_case(plan, (Case){.task = index, .size = medium, .family = FAMILY_UNIFORM});
@@ -256,6 +259,13 @@ static void add_families(Plan *plan, const Task *task, int index, const Sizes *s
     add_case(plan, (Case){.task = index, .size = large, .family = FAMILY_CONSTANTS});
     add_case(plan, (Case){.task = index, .size = large, .family = FAMILY_NEGATIVE_ZEROS});
     add_case(plan, (Case){.task = index, .size = size_up_to(sizes, 1), .family = FAMILY_NAN});
+    if (!has_shape(task) || options->n >= 0) return;
+    // A square matrix that looks symmetric is not.
+    const long long side = seeds_choose(options->seeds, "side", 0, 33, 96);
+    const CaseSize square = complete((CaseSize){.rows = side, .columns = side});
+    add_case(plan, (Case){.task = index, .size = square, .family = FAMILY_ONES});
+    add_case(plan, (Case){.task = index, .size = square, .family = FAMILY_CONSTANTS});
+    add_case(plan, (Case){.task = index, .size = square, .family = FAMILY_NEGATIVE_ZEROS});
 }
 
 // The k-th schedule behind `first` that is not weak, or that is; k from 1.
@@ -408,7 +418,7 @@ bool plan_make(const Chapter *of, const PlanOptions *options, Plan *plan) {
         for (int i = 0; i < sizes.count; i++)
             add_case(plan, (Case){.task = t, .size = sizes.sizes[i], .family = FAMILY_INTEGERS});
         add_also(plan, task, t, options);
-        if (takes_families(task)) add_families(plan, task, t, &sizes);
+        if (takes_families(task)) add_families(plan, task, t, &sizes, options);
         add_schedules(plan, task, t, &sizes, options);
         add_weak_schedules(plan, task, t, &sizes, options);
         add_misaligned(plan, task, t, &sizes);

@@ -21,6 +21,10 @@ static long long terms_of(const Task *task, const CaseShape *shape, long long co
     }
 }
 
+static bool has_no_sums(const Task *task) {
+    return task->expect == EXPECT_ELEMENTWISE || task->expect == EXPECT_TRANSPOSE;
+}
+
 static bool fill(Prepared *prepared, const Task *task, const CaseShape *shape, uint64_t seed) {
     for (int b = 0; b < task_buffer_count(task); b++) {
         const Buffer *buffer = &task->buffers[b];
@@ -36,6 +40,8 @@ static bool fill(Prepared *prepared, const Task *task, const CaseShape *shape, u
         else
             fill_inputs(prepared->inputs[b], buffer->type, count, terms_of(task, shape, count),
                         prepared->family, seed, (unsigned)b);
+        if (prepared->family == FAMILY_INTEGERS && has_no_sums(task) && !buffer->make && !buffer->data)
+            place_zeros(prepared->inputs[b], buffer->type, count, seed, (unsigned)b);
     }
     const void *inputs[MAX_BUFFERS];
     for (int b = 0; b < MAX_BUFFERS; b++) inputs[b] = prepared->inputs[b];
