@@ -265,6 +265,7 @@ const Chapter chapter =
                     }},
                     .expect = EXPECT_REFERENCE,
                     .reference = polynomial,
+                    .is_by_element = true,
                     .chain = CHAIN_FUNCTION,
                     .chain_function = polynomial_chain,
                     .max_n_gpu = 1 << 26,                       // every value is compared on the host
@@ -282,7 +283,7 @@ const Chapter chapter =
                     .expect = EXPECT_SUM,
                     .chain = CHAIN_PER_THREAD,
                     .max_n_gpu = 1 << 30,
-                    .large = NOT_LARGE, // as few blocks as SMs have too much to do
+                    .large = {.n = (1 << 26) + 77}, // as few blocks as SMs would have too much to do with more
                     .counted = {.n = 1 << 21},
                 },
             },

@@ -36,6 +36,7 @@ typedef struct {
     // Of elements of 4 and 8 bytes, taken as float and double, the values that were loaded: each element
     // once, and as often as it was loaded.
     double sum_once, sum_of_all;
+    uint64_t rewritten; // elements that were written again
 } FootprintBuffer;
 
 typedef struct {
@@ -43,7 +44,8 @@ typedef struct {
     uint64_t most_read; // by one block, of one buffer: more ends the launch
     // Of the last launch:
     FootprintCount most[MAX_FOOTPRINT_BUFFERS]; // by any one block
-    uint64_t ended;                             // blocks that ran to their end
+    FootprintCount all[MAX_FOOTPRINT_BUFFERS];  // by all blocks that ran to their end
+    uint64_t ended;                             // so many
     bool takes_over;                            // ended because one block read more than most_read
     bool waits;      // ended because the blocks only wait for something that none of them does
     bool has_polled; // volatile loads or atomics were done: the blocks may depend on each other

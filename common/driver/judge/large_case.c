@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/judge/large_reach.h"
 #include "driver/plan/elements.h"
+#include "driver/plan/expected.h"
 #include "driver/plan/large.h"
 
 // An input repeats after so many elements, a prime, so that an index that is wrong by a power of two finds
@@ -88,11 +90,17 @@ static void *content_of(const Task *task, int b, long long count, uint64_t seed)
     const Buffer *buffer = &task->buffers[b];
     const bool adds = task->expect == EXPECT_SUM || task->expect == EXPECT_ROW_SUMS;
     void *content = calloc((size_t)count + 1, element_bytes(buffer->type));
-    if (content && buffer->data)
+    const uint64_t key = random_bits(seed, STREAM_INPUTS, 0);
+    if (!content) return NULL;
+    if (buffer->data) {
         memcpy(content, buffer->data, (size_t)count * element_bytes(buffer->type));
-    else if (content)
-        fill_inputs(content, buffer->type, count, adds ? SUM_TERMS : OTHER_TERMS, FAMILY_INTEGERS,
-                    random_bits(seed, STREAM_INPUTS, 0), (unsigned)b);
+    } else if (buffer->make) {
+        buffer->make(&(TableView){.seed = key, .count = count}, content);
+    } else {
+        fill_inputs(content, buffer->type, count, adds ? SUM_TERMS : OTHER_TERMS, FAMILY_INTEGERS, key,
+                    (unsigned)b);
+        if (!adds) place_zeros(content, buffer->type, count, key, (unsigned)b);
+    }
     return content;
 }
 
@@ -153,52 +161,6 @@ bool large_case_begin(const Task *task, const CaseShape *shape, const ImageKerne
     return true;
 }
 
-// ---- Elements that are left out --------------------------------------------------------------------------
-
-static bool say_wrong(CaseReport *report, CheckOutcome outcome, const char *buffer, long long index) {
-    report->verdict = VERDICT_WRONG;
-    report->has_check = true;
-    report->check.outcome = outcome;
-    report->check.index = index;
-    report->check.wrong = 1;
-    snprintf(report->check.buffer, sizeof report->check.buffer, "%s", buffer);
-    return true;
-}
-
-// Whether all blocks together reach too few of the elements of buffer `b`. A block may have one element less
-// than another, and tiles: what is short by less than a sixty-fourth says nothing.
-static bool leaves_out(const Task *task, const LargeCase *large, const SampleReply *sample, int launches,
-                       int b, bool is_read, CaseReport *report) {
-    uint64_t reached = 0, most = 0, sampled = 0, blocks = 0;
-    for (int l = 0; l < launches; l++) {
-        const FootprintCount *count = &sample->most[l][b];
-        const uint64_t here = is_read ? count->read : count->written;
-        reached += here * large->blocks[l];
-        if (here < most || (here == 0 && l > 0)) continue;
-        most = here;
-        sampled = large->sampled[l];
-        blocks = large->blocks[l];
-    }
-    const uint64_t all = (uint64_t)large->layout.counts[b];
-    if (reached >= all - all / 64) return false;
-    if (!is_read && (most == 0 || all < blocks))
-        return false; // another block may write what this one does not
-    char numbers[4][32];
-    const long long values[] = {(long long)most, (long long)blocks, (long long)(most * blocks),
-                                (long long)all};
-    for (int i = 0; i < 4; i++) count_text(values[i], numbers[i], sizeof numbers[i]);
-    const char *does = is_read ? "reads" : "writes", *name = task->buffers[b].name;
-    say_wrong(report, CHECK_LEFT_OUT, name, -1);
-    report->check.elements = (long long)all;
-    report->check.wrong = (long long)(all - reached);
-    snprintf(
-        report->check.what, sizeof report->check.what,
-        "elements of %s are left out: each of the %llu blocks that were run %s at most %s of them, so %s "
-        "blocks reach at most %s of %s",
-        name, (unsigned long long)sampled, does, numbers[0], numbers[1], numbers[2], numbers[3]);
-    return true;
-}
-
 // ---- Values ----------------------------------------------------------------------------------------------
 
 static double input_at(const Task *task, const LargeCase *large, int b, long long index) {
@@ -212,11 +174,31 @@ static double row_sum(const Task *task, const LargeCase *large, long long row, l
     return sum;
 }
 
-// What element `index` of the output should be. False: that is not known of single elements.
+// The same of a reference that is asked for one element, from one of every input that has as many.
+static double reference_at(const Task *task, const CaseShape *shape, const LargeCase *large, long long index,
+                           double *magnitude) {
+    ReferenceView view = {.shape = *shape};
+    double value = 0;
+    for (int b = 0; b < task_buffer_count(task); b++) {
+        if (task->buffers[b].role != INPUT) continue;
+        const ElementType type = task->buffers[b].type;
+        const bool is_by_element = large->layout.counts[b] == large->layout.counts[task_output(task)];
+        const size_t at = is_by_element ? (size_t)index % large->period[b] : 0;
+        view.inputs[view.input_count] = (const char *)large->content[b] + at * element_bytes(type);
+        view.types[view.input_count] = type;
+        view.counts[view.input_count++] = is_by_element ? 1 : large->layout.counts[b];
+    }
+    task->reference(&view, &value, magnitude, 1);
+    return value;
+}
+
+// What element `index` of the output should be, and how much rounding may change it. False: that is not known
+// of single elements.
 static bool expected_at(const Task *task, const CaseShape *shape, const LargeCase *large, long long index,
-                        double *value) {
+                        double *value, double *budget) {
     double inputs[MAX_BUFFERS], sum = 0;
     int used = 0;
+    *budget = 0;
     switch (task->expect) {
     case EXPECT_ROW_SUMS: *value = row_sum(task, large, index, shape->size.columns); return true;
     case EXPECT_TRANSPOSE:
@@ -228,6 +210,11 @@ static bool expected_at(const Task *task, const CaseShape *shape, const LargeCas
             if (task->buffers[b].role == INPUT) sum += inputs[used++] = input_at(task, large, b, index);
         *value = task->element ? task->element(inputs, used) : sum;
         return true;
+    case EXPECT_REFERENCE:
+        if (!task->is_by_element) return false;
+        *value = reference_at(task, shape, large, index, &sum);
+        *budget = error_budget(task->buffers[task_output(task)].type, longest_chain(task, shape), sum, *value);
+        return true;
     default: return false;
     }
 }
@@ -236,15 +223,16 @@ static bool has_wrong_value(const Task *task, const CaseShape *shape, const Larg
                             const SampleReply *sample, const WrittenElement *written, CaseReport *report) {
     const Buffer *out = &task->buffers[task_output(task)];
     for (uint64_t i = 0; i < sample->listed && i < WRITTEN_MOST; i++) {
-        double value;
+        double value, budget;
         uint64_t right = 0;
         const long long index = (long long)written[i].index;
         if (index < 0 || index >= large->layout.counts[task_output(task)]) continue;
-        if (!expected_at(task, shape, large, index, &value)) return false;
+        if (!expected_at(task, shape, large, index, &value, &budget)) return false;
         element_set(&right, out->type, 0, value);
         if (memcmp(&right, &written[i].bits, element_bytes(out->type)) == 0) continue;
+        if (budget > 0 && fabs(element_get(&written[i].bits, out->type, 0) - value) <= budget) continue;
         CheckReport *check = &report->check;
-        say_wrong(report, CHECK_VALUE, out->name, index);
+        large_say_wrong(report, CHECK_VALUE, out->name, index);
         element_text(&right, out->type, 0, check->expected_words, sizeof check->expected_words);
         element_text(&written[i].bits, out->type, 0, check->got_words, sizeof check->got_words);
         snprintf(check->what, sizeof check->what, "%s[%lld] is %s, not %s", out->name, index,
@@ -263,7 +251,7 @@ static bool adds_twice(const Task *task, const SampleReply *sample, CaseReport *
     char words[2][64];
     value_text(got, words[0], sizeof words[0]);
     value_text(once, words[1], sizeof words[1]);
-    say_wrong(report, CHECK_TWICE, task->buffers[in].name, -1);
+    large_say_wrong(report, CHECK_TWICE, task->buffers[in].name, -1);
     snprintf(report->check.what, sizeof report->check.what,
              "the blocks that were run add elements of %s more than once: their sums come to %s, and every "
              "element that they read, once, to %s",
@@ -302,11 +290,10 @@ bool large_case_judge(const Task *task, const CaseShape *shape, const LargeCase 
         say_nothing(report, "the blocks that were run wait for others");
         return true;
     }
-    const int launches = large->layout.launch_count;
     const bool sums = task->expect == EXPECT_SUM;
-    if (sums && leaves_out(task, large, sample, launches, task_input(task), true, report)) return true;
+    if (sums && large_leaves_out(task, large, sample, task_input(task), true, report)) return true;
     if (sample->waits) return true;
-    if (!sums && leaves_out(task, large, sample, launches, task_output(task), false, report)) return true;
+    if (!sums && large_leaves_out(task, large, sample, task_output(task), false, report)) return true;
     adds_twice(task, sample, report);
     return true;
 }

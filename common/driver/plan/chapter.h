@@ -233,6 +233,7 @@ typedef struct {
     // EXPECT_REFERENCE: the value of every element of .output, and the sum of magnitudes that its error
     // budget scales with (0: exact). Both arrays have `count` elements, zeroed before.
     void (*reference)(const ReferenceView *view, double *expected, double *magnitude, long long count);
+    bool is_by_element; // and element i depends on element i of the inputs with as many, and on all of others
     Chain chain;
     double (*chain_function)(const CaseShape *shape);
     bool is_bit_identical; // .output must have the same bits under every schedule (and on a GPU in every run)

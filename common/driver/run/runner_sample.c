@@ -29,6 +29,7 @@ static void list_word(const ElementWord *word, const unsigned char *memory, Elem
         const uint64_t index = word->word * 64 + (uint64_t)__builtin_ctzll(bits);
         const unsigned char *at = memory + index * bytes;
         sample->written_sum += element_get(at, type, 0);
+        if (index > sample->highest) sample->highest = index;
         if (sample->listed == request->written_most || random_bits(0, 0, index) % one_in != 0) continue;
         list[sample->listed] = (WrittenElement){.index = index};
         memcpy(&list[sample->listed++].bits, at, bytes);
@@ -64,6 +65,7 @@ static void launch_sample(Session *session, const Request *request, const Prepar
         if (!fine) reply_say_fault(reply, i, &result, &error);
         emulator_result_free(&result);
         memcpy(sample->most[i], footprint->most, sizeof footprint->most);
+        memcpy(sample->all[i], footprint->all, sizeof footprint->all);
         sample->ended[i] = footprint->ended;
         sample->takes_over |= footprint->takes_over;
         sample->waits |= footprint->waits;
@@ -85,8 +87,9 @@ static void run_sample(Session *session, const Request *request, const GpuBuffer
         sample->sum_once[b] = footprint->buffers[b].sum_once;
         sample->sum_of_all[b] = footprint->buffers[b].sum_of_all;
     }
-    list_written(session, request, memory[request->output], &footprint->buffers[request->output].written,
-                 sample);
+    const FootprintBuffer *output = &footprint->buffers[request->output];
+    sample->rewritten = output->rewritten;
+    list_written(session, request, memory[request->output], &output->written, sample);
 }
 
 static bool is_sound(const Session *session, const Request *request) {

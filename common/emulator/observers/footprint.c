@@ -51,6 +51,8 @@ static void block_ended(void *self, Block *block) {
     for (int b = 0; b < MAX_FOOTPRINT_BUFFERS; b++) {
         const FootprintCount *count = &watch->blocks[at].counts[b];
         FootprintCount *most = &watch->footprint->most[b];
+        watch->footprint->all[b].read += count->read;
+        watch->footprint->all[b].written += count->written;
         if (count->read > most->read) most->read = count->read;
         if (count->written > most->written) most->written = count->written;
     }
@@ -89,6 +91,7 @@ static void add_values(FootprintBuffer *buffer, const Memory *memory, uint64_t f
 static uint64_t mark_range(FootprintBuffer *buffer, const Memory *memory, uint64_t first, uint64_t elements,
                            bool is_load) {
     uint64_t fresh_count = 0;
+    if (!is_load) buffer->rewritten += elements;
     for (uint64_t done = 0; done < elements; done += 64) {
         const unsigned here = elements - done < 64 ? (unsigned)(elements - done) : 64;
         const uint64_t fresh =
@@ -96,6 +99,7 @@ static uint64_t mark_range(FootprintBuffer *buffer, const Memory *memory, uint64
         fresh_count += (uint64_t)__builtin_popcountll(fresh);
         if (is_load) add_values(buffer, memory, first + done, here, fresh);
     }
+    if (!is_load) buffer->rewritten -= fresh_count;
     return fresh_count;
 }
 
@@ -163,6 +167,7 @@ bool footprint_observe(Machine *m, Observer *observer) {
     watch->machine = m;
     watch->footprint = m->launch->footprint;
     memset(watch->footprint->most, 0, sizeof watch->footprint->most);
+    memset(watch->footprint->all, 0, sizeof watch->footprint->all);
     watch->footprint->ended = 0;
     watch->footprint->takes_over = watch->footprint->waits = watch->footprint->has_polled = false;
     *observer = (Observer){.self = watch,

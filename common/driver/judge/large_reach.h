@@ -1,0 +1,11 @@
+// Whether all blocks of a launch, of which a few were run, can reach every element of a buffer.
+#pragma once
+
+#include "driver/judge/large_case.h"
+
+// Makes the report that of a wrong buffer, or element `index` of it. Returns true.
+bool large_say_wrong(CaseReport *report, CheckOutcome outcome, const char *buffer, long long index);
+
+// Whether elements of buffer `b` are left out, which the report then says.
+bool large_leaves_out(const Task *task, const LargeCase *large, const SampleReply *sample, int b, bool is_read,
+                      CaseReport *report);
