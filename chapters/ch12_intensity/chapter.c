@@ -283,7 +283,8 @@ const Chapter chapter =
                     .expect = EXPECT_SUM,
                     .chain = CHAIN_PER_THREAD,
                     .max_n_gpu = 1 << 30,
-                    .large = {.n = (1 << 26) + 77}, // as few blocks as SMs would have too much to do with more
+                    .large = {.n =
+                                  (1 << 26) + 77}, // as few blocks as SMs would have too much to do with more
                     .counted = {.n = 1 << 21},
                 },
             },

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "driver/plan/chapter.h"
+#include "driver/plan/timed_size.h"
 #include "gpu/gpu.h"
 
 typedef enum { BANDWIDTH_NONE, BANDWIDTH_MEASURED, BANDWIDTH_MODELLED } BandwidthKind;
@@ -50,10 +51,6 @@ typedef struct {
     char limiter[200]; // "bytes in flight: 16 KiB an SM, 40 KiB would fill it"
 } Bandwidth;
 
-// False where a task has no bandwidth by its nature: a table, or NOT_TIMED.
-bool task_has_bandwidth(const Task *task);
-// The size at which a task is timed: .timed or its default, within max_n_gpu and `memory_bytes` (0: any).
-CaseSize timed_size(const Task *task, size_t memory_bytes);
 // The bytes that must move in one run of that shape.
 double bytes_that_must_move(const Task *task, const CaseShape *shape);
 

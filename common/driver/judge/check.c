@@ -175,9 +175,8 @@ static void say_sum(CheckReport *report, Family family, const char *of_what) {
                  "%s is %s, not %s: off by %s, but rounding explains at most %s", of_what, report->got_words,
                  report->expected_words, difference, budget);
     } else {
-        snprintf(report->what, sizeof report->what,
-                 "%s is %s, not %s: off by %s, and sums of %s are exact", of_what,
-                 report->got_words, report->expected_words, difference,
+        snprintf(report->what, sizeof report->what, "%s is %s, not %s: off by %s, and sums of %s are exact",
+                 of_what, report->got_words, report->expected_words, difference,
                  family == FAMILY_ONES ? "ones and halves" : "whole numbers");
     }
 }

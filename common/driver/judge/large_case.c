@@ -213,7 +213,8 @@ static bool expected_at(const Task *task, const CaseShape *shape, const LargeCas
     case EXPECT_REFERENCE:
         if (!task->is_by_element) return false;
         *value = reference_at(task, shape, large, index, &sum);
-        *budget = error_budget(task->buffers[task_output(task)].type, longest_chain(task, shape), sum, *value);
+        *budget =
+            error_budget(task->buffers[task_output(task)].type, longest_chain(task, shape), sum, *value);
         return true;
     default: return false;
     }
@@ -232,7 +233,7 @@ static bool has_wrong_value(const Task *task, const CaseShape *shape, const Larg
         if (memcmp(&right, &written[i].bits, element_bytes(out->type)) == 0) continue;
         if (budget > 0 && fabs(element_get(&written[i].bits, out->type, 0) - value) <= budget) continue;
         CheckReport *check = &report->check;
-        large_say_wrong(report, CHECK_VALUE, out->name, index);
+        large_say_wrong(report, budget > 0 ? CHECK_BUDGET : CHECK_VALUE, out->name, index);
         element_text(&right, out->type, 0, check->expected_words, sizeof check->expected_words);
         element_text(&written[i].bits, out->type, 0, check->got_words, sizeof check->got_words);
         snprintf(check->what, sizeof check->what, "%s[%lld] is %s, not %s", out->name, index,

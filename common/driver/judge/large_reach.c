@@ -29,7 +29,7 @@ static uint64_t slack_of(uint64_t all) { return all / 64; }
 
 // Whether all blocks together reach too few of the elements of buffer `b`.
 static bool reaches_too_few(const Task *task, const LargeCase *large, const SampleReply *sample, int launches,
-                       int b, bool is_read, CaseReport *report) {
+                            int b, bool is_read, CaseReport *report) {
     uint64_t reached = 0, most = 0, sampled = 0, blocks = 0;
     for (int l = 0; l < launches; l++) {
         const FootprintCount *count = &sample->most[l][b];
@@ -71,12 +71,14 @@ static bool shares_too_little(const Task *task, const LargeCase *large, const Sa
     char numbers[3][32];
     const long long values[] = {(long long)done, (long long)(ended * share), (long long)share};
     for (int i = 0; i < 3; i++) count_text(values[i], numbers[i], sizeof numbers[i]);
-    say_left_out(report, task->buffers[b].name, all, (ended * share - done) * (large->blocks[launch] / ended));
-    snprintf(report->check.what, sizeof report->check.what,
-             "elements of %s are left out: of %s that the %llu blocks that were run should %s at %s each, they "
-             "%s %s",
-             task->buffers[b].name, numbers[1], (unsigned long long)ended, is_read ? "read" : "write", numbers[2],
-             is_read ? "read" : "write", numbers[0]);
+    say_left_out(report, task->buffers[b].name, all,
+                 (ended * share - done) * (large->blocks[launch] / ended));
+    snprintf(
+        report->check.what, sizeof report->check.what,
+        "elements of %s are left out: of %s that the %llu blocks that were run should %s at %s each, they "
+        "%s %s",
+        task->buffers[b].name, numbers[1], (unsigned long long)ended, is_read ? "read" : "write", numbers[2],
+        is_read ? "read" : "write", numbers[0]);
     return true;
 }
 
@@ -115,7 +117,7 @@ static bool stops_before_the_end(const Task *task, const LargeCase *large, const
 }
 
 bool large_leaves_out(const Task *task, const LargeCase *large, const SampleReply *sample, int b,
-                       bool is_read, CaseReport *report) {
+                      bool is_read, CaseReport *report) {
     const int launches = large->layout.launch_count;
     if (reaches_too_few(task, large, sample, launches, b, is_read, report)) return true;
     for (int l = 0; l < launches && !sample->waits; l++)

@@ -7,5 +7,5 @@
 bool large_say_wrong(CaseReport *report, CheckOutcome outcome, const char *buffer, long long index);
 
 // Whether elements of buffer `b` are left out, which the report then says.
-bool large_leaves_out(const Task *task, const LargeCase *large, const SampleReply *sample, int b, bool is_read,
-                      CaseReport *report);
+bool large_leaves_out(const Task *task, const LargeCase *large, const SampleReply *sample, int b,
+                      bool is_read, CaseReport *report);

@@ -31,8 +31,8 @@ const char *family_name(Family family);
 void fill_inputs(void *array, ElementType type, long long count, long long terms, Family family,
                  uint64_t seed, unsigned stream);
 
-// Makes whole stretches of a long array zero, with other values before and after them: a zero does not tell what
-// follows. Of sums, which no missing zero changes, it would hide mistakes.
+// Makes whole stretches of a long array zero, with other values before and after them: a zero does not tell
+// what follows. Of sums, which no missing zero changes, it would hide mistakes.
 void place_zeros(void *array, ElementType type, long long count, uint64_t seed, unsigned stream);
 
 // The largest magnitude in the integer family for sums of that many terms.

@@ -6,6 +6,7 @@
 #include "gpu/profiles.h"
 #include "driver/plan/elements.h"
 #include "driver/plan/large.h"
+#include "driver/plan/timed_size.h"
 
 // Around the ends of warps, blocks and powers of two. 999,983 is the largest prime below 10^6.
 static const long long default_sizes[] = {
@@ -194,8 +195,10 @@ static void add_unknown_sizes(Plan *plan, const Task *task, int index, const Pla
             size = (CaseSize){.rows = seeds_choose(seeds, "rows of a size", k, 2, k < 3 ? 300 : 40),
                               .columns = seeds_choose(seeds, "columns of a size", k, 2, k < 3 ? 300 : 2000)};
             // Whole tiles and wide accesses on one side, and not on the other.
-            if (k == 1) size = (CaseSize){.rows = 65 + size.rows / 4 * 2, .columns = 128 + size.columns % 2 * 64};
-            if (k == 2) size = (CaseSize){.rows = 128 + size.rows % 2 * 64, .columns = 65 + size.columns / 4 * 2};
+            if (k == 1)
+                size = (CaseSize){.rows = 65 + size.rows / 4 * 2, .columns = 128 + size.columns % 2 * 64};
+            if (k == 2)
+                size = (CaseSize){.rows = 128 + size.rows % 2 * 64, .columns = 65 + size.columns / 4 * 2};
             if (k == 3) size.columns = size.columns / 8 * 8 + 4;
         }
         // One block does everything, so that a part of it says nothing: once beyond what a float can count.
@@ -358,6 +361,11 @@ static void add_large(Plan *plan, const Task *task, int index, const PlanOptions
     CaseSize size;
     if (options->is_gpu) return;
     if (!large_size(task, seeds_choose(options->seeds, "large", index, 1, LARGE_CHOICE), &size)) return;
+    // The time model takes a part for the whole: it holds only if the whole is done at the very size it
+    // names.
+    const CaseSize timed = timed_size(task, 0);
+    if (options->n < 0 && task_has_bandwidth(task) && timed.n > EMULATED_MOST)
+        add_case(plan, (Case){.task = index, .size = timed, .family = FAMILY_INTEGERS, .is_large = true});
     if (is_sampled(options) && !has_shape(task)) size.n = options->n;
     if (options->n >= 0 && options->n != size.n) return;
     add_case(plan, (Case){.task = index, .size = size, .family = FAMILY_INTEGERS, .is_large = true});

@@ -113,9 +113,10 @@ typedef struct {
     double sum_once[MAX_BUFFERS], sum_of_all[MAX_BUFFERS]; // of what was loaded: Footprint
     uint64_t listed;                                       // elements of the output that were written,
     double written_sum;                                    // and the sum of all of them
-    uint64_t highest, rewritten; // the last element of the output that was written, and how many more than once
-    uint32_t is_unreserved;                                // the system does not reserve that much memory
-    uint32_t takes_over, waits, has_polled;                // Footprint, of any launch
+    uint64_t highest,
+        rewritten;          // the last element of the output that was written, and how many more than once
+    uint32_t is_unreserved; // the system does not reserve that much memory
+    uint32_t takes_over, waits, has_polled; // Footprint, of any launch
 } SampleReply;
 
 typedef struct {
