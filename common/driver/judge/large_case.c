@@ -9,6 +9,7 @@
 #include "driver/plan/elements.h"
 #include "driver/plan/expected.h"
 #include "driver/plan/large.h"
+#include "driver/plan/timed_size.h"
 
 // An input repeats after so many elements, a prime, so that an index that is wrong by a power of two finds
 // other values.
@@ -66,9 +67,11 @@ static bool fill_sample(const Task *task, const CaseShape *shape, const CaseLayo
     const Buffer *in = &task->buffers[task_input(task) < 0 ? 0 : task_input(task)];
     const uint64_t blocks = (uint64_t)shape->launches[index].blocks;
     const uint64_t work = (uint64_t)work_of(task, &task->launches[index], layout);
-    const uint64_t share = work / blocks + 1, wanted = SAMPLE_WORK / share;
+    // At the modelled size, too few rounds are what there is to find: any block shows them.
+    const bool is_timed = shape->size.n == timed_size(task, 0).n;
+    const uint64_t share = work / blocks + 1, wanted = (is_timed ? SAMPLE_WORK / 16 : SAMPLE_WORK) / share;
     // Of sums only repetitions show that a block reads elements of another: run those that it may be.
-    const int least = task->expect != EXPECT_SUM ? 2 : share > SAMPLE_LARGE ? 3 : 4;
+    const int least = is_timed || task->expect != EXPECT_SUM ? 2 : share > SAMPLE_LARGE ? 3 : 4;
     const int most = wanted < (uint64_t)least ? least : wanted < MAX_SAMPLE ? (int)wanted : MAX_SAMPLE;
     out->sample_count = 0;
     out->most_read = UINT64_MAX;
