@@ -364,7 +364,7 @@ static void add_large(Plan *plan, const Task *task, int index, const PlanOptions
     // The time model takes a part for the whole: it holds only if the whole is done at the very size it
     // names.
     const CaseSize timed = timed_size(task, 0);
-    if (options->n < 0 && task_has_bandwidth(task) && timed.n > EMULATED_MOST)
+    if (options->n < 0 && task_has_bandwidth(task) && timed.n > EMULATED_MOST && task->weak_schedules == 0)
         add_case(plan, (Case){.task = index, .size = timed, .family = FAMILY_INTEGERS, .is_large = true});
     if (is_sampled(options) && !has_shape(task)) size.n = options->n;
     if (options->n >= 0 && options->n != size.n) return;
