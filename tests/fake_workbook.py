@@ -67,7 +67,9 @@ class FakeWorkbook:
         (folder / "programs").mkdir(parents=True)
         (folder / "common" / "include").mkdir(parents=True)
         (folder / "Makefile").write_text(MAKEFILE)
-        (folder / "compile").write_text('#!/bin/sh\nmkdir -p "$2" && cp "$1" "$2/$$" && mv "$2/$$" "$2/kernel.ptx"\n')
+        (folder / "compile").write_text(
+            '#!/bin/sh\nmkdir -p "$2" && cp "$1" "$2/$$" && mv "$2/$$" "$2/kernel.ptx"\n'
+        )
         (folder / "compile").chmod(0o755)
         (folder / "common" / "include" / "warpbook.cuh").write_text("// header\n")
         for name, kernel in kernels.items():

@@ -444,7 +444,21 @@ def archive_in_a_folder(place: Path, kernels: Kernels, canary: Path) -> Expected
     return passed(kernels)
 
 
+# ---- Receipts that claim more ----------------------------------------------------------------------------------
+
+
+def forged_receipts(place: Path, kernels: Kernels, canary: Path) -> Expected:
+    receipts = [
+        b'{"points": {"earned": NaN, "possible": 10}}',
+        b'{"schema": "warpbook/receipt/1", "chapter": "ch14", "points": {"earned": 99, "possible": 10}}',
+    ]
+    named = {f"receipts/{chapter}.json": text for chapter, text in zip(kernels, receipts, strict=False)}
+    zip_of(place.with_suffix(".zip"), kernels_as(kernels) | named)
+    return passed(kernels)  # of the kernels alone
+
+
 HOSTILE: list[Writer] = [
+    forged_receipts,
     zip_bomb,
     bomb_in_a_kernel,
     gzip_bomb,

@@ -1,7 +1,8 @@
 """A class that nobody teaches: N submissions of ch01 to ch08 with the verdict that each kernel must get.
 
 One in five is right (solutions, and the unusual right kernels of tests/right), one in five hostile or malformed
-(hostile_archives.py), the rest are wrong in the ways of tests/wrong. Every way of handing in occurs.
+(hostile_archives.py), one in five goes for points without the work (tests/cheats.py), and the rest are wrong in the
+ways of tests/wrong. Every way of handing in occurs.
 
     python tests/class/make_class.py FOLDER --students 200
 """
@@ -16,7 +17,9 @@ from pathlib import Path
 from hostile_archives import HOSTILE, Expected, kernels_as, tar_of, zip_of
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+from cheats import CHEATS  # noqa: E402
+
 from grader.authoring import kernels  # noqa: E402
 from grader.core.workbook import Workbook  # noqa: E402
 
@@ -65,19 +68,24 @@ class Corpus:
             return ["PASS"], self.solutions[chapter]
         return ["PASS", "SLOW"], dice.choice(self.right[chapter])
 
+    def cheats(self) -> dict[str, list[tuple[str, bytes]]]:
+        found: dict[str, list[tuple[str, bytes]]] = {}
+        for cheat in CHEATS.values():
+            if cheat.chapter in CHAPTERS:
+                found.setdefault(cheat.chapter, []).append((cheat.verdict, cheat.text().encode()))
+        return found
+
 
 class Wrongs:
-    """The wrong kernels of a chapter, each once before any comes again."""
+    """The kernels of a chapter that must fail, each once before any comes again."""
 
-    def __init__(self, corpus: Corpus, dice: random.Random) -> None:
-        self._corpus, self._dice = corpus, dice
+    def __init__(self, kernels: dict[str, list[tuple[str, bytes]]], dice: random.Random) -> None:
+        self.kernels, self._dice = kernels, dice
         self._left: dict[str, list[tuple[str, bytes]]] = {name: [] for name in CHAPTERS}
 
     def take(self, chapter: str) -> tuple[list[str], bytes]:
         if not self._left[chapter]:
-            self._left[chapter] = self._dice.sample(
-                self._corpus.wrong[chapter], len(self._corpus.wrong[chapter])
-            )
+            self._left[chapter] = self._dice.sample(self.kernels[chapter], len(self.kernels[chapter]))
         verdict, content = self._left[chapter].pop()
         # If the declared limit is a time limit, a fast machine may reach the sandbox's limit on files first.
         return [verdict, *(["BUILD"] if verdict == "BUILD_TIMEOUT" else [])], content
@@ -140,12 +148,12 @@ def make_class(folder: Path, students: int, seed: int = 7) -> dict[str, Expected
     """Writes FOLDER/submissions, FOLDER/course.toml and FOLDER/expected.json; returns the last."""
     dice = random.Random(seed)
     corpus = Corpus()
-    wrongs = Wrongs(corpus, dice)
+    wrongs, cheats = Wrongs(corpus.wrong, dice), Wrongs(corpus.cheats(), dice)
     submissions = folder / "submissions"
     submissions.mkdir(parents=True)
     (folder / "course.toml").write_text(COURSE)
     expected: dict[str, Expected] = {}
-    kinds = ["right"] * (students // 5) + ["hostile"] * (students // 5)
+    kinds = [kind for kind in ("right", "hostile", "cheat") for _ in range(students // 5)]
     kinds += ["wrong"] * (students - len(kinds))
     dice.shuffle(kinds)
     hostile = 0
@@ -159,9 +167,13 @@ def make_class(folder: Path, students: int, seed: int = 7) -> dict[str, Expected
             expected[plain] = writer(submissions / plain, own, folder / "canary")
             continue
         count = dice.choices(range(1, 9), weights=(6, 6, 5, 3, 2, 1, 1, 1))[0]
-        chosen = sorted(dice.sample(CHAPTERS, count))
+        chapters = sorted(cheats.kernels) if kind == "cheat" else CHAPTERS
+        chosen = sorted(dice.sample(chapters, min(count, len(chapters))))
         taken = {
-            name: corpus.a_right_one(name, dice) if kind == "right" else wrongs.take(name) for name in chosen
+            name: corpus.a_right_one(name, dice)
+            if kind == "right"
+            else (cheats if kind == "cheat" else wrongs).take(name)
+            for name in chosen
         }
         student = write(submissions, number, {name: content for name, (_, content) in taken.items()}, number)
         expected[student] = Expected(chapters={name: verdicts for name, (verdicts, _) in taken.items()})

@@ -263,6 +263,20 @@ static bool adds_twice(const Task *task, const SampleReply *sample, CaseReport *
     return true;
 }
 
+// Whether every element of the output is a block's own, and no block that was run stores one.
+static bool stores_nothing(const Task *task, const LargeCase *large, const SampleReply *sample,
+                           CaseReport *report) {
+    const int b = task_output(task);
+    const bool is_divided =
+        large->layout.launch_count == 1 && (uint64_t)large->layout.counts[b] >= large->blocks[0];
+    if (!is_divided || sample->most[0][b].written > 0) return false;
+    const char *name = task->buffers[b].name;
+    large_say_wrong(report, CHECK_LEFT_OUT, name, -1);
+    snprintf(report->check.what, sizeof report->check.what,
+             "elements of %s are left out: none of the blocks that were run stores one", name);
+    return true;
+}
+
 bool large_case_judge(const Task *task, const CaseShape *shape, const LargeCase *large, const RunReply *reply,
                       const unsigned char *arena, CaseReport *report) {
     report->was_run = true;
@@ -297,6 +311,7 @@ bool large_case_judge(const Task *task, const CaseShape *shape, const LargeCase 
     const bool sums = task->expect == EXPECT_SUM;
     if (sums && large_leaves_out(task, large, sample, task_input(task), true, report)) return true;
     if (sample->waits) return true;
+    if (sums && stores_nothing(task, large, sample, report)) return true;
     if (!sums && large_leaves_out(task, large, sample, task_output(task), false, report)) return true;
     adds_twice(task, sample, report);
     return true;
