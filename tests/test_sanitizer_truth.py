@@ -50,10 +50,11 @@ def test_nearly_every_kernel_is_recorded() -> None:
     assert len(rows()) >= 0.9 * (len(everything) - cannot_run)
 
 
-def test_no_tool_reports_anything_about_a_right_kernel() -> None:
+def test_the_tools_report_nothing_about_right_kernels() -> None:
     told = [row for row in rows() if row["kernel"].startswith("right/")]
     assert len(told) >= 140
-    assert not [row for row in told if any(row[tool] != "clean" for tool in record.TOOLS)]
+    blamed = {row["kernel"] for row in told if any(row[tool] != "clean" for tool in record.TOOLS)}
+    assert blamed == {"right/ch07/last_warp_gathers"}  # an atomic orders its accesses: reasons.csv
 
 
 def test_the_page_has_the_figures_of_the_record() -> None:

@@ -81,7 +81,7 @@ def judge(built: Path, folder: Path, text: str, *options: str) -> dict[str, Any]
 def test_the_table_is_right_where_the_inputs_are_known(built: Path, probe: Path, tmp_path: Path) -> None:
     """Otherwise the tests below could not fail."""
     known = judge(built, tmp_path, with_table(probe, [7] * len(FAMILIES)), "--seed", "7")
-    # But for the modelled run, which is at a size of its own.
+    # The modelled run is at another size.
     cases = [case for case in known["cases"] if not case.get("of_model")]
     assert {case["family"] for case in cases} == set(FAMILIES)
     assert {case["verdict"] for case in cases} == {"PASS"}

@@ -66,7 +66,8 @@ static uint64_t free_object(Emulator *e) {
 // in it too. The bytes are those at `adopted`, or new ones.
 static uint64_t object_new(Emulator *e, PtxSpace space, size_t bytes, unsigned misalignment, const char *name,
                            bool track, void *adopted) {
-    if (bytes + misalignment > (size_t)1 << (ADDRESS_SHIFT - 1)) return 0; // beyond half an object's range of addresses
+    if (bytes + misalignment > (size_t)1 << (ADDRESS_SHIFT - 1))
+        return 0; // beyond half an object's range of addresses
     const uint64_t index = free_object(e);
     if (!index) return 0;
     Memory memory = {.space = space,

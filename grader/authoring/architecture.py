@@ -59,9 +59,13 @@ def layer_of(path: str, layers: list[str]) -> int | None:
 
 
 def _sources_of(objects: Path) -> dict[Path, str]:
-    """The objects below that folder whose source is still there, and its path."""
+    """The objects below that folder whose source is still there and no test's, and its path."""
     found = {path: f"{path.relative_to(objects).with_suffix('')}.c" for path in sorted(objects.rglob("*.o"))}
-    return {path: source for path, source in found.items() if (ROOT / source).is_file()}
+    return {
+        path: source
+        for path, source in found.items()
+        if (ROOT / source).is_file() and not source.startswith("tests/")
+    }
 
 
 def symbol_uses(objects: Path) -> Uses:

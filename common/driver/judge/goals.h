@@ -8,7 +8,7 @@
 typedef struct {
     bool is_counted; // counters below hold
     bool is_small;   // at a size below the one that the goals are about
-    bool is_moved;   // at a size and a base of the run's own
+    bool is_moved;   // at a size and a base that the run draws
     Counters counters[MAX_LAUNCHES];
     CaseShape shape;
     int registers[MAX_LAUNCHES];     // a thread; 0 unknown

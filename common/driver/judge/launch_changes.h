@@ -5,5 +5,5 @@
 #include "driver/judge/state.h"
 
 // Adds a case at either side of each change that lies between two sizes of the plan, four of either kind a
-// task. On the emulator, for tasks whose size is a number of elements. False when the run cannot go on.
+// task. On the emulator, for tasks whose size is a number of elements. False when the run cannot continue.
 bool judge_add_changes(Judge *judge);

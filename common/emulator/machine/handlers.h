@@ -38,7 +38,7 @@ static inline Step after_access(Machine *machine, Warp *warp, const Instruction 
     // While a load is late, others get a turn sooner: it is to return what they store.
     if (machine->scrambled && random_one_in(&machine->random, warp->deferred.in ? 2 : 8))
         step |= STEP_TURN_ENDS;
-    // Behind a flag is where it matters what others do before this warp goes on.
+    // Behind a flag is where it matters what others do before this warp continues.
     if (machine->is_weak && in->flags & IS_VOLATILE && in->kind != KIND_LOAD &&
         random_one_in(&machine->random, 2)) {
         rest(machine, warp);

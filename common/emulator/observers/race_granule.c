@@ -9,8 +9,7 @@ enum {
 
 static inline bool knows(const RaceCheck *c, uint32_t lane, uint32_t who, uint32_t time) {
     if (time <= c->all_time) return true;
-    return order_knows(&c->r->order, c->b, thread_of(c->first) + lane, who, time,
-                       is_plain_load(c->a));
+    return order_knows(&c->r->order, c->b, thread_of(c->first) + lane, who, time, is_plain_load(c->a));
 }
 
 // The first of `lanes` that `who` at `time` is not ordered before; -1: none.

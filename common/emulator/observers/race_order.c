@@ -386,7 +386,8 @@ bool order_by_clocks(RaceOrder *o, RaceBlock *b, uint32_t thread, uint32_t who, 
 bool order_is_pending(RaceOrder *o, const RaceBlock *b, uint32_t thread, uint32_t who, uint32_t time) {
     for (int s = 0; s < SCOPES; s++) {
         if (clock_time(&o->clocks, b->common.pending[s], who) >= time) return true;
-        if (b->threads_know && clock_time(&o->clocks, b->threads[thread].pending[s], who) >= time) return true;
+        if (b->threads_know && clock_time(&o->clocks, b->threads[thread].pending[s], who) >= time)
+            return true;
     }
     return false;
 }

@@ -8,9 +8,9 @@
 // address, and a strong load or atomic picks up what lies there, to be known when a fence follows. Behind an
 // atomic everything but a plain load knows it at once. (By the letter of the memory model all need the
 // fence; the CUDA C++ Programming Guide's own last-block sum, which reads through a volatile pointer, has
-// none, and no kernel is to be blamed for following it.) .release and .acquire do both at once. What an atomic
-// publishes is added to what is there, what a store publishes replaces it, unless a load may still return
-// the value before (weak_memory.h): then that is added too.
+// none, and no kernel is to be blamed for following it.) .release and .acquire do both at once. What an
+// atomic publishes is added to what is there, what a store publishes replaces it, unless a load may still
+// return the value before (weak_memory.h): then that is added too.
 //
 // Under weak schedules, fences of sequential consistency are ordered among each other (PTX memory model,
 // "Fence-SC"). Elsewhere they are not: that order is an accident of the schedule, and would hide races.

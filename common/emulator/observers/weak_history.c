@@ -180,7 +180,8 @@ int oldest_readable(History *h, RaceBlock *b, uint32_t thread, uint32_t index, b
     int at = w->count - 1;
     if (h->failed) return at;
     uint64_t seen = view_of(h, index, b->first + thread)->place;
-    while (at > 0 && w->versions[at].place > seen && !is_behind(h, b, thread, &w->versions[at], is_plain)) at--;
+    while (at > 0 && w->versions[at].place > seen && !is_behind(h, b, thread, &w->versions[at], is_plain))
+        at--;
     return at;
 }
 

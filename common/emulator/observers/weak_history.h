@@ -67,7 +67,8 @@ static inline Version *newest(const Word *word) { return &word->versions[word->c
 // Makes `version` the newest of a word, or, if `is_overwritten`, the one before. False when memory ran out.
 bool history_add(History *history, uint32_t word, Version version, bool is_overwritten);
 
-// The oldest version of word `index` that `thread` of `b` may read, by a plain load or otherwise, as an index.
+// The oldest version of word `index` that `thread` of `b` may read, by a plain load or otherwise, as an
+// index.
 int oldest_readable(History *history, RaceBlock *b, uint32_t thread, uint32_t index, bool is_plain);
 // `thread` has read or written version `seen` of word `index`.
 void history_seen(History *history, const RaceBlock *b, uint32_t thread, uint32_t index, int seen);

@@ -67,7 +67,8 @@ static void add_picks(WeakMemory *m, const Access *a, uint32_t lane) {
             *pick = (Pick){.word = word, .offset = at, .is_old = random_one_in(&m->random, m->old_one_in)};
         }
         if (!pick->is_old) continue;
-        int oldest = oldest_readable(h, race_block(a->warp->block), thread_at(a, lane), word, is_plain_load(a));
+        int oldest =
+            oldest_readable(h, race_block(a->warp->block), thread_at(a, lane), word, is_plain_load(a));
         if (oldest > pick->oldest) pick->oldest = oldest;
     }
 }

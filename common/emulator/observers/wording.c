@@ -192,7 +192,7 @@ static const char *missing_words(RaceOrderMissing missing) {
         return "and nothing orders the two blocks: a fence with an atomic or a flag would, or the end of the "
                "kernel";
     case RACE_OF_BLOCK_THAT_READS:
-        return "and no fence of this block comes between the atomic or flag that tells of it and this read";
+        return "and no fence of this block comes between the atomic or flag that announces it and this read";
     case RACE_OF_WARPS: return "with no barrier between them";
     case RACE_BY_READ_ONLY_PATH:
         return "by a load that is for data which no kernel writes while it runs (__ldg, or a pointer that is "

@@ -99,9 +99,9 @@ typedef enum {
     RACE_OF_BLOCKS,
     RACE_OF_WARPS,
     RACE_OF_BLOCK_THAT_READS, // it has met what the other published, and makes no fence
-    RACE_BY_READ_ONLY_PATH,  // ld.global.nc of what the launch writes
-    RACE_IN_ONE_ROUND,       // of a loop that has a barrier
-    RACE_IN_ONE_INSTRUCTION, // of two lanes
+    RACE_BY_READ_ONLY_PATH,   // ld.global.nc of what the launch writes
+    RACE_IN_ONE_ROUND,        // of a loop that has a barrier
+    RACE_IN_ONE_INSTRUCTION,  // of two lanes
     RACE_OF_VOLATILE_LANES,
     RACE_OF_LANES,
 } RaceOrderMissing;
