@@ -333,6 +333,7 @@ def test_the_grades_table_says_what_is_noisy() -> None:
 def test_beside_a_gpu_the_emulator_takes_small_sizes_and_the_counted_one(parts: Path) -> None:
     *lines, counted_on_gpu = ask(parts, "beside", SUM, -1)
     cases = [tuple(map(int, line.split())) for line in lines]
+    cases = [case for case in cases if case[0] < 1 << 26]  # of larger ones a few blocks run
     counted_sizes = {n for n, _, counted in cases if counted}
     assert len(counted_sizes) == 3
     assert max(counted_sizes) == 1 << 20
@@ -341,7 +342,7 @@ def test_beside_a_gpu_the_emulator_takes_small_sizes_and_the_counted_one(parts: 
     assert len({schedule for _, schedule, _ in cases}) == 4
     assert counted_on_gpu == "0"
     huge = ask(parts, "beside", SUM, 1 << 28)[:-1]
-    assert max(int(line.split()[0]) for line in huge) == 1 << 20
+    assert max(n for n in (int(line.split()[0]) for line in huge) if n < 1 << 26) == 1 << 20
     assert {line.split()[0] for line in ask(parts, "beside", SUM, 777)[:-1]} == {"777"}
 
 
