@@ -63,7 +63,7 @@ def test_rows_are_exact_each(probe: Path) -> None:
 
 def test_families_hold_what_they_promise(probe: Path) -> None:
     values = {family: inputs(probe, family, 4097) for family in FAMILIES}
-    for family, others in (("ones", 0.0), ("constants", np.float32(2.1))):  # one element that differs
+    for family, others in (("ones", 0.5), ("constants", np.float32(2.1))):  # one element that differs
         kinds, counts = np.unique(values[family], return_counts=True)
         assert len(kinds) == 2 and min(counts) == 1 and kinds[np.argmin(counts)] == others
     assert abs(values["uniform"].mean()) < 0.05
@@ -78,8 +78,8 @@ def test_families_hold_what_they_promise(probe: Path) -> None:
     assert magnitudes.min() < -4.9
     assert magnitudes.max() > 4.9
     assert np.isnan(values["nan"]).sum() == 1
-    assert np.isposinf(values["infinity"]).sum() == 1
-    assert np.isfinite(values["infinity"]).sum() == 4096
+    assert np.isposinf(values["infinity"]).sum() == 3
+    assert np.isfinite(values["infinity"]).sum() == 4094
     assert np.isposinf(values["infinities"]).sum() == np.isneginf(values["infinities"]).sum() == 1
     assert np.count_nonzero(values["negative_zeros"]) == 1
     assert np.all(np.signbit(values["negative_zeros"][values["negative_zeros"] == 0]))
@@ -418,14 +418,14 @@ def test_the_plan_has_every_size_family_and_schedule(probe: Path) -> None:
     }
     wanted |= {999_983, 2**20 - 1, 2**20, 2**20 + 1}
     assert sizes > wanted
-    assert 3 <= len(sizes - wanted) <= 6  # those of the run's own
+    assert 3 <= len(sizes - wanted) <= 8  # those of the run's own
     assert {case[1] for case in cases} == set(FAMILIES)
     assert {case[4] for case in cases} == {0, 1, 2, 3}
     assert [case for case in cases if case[5]] == [(2**20, "integers", 0, 0, 0, 1)]
     assert len(set(cases)) == len(cases)
     assert [case[0] for case in cases] == sorted(case[0] for case in cases)
     # Each large case takes tens of milliseconds: there is room for a handful.
-    assert sum(case[0] > 100_000 for case in cases) <= 6
+    assert sum(case[0] > 100_000 for case in cases) <= 7
 
 
 def test_goals_are_counted_where_nobody_can_know(probe: Path) -> None:
