@@ -24,12 +24,12 @@ static void add_finding(Reply *reply, const Finding *finding) {
         reply->findings[reply->header.finding_count++] = *finding;
 }
 
-void reply_add_result(Reply *reply, int index, const EmulatorResult *result) {
+void reply_add_result(Reply *reply, int launch, const EmulatorResult *result) {
     ReplyHeader *header = &reply->header;
     for (int i = 0; i < result->finding_count; i++) add_finding(reply, &result->findings[i]);
     header->findings_total += result->findings_total;
-    header->counters[index] = result->counters;
-    if (result->work) header->works[index] = *result->work;
+    header->counters[launch] = result->counters;
+    if (result->work) header->works[launch] = *result->work;
     header->lane_instructions += result->lane_instructions;
     header->seconds += result->seconds;
     int lines = result->line_count;
@@ -39,7 +39,8 @@ void reply_add_result(Reply *reply, int index, const EmulatorResult *result) {
         if (grown) {
             reply->lines = grown;
             for (int i = 0; i < lines; i++)
-                reply->lines[header->line_count + i] = (ReplyLine){.launch = index, .line = result->lines[i]};
+                reply->lines[header->line_count + i] =
+                    (ReplyLine){.launch = launch, .line = result->lines[i]};
             header->line_count += lines;
         }
     }
