@@ -21,8 +21,7 @@ enum {
     OTHER_TERMS = 16,
     STREAM_INPUTS = 303,
     SAMPLE_WORK = 1 << 21,  // elements of all sampled blocks together, where a few have no more
-    SAMPLE_LARGE = 1 << 21, // elements of a block
-    SAMPLE_LIMIT = 1 << 25, // elements of the fewest blocks: beyond it takes seconds
+    SAMPLE_LIMIT = 5 << 23, // elements of the fewest blocks: beyond it takes seconds
     TAKE_OVER = 8,          // times its share, after which a block has taken over the work of others
     SMALL_SHARE = 1 << 16,  // elements that any block may read
 };
@@ -71,7 +70,7 @@ static bool fill_sample(const Task *task, const CaseShape *shape, const CaseLayo
     const bool is_timed = shape->size.n == timed_size(task, 0).n;
     const uint64_t share = work / blocks + 1, wanted = (is_timed ? SAMPLE_WORK / 16 : SAMPLE_WORK) / share;
     // Of sums only repetitions show that a block reads elements of another: run those that it may be.
-    const int least = is_timed || task->expect != EXPECT_SUM ? 2 : share > SAMPLE_LARGE ? 3 : 4;
+    const int least = is_timed || task->expect != EXPECT_SUM ? 2 : 6;
     const int most = wanted < (uint64_t)least ? least : wanted < MAX_SAMPLE ? (int)wanted : MAX_SAMPLE;
     out->sample_count = 0;
     out->most_read = UINT64_MAX;

@@ -58,20 +58,15 @@ static bool reaches_too_few(const Task *task, const LargeCase *large, const Samp
     return true;
 }
 
-// Whether the busiest block does no more than an equal share, and others do less: nobody makes up for them.
-// Among the blocks that run are the first and the last, so what three blocks lack says nothing.
-static bool shares_too_little(const Task *task, const LargeCase *large, const SampleReply *sample, int launch,
-                              int b, bool is_read, CaseReport *report) {
+static bool say_too_little(const Task *task, const LargeCase *large, const SampleReply *sample, int launch,
+                           int b, bool is_read, CaseReport *report) {
     const FootprintCount *most = &sample->most[launch][b], *each = &sample->all[launch][b];
     const uint64_t share = is_read ? most->read : most->written, done = is_read ? each->read : each->written;
-    const uint64_t all = (uint64_t)large->layout.counts[b], ended = sample->ended[launch];
-    const uint64_t few = ended / 6 > 3 ? ended / 6 : 3;
-    if (ended <= few || ended == large->blocks[launch] || done >= (ended - few) * share) return false;
-    if (share * large->blocks[launch] > all + slack_of(all)) return false;
+    const uint64_t ended = sample->ended[launch];
     char numbers[3][32];
     const long long values[] = {(long long)done, (long long)(ended * share), (long long)share};
     for (int i = 0; i < 3; i++) count_text(values[i], numbers[i], sizeof numbers[i]);
-    say_left_out(report, task->buffers[b].name, all,
+    say_left_out(report, task->buffers[b].name, (uint64_t)large->layout.counts[b],
                  (ended * share - done) * (large->blocks[launch] / ended));
     snprintf(
         report->check.what, sizeof report->check.what,
@@ -80,6 +75,24 @@ static bool shares_too_little(const Task *task, const LargeCase *large, const Sa
         task->buffers[b].name, numbers[1], (unsigned long long)ended, is_read ? "read" : "write", numbers[2],
         is_read ? "read" : "write", numbers[0]);
     return true;
+}
+
+// Whether the busiest block does no more than an equal share, and others do less: nobody makes up for them.
+// Elements that two blocks reach count once. If every block did as much as the busiest, all of them would
+// reach `spare` elements too many: long shares that lack more than that leave elements out. Of short ones, a
+// partial tile is a large part: among the blocks that run are the first and the last, so what three blocks
+// lack says nothing.
+static bool shares_too_little(const Task *task, const LargeCase *large, const SampleReply *sample, int launch,
+                              int b, bool is_read, CaseReport *report) {
+    const FootprintCount *most = &sample->most[launch][b], *each = &sample->all[launch][b];
+    const uint64_t share = is_read ? most->read : most->written, done = is_read ? each->read : each->written;
+    const uint64_t all = (uint64_t)large->layout.counts[b], ended = sample->ended[launch];
+    const uint64_t few = ended / 6 > 3 ? ended / 6 : 3, every = share * large->blocks[launch];
+    if (ended == large->blocks[launch] || every > all + slack_of(all)) return false;
+    const uint64_t spare = every > all ? every - all : 0;
+    const bool is_long = share > MUCH && every >= all && ended * share > done + spare + share / 4;
+    if (!is_long && (sample->waits || ended <= few || done >= (ended - few) * share)) return false;
+    return say_too_little(task, large, sample, launch, b, is_read, report);
 }
 
 // Whether the elements end just before a number of elements or bytes that needs 32 bits or more.
@@ -120,7 +133,7 @@ bool large_leaves_out(const Task *task, const LargeCase *large, const SampleRepl
                       bool is_read, CaseReport *report) {
     const int launches = large->layout.launch_count;
     if (reaches_too_few(task, large, sample, launches, b, is_read, report)) return true;
-    for (int l = 0; l < launches && !sample->waits; l++)
+    for (int l = 0; l < launches; l++)
         if (shares_too_little(task, large, sample, l, b, is_read, report)) return true;
     return !is_read && stops_before_the_end(task, large, sample, report);
 }

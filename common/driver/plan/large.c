@@ -82,6 +82,11 @@ static uint64_t alias_of_first(uint64_t blocks, uint64_t block_threads, uint64_t
     return (round - wrap % round) % round / (block_threads * each);
 }
 
+// If each block has a piece of the elements: the one that has element `place`.
+static uint64_t block_at(long long place, long long elements, uint64_t blocks) {
+    return (uint64_t)((long double)place / (long double)elements * (long double)blocks);
+}
+
 int large_sample(uint64_t blocks, uint64_t block_threads, long long elements, size_t bytes, int most,
                  uint64_t seed, uint64_t sample[]) {
     int count = 0;
@@ -89,6 +94,14 @@ int large_sample(uint64_t blocks, uint64_t block_threads, long long elements, si
     const long long last = elements - 1, per_4_gib = (1LL << 32) / (long long)bytes;
     add_block(sample, &count, most, 0, blocks);
     add_block(sample, &count, most, blocks - 1, blocks);
+    // If each block has a piece of the elements: one whose place may wrap by 2^32, and those that have the
+    // elements that it reaches then.
+    const long long wrapped = (last - (1LL << 32)) / 2;
+    if (wrapped > 0) {
+        add_block(sample, &count, most, block_at(wrapped, elements, blocks), blocks);
+        add_block(sample, &count, most, block_at(wrapped, elements, blocks) + 1, blocks);
+        add_block(sample, &count, most, block_at(wrapped + (1LL << 32), elements, blocks), blocks);
+    }
     add_block(sample, &count, most, alias_of_first(blocks, block_threads, 4, (uint64_t)per_4_gib), blocks);
     add_block(sample, &count, most, alias_of_first(blocks, block_threads, 1, (uint64_t)per_4_gib), blocks);
     add_block(sample, &count, most, random_bits(seed, STREAM_BLOCKS, 0) % blocks, blocks);
@@ -97,8 +110,7 @@ int large_sample(uint64_t blocks, uint64_t block_threads, long long elements, si
                                 1LL << 32,     last - per_4_gib, last - (1LL << 32)};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         if (places[i] < 0 || places[i] > last) continue;
-        const uint64_t block =
-            (uint64_t)((long double)places[i] / (long double)elements * (long double)blocks);
+        const uint64_t block = block_at(places[i], elements, blocks);
         add_block(sample, &count, most, block, blocks);
         add_block(sample, &count, most, block + 1, blocks);
     }

@@ -339,10 +339,11 @@ static void add_misaligned(Plan *plan, const Task *task, int index, const Sizes 
     }
 }
 
-// No list of sizes that is known in advance is enough: one task more, at a size that the run draws. Tasks
-// whose sizes are all small are left alone.
+// No list of sizes that is known in advance is enough: a size that the run draws, for each task whose sizes
+// are all small, and for one of the others.
 static void add_drawn(Plan *plan, const Chapter *of, const PlanOptions *options) {
     int tasks[MAX_TASKS], count = 0;
+    if (options->n >= 0) return;
     const long long n = drawn_size(seeds_choose(options->seeds, "size", 0, 1, LARGE_CHOICE));
     for (int t = 0; t < chapter_task_count(of); t++) {
         const Task *task = &of->tasks[t];
@@ -350,9 +351,13 @@ static void add_drawn(Plan *plan, const Chapter *of, const PlanOptions *options)
         Sizes sizes;
         choose_sizes(task, options, &sizes);
         if (is_table(task) || has_shape(task) || (limit > 0 && n > limit)) continue;
-        if (sizes.count > 0 && sizes.sizes[sizes.count - 1].n >= 1 << 20) tasks[count++] = t;
+        if (sizes.count == 0) continue;
+        if (sizes.sizes[sizes.count - 1].n >= 1 << 20)
+            tasks[count++] = t;
+        else
+            add_case(plan, (Case){.task = t, .size = {.n = n}, .family = FAMILY_INTEGERS, .is_drawn = true});
     }
-    if (options->n >= 0 || count == 0) return;
+    if (count == 0) return;
     const int chosen = tasks[seeds_choose(options->seeds, "task", 0, 0, count - 1)];
     add_case(plan, (Case){.task = chosen, .size = {.n = n}, .family = FAMILY_INTEGERS, .is_drawn = true});
 }

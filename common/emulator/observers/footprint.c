@@ -51,8 +51,10 @@ static void block_ended(void *self, Block *block) {
     for (int b = 0; b < MAX_FOOTPRINT_BUFFERS; b++) {
         const FootprintCount *count = &watch->blocks[at].counts[b];
         FootprintCount *most = &watch->footprint->most[b];
-        watch->footprint->all[b].read += count->read;
-        watch->footprint->all[b].written += count->written;
+        if (block->live_warps == 0) {
+            watch->footprint->all[b].read += count->read;
+            watch->footprint->all[b].written += count->written;
+        }
         if (count->read > most->read) most->read = count->read;
         if (count->written > most->written) most->written = count->written;
     }
