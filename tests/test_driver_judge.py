@@ -54,6 +54,17 @@ def test_a_right_kernel_passes(probe: Path, tmp_path: Path) -> None:
     assert "13 input families, 13 schedules" in run.words
 
 
+def test_a_barrier_of_a_part_of_the_block_is_reported_and_passes(probe: Path, tmp_path: Path) -> None:
+    run = Run(probe, tmp_path, "partial_barrier")
+    assert (run.status, run.result["verdict"], run.result["findings"]) == (0, "PASS", [])
+    note = run.result["note"]
+    assert (note["verdict"], note["place"]["line"]) == ("INFO", 9)
+    smallest = min(i for i, case in enumerate(run.result["cases"]) if case["n"] >= 64)
+    assert note["case"] == smallest
+    assert "note line 9: thread (0,0,0) waits at a barrier that 31 of the block's 32" in run.words
+    assert Run(probe, tmp_path, "").result["note"] is None
+
+
 def test_runs_are_reproducible_but_for_times(probe: Path, tmp_path: Path) -> None:
     first, second = (Run(probe, tmp_path, "race").result for _ in range(2))
     for result in (first, second):

@@ -105,6 +105,7 @@ static void run_kernel(Run *run) {
     if (!build(run)) {
         run->judgement = (Judgement){.verdict = builds->verdict,
                                      .first = -1,
+                                     .note_case = -1,
                                      .possible = chapter.points,
                                      .is_usage = builds->is_usage,
                                      .line = builds->kernel.line};

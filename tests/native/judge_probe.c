@@ -146,6 +146,14 @@ static void sum(const GpuLaunch *launch, EmulatorResult *result, Finding *findin
         snprintf(finding->message, sizeof finding->message,
                  "threads (0,0,0) and (1,0,0) both write partial[0]");
     }
+    if (probe("partial_barrier") && n >= 64) {
+        *finding = (Finding){.kind = FINDING_PARTIAL_BARRIER,
+                             .place = {.file = "kernel.cu", .line = 9},
+                             .warp = 0,
+                             .count = 1};
+        snprintf(finding->message, sizeof finding->message,
+                 "thread (0,0,0) waits at a barrier that 31 of the block's 32 threads never execute");
+    }
     if (probe("fault") && n == 257) {
         *finding =
             (Finding){.kind = FINDING_OUT_OF_BOUNDS, .fatal = true, .warp = -1, .lane = -1, .count = 1};

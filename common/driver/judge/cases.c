@@ -117,6 +117,18 @@ static void keep_printed(Judge *judge, const RunReply *reply) {
     judge->judgement->printed = text_take(&safe);
 }
 
+// A barrier of a part of the block, in the first case in which there is one.
+static void keep_note(Judge *judge, int job, const RunReply *reply) {
+    Judgement *judgement = judge->judgement;
+    if (reply->end != RUN_REPLIED || (judgement->note_case >= 0 && judgement->note_case < job)) return;
+    for (int i = 0; i < reply->header->finding_count; i++) {
+        if (reply->findings[i].kind != FINDING_PARTIAL_BARRIER) continue;
+        judgement->note = reply->findings[i];
+        judgement->note_case = job;
+        return;
+    }
+}
+
 static void keep_shapes(Judge *judge, const CaseReport *report) {
     // Another schedule may make another mistake of the same race.
     if (!report->has_check || report->settings.is_large || report->settings.family != FAMILY_INTEGERS ||
@@ -160,6 +172,7 @@ static void collect(Judge *judge, Worker *worker, const RunReply *reply) {
                                                        reply, runner_arena(worker->runner), on_gpu, report);
     keep_shapes(judge, report);
     keep_printed(judge, reply);
+    keep_note(judge, job, reply);
     if (is_decided && one->is_counted && !on_gpu && reply->end == RUN_REPLIED &&
         reply->header->status == REPLY_DONE)
         keep_counters(judge, one, &worker->layout, reply);

@@ -55,6 +55,8 @@ typedef struct {
     char beside_words[320]; // on a GPU: why no emulator looked at the kernel beside it; "": one did
 
     ShapeSet shapes[MAX_TASKS]; // those that explain every wrong sum of whole numbers of a task
+    Finding note;               // not a mistake, but worth knowing; of case
+    int note_case;              // -1: there is none
     bool has_replay;            // a race whose plain schedule gives the right values:
     uint64_t replay_schedule;   // this one gives `replay`, in words
     char replay[512];

@@ -92,6 +92,16 @@ static void add_printed(Text *page, const Terminal *terminal, const char *printe
     }
 }
 
+static void add_note(Text *page, const Terminal *terminal, const Finding *note) {
+    Text words = {0};
+    text_printf(&words,
+                "line %d: %s. A barrier does not wait for threads that have ended, so the results are "
+                "right; but a barrier is meant for all threads of the block.",
+                note->place.line, note->message);
+    page_add_row(page, terminal, "note", text_chars(&words));
+    text_free(&words);
+}
+
 static int uncounted_points(const Judgement *judgement) {
     int points = 0;
     for (int g = 0; g < judgement->goal_count; g++)
@@ -141,6 +151,7 @@ void page_add(Text *page, const Terminal *terminal, const Report *report) {
             page_add_label(page, terminal, STYLE_WARNING, "SLOW");
             page_add_words(page, TEXT_COLUMN, TEXT_COLUMN, "correct, but a goal is missed");
         }
+        if (judgement->note_case >= 0) add_note(page, terminal, &judgement->note);
         page_add_goals(page, terminal, report);
         if (report->diagnosis->mistake) page_add_why(page, terminal, report, "", false, -1);
         page_add_bandwidth(page, terminal, report);

@@ -207,6 +207,14 @@ static void add_cases(JsonWriter *json, const Report *report) {
         written++;
     }
     json_close_array(json);
+    if (judgement->note_case < 0) {
+        json_null(json, "note");
+    } else {
+        json_open_object(json, "note");
+        json_integer(json, "case", judgement->note_case);
+        finding_add_json(json, &judgement->note);
+        json_close_object(json);
+    }
 }
 
 // {"sum_shuffle": {"n": ..., "kernels": {"sum_shuffle": {"grid": ..., "registers": ..., "counts": {...}}}}}
