@@ -1,5 +1,9 @@
 #include "driver/judge/cases.h"
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -308,11 +312,25 @@ static void run_cases(Judge *judge, bool is_large, int *done) {
     }
 }
 
+// How many threads prepare and check cases from now on; returns how many did before.
+static int set_threads(int threads) {
+#ifdef _OPENMP
+    const int before = omp_get_max_threads();
+    omp_set_num_threads(threads);
+    return before;
+#else
+    return threads;
+#endif
+}
+
 void judge_run_cases(Judge *judge) {
     int done = 0;
+    // Emulators have the cores: threads that wait for each other beside them only take their time.
+    const int threads = judge->is_gpu ? 0 : set_threads(1);
     run_cases(judge, false, &done);
     // A large case says less of a mistake than a small one, and the more where it is the only one.
     run_cases(judge, true, &done);
+    if (threads) set_threads(threads);
     drop_superfluous(judge);
     drop_unrun_beside(judge->judgement);
 }

@@ -41,12 +41,14 @@ static const unsigned char *place(const void *array, ElementType type, long long
 // The value of that C type at a place that need not be aligned.
 #define VALUE_AT(at, type) (*(type *)memcpy(&(type){0}, at, sizeof(type)))
 
+static double from_bfloat16(uint16_t bits) { return (double)VALUE_AT(&(uint32_t){(uint32_t)bits << 16}, float); }
+
 double element_get(const void *array, ElementType type, long long index) {
     const unsigned char *at = place(array, type, index);
     switch (type) {
     case F32: return (double)VALUE_AT(at, float);
     case F64: return VALUE_AT(at, double);
-    case BF16: return (double)VALUE_AT(&(uint32_t){(uint32_t)VALUE_AT(at, uint16_t) << 16}, float);
+    case BF16: return from_bfloat16(VALUE_AT(at, uint16_t));
     case I32: return (double)VALUE_AT(at, int32_t);
     case U32: return (double)VALUE_AT(at, uint32_t);
     case I64: return (double)VALUE_AT(at, int64_t);
@@ -78,9 +80,37 @@ void element_set(void *array, ElementType type, long long index, double value) {
     }
 }
 
+// The usual types in loops without a choice.
+void elements_get(const void *array, ElementType type, long long first, long long count, double values[]) {
+    const unsigned char *at = place(array, type, first);
+    if (type == F32)
+        for (long long i = 0; i < count; i++) values[i] = (double)VALUE_AT(at + 4 * i, float);
+    else if (type == F64)
+        memcpy(values, at, (size_t)count * sizeof *values);
+    else if (type == BF16)
+        for (long long i = 0; i < count; i++) values[i] = from_bfloat16(VALUE_AT(at + 2 * i, uint16_t));
+    else
+        for (long long i = 0; i < count; i++) values[i] = element_get(at, type, i);
+}
+
+void elements_set(void *array, ElementType type, long long first, long long count, const double values[]) {
+    unsigned char *at = (unsigned char *)array + (size_t)first * element_bytes(type);
+    if (type == F32)
+        for (long long i = 0; i < count; i++) memcpy(at + 4 * i, &(float){(float)values[i]}, sizeof(float));
+    else if (type == F64)
+        memcpy(at, values, (size_t)count * sizeof *values);
+    else if (type == BF16)
+        for (long long i = 0; i < count; i++)
+            memcpy(at + 2 * i, &(uint16_t){round_to_bfloat16((float)values[i])}, sizeof(uint16_t));
+    else
+        for (long long i = 0; i < count; i++) element_set(at, type, i, values[i]);
+}
+
 bool element_is_poison(const void *array, ElementType type, long long index) {
     static const uint32_t words[2] = {POISON, POISON};
-    return memcmp(place(array, type, index), words, element_bytes(type)) == 0;
+    const unsigned char *at = place(array, type, index);
+    if (element_bytes(type) == 4) return VALUE_AT(at, uint32_t) == POISON;
+    return memcmp(at, words, element_bytes(type)) == 0;
 }
 
 void value_text(double value, char *text, size_t bytes) {

@@ -11,6 +11,9 @@
 double element_get(const void *array, ElementType type, long long index);
 // Stores a value, rounded to nearest even (floats) or truncated to the type (integers).
 void element_set(void *array, ElementType type, long long index, double value);
+// The same of `count` elements from `first` on.
+void elements_get(const void *array, ElementType type, long long first, long long count, double values[]);
+void elements_set(void *array, ElementType type, long long first, long long count, const double values[]);
 // True when the element still holds the poison it was filled with.
 bool element_is_poison(const void *array, ElementType type, long long index);
 bool element_is_float(ElementType type);

@@ -33,9 +33,13 @@ static uint64_t mix(uint64_t bits) {
     return bits ^ (bits >> 31);
 }
 
+static const uint64_t golden = 0x9e3779b97f4a7c15u;
+
+static uint64_t stream_of(uint64_t seed, uint64_t stream) { return mix(seed + golden * (stream + 1)); }
+static uint64_t bits_at(uint64_t stream, uint64_t index) { return mix(stream + golden * (index + 1)); }
+
 uint64_t random_bits(uint64_t seed, uint64_t stream, uint64_t index) {
-    uint64_t key = mix(seed + 0x9e3779b97f4a7c15u * (stream + 1));
-    return mix(key + 0x9e3779b97f4a7c15u * (index + 1));
+    return bits_at(stream_of(seed, stream), index);
 }
 
 // Uniform in [0, 1), 53 bits.
@@ -46,6 +50,7 @@ static double unit(uint64_t bits) { return (double)(bits >> 11) * 0x1p-53; }
 enum { DENSE_TERMS = 1 << 20, SCATTERED = 1 << 19 };
 // Worth more than one core.
 enum { MANY = 1 << 21 };
+enum { PIECE = 1024 }; // elements
 
 long long integer_range(long long terms) {
     long long carriers = terms <= DENSE_TERMS ? terms : SCATTERED;
@@ -54,20 +59,43 @@ long long integer_range(long long terms) {
     return range < 1 ? 1 : range;
 }
 
+// The whole numbers from 1 to `range`; a division for each would take most of the time of filling inputs.
+typedef struct {
+    uint64_t range, inverse; // inverse: 2^64 / range, rounded down
+} Range;
+
+static Range range_of(long long range) {
+    return (Range){.range = (uint64_t)range, .inverse = UINT64_MAX / (uint64_t)range};
+}
+
+// bits % range.range: the quotient is at most 2 too small.
+static uint64_t remainder_of(uint64_t bits, Range range) {
+    const uint64_t quotient = (uint64_t)((unsigned __int128)bits * range.inverse >> 64);
+    uint64_t rest = bits - quotient * range.range;
+    while (rest >= range.range) rest -= range.range;
+    return rest;
+}
+
 // A whole number from -range to range, never 0: leaving it out always shows.
-static double whole_number(uint64_t bits, long long range) {
-    long long magnitude = 1 + (long long)((bits >> 1) % (uint64_t)range);
+static double whole_number(uint64_t bits, Range range) {
+    const long long magnitude = 1 + (long long)remainder_of(bits >> 1, range);
     return (double)(bits & 1 ? -magnitude : magnitude);
 }
 
 static void fill_integers(void *array, ElementType type, long long count, long long terms, uint64_t key) {
-    long long range = integer_range(terms);
-    if (type == BF16 && range > 128)
-        range = 128; // 8 bits of significand: whole numbers and their sums stay exact
+    const long long most = integer_range(terms);
+    // 8 bits of significand: whole numbers and their sums stay exact.
+    const Range range = range_of(type == BF16 && most > 128 ? 128 : most);
     if (terms <= DENSE_TERMS) {
+        const uint64_t stream = stream_of(key, 1);
 #pragma omp parallel for if (count > MANY)
-        for (long long i = 0; i < count; i++)
-            element_set(array, type, i, whole_number(random_bits(key, 1, (uint64_t)i), range));
+        for (long long first = 0; first < count; first += PIECE) {
+            double values[PIECE];
+            const long long here = count - first < PIECE ? count - first : PIECE;
+            for (long long i = 0; i < here; i++)
+                values[i] = whole_number(bits_at(stream, (uint64_t)(first + i)), range);
+            elements_set(array, type, first, here, values);
+        }
         return;
     }
     clear_bytes(array, (size_t)count * element_bytes(type));

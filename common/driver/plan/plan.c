@@ -8,10 +8,11 @@
 #include "driver/plan/large.h"
 #include "driver/plan/timed_size.h"
 
-// Around the ends of warps, blocks and powers of two. 999,983 is the largest prime below 10^6.
+// Around the ends of warps, blocks and powers of two. Larger sizes of any other kind are drawn: add_counted,
+// add_drawn.
 static const long long default_sizes[] = {
     0,   1,   2,    3,    4,    5,    7,     31,    32,    33,     63,      64,      65,      255,
-    256, 257, 1023, 1024, 1025, 4096, 65535, 65536, 65537, 999983, 1048575, 1048576, 1048577,
+    256, 257, 1023, 1024, 1025, 4096, 65535, 65536, 65537, 1048576, 1048577,
 };
 static const long long gpu_size = (1LL << 28) + 3;
 
@@ -150,8 +151,8 @@ static int count_misaligned(const Task *task, unsigned *step) {
     return count;
 }
 
-// A size between three quarters of `size` and all of it. A matrix has whole groups of 128 elements in its
-// rows, so that wide loads stay possible, unless it is smaller than that.
+// A size between three quarters of `size` and all of it. A large matrix, of which each tile costs the same, is
+// smaller, and has whole groups of 128 elements in its rows, so that wide loads stay possible.
 static CaseSize recounted_size(CaseSize size, const Seeds *seeds, int k) {
     enum { GROUP = 128 };
     if (!size.rows) return (CaseSize){.n = seeds_choose(seeds, "n", k, size.n - size.n / 4, size.n)};
@@ -159,8 +160,9 @@ static CaseSize recounted_size(CaseSize size, const Seeds *seeds, int k) {
     if (size.columns >= 8 * GROUP)
         other.columns =
             GROUP * seeds_choose(seeds, "columns", k, size.columns / 2 / GROUP, size.columns / GROUP);
-    other.rows = seeds_choose(seeds, "rows", k, size.rows - size.rows / 4, size.rows);
-    if (size.rows >= 8 * GROUP) other.rows = other.rows / GROUP * GROUP;
+    const bool is_large = size.rows >= 8 * GROUP;
+    other.rows = is_large ? GROUP * seeds_choose(seeds, "rows", k, size.rows / 4 / GROUP, size.rows / 2 / GROUP)
+                          : seeds_choose(seeds, "rows", k, size.rows - size.rows / 4, size.rows);
     return complete(other);
 }
 
@@ -339,8 +341,12 @@ static void add_misaligned(Plan *plan, const Task *task, int index, const Sizes 
     }
 }
 
-// No list of sizes that is known in advance is enough: a size that the run draws, for each task whose sizes
-// are all small, and for one of the others.
+static void add_drawn_size(Plan *plan, int task, long long n) {
+    add_case(plan, (Case){.task = task, .size = {.n = n}, .family = FAMILY_INTEGERS, .is_drawn = true});
+}
+
+// No list of sizes that is known in advance is enough: one task more, at a size that the run draws, and the
+// tasks of small sizes at one beyond these.
 static void add_drawn(Plan *plan, const Chapter *of, const PlanOptions *options) {
     int tasks[MAX_TASKS], count = 0;
     if (options->n >= 0) return;
@@ -350,16 +356,13 @@ static void add_drawn(Plan *plan, const Chapter *of, const PlanOptions *options)
         const long long limit = limit_of(task, options->is_gpu);
         Sizes sizes;
         choose_sizes(task, options, &sizes);
-        if (is_table(task) || has_shape(task) || (limit > 0 && n > limit)) continue;
-        if (sizes.count == 0) continue;
-        if (sizes.sizes[sizes.count - 1].n >= 1 << 20)
-            tasks[count++] = t;
-        else
-            add_case(plan, (Case){.task = t, .size = {.n = n}, .family = FAMILY_INTEGERS, .is_drawn = true});
+        if (is_table(task) || has_shape(task) || (limit > 0 && n > limit) || sizes.count == 0) continue;
+        const long long most = sizes.sizes[sizes.count - 1].n;
+        if (most < 1 << 20) add_drawn_size(plan, t, 2 * most + n / 64);
+        tasks[count++] = t;
     }
     if (count == 0) return;
-    const int chosen = tasks[seeds_choose(options->seeds, "task", 0, 0, count - 1)];
-    add_case(plan, (Case){.task = chosen, .size = {.n = n}, .family = FAMILY_INTEGERS, .is_drawn = true});
+    add_drawn_size(plan, tasks[seeds_choose(options->seeds, "task", 0, 0, count - 1)], n);
 }
 
 static void add_large(Plan *plan, const Task *task, int index, const PlanOptions *options) {
