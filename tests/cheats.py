@@ -197,7 +197,20 @@ COUNTS = {
             "        atomicAdd(&partial[blockIdx.x], sum);\n",
         },
         "SLOW",
-        ("bank conflicts", "shared accesses per warp"),
+        ("bank conflicts", "shared accesses and atomics per warp"),
+    ),
+    "sums by atomics, beside stores and loads for show": Cheat(
+        "ch05",
+        {
+            "    float sum = 0.0f;\n": "    float sum = 0.0f;\n    if (threadIdx.x == 0) partial[blockIdx.x] = 0.0f;\n",
+            "__shared__ float sum_of": "__shared__ volatile float sum_of",
+            "        sum = lane < warps ? sum_of[lane] : 0.0f;\n        sum = sum_of_warp(sum);\n":
+            "        (void)sum_of[lane < warps ? lane : 0];\n",
+            "    if (threadIdx.x == 0) {\n" + BLOCK_STORE: "    if (lane == 0) {\n"
+            "        atomicAdd(&partial[blockIdx.x], sum);\n",
+        },
+        "SLOW",
+        ("shared accesses and atomics per warp",),
     ),
     "one block adds all, with one atomic": Cheat(
         "ch08", {GRID: "    launch->grid = 1;\n"}, "SLOW", ("atomics per block", "lanes at most on one address")

@@ -71,8 +71,8 @@ const Chapter chapter = {
                 .why = "Lanes that access different words of one bank are served one after the other.",
             },
             {
-                .words = "shared accesses per warp",
-                .measure = "(shared_ld + shared_st + shared_atom) / warps",
+                .words = "shared accesses and atomics per warp",
+                .measure = "(shared_ld + shared_st + shared_atom + global_atom_requests + global_red_requests) / warps",
                 .bound = AT_MOST,
                 .limit = 2,
                 .needs = {{"shared stores per warp", "shared_st / warps", 0.9},

@@ -12,6 +12,7 @@
 #include "driver/judge/cases.h"
 #include "driver/judge/points.h"
 #include "driver/judge/race_replay.h"
+#include "driver/judge/repair_search.h"
 #include "driver/judge/state.h"
 #include "driver/judge/workers.h"
 
@@ -245,6 +246,7 @@ void judge(const Chapter *of, const Subjects *subjects, const Options *options, 
         compare_schedules(&state);
         count_cases(&state);
         judge_show_race(&state);
+        judge_find_repair(&state);
         judge_measure_shapes(&state);
         find_bandwidth(&state);
         if (options->time_count == 0) judge_goals(&state);

@@ -41,6 +41,18 @@ typedef struct {
     LineCounters counters;
 } CountedLine;
 
+// A change, or two together, with which every case of the task that failed passes.
+typedef struct {
+    int change_count; // 0: none was found
+    struct {
+        const char *name; // change_name()
+        int line;         // of kernel.cu; 0: of none in particular
+        bool is_behind;
+        char words[128]; // "__syncthreads() before line 30"
+    } changes[2];
+    int cases; // that pass with it: those that failed, and others of the task
+} Repair;
+
 typedef struct {
     Verdict verdict;
     GpuInfo device;
@@ -60,6 +72,7 @@ typedef struct {
     bool has_replay;            // a race whose plain schedule gives the right values:
     uint64_t replay_schedule;   // this one gives `replay`, in words
     char replay[512];
+    Repair repair;
 
     Measured counted[COUNTS][MAX_TASKS]; // [0]: at the chapter's sizes, which are shown
     bool task_is_right[MAX_TASKS];

@@ -3,38 +3,17 @@
 #include <stdio.h>
 
 #include "support/process.h"
+#include "driver/judge/rerun.h"
 #include "driver/plan/elements.h"
 
 enum { SEEDS_TRIED = 64 };
 static const double seconds_for_seeds = 0.3;
 
-// Runs one case again for its values alone, without looking for races. False when nothing can be said.
+// The values of a case alone, without looking for races. False when nothing can be said.
 static bool values_of(Judge *judge, Worker *worker, const Case *one, CaseReport *report) {
-    const Task *task = &judge->of->tasks[one->task];
-    const TaskShape *shape = judge_case_shape(judge, one);
-    char why[512];
-    *report = (CaseReport){.settings = *one};
-    if (worker->is_lost || !shape || shape->verdict != VERDICT_PASS ||
-        !case_layout(task, &shape->shape, runner_arena_bytes(worker->runner), &worker->layout, why,
-                     sizeof why))
-        return false;
-    Prepared *prepared = prepared_take(&judge->cache, task, one, &shape->shape, worker->layout.counts,
-                                       seed_of_inputs(&judge->seeds, &one->size, one->family));
-    if (!prepared) return false;
-    static Request request;
-    case_request(task, one, &shape->shape, &worker->layout, prepared,
-                 judge_image(judge, worker->is_beside)->kernels[one->task], runner_arena(worker->runner),
-                 &request);
-    request.checks = CHECK_MEMORY;
-    RunReply reply;
-    runner_run(worker->runner, &request, case_seconds(false, one->size.n), &reply);
-    if (reply.end == RUN_REPLIED)
-        case_judge(task, &shape->shape, &worker->layout, prepared, &reply, runner_arena(worker->runner),
-                   false, report);
-    else
-        worker->is_lost = true;
-    prepared_release(prepared);
-    return !worker->is_lost && report->has_check;
+    const Rerun how = {.kernels = judge_image(judge, worker->is_beside)->kernels[one->task],
+                       .checks = CHECK_MEMORY};
+    return judge_rerun(judge, worker, one, &how, report) && report->has_check;
 }
 
 void judge_show_race(Judge *judge) {

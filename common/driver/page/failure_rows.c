@@ -145,6 +145,17 @@ void page_add_why(Text *page, const Terminal *terminal, const Report *report, co
     if (remark) page_add_row(page, terminal, why[0] ? "" : "why", remark);
 }
 
+// What the kernel was shown to lack.
+static void add_repair(Text *page, const Terminal *terminal, const Repair *repair) {
+    if (repair->change_count == 0) return;
+    Text words = {0};
+    text_printf(&words, "with %s", repair->changes[0].words);
+    if (repair->change_count > 1) text_printf(&words, " and %s", repair->changes[1].words);
+    text_printf(&words, ", all %d cases tried pass", repair->cases);
+    page_add_row(page, terminal, "shown", text_chars(&words));
+    text_free(&words);
+}
+
 static void add_failed_case(Text *page, const Terminal *terminal, const Report *report,
                             const CaseReport *failed) {
     const Task *task = &report->of->tasks[failed->settings.task];
@@ -165,6 +176,7 @@ static void add_failed_case(Text *page, const Terminal *terminal, const Report *
     const char *numbers_say = failed->has_check ? failed->check.why : "";
     page_add_why(page, terminal, report, numbers_say[0] ? numbers_say : why, numbers_say[0] != '\0',
                  failed->settings.task);
+    add_repair(page, terminal, &report->judgement->repair);
     if (failed->has_finding) {
         add_place(page, terminal, "where", &failed->finding.place);
         add_place(page, terminal, "and", &failed->finding.other_place);

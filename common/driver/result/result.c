@@ -180,6 +180,25 @@ static void add_diagnosis(JsonWriter *json, const Diagnosis *diagnosis) {
     json_close_object(json);
 }
 
+// {"kind": "repair", "changes": [{"change": "barrier", "line": 30, "place": "before", "words": ...}], "cases": 57}
+static void add_proof(JsonWriter *json, const Judgement *judgement) {
+    const Repair *repair = &judgement->repair;
+    if (!json_open_object_or_null(json, "proof", repair->change_count > 0)) return;
+    json_string(json, "kind", "repair");
+    json_open_array(json, "changes");
+    for (int c = 0; c < repair->change_count; c++) {
+        json_open_object(json, NULL);
+        json_string(json, "change", repair->changes[c].name);
+        json_integer_or_null(json, "line", repair->changes[c].line > 0, repair->changes[c].line);
+        json_string(json, "place", repair->changes[c].is_behind ? "after" : "before");
+        json_string(json, "words", repair->changes[c].words);
+        json_close_object(json);
+    }
+    json_close_array(json);
+    json_integer(json, "cases", repair->cases);
+    json_close_object(json);
+}
+
 // {"schedule": ..., "says": ...}: the schedule under which a race gives a wrong result.
 static void add_replay(JsonWriter *json, const Judgement *judgement) {
     if (!json_open_object_or_null(json, "replay", judgement->has_replay)) return;
@@ -329,6 +348,7 @@ bool result_write(const char *path, const Report *report, FileError *error) {
     add_build(&json, report->build);
     add_cases(&json, report);
     add_diagnosis(&json, report->diagnosis);
+    add_proof(&json, report->judgement);
     add_replay(&json, judgement);
     add_counters(&json, report);
     add_lines(&json, report);

@@ -1,0 +1,90 @@
+#include "driver/judge/repair/change.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[CHANGE_KINDS] = {
+    [CHANGE_BARRIER] = "barrier",         [CHANGE_WARP_BARRIER] = "warp-barrier",
+    [CHANGE_ASYNC_WAIT] = "async-wait",   [CHANGE_FENCE] = "fence",
+    [CHANGE_FULL_MASK] = "full-mask",     [CHANGE_ZERO] = "zero",
+    [CHANGE_ZERO_SHARED] = "zero-shared", [CHANGE_ZERO_OUTPUT] = "zero-output",
+    [CHANGE_ATOMIC] = "atomic",           [CHANGE_ADD] = "add",
+    [CHANGE_ONE_LANE] = "one-lane",       [CHANGE_ONE_THREAD] = "one-thread",
+    [CHANGE_COMPARISON] = "comparison",   [CHANGE_CONSTANT] = "constant",
+    [CHANGE_MORE_SHARED] = "more-shared",
+};
+
+const char *change_name(ChangeKind kind) { return names[kind]; }
+
+Change *changes_add(Changes *changes, ChangeKind kind, int source) {
+    if (changes->count == changes->capacity) {
+        const int capacity = changes->capacity ? 2 * changes->capacity : 64;
+        Change *grown = realloc(changes->all, (size_t)capacity * sizeof *grown);
+        if (!grown) {
+            changes->failed = true;
+            return NULL;
+        }
+        changes->all = grown;
+        changes->capacity = capacity;
+    }
+    Change *added = &changes->all[changes->count++];
+    *added = (Change){.kind = kind, .source = source};
+    return added;
+}
+
+void changes_free(Changes *changes) {
+    for (int i = 0; i < changes->count; i++) free(changes->all[i].edits);
+    free(changes->all);
+    *changes = (Changes){0};
+}
+
+static void add_edit(Changes *changes, Change *change, int line, bool replaces, const char *format,
+                     va_list arguments) {
+    if (!change) return;
+    Edit *grown = realloc(change->edits, (size_t)(change->edit_count + 1) * sizeof *grown);
+    if (!grown) {
+        changes->failed = true;
+        return;
+    }
+    change->edits = grown;
+    Edit *edit = &grown[change->edit_count++];
+    *edit = (Edit){.line = line, .replaces = replaces};
+    vsnprintf(edit->text, sizeof edit->text, format, arguments);
+}
+
+void change_insert(Changes *changes, Change *change, int line, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    add_edit(changes, change, line, false, format, arguments);
+    va_end(arguments);
+}
+
+void change_replace(Changes *changes, Change *change, int line, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    add_edit(changes, change, line, true, format, arguments);
+    va_end(arguments);
+}
+
+void changes_apply(const PtxLines *lines, const Change *const changes[], int count, Text *out) {
+    for (int i = 0; i < lines->count; i++) {
+        const char *instead = NULL;
+        for (int c = 0; c < count; c++) {
+            for (int e = 0; e < changes[c]->edit_count; e++) {
+                const Edit *edit = &changes[c]->edits[e];
+                if (edit->line != i) continue;
+                if (edit->replaces)
+                    instead = edit->text;
+                else
+                    text_printf(out, "%s\n", edit->text);
+            }
+        }
+        if (instead)
+            text_add(out, instead);
+        else
+            text_add_bytes(out, lines->lines[i].text, (size_t)lines->lines[i].length);
+        text_add_char(out, '\n');
+    }
+}

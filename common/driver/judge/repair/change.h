@@ -1,0 +1,59 @@
+// A change to a kernel that may repair it: edits of its PTX, and what they mean in kernel.cu.
+#pragma once
+
+#include "driver/judge/repair/ptx_lines.h"
+
+// What is changed, by the name that the JSON has for it. `line` says where, in kernel.cu.
+typedef enum {
+    CHANGE_BARRIER,      // __syncthreads() before or behind the line
+    CHANGE_WARP_BARRIER, // __syncwarp() before or behind the line
+    CHANGE_ASYNC_WAIT,   // a wait for asynchronous copies before or behind the line
+    CHANGE_FENCE,        // __threadfence() before or behind the line
+    CHANGE_FULL_MASK,    // the mask of a warp's function is that of all lanes
+    CHANGE_ZERO,         // variables and registers start at 0
+    CHANGE_ZERO_SHARED,  // shared memory starts at 0
+    CHANGE_ZERO_OUTPUT,  // the output starts at 0
+    CHANGE_ATOMIC,       // load, add and store are one atomic addition
+    CHANGE_ADD,          // a store adds to what is there
+    CHANGE_ONE_LANE,     // only lane 0 of each warp stores
+    CHANGE_ONE_THREAD,   // only thread 0 of each block stores
+    CHANGE_COMPARISON,   // another comparison, as `<` for `<=`
+    CHANGE_CONSTANT,     // another whole number
+    CHANGE_MORE_SHARED,  // larger arrays in shared memory
+    CHANGE_KINDS
+} ChangeKind;
+
+typedef struct {
+    int line;      // of the PTX
+    bool replaces; // that line; otherwise it is inserted before it
+    char text[512];
+} Edit;
+
+typedef struct {
+    ChangeKind kind;
+    int source;     // line of kernel.cu; 0: of none in particular
+    bool is_behind; // that line; otherwise before it
+    char words[128]; // "a barrier before line 30"
+    bool zeroes_output; // the buffer is zero before the launch
+    Edit *edits;
+    int edit_count;
+} Change;
+
+typedef struct {
+    Change *all;
+    int count, capacity;
+    bool failed; // out of memory: it lacks some
+} Changes;
+
+const char *change_name(ChangeKind kind); // "barrier"
+
+// Adds a change without edits; NULL when memory runs out.
+Change *changes_add(Changes *changes, ChangeKind kind, int source);
+void changes_free(Changes *changes);
+void change_insert(Changes *changes, Change *change, int line, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void change_replace(Changes *changes, Change *change, int line, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+// The PTX with all edits of some changes. If two replace a line, the last one does.
+void changes_apply(const PtxLines *lines, const Change *const changes[], int count, Text *out);

@@ -1,0 +1,476 @@
+#include "driver/judge/repair/proposals.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Proposals of one kind for one kernel: no search is finished with more.
+enum { MOST = 48 };
+
+typedef struct {
+    const PtxLines *lines;
+    int declared; // its first line, with declarations
+    int first, end; // of its instructions
+    const Symptoms *symptoms;
+    Changes *changes;
+} Kernel;
+
+static void say(Change *change, const char *words) {
+    if (change) snprintf(change->words, sizeof change->words, "%s", words);
+}
+
+static void say_at(Change *change, const char *what, const char *where) {
+    if (change) snprintf(change->words, sizeof change->words, "%s %s line %d", what, where, change->source);
+}
+
+static bool is_access(const PtxInstruction *in, const char *name) {
+    return opcode_is(in, name) && !opcode_has(in, "param") && !opcode_has(in, "local") && !opcode_has(in, "const");
+}
+
+// ---- Places between instructions -------------------------------------------------------------------------
+
+// How far an instruction is from the two lines of the finding.
+static int distance(const Kernel *kernel, const PtxLine *line) {
+    const Finding *finding = kernel->symptoms->finding;
+    if (!finding || !finding->place.line) return 0;
+    const int here = abs(line->source - finding->place.line);
+    const int there = finding->other_place.line ? abs(line->source - finding->other_place.line) : here;
+    return here < there ? here : there;
+}
+
+typedef struct {
+    int at, distance;
+} Place;
+
+static int compare_places(const void *left, const void *right) {
+    const Place *a = left, *b = right;
+    return a->distance != b->distance ? a->distance - b->distance : a->at - b->at;
+}
+
+// Where another line of the source begins behind the first access, nearest to the finding first.
+static int list_places(const Kernel *kernel, Place **places) {
+    int count = 0, previous = 0;
+    bool has_access = false;
+    *places = calloc((size_t)(kernel->end - kernel->first + 1), sizeof **places);
+    for (int i = kernel->first; *places && i < kernel->end; i++) {
+        const PtxLine *line = &kernel->lines->lines[i];
+        PtxInstruction in;
+        if (!ptx_instruction(line, &in)) continue;
+        if (has_access && (line->begins_block || line->source != previous))
+            (*places)[count++] = (Place){.at = i, .distance = distance(kernel, line)};
+        previous = line->source;
+        if (is_access(&in, "st") || is_access(&in, "ld") || opcode_is(&in, "atom") || opcode_is(&in, "red") ||
+            opcode_is(&in, "cp"))
+            has_access = true;
+    }
+    if (*places) qsort(*places, (size_t)count, sizeof **places, compare_places);
+    return count < MOST ? count : MOST;
+}
+
+// The line of the instruction before `at`, where it runs into `at`.
+static int line_before(const Kernel *kernel, int at) {
+    for (int i = at - 1; i >= kernel->first; i--)
+        if (kernel->lines->lines[i].is_instruction) return kernel->lines->lines[i].source;
+    return 0;
+}
+
+static void propose_insertions(const Kernel *kernel, ChangeKind kind, const char *what,
+                               const char *instruction) {
+    Place *places;
+    const int count = list_places(kernel, &places);
+    for (int p = 0; p < count; p++) {
+        const int at = places[p].at, here = kernel->lines->lines[at].source,
+                  before = line_before(kernel, at);
+        // Back at the head of a loop: it stands at the end of the body.
+        const bool is_behind = before > here;
+        Change *change = changes_add(kernel->changes, kind, is_behind ? before : here);
+        if (change) change->is_behind = is_behind;
+        say_at(change, what, is_behind ? "after" : "before");
+        change_insert(kernel->changes, change, at, "\t%s", instruction);
+    }
+    free(places);
+}
+
+// ---- Fences ----------------------------------------------------------------------------------------------
+
+static void propose_fences(const Kernel *kernel) {
+    static const char fence[] = "\tfence.acq_rel.gpu;";
+    Change *writers = changes_add(kernel->changes, CHANGE_FENCE, 0), *readers;
+    const size_t number = writers ? (size_t)(writers - kernel->changes->all) : 0;
+    // Behind every store alone, before every load alone; then all of them.
+    for (int i = kernel->first; i < kernel->end; i++) {
+        const PtxLine *line = &kernel->lines->lines[i];
+        PtxInstruction in;
+        if (!ptx_instruction(line, &in) || opcode_has(&in, "shared") || line->source == 0) continue;
+        const bool stores = is_access(&in, "st"), loads = is_access(&in, "ld");
+        const bool both = opcode_is(&in, "atom") || opcode_is(&in, "red");
+        if (!stores && !loads && !both) continue;
+        Change *change = changes_add(kernel->changes, CHANGE_FENCE, line->source);
+        if (change) change->is_behind = stores;
+        say_at(change, "__threadfence()", stores ? "after" : "before");
+        change_insert(kernel->changes, change, stores ? i + 1 : i, "%s", fence);
+        writers = kernel->changes->count ? &kernel->changes->all[number] : NULL;
+        change_insert(kernel->changes, writers, stores ? i + 1 : i, "%s", fence);
+        if (!both) continue;
+        readers = changes_add(kernel->changes, CHANGE_FENCE, line->source);
+        if (readers) readers->is_behind = true;
+        say_at(readers, "__threadfence()", "after");
+        change_insert(kernel->changes, readers, i + 1, "%s", fence);
+        writers = &kernel->changes->all[number];
+        change_insert(kernel->changes, writers, i + 1, "%s", fence);
+    }
+    say(&kernel->changes->all[number], "a __threadfence() behind every store and before every load");
+}
+
+// ---- Masks -----------------------------------------------------------------------------------------------
+
+// The text of an instruction with operand `which` replaced.
+static void with_operand(const PtxInstruction *in, int which, const char *operand, char *out, size_t room) {
+    int used = snprintf(out, room, "\t%s %s", in->predicate, in->opcode);
+    for (int i = 0; i < in->operand_count && used > 0 && (size_t)used < room; i++)
+        used += snprintf(out + used, room - (size_t)used, "%s%s", i ? ", " : " ",
+                         i == which ? operand : in->operands[i]);
+    if (used > 0 && (size_t)used < room) snprintf(out + used, room - (size_t)used, ";");
+}
+
+static bool takes_mask(const PtxInstruction *in) {
+    const bool is_sync = opcode_has(in, "sync");
+    return is_sync && (opcode_is(in, "shfl") || opcode_is(in, "vote") || opcode_is(in, "match") ||
+                       opcode_is(in, "redux") || (opcode_is(in, "bar") && opcode_has(in, "warp")));
+}
+
+// One change for each line of the source, and one for all.
+static void propose_full_masks(const Kernel *kernel) {
+    int lines[MOST], count = 0;
+    for (int i = kernel->first; i < kernel->end; i++) {
+        const int source = kernel->lines->lines[i].source;
+        PtxInstruction in;
+        if (!ptx_instruction(&kernel->lines->lines[i], &in) || !(takes_mask(&in) || opcode_is(&in, "activemask")))
+            continue;
+        bool is_known = false;
+        for (int k = 0; k < count; k++) is_known = is_known || lines[k] == source;
+        if (!is_known && count < MOST) lines[count++] = source;
+    }
+    for (int k = count; k >= 0; k--) { // all first: masks are usually wrong together
+        const int only = k == count ? 0 : lines[k];
+        if (count == 1 && k == count) continue;
+        if (count == 0) return;
+        Change *change = changes_add(kernel->changes, CHANGE_FULL_MASK, only);
+        if (only)
+            say_at(change, "the mask of all lanes", "in");
+        else
+            say(change, "the mask of all lanes everywhere");
+        for (int i = kernel->first; i < kernel->end; i++) {
+            const PtxLine *line = &kernel->lines->lines[i];
+            PtxInstruction in;
+            char text[400];
+            if (!ptx_instruction(line, &in) || (only && line->source != only)) continue;
+            if (opcode_is(&in, "activemask"))
+                snprintf(text, sizeof text, "\t%s mov.b32 %s, -1;", in.predicate, in.operands[0]);
+            else if (takes_mask(&in))
+                with_operand(&in, in.operand_count - 1, "-1", text, sizeof text);
+            else
+                continue;
+            change_replace(kernel->changes, change, i, "%s", text);
+        }
+    }
+}
+
+// ---- Starting at 0 ---------------------------------------------------------------------------------------
+
+static void propose_zero_registers(const Kernel *kernel) {
+    const int at_finding = kernel->symptoms->finding ? kernel->symptoms->finding->place.line : 0;
+    Change *change = changes_add(kernel->changes, CHANGE_ZERO, at_finding);
+    say(change, "variables that start at 0");
+    for (int i = kernel->declared; i < kernel->first; i++) {
+        char line[256], type[16], name[64];
+        int count = 0;
+        snprintf(line, sizeof line, "%.*s", kernel->lines->lines[i].length, kernel->lines->lines[i].text);
+        if (sscanf(line, " .reg .%15s %63[^<]<%d>", type, name, &count) != 3) continue;
+        const bool is_pred = strcmp(type, "pred") == 0, is_float = type[0] == 'f';
+        const int bits = is_pred ? 0 : atoi(type + 1);
+        for (int r = 1; r < count && bits >= 16; r++)
+            change_insert(kernel->changes, change, kernel->first, "\tmov.%c%d %s%d, %s;",
+                          is_float ? 'f' : 'u', bits, name, r,
+                          !is_float      ? "0"
+                          : bits == 64 ? "0d0000000000000000"
+                                       : "0f00000000");
+    }
+}
+
+static bool shared_array(const PtxLine *line, char name[256], long *bytes) {
+    char text[512], align[16];
+    snprintf(text, sizeof text, "%.*s", line->length, line->text);
+    return sscanf(text, " .shared .align %15s .b8 %255[^[][%ld]", align, name, bytes) == 3;
+}
+
+// Thread 0 clears every array that the kernel has in shared memory; a barrier follows.
+static void propose_zero_shared(const Kernel *kernel) {
+    Change *change = NULL;
+    const int at = kernel->first;
+    for (int i = kernel->declared; i < kernel->end; i++) {
+        char name[256];
+        long bytes;
+        if (!shared_array(&kernel->lines->lines[i], name, &bytes) || bytes % 4 != 0 || bytes > 65536)
+            continue;
+        if (!change) {
+            change = changes_add(kernel->changes, CHANGE_ZERO_SHARED, 0);
+            say(change, "shared memory that starts at 0, and a barrier behind that");
+            change_insert(kernel->changes, change, at,
+                          "\t.reg .pred %%wbp<4>;\n\t.reg .b32 %%wbr<8>;\n\tmov.u32 %%wbr1, %%tid.x;\n"
+                          "\tmov.u32 %%wbr2, %%tid.y;\n\tmov.u32 %%wbr3, %%tid.z;\n"
+                          "\tor.b32 %%wbr1, %%wbr1, %%wbr2;\n\tor.b32 %%wbr1, %%wbr1, %%wbr3;\n"
+                          "\tsetp.ne.u32 %%wbp1, %%wbr1, 0;");
+        }
+        change_insert(kernel->changes, change, at,
+                      "\tmov.u32 %%wbr4, %s;\n\tadd.u32 %%wbr5, %%wbr4, %ld;\n\t@%%wbp1 bra $WBS%d;\n"
+                      "$WBL%d:\n\tst.shared.u32 [%%wbr4], 0;\n\tadd.u32 %%wbr4, %%wbr4, 4;\n"
+                      "\tsetp.lt.u32 %%wbp2, %%wbr4, %%wbr5;\n\t@%%wbp2 bra $WBL%d;\n$WBS%d:",
+                      name, bytes, i, i, i, i);
+    }
+    if (change) change_insert(kernel->changes, change, at, "\tbar.sync 0;");
+}
+
+static void propose_more_shared(const Kernel *kernel) {
+    Change *change = NULL;
+    for (int i = kernel->declared; i < kernel->end; i++) {
+        char name[256];
+        long bytes;
+        if (!shared_array(&kernel->lines->lines[i], name, &bytes) || bytes > 16384) continue;
+        if (!change) {
+            change = changes_add(kernel->changes, CHANGE_MORE_SHARED, 0);
+            say(change, "arrays in shared memory that are twice as large");
+        }
+        change_replace(kernel->changes, change, i, "\t.shared .align 16 .b8 %s[%ld];", name, 2 * bytes);
+    }
+}
+
+// ---- Stores ----------------------------------------------------------------------------------------------
+
+static bool adds(const PtxInstruction *in) { return opcode_is(in, "add") && in->operand_count == 3; }
+
+// "st.volatile.global.f32" -> "global" and "f32"; false: not a plain scalar store of a type that can be added.
+static bool store_type(const PtxInstruction *in, const char **space, const char **type) {
+    static const char *const spaces[] = {"global", "shared"};
+    static const char *const types[] = {"f32", "f64", "u32", "s32", "u64"};
+    *space = *type = NULL;
+    if (!opcode_is(in, "st") || in->operand_count != 2 || opcode_has(in, "v2") || opcode_has(in, "v4")) return false;
+    for (int s = 0; s < 2; s++)
+        if (opcode_has(in, spaces[s])) *space = spaces[s];
+    for (int t = 0; t < 5; t++)
+        if (opcode_has(in, types[t])) *type = types[t];
+    return *space && *type;
+}
+
+// A store of what was loaded from the same place, plus something.
+static void propose_atomic(const Kernel *kernel, int at, const PtxInstruction *store, const char *space,
+                           const char *type) {
+    enum { FAR = 200 };
+    const char *other = NULL;
+    char loaded[PTX_OPERAND_BYTES] = "", added[2][PTX_OPERAND_BYTES] = {"", ""};
+    for (int i = at - 1; i >= kernel->first && i > at - FAR; i--) {
+        PtxInstruction in;
+        if (!ptx_instruction(&kernel->lines->lines[i], &in)) continue;
+        if (!added[0][0] && adds(&in) && strcmp(in.operands[0], store->operands[1]) == 0) {
+            memcpy(added[0], in.operands[1], sizeof added[0]);
+            memcpy(added[1], in.operands[2], sizeof added[1]);
+        }
+        if (!added[0][0] || !opcode_is(&in, "ld") || in.operand_count != 2 ||
+            strcmp(in.operands[1], store->operands[0]) != 0)
+            continue;
+        memcpy(loaded, in.operands[0], sizeof loaded);
+        other = strcmp(loaded, added[0]) == 0 ? added[1] : strcmp(loaded, added[1]) == 0 ? added[0] : NULL;
+        if (!other) continue;
+        Change *change =
+            changes_add(kernel->changes, CHANGE_ATOMIC, kernel->lines->lines[at].source);
+        say_at(change, "one atomic addition instead of load, add and store", "in");
+        const bool is_float = type[0] == 'f';
+        change_replace(kernel->changes, change, i, "\tmov.%s %s, %s;", type, loaded,
+                       !is_float                   ? "0"
+                       : strcmp(type, "f64") == 0 ? "0d0000000000000000"
+                                                  : "0f00000000");
+        change_replace(kernel->changes, change, at, "\t%s red.%s.add.%s %s, %s;", store->predicate, space,
+                       type[0] == 's' ? "u32" : type, store->operands[0], other);
+        return;
+    }
+}
+
+// The store of one lane, or one thread, of those that do it now.
+static void propose_one_writer(const Kernel *kernel, int at, const PtxInstruction *store, bool is_lane) {
+    if (store->predicate[0]) return;
+    const ChangeKind kind = is_lane ? CHANGE_ONE_LANE : CHANGE_ONE_THREAD;
+    Change *change = changes_add(kernel->changes, kind, kernel->lines->lines[at].source);
+    say_at(change, is_lane ? "only lane 0 of each warp storing" : "only thread 0 of each block storing", "in");
+    change_insert(kernel->changes, change, at,
+                  is_lane ? "\t.reg .pred %%wbo;\n\t.reg .b32 %%wbt;\n\tmov.u32 %%wbt, %%laneid;\n"
+                            "\tsetp.eq.u32 %%wbo, %%wbt, 0;"
+                          : "\t.reg .pred %%wbo;\n\t.reg .b32 %%wbt;\n\tmov.u32 %%wbt, %%tid.x;\n"
+                            "\tsetp.eq.u32 %%wbo, %%wbt, 0;");
+    change_replace(kernel->changes, change, at, "\t@%%wbo %s %s, %s;", store->opcode, store->operands[0],
+                   store->operands[1]);
+}
+
+typedef void ProposeStore(const Kernel *kernel, int at, const PtxInstruction *store, const char *space,
+                          const char *type);
+
+static void as_one_writer(const Kernel *kernel, int at, const PtxInstruction *store, const char *space,
+                          const char *type) {
+    (void)space, (void)type;
+    propose_one_writer(kernel, at, store, true);
+    propose_one_writer(kernel, at, store, false);
+}
+
+static void as_addition(const Kernel *kernel, int at, const PtxInstruction *store, const char *space,
+                        const char *type) {
+    if (strcmp(space, "global") != 0) return;
+    for (int zero = 0; zero < 2; zero++) {
+        Change *change = changes_add(kernel->changes, CHANGE_ADD, kernel->lines->lines[at].source);
+        if (change) change->zeroes_output = zero;
+        say_at(change, zero ? "an output that starts at 0 and an atomic addition" : "an atomic addition", "in");
+        change_replace(kernel->changes, change, at, "\t%s red.global.add.%s %s, %s;", store->predicate,
+                       type[0] == 's' ? "u32" : type, store->operands[0], store->operands[1]);
+    }
+}
+
+static void propose_stores(const Kernel *kernel, ProposeStore *propose_one) {
+    for (int i = kernel->first; i < kernel->end; i++) {
+        PtxInstruction in;
+        const char *space, *type;
+        if (!kernel->lines->lines[i].source || !ptx_instruction(&kernel->lines->lines[i], &in) ||
+            !store_type(&in, &space, &type))
+            continue;
+        propose_one(kernel, i, &in, space, type);
+    }
+}
+
+static void propose_zero_output(const Kernel *kernel) {
+    Change *change = changes_add(kernel->changes, CHANGE_ZERO_OUTPUT, 0);
+    if (change) change->zeroes_output = true;
+    say(change, "an output that starts at 0");
+}
+
+// ---- Comparisons and numbers -----------------------------------------------------------------------------
+
+// setp.lt.s32 -> setp.le.s32
+static void propose_comparisons(const Kernel *kernel) {
+    static const char *const swaps[][2] = {{"lt", "le"}, {"le", "lt"}, {"gt", "ge"}, {"ge", "gt"},
+                                           {"lt", "ge"}, {"ge", "lt"}, {"gt", "le"}, {"le", "gt"},
+                                           {"eq", "ne"}, {"ne", "eq"}};
+    for (size_t s = 0; s < sizeof swaps / sizeof swaps[0]; s++) {
+        for (int i = kernel->first; i < kernel->end; i++) {
+            const PtxLine *line = &kernel->lines->lines[i];
+            PtxInstruction in;
+            if (!line->source || !ptx_instruction(line, &in) || !opcode_is(&in, "setp") ||
+                !opcode_has(&in, swaps[s][0]))
+                continue;
+            char opcode[64], text[400];
+            char *at = strstr(in.opcode + 4, swaps[s][0]);
+            if (!at) continue;
+            snprintf(opcode, sizeof opcode, "%.*s%s%s", (int)(at - in.opcode), in.opcode, swaps[s][1],
+                     at + strlen(swaps[s][0]));
+            memcpy(in.opcode, opcode, sizeof in.opcode);
+            with_operand(&in, -1, "", text, sizeof text);
+            Change *change = changes_add(kernel->changes, CHANGE_COMPARISON, line->source);
+            say_at(change, "another comparison", "in");
+            change_replace(kernel->changes, change, i, "%s", text);
+        }
+    }
+}
+
+static bool whole_number(const char *operand, long *number) {
+    char *end;
+    *number = strtol(operand, &end, 0);
+    return *operand && !*end && *number > -(1L << 31) && *number < 1L << 31;
+}
+
+static bool computes(const PtxInstruction *in) {
+    static const char *const names[] = {"setp", "mov", "add", "sub", "and", "or", "xor", "shl",
+                                        "shr",  "mul", "mad", "div", "rem", "min", "max", "shfl"};
+    if (strchr(in->opcode, 'f') && !opcode_is(in, "shfl")) return false; // of floats
+    for (size_t n = 0; n < sizeof names / sizeof names[0]; n++)
+        if (opcode_is(in, names[n])) return true;
+    return false;
+}
+
+static void propose_constants(const Kernel *kernel) {
+    for (int i = kernel->first; i < kernel->end; i++) {
+        const PtxLine *line = &kernel->lines->lines[i];
+        PtxInstruction in;
+        if (!line->source || !ptx_instruction(line, &in) || !computes(&in)) continue;
+        for (int o = 1; o < in.operand_count; o++) {
+            long number;
+            if (!whole_number(in.operands[o], &number)) continue;
+            const long others[] = {2 * number, number / 2, number + 1, number - 1, 0};
+            for (size_t k = 0; k < sizeof others / sizeof others[0]; k++) {
+                char operand[32], text[400];
+                if (others[k] == number || (k == 4 && number == 1)) continue;
+                snprintf(operand, sizeof operand, "%ld", others[k]);
+                with_operand(&in, o, operand, text, sizeof text);
+                Change *change = changes_add(kernel->changes, CHANGE_CONSTANT, line->source);
+                if (change)
+                    snprintf(change->words, sizeof change->words, "%ld instead of %ld in line %d", others[k],
+                             number, line->source);
+                change_replace(kernel->changes, change, i, "%s", text);
+            }
+        }
+    }
+}
+
+// ---- All of them -----------------------------------------------------------------------------------------
+
+static void propose_barriers(const Kernel *kernel) {
+    propose_insertions(kernel, CHANGE_BARRIER, "__syncthreads()", "bar.sync 0;");
+}
+
+static void propose_warp_barriers(const Kernel *kernel) {
+    propose_insertions(kernel, CHANGE_WARP_BARRIER, "__syncwarp()", "bar.warp.sync 0xffffffff;");
+}
+
+static void propose_waits(const Kernel *kernel) {
+    for (int i = kernel->first; i < kernel->end; i++) {
+        PtxInstruction in;
+        if (!ptx_instruction(&kernel->lines->lines[i], &in) || !opcode_is(&in, "cp")) continue;
+        propose_insertions(kernel, CHANGE_ASYNC_WAIT, "a wait for all asynchronous copies", "cp.async.wait_all;");
+        return;
+    }
+}
+
+void propose(const PtxLines *lines, int function, const Symptoms *symptoms, Changes *changes) {
+    Kernel kernel = {.lines = lines, .symptoms = symptoms, .changes = changes, .first = -1};
+    for (int i = 0; i < lines->count; i++) {
+        if (lines->lines[i].function != function) continue;
+        if (kernel.first < 0 && lines->lines[i].is_instruction) kernel.first = i;
+        kernel.end = i + 1;
+    }
+    if (kernel.first < 0) return;
+    kernel.declared = kernel.first;
+    while (kernel.declared > 0 && lines->lines[kernel.declared - 1].function == function &&
+           lines->lines[kernel.declared - 1].text[0] != '{')
+        kernel.declared--;
+    const bool may_race = symptoms->verdict == VERDICT_RACE || symptoms->verdict == VERDICT_WRONG ||
+                          symptoms->verdict == VERDICT_UNINIT || symptoms->verdict == VERDICT_SYNC;
+    const Finding *finding = symptoms->finding;
+    const bool is_in_warp = finding && finding->kind == FINDING_RACE && finding->warp >= 0 &&
+                            finding->thread[0] / 32 == finding->other_thread[0] / 32;
+    const bool is_between_blocks =
+        finding && memcmp(finding->block, finding->other_block, sizeof finding->block) != 0;
+    propose_waits(&kernel);
+    if (symptoms->verdict == VERDICT_SYNC || symptoms->verdict == VERDICT_UNINIT ||
+        symptoms->verdict == VERDICT_WRONG)
+        propose_full_masks(&kernel);
+    if (symptoms->verdict == VERDICT_UNINIT || symptoms->verdict == VERDICT_WRONG) {
+        propose_zero_registers(&kernel);
+        propose_zero_output(&kernel);
+    }
+    if (symptoms->is_weak || is_between_blocks) propose_fences(&kernel);
+    if (may_race && is_in_warp) propose_warp_barriers(&kernel);
+    if (may_race && !is_between_blocks) propose_barriers(&kernel);
+    if (may_race && !is_in_warp) propose_warp_barriers(&kernel);
+    if (may_race) propose_stores(&kernel, propose_atomic);
+    if (may_race) propose_stores(&kernel, as_one_writer);
+    propose_comparisons(&kernel);
+    if (symptoms->verdict == VERDICT_UNINIT) propose_zero_shared(&kernel);
+    if (may_race) propose_stores(&kernel, as_addition);
+    if (symptoms->verdict == VERDICT_OOB) propose_more_shared(&kernel);
+    propose_constants(&kernel);
+}

@@ -1,0 +1,187 @@
+#define _GNU_SOURCE // memmem
+#include "driver/judge/repair/ptx_lines.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *skip_blanks(const char *at, const char *end) {
+    while (at < end && isspace((unsigned char)*at)) at++;
+    return at;
+}
+
+static bool begins_with(const PtxLine *line, const char *word) {
+    const char *end = line->text + line->length, *at = skip_blanks(line->text, end);
+    const size_t length = strlen(word);
+    return (size_t)(end - at) >= length && strncmp(at, word, length) == 0;
+}
+
+static bool contains(const PtxLine *line, const char *word) {
+    return memmem(line->text, (size_t)line->length, word, strlen(word)) != NULL;
+}
+
+// ---- Places in the source --------------------------------------------------------------------------------
+
+// The number of kernel.cu among the `.file` directives, which nvcc writes at the end; 1 if it is not named.
+static int file_of_source(const PtxLines *lines, const char *source) {
+    const char *slash = strrchr(source, '/');
+    const char *name = slash ? slash + 1 : source;
+    for (int i = 0; i < lines->count; i++) {
+        int number;
+        char line[1024], path[900];
+        if (!begins_with(&lines->lines[i], ".file")) continue;
+        snprintf(line, sizeof line, "%.*s", lines->lines[i].length, lines->lines[i].text);
+        if (sscanf(line, " .file %d \"%899[^\"]\"", &number, path) != 2) continue;
+        const char *here = strrchr(path, '/');
+        if (strcmp(here ? here + 1 : path, name) == 0) return number;
+    }
+    return 1;
+}
+
+// The line of kernel.cu that a `.loc` names: its own, or that of the call it was inlined at. 0: neither.
+static int line_of(const PtxLine *line, int file) {
+    char words[512];
+    int number = 0, place = 0;
+    snprintf(words, sizeof words, "%.*s", line->length, line->text);
+    if (sscanf(words, " .loc %d %d", &number, &place) == 2 && number == file) return place;
+    const char *inlined = strstr(words, "inlined_at ");
+    if (inlined && sscanf(inlined, "inlined_at %d %d", &number, &place) == 2 && number == file) return place;
+    return 0;
+}
+
+// ---- Lines -----------------------------------------------------------------------------------------------
+
+static bool split(const Text *text, PtxLines *lines) {
+    const char *at = text_chars(text), *end = at + text->bytes;
+    int capacity = 1;
+    for (const char *c = at; c < end; c++) capacity += *c == '\n';
+    lines->lines = calloc((size_t)capacity, sizeof *lines->lines);
+    if (!lines->lines) return false;
+    while (at < end) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        if (!stop) stop = end;
+        lines->lines[lines->count++] = (PtxLine){.text = at, .length = (int)(stop - at), .function = -1};
+        at = stop + 1;
+    }
+    return true;
+}
+
+static bool looks_like_instruction(const PtxLine *line) {
+    const char *end = line->text + line->length, *at = skip_blanks(line->text, end);
+    if (at == end || !memchr(at, ';', (size_t)(end - at))) return false;
+    return isalpha((unsigned char)*at) || *at == '@';
+}
+
+static bool looks_like_label(const PtxLine *line) {
+    const char *end = line->text + line->length, *at = skip_blanks(line->text, end);
+    while (end > at && isspace((unsigned char)end[-1])) end--;
+    return end > at && end[-1] == ':' && *at != '.';
+}
+
+bool ptx_lines_make(const Text *text, const char *source, PtxLines *lines) {
+    *lines = (PtxLines){0};
+    if (!split(text, lines)) return false;
+    const int file = file_of_source(lines, source);
+    int function = -1, functions = 0, place = 0;
+    bool is_inside = false, begins_block = true;
+    for (int i = 0; i < lines->count; i++) {
+        PtxLine *line = &lines->lines[i];
+        if (!is_inside && (contains(line, ".entry ") || contains(line, ".func ")) &&
+            !begins_with(line, "//")) {
+            function = functions++;
+            place = 0;
+        }
+        line->function = function;
+        if (begins_with(line, "{") && line->text[0] == '{') is_inside = begins_block = true;
+        if (begins_with(line, "}") && line->text[0] == '}') {
+            is_inside = false;
+            function = -1;
+        }
+        if (!is_inside) continue;
+        if (begins_with(line, ".loc")) {
+            const int here = line_of(line, file);
+            if (here) place = here;
+        }
+        line->is_label = looks_like_label(line);
+        line->is_instruction = looks_like_instruction(line);
+        if (line->is_label) begins_block = true;
+        if (!line->is_instruction) continue;
+        line->source = place;
+        line->begins_block = begins_block;
+        PtxInstruction in;
+        begins_block = ptx_instruction(line, &in) && (opcode_is(&in, "bra") || opcode_is(&in, "ret"));
+    }
+    return true;
+}
+
+void ptx_lines_free(PtxLines *lines) {
+    free(lines->lines);
+    *lines = (PtxLines){0};
+}
+
+int ptx_find_function(const PtxLines *lines, const char *symbol) {
+    const size_t length = strlen(symbol);
+    for (int i = 0; i < lines->count; i++) {
+        const PtxLine *line = &lines->lines[i];
+        if (line->function < 0 || (!contains(line, ".entry ") && !contains(line, ".func "))) continue;
+        const char *at = memmem(line->text, (size_t)line->length, symbol, length);
+        if (at && !isalnum((unsigned char)at[length]) && at[length] != '_' && isspace((unsigned char)at[-1]))
+            return line->function;
+    }
+    return -1;
+}
+
+// ---- Instructions ----------------------------------------------------------------------------------------
+
+// Copies [from, to) without blanks; false if that is too much.
+static bool copy_part(char *out, size_t room, const char *from, const char *to) {
+    size_t used = 0;
+    for (; from < to; from++) {
+        if (isspace((unsigned char)*from)) continue;
+        if (used + 1 >= room) return false;
+        out[used++] = *from;
+    }
+    out[used] = '\0';
+    return true;
+}
+
+bool ptx_instruction(const PtxLine *line, PtxInstruction *in) {
+    *in = (PtxInstruction){0};
+    if (!line->is_instruction) return false;
+    const char *at = line->text, *end = memchr(line->text, ';', (size_t)line->length);
+    at = skip_blanks(at, end);
+    if (*at == '@') {
+        const char *from = at;
+        while (at < end && !isspace((unsigned char)*at)) at++;
+        if (!copy_part(in->predicate, sizeof in->predicate, from, at)) return false;
+        at = skip_blanks(at, end);
+    }
+    const char *from = at;
+    while (at < end && !isspace((unsigned char)*at)) at++;
+    if (!copy_part(in->opcode, sizeof in->opcode, from, at)) return false;
+    int depth = 0;
+    for (from = at; at <= end; at++) {
+        if (at < end && (*at == '[' || *at == '{' || *at == '(')) depth++;
+        if (at < end && (*at == ']' || *at == '}' || *at == ')')) depth--;
+        if (at < end && (*at != ',' || depth > 0)) continue;
+        if (skip_blanks(from, at) == at) break;
+        if (in->operand_count == PTX_OPERANDS ||
+            !copy_part(in->operands[in->operand_count++], PTX_OPERAND_BYTES, from, at))
+            return false;
+        from = at + 1;
+    }
+    return in->opcode[0] != '\0';
+}
+
+bool opcode_is(const PtxInstruction *in, const char *name) {
+    const size_t length = strlen(name);
+    return strncmp(in->opcode, name, length) == 0 && (in->opcode[length] == '.' || !in->opcode[length]);
+}
+
+bool opcode_has(const PtxInstruction *in, const char *name) {
+    const size_t length = strlen(name);
+    for (const char *at = strchr(in->opcode, '.'); at; at = strchr(at + 1, '.'))
+        if (strncmp(at + 1, name, length) == 0 && (at[1 + length] == '.' || !at[1 + length])) return true;
+    return false;
+}

@@ -1,0 +1,41 @@
+// The PTX text of an image as lines: what is an instruction, of which kernel and of which line of kernel.cu.
+#pragma once
+
+#include "support/text.h"
+
+typedef struct {
+    const char *text; // not NUL terminated; without the newline
+    int length;
+    int function;        // its place among the kernels and functions of the text; -1: outside of all
+    int source;          // line of kernel.cu, of the call where a header's code was inlined; 0: unknown
+    bool is_instruction; // complete on this line
+    bool is_label;
+    bool begins_block; // the first instruction behind a label or a branch
+} PtxLine;
+
+typedef struct {
+    PtxLine *lines;
+    int count;
+} PtxLines;
+
+enum { PTX_OPERANDS = 8, PTX_OPERAND_BYTES = 96 };
+
+// An instruction in parts: "@%p1 ", "shfl.sync.down.b32", and its operands without blanks.
+typedef struct {
+    char predicate[24], opcode[64];
+    char operands[PTX_OPERANDS][PTX_OPERAND_BYTES];
+    int operand_count;
+} PtxInstruction;
+
+// `source`: the name of kernel.cu in the `.file` directives. The lines point into `text`, which must outlive
+// them. False when memory runs out.
+bool ptx_lines_make(const Text *text, const char *source, PtxLines *lines);
+void ptx_lines_free(PtxLines *lines);
+// The function with that name; -1: there is none.
+int ptx_find_function(const PtxLines *lines, const char *symbol);
+// False if the line is not an instruction, or has more or longer parts than this holds.
+bool ptx_instruction(const PtxLine *line, PtxInstruction *instruction);
+// Whether the opcode is `name` or begins with `name` and a dot.
+bool opcode_is(const PtxInstruction *instruction, const char *name);
+// Whether ".name" is among the opcode's parts.
+bool opcode_has(const PtxInstruction *instruction, const char *name);

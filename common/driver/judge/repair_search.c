@@ -1,0 +1,211 @@
+#include "driver/judge/repair_search.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/process.h"
+#include "driver/judge/repair/proposals.h"
+#include "driver/judge/rerun.h"
+
+enum {
+    BASES = 4,         // changes that help but do not suffice, to which a second one is added
+    STEPS = 1 << 24,   // of a launch while searching: a change may make a loop endless
+    MOST_CASES = 2048, // of a task
+};
+static const double seconds_to_search = 1.2, seconds_to_confirm = 2.0; // since the search began
+
+typedef struct {
+    Judge *judge;
+    const Image *image;
+    int task;
+    PtxLines lines;
+    Changes changes;
+    Case smallest; // of the failing cases
+    const CaseReport *shown;
+    double began;
+    int bases[BASES], base_count;
+    CaseReport base_reports[BASES];
+} Search;
+
+static double elapsed(const Search *search) { return monotonic_seconds() - search->began; }
+
+// ---- One attempt -----------------------------------------------------------------------------------------
+
+// A worker whose image has these changes. False if the PTX cannot be loaded with them.
+static bool start(const Search *search, const Change *const changes[], int count, Text *text, Worker *worker) {
+    RunnerPlan plan = {.kind = GPU_EMULATOR,
+                       .arena_bytes = runner_arena_bytes(search->judge->workers[0].runner)};
+    memcpy(plan.profile, search->judge->options->profile, sizeof plan.profile);
+    changes_apply(&search->lines, changes, count, text);
+    if (text->failed) return false;
+    runner_plan_add(&plan, text, search->image->name);
+    RunReply reply;
+    *worker = (Worker){.runner = runner_start(&plan, &reply), .job = -1};
+    return worker->runner != NULL;
+}
+
+static bool run(const Search *search, Worker *worker, const Case *one, const Change *const changes[], int count,
+                uint64_t steps, CaseReport *report) {
+    Rerun how = {.kernels = search->image->kernels[search->task], .checks = CHECK_ALL, .steps = steps};
+    for (int c = 0; c < count; c++) how.zeroes_output |= changes[c]->zeroes_output;
+    return judge_rerun(search->judge, worker, one, &how, report);
+}
+
+static bool is_of_search(const Search *search, const CaseReport *report) {
+    return report->settings.task == search->task && !report->settings.is_large &&
+           report->origin == CASE_OF_PLAN;
+}
+
+// Runs every case of the task, those that failed first. The number of them; 0: one fails, or the time is up.
+static int confirm(const Search *search, Worker *worker, const Change *const changes[], int count) {
+    const Judgement *judgement = search->judge->judgement;
+    int done = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < judgement->case_count; i++) {
+            const CaseReport *report = &judgement->cases[i];
+            const bool has_failed = report->was_run && report->verdict != VERDICT_PASS;
+            if (!is_of_search(search, report) || has_failed != (pass == 0)) continue;
+            if (elapsed(search) > seconds_to_confirm) return 0;
+            Case one = report->settings;
+            one.is_counted = false;
+            CaseReport now;
+            if (!run(search, worker, &one, changes, count, 0, &now) || now.verdict != VERDICT_PASS) return 0;
+            done++;
+        }
+    }
+    return done;
+}
+
+static bool says_the_same(const CaseReport *a, const CaseReport *b) {
+    if (a->verdict != b->verdict || a->has_finding != b->has_finding) return false;
+    return !a->has_finding || (a->finding.place.line == b->finding.place.line &&
+                               a->finding.other_place.line == b->finding.other_place.line);
+}
+
+static void keep_repair(Search *search, const Change *const changes[], int count, int cases) {
+    Repair *repair = &search->judge->judgement->repair;
+    repair->change_count = count;
+    repair->cases = cases;
+    for (int c = 0; c < count; c++) {
+        repair->changes[c].name = change_name(changes[c]->kind);
+        repair->changes[c].line = changes[c]->source;
+        repair->changes[c].is_behind = changes[c]->is_behind;
+        memcpy(repair->changes[c].words, changes[c]->words, sizeof changes[c]->words);
+    }
+}
+
+// Whether these changes repair the kernel. `base`: the place of the last one, to be remembered if it helps.
+static bool attempt(Search *search, const Change *const changes[], int count, int base) {
+    Text text = {0};
+    Worker worker;
+    CaseReport report;
+    int cases = 0;
+    if (start(search, changes, count, &text, &worker)) {
+        if (run(search, &worker, &search->smallest, changes, count, STEPS, &report)) {
+            if (report.verdict == VERDICT_PASS)
+                cases = confirm(search, &worker, changes, count);
+            else if (base >= 0 && search->base_count < BASES && report.has_finding &&
+                     !says_the_same(&report, search->shown)) {
+                search->base_reports[search->base_count] = report;
+                search->bases[search->base_count++] = base;
+            }
+        }
+        runner_stop(worker.runner);
+    }
+    text_free(&text);
+    if (cases == 0) return false;
+    keep_repair(search, changes, count, cases);
+    return true;
+}
+
+// ---- The search ------------------------------------------------------------------------------------------
+
+static void add_proposals(Search *search, const CaseReport *report) {
+    const Task *task = &search->judge->of->tasks[search->task];
+    const Symptoms symptoms = {
+        .verdict = report->verdict,
+        .finding = report->has_finding ? &report->finding : NULL,
+        .is_weak = schedule_is_weak(report->settings.schedule),
+    };
+    for (int l = 0; l < task_launch_count(task); l++) {
+        if (report->kernel[0] && strcmp(report->kernel, task->launches[l].kernel) != 0) continue;
+        const int function = ptx_find_function(&search->lines, search->image->kernels[search->task][l].symbol);
+        bool is_done = false; // one kernel may be launched twice
+        for (int k = 0; k < l; k++)
+            is_done |= strcmp(task->launches[k].kernel, task->launches[l].kernel) == 0;
+        if (function >= 0 && !is_done) propose(&search->lines, function, &symptoms, &search->changes);
+    }
+}
+
+static bool search_single(Search *search) {
+    add_proposals(search, search->shown);
+    for (int i = 0; i < search->changes.count && elapsed(search) < seconds_to_search; i++) {
+        const Change *one[] = {&search->changes.all[i]};
+        if (attempt(search, one, 1, i)) return true;
+    }
+    return false;
+}
+
+static bool search_pairs(Search *search) {
+    for (int b = 0; b < search->base_count; b++) {
+        const int first = search->changes.count;
+        add_proposals(search, &search->base_reports[b]);
+        for (int i = first; i < search->changes.count && elapsed(search) < seconds_to_search; i++) {
+            const Change *both[] = {&search->changes.all[search->bases[b]], &search->changes.all[i]};
+            if (attempt(search, both, 2, -1)) return true;
+        }
+    }
+    return false;
+}
+
+static bool can_be_repaired(Verdict verdict) {
+    switch (verdict) {
+    case VERDICT_WRONG:
+    case VERDICT_OOB:
+    case VERDICT_UNINIT:
+    case VERDICT_RACE:
+    case VERDICT_SYNC:
+    case VERDICT_FAULT:
+    case VERDICT_MISALIGNED:
+    case VERDICT_TIMEOUT: return true;
+    default: return false;
+    }
+}
+
+// The smallest case that fails as the shown one does. False: there is none that can be run again.
+static bool find_smallest(Search *search) {
+    const Judgement *judgement = search->judge->judgement;
+    const CaseReport *smallest = NULL;
+    for (int i = 0; i < judgement->case_count; i++) {
+        const CaseReport *report = &judgement->cases[i];
+        if (!is_of_search(search, report) || !report->was_run || report->verdict != search->shown->verdict)
+            continue;
+        if (!smallest || report->settings.size.n < smallest->settings.size.n) smallest = report;
+    }
+    if (!smallest) return false;
+    search->smallest = smallest->settings;
+    search->smallest.is_counted = false;
+    search->shown = smallest;
+    return true;
+}
+
+void judge_find_repair(Judge *judge) {
+    Judgement *judgement = judge->judgement;
+    if (judgement->first < 0 || judge->options->time_count > 0 || judge->worker_count == 0 ||
+        !can_be_repaired(judgement->verdict))
+        return;
+    Search search = {.judge = judge,
+                     .image = judge_image(judge, judge->is_gpu),
+                     .shown = &judgement->cases[judgement->first],
+                     .task = judgement->cases[judgement->first].settings.task,
+                     .began = monotonic_seconds()};
+    if (!search.image || !search.image->is_ptx || search.shown->settings.is_large || !find_smallest(&search))
+        return;
+    const char *source = search.shown->has_finding ? search.shown->finding.place.file : "kernel.cu";
+    if (ptx_lines_make(&search.image->text, source[0] ? source : "kernel.cu", &search.lines) &&
+        !search_single(&search))
+        search_pairs(&search);
+    changes_free(&search.changes);
+    ptx_lines_free(&search.lines);
+}

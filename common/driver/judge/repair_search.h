@@ -1,0 +1,7 @@
+// Looks for a change of the kernel with which the failing cases pass: what a diagnosis can be proved by.
+#pragma once
+
+#include "driver/judge/state.h"
+
+// Fills judgement->repair if the first failure is one of kernel.cu's, within two seconds. Emulators only.
+void judge_find_repair(Judge *judge);

@@ -1,0 +1,14 @@
+// Runs a case once more, outside of the plan.
+#pragma once
+
+#include "driver/judge/state.h"
+
+typedef struct {
+    const ImageKernel *kernels; // of the task, in the image that the worker has loaded
+    unsigned checks;
+    bool zeroes_output; // before the first launch
+    uint64_t steps;     // the most of a launch, if that is fewer than a case may take; 0: as many as that
+} Rerun;
+
+// On an emulator. False when nothing can be said, as with a lost worker.
+bool judge_rerun(Judge *judge, Worker *worker, const Case *one, const Rerun *how, CaseReport *report);
