@@ -65,6 +65,9 @@ typedef struct {
     const uint64_t *sample; // run only these blocks of the grid, x + gx * (y + gy * z); NULL: all
     uint64_t sample_count;
     Footprint *footprint; // keep what blocks read and write; NULL: do not
+    // Loads and stores of this line of the .cu file that lie outside of all memory are left out: such a load
+    // gives 0. To find out what a kernel would do if it tested its index. 0: none
+    int guarded_line;
 } EmulatorLaunch;
 
 typedef struct {

@@ -158,7 +158,8 @@ static bool launch(Gpu *gpu, const GpuKernel *kernel, const GpuLaunch *launch, E
                           .trace_bytes = launch->trace_bytes,
                           .sample = launch->sample,
                           .sample_count = launch->sample_count,
-                          .footprint = launch->footprint};
+                          .footprint = launch->footprint,
+                          .guarded_line = launch->guarded_line};
     memcpy(how.grid, launch->grid, sizeof how.grid);
     memcpy(how.block, launch->block, sizeof how.block);
     if (!emulator_launch(emulator_of(gpu), kernel->handle, &how, result, &from)) return fail(error, &from);

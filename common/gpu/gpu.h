@@ -121,6 +121,7 @@ typedef struct {
     const uint64_t *sample; // EmulatorLaunch.sample and what follows it
     uint64_t sample_count;
     Footprint *footprint;
+    int guarded_line;
 } GpuLaunch;
 
 // Runs one kernel to its end. True when it completed without a fault (the emulator's findings that stop

@@ -73,6 +73,7 @@ const char *builds_source_text(Builds *builds) {
 static bool open_kernel(const BuildPlan *plan, Builds *builds, const char *path) {
     builds->has_image = true;
     builds->subjects.kernel = &builds->kernel;
+    builds->subjects.source_text = builds_source_text(builds);
     return image_open(path, plan->of, builds->has_build ? &builds->build : NULL, builds->source,
                       builds_source_text(builds), &builds->kernel);
 }

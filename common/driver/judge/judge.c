@@ -7,6 +7,7 @@
 
 #include "support/process.h"
 #include "driver/plan/elements.h"
+#include "driver/judge/accounting.h"
 #include "driver/judge/bandwidth_measured.h"
 #include "driver/judge/bandwidth_modelled.h"
 #include "driver/judge/cases.h"
@@ -246,6 +247,7 @@ void judge(const Chapter *of, const Subjects *subjects, const Options *options, 
         compare_schedules(&state);
         count_cases(&state);
         judge_show_race(&state);
+        judge_account(&state);
         judge_find_repair(&state);
         judge_measure_shapes(&state);
         find_bandwidth(&state);

@@ -50,8 +50,16 @@ typedef struct {
         bool is_behind;
         char words[128]; // "__syncthreads() before line 30"
     } changes[2];
-    int cases; // that pass with it: those that failed, and others of the task
+    int cases;         // that pass with it: all of the task that can be run again, failed or not ...
+    long long largest; // ... and have no more elements than that
 } Repair;
+
+// Which elements of a wrong sum's input reach its results, found by marks.
+typedef struct {
+    long long n;                 // elements of the case; 0: nothing was found
+    long long missing, repeated; // elements that reach no result, and that do more than once
+    char words[600];
+} Accounting;
 
 typedef struct {
     Verdict verdict;
@@ -73,6 +81,7 @@ typedef struct {
     uint64_t replay_schedule;   // this one gives `replay`, in words
     char replay[512];
     Repair repair;
+    Accounting accounting;
 
     Measured counted[COUNTS][MAX_TASKS]; // [0]: at the chapter's sizes, which are shown
     bool task_is_right[MAX_TASKS];

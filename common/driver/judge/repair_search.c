@@ -11,7 +11,7 @@
 enum {
     BASES = 4,         // changes that help but do not suffice, to which a second one is added
     STEPS = 1 << 24,   // of a launch while searching: a change may make a loop endless
-    MOST_CASES = 2048, // of a task
+    LARGEST = 1 << 17, // elements of a case, unless only larger ones fail
 };
 static const double seconds_to_search = 1.2, seconds_to_confirm = 2.0; // since the search began
 
@@ -21,7 +21,8 @@ typedef struct {
     int task;
     PtxLines lines;
     Changes changes;
-    Case smallest; // of the failing cases
+    Case smallest;     // of the failing cases
+    long long largest; // elements of a case that is run
     const CaseReport *shown;
     double began;
     int bases[BASES], base_count;
@@ -48,13 +49,16 @@ static bool start(const Search *search, const Change *const changes[], int count
 static bool run(const Search *search, Worker *worker, const Case *one, const Change *const changes[], int count,
                 uint64_t steps, CaseReport *report) {
     Rerun how = {.kernels = search->image->kernels[search->task], .checks = CHECK_ALL, .steps = steps};
-    for (int c = 0; c < count; c++) how.zeroes_output |= changes[c]->zeroes_output;
+    for (int c = 0; c < count; c++) {
+        how.zeroes_output |= changes[c]->zeroes_output;
+        if (changes[c]->guarded_line) how.guarded_line = changes[c]->guarded_line;
+    }
     return judge_rerun(search->judge, worker, one, &how, report);
 }
 
 static bool is_of_search(const Search *search, const CaseReport *report) {
     return report->settings.task == search->task && !report->settings.is_large &&
-           report->origin == CASE_OF_PLAN;
+           report->settings.size.n <= search->largest && report->origin == CASE_OF_PLAN;
 }
 
 // Runs every case of the task, those that failed first. The number of them; 0: one fails, or the time is up.
@@ -87,6 +91,7 @@ static void keep_repair(Search *search, const Change *const changes[], int count
     Repair *repair = &search->judge->judgement->repair;
     repair->change_count = count;
     repair->cases = cases;
+    repair->largest = search->largest;
     for (int c = 0; c < count; c++) {
         repair->changes[c].name = change_name(changes[c]->kind);
         repair->changes[c].line = changes[c]->source;
@@ -96,6 +101,7 @@ static void keep_repair(Search *search, const Change *const changes[], int count
 }
 
 // Whether these changes repair the kernel. `base`: the place of the last one, to be remembered if it helps.
+static void debug_(const Change *const c[], int n, const CaseReport *r, double t) { if (getenv("REPAIR")) { for (int i = 0; i < n; i++) fprintf(stderr, "%s | ", c[i]->words); fprintf(stderr, "-> %d %s %.3f\n", r->verdict, r->has_finding ? r->finding.message : r->has_check ? r->check.what : r->words, t); } }
 static bool attempt(Search *search, const Change *const changes[], int count, int base) {
     Text text = {0};
     Worker worker;
@@ -103,6 +109,7 @@ static bool attempt(Search *search, const Change *const changes[], int count, in
     int cases = 0;
     if (start(search, changes, count, &text, &worker)) {
         if (run(search, &worker, &search->smallest, changes, count, STEPS, &report)) {
+            debug_(changes, count, &report, elapsed(search));
             if (report.verdict == VERDICT_PASS)
                 cases = confirm(search, &worker, changes, count);
             else if (base >= 0 && search->base_count < BASES && report.has_finding &&
@@ -127,6 +134,7 @@ static void add_proposals(Search *search, const CaseReport *report) {
         .verdict = report->verdict,
         .finding = report->has_finding ? &report->finding : NULL,
         .is_weak = schedule_is_weak(report->settings.schedule),
+        .source = search->judge->subjects->source_text,
     };
     for (int l = 0; l < task_launch_count(task); l++) {
         if (report->kernel[0] && strcmp(report->kernel, task->launches[l].kernel) != 0) continue;
@@ -179,12 +187,14 @@ static bool find_smallest(Search *search) {
     const CaseReport *smallest = NULL;
     for (int i = 0; i < judgement->case_count; i++) {
         const CaseReport *report = &judgement->cases[i];
-        if (!is_of_search(search, report) || !report->was_run || report->verdict != search->shown->verdict)
+        if (report->settings.task != search->task || report->settings.is_large ||
+            report->origin != CASE_OF_PLAN || !report->was_run || report->verdict != search->shown->verdict)
             continue;
         if (!smallest || report->settings.size.n < smallest->settings.size.n) smallest = report;
     }
     if (!smallest) return false;
     search->smallest = smallest->settings;
+    search->largest = smallest->settings.size.n > LARGEST ? smallest->settings.size.n : LARGEST;
     search->smallest.is_counted = false;
     search->shown = smallest;
     return true;
@@ -193,6 +203,7 @@ static bool find_smallest(Search *search) {
 void judge_find_repair(Judge *judge) {
     Judgement *judgement = judge->judgement;
     if (judgement->first < 0 || judge->options->time_count > 0 || judge->worker_count == 0 ||
+        chapter_hides_answers(judge->of) ||
         !can_be_repaired(judgement->verdict))
         return;
     Search search = {.judge = judge,

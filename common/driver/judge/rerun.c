@@ -1,5 +1,7 @@
 #include "driver/judge/rerun.h"
 
+#include <string.h>
+
 bool judge_rerun(Judge *judge, Worker *worker, const Case *one, const Rerun *how, CaseReport *report) {
     const Task *task = &judge->of->tasks[one->task];
     const TaskShape *shape = judge_case_shape(judge, one);
@@ -16,15 +18,22 @@ bool judge_rerun(Judge *judge, Worker *worker, const Case *one, const Rerun *how
     case_request(task, one, &shape->shape, &worker->layout, prepared, how->kernels,
                  runner_arena(worker->runner), &request);
     request.checks = how->checks;
+    const int in = task_input(task);
+    if (how->input && in >= 0)
+        memcpy(runner_arena(worker->runner) + worker->layout.offsets[in], how->input,
+               (size_t)worker->layout.counts[in] * element_bytes(task->buffers[in].type));
     RunProgram *program = &request.program;
     for (int b = 0; b < program->buffer_count; b++)
-        if (how->zeroes_output && task->buffers[b].role == OUTPUT) program->buffers[b].fill = FILL_ZERO;
+        if (how->zeroes_output && program->buffers[b].fill == FILL_POISON) program->buffers[b].fill = FILL_ZERO;
+    for (int l = 0; l < program->launch_count; l++) program->launches[l].guarded_line = how->guarded_line;
     for (int l = 0; l < program->launch_count; l++)
         if (how->steps && how->steps < program->launches[l].max_steps)
             program->launches[l].max_steps = how->steps;
     RunReply reply;
     runner_run(worker->runner, &request, case_seconds(false, one->size.n), &reply);
-    if (reply.end == RUN_REPLIED)
+    if (reply.end == RUN_REPLIED && how->input)
+        report->verdict = case_has_failed(task, &worker->layout, &reply, report) ? report->verdict : VERDICT_PASS;
+    else if (reply.end == RUN_REPLIED)
         case_judge(task, &shape->shape, &worker->layout, prepared, &reply, runner_arena(worker->runner),
                    false, report);
     else

@@ -151,7 +151,9 @@ static void add_repair(Text *page, const Terminal *terminal, const Repair *repai
     Text words = {0};
     text_printf(&words, "with %s", repair->changes[0].words);
     if (repair->change_count > 1) text_printf(&words, " and %s", repair->changes[1].words);
-    text_printf(&words, ", all %d cases tried pass", repair->cases);
+    char largest[32];
+    count_text(repair->largest, largest, sizeof largest);
+    text_printf(&words, ", all %d cases of up to %s elements pass", repair->cases, largest);
     page_add_row(page, terminal, "shown", text_chars(&words));
     text_free(&words);
 }
@@ -176,6 +178,8 @@ static void add_failed_case(Text *page, const Terminal *terminal, const Report *
     const char *numbers_say = failed->has_check ? failed->check.why : "";
     page_add_why(page, terminal, report, numbers_say[0] ? numbers_say : why, numbers_say[0] != '\0',
                  failed->settings.task);
+    if (report->judgement->accounting.n > 0)
+        page_add_row(page, terminal, "elements", report->judgement->accounting.words);
     add_repair(page, terminal, &report->judgement->repair);
     if (failed->has_finding) {
         add_place(page, terminal, "where", &failed->finding.place);

@@ -34,6 +34,12 @@ bool task_hides_answers(const Task *task) {
     return false;
 }
 
+bool chapter_hides_answers(const Chapter *chapter) {
+    for (int t = 0; t < chapter_task_count(chapter); t++)
+        if (task_hides_answers(&chapter->tasks[t])) return true;
+    return false;
+}
+
 int task_input(const Task *task) {
     if (task->input) return task_find_buffer(task, task->input);
     int count = task_buffer_count(task);

@@ -348,6 +348,8 @@ int task_find_buffer(const Task *task, const char *name); // -1: no such buffer
 int task_find_launch(const Task *task, const char *kernel);
 // Whether it is a table whose right answers are not shown.
 bool task_hides_answers(const Task *task);
+// Whether one of its tasks does: then what went wrong is for the learner to find out.
+bool chapter_hides_answers(const Chapter *chapter);
 int task_input(const Task *task);  // the index of .input, or of the first INPUT; -1: none
 int task_output(const Task *task); // the index of .output, or of the first output; -1: none
 int chapter_task_count(const Chapter *of);

@@ -199,6 +199,16 @@ static void add_proof(JsonWriter *json, const Judgement *judgement) {
     json_close_object(json);
 }
 
+static void add_accounting(JsonWriter *json, const Judgement *judgement) {
+    const Accounting *accounting = &judgement->accounting;
+    if (!json_open_object_or_null(json, "accounting", accounting->n > 0)) return;
+    json_integer(json, "n", accounting->n);
+    json_integer(json, "missing", accounting->missing);
+    json_integer(json, "repeated", accounting->repeated);
+    json_string(json, "words", accounting->words);
+    json_close_object(json);
+}
+
 // {"schedule": ..., "says": ...}: the schedule under which a race gives a wrong result.
 static void add_replay(JsonWriter *json, const Judgement *judgement) {
     if (!json_open_object_or_null(json, "replay", judgement->has_replay)) return;
@@ -349,6 +359,7 @@ bool result_write(const char *path, const Report *report, FileError *error) {
     add_cases(&json, report);
     add_diagnosis(&json, report->diagnosis);
     add_proof(&json, report->judgement);
+    add_accounting(&json, report->judgement);
     add_replay(&json, judgement);
     add_counters(&json, report);
     add_lines(&json, report);

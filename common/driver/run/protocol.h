@@ -53,6 +53,7 @@ typedef struct {
     int32_t argument_count;
     RunArgument arguments[MAX_ARGUMENTS];
     uint64_t max_steps;
+    int32_t guarded_line; // EmulatorLaunch
     // SAMPLE
     uint64_t sample[MAX_SAMPLE]; // the blocks to run
     uint64_t sample_count;       // 0: all

@@ -160,6 +160,7 @@ GpuLaunch program_launch(const RunLaunch *launch, const PreparedLaunch *prepared
         .max_steps = launch->max_steps,
         .max_seconds = EMULATED_SECONDS,
         .max_output = MAX_REPLY_OUTPUT,
+        .guarded_line = launch->guarded_line,
     };
     memcpy(out.grid, launch->grid, sizeof out.grid);
     memcpy(out.block, launch->block, sizeof out.block);

@@ -106,6 +106,29 @@ static void resolve_local(Machine *m, Fragment *f, Access *access, uint64_t addr
     body(m, f, access);
 }
 
+// Lanes that reach outside in a guarded line: a load gives 0, a store does nothing. The others.
+static uint32_t leave_out(Machine *m, Fragment *f, const Access *access, const uint64_t addresses[WARP_SIZE],
+                          uint32_t lanes) {
+    const Instruction *in = access->in;
+    const bool is_load = access->kind == ACCESS_LOAD;
+    if ((!is_load && access->kind != ACCESS_STORE) ||
+        place_of(m->program, in).line != m->launch->guarded_line)
+        return lanes;
+    uint32_t inside = 0;
+    FOR_LANES(lane, lanes) {
+        uint64_t offset;
+        if (find_object(m, access->warp, in, addresses[lane], access->bytes, &offset)) {
+            inside |= 1u << lane;
+            continue;
+        }
+        for (unsigned e = 0; e < in->elements && is_load; e++) {
+            const size_t width = in->literal[1];
+            if (in->dst[e] >= 0) memset(f->frame->registers + in->dst[e] + lane * width, 0, width);
+        }
+    }
+    return inside;
+}
+
 // Lanes that are not all in one object: one object after the other, and local memory first.
 static void resolve_scattered(Machine *m, Fragment *f, Access *access, uint64_t addresses[WARP_SIZE],
                               AccessBody *body) {
@@ -121,6 +144,7 @@ static void resolve_scattered(Machine *m, Fragment *f, Access *access, uint64_t 
         left &= ~local;
         if (m->stopped) return;
     }
+    if (m->launch->guarded_line) left = leave_out(m, f, access, addresses, left);
     uint64_t offsets[WARP_SIZE] = {0};
     access->offsets = offsets;
     while (left) {

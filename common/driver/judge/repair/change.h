@@ -6,6 +6,7 @@
 // What is changed, by the name that the JSON has for it. `line` says where, in kernel.cu.
 typedef enum {
     CHANGE_BARRIER,      // __syncthreads() before or behind the line
+    CHANGE_MOVED_BARRIER, // the same, instead of where it stands
     CHANGE_WARP_BARRIER, // __syncwarp() before or behind the line
     CHANGE_ASYNC_WAIT,   // a wait for asynchronous copies before or behind the line
     CHANGE_FENCE,        // __threadfence() before or behind the line
@@ -17,8 +18,10 @@ typedef enum {
     CHANGE_ADD,          // a store adds to what is there
     CHANGE_ONE_LANE,     // only lane 0 of each warp stores
     CHANGE_ONE_THREAD,   // only thread 0 of each block stores
+    CHANGE_NUMBER,       // of a thread or block, or of threads: the grid's instead of the block's
     CHANGE_COMPARISON,   // another comparison, as `<` for `<=`
     CHANGE_CONSTANT,     // another whole number
+    CHANGE_GUARD,        // a test before the accesses of the line, which leaves out what is out of bounds
     CHANGE_MORE_SHARED,  // larger arrays in shared memory
     CHANGE_KINDS
 } ChangeKind;
@@ -34,7 +37,8 @@ typedef struct {
     int source;     // line of kernel.cu; 0: of none in particular
     bool is_behind; // that line; otherwise before it
     char words[128]; // "a barrier before line 30"
-    bool zeroes_output; // the buffer is zero before the launch
+    bool zeroes_output; // memory is zero before the launch
+    int guarded_line;   // EmulatorLaunch
     Edit *edits;
     int edit_count;
 } Change;

@@ -1,5 +1,6 @@
 #include "driver/judge/repair/proposals.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,8 +39,10 @@ static int distance(const Kernel *kernel, const PtxLine *line) {
     return here < there ? here : there;
 }
 
+// A place between instructions, and the line of kernel.cu that it is before or behind.
 typedef struct {
-    int at, distance;
+    int at, distance, source;
+    bool is_behind;
 } Place;
 
 static int compare_places(const void *left, const void *right) {
@@ -56,39 +59,83 @@ static int list_places(const Kernel *kernel, Place **places) {
         const PtxLine *line = &kernel->lines->lines[i];
         PtxInstruction in;
         if (!ptx_instruction(line, &in)) continue;
-        if (has_access && (line->begins_block || line->source != previous))
-            (*places)[count++] = (Place){.at = i, .distance = distance(kernel, line)};
+        if (has_access && line->source && (line->is_join || line->source != previous)) {
+            // Back at the head of a loop: it stands at the end of the body. So does what follows a line that
+            // is a branch by itself.
+            const bool is_behind = previous > line->source || (line->is_join && previous == line->source);
+            (*places)[count++] = (Place){.at = i,
+                                         .distance = distance(kernel, line),
+                                         .source = is_behind ? previous : line->source,
+                                         .is_behind = is_behind};
+        }
         previous = line->source;
         if (is_access(&in, "st") || is_access(&in, "ld") || opcode_is(&in, "atom") || opcode_is(&in, "red") ||
             opcode_is(&in, "cp"))
             has_access = true;
     }
     if (*places) qsort(*places, (size_t)count, sizeof **places, compare_places);
-    return count < MOST ? count : MOST;
+    return count;
 }
 
-// The line of the instruction before `at`, where it runs into `at`.
-static int line_before(const Kernel *kernel, int at) {
-    for (int i = at - 1; i >= kernel->first; i--)
-        if (kernel->lines->lines[i].is_instruction) return kernel->lines->lines[i].source;
-    return 0;
+typedef struct {
+    ChangeKind kind;
+    const char *what, *instruction;
+    int first, end;    // of the places, the nearest first
+    bool removes_here; // and no barrier any more in the line of the finding
+} Insertion;
+
+static bool is_barrier_of_finding(const Kernel *kernel, int at) {
+    PtxInstruction in;
+    return kernel->lines->lines[at].source == kernel->symptoms->finding->place.line &&
+           ptx_instruction(&kernel->lines->lines[at], &in) &&
+           (opcode_is(&in, "bar") || opcode_is(&in, "barrier")) && !opcode_has(&in, "warp");
 }
 
-static void propose_insertions(const Kernel *kernel, ChangeKind kind, const char *what,
-                               const char *instruction) {
+static Change *insert_at(const Kernel *kernel, const Insertion *insertion, const Place *place) {
+    Change *change = changes_add(kernel->changes, insertion->kind, place->source);
+    if (change) change->is_behind = place->is_behind;
+    say_at(change, insertion->what, place->is_behind ? "after" : "before");
+    change_insert(kernel->changes, change, place->at, "\t%s", insertion->instruction);
+    for (int i = kernel->first; i < kernel->end && insertion->removes_here; i++)
+        if (is_barrier_of_finding(kernel, i)) change_replace(kernel->changes, change, i, "%s", "");
+    return change;
+}
+
+static bool same_side(const Place *a, const Place *b) {
+    return a->source == b->source && a->is_behind == b->is_behind;
+}
+
+// A line of an unrolled loop has several places: all of them, then each.
+static void propose_insertions(const Kernel *kernel, const Insertion *insertion) {
     Place *places;
     const int count = list_places(kernel, &places);
-    for (int p = 0; p < count; p++) {
-        const int at = places[p].at, here = kernel->lines->lines[at].source,
-                  before = line_before(kernel, at);
-        // Back at the head of a loop: it stands at the end of the body.
-        const bool is_behind = before > here;
-        Change *change = changes_add(kernel->changes, kind, is_behind ? before : here);
-        if (change) change->is_behind = is_behind;
-        say_at(change, what, is_behind ? "after" : "before");
-        change_insert(kernel->changes, change, at, "\t%s", instruction);
+    const int end = insertion->end < count ? insertion->end : count;
+    for (int p = insertion->first; p < end; p++) {
+        int same = 0, before = 0;
+        for (int k = 0; k < count; k++) {
+            same += same_side(&places[k], &places[p]);
+            before += k < p && same_side(&places[k], &places[p]);
+        }
+        if (same > 1 && before == 0) {
+            Change *all = insert_at(kernel, insertion, &places[p]);
+            for (int k = 0; k < count; k++)
+                if (k != p && same_side(&places[k], &places[p]))
+                    change_insert(kernel->changes, all, places[k].at, "\t%s", insertion->instruction);
+        }
     }
+    for (int p = insertion->first; p < end; p++) insert_at(kernel, insertion, &places[p]);
     free(places);
+}
+
+// Before every access: what is missing is an order, wherever.
+static void propose_everywhere(const Kernel *kernel, ChangeKind kind, const char *words, const char *instruction) {
+    Change *change = changes_add(kernel->changes, kind, 0);
+    say(change, words);
+    for (int i = kernel->first; i < kernel->end; i++) {
+        PtxInstruction in;
+        if (ptx_instruction(&kernel->lines->lines[i], &in) && (is_access(&in, "st") || is_access(&in, "ld")))
+            change_insert(kernel->changes, change, i, "\t%s", instruction);
+    }
 }
 
 // ---- Fences ----------------------------------------------------------------------------------------------
@@ -231,6 +278,15 @@ static void propose_zero_shared(const Kernel *kernel) {
     if (change) change_insert(kernel->changes, change, at, "\tbar.sync 0;");
 }
 
+// Leaves out what the line of the finding does outside of all memory.
+static void propose_guard(const Kernel *kernel) {
+    const Finding *finding = kernel->symptoms->finding;
+    if (!finding || finding->kind != FINDING_OUT_OF_BOUNDS || !finding->place.line) return;
+    Change *change = changes_add(kernel->changes, CHANGE_GUARD, finding->place.line);
+    if (change) change->guarded_line = finding->place.line;
+    say_at(change, "a test that leaves out what is out of bounds", "in");
+}
+
 static void propose_more_shared(const Kernel *kernel) {
     Change *change = NULL;
     for (int i = kernel->declared; i < kernel->end; i++) {
@@ -295,7 +351,7 @@ static void propose_atomic(const Kernel *kernel, int at, const PtxInstruction *s
     }
 }
 
-// The store of one lane, or one thread, of those that do it now.
+// The store of one lane, or of one thread.
 static void propose_one_writer(const Kernel *kernel, int at, const PtxInstruction *store, bool is_lane) {
     if (store->predicate[0]) return;
     const ChangeKind kind = is_lane ? CHANGE_ONE_LANE : CHANGE_ONE_THREAD;
@@ -346,10 +402,50 @@ static void propose_stores(const Kernel *kernel, ProposeStore *propose_one) {
 static void propose_zero_output(const Kernel *kernel) {
     Change *change = changes_add(kernel->changes, CHANGE_ZERO_OUTPUT, 0);
     if (change) change->zeroes_output = true;
-    say(change, "an output that starts at 0");
+    say(change, "memory that starts at 0");
 }
 
 // ---- Comparisons and numbers -----------------------------------------------------------------------------
+
+// A line of kernel.cu; false: it is not known.
+static bool source_line(const Kernel *kernel, int number, char *line, size_t bytes) {
+    const char *at = kernel->symptoms->source;
+    for (int i = 1; at && i < number; i++) {
+        at = strchr(at, '\n');
+        at += at != NULL;
+    }
+    if (!at || number < 1) return false;
+    snprintf(line, bytes, "%.*s", (int)strcspn(at, "\n"), at);
+    char *comment = strstr(line, "//");
+    if (comment) *comment = '\0';
+    return true;
+}
+
+// The comparison in a line of kernel.cu, and what stands for it if another of the PTX is `other`: "<" for "<=".
+// False: there is none, or more than one.
+static bool name_comparison(const Kernel *kernel, int number, bool is_inverted, const char **was,
+                            const char **now) {
+    static const char *const all[][3] = {// as it is, with the other bound, inverted
+                                         {"<=", "<", ">"}, {">=", ">", "<"}, {"==", NULL, "!="},
+                                         {"!=", NULL, "=="}, {"<", "<=", ">="}, {">", ">=", "<="}};
+    char line[512];
+    int found = 0;
+    if (!source_line(kernel, number, line, sizeof line) || strstr(line, "<<") || strstr(line, ">>") ||
+        strstr(line, "->"))
+        return false;
+    for (char *at = line; *at; at++) {
+        for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) {
+            const size_t length = strlen(all[k][0]);
+            if (strncmp(at, all[k][0], length) != 0) continue;
+            *was = all[k][0];
+            *now = all[k][is_inverted ? 2 : 1];
+            found++;
+            at += length - 1;
+            break;
+        }
+    }
+    return found == 1 && *now;
+}
 
 // setp.lt.s32 -> setp.le.s32
 static void propose_comparisons(const Kernel *kernel) {
@@ -357,11 +453,14 @@ static void propose_comparisons(const Kernel *kernel) {
                                            {"lt", "ge"}, {"ge", "lt"}, {"gt", "le"}, {"le", "gt"},
                                            {"eq", "ne"}, {"ne", "eq"}};
     for (size_t s = 0; s < sizeof swaps / sizeof swaps[0]; s++) {
+        const bool is_inverted = s >= 4;
         for (int i = kernel->first; i < kernel->end; i++) {
             const PtxLine *line = &kernel->lines->lines[i];
+            const char *was = "", *now = "";
             PtxInstruction in;
             if (!line->source || !ptx_instruction(line, &in) || !opcode_is(&in, "setp") ||
-                !opcode_has(&in, swaps[s][0]))
+                !opcode_has(&in, swaps[s][0]) ||
+                !name_comparison(kernel, line->source, is_inverted, &was, &now))
                 continue;
             char opcode[64], text[400];
             char *at = strstr(in.opcode + 4, swaps[s][0]);
@@ -371,7 +470,9 @@ static void propose_comparisons(const Kernel *kernel) {
             memcpy(in.opcode, opcode, sizeof in.opcode);
             with_operand(&in, -1, "", text, sizeof text);
             Change *change = changes_add(kernel->changes, CHANGE_COMPARISON, line->source);
-            say_at(change, "another comparison", "in");
+            if (change)
+                snprintf(change->words, sizeof change->words, "%s instead of %s in line %d", now, was,
+                         line->source);
             change_replace(kernel->changes, change, i, "%s", text);
         }
     }
@@ -386,51 +487,201 @@ static bool whole_number(const char *operand, long *number) {
 static bool computes(const PtxInstruction *in) {
     static const char *const names[] = {"setp", "mov", "add", "sub", "and", "or", "xor", "shl",
                                         "shr",  "mul", "mad", "div", "rem", "min", "max", "shfl"};
-    if (strchr(in->opcode, 'f') && !opcode_is(in, "shfl")) return false; // of floats
+    if (strstr(in->opcode, ".f")) return false; // of floats
     for (size_t n = 0; n < sizeof names / sizeof names[0]; n++)
         if (opcode_is(in, names[n])) return true;
     return false;
 }
 
+// Whether a line of kernel.cu has that whole number.
+static bool says_number(const char *line, long number) {
+    for (const char *at = line; *at; at++) {
+        if (!isdigit((unsigned char)*at) || (at > line && (isalnum((unsigned char)at[-1]) || at[-1] == '_' ||
+                                                            at[-1] == '.')))
+            continue;
+        char *end;
+        if (strtol(at, &end, 0) == number && *end != '.') return true;
+        at = end - 1;
+    }
+    return false;
+}
+
+// A number of an instruction as kernel.cu may have it: itself, as a power of two that is shifted by, as the
+// divisor whose remainders a mask keeps, or as elements that are bytes here. 0: not that way.
+static long as_in_source(const PtxInstruction *in, long number, int way) {
+    const bool is_shift = opcode_is(in, "shl") || opcode_is(in, "shr");
+    switch (way) {
+    case 0: return number;
+    case 1: return is_shift && number >= 0 && number < 31 ? 1L << number : 0;
+    case 2: return opcode_is(in, "and") ? number + 1 : 0;
+    case 3: return !is_shift && number % 4 == 0 ? number / 4 : 0;
+    case 4: return !is_shift && number % 8 == 0 ? number / 8 : 0;
+    default: return 0;
+    }
+}
+
 static void propose_constants(const Kernel *kernel) {
+    enum { WAYS = 5 };
     for (int i = kernel->first; i < kernel->end; i++) {
         const PtxLine *line = &kernel->lines->lines[i];
         PtxInstruction in;
-        if (!line->source || !ptx_instruction(line, &in) || !computes(&in)) continue;
+        char said[512];
+        if (!line->source || !ptx_instruction(line, &in) || !computes(&in) ||
+            !source_line(kernel, line->source, said, sizeof said))
+            continue;
         for (int o = 1; o < in.operand_count; o++) {
-            long number;
+            long number, was = 0;
+            int way = 0;
             if (!whole_number(in.operands[o], &number)) continue;
-            const long others[] = {2 * number, number / 2, number + 1, number - 1, 0};
+            for (; way < WAYS; way++) {
+                was = as_in_source(&in, number, way);
+                if ((was || way == 0) && says_number(said, was)) break;
+            }
+            if (way == WAYS) continue;
+            const long others[] = {2 * number, number / 2, number + 1, number - 1, 2 * number + 1};
             for (size_t k = 0; k < sizeof others / sizeof others[0]; k++) {
                 char operand[32], text[400];
-                if (others[k] == number || (k == 4 && number == 1)) continue;
+                const long now = as_in_source(&in, others[k], way);
+                if (others[k] == number || (now == 0 && way > 0) || (now < 0 && was >= 0)) continue;
                 snprintf(operand, sizeof operand, "%ld", others[k]);
                 with_operand(&in, o, operand, text, sizeof text);
                 Change *change = changes_add(kernel->changes, CHANGE_CONSTANT, line->source);
                 if (change)
-                    snprintf(change->words, sizeof change->words, "%ld instead of %ld in line %d", others[k],
-                             number, line->source);
+                    snprintf(change->words, sizeof change->words, "%ld instead of %ld in line %d", now, was,
+                             line->source);
                 change_replace(kernel->changes, change, i, "%s", text);
             }
         }
     }
 }
 
-// ---- All of them -----------------------------------------------------------------------------------------
+// ---- Numbers of threads and blocks ------------------------------------------------------------------------
 
-static void propose_barriers(const Kernel *kernel) {
-    propose_insertions(kernel, CHANGE_BARRIER, "__syncthreads()", "bar.sync 0;");
+// The registers that hold a special register, as "%r1" holds %tid.x, or a part of it, as "lane".
+typedef struct {
+    char name[32], special[16];
+} Holder;
+
+static int list_holders(const Kernel *kernel, Holder holders[MOST]) {
+    static const char *const specials[] = {"%tid.x", "%ctaid.x", "%ntid.x", "%nctaid.x"};
+    int count = 0;
+    for (int i = kernel->first; i < kernel->end && count < MOST; i++) {
+        PtxInstruction in;
+        if (!ptx_instruction(&kernel->lines->lines[i], &in)) continue;
+        const bool is_lane = opcode_is(&in, "and") && strcmp(in.operands[2], "31") == 0;
+        const bool is_warp = opcode_is(&in, "shr") && strcmp(in.operands[2], "5") == 0;
+        if (is_lane || is_warp) {
+            snprintf(holders[count].name, sizeof holders[count].name, "%.31s", in.operands[0]);
+            snprintf(holders[count++].special, sizeof holders[0].special, "%s", is_lane ? "lane" : "warp");
+        }
+        if (!opcode_is(&in, "mov") || in.operand_count != 2) continue;
+        for (size_t s = 0; count < MOST && s < sizeof specials / sizeof specials[0]; s++) {
+            if (strcmp(in.operands[1], specials[s]) != 0) continue;
+            snprintf(holders[count].name, sizeof holders[count].name, "%.31s", in.operands[0]);
+            snprintf(holders[count++].special, sizeof holders[0].special, "%s", specials[s]);
+        }
+    }
+    return count;
 }
 
-static void propose_warp_barriers(const Kernel *kernel) {
-    propose_insertions(kernel, CHANGE_WARP_BARRIER, "__syncwarp()", "bar.warp.sync 0xffffffff;");
+// In one line of the source another number for a special register: the thread's number in the grid for that in
+// the block, the grid's threads for the block's.
+static void propose_number(const Kernel *kernel, const Holder *holder, int source, const char *other,
+                           const char *words) {
+    Change *change = NULL;
+    for (int i = kernel->first; i < kernel->end; i++) {
+        PtxInstruction in;
+        char text[400];
+        bool is_used = false;
+        if (kernel->lines->lines[i].source != source || !ptx_instruction(&kernel->lines->lines[i], &in) ||
+            opcode_is(&in, "mov"))
+            continue;
+        for (int o = 1; o < in.operand_count; o++) {
+            if (strcmp(in.operands[o], holder->name) != 0) continue;
+            snprintf(in.operands[o], sizeof in.operands[o], "%s", other);
+            is_used = true;
+        }
+        if (!is_used) continue;
+        if (!change) {
+            change = changes_add(kernel->changes, CHANGE_NUMBER, source);
+            say_at(change, words, "in");
+            change_insert(kernel->changes, change, kernel->first,
+                          "\t.reg .b32 %%wbn<10>;\n\tmov.u32 %%wbn1, %%tid.x;\n\tmov.u32 %%wbn2, %%ntid.x;\n"
+                          "\tmov.u32 %%wbn3, %%ctaid.x;\n\tmov.u32 %%wbn4, %%nctaid.x;\n"
+                          "\tmad.lo.s32 %%wbn5, %%wbn3, %%wbn2, %%wbn1;\n\tmul.lo.s32 %%wbn6, %%wbn4, %%wbn2;\n"
+                          "\tshr.u32 %%wbn7, %%wbn1, 5;\n\tand.b32 %%wbn8, %%wbn1, 31;\n"
+                          "\tshr.u32 %%wbn9, %%wbn5, 5;");
+        }
+        with_operand(&in, -1, "", text, sizeof text);
+        change_replace(kernel->changes, change, i, "%s", text);
+    }
+}
+
+static void propose_numbers(const Kernel *kernel) {
+    static const struct {
+        const char *special, *other, *words;
+    } numbers[] = {
+        {"%tid.x", "%wbn5", "the thread's number in the grid for its number in the block"},
+        {"%ntid.x", "%wbn6", "the grid's number of threads for the block's"},
+        {"%tid.x", "%wbn3", "the block's number for the thread's"},
+        {"%ctaid.x", "%wbn5", "the thread's number in the grid for the block's number"},
+        {"lane", "%wbn7", "the warp's number for the lane's"},
+        {"warp", "%wbn8", "the lane's number for the warp's"},
+        {"warp", "%wbn9", "the warp's number in the grid for its number in the block"},
+        {"lane", "%wbn1", "the thread's number in the block for the lane's"},
+    };
+    Holder holders[MOST];
+    int lines[MOST], line_count = 0;
+    const int count = list_holders(kernel, holders);
+    for (int i = kernel->first; i < kernel->end; i++) {
+        const int source = kernel->lines->lines[i].source;
+        bool is_known = source == 0;
+        for (int k = 0; k < line_count; k++) is_known = is_known || lines[k] == source;
+        if (!is_known && line_count < MOST) lines[line_count++] = source;
+    }
+    for (size_t n = 0; n < sizeof numbers / sizeof numbers[0]; n++)
+        for (int h = 0; h < count; h++)
+            for (int l = 0; l < line_count && strcmp(holders[h].special, numbers[n].special) == 0; l++)
+                propose_number(kernel, &holders[h], lines[l], numbers[n].other, numbers[n].words);
+}
+
+// ---- All of them -----------------------------------------------------------------------------------------
+
+// Near the finding at first; elsewhere when nothing else has helped.
+enum { NEAR = 10 };
+
+static void propose_barriers(const Kernel *kernel, bool is_near) {
+    propose_insertions(kernel, &(Insertion){.kind = CHANGE_BARRIER,
+                                            .what = "__syncthreads()",
+                                            .instruction = "bar.sync 0;",
+                                            .first = is_near ? 0 : NEAR,
+                                            .end = is_near ? NEAR : MOST});
+}
+
+static void propose_moved_barrier(const Kernel *kernel) {
+    propose_insertions(kernel, &(Insertion){.kind = CHANGE_MOVED_BARRIER,
+                                            .what = "the __syncthreads()",
+                                            .instruction = "bar.sync 0;",
+                                            .end = MOST,
+                                            .removes_here = true});
+}
+
+static void propose_warp_barriers(const Kernel *kernel, bool is_near) {
+    propose_insertions(kernel, &(Insertion){.kind = CHANGE_WARP_BARRIER,
+                                            .what = "__syncwarp()",
+                                            .instruction = "bar.warp.sync 0xffffffff;",
+                                            .first = is_near ? 0 : NEAR,
+                                            .end = is_near ? NEAR : MOST});
 }
 
 static void propose_waits(const Kernel *kernel) {
     for (int i = kernel->first; i < kernel->end; i++) {
         PtxInstruction in;
         if (!ptx_instruction(&kernel->lines->lines[i], &in) || !opcode_is(&in, "cp")) continue;
-        propose_insertions(kernel, CHANGE_ASYNC_WAIT, "a wait for all asynchronous copies", "cp.async.wait_all;");
+        propose_insertions(kernel, &(Insertion){.kind = CHANGE_ASYNC_WAIT,
+                                                .what = "a wait for all asynchronous copies",
+                                                .instruction = "cp.async.wait_all;",
+                                                .end = MOST});
         return;
     }
 }
@@ -454,23 +705,33 @@ void propose(const PtxLines *lines, int function, const Symptoms *symptoms, Chan
                             finding->thread[0] / 32 == finding->other_thread[0] / 32;
     const bool is_between_blocks =
         finding && memcmp(finding->block, finding->other_block, sizeof finding->block) != 0;
+    const bool is_sync = symptoms->verdict == VERDICT_SYNC, is_uninit = symptoms->verdict == VERDICT_UNINIT;
     propose_waits(&kernel);
-    if (symptoms->verdict == VERDICT_SYNC || symptoms->verdict == VERDICT_UNINIT ||
-        symptoms->verdict == VERDICT_WRONG)
-        propose_full_masks(&kernel);
-    if (symptoms->verdict == VERDICT_UNINIT || symptoms->verdict == VERDICT_WRONG) {
+    if (is_sync || is_uninit || symptoms->verdict == VERDICT_WRONG) propose_full_masks(&kernel);
+    if (is_uninit || symptoms->verdict == VERDICT_WRONG) {
         propose_zero_registers(&kernel);
         propose_zero_output(&kernel);
+        propose_zero_shared(&kernel);
     }
     if (symptoms->is_weak || is_between_blocks) propose_fences(&kernel);
-    if (may_race && is_in_warp) propose_warp_barriers(&kernel);
-    if (may_race && !is_between_blocks) propose_barriers(&kernel);
-    if (may_race && !is_in_warp) propose_warp_barriers(&kernel);
+    if (may_race && is_in_warp) propose_warp_barriers(&kernel, true);
+    if (may_race && !is_between_blocks) propose_barriers(&kernel, true);
+    if (is_sync && finding) propose_moved_barrier(&kernel);
+    if (symptoms->verdict == VERDICT_RACE && is_in_warp)
+        propose_everywhere(&kernel, CHANGE_WARP_BARRIER, "a __syncwarp() before every access",
+                           "bar.warp.sync 0xffffffff;");
+    if (may_race && !is_in_warp && !is_between_blocks) propose_warp_barriers(&kernel, true);
     if (may_race) propose_stores(&kernel, propose_atomic);
     if (may_race) propose_stores(&kernel, as_one_writer);
-    propose_comparisons(&kernel);
-    if (symptoms->verdict == VERDICT_UNINIT) propose_zero_shared(&kernel);
+    propose_numbers(&kernel);
+    if (symptoms->verdict == VERDICT_OOB) {
+        propose_comparisons(&kernel);
+        propose_more_shared(&kernel);
+        propose_guard(&kernel);
+    }
+    if (symptoms->verdict != VERDICT_OOB) propose_comparisons(&kernel);
     if (may_race) propose_stores(&kernel, as_addition);
-    if (symptoms->verdict == VERDICT_OOB) propose_more_shared(&kernel);
+    if (may_race && !is_between_blocks) propose_barriers(&kernel, false);
+    if (may_race && !is_between_blocks) propose_warp_barriers(&kernel, false);
     propose_constants(&kernel);
 }

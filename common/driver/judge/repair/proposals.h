@@ -8,7 +8,7 @@ typedef struct {
     Verdict verdict;
     const Finding *finding; // NULL: none
     bool is_weak;           // only weak schedules fail
-    bool is_float;          // the output's elements are floats or doubles
+    const char *source;     // the text of kernel.cu; NULL: not known
 } Symptoms;
 
 // Adds proposals for the function with that number in `lines`.

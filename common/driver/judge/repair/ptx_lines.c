@@ -84,7 +84,7 @@ bool ptx_lines_make(const Text *text, const char *source, PtxLines *lines) {
     if (!split(text, lines)) return false;
     const int file = file_of_source(lines, source);
     int function = -1, functions = 0, place = 0;
-    bool is_inside = false, begins_block = true;
+    bool is_inside = false, is_join = true;
     for (int i = 0; i < lines->count; i++) {
         PtxLine *line = &lines->lines[i];
         if (!is_inside && (contains(line, ".entry ") || contains(line, ".func ")) &&
@@ -93,7 +93,7 @@ bool ptx_lines_make(const Text *text, const char *source, PtxLines *lines) {
             place = 0;
         }
         line->function = function;
-        if (begins_with(line, "{") && line->text[0] == '{') is_inside = begins_block = true;
+        if (begins_with(line, "{") && line->text[0] == '{') is_inside = is_join = true;
         if (begins_with(line, "}") && line->text[0] == '}') {
             is_inside = false;
             function = -1;
@@ -105,12 +105,11 @@ bool ptx_lines_make(const Text *text, const char *source, PtxLines *lines) {
         }
         line->is_label = looks_like_label(line);
         line->is_instruction = looks_like_instruction(line);
-        if (line->is_label) begins_block = true;
+        if (line->is_label) is_join = true;
         if (!line->is_instruction) continue;
         line->source = place;
-        line->begins_block = begins_block;
-        PtxInstruction in;
-        begins_block = ptx_instruction(line, &in) && (opcode_is(&in, "bra") || opcode_is(&in, "ret"));
+        line->is_join = is_join;
+        is_join = false;
     }
     return true;
 }

@@ -10,7 +10,7 @@ typedef struct {
     int source;          // line of kernel.cu, of the call where a header's code was inlined; 0: unknown
     bool is_instruction; // complete on this line
     bool is_label;
-    bool begins_block; // the first instruction behind a label or a branch
+    bool is_join; // the first instruction behind a label
 } PtxLine;
 
 typedef struct {

@@ -1,0 +1,7 @@
+// Which elements of the input reach a wrong sum, and how often: every element leaves a mark of its own.
+#pragma once
+
+#include "driver/judge/state.h"
+
+// Fills judgement->accounting if the shown failure is a wrong sum. Emulators only; half a second at most.
+void judge_account(Judge *judge);
