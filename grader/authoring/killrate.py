@@ -114,7 +114,7 @@ def _judge(
     # If the compiler made no image, the driver reads the reason from build.json.
     ran = processes.run(
         [f"./{workbook.program(chapter)}", "--device", "emulator", "--kernel", folder / "kernel.ptx",
-         "--schedules", str(schedules), "--quiet", "--json", result],
+         "--schedules", str(schedules), "--repair", "0", "--quiet", "--json", result],
         folder=workbook.root,
         limit=_LIMIT,
     )  # fmt: skip

@@ -82,6 +82,13 @@ class Result:
         return bandwidth if isinstance(bandwidth, dict) else {}
 
 
+def cause(diagnosis: dict[str, Any]) -> str:
+    """The title of a diagnosis, marked as possible where the run does not prove it; "" for no diagnosis."""
+    if not diagnosis:
+        return ""
+    return str(diagnosis["title"]) if diagnosis.get("proof") else f"Possibly: {diagnosis['title']}"
+
+
 def infra(chapter: str, message: str, seconds: float = 0.0, possible: float = 0.0) -> Result:
     """The result of a chapter that could not be judged. It never counts as zero points."""
     document = {

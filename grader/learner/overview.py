@@ -9,6 +9,7 @@ from rich.text import Text
 
 from ..core.history import Run
 from ..core.page import Bar, Entry, WideOrStacked, figure, points_text, verdict_text
+from ..core.result import cause
 from .standing import EDITED, NEW, OPEN, PASSED, SKIPPED, Standing
 
 _TITLE = 30  # columns: all that is left of 80
@@ -76,7 +77,7 @@ def last_words(standing: Standing) -> str:
     last = standing.last
     if last is None or last.verdict == "PASS":
         return "edited since it passed" if standing.state == EDITED else ""
-    title = (last.diagnosis or {}).get("title")
+    title = cause(last.diagnosis or {})
     words = f"{last.verdict}, {title}" if title else last.verdict
     return f"{words}; edited since" if standing.is_edited else words
 

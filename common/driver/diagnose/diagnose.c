@@ -457,6 +457,23 @@ static void tell_shape(const Evidence *evidence, Judgement *judgement, const Mis
     snprintf(check->why, sizeof check->why, "%s", error_shape(shape)->words);
 }
 
+// Whether each change that repairs the kernel is one that only this mistake needs.
+static bool is_repaired(const Mistake *mistake, const Repair *repair) {
+    for (int c = 0; c < repair->change_count; c++)
+        if (!mistake->repairs || !is_one_of(repair->changes[c].name, mistake->repairs)) return false;
+    return repair->change_count > 0;
+}
+
+// What shows that the run went wrong for this reason; NULL: the clues only suit it.
+static const char *proof_of(const Mistake *mistake, const Judgement *judgement) {
+    if (is_repaired(mistake, &judgement->repair)) return "repair";
+    if (mistake->measured && mistake->missed) return "counter";
+    // Of a kernel that was refused, the message says why; the entry only explains it.
+    const bool was_refused = judgement->first < 0 && judgement->verdict != VERDICT_SLOW;
+    if (was_refused && mistake->says && !mistake->source && !mistake->line && !mistake->absent) return "message";
+    return NULL;
+}
+
 void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagnosis *diagnosis) {
     *diagnosis = (Diagnosis){0};
     // A correct result needs no explanation, and a failure of the machine gets none.
@@ -467,6 +484,7 @@ void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagn
         if (matches(&mistakes[m], &evidence)) diagnosis->mistake = &mistakes[m];
     if (diagnosis->mistake) {
         fill_in(&evidence, diagnosis->mistake->why, diagnosis->why, sizeof diagnosis->why);
+        diagnosis->proof = proof_of(diagnosis->mistake, judgement);
         choose_lesson(of, diagnosis->mistake->lessons, diagnosis);
         tell_shape(&evidence, judgement, diagnosis->mistake);
     }

@@ -17,7 +17,7 @@ enum {
     PARTS = 4,         // into which a range is divided that is neither complete nor missing
     STREAM = 411,
 };
-static const double seconds_for_marks = 0.5;
+static const double seconds_for_marks = 0.3;
 
 typedef struct {
     Judge *judge;
@@ -246,7 +246,7 @@ static const CaseReport *choose_case(const Judgement *judgement, int task) {
 
 void judge_account(Judge *judge) {
     Judgement *judgement = judge->judgement;
-    if (judgement->verdict != VERDICT_WRONG || judgement->first < 0 || judge->options->time_count > 0 ||
+    if (judge->options->repair_ms == 0 || judgement->verdict != VERDICT_WRONG || judgement->first < 0 || judge->options->time_count > 0 ||
         chapter_hides_answers(judge->of))
         return;
     const int task = judgement->cases[judgement->first].settings.task;

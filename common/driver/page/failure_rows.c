@@ -134,7 +134,8 @@ void page_add_why(Text *page, const Terminal *terminal, const Report *report, co
     if (diagnosis->mistake && !leaves_the_name_open(report, task)) {
         Text words = {0};
         if (is_evidence) text_printf(&words, "%s ", why);
-        text_printf(&words, "%s. %s", diagnosis->mistake->title, diagnosis->why);
+        text_printf(&words, "%s%s. %s", diagnosis->proof ? "" : "Possibly: ", diagnosis->mistake->title,
+                    diagnosis->why);
         page_add_row(page, terminal, "why", text_chars(&words));
         text_free(&words);
         return;

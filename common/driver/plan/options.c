@@ -85,7 +85,7 @@ static bool parse_sizes(const char *option, const char *text, CaseSize *sizes, i
 }
 
 bool options_parse(int count, char **arguments, Options *options, char *why, size_t why_bytes) {
-    *options = (Options){.device = GPU_AUTO, .n = -1, .schedules = -1, .secret = ""};
+    *options = (Options){.device = GPU_AUTO, .n = -1, .schedules = -1, .secret = "", .repair_ms = 600};
     for (int i = 1; i < count; i++) {
         const char *name = arguments[i];
         char option[32];
@@ -109,7 +109,8 @@ bool options_parse(int count, char **arguments, Options *options, char *why, siz
         }
         static const char *const with_value[] = {
             "--device",   "--gpu",  "--kernel", "--n",       "--seed", "--secret", "--schedules",
-            "--schedule", "--json", "--time",   "--against", "--also", "--trace",  "--trace-only"};
+            "--schedule", "--json", "--time",   "--against", "--also", "--trace",  "--trace-only",
+            "--repair"};
         bool is_known = false;
         for (size_t k = 0; k < sizeof with_value / sizeof with_value[0]; k++)
             is_known = is_known || strcmp(option, with_value[k]) == 0;
@@ -162,6 +163,9 @@ bool options_parse(int count, char **arguments, Options *options, char *why, siz
         } else if (strcmp(option, "--schedules") == 0) {
             fine = parse_number(option, value, 0, 1000, &number, why, why_bytes);
             options->schedules = (int)number;
+        } else if (strcmp(option, "--repair") == 0) {
+            fine = parse_number(option, value, 0, 60000, &number, why, why_bytes);
+            options->repair_ms = (int)number;
         } else {
             fine = parse_number(option, value, 0, INT64_MAX, &number, why, why_bytes);
             options->schedule = (uint64_t)number;
@@ -185,6 +189,8 @@ void options_print_help(const char *name) {
            "                   without the text\n"
            "  --schedules N    how many schedules besides the plain one\n"
            "  --schedule SEED  only this schedule, as a failure names it\n"
+           "  --repair MS      how long to look for a change that repairs a failing\n"
+           "                   kernel: 600 milliseconds if not given; 0: not at all\n"
            "  --time SIZES     time these sizes only, as 1024,65536 or 64x2048\n"
            "  --against FILE   compare with this kernel.cu or image, not the reference\n"
            "  --profile        counters beside every source line, and what a CPU takes\n"

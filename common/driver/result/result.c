@@ -175,6 +175,7 @@ static void add_diagnosis(JsonWriter *json, const Diagnosis *diagnosis) {
     json_string(json, "mistake", diagnosis->mistake->slug);
     json_string(json, "title", diagnosis->mistake->title);
     json_string(json, "why", diagnosis->why);
+    json_string(json, "proof", diagnosis->proof);
     json_integer_or_null(json, "hint", diagnosis->hint != 0, diagnosis->hint);
     json_string(json, "lesson", diagnosis->lesson[0] ? diagnosis->lesson : NULL);
     json_close_object(json);

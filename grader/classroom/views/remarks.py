@@ -7,6 +7,7 @@ from typing import Any
 
 from ...core.errors import GraderError
 from ...core.page import figure
+from ...core.result import cause
 from ...core.workbook import Workbook, find_workbook, lesson_of
 from .spreadsheet import number
 
@@ -179,7 +180,7 @@ def _remark(one: dict[str, Any], title: str, workbook: Workbook | None) -> Remar
         meaning=MEANINGS[verdict],
         what=_cut(_what(one["message"], result)),
         where=_places(result),
-        mistake=str(diagnosis.get("title") or ""),
+        mistake=cause(diagnosis),
         why=_why(check, diagnosis),
         numbers=_numbers(check),
         case=_case(failed),
@@ -222,7 +223,7 @@ def _places(result: dict[str, Any]) -> tuple[str, ...]:
 
 def _why(check: dict[str, Any], diagnosis: dict[str, Any]) -> str:
     """What the wrong numbers say, then the well-known mistake by its name."""
-    named = f"{diagnosis['title']}. {diagnosis['why']}" if diagnosis else ""
+    named = f"{cause(diagnosis)}. {diagnosis['why']}" if diagnosis else ""
     return " ".join(part for part in (str(check.get("why") or ""), named) if part)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ...core.result import cause
 from .accesses import accesses
 from .collect import Known
 from .exchange import Exchange, exchanges
@@ -134,7 +135,7 @@ def view(known: Known, gallery: Gallery, detail: Detail) -> View:
         earned=record.figure("points", "earned") if record else None,
         possible=record.figure("points", "possible") if record else None,
         case=_case(record),
-        diagnosis=(diagnosis["title"], diagnosis["why"]) if diagnosis else None,
+        diagnosis=(cause(diagnosis), diagnosis["why"]) if diagnosis else None,
         findings=found[:_MOST_FINDINGS],
         findings_left_out=max(0, len(found) - _MOST_FINDINGS),
         goals=_goals(record) if record else [],

@@ -28,6 +28,52 @@ static bool is_access(const PtxInstruction *in, const char *name) {
     return opcode_is(in, name) && !opcode_has(in, "param") && !opcode_has(in, "local") && !opcode_has(in, "const");
 }
 
+// ---- Lines of kernel.cu ----------------------------------------------------------------------------------
+
+// A line of kernel.cu; false: it is not known.
+static bool source_line(const Kernel *kernel, int number, char *line, size_t bytes) {
+    const char *at = kernel->symptoms->source;
+    for (int i = 1; at && i < number; i++) {
+        at = strchr(at, '\n');
+        at += at != NULL;
+    }
+    if (!at || number < 1) return false;
+    snprintf(line, bytes, "%.*s", (int)strcspn(at, "\n"), at);
+    char *comment = strstr(line, "//");
+    if (comment) *comment = '\0';
+    return true;
+}
+
+// How many braces are open where a line of kernel.cu begins; 0 if its text is not known.
+static int depth_at(const Kernel *kernel, int number) {
+    int depth = 0;
+    char line[512];
+    for (int i = 1; i < number && source_line(kernel, i, line, sizeof line); i++)
+        for (const char *at = line; *at; at++) depth += (*at == '{') - (*at == '}');
+    return depth;
+}
+
+// A compiler computes part of a branch ahead of its test, so that a place before both belongs to a line within.
+// Between the lines of the finding, the last line at or before `source` that the fewest braces surround.
+static int outer_line(const Kernel *kernel, int source) {
+    const Finding *finding = kernel->symptoms->finding;
+    if (!finding || !finding->place.line || !finding->other_place.line) return source;
+    const int one = finding->place.line, other = finding->other_place.line;
+    const int first = one < other ? one : other, last = one < other ? other : one;
+    if (source <= first || source > last) return source;
+    int best = source, least = depth_at(kernel, source);
+    for (int line = source - 1; line > first; line--) {
+        char text[512];
+        const int depth = depth_at(kernel, line);
+        if (!source_line(kernel, line, text, sizeof text) || text[strspn(text, " \t}")] == '\0') continue;
+        if (depth < least) {
+            best = line;
+            least = depth;
+        }
+    }
+    return best;
+}
+
 // ---- Places between instructions -------------------------------------------------------------------------
 
 // How far an instruction is from the two lines of the finding.
@@ -92,7 +138,8 @@ static bool is_barrier_of_finding(const Kernel *kernel, int at) {
 }
 
 static Change *insert_at(const Kernel *kernel, const Insertion *insertion, const Place *place) {
-    Change *change = changes_add(kernel->changes, insertion->kind, place->source);
+    const int source = place->is_behind ? place->source : outer_line(kernel, place->source);
+    Change *change = changes_add(kernel->changes, insertion->kind, source);
     if (change) change->is_behind = place->is_behind;
     say_at(change, insertion->what, place->is_behind ? "after" : "before");
     change_insert(kernel->changes, change, place->at, "\t%s", insertion->instruction);
@@ -140,33 +187,35 @@ static void propose_everywhere(const Kernel *kernel, ChangeKind kind, const char
 
 // ---- Fences ----------------------------------------------------------------------------------------------
 
+typedef enum { FENCE_BEHIND, FENCE_BEFORE } FenceSide;
+
+// Where a fence may be missing at an instruction: behind stores, before loads, on both sides of atomics.
+static bool takes_fence(const PtxLine *line, FenceSide side) {
+    PtxInstruction in;
+    if (!line->source || !ptx_instruction(line, &in) || opcode_has(&in, "shared")) return false;
+    if (opcode_is(&in, "atom") || opcode_is(&in, "red")) return true;
+    return is_access(&in, side == FENCE_BEHIND ? "st" : "ld");
+}
+
+// One fence, then one on each side of what other blocks see, then all of them.
 static void propose_fences(const Kernel *kernel) {
     static const char fence[] = "\tfence.acq_rel.gpu;";
-    Change *writers = changes_add(kernel->changes, CHANGE_FENCE, 0), *readers;
-    const size_t number = writers ? (size_t)(writers - kernel->changes->all) : 0;
-    // Behind every store alone, before every load alone; then all of them.
-    for (int i = kernel->first; i < kernel->end; i++) {
-        const PtxLine *line = &kernel->lines->lines[i];
-        PtxInstruction in;
-        if (!ptx_instruction(line, &in) || opcode_has(&in, "shared") || line->source == 0) continue;
-        const bool stores = is_access(&in, "st"), loads = is_access(&in, "ld");
-        const bool both = opcode_is(&in, "atom") || opcode_is(&in, "red");
-        if (!stores && !loads && !both) continue;
-        Change *change = changes_add(kernel->changes, CHANGE_FENCE, line->source);
-        if (change) change->is_behind = stores;
-        say_at(change, "__threadfence()", stores ? "after" : "before");
-        change_insert(kernel->changes, change, stores ? i + 1 : i, "%s", fence);
-        writers = kernel->changes->count ? &kernel->changes->all[number] : NULL;
-        change_insert(kernel->changes, writers, stores ? i + 1 : i, "%s", fence);
-        if (!both) continue;
-        readers = changes_add(kernel->changes, CHANGE_FENCE, line->source);
-        if (readers) readers->is_behind = true;
-        say_at(readers, "__threadfence()", "after");
-        change_insert(kernel->changes, readers, i + 1, "%s", fence);
-        writers = &kernel->changes->all[number];
-        change_insert(kernel->changes, writers, i + 1, "%s", fence);
+    for (int side = FENCE_BEHIND; side <= FENCE_BEFORE; side++) {
+        for (int i = kernel->first; i < kernel->end; i++) {
+            const PtxLine *line = &kernel->lines->lines[i];
+            if (!takes_fence(line, (FenceSide)side)) continue;
+            Change *change = changes_add(kernel->changes, CHANGE_FENCE, line->source);
+            if (change) change->is_behind = side == FENCE_BEHIND;
+            say_at(change, "__threadfence()", side == FENCE_BEHIND ? "after" : "before");
+            change_insert(kernel->changes, change, side == FENCE_BEHIND ? i + 1 : i, "%s", fence);
+        }
     }
-    say(&kernel->changes->all[number], "a __threadfence() behind every store and before every load");
+    Change *all = changes_add(kernel->changes, CHANGE_FENCE, 0);
+    say(all, "a __threadfence() behind every store and before every load");
+    for (int side = FENCE_BEHIND; side <= FENCE_BEFORE; side++)
+        for (int i = kernel->first; i < kernel->end; i++)
+            if (takes_fence(&kernel->lines->lines[i], (FenceSide)side))
+                change_insert(kernel->changes, all, side == FENCE_BEHIND ? i + 1 : i, "%s", fence);
 }
 
 // ---- Masks -----------------------------------------------------------------------------------------------
@@ -406,20 +455,6 @@ static void propose_zero_output(const Kernel *kernel) {
 }
 
 // ---- Comparisons and numbers -----------------------------------------------------------------------------
-
-// A line of kernel.cu; false: it is not known.
-static bool source_line(const Kernel *kernel, int number, char *line, size_t bytes) {
-    const char *at = kernel->symptoms->source;
-    for (int i = 1; at && i < number; i++) {
-        at = strchr(at, '\n');
-        at += at != NULL;
-    }
-    if (!at || number < 1) return false;
-    snprintf(line, bytes, "%.*s", (int)strcspn(at, "\n"), at);
-    char *comment = strstr(line, "//");
-    if (comment) *comment = '\0';
-    return true;
-}
 
 // The comparison in a line of kernel.cu, and what stands for it if another of the PTX is `other`: "<" for "<=".
 // False: there is none, or more than one.

@@ -1,0 +1,83 @@
+"""Applies a proved change to the text of a kernel: the ways in which a learner would write it."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+_STATEMENTS = {
+    "barrier": "__syncthreads();",
+    "moved-barrier": "__syncthreads();",
+    "warp-barrier": "__syncwarp();",
+    "fence": "__threadfence();",
+    "async-wait": 'asm volatile("cp.async.wait_all;" ::: "memory");',
+}
+_WARP_FUNCTION = re.compile(r"(__(?:shfl\w*|ballot|any|all|syncwarp|reduce\w*|match\w*)(?:_sync)?\()([^,()]+)")
+_NUMBERS = {
+    "the thread's number in the grid for its number in the block": (
+        "threadIdx.x",
+        "(blockIdx.x * blockDim.x + threadIdx.x)",
+    ),
+    "the grid's number of threads for the block's": ("blockDim.x", "(gridDim.x * blockDim.x)"),
+    "the block's number for the thread's": ("threadIdx.x", "blockIdx.x"),
+    "the thread's number in the grid for the block's number": (
+        "blockIdx.x",
+        "(blockIdx.x * blockDim.x + threadIdx.x)",
+    ),
+    "the warp's number for the lane's": ("lane", "(threadIdx.x / 32)"),
+    "the lane's number for the warp's": ("warp", "(threadIdx.x % 32)"),
+    "the warp's number in the grid for its number in the block": (
+        "warp",
+        "((blockIdx.x * blockDim.x + threadIdx.x) / 32)",
+    ),
+    "the thread's number in the block for the lane's": ("lane", "threadIdx.x"),
+}
+
+
+def applied(change: dict[str, Any], text: str, finding_line: int) -> Iterator[str]:
+    """Texts with the change, the likeliest first; none for a change that no single edit can express."""
+    lines = text.split("\n")
+    kind, at = change["change"], change["line"]
+    if kind in _STATEMENTS and at:
+        if kind == "moved-barrier":
+            lines[finding_line - 1] = lines[finding_line - 1].replace("__syncthreads();", "")
+        yield from _inserted(lines, at, change["place"], _STATEMENTS[kind])
+    elif kind in ("constant", "comparison"):
+        now, was = re.fullmatch(r"(\S+) instead of (\S+) in line \d+", change["words"]).groups()  # type: ignore[union-attr]
+        bounds = r"(?<![\w.<>=!]){}(?![\w.=])" if kind == "constant" else r"(?<![<>=!\-]){}(?![<>=])"
+        for found in re.finditer(bounds.format(re.escape(was)), lines[at - 1]):
+            yield _with(lines, at, lines[at - 1][: found.start()] + now + lines[at - 1][found.end() :])
+    elif kind == "full-mask":
+        chosen = range(len(lines)) if at is None else [at - 1]
+        for i in chosen:
+            lines[i] = _WARP_FUNCTION.sub(r"\g<1>0xffffffff", lines[i])
+            lines[i] = lines[i].replace("__activemask()", "0xffffffff")
+        yield "\n".join(lines)
+    elif kind == "number":
+        was, now = _NUMBERS[change["words"].rpartition(" in line ")[0]]
+        yield _with(lines, at, re.sub(rf"(?<![\w.]){re.escape(was)}\b", now, lines[at - 1]))
+    elif kind == "zero":
+        yield re.sub(r"\b(float|double|int|unsigned)( \w+);", r"\1\2 = 0;", text)
+    elif kind in ("one-lane", "one-thread"):
+        one = "threadIdx.x % 32 == 0" if kind == "one-lane" else "threadIdx.x == 0"
+        yield _with(lines, at, f"if ({one}) {{ {lines[at - 1]} }}")
+    elif kind == "atomic":
+        found = re.fullmatch(r"(\s*)(.*?)\s*\+=\s*(.*);(.*)", lines[at - 1])
+        if found:
+            yield _with(lines, at, f"{found[1]}atomicAdd((float *)&{found[2]}, {found[3]});{found[4]}")
+
+
+def _with(lines: list[str], at: int, line: str) -> str:
+    return "\n".join([*lines[: at - 1], line, *lines[at:]])
+
+
+def _inserted(lines: list[str], at: int, place: str, statement: str) -> Iterator[str]:
+    if place == "after":
+        yield "\n".join([*lines[:at], statement, *lines[at:]])
+        yield _with(lines, at, f"{{ {lines[at - 1]} {statement} }}")
+    else:
+        yield "\n".join([*lines[: at - 1], statement, *lines[at - 1 :]])
+        yield _with(lines, at, f"{{ {statement} {lines[at - 1]} }}")
+    # The nearest places on the other side of a brace: a statement of several lines, the end of a branch.
+    for near in (at + 1, at - 1, at + 2):
+        if 0 < near < len(lines):
+            yield "\n".join([*lines[:near], statement, *lines[near:]])
