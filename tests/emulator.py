@@ -326,6 +326,7 @@ class Emulator:
         output: int = 0,
         max_findings: int = 0,
         registers: int = 0,
+        guarded_line: int = 0,
     ) -> Result:
         """Runs a kernel to its end. A plain int is an i32, a Buffer its address."""
         handle = self.lib.emulator_find_kernel(self.handle, kernel.encode())
@@ -355,6 +356,7 @@ class Emulator:
             max_steps=steps,
             max_output=output,
             max_findings=max_findings,
+            guarded_line=guarded_line,
         )
         raw_result, error = CResult(), CError()
         done = self.lib.emulator_launch(

@@ -11,7 +11,9 @@ _STATEMENTS = {
     "fence": "__threadfence();",
     "async-wait": 'asm volatile("cp.async.wait_all;" ::: "memory");',
 }
-_WARP_FUNCTION = re.compile(r"(__(?:shfl\w*|ballot|any|all|syncwarp|reduce\w*|match\w*)(?:_sync)?\()([^,()]+)")
+_WARP_FUNCTION = re.compile(
+    r"(__(?:shfl\w*|ballot|any|all|syncwarp|reduce\w*|match\w*)(?:_sync)?\()([^,()]+)"
+)
 _NUMBERS = {
     "the thread's number in the grid for its number in the block": (
         "threadIdx.x",
@@ -37,7 +39,7 @@ def applied(change: dict[str, Any], text: str, finding_line: int) -> Iterator[st
     """Texts with the change, the likeliest first; none for a change that no single edit can express."""
     lines = text.split("\n")
     kind, at = change["change"], change["line"]
-    if kind in _STATEMENTS and at:
+    if kind in _STATEMENTS and at and change["place"] != "within":
         if kind == "moved-barrier":
             lines[finding_line - 1] = lines[finding_line - 1].replace("__syncthreads();", "")
         yield from _inserted(lines, at, change["place"], _STATEMENTS[kind])
@@ -55,6 +57,21 @@ def applied(change: dict[str, Any], text: str, finding_line: int) -> Iterator[st
     elif kind == "number":
         was, now = _NUMBERS[change["words"].rpartition(" in line ")[0]]
         yield _with(lines, at, re.sub(rf"(?<![\w.]){re.escape(was)}\b", now, lines[at - 1]))
+    elif kind == "guard":
+        for name, bound in (("in", "n"), ("a", "n"), ("b", "n"), ("partial", "gridDim.x"), ("out", "n")):
+            read = rf"(?<![\w.])({name})\[([^\[\]]+)\](?!\s*[-+*/]?=[^=])"
+            inside = rf"((long long)(\2) >= 0 && (long long)(\2) < {bound} ? \1[\2] : 0)"
+            if re.search(read, lines[at - 1]):
+                yield _with(lines, at, re.sub(read, inside, lines[at - 1]))
+    elif kind == "zero-shared":
+        last = max(i for i, line in enumerate(lines[: finding_line or len(lines)]) if "__shared__" in line)
+        found = re.search(r"__shared__ \w+ (\w+)\[", lines[last])
+        if found:
+            slots = f"sizeof {found[1]} / sizeof {found[1]}[0]"
+            clear = f"if (threadIdx.x == 0) for (int k = 0; k < {slots}; k++) {found[1]}[k] = 0;"
+            yield "\n".join([*lines[: last + 1], clear, "__syncthreads();", *lines[last + 1 :]])
+    elif kind == "more-shared":
+        yield re.sub(r"(__shared__ \w+ \w+\[)([^\]]+)\]", r"\g<1>2 * (\2)]", text)
     elif kind == "zero":
         yield re.sub(r"\b(float|double|int|unsigned)( \w+);", r"\1\2 = 0;", text)
     elif kind in ("one-lane", "one-thread"):

@@ -206,6 +206,34 @@ def access(
         return result
 
 
+GUARDED = """.visible .entry k(.param .u64 p_in, .param .u64 p_out) {
+  .reg .b64 %a<9>; .reg .b32 %t, %v;
+  ld.param.u64 %a0, [p_in]; ld.param.u64 %a1, [p_out]; mov.u32 %t, %tid.x;
+  mul.wide.u32 %a3, %t, 4; add.u64 %a1, %a1, %a3; add.u64 %a0, %a0, %a3;
+  .loc 1 7 1
+  ld.global.u32 %v, [%a0];
+  .loc 1 8 1
+  st.global.u32 [%a1], %v; ret; }
+.file 1 "kernel.cu"
+"""
+
+
+@pytest.mark.parametrize("schedule", [0, 1])
+def test_a_guarded_line_leaves_out_what_lies_outside(emulator_built: Path, schedule: int) -> None:
+    with Emulator() as e:
+        e.load(HEADER + GUARDED)
+        data, out = e.buffer(np.arange(1, 21, dtype=np.uint32), "data"), e.buffer(4 * 32, "out")
+        assert e.launch("k", 1, 32, [data, out], schedule=schedule).finding.kind == "OUT_OF_BOUNDS"
+        assert e.launch("k", 1, 32, [data, out], schedule=schedule, guarded_line=8).findings  # not that line
+        result = e.launch("k", 1, 32, [data, out], schedule=schedule, guarded_line=7)
+        assert result.completed and not result.findings
+        assert out.read(np.uint32).tolist() == [*range(1, 21), *[0] * 12]
+        short = e.buffer(4 * 20, "short")
+        whole = e.buffer(np.arange(32, dtype=np.uint32), "whole")
+        assert not e.launch("k", 1, 32, [whole, short], schedule=schedule, guarded_line=8).findings
+        assert short.read(np.uint32).tolist() == [*range(20)]
+
+
 WHO = "thread (5,0,0) of block (0,0,0) "
 
 

@@ -72,7 +72,8 @@ const Chapter chapter = {
             },
             {
                 .words = "shared accesses and atomics per warp",
-                .measure = "(shared_ld + shared_st + shared_atom + global_atom_requests + global_red_requests) / warps",
+                .measure = "(shared_ld + shared_st + shared_atom + global_atom_requests + "
+                           "global_red_requests) / warps",
                 .bound = AT_MOST,
                 .limit = 2,
                 .needs = {{"shared stores per warp", "shared_st / warps", 0.9},

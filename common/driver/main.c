@@ -10,6 +10,7 @@
 #include "support/file.h"
 #include "driver/build/builds.h"
 #include "driver/judge/judge.h"
+#include "driver/page/editor_lines.h"
 #include "driver/page/page.h"
 #include "driver/page/profile.h"
 #include "driver/result/result.h"
@@ -171,6 +172,8 @@ static int report_run(Run *run) {
     Terminal terminal = terminal_of_stdout();
     if (run->options.is_quiet)
         page_add_quiet(&page, &report);
+    else if (run->options.is_for_editors)
+        page_add_editor_lines(&page, &report);
     else
         page_add(&page, &terminal, &report);
     if (run->options.is_profile) profile_add(&page, &terminal, &report);

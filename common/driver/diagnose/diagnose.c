@@ -470,7 +470,8 @@ static const char *proof_of(const Mistake *mistake, const Judgement *judgement) 
     if (mistake->measured && mistake->missed) return "counter";
     // Of a kernel that was refused, the message says why; the entry only explains it.
     const bool was_refused = judgement->first < 0 && judgement->verdict != VERDICT_SLOW;
-    if (was_refused && mistake->says && !mistake->source && !mistake->line && !mistake->absent) return "message";
+    if (was_refused && mistake->says && !mistake->source && !mistake->line && !mistake->absent)
+        return "message";
     return NULL;
 }
 

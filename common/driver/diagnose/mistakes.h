@@ -108,7 +108,8 @@ typedef struct {
     const char *measured; // an expression over counters, as in a goal ...
     double at_least;      // ... and its least value
 
-    const char *repairs; // change_name()s that prove it: "barrier|moved-barrier"; without one it is possible only
+    const char
+        *repairs; // change_name()s that prove it: "barrier|moved-barrier"; without one it is possible only
 } Mistake;
 
 // In diagnose.c, from mistakes_large.def, mistakes_stale.def, mistakes_by_task.def, mistakes_stopped.def and

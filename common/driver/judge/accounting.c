@@ -26,8 +26,8 @@ typedef struct {
     Case one;
     const Task *task;
     long long n;
-    void *input;            // n elements
-    unsigned char *counts;  // how often each reaches the outputs; LARGE_COUNT: 15 or more
+    void *input;           // n elements
+    unsigned char *counts; // how often each reaches the outputs; LARGE_COUNT: 15 or more
     double until;
 } Account;
 
@@ -58,12 +58,17 @@ static void mark(Account *account, long long i, double value) {
 // Up to DIGITS elements, each a digit of the sum.
 static bool count_digits(Account *account, long long first, long long count) {
     double weight = 1;
-    for (long long i = 0; i < count; i++, weight *= BASE) mark(account, first + i, weight);
+    for (long long i = 0; i < count; i++) {
+        mark(account, first + i, weight);
+        weight *= BASE;
+    }
     double sum = sum_of_outputs(account);
     for (long long i = 0; i < count; i++) mark(account, first + i, 0);
     if (!(sum >= 0 && sum < 1 << 24) || sum != floor(sum)) return false;
-    for (long long i = 0; i < count; i++, sum = floor(sum / BASE))
+    for (long long i = 0; i < count; i++) {
         account->counts[first + i] = (unsigned char)fmod(sum, BASE);
+        sum = floor(sum / BASE);
+    }
     return sum == 0; // a digit more would be an element that was never marked
 }
 
@@ -182,9 +187,21 @@ static void say_list(const Elements *elements, long long count, char *words, siz
 
 static long long describe(const Account *account, const ShapeOfLaunch *launch, bool is_missing, char *words,
                           size_t bytes) {
-    const long long periods[] = {
-        2, 3, 4, 8, 16, 32, 64, 128, 256, 512, 1024, launch->block_threads, launch->threads,
-        4LL * launch->block_threads};
+    const long long periods[] = {2,
+                                 3,
+                                 4,
+                                 8,
+                                 16,
+                                 32,
+                                 64,
+                                 128,
+                                 256,
+                                 512,
+                                 1024,
+                                 launch->block_threads,
+                                 launch->threads,
+                                 4LL * launch->block_threads,
+                                 account->one.size.columns};
     const Elements elements = {account->counts, account->n, is_missing};
     const long long count = how_many(&elements);
     words[0] = '\0';
@@ -216,10 +233,11 @@ static void say(const Account *account, const ShapeOfLaunch *launch, Accounting 
     if (out->repeated && most == 2)
         text_printf(&words, "%s %s a result twice", repeated, out->repeated == 1 ? "reaches" : "reach");
     else if (out->repeated)
-        text_printf(&words, "%s %s results up to %d times", repeated, out->repeated == 1 ? "reaches" : "reach",
-                    most);
+        text_printf(&words, "%s %s results up to %d times", repeated,
+                    out->repeated == 1 ? "reaches" : "reach", most);
     const long long others = account->n - out->missing - out->repeated;
-    if (others > 0 && others < account->n) text_printf(&words, "; %s once", others == 1 ? "the other one" : "the others");
+    if (others > 0 && others < account->n)
+        text_printf(&words, "; %s once", others == 1 ? "the other one" : "the others");
     snprintf(out->words, sizeof out->words, "%s", text_chars(&words));
     text_free(&words);
 }
@@ -244,29 +262,31 @@ static const CaseReport *choose_case(const Judgement *judgement, int task) {
     return chosen;
 }
 
+static bool adds_up(const Task *task) {
+    return task->expect == EXPECT_SUM || task->expect == EXPECT_ROW_SUMS;
+}
+
 void judge_account(Judge *judge) {
     Judgement *judgement = judge->judgement;
-    if (judge->options->repair_ms == 0 || judgement->verdict != VERDICT_WRONG || judgement->first < 0 || judge->options->time_count > 0 ||
-        chapter_hides_answers(judge->of))
+    if (judge->options->repair_ms == 0 || judgement->verdict != VERDICT_WRONG || judgement->first < 0 ||
+        judge->options->time_count > 0 || chapter_hides_answers(judge->of))
         return;
     const int task = judgement->cases[judgement->first].settings.task;
-    Account account = {.judge = judge,
-                       .task = &judge->of->tasks[task],
-                       .until = monotonic_seconds() + seconds_for_marks};
+    Account account = {
+        .judge = judge, .task = &judge->of->tasks[task], .until = monotonic_seconds() + seconds_for_marks};
     const CaseReport *chosen = choose_case(judgement, task);
     for (int w = 0; w < judge->worker_count && !account.worker; w++)
         if (judge->workers[w].is_beside == judge->is_gpu) account.worker = &judge->workers[w];
-    if (!chosen || !account.worker || account.task->expect != EXPECT_SUM || task_input(account.task) < 0)
-        return;
+    if (!chosen || !account.worker || !adds_up(account.task) || task_input(account.task) < 0) return;
     account.one = chosen->settings;
     account.one.is_counted = false;
     account.n = chosen->settings.size.n;
-    account.how = (Rerun){.kernels = judge_image(judge, judge->is_gpu)->kernels[task], .checks = CHECK_MEMORY};
+    account.how =
+        (Rerun){.kernels = judge_image(judge, judge->is_gpu)->kernels[task], .checks = CHECK_MEMORY};
     const int in = task_input(account.task);
     account.input = calloc((size_t)account.n, element_bytes(account.task->buffers[in].type));
     account.counts = malloc((size_t)account.n);
-    if (account.input && account.counts && count_range(&account, 0, account.n) &&
-        are_confirmed(&account))
+    if (account.input && account.counts && count_range(&account, 0, account.n) && are_confirmed(&account))
         say(&account, &chosen->shape.launches[0], &judgement->accounting);
     free(account.input);
     free(account.counts);

@@ -47,8 +47,8 @@ typedef struct {
     struct {
         const char *name; // change_name()
         int line;         // of kernel.cu; 0: of none in particular
-        bool is_behind;
-        char words[128]; // "__syncthreads() before line 30"
+        const char *side; // change_side_name()
+        char words[128];  // "__syncthreads() before line 30"
     } changes[2];
     int cases;         // that pass with it: all of the task that can be run again, failed or not ...
     long long largest; // ... and have no more elements than that

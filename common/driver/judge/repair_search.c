@@ -35,7 +35,8 @@ static bool is_over(const Search *search) { return monotonic_seconds() > search-
 // ---- One attempt -----------------------------------------------------------------------------------------
 
 // A worker whose image has these changes. False if the PTX cannot be loaded with them.
-static bool start(const Search *search, const Change *const changes[], int count, Text *text, Worker *worker) {
+static bool start(const Search *search, const Change *const changes[], int count, Text *text,
+                  Worker *worker) {
     RunnerPlan plan = {.kind = GPU_EMULATOR,
                        .arena_bytes = runner_arena_bytes(search->judge->workers[0].runner)};
     memcpy(plan.profile, search->judge->options->profile, sizeof plan.profile);
@@ -47,8 +48,8 @@ static bool start(const Search *search, const Change *const changes[], int count
     return worker->runner != NULL;
 }
 
-static bool run(const Search *search, Worker *worker, const Case *one, const Change *const changes[], int count,
-                uint64_t steps, double seconds, CaseReport *report) {
+static bool run(const Search *search, Worker *worker, const Case *one, const Change *const changes[],
+                int count, uint64_t steps, double seconds, CaseReport *report) {
     Rerun how = {.kernels = search->image->kernels[search->task],
                  .checks = CHECK_ALL,
                  .steps = steps,
@@ -79,7 +80,9 @@ static int confirm(const Search *search, Worker *worker, const Change *const cha
             Case one = report->settings;
             one.is_counted = false;
             CaseReport now;
-            if (!run(search, worker, &one, changes, count, 0, seconds_to_confirm, &now) || now.verdict != VERDICT_PASS) return 0;
+            if (!run(search, worker, &one, changes, count, 0, seconds_to_confirm, &now) ||
+                now.verdict != VERDICT_PASS)
+                return 0;
             done++;
         }
     }
@@ -100,7 +103,7 @@ static void keep_repair(Search *search, const Change *const changes[], int count
     for (int c = 0; c < count; c++) {
         repair->changes[c].name = change_name(changes[c]->kind);
         repair->changes[c].line = changes[c]->source;
-        repair->changes[c].is_behind = changes[c]->is_behind;
+        repair->changes[c].side = change_side_name(changes[c]->side);
         memcpy(repair->changes[c].words, changes[c]->words, sizeof changes[c]->words);
     }
 }
@@ -157,7 +160,8 @@ static void add_proposals(Search *search, const CaseReport *report) {
     };
     for (int l = 0; l < task_launch_count(task); l++) {
         if (report->kernel[0] && strcmp(report->kernel, task->launches[l].kernel) != 0) continue;
-        const int function = ptx_find_function(&search->lines, search->image->kernels[search->task][l].symbol);
+        const int function =
+            ptx_find_function(&search->lines, search->image->kernels[search->task][l].symbol);
         bool is_done = false; // one kernel may be launched twice
         for (int k = 0; k < l; k++)
             is_done |= strcmp(task->launches[k].kernel, task->launches[l].kernel) == 0;
@@ -221,9 +225,8 @@ static bool find_smallest(Search *search) {
 
 void judge_find_repair(Judge *judge) {
     Judgement *judgement = judge->judgement;
-    if (judge->options->repair_ms == 0 || judgement->first < 0 || judge->options->time_count > 0 || judge->worker_count == 0 ||
-        chapter_hides_answers(judge->of) ||
-        !can_be_repaired(judgement->verdict))
+    if (judge->options->repair_ms == 0 || judgement->first < 0 || judge->options->time_count > 0 ||
+        judge->worker_count == 0 || chapter_hides_answers(judge->of) || !can_be_repaired(judgement->verdict))
         return;
     Search search = {.judge = judge,
                      .image = judge_image(judge, judge->is_gpu),

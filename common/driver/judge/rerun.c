@@ -24,7 +24,8 @@ bool judge_rerun(Judge *judge, Worker *worker, const Case *one, const Rerun *how
                (size_t)worker->layout.counts[in] * element_bytes(task->buffers[in].type));
     RunProgram *program = &request.program;
     for (int b = 0; b < program->buffer_count; b++)
-        if (how->zeroes_output && program->buffers[b].fill == FILL_POISON) program->buffers[b].fill = FILL_ZERO;
+        if (how->zeroes_output && program->buffers[b].fill == FILL_POISON)
+            program->buffers[b].fill = FILL_ZERO;
     for (int l = 0; l < program->launch_count; l++) program->launches[l].guarded_line = how->guarded_line;
     for (int l = 0; l < program->launch_count; l++)
         if (how->steps && how->steps < program->launches[l].max_steps)
@@ -33,7 +34,8 @@ bool judge_rerun(Judge *judge, Worker *worker, const Case *one, const Rerun *how
     runner_run(worker->runner, &request, how->seconds > 0 ? how->seconds : case_seconds(false, one->size.n),
                &reply);
     if (reply.end == RUN_REPLIED && how->input)
-        report->verdict = case_has_failed(task, &worker->layout, &reply, report) ? report->verdict : VERDICT_PASS;
+        report->verdict =
+            case_has_failed(task, &worker->layout, &reply, report) ? report->verdict : VERDICT_PASS;
     else if (reply.end == RUN_REPLIED)
         case_judge(task, &shape->shape, &worker->layout, prepared, &reply, runner_arena(worker->runner),
                    false, report);

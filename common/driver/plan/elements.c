@@ -41,7 +41,9 @@ static const unsigned char *place(const void *array, ElementType type, long long
 // The value of that C type at a place that need not be aligned.
 #define VALUE_AT(at, type) (*(type *)memcpy(&(type){0}, at, sizeof(type)))
 
-static double from_bfloat16(uint16_t bits) { return (double)VALUE_AT(&(uint32_t){(uint32_t)bits << 16}, float); }
+static double from_bfloat16(uint16_t bits) {
+    return (double)VALUE_AT(&(uint32_t){(uint32_t)bits << 16}, float);
+}
 
 double element_get(const void *array, ElementType type, long long index) {
     const unsigned char *at = place(array, type, index);

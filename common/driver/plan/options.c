@@ -107,10 +107,10 @@ bool options_parse(int count, char **arguments, Options *options, char *why, siz
             *flag = true;
             continue;
         }
-        static const char *const with_value[] = {
-            "--device",   "--gpu",  "--kernel", "--n",       "--seed", "--secret", "--schedules",
-            "--schedule", "--json", "--time",   "--against", "--also", "--trace",  "--trace-only",
-            "--repair"};
+        static const char *const with_value[] = {"--device", "--gpu",        "--kernel",    "--n",
+                                                 "--seed",   "--secret",     "--schedules", "--schedule",
+                                                 "--json",   "--time",       "--against",   "--also",
+                                                 "--trace",  "--trace-only", "--repair",    "--format"};
         bool is_known = false;
         for (size_t k = 0; k < sizeof with_value / sizeof with_value[0]; k++)
             is_known = is_known || strcmp(option, with_value[k]) == 0;
@@ -163,6 +163,10 @@ bool options_parse(int count, char **arguments, Options *options, char *why, siz
         } else if (strcmp(option, "--schedules") == 0) {
             fine = parse_number(option, value, 0, 1000, &number, why, why_bytes);
             options->schedules = (int)number;
+        } else if (strcmp(option, "--format") == 0) {
+            options->is_for_editors = strcmp(value, "gcc") == 0;
+            fine = options->is_for_editors || strcmp(value, "page") == 0;
+            if (!fine) snprintf(why, why_bytes, "--format is page or gcc, not \"%.60s\"", value);
         } else if (strcmp(option, "--repair") == 0) {
             fine = parse_number(option, value, 0, 60000, &number, why, why_bytes);
             options->repair_ms = (int)number;
@@ -198,6 +202,8 @@ void options_print_help(const char *name) {
            "  --trace FILE     write what the first warps do at a small size, access by\n"
            "                   access, as JSON (docs/trace.schema.json)\n"
            "  --trace-only FILE  that and nothing else: no verdict, no page\n"
+           "  --format gcc     for editors: a line path:line:column: error: text for each\n"
+           "                   place, and none for a kernel that passes\n"
            "  --quiet          the verdict alone\n"
            "  --help           this text\n"
            "\n"

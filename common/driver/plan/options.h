@@ -18,10 +18,11 @@ typedef struct {
     int also_count;
     long long n; // -1: every size of the chapter
     bool has_seed;
-    uint64_t seed;      // of the inputs, as a failure names it
-    const char *secret; // what inputs and schedules depend on besides the kernel's text; "": nothing
-    int schedules;      // besides schedule 0; -1: as many as the chapter says
-    int repair_ms;      // for the search of a repair; 0: none
+    uint64_t seed;       // of the inputs, as a failure names it
+    const char *secret;  // what inputs and schedules depend on besides the kernel's text; "": nothing
+    int schedules;       // besides schedule 0; -1: as many as the chapter says
+    bool is_for_editors; // the result as editors read it, instead of the page
+    int repair_ms;       // for the search of a repair; 0: none
     bool has_schedule;
     uint64_t schedule; // only this one
     const char *json_file;

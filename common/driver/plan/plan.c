@@ -11,8 +11,8 @@
 // Around the ends of warps, blocks and powers of two. Larger sizes of any other kind are drawn: add_counted,
 // add_drawn.
 static const long long default_sizes[] = {
-    0,   1,   2,    3,    4,    5,    7,     31,    32,    33,     63,      64,      65,      255,
-    256, 257, 1023, 1024, 1025, 4096, 65535, 65536, 65537, 1048576, 1048577,
+    0,   1,   2,   3,    4,    5,    7,    31,    32,    33,    63,      64,      65,
+    255, 256, 257, 1023, 1024, 1025, 4096, 65535, 65536, 65537, 1048576, 1048577,
 };
 static const long long gpu_size = (1LL << 28) + 3;
 
@@ -151,8 +151,8 @@ static int count_misaligned(const Task *task, unsigned *step) {
     return count;
 }
 
-// A size between three quarters of `size` and all of it. A large matrix, of which each tile costs the same, is
-// smaller, and has whole groups of 128 elements in its rows, so that wide loads stay possible.
+// A size between three quarters of `size` and all of it. A large matrix, of which each tile costs the same,
+// is smaller, and has whole groups of 128 elements in its rows, so that wide loads stay possible.
 static CaseSize recounted_size(CaseSize size, const Seeds *seeds, int k) {
     enum { GROUP = 128 };
     if (!size.rows) return (CaseSize){.n = seeds_choose(seeds, "n", k, size.n - size.n / 4, size.n)};
@@ -161,8 +161,9 @@ static CaseSize recounted_size(CaseSize size, const Seeds *seeds, int k) {
         other.columns =
             GROUP * seeds_choose(seeds, "columns", k, size.columns / 2 / GROUP, size.columns / GROUP);
     const bool is_large = size.rows >= 8 * GROUP;
-    other.rows = is_large ? GROUP * seeds_choose(seeds, "rows", k, size.rows / 4 / GROUP, size.rows / 2 / GROUP)
-                          : seeds_choose(seeds, "rows", k, size.rows - size.rows / 4, size.rows);
+    other.rows = is_large
+                     ? GROUP * seeds_choose(seeds, "rows", k, size.rows / 4 / GROUP, size.rows / 2 / GROUP)
+                     : seeds_choose(seeds, "rows", k, size.rows - size.rows / 4, size.rows);
     return complete(other);
 }
 

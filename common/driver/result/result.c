@@ -181,7 +181,8 @@ static void add_diagnosis(JsonWriter *json, const Diagnosis *diagnosis) {
     json_close_object(json);
 }
 
-// {"kind": "repair", "changes": [{"change": "barrier", "line": 30, "place": "before", "words": ...}], "cases": 57}
+// {"kind": "repair", "changes": [{"change": "barrier", "line": 30, "place": "before", "words": ...}],
+// "cases": 57}
 static void add_proof(JsonWriter *json, const Judgement *judgement) {
     const Repair *repair = &judgement->repair;
     if (!json_open_object_or_null(json, "proof", repair->change_count > 0)) return;
@@ -191,7 +192,7 @@ static void add_proof(JsonWriter *json, const Judgement *judgement) {
         json_open_object(json, NULL);
         json_string(json, "change", repair->changes[c].name);
         json_integer_or_null(json, "line", repair->changes[c].line > 0, repair->changes[c].line);
-        json_string(json, "place", repair->changes[c].is_behind ? "after" : "before");
+        json_string(json, "place", repair->changes[c].side);
         json_string(json, "words", repair->changes[c].words);
         json_close_object(json);
     }

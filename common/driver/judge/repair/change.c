@@ -6,18 +6,31 @@
 #include <string.h>
 
 static const char *const names[CHANGE_KINDS] = {
-    [CHANGE_BARRIER] = "barrier",         [CHANGE_WARP_BARRIER] = "warp-barrier",
-    [CHANGE_MOVED_BARRIER] = "moved-barrier", [CHANGE_NUMBER] = "number",
-    [CHANGE_ASYNC_WAIT] = "async-wait",   [CHANGE_FENCE] = "fence",
-    [CHANGE_FULL_MASK] = "full-mask",     [CHANGE_ZERO] = "zero",
-    [CHANGE_ZERO_SHARED] = "zero-shared", [CHANGE_ZERO_OUTPUT] = "zero-output",
-    [CHANGE_ATOMIC] = "atomic",           [CHANGE_ADD] = "add",
-    [CHANGE_ONE_LANE] = "one-lane",       [CHANGE_ONE_THREAD] = "one-thread",
-    [CHANGE_COMPARISON] = "comparison",   [CHANGE_CONSTANT] = "constant",
-    [CHANGE_GUARD] = "guard",             [CHANGE_MORE_SHARED] = "more-shared",
+    [CHANGE_BARRIER] = "barrier",
+    [CHANGE_WARP_BARRIER] = "warp-barrier",
+    [CHANGE_MOVED_BARRIER] = "moved-barrier",
+    [CHANGE_NUMBER] = "number",
+    [CHANGE_ASYNC_WAIT] = "async-wait",
+    [CHANGE_FENCE] = "fence",
+    [CHANGE_FULL_MASK] = "full-mask",
+    [CHANGE_ZERO] = "zero",
+    [CHANGE_ZERO_SHARED] = "zero-shared",
+    [CHANGE_ZERO_OUTPUT] = "zero-output",
+    [CHANGE_ATOMIC] = "atomic",
+    [CHANGE_ADD] = "add",
+    [CHANGE_ONE_LANE] = "one-lane",
+    [CHANGE_ONE_THREAD] = "one-thread",
+    [CHANGE_COMPARISON] = "comparison",
+    [CHANGE_CONSTANT] = "constant",
+    [CHANGE_GUARD] = "guard",
+    [CHANGE_MORE_SHARED] = "more-shared",
 };
 
 const char *change_name(ChangeKind kind) { return names[kind]; }
+
+const char *change_side_name(ChangeSide side) {
+    return side == SIDE_BEFORE ? "before" : side == SIDE_BEHIND ? "after" : "within";
+}
 
 Change *changes_add(Changes *changes, ChangeKind kind, int source) {
     if (changes->count == changes->capacity) {

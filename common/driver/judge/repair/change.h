@@ -5,24 +5,24 @@
 
 // What is changed, by the name that the JSON has for it. `line` says where, in kernel.cu.
 typedef enum {
-    CHANGE_BARRIER,      // __syncthreads() before or behind the line
+    CHANGE_BARRIER,       // __syncthreads() before or behind the line
     CHANGE_MOVED_BARRIER, // the same, instead of where it stands
-    CHANGE_WARP_BARRIER, // __syncwarp() before or behind the line
-    CHANGE_ASYNC_WAIT,   // a wait for asynchronous copies before or behind the line
-    CHANGE_FENCE,        // __threadfence() before or behind the line
-    CHANGE_FULL_MASK,    // the mask of a warp's function is that of all lanes
-    CHANGE_ZERO,         // variables and registers start at 0
-    CHANGE_ZERO_SHARED,  // shared memory starts at 0
-    CHANGE_ZERO_OUTPUT,  // the output starts at 0
-    CHANGE_ATOMIC,       // load, add and store are one atomic addition
-    CHANGE_ADD,          // a store adds to what is there
-    CHANGE_ONE_LANE,     // only lane 0 of each warp stores
-    CHANGE_ONE_THREAD,   // only thread 0 of each block stores
-    CHANGE_NUMBER,       // of a thread or block, or of threads: the grid's instead of the block's
-    CHANGE_COMPARISON,   // another comparison, as `<` for `<=`
-    CHANGE_CONSTANT,     // another whole number
-    CHANGE_GUARD,        // a test before the accesses of the line, which leaves out what is out of bounds
-    CHANGE_MORE_SHARED,  // larger arrays in shared memory
+    CHANGE_WARP_BARRIER,  // __syncwarp() before or behind the line
+    CHANGE_ASYNC_WAIT,    // a wait for asynchronous copies before or behind the line
+    CHANGE_FENCE,         // __threadfence() before or behind the line
+    CHANGE_FULL_MASK,     // the mask of a warp's function is that of all lanes
+    CHANGE_ZERO,          // variables and registers start at 0
+    CHANGE_ZERO_SHARED,   // shared memory starts at 0
+    CHANGE_ZERO_OUTPUT,   // the output starts at 0
+    CHANGE_ATOMIC,        // load, add and store are one atomic addition
+    CHANGE_ADD,           // a store adds to what is there
+    CHANGE_ONE_LANE,      // only lane 0 of each warp stores
+    CHANGE_ONE_THREAD,    // only thread 0 of each block stores
+    CHANGE_NUMBER,        // of a thread or block, or of threads: the grid's instead of the block's
+    CHANGE_COMPARISON,    // another comparison, as `<` for `<=`
+    CHANGE_CONSTANT,      // another whole number
+    CHANGE_GUARD,         // a test before the accesses of the line, which leaves out what is out of bounds
+    CHANGE_MORE_SHARED,   // larger arrays in shared memory
     CHANGE_KINDS
 } ChangeKind;
 
@@ -32,11 +32,14 @@ typedef struct {
     char text[512];
 } Edit;
 
+// Where something is inserted: before or behind a line, or between two accesses of it.
+typedef enum { SIDE_BEFORE, SIDE_BEHIND, SIDE_WITHIN } ChangeSide;
+
 typedef struct {
     ChangeKind kind;
-    int source;     // line of kernel.cu; 0: of none in particular
-    bool is_behind; // that line; otherwise before it
-    char words[128]; // "a barrier before line 30"
+    int source; // line of kernel.cu; 0: of none in particular
+    ChangeSide side;
+    char words[128];    // "a barrier before line 30"
     bool zeroes_output; // memory is zero before the launch
     int guarded_line;   // EmulatorLaunch
     Edit *edits;
@@ -49,7 +52,8 @@ typedef struct {
     bool failed; // out of memory: it lacks some
 } Changes;
 
-const char *change_name(ChangeKind kind); // "barrier"
+const char *change_name(ChangeKind kind);      // "barrier"
+const char *change_side_name(ChangeSide side); // "before", "after" or "within"
 
 // Adds a change without edits; NULL when memory runs out.
 Change *changes_add(Changes *changes, ChangeKind kind, int source);

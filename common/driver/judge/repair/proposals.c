@@ -10,7 +10,7 @@ enum { MOST = 48 };
 
 typedef struct {
     const PtxLines *lines;
-    int declared; // its first line, with declarations
+    int declared;   // its first line, with declarations
     int first, end; // of its instructions
     const Symptoms *symptoms;
     Changes *changes;
@@ -25,7 +25,8 @@ static void say_at(Change *change, const char *what, const char *where) {
 }
 
 static bool is_access(const PtxInstruction *in, const char *name) {
-    return opcode_is(in, name) && !opcode_has(in, "param") && !opcode_has(in, "local") && !opcode_has(in, "const");
+    return opcode_is(in, name) && !opcode_has(in, "param") && !opcode_has(in, "local") &&
+           !opcode_has(in, "const");
 }
 
 // ---- Lines of kernel.cu ----------------------------------------------------------------------------------
@@ -53,8 +54,9 @@ static int depth_at(const Kernel *kernel, int number) {
     return depth;
 }
 
-// A compiler computes part of a branch ahead of its test, so that a place before both belongs to a line within.
-// Between the lines of the finding, the last line at or before `source` that the fewest braces surround.
+// A compiler computes part of a branch ahead of its test, so that a place before both belongs to a line
+// within. Between the lines of the finding, the last line at or before `source` that the fewest braces
+// surround.
 static int outer_line(const Kernel *kernel, int source) {
     const Finding *finding = kernel->symptoms->finding;
     if (!finding || !finding->place.line || !finding->other_place.line) return source;
@@ -77,18 +79,18 @@ static int outer_line(const Kernel *kernel, int source) {
 // ---- Places between instructions -------------------------------------------------------------------------
 
 // How far an instruction is from the two lines of the finding.
-static int distance(const Kernel *kernel, const PtxLine *line) {
+static int distance(const Kernel *kernel, int source) {
     const Finding *finding = kernel->symptoms->finding;
     if (!finding || !finding->place.line) return 0;
-    const int here = abs(line->source - finding->place.line);
-    const int there = finding->other_place.line ? abs(line->source - finding->other_place.line) : here;
+    const int here = abs(source - finding->place.line);
+    const int there = finding->other_place.line ? abs(source - finding->other_place.line) : here;
     return here < there ? here : there;
 }
 
 // A place between instructions, and the line of kernel.cu that it is before or behind.
 typedef struct {
     int at, distance, source;
-    bool is_behind;
+    ChangeSide side;
 } Place;
 
 static int compare_places(const void *left, const void *right) {
@@ -100,21 +102,25 @@ static int compare_places(const void *left, const void *right) {
 static int list_places(const Kernel *kernel, Place **places) {
     int count = 0, previous = 0;
     bool has_access = false;
-    *places = calloc((size_t)(kernel->end - kernel->first + 1), sizeof **places);
+    *places = calloc((size_t)kernel->end - (size_t)kernel->first + 1, sizeof **places);
     for (int i = kernel->first; *places && i < kernel->end; i++) {
         const PtxLine *line = &kernel->lines->lines[i];
         PtxInstruction in;
         if (!ptx_instruction(line, &in)) continue;
-        if (has_access && line->source && (line->is_join || line->source != previous)) {
-            // Back at the head of a loop: it stands at the end of the body. So does what follows a line that
-            // is a branch by itself.
-            const bool is_behind = previous > line->source || (line->is_join && previous == line->source);
+        // Instructions of no line follow a branch to the end of its statement.
+        const int source = line->source ? line->source : previous;
+        if (has_access && source && (line->is_join || source != previous)) {
+            // Back at the head of a loop: it stands at the end of the body.
+            const ChangeSide side = source < previous   ? SIDE_BEHIND
+                                    : source > previous ? SIDE_BEFORE
+                                    : line->source      ? SIDE_WITHIN
+                                                        : SIDE_BEHIND;
             (*places)[count++] = (Place){.at = i,
-                                         .distance = distance(kernel, line),
-                                         .source = is_behind ? previous : line->source,
-                                         .is_behind = is_behind};
+                                         .distance = distance(kernel, source),
+                                         .source = side == SIDE_BEHIND ? previous : source,
+                                         .side = side};
         }
-        previous = line->source;
+        previous = source;
         if (is_access(&in, "st") || is_access(&in, "ld") || opcode_is(&in, "atom") || opcode_is(&in, "red") ||
             opcode_is(&in, "cp"))
             has_access = true;
@@ -138,19 +144,18 @@ static bool is_barrier_of_finding(const Kernel *kernel, int at) {
 }
 
 static Change *insert_at(const Kernel *kernel, const Insertion *insertion, const Place *place) {
-    const int source = place->is_behind ? place->source : outer_line(kernel, place->source);
+    static const char *const where[] = {"before", "after", "between the accesses of"};
+    const int source = place->side == SIDE_BEFORE ? outer_line(kernel, place->source) : place->source;
     Change *change = changes_add(kernel->changes, insertion->kind, source);
-    if (change) change->is_behind = place->is_behind;
-    say_at(change, insertion->what, place->is_behind ? "after" : "before");
+    if (change) change->side = place->side;
+    say_at(change, insertion->what, where[place->side]);
     change_insert(kernel->changes, change, place->at, "\t%s", insertion->instruction);
     for (int i = kernel->first; i < kernel->end && insertion->removes_here; i++)
         if (is_barrier_of_finding(kernel, i)) change_replace(kernel->changes, change, i, "%s", "");
     return change;
 }
 
-static bool same_side(const Place *a, const Place *b) {
-    return a->source == b->source && a->is_behind == b->is_behind;
-}
+static bool same_side(const Place *a, const Place *b) { return a->source == b->source && a->side == b->side; }
 
 // A line of an unrolled loop has several places: all of them, then each.
 static void propose_insertions(const Kernel *kernel, const Insertion *insertion) {
@@ -175,7 +180,8 @@ static void propose_insertions(const Kernel *kernel, const Insertion *insertion)
 }
 
 // Before every access: what is missing is an order, wherever.
-static void propose_everywhere(const Kernel *kernel, ChangeKind kind, const char *words, const char *instruction) {
+static void propose_everywhere(const Kernel *kernel, ChangeKind kind, const char *words,
+                               const char *instruction) {
     Change *change = changes_add(kernel->changes, kind, 0);
     say(change, words);
     for (int i = kernel->first; i < kernel->end; i++) {
@@ -205,13 +211,13 @@ static void propose_fences(const Kernel *kernel) {
             const PtxLine *line = &kernel->lines->lines[i];
             if (!takes_fence(line, (FenceSide)side)) continue;
             Change *change = changes_add(kernel->changes, CHANGE_FENCE, line->source);
-            if (change) change->is_behind = side == FENCE_BEHIND;
+            if (change) change->side = side == FENCE_BEHIND ? SIDE_BEHIND : SIDE_BEFORE;
             say_at(change, "__threadfence()", side == FENCE_BEHIND ? "after" : "before");
             change_insert(kernel->changes, change, side == FENCE_BEHIND ? i + 1 : i, "%s", fence);
         }
     }
     Change *all = changes_add(kernel->changes, CHANGE_FENCE, 0);
-    say(all, "a __threadfence() behind every store and before every load");
+    say(all, "a __threadfence() after every store and before every load");
     for (int side = FENCE_BEHIND; side <= FENCE_BEFORE; side++)
         for (int i = kernel->first; i < kernel->end; i++)
             if (takes_fence(&kernel->lines->lines[i], (FenceSide)side))
@@ -241,7 +247,8 @@ static void propose_full_masks(const Kernel *kernel) {
     for (int i = kernel->first; i < kernel->end; i++) {
         const int source = kernel->lines->lines[i].source;
         PtxInstruction in;
-        if (!ptx_instruction(&kernel->lines->lines[i], &in) || !(takes_mask(&in) || opcode_is(&in, "activemask")))
+        if (!ptx_instruction(&kernel->lines->lines[i], &in) ||
+            !(takes_mask(&in) || opcode_is(&in, "activemask")))
             continue;
         bool is_known = false;
         for (int k = 0; k < count; k++) is_known = is_known || lines[k] == source;
@@ -288,7 +295,7 @@ static void propose_zero_registers(const Kernel *kernel) {
         for (int r = 1; r < count && bits >= 16; r++)
             change_insert(kernel->changes, change, kernel->first, "\tmov.%c%d %s%d, %s;",
                           is_float ? 'f' : 'u', bits, name, r,
-                          !is_float      ? "0"
+                          !is_float    ? "0"
                           : bits == 64 ? "0d0000000000000000"
                                        : "0f00000000");
     }
@@ -311,7 +318,7 @@ static void propose_zero_shared(const Kernel *kernel) {
             continue;
         if (!change) {
             change = changes_add(kernel->changes, CHANGE_ZERO_SHARED, 0);
-            say(change, "shared memory that starts at 0, and a barrier behind that");
+            say(change, "shared memory that starts at 0, and a barrier after that");
             change_insert(kernel->changes, change, at,
                           "\t.reg .pred %%wbp<4>;\n\t.reg .b32 %%wbr<8>;\n\tmov.u32 %%wbr1, %%tid.x;\n"
                           "\tmov.u32 %%wbr2, %%tid.y;\n\tmov.u32 %%wbr3, %%tid.z;\n"
@@ -354,12 +361,14 @@ static void propose_more_shared(const Kernel *kernel) {
 
 static bool adds(const PtxInstruction *in) { return opcode_is(in, "add") && in->operand_count == 3; }
 
-// "st.volatile.global.f32" -> "global" and "f32"; false: not a plain scalar store of a type that can be added.
+// "st.volatile.global.f32" -> "global" and "f32"; false: not a plain scalar store of a type that can be
+// added.
 static bool store_type(const PtxInstruction *in, const char **space, const char **type) {
     static const char *const spaces[] = {"global", "shared"};
     static const char *const types[] = {"f32", "f64", "u32", "s32", "u64"};
     *space = *type = NULL;
-    if (!opcode_is(in, "st") || in->operand_count != 2 || opcode_has(in, "v2") || opcode_has(in, "v4")) return false;
+    if (!opcode_is(in, "st") || in->operand_count != 2 || opcode_has(in, "v2") || opcode_has(in, "v4"))
+        return false;
     for (int s = 0; s < 2; s++)
         if (opcode_has(in, spaces[s])) *space = spaces[s];
     for (int t = 0; t < 5; t++)
@@ -386,12 +395,11 @@ static void propose_atomic(const Kernel *kernel, int at, const PtxInstruction *s
         memcpy(loaded, in.operands[0], sizeof loaded);
         other = strcmp(loaded, added[0]) == 0 ? added[1] : strcmp(loaded, added[1]) == 0 ? added[0] : NULL;
         if (!other) continue;
-        Change *change =
-            changes_add(kernel->changes, CHANGE_ATOMIC, kernel->lines->lines[at].source);
+        Change *change = changes_add(kernel->changes, CHANGE_ATOMIC, kernel->lines->lines[at].source);
         say_at(change, "one atomic addition instead of load, add and store", "in");
         const bool is_float = type[0] == 'f';
         change_replace(kernel->changes, change, i, "\tmov.%s %s, %s;", type, loaded,
-                       !is_float                   ? "0"
+                       !is_float                  ? "0"
                        : strcmp(type, "f64") == 0 ? "0d0000000000000000"
                                                   : "0f00000000");
         change_replace(kernel->changes, change, at, "\t%s red.%s.add.%s %s, %s;", store->predicate, space,
@@ -405,7 +413,8 @@ static void propose_one_writer(const Kernel *kernel, int at, const PtxInstructio
     if (store->predicate[0]) return;
     const ChangeKind kind = is_lane ? CHANGE_ONE_LANE : CHANGE_ONE_THREAD;
     Change *change = changes_add(kernel->changes, kind, kernel->lines->lines[at].source);
-    say_at(change, is_lane ? "only lane 0 of each warp storing" : "only thread 0 of each block storing", "in");
+    say_at(change, is_lane ? "only lane 0 of each warp storing" : "only thread 0 of each block storing",
+           "in");
     change_insert(kernel->changes, change, at,
                   is_lane ? "\t.reg .pred %%wbo;\n\t.reg .b32 %%wbt;\n\tmov.u32 %%wbt, %%laneid;\n"
                             "\tsetp.eq.u32 %%wbo, %%wbt, 0;"
@@ -431,7 +440,8 @@ static void as_addition(const Kernel *kernel, int at, const PtxInstruction *stor
     for (int zero = 0; zero < 2; zero++) {
         Change *change = changes_add(kernel->changes, CHANGE_ADD, kernel->lines->lines[at].source);
         if (change) change->zeroes_output = zero;
-        say_at(change, zero ? "an output that starts at 0 and an atomic addition" : "an atomic addition", "in");
+        say_at(change, zero ? "an output that starts at 0 and an atomic addition" : "an atomic addition",
+               "in");
         change_replace(kernel->changes, change, at, "\t%s red.global.add.%s %s, %s;", store->predicate,
                        type[0] == 's' ? "u32" : type, store->operands[0], store->operands[1]);
     }
@@ -456,12 +466,12 @@ static void propose_zero_output(const Kernel *kernel) {
 
 // ---- Comparisons and numbers -----------------------------------------------------------------------------
 
-// The comparison in a line of kernel.cu, and what stands for it if another of the PTX is `other`: "<" for "<=".
-// False: there is none, or more than one.
+// The comparison in a line of kernel.cu, and what stands for it if another of the PTX is `other`: "<" for
+// "<=". False: there is none, or more than one.
 static bool name_comparison(const Kernel *kernel, int number, bool is_inverted, const char **was,
                             const char **now) {
     static const char *const all[][3] = {// as it is, with the other bound, inverted
-                                         {"<=", "<", ">"}, {">=", ">", "<"}, {"==", NULL, "!="},
+                                         {"<=", "<", ">"},   {">=", ">", "<"},  {"==", NULL, "!="},
                                          {"!=", NULL, "=="}, {"<", "<=", ">="}, {">", ">=", "<="}};
     char line[512];
     int found = 0;
@@ -482,33 +492,55 @@ static bool name_comparison(const Kernel *kernel, int number, bool is_inverted, 
     return found == 1 && *now;
 }
 
-// setp.lt.s32 -> setp.le.s32
+// "lt" for "le" and so on: the other bound, or the contrary.
+static const char *other_comparison(const PtxInstruction *in, bool is_inverted, const char **was) {
+    static const char *const all[][3] = {{"lt", "le", "ge"}, {"le", "lt", "gt"}, {"gt", "ge", "le"},
+                                         {"ge", "gt", "lt"}, {"eq", "eq", "ne"}, {"ne", "ne", "eq"}};
+    for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) {
+        if (!opcode_has(in, all[k][0])) continue;
+        *was = all[k][0];
+        return all[k][is_inverted ? 2 : 1];
+    }
+    return NULL;
+}
+
+// Every comparison of a line: a compiler makes several of the one that ends a loop.
+static void propose_comparison(const Kernel *kernel, int source, bool is_inverted) {
+    const char *was = "", *now = "";
+    if (!name_comparison(kernel, source, is_inverted, &was, &now)) return;
+    Change *change = changes_add(kernel->changes, CHANGE_COMPARISON, source);
+    if (change)
+        snprintf(change->words, sizeof change->words, "%s instead of %s in line %d", now, was, source);
+    for (int i = kernel->first; i < kernel->end; i++) {
+        const PtxLine *line = &kernel->lines->lines[i];
+        PtxInstruction in;
+        char opcode[64], text[400];
+        const char *from, *to;
+        if (line->source != source || !ptx_instruction(line, &in) || !opcode_is(&in, "setp") ||
+            !(to = other_comparison(&in, is_inverted, &from)))
+            continue;
+        const char *at = strstr(in.opcode + 4, from);
+        if (!at) continue;
+        snprintf(opcode, sizeof opcode, "%.*s%s%s", (int)(at - in.opcode), in.opcode, to, at + strlen(from));
+        memcpy(in.opcode, opcode, sizeof in.opcode);
+        with_operand(&in, -1, "", text, sizeof text);
+        change_replace(kernel->changes, change, i, "%s", text);
+    }
+}
+
 static void propose_comparisons(const Kernel *kernel) {
-    static const char *const swaps[][2] = {{"lt", "le"}, {"le", "lt"}, {"gt", "ge"}, {"ge", "gt"},
-                                           {"lt", "ge"}, {"ge", "lt"}, {"gt", "le"}, {"le", "gt"},
-                                           {"eq", "ne"}, {"ne", "eq"}};
-    for (size_t s = 0; s < sizeof swaps / sizeof swaps[0]; s++) {
-        const bool is_inverted = s >= 4;
+    for (int is_inverted = 0; is_inverted < 2; is_inverted++) {
+        int lines[MOST], count = 0;
         for (int i = kernel->first; i < kernel->end; i++) {
-            const PtxLine *line = &kernel->lines->lines[i];
-            const char *was = "", *now = "";
+            const int source = kernel->lines->lines[i].source;
             PtxInstruction in;
-            if (!line->source || !ptx_instruction(line, &in) || !opcode_is(&in, "setp") ||
-                !opcode_has(&in, swaps[s][0]) ||
-                !name_comparison(kernel, line->source, is_inverted, &was, &now))
+            bool is_known = source == 0;
+            for (int k = 0; k < count; k++) is_known = is_known || lines[k] == source;
+            if (is_known || count == MOST || !ptx_instruction(&kernel->lines->lines[i], &in) ||
+                !opcode_is(&in, "setp"))
                 continue;
-            char opcode[64], text[400];
-            char *at = strstr(in.opcode + 4, swaps[s][0]);
-            if (!at) continue;
-            snprintf(opcode, sizeof opcode, "%.*s%s%s", (int)(at - in.opcode), in.opcode, swaps[s][1],
-                     at + strlen(swaps[s][0]));
-            memcpy(in.opcode, opcode, sizeof in.opcode);
-            with_operand(&in, -1, "", text, sizeof text);
-            Change *change = changes_add(kernel->changes, CHANGE_COMPARISON, line->source);
-            if (change)
-                snprintf(change->words, sizeof change->words, "%s instead of %s in line %d", now, was,
-                         line->source);
-            change_replace(kernel->changes, change, i, "%s", text);
+            lines[count++] = source;
+            propose_comparison(kernel, source, is_inverted);
         }
     }
 }
@@ -520,7 +552,7 @@ static bool whole_number(const char *operand, long *number) {
 }
 
 static bool computes(const PtxInstruction *in) {
-    static const char *const names[] = {"setp", "mov", "add", "sub", "and", "or", "xor", "shl",
+    static const char *const names[] = {"setp", "mov", "add", "sub", "and", "or",  "xor", "shl",
                                         "shr",  "mul", "mad", "div", "rem", "min", "max", "shfl"};
     if (strstr(in->opcode, ".f")) return false; // of floats
     for (size_t n = 0; n < sizeof names / sizeof names[0]; n++)
@@ -531,8 +563,8 @@ static bool computes(const PtxInstruction *in) {
 // Whether a line of kernel.cu has that whole number.
 static bool says_number(const char *line, long number) {
     for (const char *at = line; *at; at++) {
-        if (!isdigit((unsigned char)*at) || (at > line && (isalnum((unsigned char)at[-1]) || at[-1] == '_' ||
-                                                            at[-1] == '.')))
+        if (!isdigit((unsigned char)*at) ||
+            (at > line && (isalnum((unsigned char)at[-1]) || at[-1] == '_' || at[-1] == '.')))
             continue;
         char *end;
         if (strtol(at, &end, 0) == number && *end != '.') return true;
@@ -619,8 +651,8 @@ static int list_holders(const Kernel *kernel, Holder holders[MOST]) {
     return count;
 }
 
-// In one line of the source another number for a special register: the thread's number in the grid for that in
-// the block, the grid's threads for the block's.
+// In one line of the source another number for a special register: the thread's number in the grid for that
+// in the block, the grid's threads for the block's.
 static void propose_number(const Kernel *kernel, const Holder *holder, int source, const char *other,
                            const char *words) {
     Change *change = NULL;
@@ -640,12 +672,13 @@ static void propose_number(const Kernel *kernel, const Holder *holder, int sourc
         if (!change) {
             change = changes_add(kernel->changes, CHANGE_NUMBER, source);
             say_at(change, words, "in");
-            change_insert(kernel->changes, change, kernel->first,
-                          "\t.reg .b32 %%wbn<10>;\n\tmov.u32 %%wbn1, %%tid.x;\n\tmov.u32 %%wbn2, %%ntid.x;\n"
-                          "\tmov.u32 %%wbn3, %%ctaid.x;\n\tmov.u32 %%wbn4, %%nctaid.x;\n"
-                          "\tmad.lo.s32 %%wbn5, %%wbn3, %%wbn2, %%wbn1;\n\tmul.lo.s32 %%wbn6, %%wbn4, %%wbn2;\n"
-                          "\tshr.u32 %%wbn7, %%wbn1, 5;\n\tand.b32 %%wbn8, %%wbn1, 31;\n"
-                          "\tshr.u32 %%wbn9, %%wbn5, 5;");
+            change_insert(
+                kernel->changes, change, kernel->first,
+                "\t.reg .b32 %%wbn<10>;\n\tmov.u32 %%wbn1, %%tid.x;\n\tmov.u32 %%wbn2, %%ntid.x;\n"
+                "\tmov.u32 %%wbn3, %%ctaid.x;\n\tmov.u32 %%wbn4, %%nctaid.x;\n"
+                "\tmad.lo.s32 %%wbn5, %%wbn3, %%wbn2, %%wbn1;\n\tmul.lo.s32 %%wbn6, %%wbn4, %%wbn2;\n"
+                "\tshr.u32 %%wbn7, %%wbn1, 5;\n\tand.b32 %%wbn8, %%wbn1, 31;\n"
+                "\tshr.u32 %%wbn9, %%wbn5, 5;");
         }
         with_operand(&in, -1, "", text, sizeof text);
         change_replace(kernel->changes, change, i, "%s", text);

@@ -18,7 +18,7 @@ static bool begins_with(const PtxLine *line, const char *word) {
 }
 
 static bool contains(const PtxLine *line, const char *word) {
-    return memmem(line->text, (size_t)line->length, word, strlen(word)) != NULL;
+    return line->length > 0 && memmem(line->text, (size_t)line->length, word, strlen(word)) != NULL;
 }
 
 // ---- Places in the source --------------------------------------------------------------------------------
@@ -39,7 +39,8 @@ static int file_of_source(const PtxLines *lines, const char *source) {
     return 1;
 }
 
-// The line of kernel.cu that a `.loc` names: its own, or that of the call it was inlined at. 0: neither.
+// The line of kernel.cu that a `.loc` names: its own, or that of the call it was inlined at. 0: an
+// instruction of no line; -1: of another file.
 static int line_of(const PtxLine *line, int file) {
     char words[512];
     int number = 0, place = 0;
@@ -47,7 +48,7 @@ static int line_of(const PtxLine *line, int file) {
     if (sscanf(words, " .loc %d %d", &number, &place) == 2 && number == file) return place;
     const char *inlined = strstr(words, "inlined_at ");
     if (inlined && sscanf(inlined, "inlined_at %d %d", &number, &place) == 2 && number == file) return place;
-    return 0;
+    return -1;
 }
 
 // ---- Lines -----------------------------------------------------------------------------------------------
@@ -101,7 +102,7 @@ bool ptx_lines_make(const Text *text, const char *source, PtxLines *lines) {
         if (!is_inside) continue;
         if (begins_with(line, ".loc")) {
             const int here = line_of(line, file);
-            if (here) place = here;
+            if (here >= 0) place = here;
         }
         line->is_label = looks_like_label(line);
         line->is_instruction = looks_like_instruction(line);

@@ -1,0 +1,170 @@
+"""Proofs: a change with which a failing kernel is right, and the account of a wrong sum's elements."""
+
+import csv
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from conftest import ROOT
+from repairs import applied
+from whole_kernels import kernel_file, kernel_text
+
+SCHEMA = json.loads((ROOT / "docs" / "result.schema.json").read_text())
+with (Path(__file__).parent / "repairs.csv").open() as file:
+    PROVED = [(row["kernel"], row["change"]) for row in csv.DictReader(file)]
+
+
+def judge(built: Path, kernel: Path, chapter: str, result: Path, *options: str) -> tuple[str, dict[str, Any]]:
+    """The page of a kernel on the emulator, in single spaces, and its result."""
+    command = [f"./{chapter}", "--device", "emulator", "--kernel", kernel, "--json", result, *options]
+    done = subprocess.run(command, cwd=built, capture_output=True, text=True)
+    document = json.loads(result.read_text())
+    jsonschema.validate(document, SCHEMA)
+    return " ".join(done.stdout.split()), document
+
+
+def judge_named(built: Path, name: str, folder: Path, *options: str) -> tuple[str, dict[str, Any]]:
+    return judge(built, kernel_file(name), name.split("/")[1], folder / "result.json", *options)
+
+
+def test_a_hundred_kernels_of_many_kinds_are_repaired() -> None:
+    assert len(PROVED) >= 100
+    assert len({change for _, change in PROVED}) >= 9
+    assert len({name.split("/")[1] for name, _ in PROVED}) >= 10
+
+
+@pytest.mark.parametrize(("name", "change"), PROVED, ids=[name for name, _ in PROVED])
+def test_the_change_repairs_the_source_too(
+    nvcc: str, built: Path, tmp_path: Path, name: str, change: str
+) -> None:
+    page, result = judge_named(built, name, tmp_path, "--repair", "4000")
+    (proved,) = result["proof"]["changes"]
+    assert proved["change"] == change
+    assert f"shown with {proved['words']}, all {result['proof']['cases']} cases" in page
+    chapter, finding = name.split("/")[1], result["findings"][0]["place"]
+    task, verdicts = result["cases"][result["first_failure"]]["task"], []
+    for text in applied(proved, kernel_text(name), finding["line"] if finding else 0):
+        kernel = tmp_path / "kernel.cu"
+        kernel.write_text(text)
+        _, repaired = judge(built, kernel, chapter, tmp_path / "repaired.json", "--repair", "0")
+        # Another task may have the same mistake, elsewhere.
+        cases = [case for case in repaired["cases"] if case["task"] == task]
+        verdicts.append(repaired["verdict"])
+        if cases and all(case["verdict"] == "PASS" for case in cases):
+            return
+    pytest.fail(f"{proved['words']}: {verdicts}")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        (
+            "wrong/ch01/stops_before_the_last",
+            "at n = 1,025, element 1,024, the last one, reaches no result; the others once",
+        ),
+        (
+            "wrong/ch02/stride_of_a_block",
+            "at n = 1,025, elements 256 to 1,024 reach results up to 5 times; the others once",
+        ),
+        (
+            "wrong/ch04/without_16",
+            "at n = 1,025, of every 32 elements those from 16 to 31 reach no result; the others once",
+        ),
+        ("wrong/ch04/stops_at_2", "at n = 1,025, elements 2k + 1 reach no result; the others once"),
+        ("wrong/ch04/one_level_too_many", "at n = 1,025, all elements reach a result twice"),
+        ("wrong/ch02/half_the_precision", "at n = 1,025, every element reaches a result once"),
+    ],
+)
+def test_the_elements_of_a_wrong_sum_are_accounted_for(
+    nvcc: str, built: Path, tmp_path: Path, name: str, words: str
+) -> None:
+    page, result = judge_named(built, name, tmp_path)
+    assert result["accounting"]["words"] == words
+    assert f"elements {words}" in page
+
+
+def test_a_sum_that_is_rounded_is_not_accounted_for(nvcc: str, built: Path, tmp_path: Path) -> None:
+    _, result = judge_named(built, "wrong/ch04/sixteen_bit_shuffle", tmp_path)
+    assert result["verdict"] == "WRONG"
+    assert result["accounting"] is None
+
+
+@pytest.mark.parametrize(
+    ("name", "proof"),
+    [
+        ("wrong/ch05/no_barrier", "repair"),
+        ("wrong/ch04/half_a_mask", "repair"),
+        ("wrong/ch02/sixteen_neighbours", None),
+        ("wrong/ch05/double_through_a_float_fold", None),
+        ("wrong/ch01/misspelt", "message"),
+        ("wrong/ch01/index_too_narrow", None),
+    ],
+)
+def test_a_cause_is_proved_or_marked(
+    nvcc: str, built: Path, tmp_path: Path, name: str, proof: str | None
+) -> None:
+    page, result = judge_named(built, name, tmp_path)
+    assert result["diagnosis"]["proof"] == proof
+    title = result["diagnosis"]["title"]
+    assert (f"Possibly: {title}." in page) == (proof is None)
+    assert f"{title}." in page
+
+
+def test_the_search_can_be_left_out(nvcc: str, built: Path, tmp_path: Path) -> None:
+    page, result = judge_named(built, "wrong/ch05/no_barrier", tmp_path, "--repair", "0")
+    assert result["proof"] is None
+    assert "Possibly: A barrier is missing." in page
+
+
+def test_the_chapter_that_asks_for_names_shows_none(nvcc: str, built: Path, tmp_path: Path) -> None:
+    page, result = judge_named(built, "wrong/ch13/tile_in_one_warp", tmp_path)
+    assert result["verdict"] == "RACE"
+    assert (result["proof"], result["accounting"]) == (None, None)
+    assert "shown with" not in page
+
+
+# ---- For editors -----------------------------------------------------------------------------------------------
+def editor_lines(built: Path, kernel: Path, chapter: str) -> tuple[int, list[str]]:
+    command = [f"./{chapter}", "--device", "emulator", "--kernel", kernel, "--format", "gcc"]
+    done = subprocess.run(command, cwd=built, capture_output=True, text=True)
+    return done.returncode, done.stdout.splitlines()
+
+
+def test_editors_get_a_line_for_each_place(nvcc: str, built: Path) -> None:
+    kernel = kernel_file("wrong/ch05/no_barrier")
+    status, lines = editor_lines(built, kernel, "ch05")
+    shown = kernel.relative_to(ROOT)
+    assert status == 1
+    assert lines[0].startswith(
+        f"{shown}:30:9: error: RACE: thread (32,0,0) of block (0,0,0) writes shared sum_of"
+    )
+    assert lines[1] == f"{shown}:33:9: note: the other access"
+    assert lines[-1].startswith(f"{shown}:32:1: note: with __syncthreads() before line 32, all ")
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        ("wrong/ch01/misspelt", ": error: "),
+        ("wrong/ch02/sixteen_neighbours", ":1:1: warning: SLOW: "),
+        ("wrong/ch02/stride_of_a_block", ":1:1: error: WRONG: "),
+    ],
+)
+def test_editors_get_lines_of_other_results(nvcc: str, built: Path, name: str, start: str) -> None:
+    kernel = kernel_file(name)
+    status, lines = editor_lines(built, kernel, name.split("/")[1])
+    assert status == 1
+    assert f"{kernel.relative_to(ROOT)}:" in lines[0]
+    assert start in lines[0]
+
+
+def test_a_kernel_that_passes_says_nothing_to_editors(nvcc: str, built: Path) -> None:
+    assert editor_lines(built, next((ROOT / "solutions").glob("ch04_*/kernel.cu")), "ch04") == (0, [])
+
+
+def test_another_format_is_refused(built: Path) -> None:
+    done = subprocess.run(["./ch04", "--format", "xml"], cwd=built, capture_output=True, text=True)
+    assert (done.returncode, done.stderr.splitlines()[0]) == (2, 'ch04: --format is page or gcc, not "xml"')
