@@ -468,7 +468,7 @@ static bool is_repaired(const Mistake *mistake, const Repair *repair) {
 static const char *proof_of(const Mistake *mistake, const Judgement *judgement) {
     if (is_repaired(mistake, &judgement->repair)) return "repair";
     if (mistake->measured && mistake->missed) return "counter";
-    // Of a kernel that was refused, the message says why; the entry only explains it.
+    // If a kernel was refused, the message says why; the entry only explains it.
     const bool was_refused = judgement->first < 0 && judgement->verdict != VERDICT_SLOW;
     if (was_refused && mistake->says && !mistake->source && !mistake->line && !mistake->absent)
         return "message";

@@ -1,4 +1,4 @@
-// Which elements of the input reach a wrong sum, and how often: every element leaves a mark of its own.
+// Which elements of the input reach a wrong sum, and how often: each element leaves its own mark.
 #pragma once
 
 #include "driver/judge/state.h"

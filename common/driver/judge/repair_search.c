@@ -132,7 +132,7 @@ static bool attempt(Search *search, const Change *const changes[], int count, in
     return true;
 }
 
-// Whether the smallest case fails as it stands. What only a comparison of cases has shown, such as sums that
+// Whether the smallest case fails without a change. What only a comparison of cases has shown, such as sums that
 // differ from schedule to schedule, cannot be found in one case.
 static bool fails_unchanged(const Search *search) {
     Text text = {0};

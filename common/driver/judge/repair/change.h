@@ -6,7 +6,7 @@
 // What is changed, by the name that the JSON has for it. `line` says where, in kernel.cu.
 typedef enum {
     CHANGE_BARRIER,       // __syncthreads() before or behind the line
-    CHANGE_MOVED_BARRIER, // the same, instead of where it stands
+    CHANGE_MOVED_BARRIER, // the same, instead of where it is now
     CHANGE_WARP_BARRIER,  // __syncwarp() before or behind the line
     CHANGE_ASYNC_WAIT,    // a wait for asynchronous copies before or behind the line
     CHANGE_FENCE,         // __threadfence() before or behind the line

@@ -110,7 +110,7 @@ static int list_places(const Kernel *kernel, Place **places) {
         // Instructions of no line follow a branch to the end of its statement.
         const int source = line->source ? line->source : previous;
         if (has_access && source && (line->is_join || source != previous)) {
-            // Back at the head of a loop: it stands at the end of the body.
+            // Back at the head of a loop: this is the end of its body.
             const ChangeSide side = source < previous   ? SIDE_BEHIND
                                     : source > previous ? SIDE_BEFORE
                                     : line->source      ? SIDE_WITHIN

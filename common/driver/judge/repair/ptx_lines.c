@@ -80,6 +80,9 @@ static bool looks_like_label(const PtxLine *line) {
     return end > at && end[-1] == ':' && *at != '.';
 }
 
+// A brace of a function, at the very beginning of its line.
+static bool is_brace(const PtxLine *line, char brace) { return line->length > 0 && line->text[0] == brace; }
+
 bool ptx_lines_make(const Text *text, const char *source, PtxLines *lines) {
     *lines = (PtxLines){0};
     if (!split(text, lines)) return false;
@@ -94,8 +97,8 @@ bool ptx_lines_make(const Text *text, const char *source, PtxLines *lines) {
             place = 0;
         }
         line->function = function;
-        if (begins_with(line, "{") && line->text[0] == '{') is_inside = is_join = true;
-        if (begins_with(line, "}") && line->text[0] == '}') {
+        if (is_brace(line, '{')) is_inside = is_join = true;
+        if (is_brace(line, '}')) {
             is_inside = false;
             function = -1;
         }
