@@ -231,6 +231,25 @@ def test_deadlock_says_who_waits_where(device: Emulator) -> None:
     assert (result.finding.line, result.finding.other_line) == (first, second)
 
 
+TWO_BARRIERS = """.version 9.0
+.target sm_90
+.address_size 64
+.visible .entry k() {
+  .reg .pred %p; .reg .b32 %t; mov.u32 %t, %tid.x; setp.lt.u32 %p, %t, 32;
+  @%p bra FIRST; bar.sync 2; bra.uni END;
+FIRST: bar.sync 1;
+END: ret; }"""
+
+
+@pytest.mark.parametrize("schedule", range(4, 24, 4))
+def test_a_deadlock_is_found_at_once_under_weak_schedules(schedule: int) -> None:
+    """Warps that rest do not hide that none can continue."""
+    with Emulator() as e:
+        e.load(TWO_BARRIERS)
+        result = e.launch("k", 4, 1024, schedule=schedule)
+    assert (result.completed, result.finding.kind) == (False, "DEADLOCK")
+
+
 def test_deadlock_says_who_never_came(device: Emulator) -> None:
     _, result = run(device, "waits_for_a_lane_elsewhere", 1, 32)
     assert not result.completed

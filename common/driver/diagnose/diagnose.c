@@ -467,7 +467,10 @@ static bool is_repaired(const Mistake *mistake, const Repair *repair) {
 // What shows that the run went wrong for this reason; NULL: the clues only suit it.
 static const char *proof_of(const Mistake *mistake, const Judgement *judgement) {
     if (is_repaired(mistake, &judgement->repair)) return "repair";
-    if (mistake->measured && mistake->missed) return "counter";
+    // Only the time itself may be missed for any reason.
+    const bool reads_text = mistake->source || mistake->line || mistake->other || mistake->absent;
+    if (mistake->missed && !strstr(mistake->missed, "bandwidth") && (mistake->measured || !reads_text))
+        return "counter";
     // If a kernel was refused, the message says why; the entry only explains it.
     const bool was_refused = judgement->first < 0 && judgement->verdict != VERDICT_SLOW;
     if (was_refused && mistake->says && !mistake->source && !mistake->line && !mistake->absent)

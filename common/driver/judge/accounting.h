@@ -3,5 +3,5 @@
 
 #include "driver/judge/state.h"
 
-// Fills judgement->accounting if the shown failure is a wrong sum. Emulators only; half a second at most.
+// Fills judgement->accounting if the shown failure is a wrong sum. Emulators only; with bounded work.
 void judge_account(Judge *judge);

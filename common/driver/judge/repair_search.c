@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/process.h"
 #include "driver/judge/repair/proposals.h"
 #include "driver/judge/rerun.h"
 
@@ -13,8 +12,10 @@ enum {
     STEPS = 1 << 24,   // of a launch while searching: a change may make a loop endless
     LARGEST = 1 << 17, // elements of a case, unless only larger ones fail
 };
-static const double seconds_to_try = 0.2;
-static const double seconds_to_confirm = 1.4; // a change that repairs the smallest case, in all others
+// What a usual machine takes, in milliseconds. Work is counted and not timed, so that every machine finds the
+// same.
+static const double work_of_attempt = 3, work_of_case = 0.5, work_of_instruction = 2e-5,
+                    work_to_confirm = 1500;
 
 typedef struct {
     Judge *judge;
@@ -25,12 +26,12 @@ typedef struct {
     Case smallest;     // of the failing cases
     long long largest; // elements of a case that is run
     const CaseReport *shown;
-    double until; // when to end
+    double work; // that is left
     int bases[BASES], base_count;
     CaseReport base_reports[BASES];
 } Search;
 
-static bool is_over(const Search *search) { return monotonic_seconds() > search->until; }
+static bool is_over(const Search *search) { return search->work <= 0; }
 
 // ---- One attempt -----------------------------------------------------------------------------------------
 
@@ -49,11 +50,8 @@ static bool start(const Search *search, const Change *const changes[], int count
 }
 
 static bool run(const Search *search, Worker *worker, const Case *one, const Change *const changes[],
-                int count, uint64_t steps, double seconds, CaseReport *report) {
-    Rerun how = {.kernels = search->image->kernels[search->task],
-                 .checks = CHECK_ALL,
-                 .steps = steps,
-                 .seconds = seconds};
+                int count, uint64_t steps, CaseReport *report) {
+    Rerun how = {.kernels = search->image->kernels[search->task], .checks = CHECK_ALL, .steps = steps};
     for (int c = 0; c < count; c++) {
         how.zeroes_output |= changes[c]->zeroes_output;
         if (changes[c]->guarded_line) how.guarded_line = changes[c]->guarded_line;
@@ -69,20 +67,20 @@ static bool is_of_search(const Search *search, const CaseReport *report) {
 // Runs every case of the task, those that failed first. The number of them; 0: one fails, or the time is up.
 static int confirm(const Search *search, Worker *worker, const Change *const changes[], int count) {
     const Judgement *judgement = search->judge->judgement;
-    const double until = monotonic_seconds() + seconds_to_confirm;
+    double work = work_to_confirm;
     int done = 0;
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < judgement->case_count; i++) {
             const CaseReport *report = &judgement->cases[i];
             const bool has_failed = report->was_run && report->verdict != VERDICT_PASS;
             if (!is_of_search(search, report) || has_failed != (pass == 0)) continue;
-            if (monotonic_seconds() > until) return 0;
+            if (work <= 0) return 0;
             Case one = report->settings;
             one.is_counted = false;
             CaseReport now;
-            if (!run(search, worker, &one, changes, count, 0, seconds_to_confirm, &now) ||
-                now.verdict != VERDICT_PASS)
+            if (!run(search, worker, &one, changes, count, 8 * STEPS, &now) || now.verdict != VERDICT_PASS)
                 return 0;
+            work -= work_of_case + work_of_instruction * (double)now.lane_instructions;
             done++;
         }
     }
@@ -115,7 +113,8 @@ static bool attempt(Search *search, const Change *const changes[], int count, in
     CaseReport report;
     int cases = 0;
     if (start(search, changes, count, &text, &worker)) {
-        if (run(search, &worker, &search->smallest, changes, count, STEPS, seconds_to_try, &report)) {
+        if (run(search, &worker, &search->smallest, changes, count, STEPS, &report)) {
+            search->work -= work_of_attempt + work_of_instruction * (double)report.lane_instructions;
             if (report.verdict == VERDICT_PASS)
                 cases = confirm(search, &worker, changes, count);
             else if (base >= 0 && search->base_count < BASES && report.has_finding &&
@@ -132,15 +131,15 @@ static bool attempt(Search *search, const Change *const changes[], int count, in
     return true;
 }
 
-// Whether the smallest case fails without a change. What only a comparison of cases has shown, such as sums that
-// differ from schedule to schedule, cannot be found in one case.
+// Whether the smallest case fails without a change. What only a comparison of cases has shown, such as sums
+// that differ from schedule to schedule, cannot be found in one case.
 static bool fails_unchanged(const Search *search) {
     Text text = {0};
     Worker worker;
     CaseReport report;
     bool fails = false;
     if (start(search, NULL, 0, &text, &worker)) {
-        fails = run(search, &worker, &search->smallest, NULL, 0, STEPS, seconds_to_try, &report) &&
+        fails = run(search, &worker, &search->smallest, NULL, 0, STEPS, &report) &&
                 report.verdict != VERDICT_PASS;
         runner_stop(worker.runner);
     }
@@ -232,7 +231,7 @@ void judge_find_repair(Judge *judge) {
                      .image = judge_image(judge, judge->is_gpu),
                      .shown = &judgement->cases[judgement->first],
                      .task = judgement->cases[judgement->first].settings.task,
-                     .until = monotonic_seconds() + 1e-3 * judge->options->repair_ms};
+                     .work = judge->options->repair_ms};
     if (!search.image || !search.image->is_ptx || search.shown->settings.is_large || !find_smallest(&search))
         return;
     const char *source = search.shown->has_finding ? search.shown->finding.place.file : "kernel.cu";

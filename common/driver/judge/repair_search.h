@@ -3,5 +3,5 @@
 
 #include "driver/judge/state.h"
 
-// Fills judgement->repair if the first failure is one of kernel.cu's, within two seconds. Emulators only.
+// Fills judgement->repair if the first failure is one of kernel.cu's, with bounded work. Emulators only.
 void judge_find_repair(Judge *judge);

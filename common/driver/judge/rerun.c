@@ -31,8 +31,7 @@ bool judge_rerun(Judge *judge, Worker *worker, const Case *one, const Rerun *how
         if (how->steps && how->steps < program->launches[l].max_steps)
             program->launches[l].max_steps = how->steps;
     RunReply reply;
-    runner_run(worker->runner, &request, how->seconds > 0 ? how->seconds : case_seconds(false, one->size.n),
-               &reply);
+    runner_run(worker->runner, &request, case_seconds(false, one->size.n), &reply);
     if (reply.end == RUN_REPLIED && how->input)
         report->verdict =
             case_has_failed(task, &worker->layout, &reply, report) ? report->verdict : VERDICT_PASS;

@@ -10,7 +10,6 @@ typedef struct {
     const void *input;  // for the task's input, instead of the case's; NULL: that. Its values are not checked
     int guarded_line;   // of kernel.cu, whose accesses outside of all memory are left out; 0: none
     uint64_t steps;     // the most of a launch, if that is fewer than a case may take; 0: as many as that
-    double seconds;     // the most; 0: as many as a case may take
 } Rerun;
 
 // On an emulator. False when nothing can be said, as with a lost worker.

@@ -163,6 +163,7 @@ static void block_step(Machine *m, Block *b) {
         }
         if (m->is_weak && random_one_in(&m->random, 64)) rest(m, w);
         if (w->exited != w->exists && run_warp(m, w, budget)) return;
+        w->rest = 0; // it waits for others: while they see it rest, they would wait for it
         if (m->stopped || !b->live_warps) return;
     }
     if (!is_resting && !release_bystanders(m, b)) stop_at_deadlock(m, b);
