@@ -14,8 +14,8 @@ enum {
 };
 // What a usual machine takes, in milliseconds. Work is counted and not timed, so that every machine finds the
 // same.
-static const double work_of_attempt = 3, work_of_case = 0.5, work_of_instruction = 2e-5,
-                    work_to_confirm = 1500;
+static const double work_of_attempt = 3, work_of_case = 0.5, work_of_instruction = 4e-6,
+                    work_to_confirm = 3000;
 
 typedef struct {
     Judge *judge;
