@@ -144,7 +144,7 @@ def test_words_are_those_of_the_results(learner: Learner) -> None:
     }
     known |= {f"{text}." for text in known} | {chapter.name for chapter in learner.workbook.chapters}
     for one in learner.page.find(class_="said"):
-        text = " ".join(one.text.split())
+        text = " ".join(one.text.split()).removeprefix("Possibly: ")
         inside = {name for up in one.above() for name in up.classes}
         if not text or "remark" in inside or any(up.attributes.get("data-level") for up in one.above()):
             continue
