@@ -168,3 +168,31 @@ def test_a_kernel_that_passes_says_nothing_to_editors(nvcc: str, built: Path) ->
 def test_another_format_is_refused(built: Path) -> None:
     done = subprocess.run(["./ch04", "--format", "xml"], cwd=built, capture_output=True, text=True)
     assert (done.returncode, done.stderr.splitlines()[0]) == (2, 'ch04: --format is page or gcc, not "xml"')
+
+
+def test_two_changes_are_said_together(nvcc: str, built: Path, tmp_path: Path) -> None:
+    page, result = judge_named(built, "wrong/ch04/reads_the_idle_half", tmp_path)
+    words = " and ".join(change["words"] for change in result["proof"]["changes"])
+    assert len(result["proof"]["changes"]) == 2
+    assert f"shown with {words}, all {result['proof']['cases']} cases" in page
+    _, lines = editor_lines(built, kernel_file("wrong/ch04/reads_the_idle_half"), "ch04")
+    assert [line for line in lines if "cases of up to" in line] == [lines[-1]]
+    assert f": note: with {words}, all " in lines[-1]
+
+
+def test_a_change_that_is_not_needed_is_left_out(nvcc: str, built: Path, tmp_path: Path) -> None:
+    _, result = judge_named(built, "wrong/ch11/barrier_in_the_branch", tmp_path)
+    assert [change["change"] for change in result["proof"]["changes"]] == ["moved-barrier"]
+
+
+def test_thread_0_of_a_block_is_one_thread(nvcc: str, built: Path, tmp_path: Path) -> None:
+    """Not all those with threadIdx.x == 0: the block has three dimensions."""
+    text = kernel_text("wrong/ch03/all_threads_write").replace(
+        "launch->block = 256;", "launch->block = dim3(32, 8);"
+    )
+    text = text.replace("threadIdx.x", "(threadIdx.x + 32 * threadIdx.y)").replace("blockDim.x", "256")
+    kernel = tmp_path / "kernel.cu"
+    kernel.write_text(text)
+    _, result = judge(built, kernel, "ch03", tmp_path / "result.json")
+    assert result["verdict"] == "RACE"
+    assert [change["change"] for change in result["proof"]["changes"]] == ["one-thread"]

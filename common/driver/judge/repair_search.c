@@ -64,7 +64,8 @@ static bool is_of_search(const Search *search, const CaseReport *report) {
            report->settings.size.n <= search->largest && report->origin == CASE_OF_PLAN;
 }
 
-// Runs every case of the task, those that failed first. The number of them; 0: one fails, or the time is up.
+// Runs every case of the task, those that failed first. The number of them; 0: one fails, or they are too
+// much work.
 static int confirm(const Search *search, Worker *worker, const Change *const changes[], int count) {
     const Judgement *judgement = search->judge->judgement;
     double work = work_to_confirm;
@@ -112,9 +113,10 @@ static bool attempt(Search *search, const Change *const changes[], int count, in
     Worker worker;
     CaseReport report;
     int cases = 0;
+    search->work -= work_of_attempt;
     if (start(search, changes, count, &text, &worker)) {
         if (run(search, &worker, &search->smallest, changes, count, STEPS, &report)) {
-            search->work -= work_of_attempt + work_of_instruction * (double)report.lane_instructions;
+            search->work -= work_of_instruction * (double)report.lane_instructions;
             if (report.verdict == VERDICT_PASS)
                 cases = confirm(search, &worker, changes, count);
             else if (base >= 0 && search->base_count < BASES && report.has_finding &&
@@ -183,7 +185,9 @@ static bool search_pairs(Search *search) {
         add_proposals(search, &search->base_reports[b]);
         for (int i = first; i < search->changes.count && !is_over(search); i++) {
             const Change *both[] = {&search->changes.all[search->bases[b]], &search->changes.all[i]};
-            if (attempt(search, both, 2, -1)) return true;
+            if (!attempt(search, both, 2, -1)) continue;
+            attempt(search, &both[1], 1, -1); // if that is enough, the first was only in the way
+            return true;
         }
     }
     return false;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/page/rows.h"
+#include "driver/page/failure_rows.h"
 
 enum { MOST = 32 };
 
@@ -112,11 +112,11 @@ void page_add_editor_lines(Text *page, const Report *report) {
         add_findings(page, report);
     else if (judgement->verdict != VERDICT_PASS)
         add_message(page, report);
-    for (int c = 0; c < judgement->repair.change_count; c++) {
-        char words[320];
-        snprintf(words, sizeof words, "with %s, all %d cases tried pass", judgement->repair.changes[c].words,
-                 judgement->repair.cases);
-        add(page, file_of(report), judgement->repair.changes[c].line, 1, "note", "", words);
+    if (judgement->repair.change_count > 0) { // of two changes, neither is enough alone
+        Text words = {0};
+        page_repair_words(&judgement->repair, &words);
+        add(page, file_of(report), judgement->repair.changes[0].line, 1, "note", "", text_chars(&words));
+        text_free(&words);
     }
     if (judgement->note_case >= 0 && judgement->first < 0)
         add_place(page, report, &judgement->note.place, "note", "", judgement->note.message);

@@ -146,15 +146,19 @@ void page_add_why(Text *page, const Terminal *terminal, const Report *report, co
     if (remark) page_add_row(page, terminal, why[0] ? "" : "why", remark);
 }
 
-// What the kernel was shown to lack.
-static void add_repair(Text *page, const Terminal *terminal, const Repair *repair) {
-    if (repair->change_count == 0) return;
-    Text words = {0};
-    text_printf(&words, "with %s", repair->changes[0].words);
-    if (repair->change_count > 1) text_printf(&words, " and %s", repair->changes[1].words);
+void page_repair_words(const Repair *repair, Text *words) {
     char largest[32];
     count_text(repair->largest, largest, sizeof largest);
-    text_printf(&words, ", all %d cases of up to %s elements pass", repair->cases, largest);
+    text_printf(words, "with %s", repair->changes[0].words);
+    if (repair->change_count > 1) text_printf(words, " and %s", repair->changes[1].words);
+    text_printf(words, ", all %d cases of up to %s elements pass", repair->cases, largest);
+}
+
+// What the kernel was shown to lack.
+static void add_repair(Text *page, const Terminal *terminal, const Repair *repair) {
+    Text words = {0};
+    if (repair->change_count == 0) return;
+    page_repair_words(repair, &words);
     page_add_row(page, terminal, "shown", text_chars(&words));
     text_free(&words);
 }

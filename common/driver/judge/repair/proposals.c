@@ -29,6 +29,20 @@ static bool is_access(const PtxInstruction *in, const char *name) {
            !opcode_has(in, "const");
 }
 
+// Sets %wbp1 in every thread but the first of its block, whatever the block's dimensions.
+static const char other_threads[] =
+    "\t.reg .pred %wbp<4>;\n\t.reg .b32 %wbr<8>;\n\tmov.u32 %wbr1, %tid.x;\n\tmov.u32 %wbr2, %tid.y;\n"
+    "\tmov.u32 %wbr3, %tid.z;\n\tor.b32 %wbr1, %wbr1, %wbr2;\n\tor.b32 %wbr1, %wbr1, %wbr3;\n"
+    "\tsetp.ne.u32 %wbp1, %wbr1, 0;";
+// The same in every lane but the first of its warp.
+static const char other_lanes[] =
+    "\t.reg .pred %wbp<4>;\n\t.reg .b32 %wbr<8>;\n\tmov.u32 %wbr1, %laneid;\n\tsetp.ne.u32 %wbp1, %wbr1, 0;";
+
+// 0 as an operand of a type such as f32 or u64.
+static const char *zero_of(const char *type) {
+    return type[0] != 'f' ? "0" : strcmp(type, "f64") == 0 ? "0d0000000000000000" : "0f00000000";
+}
+
 // ---- Lines of kernel.cu ----------------------------------------------------------------------------------
 
 // A line of kernel.cu; false: it is not known.
@@ -47,10 +61,13 @@ static bool source_line(const Kernel *kernel, int number, char *line, size_t byt
 
 // How many braces are open where a line of kernel.cu begins; 0 if its text is not known.
 static int depth_at(const Kernel *kernel, int number) {
-    int depth = 0;
-    char line[512];
-    for (int i = 1; i < number && source_line(kernel, i, line, sizeof line); i++)
-        for (const char *at = line; *at; at++) depth += (*at == '{') - (*at == '}');
+    int depth = 0, line = 1;
+    for (const char *at = kernel->symptoms->source; at && *at && line < number; at++) {
+        if (at[0] == '/' && at[1] == '/') at += strcspn(at, "\n");
+        if (!*at) break;
+        line += *at == '\n';
+        depth += (*at == '{') - (*at == '}');
+    }
     return depth;
 }
 
@@ -241,19 +258,28 @@ static bool takes_mask(const PtxInstruction *in) {
                        opcode_is(in, "redux") || (opcode_is(in, "bar") && opcode_has(in, "warp")));
 }
 
-// One change for each line of the source, and one for all.
-static void propose_full_masks(const Kernel *kernel) {
-    int lines[MOST], count = 0;
-    for (int i = kernel->first; i < kernel->end; i++) {
+typedef bool OfInterest(const PtxInstruction *in);
+
+// The lines of kernel.cu with such instructions, each once; how many.
+static int list_lines(const Kernel *kernel, OfInterest *is_one, int lines[MOST]) {
+    int count = 0;
+    for (int i = kernel->first; i < kernel->end && count < MOST; i++) {
         const int source = kernel->lines->lines[i].source;
         PtxInstruction in;
-        if (!ptx_instruction(&kernel->lines->lines[i], &in) ||
-            !(takes_mask(&in) || opcode_is(&in, "activemask")))
-            continue;
-        bool is_known = false;
+        bool is_known = source == 0;
         for (int k = 0; k < count; k++) is_known = is_known || lines[k] == source;
-        if (!is_known && count < MOST) lines[count++] = source;
+        if (!is_known && ptx_instruction(&kernel->lines->lines[i], &in) && is_one(&in))
+            lines[count++] = source;
     }
+    return count;
+}
+
+static bool has_mask(const PtxInstruction *in) { return takes_mask(in) || opcode_is(in, "activemask"); }
+
+// One change for each line of the source, and one for all.
+static void propose_full_masks(const Kernel *kernel) {
+    int lines[MOST];
+    const int count = list_lines(kernel, has_mask, lines);
     for (int k = count; k >= 0; k--) { // all first: masks are usually wrong together
         const int only = k == count ? 0 : lines[k];
         if (count == 1 && k == count) continue;
@@ -290,14 +316,11 @@ static void propose_zero_registers(const Kernel *kernel) {
         int count = 0;
         snprintf(line, sizeof line, "%.*s", kernel->lines->lines[i].length, kernel->lines->lines[i].text);
         if (sscanf(line, " .reg .%15s %63[^<]<%d>", type, name, &count) != 3) continue;
-        const bool is_pred = strcmp(type, "pred") == 0, is_float = type[0] == 'f';
-        const int bits = is_pred ? 0 : atoi(type + 1);
+        if (type[0] == 'b') type[0] = 'u';
+        const int bits = strcmp(type, "pred") == 0 ? 0 : atoi(type + 1);
         for (int r = 1; r < count && bits >= 16; r++)
-            change_insert(kernel->changes, change, kernel->first, "\tmov.%c%d %s%d, %s;",
-                          is_float ? 'f' : 'u', bits, name, r,
-                          !is_float    ? "0"
-                          : bits == 64 ? "0d0000000000000000"
-                                       : "0f00000000");
+            change_insert(kernel->changes, change, kernel->first, "\tmov.%s %s%d, %s;", type, name, r,
+                          zero_of(type));
     }
 }
 
@@ -319,11 +342,7 @@ static void propose_zero_shared(const Kernel *kernel) {
         if (!change) {
             change = changes_add(kernel->changes, CHANGE_ZERO_SHARED, 0);
             say(change, "shared memory that starts at 0, and a barrier after that");
-            change_insert(kernel->changes, change, at,
-                          "\t.reg .pred %%wbp<4>;\n\t.reg .b32 %%wbr<8>;\n\tmov.u32 %%wbr1, %%tid.x;\n"
-                          "\tmov.u32 %%wbr2, %%tid.y;\n\tmov.u32 %%wbr3, %%tid.z;\n"
-                          "\tor.b32 %%wbr1, %%wbr1, %%wbr2;\n\tor.b32 %%wbr1, %%wbr1, %%wbr3;\n"
-                          "\tsetp.ne.u32 %%wbp1, %%wbr1, 0;");
+            change_insert(kernel->changes, change, at, "%s", other_threads);
         }
         change_insert(kernel->changes, change, at,
                       "\tmov.u32 %%wbr4, %s;\n\tadd.u32 %%wbr5, %%wbr4, %ld;\n\t@%%wbp1 bra $WBS%d;\n"
@@ -397,11 +416,7 @@ static void propose_atomic(const Kernel *kernel, int at, const PtxInstruction *s
         if (!other) continue;
         Change *change = changes_add(kernel->changes, CHANGE_ATOMIC, kernel->lines->lines[at].source);
         say_at(change, "one atomic addition instead of load, add and store", "in");
-        const bool is_float = type[0] == 'f';
-        change_replace(kernel->changes, change, i, "\tmov.%s %s, %s;", type, loaded,
-                       !is_float                  ? "0"
-                       : strcmp(type, "f64") == 0 ? "0d0000000000000000"
-                                                  : "0f00000000");
+        change_replace(kernel->changes, change, i, "\tmov.%s %s, %s;", type, loaded, zero_of(type));
         change_replace(kernel->changes, change, at, "\t%s red.%s.add.%s %s, %s;", store->predicate, space,
                        type[0] == 's' ? "u32" : type, store->operands[0], other);
         return;
@@ -415,12 +430,8 @@ static void propose_one_writer(const Kernel *kernel, int at, const PtxInstructio
     Change *change = changes_add(kernel->changes, kind, kernel->lines->lines[at].source);
     say_at(change, is_lane ? "only lane 0 of each warp storing" : "only thread 0 of each block storing",
            "in");
-    change_insert(kernel->changes, change, at,
-                  is_lane ? "\t.reg .pred %%wbo;\n\t.reg .b32 %%wbt;\n\tmov.u32 %%wbt, %%laneid;\n"
-                            "\tsetp.eq.u32 %%wbo, %%wbt, 0;"
-                          : "\t.reg .pred %%wbo;\n\t.reg .b32 %%wbt;\n\tmov.u32 %%wbt, %%tid.x;\n"
-                            "\tsetp.eq.u32 %%wbo, %%wbt, 0;");
-    change_replace(kernel->changes, change, at, "\t@%%wbo %s %s, %s;", store->opcode, store->operands[0],
+    change_insert(kernel->changes, change, at, "%s", is_lane ? other_lanes : other_threads);
+    change_replace(kernel->changes, change, at, "\t@!%%wbp1 %s %s, %s;", store->opcode, store->operands[0],
                    store->operands[1]);
 }
 
@@ -528,21 +539,13 @@ static void propose_comparison(const Kernel *kernel, int source, bool is_inverte
     }
 }
 
+static bool compares(const PtxInstruction *in) { return opcode_is(in, "setp"); }
+
 static void propose_comparisons(const Kernel *kernel) {
-    for (int is_inverted = 0; is_inverted < 2; is_inverted++) {
-        int lines[MOST], count = 0;
-        for (int i = kernel->first; i < kernel->end; i++) {
-            const int source = kernel->lines->lines[i].source;
-            PtxInstruction in;
-            bool is_known = source == 0;
-            for (int k = 0; k < count; k++) is_known = is_known || lines[k] == source;
-            if (is_known || count == MOST || !ptx_instruction(&kernel->lines->lines[i], &in) ||
-                !opcode_is(&in, "setp"))
-                continue;
-            lines[count++] = source;
-            propose_comparison(kernel, source, is_inverted);
-        }
-    }
+    int lines[MOST];
+    const int count = list_lines(kernel, compares, lines);
+    for (int is_inverted = 0; is_inverted < 2; is_inverted++)
+        for (int k = 0; k < count; k++) propose_comparison(kernel, lines[k], is_inverted);
 }
 
 static bool whole_number(const char *operand, long *number) {
@@ -685,6 +688,8 @@ static void propose_number(const Kernel *kernel, const Holder *holder, int sourc
     }
 }
 
+static bool is_any(const PtxInstruction *in) { return in->opcode[0]; }
+
 static void propose_numbers(const Kernel *kernel) {
     static const struct {
         const char *special, *other, *words;
@@ -699,14 +704,8 @@ static void propose_numbers(const Kernel *kernel) {
         {"lane", "%wbn1", "the thread's number in the block for the lane's"},
     };
     Holder holders[MOST];
-    int lines[MOST], line_count = 0;
-    const int count = list_holders(kernel, holders);
-    for (int i = kernel->first; i < kernel->end; i++) {
-        const int source = kernel->lines->lines[i].source;
-        bool is_known = source == 0;
-        for (int k = 0; k < line_count; k++) is_known = is_known || lines[k] == source;
-        if (!is_known && line_count < MOST) lines[line_count++] = source;
-    }
+    int lines[MOST];
+    const int count = list_holders(kernel, holders), line_count = list_lines(kernel, is_any, lines);
     for (size_t n = 0; n < sizeof numbers / sizeof numbers[0]; n++)
         for (int h = 0; h < count; h++)
             for (int l = 0; l < line_count && strcmp(holders[h].special, numbers[n].special) == 0; l++)
@@ -717,11 +716,13 @@ static void propose_numbers(const Kernel *kernel) {
 
 // Near the finding at first; elsewhere when nothing else has helped.
 enum { NEAR = 10 };
+static const char block_barrier[] = "bar.sync 0;", warp_barrier[] = "bar.warp.sync 0xffffffff;";
 
-static void propose_barriers(const Kernel *kernel, bool is_near) {
-    propose_insertions(kernel, &(Insertion){.kind = CHANGE_BARRIER,
-                                            .what = "__syncthreads()",
-                                            .instruction = "bar.sync 0;",
+static void propose_barriers(const Kernel *kernel, ChangeKind kind, bool is_near) {
+    const bool is_warp = kind == CHANGE_WARP_BARRIER;
+    propose_insertions(kernel, &(Insertion){.kind = kind,
+                                            .what = is_warp ? "__syncwarp()" : "__syncthreads()",
+                                            .instruction = is_warp ? warp_barrier : block_barrier,
                                             .first = is_near ? 0 : NEAR,
                                             .end = is_near ? NEAR : MOST});
 }
@@ -729,17 +730,9 @@ static void propose_barriers(const Kernel *kernel, bool is_near) {
 static void propose_moved_barrier(const Kernel *kernel) {
     propose_insertions(kernel, &(Insertion){.kind = CHANGE_MOVED_BARRIER,
                                             .what = "the __syncthreads()",
-                                            .instruction = "bar.sync 0;",
+                                            .instruction = block_barrier,
                                             .end = MOST,
                                             .removes_here = true});
-}
-
-static void propose_warp_barriers(const Kernel *kernel, bool is_near) {
-    propose_insertions(kernel, &(Insertion){.kind = CHANGE_WARP_BARRIER,
-                                            .what = "__syncwarp()",
-                                            .instruction = "bar.warp.sync 0xffffffff;",
-                                            .first = is_near ? 0 : NEAR,
-                                            .end = is_near ? NEAR : MOST});
 }
 
 static void propose_waits(const Kernel *kernel) {
@@ -782,13 +775,12 @@ void propose(const PtxLines *lines, int function, const Symptoms *symptoms, Chan
         propose_zero_shared(&kernel);
     }
     if (symptoms->is_weak || is_between_blocks) propose_fences(&kernel);
-    if (may_race && is_in_warp) propose_warp_barriers(&kernel, true);
-    if (may_race && !is_between_blocks) propose_barriers(&kernel, true);
+    if (may_race && is_in_warp) propose_barriers(&kernel, CHANGE_WARP_BARRIER, true);
+    if (may_race && !is_between_blocks) propose_barriers(&kernel, CHANGE_BARRIER, true);
     if (is_sync && finding) propose_moved_barrier(&kernel);
     if (symptoms->verdict == VERDICT_RACE && is_in_warp)
-        propose_everywhere(&kernel, CHANGE_WARP_BARRIER, "a __syncwarp() before every access",
-                           "bar.warp.sync 0xffffffff;");
-    if (may_race && !is_in_warp && !is_between_blocks) propose_warp_barriers(&kernel, true);
+        propose_everywhere(&kernel, CHANGE_WARP_BARRIER, "a __syncwarp() before every access", warp_barrier);
+    if (may_race && !is_in_warp && !is_between_blocks) propose_barriers(&kernel, CHANGE_WARP_BARRIER, true);
     if (may_race) propose_stores(&kernel, propose_atomic);
     if (may_race) propose_stores(&kernel, as_one_writer);
     propose_numbers(&kernel);
@@ -799,7 +791,7 @@ void propose(const PtxLines *lines, int function, const Symptoms *symptoms, Chan
     }
     if (symptoms->verdict != VERDICT_OOB) propose_comparisons(&kernel);
     if (may_race) propose_stores(&kernel, as_addition);
-    if (may_race && !is_between_blocks) propose_barriers(&kernel, false);
-    if (may_race && !is_between_blocks) propose_warp_barriers(&kernel, false);
+    if (may_race && !is_between_blocks) propose_barriers(&kernel, CHANGE_BARRIER, false);
+    if (may_race && !is_between_blocks) propose_barriers(&kernel, CHANGE_WARP_BARRIER, false);
     propose_constants(&kernel);
 }
