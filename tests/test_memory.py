@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import itertools
 import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -1102,7 +1103,10 @@ class MallocInfo(ctypes.Structure):
 def test_a_launch_that_is_stopped_frees_all(
     emulator_built: Path, source: str, kernel: str, grid: int, block: int, arguments: list[int]
 ) -> None:
-    """What malloc has given out grows by less than its smallest block a launch."""
+    """What malloc has given out grows by less than its smallest block a launch.
+
+    What Python itself takes now and then is in that figure too; a leak is there every time.
+    """
     libc = ctypes.CDLL(None)
     if not hasattr(libc, "mallinfo2"):
         pytest.skip("there is no mallinfo2 here")
@@ -1118,8 +1122,8 @@ def test_a_launch_that_is_stopped_frees_all(
         gc.collect()
         return int(libc.mallinfo2().used) + int(libc.mallinfo2().hblkhd)
 
-    before = launches(6)
-    assert launches(100) - before < 100 * 24
+    used = [launches(6), *(launches(100) for _ in range(3))]
+    assert min(after - before for before, after in itertools.pairwise(used)) < 100 * 24, used
 
 
 def test_buffers(emulator_built: Path) -> None:

@@ -112,6 +112,11 @@ static double add_all(const double *inputs, int count) {
     return sum;
 }
 
+// An element of the output from the inputs' elements at its place.
+static double combine(const Task *task, const double *inputs, int count) {
+    return task->element ? task->element(inputs, count) : add_all(inputs, count);
+}
+
 static bool suits_elementwise(const Task *task, const long long counts[], Expected *expected) {
     for (int b = 0; b < task_buffer_count(task); b++)
         if (task->buffers[b].role == INPUT && counts[b] < expected->count)
@@ -204,7 +209,7 @@ double expected_value(const Expected *expected, long long index) {
     for (int b = 0; b < MAX_BUFFERS && task->buffers[b].name; b++)
         if (task->buffers[b].role == INPUT)
             values[used++] = element_get(expected->inputs[b], task->buffers[b].type, index);
-    return task->element ? task->element(values, used) : add_all(values, used);
+    return combine(task, values, used);
 }
 
 bool expected_is_met(const Expected *expected, const void *output, ElementType type, long long index) {
@@ -263,7 +268,7 @@ static void expected_piece(const Expected *expected, long long first, long long 
     for (long long i = 0; i < count; i++) {
         double of_element[MAX_BUFFERS];
         for (int k = 0; k < used; k++) of_element[k] = inputs[k][i];
-        values[i] = task->element ? task->element(of_element, used) : add_all(of_element, used);
+        values[i] = combine(task, of_element, used);
     }
 }
 

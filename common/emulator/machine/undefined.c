@@ -60,7 +60,8 @@ void undefined_start(Machine *m, const Warp *w, Frame *frame) {
         uint64_t garbage = undefined_garbage(m, warp << 32 ^ (uint64_t)offset << 8);
         for (uint32_t at = 0; at < bytes; at += 4) {
             garbage = garbage * 6364136223846793005u + 1442695040888963407u; // D. Knuth's, for MMIX
-            memcpy(frame->registers + offset + at, (char *)&garbage + 4, 4);
+            const uint32_t upper = (uint32_t)(garbage >> 32);                // the lower bits repeat soon
+            memcpy(frame->registers + offset + at, &upper, 4);
         }
         UndefinedRegister *r = m->follows_undefined ? undefined_make(m, frame, offset) : NULL;
         for (uint32_t b = 0; r && b < (width ? width : 1); b++) r->bytes[b] = FULL_MASK;

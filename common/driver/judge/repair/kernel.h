@@ -1,0 +1,51 @@
+// What the kinds of proposals share: the kernel that is to be changed, and its lines.
+#pragma once
+
+#include "driver/judge/repair/proposals.h"
+
+// Proposals of one kind for one kernel: no search is finished with more.
+enum { MOST = 48 };
+
+typedef struct {
+    const PtxLines *lines;
+    int declared;   // its first line, with declarations
+    int first, end; // of its instructions
+    const Symptoms *symptoms;
+    Changes *changes;
+} Kernel;
+
+// The words of a change, which may be NULL: as they are, and with its line, as in "a fence" "before".
+void say(Change *change, const char *words);
+void say_at(Change *change, const char *what, const char *where);
+
+// Whether an instruction accesses memory that other threads see, as "ld" or "st".
+bool is_access(const PtxInstruction *in, const char *name);
+// The text of an instruction with operand `which` replaced; -1: none.
+void with_operand(const PtxInstruction *in, int which, const char *operand, char *out, size_t room);
+
+// A line of kernel.cu without its comment; false: it is not known.
+bool kernel_line(const Kernel *kernel, int number, char *line, size_t bytes);
+// The lines of kernel.cu with such instructions, each once; how many.
+typedef bool OfInterest(const PtxInstruction *in);
+int list_lines(const Kernel *kernel, OfInterest *is_one, int lines[MOST]);
+
+// order.c: what orders threads. `is_near`: near the finding, or elsewhere.
+void propose_waits(const Kernel *kernel);
+void propose_fences(const Kernel *kernel);
+void propose_barriers(const Kernel *kernel, ChangeKind kind, bool is_near);
+void propose_moved_barrier(const Kernel *kernel);
+void propose_warp_barriers_everywhere(const Kernel *kernel);
+// memory.c: what memory and variables hold at first, how large arrays are, and what stores do.
+void propose_zero_registers(const Kernel *kernel);
+void propose_zero_output(const Kernel *kernel);
+void propose_zero_shared(const Kernel *kernel);
+void propose_more_shared(const Kernel *kernel);
+void propose_guard(const Kernel *kernel);
+void propose_atomics(const Kernel *kernel);
+void propose_one_writer(const Kernel *kernel);
+void propose_additions(const Kernel *kernel);
+// numbers.c: other masks, comparisons, whole numbers, and numbers of threads and blocks.
+void propose_full_masks(const Kernel *kernel);
+void propose_comparisons(const Kernel *kernel);
+void propose_constants(const Kernel *kernel);
+void propose_numbers(const Kernel *kernel);

@@ -1,0 +1,196 @@
+// What memory and variables hold at first, how large arrays are, and what stores do.
+#include "driver/judge/repair/kernel.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Sets %wbp1 in every thread but the first of its block, whatever the block's dimensions.
+static const char other_threads[] =
+    "\t.reg .pred %wbp<4>;\n\t.reg .b32 %wbr<8>;\n\tmov.u32 %wbr1, %tid.x;\n\tmov.u32 %wbr2, %tid.y;\n"
+    "\tmov.u32 %wbr3, %tid.z;\n\tor.b32 %wbr1, %wbr1, %wbr2;\n\tor.b32 %wbr1, %wbr1, %wbr3;\n"
+    "\tsetp.ne.u32 %wbp1, %wbr1, 0;";
+// The same in every lane but the first of its warp.
+static const char other_lanes[] =
+    "\t.reg .pred %wbp<4>;\n\t.reg .b32 %wbr<8>;\n\tmov.u32 %wbr1, %laneid;\n\tsetp.ne.u32 %wbp1, %wbr1, 0;";
+
+// 0 as an operand of a type such as f32 or u64.
+static const char *zero_of(const char *type) {
+    return type[0] != 'f' ? "0" : strcmp(type, "f64") == 0 ? "0d0000000000000000" : "0f00000000";
+}
+
+// ---- Starting at 0 ---------------------------------------------------------------------------------------
+
+void propose_zero_registers(const Kernel *kernel) {
+    const int at_finding = kernel->symptoms->finding ? kernel->symptoms->finding->place.line : 0;
+    Change *change = changes_add(kernel->changes, CHANGE_ZERO, at_finding);
+    say(change, "variables that start at 0");
+    for (int i = kernel->declared; i < kernel->first; i++) {
+        char line[256], type[16], name[64];
+        int count = 0;
+        snprintf(line, sizeof line, "%.*s", kernel->lines->lines[i].length, kernel->lines->lines[i].text);
+        if (sscanf(line, " .reg .%15s %63[^<]<%d>", type, name, &count) != 3) continue;
+        if (type[0] == 'b') type[0] = 'u';
+        const int bits = strcmp(type, "pred") == 0 ? 0 : atoi(type + 1);
+        for (int r = 1; r < count && bits >= 16; r++)
+            change_insert(kernel->changes, change, kernel->first, "\tmov.%s %s%d, %s;", type, name, r,
+                          zero_of(type));
+    }
+}
+
+static bool shared_array(const PtxLine *line, char name[256], long *bytes) {
+    char text[512], align[16];
+    snprintf(text, sizeof text, "%.*s", line->length, line->text);
+    return sscanf(text, " .shared .align %15s .b8 %255[^[][%ld]", align, name, bytes) == 3;
+}
+
+// Thread 0 clears every array that the kernel has in shared memory; a barrier follows.
+void propose_zero_shared(const Kernel *kernel) {
+    Change *change = NULL;
+    const int at = kernel->first;
+    for (int i = kernel->declared; i < kernel->end; i++) {
+        char name[256];
+        long bytes;
+        if (!shared_array(&kernel->lines->lines[i], name, &bytes) || bytes % 4 != 0 || bytes > 65536)
+            continue;
+        if (!change) {
+            change = changes_add(kernel->changes, CHANGE_ZERO_SHARED, 0);
+            say(change, "shared memory that starts at 0, and a barrier after that");
+            change_insert(kernel->changes, change, at, "%s", other_threads);
+        }
+        change_insert(kernel->changes, change, at,
+                      "\tmov.u32 %%wbr4, %s;\n\tadd.u32 %%wbr5, %%wbr4, %ld;\n\t@%%wbp1 bra $WBS%d;\n"
+                      "$WBL%d:\n\tst.shared.u32 [%%wbr4], 0;\n\tadd.u32 %%wbr4, %%wbr4, 4;\n"
+                      "\tsetp.lt.u32 %%wbp2, %%wbr4, %%wbr5;\n\t@%%wbp2 bra $WBL%d;\n$WBS%d:",
+                      name, bytes, i, i, i, i);
+    }
+    if (change) change_insert(kernel->changes, change, at, "\tbar.sync 0;");
+}
+
+void propose_zero_output(const Kernel *kernel) {
+    Change *change = changes_add(kernel->changes, CHANGE_ZERO_OUTPUT, 0);
+    if (change) change->zeroes_output = true;
+    say(change, "memory that starts at 0");
+}
+
+// ---- Bounds ----------------------------------------------------------------------------------------------
+
+// Leaves out what the line of the finding does outside of all memory.
+void propose_guard(const Kernel *kernel) {
+    const Finding *finding = kernel->symptoms->finding;
+    if (!finding || finding->kind != FINDING_OUT_OF_BOUNDS || !finding->place.line) return;
+    Change *change = changes_add(kernel->changes, CHANGE_GUARD, finding->place.line);
+    if (change) change->guarded_line = finding->place.line;
+    say_at(change, "a test that leaves out what is out of bounds", "in");
+}
+
+void propose_more_shared(const Kernel *kernel) {
+    Change *change = NULL;
+    for (int i = kernel->declared; i < kernel->end; i++) {
+        char name[256];
+        long bytes;
+        if (!shared_array(&kernel->lines->lines[i], name, &bytes) || bytes > 16384) continue;
+        if (!change) {
+            change = changes_add(kernel->changes, CHANGE_MORE_SHARED, 0);
+            say(change, "arrays in shared memory that are twice as large");
+        }
+        change_replace(kernel->changes, change, i, "\t.shared .align 16 .b8 %s[%ld];", name, 2 * bytes);
+    }
+}
+
+// ---- Stores ----------------------------------------------------------------------------------------------
+
+static bool adds(const PtxInstruction *in) { return opcode_is(in, "add") && in->operand_count == 3; }
+
+// "st.volatile.global.f32" -> "global" and "f32"; false: not a plain scalar store of a type that can be
+// added.
+static bool store_type(const PtxInstruction *in, const char **space, const char **type) {
+    static const char *const spaces[] = {"global", "shared"};
+    static const char *const types[] = {"f32", "f64", "u32", "s32", "u64"};
+    *space = *type = NULL;
+    if (!opcode_is(in, "st") || in->operand_count != 2 || opcode_has(in, "v2") || opcode_has(in, "v4"))
+        return false;
+    for (int s = 0; s < 2; s++)
+        if (opcode_has(in, spaces[s])) *space = spaces[s];
+    for (int t = 0; t < 5; t++)
+        if (opcode_has(in, types[t])) *type = types[t];
+    return *space && *type;
+}
+
+// A store of what was loaded from the same place, plus something.
+static void as_atomic(const Kernel *kernel, int at, const PtxInstruction *store, const char *space,
+                      const char *type) {
+    enum { FAR = 200 };
+    const char *other = NULL;
+    char loaded[PTX_OPERAND_BYTES] = "", added[2][PTX_OPERAND_BYTES] = {"", ""};
+    for (int i = at - 1; i >= kernel->first && i > at - FAR; i--) {
+        PtxInstruction in;
+        if (!ptx_instruction(&kernel->lines->lines[i], &in)) continue;
+        if (!added[0][0] && adds(&in) && strcmp(in.operands[0], store->operands[1]) == 0) {
+            memcpy(added[0], in.operands[1], sizeof added[0]);
+            memcpy(added[1], in.operands[2], sizeof added[1]);
+        }
+        if (!added[0][0] || !opcode_is(&in, "ld") || in.operand_count != 2 ||
+            strcmp(in.operands[1], store->operands[0]) != 0)
+            continue;
+        memcpy(loaded, in.operands[0], sizeof loaded);
+        other = strcmp(loaded, added[0]) == 0 ? added[1] : strcmp(loaded, added[1]) == 0 ? added[0] : NULL;
+        if (!other) continue;
+        Change *change = changes_add(kernel->changes, CHANGE_ATOMIC, kernel->lines->lines[at].source);
+        say_at(change, "one atomic addition instead of load, add and store", "in");
+        change_replace(kernel->changes, change, i, "\tmov.%s %s, %s;", type, loaded, zero_of(type));
+        change_replace(kernel->changes, change, at, "\t%s red.%s.add.%s %s, %s;", store->predicate, space,
+                       type[0] == 's' ? "u32" : type, store->operands[0], other);
+        return;
+    }
+}
+
+// The store of one lane, or of one thread.
+static void add_one_writer(const Kernel *kernel, int at, const PtxInstruction *store, bool is_lane) {
+    if (store->predicate[0]) return;
+    const ChangeKind kind = is_lane ? CHANGE_ONE_LANE : CHANGE_ONE_THREAD;
+    Change *change = changes_add(kernel->changes, kind, kernel->lines->lines[at].source);
+    say_at(change, is_lane ? "only lane 0 of each warp storing" : "only thread 0 of each block storing",
+           "in");
+    change_insert(kernel->changes, change, at, "%s", is_lane ? other_lanes : other_threads);
+    change_replace(kernel->changes, change, at, "\t@!%%wbp1 %s %s, %s;", store->opcode, store->operands[0],
+                   store->operands[1]);
+}
+
+typedef void ProposeStore(const Kernel *kernel, int at, const PtxInstruction *store, const char *space,
+                          const char *type);
+
+static void as_one_writer(const Kernel *kernel, int at, const PtxInstruction *store, const char *space,
+                          const char *type) {
+    (void)space, (void)type;
+    add_one_writer(kernel, at, store, true);
+    add_one_writer(kernel, at, store, false);
+}
+
+static void as_addition(const Kernel *kernel, int at, const PtxInstruction *store, const char *space,
+                        const char *type) {
+    if (strcmp(space, "global") != 0) return;
+    for (int zero = 0; zero < 2; zero++) {
+        Change *change = changes_add(kernel->changes, CHANGE_ADD, kernel->lines->lines[at].source);
+        if (change) change->zeroes_output = zero;
+        say_at(change, zero ? "an output that starts at 0 and an atomic addition" : "an atomic addition",
+               "in");
+        change_replace(kernel->changes, change, at, "\t%s red.global.add.%s %s, %s;", store->predicate,
+                       type[0] == 's' ? "u32" : type, store->operands[0], store->operands[1]);
+    }
+}
+
+static void propose_stores(const Kernel *kernel, ProposeStore *propose_one) {
+    for (int i = kernel->first; i < kernel->end; i++) {
+        PtxInstruction in;
+        const char *space, *type;
+        if (!kernel->lines->lines[i].source || !ptx_instruction(&kernel->lines->lines[i], &in) ||
+            !store_type(&in, &space, &type))
+            continue;
+        propose_one(kernel, i, &in, space, type);
+    }
+}
+
+void propose_atomics(const Kernel *kernel) { propose_stores(kernel, as_atomic); }
+void propose_one_writer(const Kernel *kernel) { propose_stores(kernel, as_one_writer); }
+void propose_additions(const Kernel *kernel) { propose_stores(kernel, as_addition); }

@@ -1,0 +1,283 @@
+// Other masks, comparisons, whole numbers, and numbers of threads and blocks.
+#include "driver/judge/repair/kernel.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- Masks -----------------------------------------------------------------------------------------------
+
+static bool takes_mask(const PtxInstruction *in) {
+    const bool is_sync = opcode_has(in, "sync");
+    return is_sync && (opcode_is(in, "shfl") || opcode_is(in, "vote") || opcode_is(in, "match") ||
+                       opcode_is(in, "redux") || (opcode_is(in, "bar") && opcode_has(in, "warp")));
+}
+
+static bool has_mask(const PtxInstruction *in) { return takes_mask(in) || opcode_is(in, "activemask"); }
+
+// One change for each line of the source, and one for all.
+void propose_full_masks(const Kernel *kernel) {
+    int lines[MOST];
+    const int count = list_lines(kernel, has_mask, lines);
+    for (int k = count; k >= 0; k--) { // all first: masks are usually wrong together
+        const int only = k == count ? 0 : lines[k];
+        if (count == 1 && k == count) continue;
+        if (count == 0) return;
+        Change *change = changes_add(kernel->changes, CHANGE_FULL_MASK, only);
+        if (only)
+            say_at(change, "the mask of all lanes", "in");
+        else
+            say(change, "the mask of all lanes everywhere");
+        for (int i = kernel->first; i < kernel->end; i++) {
+            const PtxLine *line = &kernel->lines->lines[i];
+            PtxInstruction in;
+            char text[400];
+            if (!ptx_instruction(line, &in) || (only && line->source != only)) continue;
+            if (opcode_is(&in, "activemask"))
+                snprintf(text, sizeof text, "\t%s mov.b32 %s, -1;", in.predicate, in.operands[0]);
+            else if (takes_mask(&in))
+                with_operand(&in, in.operand_count - 1, "-1", text, sizeof text);
+            else
+                continue;
+            change_replace(kernel->changes, change, i, "%s", text);
+        }
+    }
+}
+
+// ---- Comparisons and numbers -----------------------------------------------------------------------------
+
+// The comparison in a line of kernel.cu, and what stands for it if another of the PTX is `other`: "<" for
+// "<=". False: there is none, or more than one.
+static bool name_comparison(const Kernel *kernel, int number, bool is_inverted, const char **was,
+                            const char **now) {
+    static const char *const all[][3] = {// as it is, with the other bound, inverted
+                                         {"<=", "<", ">"},   {">=", ">", "<"},  {"==", NULL, "!="},
+                                         {"!=", NULL, "=="}, {"<", "<=", ">="}, {">", ">=", "<="}};
+    char line[512];
+    int found = 0;
+    if (!kernel_line(kernel, number, line, sizeof line) || strstr(line, "<<") || strstr(line, ">>") ||
+        strstr(line, "->"))
+        return false;
+    for (char *at = line; *at; at++) {
+        for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) {
+            const size_t length = strlen(all[k][0]);
+            if (strncmp(at, all[k][0], length) != 0) continue;
+            *was = all[k][0];
+            *now = all[k][is_inverted ? 2 : 1];
+            found++;
+            at += length - 1;
+            break;
+        }
+    }
+    return found == 1 && *now;
+}
+
+// "lt" for "le" and so on: the other bound, or the contrary.
+static const char *other_comparison(const PtxInstruction *in, bool is_inverted, const char **was) {
+    static const char *const all[][3] = {{"lt", "le", "ge"}, {"le", "lt", "gt"}, {"gt", "ge", "le"},
+                                         {"ge", "gt", "lt"}, {"eq", "eq", "ne"}, {"ne", "ne", "eq"}};
+    for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) {
+        if (!opcode_has(in, all[k][0])) continue;
+        *was = all[k][0];
+        return all[k][is_inverted ? 2 : 1];
+    }
+    return NULL;
+}
+
+// Every comparison of a line: a compiler makes several of the one that ends a loop.
+static void propose_comparison(const Kernel *kernel, int source, bool is_inverted) {
+    const char *was = "", *now = "";
+    if (!name_comparison(kernel, source, is_inverted, &was, &now)) return;
+    Change *change = changes_add(kernel->changes, CHANGE_COMPARISON, source);
+    if (change)
+        snprintf(change->words, sizeof change->words, "%s instead of %s in line %d", now, was, source);
+    for (int i = kernel->first; i < kernel->end; i++) {
+        const PtxLine *line = &kernel->lines->lines[i];
+        PtxInstruction in;
+        char opcode[64], text[400];
+        const char *from, *to;
+        if (line->source != source || !ptx_instruction(line, &in) || !opcode_is(&in, "setp") ||
+            !(to = other_comparison(&in, is_inverted, &from)))
+            continue;
+        const char *at = strstr(in.opcode + 4, from);
+        if (!at) continue;
+        snprintf(opcode, sizeof opcode, "%.*s%s%s", (int)(at - in.opcode), in.opcode, to, at + strlen(from));
+        memcpy(in.opcode, opcode, sizeof in.opcode);
+        with_operand(&in, -1, "", text, sizeof text);
+        change_replace(kernel->changes, change, i, "%s", text);
+    }
+}
+
+static bool compares(const PtxInstruction *in) { return opcode_is(in, "setp"); }
+
+void propose_comparisons(const Kernel *kernel) {
+    int lines[MOST];
+    const int count = list_lines(kernel, compares, lines);
+    for (int is_inverted = 0; is_inverted < 2; is_inverted++)
+        for (int k = 0; k < count; k++) propose_comparison(kernel, lines[k], is_inverted);
+}
+
+static bool whole_number(const char *operand, long *number) {
+    char *end;
+    *number = strtol(operand, &end, 0);
+    return *operand && !*end && *number > -(1L << 31) && *number < 1L << 31;
+}
+
+static bool computes(const PtxInstruction *in) {
+    static const char *const names[] = {"setp", "mov", "add", "sub", "and", "or",  "xor", "shl",
+                                        "shr",  "mul", "mad", "div", "rem", "min", "max", "shfl"};
+    if (strstr(in->opcode, ".f")) return false; // of floats
+    for (size_t n = 0; n < sizeof names / sizeof names[0]; n++)
+        if (opcode_is(in, names[n])) return true;
+    return false;
+}
+
+// Whether a line of kernel.cu has that whole number.
+static bool says_number(const char *line, long number) {
+    for (const char *at = line; *at; at++) {
+        if (!isdigit((unsigned char)*at) ||
+            (at > line && (isalnum((unsigned char)at[-1]) || at[-1] == '_' || at[-1] == '.')))
+            continue;
+        char *end;
+        if (strtol(at, &end, 0) == number && *end != '.') return true;
+        at = end - 1;
+    }
+    return false;
+}
+
+// A number of an instruction as kernel.cu may have it: itself, as a power of two that is shifted by, as the
+// divisor whose remainders a mask keeps, or as elements that are bytes here. 0: not that way.
+static long as_in_source(const PtxInstruction *in, long number, int way) {
+    const bool is_shift = opcode_is(in, "shl") || opcode_is(in, "shr");
+    switch (way) {
+    case 0: return number;
+    case 1: return is_shift && number >= 0 && number < 31 ? 1L << number : 0;
+    case 2: return opcode_is(in, "and") ? number + 1 : 0;
+    case 3: return !is_shift && number % 4 == 0 ? number / 4 : 0;
+    case 4: return !is_shift && number % 8 == 0 ? number / 8 : 0;
+    default: return 0;
+    }
+}
+
+void propose_constants(const Kernel *kernel) {
+    enum { WAYS = 5 };
+    for (int i = kernel->first; i < kernel->end; i++) {
+        const PtxLine *line = &kernel->lines->lines[i];
+        PtxInstruction in;
+        char said[512];
+        if (!line->source || !ptx_instruction(line, &in) || !computes(&in) ||
+            !kernel_line(kernel, line->source, said, sizeof said))
+            continue;
+        for (int o = 1; o < in.operand_count; o++) {
+            long number, was = 0;
+            int way = 0;
+            if (!whole_number(in.operands[o], &number)) continue;
+            for (; way < WAYS; way++) {
+                was = as_in_source(&in, number, way);
+                if ((was || way == 0) && says_number(said, was)) break;
+            }
+            if (way == WAYS) continue;
+            const long others[] = {2 * number, number / 2, number + 1, number - 1, 2 * number + 1};
+            for (size_t k = 0; k < sizeof others / sizeof others[0]; k++) {
+                char operand[32], text[400];
+                const long now = as_in_source(&in, others[k], way);
+                if (others[k] == number || (now == 0 && way > 0) || (now < 0 && was >= 0)) continue;
+                snprintf(operand, sizeof operand, "%ld", others[k]);
+                with_operand(&in, o, operand, text, sizeof text);
+                Change *change = changes_add(kernel->changes, CHANGE_CONSTANT, line->source);
+                if (change)
+                    snprintf(change->words, sizeof change->words, "%ld instead of %ld in line %d", now, was,
+                             line->source);
+                change_replace(kernel->changes, change, i, "%s", text);
+            }
+        }
+    }
+}
+
+// ---- Numbers of threads and blocks ------------------------------------------------------------------------
+
+// The registers that hold a special register, as "%r1" holds %tid.x, or a part of it, as "lane".
+typedef struct {
+    char name[32], special[16];
+} Holder;
+
+static int list_holders(const Kernel *kernel, Holder holders[MOST]) {
+    static const char *const specials[] = {"%tid.x", "%ctaid.x", "%ntid.x", "%nctaid.x"};
+    int count = 0;
+    for (int i = kernel->first; i < kernel->end && count < MOST; i++) {
+        PtxInstruction in;
+        if (!ptx_instruction(&kernel->lines->lines[i], &in)) continue;
+        const bool is_lane = opcode_is(&in, "and") && strcmp(in.operands[2], "31") == 0;
+        const bool is_warp = opcode_is(&in, "shr") && strcmp(in.operands[2], "5") == 0;
+        if (is_lane || is_warp) {
+            snprintf(holders[count].name, sizeof holders[count].name, "%.31s", in.operands[0]);
+            snprintf(holders[count++].special, sizeof holders[0].special, "%s", is_lane ? "lane" : "warp");
+        }
+        if (!opcode_is(&in, "mov") || in.operand_count != 2) continue;
+        for (size_t s = 0; count < MOST && s < sizeof specials / sizeof specials[0]; s++) {
+            if (strcmp(in.operands[1], specials[s]) != 0) continue;
+            snprintf(holders[count].name, sizeof holders[count].name, "%.31s", in.operands[0]);
+            snprintf(holders[count++].special, sizeof holders[0].special, "%s", specials[s]);
+        }
+    }
+    return count;
+}
+
+// In one line of the source another number for a special register: the thread's number in the grid for that
+// in the block, the grid's threads for the block's.
+static void propose_number(const Kernel *kernel, const Holder *holder, int source, const char *other,
+                           const char *words) {
+    Change *change = NULL;
+    for (int i = kernel->first; i < kernel->end; i++) {
+        PtxInstruction in;
+        char text[400];
+        bool is_used = false;
+        if (kernel->lines->lines[i].source != source || !ptx_instruction(&kernel->lines->lines[i], &in) ||
+            opcode_is(&in, "mov"))
+            continue;
+        for (int o = 1; o < in.operand_count; o++) {
+            if (strcmp(in.operands[o], holder->name) != 0) continue;
+            snprintf(in.operands[o], sizeof in.operands[o], "%s", other);
+            is_used = true;
+        }
+        if (!is_used) continue;
+        if (!change) {
+            change = changes_add(kernel->changes, CHANGE_NUMBER, source);
+            say_at(change, words, "in");
+            change_insert(
+                kernel->changes, change, kernel->first,
+                "\t.reg .b32 %%wbn<10>;\n\tmov.u32 %%wbn1, %%tid.x;\n\tmov.u32 %%wbn2, %%ntid.x;\n"
+                "\tmov.u32 %%wbn3, %%ctaid.x;\n\tmov.u32 %%wbn4, %%nctaid.x;\n"
+                "\tmad.lo.s32 %%wbn5, %%wbn3, %%wbn2, %%wbn1;\n\tmul.lo.s32 %%wbn6, %%wbn4, %%wbn2;\n"
+                "\tshr.u32 %%wbn7, %%wbn1, 5;\n\tand.b32 %%wbn8, %%wbn1, 31;\n"
+                "\tshr.u32 %%wbn9, %%wbn5, 5;");
+        }
+        with_operand(&in, -1, "", text, sizeof text);
+        change_replace(kernel->changes, change, i, "%s", text);
+    }
+}
+
+static bool is_any(const PtxInstruction *in) { return in->opcode[0]; }
+
+void propose_numbers(const Kernel *kernel) {
+    static const struct {
+        const char *special, *other, *words;
+    } numbers[] = {
+        {"%tid.x", "%wbn5", "the thread's number in the grid for its number in the block"},
+        {"%ntid.x", "%wbn6", "the grid's number of threads for the block's"},
+        {"%tid.x", "%wbn3", "the block's number for the thread's"},
+        {"%ctaid.x", "%wbn5", "the thread's number in the grid for the block's number"},
+        {"lane", "%wbn7", "the warp's number for the lane's"},
+        {"warp", "%wbn8", "the lane's number for the warp's"},
+        {"warp", "%wbn9", "the warp's number in the grid for its number in the block"},
+        {"lane", "%wbn1", "the thread's number in the block for the lane's"},
+    };
+    Holder holders[MOST];
+    int lines[MOST];
+    const int count = list_holders(kernel, holders), line_count = list_lines(kernel, is_any, lines);
+    for (size_t n = 0; n < sizeof numbers / sizeof numbers[0]; n++)
+        for (int h = 0; h < count; h++)
+            for (int l = 0; l < line_count && strcmp(holders[h].special, numbers[n].special) == 0; l++)
+                propose_number(kernel, &holders[h], lines[l], numbers[n].other, numbers[n].words);
+}

@@ -1,0 +1,222 @@
+// Barriers, fences and waits at other places.
+#include "driver/judge/repair/kernel.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- Places between instructions -------------------------------------------------------------------------
+
+// How many braces are open where a line of kernel.cu begins; 0 if its text is not known.
+static int depth_at(const Kernel *kernel, int number) {
+    int depth = 0, line = 1;
+    for (const char *at = kernel->symptoms->source; at && *at && line < number; at++) {
+        if (at[0] == '/' && at[1] == '/') at += strcspn(at, "\n");
+        if (!*at) break;
+        line += *at == '\n';
+        depth += (*at == '{') - (*at == '}');
+    }
+    return depth;
+}
+
+// A compiler computes part of a branch ahead of its test, so that a place before both belongs to a line
+// within. Between the lines of the finding, the last line at or before `source` that the fewest braces
+// surround.
+static int outer_line(const Kernel *kernel, int source) {
+    const Finding *finding = kernel->symptoms->finding;
+    if (!finding || !finding->place.line || !finding->other_place.line) return source;
+    const int one = finding->place.line, other = finding->other_place.line;
+    const int first = one < other ? one : other, last = one < other ? other : one;
+    if (source <= first || source > last) return source;
+    int best = source, least = depth_at(kernel, source);
+    for (int line = source - 1; line > first; line--) {
+        char text[512];
+        const int depth = depth_at(kernel, line);
+        if (!kernel_line(kernel, line, text, sizeof text) || text[strspn(text, " \t}")] == '\0') continue;
+        if (depth < least) {
+            best = line;
+            least = depth;
+        }
+    }
+    return best;
+}
+
+// How far an instruction is from the two lines of the finding.
+static int distance(const Kernel *kernel, int source) {
+    const Finding *finding = kernel->symptoms->finding;
+    if (!finding || !finding->place.line) return 0;
+    const int here = abs(source - finding->place.line);
+    const int there = finding->other_place.line ? abs(source - finding->other_place.line) : here;
+    return here < there ? here : there;
+}
+
+// A place between instructions, and the line of kernel.cu that it is before or behind.
+typedef struct {
+    int at, distance, source;
+    ChangeSide side;
+} Place;
+
+static int compare_places(const void *left, const void *right) {
+    const Place *a = left, *b = right;
+    return a->distance != b->distance ? a->distance - b->distance : a->at - b->at;
+}
+
+// Where another line of the source begins behind the first access, nearest to the finding first.
+static int list_places(const Kernel *kernel, Place **places) {
+    int count = 0, previous = 0;
+    bool has_access = false;
+    *places = calloc((size_t)kernel->end - (size_t)kernel->first + 1, sizeof **places);
+    for (int i = kernel->first; *places && i < kernel->end; i++) {
+        const PtxLine *line = &kernel->lines->lines[i];
+        PtxInstruction in;
+        if (!ptx_instruction(line, &in)) continue;
+        // Instructions of no line follow a branch to the end of its statement.
+        const int source = line->source ? line->source : previous;
+        if (has_access && source && (line->is_join || source != previous)) {
+            // Back at the head of a loop: this is the end of its body.
+            const ChangeSide side = source < previous   ? SIDE_BEHIND
+                                    : source > previous ? SIDE_BEFORE
+                                    : line->source      ? SIDE_WITHIN
+                                                        : SIDE_BEHIND;
+            (*places)[count++] = (Place){.at = i,
+                                         .distance = distance(kernel, source),
+                                         .source = side == SIDE_BEHIND ? previous : source,
+                                         .side = side};
+        }
+        previous = source;
+        if (is_access(&in, "st") || is_access(&in, "ld") || opcode_is(&in, "atom") || opcode_is(&in, "red") ||
+            opcode_is(&in, "cp"))
+            has_access = true;
+    }
+    if (*places) qsort(*places, (size_t)count, sizeof **places, compare_places);
+    return count;
+}
+
+typedef struct {
+    ChangeKind kind;
+    const char *what, *instruction;
+    int first, end;    // of the places, the nearest first
+    bool removes_here; // and no barrier any more in the line of the finding
+} Insertion;
+
+static bool is_barrier_of_finding(const Kernel *kernel, int at) {
+    PtxInstruction in;
+    return kernel->lines->lines[at].source == kernel->symptoms->finding->place.line &&
+           ptx_instruction(&kernel->lines->lines[at], &in) &&
+           (opcode_is(&in, "bar") || opcode_is(&in, "barrier")) && !opcode_has(&in, "warp");
+}
+
+static Change *insert_at(const Kernel *kernel, const Insertion *insertion, const Place *place) {
+    static const char *const where[] = {"before", "after", "between the accesses of"};
+    const int source = place->side == SIDE_BEFORE ? outer_line(kernel, place->source) : place->source;
+    Change *change = changes_add(kernel->changes, insertion->kind, source);
+    if (change) change->side = place->side;
+    say_at(change, insertion->what, where[place->side]);
+    change_insert(kernel->changes, change, place->at, "\t%s", insertion->instruction);
+    for (int i = kernel->first; i < kernel->end && insertion->removes_here; i++)
+        if (is_barrier_of_finding(kernel, i)) change_replace(kernel->changes, change, i, "%s", "");
+    return change;
+}
+
+static bool same_side(const Place *a, const Place *b) { return a->source == b->source && a->side == b->side; }
+
+// A line of an unrolled loop has several places: all of them, then each.
+static void propose_insertions(const Kernel *kernel, const Insertion *insertion) {
+    Place *places;
+    const int count = list_places(kernel, &places);
+    const int end = insertion->end < count ? insertion->end : count;
+    for (int p = insertion->first; p < end; p++) {
+        int same = 0, before = 0;
+        for (int k = 0; k < count; k++) {
+            same += same_side(&places[k], &places[p]);
+            before += k < p && same_side(&places[k], &places[p]);
+        }
+        if (same > 1 && before == 0) {
+            Change *all = insert_at(kernel, insertion, &places[p]);
+            for (int k = 0; k < count; k++)
+                if (k != p && same_side(&places[k], &places[p]))
+                    change_insert(kernel->changes, all, places[k].at, "\t%s", insertion->instruction);
+        }
+    }
+    for (int p = insertion->first; p < end; p++) insert_at(kernel, insertion, &places[p]);
+    free(places);
+}
+
+// ---- Fences ----------------------------------------------------------------------------------------------
+
+typedef enum { FENCE_BEHIND, FENCE_BEFORE } FenceSide;
+
+// Where a fence may be missing at an instruction: behind stores, before loads, on both sides of atomics.
+static bool takes_fence(const PtxLine *line, FenceSide side) {
+    PtxInstruction in;
+    if (!line->source || !ptx_instruction(line, &in) || opcode_has(&in, "shared")) return false;
+    if (opcode_is(&in, "atom") || opcode_is(&in, "red")) return true;
+    return is_access(&in, side == FENCE_BEHIND ? "st" : "ld");
+}
+
+// One fence, then one on each side of what other blocks see, then all of them.
+void propose_fences(const Kernel *kernel) {
+    static const char fence[] = "\tfence.acq_rel.gpu;";
+    for (int side = FENCE_BEHIND; side <= FENCE_BEFORE; side++) {
+        for (int i = kernel->first; i < kernel->end; i++) {
+            const PtxLine *line = &kernel->lines->lines[i];
+            if (!takes_fence(line, (FenceSide)side)) continue;
+            Change *change = changes_add(kernel->changes, CHANGE_FENCE, line->source);
+            if (change) change->side = side == FENCE_BEHIND ? SIDE_BEHIND : SIDE_BEFORE;
+            say_at(change, "__threadfence()", side == FENCE_BEHIND ? "after" : "before");
+            change_insert(kernel->changes, change, side == FENCE_BEHIND ? i + 1 : i, "%s", fence);
+        }
+    }
+    Change *all = changes_add(kernel->changes, CHANGE_FENCE, 0);
+    say(all, "a __threadfence() after every store and before every load");
+    for (int side = FENCE_BEHIND; side <= FENCE_BEFORE; side++)
+        for (int i = kernel->first; i < kernel->end; i++)
+            if (takes_fence(&kernel->lines->lines[i], (FenceSide)side))
+                change_insert(kernel->changes, all, side == FENCE_BEHIND ? i + 1 : i, "%s", fence);
+}
+
+// ---- Barriers --------------------------------------------------------------------------------------------
+
+// Near the finding at first; elsewhere when nothing else has helped.
+enum { NEAR = 10 };
+static const char block_barrier[] = "bar.sync 0;", warp_barrier[] = "bar.warp.sync 0xffffffff;";
+
+void propose_barriers(const Kernel *kernel, ChangeKind kind, bool is_near) {
+    const bool is_warp = kind == CHANGE_WARP_BARRIER;
+    propose_insertions(kernel, &(Insertion){.kind = kind,
+                                            .what = is_warp ? "__syncwarp()" : "__syncthreads()",
+                                            .instruction = is_warp ? warp_barrier : block_barrier,
+                                            .first = is_near ? 0 : NEAR,
+                                            .end = is_near ? NEAR : MOST});
+}
+
+void propose_moved_barrier(const Kernel *kernel) {
+    propose_insertions(kernel, &(Insertion){.kind = CHANGE_MOVED_BARRIER,
+                                            .what = "the __syncthreads()",
+                                            .instruction = block_barrier,
+                                            .end = MOST,
+                                            .removes_here = true});
+}
+
+// Before every access: what is missing is an order, wherever.
+void propose_warp_barriers_everywhere(const Kernel *kernel) {
+    Change *change = changes_add(kernel->changes, CHANGE_WARP_BARRIER, 0);
+    say(change, "a __syncwarp() before every access");
+    for (int i = kernel->first; i < kernel->end; i++) {
+        PtxInstruction in;
+        if (ptx_instruction(&kernel->lines->lines[i], &in) && (is_access(&in, "st") || is_access(&in, "ld")))
+            change_insert(kernel->changes, change, i, "\t%s", warp_barrier);
+    }
+}
+
+void propose_waits(const Kernel *kernel) {
+    for (int i = kernel->first; i < kernel->end; i++) {
+        PtxInstruction in;
+        if (!ptx_instruction(&kernel->lines->lines[i], &in) || !opcode_is(&in, "cp")) continue;
+        propose_insertions(kernel, &(Insertion){.kind = CHANGE_ASYNC_WAIT,
+                                                .what = "a wait for all asynchronous copies",
+                                                .instruction = "cp.async.wait_all;",
+                                                .end = MOST});
+        return;
+    }
+}
