@@ -2,7 +2,7 @@
 # handout.
 
 ##@ author: Tests and checks
-##= ARGS="-k shuffle -x" ## of test: options of pytest
+##= ARGS="-k shuffle -x" ## of test: options of pytest; ARGS=--whole for every kernel that is otherwise tested by turns
 
 .PHONY: test test-quick check skeletons readme locks
 
@@ -30,10 +30,11 @@ pictures: $(NEEDS_GRADER) ## draw the pictures of the lessons again
 
 ##@ author: Tests and checks
 ##= K=wrong/ch09/NAME ## of kernel, kernel-edit: which kernel; K=wrong/ch09 for all in a folder
+##= RECORD=1 ## of kill-rate: write tests/kill_rate.csv
 ##= BASE=right/ch09/plain ## of kernel-edit: the kernel to edit; the best one when not given
 .PHONY: kill-rate kernel kernel-edit litmus hardware-truth
 kill-rate: $(NEEDS_GRADER) $(TOOLCHAIN) tools ## count the wrong kernels of tests/wrong that are caught and the right ones of tests/right that pass; CH=ch04 for some
-	@$(GRADER) kill-rate $(AS_JSON) -- $(call words_of,$(CH))
+	@$(GRADER) kill-rate $(AS_JSON) $(if $(RECORD),--record) -- $(call words_of,$(CH))
 kernel: $(NEEDS_GRADER) ## write a kernel of tests/wrong or tests/right in full to build/kernels; K=wrong/ch09/NAME
 	@$(GRADER) kernel $(AS_JSON) -- $(call words_of,$(K))
 kernel-edit: $(NEEDS_GRADER) ## store a kernel of tests/wrong or tests/right as an edit of another; K=wrong/ch09/NAME

@@ -1,5 +1,7 @@
 """What the tests share: the checkout, the built programs, a clean environment."""
 
+import functools
+import hashlib
 import os
 import shutil
 import signal
@@ -34,6 +36,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--quick", action="store_true", help="only the files of tests/quick.toml, without slow tests"
     )
+    parser.addoption("--whole", action="store_true", help="also what has its turn in other runs")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "by_turns: one run in three has it, or one with --whole")
+
+
+# Judging every kernel of the corpus takes longer with each chapter. Of tests and kernels by turns, a run takes one in
+# TURNS: another one for each commit, so that each has its turn, and the same for all processes of a run.
+TURNS = 3
+
+
+@functools.cache
+def _turn() -> int:
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True)
+    return int(head.stdout.strip() or "0", 16) % TURNS
+
+
+def has_turn(name: str, config: pytest.Config) -> bool:
+    """Whether this run includes what is tested by turns and has this name."""
+    place = int(hashlib.sha256(name.encode()).hexdigest(), 16) % TURNS
+    return bool(config.getoption("--whole")) or place == _turn()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -44,6 +68,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    others = {i for i in items if i.get_closest_marker("by_turns") and not has_turn(i.nodeid, config)}
+    items[:] = [item for item in items if item not in others]
+    config.hook.pytest_deselected(items=list(others))
     if config.getoption("--quick"):
         slow = [item for item in items if item.get_closest_marker("slow")]
         items[:] = [item for item in items if item not in set(slow)]

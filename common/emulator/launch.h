@@ -42,6 +42,8 @@ enum {
     CHECK_ALL = 15,
 };
 
+enum { ALL_LINES = -1 }; // EmulatorLaunch.guarded_line
+
 // Schedules that are a multiple of 4, other than 0, are weak: loads may return older values, as far as the
 // PTX memory model allows. Only where races are checked.
 static inline bool schedule_is_weak(uint64_t schedule) { return schedule && schedule % 4 == 0; }
@@ -66,7 +68,7 @@ typedef struct {
     uint64_t sample_count;
     Footprint *footprint; // keep what blocks read and write; NULL: do not
     // Loads and stores of this line of the .cu file that lie outside of all memory are left out: such a load
-    // gives 0. To find out what a kernel would do if it tested its index. 0: none
+    // gives 0. To find out what a kernel would do if it tested its index. 0: none; ALL_LINES
     int guarded_line;
 } EmulatorLaunch;
 

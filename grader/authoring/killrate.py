@@ -10,12 +10,14 @@ The kernels in tests/right/chNN are unusual and right: PASS, or SLOW if they mis
 edits (kernels.py). If an edit no longer matches its base, no kernel is judged, and the message names the edit.
 """
 
+import csv
 import functools
 import hashlib
+import io
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -31,7 +33,7 @@ from ..core.make import build_programs
 from ..core.options import Chapters, Jobs, Json
 from ..core.page import console, print_json
 from ..core.processes import Processes
-from ..core.workbook import Chapter, Workbook, find_workbook, write_json
+from ..core.workbook import Chapter, Workbook, find_workbook, write_json, write_whole
 from . import kernels
 from .kernels import Kernel
 
@@ -54,6 +56,7 @@ class Trial:
 
     chapter: str
     path: str
+    digest: str  # of the kernel in full
     is_right: bool
     expected: str  # the verdict declared; "PASS" for a right one
     diagnosis: str  # declared: a slug of the catalogue, or "none"
@@ -82,6 +85,11 @@ def corpus(workbook: Workbook, chapters: list[Chapter]) -> list[tuple[Chapter, K
 @functools.cache
 def _digest_of(path: Path) -> bytes:
     return hashlib.sha256(path.read_bytes()).digest()
+
+
+def digest_of(kernel: Kernel) -> str:
+    """A hash of the kernel in full."""
+    return hashlib.sha256(kernel.content).hexdigest()[:16]
 
 
 def _digest(kernel: Kernel, *paths: Path) -> str:
@@ -151,11 +159,17 @@ def outcome(
     return finding
 
 
-def run(workbook: Workbook, chapters: list[Chapter], schedules: int, jobs: int) -> list[Trial]:
-    """Judges the whole corpus."""
+def run(
+    workbook: Workbook,
+    chapters: list[Chapter],
+    schedules: int,
+    jobs: int,
+    chosen: Callable[[str], bool] | None = None,
+) -> list[Trial]:
+    """Judges the corpus, or those of its kernels whose names are chosen."""
     _digest_of.cache_clear()
     processes = Processes()
-    work = corpus(workbook, chapters)
+    work = [item for item in corpus(workbook, chapters) if chosen is None or chosen(item[1].name)]
 
     def one(item: tuple[Chapter, Kernel]) -> Trial:
         chapter, kernel = item
@@ -163,6 +177,7 @@ def run(workbook: Workbook, chapters: list[Chapter], schedules: int, jobs: int) 
         return Trial(
             chapter.name,
             str(kernel.path.relative_to(workbook.root)),
+            digest_of(kernel),
             "RIGHT" in kernel.declared,
             kernel.declared.get("VERDICT", "PASS"),
             kernel.declared.get("DIAGNOSIS", ""),
@@ -180,6 +195,37 @@ def run(workbook: Workbook, chapters: list[Chapter], schedules: int, jobs: int) 
         except BaseException:
             processes.stop()
             raise
+
+
+def record_file(workbook: Workbook) -> Path:
+    """What came of every kernel when the whole corpus was last judged: one row each."""
+    return workbook.root / "tests" / "kill_rate.csv"
+
+
+def read_record(workbook: Workbook) -> dict[str, dict[str, str]]:
+    """The rows by the kernel's path: path, digest, verdict and mistake; none where there is no record."""
+    try:
+        with record_file(workbook).open(encoding="utf-8", newline="") as file:
+            return {row["path"]: row for row in csv.DictReader(file)}
+    except FileNotFoundError:
+        return {}
+
+
+def write_record(workbook: Workbook, trials: list[Trial]) -> None:
+    """Writes the rows of these kernels, and keeps those of others that still exist."""
+    rows = {path: row for path, row in read_record(workbook).items() if (workbook.root / path).exists()}
+    for trial in trials:
+        rows[trial.path] = {
+            "path": trial.path,
+            "digest": trial.digest,
+            "verdict": trial.verdict,
+            "mistake": trial.diagnosed,
+        }
+    text = io.StringIO()
+    writer = csv.DictWriter(text, ["path", "digest", "verdict", "mistake"], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows[path] for path in sorted(rows))
+    write_whole(record_file(workbook), text.getvalue())
 
 
 def _share(count: int, total: int) -> str:
@@ -215,6 +261,7 @@ def kill_rate_command(
     schedules: Annotated[int, typer.Option(min=0, help="Besides the plain one.")] = 7,
     jobs: Jobs = 0,
     as_json: Json = False,
+    record: Annotated[bool, typer.Option("--record", help="Write tests/kill_rate.csv.")] = False,
 ) -> int:
     """How many wrong kernels of tests/wrong are caught, and right ones of tests/right pass."""
     workbook = find_workbook()
@@ -224,6 +271,8 @@ def kill_rate_command(
     if broken:
         raise MachineError("; ".join(f"./{name} cannot be built: {why}" for name, why in broken.items()))
     trials = run(workbook, chosen, schedules, at_once)
+    if record:
+        write_record(workbook, trials)
     if as_json:
         rows = [asdict(trial) | {"caught": trial.caught, "named": trial.named} for trial in trials]
         print_json({"schema": "warpbook/kill-rate/1", "trials": rows})

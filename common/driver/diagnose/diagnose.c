@@ -356,13 +356,25 @@ static int fitting_shape(const Evidence *evidence, const char *names) {
     return -1;
 }
 
+// Where the goal is counted, on another GPU, or by far: a size that the run draws may just miss it by its
+// remainder.
+static bool is_missed_for_a_cause(const Evidence *evidence, const GoalResult *result) {
+    const double limit = fabs(result->goal->limit), by_far = 0.1;
+    GoalResult there;
+    goal_evaluate(evidence->of, result->goal, evidence->judgement->counted[0], &evidence->judgement->device,
+                  &there);
+    return there.state == GOAL_MISSED || result->device[0] ||
+           fabs(result->value - result->goal->limit) > by_far * limit;
+}
+
 // `task`: only its goals; -1: those of all.
 static bool misses(const Evidence *evidence, int task, const char *measure) {
     for (int g = 0; g < evidence->judgement->goal_count; g++) {
         const GoalResult *result = &evidence->judgement->goals[g];
         if (task >= 0 && result->task != task) continue;
         const bool is_missed = result->state == GOAL_MISSED && !result->lacks; // the page says what it lacks
-        if (is_missed && fits(measure, result->goal->measure)) return true;
+        if (is_missed && fits(measure, result->goal->measure) && is_missed_for_a_cause(evidence, result))
+            return true;
     }
     return false;
 }
@@ -471,10 +483,12 @@ static const char *proof_of(const Mistake *mistake, const Judgement *judgement) 
     const bool reads_text = mistake->source || mistake->line || mistake->other || mistake->absent;
     if (mistake->missed && !strstr(mistake->missed, "bandwidth") && (mistake->measured || !reads_text))
         return "counter";
-    // If a kernel was refused, the message says why; the entry only explains it.
-    const bool was_refused = judgement->first < 0 && judgement->verdict != VERDICT_SLOW;
-    if (was_refused && mistake->says && !mistake->source && !mistake->line && !mistake->absent)
-        return "message";
+    // If a kernel or its launch was refused, the message says why; the entry only explains it.
+    const unsigned refusals = BIT(VERDICT_LAUNCH) | BIT(VERDICT_RESOURCE) | BIT(VERDICT_OUTPUT_LIMIT);
+    const bool was_refused =
+        (judgement->first < 0 && judgement->verdict != VERDICT_SLOW) || refusals & BIT(judgement->verdict);
+    const bool is_said = mistake->says || mistake->verdicts == BIT(VERDICT_OUTPUT_LIMIT);
+    if (was_refused && is_said && !mistake->source && !mistake->line && !mistake->absent) return "message";
     return NULL;
 }
 
@@ -484,8 +498,12 @@ void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagn
     if (judgement->verdict == VERDICT_PASS || judgement->verdict == VERDICT_INFRA) return;
     Evidence evidence = {.of = of, .judgement = judgement};
     gather(&evidence, source);
+    // Once a change is known that repairs the kernel, a mistake that this change does not mend is not the
+    // one.
     for (int m = 0; m < mistake_count && !diagnosis->mistake; m++)
-        if (matches(&mistakes[m], &evidence)) diagnosis->mistake = &mistakes[m];
+        if (matches(&mistakes[m], &evidence) &&
+            (judgement->repair.change_count == 0 || is_repaired(&mistakes[m], &judgement->repair)))
+            diagnosis->mistake = &mistakes[m];
     if (diagnosis->mistake) {
         fill_in(&evidence, diagnosis->mistake->why, diagnosis->why, sizeof diagnosis->why);
         diagnosis->proof = proof_of(diagnosis->mistake, judgement);

@@ -1,7 +1,8 @@
-// Which elements of the input reach a wrong sum, and how often: each element leaves its own mark.
+// Which elements reach which results, and how often: each leaves its own mark.
 #pragma once
 
 #include "driver/judge/state.h"
 
-// Fills judgement->accounting if the shown failure is a wrong sum. Emulators only; with bounded work.
+// Fills judgement->accounting if the shown failure is a wrong result of a sum, a vector or a matrix whose
+// elements are only added or moved. Emulators only; with bounded work.
 void judge_account(Judge *judge);

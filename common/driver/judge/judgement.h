@@ -54,10 +54,12 @@ typedef struct {
     long long largest; // ... and have no more elements than that
 } Repair;
 
-// Which elements of a wrong sum's input reach its results, found by marks.
+// Which elements of the inputs reach which results, found by marks.
 typedef struct {
-    long long n;                 // elements of the case; 0: nothing was found
-    long long missing, repeated; // elements that reach no result, and that do more than once
+    long long n;         // elements of a sum's input, or of a vector or matrix; 0: nothing was found
+    long long missing;   // of a sum: those that reach no result; else: those that lack an input
+    long long repeated;  // of a sum: those that reach results more than once
+    long long misplaced; // of a vector or matrix: those that are made of other elements than their own
     char words[600];
 } Accounting;
 

@@ -11,6 +11,7 @@ enum {
     BASES = 4,         // changes that help but do not suffice, to which a second one is added
     STEPS = 1 << 24,   // of a launch while searching: a change may make a loop endless
     LARGEST = 1 << 17, // elements of a case, unless only larger ones fail
+    THREADS = 1 << 22, // of a case: the largest ones take longer than everything else together
 };
 // What a usual machine takes, in milliseconds. Work is counted and not timed, so that every machine finds the
 // same.
@@ -64,6 +65,12 @@ static bool is_of_search(const Search *search, const CaseReport *report) {
            report->settings.size.n <= search->largest && report->origin == CASE_OF_PLAN;
 }
 
+static long long threads_of(const CaseReport *report) {
+    long long threads = 0;
+    for (int l = 0; l < report->shape.launch_count; l++) threads += report->shape.launches[l].threads;
+    return threads;
+}
+
 // Runs every case of the task, those that failed first. The number of them; 0: one fails, or they are too
 // much work.
 static int confirm(const Search *search, Worker *worker, const Change *const changes[], int count) {
@@ -79,7 +86,7 @@ static int confirm(const Search *search, Worker *worker, const Change *const cha
             Case one = report->settings;
             one.is_counted = false;
             CaseReport now;
-            if (!run(search, worker, &one, changes, count, 8 * STEPS, &now) || now.verdict != VERDICT_PASS)
+            if (!run(search, worker, &one, changes, count, 0, &now) || now.verdict != VERDICT_PASS)
                 return 0;
             work -= work_of_case + work_of_instruction * (double)now.lane_instructions;
             done++;
@@ -221,6 +228,12 @@ static bool find_smallest(Search *search) {
     if (!smallest) return false;
     search->smallest = smallest->settings;
     search->largest = smallest->settings.size.n > LARGEST ? smallest->settings.size.n : LARGEST;
+    for (int i = 0; i < judgement->case_count; i++) {
+        const CaseReport *report = &judgement->cases[i];
+        const long long n = report->settings.size.n;
+        if (is_of_search(search, report) && threads_of(report) > THREADS && n > smallest->settings.size.n)
+            search->largest = n - 1;
+    }
     search->smallest.is_counted = false;
     search->shown = smallest;
     return true;

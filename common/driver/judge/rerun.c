@@ -18,10 +18,10 @@ bool judge_rerun(Judge *judge, Worker *worker, const Case *one, const Rerun *how
     case_request(task, one, &shape->shape, &worker->layout, prepared, how->kernels,
                  runner_arena(worker->runner), &request);
     request.checks = how->checks;
-    const int in = task_input(task);
-    if (how->input && in >= 0)
-        memcpy(runner_arena(worker->runner) + worker->layout.offsets[in], how->input,
-               (size_t)worker->layout.counts[in] * element_bytes(task->buffers[in].type));
+    for (int b = 0; how->inputs && b < task_buffer_count(task); b++)
+        if (how->inputs[b])
+            memcpy(runner_arena(worker->runner) + worker->layout.offsets[b], how->inputs[b],
+                   (size_t)worker->layout.counts[b] * element_bytes(task->buffers[b].type));
     RunProgram *program = &request.program;
     for (int b = 0; b < program->buffer_count; b++)
         if (how->zeroes_output && program->buffers[b].fill == FILL_POISON)
@@ -32,7 +32,7 @@ bool judge_rerun(Judge *judge, Worker *worker, const Case *one, const Rerun *how
             program->launches[l].max_steps = how->steps;
     RunReply reply;
     runner_run(worker->runner, &request, case_seconds(false, one->size.n), &reply);
-    if (reply.end == RUN_REPLIED && how->input)
+    if (reply.end == RUN_REPLIED && how->inputs)
         report->verdict =
             case_has_failed(task, &worker->layout, &reply, report) ? report->verdict : VERDICT_PASS;
     else if (reply.end == RUN_REPLIED)

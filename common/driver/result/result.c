@@ -207,6 +207,7 @@ static void add_accounting(JsonWriter *json, const Judgement *judgement) {
     json_integer(json, "n", accounting->n);
     json_integer(json, "missing", accounting->missing);
     json_integer(json, "repeated", accounting->repeated);
+    json_integer(json, "misplaced", accounting->misplaced);
     json_string(json, "words", accounting->words);
     json_close_object(json);
 }

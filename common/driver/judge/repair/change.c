@@ -23,6 +23,8 @@ static const char *const names[CHANGE_KINDS] = {
     [CHANGE_COMPARISON] = "comparison",
     [CHANGE_CONSTANT] = "constant",
     [CHANGE_GUARD] = "guard",
+    [CHANGE_SINGLE] = "single-accesses",
+    [CHANGE_STAY] = "stay",
     [CHANGE_MORE_SHARED] = "more-shared",
 };
 

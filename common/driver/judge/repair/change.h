@@ -22,7 +22,9 @@ typedef enum {
     CHANGE_COMPARISON,    // another comparison, as `<` for `<=`
     CHANGE_CONSTANT,      // another whole number
     CHANGE_GUARD,         // a test before the accesses of the line, which leaves out what is out of bounds
-    CHANGE_MORE_SHARED,   // larger arrays in shared memory
+    CHANGE_SINGLE,        // one access for each element instead of a wide one, with a test for each
+    CHANGE_STAY,        // no thread leaves, or passes by, in the line; what it has no element for is left out
+    CHANGE_MORE_SHARED, // larger arrays in shared memory
     CHANGE_KINDS
 } ChangeKind;
 
@@ -41,7 +43,7 @@ typedef struct {
     ChangeSide side;
     char words[128];    // "a barrier before line 30"
     bool zeroes_output; // memory is zero before the launch
-    int guarded_line;   // EmulatorLaunch
+    int guarded_line;   // of EmulatorLaunch
     Edit *edits;
     int edit_count;
 } Change;

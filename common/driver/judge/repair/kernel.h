@@ -35,12 +35,14 @@ void propose_fences(const Kernel *kernel);
 void propose_barriers(const Kernel *kernel, ChangeKind kind, bool is_near);
 void propose_moved_barrier(const Kernel *kernel);
 void propose_warp_barriers_everywhere(const Kernel *kernel);
+void propose_staying(const Kernel *kernel);
 // memory.c: what memory and variables hold at first, how large arrays are, and what stores do.
 void propose_zero_registers(const Kernel *kernel);
 void propose_zero_output(const Kernel *kernel);
 void propose_zero_shared(const Kernel *kernel);
 void propose_more_shared(const Kernel *kernel);
 void propose_guard(const Kernel *kernel);
+void propose_single_accesses(const Kernel *kernel);
 void propose_atomics(const Kernel *kernel);
 void propose_one_writer(const Kernel *kernel);
 void propose_additions(const Kernel *kernel);

@@ -84,6 +84,73 @@ void propose_guard(const Kernel *kernel) {
     say_at(change, "a test that leaves out what is out of bounds", "in");
 }
 
+// "ld.global.nc.v4.f32" -> "ld.global.nc.f32", 4 elements of 4 bytes. 0: the access is not of several.
+static int elements_of(const PtxInstruction *in, char *opcode, size_t room, int *bytes) {
+    const int count = opcode_has(in, "v4") ? 4 : opcode_has(in, "v2") ? 2 : 0;
+    const char *part = strstr(in->opcode, count == 4 ? ".v4" : ".v2"), *type = strrchr(in->opcode, '.');
+    if (count == 0 || !part || !type || !(opcode_is(in, "ld") || opcode_is(in, "st"))) return 0;
+    snprintf(opcode, room, "%.*s%s", (int)(part - in->opcode), in->opcode, part + 3);
+    *bytes = atoi(type + 2) / 8;
+    return *bytes > 0 ? count : 0;
+}
+
+// An access of several elements as one of each.
+static void divide(const Kernel *kernel, Change *change, int at, const PtxInstruction *in) {
+    char opcode[64], element[4][32] = {{0}}, base[PTX_OPERAND_BYTES];
+    int bytes;
+    long offset = 0;
+    const int count = elements_of(in, opcode, sizeof opcode, &bytes);
+    const bool is_load = opcode_is(in, "ld");
+    const char *vector = in->operands[is_load ? 0 : 1], *address = in->operands[is_load ? 1 : 0];
+    if (in->operand_count != 2 ||
+        sscanf(vector, "{%31[^,}],%31[^,}],%31[^,}],%31[^,}]}", element[0], element[1], element[2],
+               element[3]) != count ||
+        sscanf(address, "[%95[^]+]+%ld", base, &offset) < 1)
+        return;
+    char text[480];
+    int used = 0;
+    for (int e = 0; e < count && used < (int)sizeof text; e++) {
+        char place[PTX_OPERAND_BYTES + 32];
+        snprintf(place, sizeof place, "[%s+%ld]", base, offset + (long)e * bytes);
+        used += snprintf(text + used, sizeof text - (size_t)used, "%s\t%s %s %s, %s;", e ? "\n" : "",
+                         in->predicate, opcode, is_load ? element[e] : place, is_load ? place : element[e]);
+    }
+    change_replace(kernel->changes, change, at, "%s", text);
+}
+
+// In the line of the finding, or everywhere.
+static void propose_single(const Kernel *kernel, const Finding *finding, bool is_everywhere) {
+    const bool is_outside = finding->kind == FINDING_OUT_OF_BOUNDS;
+    Change *change = NULL;
+    for (int i = kernel->first; i < kernel->end; i++) {
+        PtxInstruction in;
+        char opcode[64];
+        int bytes;
+        if ((!is_everywhere && kernel->lines->lines[i].source != finding->place.line) ||
+            !ptx_instruction(&kernel->lines->lines[i], &in) ||
+            !elements_of(&in, opcode, sizeof opcode, &bytes))
+            continue;
+        if (!change) {
+            change = changes_add(kernel->changes, CHANGE_SINGLE, is_everywhere ? 0 : finding->place.line);
+            if (change && is_outside) change->guarded_line = is_everywhere ? ALL_LINES : finding->place.line;
+            const char *words = is_outside ? "a test for each element of a wide access"
+                                           : "an access for each element instead of a wide one";
+            if (is_everywhere)
+                say(change, words);
+            else
+                say_at(change, words, "in");
+        }
+        divide(kernel, change, i, &in);
+    }
+}
+
+void propose_single_accesses(const Kernel *kernel) {
+    const Finding *finding = kernel->symptoms->finding;
+    if (!finding || !finding->place.line) return;
+    propose_single(kernel, finding, false);
+    propose_single(kernel, finding, true);
+}
+
 void propose_more_shared(const Kernel *kernel) {
     Change *change = NULL;
     for (int i = kernel->declared; i < kernel->end; i++) {

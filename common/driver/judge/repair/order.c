@@ -198,6 +198,39 @@ void propose_moved_barrier(const Kernel *kernel) {
                                             .removes_here = true});
 }
 
+// ---- Threads that leave ----------------------------------------------------------------------------------
+
+static bool is_ahead(const Kernel *kernel, int at, const char *label) {
+    const size_t length = strlen(label);
+    for (int i = at + 1; i < kernel->end; i++) {
+        const PtxLine *line = &kernel->lines->lines[i];
+        if (line->is_label && strncmp(line->text, label, length) == 0 && line->text[length] == ':')
+            return true;
+    }
+    return false;
+}
+
+// A branch that some threads take and others do not is taken by all, or by none.
+void propose_staying(const Kernel *kernel) {
+    int proposed = 0;
+    for (int i = kernel->first; i < kernel->end && proposed < MOST; i++) {
+        const PtxLine *line = &kernel->lines->lines[i];
+        PtxInstruction in;
+        if (!line->source || !ptx_instruction(line, &in) || !in.predicate[0] || !opcode_is(&in, "bra") ||
+            !is_ahead(kernel, i, in.operands[0]))
+            continue;
+        for (int is_taken = 0; is_taken < 2; is_taken++, proposed++) {
+            Change *change = changes_add(kernel->changes, CHANGE_STAY, line->source);
+            if (change) change->guarded_line = ALL_LINES;
+            say_at(change, "nothing accessed out of bounds, and all threads going the same way", "in");
+            if (is_taken)
+                change_replace(kernel->changes, change, i, "\tbra %s;", in.operands[0]);
+            else
+                change_replace(kernel->changes, change, i, "\t// taken by none");
+        }
+    }
+}
+
 // Before every access: what is missing is an order, wherever.
 void propose_warp_barriers_everywhere(const Kernel *kernel) {
     Change *change = changes_add(kernel->changes, CHANGE_WARP_BARRIER, 0);

@@ -37,6 +37,7 @@ void propose(const PtxLines *lines, int function, const Symptoms *symptoms, Chan
     if (may_race && is_in_warp) propose_barriers(&kernel, CHANGE_WARP_BARRIER, true);
     if (may_race && !is_between_blocks) propose_barriers(&kernel, CHANGE_BARRIER, true);
     if (is_sync && finding) propose_moved_barrier(&kernel);
+    if (is_sync || is_uninit) propose_staying(&kernel);
     if (symptoms->verdict == VERDICT_RACE && is_in_warp) propose_warp_barriers_everywhere(&kernel);
     if (may_race && !is_in_warp && !is_between_blocks) propose_barriers(&kernel, CHANGE_WARP_BARRIER, true);
     if (may_race) propose_atomics(&kernel);
@@ -47,6 +48,8 @@ void propose(const PtxLines *lines, int function, const Symptoms *symptoms, Chan
         propose_more_shared(&kernel);
         propose_guard(&kernel);
     }
+    if (symptoms->verdict == VERDICT_OOB || symptoms->verdict == VERDICT_MISALIGNED)
+        propose_single_accesses(&kernel);
     if (may_race) propose_additions(&kernel);
     if (may_race && !is_between_blocks) propose_barriers(&kernel, CHANGE_BARRIER, false);
     if (may_race && !is_between_blocks) propose_barriers(&kernel, CHANGE_WARP_BARRIER, false);

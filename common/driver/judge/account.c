@@ -1,0 +1,27 @@
+#include "driver/judge/account.h"
+
+#include "driver/plan/inputs.h"
+
+enum { STREAM = 411 };
+// What a usual machine takes, in milliseconds: counted, so that every machine finds the same.
+static const double work_of_run = 0.5, work_of_instruction = 4e-6;
+
+bool account_run(Account *account) {
+    CaseReport report;
+    if (account->work <= 0 ||
+        !judge_rerun(account->judge, account->worker, &account->one, &account->how, &report) ||
+        report.verdict != VERDICT_PASS)
+        return false;
+    account->work -= work_of_run + work_of_instruction * (double)report.lane_instructions;
+    return true;
+}
+
+const void *account_output(const Account *account) {
+    const Worker *worker = account->worker;
+    return runner_arena(worker->runner) + worker->layout.offsets[task_output(account->task)];
+}
+
+int account_drawn(const Account *account, int buffer, long long i, int limit) {
+    return (int)(random_bits((uint64_t)account->one.size.n, STREAM + (uint64_t)buffer, (uint64_t)i) %
+                 (uint64_t)limit);
+}
