@@ -85,7 +85,7 @@ def test_the_change_repairs_the_source_too(
             "wrong/ch10/tail_never_written",
             "at n = 1,025, element 1,024, the last one, of c is never written; the others are right",
         ),
-        ("wrong/ch10/lower_half_cut_off", "at n = 1,025, every element is made of the right ones"),
+        ("wrong/ch10/lower_half_cut_off", "at n = 1,025, every element comes from its own ones"),
         (
             "wrong/ch11/a_copy",
             "at 33 x 33, 1,056 elements: 1, 2, 3, 4, 5, 6 ... take the element with their own number in in",

@@ -356,8 +356,8 @@ static int fitting_shape(const Evidence *evidence, const char *names) {
     return -1;
 }
 
-// Where the goal is counted, on another GPU, or by far: a size that the run draws may just miss it by its
-// remainder.
+// At the size for which the goal is set, on another GPU, or by far: a size that the run draws may just miss
+// it by its remainder.
 static bool is_missed_for_a_cause(const Evidence *evidence, const GoalResult *result) {
     const double limit = fabs(result->goal->limit), by_far = 0.1;
     GoalResult there;
@@ -498,7 +498,7 @@ void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagn
     if (judgement->verdict == VERDICT_PASS || judgement->verdict == VERDICT_INFRA) return;
     Evidence evidence = {.of = of, .judgement = judgement};
     gather(&evidence, source);
-    // Once a change is known that repairs the kernel, a mistake that this change does not mend is not the
+    // Once a change is known that repairs the kernel, a mistake that this change leaves is not the
     // one.
     for (int m = 0; m < mistake_count && !diagnosis->mistake; m++)
         if (matches(&mistakes[m], &evidence) &&

@@ -204,14 +204,14 @@ static void say(const Places *places, Accounting *out) {
     const CaseSize *size = &places->account->one.size;
     Text words = {0};
     out->n = places->n;
-    for (int kind = UNWRITTEN; kind < KINDS; kind++) {
+    for (Kind kind = UNWRITTEN; kind < KINDS; kind++) {
         const long long count = say_kind(places, kind, &words);
         *(kind == ELSEWHERE ? &out->misplaced : &out->missing) += count;
     }
     const long long others = places->n - out->missing - out->misplaced;
     if (words.bytes && others > 0)
         text_printf(&words, "; %s right", others == 1 ? "the other one is" : "the others are");
-    if (!words.bytes) text_add(&words, "every element is made of the right ones");
+    if (!words.bytes) text_add(&words, "every element comes from its own ones");
     char n[32], columns[32];
     count_text(size->rows > 0 ? size->rows : size->n, n, sizeof n);
     count_text(size->columns, columns, sizeof columns);

@@ -221,7 +221,7 @@ static double measure(const Goal *goal, Scope *scope, double ratio, Expression *
 }
 
 static bool is_within(const Goal *goal, const Measured *measured, double value) {
-    // The quotients are of whole numbers below 2^53: a billionth is far above their rounding. Where the run
+    // The quotients are of whole numbers below 2^53: a billionth is far above their rounding. If the run
     // draws the size, the last round of a loop may have a warp that is divided.
     const double slack = goal->slack + (measured->is_moved ? goal->slack_moved + 2e-3 * fabs(goal->limit)
                                                            : 1e-9 * fabs(goal->limit));
