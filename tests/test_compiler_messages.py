@@ -119,6 +119,7 @@ def test_each_mistake_gets_its_line_of_help(compile_program: Path, tmp_path: Pat
     assert sorted(shown_messages(done.stderr), key=lambda one: one.line) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KERNELS)
 def test_this_nvcc_prints_the_same(compile_program: Path, nvcc: str, tmp_path: Path, name: str) -> None:
     done = compile_as(compile_program, name, nvcc, tmp_path)
@@ -196,6 +197,7 @@ def test_warnings_are_on_the_page_and_in_the_result(built: Path, nvcc: str, tmp_
     assert f"{kernel}:{line}:5: warning: expression has no effect\n" in lines
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "chapter", sorted(path.parent.name for path in (ROOT / "solutions").glob("ch*/kernel.cu"))
 )
