@@ -21,6 +21,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from conftest import ROOT
+from whole_kernels import kernel_text
 
 DATA = ROOT / "tests/data/compiler"
 KERNELS = sorted(path.stem for path in DATA.glob("*.cu"))
@@ -195,6 +196,16 @@ def test_warnings_are_on_the_page_and_in_the_result(built: Path, nvcc: str, tmp_
     assert [one["kind"] for one in result["build"]["messages"]] == ["warning"] * 5
     lines = subprocess.run([*command, "--format", "gcc"], cwd=built, capture_output=True, text=True).stdout
     assert f"{kernel}:{line}:5: warning: expression has no effect\n" in lines
+
+
+def test_a_barrier_without_parentheses_is_no_barrier(built: Path, nvcc: str, tmp_path: Path) -> None:
+    kernel = tmp_path / "kernel.cu"
+    kernel.write_text(kernel_text("right/ch05/plain").replace("__syncthreads();", "__syncthreads;"))
+    command = ["./ch05", "--device", "emulator", "--kernel", kernel]
+    page = " ".join(subprocess.run(command, cwd=built, capture_output=True, text=True).stdout.split())
+    assert "expression has no effect; write __syncthreads()" in page
+    assert "RACE" in page and "A barrier is missing." in page
+    assert "There is a barrier between" not in page
 
 
 @pytest.mark.slow
