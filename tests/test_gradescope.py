@@ -253,7 +253,7 @@ def test_from_the_archive_to_the_score(workbook: Workbook, tmp_path: Path) -> No
     hand_in(machine, {"all.zip": zipped({"ch02/kernel.cu": slow, "ch04/kernel.cu": "int x = ;\n"})})
     written = results(machine)
     assert tags(written) == ["SLOW", "BUILD"]
-    assert "kernel.cu(1): error: expected an expression\n" in written["tests"][1]["output"]
+    assert "kernel.cu:1:9: error: expected an expression\n" in written["tests"][1]["output"]
 
     # Nothing, and an archive that leads elsewhere: complete, and worth no points.
     hand_in(machine, {})

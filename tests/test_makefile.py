@@ -31,6 +31,18 @@ def test_one_quiet_line_a_step(checkout: Path) -> None:
     assert lines(run_make("program-ch01", folder=checkout)) == [], "nothing is done twice"
 
 
+def test_a_kernel_is_compiled_with_all_that_is_said_about_it(checkout: Path) -> None:
+    """Warnings and errors with their help, and nothing else: neither the name of a product nor another command."""
+    program = '#include <stdio.h>\nint main(void) { puts("a -> b"); fputs("what it says\\n", stderr); return %d; }\n'
+    for status in (0, 1):
+        (checkout / "common/driver/build/compile_main.c").write_text(program % status)
+        done = run_make("kernel-ch01", folder=checkout, NVCC="/bin/true")
+        assert (done.returncode == 0) == (status == 0)
+        said = done.stderr.splitlines()
+        assert said[0] == "what it says" and len(said) == 1 + status  # and make's own "Error 1"
+        assert "->" not in done.stdout
+
+
 def test_verbose_shows_the_commands(checkout: Path) -> None:
     done = run_make("program-ch01", "V=1", folder=checkout)
     assert " -c -o build/obj/chapters/ch01_one/chapter.o.$$ chapters/ch01_one/chapter.c" in done.stdout

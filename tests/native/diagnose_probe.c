@@ -49,6 +49,12 @@ static int print_catalogue(void) {
             fprintf(stderr, "%s: %s does not compile\n", m->slug, expressions[e]);
             status = 1;
         }
+        const unsigned compilers = BIT(VERDICT_BUILD) | BIT(VERDICT_BUILD_TIMEOUT);
+        if (m->verdicts & compilers && (!m->says || m->source || m->absent)) {
+            fprintf(stderr, "%s: only the compiler's message may explain why a kernel does not compile\n",
+                    m->slug);
+            status = 1;
+        }
         for (const Mistake *other = mistakes; other < m; other++) {
             if (strcmp(other->slug, m->slug) != 0 || strcmp(other->title, m->title) == 0) continue;
             fprintf(stderr, "%s has two titles\n", m->slug);

@@ -123,7 +123,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s%s", result.message,
                 result.message[0] && strchr(result.message, '\n') ? "" : "\n");
     } else if (!is_quiet) {
-        if (!result.was_reused) fputs(result.log, stderr);
+        fputs(result.log, stderr);
         printf("%s -> %s  %.2f s%s\n", result.source, result.ptx_path, result.seconds,
                result.was_reused ? ", unchanged" : "");
     }

@@ -80,39 +80,6 @@ void add_first_lines(Text *into, const char *text, int lines) {
     if (more > 0) text_printf(into, "... and %d more lines\n", more);
 }
 
-static bool is_note(const char *line, size_t length) {
-    return memmem(line, length, "): note", 7) || memmem(line, length, ": note:", 7);
-}
-
-static bool is_message(const char *line, size_t length) {
-    return memmem(line, length, "error", 5) || memmem(line, length, ": warning", 9);
-}
-
-void add_errors(Text *into, const char *log, int lines, int notes, const char *whole) {
-    int shown = 0, noted = 0, left_out = 0;
-    bool in_note = false;
-    for (const char *line = log; *line;) {
-        const size_t length = strcspn(line, "\n");
-        const bool has_end = line[length] == '\n';
-        if (is_note(line, length)) {
-            in_note = true;
-        } else if (is_message(line, length)) {
-            in_note = false;
-            noted = 0;
-        }
-        const bool is_too_much = shown >= lines || (in_note && noted++ >= notes);
-        if (is_too_much) {
-            left_out++;
-        } else {
-            text_add_bytes(into, line, length + has_end);
-            shown++;
-        }
-        line += length + has_end;
-    }
-    if (left_out == 0) return;
-    text_printf(into, "... and %d more line%s: \"log\" in %s\n", left_out, left_out > 1 ? "s" : "", whole);
-}
-
 bool log_names_source(const char *output) {
     for (const char *line = output; *line;) {
         size_t length = strcspn(line, "\n"), skip;

@@ -8,8 +8,5 @@
 void add_readable_log(Text *into, const char *output, size_t bytes, const char *shown);
 // Adds at most `lines` lines of the text and says how many more there are.
 void add_first_lines(Text *into, const char *text, int lines);
-// Adds the errors of a readable log, `lines` lines at most, and of the notes to each at most `notes` lines.
-// What is left out is counted, and looked for in `whole`.
-void add_errors(Text *into, const char *log, int lines, int notes, const char *whole);
 // True if a line of the output names a place in the learner's file.
 bool log_names_source(const char *output);

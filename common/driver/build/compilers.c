@@ -9,6 +9,7 @@
 #include "support/file.h"
 #include "support/process.h"
 #include "driver/build/compiler_output.h"
+#include "driver/build/compiler_report.h"
 #include "driver/build/ptx_places.h"
 #include "driver/build/ptxas_output.h"
 
@@ -16,7 +17,6 @@ enum {
     OUTPUT_LIMIT = 1 << 20, // bytes kept of what a compiler prints
     PTX_LIMIT = 64 << 20,   // bytes of PTX
     MESSAGE_LINES = 40,     // of compiler output shown to people: one page
-    NOTE_LINES = 6,         // of what the compiler remarks on one error: the first is the one that helps
     LOG_BYTES = 64 * 1024,  // of the output of a failed compilation that are kept
 };
 static const size_t compiler_memory = (size_t)4 << 30; // address space; nvcc needs about 0.3 GiB
@@ -72,6 +72,10 @@ static bool run_nvcc(Build *build, const char *source, const char *output, Proce
     // The host compiler only preprocesses here, so one newer than nvcc knows does no harm.
     arguments[count++] = "-allow-unsupported-compiler";
     arguments[count++] = "-Wno-deprecated-gpu-targets";
+    // Remarks that are worth a warning: an argument of printf of another type than its format says, and a
+    // declaration that hides a variable. Comparisons of signed and unsigned numbers (1873) are not: reference
+    // solutions have eleven.
+    arguments[count++] = "-diag-warn=181,1348";
     if (build->toolchain.host_compiler[0]) {
         arguments[count++] = "-ccbin";
         arguments[count++] = build->toolchain.host_compiler;
@@ -147,12 +151,10 @@ static bool explain_nvcc_failure(Build *build, const ProcessResult *run) {
             text_printf(&message, "the compiler was stopped by signal %d (%s)\n", run->signal,
                         strsignal(run->signal));
     }
-    const char *record = build->result->json_path;
-    if (is_machines)
+    const char *record = build->result->json_path[0] == '/' ? "build.json" : build->result->json_path;
+    if (is_machines || !compiler_add_errors(&message, text_chars(&log), build->result->source,
+                                            text_chars(&build->source), record))
         add_first_lines(&message, text_chars(&log), MESSAGE_LINES);
-    else
-        add_errors(&message, text_chars(&log), MESSAGE_LINES, NOTE_LINES,
-                   record[0] && record[0] != '/' ? record : "build.json");
     if (run->output_was_cut) text_add(&message, "... (the compiler printed more than 1 MiB)\n");
     if (log.bytes > LOG_BYTES) text_cut(&log, LOG_BYTES);
     free(build->result->log);
@@ -167,11 +169,14 @@ bool compile_make_ptx(Build *build) {
     char path[PATH_MAX + 64];
     FileError error;
     bool good = run_nvcc(build, "kernel.cu", "raw.ptx", &run);
-    Text log = {0};
+    Text readable = {0}, log = {0};
     if (!good) {
         explain_nvcc_failure(build, &run);
     } else {
-        add_readable_log(&log, text_chars(&run.output), run.output.bytes, build->result->source);
+        add_readable_log(&readable, text_chars(&run.output), run.output.bytes, build->result->source);
+        compiler_add_warnings(&log, text_chars(&readable), build->result->source, text_chars(&build->source));
+        if (log.bytes > LOG_BYTES) text_cut(&log, LOG_BYTES);
+        text_free(&readable);
         free(build->result->log);
         build->result->log = text_take(&log);
         snprintf(path, sizeof path, "%s/raw.ptx", build->folder);

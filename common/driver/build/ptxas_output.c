@@ -112,14 +112,14 @@ bool explain_resources(const char *output, const CompileResult *result, Text *in
 // "ptxas kernel.ptx, line 33; error   : ..."
 void explain_assembly(const char *output, const char *ptx, const char *label, const CompileResult *result,
                       int lines, Text *into) {
-    text_printf(into, "%s does not assemble; inline asm reaches the assembler unchanged:\n\n",
-                result->source);
+    text_printf(into, "%s does not assemble%s:\n\n", result->source,
+                strstr(ptx, "begin inline asm") ? "; inline asm reaches the assembler unchanged" : "");
     int shown = 0;
     for (const char *line = output; *line && shown < lines; line += *line == '\n') {
         size_t length = strcspn(line, "\n");
         int number = 0, skip = 0;
         bool has_place = sscanf(line, "ptxas kernel.ptx, line %d; %n", &number, &skip) == 1 && skip > 0;
-        if (!starts_with(line, "ptxas info") && length > 0) {
+        if (!starts_with(line, "ptxas info") && line[0] != ' ' && length > 0) {
             if (has_place) {
                 int source_line = source_line_of_ptx(ptx, label, number);
                 if (source_line > 0) text_printf(into, "%s:%d: ", result->source, source_line);

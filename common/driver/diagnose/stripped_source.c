@@ -97,7 +97,8 @@ static const char *body_of_loop(const char *text, const char *at) {
 }
 
 static bool has_barrier(const char *from, const char *to) {
-    static const char *const barriers[] = {"__syncthreads", ".sync(", "bar.sync", "barrier"};
+    static const char *const barriers[] = {"__syncthreads(", "__syncthreads_", ".sync(", "bar.sync",
+                                           "barrier"};
     for (size_t b = 0; b < sizeof barriers / sizeof barriers[0]; b++) {
         const char *found = strstr(from, barriers[b]);
         if (found && found < to) return true;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/build/compiler_report.h"
 #include "driver/page/failure_rows.h"
 
 enum { MOST = 32 };
@@ -63,27 +64,20 @@ static void add_findings(Text *page, const Report *report) {
         failed->has_check && failed->check.what[0] ? failed->check.what : failed->words);
 }
 
-// "kernel.cu(12): error: ..." of nvcc as "kernel.cu:12:1: error: ..."; any other line is left out.
-static void add_compiler_line(Text *page, const char *line) {
-    char file[600], kind[32], words[1200];
-    int number = 0;
-    if (sscanf(line, "%599[^(](%d): %31[a-z]%*[^:]: %1199[^\n]", file, &number, kind, words) != 4 &&
-        sscanf(line, "%599[^(](%d): %31[a-z]: %1199[^\n]", file, &number, kind, words) != 4)
-        return;
-    add(page, file, number, 1, kind, "", words);
+// The errors or warnings of the compiler; false if there is none.
+static bool add_compilers(Text *page, const char *messages) {
+    ReportedMessage message;
+    bool has_any = false;
+    for (; compiler_next_reported(&messages, &message); has_any = true) {
+        add(page, message.file, message.line, message.column, message.kind, "", message.words);
+        if (message.help[0]) add(page, message.file, message.line, message.column, "note", "", message.help);
+    }
+    return has_any;
 }
 
 static void add_message(Text *page, const Report *report) {
     const Judgement *judgement = report->judgement;
-    if (judgement->verdict == VERDICT_BUILD) {
-        const size_t before = page->bytes;
-        for (const char *at = judgement->message; *at; at += strcspn(at, "\n"), at += *at == '\n') {
-            char line[1400];
-            snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
-            add_compiler_line(page, line);
-        }
-        if (page->bytes > before) return;
-    }
+    if (judgement->verdict == VERDICT_BUILD && add_compilers(page, page_message(report))) return;
     char what[64];
     snprintf(what, sizeof what, "%s: ", verdict_word(judgement->verdict));
     add(page, judgement->file[0] ? judgement->file : report->source, judgement->line, 1, "error", what,
@@ -120,4 +114,6 @@ void page_add_editor_lines(Text *page, const Report *report) {
     }
     if (judgement->note_case >= 0 && judgement->first < 0)
         add_place(page, report, &judgement->note.place, "note", "", judgement->note.message);
+    if (report->build && report->build->status == COMPILE_OK && report->build->log)
+        add_compilers(page, report->build->log);
 }

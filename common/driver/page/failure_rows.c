@@ -223,6 +223,11 @@ static void add_tasks(Text *page, const Terminal *terminal, const Report *report
     text_free(&words);
 }
 
+const char *page_message(const Report *report) {
+    const bool is_of_build = report->build && report->build->status != COMPILE_OK && report->build->message;
+    return is_of_build ? report->build->message : report->judgement->message;
+}
+
 void page_add_failure(Text *page, const Terminal *terminal, const Report *report) {
     const Judgement *judgement = report->judgement;
     if (judgement->first >= 0) {
@@ -238,14 +243,19 @@ void page_add_failure(Text *page, const Terminal *terminal, const Report *report
         return;
     }
     add_verdict(page, terminal, judgement->verdict, "kernel.cu");
-    // A compiler's or parser's message comes as lines, with carets whose columns matter: not wrapped.
-    if (strchr(judgement->message, '\n')) {
-        text_add(page, judgement->message);
-        if (judgement->message[strlen(judgement->message) - 1] != '\n') text_add_char(page, '\n');
-    } else if (judgement->message[0]) {
-        page_add_row(page, terminal, "what", judgement->message);
+    const char *message = page_message(report);
+    // A compiler's or parser's message comes as lines, with carets whose columns matter: not wrapped. Its
+    // first paragraph, that kernel.cu does not compile, is the verdict's.
+    if (strchr(message, '\n')) {
+        const char *rest = strstr(message, "does not compile:\n\n");
+        text_add(page, rest ? strchr(rest, '\n') + 2 : message);
+        if (message[strlen(message) - 1] != '\n') text_add_char(page, '\n');
+    } else if (message[0]) {
+        page_add_row(page, terminal, "what", message);
     }
-    page_add_why(page, terminal, report, verdict_why(judgement->verdict), false, -1);
+    // A line of help beside the error says more than the name of the mistake.
+    if (!strstr(message, "\n  help: "))
+        page_add_why(page, terminal, report, verdict_why(judgement->verdict), false, -1);
     SourcePlace place = {.line = judgement->line};
     snprintf(place.file, sizeof place.file, "%s", judgement->file);
     add_place(page, terminal, "where", &place);

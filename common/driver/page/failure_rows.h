@@ -10,6 +10,9 @@ void page_add_failure(Text *page, const Terminal *terminal, const Report *report
 // numbers (`is_evidence`, shown in either case) or the general sentence. `task`: -1 for none.
 void page_add_why(Text *page, const Terminal *terminal, const Report *report, const char *why,
                   bool is_evidence, int task);
+// Why nothing could be judged. Of kernel.cu, all that the compiler says: a judgement keeps only the first
+// 1,200 bytes.
+const char *page_message(const Report *report);
 // "with __syncthreads() before line 32, all 58 cases of up to 131,072 elements pass", of a repair that was
 // found.
 void page_repair_words(const Repair *repair, Text *words);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "driver/build/compiler_report.h"
 #include "driver/page/bandwidth_rows.h"
 #include "driver/page/failure_rows.h"
 #include "driver/page/goal_rows.h"
@@ -72,6 +73,26 @@ static void add_build(Text *page, const Terminal *terminal, const Report *report
     } else {
         page_add_words(page, TEXT_COLUMN, TEXT_COLUMN, words);
     }
+}
+
+// What nvcc warns about, in a few rows: facts, and no cause of anything.
+static void add_warnings(Text *page, const Terminal *terminal, const Report *report) {
+    enum { MOST_WARNINGS = 3 };
+    if (!report->build || report->build->status != COMPILE_OK || !report->build->log) return;
+    ReportedMessage warning;
+    int count = 0;
+    for (const char *at = report->build->log; compiler_next_reported(&at, &warning);) {
+        if (++count > MOST_WARNINGS) continue;
+        Text words = {0};
+        text_printf(&words, "line %d: %s%s%s", warning.line, warning.words, warning.help[0] ? "; " : "",
+                    warning.help);
+        page_add_row(page, terminal, count == 1 ? "nvcc warns" : "", text_chars(&words));
+        text_free(&words);
+    }
+    if (count <= MOST_WARNINGS) return;
+    char more[80];
+    snprintf(more, sizeof more, "and %d more: make %s", count - MOST_WARNINGS, report->of->name);
+    page_add_row(page, terminal, "", more);
 }
 
 // ---- The page --------------------------------------------------------------------------------------------
@@ -145,6 +166,7 @@ void page_add(Text *page, const Terminal *terminal, const Report *report) {
     const bool is_right = judgement->verdict == VERDICT_PASS || judgement->verdict == VERDICT_SLOW;
     add_head(page, terminal, report);
     add_build(page, terminal, report);
+    add_warnings(page, terminal, report);
     if (is_right) {
         page_add_correct(page, terminal, report);
         if (judgement->verdict == VERDICT_SLOW) {

@@ -7,6 +7,7 @@
 
 #include "emulator/emulator_json.h"
 #include "gpu/profiles.h"
+#include "driver/build/compiler_report.h"
 #include "driver/result/bandwidth_json.h"
 
 enum { MAX_FINDINGS_WRITTEN = 32, MAX_LINES_WRITTEN = 512 };
@@ -55,6 +56,23 @@ static void add_options(JsonWriter *json, const Options *options) {
     json_close_object(json);
 }
 
+// The errors if there are any, otherwise the warnings.
+static void add_compilers_messages(JsonWriter *json, const char *reported) {
+    ReportedMessage message;
+    json_open_array(json, "messages");
+    for (const char *at = reported ? reported : ""; compiler_next_reported(&at, &message);) {
+        json_open_object(json, NULL);
+        json_string(json, "kind", message.kind);
+        json_string(json, "file", message.file);
+        json_integer(json, "line", message.line);
+        json_integer(json, "column", message.column);
+        json_string(json, "words", message.words);
+        json_string(json, "help", message.help[0] ? message.help : NULL);
+        json_close_object(json);
+    }
+    json_close_array(json);
+}
+
 static void add_build(JsonWriter *json, const CompileResult *build) {
     if (!json_open_object_or_null(json, "build", build != NULL)) return;
     json_string(json, "verdict", compile_verdict(build->status));
@@ -66,6 +84,7 @@ static void add_build(JsonWriter *json, const CompileResult *build) {
     json_string(json, "source_sha256", build->source_sha256);
     json_string(json, "message", build->message ? build->message : "");
     json_string(json, "log", build->log ? build->log : "");
+    add_compilers_messages(json, build->status == COMPILE_OK ? build->log : build->message);
     json_open_array(json, "kernels");
     for (int i = 0; i < build->kernel_count; i++) {
         const CompiledKernel *kernel = &build->kernels[i];
