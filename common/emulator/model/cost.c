@@ -118,6 +118,8 @@ static void cost_instruction(const Instruction *in, const PtxInstruction *ptx, I
         cost->is_lsu = true;
         break;
     case KIND_STORE:
+    case KIND_ROW_LOAD:
+    case KIND_ROW_STORE:
     case KIND_ATOMIC:
     case KIND_CP_ASYNC:
         set(cost, 1, 0, 0);
@@ -166,11 +168,10 @@ static bool is_fused(const Instruction *in, const InstructionCost *cost) {
 }
 
 static void number_operands(const Instruction *in, Numbering *n, InstructionCost *cost) {
-    if (in->guard >= 0) cost->sources[cost->source_count++] = numbered(n, in->guard);
-    for (int k = 0; k < in->src_count && cost->source_count < COST_SOURCES; k++)
-        if (!in->src[k].constant) cost->sources[cost->source_count++] = numbered(n, in->src[k].offset);
-    for (int k = 0; k < in->dst_count; k++)
-        if (in->dst[k] >= 0) cost->destinations[cost->destination_count++] = numbered(n, in->dst[k]);
+    int32_t read[MOST_READ], written[MOST_WRITTEN];
+    const int reads = registers_read(in, read), writes = registers_written(in, written);
+    for (int k = 0; k < reads; k++) cost->sources[cost->source_count++] = numbered(n, read[k]);
+    for (int k = 0; k < writes; k++) cost->destinations[cost->destination_count++] = numbered(n, written[k]);
 }
 
 // ---- What depends on the instructions around --------------------------------------------------------------
