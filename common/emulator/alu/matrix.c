@@ -11,7 +11,7 @@ static void gather(const MatrixFragment *f, const void *const *registers, void *
     if (f->step == 1) { // a register's elements are neighbours: it is one word of the matrix
         for (int r = 0; r < f->registers; r++)
             for (unsigned lane = 0; lane < WARP_SIZE; lane++) {
-                const unsigned word = f->first[r][lane] / f->per_register;
+                const unsigned word = f->first[r][lane] >> f->shift;
                 if (f->width == 8)
                     ((uint64_t *)matrix)[word] = ((const uint64_t *)registers[r])[lane];
                 else
@@ -35,7 +35,7 @@ static void deal_out(const MatrixFragment *f, const void *matrix, void *const *r
             if (f->width == 8)
                 ((uint64_t *)registers[r])[lane] = ((const uint64_t *)matrix)[first];
             else if (f->step == 1)
-                ((uint32_t *)registers[r])[lane] = ((const uint32_t *)matrix)[first / f->per_register];
+                ((uint32_t *)registers[r])[lane] = ((const uint32_t *)matrix)[first >> f->shift];
             else
                 ((uint32_t *)registers[r])[lane] =
                     ((const uint16_t *)matrix)[first] | (uint32_t)((const uint16_t *)matrix)[first + f->step]
@@ -108,7 +108,7 @@ static void multiply_doubles(const MatrixForm *form, const double *a, const doub
 // ------------------------------------------------------------------------------------------------------------
 
 void matrix_multiply(const MatrixForm *form, const MatrixRegisters *registers) {
-    _Alignas(64) unsigned char a[MATRIX_BYTES], b[MATRIX_BYTES], c[MATRIX_BYTES], d[MATRIX_BYTES];
+    _Alignas(64) unsigned char a[MATRIX_BYTES], b[MATRIX_BYTES], c[MATRIX_BYTES] = {0}, d[MATRIX_BYTES];
     gather(&form->a, registers->a, a);
     gather(&form->b, registers->b, b);
     gather(&form->c, registers->c, c);

@@ -35,9 +35,11 @@ enum { FRAGMENT_REGISTERS = 8 };
 // [row][column].
 typedef struct {
     uint8_t registers;    // of a lane
+    uint8_t distinct;     // the first of them; the others hold the same elements again
     uint8_t width;        // bytes of one of them: 4, or 8
     uint8_t bits;         // of an element
     uint8_t per_register; // elements
+    uint8_t shift;        // per_register is 1 << shift
     uint8_t step;         // elements of the matrix from one element of a register to the next
     uint16_t first[FRAGMENT_REGISTERS][WARP_SIZE]; // the register's first element
 } MatrixFragment;

@@ -1,7 +1,6 @@
 // Tensor-core arithmetic on floats. NVIDIA does not document it. What is written here is the model of the
 // published measurements (Fasi, Higham, Mikaitis and Pranesh, "Numerical behavior of NVIDIA tensor cores",
-// PeerJ Computer Science 7, 2021, and later work on newer GPUs), with parameters found by experiments on an
-// H200 (tests/hardware_truth/tensor):
+// PeerJ Computer Science 7, 2021, and later work on newer GPUs), with the parameters of Hopper:
 //
 //   The products of one group along k are exact. They and the accumulator are aligned to the largest exponent
 //   among them, and bits below a fixed place are cut off. Their sum is exact, and is rounded once. Groups
@@ -20,6 +19,7 @@ typedef struct {
     int fraction_bits; // kept below the largest exponent of a sum
 } SumRule;
 
+// Groups are multiples of STEP.
 static const SumRule rule_16_bits = {16, 25}, rule_tf32 = {8, 25}, rule_8_bits = {16, 25};
 
 static SumRule rule_of(MatrixType type) {
@@ -31,220 +31,272 @@ static SumRule rule_of(MatrixType type) {
     }
 }
 
-// ---- Numbers as significand and exponent
-// ------------------------------------------------------------------------
+// ---- Factors
+// ----------------------------------------------------------------------------------------------------
 
 enum {
     COLUMNS = 8, // that are computed together
     MOST_ROWS = 32,
-    MOST_K = 32,           // of float operands
+    MOST_K = 32,
+    STEP = 8,              // k comes in so many
     ZERO_EXPONENT = -2000, // a zero takes no part in the choice of the largest exponent
-    ONE_SUM = 8,           // products whose sum fits in 32 bits
+    SAFE_EXPONENT = 50, // products of numbers up to 2^50 and down to 2^-50 are exact in single precision, and
+                        // so are they in units of their last place kept
 };
 
+// The elements of one factor, all of which are exact in single precision.
 typedef struct {
-    int exponent_bits, fraction_bits;
-    bool has_infinity;
-} Format;
-
-static Format format_of(MatrixType type) {
-    switch (type) {
-    case MATRIX_F16: return (Format){5, 10, true};
-    case MATRIX_BF16: return (Format){8, 7, true};
-    case MATRIX_TF32: return (Format){8, 10, true};
-    case MATRIX_E4M3: return (Format){4, 3, false};
-    case MATRIX_E5M2: return (Format){5, 2, true};
-    default: return (Format){8, 23, true};
-    }
-}
-
-typedef enum { IS_FINITE, IS_INFINITE, IS_NAN } Class;
-
-// One factor: value = significand * 2^(exponent - fraction bits). A special one has significand 0.
-typedef struct {
-    _Alignas(64) int32_t significand[MOST_ROWS * MOST_K], exponent[MOST_ROWS * MOST_K];
-    uint8_t class[MOST_ROWS * MOST_K];
-    bool has_special;
+    _Alignas(64) float value[MOST_ROWS * MOST_K];
+    _Alignas(64) int32_t exponent[MOST_ROWS * MOST_K]; // of a subnormal number that of the least normal one
+    bool has_special;                                  // an infinity or NaN
+    bool is_safe;                                      // SAFE_EXPONENT
 } Factor;
 
-static uint32_t packed_element(const void *matrix, unsigned bits, int i) {
-    if (bits == 8) return ((const uint8_t *)matrix)[i];
-    if (bits == 16) return ((const uint16_t *)matrix)[i];
-    return ((const uint32_t *)matrix)[i];
+// e4m3 has no infinity, and one NaN of each sign; e5m2 is the upper half of an f16.
+static float e4m3_float(uint8_t x) {
+    const uint16_t shifted = (uint16_t)((x & 0x80u) << 8 | (x & 0x7fu) << 7);
+    return (x & 0x7fu) == 0x7fu ? bits_float(NAN_F32) : f16_float(shifted) * 0x1p8f;
 }
 
-static void split(Factor *to, MatrixType type, const void *matrix, int count) {
-    const Format format = format_of(type);
-    uint32_t raw[MOST_ROWS * MOST_K];
-    const unsigned bits = matrix_type_bits(type);
-    for (int i = 0; i < count; i++) raw[i] = packed_element(matrix, bits, i);
-    if (type == MATRIX_TF32) // the last 13 bits of the register are ignored
-        for (int i = 0; i < count; i++) raw[i] >>= 13;
-    const int fraction_bits = format.fraction_bits, top = (1 << format.exponent_bits) - 1, bias = top / 2;
-    const uint32_t fraction_mask = (1u << fraction_bits) - 1;
-    uint32_t special = 0;
-    for (int i = 0; i < count; i++) {
-        const int32_t fraction = (int32_t)(raw[i] & fraction_mask);
-        const int32_t field = (int32_t)(raw[i] >> fraction_bits) & top;
-        const bool is_negative = raw[i] >> (fraction_bits + format.exponent_bits) & 1;
-        const bool is_special = field == top && (format.has_infinity || fraction == (int32_t)fraction_mask);
-        int32_t significand = field ? fraction | 1 << fraction_bits : fraction;
-        significand = is_special ? 0 : significand;
-        to->significand[i] = is_negative ? -significand : significand;
-        to->exponent[i] = significand ? (field ? field : 1) - bias : ZERO_EXPONENT;
-        to->class[i] = (uint8_t)(is_special ? (fraction ? IS_NAN : IS_INFINITE) : IS_FINITE);
-        special |= is_special;
-        // The sign of an infinity is found in its exponent.
-        if (is_special) to->exponent[i] = ZERO_EXPONENT - is_negative;
+// Fills `to` with `count` values and returns the least exponent of a normal number.
+static int read_values(float *to, MatrixType type, const void *matrix, int count) {
+    const uint8_t *bytes = matrix;
+    const uint16_t *halves = matrix;
+    const uint32_t *words = matrix;
+    switch (type) {
+    case MATRIX_F16:
+        for (int i = 0; i < count; i++) to[i] = f16_float(halves[i]);
+        return -14;
+    case MATRIX_BF16:
+        for (int i = 0; i < count; i++) to[i] = bf16_float(halves[i]);
+        return -126;
+    case MATRIX_E4M3:
+        for (int i = 0; i < count; i++) to[i] = e4m3_float(bytes[i]);
+        return -6;
+    case MATRIX_E5M2:
+        for (int i = 0; i < count; i++) to[i] = f16_float((uint16_t)(bytes[i] << 8));
+        return -14;
+    default: // tf32: the last 13 bits of the register are ignored
+        for (int i = 0; i < count; i++) to[i] = bits_float(words[i] & ~0x1fffu);
+        return -126;
     }
-    to->has_special = special;
+}
+
+static void read_factor(Factor *to, MatrixType type, const void *matrix, int count) {
+    const int32_t least = read_values(to->value, type, matrix, count);
+    uint32_t highest = 0, lowest = UINT32_MAX; // magnitudes, zeros left out
+    for (int i = 0; i < count; i++) {
+        const uint32_t magnitude = float_bits(to->value[i]) & 0x7fffffffu;
+        highest = magnitude > highest ? magnitude : highest;
+        lowest = magnitude - 1 < lowest ? magnitude - 1 : lowest;
+    }
+    for (int i = 0; i < count; i++) {
+        const uint32_t magnitude = float_bits(to->value[i]) & 0x7fffffffu;
+        const int32_t exponent = (int32_t)(magnitude >> 23) - 127,
+                      bounded = exponent < least ? least : exponent;
+        to->exponent[i] = magnitude ? bounded : ZERO_EXPONENT;
+    }
+    to->has_special = highest >= 0x7f800000u;
+    to->is_safe = highest < (127u + SAFE_EXPONENT) << 23 && lowest >= (127u - SAFE_EXPONENT) << 23;
+}
+
+// Fills rows of `k` elements up with zeros to STEP.
+static void widen(Factor *f, int rows, int k) {
+    for (int i = rows * STEP - 1; i >= 0; i--) {
+        const bool is_there = i % STEP < k;
+        const int from = i / STEP * k + i % STEP;
+        f->value[i] = is_there ? f->value[from] : 0;
+        f->exponent[i] = is_there ? f->exponent[from] : ZERO_EXPONENT;
+    }
 }
 
 // ---- Sums
 // -------------------------------------------------------------------------------------------------------
 
-// The accumulators of one row, COLUMNS of them, as exact doubles that are floats or halves.
+typedef int32_t Ints __attribute__((vector_size(4 * COLUMNS)));
+typedef float Floats __attribute__((vector_size(4 * COLUMNS)));
+typedef int64_t Longs __attribute__((vector_size(8 * COLUMNS)));
+typedef double Doubles __attribute__((vector_size(8 * COLUMNS)));
+
+// COLUMNS columns of b: [k].
 typedef struct {
-    double value[COLUMNS];
-} Sums;
+    Floats value[MOST_K];
+    Ints exponent[MOST_K];
+} Columns;
 
-// Rounds towards zero to a float; what is below the least subnormal number becomes zero.
-static inline float toward_zero(double x) {
-    const double magnitude = fabs(x);
-    const double kept = magnitude < 0x1p-126
-                            ? (double)(int64_t)(magnitude * 0x1p149) * 0x1p-149
-                            : bits_double(double_bits(magnitude) & ~((UINT64_C(1) << 29) - 1));
-    return (float)copysign(kept, x);
+static inline Ints larger(Ints x, Ints y) {
+    const Ints is_x = x > y;
+    return (x & is_x) | (y & ~is_x);
 }
 
-// Adds the products of one group to `sums`. `a`: of one row, `b`: [k][COLUMNS].
-static void add_group(const SumRule *rule, int product_bits, const int32_t *a, const int32_t *a_exponent,
-                      const int32_t (*b)[COLUMNS], const int32_t (*b_exponent)[COLUMNS], int count,
-                      Sums *sums, bool to_half) {
-    int32_t c[COLUMNS], c_exponent[COLUMNS], largest[COLUMNS];
-    for (int j = 0; j < COLUMNS; j++) {
-        const uint32_t bits = float_bits((float)sums->value[j]);
-        const int32_t field = (int32_t)(bits >> 23 & 0xff), fraction = (int32_t)(bits & 0x7fffff);
-        const int32_t significand = field ? fraction | 1 << 23 : fraction;
-        c[j] = bits >> 31 ? -significand : significand;
-        c_exponent[j] = significand ? (field ? field : 1) - 127 : ZERO_EXPONENT;
-        largest[j] = c_exponent[j];
-    }
-    for (int k = 0; k < count; k++)
-        for (int j = 0; j < COLUMNS; j++) {
-            const int32_t exponent = a_exponent[k] + b_exponent[k][j];
-            largest[j] = exponent > largest[j] ? exponent : largest[j];
-        }
-    const int left = rule->fraction_bits > product_bits ? rule->fraction_bits - product_bits : 0;
-    const int right = product_bits > rule->fraction_bits ? product_bits - rule->fraction_bits : 0;
-    double total[COLUMNS];
-    for (int j = 0; j < COLUMNS; j++) {
-        const int c_left = rule->fraction_bits > 23 ? rule->fraction_bits - 23 : 0;
-        const int c_right = rule->fraction_bits > 23 ? 0 : 23 - rule->fraction_bits;
-        int32_t shift = largest[j] - c_exponent[j] + c_right;
-        shift = shift > 31 ? 31 : shift;
-        const uint32_t magnitude = (uint32_t)(c[j] < 0 ? -c[j] : c[j]) << c_left >> shift;
-        total[j] = c[j] < 0 ? -(double)(int32_t)magnitude : (double)(int32_t)magnitude;
-    }
-    for (int first = 0; first < count; first += ONE_SUM) {
-        const int last = first + ONE_SUM < count ? first + ONE_SUM : count;
-        int32_t sum[COLUMNS] = {0};
-        for (int k = first; k < last; k++)
-            for (int j = 0; j < COLUMNS; j++) {
-                const int32_t product = a[k] * b[k][j], sign = product >> 31;
-                int32_t shift = largest[j] - a_exponent[k] - b_exponent[k][j] + right;
-                shift = shift > 31 ? 31 : shift;
-                const uint32_t magnitude = (uint32_t)((product ^ sign) - sign) << left >> shift;
-                sum[j] += ((int32_t)magnitude ^ sign) - sign;
-            }
-        for (int j = 0; j < COLUMNS; j++) total[j] += sum[j];
-    }
-    for (int j = 0; j < COLUMNS; j++) {
-        int32_t scale = largest[j] - rule->fraction_bits;
-        scale = scale < -900 ? -900 : scale;
-        const double exact = total[j] * bits_double((uint64_t)(scale + 1023) << 52);
-        sums->value[j] = to_half ? exact : (double)toward_zero(exact);
-    }
-    if (to_half)
-        for (int j = 0; j < COLUMNS; j++)
-            sums->value[j] = (double)f16_float(
-                (uint16_t)rounded_double(sums->value[j], FORMAT_F16, ROUND_NEAREST, NAN_HALF));
+static inline Doubles power_of_two(Ints exponent) {
+    return (Doubles)((__builtin_convertvector(exponent, Longs) + 1023) << 52);
 }
 
-// ---- Infinities and NaNs
-// ------------------------------------------------------------------------------------------
+// The exponents of floats, as of factors.
+static inline Ints exponents_of(Floats x) {
+    const Ints bits = (Ints)x & 0x7fffffff, is_zero = bits == 0;
+    const Ints exponent = larger((bits >> 23) - 127, (Ints){0} - 126);
+    return (exponent & ~is_zero) | (is_zero & ZERO_EXPONENT);
+}
 
-// What one result is because of them: NaN, an infinity, or 0 where no special number takes part.
-static double special_sum(const Factor *a, int a_first, const Factor *b, int b_first, int k, double c) {
-    double sum = c - c == 0 ? 0 : c;
-    for (int i = 0; i < k; i++) {
-        const int x = a_first + i, y = b_first + i;
-        if (a->class[x] == IS_FINITE && b->class[y] == IS_FINITE) continue;
-        const bool is_nan = a->class[x] == IS_NAN || b->class[y] == IS_NAN ||
-                            (a->class[x] == IS_FINITE && a->significand[x] == 0) ||
-                            (b->class[y] == IS_FINITE && b->significand[y] == 0);
-        const bool x_negative =
-            a->class[x] == IS_FINITE ? a->significand[x] < 0 : a->exponent[x] < ZERO_EXPONENT;
-        const bool y_negative =
-            b->class[y] == IS_FINITE ? b->significand[y] < 0 : b->exponent[y] < ZERO_EXPONENT;
-        sum += is_nan ? (double)NAN : x_negative != y_negative ? -(double)INFINITY : (double)INFINITY;
+// The sum of what is left of products, in units of the last place kept. REAL holds the products exactly. The
+// sum of STEP products, each less than 4 at the largest exponent, fits in 32 bits.
+#define PRODUCTS(NAME, REALS)                                                                                \
+    static inline Doubles NAME(const float *a, const Floats *b, int count, Doubles units) {                  \
+        const REALS scale = __builtin_convertvector(units, REALS);                                           \
+        Doubles total = {0};                                                                                 \
+        for (int first = 0; first < count; first += STEP) {                                                  \
+            Ints sum = {0};                                                                                  \
+            for (int k = first; k < first + STEP; k++)                                                       \
+                sum += __builtin_convertvector(__builtin_convertvector(b[k], REALS) * a[k] * scale, Ints);   \
+            total += __builtin_convertvector(sum, Doubles);                                                  \
+        }                                                                                                    \
+        return total;                                                                                        \
     }
-    return sum;
+PRODUCTS(float_products, Floats)
+PRODUCTS(double_products, Doubles)
+
+// Rounds towards zero to floats.
+static inline Floats toward_zero(Doubles x) {
+    const Longs bits = (Longs)x, magnitude = bits & INT64_MAX, least = (Longs){0} + (INT64_C(897) << 52);
+    const Longs is_small = magnitude < least; // than 2^-126
+    // Added to a number with that last place, a subnormal is cut off there; rounding to nearest is undone.
+    const Doubles place = (Doubles)((Longs){0} + (INT64_C(926) << 52)), size = (Doubles)magnitude; // 2^-97
+    const Doubles near = (size + place) - place;
+    const Doubles lower = near - (Doubles)((Longs){0} + (INT64_C(874) << 52)); // 2^-149
+    const Longs is_above = near > size;
+    const Longs cut = ((Longs)lower & is_above) | ((Longs)near & ~is_above);
+    const Longs kept = magnitude & ~((INT64_C(1) << 29) - 1);
+    const Longs result = (cut & is_small) | (kept & ~is_small) | (bits & INT64_MIN);
+    return __builtin_convertvector((Doubles)result, Floats);
+}
+
+// The sum of the accumulators `c` of one row and the products of one group, exact but for what is cut off.
+static inline Doubles group_sum(const SumRule *rule, const float *a, const int32_t *a_exponent,
+                                const Columns *b, int first, int count, Floats c, bool is_safe) {
+    const Ints c_exponent = exponents_of(c);
+    Ints largest = c_exponent;
+    for (int k = first; k < first + count; k += STEP)
+        for (int i = k; i < k + STEP; i++) largest = larger(largest, b->exponent[i] + a_exponent[i]);
+    const Ints is_nothing = largest < -1000; // all are zero
+    largest = largest & ~is_nothing;
+    const Doubles units = power_of_two(rule->fraction_bits - largest);
+    // Where this exceeds a float all products are zero.
+    const Doubles bounded =
+        power_of_two(rule->fraction_bits - larger(largest, (Ints){0} - 2 * SAFE_EXPONENT));
+    Doubles total = is_safe ? float_products(a + first, b->value + first, count, bounded)
+                            : double_products(a + first, b->value + first, count, units);
+    // The accumulator may have more bits than are kept, and so be cut off too.
+    total += __builtin_convertvector(
+        __builtin_convertvector(__builtin_convertvector(c, Doubles) * units, Ints), Doubles);
+    return total * power_of_two(largest - rule->fraction_bits);
 }
 
 // ---- Whole matrices
 // -----------------------------------------------------------------------------------------------
 
-static double sum_element(const MatrixForm *form, const void *c, int i) {
-    return form->c_type == MATRIX_F16 ? (double)f16_float(((const uint16_t *)c)[i])
-                                      : (double)((const float *)c)[i];
+static Floats read_sums(const MatrixForm *form, const void *c, int first) {
+    Floats sums;
+    if (form->c_type == MATRIX_F16)
+        for (int j = 0; j < COLUMNS; j++) sums[j] = f16_float(((const uint16_t *)c)[first + j]);
+    else
+        memcpy(&sums, (const float *)c + first, sizeof sums);
+    return sums;
 }
 
-static void put_element(const MatrixForm *form, void *d, int i, double value) {
-    if (form->d_type == MATRIX_F16)
-        ((uint16_t *)d)[i] = (uint16_t)rounded_double(value, FORMAT_F16, ROUND_NEAREST, NAN_HALF);
+static uint16_t half_of(double x) { return (uint16_t)rounded_double(x, FORMAT_F16, ROUND_NEAREST, NAN_HALF); }
+
+// What results are because of infinities and NaNs: those, or 0 where none takes part.
+static float special_sum(const float *a, const float *b, int k, float c) {
+    float sum = c - c == 0 ? 0 : c;
+    for (int i = 0; i < k; i++)
+        if (a[i] - a[i] != 0 || b[i] - b[i] != 0) sum += a[i] * b[i];
+    return sum;
+}
+
+static bool sums_have_special(const MatrixForm *form, const void *c, int count) {
+    uint32_t found = 0;
+    if (form->c_type == MATRIX_F16)
+        for (int i = 0; i < count; i++) found |= (((const uint16_t *)c)[i] & 0x7c00u) == 0x7c00u;
     else
-        ((float *)d)[i] = canonical((float)value);
+        for (int i = 0; i < count; i++) found |= (((const uint32_t *)c)[i] & 0x7f800000u) == 0x7f800000u;
+    return found;
+}
+
+// Takes them out.
+static void clear_special(Factor *f, int count) {
+    for (int i = 0; i < count; i++)
+        if (f->value[i] - f->value[i] != 0) {
+            f->value[i] = 0;
+            f->exponent[i] = ZERO_EXPONENT;
+        }
+}
+
+static void turn_columns(Columns *to, const Factor *from, int first, int k) {
+    for (int i = 0; i < k; i++)
+        for (int j = 0; j < COLUMNS; j++) {
+            to->value[i][j] = from->value[(first + j) * k + i];
+            to->exponent[i][j] = from->exponent[(first + j) * k + i];
+        }
+}
+
+static void multiply_finite(const MatrixForm *form, const Factor *a, const Factor *b, const void *c, void *d,
+                            int m, int n, int k) {
+    const SumRule rule = rule_of(form->a_type);
+    const bool is_safe = a->is_safe && b->is_safe, to_half = form->d_type == MATRIX_F16;
+    for (int first = 0; first < n; first += COLUMNS) {
+        Columns columns;
+        turn_columns(&columns, b, first, k);
+        for (int row = 0; row < m; row++) {
+            Floats sums = read_sums(form, c, row * n + first);
+            const Ints is_special = ((Ints)sums & 0x7f800000) == 0x7f800000;
+            sums = (Floats)((Ints)sums & ~is_special);
+            for (int from = 0; from < k; from += rule.group) {
+                const int count = k - from < rule.group ? k - from : rule.group;
+                const Doubles exact = group_sum(&rule, &a->value[row * k], &a->exponent[row * k], &columns,
+                                                from, count, sums, is_safe);
+                if (to_half)
+                    for (int j = 0; j < COLUMNS; j++) sums[j] = f16_float(half_of(exact[j]));
+                else
+                    sums = toward_zero(exact);
+            }
+            if (to_half)
+                for (int j = 0; j < COLUMNS; j++) ((uint16_t *)d)[row * n + first + j] = float_f16(sums[j]);
+            else
+                memcpy((float *)d + row * n + first, &sums, sizeof sums);
+        }
+    }
 }
 
 void matrix_multiply_floats(const MatrixForm *form, const void *a, const void *b, const void *c, void *d,
                             int m, int n, int k) {
-    const SumRule rule = rule_of(form->a_type);
-    const int product_bits = format_of(form->a_type).fraction_bits + format_of(form->b_type).fraction_bits;
     Factor rows, columns;
-    split(&rows, form->a_type, a, m * k);
-    split(&columns, form->b_type, b, n * k);
-    for (int first = 0; first < n; first += COLUMNS) {
-        _Alignas(64) int32_t turned[MOST_K][COLUMNS], exponent[MOST_K][COLUMNS];
-        for (int i = 0; i < k; i++)
-            for (int j = 0; j < COLUMNS; j++) {
-                turned[i][j] = columns.significand[(first + j) * k + i];
-                exponent[i][j] = columns.exponent[(first + j) * k + i];
-            }
-        for (int row = 0; row < m; row++) {
-            Sums sums;
-            double given[COLUMNS];
-            bool has_special = rows.has_special || columns.has_special;
-            for (int j = 0; j < COLUMNS; j++) {
-                given[j] = sum_element(form, c, row * n + first + j);
-                const bool is_special = given[j] - given[j] != 0;
-                has_special |= is_special;
-                sums.value[j] = is_special ? 0 : given[j];
-            }
-            for (int from = 0; from < k; from += rule.group) {
-                const int count = k - from < rule.group ? k - from : rule.group;
-                add_group(&rule, product_bits, &rows.significand[row * k + from],
-                          &rows.exponent[row * k + from], &turned[from], &exponent[from], count, &sums,
-                          form->d_type == MATRIX_F16);
-            }
-            for (int j = 0; j < COLUMNS; j++) {
-                if (has_special) {
-                    const double special =
-                        special_sum(&rows, row * k, &columns, (first + j) * k, k, given[j]);
-                    if (special != 0) sums.value[j] = special; // a NaN too
-                }
-                put_element(form, d, row * n + first + j, sums.value[j]);
-            }
-        }
+    read_factor(&rows, form->a_type, a, m * k);
+    read_factor(&columns, form->b_type, b, n * k);
+    if (k < STEP) {
+        widen(&rows, m, k);
+        widen(&columns, n, k);
+        k = STEP;
+    }
+    float special[MOST_ROWS * MOST_ROWS];
+    const bool has_special = rows.has_special || columns.has_special || sums_have_special(form, c, m * n);
+    for (int i = 0; i < m * n && has_special; i++) {
+        const float given =
+            form->c_type == MATRIX_F16 ? f16_float(((const uint16_t *)c)[i]) : ((const float *)c)[i];
+        special[i] = special_sum(&rows.value[i / n * k], &columns.value[i % n * k], k, given);
+    }
+    if (has_special) {
+        clear_special(&rows, m * k);
+        clear_special(&columns, n * k);
+        rows.is_safe = false;
+    }
+    multiply_finite(form, &rows, &columns, c, d, m, n, k);
+    for (int i = 0; i < m * n && has_special; i++) {
+        if (special[i] == 0) continue;
+        if (form->d_type == MATRIX_F16)
+            ((uint16_t *)d)[i] = float_f16(special[i]);
+        else
+            ((float *)d)[i] = canonical(special[i]);
     }
 }

@@ -55,10 +55,12 @@ void matrix_fragment(MatrixFragment *f, const MatrixShape *s, MatrixRole role, M
     *f = (MatrixFragment){.bits = (uint8_t)matrix_type_bits(type), .step = 1};
     f->width = f->bits == 64 ? 8 : 4;
     f->per_register = (uint8_t)(f->width * 8 / f->bits);
+    f->shift = (uint8_t)__builtin_ctz(f->per_register);
     // The wider side of 8 x 32 is taken as the rows.
     const bool is_turned = s->n > s->m && s->n % 16 == 0;
     const int elements = role == MATRIX_A ? s->m * s->k : role == MATRIX_B ? s->k * s->n : s->m * s->n;
     const int distinct = elements * (s->is_quad ? 4 : 1) / (int)WARP_SIZE / f->per_register;
+    f->distinct = (uint8_t)distinct;
     // wmma has each element of f16 factors twice, as on Volta, where m16n16k16 began.
     f->registers = (uint8_t)(s->is_wmma && type == MATRIX_F16 && role != MATRIX_C ? 8 : distinct);
     if (is_turned && role == MATRIX_C && f->per_register == 2) f->step = s->n;

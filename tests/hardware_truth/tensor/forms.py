@@ -127,26 +127,29 @@ def forms() -> dict[str, Form]:
 # ---- Operands ----------------------------------------------------------------------------------------------------
 
 
+TILES_IN_C = """
+void fill_tiles(void *to, int bits, int words, int lanes, int type, int which, int family, const char *text,
+                int tiles) {
+    for (int t = 0; t < tiles; t++)
+        fill_operand((char *)to + (long)t * words * (bits / 8), bits, words, lanes, type, which, family,
+                     tile_seed(text, family, t));
+}
+uint64_t hash_words(const void *words, int bits, long count) {
+    uint64_t sum = 0;
+    for (long i = 0; i < count; i++)
+        sum += word_hash(bits == 64 ? ((const uint64_t *)words)[i] : ((const uint32_t *)words)[i], (uint64_t)i);
+    return sum;
+}
+"""
+
+
 @functools.cache
 def operands_library() -> ctypes.CDLL:
     """operands.h, compiled."""
     folder = HERE.parents[2] / "build" / "tests"
     folder.mkdir(parents=True, exist_ok=True)
     source = folder / "tensor_operands.c"
-    source.write_text(
-        f'#include "{HERE}/operands.h"\n'
-        "void fill_tiles(void *to, int bits, int words, int lanes, int type, int which, int family, const char *text, int tiles) {\n"
-        "    for (int t = 0; t < tiles; t++)\n"
-        "        fill_operand((char *)to + (long)t * words * (bits / 8), bits, words, lanes, type, which, family,\n"
-        "                     tile_seed(text, family, t));\n"
-        "}\n"
-        "uint64_t hash_words(const void *words, int bits, long count) {\n"
-        "    uint64_t sum = 0;\n"
-        "    for (long i = 0; i < count; i++)\n"
-        "        sum += word_hash(bits == 64 ? ((const uint64_t *)words)[i] : ((const uint32_t *)words)[i], (uint64_t)i);\n"
-        "    return sum;\n"
-        "}\n"
-    )
+    source.write_text(f'#include "{HERE}/operands.h"\n{TILES_IN_C}')
     output = build(folder / "libtensor_operands.so", [source], "-shared", "-fPIC", "-O2", sanitize=False)
     library = ctypes.CDLL(str(output))
     library.hash_words.restype = ctypes.c_uint64

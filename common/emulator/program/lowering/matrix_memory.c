@@ -65,11 +65,12 @@ static bool begin_access(Lowering *l, const InMemory *w, int r, int e, Instructi
     return emit(l, w->in, &address);
 }
 
-// The handler of mov between a .b32 register and a vector of `count` elements.
+// The handler of mov between a .b32 register and a vector of `count` elements, or another register.
 static AluHandler *vector_move(bool is_load, int count) {
     const char *words[] = {"b32"};
     PtxOperand operands[2] = {{.kind = PTX_OPERAND_REGISTER}, {.kind = PTX_OPERAND_REGISTER}};
-    operands[is_load ? 1 : 0] = (PtxOperand){.kind = PTX_OPERAND_VECTOR, .element_count = count};
+    if (count > 1)
+        operands[is_load ? 1 : 0] = (PtxOperand){.kind = PTX_OPERAND_VECTOR, .element_count = count};
     const PtxInstruction alike = {
         .modifiers = words, .modifier_count = 1, .operands = operands, .operand_count = 2};
     Selection selection = {0};
@@ -132,16 +133,33 @@ static bool move_registers(Lowering *l, const InMemory *w, int r, int count, con
     return emit(l, w->in, &access);
 }
 
+// A register with the same elements as one that has been loaded.
+static bool copy_register(Lowering *l, const InMemory *w, const PtxOperand *from, const PtxOperand *to) {
+    Instruction copy = blank(KIND_ALU);
+    copy.alu = vector_move(true, 1);
+    copy.operation = VALUE_MOVED;
+    copy.width = 4;
+    copy.dst_count = copy.src_count = 1;
+    return lower_source(l, w->in, from, PTX_B32, false, &copy.src[0]) &&
+           lower_destination(l, w->in, to, PTX_B32, false, &copy.dst[0]) &&
+           (copy.dst[0] < 0 || emit(l, w->in, &copy));
+}
+
 static bool move_fragment(Lowering *l, const InMemory *w, const PtxOperand *registers) {
     const int per = w->fragment.per_register;
     for (int r = 0; r < w->fragment.registers;) {
+        const int same = r - w->fragment.distinct;
+        if (w->is_load && same >= 0 && registers[same].kind == PTX_OPERAND_REGISTER) {
+            if (!copy_register(l, w, &registers[same], &registers[r])) return false;
+            r++;
+            continue;
+        }
         if (per > 1 && !is_behind(w, r, r, per - 1, per - 1)) {
-            if (w->fragment.bits < 8) return unsupported_form(l, w->in, "row");
             if (!move_elements(l, w, r, &registers[r])) return false;
             r++;
             continue;
         }
-        const int count = r + 1 < w->fragment.registers && is_behind(w, r, r + 1, 0, per) ? 2 : 1;
+        const int count = r + 1 < w->fragment.distinct && is_behind(w, r, r + 1, 0, per) ? 2 : 1;
         if (!move_registers(l, w, r, count, registers)) return false;
         r += count;
     }
@@ -169,11 +187,14 @@ bool lower_wmma_memory(Lowering *l, const PtxInstruction *in, bool is_load) {
                    (type == MATRIX_F16 || type == MATRIX_F32 || type == MATRIX_F64 || type == MATRIX_S32);
     } else
         is_known = is_known && matrix_shape_known(type, &words.shape);
+    const bool is_natural = words.is_column[0] == (role == MATRIX_B);
+    // Elements of less than a byte must be contiguous.
+    is_known = is_known && (is_sum || is_natural || matrix_type_bits(type) >= 8);
     if (!is_known) return unsupported_form(l, in, in->modifiers[in->modifier_count - 1]);
     InMemory w = {.in = in, .is_load = is_load, .space = words.space};
     matrix_fragment(&w.fragment, &words.shape, role, type, words.is_column[0]);
     w.inner = role == MATRIX_C ? words.shape.n : words.shape.k;
-    w.is_natural = words.is_column[0] == (role == MATRIX_B);
+    w.is_natural = is_natural;
     const PtxOperand *fragment = &in->operands[is_load ? 0 : 1], *pointer = &in->operands[is_load ? 1 : 0];
     if (in->operand_count < 2 || in->operand_count > 3)
         return wrong_operands(l, in, "a fragment, an address and a stride");
