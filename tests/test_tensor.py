@@ -1,4 +1,4 @@
-"""Matrix instructions against NumPy: mma, wmma, ldmatrix, stmatrix and movmatrix, every form of forms.def."""
+"""Matrix multiplications against NumPy: every form of forms.def."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def name_of(form: Form) -> str:
     return form.text.replace("sync.aligned.", "")
 
 
-# ---- Elements ------------------------------------------------------------------------------------------------------
+# ---- Elements -------------------------------------------------------------------------------------
 
 FLOATS = {"F16": (5, 10), "BF16": (8, 7), "TF32": (8, 10), "F32": (8, 23), "E4M3": (4, 3), "E5M2": (5, 2)}
 BITS = {
@@ -87,7 +87,7 @@ def is_signed(form: Form, which: int) -> bool:
     return not found or found[which][0] == "s"
 
 
-# ---- Fragments, as the ISA has them --------------------------------------------------------------------------
+# ---- Fragments, as the ISA has them ---------------------------------------------------------------
 
 
 def rows_and_columns(form: Form, role: str, i: int, per: int) -> tuple[np.ndarray, np.ndarray]:
