@@ -4,8 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-// ---- Fragments to matrices and back
-// ---------------------------------------------------------------------------
+#include "emulator/alu/float_lanes.h"
+
+// ---- Fragments to matrices and back -----------------------------------------------------------------------
 
 static void gather(const MatrixFragment *f, const void *const *registers, void *matrix) {
     if (f->step == 1) { // a register's elements are neighbours: it is one word of the matrix
@@ -44,8 +45,7 @@ static void deal_out(const MatrixFragment *f, const void *matrix, void *const *r
     }
 }
 
-// ---- Integers and bits
-// ------------------------------------------------------------------------------------------
+// ---- Integers and bits ------------------------------------------------------------------------------------
 
 static int32_t integer_element(const void *matrix, MatrixType type, int i) {
     const uint8_t *bytes = matrix;
@@ -89,8 +89,7 @@ static void multiply_bits(const MatrixForm *form, const uint32_t *a, const uint3
         }
 }
 
-// ---- Doubles
-// ------------------------------------------------------------------------------------------------------
+// ---- Doubles ----------------------------------------------------------------------------------------------
 
 // A chain of fused multiply-adds in the order of k.
 static void multiply_doubles(const MatrixForm *form, const double *a, const double *b, const double *c,
@@ -99,20 +98,21 @@ static void multiply_doubles(const MatrixForm *form, const double *a, const doub
     for (int i = 0; i < form->shape.m; i++)
         for (int j = 0; j < n; j++) {
             double sum = c[i * n + j];
-            for (int at = 0; at < k; at++) sum = fma(a[i * k + at], b[j * k + at], sum);
+            for (int at = 0; at < k; at++) {
+                const double x = a[i * k + at], y = b[j * k + at];
+                sum = with_nan_of(fma(x, y, sum), x, y, sum);
+            }
             d[i * n + j] = sum;
         }
 }
 
-// ---- All
-// ------------------------------------------------------------------------------------------------------------
+// ---- All --------------------------------------------------------------------------------------------------
 
 void matrix_multiply(const MatrixForm *form, const MatrixRegisters *registers) {
     _Alignas(64) unsigned char a[MATRIX_BYTES], b[MATRIX_BYTES], c[MATRIX_BYTES] = {0}, d[MATRIX_BYTES];
     gather(&form->a, registers->a, a);
     gather(&form->b, registers->b, b);
     gather(&form->c, registers->c, c);
-    const MatrixShape *s = &form->shape;
     switch (form->a_type) {
     case MATRIX_F64:
         multiply_doubles(form, (const double *)(void *)a, (const double *)(void *)b,
@@ -126,15 +126,7 @@ void matrix_multiply(const MatrixForm *form, const MatrixRegisters *registers) {
     case MATRIX_U8:
     case MATRIX_S4:
     case MATRIX_U4: multiply_integers(form, a, b, (const int32_t *)(void *)c, (int32_t *)(void *)d); break;
-    default: {
-        const size_t a_bytes = (size_t)(s->m * s->k) * form->a.bits / 8,
-                     b_bytes = (size_t)(s->n * s->k) * form->b.bits / 8,
-                     c_bytes = (size_t)(s->m * s->n) * form->c.bits / 8,
-                     d_bytes = (size_t)(s->m * s->n) * form->d.bits / 8;
-        for (size_t p = 0; p < (s->is_quad ? 4 : 1); p++)
-            matrix_multiply_floats(form, a + p * a_bytes, b + p * b_bytes, c + p * c_bytes, d + p * d_bytes,
-                                   s->m, s->n, s->k);
-    }
+    default: matrix_multiply_floats(form, a, b, c, d); break;
     }
     deal_out(&form->d, d, registers->d);
 }

@@ -26,8 +26,7 @@ typedef enum {
 // Bits of an element.
 unsigned matrix_type_bits(MatrixType type);
 
-// ---- Fragments
-// ------------------------------------------------------------------------------------------------
+// ---- Fragments --------------------------------------------------------------------------------------------
 
 enum { FRAGMENT_REGISTERS = 8 };
 
@@ -58,8 +57,7 @@ typedef struct {
 void matrix_fragment(MatrixFragment *fragment, const MatrixShape *shape, MatrixRole role, MatrixType type,
                      bool is_column);
 
-// ---- Fragments in memory
-// -----------------------------------------------------------------------------------------
+// ---- Fragments in memory ----------------------------------------------------------------------------------
 
 // The place of one element of each lane in a matrix in memory: element `minor` of its row (or column)
 // `major`.
@@ -73,8 +71,7 @@ typedef struct {
 // rows. A 64-bit address; src[1] has 32 bits.
 AluHandler matrix_address;
 
-// ---- Multiplication
-// -------------------------------------------------------------------------------------------
+// ---- Multiplication ---------------------------------------------------------------------------------------
 
 typedef enum { MATRIX_MULTIPLY, MATRIX_XOR_POPC, MATRIX_AND_POPC } MatrixOperation;
 
@@ -96,7 +93,5 @@ typedef struct {
 
 void matrix_multiply(const MatrixForm *form, const MatrixRegisters *registers);
 
-// Packed matrices: d = a * b + c by tensor-core arithmetic; matrix_float.c. `m` rows of a and c; n is a
-// multiple of 8.
-void matrix_multiply_floats(const MatrixForm *form, const void *a, const void *b, const void *c, void *d,
-                            int m, int n, int k);
+// Packed matrices: d = a * b + c as tensor cores compute it; matrix_float.c.
+void matrix_multiply_floats(const MatrixForm *form, const void *a, const void *b, const void *c, void *d);

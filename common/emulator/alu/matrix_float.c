@@ -1,43 +1,27 @@
 // Tensor-core arithmetic on floats. NVIDIA does not document it. What is written here is the model of the
 // published measurements (Fasi, Higham, Mikaitis and Pranesh, "Numerical behavior of NVIDIA tensor cores",
-// PeerJ Computer Science 7, 2021, and later work on newer GPUs), with the parameters of Hopper:
+// PeerJ Computer Science 7, 2021), with parameters that agree with every result of an H200 in
+// tests/hardware_truth/tensor:
 //
-//   The products of one group along k are exact. They and the accumulator are aligned to the largest exponent
-//   among them, and bits below a fixed place are cut off. Their sum is exact, and is rounded once. Groups
-//   follow each other in the order of k.
+//   The products are exact. They and the accumulator are aligned to the largest exponent
+//   among them, and bits below a fixed place are cut off. Their sum is exact, and is rounded once: towards
+//   zero to f32, to nearest to f16. Groups follow each other in the order of k.
 #include "emulator/alu/matrix.h"
 
 #include <string.h>
 
 #include "emulator/alu/float_lanes.h"
 
-// ---- Parameters
-// -----------------------------------------------------------------------------------------------
+enum {
+    FRACTION_BITS = 25, // kept below the largest exponent of a sum
+};
 
-typedef struct {
-    int group;         // products that are added at once
-    int fraction_bits; // kept below the largest exponent of a sum
-} SumRule;
-
-// Groups are multiples of STEP.
-static const SumRule rule_16_bits = {16, 25}, rule_tf32 = {8, 25}, rule_8_bits = {16, 25};
-
-static SumRule rule_of(MatrixType type) {
-    switch (type) {
-    case MATRIX_TF32: return rule_tf32;
-    case MATRIX_E4M3:
-    case MATRIX_E5M2: return rule_8_bits;
-    default: return rule_16_bits;
-    }
-}
-
-// ---- Factors
-// ----------------------------------------------------------------------------------------------------
+// ---- Factors ----------------------------------------------------------------------------------------------
 
 enum {
     COLUMNS = 8, // that are computed together
     MOST_ROWS = 32,
-    MOST_K = 32,
+    MOST_K = 16,
     STEP = 8,              // k comes in so many
     ZERO_EXPONENT = -2000, // a zero takes no part in the choice of the largest exponent
     SAFE_EXPONENT = 50, // products of numbers up to 2^50 and down to 2^-50 are exact in single precision, and
@@ -72,7 +56,7 @@ static int read_values(float *to, MatrixType type, const void *matrix, int count
         return -126;
     case MATRIX_E4M3:
         for (int i = 0; i < count; i++) to[i] = e4m3_float(bytes[i]);
-        return -6;
+        return -14; // it is converted to f16
     case MATRIX_E5M2:
         for (int i = 0; i < count; i++) to[i] = f16_float((uint16_t)(bytes[i] << 8));
         return -14;
@@ -110,8 +94,7 @@ static void widen(Factor *f, int rows, int k) {
     }
 }
 
-// ---- Sums
-// -------------------------------------------------------------------------------------------------------
+// ---- Sums -------------------------------------------------------------------------------------------------
 
 typedef int32_t Ints __attribute__((vector_size(4 * COLUMNS)));
 typedef float Floats __attribute__((vector_size(4 * COLUMNS)));
@@ -172,29 +155,24 @@ static inline Floats toward_zero(Doubles x) {
     return __builtin_convertvector((Doubles)result, Floats);
 }
 
-// The sum of the accumulators `c` of one row and the products of one group, exact but for what is cut off.
-static inline Doubles group_sum(const SumRule *rule, const float *a, const int32_t *a_exponent,
-                                const Columns *b, int first, int count, Floats c, bool is_safe) {
-    const Ints c_exponent = exponents_of(c);
-    Ints largest = c_exponent;
-    for (int k = first; k < first + count; k += STEP)
+// The accumulators `c` of one row and `count` products, added as above.
+static inline Doubles sum_of(const float *a, const int32_t *a_exponent, const Columns *b, int count, Floats c,
+                             bool is_safe) {
+    Ints largest = exponents_of(c);
+    for (int k = 0; k < count; k += STEP)
         for (int i = k; i < k + STEP; i++) largest = larger(largest, b->exponent[i] + a_exponent[i]);
-    const Ints is_nothing = largest < -1000; // all are zero
-    largest = largest & ~is_nothing;
-    const Doubles units = power_of_two(rule->fraction_bits - largest);
+    largest &= largest > -1000; // else all are zero
+    const Doubles units = power_of_two(FRACTION_BITS - largest);
     // Where this exceeds a float all products are zero.
-    const Doubles bounded =
-        power_of_two(rule->fraction_bits - larger(largest, (Ints){0} - 2 * SAFE_EXPONENT));
-    Doubles total = is_safe ? float_products(a + first, b->value + first, count, bounded)
-                            : double_products(a + first, b->value + first, count, units);
-    // The accumulator may have more bits than are kept, and so be cut off too.
+    const Doubles bounded = power_of_two(FRACTION_BITS - larger(largest, (Ints){0} - 2 * SAFE_EXPONENT));
+    Doubles total =
+        is_safe ? float_products(a, b->value, count, bounded) : double_products(a, b->value, count, units);
     total += __builtin_convertvector(
         __builtin_convertvector(__builtin_convertvector(c, Doubles) * units, Ints), Doubles);
-    return total * power_of_two(largest - rule->fraction_bits);
+    return total * power_of_two(largest - FRACTION_BITS);
 }
 
-// ---- Whole matrices
-// -----------------------------------------------------------------------------------------------
+// ---- Whole matrices ---------------------------------------------------------------------------------------
 
 static Floats read_sums(const MatrixForm *form, const void *c, int first) {
     Floats sums;
@@ -242,9 +220,9 @@ static void turn_columns(Columns *to, const Factor *from, int first, int k) {
 }
 
 static void multiply_finite(const MatrixForm *form, const Factor *a, const Factor *b, const void *c, void *d,
-                            int m, int n, int k) {
-    const SumRule rule = rule_of(form->a_type);
-    const bool is_safe = a->is_safe && b->is_safe, to_half = form->d_type == MATRIX_F16;
+                            int k) {
+    const int m = form->shape.m, n = form->shape.n;
+    const bool is_safe = a->is_safe && b->is_safe;
     for (int first = 0; first < n; first += COLUMNS) {
         Columns columns;
         turn_columns(&columns, b, first, k);
@@ -252,25 +230,27 @@ static void multiply_finite(const MatrixForm *form, const Factor *a, const Facto
             Floats sums = read_sums(form, c, row * n + first);
             const Ints is_special = ((Ints)sums & 0x7f800000) == 0x7f800000;
             sums = (Floats)((Ints)sums & ~is_special);
-            for (int from = 0; from < k; from += rule.group) {
-                const int count = k - from < rule.group ? k - from : rule.group;
-                const Doubles exact = group_sum(&rule, &a->value[row * k], &a->exponent[row * k], &columns,
-                                                from, count, sums, is_safe);
-                if (to_half)
-                    for (int j = 0; j < COLUMNS; j++) sums[j] = f16_float(half_of(exact[j]));
-                else
-                    sums = toward_zero(exact);
-            }
-            if (to_half)
-                for (int j = 0; j < COLUMNS; j++) ((uint16_t *)d)[row * n + first + j] = float_f16(sums[j]);
+            const Doubles exact =
+                sum_of(&a->value[row * k], &a->exponent[row * k], &columns, k, sums, is_safe);
+            sums = toward_zero(exact);
+            if (form->d_type == MATRIX_F16) // with a c of f32 the sum is one of f32, and then converted
+                for (int j = 0; j < COLUMNS; j++)
+                    ((uint16_t *)d)[row * n + first + j] =
+                        form->c_type == MATRIX_F16 ? half_of(exact[j]) : float_f16(sums[j]);
             else
                 memcpy((float *)d + row * n + first, &sums, sizeof sums);
         }
     }
 }
 
-void matrix_multiply_floats(const MatrixForm *form, const void *a, const void *b, const void *c, void *d,
-                            int m, int n, int k) {
+static float sum_element(const MatrixForm *form, const void *c, int i) {
+    return form->c_type == MATRIX_F16 ? f16_float(((const uint16_t *)c)[i]) : ((const float *)c)[i];
+}
+
+// One sum for each element: k is 4, 8 or 16.
+static void multiply_floats(const MatrixForm *form, const void *a, const void *b, const void *c, void *d,
+                            int k) {
+    const int m = form->shape.m, n = form->shape.n;
     Factor rows, columns;
     read_factor(&rows, form->a_type, a, m * k);
     read_factor(&columns, form->b_type, b, n * k);
@@ -281,17 +261,15 @@ void matrix_multiply_floats(const MatrixForm *form, const void *a, const void *b
     }
     float special[MOST_ROWS * MOST_ROWS];
     const bool has_special = rows.has_special || columns.has_special || sums_have_special(form, c, m * n);
-    for (int i = 0; i < m * n && has_special; i++) {
-        const float given =
-            form->c_type == MATRIX_F16 ? f16_float(((const uint16_t *)c)[i]) : ((const float *)c)[i];
-        special[i] = special_sum(&rows.value[i / n * k], &columns.value[i % n * k], k, given);
-    }
+    for (int i = 0; i < m * n && has_special; i++)
+        special[i] =
+            special_sum(&rows.value[i / n * k], &columns.value[i % n * k], k, sum_element(form, c, i));
     if (has_special) {
         clear_special(&rows, m * k);
         clear_special(&columns, n * k);
         rows.is_safe = false;
     }
-    multiply_finite(form, &rows, &columns, c, d, m, n, k);
+    multiply_finite(form, &rows, &columns, c, d, k);
     for (int i = 0; i < m * n && has_special; i++) {
         if (special[i] == 0) continue;
         if (form->d_type == MATRIX_F16)
@@ -299,4 +277,74 @@ void matrix_multiply_floats(const MatrixForm *form, const void *a, const void *b
         else
             ((float *)d)[i] = canonical(special[i]);
     }
+}
+
+// ---- What becomes other instructions ----------------------------------------------------------------------
+
+// Half of the elements of each row, with k of them: of bytes 0 and 1 of every four words, or the first half.
+static void take_half(void *to, const void *from, unsigned bits, int rows, int k, int half) {
+    for (int i = 0; i < rows * k / 2; i++) {
+        const int row = i / (k / 2) * k, at = i % (k / 2);
+        if (bits == 8)
+            ((uint8_t *)to)[i] = ((const uint8_t *)from)[row + at / 2 * 4 + half * 2 + at % 2];
+        else
+            ((uint32_t *)to)[i] = ((const uint32_t *)from)[row + half * (k / 2) + at];
+    }
+}
+
+// Two instructions, the second of which adds to the sums of the first.
+static void multiply_halves(const MatrixForm *form, const void *a, const void *b, const void *c, void *d) {
+    const int m = form->shape.m, n = form->shape.n, k = form->shape.k;
+    _Alignas(64) uint8_t rows[MATRIX_BYTES], columns[MATRIX_BYTES], sums[MATRIX_BYTES];
+    for (int half = 0; half < 2; half++) {
+        take_half(rows, a, form->a.bits, m, k, half);
+        take_half(columns, b, form->b.bits, n, k, half);
+        multiply_floats(form, rows, columns, half ? sums : c, half ? d : sums, k / 2);
+    }
+}
+
+// Products of 8-bit floats become two of f16, the first with elements 0 and 1 of each four; the accumulator
+// is added at the end, by an ordinary addition.
+static void multiply_8_bits(const MatrixForm *form, const void *a, const void *b, const void *c, void *d) {
+    static const float zeros[MATRIX_BYTES / sizeof(float)];
+    multiply_halves(form, a, b, zeros, d);
+    for (int i = 0; i < form->shape.m * form->shape.n; i++)
+        if (form->d_type == MATRIX_F16)
+            ((uint16_t *)d)[i] = float_f16(f16_float(((uint16_t *)d)[i]) + sum_element(form, c, i));
+        else
+            ((float *)d)[i] = canonical(((float *)d)[i] + sum_element(form, c, i));
+}
+
+// m8n8k4 of f16, an instruction of Volta, becomes multiply-adds of f32.
+static void multiply_quad(const MatrixForm *form, const uint16_t *a, const uint16_t *b, const void *c,
+                          void *d) {
+    for (int i = 0; i < 64; i++) {
+        float x[4], y[4];
+        for (int k = 0; k < 4; k++) {
+            x[k] = f16_float(a[i / 8 * 4 + k]);
+            y[k] = f16_float(b[i % 8 * 4 + k]);
+        }
+        const float given = sum_element(form, c, i);
+        if (form->d_type == MATRIX_F16)
+            ((uint16_t *)d)[i] =
+                float_f16(fmaf(x[1], y[1], x[0] * y[0]) + given + fmaf(x[3], y[3], x[2] * y[2]));
+        else {
+            float sum = 0;
+            for (int k = 0; k < 4; k++) sum = fmaf(x[k], y[k], sum);
+            ((float *)d)[i] = canonical(sum + given);
+        }
+    }
+}
+
+void matrix_multiply_floats(const MatrixForm *form, const void *a, const void *b, const void *c, void *d) {
+    if (form->shape.is_quad)
+        for (int p = 0; p < 4; p++)
+            multiply_quad(form, (const uint16_t *)a + 32 * p, (const uint16_t *)b + 32 * p,
+                          (const uint8_t *)c + 8 * p * form->c.bits, (uint8_t *)d + 8 * p * form->d.bits);
+    else if (form->a.bits == 8)
+        multiply_8_bits(form, a, b, c, d);
+    else if (form->a_type == MATRIX_TF32 && form->shape.is_wmma)
+        multiply_halves(form, a, b, c, d);
+    else
+        multiply_floats(form, a, b, c, d, form->shape.k);
 }

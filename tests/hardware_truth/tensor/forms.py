@@ -1,4 +1,7 @@
-"""The matrix instructions of forms.def as kernels for the emulator, their operands, and the record of a GPU."""
+"""The matrix instructions of forms.def as kernels for the emulator, their operands, and the record of a GPU.
+
+python tests/hardware_truth/tensor/forms.py record.bin      keeps what record.cu wrote, in record.npz
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,12 @@ from pathlib import Path
 import numpy as np
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[1]))
+sys.path[:0] = [str(HERE.parents[2]), str(HERE.parents[1])]
 
 from emulator import Emulator  # noqa: E402
 from native_build import build  # noqa: E402
 
-RECORD = HERE / "record.bin"
+RECORD = HERE / "record.npz"
 TYPES = ["F16", "BF16", "TF32", "F32", "F64", "E4M3", "E5M2", "I8", "I4", "B1", "S32"]
 FAMILIES = 9
 HEADER = ".version 9.0\n.target sm_90a\n.address_size 64\n"
@@ -188,7 +191,9 @@ def emulated(form: Form, given: list[np.ndarray]) -> np.ndarray:
         return out.read(form.dtype).reshape(tiles, form.out)
 
 
-# ---- The record ----------------------------------------------------------------------------------------------------
+# ---- The record --------------------------------------------------------------------------------------------------
+
+NEAR_ONE, SPECIAL = 1, 6  # families whose first tile is kept
 
 
 @dataclass(frozen=True)
@@ -202,7 +207,8 @@ class Recorded:
     tiles: np.ndarray  # complete results of the first ones
 
 
-def read_record(data: bytes, *, is_full: bool = False) -> Iterator[Recorded]:
+def read_answers(data: bytes, *, is_full: bool = False) -> Iterator[Recorded]:
+    """The file that record.cu writes."""
     batches, batch, full_tiles, families = struct.unpack_from("<4I", data)
     at = 16
     known = forms()
@@ -221,3 +227,43 @@ def read_record(data: bytes, *, is_full: bool = False) -> Iterator[Recorded]:
             words = np.frombuffer(data, f"<u{bits // 8}", tiles * out, at).reshape(tiles, out)
             at += words.nbytes
             yield Recorded(known[text], family, batch, hashes, words)
+
+
+def keep(answers: Path) -> None:
+    """Writes record.npz: the hashes, and the complete results of some tiles."""
+    recorded = list(read_answers(answers.read_bytes()))
+    kept = [r for r in recorded if r.family == NEAR_ONE or (r.family == SPECIAL and not r.form.is_wmma)]
+    np.savez_compressed(
+        RECORD,
+        texts=np.array([r.form.text for r in recorded if r.family == 0]),
+        hashes=np.array([r.hashes for r in recorded], np.uint64).reshape(
+            -1, FAMILIES, len(recorded[0].hashes)
+        ),
+        batch=np.array(recorded[0].batch),
+        kept=np.array([f"{r.family} {r.form.text}" for r in kept]),
+        tiles=np.concatenate([r.tiles[0].view(np.uint32) for r in kept]),
+    )
+
+
+def read_record() -> Iterator[Recorded]:
+    """What record.npz holds."""
+    with np.load(RECORD) as data:
+        texts, hashes, batch, kept, words = (data[x] for x in ("texts", "hashes", "batch", "kept", "tiles"))
+    tiles = {}
+    at = 0
+    for name in kept:
+        family, _, text = str(name).partition(" ")
+        form = forms()[text]
+        count = form.out * form.bits // 32
+        tiles[text, int(family)] = words[at : at + count].view(form.dtype)
+        at += count
+    for text, of_form in zip(texts, hashes, strict=True):
+        form = forms()[str(text)]
+        none = np.zeros(0, form.dtype)
+        for family, of_family in enumerate(of_form):
+            tile = tiles.get((form.text, family), none)
+            yield Recorded(form, family, int(batch), of_family.tolist(), tile[None] if tile.size else tile)
+
+
+if __name__ == "__main__":
+    keep(Path(sys.argv[1]))

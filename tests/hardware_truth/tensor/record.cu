@@ -3,7 +3,7 @@
 //     nvcc -O2 -std=c++17 -arch=sm_90a record.cu -o record && ./record record.bin [full.bin]
 //
 // record.bin holds, for each form and each family of operands (operands.h), a hash of every batch of tiles and the complete
-// results of the first tile; full.bin the results of the first 16 tiles. The format is that of read_record() in forms.py.
+// results of the first tile; full.bin the results of the first 16 tiles. forms.py reads both: read_answers().
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

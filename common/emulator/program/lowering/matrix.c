@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-// ---- Words
-// ------------------------------------------------------------------------------------------------------
+// ---- Words ------------------------------------------------------------------------------------------------
 
 static MatrixType matrix_type_named(const char *word) {
     static const struct {
@@ -74,8 +73,7 @@ bool matrix_words(Lowering *l, const PtxInstruction *in, int first, MatrixWords 
     return true;
 }
 
-// ---- Forms
-// ------------------------------------------------------------------------------------------------------
+// ---- Forms ------------------------------------------------------------------------------------------------
 
 // The shapes of each type of factor. s8 stands for u8, s4 for u4, e4m3 for e5m2.
 static const struct {
@@ -180,8 +178,7 @@ static const MatrixForm *form_of(Lowering *l, const MatrixWords *words, bool is_
     return new->form;
 }
 
-// ---- Operands
-// -----------------------------------------------------------------------------------------------------
+// ---- Operands ---------------------------------------------------------------------------------------------
 
 const PtxOperand *matrix_registers(Lowering *l, const PtxInstruction *in, const PtxOperand *o, int count) {
     const int given = o->kind == PTX_OPERAND_VECTOR ? o->element_count : 1;

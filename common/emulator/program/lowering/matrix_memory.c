@@ -7,8 +7,7 @@
 #include "emulator/alu/alu.h"
 #include "emulator/program/lowering/matrix.h"
 
-// ---- wmma
-// -----------------------------------------------------------------------------------------------------------
+// ---- wmma -------------------------------------------------------------------------------------------------
 
 // A fragment in memory.
 typedef struct {
@@ -212,8 +211,7 @@ bool lower_wmma_memory(Lowering *l, const PtxInstruction *in, bool is_load) {
            move_fragment(l, &w, registers);
 }
 
-// ---- Matrices of 8 x 8 halves
-// ---------------------------------------------------------------------------------------
+// ---- Matrices of 8 x 8 halves -----------------------------------------------------------------------------
 
 // The words of ldmatrix and stmatrix: the number of matrices, and whether they are transposed.
 static bool row_words(Lowering *l, const PtxInstruction *in, Instruction *move, PtxSpace *space) {

@@ -310,7 +310,7 @@ bool lower_cp_async(Lowering *l, const PtxInstruction *in) {
     return emit(l, in, &built);
 }
 
-// ---- Addresses of spaces ---------------------------------------------------------------------------------
+// ---- Addresses of spaces ----------------------------------------------------------------------------------
 
 bool lower_isspacep(Lowering *l, const PtxInstruction *in) {
     Instruction built = blank(KIND_ISSPACEP);
