@@ -246,6 +246,36 @@ def test_an_exited_lane_is_named() -> None:
     assert "a matrix multiplication" in result.findings[0].message
 
 
+# ---- Sums in memory -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(16, 16), (32, 8), (8, 32)])
+@pytest.mark.parametrize(("kind", "bits", "count"), [("f16", 16, 4), ("f32", 32, 8), ("s32", 32, 8)])
+def test_sums_in_rows_and_columns(shape: tuple[int, int], kind: str, bits: int, count: int) -> None:
+    """What is loaded in one layout and stored in the other is transposed."""
+    m, n = shape
+    given = np.random.default_rng(m).integers(0, 1 << 16, (m, n), np.uint16).astype(f"u{bits // 8}")
+    name, registers = f"m{m}n{n}k16", vector("s", count)
+    for first, second in (("row", "col"), ("col", "row")):
+        ptx = f"""{HEADER}.visible .entry kernel(.param .u64 inp, .param .u64 outp)
+{{
+.reg .b32 s<8>; .reg .b64 in, out;
+ld.param.u64 in, [inp]; ld.param.u64 out, [outp];
+wmma.load.c.sync.aligned.{first}.{name}.global.{kind} {registers}, [in], {n if first == "row" else m};
+wmma.store.d.sync.aligned.{second}.{name}.global.{kind} [out], {registers}, {m if second == "col" else n};
+ret;
+}}
+"""
+        with Emulator() as e:
+            e.load(ptx)
+            source = given if first == "row" else given.T.copy()
+            out = e.buffer(np.zeros_like(given), "out")
+            result = e.launch("kernel", 1, 32, [e.buffer(source, "in"), out])
+            assert not result.findings
+            want = given.T if second == "col" else given
+            assert np.array_equal(out.read(given.dtype), want.reshape(-1))
+
+
 # ---- As programs write it -------------------------------------------------------------------------
 
 

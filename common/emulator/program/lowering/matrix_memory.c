@@ -41,17 +41,21 @@ static bool is_behind(const InMemory *w, int first, int r, int e, int distance) 
     return true;
 }
 
-// An access by all lanes to element `e` of register `r`: its address is computed, the rest is the caller's.
-static bool begin_access(Lowering *l, const InMemory *w, int r, int e, Instruction *access) {
-    MatrixPlaces *places = arena_alloc(l->arena, sizeof *places);
-    if (!places) return lower_no_memory(l);
-    places->bits = w->fragment.bits;
-    places->is_narrow = w->is_narrow;
+static void place_elements(const InMemory *w, int r, int e, MatrixPlaces *places) {
     for (int lane = 0; lane < (int)WARP_SIZE; lane++)
         place_element(w, r, e, lane, &places->major[lane], &places->minor[lane]);
+}
+
+// An access by all lanes to `places`: their addresses are computed, the rest is the caller's.
+static bool begin_access(Lowering *l, const InMemory *w, const MatrixPlaces *places, Instruction *access) {
+    MatrixPlaces *kept = arena_alloc(l->arena, sizeof *kept);
+    if (!kept) return lower_no_memory(l);
+    *kept = *places;
+    kept->bits = w->fragment.bits;
+    kept->is_narrow = w->is_narrow;
     Instruction address = blank(KIND_ALU);
     address.alu = matrix_address;
-    address.detail = places;
+    address.detail = kept;
     address.src[0] = w->pointer;
     address.src[1] = w->stride;
     address.src_count = 2;
@@ -76,7 +80,7 @@ static AluHandler *vector_move(bool is_load, int count) {
     return move_mov(&alike, &selection) ? selection.handler : NULL;
 }
 
-// A register whose elements lie apart: each is an access, and mov joins or parts them.
+// A register whose bytes lie apart: each is an access, and mov joins or parts them.
 static bool move_elements(Lowering *l, const InMemory *w, int r, const PtxOperand *register_) {
     const int count = w->fragment.per_register;
     Instruction move = blank(KIND_ALU);
@@ -94,9 +98,11 @@ static bool move_elements(Lowering *l, const InMemory *w, int r, const PtxOperan
     }
     for (int e = 0; e < count; e++) {
         Instruction access;
-        if (!begin_access(l, w, r, e, &access)) return false;
-        access.type = w->fragment.bits == 8 ? PTX_B8 : PTX_B16;
-        access.width = w->fragment.bits / 8;
+        MatrixPlaces places;
+        place_elements(w, r, e, &places);
+        if (!begin_access(l, w, &places, &access)) return false;
+        access.type = PTX_B8;
+        access.width = 1;
         access.elements = 1;
         access.literal[1] = 2;
         access.dst_count = w->is_load;
@@ -118,7 +124,9 @@ static bool move_elements(Lowering *l, const InMemory *w, int r, const PtxOperan
 static bool move_registers(Lowering *l, const InMemory *w, int r, int count, const PtxOperand *registers) {
     const PtxType type = w->fragment.width == 8 ? PTX_B64 : PTX_B32;
     Instruction access;
-    if (!begin_access(l, w, r, 0, &access)) return false;
+    MatrixPlaces places;
+    place_elements(w, r, 0, &places);
+    if (!begin_access(l, w, &places, &access)) return false;
     access.type = (uint8_t)type;
     access.width = w->fragment.width;
     access.elements = (uint8_t)count;
@@ -130,6 +138,52 @@ static bool move_registers(Lowering *l, const InMemory *w, int r, int count, con
                        : !lower_source(l, w->in, &registers[r + i], type, false, &access.src[1 + i]))
             return false;
     return emit(l, w->in, &access);
+}
+
+// One register of a fragment of 8 x 8 halves becomes that of the transposed matrix.
+static bool transpose(Lowering *l, const InMemory *w, Operand from, int32_t to) {
+    Instruction move = blank(KIND_MATRIX_MOVE);
+    MoreOperands *more = arena_alloc(l->arena, sizeof *more);
+    if (!more) return lower_no_memory(l);
+    *more = (MoreOperands){.dst = {to}, .src = {from}, .dst_count = 1, .src_count = 1};
+    move.more = more;
+    move.operation = MOVE_FRAGMENT;
+    move.flags = IS_TRANSPOSED;
+    move.elements = 1;
+    move.src_count = 1;
+    return lower_all_lanes(l, w->in, &move.src[0]) && emit(l, w->in, &move);
+}
+
+// Halves whose neighbours lie apart: a GPU accesses pairs of the transposed matrix, and transposes its
+// registers (ptxas makes MOVM of it).
+static bool move_transposed(Lowering *l, const InMemory *w, int r, const PtxOperand *register_) {
+    Instruction access;
+    MatrixPlaces places;
+    place_elements(w, r, 0, &places);
+    const int major = places.major[0], minor = places.minor[0];
+    for (int lane = 0; lane < (int)WARP_SIZE; lane++) {
+        places.major[lane] = (uint16_t)(major + lane / 4);
+        places.minor[lane] = (uint16_t)(minor + lane % 4 * 2);
+    }
+    const int32_t turned = new_register(l, 4);
+    Operand from = {.offset = turned};
+    int32_t to = turned;
+    if (w->is_load ? !lower_destination(l, w->in, register_, PTX_B32, false, &to)
+                   : !lower_source(l, w->in, register_, PTX_B32, false, &from))
+        return false;
+    if (!w->is_load && !transpose(l, w, from, to)) return false;
+    if (!begin_access(l, w, &places, &access)) return false;
+    access.type = PTX_B32;
+    access.width = 4;
+    access.elements = 1;
+    access.literal[1] = 4;
+    access.dst_count = w->is_load;
+    access.src_count = w->is_load ? 1 : 2;
+    if (w->is_load)
+        access.dst[0] = turned;
+    else
+        access.src[1].offset = turned;
+    return emit(l, w->in, &access) && (!w->is_load || transpose(l, w, from, to));
 }
 
 // A register with the same elements as one that has been loaded.
@@ -154,7 +208,9 @@ static bool move_fragment(Lowering *l, const InMemory *w, const PtxOperand *regi
             continue;
         }
         if (per > 1 && !is_behind(w, r, r, per - 1, per - 1)) {
-            if (!move_elements(l, w, r, &registers[r])) return false;
+            if (w->fragment.bits == 16 ? !move_transposed(l, w, r, &registers[r])
+                                       : !move_elements(l, w, r, &registers[r]))
+                return false;
             r++;
             continue;
         }
