@@ -12,6 +12,10 @@
 
 #include "emulator/alu/float_lanes.h"
 
+// Vectors are passed within this file only, and by no convention of a processor.
+#pragma GCC diagnostic ignored "-Wpsabi"
+#define INLINE static inline __attribute__((always_inline))
+
 enum {
     FRACTION_BITS = 25, // kept below the largest exponent of a sum
 };
@@ -107,17 +111,17 @@ typedef struct {
     Ints exponent[MOST_K];
 } Columns;
 
-static inline Ints larger(Ints x, Ints y) {
+INLINE Ints larger(Ints x, Ints y) {
     const Ints is_x = x > y;
     return (x & is_x) | (y & ~is_x);
 }
 
-static inline Doubles power_of_two(Ints exponent) {
+INLINE Doubles power_of_two(Ints exponent) {
     return (Doubles)((__builtin_convertvector(exponent, Longs) + 1023) << 52);
 }
 
 // The exponents of floats, as of factors.
-static inline Ints exponents_of(Floats x) {
+INLINE Ints exponents_of(Floats x) {
     const Ints bits = (Ints)x & 0x7fffffff, is_zero = bits == 0;
     const Ints exponent = larger((bits >> 23) - 127, (Ints){0} - 126);
     return (exponent & ~is_zero) | (is_zero & ZERO_EXPONENT);
@@ -126,7 +130,7 @@ static inline Ints exponents_of(Floats x) {
 // The sum of what is left of products, in units of the last place kept. REAL holds the products exactly. The
 // sum of STEP products, each less than 4 at the largest exponent, fits in 32 bits.
 #define PRODUCTS(NAME, REALS)                                                                                \
-    static inline Doubles NAME(const float *a, const Floats *b, int count, Doubles units) {                  \
+    INLINE Doubles NAME(const float *a, const Floats *b, int count, Doubles units) {                         \
         const REALS scale = __builtin_convertvector(units, REALS);                                           \
         Doubles total = {0};                                                                                 \
         for (int first = 0; first < count; first += STEP) {                                                  \
@@ -141,7 +145,7 @@ PRODUCTS(float_products, Floats)
 PRODUCTS(double_products, Doubles)
 
 // Rounds towards zero to floats.
-static inline Floats toward_zero(Doubles x) {
+INLINE Floats toward_zero(Doubles x) {
     const Longs bits = (Longs)x, magnitude = bits & INT64_MAX, least = (Longs){0} + (INT64_C(897) << 52);
     const Longs is_small = magnitude < least; // than 2^-126
     // Added to a number with that last place, a subnormal is cut off there; rounding to nearest is undone.
@@ -156,8 +160,8 @@ static inline Floats toward_zero(Doubles x) {
 }
 
 // The accumulators `c` of one row and `count` products, added as above.
-static inline Doubles sum_of(const float *a, const int32_t *a_exponent, const Columns *b, int count, Floats c,
-                             bool is_safe) {
+INLINE Doubles sum_of(const float *a, const int32_t *a_exponent, const Columns *b, int count, Floats c,
+                      bool is_safe) {
     Ints largest = exponents_of(c);
     for (int k = 0; k < count; k += STEP)
         for (int i = k; i < k + STEP; i++) largest = larger(largest, b->exponent[i] + a_exponent[i]);
@@ -174,7 +178,7 @@ static inline Doubles sum_of(const float *a, const int32_t *a_exponent, const Co
 
 // ---- Whole matrices ---------------------------------------------------------------------------------------
 
-static Floats read_sums(const MatrixForm *form, const void *c, int first) {
+INLINE Floats read_sums(const MatrixForm *form, const void *c, int first) {
     Floats sums;
     if (form->c_type == MATRIX_F16)
         for (int j = 0; j < COLUMNS; j++) sums[j] = f16_float(((const uint16_t *)c)[first + j]);

@@ -4,9 +4,9 @@
 //     operand.c     operands: registers, constants, addresses of variables, special registers
 //     arithmetic.c  arithmetic, through the opcode's selectors
 //     memory.c      loads, stores, atomics, asynchronous copies, address spaces
-//     matrix.c      matrix multiplications; matrix_memory.c: fragments to and from memory
-//     lanes.c       barriers, fences, shuffles, votes and their kin
-//     control.c     branches, calls, returns, and what takes no operands
+//     matrix_words.c, matrix_memory.c, matrix.c   matrix instructions: words, what moves fragments,
+//     multiplications lanes.c       barriers, fences, shuffles, votes and their kin control.c     branches,
+//     calls, returns, and what takes no operands
 // opcodes.def names for each opcode the function of these that decodes it; lower.c calls it.
 #pragma once
 

@@ -1,4 +1,5 @@
-// What the two files that decode matrix instructions share. Internal to them.
+// What the files that decode matrix instructions share: matrix_words.c, matrix_memory.c and matrix.c, from
+// the bottom up. Internal to them.
 #pragma once
 
 #include "emulator/alu/matrix.h"
@@ -25,6 +26,9 @@ struct MatrixForms {
 
 // Reads the words from `first` on.
 bool matrix_words(Lowering *l, const PtxInstruction *in, int first, MatrixWords *words);
+// s8 for all integers of 8 bits, s4 of 4, and e4m3 for all floats of 8 bits; else the type itself.
+MatrixType matrix_factor_kind(MatrixType type);
+// Whether there is a multiplication of that shape with such factors.
 bool matrix_shape_known(MatrixType factor, const MatrixShape *shape);
 // The elements of a vector of `count` registers; NULL after an error.
 const PtxOperand *matrix_registers(Lowering *l, const PtxInstruction *in, const PtxOperand *o, int count);
