@@ -117,7 +117,7 @@ static inline void fill_operand(void *to, int bits, int words, int lanes, int ty
         uint64_t word = 0;
         const int pairs = is_float && family == CANCELLING && which < 2, from = w / lanes - registers / 2;
         for (int e = 0; e < per_word; e++) {
-            // Of a pair the second is the first, with the other sign in a.
+            // The second of a pair is the first, with the other sign in a.
             int w_drawn = w, e_drawn = e, copied = 0;
             if (pairs && registers > 1 && from >= 0)
                 w_drawn = w - registers / 2 * lanes, copied = 1;
