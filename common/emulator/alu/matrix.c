@@ -109,7 +109,8 @@ static void multiply_doubles(const MatrixForm *form, const double *a, const doub
 // ---- All --------------------------------------------------------------------------------------------------
 
 void matrix_multiply(const MatrixForm *form, const MatrixRegisters *registers) {
-    _Alignas(64) unsigned char a[MATRIX_BYTES], b[MATRIX_BYTES], c[MATRIX_BYTES] = {0}, d[MATRIX_BYTES];
+    _Alignas(64) unsigned char a[MATRIX_BYTES] = {0}, b[MATRIX_BYTES] = {0}, c[MATRIX_BYTES] = {0},
+                               d[MATRIX_BYTES];
     gather(&form->a, registers->a, a);
     gather(&form->b, registers->b, b);
     gather(&form->c, registers->c, c);

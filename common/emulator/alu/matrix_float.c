@@ -299,7 +299,7 @@ static void take_half(void *to, const void *from, unsigned bits, int rows, int k
 // Two instructions, the second of which adds to the sums of the first.
 static void multiply_halves(const MatrixForm *form, const void *a, const void *b, const void *c, void *d) {
     const int m = form->shape.m, n = form->shape.n, k = form->shape.k;
-    _Alignas(64) uint8_t rows[MATRIX_BYTES], columns[MATRIX_BYTES], sums[MATRIX_BYTES];
+    _Alignas(64) uint8_t rows[MATRIX_BYTES] = {0}, columns[MATRIX_BYTES] = {0}, sums[MATRIX_BYTES];
     for (int half = 0; half < 2; half++) {
         take_half(rows, a, form->a.bits, m, k, half);
         take_half(columns, b, form->b.bits, n, k, half);

@@ -61,7 +61,7 @@ static void multiply(Machine *m, Warp *w, const Gathering *g) {
 
 static void move(Machine *m, Warp *w, const Gathering *g) {
     const Instruction *in = g->parts[0].in;
-    LaneValues room[4];
+    LaneValues room[4] = {{0}};
     const uint16_t *from[4] = {0};
     uint32_t results[4][WARP_SIZE] = {{0}};
     for (int k = 0; k < in->more->src_count; k++) from[k] = given(g, k, 4, room[k]);

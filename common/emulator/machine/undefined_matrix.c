@@ -85,7 +85,7 @@ void undefined_multiply(Machine *m, const Warp *w, const Gathering *g) {
                                         : of_column[column] ? of_column[column]
                                                             : 0;
                 if (!origin) continue;
-                const int bytes = f->width / f->per_register;
+                const int bytes = f->bits / 8;
                 for (int byte = e * bytes; byte < (e + 1) * bytes; byte++) value.bytes[byte] |= 1u << lane;
                 value.origin[lane] = origin;
             }
