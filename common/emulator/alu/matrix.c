@@ -62,7 +62,7 @@ static int32_t integer_element(const void *matrix, MatrixType type, int i) {
 static void multiply_integers(const MatrixForm *form, const void *a, const void *b, const int32_t *c,
                               int32_t *d) {
     const int m = form->shape.m, n = form->shape.n, k = form->shape.k;
-    int16_t rows[1024], columns[1024]; // at most 16 x 64, or 32 x 16
+    int16_t rows[1024] = {0}, columns[1024] = {0}; // at most 16 x 64, or 32 x 16
     for (int i = 0; i < m * k; i++) rows[i] = (int16_t)integer_element(a, form->a_type, i);
     for (int i = 0; i < n * k; i++) columns[i] = (int16_t)integer_element(b, form->b_type, i);
     for (int i = 0; i < m; i++)

@@ -218,7 +218,7 @@ static void clear_special(Factor *f, int count) {
 static void turn_columns(Columns *to, const Factor *from, int first, int k) {
     for (int i = 0; i < k; i++)
         for (int j = 0; j < COLUMNS; j++) {
-            to->value[i][j] = from->value[(first + j) * k + i];
+            to->value[i][j] = from->value[(first + j) * k + i]; // NOLINT: read_factor() has filled as many
             to->exponent[i][j] = from->exponent[(first + j) * k + i];
         }
 }

@@ -78,7 +78,7 @@ void undefined_multiply(Machine *m, const Warp *w, const Gathering *g) {
         UndefinedLanes value = {0};
         for (unsigned lane = 0; lane < WARP_SIZE; lane++)
             for (int e = 0; e < f->per_register; e++) {
-                const int cell = (int)cell_of(f, r, lane, e), row = cell / n;
+                const int cell = (int)cell_of(f, r, lane, e), row = cell / n; // NOLINT: n is 8 or more
                 const int column = cell % n + (form->shape.is_quad ? row / 8 * 8 : 0);
                 const uint64_t origin = c.origin[cell]      ? c.origin[cell]
                                         : of_row[row]       ? of_row[row]
