@@ -18,7 +18,9 @@ from grader.core.toolkit import find_nvcc
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests"
-SOURCES = [TESTS / "data" / "ptx" / f"{name}.cu" for name in ("control_flow", "synchronisation", "memory")]
+SOURCES = [
+    TESTS / "data" / "ptx" / f"{name}.cu" for name in ("control_flow", "synchronisation", "memory", "tensor")
+]
 
 
 def committed(source: Path) -> Path:

@@ -83,9 +83,9 @@ CASES = [
     inside("form of arithmetic", "add.f32x2 %d1, %d2, %d3;", "this form of add is not supported: add.f32x2"),
     inside("opcode", "tex.2d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [%d1, {%r1, %r2}];", "the instruction tex"),
     inside(
-        "tensor core",
-        "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%r1}, [%d1];",
-        "the instruction wmma",
+        "sparse matrix",
+        "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%r1}, {%r1}, {%r1}, {%r1}, %r2, 0;",
+        "mma of a sparse matrix (.sp) is not supported",
     ),
     inside("alloca", "alloca.u64 %d1, 16;", "the instruction alloca"),
     inside("too many registers", ".reg .b64 %many<900000>;", "do not fit", has_place=False),
@@ -135,6 +135,35 @@ FORMS = [
     inside("vote of nothing", "vote.sync.b32 %r1, %p1, -1;", "vote is not supported: .(no operation)"),
     inside("type of a match", "match.sync.any.b16 %r1, %h1, -1;", "match is not supported: .b16"),
     inside("type of a redux", "redux.sync.add.u64 %d1, %d2, -1;", "redux is not supported: .u64"),
+    inside(
+        "scaled matrix",
+        "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.f32.e4m3.e4m3.f32 {%r1}, {%r1}, {%r1}, {%r1};",
+        "mma is not supported: .kind::mxf8f6f4",
+    ),
+    inside(
+        "shape of a product",
+        "mma.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%r1}, {%r1}, {%r1}, {%r1};",
+        "mma is not supported: .f32",
+    ),
+    inside(
+        "wmma of nothing", "wmma.fill.sync.aligned.m16n16k16.f16 {%r1}, %r2;", "wmma is not supported: .fill"
+    ),
+    inside(
+        "operand of wmma",
+        "wmma.load.d.sync.aligned.row.m16n16k16.f16 {%r1}, [%d1];",
+        "wmma is not supported: .d",
+    ),
+    inside(
+        "shape of a fragment",
+        "wmma.load.a.sync.aligned.row.m16n16k32.f16 {%r1}, [%d1];",
+        "wmma is not supported: .f16",
+    ),
+    inside(
+        "type of rows",
+        "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r1, %r2}, [%d1];",
+        "ldmatrix is not supported: .m16n16",
+    ),
+    inside("movmatrix", "movmatrix.sync.aligned.m8n8.b16 %r1, %r2;", "movmatrix is not supported: .b16"),
     inside("isspacep", "isspacep.heap %p1, %d1;", "isspacep is not supported: .heap"),
     inside("cvta", "cvta.to.heap.u64 %d1, %d2;", "cvta is not supported: .heap"),
 ]
@@ -173,13 +202,18 @@ WORDS = {  # with which the opcode is decoded as far as its operands
     "cvta": "to.global.u64",
     "isspacep": "global",
     "ld": "global.u32",
+    "ldmatrix": "sync.aligned.m8n8.x1.shared.b16",
     "ldu": "global.u32",
     "match": "any.sync.b32",
+    "mma": "sync.aligned.m16n8k8.row.col.f16.f16.f16.f16",
+    "movmatrix": "sync.aligned.m8n8.trans.b16",
     "red": "global.add.u32",
     "redux": "sync.add.u32",
     "shfl": "sync.idx.b32",
     "st": "global.u32",
+    "stmatrix": "sync.aligned.m8n8.x1.shared.b16",
     "vote": "sync.any.pred",
+    "wmma": "mma.sync.aligned.row.col.m16n16k16.f16.f16",
 }
 
 

@@ -31,6 +31,13 @@ typedef struct {
     int32_t offset;       // of a register, bytes from the register base
 } Operand;
 
+// The registers of an instruction that has more than dst[] and src[] hold: a matrix multiplication.
+typedef struct {
+    int32_t dst[8];
+    Operand src[24];
+    uint8_t dst_count, src_count;
+} MoreOperands;
+
 struct Instruction {
     AluHandler *alu;
     uint8_t kind; // InstructionKind of program/opcodes.h: what runs it
@@ -42,6 +49,7 @@ struct Instruction {
     int32_t guard;          // offset of the guard predicate, or -1
     int32_t dst[4];         // register offsets; -1 for a sink or an absent destination
     Operand src[5];
+    const MoreOperands *more; // beside these, or NULL
     uint32_t literal[2];
     int32_t index;    // position in its function
     int32_t number;   // position among all instructions of the program

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "emulator/machine/matrix.h"
 #include "emulator/machine/undefined_step.h"
 
 static void observe_exchange(Machine *m, Warp *w, const Instruction *in, uint32_t mask,
@@ -202,6 +203,10 @@ static void elect(const Gathering *g) {
 
 void exchange(Machine *m, Warp *w, const Gathering *g) {
     const Instruction *in = g->parts[0].in;
+    if (in->kind == KIND_MMA || in->kind == KIND_MATRIX_MOVE) {
+        matrix_exchange(m, w, g);
+        return;
+    }
     if (in->kind != KIND_SHUFFLE) observe_exchange(m, w, in, g->lanes, NULL);
     if (in->kind != KIND_SHUFFLE && in->kind != KIND_WARP_BARRIER) undefined_shared(m, w, g);
     switch (in->kind) {

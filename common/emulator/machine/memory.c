@@ -112,14 +112,25 @@ static bool defer_load(Machine *m, Warp *w, Fragment *f, const Instruction *in, 
     return true;
 }
 
-Step run_load(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
-    if (m->is_weak && defer_load(m, w, f, in, mask)) return STEP_MOVED;
-    bool was_followed = f->frame->undefined;
-    if (!load_parameter(m, f, in, mask)) execute_load(m, w, f, in, mask);
+static Step after_load(Machine *m, Warp *w, Fragment *f, const Instruction *in, bool was_followed) {
     Step step = after_access(m, w, in);
     if (was_followed || !f->frame->undefined || step & STEP_TURN_ENDS) return step;
     f->pc = in->index + 1; // from here on the frame is followed
     return STEP_MOVED;
+}
+
+Step run_load(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    if (m->is_weak && defer_load(m, w, f, in, mask)) return STEP_MOVED;
+    bool was_followed = f->frame->undefined;
+    if (!load_parameter(m, f, in, mask)) execute_load(m, w, f, in, mask);
+    return after_load(m, w, f, in, was_followed);
+}
+
+// The rows of ldmatrix, of 16 bytes: one for each lane that literal[0] names.
+Step run_row_load(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    bool was_followed = f->frame->undefined;
+    if (mask & in->literal[0]) execute_load(m, w, f, in, mask & in->literal[0]);
+    return after_load(m, w, f, in, was_followed);
 }
 
 // ---- Stores -----------------------------------------------------------------------------------------------
@@ -173,5 +184,10 @@ void execute_store(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint
 
 Step run_store(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
     execute_store(m, w, f, in, mask);
+    return after_access(m, w, in);
+}
+
+Step run_row_store(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    if (mask & in->literal[0]) execute_store(m, w, f, in, mask & in->literal[0]);
     return after_access(m, w, in);
 }

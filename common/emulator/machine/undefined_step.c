@@ -32,9 +32,7 @@ static UndefinedRegister *reading_source(Machine *m, const Warp *w, const Frame 
     return in->src[k].constant ? NULL : reading(m, w, frame, in, in->src[k].offset);
 }
 
-// The lanes of `mask` of the register at `offset` become `value`, as far as it goes.
-static void write_lanes(Machine *m, Frame *frame, int32_t offset, uint32_t mask,
-                        const UndefinedLanes *value) {
+void undefined_write(Machine *m, Frame *frame, int32_t offset, uint32_t mask, const UndefinedLanes *value) {
     uint32_t any = 0;
     for (int b = 0; b < 8; b++) any |= value->bytes[b] & mask;
     UndefinedRegister *r = undefined_at(frame, offset);
@@ -47,7 +45,7 @@ static void write_lanes(Machine *m, Frame *frame, int32_t offset, uint32_t mask,
 static void write_defined(Machine *m, Frame *frame, const Instruction *in, uint32_t mask) {
     static const UndefinedLanes defined;
     for (int k = 0; k < 4; k++)
-        if (in->dst[k] >= 0) write_lanes(m, frame, in->dst[k], mask, &defined);
+        if (in->dst[k] >= 0) undefined_write(m, frame, in->dst[k], mask, &defined);
 }
 
 // Adds the lanes of `mask` of byte `from` of `r` to byte `to` of `value`.
@@ -55,6 +53,13 @@ static void add_byte(UndefinedLanes *value, int to, const UndefinedRegister *r, 
     uint32_t lanes = r ? r->bytes[from] & mask : 0;
     value->bytes[to] |= lanes;
     FOR_LANES(lane, lanes) value->origin[lane] = r->origin[lane];
+}
+
+void undefined_add(Machine *m, const Warp *w, const Frame *frame, const Instruction *in,
+                   const Operand *operand, uint32_t mask, UndefinedLanes *value) {
+    if (operand->constant) return;
+    const UndefinedRegister *r = reading(m, w, frame, in, operand->offset);
+    for (int b = 0; b < 8; b++) add_byte(value, b, r, b, mask);
 }
 
 static void add_all_bytes(UndefinedLanes *value, const UndefinedRegister *r, uint32_t mask) {
@@ -79,7 +84,7 @@ static void move(Machine *m, const Warp *w, Frame *frame, const Instruction *in,
         }
     }
     for (int k = 0; k < in->dst_count; k++)
-        if (in->dst[k] >= 0) write_lanes(m, frame, in->dst[k], mask, &value[k]);
+        if (in->dst[k] >= 0) undefined_write(m, frame, in->dst[k], mask, &value[k]);
 }
 
 // selp: the bytes of the operand that is chosen.
@@ -91,7 +96,7 @@ static void choose(Machine *m, const Warp *w, Frame *frame, const Instruction *i
         for (int b = 0; b < 8; b++) add_byte(&value, b, r, b, mask & (k ? ~yes : yes));
     }
     add_all_bytes(&value, reading_source(m, w, frame, in, 2), mask);
-    if (in->dst[0] >= 0) write_lanes(m, frame, in->dst[0], mask, &value);
+    if (in->dst[0] >= 0) undefined_write(m, frame, in->dst[0], mask, &value);
 }
 
 // and, or: a defined byte of 0, or of all ones, hides the other.
@@ -115,14 +120,14 @@ static void hide(Machine *m, const Warp *w, Frame *frame, const Instruction *in,
             add_byte(&value, b, r, b, mask & ~hidden);
         }
     }
-    if (in->dst[0] >= 0) write_lanes(m, frame, in->dst[0], mask, &value);
+    if (in->dst[0] >= 0) undefined_write(m, frame, in->dst[0], mask, &value);
 }
 
 static void compute(Machine *m, const Warp *w, Frame *frame, const Instruction *in, uint32_t mask) {
     UndefinedLanes value = {0};
     for (int k = 0; k < in->src_count; k++) add_all_bytes(&value, reading_source(m, w, frame, in, k), mask);
     for (int k = 0; k < 4; k++)
-        if (in->dst[k] >= 0) write_lanes(m, frame, in->dst[k], mask, &value);
+        if (in->dst[k] >= 0) undefined_write(m, frame, in->dst[k], mask, &value);
 }
 
 static void step_arithmetic(Machine *m, const Warp *w, Frame *frame, const Instruction *in, uint32_t mask) {
@@ -147,7 +152,7 @@ static void step_guard(Machine *m, const Warp *w, Fragment *f, const Instruction
     UndefinedLanes value = {0};
     add_all_bytes(&value, guard, lanes);
     for (int k = 0; k < 4; k++)
-        if (in->dst[k] >= 0) write_lanes(m, f->frame, in->dst[k], lanes, &value);
+        if (in->dst[k] >= 0) undefined_write(m, f->frame, in->dst[k], lanes, &value);
 }
 
 // ---- Parameters of calls ----------------------------------------------------------------------------------
@@ -161,7 +166,7 @@ void undefined_copy(Machine *m, Frame *to, int32_t to_offset, const Frame *from,
         const UndefinedRegister *r = undefined_at(from, param_register(from_offset, at));
         UndefinedLanes value = {0};
         for (int b = 0; b < 8; b++) add_byte(&value, b, r, b, mask);
-        write_lanes(m, to, param_register(to_offset, at), mask, &value);
+        undefined_write(m, to, param_register(to_offset, at), mask, &value);
     }
 }
 
@@ -194,7 +199,7 @@ static void step_param_load(Machine *m, Frame *frame, const Instruction *in, uin
             add_byte(&value, b, undefined_at(frame, param_register(in->target, byte)), (int)(byte % 8), mask);
         }
         extend(&value, in);
-        if (in->dst[e] >= 0) write_lanes(m, frame, in->dst[e], mask, &value);
+        if (in->dst[e] >= 0) undefined_write(m, frame, in->dst[e], mask, &value);
     }
 }
 
@@ -217,6 +222,13 @@ void undefined_step(Machine *m, const Warp *w, Fragment *f, const Instruction *i
     case KIND_PARAM_STORE: step_param_store(m, w, frame, in, mask); break;
     case KIND_PARAM_LOAD: step_param_load(m, frame, in, mask); break;
     case KIND_STORE: use_sources(m, w, frame, in, mask, 0, 0, USE_ADDRESS); break;
+    case KIND_ROW_STORE: use_sources(m, w, frame, in, mask & in->literal[0], 0, 0, USE_ADDRESS); break;
+    case KIND_ROW_LOAD:
+        use_sources(m, w, frame, in, mask & in->literal[0], 0, 0, USE_ADDRESS);
+        write_defined(m, frame, in, mask);
+        break;
+    case KIND_MMA: // undefined_matrix.c
+    case KIND_MATRIX_MOVE: break;
     case KIND_LOAD:
     case KIND_CP_ASYNC:
         use_sources(m, w, frame, in, mask, 0, last, USE_ADDRESS);
@@ -276,7 +288,7 @@ static void load_element(Machine *m, Frame *frame, const Access *access, uint32_
         value.origin[lane] = stored ? stored : origin;
     }
     extend(&value, in);
-    write_lanes(m, frame, in->dst[e], access->mask, &value);
+    undefined_write(m, frame, in->dst[e], access->mask, &value);
 }
 
 void undefined_load(Machine *m, Fragment *f, const Access *access) {
@@ -335,7 +347,8 @@ void undefined_taken(Machine *m, const Warp *w, const Gathering *g, const Part *
         FOR_LANES(lane, missing) value.origin[lane] = number;
     }
     write_defined(m, part->fragment->frame, part->in, part->lanes);
-    if (part->in->dst[0] >= 0) write_lanes(m, part->fragment->frame, part->in->dst[0], part->lanes, &value);
+    if (part->in->dst[0] >= 0)
+        undefined_write(m, part->fragment->frame, part->in->dst[0], part->lanes, &value);
 }
 
 void undefined_shared(Machine *m, const Warp *w, const Gathering *g) {
@@ -352,6 +365,6 @@ void undefined_shared(Machine *m, const Warp *w, const Gathering *g) {
     for (int p = 0; p < g->count; p++)
         for (int k = 0; k < 2; k++)
             if (g->parts[p].in->dst[k] >= 0)
-                write_lanes(m, g->parts[p].fragment->frame, g->parts[p].in->dst[k], g->parts[p].lanes,
-                            &value);
+                undefined_write(m, g->parts[p].fragment->frame, g->parts[p].in->dst[k], g->parts[p].lanes,
+                                &value);
 }

@@ -16,15 +16,21 @@ void undefined_store(Machine *machine, Fragment *fragment, const Access *access)
 // A new origin: the lanes of `lanes` read memory that nothing has written.
 uint64_t undefined_read(Machine *machine, const Access *access, uint32_t lanes);
 
-// Parameters of a call: `bytes` of each lane of `mask`.
-void undefined_copy(Machine *machine, Frame *to, int32_t to_offset, const Frame *from, int32_t from_offset,
-                    uint32_t bytes, uint32_t mask);
-
-// What the lanes of an exchange give each other.
+// What the lanes of a register give each other, or an instruction computes for them.
 typedef struct {
     uint32_t bytes[8];
     uint64_t origin[WARP_SIZE];
 } UndefinedLanes;
+// Adds what is undefined of an operand of `in` in the lanes of `mask`.
+void undefined_add(Machine *machine, const Warp *warp, const Frame *frame, const Instruction *in,
+                   const Operand *operand, uint32_t mask, UndefinedLanes *value);
+// The lanes of `mask` of the register at `offset` become `value`.
+void undefined_write(Machine *machine, Frame *frame, int32_t offset, uint32_t mask,
+                     const UndefinedLanes *value);
+
+// Parameters of a call: `bytes` of each lane of `mask`.
+void undefined_copy(Machine *machine, Frame *to, int32_t to_offset, const Frame *from, int32_t from_offset,
+                    uint32_t bytes, uint32_t mask);
 
 // What is undefined of the values that the lanes of `gathering` give.
 void undefined_given(Machine *machine, const Warp *warp, const Gathering *gathering, UndefinedLanes *given);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/alu/matrix.h"
+
 enum {
     LONGEST_PREDICATED = 12, // PTX instructions that a forward branch may skip to become predicates
     LONGEST_UNROLLED = 64,   // PTX instructions of a loop body that ptxas still unrolls
@@ -17,6 +19,11 @@ enum {
 
 static const float latency_alu = 4.5F, latency_wide = 6, latency_special = 23, latency_convert = 12,
                    latency_double = 16, latency_shuffle = 24, latency_vote = 12, latency_register = 20;
+// Tensor instructions: 989.4 TFLOP/s of f16 on 132 SMs at 1,830 MHz (NVIDIA H100 Tensor Core GPU
+// Architecture, table of the H100 SXM5) are 1,024 operations a cycle for each scheduler; f64 has 1/16 of
+// that. The latency is that of m16n8k16 of f16 (Luo and others, "Benchmarking and Dissecting the Nvidia
+// Hopper GPU Architecture via Microbenchmarking", 2024).
+static const float latency_matrix = 32, tensor_operations = 1024, slow_double = 16;
 
 // ---- One instruction --------------------------------------------------------------------------------------
 
@@ -103,10 +110,26 @@ static void cost_arithmetic(const PtxInstruction *ptx, InstructionCost *cost) {
     }
 }
 
+// It holds its pipe as long as an issue slot for every 1,024 operations of f16; narrower integers are faster,
+// and 8-bit floats become f16.
+static void cost_matrix(const MatrixForm *form, InstructionCost *cost) {
+    const MatrixShape *s = &form->shape;
+    const float operations = 2.0F * (float)s->m * (float)s->n * (float)s->k * (s->is_quad ? 4 : 1);
+    const bool is_small_float = form->a_type == MATRIX_E4M3 || form->a_type == MATRIX_E5M2;
+    const float relative = form->a_type == MATRIX_F64 ? slow_double
+                           : is_small_float           ? 1
+                                                      : (float)form->a.bits / 16;
+    const float slots = operations * relative / tensor_operations;
+    set(cost, slots > 1 ? slots : 1, 0, latency_matrix);
+}
+
 static void cost_instruction(const Instruction *in, const PtxInstruction *ptx, InstructionCost *cost) {
     switch ((InstructionKind)in->kind) {
     case KIND_ALU:
-        if (ptx) cost_arithmetic(ptx, cost);
+        if (in->alu == matrix_address) // of wmma: an offset of the access
+            set(cost, 0, 0, latency_alu);
+        else if (ptx)
+            cost_arithmetic(ptx, cost);
         break;
     case KIND_SPECIAL: set(cost, 1, 0, latency_register); break;
     case KIND_LOAD:
@@ -118,6 +141,8 @@ static void cost_instruction(const Instruction *in, const PtxInstruction *ptx, I
         cost->is_lsu = true;
         break;
     case KIND_STORE:
+    case KIND_ROW_LOAD:
+    case KIND_ROW_STORE:
     case KIND_ATOMIC:
     case KIND_CP_ASYNC:
         set(cost, 1, 0, 0);
@@ -131,6 +156,11 @@ static void cost_instruction(const Instruction *in, const PtxInstruction *ptx, I
     case KIND_MATCH:
     case KIND_REDUX:
     case KIND_ELECT: set(cost, 1, 1, latency_vote); break;
+    case KIND_MMA: cost_matrix(in->detail, cost); break;
+    case KIND_MATRIX_MOVE: // else a part of ldmatrix or stmatrix
+        set(cost, in->operation == MOVE_FRAGMENT ? 1 : 0, 0,
+            in->operation == MOVE_FRAGMENT ? latency_convert : 0);
+        break;
     case KIND_CALL: set(cost, 4, 0, 30); break;
     case KIND_CVTA:
     case KIND_FRAME_ADDRESS:
@@ -166,11 +196,10 @@ static bool is_fused(const Instruction *in, const InstructionCost *cost) {
 }
 
 static void number_operands(const Instruction *in, Numbering *n, InstructionCost *cost) {
-    if (in->guard >= 0) cost->sources[cost->source_count++] = numbered(n, in->guard);
-    for (int k = 0; k < in->src_count && cost->source_count < COST_SOURCES; k++)
-        if (!in->src[k].constant) cost->sources[cost->source_count++] = numbered(n, in->src[k].offset);
-    for (int k = 0; k < in->dst_count; k++)
-        if (in->dst[k] >= 0) cost->destinations[cost->destination_count++] = numbered(n, in->dst[k]);
+    int32_t read[MOST_READ], written[MOST_WRITTEN];
+    const int reads = registers_read(in, read), writes = registers_written(in, written);
+    for (int k = 0; k < reads; k++) cost->sources[cost->source_count++] = numbered(n, read[k]);
+    for (int k = 0; k < writes; k++) cost->destinations[cost->destination_count++] = numbered(n, written[k]);
 }
 
 // ---- What depends on the instructions around --------------------------------------------------------------

@@ -2,8 +2,9 @@
 #pragma once
 
 #include "emulator/program/program.h"
+#include "emulator/program/registers.h"
 
-enum { COST_SOURCES = 8, COST_DESTINATIONS = 4 };
+enum { COST_SOURCES = MOST_READ, COST_DESTINATIONS = MOST_WRITTEN };
 
 typedef struct {
     // Registers read (the guard among them) and written, numbered densely within all functions together.

@@ -183,6 +183,7 @@ static void observe_instruction(void *self, Warp *w, const Instruction *in, uint
         follow_branch(c, in, cost, mask, active);
         return;
     case KIND_LOAD:
+    case KIND_ROW_LOAD:
         if (!cost->is_lsu) break;
         if (!(in->flags & IS_NC)) {
             if (in->space != PTX_SPACE_SHARED) start = later(start, c->stored);
@@ -191,6 +192,7 @@ static void observe_instruction(void *self, Warp *w, const Instruction *in, uint
         c->load_start = start = batch(t, c, in, start);
         break;
     case KIND_STORE:
+    case KIND_ROW_STORE:
     case KIND_ATOMIC:
         c->load_start = start;
         if (in->space != PTX_SPACE_SHARED) {

@@ -5,7 +5,7 @@
 
 enum { SECTOR_SHIFT = 5, LINE_SHIFT = 7, BANKS = 32, WORD_SHIFT = 2, ATOMIC_TAGS = 4 * 128 };
 
-// ---- Sectors ------------------------------------------------------------------------------------------
+// ---- Sectors ----------------------------------------------------------------------------------------------
 
 // How many different values there are among those of the lanes in `mask`.
 static uint32_t distinct(const uint64_t values[WARP_SIZE], uint32_t mask) {
@@ -121,12 +121,13 @@ static uint32_t lanes_from(uint32_t first, uint32_t count) {
 //
 // 32-bit accesses go in one phase of 32 lanes, 64-bit ones in two of 16, 128-bit ones in four of 8. Two
 // phases of a load that lie side by side become one where partners agree, 1 or 2 lanes apart (found by
-// experiment: the sh64_ and sh128_ patterns of tests/hardware_truth).
+// experiment: the sh64_ and sh128_ patterns of tests/hardware_truth); never of ldmatrix, where each phase is
+// a matrix (the ldmatrix_ patterns).
 static uint32_t wavefronts_of(const Access *a, uint32_t *least) {
     uint32_t phases = a->bytes <= 4 ? 1 : a->bytes / 4, lanes = WARP_SIZE / phases, total = 0;
     if (a->contiguous && a->bytes >= 4) return *least = phases;
     *least = 0;
-    bool one_phase = phases == 1 || (a->kind == ACCESS_LOAD &&
+    bool one_phase = phases == 1 || (a->kind == ACCESS_LOAD && a->in->kind != KIND_ROW_LOAD &&
                                      (partners_agree(a, a->mask, 1) || partners_agree(a, a->mask, 2)));
     for (uint32_t first = 0; first < WARP_SIZE; first += 2 * lanes) { // once where all lanes are one phase
         uint32_t pair = phases == 1 ? a->mask : lanes_from(first, 2 * lanes) & a->mask;

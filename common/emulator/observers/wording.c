@@ -108,6 +108,8 @@ static const char *operation_words(const Instruction *in) {
     case KIND_MATCH: return "a match";
     case KIND_REDUX: return "a reduction";
     case KIND_ELECT: return "an election";
+    case KIND_MMA: return "a matrix multiplication";
+    case KIND_MATRIX_MOVE: return "ldmatrix, stmatrix or movmatrix";
     default: return "__syncwarp()";
     }
 }

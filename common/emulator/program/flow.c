@@ -78,7 +78,9 @@ static bool is_wait(const Instruction *in) {
     case KIND_VOTE:
     case KIND_MATCH:
     case KIND_REDUX:
-    case KIND_ELECT: return true;
+    case KIND_ELECT:
+    case KIND_MMA:
+    case KIND_MATRIX_MOVE: return true;
     case KIND_CALL: return !((const CallDetail *)in->detail)->syscall;
     default: return false;
     }

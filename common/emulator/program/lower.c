@@ -10,6 +10,7 @@
 #include "emulator/program/flow.h"
 #include "emulator/program/lowering/lowering.h"
 #include "emulator/program/reach.h"
+#include "emulator/program/registers.h"
 #include "emulator/program/unset.h"
 
 enum { SHARED_GAP = 128 };
@@ -22,9 +23,8 @@ static bool mark_unused_results(Lowering *l) {
     if (!is_read) return lower_no_memory(l);
     for (int i = 0; i < l->count; i++) {
         const Instruction *in = &l->code[i];
-        if (in->guard >= 0) is_read[in->guard / 4] = 1;
-        for (int k = 0; k < 5; k++)
-            if (!in->src[k].constant) is_read[in->src[k].offset / 4] = 1;
+        int32_t read[MOST_READ];
+        for (int k = registers_read(in, read) - 1; k >= 0; k--) is_read[read[k] / 4] = 1;
     }
     for (int i = 0; i < l->count; i++) {
         Instruction *in = &l->code[i];

@@ -143,18 +143,23 @@ typedef enum { REDUX_ADD, REDUX_MIN, REDUX_MAX, REDUX_AND, REDUX_OR, REDUX_XOR }
 // Instruction.operation of KIND_CP_ASYNC and KIND_CP_ASYNC_WAIT.
 typedef enum { ASYNC_COPY, ASYNC_COMMIT, ASYNC_WAIT_GROUP, ASYNC_WAIT_ALL } AsyncOperation;
 
+// Instruction.operation of KIND_MATRIX_MOVE: 8 x 8 matrices of halves. As rows, lane 8 i + r has row r of
+// matrix i in four registers; as a fragment, each matrix is one register of all lanes.
+typedef enum { MOVE_ROWS_TO_FRAGMENT, MOVE_FRAGMENT_TO_ROWS, MOVE_FRAGMENT } MatrixMove;
+
 // Instruction.flags.
 enum {
     ADDRESS_32 = 1,  // the address register has 32 bits
     IS_VOLATILE = 2, // .volatile, .relaxed and stronger
     IS_ACQUIRE = 4,
     IS_RELEASE = 8,
-    NO_RESULT = 16,  // red, or atom whose destination is a sink or never read
-    IS_ALIGNED = 32, // a barrier all lanes of a warp must reach together
-    IS_RELAXED = 32, // of a memory access: .relaxed and stronger, where .volatile is only IS_VOLATILE
-    IS_NC = 64,      // ld.global.nc
-    SCOPE_CTA = 128, // an order among the threads of one block only
-    IS_SC = 1,       // of a fence: fence.sc, membar
+    NO_RESULT = 16,    // red, or atom whose destination is a sink or never read
+    IS_ALIGNED = 32,   // a barrier all lanes of a warp must reach together
+    IS_RELAXED = 32,   // of a memory access: .relaxed and stronger, where .volatile is only IS_VOLATILE
+    IS_NC = 64,        // ld.global.nc
+    SCOPE_CTA = 128,   // an order among the threads of one block only
+    IS_SC = 1,         // of a fence: fence.sc, membar
+    IS_TRANSPOSED = 1, // of KIND_MATRIX_MOVE
 };
 
 // ---- The program ------------------------------------------------------------------------------------------

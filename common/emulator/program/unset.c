@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/program/registers.h"
+
 // A block that reads a register which it has not written before.
 typedef struct {
     int block;
@@ -46,26 +48,15 @@ static void add_register(Search *s, int32_t offset) {
     *number = s->registers;
 }
 
-// Registers that `in` reads, by offset; returns how many.
-static int registers_read(const Instruction *in, int32_t offsets[6]) {
-    int count = 0;
-    if (in->guard >= 0) offsets[count++] = in->guard;
-    for (int k = 0; k < 5; k++)
-        if (!in->src[k].constant && in->src[k].offset >= REGISTER_FILE_HEADER)
-            offsets[count++] = in->src[k].offset;
-    return count;
-}
-
 static bool number_registers(Search *s) {
     const Function *f = s->f;
     s->number_of = calloc(f->register_bytes / 4 + 1, sizeof *s->number_of);
     s->offsets = malloc((f->register_bytes / 4 + 1) * sizeof *s->offsets);
     if (!s->number_of || !s->offsets) return false;
     for (int i = 0; i < f->count; i++) {
-        int32_t read[6];
+        int32_t read[MOST_READ], written[MOST_WRITTEN];
         for (int k = registers_read(&f->code[i], read) - 1; k >= 0; k--) add_register(s, read[k]);
-        for (int k = 0; k < 4; k++)
-            if (f->code[i].dst[k] >= 0) add_register(s, f->code[i].dst[k]);
+        for (int k = registers_written(&f->code[i], written) - 1; k >= 0; k--) add_register(s, written[k]);
     }
     s->row = (size_t)s->registers / 8 + 1;
     s->writes = calloc((size_t)s->flow->count + 1, s->row);
@@ -101,16 +92,15 @@ static bool look_at_block(Search *s, int block) {
     const FlowBlock *b = &s->flow->blocks[block];
     for (int i = b->first; i <= b->last; i++) {
         const Instruction *in = &s->f->code[i];
-        int32_t read[6];
+        int32_t read[MOST_READ], written[MOST_WRITTEN];
         for (int k = registers_read(in, read) - 1; k >= 0; k--)
             if (!expose(s, block, s->number_of[read[k] / 4] - 1)) return false;
         // A guarded write may not happen; that of a register which lowering made for one operand is guarded
         // like its only read.
         bool is_sure = in->guard < 0 || in->kind == KIND_SPECIAL || in->kind == KIND_FRAME_ADDRESS ||
                        in->kind == KIND_NOT_PREDICATE;
-        for (int k = 0; k < 4 && is_sure; k++) {
-            if (in->dst[k] < REGISTER_FILE_HEADER) continue;
-            int number = s->number_of[in->dst[k] / 4] - 1;
+        for (int k = is_sure ? registers_written(in, written) - 1 : -1; k >= 0; k--) {
+            int number = s->number_of[written[k] / 4] - 1;
             s->writes[(size_t)block * s->row + (size_t)number / 8] |= (unsigned char)(1 << number % 8);
         }
     }

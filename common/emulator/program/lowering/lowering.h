@@ -4,8 +4,9 @@
 //     operand.c     operands: registers, constants, addresses of variables, special registers
 //     arithmetic.c  arithmetic, through the opcode's selectors
 //     memory.c      loads, stores, atomics, asynchronous copies, address spaces
-//     lanes.c       barriers, fences, shuffles, votes and their kin
-//     control.c     branches, calls, returns, and what takes no operands
+//     matrix_words.c, matrix_memory.c, matrix.c   matrix instructions: words, what moves fragments,
+//     multiplications lanes.c       barriers, fences, shuffles, votes and their kin control.c     branches,
+//     calls, returns, and what takes no operands
 // opcodes.def names for each opcode the function of these that decodes it; lower.c calls it.
 #pragma once
 
@@ -40,6 +41,7 @@ struct Lowering {
     } * splats;
     size_t splat_capacity;
     int splat_count;
+    struct MatrixForms *matrix_forms; // that multiplications have had: matrix.c
 };
 
 // ---- emit.c -----------------------------------------------------------------------------------------------
@@ -84,8 +86,14 @@ bool lower_destination(Lowering *l, const PtxInstruction *in, const PtxOperand *
 // A constant integer operand.
 bool lower_literal(Lowering *l, const PtxInstruction *in, const PtxOperand *o, uint32_t *out);
 
+// ---- memory.c ---------------------------------------------------------------------------------------------
+
+// [register + offset] or [variable + offset]: out->src[k], Instruction.offset and ADDRESS_32.
+bool lower_address(Lowering *l, const PtxInstruction *in, const PtxOperand *o, Instruction *out, int k);
+
 // ---- The functions that opcodes.def names -----------------------------------------------------------------
 
 Lower lower_arithmetic;
 #define OPCODE(name, kind, least, most, wanted, lower, run) Lower lower;
+#define ALIKE(name, kind, least, most, wanted, lower) Lower lower;
 #include "emulator/program/opcodes.def"

@@ -89,9 +89,7 @@ static bool memory_words(Lowering *l, const PtxInstruction *in, Instruction *out
     return true;
 }
 
-// [register + offset] or [variable + offset]: src[k] and Instruction.offset.
-static bool lower_address(Lowering *l, const PtxInstruction *in, const PtxOperand *o, Instruction *out,
-                          int k) {
+bool lower_address(Lowering *l, const PtxInstruction *in, const PtxOperand *o, Instruction *out, int k) {
     if (o->kind != PTX_OPERAND_ADDRESS || o->element_count < 1)
         return wrong_operands(l, in, "an address in brackets");
     const PtxOperand *base = &o->elements[0];
@@ -312,7 +310,7 @@ bool lower_cp_async(Lowering *l, const PtxInstruction *in) {
     return emit(l, in, &built);
 }
 
-// ---- Addresses of spaces ---------------------------------------------------------------------------------
+// ---- Addresses of spaces ----------------------------------------------------------------------------------
 
 bool lower_isspacep(Lowering *l, const PtxInstruction *in) {
     Instruction built = blank(KIND_ISSPACEP);

@@ -1,0 +1,97 @@
+// Products of small matrices: mma.sync and wmma.mma (ISA, Warp Level Matrix Instructions).
+//
+// Each lane of a warp holds a part of every operand, its fragment. An instruction gathers the fragments into
+// matrices, multiplies and adds, and deals the result out again.
+#pragma once
+
+#include "emulator/alu/instruction.h"
+
+typedef enum {
+    MATRIX_NO_TYPE,
+    MATRIX_F16,
+    MATRIX_BF16,
+    MATRIX_TF32,
+    MATRIX_E4M3,
+    MATRIX_E5M2,
+    MATRIX_F32,
+    MATRIX_F64,
+    MATRIX_S8,
+    MATRIX_U8,
+    MATRIX_S4,
+    MATRIX_U4,
+    MATRIX_B1,
+    MATRIX_S32
+} MatrixType;
+
+// Bits of an element.
+unsigned matrix_type_bits(MatrixType type);
+
+// ---- Fragments --------------------------------------------------------------------------------------------
+
+enum { FRAGMENT_REGISTERS = 8 };
+
+// Where the elements of an operand are. A matrix is packed: a as [row][k], b as [column][k], c and d as
+// [row][column].
+typedef struct {
+    uint8_t registers;    // of a lane
+    uint8_t distinct;     // the first of them; the others hold the same elements again
+    uint8_t width;        // bytes of one of them: 4, or 8
+    uint8_t bits;         // of an element
+    uint8_t per_register; // elements
+    uint8_t shift;        // per_register is 1 << shift
+    uint8_t step;         // elements of the matrix from one element of a register to the next
+    uint16_t first[FRAGMENT_REGISTERS][WARP_SIZE]; // the register's first element
+} MatrixFragment;
+
+typedef enum { MATRIX_A, MATRIX_B, MATRIX_C } MatrixRole;
+
+// The shape of one multiplication: d = a * b + c of m x k, k x n and m x n elements.
+typedef struct {
+    uint8_t m, n;
+    uint16_t k;
+    bool is_wmma; // a fragment of wmma, not of mma
+    bool is_quad; // m8n8k4 of f16: four products, each by 8 lanes
+} MatrixShape;
+
+// `is_column`: of a and b of m8n8k4 of f16, whose fragments depend on the layout.
+void matrix_fragment(MatrixFragment *fragment, const MatrixShape *shape, MatrixRole role, MatrixType type,
+                     bool is_column);
+
+// ---- Fragments in memory ----------------------------------------------------------------------------------
+
+// The place of one element of each lane in a matrix in memory: element `minor` of its row (or column)
+// `major`.
+typedef struct {
+    uint16_t major[WARP_SIZE], minor[WARP_SIZE];
+    uint8_t bits;
+    bool is_narrow; // addresses have 32 bits
+} MatrixPlaces;
+
+// dst[0] = src[0] + the place that Instruction.detail has, in a matrix of which src[1] elements lie between
+// rows. A 64-bit address; src[1] has 32 bits.
+AluHandler matrix_address;
+
+// ---- Multiplication ---------------------------------------------------------------------------------------
+
+typedef enum { MATRIX_MULTIPLY, MATRIX_XOR_POPC, MATRIX_AND_POPC } MatrixOperation;
+
+typedef struct MatrixForm {
+    MatrixShape shape;
+    MatrixType a_type, b_type, c_type, d_type;
+    MatrixOperation operation;
+    bool saturate;
+    MatrixFragment a, b, c, d;
+} MatrixForm;
+
+enum { MATRIX_BYTES = 2048 }; // of the largest operand
+
+// Registers of 32 lanes each.
+typedef struct {
+    const void *a[FRAGMENT_REGISTERS], *b[FRAGMENT_REGISTERS], *c[FRAGMENT_REGISTERS];
+    void *d[FRAGMENT_REGISTERS];
+} MatrixRegisters;
+
+void matrix_multiply(const MatrixForm *form, const MatrixRegisters *registers);
+
+// Packed matrices: d = a * b + c as tensor cores compute it; matrix_float.c.
+void matrix_multiply_floats(const MatrixForm *form, const void *a, const void *b, const void *c, void *d);

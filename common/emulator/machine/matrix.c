@@ -1,0 +1,84 @@
+// Matrix instructions, once all lanes of the warp are there (sync.c): products, and 8 x 8 matrices that move
+// between rows and fragments.
+#include "emulator/machine/matrix.h"
+
+#include <string.h>
+
+#include "emulator/alu/matrix.h"
+#include "emulator/machine/undefined_matrix.h"
+
+// The registers of all lanes: 32 of 4 or 8 bytes.
+typedef uint64_t LaneValues[WARP_SIZE];
+
+static const MoreOperands *operands_of(const Part *part) { return part->in->more; }
+
+// Source `k` of all lanes. Lanes that meet at several places have it in several registers: copied to `room`.
+static const void *given(const Gathering *g, int k, unsigned width, LaneValues room) {
+    const Operand *first = &operands_of(&g->parts[0])->src[k];
+    if (g->count == 1)
+        return first->constant ? first->constant : g->parts[0].fragment->frame->registers + first->offset;
+    for (int p = 0; p < g->count; p++) {
+        const Operand *o = &operands_of(&g->parts[p])->src[k];
+        const unsigned char *from =
+            o->constant ? o->constant : g->parts[p].fragment->frame->registers + o->offset;
+        FOR_LANES(lane, g->parts[p].lanes)
+        memcpy((unsigned char *)room + lane * width, from + lane * width, width);
+    }
+    return room;
+}
+
+// Gives destination `k` of each part's lanes its values.
+static void take(const Gathering *g, int k, unsigned width, const void *values) {
+    for (int p = 0; p < g->count; p++) {
+        const int32_t offset = operands_of(&g->parts[p])->dst[k];
+        if (offset < 0) continue;
+        unsigned char *to = g->parts[p].fragment->frame->registers + offset;
+        FOR_LANES(lane, g->parts[p].lanes)
+        memcpy(to + lane * width, (const unsigned char *)values + lane * width, width);
+    }
+}
+
+static void multiply(Machine *m, Warp *w, const Gathering *g) {
+    const MatrixForm *form = g->parts[0].in->detail;
+    const MatrixFragment *of[] = {&form->a, &form->b, &form->c};
+    MatrixRegisters registers = {0};
+    const void **to[] = {registers.a, registers.b, registers.c};
+    LaneValues room[3 * FRAGMENT_REGISTERS], results[FRAGMENT_REGISTERS];
+    for (int which = 0, k = 0; which < 3; which++)
+        for (int r = 0; r < of[which]->registers; r++, k++)
+            to[which][r] = given(g, k, of[which]->width, room[k]);
+    const bool is_direct = g->lanes == FULL_MASK && g->count == 1;
+    for (int r = 0; r < form->d.registers; r++) {
+        const int32_t offset = operands_of(&g->parts[0])->dst[r];
+        registers.d[r] = !is_direct    ? (void *)results[r]
+                         : offset >= 0 ? (void *)(g->parts[0].fragment->frame->registers + offset)
+                                       : NULL;
+    }
+    undefined_multiply(m, w, g);
+    matrix_multiply(form, &registers);
+    for (int r = 0; r < form->d.registers && !is_direct; r++) take(g, r, form->d.width, results[r]);
+}
+
+static void move(Machine *m, Warp *w, const Gathering *g) {
+    const Instruction *in = g->parts[0].in;
+    LaneValues room[4] = {{0}};
+    const uint16_t *from[4] = {0};
+    uint32_t results[4][WARP_SIZE] = {{0}};
+    for (int k = 0; k < in->more->src_count; k++) from[k] = given(g, k, 4, room[k]);
+    for (int k = 0; k < in->more->dst_count; k++)
+        for (unsigned lane = 0; lane < WARP_SIZE; lane++)
+            for (unsigned half = 0; half < 2; half++) {
+                const HalfPlace at = half_given(in, k, lane, half);
+                if (at.source >= in->more->src_count) continue; // lanes without a row
+                results[k][lane] |= (uint32_t)from[at.source][at.lane * 2 + at.half] << 16 * half;
+            }
+    undefined_move(m, w, g);
+    for (int k = 0; k < in->more->dst_count; k++) take(g, k, 4, results[k]);
+}
+
+void matrix_exchange(Machine *m, Warp *w, const Gathering *g) {
+    if (g->parts[0].in->kind == KIND_MMA)
+        multiply(m, w, g);
+    else
+        move(m, w, g);
+}

@@ -1,0 +1,10 @@
+// The registers that a decoded instruction reads and writes.
+#pragma once
+
+#include "emulator/alu/instruction.h"
+
+enum { MOST_READ = 6 + 24, MOST_WRITTEN = 4 + 8 };
+
+// Their offsets, the guard's among those that are read; returns how many.
+int registers_read(const Instruction *in, int32_t offsets[MOST_READ]);
+int registers_written(const Instruction *in, int32_t offsets[MOST_WRITTEN]);
