@@ -26,6 +26,7 @@ typedef struct {
     uint16_t code;     // of `site`, with its kind
     uint32_t all_time; // everyone who may access this memory is known to here
     uint32_t first;    // lane 0, as clocks name it
+    uint32_t now;      // the time of the access
 } RaceCheck;
 
 // A write of granule `g` that the shadow remembers, plain or strong; false: there is none.

@@ -19,7 +19,7 @@ enum { ENOUGH_RACES = 1 << 15 };
 static inline __attribute__((always_inline)) bool check_run(const RaceCheck *c, size_t g, uint32_t count,
                                                             uint32_t per_lane, bool is_write) {
     Shadow *s = c->shadow;
-    uint32_t all = c->all_time, barrier = c->b->barrier_time, first = c->first, now = c->r->order.now;
+    uint32_t all = c->all_time, barrier = c->b->barrier_time, first = c->first, now = c->now;
     uint32_t *write_time = s->write_time + g, *write_who = s->write_who + g;
     uint32_t *access_time = s->access_time + g, *access_who = s->access_who + g;
     uint16_t *write_site = s->write_site + g, *access_site = s->access_site + g;
@@ -31,13 +31,13 @@ static inline __attribute__((always_inline)) bool check_run(const RaceCheck *c, 
     }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t other = access_who[i] ^ first, mine = access_who[i] - first - (i >> per_lane);
+        mine |= access_site[i] & SITE_GROUP;
         bad |= (uint32_t)(access_time[i] > all) & (uint32_t)(mine != 0) &
                ((uint32_t)(other >> THREAD_BITS != 0) | (uint32_t)(access_time[i] > barrier));
     }
-    // Lists and strong writes have bit 1 set: a read may not take their place.
-    uint16_t sites = 0;
-    for (uint32_t i = 0; i < count; i++) sites |= access_site[i];
-    if (bad | (sites & 2)) return false;
+    // Strong writes have bit 1 set: a read may not take their place. Nor that of lists.
+    for (uint32_t i = 0; i < count; i++) bad |= access_site[i] & 2 || access_site[i] >= SITE_READERS;
+    if (bad) return false;
     uint16_t code = c->code;
     if (is_write) {
         for (uint32_t i = 0; i < count; i++) write_time[i] = now;
@@ -156,7 +156,8 @@ static void access_checked(void *self, const Access *a) {
                        .shadow = shadow_for(r, b, memory, a->in->width),
                        .code = site_of(&r->sites, a),
                        .all_time = is_shared ? b->barrier_time : b->all_time,
-                       .first = b->first + (uint32_t)a->warp->index * WARP_SIZE};
+                       .first = b->first + (uint32_t)a->warp->index * WARP_SIZE,
+                       .now = b->epoch[a->warp->index]};
     const RaceCheck *c = &check;
     if (!check.shadow) return;
     check.site = site_at(&r->sites, check.code);
@@ -230,7 +231,7 @@ static void ended(void *self) {
         b = next;
     }
     order_close(&r->order);
-    free(r->readers.readers);
+    readers_close(&r->readers);
     sites_close(&r->sites);
     free(r);
 }
