@@ -7,6 +7,10 @@ enum {
     MANY_READERS = 40, // and when it is not: more than a block has warps
 };
 
+static inline bool is_before_barrier(const RaceCheck *c, uint32_t who, uint32_t time) {
+    return block_of(who) == block_of(c->first) && time <= c->b->barrier_time;
+}
+
 static inline bool knows(const RaceCheck *c, uint32_t lane, uint32_t who, uint32_t time) {
     if (time <= c->all_time) return true;
     return order_knows(&c->r->order, c->b, thread_of(c->first) + lane, who, time, is_plain_load(c->a));
@@ -15,7 +19,7 @@ static inline bool knows(const RaceCheck *c, uint32_t lane, uint32_t who, uint32
 // The first of `lanes` that `who` at `time` is not ordered before; -1: none.
 static int unordered(const RaceCheck *c, uint32_t lanes, uint32_t who, uint32_t time) {
     if (time <= c->all_time) return -1;
-    if (block_of(who) == block_of(c->first) && time <= c->b->barrier_time) return -1;
+    if (is_before_barrier(c, who, time)) return -1;
     FOR_LANES(lane, lanes) if (!knows(c, lane, who, time)) return (int)lane;
     return -1;
 }
@@ -270,6 +274,7 @@ static void take_out(ReaderPool *pool, uint32_t *link) {
 // `one` is all that granule g has.
 static void set_only(const RaceCheck *c, size_t g, Readers one) {
     one.next = 0;
+    one.is_last = true;
     shadow_set_access(c->shadow, g, &one);
     if (!one.table) return;
     c->shadow->access_who[g] = 0;
@@ -286,24 +291,30 @@ static void record_in_list(const RaceCheck *c, size_t g, Readers more) {
     if (newest->who == c->first && newest->warps & more.warps && takes(c, newest, true) &&
         readers_join(pool, newest, &more))
         return; // the same access by more lanes, and none in between
-    while (*link) {
+    const bool is_shared = c->a->memory->space == PTX_SPACE_SHARED;
+    bool is_last = false, is_only = true;
+    while (*link && !(joined && is_last)) {
         uint32_t at = *link;
         Readers *one = &pool->readers[at];
-        if (is_replaced(c, more.lanes, one)) {
+        bool is_ours = block_of(one->who) == block_of(c->first);
+        is_last |= is_ours && one->is_last;
+        if ((is_ours || is_shared) && is_replaced(c, more.lanes, one)) {
             take_out(pool, link);
             continue;
         }
-        if (!joined && takes(c, one, false) && readers_join(pool, one, &more)) {
+        if (is_ours && !joined && takes(c, one, false) && readers_join(pool, one, &more)) {
             joined = at;
             *link = one->next;
             continue;
         }
+        is_only &= !is_ours;
         count++;
         last = at;
         link = &one->next;
     }
-    if (joined && (count || pool->readers[joined].table)) { // to the front
+    if (joined && (count || *link || pool->readers[joined].table)) { // to the front
         pool->readers[joined].next = s->access_who[g];
+        pool->readers[joined].is_last = is_only;
         s->access_who[g] = joined;
         if (c->now > s->access_time[g]) s->access_time[g] = c->now;
         return;
@@ -317,6 +328,7 @@ static void record_in_list(const RaceCheck *c, size_t g, Readers more) {
         set_only(c, g, more);
         return;
     }
+    more.is_last = is_only;
     if (is_full(c, count, last)) {
         // The oldest goes. With it races may be missed that only it would show; none is invented.
         for (link = &s->access_who[g]; *link != last;) link = &pool->readers[*link].next;
@@ -339,6 +351,7 @@ static void record_access(const RaceCheck *c, size_t g, uint32_t lanes) {
             set_only(c, g, old);
             if (has_joined) return;
             make_list(c, g);
+            one.is_last = block_of(old.who) != block_of(c->first);
             push(c, g, one);
             return;
         }
@@ -363,11 +376,33 @@ bool find_write(const RaceCheck *c, size_t g, uint32_t *who, uint16_t *site) {
     }
 }
 
+static bool reads_granule_quietly(const RaceCheck *c, size_t g, uint32_t lanes) {
+    Shadow *s = c->shadow;
+    uint32_t written = s->write_time[g], time = s->access_time[g];
+    if (written > c->all_time && !is_before_barrier(c, s->write_who[g], written)) return false;
+    if (s->access_site[g] & 2 || is_list(s->access_site[g])) return false;
+    Readers one = mine(c, lanes);
+    if (time > c->all_time && !is_before_barrier(c, s->access_who[g], time)) {
+        Readers old = shadow_access(s, g);
+        if (!takes(c, &old, false) || time != c->now || old.lanes != lanes) return false;
+        one.warps |= old.warps;
+    }
+    shadow_set_access(s, g, &one);
+    return true;
+}
+
+bool reads_quietly(const RaceCheck *c, uint64_t offset, uint32_t bytes, uint32_t lanes) {
+    size_t from = granule_of(c->shadow, offset), to = granule_of(c->shadow, offset + bytes - 1);
+    for (size_t g = from; g <= to; g++) if (!reads_granule_quietly(c, g, lanes)) return false;
+    return true;
+}
+
 void check_bytes(const RaceCheck *c, uint64_t offset, uint32_t bytes, uint32_t lanes) {
     size_t from = granule_of(c->shadow, offset), to = granule_of(c->shadow, offset + bytes - 1);
     RaceKind kind = (RaceKind)(c->code & SITE_KIND);
     for (size_t g = from; g <= to; g++) {
         uint64_t at = offset + ((uint64_t)(g - from) << c->shadow->shift);
+        if (kind == RACE_READ && reads_granule_quietly(c, g, lanes)) continue;
         bool after_same = check_write(c, g, at, lanes);
         if (c->shadow->access_time[g]) check_accesses(c, g, at, lanes, after_same);
         if (kind == RACE_WRITE)

@@ -18,6 +18,7 @@ typedef struct {
     uint32_t lanes; // of each of these warps, all at `time`; not used if there is
     uint32_t table; // in ReaderPool.tables; 0: none
     uint16_t site;  // where, and the kind of access (race_site.h)
+    bool is_last;   // of its block: what follows in the list is of others
 } Readers;
 
 // What each warp of a block has done.

@@ -67,7 +67,7 @@ Shadow *shadow_refined(Shadow *old, size_t bytes, unsigned shift, ReaderPool *po
 Readers shadow_access(const Shadow *s, size_t g) {
     uint32_t who = s->access_who[g], lane = who % WARP_SIZE;
     uint16_t site = s->access_site[g];
-    Readers one = {.time = s->access_time[g], .who = who - lane, .site = site};
+    Readers one = {.time = s->access_time[g], .who = who - lane, .site = site, .is_last = true};
     if (is_group(site)) {
         one.site = site & ~SITE_GROUP;
         one.warps = s->access_warps[g];
