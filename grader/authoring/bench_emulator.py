@@ -68,8 +68,19 @@ _WORKS = (
     Work("grid-stride sum", "stride_sum", _MANY, "264", "256", 264, f"u32:{_MANY}"),
     Work("warp shuffle sum", "shuffle_sum", _N, f"{_N // 256}", "256", _N // 32),
     Work("transpose", "transpose", _N, "64,64", "32,8", _N, "u32:2048"),
-    Work("product, tiles of 32 x 32", "tiled_product", _SIDE**2, "16,16", "32,32", _SIDE**2, f"u32:{_SIDE}", _SIDE),
-    Work("product, 4 x 4 a thread", "register_product", _SIDE**2, "8,8", "256", _SIDE**2, f"u32:{_SIDE}", _SIDE),
+    Work(
+        "product, tiles of 32 x 32",
+        "tiled_product",
+        _SIDE**2,
+        "16,16",
+        "32,32",
+        _SIDE**2,
+        f"u32:{_SIDE}",
+        _SIDE,
+    ),
+    Work(
+        "product, 4 x 4 a thread", "register_product", _SIDE**2, "8,8", "256", _SIDE**2, f"u32:{_SIDE}", _SIDE
+    ),
     Work("a single thread", "single_thread", _N // 4, "1", "1", 1, f"u32:{_N // 4}"),
 )
 

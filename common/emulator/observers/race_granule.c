@@ -232,7 +232,12 @@ static void record_write(const RaceCheck *c, size_t g, uint32_t lanes, bool afte
     if (s->access_time[g]) keep_accesses(c, g, after_same);
     if (after_same) {
         uint32_t who = s->write_who[g], other = who % WARP_SIZE;
-        add_write(c, g, (Readers){.time = s->write_time[g], .who = who - other, .warps = 1u << warp_of(who), .lanes = 1u << other, .site = s->write_site[g]});
+        add_write(c, g,
+                  (Readers){.time = s->write_time[g],
+                            .who = who - other,
+                            .warps = 1u << warp_of(who),
+                            .lanes = 1u << other,
+                            .site = s->write_site[g]});
     }
     if (others) add_write(c, g, mine(c, others));
     s->write_time[g] = c->now;
@@ -393,7 +398,8 @@ static bool reads_granule_quietly(const RaceCheck *c, size_t g, uint32_t lanes) 
 
 bool reads_quietly(const RaceCheck *c, uint64_t offset, uint32_t bytes, uint32_t lanes) {
     size_t from = granule_of(c->shadow, offset), to = granule_of(c->shadow, offset + bytes - 1);
-    for (size_t g = from; g <= to; g++) if (!reads_granule_quietly(c, g, lanes)) return false;
+    for (size_t g = from; g <= to; g++)
+        if (!reads_granule_quietly(c, g, lanes)) return false;
     return true;
 }
 

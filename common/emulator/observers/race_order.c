@@ -6,7 +6,8 @@
 #include "emulator/machine/sync.h"
 
 // Time moves on behind what `count` warps of `b` did, the first of them `warp`. Nothing tells apart when in
-// between such moments of its own a warp accessed memory, so all its accesses until the next one have one time.
+// between such moments of its own a warp accessed memory, so all its accesses until the next one have one
+// time.
 static void tick(RaceOrder *o, RaceBlock *b, int warp, int count) {
     if (++o->now == UINT32_MAX) {
         o->off = true;

@@ -1,8 +1,8 @@
 // Accesses that racecheck remembers besides the last write: by one instruction, of threads of one block.
 //
-// Most words that many warps read are read by the same lanes of each, at one time: a set of warps and a set of
-// lanes tell it all. Otherwise a table has a row for every warp. Either way, a warp that reads the word again
-// changes a bit or two.
+// Most words that many warps read are read by the same lanes of each, at one time: a set of warps and a set
+// of lanes tell it all. Otherwise a table has a row for every warp. Either way, a warp that reads the word
+// again changes a bit or two.
 #pragma once
 
 #include <stdbool.h>
@@ -46,8 +46,8 @@ static inline uint32_t reader_time(const ReaderPool *pool, const Readers *one, u
     return one->table ? pool->tables[one->table].time[warp] : one->time;
 }
 
-// Adds `more`, lanes of one warp, to `one`, whose site and block they share. False if they have no place there:
-// others of their warp came at another time, or memory ran out.
+// Adds `more`, lanes of one warp, to `one`, whose site and block they share. False if they have no place
+// there: others of their warp came at another time, or memory ran out.
 bool readers_join(ReaderPool *pool, Readers *one, const Readers *more);
 // Takes lanes of warp `warp` out of `one`. True if none are left; the table is free then.
 bool readers_leave(ReaderPool *pool, Readers *one, uint32_t warp, uint32_t lanes);

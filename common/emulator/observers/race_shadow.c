@@ -88,6 +88,7 @@ void shadow_set_access(Shadow *s, size_t g, const Readers *one) {
         s->access_lanes[g] = one->lanes;
         return;
     }
-    s->access_who[g] = (one->who & ~((1u << THREAD_BITS) - 1)) + (uint32_t)__builtin_ctz(one->warps) * WARP_SIZE + (uint32_t)__builtin_ctz(one->lanes);
+    s->access_who[g] = (one->who & ~((1u << THREAD_BITS) - 1)) +
+                       (uint32_t)__builtin_ctz(one->warps) * WARP_SIZE + (uint32_t)__builtin_ctz(one->lanes);
     s->access_site[g] = one->site;
 }

@@ -3,8 +3,8 @@
 // before it that the write does not stand for (race_granule.c).
 //
 // Arrays side by side, so that 32 lanes that access 32 granules are checked by a handful of vector
-// instructions: 20 bytes a granule, 8 more where several warps read it, and none where the kernel goes nowhere
-// near.
+// instructions: 20 bytes a granule, 8 more where several warps read it, and none where the kernel goes
+// nowhere near.
 #pragma once
 
 #include "emulator/machine/machine.h"

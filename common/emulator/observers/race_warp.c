@@ -57,7 +57,8 @@ ALWAYS_INLINE bool join_run(const RaceCheck *c, size_t g, uint32_t count, uint32
     uint16_t *access_site = s->access_site + g, code = c->code, group = code | SITE_GROUP;
     uint32_t warps[128], odd = odd_writes(c, g, count, per_lane);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t site = access_site[i], time = access_time[i], other = access_who[i] ^ first, lane = i >> per_lane;
+        uint32_t site = access_site[i], time = access_time[i], other = access_who[i] ^ first,
+                 lane = i >> per_lane;
         uint32_t is_ours = other >> THREAD_BITS == 0;
         uint32_t is_over = (uint32_t)(time <= all) | (is_ours & (uint32_t)(time <= barrier)) |
                            ((uint32_t)(other == lane) & (uint32_t)(site < SITE_GROUP));

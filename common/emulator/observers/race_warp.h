@@ -4,8 +4,8 @@
 #include "emulator/observers/race_granule.h"
 
 // Checks and records an access of 32 lanes to granules one after the other, if all are ordered in the simple
-// ways: by the block's barrier, or their own. False (and nothing is recorded) when some granule needs a closer
-// look.
+// ways: by the block's barrier, or their own. False (and nothing is recorded) when some granule needs a
+// closer look.
 bool check_contiguous(const RaceCheck *check);
 
 // The lanes of an access by place. Returns the highest lane of every place; together[l] of such a lane l are
