@@ -99,6 +99,57 @@ def test_tickets_cost_the_same_each(device: Emulator) -> None:
     assert seconds[32_000] < 24 * seconds[4_000]  # 8 times the work
 
 
+TABLE = """.version 9.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u32 rounds) {
+    .reg .b32 %r<9>;
+    .reg .pred %p<2>;
+    .shared .align 4 .b8 words[4096];
+    ld.param.u32 %r1, [rounds];
+    mov.u32 %r2, %tid.x;
+    mov.u32 %r3, words;
+    shl.b32 %r4, %r2, 2;
+    add.u32 %r4, %r3, %r4;
+    st.shared.u32 [%r4], %r2;
+    bar.sync 0;
+    mad.lo.u32 %r5, %r2, STEP, 0;
+again:
+    and.b32 %r6, %r5, 1023;
+    shl.b32 %r6, %r6, 2;
+    add.u32 %r6, %r3, %r6;
+    ld.shared.u32 %r7, [%r6];
+    EXTRA
+    add.u32 %r5, %r5, 37;
+    sub.u32 %r1, %r1, 1;
+    setp.ne.u32 %p1, %r1, 0;
+    @%p1 bra again;
+    ret;
+}
+"""
+
+
+@pytest.mark.parametrize("schedule", [0, 2])
+@pytest.mark.parametrize("extra", ["", "bar.warp.sync -1;"])
+@pytest.mark.parametrize("step", [1, 5])
+def test_a_word_read_again_costs_no_more_with_many_warps(
+    device: Emulator, step: int, extra: str, schedule: int
+) -> None:
+    """As many reads by 32 warps as by one: side by side, scattered, and with the warps at different times."""
+    seconds = {}
+    for warps in (1, 32):
+        device.load(TABLE.replace("STEP", str(step)).replace("EXTRA", extra))
+        times = []
+        for _ in range(3):
+            begun = time.process_time()
+            assert not device.launch(
+                "k", 1, 32 * warps, [Value("u32", 40_000 // warps)], checks=RACE, schedule=schedule
+            ).findings
+            times.append(time.process_time() - begun)
+        seconds[warps] = min(times)
+    assert seconds[32] < 4 * seconds[1], seconds
+
+
 def test_off_means_off(device: Emulator) -> None:
     assert not run(device, read_kernel(SOURCES / "tree_level.cu"), 0, SYNC).findings
 

@@ -1,6 +1,6 @@
 """How fast the emulator is, and how fast its peers are: `make bench-emulator`.
 
-Two tables go into docs/emulator-speed.md, into their place: lane-instructions a second of six kernels
+Two tables go into docs/emulator-speed.md, into their place: lane-instructions a second of eight kernels
 with checks off and on, and elements a second of one tree reduction beside Oclgrind, PoCL and numba's
 simulator. Everything runs on one core, in turn, several times; the figures are medians.
 
@@ -39,6 +39,7 @@ _RAN = re.compile(r"(\d+) lane instructions in [\d.]+ s$")
 _LIMIT = 300.0  # seconds for one run of anything
 _N = 4 << 20
 _MANY = 16 << 20  # for kernels that execute few instructions a float
+_SIDE = 512  # of the matrices that are multiplied
 _MODES = {
     "none": ["--checks", "none"],
     "all": ["--checks", "all"],
@@ -57,6 +58,7 @@ class Work:
     block: str
     outputs: int
     last: str = ""  # the argument after the two buffers
+    side: int = 0  # of a matrix that is squared; 0: the kernel adds up
 
 
 _TREE = Work("tree reduction, 256 threads", "tree", _N, f"{_N // 256}", "256", _N // 256)
@@ -66,6 +68,19 @@ _WORKS = (
     Work("grid-stride sum", "stride_sum", _MANY, "264", "256", 264, f"u32:{_MANY}"),
     Work("warp shuffle sum", "shuffle_sum", _N, f"{_N // 256}", "256", _N // 32),
     Work("transpose", "transpose", _N, "64,64", "32,8", _N, "u32:2048"),
+    Work(
+        "product, tiles of 32 x 32",
+        "tiled_product",
+        _SIDE**2,
+        "16,16",
+        "32,32",
+        _SIDE**2,
+        f"u32:{_SIDE}",
+        _SIDE,
+    ),
+    Work(
+        "product, 4 x 4 a thread", "register_product", _SIDE**2, "8,8", "256", _SIDE**2, f"u32:{_SIDE}", _SIDE
+    ),
     Work("a single thread", "single_thread", _N // 4, "1", "1", 1, f"u32:{_N // 4}"),
 )
 
@@ -91,6 +106,12 @@ def values(n: int) -> "array.array[float]":
 def sum_of(n: int) -> float:
     """The sum of values(n)."""
     return 21.0 * (n // 7) + sum(range(n % 7))
+
+
+def sum_of_square(side: int) -> float:
+    """The sum of the elements of values(side * side), as a matrix, times itself."""
+    m = values(side * side)
+    return sum(sum(m[k::side]) * sum(m[k * side : (k + 1) * side]) for k in range(side))
 
 
 def run(command: list[str], environment: dict[str, str] | None = None) -> tuple[int, str, float]:
@@ -165,7 +186,7 @@ class Emulation:
         if stopped[0] * 100 > whole[0]:
             raise MachineError(f"{work.kernel} does not stop at once: {stopped[0]} lane-instructions")
         sums = array.array("f", output.read_bytes())
-        if sum(sums) != sum_of(work.elements):
+        if sum(sums) != (sum_of_square(work.side) if work.side else sum_of(work.elements)):
             raise MachineError(f"the emulator's sum of {work.kernel} is wrong: {sum(sums)}")
         times = self._times.setdefault((work.kernel, mode), _Times(whole[0]))
         times.stopped.append(stopped[1])

@@ -64,3 +64,38 @@ extern "C" __global__ void single_thread(const float *in, float *out, unsigned n
     for (unsigned i = 0; i < n; i++) sum += in[i];
     *out = sum;
 }
+
+// The square of a matrix through tiles of 32 by 32, one element a thread.
+extern "C" __global__ void tiled_product(const float *in, float *out, unsigned side) {
+    __shared__ float left[32][32], right[32][32];
+    unsigned x = threadIdx.x, y = threadIdx.y, column = blockIdx.x * 32 + x, row = blockIdx.y * 32 + y;
+    float sum = 0;
+    for (unsigned k = 0; k < side; k += 32) {
+        left[y][x] = in[row * side + k + x];
+        right[y][x] = in[(k + y) * side + column];
+        __syncthreads();
+        for (unsigned i = 0; i < 32; i++) sum += left[y][i] * right[i][x];
+        __syncthreads();
+    }
+    out[row * side + column] = sum;
+}
+
+// The same through tiles of 64 by 64; each of 256 threads keeps 4 by 4 elements in registers.
+extern "C" __global__ void register_product(const float *in, float *out, unsigned side) {
+    __shared__ float left[16][64], right[16][64];
+    unsigned t = threadIdx.x, x = t % 16 * 4, y = t / 16 * 4, column = blockIdx.x * 64, row = blockIdx.y * 64;
+    float sum[4][4] = {};
+    for (unsigned k = 0; k < side; k += 16) {
+        for (unsigned i = t; i < 16 * 64; i += 256) {
+            left[i % 16][i / 16] = in[(row + i / 16) * side + k + i % 16];
+            right[i / 64][i % 64] = in[(k + i / 64) * side + column + i % 64];
+        }
+        __syncthreads();
+        for (unsigned i = 0; i < 16; i++)
+            for (unsigned r = 0; r < 4; r++)
+                for (unsigned c = 0; c < 4; c++) sum[r][c] += left[i][y + r] * right[i][x + c];
+        __syncthreads();
+    }
+    for (unsigned r = 0; r < 4; r++)
+        for (unsigned c = 0; c < 4; c++) out[(row + y + r) * side + column + x + c] = sum[r][c];
+}

@@ -187,6 +187,7 @@ static bool ends_unhindered(const Frame *frame, int32_t pc) {
 
 bool release_bystanders(Machine *m, Block *b) {
     bool any = false;
+    b->idle = 0;
     for (int k = 0; k < b->warp_count; k++) {
         Warp *w = &b->warps[k];
         for (int i = 0, count = w->fragment_count; i < count; i++) {

@@ -166,6 +166,7 @@ struct Block {
     int warp_count;
     Warp *warps;
     int live_warps; // with a thread that has not exited
+    uint32_t idle;  // warps that had nothing to run, and have been released from nothing since
     int turn;
     Memory shared;
     Barrier barriers[BARRIER_COUNT];

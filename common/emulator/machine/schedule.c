@@ -99,6 +99,7 @@ static Block *block_start(Machine *m, uint64_t number) {
     b->id[1] = (uint32_t)(number / m->launch->grid[0] % m->launch->grid[1]);
     b->id[2] = (uint32_t)(number / m->launch->grid[0] / m->launch->grid[1]);
     b->live_warps = b->warp_count;
+    b->idle = 0;
     b->exited_threads = 0;
     b->turn = 0;
     memset(b->barriers, 0, sizeof b->barriers);
@@ -154,8 +155,13 @@ static void block_step(Machine *m, Block *b) {
     uint64_t budget = 1ull << (draw % 10);
     int start = (int)((draw >> 32) % (uint64_t)b->warp_count);
     bool is_resting = false;
-    for (int k = 0; k < b->warp_count; k++) {
-        Warp *w = &b->warps[(start + k) % b->warp_count];
+    for (int k = 0, i = start; k < b->warp_count; k++, i++) {
+        if (i == b->warp_count) i = 0;
+        if (b->idle >> i & 1) { // its numbers are drawn even so: what a seed gives does not depend on this
+            if (m->is_weak && random_one_in(&m->random, 64)) (void)random_next(&m->random);
+            continue;
+        }
+        Warp *w = &b->warps[i];
         if (w->rest) {
             w->rest--;
             is_resting = true;
@@ -164,6 +170,7 @@ static void block_step(Machine *m, Block *b) {
         if (m->is_weak && random_one_in(&m->random, 64)) rest(m, w);
         if (w->exited != w->exists && run_warp(m, w, budget)) return;
         w->rest = 0; // it waits for others: while they see it rest, they would wait for it
+        b->idle |= 1u << i;
         if (m->stopped || !b->live_warps) return;
     }
     if (!is_resting && !release_bystanders(m, b)) stop_at_deadlock(m, b);

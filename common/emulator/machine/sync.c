@@ -86,6 +86,7 @@ BarrierPart barrier_part(const Block *b, int id) {
 static void complete_barrier(Machine *m, Block *b, int id) {
     TELL_OBSERVERS(m, barrier, b, id);
     Barrier *barrier = &b->barriers[id];
+    b->idle = 0;
     for (int k = 0; k < b->warp_count; k++) {
         Warp *w = &b->warps[k];
         for (int i = 0; i < w->fragment_count; i++) {

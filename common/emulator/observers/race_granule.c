@@ -3,9 +3,13 @@
 #include <string.h>
 
 enum {
-    FEW_READERS = 8,   // of one granule remembered, when the oldest is of another block
+    FEW_READERS = 8,   // elements of a granule's list, when the oldest is of another block
     MANY_READERS = 40, // and when it is not: more than a block has warps
 };
+
+static inline bool is_before_barrier(const RaceCheck *c, uint32_t who, uint32_t time) {
+    return block_of(who) == block_of(c->first) && time <= c->b->barrier_time;
+}
 
 static inline bool knows(const RaceCheck *c, uint32_t lane, uint32_t who, uint32_t time) {
     if (time <= c->all_time) return true;
@@ -15,8 +19,15 @@ static inline bool knows(const RaceCheck *c, uint32_t lane, uint32_t who, uint32
 // The first of `lanes` that `who` at `time` is not ordered before; -1: none.
 static int unordered(const RaceCheck *c, uint32_t lanes, uint32_t who, uint32_t time) {
     if (time <= c->all_time) return -1;
+    if (is_before_barrier(c, who, time)) return -1;
     FOR_LANES(lane, lanes) if (!knows(c, lane, who, time)) return (int)lane;
     return -1;
+}
+
+// `lanes` of the access, to be remembered.
+static Readers mine(const RaceCheck *c, uint32_t lanes) {
+    return (Readers){
+        .time = c->now, .who = c->first, .warps = 1u << warp_of(c->first), .lanes = lanes, .site = c->code};
 }
 
 // Is what lane `lane` is about to store there already? Judged by the first element of a vector.
@@ -62,7 +73,21 @@ static void check_one(const RaceCheck *c, uint64_t offset, uint32_t lanes, uint3
     found(c, (uint32_t)lane, offset, who, time, site, same);
 }
 
-// Does `lane` know of all accesses in `one`?
+// Lane 0 of warp `warp` of the block of `one`.
+static uint32_t warp_at(const Readers *one, uint32_t warp) {
+    return (one->who & ~((1u << THREAD_BITS) - 1)) + warp * WARP_SIZE;
+}
+
+// The warp of `one` that follows `before`, or the first (-1): the one that came last, then from the highest
+// to the lowest. -1: there are no more.
+static int next_warp(const Readers *one, int before) {
+    uint32_t last = warp_of(one->who), others = one->warps & ~(1u << last);
+    if (before < 0 && one->warps >> last & 1) return (int)last;
+    if (before >= 0 && before != (int)last) others &= (1u << before) - 1;
+    return others ? 31 - __builtin_clz(others) : -1;
+}
+
+// Does `lane` know of all accesses in `one`, which are of one warp?
 static bool knows_all(const RaceCheck *c, uint32_t lane, const Readers *one) {
     FOR_LANES(other, one->lanes) if (!knows(c, lane, one->who + other, one->time)) return false;
     return true;
@@ -84,27 +109,39 @@ static uint32_t lanes_not_behind(const RaceCheck *c, uint32_t lanes, uint32_t ne
     return lanes & ~behind;
 }
 
+// `at`: the place of `one` in the list that starts with `newest`; both 0 of what is in no list.
+static void check_against(const RaceCheck *c, uint64_t offset, uint32_t lanes, const Readers *one,
+                          uint32_t newest, uint32_t at) {
+    const ReaderPool *pool = &c->r->readers;
+    const Site *site = site_at(&c->r->sites, one->site);
+    if (!sites_race(c->site, site, block_of(one->who) == block_of(c->first))) return;
+    for (int warp = -1; (warp = next_warp(one, warp)) >= 0;) {
+        uint32_t first = warp_at(one, (uint32_t)warp), time = reader_time(pool, one, (uint32_t)warp);
+        uint32_t unknown = 0;
+        FOR_LANES(lane, reader_lanes(pool, one, (uint32_t)warp))
+        if (unordered(c, lanes, first + lane, time) >= 0) unknown |= 1u << lane;
+        if (!unknown) continue;
+        bool is_write = site->kind == RACE_STRONG_WRITE;
+        uint32_t left = is_write ? lanes_not_behind(c, lanes, newest, at) : lanes;
+        FOR_LANES(lane, unknown) check_one(c, offset, left, first + lane, time, one->site);
+    }
+}
+
 // `after_same`: an unordered write of the same value came before. The plain writes in the list stored that
 // value as well (keep_accesses), and the race with the newest stands for theirs.
 static void check_accesses(const RaceCheck *c, size_t g, uint64_t offset, uint32_t lanes, bool after_same) {
     const Shadow *s = c->shadow;
     if (s->access_time[g] <= c->all_time) return; // the newest of a list
-    if (s->access_site[g] != SITE_LIST) {
-        check_one(c, offset, lanes, s->access_who[g], s->access_time[g], s->access_site[g]);
+    if (((c->code | s->access_site[g]) & SITE_KIND) == RACE_READ) return;
+    if (!is_list(s->access_site[g])) {
+        Readers one = shadow_access(s, g);
+        check_against(c, offset, lanes, &one, 0, 0);
         return;
     }
     for (uint32_t at = s->access_who[g]; at; at = c->r->readers.readers[at].next) {
         Readers one = c->r->readers.readers[at];
-        const Site *site = site_at(&c->r->sites, one.site);
-        if (after_same && site->kind == RACE_WRITE) continue;
-        if (!sites_race(c->site, site, block_of(one.who) == block_of(c->first))) continue;
-        uint32_t unknown = 0; // of one.lanes
-        FOR_LANES(lane, one.lanes)
-        if (unordered(c, lanes, one.who + lane, one.time) >= 0) unknown |= 1u << lane;
-        if (!unknown) continue;
-        bool is_write = site->kind == RACE_STRONG_WRITE;
-        uint32_t left = is_write ? lanes_not_behind(c, lanes, s->access_who[g], at) : lanes;
-        FOR_LANES(lane, unknown) check_one(c, offset, left, one.who + lane, one.time, one.site);
+        if (after_same && (one.site & SITE_KIND) == RACE_WRITE) continue;
+        check_against(c, offset, lanes, &one, s->access_who[g], at);
     }
 }
 
@@ -115,17 +152,13 @@ static void check_accesses(const RaceCheck *c, size_t g, uint64_t offset, uint32
 static void keep_accesses(const RaceCheck *c, size_t g, bool keeps_writes) {
     Shadow *s = c->shadow;
     ReaderPool *pool = &c->r->readers;
-    bool is_list = s->access_site[g] == SITE_LIST;
+    const bool has_list = is_list(s->access_site[g]);
     if (s->access_time[g] <= c->all_time) {
-        if (is_list) readers_free(pool, s->access_who[g]);
+        if (has_list) readers_free(pool, s->access_who[g]);
         s->access_time[g] = s->access_site[g] = 0;
         return;
     }
-    if (!is_list) {
-        bool is_write = (s->access_site[g] & SITE_KIND) == RACE_WRITE;
-        if (is_write && !keeps_writes) s->access_time[g] = s->access_site[g] = 0;
-        return;
-    }
+    if (!has_list) return; // plain writes are in lists only
     for (uint32_t *link = &s->access_who[g]; *link;) {
         uint32_t at = *link;
         const Readers *one = &pool->readers[at];
@@ -147,129 +180,188 @@ static bool is_full(const RaceCheck *c, uint32_t count, uint32_t oldest) {
            (count >= FEW_READERS && block_of(c->r->readers.readers[oldest].who) != block_of(c->first));
 }
 
-// Adds an access to those of granule g, which becomes a list.
-static void add_to_list(const RaceCheck *c, size_t g, Readers one) {
+// Makes a list of what granule g has.
+static void make_list(const RaceCheck *c, size_t g) {
     Shadow *s = c->shadow;
-    ReaderPool *pool = &c->r->readers;
-    if (s->access_site[g] != SITE_LIST) {
-        uint32_t who = s->access_who[g], lane = who % WARP_SIZE, list = 0;
-        if (s->access_time[g])
-            list =
-                readers_add(pool, (Readers){0, s->access_time[g], who - lane, 1u << lane, s->access_site[g]});
-        s->access_who[g] = list;
-        s->access_site[g] = SITE_LIST;
+    if (is_list(s->access_site[g])) return;
+    uint32_t list = 0;
+    uint16_t site = SITE_READERS;
+    if (s->access_time[g]) {
+        Readers one = shadow_access(s, g);
+        if ((one.site & SITE_KIND) != RACE_READ) site = SITE_LIST;
+        list = readers_add(&c->r->readers, one);
     }
-    uint32_t count = 0, oldest = 0;
-    for (uint32_t at = s->access_who[g]; at; at = pool->readers[at].next) {
-        Readers *other = &pool->readers[at];
-        if (other->who == one.who && other->time == one.time && other->site == one.site) {
-            other->lanes |= one.lanes;
-            return;
-        }
-        oldest = at;
-        count++;
-    }
-    if (is_full(c, count, oldest)) return; // races may be missed that only it would show
+    s->access_who[g] = list;
+    s->access_site[g] = site;
+}
+
+// Puts `one` at the front of the list of granule g.
+static void push(const RaceCheck *c, size_t g, Readers one) {
+    Shadow *s = c->shadow;
     one.next = s->access_who[g];
-    uint32_t added = readers_add(pool, one);
-    if (!added) order_no_memory(&c->r->order);
-    if (added) s->access_who[g] = added;
-    if (one.time > s->access_time[g]) s->access_time[g] = one.time;
-}
-
-// `after_same`: an unordered write of the same value came before.
-static void record_write(const RaceCheck *c, size_t g, uint32_t lanes, bool after_same) {
-    Shadow *s = c->shadow;
-    uint32_t lane = 31 - (uint32_t)__builtin_clz(lanes), others = lanes & ~(1u << lane),
-             now = c->r->order.now;
-    if (s->access_time[g]) keep_accesses(c, g, after_same);
-    if (after_same) {
-        uint32_t who = s->write_who[g], other = who % WARP_SIZE;
-        add_to_list(c, g, (Readers){0, s->write_time[g], who - other, 1u << other, s->write_site[g]});
-    }
-    if (others) add_to_list(c, g, (Readers){0, now, c->first, others, c->code});
-    s->write_time[g] = now;
-    s->write_who[g] = c->first + lane;
-    s->write_site[g] = c->code;
-}
-
-// May the access `old` be forgotten for one by `lanes` now? Only the cheap ways to know are tried: clocks
-// stay unopened, and a list is a little longer than it need be.
-static bool is_replaced(const RaceCheck *c, uint32_t lanes, const Readers *old) {
-    // Later accesses to shared memory are by this block, and are ordered after it too.
-    if (old->time <= c->all_time && c->a->memory->space == PTX_SPACE_SHARED) return true;
-    if (!stands_for((RaceKind)(c->code & SITE_KIND), (RaceKind)(old->site & SITE_KIND))) return false;
-    if (block_of(old->who) != block_of(c->first)) return false;
-    if (old->time <= c->b->barrier_time) return true;
-    if (old->who != c->first) return false;
-    return old->time <= c->b->warp_time[thread_of(c->first) / WARP_SIZE] || !(old->lanes & ~(lanes & -lanes));
-}
-
-// Adds `lanes` to the list of granule g, drops what they stand for, and keeps it short.
-static void record_in_list(const RaceCheck *c, size_t g, uint32_t lanes) {
-    Shadow *s = c->shadow;
-    ReaderPool *pool = &c->r->readers;
-    uint32_t now = c->r->order.now, count = 0, *link = &s->access_who[g], last = 0;
-    while (*link) {
-        uint32_t at = *link;
-        Readers *one = &pool->readers[at];
-        bool mine = one->who == c->first;
-        if (mine && one->time == now && one->site == c->code && at == s->access_who[g]) {
-            // the same access by more lanes, and none in between
-            one->lanes |= lanes;
-            return;
-        }
-        if (mine && stands_for((RaceKind)(c->code & SITE_KIND), (RaceKind)(one->site & SITE_KIND)))
-            one->lanes &= ~lanes;
-        if (!one->lanes || is_replaced(c, lanes, one)) {
-            *link = one->next;
-            one->next = 0;
-            readers_free(pool, at);
-            continue;
-        }
-        count++;
-        last = at;
-        link = &one->next;
-    }
-    if (is_full(c, count, last)) {
-        // The oldest goes. With it races may be missed that only it would show; none is invented.
-        for (link = &s->access_who[g]; *link != last;) link = &pool->readers[*link].next;
-        *link = 0;
-        readers_free(pool, last);
-    }
-    s->access_time[g] = now;
-    if (!s->access_who[g] && !(lanes & (lanes - 1))) { // alone again
-        s->access_who[g] = c->first + (uint32_t)__builtin_ctz(lanes);
-        s->access_site[g] = c->code;
-        return;
-    }
-    uint32_t added = readers_add(pool, (Readers){s->access_who[g], now, c->first, lanes, c->code});
+    uint32_t added = readers_add(&c->r->readers, one);
     if (!added) {
         order_no_memory(&c->r->order);
         return;
     }
     s->access_who[g] = added;
+    if ((one.site & SITE_KIND) != RACE_READ) s->access_site[g] = SITE_LIST;
+    if (one.time > s->access_time[g]) s->access_time[g] = one.time;
+}
+
+// Adds a plain write by one warp to the accesses of granule g.
+static void add_write(const RaceCheck *c, size_t g, Readers one) {
+    make_list(c, g);
+    Readers *all = c->r->readers.readers;
+    uint32_t count = 0, oldest = 0;
+    for (uint32_t at = c->shadow->access_who[g]; at; at = all[at].next) {
+        if (all[at].who == one.who && all[at].time == one.time && all[at].site == one.site) {
+            all[at].lanes |= one.lanes;
+            return;
+        }
+        oldest = at;
+        count++;
+    }
+    if (!is_full(c, count, oldest)) push(c, g, one); // else races may be missed that only it would show
+}
+
+// `after_same`: an unordered write of the same value came before.
+static void record_write(const RaceCheck *c, size_t g, uint32_t lanes, bool after_same) {
+    Shadow *s = c->shadow;
+    uint32_t lane = 31 - (uint32_t)__builtin_clz(lanes), others = lanes & ~(1u << lane);
+    if (s->access_time[g]) keep_accesses(c, g, after_same);
+    if (after_same) {
+        uint32_t who = s->write_who[g], other = who % WARP_SIZE;
+        add_write(c, g,
+                  (Readers){.time = s->write_time[g],
+                            .who = who - other,
+                            .warps = 1u << warp_of(who),
+                            .lanes = 1u << other,
+                            .site = s->write_site[g]});
+    }
+    if (others) add_write(c, g, mine(c, others));
+    s->write_time[g] = c->now;
+    s->write_who[g] = c->first + lane;
+    s->write_site[g] = c->code;
+}
+
+// Does `one` hold what this access is added to? Plain reads of all warps of the block; of anything else the
+// order matters too, and it must be the newest.
+static bool takes(const RaceCheck *c, const Readers *one, bool is_newest) {
+    if (one->site != c->code || block_of(one->who) != block_of(c->first)) return false;
+    return (c->code & SITE_KIND) == RACE_READ || (is_newest && one->who == c->first);
+}
+
+// Takes out of `old` what an access by `lanes` now stands for, unless it is about to be added there. True if
+// nothing is left. Only the cheap ways to know are tried: clocks stay unopened, and a list is a little longer
+// than it need be.
+static bool is_replaced(const RaceCheck *c, uint32_t lanes, Readers *old) {
+    // Later accesses to shared memory are by this block, and are ordered after it too.
+    if (old->time <= c->all_time && c->a->memory->space == PTX_SPACE_SHARED) return true;
+    if (!stands_for((RaceKind)(c->code & SITE_KIND), (RaceKind)(old->site & SITE_KIND))) return false;
+    if (block_of(old->who) != block_of(c->first)) return false;
+    if (old->time <= c->b->barrier_time) return true;
+    ReaderPool *pool = &c->r->readers;
+    uint32_t warp = warp_of(c->first);
+    if (!(old->warps >> warp & 1)) return false;
+    uint32_t time = reader_time(pool, old, warp);
+    if (time == c->now && takes(c, old, false)) return false;
+    return readers_leave(pool, old, warp, time <= c->b->warp_time[warp] ? ~0u : lanes);
+}
+
+static void take_out(ReaderPool *pool, uint32_t *link) {
+    uint32_t at = *link;
+    *link = pool->readers[at].next;
+    pool->readers[at].next = 0;
+    readers_free(pool, at);
+}
+
+// `one` is all that granule g has.
+static void set_only(const RaceCheck *c, size_t g, Readers one) {
+    one.next = 0;
+    one.is_last = true;
+    shadow_set_access(c->shadow, g, &one);
+    if (!one.table) return;
+    c->shadow->access_who[g] = 0;
+    c->shadow->access_site[g] = SITE_READERS;
+    push(c, g, one);
+}
+
+// Adds `more` to the list of granule g, drops what it stands for, and keeps the list short.
+static void record_in_list(const RaceCheck *c, size_t g, Readers more) {
+    Shadow *s = c->shadow;
+    ReaderPool *pool = &c->r->readers;
+    uint32_t *link = &s->access_who[g], count = 0, last = 0, joined = 0;
+    Readers *newest = &pool->readers[*link];
+    if (newest->who == c->first && newest->warps & more.warps && takes(c, newest, true) &&
+        readers_join(pool, newest, &more))
+        return; // the same access by more lanes, and none in between
+    const bool is_shared = c->a->memory->space == PTX_SPACE_SHARED;
+    bool is_last = false, is_only = true;
+    while (*link && !(joined && is_last)) {
+        uint32_t at = *link;
+        Readers *one = &pool->readers[at];
+        bool is_ours = block_of(one->who) == block_of(c->first);
+        is_last |= is_ours && one->is_last;
+        if ((is_ours || is_shared) && is_replaced(c, more.lanes, one)) {
+            take_out(pool, link);
+            continue;
+        }
+        if (is_ours && !joined && takes(c, one, false) && readers_join(pool, one, &more)) {
+            joined = at;
+            *link = one->next;
+            continue;
+        }
+        is_only &= !is_ours;
+        count++;
+        last = at;
+        link = &one->next;
+    }
+    if (joined && (count || *link || pool->readers[joined].table)) { // to the front
+        pool->readers[joined].next = s->access_who[g];
+        pool->readers[joined].is_last = is_only;
+        s->access_who[g] = joined;
+        if (c->now > s->access_time[g]) s->access_time[g] = c->now;
+        return;
+    }
+    if (joined) {
+        more = pool->readers[joined];
+        pool->readers[joined].next = 0;
+        readers_free(pool, joined);
+    }
+    if (!count) {
+        set_only(c, g, more);
+        return;
+    }
+    more.is_last = is_only;
+    if (is_full(c, count, last)) {
+        // The oldest goes. With it races may be missed that only it would show; none is invented.
+        for (link = &s->access_who[g]; *link != last;) link = &pool->readers[*link].next;
+        take_out(pool, link);
+    }
+    push(c, g, more);
 }
 
 static void record_access(const RaceCheck *c, size_t g, uint32_t lanes) {
     Shadow *s = c->shadow;
-    bool is_list = s->access_site[g] == SITE_LIST;
-    uint32_t who = s->access_who[g], lane = who % WARP_SIZE;
-    Readers old = {0, s->access_time[g], who - lane, 1u << lane, s->access_site[g]};
-    bool single = !(lanes & (lanes - 1));
-    if (!is_list && single && (!old.time || is_replaced(c, lanes, &old))) {
-        s->access_time[g] = c->r->order.now;
-        s->access_who[g] = c->first + (uint32_t)__builtin_ctz(lanes);
-        s->access_site[g] = c->code;
+    Readers one = mine(c, lanes);
+    if (is_list(s->access_site[g])) {
+        record_in_list(c, g, one);
         return;
     }
-    if (!is_list) {
-        uint32_t list = 0;
-        if (old.time) list = readers_add(&c->r->readers, old);
-        s->access_who[g] = list;
-        s->access_site[g] = SITE_LIST;
+    if (s->access_time[g]) {
+        Readers old = shadow_access(s, g);
+        if (!is_replaced(c, lanes, &old)) {
+            bool has_joined = takes(c, &old, true) && readers_join(&c->r->readers, &old, &one);
+            set_only(c, g, old);
+            if (has_joined) return;
+            make_list(c, g);
+            one.is_last = block_of(old.who) != block_of(c->first);
+            push(c, g, one);
+            return;
+        }
     }
-    record_in_list(c, g, lanes);
+    set_only(c, g, one);
 }
 
 bool find_write(const RaceCheck *c, size_t g, uint32_t *who, uint16_t *site) {
@@ -280,18 +372,35 @@ bool find_write(const RaceCheck *c, size_t g, uint32_t *who, uint16_t *site) {
         return true;
     }
     if (!s->access_time[g]) return false;
-    if (s->access_site[g] != SITE_LIST) {
-        *who = s->access_who[g];
-        *site = s->access_site[g];
-        return site_at(&c->r->sites, *site)->kind >= RACE_STRONG_WRITE;
-    }
-    for (uint32_t at = s->access_who[g]; at; at = c->r->readers.readers[at].next) {
-        const Readers *one = &c->r->readers.readers[at];
-        *who = one->who + (uint32_t)__builtin_ctz(one->lanes);
-        *site = one->site;
+    Readers one = is_list(s->access_site[g]) ? c->r->readers.readers[s->access_who[g]] : shadow_access(s, g);
+    for (;; one = c->r->readers.readers[one.next]) {
+        *who = one.who + (uint32_t)__builtin_ctz(one.lanes);
+        *site = one.site;
         if (site_at(&c->r->sites, *site)->kind >= RACE_STRONG_WRITE) return true;
+        if (!one.next) return false;
     }
-    return false;
+}
+
+static bool reads_granule_quietly(const RaceCheck *c, size_t g, uint32_t lanes) {
+    Shadow *s = c->shadow;
+    uint32_t written = s->write_time[g], time = s->access_time[g];
+    if (written > c->all_time && !is_before_barrier(c, s->write_who[g], written)) return false;
+    if (s->access_site[g] & 2 || is_list(s->access_site[g])) return false;
+    Readers one = mine(c, lanes);
+    if (time > c->all_time && !is_before_barrier(c, s->access_who[g], time)) {
+        Readers old = shadow_access(s, g);
+        if (!takes(c, &old, false) || time != c->now || old.lanes != lanes) return false;
+        one.warps |= old.warps;
+    }
+    shadow_set_access(s, g, &one);
+    return true;
+}
+
+bool reads_quietly(const RaceCheck *c, uint64_t offset, uint32_t bytes, uint32_t lanes) {
+    size_t from = granule_of(c->shadow, offset), to = granule_of(c->shadow, offset + bytes - 1);
+    for (size_t g = from; g <= to; g++)
+        if (!reads_granule_quietly(c, g, lanes)) return false;
+    return true;
 }
 
 void check_bytes(const RaceCheck *c, uint64_t offset, uint32_t bytes, uint32_t lanes) {
@@ -299,6 +408,7 @@ void check_bytes(const RaceCheck *c, uint64_t offset, uint32_t bytes, uint32_t l
     RaceKind kind = (RaceKind)(c->code & SITE_KIND);
     for (size_t g = from; g <= to; g++) {
         uint64_t at = offset + ((uint64_t)(g - from) << c->shadow->shift);
+        if (kind == RACE_READ && reads_granule_quietly(c, g, lanes)) continue;
         bool after_same = check_write(c, g, at, lanes);
         if (c->shadow->access_time[g]) check_accesses(c, g, at, lanes, after_same);
         if (kind == RACE_WRITE)

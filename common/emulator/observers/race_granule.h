@@ -26,10 +26,15 @@ typedef struct {
     uint16_t code;     // of `site`, with its kind
     uint32_t all_time; // everyone who may access this memory is known to here
     uint32_t first;    // lane 0, as clocks name it
+    uint32_t now;      // the time of the access
 } RaceCheck;
 
 // A write of granule `g` that the shadow remembers, plain or strong; false: there is none.
 bool find_write(const RaceCheck *check, size_t g, uint32_t *who, uint16_t *site);
+
+// Records that `lanes` read the `bytes` at `offset`, all at once, where that is simple: nothing has happened
+// there since the last barrier but the same read by other warps. False (and perhaps some is recorded) if not.
+bool reads_quietly(const RaceCheck *check, uint64_t offset, uint32_t bytes, uint32_t lanes);
 
 // `lanes` access the `bytes` at `offset`: reports what races with it, and remembers it.
 void check_bytes(const RaceCheck *check, uint64_t offset, uint32_t bytes, uint32_t lanes);

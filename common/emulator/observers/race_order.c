@@ -5,11 +5,15 @@
 
 #include "emulator/machine/sync.h"
 
-static void tick(RaceOrder *o) {
+// Time moves on behind what `count` warps of `b` did, the first of them `warp`. Nothing tells apart when in
+// between such moments of its own a warp accessed memory, so all its accesses until the next one have one
+// time.
+static void tick(RaceOrder *o, RaceBlock *b, int warp, int count) {
     if (++o->now == UINT32_MAX) {
         o->off = true;
         o->now--;
     }
+    for (int i = 0; i < count; i++) b->epoch[warp + i] = o->now;
 }
 
 // ---- Knowledge --------------------------------------------------------------------------------------------
@@ -158,7 +162,7 @@ static void meet_whole_block(RaceOrder *o, RaceBlock *b, Block *block) {
         forget_threads(b, block);
     }
     b->barrier_time = o->now;
-    tick(o);
+    tick(o, b, 0, block->warp_count);
 }
 
 void order_barrier(RaceOrder *o, Block *block, int id) {
@@ -185,7 +189,7 @@ void order_barrier(RaceOrder *o, Block *block, int id) {
     for (int i = 0; i < block->warp_count; i++)
         tell(o, b, &block->warps[i], lanes_at_barrier(&block->warps[i], id), &sum, own);
     knowledge_clear(&sum);
-    tick(o);
+    tick(o, b, 0, block->warp_count);
 }
 
 void order_arrive(RaceOrder *o, Warp *w, uint32_t lanes, int id) {
@@ -193,7 +197,7 @@ void order_arrive(RaceOrder *o, Warp *w, uint32_t lanes, int id) {
     bool own[SCOPES] = {false};
     meet(o, b, w, lanes, &b->arrived[id], own);
     meet_now(o, b, w, lanes, &b->arrived[id]);
-    tick(o);
+    tick(o, b, w->index, 1);
 }
 
 void order_warp_sync(RaceOrder *o, Warp *w, uint32_t lanes) {
@@ -209,7 +213,7 @@ void order_warp_sync(RaceOrder *o, Warp *w, uint32_t lanes) {
         knowledge_clear(&sum);
     }
     if (whole) b->warp_time[w->index] = o->now;
-    tick(o);
+    tick(o, b, w->index, 1);
 }
 
 // ---- Fences and flags -------------------------------------------------------------------------------------
@@ -249,7 +253,7 @@ void order_fence(RaceOrder *o, Warp *w, uint32_t lanes, uint8_t flags) {
         clock_add(&o->clocks, &o->sc, mine);
         clock_drop(mine);
     }
-    tick(o);
+    tick(o, b, w->index, 1);
 }
 
 static uint32_t slot_of(const Flags *f, uint64_t address) {
@@ -361,7 +365,7 @@ void order_flag(RaceOrder *o, const Access *a) {
         if (a->kind != ACCESS_STORE) pick_up(o, b, a, thread, address, of_grid);
         if (a->kind != ACCESS_LOAD) put_down(o, b, a, thread, address, of_grid);
     }
-    if (releases) tick(o);
+    if (releases) tick(o, b, a->warp->index, 1);
 }
 
 // ---- Blocks -----------------------------------------------------------------------------------------------
@@ -398,7 +402,7 @@ void order_start(RaceOrder *o, RaceBlock *b, const Block *block) {
     memset(b->warp_time, 0, sizeof b->warp_time);
     b->all_time = 0;
     b->all_known = NULL;
-    tick(o);
+    tick(o, b, 0, block->warp_count);
 }
 
 void order_end(RaceBlock *b, const Block *block) {

@@ -49,7 +49,8 @@ typedef struct RaceBlock {
     uint32_t first; // thread 0, as clocks name it; thread t is first + t
     uint32_t barrier_time;
     uint32_t warp_time[WARP_SIZE]; // of at most 32 warps
-    uint32_t all_time;             // every thread of the grid is known to here, seen so in all_known
+    uint32_t epoch[WARP_SIZE]; // of a warp: the time of its accesses until it takes part in an order again
+    uint32_t all_time;         // every thread of the grid is known to here, seen so in all_known
     const Clock *all_known;
     Knowledge common;                 // of all threads; no fence times
     Knowledge *threads;               // or NULL

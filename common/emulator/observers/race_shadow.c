@@ -4,51 +4,6 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-// ---- Lists of accesses ------------------------------------------------------------------------------------
-
-uint32_t readers_add(ReaderPool *pool, Readers readers) {
-    uint32_t at = pool->free;
-    if (at)
-        pool->free = pool->readers[at].next;
-    else {
-        if (pool->count == pool->capacity) {
-            uint32_t capacity = pool->capacity ? pool->capacity * 2 : 256;
-            Readers *grown =
-                capacity > pool->capacity ? realloc(pool->readers, capacity * sizeof *grown) : NULL;
-            if (!grown) return 0;
-            pool->readers = grown;
-            pool->capacity = capacity;
-        }
-        if (!pool->count) pool->count = 1;
-        at = pool->count++;
-    }
-    pool->readers[at] = readers;
-    return at;
-}
-
-void readers_free(ReaderPool *pool, uint32_t list) {
-    while (list) {
-        uint32_t next = pool->readers[list].next;
-        pool->readers[list].next = pool->free;
-        pool->free = list;
-        list = next;
-    }
-}
-
-static uint32_t readers_copied(ReaderPool *pool, uint32_t list) {
-    uint32_t copy = 0;
-    for (; list; list = pool->readers[list].next) {
-        Readers one = pool->readers[list];
-        one.next = copy;
-        uint32_t added = readers_add(pool, one);
-        if (!added) break; // remembers less, which may miss a race and never invents one
-        copy = added;
-    }
-    return copy;
-}
-
-// ---- Shadows ----------------------------------------------------------------------------------------------
-
 enum { PAGE = 4 << 10, LARGE = 4 << 20 };
 
 // A shadow is five times as large as what it shadows, and a kernel that reads its input once spends most of
@@ -66,7 +21,7 @@ static void prefer_large_pages(void *from, size_t bytes) {
 
 Shadow *shadow_new(size_t bytes, unsigned skew, unsigned shift) {
     size_t count = ((bytes + skew) >> shift) + 1;
-    size_t size = sizeof(Shadow) + count * (4 * sizeof(uint32_t) + 2 * sizeof(uint16_t));
+    size_t size = sizeof(Shadow) + count * (6 * sizeof(uint32_t) + 2 * sizeof(uint16_t));
     // calloc leaves large arrays to the system, which hands out zeroed pages as they are touched.
     Shadow *s = calloc(1, size);
     if (!s) return NULL;
@@ -79,6 +34,8 @@ Shadow *shadow_new(size_t bytes, unsigned skew, unsigned shift) {
     s->access_who = words + 3 * count;
     s->write_site = (uint16_t *)(void *)(words + 4 * count);
     s->access_site = s->write_site + count;
+    s->access_warps = words + 5 * count;
+    s->access_lanes = words + 6 * count;
     return s;
 }
 
@@ -95,10 +52,43 @@ Shadow *shadow_refined(Shadow *old, size_t bytes, unsigned shift, ReaderPool *po
         s->access_time[i] = old->access_time[from];
         s->access_who[i] = old->access_who[from];
         s->access_site[i] = old->access_site[from];
-        if (s->access_site[i] != SITE_LIST || i % (1u << finer) == 0) continue;
+        if (is_group(s->access_site[i])) {
+            s->access_warps[i] = old->access_warps[from];
+            s->access_lanes[i] = old->access_lanes[from];
+        }
+        if (!is_list(s->access_site[i]) || i % (1u << finer) == 0) continue;
         s->access_who[i] = readers_copied(pool, old->access_who[from]);
         if (!s->access_who[i]) s->access_time[i] = s->access_site[i] = 0;
     }
     free(old);
     return s;
+}
+
+Readers shadow_access(const Shadow *s, size_t g) {
+    uint32_t who = s->access_who[g], lane = who % WARP_SIZE;
+    uint16_t site = s->access_site[g];
+    Readers one = {.time = s->access_time[g], .who = who - lane, .site = site, .is_last = true};
+    if (is_group(site)) {
+        one.site = site & ~SITE_GROUP;
+        one.warps = s->access_warps[g];
+        one.lanes = s->access_lanes[g];
+    } else {
+        one.warps = 1u << warp_of(who);
+        one.lanes = 1u << lane;
+    }
+    return one;
+}
+
+void shadow_set_access(Shadow *s, size_t g, const Readers *one) {
+    s->access_time[g] = one->time;
+    if (one->warps & (one->warps - 1) || one->lanes & (one->lanes - 1)) {
+        s->access_who[g] = one->who;
+        s->access_site[g] = one->site | SITE_GROUP;
+        s->access_warps[g] = one->warps;
+        s->access_lanes[g] = one->lanes;
+        return;
+    }
+    s->access_who[g] = (one->who & ~((1u << THREAD_BITS) - 1)) +
+                       (uint32_t)__builtin_ctz(one->warps) * WARP_SIZE + (uint32_t)__builtin_ctz(one->lanes);
+    s->access_site[g] = one->site;
 }

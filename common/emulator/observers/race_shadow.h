@@ -3,14 +3,26 @@
 // before it that the write does not stand for (race_granule.c).
 //
 // Arrays side by side, so that 32 lanes that access 32 granules are checked by a handful of vector
-// instructions: 20 bytes a granule, and none where the kernel goes nowhere near.
+// instructions: 20 bytes a granule, 8 more where several warps read it, and none where the kernel goes
+// nowhere near.
 #pragma once
 
 #include "emulator/machine/machine.h"
+#include "emulator/observers/race_readers.h"
 
 // The kinds of access, in the lowest bits of a site. "Strong" is volatile, relaxed and stronger, atomic.
 typedef enum { RACE_READ, RACE_STRONG_READ, RACE_STRONG_WRITE, RACE_WRITE } RaceKind;
-enum { SITE_KIND = 3, SITE_LIST = 0xffff }; // SITE_LIST: `who` is a list of Readers, not a thread
+enum {
+    SITE_KIND = 3,
+    // What access_site may be, besides the site of one access by the thread `access_who`:
+    SITE_GROUP = 0x8000,   // and the site: by `access_lanes` of `access_warps`; `access_who` is a Readers.who
+    SITE_READERS = 0xfffc, // plain reads: `access_who` is a list of Readers
+    SITE_LIST = 0xffff,    // accesses of any kind: likewise
+};
+static inline bool is_list(uint16_t access_site) { return access_site >= SITE_READERS; }
+static inline bool is_group(uint16_t access_site) {
+    return access_site >= SITE_GROUP && access_site < SITE_READERS;
+}
 
 // After `access` comes the place of the program: an index into a table of racecheck, times 4, plus the kind.
 typedef struct {
@@ -18,23 +30,10 @@ typedef struct {
     unsigned skew;  // of the memory's base past a granule of 4 bytes
     size_t count;
     uint32_t *write_time, *write_who;   // of the last plain write; time 0: none
-    uint32_t *access_time, *access_who; // besides: one access, or a list whose newest time this is
+    uint32_t *access_time, *access_who; // besides: accesses, and the time of the newest; 0: none
     uint16_t *write_site, *access_site;
+    uint32_t *access_warps, *access_lanes; // of SITE_GROUP
 } Shadow;
-
-// Accesses of lanes of one warp, at one time, by one instruction.
-typedef struct {
-    uint32_t next; // in the list; 0: the end
-    uint32_t time;
-    uint32_t who; // lane 0 of the warp
-    uint32_t lanes;
-    uint16_t site;
-} Readers;
-
-typedef struct {
-    Readers *readers; // [0] is not used
-    uint32_t count, capacity, free;
-} ReaderPool;
 
 // In one allocation that free() releases; NULL when memory runs out.
 Shadow *shadow_new(size_t bytes, unsigned skew, unsigned shift);
@@ -45,6 +44,7 @@ static inline size_t granule_of(const Shadow *s, uint64_t offset) {
     return (size_t)(offset + s->skew) >> s->shift;
 }
 
-// A new element in front of the list `next`; 0 when memory runs out.
-uint32_t readers_add(ReaderPool *pool, Readers readers);
-void readers_free(ReaderPool *pool, uint32_t list);
+// What granule g has besides the last write, when that is neither nothing nor a list.
+Readers shadow_access(const Shadow *shadow, size_t g);
+// Puts it there.
+void shadow_set_access(Shadow *shadow, size_t g, const Readers *access);

@@ -18,7 +18,7 @@
 #include "emulator/machine/machine.h"
 #include "emulator/observers/race_shadow.h"
 
-enum { SITE_LIMIT = SITE_LIST / 4 }; // places of the program that shadows can tell apart
+enum { SITE_LIMIT = (SITE_READERS & ~SITE_GROUP) / 4 }; // places of the program that shadows can tell apart
 
 // A place of the program that accesses memory in one way.
 typedef struct {

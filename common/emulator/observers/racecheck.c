@@ -6,102 +6,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator/observers/race_granule.h"
+#include "emulator/observers/race_warp.h"
 
 // Races after which nothing more is looked for: a kernel whose every access races would take minutes.
 enum { ENOUGH_RACES = 1 << 15 };
 
-// ---- Whole warps ------------------------------------------------------------------------------------------
+// ---- Accesses ---------------------------------------------------------------------------------------------
 
-// 32 lanes that access granules one after the other, 1 << per_lane each, all of them ordered in the
-// simple ways: by the block's barrier, or their own. Checks and records; false (and nothing is recorded) when
-// some granule needs a closer look. `count` is a constant where it is called, so that this becomes vectors.
-static inline __attribute__((always_inline)) bool check_run(const RaceCheck *c, size_t g, uint32_t count,
-                                                            uint32_t per_lane, bool is_write) {
-    Shadow *s = c->shadow;
-    uint32_t all = c->all_time, barrier = c->b->barrier_time, first = c->first, now = c->r->order.now;
-    uint32_t *write_time = s->write_time + g, *write_who = s->write_who + g;
-    uint32_t *access_time = s->access_time + g, *access_who = s->access_who + g;
-    uint16_t *write_site = s->write_site + g, *access_site = s->access_site + g;
-    uint32_t bad = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t other = write_who[i] ^ first, mine = write_who[i] - first - (i >> per_lane);
-        bad |= (uint32_t)(write_time[i] > all) & (uint32_t)(mine != 0) &
-               ((uint32_t)(other >> THREAD_BITS != 0) | (uint32_t)(write_time[i] > barrier));
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t other = access_who[i] ^ first, mine = access_who[i] - first - (i >> per_lane);
-        bad |= (uint32_t)(access_time[i] > all) & (uint32_t)(mine != 0) &
-               ((uint32_t)(other >> THREAD_BITS != 0) | (uint32_t)(access_time[i] > barrier));
-    }
-    // Lists and strong writes have bit 1 set: a read may not take their place.
-    uint16_t sites = 0;
-    for (uint32_t i = 0; i < count; i++) sites |= access_site[i];
-    if (bad | (sites & 2)) return false;
-    uint16_t code = c->code;
-    if (is_write) {
-        for (uint32_t i = 0; i < count; i++) write_time[i] = now;
-        for (uint32_t i = 0; i < count; i++) write_who[i] = first + (i >> per_lane);
-        for (uint32_t i = 0; i < count; i++) write_site[i] = code;
-    } else {
-        for (uint32_t i = 0; i < count; i++) access_time[i] = now;
-        for (uint32_t i = 0; i < count; i++) access_who[i] = first + (i >> per_lane);
-        for (uint32_t i = 0; i < count; i++) access_site[i] = code;
-    }
-    return true;
-}
-
-static bool check_contiguous(const RaceCheck *c) {
-    size_t g = granule_of(c->shadow, c->a->offsets[0]);
-    bool is_write = c->code & 2;
-    switch (c->a->bytes >> c->shadow->shift) {
-    case 1: return is_write ? check_run(c, g, 32, 0, true) : check_run(c, g, 32, 0, false);
-    case 2: return is_write ? check_run(c, g, 64, 1, true) : check_run(c, g, 64, 1, false);
-    case 4: return is_write ? check_run(c, g, 128, 2, true) : check_run(c, g, 128, 2, false);
-    default: return false;
-    }
-}
-
-// Two lanes that write the same place in one instruction. Returns the lanes to continue with, one per place:
-// writers[l] are all that write the place of lane l.
-static uint32_t check_within(const RaceCheck *c, uint32_t writers[WARP_SIZE]) {
+// Reports two lanes that write the same place in one instruction. `together`: the lanes at its place, of the
+// highest.
+static void check_within(const RaceCheck *c, const uint32_t together[WARP_SIZE], uint32_t highest) {
     const Access *a = c->a;
-    FOR_LANES(lane, a->mask) writers[lane] = 1u << lane;
-    uint64_t before = 0;
-    bool is_rising = true, is_first = true;
+    const unsigned char *values = a->values;
+    uint32_t lower[WARP_SIZE] = {0}; // of each lane, those below it at its place
+    FOR_LANES(top, highest) FOR_LANES(lane, together[top]) lower[lane] = together[top] & ((1u << lane) - 1);
     FOR_LANES(lane, a->mask) {
-        is_rising &= is_first || a->offsets[lane] > before;
-        before = a->offsets[lane];
-        is_first = false;
+        if (!lower[lane]) continue;
+        uint32_t other = 31 - (uint32_t)__builtin_clz(lower[lane]), width = a->in->literal[1];
+        bool same = values && !memcmp(values + lane * width, values + other * width, a->in->width);
+        report_race(&c->r->reports, &(Race){.access = a,
+                                            .lane = lane,
+                                            .me = c->first + lane,
+                                            .other = c->first + other,
+                                            .code = c->code,
+                                            .other_code = c->code,
+                                            .offset = a->offsets[lane],
+                                            .same_value = same,
+                                            .is_one_access = true});
     }
-    if (is_rising) return a->mask;
-    uint32_t alone = a->mask;
-    uint8_t owner[2 * WARP_SIZE]; // an open-addressing table of lanes
-    uint64_t used = 0;
-    FOR_LANES(lane, a->mask) {
-        uint64_t slot = (a->offsets[lane] * 0x9e3779b97f4a7c15ull) >> 58;
-        while (used >> slot & 1 && a->offsets[owner[slot]] != a->offsets[lane])
-            slot = (slot + 1) % (2 * WARP_SIZE);
-        if (used >> slot & 1) {
-            uint32_t width = a->in->literal[1];
-            const unsigned char *values = a->values;
-            bool same = values && !memcmp(values + lane * width, values + owner[slot] * width, a->in->width);
-            report_race(&c->r->reports, &(Race){.access = a,
-                                                .lane = lane,
-                                                .me = c->first + lane,
-                                                .other = c->first + owner[slot],
-                                                .code = c->code,
-                                                .other_code = c->code,
-                                                .offset = a->offsets[lane],
-                                                .same_value = same,
-                                                .is_one_access = true});
-            alone &= ~(1u << owner[slot]);
-            writers[lane] |= writers[owner[slot]];
-        }
-        used |= 1ull << slot;
-        owner[slot] = (uint8_t)lane;
+}
+
+// A write or a read of several places, not one after the other.
+static void check_scattered(const RaceCheck *c) {
+    const Access *a = c->a;
+    uint32_t together[WARP_SIZE], highest = lanes_by_place(a, together), left = a->mask;
+    if (c->site->kind == RACE_WRITE) {
+        if (highest != a->mask) check_within(c, together, highest);
+        FOR_LANES(lane, highest) check_bytes(c, a->offsets[lane], a->bytes, together[lane]);
+        return;
     }
-    return alone;
+    FOR_LANES(lane, highest)
+    if (reads_quietly(c, a->offsets[lane], a->bytes, together[lane])) left &= ~together[lane];
+    FOR_LANES(lane, left) check_bytes(c, a->offsets[lane], a->bytes, 1u << lane);
 }
 
 static Shadow *shadow_for(Racecheck *r, RaceBlock *b, Memory *memory, uint32_t width) {
@@ -156,23 +102,19 @@ static void access_checked(void *self, const Access *a) {
                        .shadow = shadow_for(r, b, memory, a->in->width),
                        .code = site_of(&r->sites, a),
                        .all_time = is_shared ? b->barrier_time : b->all_time,
-                       .first = b->first + (uint32_t)a->warp->index * WARP_SIZE};
+                       .first = b->first + (uint32_t)a->warp->index * WARP_SIZE,
+                       .now = b->epoch[a->warp->index]};
     const RaceCheck *c = &check;
     if (!check.shadow) return;
     check.site = site_at(&r->sites, check.code);
     if (a->kind == ACCESS_LOAD && a->in->flags & IS_NC) check_read_only(c);
     if (a->contiguous && !a->is_volatile && check_contiguous(c)) return;
-    RaceKind kind = (RaceKind)(check.code & SITE_KIND);
-    uint64_t first = a->offsets[__builtin_ctz(a->mask)];
-    uint32_t writers[WARP_SIZE];
-    bool is_scattered_write = kind == RACE_WRITE && !a->contiguous;
-    uint32_t lanes = is_scattered_write ? check_within(c, writers) : a->mask;
-    bool uniform = kind != RACE_WRITE && !a->contiguous && !touches_many(a);
-    if (uniform)
-        check_bytes(c, first, a->bytes, a->mask);
+    if (check.site->kind != RACE_WRITE && !a->contiguous && !touches_many(a))
+        check_bytes(c, a->offsets[__builtin_ctz(a->mask)], a->bytes, a->mask);
+    else if (!a->contiguous && (check.site->kind == RACE_WRITE || check.site->kind == RACE_READ))
+        check_scattered(c);
     else
-        FOR_LANES(lane, lanes)
-    check_bytes(c, a->offsets[lane], a->bytes, is_scattered_write ? writers[lane] : 1u << lane);
+        FOR_LANES(lane, a->mask) check_bytes(c, a->offsets[lane], a->bytes, 1u << lane);
     if (r->order.clocks.failed) order_no_memory(&r->order);
     if (r->reports.races >= ENOUGH_RACES) r->order.off = true;
 }
@@ -230,7 +172,7 @@ static void ended(void *self) {
         b = next;
     }
     order_close(&r->order);
-    free(r->readers.readers);
+    readers_close(&r->readers);
     sites_close(&r->sites);
     free(r);
 }
