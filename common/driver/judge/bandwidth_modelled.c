@@ -82,19 +82,23 @@ static void estimate_in_runner(Judge *judge, Runner *runner, const ModelDevice *
     }
 }
 
-// The same with a separate runner; false if there was nothing to add.
-static bool estimate_reference(Judge *judge, const ModelDevice *device, const Bandwidth *wanted, int count,
-                               double *seconds) {
+Runner *start_reference(const Judge *judge) {
     const Image *image = judge->subjects->reference;
-    bool is_wanted = false;
-    for (int i = 0; i < count; i++)
-        is_wanted = is_wanted || (bandwidth_is_known(&wanted[i]) && !(seconds[i] > 0));
-    if (!is_wanted) return false;
     RunReply reply;
     RunnerPlan plan = {.kind = GPU_EMULATOR, .arena_bytes = least_arena_bytes};
     memcpy(plan.profile, judge->options->profile, sizeof plan.profile);
     runner_plan_add(&plan, &image->text, image->name);
-    Runner *runner = runner_start(&plan, &reply);
+    return runner_start(&plan, &reply);
+}
+
+// The same with a separate runner; false if there was nothing to add.
+static bool estimate_reference(Judge *judge, const ModelDevice *device, const Bandwidth *wanted, int count,
+                               double *seconds) {
+    bool is_wanted = false;
+    for (int i = 0; i < count; i++)
+        is_wanted = is_wanted || (bandwidth_is_known(&wanted[i]) && !(seconds[i] > 0));
+    if (!is_wanted) return false;
+    Runner *runner = start_reference(judge);
     if (!runner) return false;
     estimate_in_runner(judge, runner, device, wanted, count, seconds);
     runner_stop(runner);
