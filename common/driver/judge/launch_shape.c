@@ -178,10 +178,15 @@ static bool ask_launch(Runner *runner, int image, const Launch *launch, const Im
 }
 
 static void change_shape(OtherShape other, const GpuInfo *device, LaunchShapeImage *answer) {
-    if (answer->grid[1] != 1 || answer->grid[2] != 1 || answer->block[1] != 1 || answer->block[2] != 1)
-        return;
-    if (other.blocks_per_sm) answer->grid[0] = (int64_t)other.blocks_per_sm * device->sm_count;
+    const bool is_line =
+        answer->grid[1] == 1 && answer->grid[2] == 1 && answer->block[1] == 1 && answer->block[2] == 1;
+    if (!is_line || answer->grid[0] > device->max_grid[0] || answer->block[0] > device->max_block[0]) return;
+    const int64_t threads = answer->grid[0] * answer->block[0];
     if (other.block_threads) answer->block[0] = other.block_threads;
+    if (other.blocks_per_sm)
+        answer->grid[0] = (int64_t)other.blocks_per_sm * device->sm_count;
+    else if (other.block_threads)
+        answer->grid[0] = (threads + other.block_threads - 1) / other.block_threads;
 }
 
 bool ask_shape_for(Runner *runner, int image, const Task *task, int index, const ImageKernel kernels[],

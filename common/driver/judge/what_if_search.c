@@ -202,30 +202,42 @@ static bool is_launched_like_reference(const Search *search, const ModelledWorks
            threads <= 1.1 * of_reference;
 }
 
+static bool is_line(const ShapeOfLaunch *shape) {
+    return shape->grid[1] == 1 && shape->grid[2] == 1 && shape->block[1] == 1 && shape->block[2] == 1;
+}
+
 static void suppose_shape(Search *search, const ModelledWorks *base, int launch) {
     const ShapeOfLaunch *shape = &base->whole.launches[launch];
-    const int threads = shape->block_threads;
-    const int fit = resident(search, search->modelled.image, &base->whole, launch, threads, false, false);
-    const int per_sm = (int)ceil((double)shape->blocks / search->device.sm_count);
-    const bool is_line =
-        shape->grid[1] == 1 && shape->grid[2] == 1 && shape->block[1] == 1 && shape->block[2] == 1;
-    const bool is_a_wave = (double)shape->blocks == fit * search->device.sm_count;
-    if (is_line && fit > 0 && !is_a_wave) {
+    const Image *image = search->modelled.image;
+    const int threads = shape->block_threads, other = threads == 256 ? 512 : 256;
+    const int fit = resident(search, image, &base->whole, launch, threads, false, false),
+              others_fit = resident(search, image, &base->whole, launch, other, false, false);
+    const double waves = (double)shape->blocks / (fit * search->device.sm_count);
+    if (!is_line(shape) || fit == 0) return;
+    if (waves != 1) {
         Supposition *one = add(search, "grid", (WhatIf){.shape = {.blocks_per_sm = fit}});
         snprintf(one->words, sizeof one->words, "with one wave of %d block%s per SM", fit,
                  fit == 1 ? "" : "s");
     }
-    const int other = threads == 256 ? 512 : 256,
-              other_fit = resident(search, search->modelled.image, &base->whole, launch, other, false, false);
-    if (is_line && other_fit * other > fit * threads) {
-        Supposition *one =
-            add(search, "block", (WhatIf){.shape = {.blocks_per_sm = other_fit, .block_threads = other}});
-        snprintf(one->words, sizeof one->words, "with %d blocks of %d threads per SM", other_fit, other);
-    }
-    // A grid of one wave grows with the room for it.
-    const bool follows = is_line && per_sm <= fit;
-    const int by_registers =
-        resident(search, search->modelled.image, &base->whole, launch, threads, true, false);
+    if (others_fit * other <= fit * threads && (waves <= 1 || threads >= other)) return;
+    // A grid that follows n has as many threads as before.
+    WhatIf what_if = {.shape = {.blocks_per_sm = waves > 1 ? 0 : others_fit, .block_threads = other}};
+    Supposition *one = add(search, "block", what_if);
+    snprintf(one->words, sizeof one->words, "with blocks of %d threads", other);
+    if (waves <= 1)
+        snprintf(one->words, sizeof one->words, "with %d blocks of %d threads per SM", others_fit, other);
+}
+
+// Registers and shared memory that leave room for more blocks. A grid of one wave grows with it.
+static void suppose_room(Search *search, const ModelledWorks *base, int launch) {
+    const ShapeOfLaunch *shape = &base->whole.launches[launch];
+    const Image *image = search->modelled.image;
+    const ModelDevice *device = &search->device;
+    const int threads = shape->block_threads;
+    const int fit = resident(search, image, &base->whole, launch, threads, false, false),
+              by_registers = resident(search, image, &base->whole, launch, threads, true, false),
+              by_shared = resident(search, image, &base->whole, launch, threads, false, true);
+    const bool follows = is_line(shape) && (double)shape->blocks <= fit * device->sm_count;
     if (by_registers > fit) {
         WhatIf what_if = {.needs_few_registers = true,
                           .shape = {.blocks_per_sm = follows ? by_registers : 0}};
@@ -233,18 +245,15 @@ static void suppose_shape(Search *search, const ModelledWorks *base, int launch)
         const double warps = ceil(threads / 32.0) * by_registers;
         snprintf(one->words, sizeof one->words,
                  "with at most %d registers per thread and so %d blocks per SM",
-                 (int)floor(search->device.registers_per_sm / warps / 256) * 8, by_registers);
+                 (int)floor(device->registers_per_sm / warps / 256) * 8, by_registers);
     }
-    const int by_shared =
-        resident(search, search->modelled.image, &base->whole, launch, threads, false, true);
     if (by_shared > fit) {
         WhatIf what_if = {.needs_little_shared = true, .shape = {.blocks_per_sm = follows ? by_shared : 0}};
         Supposition *one = add(search, "shared-memory", what_if);
+        const int room = (int)floor(device->shared_per_sm / by_shared / 128) * 128;
         snprintf(one->words, sizeof one->words,
                  "with at most %d bytes of shared memory per block and so %d blocks per SM",
-                 (int)floor(search->device.shared_per_sm / by_shared / 128) * 128 -
-                     (int)search->device.shared_reserved_per_block,
-                 by_shared);
+                 room - (int)device->shared_reserved_per_block, by_shared);
     }
 }
 
@@ -342,6 +351,7 @@ void judge_find_what_if(Judge *judge) {
     const bool is_alike = is_launched_like_reference(&search, base, launch);
     if (is_alike) suppose_loads(&search, base, launch);
     suppose_shape(&search, base, launch);
+    suppose_room(&search, base, launch);
     if (!is_alike) suppose_loads(&search, base, launch);
     if (!search_singles(&search)) search_pairs(&search);
 }
