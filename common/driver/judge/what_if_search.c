@@ -176,7 +176,7 @@ static int resident(const Search *search, const Image *image, const CaseShape *w
     return (int)model_resident_blocks(&search->device, &shape);
 }
 
-// Of an SM at a time.
+// On an SM at a time.
 static double resident_threads(const Search *search, const Image *image, const CaseShape *whole, int launch) {
     const ShapeOfLaunch *shape = &whole->launches[launch];
     const double fit = resident(search, image, whole, launch, shape->block_threads, false, false);
