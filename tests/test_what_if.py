@@ -177,11 +177,17 @@ def test_a_slow_kernel_gets_its_cause_from_the_model(
 
 
 def test_what_misses_the_goal_is_no_cause(nvcc: str, built: Path, tmp_path: Path) -> None:
-    page, result = judge(built, "wrong/ch14/one_warp", tmp_path)
-    assert result["verdict"] == "SLOW"
-    assert (result["diagnosis"], result["proof"]) == (None, None)
+    page, result = judge(built, "wrong/ch11/one_element_a_thread", tmp_path)
+    assert (result["diagnosis"]["proof"], result["proof"]) == ("counter", None)
     assert result["what_if"]["ratio"] < 0.95
     assert "no change that was tried reaches the goal" in page
+
+
+def test_a_cause_that_nothing_proves_is_not_named(nvcc: str, built: Path, tmp_path: Path) -> None:
+    """Every block would do all the work, so that more of them do not help."""
+    _, result = judge(built, "wrong/ch14/one_warp", tmp_path)
+    assert result["verdict"] == "SLOW"
+    assert (result["diagnosis"], result["proof"]) == (None, None)
 
 
 def test_a_proof_does_not_break_a_goal_of_the_shape(nvcc: str, built: Path, tmp_path: Path) -> None:

@@ -22,8 +22,8 @@ typedef struct {
     Finding finding;
 } TaskShape;
 
-// A shape for the launches over all elements in place of LAUNCH's, if that has one dimension; 0: LAUNCH's, and as
-// many threads in all.
+// A shape for the launches over all elements in place of LAUNCH's, if that has one dimension; 0: LAUNCH's,
+// and as many threads in all.
 typedef struct {
     int blocks_per_sm, block_threads;
 } OtherShape;

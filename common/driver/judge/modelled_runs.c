@@ -10,6 +10,7 @@
 static const double elements_of_matrix = 1 << 18; // of the part that stands for a grid of several dimensions
 static const double rows_of_matrix = 64;
 static const double elements_of_part = 1 << 20, threads_of_part = 8192;
+static const double least_steps = 1 << 20;
 static const long long most_elements = 1 << 23, few_elements = 1 << 17;
 
 typedef struct {
@@ -53,6 +54,12 @@ static bool run_part(ModelledTask *modelled, PartRun *part) {
     request.rounds = 1;
     request.timing = 1;
     modelled->elements += one.size.n;
+    const double steps = modelled->steps_of_element * (double)one.size.n + least_steps;
+    for (int l = 0; l < request.program.launch_count; l++) {
+        RunLaunch *launch = &request.program.launches[l];
+        if (modelled->steps_of_element > 0 && steps < (double)launch->max_steps)
+            launch->max_steps = (uint64_t)steps;
+    }
     request.what_if = modelled->what_if.timing;
     RunReply reply;
     runner_run(modelled->runner, &request, case_seconds(false, one.size.n), &reply);

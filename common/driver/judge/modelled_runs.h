@@ -20,9 +20,10 @@ typedef struct {
     const Task *task;
     int index; // of the task
     WhatIf what_if;
-    char why[320];      // if there are no works: why
-    long long elements; // that runs have had, all together
-    bool has_failed;    // a case with LAUNCH's shape on this GPU is not right: `failed`
+    char why[320];           // if there are no works: why
+    double steps_of_element; // the most of a launch, for each element; 0: as many as a case may take
+    long long elements;      // that runs have had, all together
+    bool has_failed;         // a case with LAUNCH's shape on this GPU is not right: `failed`
     CaseReport failed;
 } ModelledTask;
 

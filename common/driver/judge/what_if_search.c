@@ -11,10 +11,12 @@
 enum {
     MAX_SUPPOSITIONS = 16,
     MAX_RUNS = 8,     // suppositions that need the kernel to run again ...
-    ENOUGH = 8 << 20, // ... and elements after which none is run
+    ENOUGH = 5 << 20, // ... and elements after which none is run
     FEWEST_LOADS = 2, // in flight that are tried, and so on by powers of two
     MOST_LOADS = 16,
 };
+// With another shape the kernel may take so many times the steps, or each block does the work of all.
+static const double most_work = 8, steps_of_instruction = 48;
 static const double least_help = 1.02; // times faster, for a change to be worth mentioning
 
 typedef struct {
@@ -344,6 +346,9 @@ void judge_find_what_if(Judge *judge) {
                                    .index = missed->task}};
     gpu_profile_model(profile, &search.device);
     search.runs[search.run_count++].works = judge->modelled[missed->task];
+    for (int l = 0; l < search.runs[0].works.whole.launch_count; l++)
+        search.modelled.steps_of_element += most_work * steps_of_instruction *
+                                            search.runs[0].works.works[l].issued / (double)bandwidth->size.n;
     const ModelledWorks *base = &search.runs[0].works;
     const int launch = main_launch(&search, &base->whole);
     suppose_timing(&search);
