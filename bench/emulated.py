@@ -23,6 +23,7 @@ class EmulatedDevice:
         self._handle = self._lib.emulator_open(None)
         self._loaded: Path | None = None
         self.tracing = False
+        self.what_if = 0  # WHAT_IF_* of launch.h, for what is traced
         self.work: list[ModelWork] = []  # of every launch while tracing
 
     def close(self) -> None:
@@ -96,6 +97,7 @@ class EmulatedDevice:
             arguments=bytes(packed),
             argument_bytes=len(packed),
             timing=self.tracing,
+            what_if=self.what_if,
         )
         result = CResult()
         try:

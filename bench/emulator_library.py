@@ -16,7 +16,7 @@ LIBRARY_NAMED = os.environ.get("WARPBOOK_EMULATOR_LIBRARY")
 BINS = 32  # MODEL_BINS
 COUNTERS = [
     *("instructions", "thread_instructions"),
-    *("global_ld_requests", "global_ld_sectors", "global_ld_bytes"),
+    *("global_ld_requests", "global_ld_sectors", "global_ld_bytes", "input_ld_requests", "input_ld_sectors"),
     *("global_st_requests", "global_st_sectors", "global_st_bytes"),
     *("global_red_requests", "global_red_sectors", "global_atom_requests", "global_atom_sectors"),
     *("shared_ld", "shared_st", "shared_atom"),
@@ -49,6 +49,7 @@ class ModelWork(c.Structure):
         ),
         *((name, c.c_double) for name in ("shared_wavefronts", "barriers")),
         *((name, c.c_double) for name in ("load_requests", "load_lines", "load_bytes", "load_sectors")),
+        *((name, c.c_double) for name in ("far_loads",)),
         *((name, c.c_double) for name in ("store_requests", "store_lines", "store_sectors")),
         *((name, c.c_double) for name in ("local_loads", "local_stores")),
         *((name, c.c_double) for name in ("first", "again_warp", "again_block", "again_grid")),
@@ -176,6 +177,7 @@ class CLaunch(c.Structure):
         ("sample_count", c.c_uint64),
         ("footprint", c.c_void_p),
         ("guarded_line", c.c_int),
+        ("what_if", c.c_uint),
     ]
 
 

@@ -46,25 +46,25 @@ class Tracer:
     def __init__(self, record: dict[str, Any], kernels: list[Kernel]) -> None:
         self._lib = library()
         figures = dict(record["device"]) | {"l2_bytes": 1 << 16}
-        self._device = EmulatedDevice(figures)
-        self._bench = Bench(self._device, LEAST_BUFFER)  # type: ignore[arg-type]
+        self.device = EmulatedDevice(figures)
+        self._bench = Bench(self.device, LEAST_BUFFER)  # type: ignore[arg-type]
         self._bench.prepare(kernels)
 
     def close(self) -> None:
         """Frees the emulator."""
-        self._device.close()
+        self.device.close()
 
     def _run(
         self, prepared: Prepared, index: int, shape: LaunchShape, grid: tuple[int, ...], registers: int
     ) -> ModelWork:
         prepared.reset()
-        self._device.tracing, self._device.work = True, []
+        self.device.tracing, self.device.work = True, []
         function = dataclasses.replace(prepared.functions[index], registers=registers)
         try:
-            self._device.launch(function, grid, shape.block, prepared.arguments[index], shape.shared)
+            self.device.launch(function, grid, shape.block, prepared.arguments[index], shape.shared)
         finally:
-            self._device.tracing = False
-        return self._device.work[0]
+            self.device.tracing = False
+        return self.device.work[0]
 
     def point(self, kernel: Kernel, n: int, seconds: float, passes: list[dict[str, Any]]) -> Point:
         """Traces `kernel` at n; `passes` are the record's, of registers and static shared memory."""

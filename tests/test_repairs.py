@@ -155,7 +155,8 @@ def test_a_repair_that_mends_another_mistake_leaves_no_suspicion(
     [
         ("wrong/ch05/no_barrier", "repair"),
         ("wrong/ch04/half_a_mask", "repair"),
-        ("wrong/ch02/sixteen_neighbours", "counter"),
+        ("wrong/ch02/sixteen_neighbours", "what-if"),
+        ("wrong/ch04/barrier_to_be_safe", "counter"),
         ("wrong/ch05/double_through_a_float_fold", None),
         ("wrong/ch01/misspelt", "message"),
         ("wrong/ch01/index_too_narrow", None),

@@ -25,6 +25,7 @@ const Chapter chapter = {
                 .measure = "global_ld_sectors / global_ld_requests",
                 .bound = AT_MOST,
                 .limit = 4,
+                .slack_moved = 0.05, // a warp whose lanes end in different rounds is split
                 .needs = {{"floats per load request", "n / global_ld_requests", 24}},
                 .points = 1,
                 .why = "Each load of a warp fetches more 32-byte sectors than its 32 floats fill.",

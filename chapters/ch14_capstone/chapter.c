@@ -54,15 +54,15 @@ const Chapter chapter = {
         {
             {
                 .words = "floats per load request",
-                .measure = "n / global_ld_requests",
+                .measure = "n / input_ld_requests",
                 .bound = AT_LEAST,
-                .limit = 120, // what is short of 128 are the ends and the mailbox
+                .limit = 120, // what is short of 128 are the ends
                 .points = 1,
                 .why = "32 lanes can load 4 floats each with one instruction.",
             },
             {
                 .words = "sectors per load request",
-                .measure = "global_ld_sectors / global_ld_requests",
+                .measure = "input_ld_sectors / input_ld_requests",
                 .bound = EXACTLY,
                 .limit = 16,
                 .slack = 0.5,

@@ -10,6 +10,8 @@ const CounterField counter_fields[] = {
     FIELD(global_ld_requests),
     FIELD(global_ld_sectors),
     FIELD(global_ld_bytes),
+    FIELD(input_ld_requests),
+    FIELD(input_ld_sectors),
     FIELD(global_st_requests),
     FIELD(global_st_sectors),
     FIELD(global_st_bytes),

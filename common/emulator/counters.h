@@ -10,6 +10,7 @@ typedef struct {
     uint64_t instructions;        // executed by warps (PTX instructions)
     uint64_t thread_instructions; // the same by lanes, guard predicate applied
     uint64_t global_ld_requests, global_ld_sectors, global_ld_bytes;
+    uint64_t input_ld_requests, input_ld_sectors; // of these, from memory that no kernel may write to
     uint64_t global_st_requests, global_st_sectors, global_st_bytes;
     uint64_t global_red_requests, global_red_sectors;
     uint64_t global_atom_requests, global_atom_sectors;

@@ -48,6 +48,13 @@ enum { ALL_LINES = -1 }; // EmulatorLaunch.guarded_line
 // PTX memory model allows. Only where races are checked.
 static inline bool schedule_is_weak(uint64_t schedule) { return schedule && schedule % 4 == 0; }
 
+// What the time model may suppose of a launch (EmulatorLaunch.what_if), which computes the same regardless.
+enum {
+    WHAT_IF_NO_CONFLICTS = 1,  // lanes of a load or store never meet in a bank of shared memory
+    WHAT_IF_COALESCED = 2,     // what a load or store touches lies side by side
+    WHAT_IF_NO_DIVERGENCE = 4, // lanes that take the same way share warps
+};
+
 typedef struct {
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared; // bytes
@@ -70,6 +77,7 @@ typedef struct {
     // Loads and stores of this line of the .cu file that lie outside of all memory are left out: such a load
     // gives 0. To find out what a kernel would do if it tested its index. 0: none; ALL_LINES
     int guarded_line;
+    unsigned what_if; // of WHAT_IF_*: suppositions of `timing`
 } EmulatorLaunch;
 
 typedef struct {

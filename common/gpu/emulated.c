@@ -159,7 +159,8 @@ static bool launch(Gpu *gpu, const GpuKernel *kernel, const GpuLaunch *launch, E
                           .sample = launch->sample,
                           .sample_count = launch->sample_count,
                           .footprint = launch->footprint,
-                          .guarded_line = launch->guarded_line};
+                          .guarded_line = launch->guarded_line,
+                          .what_if = launch->what_if};
     memcpy(how.grid, launch->grid, sizeof how.grid);
     memcpy(how.block, launch->block, sizeof how.block);
     if (!emulator_launch(emulator_of(gpu), kernel->handle, &how, result, &from)) return fail(error, &from);

@@ -122,6 +122,7 @@ typedef struct {
     uint64_t sample_count;
     Footprint *footprint;
     int guarded_line;
+    unsigned what_if;
 } GpuLaunch;
 
 // Runs one kernel to its end. True when it completed without a fault (the emulator's findings that stop

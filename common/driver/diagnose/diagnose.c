@@ -386,12 +386,20 @@ static bool comes_to(const Evidence *evidence, const char *missed, const char *m
         if (missed && !misses(evidence, t, missed)) continue;
         const Goal goal = {
             .measure = measure, .bound = AT_LEAST, .limit = at_least, .task = evidence->of->tasks[t].name};
-        GoalResult result;
-        goal_evaluate(evidence->of, &goal, evidence->judgement->counted[0], &evidence->judgement->device,
-                      &result);
-        if (result.state == GOAL_MET) return true;
+        for (int k = 0; k < COUNTS; k++) { // a kernel may do otherwise at the size that is shown
+            GoalResult result;
+            goal_evaluate(evidence->of, &goal, evidence->judgement->counted[k], &evidence->judgement->device,
+                          &result);
+            if (result.state == GOAL_MET) return true;
+        }
     }
     return false;
+}
+
+// Whether the model reaches the goal with a change that undoes this mistake. Of two, it is the one that helps
+// more; the page shows both.
+static bool is_supposed(const Mistake *mistake, const WhatIfAnswer *answer) {
+    return answer->reaches && is_one_of(answer->changes[0].name, mistake->what_if);
 }
 
 static bool matches(const Mistake *mistake, const Evidence *evidence) {
@@ -413,6 +421,9 @@ static bool matches(const Mistake *mistake, const Evidence *evidence) {
         (evidence->source.bytes == 0 || fits(mistake->absent, text_chars(&evidence->source))))
         return false;
     if (mistake->missed && !misses(evidence, -1, mistake->missed)) return false;
+    if (mistake->what_if && strcmp(mistake->missed, "bandwidth_ratio") == 0 &&
+        !is_supposed(mistake, &evidence->judgement->what_if))
+        return false;
     return !mistake->measured || comes_to(evidence, mistake->missed, mistake->measured, mistake->at_least);
 }
 
@@ -479,8 +490,9 @@ static bool is_repaired(const Mistake *mistake, const Repair *repair) {
 // What shows that the run went wrong for this reason; NULL: the clues only suit it.
 static const char *proof_of(const Mistake *mistake, const Judgement *judgement) {
     if (is_repaired(mistake, &judgement->repair)) return "repair";
-    // Only the time itself may be missed for any reason.
     const bool reads_text = mistake->source || mistake->line || mistake->other || mistake->absent;
+    if (mistake->what_if && is_supposed(mistake, &judgement->what_if)) return "what-if";
+    // Only the time itself may be missed for any reason.
     if (mistake->missed && !strstr(mistake->missed, "bandwidth") && (mistake->measured || !reads_text))
         return "counter";
     // If a kernel or its launch was refused, the message says why; the entry only explains it.

@@ -110,6 +110,9 @@ typedef struct {
 
     const char
         *repairs; // change_name()s that prove it: "barrier|moved-barrier"; without one it is possible only
+    const char *what_if; // changes in the model that undo it, "block|registers": it is proved if the model
+                         // reaches the goal with them. A clue where `missed` is bandwidth_ratio, which can
+                         // be missed for any reason
 } Mistake;
 
 // In diagnose.c, from mistakes_large.def, mistakes_stale.def, mistakes_by_task.def, mistakes_stopped.def and

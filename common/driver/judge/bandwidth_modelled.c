@@ -16,27 +16,8 @@
 // ---- One task ---------------------------------------------------------------------------------------------
 
 static bool estimate(ModelledTask *modelled, const CaseShape *whole, const ModelDevice *device,
-                     ModelEstimate *sum) {
-    static ModelWork works[MAX_LAUNCHES];
-    bool is_first = true;
-    if (!modelled_works(modelled, whole, works)) return false;
-    for (int l = 0; l < whole->launch_count; l++) {
-        const ShapeOfLaunch *launch = &whole->launches[l];
-        const ImageKernel *kernel = &modelled->image->kernels[modelled->index][l];
-        if (launch->blocks == 0) continue;
-        const ModelShape shape = {.blocks = (double)launch->blocks,
-                                  .block_threads = launch->block_threads,
-                                  .registers = kernel->registers,
-                                  .shared_bytes = (double)kernel->static_shared + launch->shared};
-        ModelEstimate one;
-        model_estimate(device, &shape, &works[l], &one);
-        if (is_first)
-            *sum = one;
-        else
-            model_estimate_next(device, &one, sum);
-        is_first = false;
-    }
-    return !is_first;
+                     ModelledWorks *done, ModelEstimate *sum) {
+    return modelled_works(modelled, whole, done) && modelled_estimate(modelled, done, device, sum);
 }
 
 // ---- The reference ----------------------------------------------------------------------------------------
@@ -91,27 +72,33 @@ static void estimate_in_runner(Judge *judge, Runner *runner, const ModelDevice *
         const Task *task = &judge->of->tasks[t];
         if (!bandwidth_is_known(&wanted[i]) || seconds[i] > 0) continue;
         static ModelledTask modelled;
+        static ModelledWorks done;
         modelled = (ModelledTask){.judge = judge, .runner = runner, .image = image, .task = task, .index = t};
         ModelEstimate sum;
         if (!ask_shape(runner, 0, task, t, image->kernels[t], wanted[i].size, &shape)) break;
-        if (shape.verdict != VERDICT_PASS || !estimate(&modelled, &shape.shape, device, &sum)) continue;
+        if (shape.verdict != VERDICT_PASS || !estimate(&modelled, &shape.shape, device, &done, &sum))
+            continue;
         seconds[i] = sum.seconds;
     }
+}
+
+Runner *start_reference(const Judge *judge) {
+    const Image *image = judge->subjects->reference;
+    RunReply reply;
+    RunnerPlan plan = {.kind = GPU_EMULATOR, .arena_bytes = least_arena_bytes};
+    memcpy(plan.profile, judge->options->profile, sizeof plan.profile);
+    runner_plan_add(&plan, &image->text, image->name);
+    return runner_start(&plan, &reply);
 }
 
 // The same with a separate runner; false if there was nothing to add.
 static bool estimate_reference(Judge *judge, const ModelDevice *device, const Bandwidth *wanted, int count,
                                double *seconds) {
-    const Image *image = judge->subjects->reference;
     bool is_wanted = false;
     for (int i = 0; i < count; i++)
         is_wanted = is_wanted || (bandwidth_is_known(&wanted[i]) && !(seconds[i] > 0));
     if (!is_wanted) return false;
-    RunReply reply;
-    RunnerPlan plan = {.kind = GPU_EMULATOR, .arena_bytes = least_arena_bytes};
-    memcpy(plan.profile, judge->options->profile, sizeof plan.profile);
-    runner_plan_add(&plan, &image->text, image->name);
-    Runner *runner = runner_start(&plan, &reply);
+    Runner *runner = start_reference(judge);
     if (!runner) return false;
     estimate_in_runner(judge, runner, device, wanted, count, seconds);
     runner_stop(runner);
@@ -152,7 +139,7 @@ static void model_task(Judge *judge, int index, CaseSize size, const ModelDevice
         snprintf(bandwidth->words, sizeof bandwidth->words, "not modelled: LAUNCH fails for this size");
         return;
     }
-    if (!estimate(&modelled, &shape->shape, device, &sum)) {
+    if (!estimate(&modelled, &shape->shape, device, &judge->modelled[index], &sum)) {
         memcpy(bandwidth->words, modelled.why, sizeof bandwidth->words);
         if (modelled.has_failed) judge_add_failed(judge, &modelled.failed, CASE_OF_MODEL);
         return;

@@ -8,3 +8,5 @@
 // Fills in judgement->bandwidth of every task, modelled for the profile's device; or judgement->timings with
 // --time.
 void judge_model(Judge *judge);
+// An emulator with the reference, if there is one: judge->subjects->reference. NULL if it does not start.
+Runner *start_reference(const Judge *judge);

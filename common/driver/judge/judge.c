@@ -15,6 +15,7 @@
 #include "driver/judge/race_replay.h"
 #include "driver/judge/repair_search.h"
 #include "driver/judge/state.h"
+#include "driver/judge/what_if_search.h"
 #include "driver/judge/workers.h"
 
 void judgement_free(Judgement *judgement) {
@@ -252,6 +253,7 @@ void judge(const Chapter *of, const Subjects *subjects, const Options *options, 
         judge_measure_shapes(&state);
         find_bandwidth(&state);
         if (options->time_count == 0) judge_goals(&state);
+        judge_find_what_if(&state);
         if (judgement->line_count > 0)
             qsort(judgement->lines, (size_t)judgement->line_count, sizeof *judgement->lines, compare_lines);
         judgement->seconds = monotonic_seconds() - began;

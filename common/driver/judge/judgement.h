@@ -54,6 +54,19 @@ typedef struct {
     long long largest; // ... and have no more elements than that
 } Repair;
 
+// What the model says of a task that is too slow: the change, or two together, with which it would be as fast
+// as the goal asks for, or the one that helps most.
+typedef struct {
+    int change_count; // 0: none helps
+    struct {
+        const char *name; // "no-conflicts", as in docs/diagnosis.md
+        char words[120];  // "without bank conflicts"
+    } changes[2];         // the one that helps more first
+    int task;
+    bool reaches;         // the goal
+    double factor, ratio; // how much faster the kernel would be, and its share of the reference's bandwidth
+} WhatIfAnswer;
+
 // Which elements of the inputs reach which results, found by marks.
 typedef struct {
     long long n;         // elements of a sum's input, or of a vector or matrix; 0: nothing was found
@@ -83,6 +96,7 @@ typedef struct {
     uint64_t replay_schedule;   // this one gives `replay`, in words
     char replay[512];
     Repair repair;
+    WhatIfAnswer what_if;
     Accounting accounting;
 
     Measured counted[COUNTS][MAX_TASKS]; // [0]: at the chapter's sizes, which are shown

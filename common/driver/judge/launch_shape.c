@@ -177,8 +177,20 @@ static bool ask_launch(Runner *runner, int image, const Launch *launch, const Im
     return true;
 }
 
+static void change_shape(OtherShape other, const GpuInfo *device, LaunchShapeImage *answer) {
+    const bool is_line =
+        answer->grid[1] == 1 && answer->grid[2] == 1 && answer->block[1] == 1 && answer->block[2] == 1;
+    if (!is_line || answer->grid[0] > device->max_grid[0] || answer->block[0] > device->max_block[0]) return;
+    const int64_t threads = answer->grid[0] * answer->block[0];
+    if (other.block_threads) answer->block[0] = other.block_threads;
+    if (other.blocks_per_sm)
+        answer->grid[0] = (int64_t)other.blocks_per_sm * device->sm_count;
+    else if (other.block_threads)
+        answer->grid[0] = (threads + other.block_threads - 1) / other.block_threads;
+}
+
 bool ask_shape_for(Runner *runner, int image, const Task *task, int index, const ImageKernel kernels[],
-                   CaseSize size, const GpuInfo *device, TaskShape *shape) {
+                   CaseSize size, const GpuInfo *device, OtherShape other, TaskShape *shape) {
     memset(shape, 0, sizeof *shape);
     shape->task = index;
     shape->size = size;
@@ -195,6 +207,7 @@ bool ask_shape_for(Runner *runner, int image, const Task *task, int index, const
         }
         if (!ask_launch(runner, image, launch, &kernels[l], n, &size, device, &answer, shape)) return false;
         if (shape->verdict != VERDICT_PASS) return true;
+        if (n == size.n) change_shape(other, device, &answer);
         char why[512];
         if (!shape_from_image(&answer, launch, n, device, &shape->shape.launches[l], why, sizeof why)) {
             fail_shape(shape, VERDICT_LAUNCH, why);
@@ -206,7 +219,8 @@ bool ask_shape_for(Runner *runner, int image, const Task *task, int index, const
 
 bool ask_shape(Runner *runner, int image, const Task *task, int index, const ImageKernel kernels[],
                CaseSize size, TaskShape *shape) {
-    return ask_shape_for(runner, image, task, index, kernels, size, runner_info(runner), shape);
+    return ask_shape_for(runner, image, task, index, kernels, size, runner_info(runner), (OtherShape){0},
+                         shape);
 }
 
 void launch_refuses(const TaskShape *shape, CaseReport *report) {

@@ -22,12 +22,18 @@ typedef struct {
     Finding finding;
 } TaskShape;
 
+// A shape for the launches over all elements in place of LAUNCH's, if that has one dimension; 0: LAUNCH's,
+// and as many threads in all.
+typedef struct {
+    int blocks_per_sm, block_threads;
+} OtherShape;
+
 // Asks the LAUNCH kernels of a task, one after the other, on a runner that is idle, of the image in that
 // slot, for the runner's device. False if the runner is lost (`shape` has the reason).
 bool ask_shape(Runner *runner, int image, const Task *task, int index, const ImageKernel kernels[],
                CaseSize size, TaskShape *shape);
 // The same for another device, whose figures LAUNCH is given and whose limits hold.
 bool ask_shape_for(Runner *runner, int image, const Task *task, int index, const ImageKernel kernels[],
-                   CaseSize size, const GpuInfo *device, TaskShape *shape);
+                   CaseSize size, const GpuInfo *device, OtherShape other, TaskShape *shape);
 // What a case is whose LAUNCH failed.
 void launch_refuses(const TaskShape *shape, CaseReport *report);

@@ -10,6 +10,7 @@
 static const double elements_of_matrix = 1 << 18; // of the part that stands for a grid of several dimensions
 static const double rows_of_matrix = 64;
 static const double elements_of_part = 1 << 20, threads_of_part = 8192;
+static const double least_steps = 1 << 20;
 static const long long most_elements = 1 << 23, few_elements = 1 << 17;
 
 typedef struct {
@@ -52,6 +53,14 @@ static bool run_part(ModelledTask *modelled, PartRun *part) {
     request.checks = CHECK_MEMORY;
     request.rounds = 1;
     request.timing = 1;
+    modelled->elements += one.size.n;
+    const double steps = modelled->steps_of_element * (double)one.size.n + least_steps;
+    for (int l = 0; l < request.program.launch_count; l++) {
+        RunLaunch *launch = &request.program.launches[l];
+        if (modelled->steps_of_element > 0 && steps < (double)launch->max_steps)
+            launch->max_steps = (uint64_t)steps;
+    }
+    request.what_if = modelled->what_if.timing;
     RunReply reply;
     runner_run(modelled->runner, &request, case_seconds(false, one.size.n), &reply);
     const bool is_decided = case_judge(task, shape, &layout, prepared, &reply, arena, false, report);
@@ -91,7 +100,8 @@ static bool ask(ModelledTask *modelled, CaseSize size, int sm_count, const CaseS
     RunReply ignored;
     device.sm_count = sm_count;
     if (!ask_shape_for(modelled->runner, 0, modelled->task, modelled->index,
-                       modelled->image->kernels[modelled->index], size, &device, &part->at)) {
+                       modelled->image->kernels[modelled->index], size, &device, modelled->what_if.shape,
+                       &part->at)) {
         (void)runner_restart(modelled->runner, &ignored);
         return false;
     }
@@ -236,8 +246,10 @@ static bool follow_pass(ModelledTask *modelled, const CaseShape *whole, int laun
     return true;
 }
 
-bool modelled_works(ModelledTask *modelled, const CaseShape *whole, ModelWork works[MAX_LAUNCHES]) {
+bool modelled_works(ModelledTask *modelled, const CaseShape *whole, ModelledWorks *done) {
     static PartRun parts[2];
+    ModelWork *works = done->works;
+    *done = (ModelledWorks){0};
     int first = -1;
     bool is_over_all[MAX_LAUNCHES] = {0};
     for (int l = whole->launch_count - 1; l >= 0; l--) {
@@ -264,5 +276,34 @@ bool modelled_works(ModelledTask *modelled, const CaseShape *whole, ModelWork wo
         if (!is_over_all[l] && whole->launches[l].blocks > 0 &&
             !follow_pass(modelled, whole, l, first, parts, &works[l]))
             return false;
+    done->whole = *whole;
     return true;
+}
+
+bool modelled_estimate(const ModelledTask *modelled, const ModelledWorks *done, const ModelDevice *device,
+                       ModelEstimate *sum) {
+    const WhatIf *what_if = &modelled->what_if;
+    const CaseShape *whole = &done->whole;
+    bool is_first = true;
+    for (int l = 0; l < whole->launch_count; l++) {
+        const ShapeOfLaunch *launch = &whole->launches[l];
+        const ImageKernel *kernel = &modelled->image->kernels[modelled->index][l];
+        if (launch->blocks == 0) continue;
+        const ModelShape shape = {.blocks = (double)launch->blocks,
+                                  .block_threads = launch->block_threads,
+                                  .registers = what_if->needs_few_registers ? 0 : kernel->registers,
+                                  .shared_bytes = what_if->needs_little_shared
+                                                      ? 0
+                                                      : (double)kernel->static_shared + launch->shared};
+        ModelWork work = done->works[l];
+        model_with_loads_in_flight(&work, what_if->loads);
+        ModelEstimate one;
+        model_estimate(device, &shape, &work, &one);
+        if (is_first)
+            *sum = one;
+        else
+            model_estimate_next(device, &one, sum);
+        is_first = false;
+    }
+    return !is_first;
 }

@@ -4,16 +4,31 @@
 
 #include "driver/judge/state.h"
 
+// What is supposed of the kernel beside what its runs show. All 0: nothing.
+typedef struct {
+    unsigned timing;          // of WHAT_IF_*
+    double loads;             // in flight for each thread
+    bool needs_few_registers; // so that they limit the blocks of an SM no more
+    bool needs_little_shared; // likewise
+    OtherShape shape;
+} WhatIf;
+
 typedef struct {
     Judge *judge;
     Runner *runner; // idle
     const Image *image;
     const Task *task;
-    int index;       // of the task
-    char why[320];   // if there are no works: why
-    bool has_failed; // a case with LAUNCH's shape on this GPU is not right: `failed`
+    int index; // of the task
+    WhatIf what_if;
+    char why[320];           // if there are no works: why
+    double steps_of_element; // the most of a launch, for each element; 0: as many as a case may take
+    long long elements;      // that runs have had, all together
+    bool has_failed;         // a case with LAUNCH's shape on this GPU is not right: `failed`
     CaseReport failed;
 } ModelledTask;
 
 // What each launch of `whole` does. False, with `why`, if a run is not right or does not represent the whole.
-bool modelled_works(ModelledTask *modelled, const CaseShape *whole, ModelWork works[MAX_LAUNCHES]);
+bool modelled_works(ModelledTask *modelled, const CaseShape *whole, ModelledWorks *done);
+// The time of all launches that have a block. False if there is none.
+bool modelled_estimate(const ModelledTask *modelled, const ModelledWorks *done, const ModelDevice *device,
+                       ModelEstimate *sum);

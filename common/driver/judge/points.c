@@ -41,7 +41,8 @@ static void judge_on_others(Judge *judge, GoalResult *result) {
         memcpy(measured, judge->judgement->counted[0], sizeof measured);
         measured[result->task].is_counted = false; // counters belong to the run's own shapes
         if (!ask_shape_for(worker->runner, 0, task, result->task,
-                           judge->subjects->kernel->kernels[result->task], result->size, info, &shape) ||
+                           judge->subjects->kernel->kernels[result->task], result->size, info,
+                           (OtherShape){0}, &shape) ||
             shape.verdict != VERDICT_PASS)
             memset(&shape.shape.launches, 0, sizeof shape.shape.launches); // no blocks: no occupancy
         measured[result->task].shape = shape.shape;

@@ -61,7 +61,8 @@ bool judge_ask_case_shape(Judge *judge, const Case *one) {
     Runner *runner = judge->workers[0].runner;
     const GpuInfo *figures = one->figures ? &gpu_profiles[one->figures - 1].info : runner_info(runner);
     const bool fine = ask_shape_for(runner, 0, &judge->of->tasks[one->task], one->task,
-                                    judge->subjects->kernel->kernels[one->task], one->size, figures, shape);
+                                    judge->subjects->kernel->kernels[one->task], one->size, figures,
+                                    (OtherShape){0}, shape);
     shape->figures = one->figures;
     if (fine) return true;
     RunReply reply;

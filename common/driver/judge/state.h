@@ -29,6 +29,12 @@ typedef struct {
     int wrong_sums;      // of whole numbers
 } Progress;
 
+// What the launches of a task do at the size that is modelled. No launches: nothing is known.
+typedef struct {
+    CaseShape whole;
+    ModelWork works[MAX_LAUNCHES];
+} ModelledWorks;
+
 typedef struct {
     const Chapter *of;
     const Subjects *subjects;
@@ -44,6 +50,7 @@ typedef struct {
     int shape_count, shape_capacity;
     PreparedCache cache;
     Progress tasks[2][MAX_TASKS]; // [is_beside]
+    ModelledWorks modelled[MAX_TASKS];
 } Judge;
 
 // Ends the run without a case that could tell.

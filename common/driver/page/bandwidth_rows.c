@@ -86,6 +86,22 @@ void page_add_bandwidth(Text *page, const Terminal *terminal, const Report *repo
     }
 }
 
+// With what the model reaches the goal, or how far it comes.
+void page_add_what_if(Text *page, const Terminal *terminal, const Report *report) {
+    const WhatIfAnswer *answer = &report->judgement->what_if;
+    Text words = {0};
+    if (answer->change_count == 0) return;
+    if (chapter_task_count(report->of) > 1) text_printf(&words, "%s: ", report->of->tasks[answer->task].name);
+    text_printf(&words, "%s", answer->changes[0].words);
+    if (answer->change_count > 1) text_printf(&words, " and %s", answer->changes[1].words);
+    text_printf(&words, " the model gives %.*f %% of the reference", answer->ratio < 0.1 ? 2 : 1,
+                100 * answer->ratio);
+    text_printf(&words, answer->factor < 10 ? ", %.1f times faster" : ", %.0f times faster", answer->factor);
+    if (!answer->reaches) text_add(&words, "; no change that was tried reaches the goal");
+    page_add_row(page, terminal, answer->reaches ? "shown" : "what if", text_chars(&words));
+    text_free(&words);
+}
+
 // ---- --time ----------------------------------------------------------------------------------------------
 
 static void add_timing(Text *page, const Bandwidth *bandwidth) {

@@ -202,7 +202,7 @@ static void add_diagnosis(JsonWriter *json, const Diagnosis *diagnosis) {
 
 // {"kind": "repair", "changes": [{"change": "barrier", "line": 30, "place": "before", "words": ...}],
 // "cases": 57}
-static void add_proof(JsonWriter *json, const Judgement *judgement) {
+static void add_repair(JsonWriter *json, const Judgement *judgement) {
     const Repair *repair = &judgement->repair;
     if (!json_open_object_or_null(json, "proof", repair->change_count > 0)) return;
     json_string(json, "kind", "repair");
@@ -218,6 +218,36 @@ static void add_proof(JsonWriter *json, const Judgement *judgement) {
     json_close_array(json);
     json_integer(json, "cases", repair->cases);
     json_close_object(json);
+}
+
+// {"kind": "what-if", "changes": [{"change": "no-conflicts", "words": ...}], "task": ..., "factor": 3.4,
+// "ratio": 0.99}
+static void add_what_if(JsonWriter *json, const char *name, const Report *report, bool is_shown) {
+    const WhatIfAnswer *answer = &report->judgement->what_if;
+    if (!json_open_object_or_null(json, name, is_shown)) return;
+    json_string(json, "kind", "what-if");
+    json_open_array(json, "changes");
+    for (int c = 0; c < answer->change_count; c++) {
+        json_open_object(json, NULL);
+        json_string(json, "change", answer->changes[c].name);
+        json_string(json, "words", answer->changes[c].words);
+        json_close_object(json);
+    }
+    json_close_array(json);
+    json_string(json, "task", report->of->tasks[answer->task].name);
+    json_real(json, "factor", answer->factor);
+    json_real(json, "ratio", answer->ratio);
+    json_close_object(json);
+}
+
+// What proves a cause: a change of the kernel, or of what the model supposes.
+static void add_proof(JsonWriter *json, const Report *report) {
+    const WhatIfAnswer *answer = &report->judgement->what_if;
+    if (answer->reaches)
+        add_what_if(json, "proof", report, true);
+    else
+        add_repair(json, report->judgement);
+    add_what_if(json, "what_if", report, answer->change_count > 0 && !answer->reaches);
 }
 
 static void add_accounting(JsonWriter *json, const Judgement *judgement) {
@@ -380,7 +410,7 @@ bool result_write(const char *path, const Report *report, FileError *error) {
     add_build(&json, report->build);
     add_cases(&json, report);
     add_diagnosis(&json, report->diagnosis);
-    add_proof(&json, report->judgement);
+    add_proof(&json, report);
     add_accounting(&json, report->judgement);
     add_replay(&json, judgement);
     add_counters(&json, report);

@@ -84,8 +84,9 @@ typedef struct {
     // RUN
     uint64_t schedule;
     uint32_t checks, count;
-    uint32_t timing; // for the time model
-    int32_t rounds;  // runs in a row; 0: one
+    uint32_t timing;  // for the time model
+    uint32_t what_if; // of WHAT_IF_*: what that supposes
+    int32_t rounds;   // runs in a row; 0: one
     uint32_t
         trace_bytes; // the most to record of a launch, one after the other from trace_offset of the arena
     uint64_t trace_offset; // on

@@ -70,6 +70,7 @@ static void launch_all(Session *session, const Request *request, const PreparedL
         on_device.checks = request->checks;
         on_device.count = request->count != 0;
         on_device.timing = request->timing != 0;
+        on_device.what_if = request->what_if;
         on_device.schedule = request->schedule;
         on_device.trace_bytes = request->trace_bytes;
         EmulatorResult result = {0};

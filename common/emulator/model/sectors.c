@@ -7,7 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SECTOR_SHIFT = 5, LINE_SHIFT = 7, SECTORS_A_LINE = 4, SECTORS_A_REGION = 128, NEAR_LINES = 32 };
+enum {
+    WORD_SHIFT = 2,
+    SECTOR_SHIFT = 5,
+    LINE_SHIFT = 7,
+    SECTORS_A_LINE = 4,
+    SECTORS_A_REGION = 128,
+    NEAR_LINES = 32
+};
 
 typedef struct {
     uint32_t warp, lines; // of the last touch: number in the grid, from 1, and what it had touched by then
@@ -19,16 +26,22 @@ typedef struct {
 typedef struct {
     Note *notes;
     uint64_t count;
+    // Where accesses are to be coalesced: the place of each word + 1, in the order in which words are
+    // touched; 0: not yet. NULL: every word is where it is.
+    uint32_t *places;
+    uint64_t next_place;
 } Notes;
 
 struct Sectors {
     Notes *of; // by memory object
     uint64_t object_count;
+    bool is_coalesced;
 };
 
-Sectors *sectors_new(const Emulator *emulator) {
+Sectors *sectors_new(const Emulator *emulator, bool is_coalesced) {
     Sectors *s = calloc(1, sizeof *s);
     if (!s) return NULL;
+    s->is_coalesced = is_coalesced;
     s->object_count = emulator->object_count;
     s->of = calloc(s->object_count + 1, sizeof *s->of);
     if (!s->of) {
@@ -40,7 +53,10 @@ Sectors *sectors_new(const Emulator *emulator) {
 
 void sectors_free(Sectors *s) {
     if (!s) return;
-    for (uint64_t i = 0; i < s->object_count; i++) free(s->of[i].notes);
+    for (uint64_t i = 0; i < s->object_count; i++) {
+        free(s->of[i].notes);
+        free(s->of[i].places);
+    }
     free(s->of);
     free(s);
 }
@@ -53,9 +69,13 @@ static Notes *notes_of(Sectors *s, const Memory *memory) {
     if (!notes->notes) {
         // A whole number of lines, so that a sector's neighbours can be looked at.
         notes->count = ((((memory->base & 31) + memory->bytes) >> LINE_SHIFT) + 2) * SECTORS_A_LINE;
+        if (s->is_coalesced) {
+            notes->places = calloc(notes->count << (SECTOR_SHIFT - WORD_SHIFT), sizeof *notes->places);
+            notes->count *= 2; // accesses begin at multiples of their size, which leaves gaps
+        }
         notes->notes = calloc(notes->count, sizeof *notes->notes);
     }
-    return notes->notes ? notes : NULL;
+    return notes->notes && (notes->places || !s->is_coalesced) ? notes : NULL;
 }
 
 // The power of two that is nearest on a logarithmic scale.
@@ -96,6 +116,32 @@ static void note_load(const Note *n, const Note *partner, const Toucher *warp, u
         work->grid_distance[bin_of(distance)]++;
         touch->is_near = false;
     }
+}
+
+// The sectors that an access would touch if the words that no access has touched before lay side by side, in
+// the order of its lanes; returns how many.
+static uint32_t coalesced_sectors(Notes *notes, const Access *a, uint64_t first,
+                                  uint64_t sectors[WARP_SIZE * 2]) {
+    uint32_t words = (a->bytes + 3) / 4, count = 0;
+    uint64_t size = 1;
+    while (size < (uint64_t)words * (uint32_t)__builtin_popcount(a->mask)) size *= 2;
+    if (size > 1 << (LINE_SHIFT - WORD_SHIFT)) size = 1 << (LINE_SHIFT - WORD_SHIFT);
+    bool is_new = false;
+    FOR_LANES(lane, a->mask) {
+        for (uint32_t k = 0; k < words; k++) {
+            uint32_t *place = &notes->places[((first + a->offsets[lane]) >> WORD_SHIFT) + k];
+            if (!*place) {
+                if (!is_new) notes->next_place = (notes->next_place + size - 1) & ~(size - 1);
+                is_new = true;
+                *place = (uint32_t)++notes->next_place;
+            }
+            uint64_t sector = (*place - 1) >> (SECTOR_SHIFT - WORD_SHIFT);
+            bool is_known = count == 2 * WARP_SIZE;
+            for (uint32_t j = count; j-- > 0 && !is_known;) is_known = sectors[j] == sector;
+            if (!is_known) sectors[count++] = sector;
+        }
+    }
+    return count;
 }
 
 // The distinct sectors of an access, ascending by lane; returns how many.
@@ -167,7 +213,8 @@ Touch sectors_touch(Sectors *s, const Access *a, Toucher *warp, ModelWork *work)
     }
     bool is_atomic = a->kind == ACCESS_ATOMIC || a->kind == ACCESS_REDUCTION;
     uint64_t sectors[WARP_SIZE * 2] = {0}, first = a->memory->base & 31;
-    touch.sectors = sectors_of(a, first, sectors);
+    touch.sectors = notes->places && !is_atomic ? coalesced_sectors(notes, a, first, sectors)
+                                                : sectors_of(a, first, sectors);
     touch.lines = lines_of(sectors, touch.sectors);
     count_access(a, &touch, work);
     uint32_t block = (uint32_t)b->number + 1;
@@ -175,7 +222,9 @@ Touch sectors_touch(Sectors *s, const Access *a, Toucher *warp, ModelWork *work)
         if (sectors[k] >= notes->count) continue;
         Note *n = &notes->notes[sectors[k]];
         if (a->kind == ACCESS_LOAD) {
-            if (!n->block) add_region(&touch, a->memory->base + sectors[k] / SECTORS_A_REGION);
+            const uint64_t place =
+                notes->places ? (first + a->offsets[__builtin_ctz(a->mask)]) >> SECTOR_SHIFT : sectors[k];
+            if (!n->block) add_region(&touch, a->memory->base + place / SECTORS_A_REGION);
             note_load(n, &notes->notes[sectors[k] ^ 1], warp, block, &touch, work);
         } else if (!n->is_stored) {
             n->is_stored = true;

@@ -18,7 +18,8 @@ typedef struct {
     bool is_near; // this warp touched all of them a short while ago: the L1 has them
 } Touch;
 
-Sectors *sectors_new(const Emulator *emulator); // NULL when memory ran out
+// `is_coalesced`: as if what each load or store touches lay side by side. NULL when memory ran out.
+Sectors *sectors_new(const Emulator *emulator, bool is_coalesced);
 void sectors_free(Sectors *sectors);
 // The warp that touches: its number in the grid, from 1, and the lines that it touched so far, and before
 // this stretch of straight code. `lines` is moved on by sectors_touch().

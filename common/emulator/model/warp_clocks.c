@@ -65,7 +65,8 @@ struct Timing {
     int load_registers; // that a thread has for what is being loaded; 0: unknown
     WarpClock *all;     // linked by next
     ModelWork work;
-    bool *has_run; // by Instruction.number
+    bool *has_run;    // by Instruction.number
+    unsigned what_if; // of WHAT_IF_*
 };
 
 static Stamp later(Stamp a, Stamp b) { return b.at > a.at ? b : a; }
@@ -161,7 +162,11 @@ static void observe_instruction(void *self, Warp *w, const Instruction *in, uint
     Stamp start = c->now;
     for (int k = 0; k < cost->source_count; k++) start = later(start, c->ready[cost->sources[k]]);
 
-    double issued = (double)cost->issued / (cost->unrolled > 1 ? cost->unrolled : 1);
+    // Lanes that take the same way fill a share of a warp.
+    double share = t->what_if & WHAT_IF_NO_DIVERGENCE
+                       ? (double)__builtin_popcount(active) / __builtin_popcount(w->exists & ~w->exited)
+                       : 1;
+    double issued = share * (double)cost->issued / (cost->unrolled > 1 ? cost->unrolled : 1);
     c->issued += issued;
     work->issued += issued;
     if (!t->has_run[in->number]) {
@@ -170,11 +175,11 @@ static void observe_instruction(void *self, Warp *w, const Instruction *in, uint
     }
     w->block->warps[0].clock->phase_issued += issued;
     if (!mask && in->kind != KIND_BRANCH) return; // issued, and nothing happens
-    work->pipe_alu += (double)cost->pipe_alu;
-    work->pipe_special += (double)cost->pipe_special;
-    work->pipe_double += (double)cost->pipe_double;
-    work->fused += (double)cost->fused;
-    work->lsu += cost->is_lsu;
+    work->pipe_alu += share * (double)cost->pipe_alu;
+    work->pipe_special += share * (double)cost->pipe_special;
+    work->pipe_double += share * (double)cost->pipe_double;
+    work->fused += share * (double)cost->fused;
+    work->lsu += share * cost->is_lsu;
 
     switch ((InstructionKind)in->kind) {
     case KIND_BRANCH:
@@ -243,6 +248,7 @@ static void follow_global(Timing *t, WarpClock *c, const Access *a) {
         work->atomic_waits++;
         fill(t, c, a, after_l2(start));
     } else if (a->kind == ACCESS_LOAD) {
+        work->far_loads += touch.is_far;
         Stamp there = touch.is_far    ? after_dram(start)
                       : touch.is_near ? after(start, latency_l1)
                                       : after_l2(start);
@@ -269,7 +275,9 @@ static void observe_access(void *self, const Access *a) {
     case PTX_SPACE_GLOBAL: follow_global(t, c, a); break;
     case PTX_SPACE_SHARED: {
         bool gathered = is_gathered(a);
-        uint32_t wavefronts = gathered ? 1 : shared_wavefronts(a);
+        uint32_t wavefronts = gathered                            ? 1
+                              : t->what_if & WHAT_IF_NO_CONFLICTS ? shared_wavefronts_at_best(a)
+                                                                  : shared_wavefronts(a);
         if (gathered) {
             c->issued += gathering;
             t->work.issued += gathering;
@@ -400,7 +408,8 @@ Timing *timing_new(Machine *m, Observer *observer) {
     t->machine = m;
     if (m->kernel->registers > other_registers) t->load_registers = m->kernel->registers - other_registers;
     t->costs = program_costs_new(m->program);
-    t->sectors = sectors_new(m->emulator);
+    t->what_if = m->launch->what_if;
+    t->sectors = sectors_new(m->emulator, t->what_if & WHAT_IF_COALESCED);
     t->has_run = calloc((size_t)m->program->instruction_count + 1, sizeof *t->has_run);
     if (!t->costs || !t->sectors || !t->has_run) {
         timing_free(t);

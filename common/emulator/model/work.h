@@ -36,6 +36,7 @@ typedef struct ModelWork {
     // Global (and local) memory.
     double load_requests, load_lines, load_bytes; // lines: distinct 128-byte lines, summed over requests
     double load_sectors;                          // distinct 32-byte sectors, likewise
+    double far_loads;                             // requests that wait for memory
     double store_requests, store_lines, store_sectors;
     double local_loads, local_stores; // words of all lanes: 4 sectors each
     // Of the sectors loaded: touched for the first time by anyone; or touched before, last by the same warp,

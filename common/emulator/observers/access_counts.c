@@ -168,13 +168,25 @@ uint32_t shared_wavefronts(const Access *a) {
     return is_atomic ? atomic_wavefronts(a) : wavefronts_of(a, &least);
 }
 
+uint32_t shared_wavefronts_at_best(const Access *a) {
+    uint32_t least;
+    bool is_atomic = a->kind == ACCESS_ATOMIC || a->kind == ACCESS_REDUCTION;
+    if (is_atomic) return atomic_wavefronts(a);
+    wavefronts_of(a, &least);
+    return least;
+}
+
 static void count_global(Counters *c, const Access *a) {
-    uint32_t lanes = (uint32_t)__builtin_popcount(a->mask);
+    uint32_t lanes = (uint32_t)__builtin_popcount(a->mask), sectors;
     switch (a->kind) {
     case ACCESS_LOAD:
+        sectors = sectors_of(a);
         c->global_ld_requests += a->first;
-        c->global_ld_sectors += sectors_of(a);
+        c->global_ld_sectors += sectors;
         c->global_ld_bytes += (uint64_t)lanes * a->bytes;
+        if (!a->memory->read_only) break;
+        c->input_ld_requests += a->first;
+        c->input_ld_sectors += sectors;
         break;
     case ACCESS_STORE:
         c->global_st_requests += a->first;

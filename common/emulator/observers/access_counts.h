@@ -8,3 +8,5 @@
 void counters_add_access(Counters *counters, const Access *access);
 // Wavefronts of one access to shared memory.
 uint32_t shared_wavefronts(const Access *access);
+// The same if lanes of a load or store did not meet in banks.
+uint32_t shared_wavefronts_at_best(const Access *access);

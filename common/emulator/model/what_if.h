@@ -1,0 +1,10 @@
+// Suppositions about work that is known already. Others are made while a launch is followed (WHAT_IF_* of
+// launch.h), or by another ModelShape: fewer registers, less shared memory.
+#pragma once
+
+#include "emulator/model/work.h"
+
+// Loads from memory that a thread has in flight at a time, on average; 0: there are none.
+double model_loads_in_flight(const ModelWork *work);
+// As if it had that many; not fewer than it has.
+void model_with_loads_in_flight(ModelWork *work, double loads);
