@@ -15,7 +15,7 @@ enum {
     FEWEST_LOADS = 2, // in flight that are tried, and so on by powers of two
     MOST_LOADS = 16,
 };
-// The most work of the kernel with another shape, as a multiple of its own: else each block may do all of it.
+// With another shape, a run ends after this multiple of the work: else each block may do all of it.
 static const double most_work = 8, steps_of_instruction = 48;
 static const double least_help = 1.02; // times faster, for a change to be worth mentioning
 
