@@ -191,7 +191,9 @@ def test_it_is_named(emulator_built: Path, case: Case, tmp_path: Path) -> None:
     told = refused(case, tmp_path)
     assert "UNSUPPORTED" in told
     assert case.says in told
-    assert re.search(r"(case\.ptx|lesson\.cu):\d+", told) or re.search("variables must be plain|do not fit", told)
+    assert re.search(r"(case\.ptx|lesson\.cu):\d+", told) or re.search(
+        "variables must be plain|do not fit", told
+    )
     assert ("UNSUPPORTED unsupported at lesson.cu:12" in told) == case.has_place
 
 
@@ -203,10 +205,12 @@ UNREACHED = {
     "registers of another kernel": (".entry other() { .reg .b64 %many<900000>; ret; }", ""),
     "a declaration": (".extern .func elsewhere(.param .b64 p);", ""),
     "free in a virtual destructor": (
-        ".extern .func free(.param .b64 p);\n"
-        ".func destructor(.param .b64 self) {\n.reg .b64 %d1; ld.param.b64 %d1, [self];\n"
-        "{ .param .b64 a; st.param.b64 [a], %d1; call free, (a); }\nret; }\n"
-        ".global .align 8 .u64 table[1] = {destructor};",
+        (
+            ".extern .func free(.param .b64 p);\n"
+            ".func destructor(.param .b64 self) {\n.reg .b64 %d1; ld.param.b64 %d1, [self];\n"
+            "{ .param .b64 a; st.param.b64 [a], %d1; call free, (a); }\nret; }\n"
+            ".global .align 8 .u64 table[1] = {destructor};"
+        ),
         "mov.u64 %d1, table; ld.global.u64 %d2, [%d1];",
     ),
     "a branch that is not taken": ("", f"mov.u32 %r3, %tid.y; setp.ne.u32 %p1, %r3, 0; @%p1 {TEXTURE}"),
