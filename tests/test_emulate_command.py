@@ -509,7 +509,7 @@ def test_truncated(emulator_built: Path, tmp_path: Path, step: int) -> None:
     [
         ("tex.1d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [%a1, {%r1}];", "tex"),
         ("frobnicate.u32 %r1, %r1;", "frobnicate"),
-        ("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f0}, {%r1}, {%r1}, {%f0};", "mma"),
+        ("mma.sp.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32 {%f0}, {%r1}, {%r1}, {%f0}, %r1, 0;", "mma"),
         ("ld.global.b128 %r1, [%a1];", "ld"),
     ],
 )
