@@ -185,6 +185,13 @@ Step run_trap(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t 
     return STEP_TURN_ENDS;
 }
 
+Step run_unsupported(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    (void)f;
+    report(m, FINDING_UNSUPPORTED, w, __builtin_ctz(mask), in,
+           "reached code that the emulator cannot run: %s", (const char *)in->detail);
+    return STEP_TURN_ENDS;
+}
+
 Step run_nanosleep(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
     (void)f, (void)in, (void)mask;
     m->polls++;

@@ -69,7 +69,7 @@ Readers shadow_access(const Shadow *s, size_t g) {
     uint16_t site = s->access_site[g];
     Readers one = {.time = s->access_time[g], .who = who - lane, .site = site, .is_last = true};
     if (is_group(site)) {
-        one.site = site & ~SITE_GROUP;
+        one.site = (uint16_t)(site - SITE_GROUP);
         one.warps = s->access_warps[g];
         one.lanes = s->access_lanes[g];
     } else {

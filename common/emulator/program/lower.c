@@ -58,6 +58,23 @@ static void mark_optimistic_reads(Lowering *l) {
     }
 }
 
+// In the place of what lowering has just refused: the launch ends with that message if a lane arrives here.
+// False if it was refused for another reason than that the emulator does not support it.
+static bool emit_unsupported(Lowering *l, const PtxInstruction *in) {
+    if (l->error->status != EMULATOR_UNSUPPORTED) return false;
+    *l->error = (EmulatorError){0};
+    Instruction stop = blank(KIND_UNSUPPORTED);
+    stop.detail = arena_string(l->arena, l->refused, strlen(l->refused));
+    return stop.detail ? emit(l, in, &stop) : lower_no_memory(l);
+}
+
+static bool lower_instruction(Lowering *l, const PtxInstruction *in) {
+    l->opcode = opcode_named(in->opcode);
+    if (!l->opcode)
+        return lower_fail(l, EMULATOR_UNSUPPORTED, in, "the instruction %s is not supported", in->opcode);
+    return l->opcode->lower(l, in);
+}
+
 static bool lower_function(Lowering *l, int index) {
     l->ptx = l->module->functions[index];
     l->function = &l->program->functions[index];
@@ -70,17 +87,20 @@ static bool lower_function(Lowering *l, int index) {
     PtxInstruction head = {.line = f->line, .column = 1, .location = -1};
     int32_t *start = arena_array(l->arena, (size_t)f->instruction_count + 1, sizeof *start);
     if (!start) return lower_no_memory(l);
-    if (!place_all(l))
-        return lower_fail(l, EMULATOR_UNSUPPORTED, &head, "%s: its registers or variables do not fit",
-                          f->name);
-    for (int i = 0; i < f->instruction_count; i++) {
+    const bool fits = place_all(l) && l->register_bytes <= MAX_REGISTER_FILE;
+    if (!fits) {
+        lower_fail(l, EMULATOR_UNSUPPORTED, &head, "%s: its registers or variables do not fit", f->name);
+        l->register_bytes = 64;
+        if (!emit_unsupported(l, NULL)) return false;
+    }
+    for (int i = 0; fits && i < f->instruction_count; i++) {
         const PtxInstruction *in = &f->instructions[i];
         if (in->location >= 0 && l->module->locations[in->location].line > 0) l->location = in->location;
         start[i] = l->count;
-        l->opcode = opcode_named(in->opcode);
-        if (!l->opcode)
-            return lower_fail(l, EMULATOR_UNSUPPORTED, in, "the instruction %s is not supported", in->opcode);
-        if (!l->opcode->lower(l, in)) return false;
+        if (!lower_instruction(l, in)) {
+            l->count = start[i];
+            if (!emit_unsupported(l, in)) return false;
+        }
         if (l->register_bytes > MAX_REGISTER_FILE)
             return lower_fail(l, EMULATOR_UNSUPPORTED, in, "%s has too many registers", f->name);
     }

@@ -8,12 +8,11 @@
 // ---- Errors -----------------------------------------------------------------------------------------------
 
 bool lower_fail(Lowering *l, EmulatorStatus status, const PtxInstruction *in, const char *format, ...) {
-    char message[512];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    vsnprintf(l->refused, sizeof l->refused, format, arguments);
     va_end(arguments);
-    ptx_error_at(l->error, status, l->module, l->program->name, in->line, in->column, "%s", message);
+    ptx_error_at(l->error, status, l->module, l->program->name, in->line, in->column, "%s", l->refused);
     Instruction here = {.location = in->location, .ptx_line = in->line};
     SourcePlace place = place_of(l->program, &here);
     if (place.line) {

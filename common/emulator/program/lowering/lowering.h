@@ -18,6 +18,7 @@ struct Lowering {
     Program *program;
     PtxModule *module;
     EmulatorError *error;
+    char refused[512]; // the message of the last error, without its place
     AddressOf *address_of;
     void *context;
 
