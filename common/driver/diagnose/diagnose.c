@@ -421,7 +421,7 @@ static bool matches(const Mistake *mistake, const Evidence *evidence) {
         (evidence->source.bytes == 0 || fits(mistake->absent, text_chars(&evidence->source))))
         return false;
     if (mistake->missed && !misses(evidence, -1, mistake->missed)) return false;
-    if (mistake->what_if && strcmp(mistake->missed, "bandwidth_ratio") == 0 &&
+    if (mistake->what_if && mistake->missed && strcmp(mistake->missed, "bandwidth_ratio") == 0 &&
         !is_supposed(mistake, &evidence->judgement->what_if))
         return false;
     return !mistake->measured || comes_to(evidence, mistake->missed, mistake->measured, mistake->at_least);

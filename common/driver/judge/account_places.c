@@ -243,16 +243,16 @@ void account_places(Account *account, Accounting *out) {
     list_inputs(&places);
     if (places.input_count == 0 || places.out < 0) return;
     places.n = account->counts[places.out];
-    places.kinds = calloc((size_t)places.n + 1, 1);
-    bool is_ready = places.kinds != NULL;
-    for (int k = 0; k < places.input_count; k++) {
-        places.sources[k] = calloc((size_t)places.n + 1, sizeof(long long));
-        is_ready &= places.sources[k] != NULL;
+    unsigned char *kinds = calloc((size_t)places.n + 1, 1);
+    long long *sources = calloc(MOST_INPUTS * ((size_t)places.n + 1), sizeof *sources);
+    if (kinds && sources) {
+        places.kinds = kinds;
+        for (int k = 0; k < MOST_INPUTS; k++) places.sources[k] = sources + k * (places.n + 1);
+        if (find_sources(&places) && are_confirmed(&places)) {
+            sort(&places);
+            say(&places, out);
+        }
     }
-    if (is_ready && find_sources(&places) && are_confirmed(&places)) {
-        sort(&places);
-        say(&places, out);
-    }
-    for (int k = 0; k < places.input_count; k++) free(places.sources[k]);
-    free(places.kinds);
+    free(kinds);
+    free(sources);
 }

@@ -86,8 +86,7 @@ static int confirm(const Search *search, Worker *worker, const Change *const cha
             Case one = report->settings;
             one.is_counted = false;
             CaseReport now;
-            if (!run(search, worker, &one, changes, count, 0, &now) || now.verdict != VERDICT_PASS)
-                return 0;
+            if (!run(search, worker, &one, changes, count, 0, &now) || now.verdict != VERDICT_PASS) return 0;
             work -= work_of_case + work_of_instruction * (double)now.lane_instructions;
             done++;
         }

@@ -9,8 +9,8 @@ typedef struct {
     bool zeroes_output;  // and all else that no case fills, before the first launch
     void *const *inputs; // by buffer, instead of the case's; NULL, or one of them: those. Results are then
                          // not compared with any
-    int guarded_line; // of kernel.cu, whose accesses outside of all memory are left out; 0: none
-    uint64_t steps;   // the most of a launch, if that is fewer than a case may take; 0: as many as that
+    int guarded_line;    // of kernel.cu, whose accesses outside of all memory are left out; 0: none
+    uint64_t steps;      // the most of a launch, if that is fewer than a case may take; 0: as many as that
 } Rerun;
 
 // On an emulator. False when nothing can be said, as with a lost worker.

@@ -98,7 +98,8 @@ static double seconds_with(Search *search, const WhatIf *what_if) {
 // The share of the reference's bandwidth, and whether that is enough.
 static bool reaches(const Search *search, double seconds, double *ratio) {
     static Measured measured[MAX_TASKS];
-    Bandwidth bandwidth = *search->bandwidth;
+    static Bandwidth bandwidth; // `measured` refers to it
+    bandwidth = *search->bandwidth;
     bandwidth.seconds = seconds;
     bandwidth.ratio_low = 0;
     bandwidth_complete(&bandwidth);

@@ -112,8 +112,7 @@ static uint32_t leave_out(Machine *m, Fragment *f, const Access *access, const u
     const Instruction *in = access->in;
     const bool is_load = access->kind == ACCESS_LOAD;
     if ((!is_load && access->kind != ACCESS_STORE) ||
-        (m->launch->guarded_line != ALL_LINES &&
-         place_of(m->program, in).line != m->launch->guarded_line))
+        (m->launch->guarded_line != ALL_LINES && place_of(m->program, in).line != m->launch->guarded_line))
         return lanes;
     uint32_t inside = 0;
     FOR_LANES(lane, lanes) {

@@ -47,4 +47,4 @@ static inline size_t granule_of(const Shadow *s, uint64_t offset) {
 // What granule g has besides the last write, when that is neither nothing nor a list.
 Readers shadow_access(const Shadow *shadow, size_t g);
 // Puts it there.
-void shadow_set_access(Shadow *shadow, size_t g, const Readers *access);
+void shadow_set_access(Shadow *s, size_t g, const Readers *one);
