@@ -475,8 +475,13 @@ static void choose_lesson(const Chapter *of, const char *lessons, Diagnosis *dia
 // The shape holds for every size, but the case that is shown holds for one.
 static void tell_shape(const Evidence *evidence, Judgement *judgement, const Mistake *mistake) {
     const int shape = mistake && mistake->shape ? fitting_shape(evidence, mistake->shape) : -1;
-    if (shape < 0) return;
+    if (judgement->first < 0) return;
     CheckReport *check = &judgement->cases[judgement->first].check;
+    // What one sum alone suggests says less than the account of all elements, and may contradict it.
+    if (shape < 0 && judgement->accounting.n > 0 && check->outcome == CHECK_VALUE &&
+        evidence->of->tasks[evidence->task].expect == EXPECT_SUM)
+        check->why[0] = '\0';
+    if (shape < 0) return;
     snprintf(check->why, sizeof check->why, "%s", error_shape(shape)->words);
 }
 
@@ -520,8 +525,8 @@ void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagn
         fill_in(&evidence, diagnosis->mistake->why, diagnosis->why, sizeof diagnosis->why);
         diagnosis->proof = proof_of(diagnosis->mistake, judgement);
         choose_lesson(of, diagnosis->mistake->lessons, diagnosis);
-        tell_shape(&evidence, judgement, diagnosis->mistake);
     }
+    tell_shape(&evidence, judgement, diagnosis->mistake);
     text_free(&evidence.source);
     text_free(&evidence.line);
     text_free(&evidence.other);

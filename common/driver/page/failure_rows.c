@@ -140,7 +140,9 @@ void page_add_why(Text *page, const Terminal *terminal, const Report *report, co
         text_free(&words);
         return;
     }
-    const char *remark = remark_for(report, report->judgement->verdict, task);
+    // What the chapter says of the verdict in general may not suit a kernel whose repair is known.
+    const bool is_shown = report->judgement->repair.change_count > 0 && !leaves_the_name_open(report, task);
+    const char *remark = is_shown ? NULL : remark_for(report, report->judgement->verdict, task);
     if (remark && diagnosis->mistake && !is_evidence) why = ""; // the general sentence would only guess
     if (why[0]) page_add_row(page, terminal, "why", why);
     if (remark) page_add_row(page, terminal, why[0] ? "" : "why", remark);

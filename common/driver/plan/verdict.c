@@ -19,8 +19,7 @@ static const struct {
     [VERDICT_LAUNCH] = {"LAUNCH", "asks for a launch that is not possible",
                         "Every GPU checks the limits of grid and block before it starts a kernel."},
     [VERDICT_OOB] = {"OOB", "reads or writes outside its buffers",
-                     "The grid is rounded up to whole blocks, so some threads have no element: each access "
-                     "needs a bounds check."},
+                     "Every access must lie inside its buffer: an index needs a test before it is used."},
     [VERDICT_MISALIGNED] = {"MISALIGNED", "uses an address that is not aligned",
                             "The address of an 8- or 16-byte access must be a multiple of its size; "
                             "otherwise a GPU stops the kernel."},
@@ -40,7 +39,7 @@ static const struct {
     [VERDICT_WRONG] = {"WRONG", "computes a wrong result", ""},
     [VERDICT_OUTPUT_LIMIT] =
         {"OUTPUT_LIMIT", "prints too much",
-         "printf in every thread prints millions of lines: print from one thread of one block."},
+         "printf prints each time that a thread reaches it: print from one thread of one block."},
     [VERDICT_UNSUPPORTED] = {"UNSUPPORTED", "uses something that the emulator does not support",
                              "It may be correct; run it on a GPU: --device gpu."},
     [VERDICT_INFRA] = {"INFRA", "could not be judged",
