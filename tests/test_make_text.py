@@ -11,7 +11,18 @@ from conftest import ROOT, run_make
 
 FILES = [ROOT / "Makefile", *sorted((ROOT / "mk").glob("*.mk"))]
 TEXT = "\n".join(path.read_text() for path in FILES)
-FLAGS = {"FORCE", "FRESH", "JSON", "KEEP", "OPEN", "SANITIZE", "TRUST", "V", "WERROR"}  # set or not set
+FLAGS = {
+    "FORCE",
+    "FRESH",
+    "JSON",
+    "KEEP",
+    "OPEN",
+    "RECORD",
+    "SANITIZE",
+    "TRUST",
+    "V",
+    "WERROR",
+}  # set or not set
 NUMBERS = {"JOBS", "SECONDS"}
 FOR_COMPILERS = {"CC", "CFLAGS", "LDFLAGS", "NVCC", "CUDA_HOME", "PYTHON", "VENV", "KERNELS"}
 PYTHON = f"PYTHON={Path(sys.executable).resolve()}"

@@ -477,10 +477,9 @@ static void tell_shape(const Evidence *evidence, Judgement *judgement, const Mis
     const int shape = mistake && mistake->shape ? fitting_shape(evidence, mistake->shape) : -1;
     if (judgement->first < 0) return;
     CheckReport *check = &judgement->cases[judgement->first].check;
-    // What one sum alone suggests says less than the account of all elements, and may contradict it.
-    if (shape < 0 && judgement->accounting.n > 0 && check->outcome == CHECK_VALUE &&
-        evidence->of->tasks[evidence->task].expect == EXPECT_SUM)
-        check->why[0] = '\0';
+    // One sum may be off by the same as if a single element were wrong: the account of all knows better.
+    const Accounting *accounting = &judgement->accounting;
+    if (shape < 0 && accounting->missing > 0 && accounting->repeated > 0) check->why[0] = '\0';
     if (shape < 0) return;
     snprintf(check->why, sizeof check->why, "%s", error_shape(shape)->words);
 }
