@@ -3,8 +3,6 @@
 #include "driver/plan/inputs.h"
 
 enum { STREAM = 411 };
-// What a usual machine takes, in milliseconds: counted, so that every machine finds the same.
-static const double work_of_run = 0.5, work_of_instruction = 4e-6;
 
 bool account_run(Account *account) {
     CaseReport report;
@@ -12,7 +10,7 @@ bool account_run(Account *account) {
         !judge_rerun(account->judge, account->worker, &account->one, &account->how, &report) ||
         report.verdict != VERDICT_PASS)
         return false;
-    account->work -= work_of_run + work_of_instruction * (double)report.lane_instructions;
+    account->work -= judge_work_of(&report);
     return true;
 }
 

@@ -13,10 +13,8 @@ enum {
     LARGEST = 1 << 17, // elements of a case, unless only larger ones fail
     THREADS = 1 << 22, // of a case: the largest ones take longer than everything else together
 };
-// What a usual machine takes, in milliseconds. Work is counted and not timed, so that every machine finds the
-// same.
-static const double work_of_attempt = 3, work_of_case = 0.5, work_of_instruction = 4e-6,
-                    work_to_confirm = 3000;
+// In milliseconds of a usual machine, as judge_work_of(). An attempt takes its first run besides.
+static const double work_of_attempt = 2.5, work_to_confirm = 3000;
 
 typedef struct {
     Judge *judge;
@@ -87,7 +85,7 @@ static int confirm(const Search *search, Worker *worker, const Change *const cha
             one.is_counted = false;
             CaseReport now;
             if (!run(search, worker, &one, changes, count, 0, &now) || now.verdict != VERDICT_PASS) return 0;
-            work -= work_of_case + work_of_instruction * (double)now.lane_instructions;
+            work -= judge_work_of(&now);
             done++;
         }
     }
@@ -122,7 +120,7 @@ static bool attempt(Search *search, const Change *const changes[], int count, in
     search->work -= work_of_attempt;
     if (start(search, changes, count, &text, &worker)) {
         if (run(search, &worker, &search->smallest, changes, count, STEPS, &report)) {
-            search->work -= work_of_instruction * (double)report.lane_instructions;
+            search->work -= judge_work_of(&report);
             if (report.verdict == VERDICT_PASS)
                 cases = confirm(search, &worker, changes, count);
             else if (base >= 0 && search->base_count < BASES && report.has_finding &&

@@ -15,3 +15,6 @@ typedef struct {
 
 // On an emulator. False when nothing can be said, as with a lost worker.
 bool judge_rerun(Judge *judge, Worker *worker, const Case *one, const Rerun *how, CaseReport *report);
+// What such a run of this report takes on a usual machine, in milliseconds: counted and not timed, so that
+// every machine finds the same.
+double judge_work_of(const CaseReport *report);

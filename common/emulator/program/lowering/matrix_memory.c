@@ -68,6 +68,30 @@ static bool begin_access(Lowering *l, const InMemory *w, const MatrixPlaces *pla
     return emit(l, w->in, &address);
 }
 
+// What each lane moves: `count` elements of `width` bytes, in registers of `register_bytes`.
+static void set_elements(const InMemory *w, PtxType type, unsigned width, unsigned register_bytes, int count,
+                         Instruction *access) {
+    access->type = (uint8_t)type;
+    access->width = (uint8_t)width;
+    access->elements = (uint8_t)count;
+    access->literal[1] = register_bytes;
+    access->dst_count = (uint8_t)(w->is_load ? count : 0);
+    access->src_count = (uint8_t)(w->is_load ? 1 : 1 + count);
+}
+
+// One element of each lane, between `places` and a register.
+static bool access_single(Lowering *l, const InMemory *w, const MatrixPlaces *places, PtxType type,
+                          unsigned width, unsigned register_bytes, int32_t register_) {
+    Instruction access;
+    if (!begin_access(l, w, places, &access)) return false;
+    set_elements(w, type, width, register_bytes, 1, &access);
+    if (w->is_load)
+        access.dst[0] = register_;
+    else
+        access.src[1].offset = register_;
+    return emit(l, w->in, &access);
+}
+
 // The handler of mov between a .b32 register and a vector of `count` elements, or another register.
 static AluHandler *vector_move(bool is_load, int count) {
     const char *words[] = {"b32"};
@@ -97,21 +121,9 @@ static bool move_elements(Lowering *l, const InMemory *w, int r, const PtxOperan
             return false;
     }
     for (int e = 0; e < count; e++) {
-        Instruction access;
         MatrixPlaces places;
         place_elements(w, r, e, &places);
-        if (!begin_access(l, w, &places, &access)) return false;
-        access.type = PTX_B8;
-        access.width = 1;
-        access.elements = 1;
-        access.literal[1] = 2;
-        access.dst_count = w->is_load;
-        access.src_count = w->is_load ? 1 : 2;
-        if (w->is_load)
-            access.dst[0] = parts[e];
-        else
-            access.src[1].offset = parts[e];
-        if (!emit(l, w->in, &access)) return false;
+        if (!access_single(l, w, &places, PTX_B8, 1, 2, parts[e])) return false;
         move.src[e].offset = w->is_load ? parts[e] : move.src[e].offset;
     }
     if (!w->is_load) return true;
@@ -127,12 +139,7 @@ static bool move_registers(Lowering *l, const InMemory *w, int r, int count, con
     MatrixPlaces places;
     place_elements(w, r, 0, &places);
     if (!begin_access(l, w, &places, &access)) return false;
-    access.type = (uint8_t)type;
-    access.width = w->fragment.width;
-    access.elements = (uint8_t)count;
-    access.literal[1] = w->fragment.width;
-    access.dst_count = (uint8_t)(w->is_load ? count : 0);
-    access.src_count = (uint8_t)(w->is_load ? 1 : 1 + count);
+    set_elements(w, type, (unsigned)w->fragment.width, (unsigned)w->fragment.width, count, &access);
     for (int i = 0; i < count; i++)
         if (w->is_load ? !lower_destination(l, w->in, &registers[r + i], type, false, &access.dst[i])
                        : !lower_source(l, w->in, &registers[r + i], type, false, &access.src[1 + i]))
@@ -157,7 +164,6 @@ static bool transpose(Lowering *l, const InMemory *w, Operand from, int32_t to) 
 // Halves whose neighbours lie apart: a GPU accesses pairs of the transposed matrix, and transposes its
 // registers (ptxas makes MOVM of it).
 static bool move_transposed(Lowering *l, const InMemory *w, int r, const PtxOperand *register_) {
-    Instruction access;
     MatrixPlaces places;
     place_elements(w, r, 0, &places);
     const int major = places.major[0], minor = places.minor[0];
@@ -172,18 +178,7 @@ static bool move_transposed(Lowering *l, const InMemory *w, int r, const PtxOper
                    : !lower_source(l, w->in, register_, PTX_B32, false, &from))
         return false;
     if (!w->is_load && !transpose(l, w, from, to)) return false;
-    if (!begin_access(l, w, &places, &access)) return false;
-    access.type = PTX_B32;
-    access.width = 4;
-    access.elements = 1;
-    access.literal[1] = 4;
-    access.dst_count = w->is_load;
-    access.src_count = w->is_load ? 1 : 2;
-    if (w->is_load)
-        access.dst[0] = turned;
-    else
-        access.src[1].offset = turned;
-    return emit(l, w->in, &access) && (!w->is_load || transpose(l, w, from, to));
+    return access_single(l, w, &places, PTX_B32, 4, 4, turned) && (!w->is_load || transpose(l, w, from, to));
 }
 
 // A register with the same elements as one that has been loaded.
