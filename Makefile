@@ -21,7 +21,7 @@ SHELL := /bin/sh
 # All of them are text: make expands nothing in them, and a shell gets each as one word (quoted) or as its words,
 # whatever characters they hold. tests/test_make_text.py goes through all of them.
 TEXTS := ARGS ASSIGNMENT BASE CC CCCL CFLAGS CH CLASS COURSE CUDA_HOME DEVICE ENGINE FORCE FORMAT FRESH GPU JOBS JSON K \
-    KEEP KERNELS KILLS LDFLAGS METADATA NUMBA_PYTHON NVCC OPEN OUTPUT PYTHON RECORD ROSTER SANITIZE SECONDS SLURM \
+    KEEP KERNELS KILLS LDFLAGS METADATA NUMBA_PYTHON NVCC OPEN OUTPUT PROGRAM PYTHON RECORD ROSTER SANITIZE SECONDS SLURM \
     STEP STUDENTS SUBMISSION SUBMISSIONS T TITLE TRUST V VENV WERROR
 $(foreach name,$(TEXTS),$(if $(filter command environment,$(firstword $(origin $(name)))),\
     $(eval override $(name) := $$(value $(name)))$(eval export $(name))))
@@ -94,6 +94,7 @@ DRIVER_SOURCES := $(filter-out %_main.c,$(call sources_below,common/gpu common/d
 TOOL_SOURCES := $(wildcard common/emulator/emulate.c) $(filter %_main.c,$(call sources_below,common/driver))
 TOOL_PARTS := $(wildcard common/emulator/emulate_*.c)
 CHAPTER_SOURCES := $(addsuffix /chapter.c,$(CHAPTER_FOLDERS))
+RUNTIME_SOURCES := $(call sources_below,common/runtime)
 C_SOURCES := $(SUPPORT_SOURCES) $(EMULATOR_SOURCES) $(DRIVER_SOURCES) $(TOOL_SOURCES) $(TOOL_PARTS) $(CHAPTER_SOURCES)
 objects_of = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
 
@@ -135,7 +136,7 @@ CFLAGS_ALL = -std=gnu17 -Icommon $(OPTIMISE) $(CC_FPCONTRACT) $(WARNINGS) -fPIC 
 # (`make CFLAGS=-g` for a debugger.)
 RARE := $(addprefix common/emulator/,alu/carry.c alu/convert_packed.c alu/half.c alu/rounding.c \
     model/cost.c model/device.c model/scale.c model/time.c machine/findings.c machine/syscall.c \
-    $(addprefix observers/,access_trace.c access_trace_json.c access_trace_writers.c race_report.c wording.c))
+    $(addprefix observers/,access_trace.c access_trace_json.c access_trace_writers.c race_report.c wording.c wording_copies.c))
 HOT := $(filter-out $(RARE),$(call sources_below,$(addprefix common/emulator/,alu machine observers model)))
 WARM := common/support/% common/emulator/alu/half.c $(addprefix common/driver/,judge/check.c plan/elements.c plan/expected.c plan/inputs.c run/cpu_baseline.c run/statistics.c)
 effort_for = $(if $(SANITIZE)$(WERROR),,$(if $(filter $(HOT),$(1)),-O3,$(if $(filter $(WARM),$(1)),-O2,-O1)))
@@ -145,12 +146,14 @@ LIBRARIES := -ldl -lm -lpthread
 # change the rounding mode must be compiled as if they did.
 flags_for = $(if $(filter common/emulator/%,$(1)),$(if $(findstring rounding,$(1)),-frounding-math,-fno-math-errno -fno-trapping-math)) \
     $(if $(filter common/driver/%,$(1)),$(or $(CC_OPENMP),-Wno-unknown-pragmas)) \
-    $(if $(findstring /nvidia,$(1)),$(if $(CUDA_INCLUDE),-isystem $(call quoted,$(CUDA_INCLUDE))))
+    $(if $(findstring /nvidia,$(1))$(filter common/runtime/%,$(1)),$(if $(CUDA_INCLUDE),-isystem $(call quoted,$(CUDA_INCLUDE)))) \
+    $(if $(filter common/runtime/%,$(1)),-I$(OUT)/cudart)
 
 # cuda.h, for its types, from the toolkit or from NVIDIA's wheels.
 WHEEL_ROOT = $(firstword $(wildcard $(VENV)/lib/python3*/site-packages/nvidia/cu13))
 NVCC_FOUND = $(or $(SYSTEM_NVCC),$(addsuffix /bin/nvcc,$(WHEEL_ROOT)))
 CUDA_INCLUDE = $(or $(SYSTEM_CUDA_INCLUDE),$(addsuffix /include,$(WHEEL_ROOT)))
+RUNTIME_FOUND = $(if $(wildcard $(subst $(space),\$(space),$(CUDA_INCLUDE))/cuda_runtime_api.h),$(RUNTIME_SOURCES))
 
 # What every object depends on: the compiler, by its version and not by where it was found, and its flags.
 FLAGS_NOW := $(HOST_CC) $(HOST_CC_VERSION) $(CFLAGS_ALL) $(RARE) $(WARM) $(CFLAGS) $(LDFLAGS_ALL) $(SYSTEM_CUDA_INCLUDE)
@@ -213,6 +216,21 @@ $(EMULATOR_SHARED): $(call objects_of,$(EMULATOR_SOURCES) $(SUPPORT_SOURCES))
 	$(call quiet,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(RUN_CC) -shared -o $(NEW) $(filter %.o,$^) $(LDFLAGS_ALL) $(LIBRARIES) && mv -f $(NEW) $@
 
+# The runtime for whole programs, in place of NVIDIA's library of that name. Its calls are declared in CUDA's headers:
+# without them everything else can be built.
+CUDART := $(OUT)/lib/cudart/libcudart.so
+$(OUT)/cudart/missing.c: $(OUT)/cudart/errors.h
+$(OUT)/cudart/errors.h: mk/cudart.sh $(FLAGS) | $(TOOLCHAIN)
+	@$(if $(CUDA_INCLUDE),,$(call complain,no CUDA headers: whole programs need nvcc; see make doctor,3);) \
+	    sh mk/cudart.sh $(call quoted,$(CUDA_INCLUDE)) $(OUT)/cudart
+$(OUT)/cudart/missing.o: $(OUT)/cudart/missing.c
+	$(Q)$(RUN_CC) -O1 -fPIC -c -o $@ $<
+$(call objects_of,$(RUNTIME_SOURCES)): $(OUT)/cudart/errors.h
+$(CUDART): $(call objects_of,$(RUNTIME_SOURCES) common/gpu/profiles.c) $(OUT)/cudart/missing.o $(EMULATOR_LIBRARY) $(SUPPORT_LIBRARY)
+	$(call quiet,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(RUN_CC) -shared -Wl,-soname,libcudart.so.13 -Wl,--version-script=$(OUT)/cudart/symbols.map -o $(NEW) \
+	    $(filter %.o,$^) $(filter %.a,$^) $(OUT)/cudart/per_thread.ld $(LDFLAGS_ALL) $(LIBRARIES) && mv -f $(NEW) $@ && ln -sf libcudart.so $(@D)/libcudart.so.13
+
 LINK = $(RUN_CC) -o $(NEW) $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS_ALL) $(LIBRARIES) && mv -f $(NEW) $@
 define tool_rule
 $(OUT)/bin/$(patsubst %_main,%,$(basename $(notdir $(1)))): $(call objects_of,$(1) $(filter $(basename $(1))_%,$(TOOL_PARTS))) $(if $(filter common/emulator/%,$(1)),,$(DRIVER_LIBRARY)) $(EMULATOR_LIBRARY) $(SUPPORT_LIBRARY)
@@ -228,14 +246,16 @@ $(OUT)/programs/$(1): $(call objects_of,$(call folder_of,$(1))/chapter.c) $(DRIV
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call chapter_rule,$(c))))
 
--include $(patsubst %.o,%.d,$(call objects_of,$(C_SOURCES)))
+-include $(patsubst %.o,%.d,$(call objects_of,$(C_SOURCES) $(RUNTIME_SOURCES)))
 
 
 .PHONY: FORCE libs tools drivers
 FORCE:
 libs: $(EMULATOR_LIBRARY) $(EMULATOR_SHARED) $(DRIVER_LIBRARY) $(SUPPORT_LIBRARY)
 tools: $(TOOLS)
-drivers: $(addprefix program-,$(CHAPTERS)) $(TOOLS) libs
+drivers: $(addprefix program-,$(CHAPTERS)) $(TOOLS) libs $(if $(RUNTIME_FOUND),cudart)
+.PHONY: cudart
+cudart: $(CUDART)
 
 # ---- Learning -----------------------------------------------------------------------------------------------
 # The text after `## ` is what `make help` prints (mk/help.awk says how it is written). More: mk/learn.mk.

@@ -23,7 +23,15 @@ COUNTERS = [
     *("shared_ld_wavefronts", "shared_st_wavefronts", "shared_atom_wavefronts"),
     *("shared_ld_conflicts", "shared_st_conflicts"),
     *("local_ld_requests", "local_ld_sectors", "local_st_requests", "local_st_sectors"),
-    *("const_ld", "branches", "branch_divergent", "barriers", "partial_barriers"),
+    *(
+        "const_ld",
+        "texture_requests",
+        "texture_sectors",
+        "branches",
+        "branch_divergent",
+        "barriers",
+        "partial_barriers",
+    ),
     *("warp_barriers", "shuffles", "votes", "matches", "reductions", "fences"),
     *("atomic_max_lanes", "float_ops", "float_distance"),
 ]
@@ -101,6 +109,7 @@ class CFinding(c.Structure):
         ("object", c.c_char * 128),
         ("index", c.c_int64),
         ("object_bytes", c.c_uint64),
+        ("is_endless", c.c_bool),
         ("count", c.c_uint64),
         ("message", c.c_char * 1024),
     ]
@@ -161,6 +170,7 @@ class CLaunch(c.Structure):
     _fields_ = [
         ("grid", c.c_uint32 * 3),
         ("block", c.c_uint32 * 3),
+        ("cluster", c.c_uint32 * 3),
         ("dynamic_shared", c.c_uint32),
         ("arguments", c.c_char_p),
         ("argument_bytes", c.c_size_t),
@@ -178,7 +188,57 @@ class CLaunch(c.Structure):
         ("footprint", c.c_void_p),
         ("guarded_line", c.c_int),
         ("what_if", c.c_uint),
+        ("most_resident", c.c_uint32),
     ]
+
+
+class CTexels(c.Structure):
+    """EmulatorTexels."""
+
+    _fields_ = [
+        ("type", c.c_int),
+        ("channels", c.c_int),
+        ("width", c.c_uint32),
+        ("height", c.c_uint32),
+        ("depth", c.c_uint32),
+        ("is_layered", c.c_bool),
+        ("is_cube", c.c_bool),
+    ]
+
+
+class CTexture(c.Structure):
+    """EmulatorTexture."""
+
+    _fields_ = [
+        ("texels", CTexels),
+        ("address", c.c_uint64),
+        ("is_linear", c.c_bool),
+        ("pitch", c.c_size_t),
+        ("address_mode", c.c_int * 3),
+        ("is_filtered", c.c_bool),
+        ("has_normalised_coordinates", c.c_bool),
+        ("reads_normalised", c.c_bool),
+        ("border", c.c_float * 4),
+    ]
+
+
+class CVariable(c.Structure):
+    """EmulatorVariable."""
+
+    _fields_ = [
+        ("name", c.c_char_p),
+        ("address", c.c_uint64),
+        ("bytes", c.c_size_t),
+        ("is_constant", c.c_bool),
+        ("is_managed", c.c_bool),
+        ("is_texture", c.c_bool),
+    ]
+
+
+class CText(c.Structure):
+    """EmulatorText."""
+
+    _fields_ = [("text", c.c_char_p), ("bytes", c.c_size_t), ("name", c.c_char_p)]
 
 
 class CResult(c.Structure):
@@ -217,6 +277,14 @@ def library() -> c.CDLL:
         ("read", c.c_bool, [emulator, c.c_void_p, c.c_uint64, c.c_size_t, error]),
         ("fill", c.c_bool, [emulator, c.c_uint64, c.c_uint32, c.c_size_t, c.c_bool, error]),
         ("set_read_only", c.c_bool, [emulator, c.c_uint64, c.c_bool, error]),
+        ("create_array", c.c_uint64, [emulator, c.POINTER(CTexels), c.c_char_p, error]),
+        ("create_texture", c.c_uint64, [emulator, c.POINTER(CTexture), error]),
+        ("create_surface", c.c_uint64, [emulator, c.POINTER(CTexels), c.c_uint64, error]),
+        ("destroy_texture", c.c_bool, [emulator, c.c_uint64, error]),
+        ("add_image", c.c_void_p, [emulator, c.POINTER(CText), c.c_int, error]),
+        ("remove_image", None, [c.c_void_p]),
+        ("find_variable", c.c_bool, [emulator, c.c_void_p, c.c_char_p, c.POINTER(CVariable)]),
+        ("set_heap", c.c_bool, [emulator, c.c_size_t, error]),
         ("load", c.c_bool, [emulator, c.c_char_p, c.c_size_t, c.c_char_p, error]),
         ("find_kernel", c.c_void_p, [emulator, c.c_char_p]),
         ("kernel_count", c.c_int, [emulator]),

@@ -2,7 +2,9 @@
 // on `stream` and returns 0, or another number after which peers_message() says what went wrong.
 //
 // Temporary storage is the caller's, made before anything is timed: `room`, at least peers_room() bytes.
+#include <cub/device/device_histogram.cuh>
 #include <cub/device/device_reduce.cuh>
+#include <cub/device/device_scan.cuh>
 #include <cub/device/device_segmented_reduce.cuh>
 
 #include <thrust/device_ptr.h>
@@ -106,6 +108,19 @@ static cudaError_t row_sums(void *room, size_t &room_bytes, const float *in, flo
 #endif
 }
 
+// A bin for each value of a byte.
+template <typename Count>
+static cudaError_t histogram(void *room, size_t &room_bytes, const unsigned char *in, unsigned *out, Count n,
+                             cudaStream_t stream) {
+    return cub::DeviceHistogram::HistogramEven(room, room_bytes, in, out, 257, 0, 256, n, stream);
+}
+
+template <typename Count>
+static cudaError_t scan(void *room, size_t &room_bytes, const float *in, float *out, Count n,
+                        cudaStream_t stream) {
+    return cub::DeviceScan::InclusiveSum(room, room_bytes, in, out, n, stream);
+}
+
 extern "C" {
 
 int peers_cccl_version() { return CCCL_VERSION; }
@@ -125,7 +140,14 @@ size_t peers_room(long long n, long long rows) {
         failed |=
             with_count(rows, [&](auto count) { return row_sums(nullptr, rows_room, in, out, count, 1, 0); });
     }
-    size_t most = sum_room > rows_room ? sum_room : rows_room;
+    size_t most = sum_room > rows_room ? sum_room : rows_room, bins_room = 0;
+    const unsigned char *bytes = nullptr;
+    unsigned *bins = nullptr;
+    failed |= with_count(n, [&](auto count) { return histogram(nullptr, bins_room, bytes, bins, count, 0); });
+    most = most > bins_room ? most : bins_room;
+    size_t scan_room = 0;
+    failed |= with_count(n, [&](auto count) { return scan(nullptr, scan_room, in, out, count, 0); });
+    most = most > scan_room ? most : scan_room;
     return failed ? 0 : 2 * most + (1 << 20); // thrust rounds up in its own ways
 }
 
@@ -162,6 +184,16 @@ int peers_cub_row_sums(void *room, size_t room_bytes, const float *in, float *ou
                        int columns, cudaStream_t stream) {
     return with_count(
         rows, [&](auto count) { return row_sums(room, room_bytes, in, out, count, columns, stream); });
+}
+
+int peers_cub_histogram(void *room, size_t room_bytes, const unsigned char *in, unsigned *out, long long n,
+                        cudaStream_t stream) {
+    return with_count(n, [&](auto count) { return histogram(room, room_bytes, in, out, count, stream); });
+}
+
+int peers_cub_scan(void *room, size_t room_bytes, const float *in, float *out, long long n,
+                   cudaStream_t stream) {
+    return with_count(n, [&](auto count) { return scan(room, room_bytes, in, out, count, stream); });
 }
 
 int peers_copy(const void *in, void *out, size_t bytes, cudaStream_t stream) {

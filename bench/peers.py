@@ -27,6 +27,8 @@ _FUNCTIONS: dict[str, list[Any]] = {
     "peers_cub_sum_not_guaranteed": _SUM,
     "peers_thrust_sum": _SUM,
     "peers_cub_row_sums": [_ADDRESS, ctypes.c_size_t, _ADDRESS, _ADDRESS, _COUNT, ctypes.c_int, _ADDRESS],
+    "peers_cub_histogram": _SUM,
+    "peers_cub_scan": _SUM,
     "peers_copy": [_ADDRESS, _ADDRESS, ctypes.c_size_t, _ADDRESS],
 }
 

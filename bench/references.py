@@ -30,7 +30,7 @@ class Reference:
     chapter: str
     work: str  # the key of a class in works.py
     passes: tuple[Pass, ...]
-    is_zeroed: bool = False  # out must be 0 before the first pass: zeroing it counts
+    zeroed_bytes: int = 0  # of out, which must be 0 before the first pass: zeroing them counts
     leaves_partials: bool = False  # out has a float for each block of the first pass
     is_best: bool = False  # the one that is held against the peers
     note: str = ""
@@ -38,6 +38,12 @@ class Reference:
 
 _ROWS = ("in", "out", "rows", "columns")
 _ADD = ("in", "in2", "out", "n")
+
+
+def _histogram(name: str, kernel: str, work: str, *, is_best: bool = False) -> Reference:
+    passes = (Pass(kernel, ("in", "out", "n64")),)
+    return Reference(name, "ch15", work, passes, zeroed_bytes=1024, is_best=is_best, note="zeroing counts")
+
 
 REFERENCES = (
     Reference(
@@ -60,7 +66,7 @@ REFERENCES = (
         "ch08",
         "sum",
         (Pass("sum_atomic", ("in", "out", "n")),),
-        is_zeroed=True,
+        zeroed_bytes=4,
         note="zeroing counts",
     ),
     Reference(
@@ -81,6 +87,21 @@ REFERENCES = (
     Reference("ch11 padded tile", "ch11", "transpose", (Pass("transpose_padded", _ROWS),)),
     Reference("ch11 tile", "ch11", "transpose", (Pass("transpose_tile", _ROWS),)),
     Reference("ch11 naive", "ch11", "transpose", (Pass("transpose_naive", _ROWS),)),
+    _histogram("ch15 copies", "histogram_copies", "histogram", is_best=True),
+    _histogram("ch15 shared", "histogram_shared", "histogram"),
+    _histogram("ch15 global", "histogram_global", "histogram"),
+    _histogram("ch15 copies", "histogram_copies", "histogram_skewed", is_best=True),
+    _histogram("ch15 shared", "histogram_shared", "histogram_skewed"),
+    _histogram("ch15 copies", "histogram_copies", "histogram_constant", is_best=True),
+    _histogram("ch15 shared", "histogram_shared", "histogram_constant"),
+    Reference(
+        "ch16 one launch",
+        "ch16",
+        "scan",
+        (Pass("scan_once", ("in", "out", "state", "n")),),
+        is_best=True,
+        note="zeroing its state counts",
+    ),
 )
 
 
@@ -180,15 +201,26 @@ class Prepared:
                     )
                 ]
             )
-        is_zeroed = self.reference.is_zeroed
+        zeroed_bytes = self.reference.zeroed_bytes
+        has_state = any("state" in each.arguments for each in self.reference.passes)
 
         def enqueue(slot: int) -> None:
-            if is_zeroed:
-                device.fill(outputs[slot], 0, 4)
+            if zeroed_bytes:
+                device.fill(outputs[slot], 0, zeroed_bytes)
+            if has_state:
+                device.fill(self._state(), 0, self._state_bytes)
             for launch in slots[slot]:
                 launch()
 
         return enqueue
+
+    @property
+    def _state_bytes(self) -> int:
+        """A word for each block and one more."""
+        return 8 * (1 + max(shape.blocks for shape in self.shapes))
+
+    def _state(self) -> int:
+        return self.solutions.scratch("state", self._state_bytes)
 
     def _argument(self, name: str, index: int, buffers: dict[str, int], out: int) -> Any:
         problem = self.problem
@@ -199,6 +231,8 @@ class Prepared:
         if name in ("partial", "mailbox"):
             most = max(shape.blocks for shape in self.shapes)
             return u64(self.solutions.scratch(name, 8 * most))
+        if name == "state":
+            return u64(self._state())
         if name == "n64":
             return u64(problem.n)
         if name == "blocks":

@@ -169,19 +169,21 @@ def _notes(cases: Sequence[Case], role: str) -> str:
     return "\n" + "; ".join(f"{name}: {note}" for name, note in notes.items()) + ".\n" if notes else ""
 
 
-def _single(record: dict[str, Any], works: Sequence[str]) -> str:
-    """GB/s and microseconds of everyone at the only size of a work."""
+def _single(record: dict[str, Any], works: dict[str, str]) -> str:
+    """GB/s and microseconds of everyone at the only size of each work, named after the words for the work."""
     rows = []
-    for work in works:
+    for work, words in works.items():
         for case in claims.cases_of(record, work):
             warm = [each for each in claims.cases_of(record, work, "warm") if each["n"] == case["n"]]
             ordered = sorted(case["results"], key=lambda each: each.get("us", 1e99))
             for each in ordered:
                 if "us" not in each:
                     continue
-                name = each["name"] + (f" ({each['note']})" if each.get("note") else "")
+                name = words + each["name"] + (f" ({each['note']})" if each.get("note") else "")
                 warm_cell = _cell(warm[0], each["name"], "gb_per_s") if warm else "–"
                 rows.append((name, three_digits(each["us"]), three_digits(each["gb_per_s"]), warm_cell))
+    if not rows:
+        return "Not in the record.\n"
     return _table(("", "µs", "GB/s", "GB/s without emptying the L2"), rows)
 
 
@@ -240,10 +242,14 @@ PLACES: dict[str, Callable[[dict[str, Any]], str]] = {
     "sums-cold": lambda record: _sums(record, "cold"),
     "sums-warm": lambda record: _sums(record, "warm"),
     "sums-ladder": _ladder,
-    "rows": lambda record: _single(record, ("rows",)),
+    "rows": lambda record: _single(record, {"rows": ""}),
     "add": lambda record: _adds(record, "add"),
     "add-bf16": lambda record: _adds(record, "add_bf16"),
-    "transpose": lambda record: _single(record, ("transpose",)),
+    "transpose": lambda record: _single(record, {"transpose": ""}),
+    "histogram": lambda record: _single(
+        record, {work: f"{words}: " for work, words in claims.HISTOGRAMS.items()}
+    ),
+    "scan": lambda record: _single(record, {"scan": ""}),
     "counters": counters_table,
 }
 

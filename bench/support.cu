@@ -37,6 +37,15 @@ extern "C" __global__ void fill_bf16(__nv_bfloat16 *to, long long count, unsigne
     EACH(i, count) to[i] = __float2bfloat16((float)((int)(hash_of(i, salt) % 257) - 128) / 128.0f);
 }
 
+// Bytes: 0: every value as likely as any other; 1: three of four are one value, and of the others half are
+// another, a fourth a third, and so on; 2: all are one value.
+extern "C" __global__ void fill_bytes(unsigned char *to, long long count, int kind, unsigned salt) {
+    EACH(i, count) {
+        unsigned h = hash_of(i, salt), rank = h & 3 ? 0 : __ffs(h >> 2 | 1 << 20);
+        to[i] = (unsigned char)(kind == 0 ? h >> 24 : 42 + (kind == 1 ? 11 * rank : 0));
+    }
+}
+
 // ---- Right answers
 // -----------------------------------------------------------------------------------------
 
@@ -46,6 +55,18 @@ extern "C" __global__ void add_up(double *total, const float *in, long long coun
     EACH(i, count) mine += in[i];
     for (int distance = 16; distance > 0; distance /= 2) mine += __shfl_down_sync(0xffffffff, mine, distance);
     if (threadIdx.x % 32 == 0 && mine != 0.0) atomicAdd(total, mine);
+}
+
+// 256 blocks: block v counts the bytes that are v.
+extern "C" __global__ void count_bytes(unsigned *bins, const unsigned char *in, long long count) {
+    unsigned mine = 0;
+    __shared__ unsigned sum;
+    if (threadIdx.x == 0) sum = 0;
+    __syncthreads();
+    for (long long i = threadIdx.x; i < count; i += blockDim.x) mine += in[i] == blockIdx.x;
+    atomicAdd(&sum, mine);
+    __syncthreads();
+    if (threadIdx.x == 0) bins[blockIdx.x] = sum;
 }
 
 // Each of these adds the number of wrong elements of `out` to *wrong.
@@ -76,6 +97,11 @@ extern "C" __global__ void wrong_transpose(unsigned long long *wrong, const floa
     EACH(i, rows * columns) {
         if (!(out[i % columns * rows + i / columns] == in[i])) atomicAdd(wrong, 1ull);
     }
+}
+// An inclusive scan of whole numbers: each sum is the one before plus the element.
+extern "C" __global__ void wrong_scan(unsigned long long *wrong, const float *in, const float *out,
+                                      long long count) {
+    EACH(i, count) if (!(out[i] - (i > 0 ? out[i - 1] : 0.0f) == in[i])) atomicAdd(wrong, 1ull);
 }
 extern "C" __global__ void wrong_copy(unsigned long long *wrong, const float *in, const float *out,
                                       long long count) {

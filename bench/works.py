@@ -1,4 +1,4 @@
-"""What is measured: sums, row sums, vector adds, a transpose. Inputs, right answers, and who takes part."""
+"""What is measured: sums, row sums, vector adds, a transpose, histograms, scans. Inputs, right answers, contenders."""
 
 from __future__ import annotations
 
@@ -98,8 +98,13 @@ class Work:
 
     @property
     def element_bytes(self) -> int:
-        """Of one element."""
-        return 2 if self.element == "bf16" else 4
+        """Of one element of an input."""
+        return {"f32": 4, "bf16": 2, "u8": 1}[self.element]
+
+    @property
+    def output_bytes(self) -> int:
+        """Of one element of an output."""
+        return self.element_bytes
 
     @property
     def output_count(self) -> int:
@@ -171,7 +176,7 @@ class Work:
         """An output of `count` elements for each slot, the same for all: where memory lies may matter."""
         count = count or self.output_count
         if count not in self._shared:
-            size = max(4, self.element_bytes * count)
+            size = max(4, self.output_bytes * count)
             self._shared[count] = [self.allocate(size) for _ in range(self.slots)]
             self._left.update(dict.fromkeys(self._shared[count], count))
         return self._shared[count]
@@ -186,7 +191,7 @@ class Work:
         note: str = "",
     ) -> Contender:
         """A contender that writes `outputs`, which are poisoned before every sample."""
-        device, size = self.tools.device, max(4, self._left[outputs[0]] * self.element_bytes)
+        device, size = self.tools.device, max(4, self._left[outputs[0]] * self.output_bytes)
 
         def reset() -> None:
             for out in outputs:
@@ -571,4 +576,140 @@ class Transpose(Work):
         return self.contender("torch .t() copy", enqueue, outputs)
 
 
-WORKS: tuple[type[Work], ...] = (Sum, Rows, Add, AddBf16, Transpose)
+# ---- Histograms ------------------------------------------------------------------------------------------
+
+
+class Histogram(Work):
+    """How often each byte occurs, every byte as likely as any other."""
+
+    key = "histogram"
+    title = "Histogram of bytes"
+    element = "u8"
+    flops = 0.0
+    kind = 0  # of the bytes: fill_bytes in support.cu
+
+    @classmethod
+    def sizes(cls, *, quick: bool) -> list[Size]:
+        """2^28 bytes."""
+        return [Size(2**k) for k in ((24,) if quick else (28,))]
+
+    @classmethod
+    def bytes_of(cls, size: Size) -> int:
+        """Every byte, and 256 bins."""
+        return size.n + 1024
+
+    @property
+    def output_count(self) -> int:
+        """A bin for each value of a byte."""
+        return 256
+
+    @property
+    def output_bytes(self) -> int:
+        """An unsigned int."""
+        return 4
+
+    def fill(self) -> None:
+        """Bytes, counted once by another kernel."""
+        self._expected = []
+        for slot, buffers in enumerate(self.problem.buffers):
+            at, count = u64(buffers["in"]), i64(self.size.n)
+            self.tools.launch("fill_bytes", [at, count, i32(self.kind), u32(slot + 1)])
+            bins = self.outputs()[slot]
+            self.tools.launch("count_bytes", [u64(bins), at, count], 256)
+            self._expected.append(self.tools.device.read(bins, 1024))
+
+    def wrong(self, outputs: list[int]) -> str:
+        """How many bins."""
+        for out, expected in zip(outputs, self._expected, strict=True):
+            found = struct.unpack("<256I", self.tools.device.read(out, 1024))
+            wrong = sum(a != b for a, b in zip(found, struct.unpack("<256I", expected), strict=True))
+            if wrong:
+                return f"{wrong} of 256 bins are wrong"
+        return ""
+
+    def peers(self) -> Iterator[tuple[str, Maker]]:
+        """CUB."""
+        yield "CUB", self._cub
+
+    def _cub(self) -> Contender:
+        sizes = (self.size.n,)
+        return self.through_library("CUB", self.newest(), "peers_cub_histogram", sizes, "zeroes its output")
+
+
+class SkewedHistogram(Histogram):
+    """The same where three of four bytes are one value."""
+
+    key = "histogram_skewed"
+    title = "Histogram of bytes, skewed"
+    kind = 1
+
+
+class ConstantHistogram(Histogram):
+    """The same where all bytes are one value."""
+
+    key = "histogram_constant"
+    title = "Histogram of bytes, constant"
+    kind = 2
+
+
+# ---- Scans -----------------------------------------------------------------------------------------------
+
+
+class Scan(Work):
+    """The inclusive scan of n floats."""
+
+    key = "scan"
+    title = "Inclusive scan of floats"
+    flops = 1.0
+
+    @classmethod
+    def sizes(cls, *, quick: bool) -> list[Size]:
+        """2^28 floats."""
+        return [Size(2**k) for k in ((24,) if quick else (28,))]
+
+    @classmethod
+    def bytes_of(cls, size: Size) -> int:
+        """Every element, and a sum for each."""
+        return 8 * size.n
+
+    @property
+    def output_count(self) -> int:
+        """A sum for each element."""
+        return self.size.n
+
+    def fill(self) -> None:
+        """Whole numbers from -8 to 8: their sums stay far below 2^24, and are exact in any order."""
+        for slot, buffers in enumerate(self.problem.buffers):
+            arguments = [u64(buffers["in"]), i64(self.size.n), i32(8), i32(1), u32(2 * slot + 1)]
+            self.tools.launch("fill_whole", arguments)
+
+    def wrong(self, outputs: list[int]) -> str:
+        """How many sums."""
+        return self.count_wrong("wrong_scan", outputs, [i64(self.size.n)])
+
+    def peers(self) -> Iterator[tuple[str, Maker]]:
+        """CUB and PyTorch."""
+        yield "CUB", self._cub
+        yield "torch.cumsum", self._torch
+
+    def _cub(self) -> Contender:
+        return self.through_library("CUB", self.newest(), "peers_cub_scan", (self.size.n,))
+
+    def _torch(self) -> Contender:
+        torch, outputs, shape = self.torch(), self.outputs(), (self.size.n,)
+        pairs = [
+            (torch.tensor(buffers["in"], shape), torch.tensor(out, shape))
+            for buffers, out in zip(self.problem.buffers, outputs, strict=True)
+        ]
+
+        def enqueue(slot: int) -> None:
+            torch.module.cumsum(pairs[slot][0], dim=0, out=pairs[slot][1])
+
+        return self.contender("torch.cumsum", enqueue, outputs)
+
+
+WORKS: tuple[type[Work], ...] = (
+    *(Sum, Rows, Add, AddBf16, Transpose),
+    *(Histogram, SkewedHistogram, ConstantHistogram),
+    Scan,
+)

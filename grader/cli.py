@@ -35,6 +35,11 @@ COMMANDS = {
         "submission": "learner.handin:submission",
         "completion": "learner.completion:completion",
     },
+    "Whole programs": {
+        "run": "learner.programs.command:run",
+        "check": "learner.programs.command:check",
+        "profile": "learner.programs.command:profile",
+    },
     "Teaching": {
         "handout": "classroom.handout.command:handout",
         "class": "classroom.command:class_command",
@@ -53,6 +58,8 @@ COMMANDS = {
         "time-grade": "authoring.time_grade:time_grade_command",
     },
 }
+# What follows the program's name is nvcc's or the program's.
+_SETTINGS = {"Whole programs": {"allow_interspersed_args": False}}
 _PANELS = {name: panel for panel, commands in COMMANDS.items() for name in commands}
 _HERE = Path(__file__).parent
 
@@ -61,7 +68,9 @@ def load(name: str) -> click.Command:
     """A command, ready to run."""
     module, function = COMMANDS[_PANELS[name]][name].split(":")
     made = typer.Typer(add_completion=False)
-    made.command(name)(getattr(import_module(f".{module}", __package__), function))
+    made.command(name, context_settings=_SETTINGS.get(_PANELS[name]))(
+        getattr(import_module(f".{module}", __package__), function)
+    )
     return typer.main.get_command(made)
 
 

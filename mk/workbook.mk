@@ -81,11 +81,13 @@ check-skeletons:
 	$(call quiet,CHECK,skeletons in step with the solutions)
 	$(Q)$(GRADER).authoring.skeletons --check
 
-objects: $(call objects_of,$(C_SOURCES))
-tidy: $(patsubst %.c,$(OUT)/tidy/%.ok,$(C_SOURCES))
+objects: $(call objects_of,$(C_SOURCES) $(RUNTIME_FOUND))
+tidy: $(patsubst %.c,$(OUT)/tidy/%.ok,$(C_SOURCES) $(RUNTIME_FOUND))
 # The arithmetic handlers are straight lines made by macros in their hundreds: the path-sensitive analyzer finds
 # no paths in them and takes minutes over it.
-tidy_for = $(if $(filter common/emulator/alu/%,$(1)),--checks='-clang-analyzer-*')
+# The parameters of CUDA's functions have other names in its headers.
+tidy_for = $(if $(filter common/emulator/alu/%,$(1)),--checks='-clang-analyzer-*') \
+    $(if $(filter common/runtime/%,$(1)),--checks='-readability-inconsistent-declaration-parameter-name$(,)-readability-non-const-parameter')
 # An object is built again when a header changes, so its time covers everything that its file includes.
 $(OUT)/tidy/%.ok: %.c .clang-tidy $(OUT)/obj/%.o
 	$(call quiet,TIDY,$<)

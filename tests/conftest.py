@@ -40,12 +40,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "by_turns: one run in three has it, or one with --whole")
+    config.addinivalue_line("markers", "by_turns: one run in six has it, or one with --whole")
 
 
 # Judging every kernel of the corpus takes longer with each chapter. Of tests and kernels by turns, a run takes one in
 # TURNS: another one for each commit, so that each has its turn, and the same for all processes of a run.
-TURNS = 3
+TURNS = 6
 
 
 @functools.cache

@@ -19,8 +19,10 @@ from grader.core.toolkit import find_nvcc
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests"
 SOURCES = [
-    TESTS / "data" / "ptx" / f"{name}.cu" for name in ("control_flow", "synchronisation", "memory", "tensor")
+    TESTS / "data" / "ptx" / f"{name}.cu"
+    for name in ("control_flow", "synchronisation", "memory", "tensor", "async")
 ]
+SOURCES.append(TESTS / "hardware_truth" / "async_forms.cu")
 
 
 def committed(source: Path) -> Path:
@@ -35,7 +37,8 @@ def _stamp(source: Path) -> str:
 def compile_ptx(source: Path, output: Path, nvcc: Path) -> None:
     """Compiles for the emulator; names of files lose their folders, so that every machine gets one text."""
     raw = output.with_suffix(f".{os.getpid()}.raw")
-    command = [str(nvcc), "-ptx", "-lineinfo", "-arch=compute_80", "-std=c++17"]
+    architecture = "compute_90" if "for compute_90" in source.read_text() else "compute_80"
+    command = [str(nvcc), "-ptx", "-lineinfo", f"-arch={architecture}", "-std=c++17"]
     done = subprocess.run([*command, str(source), "-o", str(raw)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     text = re.sub(r'^(\s*\.file\s+\d+ )"[^"]*/([^"/]+)"', r'\1"\2"', raw.read_text(), flags=re.MULTILINE)

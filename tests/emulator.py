@@ -59,6 +59,7 @@ FINDINGS = [
     "BAD_MASK",
     "SHUFFLE_INACTIVE",
     "DEADLOCK",
+    "BAD_BARRIER",
     "TRAP",
     "ASSERT",
     "STACK_OVERFLOW",
@@ -68,6 +69,8 @@ FINDINGS = [
     "RESOURCE",
     "BAD_CALL",
     "UNSUPPORTED",
+    "BAD_FREE",
+    "LEAK",
 ]
 MEMORY, INIT, RACE, SYNC = 1, 2, 4, 8
 ALL_CHECKS = 15
@@ -142,6 +145,7 @@ class Finding:
     object: str
     index: int
     object_bytes: int
+    is_endless: bool
     count: int
 
     @staticmethod
@@ -156,6 +160,7 @@ class Finding:
             "is_atomic",
             "index",
             "object_bytes",
+            "is_endless",
             "count",
         )
         return Finding(
@@ -327,6 +332,8 @@ class Emulator:
         max_findings: int = 0,
         registers: int = 0,
         guarded_line: int = 0,
+        most_resident: int = 0,
+        cluster: Shape = 0,
     ) -> Result:
         """Runs a kernel to its end. A plain int is an i32, a Buffer its address."""
         handle = self.lib.emulator_find_kernel(self.handle, kernel.encode())
@@ -347,6 +354,7 @@ class Emulator:
         launch = CLaunch(
             grid=_triple(grid),
             block=_triple(block),
+            cluster=_triple(cluster) if cluster else (0, 0, 0),
             dynamic_shared=shared,
             arguments=bytes(block_of_arguments),
             argument_bytes=len(block_of_arguments),
@@ -357,6 +365,7 @@ class Emulator:
             max_output=output,
             max_findings=max_findings,
             guarded_line=guarded_line,
+            most_resident=most_resident,
         )
         raw_result, error = CResult(), CError()
         done = self.lib.emulator_launch(

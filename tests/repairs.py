@@ -82,6 +82,33 @@ def applied(change: dict[str, Any], text: str, finding_line: int) -> Iterator[st
         if found:
             yield _with(lines, at, f"{found[1]}atomicAdd((float *)&{found[2]}, {found[3]});{found[4]}")
 
+    elif kind == "wide":
+        yield _wide(lines, [int(line) for line in re.findall(r"line (\d+)", change["words"])])
+    elif kind == "more-blocks":
+        share = re.search(r"every (\d+) elements", change["words"])
+        least = (
+            "rows"
+            if "rows" in change["words"]
+            else f"ceil_div(n, {share[1] if share else 1} * launch->block.x)"
+        )
+        more = "launch->grid = max((long long)launch->grid.x, (long long)({}));"
+        yield re.sub(r"(launch->grid = .*;)", rf"\1 {more.format(least)}", text)
+
+
+def _wide(lines: list[str], chosen: list[int]) -> str:
+    """The whole numbers of some lines as long long: what they declare, cast to, multiply and assign to."""
+    narrow = r"\b(?:unsigned int|unsigned|short|int)\b"
+    for at in chosen:
+        line = lines[at - 1]
+        assigned = re.search(r"(\w+) \+?= ", line)
+        line = re.sub(rf"{narrow}( \w+ = )", r"long long\1", line)
+        line = re.sub(rf"\({narrow}\)", "(long long)", line)
+        line = re.sub(r" \* (\w)", r" * (long long)\1", line)
+        lines[at - 1] = line
+        for i in range(at - 1) if assigned else ():
+            lines[i] = re.sub(rf"{narrow}( {assigned[1]} = )", r"long long\1", lines[i])
+    return "\n".join(lines)
+
 
 def _with(lines: list[str], at: int, line: str) -> str:
     return "\n".join([*lines[: at - 1], line, *lines[at:]])

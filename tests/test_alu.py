@@ -11,6 +11,7 @@ from alu.bits import lop3
 from alu.cases import CASES, Case, check_lanes, draws
 from alu.formats import typed
 from alu.probe import FULL, LANES, WIDTH, accepted, execute, library
+from textures import video
 
 
 def groups() -> dict[str, list[Case]]:
@@ -146,6 +147,7 @@ def test_table_is_in_order_and_all_of_it_is_tested() -> None:
     table = opcodes()
     assert list(table) == sorted(table)
     tested = {c.op.partition(".")[0] for c in CASES} | {"lop3", "addc", "subc", "madc", "createpolicy"}
+    tested |= {f"{form.name}{form.elements if form.elements > 1 else ''}" for form in video.FORMS}
     assert {name for name, is_alu in table.items() if is_alu} == tested
 
 

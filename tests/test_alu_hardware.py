@@ -36,8 +36,8 @@ ULPS = {
     "tanh.approx": 2**13,
 }
 ABSOLUTE = {"sin.approx": 2.0**-20.5, "cos.approx": 2.0**-20.5, "lg2.approx": 2.0**-22}
-# A cluster of one has no block of another rank, and fns counts from at most 31 places away.
-UNDEFINED = {"mapa": lambda *_: True, "fns": lambda mask, base, n: base > 31 or abs(alu.signed(n, 32)) > 32}
+# fns counts from at most 31 places away.
+UNDEFINED = {"fns": lambda mask, base, n: base > 31 or abs(alu.signed(n, 32)) > 32}
 
 
 def as_float(bits: int) -> float:

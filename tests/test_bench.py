@@ -28,6 +28,8 @@ PEERS = {
     "add": ("torch.add", "Triton", "Triton, tuned"),
     "add_bf16": ("torch.add", "Triton", "Triton, tuned"),
     "transpose": ("cudaMemcpy", "torch .t() copy"),
+    **dict.fromkeys(("histogram", "histogram_skewed", "histogram_constant"), ("CUB",)),
+    "scan": ("CUB", "torch.cumsum"),
 }
 
 
@@ -226,7 +228,7 @@ def test_a_bandwidth_below_its_goal_is_a_miss(work, key, value, words):
 
 def test_slow_references_miss_everything_but_bandwidth():
     missed = [each.words for each in claims.judge(synthetic_record(slower=0.99)) if not each.is_met]
-    assert len(missed) == 5  # the transposed copy's goal is against cudaMemcpy
+    assert len(missed) == 9  # the transposed copy's goal is against cudaMemcpy
 
 
 def test_a_ratio_is_judged_in_two_decimals():
@@ -605,7 +607,9 @@ def test_a_reference_passes_what_its_kernels_take(reference):
     (source,) = (ROOT / "solutions").glob(f"{reference.chapter}_*/kernel.cu")
     kinds = {"n": "int", "rows": "int", "columns": "int", "blocks": "int", "n64": "size_t"}
     for each in reference.passes:
-        found = re.search(rf"__global__ void {each.kernel}\(([^)]*)\)", source.read_text())
+        found = re.search(
+            rf"__global__ void (?:__launch_bounds__\([^)]*\)\s+)?{each.kernel}\(([^)]*)\)", source.read_text()
+        )
         assert found, each.kernel
         taken = [" ".join(parameter.split()) for parameter in found[1].split(",")]
         assert len(taken) == len(each.arguments)
@@ -619,6 +623,7 @@ def test_every_work_has_one_best_reference_and_the_claims_name_it():
     best = {each.work: each.name for each in REFERENCES if each.is_best}
     assert sorted(best) == sorted(kind.key for kind in WORKS)
     named = {claims.CAPSTONE, claims.ROWS, claims.ADD, claims.ADD_BF16, claims.TRANSPOSE}
+    named |= {claims.HISTOGRAM, claims.SCAN}
     assert set(best.values()) == named
 
 
@@ -639,7 +644,9 @@ def test_support_has_every_kernel_that_is_asked_for(tmp_path):
     has = set(re.findall(r"\.entry (\w+)", image))
     text = "".join((ROOT / "bench" / name).read_text() for name in ("works.py", "timing.py", "bench.py"))
     asked = set(
-        re.findall(r'"(fill_\w+|wrong_\w+|add_up|flush_write|flush_read|delay|nothing|marker)"', text)
+        re.findall(
+            r'"(fill_\w+|wrong_\w+|add_up|count_bytes|flush_write|flush_read|delay|nothing|marker)"', text
+        )
     )
     asked |= {"wrong_add_f32", "wrong_add_bf16"}
     assert asked == has

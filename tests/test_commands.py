@@ -15,6 +15,9 @@ from grader import cli
 
 COMMANDS = {name: cli.load(name) for commands in cli.COMMANDS.values() for name in commands}
 WITHOUT_JSON = {
+    "run": "standard output is the program's",
+    "check": "standard output is the program's; --findings writes JSON",
+    "profile": "standard output is the program's; --out writes JSON",
     "watch": "it is a screen to work at; `status --json` says the same",
     "autograde": "it writes the platform's own format, JSON where that is what the platform reads",
 }

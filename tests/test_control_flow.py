@@ -445,11 +445,59 @@ def test_a_grid_barrier_of_more_blocks_than_fit(emulator_built: Path, polls: str
     for result in results[1:]:
         assert result.finding.kind == "STEP_LIMIT"
         assert result.finding.message.endswith(
-            "waits here for ever: all threads that still run wait, and none changes what another waits for; of "
+            ": all threads that still run wait, and none changes what another waits for; of "
             "4225 blocks, 0 have ended, 4224 are running and 1 have not started, because the device holds no more "
             "at a time"
         )
+        assert " waits here for ever, where a buffer at byte 0 stays 0x1080: " in result.finding.message
+        assert result.finding.is_endless
         assert result.lane_instructions == results[1].lane_instructions < 1 << 30
+
+
+@pytest.mark.parametrize("schedule", [0, 5])
+def test_as_many_blocks_run_at_a_time_as_the_launch_says(emulator_built: Path, schedule: int) -> None:
+    """A grid barrier of eight blocks passes where eight run at a time, and not where seven do."""
+    with Emulator() as e:
+        e.load(HEADER + BARRIER.replace("POLLS", "ld.volatile.global.u32 %r2, [%a0];"))
+        for resident in (7, 8):
+            counter = e.buffer(np.zeros(1, np.uint32))
+            how = {"checks": WITHOUT_RACES, "schedule": schedule, "most_resident": resident}
+            result = e.launch("k", 8, 64, [counter], steps=1 << 22, **how)
+            assert result.completed is (resident == 8)
+            assert counter.read(np.uint32)[0] == resident
+
+
+COUNTING = """
+.visible .entry k(.param .u64 p_ended, .param .u64 p_out) {
+  .reg .b32 %r<8>; .reg .b64 %a<4>; .reg .pred %p; .shared .b32 count;
+  ld.param.u64 %a0, [p_ended]; ld.param.u64 %a1, [p_out];
+  ld.volatile.global.u32 %r0, [%a0];
+  mov.u32 %r1, %ctaid.x; mul.wide.u32 %a2, %r1, 4; add.u64 %a1, %a1, %a2; st.global.u32 [%a1], %r0;
+  mov.u32 %r2, 0;
+AGAIN:
+  ATOMIC
+  add.u32 %r2, %r2, 1; setp.lt.u32 %p, %r2, 2000; @%p bra AGAIN;
+  red.global.add.u32 [%a0], 1;
+  ret;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "atomic",
+    [
+        "red.shared.add.u32 [count], 1;",
+        "atom.shared.add.u32 %r3, [count], 1;",
+        "red.global.add.u32 [%a0], 0;",
+    ],
+)
+def test_a_block_that_only_counts_runs_to_its_end(emulator_built: Path, atomic: str) -> None:
+    """No thread waits with an atomic whose result it does not use, so few blocks are in flight."""
+    with Emulator() as e:
+        e.load(HEADER + COUNTING.replace("ATOMIC", atomic))
+        ended, seen = e.buffer(np.zeros(1, np.uint32)), e.buffer(np.zeros(100, np.uint32))
+        assert e.launch("k", 100, 1, [ended, seen], checks=0).completed
+        assert seen.read(np.uint32).tolist() == list(range(100))
 
 
 @pytest.mark.parametrize("schedule", [0, 3])

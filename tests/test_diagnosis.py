@@ -357,6 +357,15 @@ def test_a_loop_that_ends_at_other_sizes_is_not_called_endless(probe: Path) -> N
     assert match(probe, *wrong, code="while (flag[0] == 0) {").slug == "spin-wait"
 
 
+def test_what_is_proved_never_to_end_has_another_cause(probe: Path) -> None:
+    proved = ("verdict TIMEOUT", "finding too many steps", "line 1", "endless 1")
+    down = "for (unsigned i = n - 1; i >= 0; i--)"
+    assert match(probe, *proved, "ended 31", code="for (int i = t; i < n; i++)").slug == "endless-loop"
+    assert match(probe, *proved, "object out", code="for (int i = t; i < n; i++)").slug == "spin-wait"
+    assert "line 1 is always true" in match(probe, *proved, code=down).why
+    assert match(probe, *proved, code=f"\n{down}").slug == "endless-loop", "in another line"
+
+
 def test_the_more_specific_is_named(probe: Path) -> None:
     wrong = ("verdict WRONG", "check value", "shape every-second-lost")
     assert (

@@ -15,9 +15,10 @@ FAMILIES = [
     "integers", "ones", "constants", "uniform", "normal", "cancelling", "ten_orders", "nan", "infinity", "infinities",
     "negative_zeros", "subnormals", "huge",
 ]  # fmt: skip
-F32, BF16, I32 = 0, 2, 3
+FAMILIES_OF_BYTES = ["skewed", "runs", "ramp"]
+F32, BF16, I32, U8 = 0, 2, 3, 7
 POISON = struct.pack("<I", 0x7FF17FF1)
-SUM, ROWS, TRANSPOSE, ADD, WORKSPACE, SUM_BFLOAT16 = range(6)
+SUM, ROWS, TRANSPOSE, ADD, WORKSPACE, SUM_BFLOAT16, HISTOGRAM, SCAN, EXCLUSIVE_SCAN = range(9)
 
 
 @pytest.fixture(scope="session")
@@ -95,6 +96,27 @@ def test_inputs_depend_on_seed_and_stream_alone(probe: Path) -> None:
     assert not np.array_equal(base, inputs(probe, "uniform", 1000, stream=1))
 
 
+def bytes_of(probe: Path, family: str, count: int, seed: int = 0) -> np.ndarray:
+    number = [*FAMILIES, *FAMILIES_OF_BYTES].index(family)
+    done = run(probe, "inputs", number, count, count, seed, 0, U8)
+    assert done.returncode == 0
+    return np.frombuffer(done.stdout, np.uint8)
+
+
+def test_families_of_bytes_hold_what_they_promise(probe: Path) -> None:
+    n = 100_000
+    values = {family: bytes_of(probe, family, n) for family in ["integers", "constants", *FAMILIES_OF_BYTES]}
+    bins = {family: np.sort(np.bincount(of, minlength=256))[::-1] for family, of in values.items()}
+    assert bins["integers"].min() > 0.7 * n / 256 and bins["integers"].max() < 1.3 * n / 256
+    assert list(bins["constants"][:3]) == [n - 1, 1, 0]
+    assert abs(bins["skewed"][0] / n - 0.75) < 0.05 and bins["skewed"][1] > 0.1 * n
+    assert 300 < np.count_nonzero(np.diff(values["runs"])) < n / 20
+    assert set(np.diff(values["ramp"].astype(np.int32))) == {1, -255}
+    for family, of in values.items():
+        assert np.array_equal(of[:100], bytes_of(probe, family, n)[:100])
+        assert not np.array_equal(of[:100], bytes_of(probe, family, n, seed=1)[:100])
+
+
 # ---- Reference sums ----------------------------------------------------------------------------------------------
 
 
@@ -154,17 +176,17 @@ def test_a_right_sum_is_right(probe: Path, n: int) -> None:
 @pytest.mark.parametrize(
     ("mistake", "words"),
     [
-        (lambda v: v[:-1], "the last element: it was left out"),
-        (lambda v: v[1:], "element 0: it was left out"),
-        (lambda v: v[: len(v) // 4 * 4], "the tail of 279 modulo 4 was left out"),
-        (lambda v: v[: len(v) // 32 * 32], "the tail of 279 modulo 32 was left out"),
-        (lambda v: np.append(v, v[-1]), "the last element: it was counted twice"),
-        (lambda v: np.append(v, v[-3:]), "the tail of 279 modulo 4 was counted twice"),
+        (lambda v: v[:-1], "the last element, as if left out"),
+        (lambda v: v[1:], "element 0, as if left out"),
+        (lambda v: v[: len(v) // 4 * 4], "the tail of 279 modulo 4, as if left out"),
+        (lambda v: v[: len(v) // 32 * 32], "the tail of 279 modulo 32, as if left out"),
+        (lambda v: np.append(v, v[-1]), "the last element, as if counted twice"),
+        (lambda v: np.append(v, v[-3:]), "the tail of 279 modulo 4, as if counted twice"),
         (lambda v: np.append(v, v), "exactly twice the sum"),
         (lambda v: v[:0], "nothing was added"),
-        (lambda v: np.delete(v, 77), "element 77: it was left out"),
-        (lambda v: v[32:], "the first 32 elements: they were left out"),
-        (lambda v: v[:-9], "elements 270 to 278: they were left out"),
+        (lambda v: np.delete(v, 77), "element 77, as if left out"),
+        (lambda v: v[32:], "the first 32 elements, as if left out"),
+        (lambda v: v[:-9], "elements 270 to 278, as if left out"),
     ],
 )
 def test_a_wrong_sum_says_which_elements(probe: Path, mistake, words: str) -> None:
@@ -256,7 +278,7 @@ def test_rows(probe: Path) -> None:
     assert (answer.outcome, answer.index, answer.wrong) == ("value", "2", "1")
     sums[2] = values[2, :4].sum(dtype=np.float64)
     answer = Answer(run(probe, *arguments, data=values.tobytes() + sums.tobytes()))
-    assert "the last element: it was left out" in answer.why  # of its row
+    assert "the last element, as if left out" in answer.why  # of its row
 
 
 def test_a_workspace_is_left_as_it_was_found(probe: Path) -> None:
@@ -276,6 +298,114 @@ def test_transpose(probe: Path) -> None:
     answer = Answer(run(probe, *arguments, data=values.tobytes() + values.tobytes()))
     assert answer.outcome == "value"
     assert "That value belongs at index" in answer.why
+
+
+def check_histogram(probe: Path, values: np.ndarray, bins: np.ndarray) -> Answer:
+    data = values.tobytes() + bins.astype(np.uint32).tobytes()
+    return Answer(run(probe, "check", HISTOGRAM, 0, len(values), 1, 256, data=data))
+
+
+@pytest.mark.parametrize("n", [0, 1, 255, 4097])
+def test_a_right_histogram_is_right(probe: Path, n: int) -> None:
+    values = bytes_of(probe, "integers", n)
+    assert check_histogram(probe, values, np.bincount(values, minlength=256)).right
+
+
+@pytest.mark.parametrize(
+    ("mistake", "why"),
+    [
+        (lambda bins: bins + (np.arange(256) == 7), "Bin 7 alone is wrong. All bins together count 5,001 elements"),
+        (lambda bins: bins * (np.arange(256) < 128), "Bins 128 to 255 are wrong and hold 0. All bins together count"),
+        (lambda bins: bins * 3, "Bins 0 to 255 are wrong: every bin is 3 times its count. All"),
+        (lambda bins: bins - np.isin(np.arange(256), [3, 9]), "2 bins from 3 to 9 are wrong. All bins"),
+    ],
+)  # fmt: skip
+def test_a_wrong_histogram_says_which_bins(probe: Path, mistake, why: str) -> None:
+    values = bytes_of(probe, "integers", 5000)
+    answer = check_histogram(probe, values, mistake(np.bincount(values, minlength=256)))
+    assert answer.outcome == "value"
+    assert why in answer.why
+
+
+def test_a_histogram_is_tried_with_the_families_of_bytes(probe: Path) -> None:
+    cases = plan(probe, HISTOGRAM)
+    assert {case[1] for case in cases} == {"integers", "constants", *FAMILIES_OF_BYTES}
+    assert set(FAMILIES_OF_BYTES).isdisjoint(case[1] for case in plan(probe, ADD))
+
+
+def check_scan(probe: Path, values: np.ndarray, scan: np.ndarray, family: str = "integers") -> Answer:
+    """Of floats inclusive, of ints exclusive; two blocks of 32 threads."""
+    task = EXCLUSIVE_SCAN if values.dtype == np.int32 else SCAN
+    data = values.tobytes() + scan.astype(values.dtype).tobytes()
+    return Answer(run(probe, "check", task, FAMILIES.index(family), len(values), 2, 32, data=data))
+
+
+@pytest.mark.parametrize("n", [0, 1, 33, 4097])
+@pytest.mark.parametrize("number", [np.float32, np.int32])
+def test_a_right_scan_is_right(probe: Path, n: int, number: type) -> None:
+    values = inputs(probe, "integers", n).astype(number)
+    sums = np.cumsum(values, dtype=np.float64)
+    assert check_scan(probe, values, sums - values if number is np.int32 else sums).right
+
+
+def reaching_back(values: np.ndarray, length: int, stretches: int) -> np.ndarray:
+    """Sums that begin so many stretches of `length` elements before their own."""
+    starts = [max(0, i // length - stretches) * length for i in range(len(values))]
+    return np.array([values[start : i + 1].sum() for i, start in enumerate(starts)])
+
+
+@pytest.mark.parametrize(
+    ("mistake", "why"),
+    [
+        (lambda x: x, "Every element of the output is the element of the input at its place."),
+        (lambda x: np.cumsum(x) - x, "lacks the element at its own place: the scan is exclusive."),
+        (lambda x: reaching_back(x, 32, 0), "The sum begins again at 0 after every 32 elements."),
+        (lambda x: reaching_back(x, 32, 1), "reaches back to the 32 elements before its own 32, and no"),
+        (lambda x: np.cumsum(x) - np.cumsum(np.append(np.zeros(16), x[:-16])), "holds the last 16 elements only."),
+        (lambda x: np.cumsum(x) + 31 * x[0], "The first sum holds the first element 32 times."),
+        (lambda x: np.cumsum(x) + x[64:128].sum() * (np.arange(300) // 64 == 1), "64 to 127 are too large by the sum"),
+        (lambda x: np.cumsum(x) + (np.arange(300) == 299), "Element 299 alone is wrong."),
+        (lambda x: np.cumsum(x) + (np.arange(300) > 250), "Elements 251 to 299 are wrong."),
+        (lambda x: np.cumsum(x) + (np.arange(300) % 100 > 97), "6 elements from 98 to 299 are wrong."),
+    ],
+)  # fmt: skip
+def test_a_wrong_scan_says_by_which_rule(probe: Path, mistake, why: str) -> None:
+    values = inputs(probe, "integers", 300).astype(np.float64)
+    answer = check_scan(probe, values.astype(np.float32), mistake(values))
+    assert answer.outcome == "value"
+    assert why in answer.why
+
+
+def test_a_wrong_exclusive_scan_says_that_it_is_inclusive(probe: Path) -> None:
+    values = inputs(probe, "integers", 300).astype(np.int32)
+    assert "the scan is inclusive" in check_scan(probe, values, np.cumsum(values)).why
+
+
+def test_a_scan_has_the_budget_of_the_sum_so_far(probe: Path) -> None:
+    values = inputs(probe, "normal", 5000)
+    sums = np.cumsum(values, dtype=np.float64)
+    u = 2.0**-24
+    h = math.ceil(5000 / 64) + 6 + 5 + 1 + math.ceil(5000 / 32) + 64  # neighbours in a thread
+    budgets = (h * u / (1 - h * u) + u) * sums  # all values are positive
+    for at, factor, right in ((4999, 0.9, True), (4999, 1.1, False), (40, 1.2, False), (40, 0.8, True)):
+        moved = sums.copy()
+        moved[at] += factor * budgets[at]
+        assert check_scan(probe, values, moved, "normal").right is right
+
+
+@pytest.mark.parametrize("family", ["nan", "infinity", "infinities"])
+def test_special_values_reach_every_later_sum_and_no_earlier_one(probe: Path, family: str) -> None:
+    values = inputs(probe, family, 257)
+    with np.errstate(invalid="ignore"):
+        right = np.cumsum(values, dtype=np.float64)
+    assert check_scan(probe, values, right, family).right
+    at = int(np.flatnonzero(~np.isfinite(right))[0])
+    finite = right.copy()
+    finite[at] = 1.0
+    assert check_scan(probe, values, finite, family).outcome == "special"
+    if at > 0:
+        right[at - 1] = math.nan
+        assert check_scan(probe, values, right, family).outcome == "special"
 
 
 @settings(max_examples=60, deadline=None)

@@ -76,7 +76,7 @@ def arguments(scale: Path, *more: object, n: int = 100, grid: str = "4", block: 
 def test_help(emulator_built: Path) -> None:
     done = emulate("--help")
     assert done.returncode == 0
-    assert done.stdout.startswith("usage: emulate FILE.ptx KERNEL --grid X[,Y,Z] --block X[,Y,Z]")
+    assert done.stdout.startswith("usage: emulate FILE.ptx... KERNEL --grid X[,Y,Z] --block X[,Y,Z]")
     for option in ("--shared", "--arg", "--dump", "--json", "--profile", "--schedule", "--checks", "--steps"):
         assert option in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
@@ -336,8 +336,8 @@ def test_shared_and_shapes(emulator_built: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ([], "the PTX file or the kernel is missing"),
-        (["{ptx}"], "the PTX file or the kernel is missing"),
+        ([], "the PTX file is missing"),
+        (["{ptx}", "--grid", "1"], "the kernel is missing"),
         (["{ptx}", "scale"], "--grid is missing"),
         (["{ptx}", "scale", "--grid", "1"], "--block is missing"),
         (["{ptx}", "scale", "more", "--grid", "1", "--block", "1"], "too many words: more"),
@@ -436,13 +436,13 @@ def test_wrong_use(scale: Path, given: list[str], said: str) -> None:
             "u64:18446744073709551616",
             "u64:-1",
         ),
-        *("f32:", "f32:one", "f64:1.0x", "i8:1", "float:1", "", ":", "i32: 1"),
+        *("f32:", "f32:one", "f64:1.0x", "i8:128", "float:1", "", ":", "i32: 1"),
     ],
 )
 def test_wrong_arguments(scale: Path, spec: str) -> None:
     done = emulate(scale, "scale", "--grid", 1, "--block", 1, "--arg", spec)
     assert done.returncode == 2
-    assert "--arg needs buf:BYTES[:FILE|:zero] or i32: u32: i64: u64: f32: f64: and a value" in done.stderr
+    assert "--arg needs buf:BYTES[:FILE|:zero], or a type such as i32: and a value" in done.stderr
     assert spec in done.stderr
 
 
@@ -507,7 +507,7 @@ def test_truncated(emulator_built: Path, tmp_path: Path, step: int) -> None:
 @pytest.mark.parametrize(
     ("words", "opcode"),
     [
-        ("tex.1d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [%a1, {%r1}];", "tex"),
+        ("multimem.red.global.add.u32 [%a1], %r1;", "multimem"),
         ("frobnicate.u32 %r1, %r1;", "frobnicate"),
         ("mma.sp.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32 {%f0}, {%r1}, {%r1}, {%f0}, %r1, 0;", "mma"),
         ("ld.global.b128 %r1, [%a1];", "ld"),
@@ -614,3 +614,147 @@ def test_out_of_memory(scale: Path) -> None:
     )
     assert done.returncode in (2, 3)
     assert "no memory for argument 0 of 4000000000 bytes" in done.stderr
+
+
+# ---- Values, variables, several files --------------------------------------------------------------------------
+PARTS = (
+    HEADER
+    + """.visible .const .align 4 .f32 _ZN1n6factorE[2];
+.extern .global .u32 total;
+.extern .func (.param .b32 r) twice(.param .b32 x);
+.visible .entry _Z4pairPf5shape(.param .u64 out, .param .align 8 .b8 s[24]) {
+  .reg .b64 %d<4>; .reg .b32 %r<8>; .reg .f32 %f<4>; .reg .b16 %h<2>;
+  ld.param.u64 %d0, [out]; ld.param.s8 %h0, [s]; cvt.s32.s16 %r0, %h0; ld.param.u16 %r1, [s+2];
+  ld.param.f32 %f0, [s+4]; ld.param.u64 %d1, [s+8]; ld.global.u32 %r2, [%d1];
+  ld.const.f32 %f1, [_ZN1n6factorE+4]; mul.f32 %f0, %f0, %f1;
+  { .param .b32 a, b; st.param.b32 [a], %r2; call (b), twice, (a); ld.param.b32 %r2, [b]; }
+  ld.global.u32 %r4, [total];
+  st.global.v4.u32 [%d0], {%r0, %r1, %r2, %r4}; st.global.f32 [%d0+16], %f0; ret; }
+"""
+)
+OTHER = (
+    HEADER
+    + """.visible .global .u32 total = 77;
+.global .u32 hidden = 1;
+.visible .func (.param .b32 r) twice(.param .b32 x) {
+  .reg .b32 %r; ld.param.b32 %r, [x]; add.u32 %r, %r, %r; st.param.b32 [r], %r; ret; }
+.visible .entry other() { ret; }
+"""
+)
+
+
+@pytest.fixture
+def parts(emulator_built: Path, tmp_path: Path) -> list[Path]:
+    for name, text in (("one.ptx", PARTS), ("two.ptx", OTHER)):
+        (tmp_path / name).write_text(text)
+    return [tmp_path / "one.ptx", tmp_path / "two.ptx"]
+
+
+SHAPE = ["--grid", 1, "--block", 1]
+
+
+@pytest.mark.parametrize("name", ["pair", "_Z4pairPf5shape"])
+def test_a_struct_a_variable_and_two_files(parts: list[Path], tmp_path: Path, name: str) -> None:
+    out = tmp_path / "out.bin"
+    number = tmp_path / "number.bin"
+    number.write_bytes((21).to_bytes(4, "little"))
+    struct = f"i8:-3,u16:60000,f32:1.5,buf:4:{number},i8:0"
+    done = emulate(
+        *(*parts, name, *SHAPE, "--arg", "buf:20", "--arg", struct),
+        *("--set", "factor=f32:1,4", "--dump", f"0:{out}"),
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert np.frombuffer(out.read_bytes(), np.int32)[:4].tolist() == [-3, 60000, 42, 77]
+    assert np.frombuffer(out.read_bytes(), np.float32)[4] == 6.0
+
+
+def test_the_contents_of_files_are_listed(parts: list[Path]) -> None:
+    done = emulate(*parts)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (
+        "kernel pair (_Z4pairPf5shape)\n  takes float *, shape\n  parameter 0: 8 bytes\n"
+        "  parameter 1: 24 bytes\nkernel other\n"
+        "__constant__ variable factor (_ZN1n6factorE): 8 bytes\n__device__ variable total: 4 bytes\n"
+        "__device__ variable hidden: 4 bytes\n"
+    )
+
+
+def test_a_file_alone_lacks_what_it_declares_only_where_that_is_reached(parts: list[Path]) -> None:
+    assert emulate(parts[1], "other", *SHAPE).returncode == 0
+    done = emulate(parts[0], "pair", *SHAPE, "--arg", "buf:20", "--arg", "i8:1,u16:1,f32:1,buf:4:zero,u64:0")
+    assert done.returncode == 3
+    assert "a call of twice, which this file only declares" in done.stdout
+
+
+def test_names_that_are_not_visible_belong_to_their_file(emulator_built: Path, tmp_path: Path) -> None:
+    for number in (1, 2):
+        (tmp_path / f"{number}.ptx").write_text(
+            HEADER
+            + f".global .u32 mine = {number};\n"
+            + f".visible .entry k{number}(.param .u64 out) {{ .reg .b64 %d; .reg .b32 %r; "
+            + "ld.param.u64 %d, [out]; ld.global.u32 %r, [mine]; st.global.u32 [%d], %r; ret; }\n"
+            + ".weak .entry both() { ret; }\n"
+        )
+    for number in (1, 2):
+        out = tmp_path / "out.bin"
+        files = [tmp_path / "1.ptx", tmp_path / "2.ptx"]
+        done = emulate(*files, f"k{number}", *SHAPE, "--arg", "buf:4", "--dump", f"0:{out}")
+        assert done.returncode == 0, done.stderr
+        assert out.read_bytes() == bytes([number, 0, 0, 0])
+    done = emulate(tmp_path / "1.ptx", tmp_path / "1.ptx", "k1", *SHAPE, "--arg", "buf:4")
+    assert done.returncode == 3
+    assert "'k1' is defined twice" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("spec", "value"),
+    [
+        ("i8:-128", b"\x80"),
+        ("u8:255", b"\xff"),
+        ("i16:-2", b"\xfe\xff"),
+        ("u16:0xffff", b"\xff\xff"),
+        ("f16:1.5", b"\x00\x3e"),
+        ("bf16:-2", b"\x00\xc0"),
+        ("bytes:00ff10", b"\x00\xff\x10"),
+        ("u8:1,2,3", b"\1\2\3"),
+        ("u8:1,u32:2", b"\1\0\0\0\2\0\0\0"),
+    ],
+)
+def test_values_of_a_variable(emulator_built: Path, tmp_path: Path, spec: str, value: bytes) -> None:
+    ptx, out = tmp_path / "v.ptx", tmp_path / "out.bin"
+    code = "".join(f"ld.global.u8 %r, [v+{i}]; st.global.u8 [%d+{i}], %r; " for i in range(len(value)))
+    ptx.write_text(
+        f"{HEADER}.global .align 8 .b8 v[8];\n.visible .entry k(.param .u64 out) {{ .reg .b64 %d; .reg .b32 %r; "
+        f"ld.param.u64 %d, [out]; {code} ret; }}"
+    )
+    done = emulate(ptx, "k", *SHAPE, "--arg", f"buf:{len(value)}", "--set", f"v={spec}", "--dump", f"0:{out}")
+    assert done.returncode == 0, done.stderr
+    assert out.read_bytes() == value
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("v", "--set needs NAME=TYPE:VALUE"),
+        ("v=", "--set needs NAME=TYPE:VALUE"),
+        ("v=i8:128", "--set needs NAME=TYPE:VALUE"),
+        ("v=5", "--set needs NAME=TYPE:VALUE"),
+        ("v=bytes:0", "--set needs NAME=TYPE:VALUE"),
+        ("v=word:1", "--set needs NAME=TYPE:VALUE"),
+        ("w=i8:1", "there is no variable w, or more than one"),
+        ("total=u32:1,2", "total has 4 bytes; 8 were given"),
+    ],
+)
+def test_wrong_settings(parts: list[Path], setting: str, said: str) -> None:
+    done = emulate(parts[1], "other", *SHAPE, "--set", setting)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_a_plain_name_of_several_kernels_is_not_enough(emulator_built: Path, tmp_path: Path) -> None:
+    ptx = tmp_path / "k.ptx"
+    ptx.write_text(HEADER + ".visible .entry _Z1ki() { ret; }\n.visible .entry _Z1kf() { ret; }\n")
+    done = emulate(ptx, "k", *SHAPE)
+    assert done.returncode == 2
+    assert "has several kernels k; it has _Z1ki _Z1kf" in done.stderr
+    assert emulate(ptx, "_Z1kf", *SHAPE).returncode == 0

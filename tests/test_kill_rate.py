@@ -1,6 +1,6 @@
 """The corpus: every wrong kernel gets its verdict, nearly all the name of their mistake, and every right one passes.
 
-A run judges one kernel in three, by turns; what came of a kernel is kept in build/kill-rate under a hash of all that it
+A run judges one kernel in six, by turns; what came of a kernel is kept in build/kill-rate under a hash of all that it
 depends on. `make kill-rate RECORD=1` judges all, which takes about seven minutes on two cores, and writes
 tests/kill_rate.csv: a kernel without its row there fails a test.
 """
@@ -18,12 +18,12 @@ import pytest
 from conftest import has_turn
 
 from grader.authoring import kernels
-from grader.authoring.killrate import Trial, corpus, digest_of, read_record, run
+from grader.authoring.killrate import Runs, Trial, corpus, digest_of, read_record, run
 from grader.core.make import build_programs
 from grader.core.workbook import Workbook, find_workbook
 
 ROOT = Path(__file__).resolve().parents[1]
-SCHEDULES = 7  # besides the plain one
+RUNS = Runs(schedules=7, proves=False)
 HEADER = re.compile(r"^// (VERDICT|MISTAKE|DIAGNOSIS|RIGHT): \S.*$", re.MULTILINE)
 
 
@@ -52,7 +52,7 @@ def trials(chosen: Callable[[str], bool]) -> list[Trial]:
     lock.parent.mkdir(exist_ok=True)
     with lock.open("w") as file:  # of two workers one judges, and the other takes what is kept
         fcntl.flock(file, fcntl.LOCK_EX)
-        return run(workbook, chapters, SCHEDULES, jobs, chosen)
+        return run(workbook, chapters, RUNS, jobs, chosen)
 
 
 def told(trials: list[Trial]) -> str:
@@ -124,7 +124,7 @@ def test_nothing_is_run_again_that_has_not_changed(
 
     monkeypatch.setattr("grader.authoring.killrate._judge", refuse)
     workbook = find_workbook()
-    again = run(workbook, workbook.select([]), SCHEDULES, 1, chosen)
+    again = run(workbook, workbook.select([]), RUNS, 1, chosen)
     assert again == trials
 
 

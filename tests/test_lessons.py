@@ -193,6 +193,7 @@ def test_the_first_class_goes_as_the_guide_says(built: Path) -> None:
 # ---- Experiments -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.by_turns
 @each_experiment
 def test_an_experiment_shows_what_it_says(name: str, built: Path) -> None:
     done = subprocess.run(

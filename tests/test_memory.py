@@ -283,8 +283,8 @@ WHO = "thread (5,0,0) of block (0,0,0) "
         (
             "ld.global.v2.u32 {%v0, %v1}, [%a0]",
             62,
-            "OUT_OF_BOUNDS",
-            "reads 8 bytes at byte 62 of data, which has 64: across the end",
+            "MISALIGNED",
+            "reads 8 bytes at 0x",
         ),
         ("ld.global.u32 %v0, [%a0]", 2, "MISALIGNED", "reads 4 bytes at 0x"),
         ("st.global.v4.u32 [%a0], {%v0, %v1, %v2, %v3}", 8, "MISALIGNED", "writes 16 bytes at 0x"),
@@ -657,7 +657,7 @@ UNWRITTEN = "of in, which nothing has written, and "
             2,
             "UNINITIALISED",
             "out[T] = tile[T];",
-            "of shared tile, which nothing has written, and a stored",
+            "of shared tile, which the asynchronous copy at line ",
             None,
         ),
     ],
@@ -937,7 +937,7 @@ def test_async_copy(device: Emulator, schedule: int) -> None:
     assert result.finding.index >= 256, "the first copy has landed, the second has not"
     got, result, _ = run_async(device, "async_copy_without_wait", schedule=schedule)
     assert set(result.kinds) == {"UNINITIALISED"}
-    assert "of shared tile, which nothing has written" in result.findings[0].message
+    assert "of shared tile, which the asynchronous copy at line" in result.findings[0].message
 
 
 def test_async_copies_end_with_their_block(device: Emulator) -> None:
@@ -1144,3 +1144,22 @@ def test_buffers(emulator_built: Path) -> None:
         assert small.read().tolist() == [0, 1, 2]
         many = [e.buffer(np.full(5, k, np.uint8)) for k in range(200)]
         assert all((b.read() == k).all() for k, b in enumerate(many))
+
+
+@pytest.mark.parametrize("space", ["global", "shared", "local", "const"])
+@pytest.mark.parametrize(("at", "kind"), [(1, "MISALIGNED"), (3, "MISALIGNED"), (4, "OUT_OF_BOUNDS")])
+def test_an_unaligned_access_to_the_last_word_is_misaligned(
+    emulator_built: Path, space: str, at: int, kind: str
+) -> None:
+    if space == "local" and kind == "OUT_OF_BOUNDS":
+        at = 16  # a frame is a multiple of 16 bytes
+    where, variable = "", f".{space} .align 4 .b8 v[4];"
+    if space in ("global", "const"):
+        where, variable = variable, ""
+    access = f"ld.{space}.u32 %r, [%d+{at}];" if space == "const" else f"st.{space}.u32 [%d+{at}], 1;"
+    with Emulator() as e:
+        e.load(
+            f".version 9.0\n.target sm_80\n.address_size 64\n{where}\n.visible .entry k() {{ {variable} .reg .b64 %d; "
+            f".reg .b32 %r; mov.u64 %d, v; {access} ret; }}"
+        )
+        assert e.launch("k", 1, 1).finding.kind == kind

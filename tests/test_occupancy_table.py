@@ -53,7 +53,7 @@ static int questions[ROWS][QUESTION_INTS], answers[ROWS][ANSWER_INTS];
 
 static int compare(uint64_t seed, int first) {
     const void *inputs[] = {questions};
-    const TableView view = {.seed = seed, .inputs = inputs};
+    const TableView view = {.seed = seed, .count = ROWS * ANSWER_INTS, .inputs = inputs};
     make_questions(&view, questions);
     make_answers(&view, answers);
     for (int row = first; row < ROWS; row++) {

@@ -363,7 +363,6 @@ STATEMENTS = {
     ".reg .b32 %r1;": "'%r1' is declared twice in one scope; line 6 has it as a register",
     ".reg .b32 %r<9>;": "'%r0' is declared twice in one scope; line 6 has it as a register",
     ".reg .b32 %z<2000000>;": "more than 1000000 registers in one file",
-    "vadd.s32 %r1, %r1.b0, 0;": "a part of a register (.b0) is not supported",
     ".shared .b32 x[];": "an array without a size must be .extern or have an initial value",
     ".shared .b32 x = 1;": "only .global and .const variables can have an initial value",
     "/* ret;": "this comment does not end",
@@ -439,7 +438,7 @@ MODULES = {
     "a variable or function must be declared above its use",
     HEADER
     + ".global .u16 a;\n.global .u16 b = a;": "5:18: an address needs 8 bytes, and an element here has 2",
-    HEADER + ".global .texref t;": "4:9: textures, samplers and surfaces (.texref) are not supported",
+    HEADER + ".global .samplerref t;": "4:9: samplers apart from textures (.samplerref) are not supported",
     HEADER + ".func (.reg .b32 r) f;": "4:8: parameters in registers are not supported; nvcc writes .param",
     HEADER + ".global .align 3 .b8 a;": "4:16: .align takes a power of two",
     HEADER + ".section .debug_str {": "4:21: this section has no closing brace",

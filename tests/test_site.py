@@ -74,6 +74,7 @@ def test_every_lesson_and_guide_is_a_page(pages: list[str]) -> None:
         assert str((page.parent / name).relative_to(ROOT).with_suffix(".html")) in pages
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
 def test_every_page_opens_without_a_complaint(

@@ -135,9 +135,9 @@ __global__ void f() {
     // SKELETON: if (a) {
     // SKELETON:     b();
     // SKELETON: }
-    // my own remark is kept, being in the head
+    // a remark about the solution is part of it
     c();
-    // but this one is not
+    // and so is this one
     // END SOLUTION
 }
 """
@@ -152,12 +152,15 @@ def test_markers_become_a_skeleton() -> None:
         "    if (a) {\n"
         "        b();\n"
         "    }\n"
-        "    // my own remark is kept, being in the head\n"
         "}\n"
     )
     assert skeleton.verdict == "WRONG"
     assert skeleton.todos == (1,)
-    assert skeleton.hidden == ("c();", "// but this one is not")
+    assert skeleton.hidden == (
+        "// a remark about the solution is part of it",
+        "c();",
+        "// and so is this one",
+    )
 
 
 @pytest.mark.parametrize(
@@ -167,9 +170,9 @@ def test_markers_become_a_skeleton() -> None:
         ("__global__", "// SKELETON VERDICT: SLOW\n__global__", "second SKELETON VERDICT"),
         ("    // END SOLUTION\n", "", "BEGIN SOLUTION without its END"),
         ("    // BEGIN SOLUTION\n", "", "outside a solution"),
-        ("    c();\n    // but this one is not\n", "", "nothing is left"),
+        (GOOD[GOOD.index("    // a remark") : GOOD.index("    // END")], "", "nothing is left"),
         ("TODO 1", "TODO 2", "numbered"),
-        ("    // but this one is not", "    // SKELETON: d();", "come first"),
+        ("    // and so is this one", "    // SKELETON: d();", "come first"),
         ("    c();\n", "    // BEGIN SOLUTION\n    c();\n", "BEGIN SOLUTION within"),
         ("}\n", "}\n// END SOLUTION\n", "END SOLUTION without"),
     ],

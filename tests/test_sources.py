@@ -48,6 +48,7 @@ def test_the_targets_that_need_a_gpu_exist() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.by_turns
 @pytest.mark.parametrize("command", COMMANDS)
 def test_its_command_runs(command: str, built: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Those of make one after the other: each may build something."""

@@ -156,31 +156,193 @@ static void make_questions(const TableView *view, void *array) {
 
 // ---- Answers ----------------------------------------------------------------------------------------------
 
-static int up_to_multiple(int amount, int unit) { return (amount + unit - 1) / unit * unit; }
+// The ways in which the formulas are often wrong.
+enum {
+    THREADS_OF_BLOCK_ACCEPTED,
+    REGISTERS_OF_BLOCK_ACCEPTED,
+    SHARED_OF_BLOCK_ACCEPTED,
+    THREADS_BY_THREADS,
+    WARPS_ROUNDED_DOWN,
+    WARPS_OF_ANSWER_ROUNDED_DOWN,
+    REGISTERS_NOT_ROUNDED,
+    REGISTERS_BY_BLOCK,
+    ONE_REGISTER_FILE,
+    BLOCK_WITHOUT_QUARTERS,
+    WARPS_IN_QUARTERS,
+    REGISTERS_OF_ONE_GPU,
+    NOTHING_RESERVED,
+    SHARED_NOT_ROUNDED,
+    SHARED_OF_ONE_GPU,
+    SHARED_BY_ZERO,
+    ROUNDED_DOWN,
+    H200_ONLY,
+    WITHOUT_THREADS,
+    WITHOUT_REGISTERS,
+    WITHOUT_SHARED,
+    WITHOUT_BLOCKS,
+    NO_BY_THREADS,
+    NO_BY_REGISTERS,
+    NO_BY_SHARED,
+    NO_BLOCKS,
+    NO_WARPS,
+    NO_PERCENT,
+    NO_GRID,
+    PERCENT_DIVIDED_FIRST,
+    PERCENT_OF_64,
+    PERCENT_OF_THREADS,
+    PERCENT_TO_NEAREST,
+    PERCENT_UP,
+    PERCENT_BY_FACTOR,
+    GRID_OF_WARPS,
+    GRID_OF_ONE_SM,
+};
+static const Deviation deviations[] = {
+    [THREADS_OF_BLOCK_ACCEPTED] = {"a block of more than threads_per_block threads counts as one that fits",
+                                   "limit-of-a-block-forgotten"},
+    [REGISTERS_OF_BLOCK_ACCEPTED] =
+        {"a block that takes more than registers_per_block registers counts as one that fits",
+         "limit-of-a-block-forgotten"},
+    [SHARED_OF_BLOCK_ACCEPTED] =
+        {"a block that asks for more than shared_per_block bytes counts as one that fits",
+         "limit-of-a-block-forgotten"},
+    [THREADS_BY_THREADS] = {"by_threads is the threads of an SM divided by those of a block, not by warps",
+                            "parts-of-a-warp"},
+    [WARPS_ROUNDED_DOWN] = {"the warps of a block are rounded down, in the limits and in the answer",
+                            "parts-of-a-warp"},
+    [WARPS_OF_ANSWER_ROUNDED_DOWN] = {"the warps of a block are rounded down in the answer's warps",
+                                      "parts-of-a-warp"},
+    [REGISTERS_NOT_ROUNDED] = {"the registers of a warp are not rounded up to a multiple of 256",
+                               "units-not-rounded"},
+    [REGISTERS_BY_BLOCK] = {"the registers of a whole block are rounded up to a multiple of 256, not those "
+                            "of each warp",
+                            "units-not-rounded"},
+    [ONE_REGISTER_FILE] = {"the registers of an SM are not divided into quarters", "units-not-rounded"},
+    [BLOCK_WITHOUT_QUARTERS] =
+        {"the warps of a block are not rounded up to a multiple of 4 for registers_per_block", NULL},
+    [WARPS_IN_QUARTERS] = {"the warps of a block are rounded up to a multiple of 4 where blocks are counted",
+                           "rounded-up-once-too-often"},
+    [REGISTERS_OF_ONE_GPU] = {"every SM has 65,536 registers", NULL},
+    [NOTHING_RESERVED] = {"shared_reserved is not added to the shared memory of a block",
+                          "units-not-rounded"},
+    [SHARED_NOT_ROUNDED] = {"the shared memory of a block is not rounded up to a multiple of shared_unit",
+                            "units-not-rounded"},
+    [SHARED_OF_ONE_GPU] = {"every GPU reserves 1,024 bytes for each block, and has units of 128 bytes", NULL},
+    [SHARED_BY_ZERO] = {"a block that takes no shared memory divides by 0", "division-by-zero"},
+    [ROUNDED_DOWN] = {"whatever should be rounded up to a multiple is rounded down", "rounded-too-late"},
+    [H200_ONLY] = {"every row has the figures of an H200", NULL},
+    [WITHOUT_THREADS] = {"blocks is the least of the limits without by_threads", "a-limit-forgotten"},
+    [WITHOUT_REGISTERS] = {"blocks is the least of the limits without by_registers", "a-limit-forgotten"},
+    [WITHOUT_SHARED] = {"blocks is the least of the limits without by_shared", "a-limit-forgotten"},
+    [WITHOUT_BLOCKS] = {"blocks is the least of the limits without by_blocks", "a-limit-forgotten"},
+    [NO_BY_THREADS] = {"by_threads is 0", "not-filled-in"},
+    [NO_BY_REGISTERS] = {"by_registers is 0", "not-filled-in"},
+    [NO_BY_SHARED] = {"by_shared is 0", "not-filled-in"},
+    [NO_BLOCKS] = {"blocks is 0", "not-filled-in"},
+    [NO_WARPS] = {"warps is 0", "not-filled-in"},
+    [NO_PERCENT] = {"percent is 0", "not-filled-in"},
+    [NO_GRID] = {"grid is 0", "not-filled-in"},
+    [PERCENT_DIVIDED_FIRST] = {"the percentage is divided before it is multiplied by 100", "percent-cut-off"},
+    [PERCENT_OF_64] = {"every SM has places for 64 warps where the percentage is computed",
+                       "places-of-another-gpu"},
+    [PERCENT_OF_THREADS] = {"the percentage is that of threads, not of warps", "parts-of-a-warp"},
+    [PERCENT_TO_NEAREST] = {"the percentage is rounded to nearest", "rounded-the-other-way"},
+    [PERCENT_UP] = {"the percentage is rounded up", "rounded-the-other-way"},
+    [PERCENT_BY_FACTOR] = {"the percentage is a product with 100 / places, a float that is rounded down",
+                           "rounded-the-other-way"},
+    [GRID_OF_WARPS] = {"the grid has as many blocks as fit warps", "grid-miscounted"},
+    [GRID_OF_ONE_SM] = {"the grid is that of one SM", "grid-miscounted"},
+    {NULL, NULL},
+};
+
+typedef struct {
+    const int *q; // the question
+    uint64_t deviations;
+} Formulas;
+
+static bool has(const Formulas *by, int deviation) { return by->deviations >> deviation & 1; }
+
 static int least_of(int a, int b) { return a < b ? a : b; }
+static int divided(int a, int b) { return b ? a / b : -1; } // as on a GPU
+static int up_to_multiple(const Formulas *by, int amount, int unit) {
+    return (has(by, ROUNDED_DOWN) ? amount : amount + unit - 1) / unit * unit;
+}
+
+static int warps_of_block(const Formulas *by) {
+    return has(by, WARPS_ROUNDED_DOWN) ? by->q[THREADS] / 32 : up_to_multiple(by, by->q[THREADS], 32) / 32;
+}
+
+static int by_threads(const Formulas *by) {
+    const int *q = by->q;
+    if (q[THREADS] > q[THREADS_PER_BLOCK] && !has(by, THREADS_OF_BLOCK_ACCEPTED)) return 0;
+    return has(by, THREADS_BY_THREADS) ? q[THREADS_PER_SM] / q[THREADS]
+                                       : divided(q[THREADS_PER_SM] / 32, warps_of_block(by));
+}
 
 // CUDA C++ Programming Guide, "Hardware Multithreading", with the units of cuda_occupancy.h: an SM has four
 // schedulers with a quarter of the registers each, and a warp gets registers in multiples of 256.
-static void answer_question(const int q[QUESTION_INTS], int a[ANSWER_INTS]) {
-    const int warps = up_to_multiple(q[THREADS], 32) / 32, places = q[THREADS_PER_SM] / 32;
-    const int a_warp = up_to_multiple(32 * q[REGISTERS], 256);
-    const int shared = up_to_multiple(q[SHARED] + q[SHARED_RESERVED], q[SHARED_UNIT]);
-    a[BY_THREADS] = q[THREADS] > q[THREADS_PER_BLOCK] ? 0 : places / warps;
-    a[BY_REGISTERS] = a_warp * up_to_multiple(warps, 4) > q[REGISTERS_PER_BLOCK]
-                          ? 0
-                          : q[REGISTERS_PER_SM] / 4 / a_warp * 4 / warps;
-    a[BY_SHARED] = q[SHARED] > q[SHARED_PER_BLOCK] ? 0 : shared == 0 ? INT_MAX : q[SHARED_PER_SM] / shared;
+static int by_registers(const Formulas *by) {
+    const int *q = by->q, warps = warps_of_block(by);
+    const int a_warp =
+        has(by, REGISTERS_NOT_ROUNDED) ? 32 * q[REGISTERS] : up_to_multiple(by, 32 * q[REGISTERS], 256);
+    const int in_quarters = up_to_multiple(by, warps, 4);
+    const int a_block = a_warp * (has(by, BLOCK_WITHOUT_QUARTERS) ? warps : in_quarters);
+    if (a_block > q[REGISTERS_PER_BLOCK] && !has(by, REGISTERS_OF_BLOCK_ACCEPTED)) return 0;
+    const int registers = has(by, REGISTERS_OF_ONE_GPU) ? 65536 : q[REGISTERS_PER_SM];
+    if (has(by, REGISTERS_BY_BLOCK))
+        return divided(registers, up_to_multiple(by, q[REGISTERS] * q[THREADS], 256));
+    const int warps_that_fit =
+        has(by, ONE_REGISTER_FILE) ? divided(registers, a_warp) : divided(registers / 4, a_warp) * 4;
+    return divided(warps_that_fit, has(by, WARPS_IN_QUARTERS) ? in_quarters : warps);
+}
+
+static int by_shared(const Formulas *by) {
+    const int *q = by->q;
+    if (q[SHARED] > q[SHARED_PER_BLOCK] && !has(by, SHARED_OF_BLOCK_ACCEPTED)) return 0;
+    const int reserved = has(by, NOTHING_RESERVED)    ? 0
+                         : has(by, SHARED_OF_ONE_GPU) ? 1024
+                                                      : q[SHARED_RESERVED];
+    const int unit = has(by, SHARED_NOT_ROUNDED) ? 1 : has(by, SHARED_OF_ONE_GPU) ? 128 : q[SHARED_UNIT];
+    const int shared = up_to_multiple(by, q[SHARED] + reserved, unit);
+    return shared == 0 && !has(by, SHARED_BY_ZERO) ? INT_MAX : divided(q[SHARED_PER_SM], shared);
+}
+
+static int percent_of(const Formulas *by, const int a[ANSWER_INTS]) {
+    const int *q = by->q, places = has(by, PERCENT_OF_64) ? 64 : q[THREADS_PER_SM] / 32, warps = a[WARPS];
+    if (has(by, PERCENT_DIVIDED_FIRST)) return warps / places * 100;
+    if (has(by, PERCENT_OF_THREADS)) return 100 * a[BLOCKS] * q[THREADS] / q[THREADS_PER_SM];
+    if (has(by, PERCENT_TO_NEAREST)) return (200 * warps + places) / (2 * places);
+    if (has(by, PERCENT_UP)) return (100 * warps + places - 1) / places;
+    if (has(by, PERCENT_BY_FACTOR)) // any factor that is a little less gives the same
+        return (int)((100LL << 24) / places * warps >> 24);
+    return 100 * warps / places;
+}
+
+static void answer_question(const int question[QUESTION_INTS], uint64_t chosen, int a[ANSWER_INTS]) {
+    static const int h200[] = {H200};
+    int q[QUESTION_INTS];
+    memcpy(q, question, sizeof q);
+    const Formulas formulas = {q, chosen}, *by = &formulas;
+    if (has(by, H200_ONLY)) memcpy(q, h200, sizeof h200);
+    a[BY_THREADS] = has(by, NO_BY_THREADS) ? 0 : by_threads(by);
+    a[BY_REGISTERS] = has(by, NO_BY_REGISTERS) ? 0 : by_registers(by);
+    a[BY_SHARED] = has(by, NO_BY_SHARED) ? 0 : by_shared(by);
     a[BY_BLOCKS] = q[BLOCKS_PER_SM];
-    a[BLOCKS] = least_of(least_of(a[BY_THREADS], a[BY_REGISTERS]), least_of(a[BY_SHARED], a[BY_BLOCKS]));
-    a[WARPS] = a[BLOCKS] * warps;
-    a[PERCENT] = 100 * a[WARPS] / places;
-    a[GRID] = a[BLOCKS] * q[SM_COUNT];
+    a[BLOCKS] = has(by, NO_BLOCKS) ? 0 : INT_MAX;
+    for (int limit = BY_THREADS; limit <= BY_BLOCKS; limit++)
+        if (!has(by, WITHOUT_THREADS + limit)) a[BLOCKS] = least_of(a[BLOCKS], a[limit]);
+    const int warps = has(by, WARPS_OF_ANSWER_ROUNDED_DOWN) ? q[THREADS] / 32 : warps_of_block(by);
+    a[WARPS] = has(by, NO_WARPS) ? 0 : a[BLOCKS] * warps;
+    a[PERCENT] = has(by, NO_PERCENT) ? 0 : percent_of(by, a);
+    a[GRID] = has(by, NO_GRID) ? 0
+                               : (has(by, GRID_OF_WARPS) ? a[WARPS] : a[BLOCKS]) *
+                                     (has(by, GRID_OF_ONE_SM) ? 1 : q[SM_COUNT]);
 }
 
 static void make_answers(const TableView *view, void *array) {
     const int(*questions)[QUESTION_INTS] = view->inputs[0];
     int(*answers)[ANSWER_INTS] = array;
-    for (int row = 0; row < ROWS; row++) answer_question(questions[row], answers[row]);
+    for (int row = 0; row < view->count / ANSWER_INTS; row++)
+        answer_question(questions[row], view->deviations, answers[row]);
 }
 
 static void describe_answer(const TableView *view, long long index, char *text, size_t bytes) {
@@ -192,12 +354,12 @@ static void describe_answer(const TableView *view, long long index, char *text, 
     if (row < ASKED)
         snprintf(gpu, sizeof gpu, "%s", asked_of[row]);
     else
-        snprintf(gpu, sizeof gpu, "a %s with %d SMs and %d registers",
+        snprintf(gpu, sizeof gpu, "the %s with %d SMs and %d registers",
                  gpu_names[drawn_gpu(view->seed, row - ASKED)], q[SM_COUNT], q[REGISTERS_PER_SM]);
     for (char *c = gpu; *c; c++)
         if (*c == '_') *c = ' ';
-    snprintf(text, bytes, "%s of %s, %d threads, %d registers, %d bytes shared", fields[index % ANSWER_INTS],
-             gpu, q[THREADS], q[REGISTERS], q[SHARED]);
+    snprintf(text, bytes, "%s of %s, %d thread%s, %d registers, %d bytes shared", fields[index % ANSWER_INTS],
+             gpu, q[THREADS], q[THREADS] == 1 ? "" : "s", q[REGISTERS], q[SHARED]);
 }
 
 const Chapter chapter = {
@@ -219,6 +381,7 @@ const Chapter chapter = {
                              .type = I32,
                              .count = COUNT_FIXED(ROWS * ANSWER_INTS),
                              .make = make_answers,
+                             .deviations = deviations,
                              .describe = describe_answer}},
                 .launches = {{
                     .kernel = "occupancy",
@@ -259,8 +422,8 @@ const Chapter chapter = {
                 .limit = 1,
                 .points = 2,
                 .task = "launch",
-                .why = "Below one wave, some SMs have free places; a partial second wave leaves most of the "
-                       "GPU idle while it runs.",
+                .why = "Below one wave, some SMs have free places; beyond it, part of the GPU is idle while "
+                       "the last, partial wave runs.",
             },
         },
     .remarks =

@@ -95,7 +95,8 @@ const Chapter chapter = {
              "Reading, adding and writing are three steps: if another block writes in between, its addition "
              "is lost."},
             {"WRONG", "atomic",
-             "Only the thread with the block's sum, thread 0, adds, once per block. Every addition to an "
+             "Only the thread with the block's sum, thread 0, should add, once per block. Every addition to "
+             "an "
              "address rounds, so fold within the block first."},
             {"RACE", "two passes", "Each block needs its own place for its sum."},
             {"WRONG", "two passes",

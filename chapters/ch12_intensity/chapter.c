@@ -134,8 +134,79 @@ static void make_questions(const TableView *view, void *array) {
     for (int row = 0; row < DRAWN; row++) draw_question(view->seed, row, questions[ASKED + row]);
 }
 
-// What a turn of a loop of kernel.cu does: floating-point operations, and floats loaded and stored.
-static void cost_of(const int q[QUESTION_INTS], long long *flops, long long *floats) {
+// The ways in which the formulas are often wrong.
+enum {
+    FUSED_ONCE,
+    FUSED_ONCE_IN_POLYNOMIAL,
+    TERMS_NOT_LESS_ONE,
+    ONLY_LOADS,
+    ONLY_STORES,
+    UPDATED_ARRAY_ONCE,
+    DOT_STORES,
+    FLOAT4_AS_FLOAT,
+    TERMS_FROM_MEMORY,
+    FLOATS_AS_BYTES,
+    PEAK_WITHOUT_FUSED,
+    LANES_128,
+    ONE_TRANSFER_A_CLOCK,
+    BITS_AS_BYTES,
+    RIDGE_WITHOUT_1000,
+    INTENSITY_WITHOUT_1000,
+    LIMITER_OF_WHOLE_FLOPS,
+    LIMITER_OF_ANSWERS,
+    UPSIDE_DOWN,
+    ATTAINABLE_OF_ANSWER,
+    NO_ROOF,
+    ALWAYS_PEAK,
+    TIME_DOWN,
+    TIME_TO_NEAREST,
+};
+static const Deviation deviations[] = {
+    [FUSED_ONCE] = {"an addition that is fused with a multiplication is not counted, except in "
+                    "multiply_complex",
+                    "flops-miscounted"},
+    [FUSED_ONCE_IN_POLYNOMIAL] = {"a fused multiply-add of the polynomial counts as one operation",
+                                  "flops-miscounted"},
+    [TERMS_NOT_LESS_ONE] = {"the polynomial has as many multiplications and additions as terms",
+                            "flops-miscounted"},
+    [ONLY_LOADS] = {"only the bytes that are read count, except in copy", "bytes-miscounted"},
+    [ONLY_STORES] = {"only the bytes that are written count, except in copy", "bytes-miscounted"},
+    [UPDATED_ARRAY_ONCE] = {"y of scale_add counts once, although it is read and written",
+                            "bytes-miscounted"},
+    [DOT_STORES] = {"dot writes a float in each iteration", "bytes-miscounted"},
+    [FLOAT4_AS_FLOAT] = {"scale_add_float4 moves the bytes of scale_add", "wide-loads-raise-intensity"},
+    [TERMS_FROM_MEMORY] = {"the terms of the polynomial are read from memory for every element",
+                           "cached-bytes-counted"},
+    [FLOATS_AS_BYTES] = {"a float has one byte, except in copy", "bytes-miscounted"},
+    [PEAK_WITHOUT_FUSED] = {"a lane makes one operation in a clock", "peak-miscounted"},
+    [LANES_128] = {"every SM has 128 lanes", "peak-miscounted"},
+    [ONE_TRANSFER_A_CLOCK] = {"the memory makes one transfer in a clock", "bandwidth-miscounted"},
+    [BITS_AS_BYTES] = {"the width of the bus is not divided by 8", "bandwidth-miscounted"},
+    [RIDGE_WITHOUT_1000] = {"the ridge is in FLOPs per byte", NULL},
+    [INTENSITY_WITHOUT_1000] = {"the intensity is in FLOPs per byte", NULL},
+    [LIMITER_OF_WHOLE_FLOPS] =
+        {"flops / bytes and peak / bandwidth are compared as whole numbers, and memory "
+         "is the limit where they are equal",
+         "compared-after-rounding"},
+    [LIMITER_OF_ANSWERS] = {"intensity and ridge are compared after they are rounded down, and arithmetic is "
+                            "the limit where they are equal",
+                            "compared-after-rounding"},
+    [UPSIDE_DOWN] = {"memory is named as the limit instead of arithmetic, and the reverse",
+                     "roofline-upside-down"},
+    [ATTAINABLE_OF_ANSWER] = {"what is attainable is computed from the intensity that was rounded down",
+                              "rounded-on-the-way"},
+    [NO_ROOF] = {"what is attainable is intensity times bandwidth above the ridge too", "roof-forgotten"},
+    [ALWAYS_PEAK] = {"what is attainable is the peak below the ridge too", NULL},
+    [TIME_DOWN] = {"the time is rounded down", "rounded-the-other-way"},
+    [TIME_TO_NEAREST] = {"the time is rounded to nearest", "rounded-the-other-way"},
+    {NULL, NULL},
+};
+
+static bool has(uint64_t chosen, int deviation) { return chosen >> deviation & 1; }
+
+// What a turn of a loop of kernel.cu does: floating-point operations, and bytes loaded and stored. The cost
+// of a copy is given, and cannot be wrong.
+static void cost_of(const int q[QUESTION_INTS], uint64_t chosen, long long *flops, long long *bytes) {
     static const struct {
         int adds, multiplications, loads, stores;
     } turn[LOOPS] = {
@@ -144,28 +215,60 @@ static void cost_of(const int q[QUESTION_INTS], long long *flops, long long *flo
         [DOT] = {1, 1, 2, 0},        [MULTIPLY_COMPLEX] = {2, 4, 4, 2},
         [POLYNOMIAL] = {1, 1, 1, 1}, // for each term behind the first
     };
-    const int loop = q[LOOP], times = loop == POLYNOMIAL ? q[LOOP_TERMS] - 1 : 1;
-    *flops = (long long)times * (turn[loop].adds + turn[loop].multiplications);
-    *floats = turn[loop].loads + turn[loop].stores;
+    const int loop = q[LOOP], first = has(chosen, TERMS_NOT_LESS_ONE) ? 0 : 1;
+    const int times = loop == POLYNOMIAL ? q[LOOP_TERMS] - first : 1;
+    const bool is_fused_once = (has(chosen, FUSED_ONCE) && loop != MULTIPLY_COMPLEX) ||
+                               (has(chosen, FUSED_ONCE_IN_POLYNOMIAL) && loop == POLYNOMIAL);
+    *flops = (long long)times * (turn[loop].multiplications + (is_fused_once ? 0 : turn[loop].adds));
+    const int moved = has(chosen, FLOAT4_AS_FLOAT) && loop == SCALE_ADD_FLOAT4 ? SCALE_ADD : loop;
+    long long loads = turn[moved].loads, stores = turn[moved].stores;
+    if (has(chosen, UPDATED_ARRAY_ONCE) && loop == SCALE_ADD) loads--;
+    if (has(chosen, DOT_STORES) && loop == DOT) stores++;
+    if (has(chosen, TERMS_FROM_MEMORY) && loop == POLYNOMIAL) loads += q[LOOP_TERMS];
+    if (has(chosen, ONLY_LOADS) && loop != COPY) stores = 0;
+    if (has(chosen, ONLY_STORES) && loop != COPY) loads = 0;
+    *bytes = (has(chosen, FLOATS_AS_BYTES) && loop != COPY ? 1 : 4) * (loads + stores);
 }
 
-static void answer_question(const int q[QUESTION_INTS], long long a[ANSWER_LONGS]) {
-    long long flops, floats;
-    cost_of(q, &flops, &floats);
-    const long long bytes = 4 * floats;
-    figures_of(q, a);
+static long long divided(long long a, long long b) { return b ? a / b : -1; } // as on a GPU
+
+static bool is_limited_by_arithmetic(uint64_t chosen, long long flops, long long bytes,
+                                     const long long a[ANSWER_LONGS]) {
+    if (has(chosen, LIMITER_OF_WHOLE_FLOPS)) return divided(flops, bytes) > divided(a[PEAK], a[BANDWIDTH]);
+    if (has(chosen, LIMITER_OF_ANSWERS)) return a[INTENSITY] >= a[RIDGE];
+    return flops * a[BANDWIDTH] >= bytes * a[PEAK];
+}
+
+static long long time_of(uint64_t chosen, long long amount, long long rate) {
+    const long long more = has(chosen, TIME_DOWN) ? 0 : has(chosen, TIME_TO_NEAREST) ? rate / 2 : rate - 1;
+    return divided(amount + more, rate);
+}
+
+static void answer_question(const int q[QUESTION_INTS], uint64_t chosen, long long a[ANSWER_LONGS]) {
+    long long flops, bytes;
+    cost_of(q, chosen, &flops, &bytes);
+    a[PEAK] = (has(chosen, PEAK_WITHOUT_FUSED) ? 1LL : 2LL) * q[SM_COUNT] *
+              (has(chosen, LANES_128) ? 128 : q[LANES_PER_SM]) * q[CLOCK_MHZ];
+    a[BANDWIDTH] = (has(chosen, ONE_TRANSFER_A_CLOCK) ? 1LL : 2LL) * q[MEMORY_MHZ] * q[BUS_BITS] /
+                   (has(chosen, BITS_AS_BYTES) ? 1 : 8);
+    a[RIDGE] = (has(chosen, RIDGE_WITHOUT_1000) ? 1 : 1000) * a[PEAK] / a[BANDWIDTH];
     a[FLOPS] = flops * q[TURNS];
     a[BYTES] = bytes * q[TURNS];
-    a[INTENSITY] = 1000 * flops / bytes;
-    a[LIMITER] = flops * a[BANDWIDTH] >= bytes * a[PEAK];
-    a[ATTAINABLE] = a[LIMITER] ? a[PEAK] : flops * a[BANDWIDTH] / bytes;
-    a[TIME] = a[LIMITER] ? (a[FLOPS] + a[PEAK] - 1) / a[PEAK] : (a[BYTES] + a[BANDWIDTH] - 1) / a[BANDWIDTH];
+    a[INTENSITY] = divided((has(chosen, INTENSITY_WITHOUT_1000) ? 1 : 1000) * flops, bytes);
+    const bool is_arithmetic = is_limited_by_arithmetic(chosen, flops, bytes, a);
+    a[LIMITER] = is_arithmetic != has(chosen, UPSIDE_DOWN);
+    const long long by_memory = has(chosen, ATTAINABLE_OF_ANSWER) ? a[INTENSITY] * a[BANDWIDTH] / 1000
+                                                                  : divided(flops * a[BANDWIDTH], bytes);
+    a[ATTAINABLE] =
+        has(chosen, ALWAYS_PEAK) || (is_arithmetic && !has(chosen, NO_ROOF)) ? a[PEAK] : by_memory;
+    a[TIME] = is_arithmetic ? time_of(chosen, a[FLOPS], a[PEAK]) : time_of(chosen, a[BYTES], a[BANDWIDTH]);
 }
 
 static void make_answers(const TableView *view, void *array) {
     const int(*questions)[QUESTION_INTS] = view->inputs[0];
     long long(*answers)[ANSWER_LONGS] = array;
-    for (int row = 0; row < ROWS; row++) answer_question(questions[row], answers[row]);
+    for (int row = 0; row < view->count / ANSWER_LONGS; row++)
+        answer_question(questions[row], view->deviations, answers[row]);
 }
 
 // "intensity of polynomial on RTX 5090, 20 terms, 1048576 turns"
@@ -244,6 +347,7 @@ const Chapter chapter =
                                  .type = I64,
                                  .count = COUNT_FIXED(ROWS * ANSWER_LONGS),
                                  .make = make_answers,
+                                 .deviations = deviations,
                                  .describe = describe_answer}},
                     .launches = {{
                         .kernel = "predict",
@@ -319,7 +423,8 @@ const Chapter chapter =
                     .needs = {{"floats per load request", "n / global_ld_requests", 24}},
                     .points = 1,
                     .task = "sum_in_flight",
-                    .why = "Each round of the loop waits for its loads and has too few of them at a time.",
+                    .why = "Each round of the loop waits for its loads: a round with more of them waits less "
+                           "often.",
                 },
                 {
                     .words = "local-memory requests",

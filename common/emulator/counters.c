@@ -32,6 +32,8 @@ const CounterField counter_fields[] = {
     FIELD(local_st_requests),
     FIELD(local_st_sectors),
     FIELD(const_ld),
+    FIELD(texture_requests),
+    FIELD(texture_sectors),
     FIELD(branches),
     FIELD(branch_divergent),
     FIELD(barriers),

@@ -19,6 +19,7 @@ typedef struct {
     uint64_t shared_ld_conflicts, shared_st_conflicts;
     uint64_t local_ld_requests, local_ld_sectors, local_st_requests, local_st_sectors;
     uint64_t const_ld;
+    uint64_t texture_requests, texture_sectors; // of textures and surfaces
     uint64_t branches, branch_divergent;
     uint64_t barriers;         // warp instructions: bar.sync, barrier.sync and their kin
     uint64_t partial_barriers; // of these, those of all threads that not all threads have executed

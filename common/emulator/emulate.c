@@ -12,68 +12,110 @@
 
 static const size_t MAX_PTX_BYTES = (size_t)256 << 20;
 
-static int place_arguments(Emulator *e, Request *r, const EmulatorKernelInfo *info, unsigned char *block) {
+// Makes the buffers of a value and puts their addresses into it.
+static bool make_buffers(Emulator *e, Value *v, const char *what) {
+    for (int i = 0; i < v->buffer_count; i++) {
+        ValueBuffer *b = &v->buffers[i];
+        EmulatorError error;
+        b->address = emulator_allocate(e, b->bytes, 0, what, &error);
+        if (!b->address) {
+            fprintf(stderr, "emulate: %s\n", error.message);
+            return false;
+        }
+        const uint64_t address = b->address;
+        memcpy(v->bytes + b->offset, &address, sizeof address);
+        if (b->file && !strcmp(b->file, "zero"))
+            emulator_fill(e, b->address, 0, b->bytes, true, &error);
+        else if (b->file) {
+            FileError why;
+            Text data = {0};
+            const bool is_read = read_regular_file(b->file, b->bytes, &data, &why);
+            if (is_read)
+                emulator_write(e, b->address, text_chars(&data), data.bytes, &error);
+            else
+                fprintf(stderr, "emulate: %s\n", why.message);
+            text_free(&data);
+            if (!is_read) return false;
+        }
+    }
+    return true;
+}
+
+static bool place_arguments(Emulator *e, Request *r, const EmulatorKernelInfo *info, unsigned char *block) {
     if (r->argument_count != info->parameter_count) {
         fprintf(stderr, "emulate: %s takes %d arguments, not %d\n", info->name, info->parameter_count,
                 r->argument_count);
-        return EXIT_USAGE;
+        return false;
     }
     for (int i = 0; i < r->argument_count; i++) {
-        Argument *a = &r->arguments[i];
-        if (a->type == 'b') {
-            EmulatorError error;
-            char name[32];
-            snprintf(name, sizeof name, "argument %d", i);
-            a->address = emulator_allocate(e, a->bytes, 0, name, &error);
-            if (!a->address) {
-                fprintf(stderr, "emulate: %s\n", error.message);
-                return EXIT_USAGE;
-            }
-            if (a->file && !strcmp(a->file, "zero"))
-                emulator_fill(e, a->address, 0, a->bytes, true, &error);
-            else if (a->file) {
-                FileError why;
-                Text data = {0};
-                if (!read_regular_file(a->file, a->bytes, &data, &why)) {
-                    fprintf(stderr, "emulate: %s\n", why.message);
-                    text_free(&data);
-                    return EXIT_USAGE;
-                }
-                emulator_write(e, a->address, text_chars(&data), data.bytes, &error);
-                text_free(&data);
-            }
-            memcpy(a->value, &a->address, 8);
-        }
-        size_t wanted = info->parameters[i].bytes, have = a->type == 'b' ? 8 : a->bytes;
-        if (wanted != have) {
+        Value *v = &r->arguments[i];
+        char name[32];
+        snprintf(name, sizeof name, "argument %d", i);
+        if (!make_buffers(e, v, name)) return false;
+        // A struct ends with bytes that fill it to a multiple of its alignment.
+        const size_t wanted = info->parameters[i].bytes,
+                     whole = (v->count + v->align - 1) / v->align * v->align;
+        if (wanted != v->count && wanted != whole) {
             fprintf(stderr, "emulate: argument %d of %s has %zu bytes; %zu were given\n", i, info->name,
-                    wanted, have);
-            return EXIT_USAGE;
+                    wanted, v->count);
+            return false;
         }
-        memcpy(block + info->parameters[i].offset, a->value, have);
+        memcpy(block + info->parameters[i].offset, v->bytes, v->count);
     }
-    return 0;
+    return true;
 }
 
-static int run(Emulator *e, Request *r, const char *ptx, size_t bytes) {
+static bool set_variables(Emulator *e, Request *r) {
+    for (int i = 0; i < r->setting_count; i++) {
+        Setting *s = &r->settings[i];
+        EmulatorVariable variable;
+        EmulatorError error;
+        if (!emulator_find_variable(e, NULL, s->name, &variable)) {
+            fprintf(stderr, "emulate: there is no variable %s, or more than one: emulate %s lists them\n",
+                    s->name, r->files[0]);
+            return false;
+        }
+        if (s->value.count > variable.bytes) {
+            fprintf(stderr, "emulate: %s has %zu bytes; %zu were given\n", s->name, variable.bytes,
+                    s->value.count);
+            return false;
+        }
+        if (!make_buffers(e, &s->value, s->name)) return false;
+        emulator_write(e, variable.address, s->value.bytes, s->value.count, &error);
+    }
+    return true;
+}
+
+// The kernel that the request names; NULL after a message.
+static const EmulatorKernel *find_kernel(const Emulator *e, const Request *r) {
+    int count;
+    const EmulatorKernel *kernel = emulator_find_kernel_called(e, r->kernel, &count);
+    if (kernel) return kernel;
+    fprintf(stderr, "emulate: %s has %s %s; it has", r->files[0], count ? "several kernels" : "no kernel",
+            r->kernel);
+    for (int i = 0; i < emulator_kernel_count(e); i++) {
+        EmulatorKernelInfo info;
+        emulator_kernel_info(emulator_kernel_at(e, i), &info);
+        fprintf(stderr, " %s", info.name);
+    }
+    fputs(emulator_kernel_count(e) ? "\n" : " none\n", stderr);
+    return NULL;
+}
+
+static int run(Emulator *e, Request *r, const EmulatorText *texts) {
     EmulatorError error = {0};
-    if (!emulator_load(e, ptx, bytes, r->ptx, &error)) {
+    if (!emulator_add_image(e, texts, r->file_count, &error)) {
         fprintf(stderr, "emulate: %s%s\n", error.status == EMULATOR_UNSUPPORTED ? "UNSUPPORTED: " : "",
                 error.message);
         if (error.source_line) fprintf(stderr, "emulate: from %s:%d\n", error.file, error.source_line);
         return EXIT_BAD_PTX;
     }
-    const EmulatorKernel *kernel = emulator_find_kernel(e, r->kernel);
-    if (!kernel) {
-        fprintf(stderr, "emulate: %s has no kernel %s; it has", r->ptx, r->kernel);
-        for (int i = 0; i < emulator_kernel_count(e); i++) {
-            EmulatorKernelInfo info;
-            emulator_kernel_info(emulator_kernel_at(e, i), &info);
-            fprintf(stderr, " %s", info.name);
-        }
-        fputs(emulator_kernel_count(e) ? "\n" : " none\n", stderr);
-        return EXIT_USAGE;
+    if (!r->kernel) {
+        print_contents(e);
+        return EXIT_CLEAN;
     }
+    const EmulatorKernel *kernel = find_kernel(e, r);
+    if (!kernel) return EXIT_USAGE;
     EmulatorKernelInfo info;
     emulator_kernel_info(kernel, &info);
     unsigned char *block = calloc(info.parameter_bytes + 1, 1);
@@ -81,11 +123,11 @@ static int run(Emulator *e, Request *r, const char *ptx, size_t bytes) {
         fprintf(stderr, "emulate: out of memory\n");
         return EXIT_BAD_PTX;
     }
-    int status = place_arguments(e, r, &info, block);
-    if (status) {
+    if (!place_arguments(e, r, &info, block) || !set_variables(e, r)) {
         free(block);
-        return status;
+        return EXIT_USAGE;
     }
+    int status;
     r->launch.arguments = block;
     r->launch.argument_bytes = info.parameter_bytes;
     EmulatorResult result;
@@ -105,16 +147,16 @@ static int run(Emulator *e, Request *r, const char *ptx, size_t bytes) {
                wrong ? overall_verdict(&result) : "clean", result.lane_instructions, result.seconds);
         status = unsupported ? EXIT_BAD_PTX : wrong ? EXIT_FINDINGS : EXIT_CLEAN;
         for (int i = 0; i < r->dump_count; i++) {
-            const Argument *a = &r->arguments[r->dumps[i].index];
+            const ValueBuffer *b = &r->arguments[r->dumps[i].index].buffers[0];
             FileError why;
-            if (write_file_atomically(r->dumps[i].file, emulator_host_pointer(e, a->address, a->bytes),
-                                      a->bytes, &why))
+            if (write_file_atomically(r->dumps[i].file, emulator_host_pointer(e, b->address, b->bytes),
+                                      b->bytes, &why))
                 continue;
             fprintf(stderr, "emulate: %s\n", why.message);
             status = EXIT_USAGE;
         }
         if (r->json && !write_result(r->json, &result)) status = EXIT_USAGE;
-        if (r->trace && !write_trace(r->trace, r->kernel, emulator_device(e), &result)) status = EXIT_USAGE;
+        if (r->trace && !write_trace(r->trace, info.name, emulator_device(e), &result)) status = EXIT_USAGE;
     }
     emulator_result_free(&result);
     free(block);
@@ -125,19 +167,23 @@ static int main_with(Request *r, int argc, char **argv) {
     int stop = read_request(argc, argv, r);
     if (stop) return stop - 1;
     FileError why;
-    Text ptx = {0};
-    if (!read_regular_file(r->ptx, MAX_PTX_BYTES, &ptx, &why)) {
-        fprintf(stderr, "emulate: %s\n", why.message);
-        return EXIT_USAGE;
+    static Text contents[MAX_FILES];
+    EmulatorText texts[MAX_FILES];
+    int status = EXIT_CLEAN;
+    for (int i = 0; i < r->file_count && status == EXIT_CLEAN; i++) {
+        if (!read_regular_file(r->files[i], MAX_PTX_BYTES, &contents[i], &why)) {
+            fprintf(stderr, "emulate: %s\n", why.message);
+            status = EXIT_USAGE;
+        }
+        texts[i] = (EmulatorText){text_chars(&contents[i]), contents[i].bytes, r->files[i]};
     }
-    Emulator *e = emulator_open(NULL);
-    int status = EXIT_BAD_PTX;
-    if (e)
-        status = run(e, r, text_chars(&ptx), ptx.bytes);
-    else
-        fprintf(stderr, "emulate: out of memory\n");
-    emulator_close(e);
-    text_free(&ptx);
+    if (status == EXIT_CLEAN) {
+        Emulator *e = emulator_open(NULL);
+        status = e ? run(e, r, texts) : EXIT_BAD_PTX;
+        if (!e) fprintf(stderr, "emulate: out of memory\n");
+        emulator_close(e);
+    }
+    for (int i = 0; i < r->file_count; i++) text_free(&contents[i]);
     return status;
 }
 

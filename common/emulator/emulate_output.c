@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "support/json.h"
+#include "support/mangle.h"
 #include "emulator/emulator_json.h"
 
 // The order of common/driver/plan/verdict.h, as far as findings go.
@@ -59,6 +60,36 @@ void print_profile(const EmulatorResult *result) {
         else
             printf("(no source line)\n");
         print_counters(&result->lines[i].counters, "  ");
+    }
+}
+
+void print_contents(const Emulator *e) {
+    for (int i = 0; i < emulator_kernel_count(e); i++) {
+        EmulatorKernelInfo info;
+        char source[256], words[1024];
+        emulator_kernel_info(emulator_kernel_at(e, i), &info);
+        symbol_source_name(info.name, source, sizeof source);
+        printf("kernel %s", source);
+        if (strcmp(source, info.name)) printf(" (%s)", info.name);
+        putchar('\n');
+        if (symbol_parameters(info.name, words, sizeof words)) printf("  takes %s\n", words);
+        for (int p = 0; p < info.parameter_count; p++)
+            printf("  parameter %d: %zu bytes\n", p, info.parameters[p].bytes);
+        if (info.static_shared) printf("  shared memory: %zu bytes\n", info.static_shared);
+    }
+    for (int i = 0; i < emulator_variable_count(e); i++) {
+        EmulatorVariable variable;
+        char source[256];
+        emulator_variable_at(e, i, &variable);
+        symbol_source_name(variable.name, source, sizeof source);
+        printf("%s %s",
+               variable.is_texture    ? "texture or surface"
+               : variable.is_constant ? "__constant__ variable"
+               : variable.is_managed  ? "__managed__ variable"
+                                      : "__device__ variable",
+               source);
+        if (strcmp(source, variable.name)) printf(" (%s)", variable.name);
+        printf(": %zu bytes\n", variable.bytes);
     }
 }
 

@@ -12,6 +12,9 @@ void print_findings(const EmulatorResult *result);
 // Counters, in all and per source line.
 void print_profile(const EmulatorResult *result);
 
+// Kernels with their parameters, and the variables of module scope.
+void print_contents(const Emulator *emulator);
+
 // Each returns false, after a message on standard error, when the file cannot be written.
 bool write_result(const char *path, const EmulatorResult *result);
 // A trace like a chapter's (docs/trace.schema.json), with one kernel, `name`, and no chapter.

@@ -13,16 +13,26 @@
 enum { TRACE_BYTES = 256 << 10 };
 
 static const char usage_text[] =
-    "usage: emulate FILE.ptx KERNEL --grid X[,Y,Z] --block X[,Y,Z] [options]\n"
+    "usage: emulate FILE.ptx... KERNEL --grid X[,Y,Z] --block X[,Y,Z] [options]\n"
+    "       emulate FILE.ptx...     lists kernels, parameters and variables\n"
+    "\n"
+    "Several files are linked. KERNEL is a name of the PTX or, if only one kernel\n"
+    "has it, of the source.\n"
     "\n"
     "  --grid X[,Y,Z]      blocks\n"
     "  --block X[,Y,Z]     threads per block\n"
+    "  --cluster X[,Y,Z]   blocks per cluster (what the kernel asks for)\n"
     "  --shared BYTES      dynamic shared memory per block\n"
     "  --arg SPEC          the next argument; one per parameter, in order:\n"
     "                        buf:BYTES        a buffer that nothing has written\n"
     "                        buf:BYTES:zero   a buffer of zeros\n"
     "                        buf:BYTES:FILE   a buffer that starts as FILE does\n"
-    "                        i32:V u32:V i64:V u64:V f32:V f64:V\n"
+    "                        TYPE:V           a number; TYPE is one of\n"
+    "                          i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64\n"
+    "                        bytes:HEX        bytes; file:FILE: those of a file\n"
+    "                        SPEC,SPEC,...    a struct or array of these, each\n"
+    "                                         aligned to its size; f32:1,2 is a pair\n"
+    "  --set NAME=SPEC     a __constant__ or __device__ variable's value\n"
     "  --dump I:FILE       afterwards write buffer I (argument I, from 0) to FILE\n"
     "  --json FILE         write the result as JSON\n"
     "  --trace FILE        write what the first warps did, access by access, as JSON\n"
@@ -75,53 +85,11 @@ static bool read_extent(const char *text, uint32_t extent[3]) {
     return false;
 }
 
-static bool read_value(const char *type, const char *text, Argument *argument) {
-    char *end;
-    errno = 0;
-    argument->type = 'v';
-    if (!*text || isspace((unsigned char)*text)) return false;
-    if (type[0] == 'f') {
-        double value = strtod(text, &end);
-        float narrow = (float)value;
-        argument->bytes = type[1] == '3' ? 4 : 8;
-        memcpy(argument->value, argument->bytes == 4 ? (void *)&narrow : (void *)&value, argument->bytes);
-        return !*end;
-    }
-    argument->bytes = type[1] == '3' ? 4 : 8;
-    uint64_t bits;
-    if (type[0] == 'i') {
-        long long value = strtoll(text, &end, 0);
-        if (argument->bytes == 4 && (value < INT32_MIN || value > INT32_MAX)) return false;
-        bits = (uint64_t)value;
-    } else {
-        if (*text == '-') return false;
-        bits = strtoull(text, &end, 0);
-        if (argument->bytes == 4 && bits > UINT32_MAX) return false;
-    }
-    memcpy(argument->value, &bits, argument->bytes);
-    return !errno && !*end;
-}
-
-static bool read_argument(char *spec, Argument *argument) {
-    char *colon = strchr(spec, ':');
-    if (!colon) return false;
-    *colon = 0;
-    char *rest = colon + 1;
-    static const char *const values[] = {"i32", "u32", "i64", "u64", "f32", "f64"};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        if (!strcmp(spec, values[i])) return read_value(spec, rest, argument);
-    if (strcmp(spec, "buf")) return false;
-    argument->type = 'b';
-    char *file = strchr(rest, ':');
-    if (file) {
-        *file++ = 0;
-        if (!*file) return false;
-    }
-    argument->file = file;
-    uint64_t bytes;
-    if (!read_unsigned(rest, (uint64_t)1 << 38, &bytes)) return false;
-    argument->bytes = (size_t)bytes;
-    return true;
+// NAME=VALUE
+static bool read_setting(const char *text, Setting *setting) {
+    const char *equals = strchr(text, '=');
+    setting->name = equals ? strndup(text, (size_t)(equals - text)) : NULL;
+    return setting->name && value_read(equals + 1, &setting->value);
 }
 
 static bool read_checks(char *list, unsigned *checks) {
@@ -143,13 +111,20 @@ static bool read_checks(char *list, unsigned *checks) {
     return *checks != 0;
 }
 
+static bool is_ptx(const char *path) {
+    const size_t length = strlen(path);
+    return length > 4 && !strcmp(path + length - 4, ".ptx");
+}
+
 int read_request(int argc, char **argv, Request *r) {
     static const struct option options[] = {
         {"grid", required_argument, NULL, 'g'},
         {"block", required_argument, NULL, 'b'},
+        {"cluster", required_argument, NULL, 'u'},
         {"shared", required_argument, NULL, 's'},
         {"arg", required_argument, NULL, 'a'},
         {"dump", required_argument, NULL, 'd'},
+        {"set", required_argument, NULL, 'v'},
         {"json", required_argument, NULL, 'j'},
         {"profile", no_argument, NULL, 'p'},
         {"schedule", required_argument, NULL, 'S'},
@@ -172,22 +147,25 @@ int read_request(int argc, char **argv, Request *r) {
             if (!read_extent(optarg, r->launch.block)) return 1 + usage("--block needs X[,Y,Z]", optarg);
             r->has_block = true;
             break;
+        case 'u':
+            if (!read_extent(optarg, r->launch.cluster)) return 1 + usage("--cluster needs X[,Y,Z]", optarg);
+            break;
         case 's':
             if (!read_unsigned(optarg, UINT32_MAX, &number))
                 return 1 + usage("--shared needs a number of bytes", optarg);
             r->launch.dynamic_shared = (uint32_t)number;
             break;
-        case 'a': {
+        case 'a':
             if (r->argument_count == MAX_ARGUMENTS) return 1 + usage("more than 64 arguments", NULL);
-            Argument *argument = &r->arguments[r->argument_count++];
-            argument->spec = strdup(optarg);
-            if (!argument->spec || !read_argument(argument->spec, argument))
-                return 1 +
-                       usage(
-                           "--arg needs buf:BYTES[:FILE|:zero] or i32: u32: i64: u64: f32: f64: and a value",
-                           optarg);
+            if (!value_read(optarg, &r->arguments[r->argument_count++]))
+                return 1 + usage("--arg needs buf:BYTES[:FILE|:zero], or a type such as i32: and a value",
+                                 optarg);
             break;
-        }
+        case 'v':
+            if (r->setting_count == MAX_SETTINGS) return 1 + usage("more than 64 variables", NULL);
+            if (!read_setting(optarg, &r->settings[r->setting_count++]))
+                return 1 + usage("--set needs NAME=TYPE:VALUE", optarg);
+            break;
         case 'd': {
             char *colon = strchr(optarg, ':');
             if (colon) *colon = 0;
@@ -217,15 +195,23 @@ int read_request(int argc, char **argv, Request *r) {
         default: return 1 + usage("unknown or incomplete option", optind > 0 ? argv[optind - 1] : NULL);
         }
     }
-    if (argc - optind != 2)
-        return 1 + usage(argc - optind < 2 ? "the PTX file or the kernel is missing" : "too many words",
-                         argc - optind > 2 ? argv[optind + 2] : NULL);
-    r->ptx = argv[optind];
-    r->kernel = argv[optind + 1];
+    if (optind == argc) return 1 + usage("the PTX file is missing", NULL);
+    if (argc - optind > MAX_FILES) return 1 + usage("more than 64 files", NULL);
+    for (int i = optind; i < argc; i++)
+        if (i == optind || is_ptx(argv[i]))
+            r->files[r->file_count++] = argv[i];
+        else if (r->kernel)
+            return 1 + usage("too many words", argv[i]);
+        else
+            r->kernel = argv[i];
+    if (!r->kernel) {
+        if (r->has_grid || r->has_block) return 1 + usage("the kernel is missing", NULL);
+        return 0;
+    }
     if (!r->has_grid || !r->has_block)
         return 1 + usage(r->has_grid ? "--block is missing" : "--grid is missing", NULL);
     for (int i = 0; i < r->dump_count; i++)
-        if (r->dumps[i].index >= r->argument_count || r->arguments[r->dumps[i].index].type != 'b')
+        if (r->dumps[i].index >= r->argument_count || !r->arguments[r->dumps[i].index].buffer_count)
             return 1 + usage("--dump names an argument that is not a buffer", r->dumps[i].file);
     if (r->trace && r->launch.schedule) return 1 + usage("--trace records schedule 0 only", NULL);
     r->launch.count = r->profile || r->json || r->trace;
@@ -234,5 +220,9 @@ int read_request(int argc, char **argv, Request *r) {
 }
 
 void request_free(Request *r) {
-    for (int i = 0; i < r->argument_count; i++) free(r->arguments[i].spec);
+    for (int i = 0; i < r->argument_count; i++) value_free(&r->arguments[i]);
+    for (int i = 0; i < r->setting_count; i++) {
+        free(r->settings[i].name);
+        value_free(&r->settings[i].value);
+    }
 }

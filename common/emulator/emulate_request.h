@@ -1,28 +1,30 @@
 // The command line of build/bin/emulate.
 #pragma once
 
+#include "emulator/emulate_value.h"
 #include "emulator/emulator.h"
 
 // Exit statuses.
 enum { EXIT_CLEAN = 0, EXIT_FINDINGS = 1, EXIT_USAGE = 2, EXIT_BAD_PTX = 3 };
 
-enum { MAX_ARGUMENTS = 64, MAX_DUMPS = 64 };
+enum { MAX_ARGUMENTS = 64, MAX_DUMPS = 64, MAX_FILES = 64, MAX_SETTINGS = 64 };
+
+// A module-scope variable and what it is to hold.
+typedef struct {
+    char *name; // owned
+    Value value;
+} Setting;
 
 typedef struct {
-    char type; // 'b': buffer, 'v': value
-    unsigned char value[8];
-    size_t bytes;     // of the value, or of the buffer
-    char *spec;       // as given, cut up; owned
-    const char *file; // in `spec`: NULL, "zero" or a path
-    uint64_t address;
-} Argument;
-
-typedef struct {
-    const char *ptx, *kernel, *json, *trace;
+    const char *files[MAX_FILES];
+    int file_count;
+    const char *kernel, *json, *trace; // kernel NULL: list what the files hold
     EmulatorLaunch launch;
     bool has_grid, has_block, profile;
-    Argument arguments[MAX_ARGUMENTS];
+    Value arguments[MAX_ARGUMENTS];
     int argument_count;
+    Setting settings[MAX_SETTINGS];
+    int setting_count;
     struct {
         int index;
         const char *file;

@@ -17,9 +17,11 @@
 #include "emulator/finding.h"
 #include "emulator/launch.h"
 #include "emulator/status.h"
+#include "emulator/texture.h"
 
-typedef struct Emulator Emulator;             // one device: memory, at most one image, figures
-typedef struct EmulatorKernel EmulatorKernel; // an entry of the loaded image
+typedef struct Emulator Emulator;             // one device: memory, images, figures
+typedef struct EmulatorImage EmulatorImage;   // PTX that was loaded: variables and kernels
+typedef struct EmulatorKernel EmulatorKernel; // an entry of an image
 
 // ---- The device -------------------------------------------------------------------------------------------
 
@@ -45,10 +47,25 @@ uint64_t emulator_allocate(Emulator *emulator, size_t bytes, unsigned misalignme
 enum { EMULATOR_OVERLAP = 4096 };
 uint64_t emulator_adopt(Emulator *emulator, void *memory, size_t bytes, size_t period, const char *name,
                         EmulatorError *error);
+// For a process that hands device addresses out: buffers allocated from now on lie where the host has no
+// memory, so that no address means both, and addresses of freed buffers stay unused for long.
+void emulator_leave_host_addresses(Emulator *emulator);
+// Memory of the caller's, initialised, at an address that the caller chooses, in a TiB (2^40) that nothing
+// else lies in; kernels and the host then agree on the address. `memory` may be another mapping of the same
+// pages.
+bool emulator_adopt_at(Emulator *emulator, uint64_t address, void *memory, size_t bytes, const char *name,
+                       EmulatorError *error);
+// The bytes that malloc() in kernels has to give, 8 MiB if this is not called. Before the first launch that
+// uses it.
+bool emulator_set_heap(Emulator *emulator, size_t bytes, EmulatorError *error);
+// Whether a kernel that can call malloc() was launched.
+bool emulator_has_heap(const Emulator *emulator);
 bool emulator_free(Emulator *emulator, uint64_t address, EmulatorError *error);
 // Host to device and back; the range must lie inside one buffer. Writing marks bytes initialised.
 bool emulator_write(Emulator *emulator, uint64_t address, const void *from, size_t bytes,
                     EmulatorError *error);
+// Marks bytes initialised that were written through emulator_host_pointer().
+bool emulator_mark_written(Emulator *emulator, uint64_t address, size_t bytes, EmulatorError *error);
 bool emulator_read(Emulator *emulator, void *to, uint64_t address, size_t bytes, EmulatorError *error);
 // Fills with a repeated 32-bit pattern (a last part of a word gets its first bytes).
 // `initialised` false leaves the bytes uninitialised for initcheck: poison.
@@ -60,11 +77,38 @@ bool emulator_set_read_only(Emulator *emulator, uint64_t address, bool read_only
 // not mark bytes initialised.
 void *emulator_host_pointer(Emulator *emulator, uint64_t address, size_t bytes);
 
+// ---- Textures and surfaces --------------------------------------------------------------------------------
+
+// An array of texels: slice by slice or layer by layer, row by row, without gaps, for emulator_write() and
+// emulator_read(). emulator_free() frees it. Returns its address, or 0 and fills `error`.
+uint64_t emulator_create_array(Emulator *emulator, const EmulatorTexels *texels, const char *name,
+                               EmulatorError *error);
+// Objects: the handle is the argument of a kernel, or what a .texref or .surfref variable holds. 0 on
+// failure.
+uint64_t emulator_create_texture(Emulator *emulator, const EmulatorTexture *texture, EmulatorError *error);
+uint64_t emulator_create_surface(Emulator *emulator, const EmulatorTexels *texels, uint64_t array,
+                                 EmulatorError *error);
+bool emulator_destroy_texture(Emulator *emulator, uint64_t handle, EmulatorError *error);
+
 // ---- Images -----------------------------------------------------------------------------------------------
 
-// Loads a PTX image in place of the one before. `name` is for messages. The text is copied.
+// Loads a PTX image in place of all others. `name` is for messages. The text is copied.
 bool emulator_load(Emulator *emulator, const char *ptx, size_t bytes, const char *name, EmulatorError *error);
+// Loads one or more texts as one image, beside the others: what one text declares .extern and another defines
+// is linked. What is not supported is refused when a lane reaches it. NULL when a text is not PTX, or memory
+// ran out.
+EmulatorImage *emulator_add_image(Emulator *emulator, const EmulatorText *texts, int count,
+                                  EmulatorError *error);
+// Its kernels and variables are gone with it.
+void emulator_remove_image(EmulatorImage *image);
+
+// The kernel with exactly that name, of any image; NULL: there is none.
 const EmulatorKernel *emulator_find_kernel(const Emulator *emulator, const char *name);
+const EmulatorKernel *emulator_find_kernel_in(const EmulatorImage *image, const char *name);
+// The kernel that a person means: of exactly that name, or the only one so called in its source, whether
+// namespaces, parameters and template arguments are left out or not. NULL: none, or several (*count).
+const EmulatorKernel *emulator_find_kernel_called(const Emulator *emulator, const char *name, int *count);
+// Of all images, in the order in which they were loaded.
 int emulator_kernel_count(const Emulator *emulator);
 const EmulatorKernel *emulator_kernel_at(const Emulator *emulator, int index);
 
@@ -72,6 +116,21 @@ void emulator_kernel_info(const EmulatorKernel *kernel, EmulatorKernelInfo *info
 
 // Registers per thread as ptxas reports them, for launch checks and the time model; 0 until told.
 void emulator_set_registers(EmulatorKernel *kernel, int registers);
+
+typedef struct {
+    const char *name; // as in the PTX; the image's
+    uint64_t address;
+    size_t bytes;
+    bool is_constant, is_managed, is_texture;
+} EmulatorVariable;
+
+// The variables of module scope of all images.
+int emulator_variable_count(const Emulator *emulator);
+bool emulator_variable_at(const Emulator *emulator, int index, EmulatorVariable *variable);
+// The variable of that name (the PTX's or, if only one is so called, the source's); `image` NULL: of any
+// image. emulator_write() and emulator_read() work at its address. False: none, or several.
+bool emulator_find_variable(const Emulator *emulator, const EmulatorImage *image, const char *name,
+                            EmulatorVariable *variable);
 
 // Resets every module-scope variable to its initial value, as loading the image again would.
 void emulator_reset_variables(Emulator *emulator);

@@ -39,6 +39,7 @@ void finding_add_json(JsonWriter *json, const Finding *finding) {
     json_unsigned(json, "bytes", finding->bytes);
     json_boolean(json, "is_store", finding->is_store);
     json_boolean(json, "is_atomic", finding->is_atomic);
+    json_boolean(json, "is_endless", finding->is_endless);
     json_string(json, "object", finding->object);
     json_integer(json, "index", finding->index);
     json_unsigned(json, "object_bytes", finding->object_bytes);

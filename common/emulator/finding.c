@@ -19,6 +19,7 @@ static const struct {
     [FINDING_BAD_MASK] = {"SYNC", "wrong mask"},
     [FINDING_SHUFFLE_INACTIVE] = {"SYNC", "shuffle from an inactive lane"},
     [FINDING_DEADLOCK] = {"SYNC", "deadlock"},
+    [FINDING_BAD_BARRIER] = {"SYNC", "misused barrier"},
     [FINDING_TRAP] = {"FAULT", "trap"},
     [FINDING_ASSERT] = {"FAULT", "assertion failed"},
     [FINDING_STACK_OVERFLOW] = {"FAULT", "stack overflow"},
@@ -28,6 +29,8 @@ static const struct {
     [FINDING_RESOURCE] = {"RESOURCE", "out of resources"},
     [FINDING_BAD_CALL] = {"FAULT", "bad call"},
     [FINDING_UNSUPPORTED] = {"UNSUPPORTED", "unsupported"},
+    [FINDING_BAD_FREE] = {"FAULT", "bad free"},
+    [FINDING_LEAK] = {"INFO", "leak"},
 };
 
 const char *finding_verdict(FindingKind kind) {

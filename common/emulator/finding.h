@@ -22,6 +22,7 @@ typedef enum {
     FINDING_BAD_MASK,         // a *.sync whose mask names an exited lane or leaves out the caller
     FINDING_SHUFFLE_INACTIVE, // a shuffle that reads a lane that does not take part
     FINDING_DEADLOCK,
+    FINDING_BAD_BARRIER, // an operation on an mbarrier, or on a barrier of the cluster, that is undefined
     FINDING_TRAP,
     FINDING_ASSERT,
     FINDING_STACK_OVERFLOW, // call depth or local memory
@@ -31,6 +32,8 @@ typedef enum {
     FINDING_RESOURCE,     // the kernel needs more registers, shared or local memory than there is
     FINDING_BAD_CALL,     // an indirect call or branch to an address that is not a function or target
     FINDING_UNSUPPORTED,  // met while running
+    FINDING_BAD_FREE,     // free() of an address that malloc() did not return, or twice
+    FINDING_LEAK,         // memory of malloc() that the kernel does not free: an information
     FINDING_KINDS
 } FindingKind;
 
@@ -58,6 +61,7 @@ typedef struct {
     char object[128]; // the buffer or variable, "in" or "shared tile"; "" when none
     int64_t index;    // byte offset in that object; may be negative or past the end
     uint64_t object_bytes;
+    bool is_endless;    // of FINDING_STEP_LIMIT: proved that the thread never leaves the loop that it is in
     uint64_t count;     // how often this finding (same kind, same two lines) was met
     char message[1024]; // one or two sentences for a person: what happened, with the numbers
 } Finding;

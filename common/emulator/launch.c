@@ -9,11 +9,14 @@
 
 #include "support/mangle.h"
 #include "emulator/emulator.h"
+#include "emulator/objects.h"
 #include "emulator/machine/findings.h"
+#include "emulator/machine/heap.h"
 #include "emulator/machine/schedule.h"
 #include "emulator/machine/undefined.h"
 #include "emulator/model/warp_clocks.h"
 #include "emulator/observers/access_trace.h"
+#include "emulator/observers/asynccheck.h"
 #include "emulator/observers/counters.h"
 #include "emulator/observers/footprint.h"
 #include "emulator/observers/initcheck.h"
@@ -34,6 +37,37 @@ static bool refuse(Machine *m, FindingKind kind, const char *format, ...) {
     va_end(arguments);
     report(m, kind, NULL, -1, NULL, "%s", message);
     return false;
+}
+
+static bool check_cluster(Machine *m) {
+    static const char axis[] = "xyz";
+    const EmulatorLaunch *launch = m->launch;
+    const int *asked = m->kernel->entry->cluster;
+    uint32_t size = 1;
+    m->is_explicit_cluster = launch->cluster[0] || asked[0];
+    for (int i = 0; i < 3; i++) {
+        const uint32_t needed = asked[0] ? (uint32_t)(asked[i] ? asked[i] : 1) : 0;
+        const uint32_t given = launch->cluster[0] ? (launch->cluster[i] ? launch->cluster[i] : 1) : 0;
+        m->cluster[i] = given ? given : needed ? needed : 1;
+        if (given && needed && given != needed)
+            return refuse(m, FINDING_BAD_LAUNCH,
+                          "the cluster has %u blocks in %c; the kernel was compiled for %u", given, axis[i],
+                          needed);
+        if (launch->grid[i] % m->cluster[i])
+            return refuse(
+                m, FINDING_BAD_LAUNCH,
+                "the grid has %u blocks in %c, which is not a multiple of the %u blocks of a cluster",
+                launch->grid[i], axis[i], m->cluster[i]);
+        size = size > MAX_CLUSTER || m->cluster[i] > MAX_CLUSTER ? MAX_CLUSTER + 1 : size * m->cluster[i];
+    }
+    if (size > MAX_CLUSTER)
+        return refuse(m, FINDING_BAD_LAUNCH, "the cluster has %u x %u x %u blocks; %d are allowed",
+                      m->cluster[0], m->cluster[1], m->cluster[2], MAX_CLUSTER);
+    if (size > 1 && m->shared_bytes >> RANK_SHIFT)
+        return refuse(m, FINDING_RESOURCE,
+                      "the shared variables of this file do not fit in a cluster's %d MiB",
+                      1 << (RANK_SHIFT - 20));
+    return true;
 }
 
 static bool check_shape(Machine *m) {
@@ -66,6 +100,7 @@ static bool check_shape(Machine *m) {
                           "the block has %llu threads; the kernel's __launch_bounds__ allows %llu",
                           (unsigned long long)threads, (unsigned long long)most);
     }
+    if (!check_cluster(m)) return false;
     uint32_t local = m->program->functions[m->kernel_function].local_bytes;
     if (local > MAX_LOCAL_BYTES)
         return refuse(m, FINDING_RESOURCE, "the kernel has %u bytes of local arrays; a thread may have %d",
@@ -169,6 +204,10 @@ static bool attach_all(Machine *m, Recorders *recorders) {
         if (!footprint_observe(m, &observer)) return false;
         attach(m, &observer);
     }
+    if (uses_async_proxy(m->program)) {
+        asynccheck_observe(m, &observer);
+        attach(m, &observer);
+    }
     memcheck_observe(m, &observer);
     attach(m, &observer);
     synccheck_observe(m, &observer);
@@ -196,7 +235,7 @@ bool emulator_launch(Emulator *e, const EmulatorKernel *kernel, const EmulatorLa
                      EmulatorResult *result, EmulatorError *error) {
     *result = (EmulatorResult){0};
     *error = (EmulatorError){0};
-    if (!e->program || !kernel || launch->argument_bytes != kernel->info.parameter_bytes ||
+    if (!kernel || launch->argument_bytes != kernel->info.parameter_bytes ||
         (launch->argument_bytes && !launch->arguments)) {
         error->status = EMULATOR_BAD_ARGUMENT;
         snprintf(error->message, sizeof error->message, "%s takes %zu bytes of arguments, not %zu",
@@ -207,7 +246,7 @@ bool emulator_launch(Emulator *e, const EmulatorKernel *kernel, const EmulatorLa
     struct timespec start, end;
     clock_gettime(CLOCK_MONOTONIC, &start);
     Machine machine = {.emulator = e,
-                       .program = e->program,
+                       .program = kernel->image->program,
                        .kernel = kernel,
                        .kernel_function = kernel->function,
                        .launch = launch,
@@ -229,7 +268,7 @@ bool emulator_launch(Emulator *e, const EmulatorKernel *kernel, const EmulatorLa
     m->param.data = m->param.allocation = malloc(launch->argument_bytes + 16);
     if (m->param.data && launch->argument_bytes)
         memcpy(m->param.data, launch->arguments, launch->argument_bytes);
-    bool ready = m->param.data && place_shared(m);
+    bool ready = m->param.data && place_shared(m) && (!m->program->uses_heap || e->heap || heap_open(e));
     Recorders recorders = {0};
     ready = ready && attach_all(m, &recorders);
 
@@ -237,8 +276,9 @@ bool emulator_launch(Emulator *e, const EmulatorKernel *kernel, const EmulatorLa
         m->out_of_memory = true;
     else if (check_shape(m)) {
         run_grid(m);
-        result->completed = !m->stopped;
+        result->completed = !m->stopped && !m->searched;
     }
+    heap_report_leaks(m);
     result->lane_instructions = m->lane_steps;
     for (int i = 0; i < m->observer_count; i++)
         if (m->observers[i].end) m->observers[i].end(m->observers[i].self);

@@ -57,6 +57,7 @@ enum {
 
 typedef struct {
     uint32_t grid[3], block[3];
+    uint32_t cluster[3];     // blocks of a cluster; 0: what the kernel asks for, or none
     uint32_t dynamic_shared; // bytes
     const void *arguments;   // the parameter block: each parameter at its offset
     size_t argument_bytes;
@@ -77,7 +78,8 @@ typedef struct {
     // Loads and stores of this line of the .cu file that lie outside of all memory are left out: such a load
     // gives 0. To find out what a kernel would do if it tested its index. 0: none; ALL_LINES
     int guarded_line;
-    unsigned what_if; // of WHAT_IF_*: suppositions of `timing`
+    unsigned what_if;       // of WHAT_IF_*: suppositions of `timing`
+    uint32_t most_resident; // blocks that run at a time; 0: as many as the device holds
 } EmulatorLaunch;
 
 typedef struct {

@@ -1,6 +1,8 @@
 // How a call to the emulator ends, and places in source code: the types that every stage uses.
 #pragma once
 
+#include <stddef.h>
+
 // What makes a call fail, as opposed to what a kernel does wrong.
 typedef enum {
     EMULATOR_OK,
@@ -17,6 +19,13 @@ typedef struct {
     int source_line;  // in that file; 0 when unknown
     char message[2048];
 } EmulatorError;
+
+// PTX as it is given to the emulator; `name` is for messages.
+typedef struct {
+    const char *text;
+    size_t bytes;
+    const char *name;
+} EmulatorText;
 
 // A place in the learner's source, and the line of PTX that came from it.
 typedef struct {

@@ -53,7 +53,7 @@ struct GpuImage {
     size_t bytes;
     char name[256];
     GpuKernel *kernels; // those found in it, each once
-    void *handle;       // CUmodule
+    void *handle;       // EmulatorImage or CUmodule
 };
 
 struct GpuKernel {

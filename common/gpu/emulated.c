@@ -87,15 +87,15 @@ static bool guards_intact(Gpu *gpu, const GpuBuffer *buffer, int64_t *index, Gpu
 
 static bool load(GpuImage *image, GpuError *error) {
     EmulatorError from = {0};
-    if (image->gpu->images) return gpu_fail(error, false, "the emulator holds one image at a time");
     Emulator *emulator = emulator_of(image->gpu);
-    if (!emulator_load(emulator, image->text, image->bytes, image->name, &from)) return fail(error, &from);
+    image->handle =
+        emulator_add_image(emulator, &(EmulatorText){image->text, image->bytes, image->name}, 1, &from);
+    if (!image->handle) return fail(error, &from);
     emulator_protect_variables(emulator); // the audit does not follow addresses through memory
     return true;
 }
 
-// The next image takes its place.
-static void unload(GpuImage *image) { (void)image; }
+static void unload(GpuImage *image) { emulator_remove_image(image->handle); }
 
 static bool reset_variables(GpuImage *image, GpuError *error) {
     (void)error;
@@ -104,7 +104,7 @@ static bool reset_variables(GpuImage *image, GpuError *error) {
 }
 
 static GpuKernel *find_kernel(GpuImage *image, const char *name, GpuError *error) {
-    const EmulatorKernel *found = emulator_find_kernel(emulator_of(image->gpu), name);
+    const EmulatorKernel *found = emulator_find_kernel_in(image->handle, name);
     if (found) return gpu_keep_kernel(image, name, (void *)found, error);
     gpu_fail(error, false, "there is no kernel %s in the image", name);
     return NULL;
@@ -160,9 +160,11 @@ static bool launch(Gpu *gpu, const GpuKernel *kernel, const GpuLaunch *launch, E
                           .sample_count = launch->sample_count,
                           .footprint = launch->footprint,
                           .guarded_line = launch->guarded_line,
-                          .what_if = launch->what_if};
+                          .what_if = launch->what_if,
+                          .most_resident = launch->most_resident};
     memcpy(how.grid, launch->grid, sizeof how.grid);
     memcpy(how.block, launch->block, sizeof how.block);
+    memcpy(how.cluster, launch->cluster, sizeof how.cluster);
     if (!emulator_launch(emulator_of(gpu), kernel->handle, &how, result, &from)) return fail(error, &from);
     const Footprint *footprint = launch->footprint;
     if (result->completed || (footprint && (footprint->takes_over || footprint->waits))) return true;

@@ -85,8 +85,8 @@ bool gpu_guards_intact(Gpu *gpu, const GpuBuffer *buffer, int64_t *index, GpuErr
 
 // ---- Images and kernels -----------------------------------------------------------------------------------
 
-// Loads an image: PTX text for the emulator, which holds one at a time; PTX or a cubin for a GPU, which holds
-// any number side by side. NULL when it cannot be loaded. Closing the device unloads what is left.
+// Loads an image beside those that are loaded: PTX text for the emulator, PTX or a cubin for a GPU. NULL when
+// it cannot be loaded. Closing the device unloads what is left.
 GpuImage *gpu_load(Gpu *gpu, const void *image, size_t bytes, const char *name, GpuError *error);
 // The same once more, at another place in memory.
 GpuImage *gpu_load_again(const GpuImage *image, GpuError *error);
@@ -106,6 +106,7 @@ void gpu_kernel_set_registers(GpuKernel *kernel, int registers);
 
 typedef struct {
     uint32_t grid[3], block[3];
+    uint32_t cluster[3]; // blocks of a cluster; 0: what the kernel asks for, or none
     uint32_t dynamic_shared;
     const void *arguments; // the parameter block, each parameter at its offset
     size_t argument_bytes;
@@ -123,6 +124,7 @@ typedef struct {
     Footprint *footprint;
     int guarded_line;
     unsigned what_if;
+    uint32_t most_resident;
 } GpuLaunch;
 
 // Runs one kernel to its end. True when it completed without a fault (the emulator's findings that stop

@@ -246,15 +246,39 @@ static bool check_shape(NvidiaGpu *gpu, const GpuKernel *kernel, const GpuLaunch
     return true;
 }
 
+// A launch in clusters of the size that it names.
+static CUresult launch_clusters(const NvidiaGpu *self, const GpuKernel *kernel, const GpuLaunch *launch,
+                                void **extra) {
+    CUlaunchAttribute cluster = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION};
+    cluster.value.clusterDim.x = launch->cluster[0];
+    cluster.value.clusterDim.y = launch->cluster[1] ? launch->cluster[1] : 1;
+    cluster.value.clusterDim.z = launch->cluster[2] ? launch->cluster[2] : 1;
+    const CUlaunchConfig config = {.gridDimX = launch->grid[0],
+                                   .gridDimY = launch->grid[1],
+                                   .gridDimZ = launch->grid[2],
+                                   .blockDimX = launch->block[0],
+                                   .blockDimY = launch->block[1],
+                                   .blockDimZ = launch->block[2],
+                                   .sharedMemBytes = launch->dynamic_shared,
+                                   .hStream = self->stream,
+                                   .attrs = &cluster,
+                                   .numAttrs = 1};
+    if (!self->driver->launch_with) return CUDA_ERROR_NOT_SUPPORTED;
+    return self->driver->launch_with(&config, kernel->handle, NULL, extra);
+}
+
 static bool launch_async(Gpu *gpu, const GpuKernel *kernel, const GpuLaunch *launch, GpuError *error) {
     NvidiaGpu *self = nvidia_of(gpu);
     if (!nvidia_is_usable(self, error) || !check_shape(self, kernel, launch, error)) return false;
     size_t bytes = launch->argument_bytes;
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, (void *)launch->arguments, CU_LAUNCH_PARAM_BUFFER_SIZE,
                      &bytes, CU_LAUNCH_PARAM_END};
-    CUresult result = self->driver->launch(kernel->handle, launch->grid[0], launch->grid[1], launch->grid[2],
-                                           launch->block[0], launch->block[1], launch->block[2],
-                                           launch->dynamic_shared, self->stream, NULL, bytes ? extra : NULL);
+    CUresult result =
+        launch->cluster[0]
+            ? launch_clusters(self, kernel, launch, bytes ? extra : NULL)
+            : self->driver->launch(kernel->handle, launch->grid[0], launch->grid[1], launch->grid[2],
+                                   launch->block[0], launch->block[1], launch->block[2],
+                                   launch->dynamic_shared, self->stream, NULL, bytes ? extra : NULL);
     if (result == CUDA_SUCCESS) return true;
     nvidia_fail(self, result, "launch the kernel", error);
     if (result == CUDA_ERROR_INVALID_VALUE)

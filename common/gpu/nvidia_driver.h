@@ -54,7 +54,8 @@ int nvidia_architecture(char *why, size_t why_bytes);
 #define OPTIONAL_ENTRIES(X)                                                                                  \
     X(function_load, "cuFuncLoad", CUresult (*)(CUfunction))                                                 \
     X(parameter_info, "cuFuncGetParamInfo", CUresult (*)(CUfunction, size_t, size_t *, size_t *))            \
-    X(bus_id, "cuDeviceGetPCIBusId", CUresult (*)(char *, int, CUdevice))
+    X(bus_id, "cuDeviceGetPCIBusId", CUresult (*)(char *, int, CUdevice))                                    \
+    X(launch_with, "cuLaunchKernelEx", CUresult (*)(const CUlaunchConfig *, CUfunction, void **, void **))
 
 #define DECLARE(member, name, type) __typeof__((type)0) member;
 typedef struct {

@@ -65,6 +65,13 @@ const GpuProfile gpu_profiles[] = {
      .clock_khz = 1590000,
      .source = "NVIDIA T4 product brief (320 GB/s, 256 bit, 1,590 MHz, 16 GB) and Turing white paper (40 "
                "SMs, 4 MB L2)"},
+    {"T400",
+     {COMPUTE_7_5, .name = "NVIDIA T400", .sm_count = 6, .l2_bytes = (int)MIB(1), .memory_clock_khz = 5001000,
+      .memory_bus_bits = 64, .peak_gb_per_s = 80, .memory_bytes = GIB(4)},
+     .clock_khz = 1425000,
+     .source =
+         "NVIDIA T400 datasheet (384 cores, 64 bit, 80 GB/s, 4 GB); 1,425 MHz and 1 MB L2 as reviews of the "
+         "TU117 state. The fewest SMs: loops over a grid need few elements for several rounds"},
     {"RTX 5090",
      {COMPUTE_12_0, .name = "NVIDIA GeForce RTX 5090", .sm_count = 170, .l2_bytes = (int)MIB(96),
       .memory_clock_khz = 14001000, .memory_bus_bits = 512, .peak_gb_per_s = 1792, .memory_bytes = GIB(32)},

@@ -1,6 +1,6 @@
 """Draws every picture of the lessons: `make pictures`, or python docs/pictures/draw.py [--check].
 
-canvas.py holds the visual language; the modules named below hold the pictures, a function each. The SVG files
+canvas.py holds the visual language; every other module beside it holds pictures, a function each. The SVG files
 are committed; `--check` compares them with what would be drawn now.
 """
 
@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-MODULES = ("chip", "later", "memory", "warp")
+MODULES = sorted(path.stem for path in HERE.glob("*.py") if path.stem not in ("canvas", "draw"))
 
 
 def main(arguments: list[str]) -> int:

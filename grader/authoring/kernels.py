@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import GraderError, MachineError, UsageError
-from ..core.skeleton import BEGIN, COMMENT, END
+from ..core.skeleton import BEGIN, END
 from ..core.workbook import Workbook, write_whole
 from . import edits
 
+_COMMENT = re.compile(r"^\s*//")
 _DECLARES = {"wrong": ("VERDICT", "MISTAKE", "DIAGNOSIS"), "right": ("RIGHT",)}
 
 
@@ -66,7 +67,7 @@ def base(workbook: Workbook, name: str) -> str:
 
 def _solution(text: str) -> str:
     """The solution without its comments."""
-    lines = [re.sub(r"\s+//.*", "", line) for line in text.split("\n") if not COMMENT.match(line)]
+    lines = [re.sub(r"\s+//.*", "", line) for line in text.split("\n") if not _COMMENT.match(line)]
     return "\n".join(_single_blanks(lines))
 
 
@@ -80,13 +81,13 @@ def _dense(text: str) -> str:
 def _commented(text: str) -> str:
     """The solution with its comments, except the first ones and those that mark the exercise."""
     lines = text.split("\n")
-    first = next((number for number, line in enumerate(lines) if not COMMENT.match(line)), 0)
+    first = next((number for number, line in enumerate(lines) if not _COMMENT.match(line)), 0)
     kept: list[str] = []
     in_marks = False  # among the TODO and SKELETON lines after BEGIN SOLUTION
     for line in lines[first:]:
         if BEGIN.match(line) and kept and not kept[-1]:
             kept.pop()  # the blank line before it
-        in_marks = bool(BEGIN.match(line) or (in_marks and COMMENT.match(line)))
+        in_marks = bool(BEGIN.match(line) or (in_marks and _COMMENT.match(line)))
         if not in_marks and not END.match(line):
             kept.append(line)
     return "\n".join(_single_blanks(kept))

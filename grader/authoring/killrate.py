@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -47,6 +47,7 @@ class Finding:
 
     verdict: str
     diagnosed: str  # the mistake that was named; "" for none
+    proof: str  # kinds of proof on the page, joined by "+"; "" for none
     message: str  # the first words of the first finding
 
 
@@ -62,6 +63,7 @@ class Trial:
     diagnosis: str  # declared: a slug of the catalogue, or "none"
     verdict: str
     diagnosed: str  # by the driver; "" for none
+    proof: str
     message: str
 
     @property
@@ -71,8 +73,9 @@ class Trial:
 
     @property
     def named(self) -> bool:
-        """Whether the mistake was named too; where no name is declared, whether none was given."""
-        return bool(self.diagnosis) and (self.diagnosed or "none") == self.diagnosis
+        """Whether the mistake was named too, or only a repair is shown; without a declared name, none may be."""
+        is_shown = not self.diagnosed and "repair" in self.proof
+        return bool(self.diagnosis) and (is_shown or (self.diagnosed or "none") == self.diagnosis)
 
 
 def corpus(workbook: Workbook, chapters: list[Chapter]) -> list[tuple[Chapter, Kernel]]:
@@ -80,6 +83,14 @@ def corpus(workbook: Workbook, chapters: list[Chapter]) -> list[tuple[Chapter, K
     by_name = {chapter.name: chapter for chapter in chapters}
     found = kernels.read_all(workbook, kernels.names(workbook, by_name))
     return [(by_name[kernel.name.split("/")[1]], kernel) for kernel in found]
+
+
+@dataclass(frozen=True)
+class Runs:
+    """How the driver runs a kernel."""
+
+    schedules: int  # besides the plain one
+    proves: bool  # whether it looks for a repair of what fails, which takes up to 2 s
 
 
 @functools.cache
@@ -98,9 +109,14 @@ def _digest(kernel: Kernel, *paths: Path) -> str:
     return hashlib.sha256(own + b"".join(map(_digest_of, paths))).hexdigest()
 
 
-def _judge(
-    workbook: Workbook, chapter: Chapter, kernel: Kernel, schedules: int, processes: Processes
-) -> Finding:
+def _proof_of(document: dict[str, Any]) -> str:
+    """The kinds of proof that a result holds."""
+    kinds = [(document.get("proof") or {}).get("kind"), "accounting" if document.get("accounting") else None]
+    kinds.append((document.get("diagnosis") or {}).get("proof"))
+    return "+".join(sorted({str(kind) for kind in kinds if kind}))
+
+
+def _judge(workbook: Workbook, chapter: Chapter, kernel: Kernel, runs: Runs, processes: Processes) -> Finding:
     """Compiles and runs one kernel."""
     folder = _folder(workbook, kernel)
     compiled = processes.run(
@@ -116,23 +132,26 @@ def _judge(
         limit=_LIMIT,
     )
     if compiled.status is None:
-        return Finding("INFRA", "", f"did not compile within {_LIMIT:g} s")
+        return Finding("INFRA", "", "", f"did not compile within {_LIMIT:g} s")
     result = folder / "result.json"
     result.unlink(missing_ok=True)
     # If the compiler made no image, the driver reads the reason from build.json.
     ran = processes.run(
         [f"./{workbook.program(chapter)}", "--device", "emulator", "--kernel", folder / "kernel.ptx",
-         "--schedules", str(schedules), "--repair", "0", "--quiet", "--json", result],
+         "--schedules", str(runs.schedules), *([] if runs.proves else ["--repair", "0"]),
+         "--quiet", "--json", result],
         folder=workbook.root,
         limit=_LIMIT,
     )  # fmt: skip
     try:
         document = json.loads(result.read_text("utf-8"))
     except (OSError, ValueError):
-        return Finding("INFRA", "", f"status {ran.status}: {ran.output.strip()[-200:]}")
+        return Finding("INFRA", "", "", f"status {ran.status}: {ran.output.strip()[-200:]}")
     diagnosis = document.get("diagnosis") or {}
     found = (document.get("findings") or [{}])[0].get("message", "")
-    return Finding(str(document["verdict"]), str(diagnosis.get("mistake", "")), str(found))
+    return Finding(
+        str(document["verdict"]), str(diagnosis.get("mistake", "")), _proof_of(document), str(found)
+    )
 
 
 def _folder(workbook: Workbook, kernel: Kernel) -> Path:
@@ -140,20 +159,20 @@ def _folder(workbook: Workbook, kernel: Kernel) -> Path:
 
 
 def outcome(
-    workbook: Workbook, chapter: Chapter, kernel: Kernel, schedules: int, processes: Processes
+    workbook: Workbook, chapter: Chapter, kernel: Kernel, runs: Runs, processes: Processes
 ) -> Finding:
     """What came of one kernel: now, or last time if nothing has changed since. build/kill-rate keeps the result."""
     programs = (workbook.out / "bin" / "compile", workbook.root / workbook.program(chapter))
     headers = sorted((workbook.root / "common" / "include").glob("*"))
-    key = f"{schedules} {_digest(kernel, *programs, *headers)}"
-    record = _folder(workbook, kernel) / "trial.json"
+    key = f"{runs} {_digest(kernel, *programs, *headers)}"
+    record = _folder(workbook, kernel) / ("proved.json" if runs.proves else "trial.json")
     try:
         kept = json.loads(record.read_text("utf-8"))
         if kept["key"] == key:
-            return Finding(kept["verdict"], kept["diagnosed"], kept["message"])
+            return Finding(kept["verdict"], kept["diagnosed"], kept["proof"], kept["message"])
     except (OSError, ValueError, KeyError, TypeError):
         pass
-    finding = _judge(workbook, chapter, kernel, schedules, processes)
+    finding = _judge(workbook, chapter, kernel, runs, processes)
     if finding.verdict != "INFRA":  # the machine may be fixed by the next run
         write_json(record, {"key": key, **asdict(finding)})
     return finding
@@ -162,7 +181,7 @@ def outcome(
 def run(
     workbook: Workbook,
     chapters: list[Chapter],
-    schedules: int,
+    runs: Runs,
     jobs: int,
     chosen: Callable[[str], bool] | None = None,
 ) -> list[Trial]:
@@ -173,7 +192,7 @@ def run(
 
     def one(item: tuple[Chapter, Kernel]) -> Trial:
         chapter, kernel = item
-        finding = outcome(workbook, chapter, kernel, schedules, processes)
+        finding = outcome(workbook, chapter, kernel, runs, processes)
         return Trial(
             chapter.name,
             str(kernel.path.relative_to(workbook.root)),
@@ -183,6 +202,7 @@ def run(
             kernel.declared.get("DIAGNOSIS", ""),
             finding.verdict,
             finding.diagnosed,
+            finding.proof,
             finding.message,
         )
 
@@ -203,7 +223,7 @@ def record_file(workbook: Workbook) -> Path:
 
 
 def read_record(workbook: Workbook) -> dict[str, dict[str, str]]:
-    """The rows by the kernel's path: path, digest, verdict and mistake; none where there is no record."""
+    """The rows by the kernel's path: path, digest, verdict, mistake and proof; none where there is no record."""
     try:
         with record_file(workbook).open(encoding="utf-8", newline="") as file:
             return {row["path"]: row for row in csv.DictReader(file)}
@@ -220,9 +240,10 @@ def write_record(workbook: Workbook, trials: list[Trial]) -> None:
             "digest": trial.digest,
             "verdict": trial.verdict,
             "mistake": trial.diagnosed,
+            "proof": trial.proof,
         }
     text = io.StringIO()
-    writer = csv.DictWriter(text, ["path", "digest", "verdict", "mistake"], lineterminator="\n")
+    writer = csv.DictWriter(text, ["path", "digest", "verdict", "mistake", "proof"], lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows[path] for path in sorted(rows))
     write_whole(record_file(workbook), text.getvalue())
@@ -234,7 +255,13 @@ def _share(count: int, total: int) -> str:
 
 def _report(trials: list[Trial], out: Console) -> None:
     table = Table(box=None, pad_edge=False)
-    for column in ("chapter", "wrong kernels caught", "mistake named", "right kernels passed"):
+    for column in (
+        "chapter",
+        "wrong kernels caught",
+        "mistake named",
+        "cause proved",
+        "right kernels passed",
+    ):
         table.add_column(column, justify="left" if column == "chapter" else "right")
     for name in [*sorted({t.chapter for t in trials}), "all"]:
         mine = [t for t in trials if name in ("all", t.chapter)]
@@ -243,6 +270,7 @@ def _report(trials: list[Trial], out: Console) -> None:
             name,
             _share(sum(t.caught for t in wrong), len(wrong)),
             _share(sum(t.named for t in wrong), len(wrong)),
+            _share(sum(bool(t.proof) for t in wrong), len(wrong)),
             _share(sum(t.caught for t in right), len(right)),
         )
     out.print(table)
@@ -270,7 +298,7 @@ def kill_rate_command(
     broken = build_programs(workbook, chosen, jobs=at_once)
     if broken:
         raise MachineError("; ".join(f"./{name} cannot be built: {why}" for name, why in broken.items()))
-    trials = run(workbook, chosen, schedules, at_once)
+    trials = run(workbook, chosen, Runs(schedules, proves=True), at_once)
     if record:
         write_record(workbook, trials)
     if as_json:

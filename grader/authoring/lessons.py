@@ -77,6 +77,8 @@ _COUNTERS = {
     "shared stores": "inst_shared_st",
     "wavefronts": "shared_ld_wavefronts",
     "store wavefronts": "shared_st_wavefronts",
+    "shared atomics": "inst_shared_atom",
+    "atomic wavefronts": "shared_atom_wavefronts",
     "conflicts": "shared_ld_conflicts",
     "store conflicts": "shared_st_conflicts",
     "divergent branches": "branch_divergent",
@@ -143,12 +145,15 @@ def content(root: Path, place: Place, *, runs_commands: bool) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Fills every document, or with `--check` names those that are out of step."""
+    """Fills every document, or those of the chapters named; with `--check` names those that are out of step."""
     root = find_workbook().root
     is_check = arguments == ["--check"]
+    chapters = [] if is_check else arguments
     stale = 0
     for path in documents(root):
         name = path.relative_to(root)
+        if chapters and path.parent.name[:4] not in chapters:
+            continue
         text = path.read_text("utf-8")
         try:
             filled = fill(text, lambda place: content(root, place, runs_commands=not is_check))

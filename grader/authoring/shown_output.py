@@ -8,9 +8,12 @@ from ..core.processes import clean_environment
 from .markers import MarkerError
 
 _IMAGE = re.compile(r"build/(?:experiments/ch\d\d/\w+|(?:solutions|chapters)/ch\d\d)(?=/kernel\.ptx)")
-# What differs from one machine or run to another: what was built on the way, and how long it took.
+# What differs from one machine or run to another: what was built on the way, how long it took, and how many
+# cases were under way beside the one that ended the run.
 _UNSTEADY = re.compile(
-    r"( +\d+\.\d\d s| +up to date|^  NVCC .*\n|^  (CC|LINK|AR) .*\n|^kernels: \d+ of \d+\n)", re.MULTILINE
+    r"( +\d+\.\d\d s| +up to date|^  NVCC .*\n|^  (CC|LINK|AR) .*\n|^kernels: \d+ of \d+\n"
+    r"|^  failed .* not run after that$)",
+    re.MULTILINE,
 )
 
 

@@ -32,7 +32,7 @@ _KINDS = {
     ".sh", ".svg", ".toml", ".txt", ".zsh", "",
 }  # fmt: skip
 _NOT_OURS = {"__pycache__", "node_modules"}
-TOP = ("LICENSE", "Makefile", "README.md", "pyproject.toml", "warpbook")
+TOP = ("LICENSE", "Makefile", "README.md", "pyproject.toml", "warpbook", "warpbook-nvcc")
 # Line information. Its strings change with every run of nvcc, and pages never show lines of a reference.
 _LINES = re.compile(
     rb"^\t\.(?:loc|file)\t[^\n]*\n|^\t\.section\t\.debug_\w+\n\t\{\n.*?^\t\}\n", re.MULTILINE | re.DOTALL

@@ -4,7 +4,8 @@ The solution is the only source of an exercise. These lines in it define the ske
 
     // SKELETON VERDICT: WRONG      the verdict that the skeleton must get; not in the skeleton
     // BEGIN SOLUTION               what the learner has to write begins here
-    // TODO 1: the idea             comment lines that stay, up to the first other line
+    // TODO 1: the idea             stays, with the further lines of the same comment,
+    //         in more words        which are indented; other comments are part of the solution
     // SKELETON: return 0;          code of the skeleton, in place of the solution
     ...                             the solution: left out
     // END SOLUTION
@@ -18,7 +19,7 @@ BEGIN = re.compile(r"^\s*// BEGIN SOLUTION$")
 END = re.compile(r"^\s*// END SOLUTION$")
 TODO = re.compile(r"^\s*// TODO (?P<number>\d+): \S")
 KEPT_CODE = re.compile(r"^(?P<indent>\s*)// SKELETON:(?: (?P<code>.*))?$")
-COMMENT = re.compile(r"^\s*//")
+TODO_GOES_ON = re.compile(r"^\s*//   ")
 
 
 class MarkerError(Exception):
@@ -45,6 +46,7 @@ def make_skeleton(solution: str, name: str = "kernel.cu") -> Skeleton:
     verdict = ""
     begun_at = 0  # the line of BEGIN SOLUTION; 0 outside
     in_head = False  # still in the TODO and SKELETON lines of a solution
+    in_todo = False  # the line before is of a TODO
 
     for number, line in enumerate(solution.splitlines(), start=1):
         if match := VERDICT.match(line):
@@ -54,7 +56,7 @@ def make_skeleton(solution: str, name: str = "kernel.cu") -> Skeleton:
         elif BEGIN.match(line):
             if begun_at:
                 raise MarkerError(f"{name}:{number}: BEGIN SOLUTION within that of line {begun_at}")
-            begun_at, in_head = number, True
+            begun_at, in_head, in_todo = number, True, False
         elif END.match(line):
             if not begun_at:
                 raise MarkerError(f"{name}:{number}: END SOLUTION without its BEGIN")
@@ -66,12 +68,15 @@ def make_skeleton(solution: str, name: str = "kernel.cu") -> Skeleton:
         elif in_head and (match := KEPT_CODE.match(line)):
             kept.append((match["indent"] + (match["code"] or "")).rstrip())
             given.append(kept[-1].strip())
-        elif in_head and COMMENT.match(line):
-            if match := TODO.match(line):
-                todos.append(int(match["number"]))
+            in_todo = False
+        elif in_head and (match := TODO.match(line)):
+            todos.append(int(match["number"]))
+            kept.append(line)
+            in_todo = True
+        elif in_todo and TODO_GOES_ON.match(line):
             kept.append(line)
         else:
-            in_head = False
+            in_head = in_todo = False
             if KEPT_CODE.match(line) or TODO.match(line):
                 raise MarkerError(f"{name}:{number}: TODO and SKELETON lines come first in a solution")
             if line.strip():

@@ -162,5 +162,3 @@ def move_cases() -> None:
         case(f"slct.{t}.f32", t, f"{t} {t} f32", lambda a, b, c, g=not_below: a if g(c) else b)
         case(f"slct.ftz.{t}.f32", t, f"{t} {t} f32", lambda a, b, c, g=not_below: a if g(F32.flush(c)) else b)
     case("mov.pred", "pred", "pred", lambda a: a)
-    case("mapa.shared::cluster.u32", "u32", "u32 u32", lambda a, _: a)
-    case("mapa.u64", "u64", "u64 u32", lambda a, _: a)

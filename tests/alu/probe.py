@@ -49,12 +49,14 @@ def build_probe() -> ctypes.CDLL:
         *extra,
     ]
     library, recipe = BUILD / "libalu_probe.so", BUILD / "libalu_probe.flags"
-    command = [*compiler, *flags, "-shared", "-o", str(library), *map(str, sources), "-lm"]
+    command = [*compiler, *flags, "-shared", *map(str, sources), "-lm"]
     newest = max(p.stat().st_mtime for p in [*sources, *EMULATOR.rglob("*.h"), *EMULATOR.rglob("*.def")])
     fresh = library.exists() and library.stat().st_mtime > newest and recipe.exists()
     if not fresh or recipe.read_text() != shlex.join(command):
-        done = subprocess.run(command, capture_output=True, text=True)
+        built = BUILD / f"libalu_probe.{os.getpid()}.so"  # tests run side by side
+        done = subprocess.run([*command, "-o", str(built)], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
+        built.replace(library)
         recipe.write_text(shlex.join(command))
     return ctypes.CDLL(str(library))
 

@@ -33,8 +33,9 @@ static void run_kernel(Emulator *emulator, const EmulatorKernel *kernel, uint64_
         memcpy(arguments + info.parameters[i].offset, &value,
                info.parameters[i].bytes < 8 ? info.parameters[i].bytes : 8);
     }
+    const uint32_t threads = info.required_threads[0] > 0 ? (uint32_t)info.required_threads[0] : 48;
     EmulatorLaunch launch = {.grid = {3, 1, 1},
-                             .block = {48, 1, 1},
+                             .block = {threads, 1, 1},
                              .dynamic_shared = 256,
                              .arguments = arguments,
                              .argument_bytes = info.parameter_bytes,

@@ -27,7 +27,7 @@ def dictionary() -> str:
     words: set[str] = set()
     for folder in ("ptx", "alu", "program"):
         for source in (EMULATOR / folder).rglob("*.c"):
-            words.update(re.findall(r'"([a-z%][a-z0-9_.]*)"', source.read_text()))
+            words.update(re.findall(r'"([a-z%][a-z0-9_.:]*[a-z0-9_.])"', source.read_text()))
     lines = [f'"{opcode}."' for opcode in opcodes]
     lines += [f'"{word if word.startswith("%") else "." + word}"' for word in sorted(words)]
     return "# Written by make_corpus.py from the sources of the emulator.\n" + "\n".join(lines) + "\n"

@@ -115,9 +115,15 @@ def nvcc(source: Path, output: Path, *flags: str, compiler: str | None = None) -
         sys.exit(f"record: {source.name}: {done.stdout}{done.stderr}")
 
 
+def architecture(source: Path) -> str:
+    """What the PTX is for: compute_80, or compute_90 or compute_90a if the file says so."""
+    found = re.search(r"for (compute_90a?)", source.read_text())
+    return found[1] if found else "compute_80"
+
+
 def write_ptx(source: Path, output: Path, compiler: str | None = None) -> None:
-    """The PTX that the emulator reads: for compute_80, without a line that names a build of the compiler."""
-    nvcc(source, output, "-arch=compute_80", "-ptx", compiler=compiler)
+    """The PTX that the emulator reads, without a line that names a build of the compiler."""
+    nvcc(source, output, f"-arch={architecture(source)}", "-ptx", compiler=compiler)
     output.write_text("".join(x for x in output.read_text().splitlines(True) if "Compiler Build ID" not in x))
 
 
@@ -187,6 +193,8 @@ def number(text: str) -> str:
     try:
         value = float(text)
     except ValueError:
+        return ""
+    if value != value:  # a figure of no samples
         return ""
     return str(int(value)) if value == int(value) and "." not in text else f"{value:.2f}"
 
@@ -288,8 +296,8 @@ def recorded_already() -> dict[bool, list[dict[str, object]]]:
 def build(source: Path, work: Path) -> tuple[Path, list[str], dict[str, dict[str, object]]]:
     """A source's cubin, its kernels in order, and their SASS."""
     ptx, cubin = work / f"{source.stem}.ptx", work / f"{source.stem}.cubin"
-    nvcc(source, ptx, "-arch=compute_80", "-ptx")
-    nvcc(source, cubin, "-arch=sm_90", "-cubin")
+    nvcc(source, ptx, f"-arch={architecture(source)}", "-ptx")
+    nvcc(source, cubin, "-arch=sm_90a" if architecture(source) == "compute_90a" else "-arch=sm_90", "-cubin")
     return cubin, kernels_of(ptx.read_text()), sass_of(cubin)
 
 

@@ -124,6 +124,7 @@ static int match(void) {
         if (strcmp(line, "bytes") == 0) finding->bytes = (unsigned)atoi(value);
         if (strcmp(line, "size") == 0) finding->object_bytes = (uint64_t)atoll(value);
         if (strcmp(line, "store") == 0) finding->is_store = true;
+        if (strcmp(line, "endless") == 0) finding->is_endless = true;
         if (strcmp(line, "other_block") == 0) finding->other_block[0] = (unsigned)atoi(value);
         if (strcmp(line, "n") == 0) report.settings.size.n = atoll(value);
         if (strcmp(line, "difference") == 0) report.check.difference = atof(value);

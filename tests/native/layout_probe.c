@@ -27,7 +27,8 @@ int main(void) {
         MEMBER(Finding, other_block);
     MEMBER(Finding, warp), MEMBER(Finding, lane), MEMBER(Finding, address), MEMBER(Finding, bytes);
     MEMBER(Finding, is_store), MEMBER(Finding, is_atomic), MEMBER(Finding, object), MEMBER(Finding, index);
-    MEMBER(Finding, object_bytes), MEMBER(Finding, count), MEMBER(Finding, message);
+    MEMBER(Finding, object_bytes), MEMBER(Finding, is_endless), MEMBER(Finding, count),
+        MEMBER(Finding, message);
     END();
     BEGIN(Counters);
     for (int i = 0; i < counter_field_count; i++)
@@ -50,7 +51,8 @@ int main(void) {
     MEMBER(EmulatorKernelInfo, required_threads), MEMBER(EmulatorKernelInfo, max_threads);
     END();
     BEGIN(EmulatorLaunch);
-    MEMBER(EmulatorLaunch, grid), MEMBER(EmulatorLaunch, block), MEMBER(EmulatorLaunch, dynamic_shared);
+    MEMBER(EmulatorLaunch, grid), MEMBER(EmulatorLaunch, block), MEMBER(EmulatorLaunch, cluster);
+    MEMBER(EmulatorLaunch, dynamic_shared);
     MEMBER(EmulatorLaunch, arguments), MEMBER(EmulatorLaunch, argument_bytes), MEMBER(EmulatorLaunch, checks);
     MEMBER(EmulatorLaunch, count), MEMBER(EmulatorLaunch, timing), MEMBER(EmulatorLaunch, schedule);
     MEMBER(EmulatorLaunch, max_steps), MEMBER(EmulatorLaunch, max_output),

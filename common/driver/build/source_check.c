@@ -41,7 +41,7 @@ bool compile_read_source(Build *build) {
         switch (error.status) {
         case FILE_MISSING:
             return compile_end(build, COMPILE_BUILD,
-                               "%s is missing; `git checkout %s` or `make reset-chNN` restores it", shown,
+                               "there is no file %s; `make reset-chNN` restores the kernel.cu of a chapter",
                                shown);
         case FILE_DIRECTORY:
             return compile_end(build, COMPILE_BUILD, "%s is a folder, not a CUDA source file", shown);

@@ -27,7 +27,7 @@ typedef struct {
     const CheckReport *check;
     int task;
     ShapeSet shapes;
-    uint64_t facts;
+    Facts facts;
     const char *message;
     Text source;      // without comments and spaces; one line for each of the file
     Text line, other; // of the finding
@@ -41,14 +41,22 @@ static const Buffer *named_buffer(const Evidence *evidence, const char *name) {
     return index < 0 ? NULL : &task->buffers[index];
 }
 
-static uint64_t facts_of_finding(const Evidence *evidence) {
+// Whether the warps of both threads follow from their x alone.
+static bool are_in_one_row(const Finding *finding) {
+    return finding->thread[1] + finding->thread[2] + finding->other_thread[1] + finding->other_thread[2] == 0;
+}
+
+static Facts facts_of_finding(const Evidence *evidence) {
     const Finding *finding = evidence->finding;
     const int64_t far = 1 << 20, size = (int64_t)finding->object_bytes;
-    uint64_t facts = 0;
+    Facts facts = 0;
     if (finding->is_store) facts |= FACT_STORE;
     if (finding->is_atomic) facts |= FACT_ATOMIC;
+    if (finding->is_endless) facts |= FACT_ENDLESS;
+    if (finding->is_endless && finding->object[0]) facts |= FACT_WAITS;
     const Buffer *buffer = named_buffer(evidence, finding->object);
     if (finding->bytes > (buffer ? element_bytes(buffer->type) : 4)) facts |= FACT_WIDE;
+    if (evidence->first->finding_count > 1) facts |= FACT_OTHER_FINDINGS;
     if (finding->place.line > 0 && finding->place.line == finding->other_place.line) facts |= FACT_SAME_LINE;
     if (strncmp(finding->object, "shared ", 7) == 0) facts |= FACT_SHARED;
     if (finding->object[0] && finding->index < 0) facts |= FACT_BEFORE;
@@ -56,6 +64,9 @@ static uint64_t facts_of_finding(const Evidence *evidence) {
     if ((finding->kind == FINDING_RACE || finding->kind == FINDING_STALE_READ) &&
         memcmp(finding->block, finding->other_block, sizeof finding->block) != 0)
         facts |= FACT_OTHER_BLOCK;
+    else if (finding->kind == FINDING_RACE && are_in_one_row(finding) &&
+             finding->thread[0] / 32 != finding->other_thread[0] / 32)
+        facts |= FACT_OTHER_WARP;
     if (finding->object[0] && finding->object_bytes == 0) facts |= FACT_NO_ROOM;
     if (finding->object[0] && finding->index == 0) facts |= FACT_AT_START;
     if (!buffer) return facts;
@@ -67,10 +78,10 @@ static uint64_t facts_of_finding(const Evidence *evidence) {
     }
 }
 
-static uint64_t facts_of_check(const Evidence *evidence) {
+static Facts facts_of_check(const Evidence *evidence) {
     const CheckReport *check = evidence->check;
     const CaseReport *first = evidence->first;
-    uint64_t facts = 0;
+    Facts facts = 0;
     if (check->has_numbers) {
         const double got = fabs(check->got);
         if (got > 0 && got < 1e-30) facts |= FACT_TINY;
@@ -105,7 +116,7 @@ static uint64_t facts_of_check(const Evidence *evidence) {
     return check->index % launch->threads == 0 ? facts | FACT_FIRST_ROUND_WRITTEN : facts;
 }
 
-static uint64_t facts_of_places(const Evidence *evidence) {
+static Facts facts_of_places(const Evidence *evidence) {
     const Finding *finding = evidence->finding;
     const int line = finding->place.line, other = finding->other_place.line;
     const Surroundings around = stripped_surroundings(&evidence->source, line, other);
@@ -118,9 +129,9 @@ static bool is_special(Family family) {
     return family == FAMILY_NAN || family == FAMILY_INFINITY || family == FAMILY_INFINITIES;
 }
 
-static uint64_t facts_of_all(const Evidence *evidence) {
-    uint64_t facts = FACT_BY_SCHEDULE | FACT_ONLY_WEAK | FACT_INTEGERS_RIGHT | FACT_FINITE_RIGHT |
-                     FACT_ONES_RIGHT | FACT_SAYS_N | FACT_NEVER_WRITTEN | FACT_ONE_ANSWER;
+static Facts facts_of_all(const Evidence *evidence) {
+    Facts facts = FACT_BY_SCHEDULE | FACT_ONLY_WEAK | FACT_INTEGERS_RIGHT | FACT_FINITE_RIGHT |
+                  FACT_ONES_RIGHT | FACT_SAYS_N | FACT_NEVER_WRITTEN | FACT_ONE_ANSWER;
     const bool is_sum = evidence->of->tasks[evidence->task].expect == EXPECT_SUM;
     double answer = 0;
     long long answered = 0; // the size of the first answer
@@ -163,22 +174,24 @@ static uint64_t facts_of_all(const Evidence *evidence) {
     return facts;
 }
 
-static uint64_t facts_of_task(const Task *task) {
-    uint64_t facts = 0;
+static Facts facts_of_task(const Task *task) {
+    Facts facts = 0;
     const int out = task_output(task);
     if (task->expect == EXPECT_ELEMENTWISE) facts |= FACT_ELEMENTWISE;
     if (task->expect == EXPECT_ROW_SUMS) facts |= FACT_ROW_SUMS;
     if (task->expect == EXPECT_TRANSPOSE) facts |= FACT_TRANSPOSE;
+    if (task->expect == EXPECT_HISTOGRAM) facts |= FACT_HISTOGRAM;
+    if (task->expect == EXPECT_SCAN) facts |= FACT_SCAN;
     if (out >= 0 && task->buffers[out].type == F64) facts |= FACT_DOUBLES;
     if (out >= 0 && task->buffers[out].count.kind == QUANTITY_N) facts |= FACT_MAPS;
     for (int b = 0; b < task_buffer_count(task); b++)
-        if (task->buffers[b].stays_zero) facts |= FACT_WORKSPACE;
+        if (task->buffers[b].role == ZEROED) facts |= FACT_WORKSPACE;
     return facts;
 }
 
 // Sums of whole numbers that are all off by the same number, or by one number for each block, warp or thread,
 // including empty sums.
-static uint64_t facts_of_offsets(const Evidence *evidence) {
+static Facts facts_of_offsets(const Evidence *evidence) {
     enum { UNITS = 4 };
     double each[UNITS] = {0};
     bool fits_unit[UNITS] = {true, true, true, true};
@@ -220,7 +233,7 @@ static bool blocks_ended(const Evidence *evidence) {
         if (report->verdict == VERDICT_TIMEOUT && report->settings.schedule != 0) return false;
         // Neither a loop that does more than wait nor more blocks than the device holds depend on the sums.
         if (report->verdict == VERDICT_TIMEOUT && report->has_finding &&
-            (!strstr(report->finding.message, "waits here for ever") ||
+            (!report->finding.is_endless || !report->finding.object[0] ||
              strstr(report->finding.message, "holds no more at a time")))
             return false;
         if (report->verdict == VERDICT_PASS && report->shape.launches[0].blocks > 1) has_ended = true;
@@ -228,13 +241,13 @@ static bool blocks_ended(const Evidence *evidence) {
     return has_ended;
 }
 
-#define OBLONG FACT(63) // a matrix that is not square, even in tiles: not a fact of the catalogue
+#define OBLONG FACT(127) // a matrix that is not square, even in tiles: not a fact of the catalogue
 
 // Facts about shapes that `one` supports if it is right, or contradicts if it is wrong.
-static uint64_t kind_of_case(const CaseReport *one) {
+static Facts kind_of_case(const CaseReport *one) {
     const CaseSize *size = &one->settings.size;
     const ShapeOfLaunch *launch = &one->shape.launches[0];
-    uint64_t facts = 0;
+    Facts facts = 0;
     if (size->rows > 1 && size->rows == size->columns) facts |= FACT_SQUARES_RIGHT;
     if (size->rows > 1 && size->columns > 1 && (size->rows + 31) / 32 != (size->columns + 31) / 32)
         facts |= OBLONG;
@@ -247,8 +260,8 @@ static uint64_t kind_of_case(const CaseReport *one) {
 }
 
 // Which sizes come out right while others do not.
-static uint64_t facts_of_sizes(const Evidence *evidence) {
-    uint64_t right = 0, wrong = 0;
+static Facts facts_of_sizes(const Evidence *evidence) {
+    Facts right = 0, wrong = 0;
     long long rests[] = {2, 4, 8};
     int unwritten = 0;
     bool only_empty = true; // go wrong
@@ -402,6 +415,11 @@ static bool is_supposed(const Mistake *mistake, const WhatIfAnswer *answer) {
     return answer->reaches && is_one_of(answer->changes[0].name, mistake->what_if);
 }
 
+// In the message, or in what was found out about all wrong elements together.
+static bool is_said(const Evidence *evidence, const char *expression) {
+    return fits(expression, evidence->message) || (evidence->check && fits(expression, evidence->check->why));
+}
+
 static bool matches(const Mistake *mistake, const Evidence *evidence) {
     // Words about a line need a line.
     if (strchr(mistake->why, '{') && !(evidence->finding && evidence->finding->place.line > 0)) return false;
@@ -410,10 +428,14 @@ static bool matches(const Mistake *mistake, const Evidence *evidence) {
         return false;
     if (mistake->checks && !(evidence->check && mistake->checks & BIT(evidence->check->outcome)))
         return false;
-    if ((evidence->facts & mistake->facts) != mistake->facts) return false;
-    if (evidence->facts & mistake->no_facts) return false;
+    // What the account of single values proves needs no clue from those of a whole case.
+    const bool is_proved = mistake->accounts & evidence->judgement->accounting.rules;
+    const Facts of_values =
+        is_proved ? FACT_INTEGERS_RIGHT | FACT_FINITE_RIGHT | FACT_CLOSE | FACT_OFF_BY_A_CONSTANT : (Facts)0;
+    if (~evidence->facts & mistake->facts & ~of_values) return false;
+    if (evidence->facts & mistake->no_facts & ~of_values) return false;
     if (mistake->shape && fitting_shape(evidence, mistake->shape) < 0) return false;
-    if (mistake->says && !fits(mistake->says, evidence->message)) return false;
+    if (mistake->says && !is_said(evidence, mistake->says)) return false;
     if (mistake->line && !fits(mistake->line, text_chars(&evidence->line))) return false;
     if (mistake->other && !fits(mistake->other, text_chars(&evidence->other))) return false;
     if (mistake->source && !fits(mistake->source, text_chars(&evidence->source))) return false;
@@ -477,9 +499,9 @@ static void tell_shape(const Evidence *evidence, Judgement *judgement, const Mis
     const int shape = mistake && mistake->shape ? fitting_shape(evidence, mistake->shape) : -1;
     if (judgement->first < 0) return;
     CheckReport *check = &judgement->cases[judgement->first].check;
-    // One sum may be off by the same as if a single element were wrong: the account of all knows better.
+    // One sum may be off by the same as if other elements were wrong: the account of all knows better.
     const Accounting *accounting = &judgement->accounting;
-    if (shape < 0 && accounting->missing > 0 && accounting->repeated > 0) check->why[0] = '\0';
+    if (shape < 0 && accounting->n > 0) check->why[0] = '\0';
     if (shape < 0) return;
     snprintf(check->why, sizeof check->why, "%s", error_shape(shape)->words);
 }
@@ -491,9 +513,30 @@ static bool is_repaired(const Mistake *mistake, const Repair *repair) {
     return repair->change_count > 0;
 }
 
+// Whether it is the mistake of a formula by which every value of a table was computed.
+static bool is_accounted(const Mistake *mistake, const Accounting *accounting) {
+    for (int d = 0; d < accounting->deviation_count; d++) {
+        const char *slug = accounting->deviations[d]->mistake;
+        if (slug && strcmp(mistake->slug, slug) == 0) return true;
+    }
+    return false;
+}
+
+// Whether what is known for certain leaves room for it: once a change is known that repairs the kernel, or
+// the formulas that it computes, a mistake that has nothing to do with them is not the one.
+static bool is_open(const Mistake *mistake, const Judgement *judgement) {
+    if (judgement->repair.change_count > 0) return is_repaired(mistake, &judgement->repair);
+    return judgement->accounting.deviation_count == 0 || is_accounted(mistake, &judgement->accounting);
+}
+
 // What shows that the run went wrong for this reason; NULL: the clues only suit it.
-static const char *proof_of(const Mistake *mistake, const Judgement *judgement) {
+static const char *proof_of(const Mistake *mistake, const Evidence *evidence) {
+    const Judgement *judgement = evidence->judgement;
     if (is_repaired(mistake, &judgement->repair)) return "repair";
+    if (is_accounted(mistake, &judgement->accounting)) return "accounting";
+    if (mistake->is_shown || (mistake->shown_by && fits(mistake->shown_by, evidence->message)))
+        return "finding";
+    if (mistake->accounts & judgement->accounting.rules) return "accounting";
     const bool reads_text = mistake->source || mistake->line || mistake->other || mistake->absent;
     if (mistake->what_if && is_supposed(mistake, &judgement->what_if)) return "what-if";
     // Only the time itself may be missed for any reason.
@@ -503,8 +546,8 @@ static const char *proof_of(const Mistake *mistake, const Judgement *judgement) 
     const unsigned refusals = BIT(VERDICT_LAUNCH) | BIT(VERDICT_RESOURCE) | BIT(VERDICT_OUTPUT_LIMIT);
     const bool was_refused =
         (judgement->first < 0 && judgement->verdict != VERDICT_SLOW) || refusals & BIT(judgement->verdict);
-    const bool is_said = mistake->says || mistake->verdicts == BIT(VERDICT_OUTPUT_LIMIT);
-    if (was_refused && is_said && !mistake->source && !mistake->line && !mistake->absent) return "message";
+    const bool has_words = mistake->says || mistake->verdicts == BIT(VERDICT_OUTPUT_LIMIT);
+    if (was_refused && has_words && !mistake->source && !mistake->line && !mistake->absent) return "message";
     return NULL;
 }
 
@@ -514,15 +557,12 @@ void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagn
     if (judgement->verdict == VERDICT_PASS || judgement->verdict == VERDICT_INFRA) return;
     Evidence evidence = {.of = of, .judgement = judgement};
     gather(&evidence, source);
-    // Once a change is known that repairs the kernel, a mistake that this change leaves is not the
-    // one.
     for (int m = 0; m < mistake_count && !diagnosis->mistake; m++)
-        if (matches(&mistakes[m], &evidence) &&
-            (judgement->repair.change_count == 0 || is_repaired(&mistakes[m], &judgement->repair)))
+        if (matches(&mistakes[m], &evidence) && is_open(&mistakes[m], judgement))
             diagnosis->mistake = &mistakes[m];
     if (diagnosis->mistake) {
         fill_in(&evidence, diagnosis->mistake->why, diagnosis->why, sizeof diagnosis->why);
-        diagnosis->proof = proof_of(diagnosis->mistake, judgement);
+        diagnosis->proof = proof_of(diagnosis->mistake, &evidence);
         choose_lesson(of, diagnosis->mistake->lessons, diagnosis);
     }
     tell_shape(&evidence, judgement, diagnosis->mistake);

@@ -9,8 +9,8 @@ typedef struct {
     char why[700];          // its explanation, with the lines filled in
     int hint;               // step of this chapter's hints; 0: no hint is about it
     char lesson[96];        // "ch03#barriers"
-    const char *proof;      // "repair", "what-if", "counter", "message": how the run shows it; NULL: it is
-                            // possible, no more
+    const char *proof; // "repair", "accounting", "what-if", "counter", "message": how the run shows it; NULL:
+                       // it is possible, no more
 } Diagnosis;
 
 // `source` is the text of kernel.cu, or NULL. If the mistake explains the numbers of the first failure, its

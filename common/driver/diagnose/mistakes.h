@@ -15,7 +15,9 @@
 #define BIT(number) (1u << (unsigned)(number))
 
 // Facts about a run other than its verdict and its finding; bits.
-#define FACT(number) ((uint64_t)1 << (number))
+// gcc and clang have this type on every machine of 64 bits.
+__extension__ typedef unsigned __int128 Facts;
+#define FACT(number) ((Facts)1 << (number))
 // Of the finding
 #define FACT_STORE FACT(0)
 #define FACT_ATOMIC FACT(1)
@@ -29,7 +31,11 @@
 #define FACT_FAR FACT(9)      // more than a megabyte after it, or more than 64 bytes before it
 #define FACT_NO_ROOM FACT(10) // the buffer has no bytes at all
 #define FACT_AT_START FACT(11)
-#define FACT_OTHER_BLOCK FACT(30) // the two sides of a race are in different blocks
+#define FACT_ENDLESS FACT(61)        // proved that the thread never leaves its loop
+#define FACT_WAITS FACT(62)          // because the loop reads memory that no thread is left to change
+#define FACT_OTHER_FINDINGS FACT(63) // there are others, as of a race that gave it a wrong index
+#define FACT_OTHER_BLOCK FACT(30)    // the two sides of a race are in different blocks
+#define FACT_OTHER_WARP FACT(59)     // or in different warps of one block
 // Of the two lines of a race, by the learner's text; only if both have a line
 #define FACT_IN_LOOP FACT(52)         // both are in the body of one loop
 #define FACT_BARRIER_IN_LOOP FACT(53) // which also has a barrier
@@ -73,9 +79,11 @@
 #define FACT_ELEMENTWISE FACT(34)
 #define FACT_ROW_SUMS FACT(35)
 #define FACT_TRANSPOSE FACT(36)
+#define FACT_HISTOGRAM FACT(60)
+#define FACT_SCAN FACT(64)
 #define FACT_DOUBLES FACT(37)   // its results are doubles
 #define FACT_MAPS FACT(44)      // it has as many results as elements
-#define FACT_WORKSPACE FACT(43) // it has a workspace that must be left as it was found
+#define FACT_WORKSPACE FACT(43) // it has a workspace that is 0 before the launch
 // Of all cases together: only these are wrong
 #define FACT_SQUARES_RIGHT FACT(38)     // matrices with other than as many rows as columns, and all of those
 #define FACT_ONE_TILE_RIGHT FACT(39)    // those with more than 32 rows or columns
@@ -96,10 +104,11 @@ typedef struct {
     unsigned verdicts;    // bits of Verdict: one of them
     unsigned findings;    // bits of FindingKind: one of them
     unsigned checks;      // bits of CheckOutcome: one of them
-    uint64_t facts;       // of FACT_*: all of them
-    uint64_t no_facts;    // none of them
+    Facts facts;          // of FACT_*: all of them
+    Facts no_facts;       // none of them
     const char *shape;    // names of error shapes: "odd-tree|every-second-lost"
-    const char *says;     // in the message of the finding, the check, the audit or the compiler
+    const char *says;     // in the message of the finding, the check, the audit or the compiler, or in what
+                          // explains a wrong output
     const char *line;     // in the source line of the finding, spaces and comments removed
     const char *other;    // in that of its other side
     const char *source;   // anywhere in the source
@@ -110,9 +119,13 @@ typedef struct {
 
     const char
         *repairs; // change_name()s that prove it: "barrier|moved-barrier"; without one it is possible only
-    const char *what_if; // changes in the model that undo it, "block|registers": it is proved if the model
-                         // reaches the goal with them. A clue where `missed` is bandwidth_ratio, which can
-                         // be missed for any reason
+    const char *what_if;  // changes in the model that undo it, "block|registers": it is proved if the model
+                          // reaches the goal with them. A clue where `missed` is bandwidth_ratio, which can
+                          // be missed for any reason
+    unsigned accounts;    // AccountRules: one of them proves it
+    const char *shown_by; // in the same message as `says`: proves it if the entry matches
+    bool is_shown; // every sentence follows from the finding, the check or the counts that are asked for: it
+                   // is proved if it matches, and the text only keeps it away from other kernels
 } Mistake;
 
 // In diagnose.c, from mistakes_large.def, mistakes_stale.def, mistakes_by_task.def, mistakes_stopped.def and

@@ -4,8 +4,6 @@
 #include "driver/judge/rerun.h"
 #include "driver/judge/state.h"
 
-enum { MARK_BASE = 16 }; // marks are digits to this base: two of them fit into bfloat16's 8 bits
-
 typedef struct {
     Judge *judge;
     Worker *worker;
@@ -22,11 +20,32 @@ typedef struct {
 bool account_run(Account *account);
 // The task's .output after that run.
 const void *account_output(const Account *account);
+// The same run, and what all its results add up to; those that were not written count as 0.
+bool account_sum(Account *account, double *sum);
 
 // A number that a second input has at this place, below `limit`.
 int account_drawn(const Account *account, int buffer, long long i, int limit);
 
+// What a bin of a histogram holds after a run, and whether all of them hold `right`.
+double account_bin(const Account *account, int bin);
+bool account_bins_hold(const Account *account, const double right[HISTOGRAM_BINS]);
+
+// Says how often each of n elements reaches results, as in "elements 32 to 64 reach no result; elements 0 to
+// 31 reach a result twice; the others once". `of_zeros`: what the results come to if every element is 0.
+// False when memory ran out.
+bool account_say_counts(const Account *account, const int *counts, long long n, double of_zeros,
+                        Accounting *out);
+
+// Each fills `out` if it can; false if it found nothing.
 // How often each element of a sum, or of sums of rows, reaches them.
-void account_sums(Account *account, Accounting *out);
+bool account_sums(Account *account, Accounting *out);
+// What such a sum makes of fractions, long numbers, NaN and infinities.
+bool account_values(Account *account, Accounting *out);
+// How often each element of a histogram is counted in its bin.
+bool account_bins(Account *account, Accounting *out);
+// In which bin of a histogram the elements of each value are counted.
+bool account_bin_values(Account *account, Accounting *out);
 // Which elements of the inputs each element of a vector or matrix was made of.
-void account_places(Account *account, Accounting *out);
+bool account_places(Account *account, Accounting *out);
+// Which wrong formulas give every value of a table.
+bool account_formulas(Account *account, Accounting *out);

@@ -7,6 +7,8 @@
 #include "driver/judge/subset.h"
 #include "driver/plan/elements.h"
 
+enum { MARK_BASE = 16 }; // marks are digits to this base: two of them fit into bfloat16's 8 bits
+
 enum { MOST_INPUTS = 2 }; // whose digits one output tells apart
 
 // What an element of the output was made of.
@@ -238,10 +240,10 @@ static void list_inputs(Places *places) {
     }
 }
 
-void account_places(Account *account, Accounting *out) {
+bool account_places(Account *account, Accounting *out) {
     Places places = {.account = account, .buffers = account->task->buffers};
     list_inputs(&places);
-    if (places.input_count == 0 || places.out < 0) return;
+    if (places.input_count == 0 || places.out < 0) return false;
     places.n = account->counts[places.out];
     unsigned char *kinds = calloc((size_t)places.n + 1, 1);
     long long *sources = calloc(MOST_INPUTS * ((size_t)places.n + 1), sizeof *sources);
@@ -255,4 +257,5 @@ void account_places(Account *account, Accounting *out) {
     }
     free(kinds);
     free(sources);
+    return out->n > 0;
 }

@@ -1,82 +1,102 @@
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "driver/judge/account.h"
-#include "driver/judge/subset.h"
 #include "driver/plan/elements.h"
 #include "driver/plan/inputs.h"
 
 enum {
-    DIGITS = 6, // elements that one run tells apart, as digits of a number: 24 bits, which a float holds
-                // exactly, whatever the order of additions
-    PARTS = 4,  // into which a range is divided that is neither complete nor missing
+    PARTS = 4,       // into which a range is divided that is neither complete nor missing
+    EXACT = 1 << 24, // of floats: whole numbers below are added without rounding, in any order
 };
+
+// How elements are told apart in one run: as digits of the sum, from -base / 2 to base / 2 - 1.
+typedef struct {
+    int base, digits;
+    int most;     // weight of an element of a range, at most
+    bool guesses; // that the elements at an end of a range are missing
+} Marks;
+// The second one is for elements that reach results more often than 7 times.
+static const Marks all_marks[] = {{16, 6, 4095, true}, {256, 3, 127, false}};
 
 typedef struct {
     Account *account;
     int in;
     long long n;
-    unsigned char
-        *counts; // how often each element reaches the outputs; MARK_BASE - 1: as often or more often
+    const Marks *marks;
+    double of_zeros; // what the results come to without marks
+    int *counts;     // how often each element reaches the outputs
 } Sums;
 
 // ---- Marks -----------------------------------------------------------------------------------------------
-
-// What all outputs of a run come to; NaN if that says nothing.
-static double sum_of_outputs(const Sums *sums) {
-    Account *account = sums->account;
-    if (!account_run(account)) return NAN;
-    const int out = task_output(account->task);
-    const ElementType type = account->task->buffers[out].type;
-    const void *after = account_output(account);
-    double sum = 0;
-    for (long long i = 0; i < account->counts[out]; i++)
-        sum += element_is_poison(after, type, i) ? 0 : element_get(after, type, i);
-    return sum;
-}
 
 static void mark(const Sums *sums, long long i, double value) {
     element_set(sums->account->inputs[sums->in], sums->account->task->buffers[sums->in].type, i, value);
 }
 
-// Up to DIGITS elements, each a digit of the sum.
+static double absolute_limit(const Sums *sums) { return EXACT - fabs(sums->of_zeros); }
+
+// Up to `digits` elements, each a digit of the sum.
 static bool count_digits(Sums *sums, long long first, long long count) {
-    double weight = 1;
+    const int base = sums->marks->base;
+    double weight = 1, sum;
     for (long long i = 0; i < count; i++) {
         mark(sums, first + i, weight);
-        weight *= MARK_BASE;
+        weight *= base;
     }
-    double sum = sum_of_outputs(sums);
+    const bool was_run = account_sum(sums->account, &sum);
     for (long long i = 0; i < count; i++) mark(sums, first + i, 0);
-    if (!(sum >= 0 && sum < 1 << 24) || sum != floor(sum)) return false;
+    sum -= sums->of_zeros;
+    if (!was_run || !(fabs(sum) < absolute_limit(sums)) || sum != floor(sum)) return false;
     for (long long i = 0; i < count; i++) {
-        sums->counts[first + i] = (unsigned char)fmod(sum, MARK_BASE);
-        sum = floor(sum / MARK_BASE);
+        const double rest = floor((sum + (base >> 1)) / base);
+        sums->counts[first + i] = (int)(sum - base * rest);
+        sum = rest;
     }
     return sum == 0; // a digit more would be an element that was never marked
 }
 
-// A range at once, with weights: it is missing, complete or twice complete, or it is divided.
-static bool count_range(Sums *sums, long long first, long long count) {
-    if (count <= DIGITS) return count_digits(sums, first, count);
-    long long most = (1 << 22) / count;
-    if (most > 4095) most = 4095;
-    double whole = 0;
+static double weight_of(const Sums *sums, long long i, long long most) {
+    return 1 + account_drawn(sums->account, sums->in, i, (int)most);
+}
+
+// Whether the sum of a range is that of its first elements alone, or of its last: the others are then taken
+// to be missing, which are_confirmed() tells if it was by chance.
+static bool guess_end(Sums *sums, long long first, long long count, double sum, double whole,
+                      long long most) {
+    if (!sums->marks->guesses) return false;
+    double before = 0;
     for (long long i = 0; i < count; i++) {
-        const double weight = 1 + account_drawn(sums->account, sums->in, first + i, (int)most);
+        if (before == sum || whole - before == sum) {
+            for (long long k = 0; k < count; k++) sums->counts[first + k] = (k < i) == (before == sum);
+            return true;
+        }
+        before += weight_of(sums, first + i, most);
+    }
+    return false;
+}
+
+// A range at once, with weights: it is missing, complete or several times complete, or it is divided.
+static bool count_range(Sums *sums, long long first, long long count) {
+    if (count <= sums->marks->digits) return count_digits(sums, first, count);
+    long long most = (EXACT / 4) / count;
+    if (most > sums->marks->most) most = sums->marks->most;
+    if (most < 1) most = 1;
+    double whole = 0, sum;
+    for (long long i = 0; i < count; i++) {
+        const double weight = weight_of(sums, first + i, most);
         mark(sums, first + i, weight);
         whole += weight;
     }
-    const double sum = sum_of_outputs(sums);
+    const bool was_run = account_sum(sums->account, &sum);
     for (long long i = 0; i < count; i++) mark(sums, first + i, 0);
-    if (isnan(sum)) return false;
-    for (int times = 0; times < 4; times++) {
-        if (sum != times * whole) continue;
-        memset(sums->counts + first, times, (size_t)count);
+    if (!was_run || isnan(sum)) return false;
+    const double times = (sum - sums->of_zeros) / whole;
+    if (times == floor(times) && fabs(sum) < absolute_limit(sums)) {
+        for (long long i = 0; i < count; i++) sums->counts[first + i] = (int)times;
         return true;
     }
+    if (guess_end(sums, first, count, sum - sums->of_zeros, whole, most)) return true;
     const long long part = (count + PARTS - 1) / PARTS;
     for (long long at = 0; at < count; at += part)
         if (!count_range(sums, first + at, count - at < part ? count - at : part)) return false;
@@ -86,56 +106,40 @@ static bool count_range(Sums *sums, long long first, long long count) {
 // Whether the counts explain the result of another input: where sums are rounded, digits are lost that look
 // like elements.
 static bool are_confirmed(Sums *sums) {
-    double whole = 0;
+    double whole = sums->of_zeros, sum;
     for (long long i = 0; i < sums->n; i++) {
-        const double weight = 1 + account_drawn(sums->account, sums->in, i, 7);
+        const double weight = weight_of(sums, i, 7);
         mark(sums, i, weight);
         whole += weight * sums->counts[i];
     }
-    return sum_of_outputs(sums) == whole;
+    const bool was_run = account_sum(sums->account, &sum);
+    for (long long i = 0; i < sums->n; i++) mark(sums, i, 0);
+    return was_run && sum == whole;
 }
 
-// ---- Words -----------------------------------------------------------------------------------------------
-
-enum { MISSING = 1u << 0, REPEATED = ~3u & 0xffff }; // kinds are counts
-
-// "elements 32 to 64 reach no result, and elements 0 to 31 reach it twice; every other element once"
-static void say(const Sums *sums, Accounting *out) {
-    Subset subset = {sums->counts, sums->n, MISSING, &sums->account->launch, sums->account->one.size.columns};
-    char missing[240], repeated[240], n[32];
-    int most = 0;
-    out->n = sums->n;
-    out->missing = subset_describe(&subset, missing, sizeof missing);
-    subset.wanted = REPEATED;
-    out->repeated = subset_describe(&subset, repeated, sizeof repeated);
-    for (long long i = 0; i < sums->n; i++)
-        if (sums->counts[i] > most) most = sums->counts[i];
-    count_text(sums->n, n, sizeof n);
-    Text words = {0};
-    text_printf(&words, "at n = %s, ", n);
-    if (out->missing == sums->n)
-        text_add(&words, "no element reaches a result");
-    else if (out->missing)
-        text_printf(&words, "%s %s no result", missing, out->missing == 1 ? "reaches" : "reach");
-    if (!out->missing && !out->repeated) text_add(&words, "every element reaches a result once");
-    if (out->missing && out->repeated) text_add(&words, "; ");
-    if (out->repeated && most == 2)
-        text_printf(&words, "%s %s a result twice", repeated, out->repeated == 1 ? "reaches" : "reach");
-    else if (out->repeated)
-        text_printf(&words, "%s %s results up to %d times", repeated,
-                    out->repeated == 1 ? "reaches" : "reach", most);
-    const long long others = sums->n - out->missing - out->repeated;
-    if (others > 0 && others < sums->n)
-        text_printf(&words, "; %s once", others == 1 ? "the other one" : "the others");
-    snprintf(out->words, sizeof out->words, "%s", text_chars(&words));
-    text_free(&words);
+// Whether the counts explain a wrong result: if every element counts once, something else is wrong.
+static bool is_telling(const Sums *sums) {
+    bool is_right = sums->of_zeros == 0;
+    for (long long i = 0; i < sums->n && is_right; i++) is_right = sums->counts[i] == 1;
+    return !is_right;
 }
 
-void account_sums(Account *account, Accounting *out) {
+// ---- All of it -------------------------------------------------------------------------------------------
+
+bool account_sums(Account *account, Accounting *out) {
     Sums sums = {.account = account, .in = task_input(account->task)};
-    if (sums.in < 0) return;
+    if (sums.in < 0 || !account_sum(account, &sums.of_zeros) || sums.of_zeros != floor(sums.of_zeros))
+        return false;
     sums.n = account->counts[sums.in];
-    sums.counts = malloc((size_t)sums.n + 1);
-    if (sums.counts && count_range(&sums, 0, sums.n) && are_confirmed(&sums)) say(&sums, out);
+    sums.counts = malloc(((size_t)sums.n + 1) * sizeof *sums.counts);
+    if (!sums.counts) return false;
+    bool is_known = false;
+    for (int m = 0; m < 2 && !is_known; m++) {
+        sums.marks = &all_marks[m];
+        is_known = count_range(&sums, 0, sums.n) && are_confirmed(&sums);
+    }
+    is_known =
+        is_known && is_telling(&sums) && account_say_counts(account, sums.counts, sums.n, sums.of_zeros, out);
     free(sums.counts);
+    return is_known;
 }

@@ -6,39 +6,61 @@
 #include "driver/plan/elements.h"
 #include "driver/plan/inputs.h"
 
-enum {
-    LARGEST = 1 << 17, // elements of a case that is accounted for
-    TELLING = 1100,    // elements: several blocks of every usual size
-};
-// What a usual machine takes, in milliseconds: counted, so that every machine finds the same.
-static const double work_for_marks = 400;
+enum { LARGEST = 1 << 17 }; // elements of a case that is accounted for
 
-typedef void Method(Account *account, Accounting *out);
+typedef bool Method(Account *account, Accounting *out);
 
-static Method *choose_method(const Task *task) {
+// What can be found out about a wrong case of the task: the first that finds something is told.
+typedef struct {
+    Method *method;
+    bool of_integers;  // needs a case of whole numbers, which is wrong by whole elements
+    long long telling; // elements of a case that tells enough, if there is one
+    double work; // in the milliseconds of a usual machine: counted, so that every machine finds the same
+} Attempt;
+
+// 1,100 elements are several blocks of every usual size; 140 are several warps, if more is too much work.
+static const Attempt of_sums[] = {{account_sums, true, 1100, 500},
+                                  {account_sums, true, 140, 200},
+                                  {account_values, false, 1100, 100},
+                                  {0}},
+                     of_bins[] = {{account_bin_values, true, 140, 600}, {account_bins, true, 1100, 400}, {0}},
+                     of_places[] = {{account_places, false, 1100, 400}, {0}},
+                     of_tables[] = {{account_formulas, false, 1100, 400}, {0}}, none[] = {{0}};
+
+static const Attempt *choose_attempts(const Task *task) {
     switch (task->expect) {
     case EXPECT_SUM:
-    case EXPECT_ROW_SUMS: return account_sums;
-    case EXPECT_ELEMENTWISE: return task->element ? NULL : account_places;
-    case EXPECT_TRANSPOSE: return account_places;
-    default: return NULL;
+    case EXPECT_ROW_SUMS: return of_sums;
+    case EXPECT_HISTOGRAM: return of_bins;
+    case EXPECT_ELEMENTWISE: return task->element ? none : of_places;
+    case EXPECT_TRANSPOSE: return of_places;
+    case EXPECT_TABLE: return task->buffers[task_output(task)].deviations ? of_tables : none;
+    default: return none;
     }
 }
 
-// A wrong case of the task: the largest one up to TELLING elements, otherwise the smallest. Of sums, one of
-// whole numbers, which is wrong by whole elements.
-static const CaseReport *choose_case(const Judgement *judgement, int task, bool is_sum) {
+// How much a case of n elements tells: most in the upper half of what is `telling`, and there with many
+// elements after the last whole warp, since those are the ones that a wrong end leaves out.
+static long long telling_rank(long long n, long long telling) {
+    enum { WARP = 32 };
+    if (n > telling) return -n;
+    return n > telling / 2 ? telling + n % WARP : n;
+}
+
+// The wrong case of the task that tells most.
+static const CaseReport *choose_case(const Judgement *judgement, int task, const Attempt *attempt) {
     const CaseReport *chosen = NULL;
+    long long best = 0;
     for (int i = 0; i < judgement->case_count; i++) {
         const CaseReport *report = &judgement->cases[i];
-        const long long n = report->settings.size.n, best = chosen ? chosen->settings.size.n : 0;
+        const long long n = report->settings.size.n, rank = telling_rank(n, attempt->telling);
         if (!report->was_run || report->settings.task != task || report->verdict != VERDICT_WRONG ||
-            report->settings.is_large || report->origin != CASE_OF_PLAN || n < 1 || n > LARGEST)
+            report->settings.is_large || report->origin != CASE_OF_PLAN || n < 1 || n > LARGEST ||
+            (attempt->of_integers && report->settings.family != FAMILY_INTEGERS))
             continue;
-        if (is_sum && (report->settings.family != FAMILY_INTEGERS || report->check.outcome != CHECK_VALUE))
-            continue;
-        if (!chosen || (n <= TELLING && (n > best || best > TELLING)) || (best > TELLING && n < best))
-            chosen = report;
+        if (chosen && rank <= best) continue;
+        chosen = report;
+        best = rank;
     }
     return chosen;
 }
@@ -54,24 +76,19 @@ static bool clear_inputs(Account *account) {
     return true;
 }
 
-void judge_account(Judge *judge) {
+static bool account_for(Judge *judge, int task, const Attempt *attempt) {
     Judgement *judgement = judge->judgement;
-    if (judge->options->repair_ms == 0 || judgement->verdict != VERDICT_WRONG || judgement->first < 0 ||
-        judge->options->time_count > 0 || chapter_hides_answers(judge->of))
-        return;
-    const int task = judgement->cases[judgement->first].settings.task;
-    Account account = {.judge = judge, .task = &judge->of->tasks[task], .work = work_for_marks};
-    Method *method = choose_method(account.task);
-    const CaseReport *chosen = choose_case(judgement, task, method == account_sums);
+    Account account = {.judge = judge, .task = &judge->of->tasks[task], .work = attempt->work};
+    const CaseReport *chosen = choose_case(judgement, task, attempt);
     for (int w = 0; w < judge->worker_count && !account.worker; w++)
         if (judge->workers[w].is_beside == judge->is_gpu) account.worker = &judge->workers[w];
     const TaskShape *shape = chosen ? judge_case_shape(judge, &chosen->settings) : NULL;
     char why[512];
     CaseLayout layout;
-    if (!method || !shape || !account.worker ||
+    if (!shape || !account.worker ||
         !case_layout(account.task, &shape->shape, runner_arena_bytes(account.worker->runner), &layout, why,
                      sizeof why))
-        return;
+        return false;
     account.one = chosen->settings;
     account.one.is_counted = false;
     account.launch = chosen->shape.launches[0];
@@ -79,6 +96,17 @@ void judge_account(Judge *judge) {
     account.how = (Rerun){.kernels = judge_image(judge, judge->is_gpu)->kernels[task],
                           .checks = CHECK_MEMORY,
                           .inputs = account.inputs};
-    if (clear_inputs(&account)) method(&account, &judgement->accounting);
+    const bool is_known = clear_inputs(&account) && attempt->method(&account, &judgement->accounting);
     for (int b = 0; b < MAX_BUFFERS; b++) free(account.inputs[b]);
+    return is_known;
+}
+
+void judge_account(Judge *judge) {
+    const Judgement *judgement = judge->judgement;
+    if (judge->options->repair_ms == 0 || judgement->verdict != VERDICT_WRONG || judgement->first < 0 ||
+        judge->options->time_count > 0 || chapter_hides_answers(judge->of))
+        return;
+    const int task = judgement->cases[judgement->first].settings.task;
+    const Attempt *attempt = choose_attempts(&judge->of->tasks[task]);
+    while (attempt->method && !account_for(judge, task, attempt)) attempt++;
 }

@@ -144,6 +144,7 @@ void case_program(const Task *task, const Case *one, const CaseShape *shape, con
     for (int l = 0; l < layout->launch_count; l++) {
         int index = layout->launch_index[l];
         fill_launch(task, shape, index, &kernels[index], &program->launches[l]);
+        program->launches[l].most_resident = (uint32_t)task->most_resident;
     }
     program->launch_count = layout->launch_count;
 }

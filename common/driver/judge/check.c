@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "driver/judge/missing_elements.h"
+#include "driver/judge/wrong_bins.h"
+#include "driver/judge/wrong_scan.h"
 #include "driver/plan/elements.h"
 
 const char *check_outcome_name(CheckOutcome outcome) {
@@ -351,7 +353,8 @@ static bool check_elements(const CheckedCase *finished, CheckReport *report) {
     const int in = task_input(task), out = task_output(task);
     const Buffer *buffer = &task->buffers[out];
     const Expected *expected = finished->expected;
-    const bool exact_inputs = task->expect == EXPECT_ROW_SUMS && in >= 0 && sums_are_exact(finished, in);
+    const bool adds = task->expect == EXPECT_ROW_SUMS || task->expect == EXPECT_SCAN;
+    const bool exact_inputs = adds && in >= 0 && sums_are_exact(finished, in);
     const double chain = expected->magnitudes ? longest_chain(task, finished->shape) : 0;
     long long wrong = 0, first = -1;
     double budget_there = 0;
@@ -395,7 +398,14 @@ static bool check_elements(const CheckedCase *finished, CheckReport *report) {
     if (!expected->magnitudes)
         snprintf(report->what, sizeof report->what, "%s is %s; it should be %s", name, report->got_words,
                  report->expected_words);
-    explain_element(finished, in, first, got, report);
+    if (task->expect == EXPECT_HISTOGRAM) // equal counts do not show where one belongs
+        explain_wrong_bins(expected, finished->after[out], buffer->type, finished->counts[in], report->why,
+                           sizeof report->why);
+    else if (task->expect == EXPECT_SCAN) // sums of many elements are often equal by chance
+        explain_wrong_scan(expected, finished->after[out], buffer->type, finished->family, report->why,
+                           sizeof report->why);
+    else
+        explain_element(finished, in, first, got, report);
     if (task->expect == EXPECT_ELEMENTWISE) try_formulas(finished, out, report);
     return false;
 }
@@ -430,8 +440,9 @@ static bool check_tables(const CheckedCase *finished, CheckReport *report) {
         if (buffer->hides_answer) {
             char name[160];
             element_name(finished, b, first, name, sizeof name);
-            snprintf(report->what, sizeof report->what, "%s is not the one (%lld of %lld are wrong)", name,
-                     wrong, finished->counts[b]);
+            const bool is_open = element_get(finished->after[b], buffer->type, first) == 0;
+            snprintf(report->what, sizeof report->what, "%s is %s (%lld of %lld are wrong)", name,
+                     is_open ? "still open" : "not the one", wrong, finished->counts[b]);
             return false;
         }
         set_numbers(report, element_get(table, buffer->type, first),

@@ -48,10 +48,11 @@ typedef struct {
         const char *name; // change_name()
         int line;         // of kernel.cu; 0: of none in particular
         const char *side; // change_side_name()
-        char words[128];  // "__syncthreads() before line 30"
+        char words[256];  // "__syncthreads() before line 30"
     } changes[2];
     int cases;         // that pass with it: all of the task that can be run again, failed or not ...
-    long long largest; // ... and have no more elements than that
+    long long largest; // ... and have no more elements than that ...
+    long long large;   // ... or this many and more, of which a few blocks run; 0: none of those
 } Repair;
 
 // What the model says of a task that is too slow: the change, or two together, with which it would be as fast
@@ -67,12 +68,35 @@ typedef struct {
     double factor, ratio; // how much faster the kernel would be, and its share of the reference's bandwidth
 } WhatIfAnswer;
 
-// Which elements of the inputs reach which results, found by marks.
+// What an account of a sum shows as a whole; bits.
+typedef enum {
+    ACCOUNT_CUT_OFF = 1,       // fractions are lost, whole numbers are right
+    ACCOUNT_16_BITS = 2,       // of a number, 11 bits remain, or fewer
+    ACCOUNT_32_BITS = 4,       // of a double, 24 bits remain
+    ACCOUNT_NO_NAN = 8,        // NaN does not reach the sum
+    ACCOUNT_NO_INFINITY = 16,  // nor does an infinity
+    ACCOUNT_NAN_OF_ZEROS = 32, // zeros make a NaN
+    ACCOUNT_OFFSET = 64,       // every element once, and a number besides
+    ACCOUNT_REPEATED = 128,    // every element more than once
+    ACCOUNT_TAKEN_AWAY = 256   // every element is subtracted
+} AccountRule;
+
+enum { MAX_TOGETHER = 3 }; // deviations of a formula
+
+// Which elements of the inputs reach which results, found by marks; or which wrong formulas give every value
+// of a table.
 typedef struct {
-    long long n;         // elements of a sum's input, or of a vector or matrix; 0: nothing was found
-    long long missing;   // of a sum: those that reach no result; else: those that lack an input
-    long long repeated;  // of a sum: those that reach results more than once
-    long long misplaced; // of a vector or matrix: those that are made of other elements than their own
+    long long n;          // elements of a sum's input, or of a vector, matrix or table; 0: nothing was found
+    long long missing;    // of a sum: those that reach no result; of a histogram also: values that no bin
+                          // counts; else: those that lack an input
+    long long repeated;   // of a sum: those that reach results more than once
+    long long taken_away; // of a sum: those that are subtracted
+    unsigned rules;       // of a sum: AccountRules
+    long long misplaced;  // of a vector or matrix: those that are made of other elements than their own; of a
+                          // table: those that differ from the right ones; of a histogram: values that another
+                          // bin counts
+    const Deviation *deviations[MAX_TOGETHER]; // of a table: all that its formulas have
+    int deviation_count;
     char words[600];
 } Accounting;
 

@@ -21,7 +21,7 @@ enum {
     OTHER_TERMS = 16,
     STREAM_INPUTS = 303,
     SAMPLE_WORK = 1 << 21,  // elements of all sampled blocks together, where a few have no more
-    SAMPLE_LIMIT = 5 << 23, // elements of the fewest blocks: beyond it takes seconds
+    SAMPLE_LIMIT = 5 << 23, // elements of all sampled blocks: beyond it takes seconds
     TAKE_OVER = 8,          // times its share, after which a block has taken over the work of others
     SMALL_SHARE = 1 << 16,  // elements that any block may read
 };
@@ -71,7 +71,9 @@ static bool fill_sample(const Task *task, const CaseShape *shape, const CaseLayo
     const uint64_t share = work / blocks + 1, wanted = (is_timed ? SAMPLE_WORK / 16 : SAMPLE_WORK) / share;
     // Of sums only repetitions show that a block reads elements of another: run those that it may be.
     const int least = is_timed || task->expect != EXPECT_SUM ? 2 : 6;
-    const int most = wanted < (uint64_t)least ? least : wanted < MAX_SAMPLE ? (int)wanted : MAX_SAMPLE;
+    int most = wanted < (uint64_t)least ? least : wanted < MAX_SAMPLE ? (int)wanted : MAX_SAMPLE;
+    const uint64_t bearable = SAMPLE_LIMIT / share;
+    if ((uint64_t)most > bearable) most = bearable < 2 ? 2 : (int)bearable;
     out->sample_count = 0;
     out->most_read = UINT64_MAX;
     if (blocks > (uint64_t)most) {
@@ -99,9 +101,10 @@ static void *content_of(const Task *task, int b, long long count, uint64_t seed)
     } else if (buffer->make) {
         buffer->make(&(TableView){.seed = key, .count = count}, content);
     } else {
-        fill_inputs(content, buffer->type, count, adds ? SUM_TERMS : OTHER_TERMS, FAMILY_INTEGERS, key,
+        fill_inputs(content, buffer->type, count, adds ? SUM_TERMS : OTHER_TERMS, buffer->family, key,
                     (unsigned)b);
-        if (!adds) place_zeros(content, buffer->type, count, key, (unsigned)b);
+        if (!adds && buffer->family == FAMILY_INTEGERS)
+            place_zeros(content, buffer->type, count, key, (unsigned)b);
     }
     return content;
 }
@@ -245,11 +248,29 @@ static bool has_wrong_value(const Task *task, const CaseShape *shape, const Larg
     return false;
 }
 
+// Whether the bins count more elements than the sampled blocks read.
+static bool counts_twice(const Task *task, const SampleReply *sample, CaseReport *report) {
+    const int in = task_input(task);
+    uint64_t read = 0;
+    for (int l = 0; l < MAX_LAUNCHES; l++) read += sample->all[l][in].read;
+    if (sample->written_sum <= (double)read) return false;
+    char words[2][32];
+    count_text((long long)sample->written_sum, words[0], sizeof words[0]);
+    count_text((long long)read, words[1], sizeof words[1]);
+    large_say_wrong(report, CHECK_TWICE, task->buffers[in].name, -1);
+    snprintf(report->check.what, sizeof report->check.what,
+             "the blocks that were run count elements of %s more than once: all bins together count %s "
+             "elements, and the blocks read %s",
+             task->buffers[in].name, words[0], words[1]);
+    return true;
+}
+
 // Whether the sampled blocks add what they read, once. If the sum is neither that nor what they read with
 // repetitions, it is not known which elements they meant to add.
 static bool adds_twice(const Task *task, const SampleReply *sample, CaseReport *report) {
     const int in = task_input(task);
     const double once = sample->sum_once[in], all = sample->sum_of_all[in], got = sample->written_sum;
+    if (task->expect == EXPECT_HISTOGRAM) return counts_twice(task, sample, report);
     if (task->expect != EXPECT_SUM || got == once || got != all) return false;
     char words[2][64];
     value_text(got, words[0], sizeof words[0]);
@@ -307,11 +328,12 @@ bool large_case_judge(const Task *task, const CaseShape *shape, const LargeCase 
         say_nothing(report, "the blocks that were run wait for others");
         return true;
     }
-    const bool sums = task->expect == EXPECT_SUM;
-    if (sums && large_leaves_out(task, large, sample, task_input(task), true, report)) return true;
+    const bool sums = task->expect == EXPECT_SUM, reduces = sums || task->expect == EXPECT_HISTOGRAM;
+    if (reduces && large_leaves_out(task, large, sample, task_input(task), true, report)) return true;
+    if (large_passes_too_few(task, large, sample, report)) return true;
     if (sample->waits) return true;
     if (sums && stores_nothing(task, large, sample, report)) return true;
-    if (!sums && large_leaves_out(task, large, sample, task_output(task), false, report)) return true;
+    if (!reduces && large_leaves_out(task, large, sample, task_output(task), false, report)) return true;
     adds_twice(task, sample, report);
     return true;
 }

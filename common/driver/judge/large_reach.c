@@ -137,3 +137,23 @@ bool large_leaves_out(const Task *task, const LargeCase *large, const SampleRepl
         if (shares_too_little(task, large, sample, l, b, is_read, report)) return true;
     return !is_read && stops_before_the_end(task, large, sample, report);
 }
+
+bool large_passes_too_few(const Task *task, const LargeCase *large, const SampleReply *sample,
+                          CaseReport *report) {
+    for (int l = 0; l < large->layout.launch_count; l++) {
+        const Launch *launch = &task->launches[large->layout.launch_index[l]];
+        if (launch->n.kind != QUANTITY_ELEMENTS_OF || large->sampled[l] < large->blocks[l]) continue;
+        const int b = task_find_buffer(task, launch->n.of);
+        const uint64_t all = (uint64_t)large->layout.counts[b], read = sample->all[l][b].read;
+        if (read >= all - slack_of(all)) continue;
+        char numbers[2][32];
+        count_text((long long)read, numbers[0], sizeof numbers[0]);
+        count_text((long long)all, numbers[1], sizeof numbers[1]);
+        say_left_out(report, task->buffers[b].name, all, all - read);
+        snprintf(report->check.what, sizeof report->check.what,
+                 "elements of %s are left out: %s reads %s of %s", task->buffers[b].name, launch->kernel,
+                 numbers[0], numbers[1]);
+        return true;
+    }
+    return false;
+}

@@ -9,3 +9,6 @@ bool large_say_wrong(CaseReport *report, CheckOutcome outcome, const char *buffe
 // Whether elements of buffer `b` are left out, which the report then says.
 bool large_leaves_out(const Task *task, const LargeCase *large, const SampleReply *sample, int b,
                       bool is_read, CaseReport *report);
+// Whether a launch of which all blocks ran leaves out elements of what an earlier launch wrote for it.
+bool large_passes_too_few(const Task *task, const LargeCase *large, const SampleReply *sample,
+                          CaseReport *report);

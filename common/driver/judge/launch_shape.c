@@ -177,12 +177,18 @@ static bool ask_launch(Runner *runner, int image, const Launch *launch, const Im
     return true;
 }
 
-static void change_shape(OtherShape other, const GpuInfo *device, LaunchShapeImage *answer) {
+static void change_shape(OtherShape other, const CaseSize *size, const GpuInfo *device,
+                         LaunchShapeImage *answer) {
     const bool is_line =
         answer->grid[1] == 1 && answer->grid[2] == 1 && answer->block[1] == 1 && answer->block[2] == 1;
     if (!is_line || answer->grid[0] > device->max_grid[0] || answer->block[0] > device->max_block[0]) return;
     const int64_t threads = answer->grid[0] * answer->block[0];
     if (other.block_threads) answer->block[0] = other.block_threads;
+    if (other.share && answer->block[0] > 0) {
+        const int64_t each = answer->block[0] * other.share;
+        const int64_t least = size->rows > 0 ? size->rows : (size->n + each - 1) / each;
+        if (answer->grid[0] < least) answer->grid[0] = least;
+    }
     if (other.blocks_per_sm)
         answer->grid[0] = (int64_t)other.blocks_per_sm * device->sm_count;
     else if (other.block_threads)
@@ -207,7 +213,7 @@ bool ask_shape_for(Runner *runner, int image, const Task *task, int index, const
         }
         if (!ask_launch(runner, image, launch, &kernels[l], n, &size, device, &answer, shape)) return false;
         if (shape->verdict != VERDICT_PASS) return true;
-        if (n == size.n) change_shape(other, device, &answer);
+        if (n == size.n) change_shape(other, &size, device, &answer);
         char why[512];
         if (!shape_from_image(&answer, launch, n, device, &shape->shape.launches[l], why, sizeof why)) {
             fail_shape(shape, VERDICT_LAUNCH, why);

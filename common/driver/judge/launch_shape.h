@@ -26,6 +26,7 @@ typedef struct {
 // and as many threads in all.
 typedef struct {
     int blocks_per_sm, block_threads;
+    int share; // with a thread for so many elements, or at least one block for each row
 } OtherShape;
 
 // Asks the LAUNCH kernels of a task, one after the other, on a runner that is idle, of the image in that

@@ -22,8 +22,8 @@ static bool may_try(Search *search) { return search->budget-- > 0; }
 // them twice.
 static const char *fits(const Search *search, double part) {
     if (part == 0) return NULL;
-    if (search->missing == part) return "left out";
-    if (search->missing == -part) return "counted twice";
+    if (search->missing == part) return "as if left out";
+    if (search->missing == -part) return "as if counted twice";
     return NULL;
 }
 
@@ -40,12 +40,11 @@ static bool try_tails(Search *search, const CaseShape *shape) {
         char total[32];
         count_text(search->count, total, sizeof total);
         if (length == 1)
-            snprintf(search->words, search->bytes, "The difference is exactly the last element: it was %s.",
-                     fate);
+            snprintf(search->words, search->bytes, "The difference is exactly the last element, %s.", fate);
         else if (u >= 0)
             snprintf(search->words, search->bytes,
                      "The difference is exactly the sum of the last %lld elements: the tail of %s modulo "
-                     "%lld was %s.",
+                     "%lld, %s.",
                      length, total, units[u], fate);
         return true;
     }
@@ -60,11 +59,10 @@ static bool try_whole_parts(Search *search, const CaseShape *shape) {
         const char *fate = fits(search, exact_sum(search->array, search->type, 0, lengths[i]).sum);
         if (!fate) continue;
         if (lengths[i] == 1)
-            snprintf(search->words, search->bytes, "The difference is exactly element 0: it was %s.", fate);
+            snprintf(search->words, search->bytes, "The difference is exactly element 0, %s.", fate);
         else
             snprintf(search->words, search->bytes,
-                     "The difference is exactly the sum of the first %lld elements: they were %s.",
-                     lengths[i], fate);
+                     "The difference is exactly the sum of the first %lld elements, %s.", lengths[i], fate);
         return true;
     }
     return false;
@@ -79,14 +77,14 @@ static bool try_all(Search *search) {
         const char *fate = fits(search, tail);
         if (!fate) continue;
         snprintf(search->words, search->bytes,
-                 "The difference is exactly the sum of elements %lld to %lld: they were %s.", i,
-                 search->count - 1, fate);
+                 "The difference is exactly the sum of elements %lld to %lld, %s.", i, search->count - 1,
+                 fate);
         return true;
     }
     for (long long i = 0; i < search->count; i++) {
         const char *fate = fits(search, element_get(search->array, search->type, i));
         if (!fate) continue;
-        snprintf(search->words, search->bytes, "The difference is exactly element %lld: it was %s.", i, fate);
+        snprintf(search->words, search->bytes, "The difference is exactly element %lld, %s.", i, fate);
         return true;
     }
     return false;
@@ -101,7 +99,8 @@ void explain_difference(const void *array, ElementType type, long long count, lo
         return;
     }
     if (count > 1 && got == 2 * expected) {
-        snprintf(words, bytes, "The result is exactly twice the sum: every element was counted twice.");
+        snprintf(words, bytes,
+                 "The result is exactly twice the sum, as if every element were counted twice.");
         return;
     }
     Search search = {array, type, count, expected - got, range / 25, words, bytes};

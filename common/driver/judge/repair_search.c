@@ -9,12 +9,14 @@
 
 enum {
     BASES = 4,         // changes that help but do not suffice, to which a second one is added
-    STEPS = 1 << 24,   // of a launch while searching: a change may make a loop endless
+    STEPS = 1 << 24,   // of a launch while searching, and ...
+    EACH_STEPS = 64,   // ... for each element and thread: a change may make a loop endless
     LARGEST = 1 << 17, // elements of a case, unless only larger ones fail
+    LARGER = 1 << 22, // of a case with another number or comparison, which may leave out what only runs there
     THREADS = 1 << 22, // of a case: the largest ones take longer than everything else together
 };
 // In milliseconds of a usual machine, as judge_work_of(). An attempt takes its first run besides.
-static const double work_of_attempt = 2.5, work_to_confirm = 3000;
+static const double work_of_attempt = 2.5, work_to_confirm = 3000, work_to_reduce = 1000;
 
 typedef struct {
     Judge *judge;
@@ -38,7 +40,8 @@ static bool is_over(const Search *search) { return search->work <= 0; }
 static bool start(const Search *search, const Change *const changes[], int count, Text *text,
                   Worker *worker) {
     RunnerPlan plan = {.kind = GPU_EMULATOR,
-                       .arena_bytes = runner_arena_bytes(search->judge->workers[0].runner)};
+                       .arena_bytes = runner_arena_bytes(search->judge->workers[0].runner),
+                       .address_bytes = runner_address_bytes(search->judge->workers[0].runner)};
     memcpy(plan.profile, search->judge->options->profile, sizeof plan.profile);
     changes_apply(&search->lines, changes, count, text);
     if (text->failed) return false;
@@ -48,30 +51,47 @@ static bool start(const Search *search, const Change *const changes[], int count
     return worker->runner != NULL;
 }
 
-static bool run(const Search *search, Worker *worker, const Case *one, const Change *const changes[],
-                int count, uint64_t steps, CaseReport *report) {
-    Rerun how = {.kernels = search->image->kernels[search->task], .checks = CHECK_ALL, .steps = steps};
-    for (int c = 0; c < count; c++) {
-        how.zeroes_output |= changes[c]->zeroes_output;
-        if (changes[c]->guarded_line) how.guarded_line = changes[c]->guarded_line;
-    }
-    return judge_rerun(search->judge, worker, one, &how, report);
-}
-
-static bool is_of_search(const Search *search, const CaseReport *report) {
-    return report->settings.task == search->task && !report->settings.is_large &&
-           report->settings.size.n <= search->largest && report->origin == CASE_OF_PLAN;
-}
-
 static long long threads_of(const CaseReport *report) {
     long long threads = 0;
     for (int l = 0; l < report->shape.launch_count; l++) threads += report->shape.launches[l].threads;
     return threads;
 }
 
+static uint64_t steps_of(const CaseReport *report) {
+    return STEPS + EACH_STEPS * (uint64_t)(report->settings.size.n + threads_of(report));
+}
+
+static bool run(const Search *search, Worker *worker, const Case *one, const Change *const changes[],
+                int count, uint64_t steps, CaseReport *report) {
+    Rerun how = {.kernels = search->image->kernels[search->task], .checks = CHECK_ALL, .steps = steps};
+    for (int c = 0; c < count; c++) {
+        how.zeroes_output |= changes[c]->zeroes_output;
+        if (changes[c]->share) how.share = changes[c]->share;
+        if (changes[c]->guarded_line) how.guarded_line = changes[c]->guarded_line;
+    }
+    return judge_rerun(search->judge, worker, one, &how, report);
+}
+
+static bool is_of_search(const Search *search, long long largest, const CaseReport *report) {
+    const bool is_small = !report->settings.is_large && report->settings.size.n <= largest;
+    return report->settings.task == search->task && report->origin == CASE_OF_PLAN &&
+           (is_small || (search->smallest.is_large && report->settings.is_large));
+}
+
+// Another number or comparison may keep the kernel away from the code that is wrong, if there are few
+// elements: more of them must be right too.
+static long long largest_for(const Search *search, const Change *const changes[], int count) {
+    for (int c = 0; c < count; c++)
+        if ((changes[c]->kind == CHANGE_CONSTANT || changes[c]->kind == CHANGE_COMPARISON) &&
+            search->largest == LARGEST)
+            return LARGER;
+    return search->largest;
+}
+
 // Runs every case of the task, those that failed first. The number of them; 0: one fails, or they are too
 // much work.
-static int confirm(const Search *search, Worker *worker, const Change *const changes[], int count) {
+static int confirm(const Search *search, long long largest, Worker *worker, const Change *const changes[],
+                   int count) {
     const Judgement *judgement = search->judge->judgement;
     double work = work_to_confirm;
     int done = 0;
@@ -79,7 +99,7 @@ static int confirm(const Search *search, Worker *worker, const Change *const cha
         for (int i = 0; i < judgement->case_count; i++) {
             const CaseReport *report = &judgement->cases[i];
             const bool has_failed = report->was_run && report->verdict != VERDICT_PASS;
-            if (!is_of_search(search, report) || has_failed != (pass == 0)) continue;
+            if (!is_of_search(search, largest, report) || has_failed != (pass == 0)) continue;
             if (work <= 0) return 0;
             Case one = report->settings;
             one.is_counted = false;
@@ -98,11 +118,20 @@ static bool says_the_same(const CaseReport *a, const CaseReport *b) {
                                a->finding.other_place.line == b->finding.other_place.line);
 }
 
-static void keep_repair(Search *search, const Change *const changes[], int count, int cases) {
+static void keep_repair(Search *search, long long largest, const Change *const changes[], int count,
+                        int cases) {
     Repair *repair = &search->judge->judgement->repair;
     repair->change_count = count;
     repair->cases = cases;
-    repair->largest = search->largest;
+    repair->largest = largest;
+    const Judgement *judgement = search->judge->judgement;
+    for (int i = 0; i < judgement->case_count; i++) {
+        const CaseReport *report = &judgement->cases[i];
+        const long long n = report->settings.size.n;
+        if (report->settings.is_large && is_of_search(search, largest, report) &&
+            (repair->large == 0 || n < repair->large))
+            repair->large = n;
+    }
     for (int c = 0; c < count; c++) {
         repair->changes[c].name = change_name(changes[c]->kind);
         repair->changes[c].line = changes[c]->source;
@@ -119,10 +148,10 @@ static bool attempt(Search *search, const Change *const changes[], int count, in
     int cases = 0;
     search->work -= work_of_attempt;
     if (start(search, changes, count, &text, &worker)) {
-        if (run(search, &worker, &search->smallest, changes, count, STEPS, &report)) {
+        if (run(search, &worker, &search->smallest, changes, count, steps_of(search->shown), &report)) {
             search->work -= judge_work_of(&report);
             if (report.verdict == VERDICT_PASS)
-                cases = confirm(search, &worker, changes, count);
+                cases = confirm(search, largest_for(search, changes, count), &worker, changes, count);
             else if (base >= 0 && search->base_count < BASES && report.has_finding &&
                      !says_the_same(&report, search->shown)) {
                 search->base_reports[search->base_count] = report;
@@ -133,36 +162,44 @@ static bool attempt(Search *search, const Change *const changes[], int count, in
     }
     text_free(&text);
     if (cases == 0) return false;
-    keep_repair(search, changes, count, cases);
+    keep_repair(search, largest_for(search, changes, count), changes, count, cases);
     return true;
 }
 
-// Whether the smallest case fails without a change. What only a comparison of cases has shown, such as sums
-// that differ from schedule to schedule, cannot be found in one case.
-static bool fails_unchanged(const Search *search) {
+static bool passes_smallest(Search *search, const Change *const changes[], int count, double *work) {
     Text text = {0};
     Worker worker;
     CaseReport report;
-    bool fails = false;
-    if (start(search, NULL, 0, &text, &worker)) {
-        fails = run(search, &worker, &search->smallest, NULL, 0, STEPS, &report) &&
-                report.verdict != VERDICT_PASS;
+    bool passes = false;
+    *work -= work_of_attempt;
+    if (start(search, changes, count, &text, &worker)) {
+        passes = run(search, &worker, &search->smallest, changes, count, steps_of(search->shown), &report) &&
+                 report.verdict == VERDICT_PASS;
+        *work -= judge_work_of(&report);
         runner_stop(worker.runner);
     }
     text_free(&text);
-    return fails;
+    return passes;
 }
 
 // ---- The search ------------------------------------------------------------------------------------------
 
-static void add_proposals(Search *search, const CaseReport *report) {
-    const Task *task = &search->judge->of->tasks[search->task];
-    const Symptoms symptoms = {
+static Symptoms symptoms_of(const Search *search, const CaseReport *report) {
+    return (Symptoms){
         .verdict = report->verdict,
         .finding = report->has_finding ? &report->finding : NULL,
         .is_weak = schedule_is_weak(report->settings.schedule),
+        .n = report->settings.size.n,
+        .is_large = report->settings.is_large,
+        .has_rows = report->settings.size.rows > 0,
+        .is_left_out = report->has_check && report->check.outcome == CHECK_LEFT_OUT,
         .source = search->judge->subjects->source_text,
     };
+}
+
+static void add_proposals(Search *search, const CaseReport *report) {
+    const Task *task = &search->judge->of->tasks[search->task];
+    const Symptoms symptoms = symptoms_of(search, report);
     for (int l = 0; l < task_launch_count(task); l++) {
         if (report->kernel[0] && strcmp(report->kernel, task->launches[l].kernel) != 0) continue;
         const int function =
@@ -174,10 +211,36 @@ static void add_proposals(Search *search, const CaseReport *report) {
     }
 }
 
+// Leaves out of a change that repairs the smallest case what is not needed for that: the place of what is
+// left.
+static int reduce(Search *search, int whole) {
+    const Symptoms symptoms = symptoms_of(search, search->shown);
+    double work = work_to_reduce;
+    int least = whole;
+    for (int parts = search->changes.all[whole].wide_count / 2; parts > 0; parts /= 2) {
+        for (int from = 0; work > 0;) {
+            if (!propose_less(&search->lines, &search->changes.all[least], from, parts, &symptoms,
+                              &search->changes))
+                break;
+            const Change *one[] = {&search->changes.all[search->changes.count - 1]};
+            if (passes_smallest(search, one, 1, &work))
+                least = search->changes.count - 1;
+            else
+                from += parts;
+        }
+    }
+    return least;
+}
+
 static bool search_single(Search *search) {
     add_proposals(search, search->shown);
-    for (int i = 0; i < search->changes.count && !is_over(search); i++) {
+    const int count = search->changes.count;
+    for (int i = 0; i < count && !is_over(search); i++) {
         const Change *one[] = {&search->changes.all[i]};
+        if (one[0]->wide_count > 0) {
+            if (!passes_smallest(search, one, 1, &search->work)) continue;
+            one[0] = &search->changes.all[reduce(search, i)];
+        }
         if (attempt(search, one, 1, i)) return true;
     }
     return false;
@@ -215,21 +278,24 @@ static bool can_be_repaired(Verdict verdict) {
 static bool find_smallest(Search *search) {
     const Judgement *judgement = search->judge->judgement;
     const CaseReport *smallest = NULL;
+    const bool is_large = search->shown->settings.is_large;
     for (int i = 0; i < judgement->case_count; i++) {
         const CaseReport *report = &judgement->cases[i];
-        if (report->settings.task != search->task || report->settings.is_large ||
+        if (report->settings.task != search->task || report->settings.is_large != is_large ||
             report->origin != CASE_OF_PLAN || !report->was_run || report->verdict != search->shown->verdict)
             continue;
         if (!smallest || report->settings.size.n < smallest->settings.size.n) smallest = report;
     }
     if (!smallest) return false;
     search->smallest = smallest->settings;
-    search->largest = smallest->settings.size.n > LARGEST ? smallest->settings.size.n : LARGEST;
+    const long long n = is_large ? 0 : smallest->settings.size.n; // below, every case is run again
+    search->largest = n > LARGEST ? n : LARGEST;
     for (int i = 0; i < judgement->case_count; i++) {
         const CaseReport *report = &judgement->cases[i];
-        const long long n = report->settings.size.n;
-        if (is_of_search(search, report) && threads_of(report) > THREADS && n > smallest->settings.size.n)
-            search->largest = n - 1;
+        const long long other = report->settings.size.n;
+        if (is_of_search(search, search->largest, report) && !report->settings.is_large &&
+            threads_of(report) > THREADS && other > n)
+            search->largest = other - 1;
     }
     search->smallest.is_counted = false;
     search->shown = smallest;
@@ -239,18 +305,18 @@ static bool find_smallest(Search *search) {
 void judge_find_repair(Judge *judge) {
     Judgement *judgement = judge->judgement;
     if (judge->options->repair_ms == 0 || judgement->first < 0 || judge->options->time_count > 0 ||
-        judge->worker_count == 0 || chapter_hides_answers(judge->of) || !can_be_repaired(judgement->verdict))
+        judge->worker_count == 0 || chapter_hides_answers(judge->of) ||
+        !can_be_repaired(judgement->verdict) || judgement->accounting.deviation_count > 0)
         return;
     Search search = {.judge = judge,
                      .image = judge_image(judge, judge->is_gpu),
                      .shown = &judgement->cases[judgement->first],
                      .task = judgement->cases[judgement->first].settings.task,
                      .work = judge->options->repair_ms};
-    if (!search.image || !search.image->is_ptx || search.shown->settings.is_large || !find_smallest(&search))
-        return;
+    if (!search.image || !search.image->is_ptx || !find_smallest(&search)) return;
     const char *source = search.shown->has_finding ? search.shown->finding.place.file : "kernel.cu";
     if (ptx_lines_make(&search.image->text, source[0] ? source : "kernel.cu", &search.lines) &&
-        fails_unchanged(&search) && !search_single(&search))
+        !passes_smallest(&search, NULL, 0, &search.work) && !search_single(&search))
         search_pairs(&search);
     changes_free(&search.changes);
     ptx_lines_free(&search.lines);

@@ -2,14 +2,48 @@
 
 #include <string.h>
 
+#include "gpu/profiles.h"
+
+// The same for a case of which only a few blocks run.
+static bool rerun_large(Judge *judge, Worker *worker, const Case *one, const Rerun *how,
+                        const CaseShape *shape, CaseReport *report) {
+    const Task *task = &judge->of->tasks[one->task];
+    static Request request;
+    static LargeCase large;
+    const bool is_ready =
+        large_case_begin(task, shape, how->kernels, seed_of_inputs(&judge->seeds, &one->size, one->family),
+                         worker->runner, &large, &request, report);
+    if (is_ready) {
+        RunReply reply;
+        runner_run(worker->runner, &request, case_seconds(false, one->size.n), &reply);
+        worker->is_lost = reply.end != RUN_REPLIED;
+        large_case_judge(task, shape, &large, &reply, runner_arena(worker->runner), report);
+    }
+    large_case_free(&large);
+    return is_ready && !worker->is_lost && !report->is_inconclusive;
+}
+
+// The launches of a case, or those with a larger grid. NULL if they are refused.
+static const TaskShape *shape_of(Judge *judge, Worker *worker, const Case *one, const Rerun *how) {
+    const TaskShape *own = judge_case_shape(judge, one);
+    if (!own || own->verdict != VERDICT_PASS) return NULL;
+    if (how->share == 0) return own;
+    static TaskShape other;
+    const GpuInfo *device = one->figures ? &gpu_profiles[one->figures - 1].info : runner_info(worker->runner);
+    worker->is_lost = !ask_shape_for(worker->runner, 0, &judge->of->tasks[one->task], one->task, how->kernels,
+                                     one->size, device, (OtherShape){.share = how->share}, &other);
+    return worker->is_lost || other.verdict != VERDICT_PASS ? NULL : &other;
+}
+
 bool judge_rerun(Judge *judge, Worker *worker, const Case *one, const Rerun *how, CaseReport *report) {
     const Task *task = &judge->of->tasks[one->task];
-    const TaskShape *shape = judge_case_shape(judge, one);
     static Request request;
     char why[512];
     *report = (CaseReport){.settings = *one};
-    if (worker->is_lost || !shape || shape->verdict != VERDICT_PASS ||
-        !case_layout(task, &shape->shape, runner_arena_bytes(worker->runner), &worker->layout, why,
+    const TaskShape *shape = worker->is_lost ? NULL : shape_of(judge, worker, one, how);
+    if (!shape) return false;
+    if (one->is_large) return rerun_large(judge, worker, one, how, &shape->shape, report);
+    if (!case_layout(task, &shape->shape, runner_arena_bytes(worker->runner), &worker->layout, why,
                      sizeof why))
         return false;
     Prepared *prepared = prepared_take(&judge->cache, task, one, &shape->shape, worker->layout.counts,

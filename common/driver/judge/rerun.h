@@ -9,11 +9,13 @@ typedef struct {
     bool zeroes_output;  // and all else that no case fills, before the first launch
     void *const *inputs; // by buffer, instead of the case's; NULL, or one of them: those. Results are then
                          // not compared with any
+    int share;           // as OtherShape.share
     int guarded_line;    // of kernel.cu, whose accesses outside of all memory are left out; 0: none
     uint64_t steps;      // the most of a launch, if that is fewer than a case may take; 0: as many as that
 } Rerun;
 
-// On an emulator. False when nothing can be said, as with a lost worker.
+// On an emulator. False when nothing can be said, as with a lost worker. A large case heeds only
+// `kernels` and `share`.
 bool judge_rerun(Judge *judge, Worker *worker, const Case *one, const Rerun *how, CaseReport *report);
 // What such a run of this report takes on a usual machine, in milliseconds: counted and not timed, so that
 // every machine finds the same.

@@ -59,7 +59,9 @@ static bool say_period(const Subset *subset, char *words, size_t bytes) {
         while (!subset_has(subset, last)) last--;
         for (long long i = first; i <= last; i++) inside += subset_has(subset, i);
         if (inside != last - first + 1) continue;
-        if (first == last)
+        if (first == last && first == 0)
+            snprintf(words, bytes, "elements %lldk", period);
+        else if (first == last)
             snprintf(words, bytes, "elements %lldk + %lld", period, first);
         else
             snprintf(words, bytes, "of every %lld elements those from %lld to %lld", period, first, last);

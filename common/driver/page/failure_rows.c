@@ -149,11 +149,13 @@ void page_add_why(Text *page, const Terminal *terminal, const Report *report, co
 }
 
 void page_repair_words(const Repair *repair, Text *words) {
-    char largest[32];
+    char largest[32], large[32];
     count_text(repair->largest, largest, sizeof largest);
+    count_text(repair->large, large, sizeof large);
     text_printf(words, "with %s", repair->changes[0].words);
     if (repair->change_count > 1) text_printf(words, " and %s", repair->changes[1].words);
-    text_printf(words, ", all %d cases of up to %s elements pass", repair->cases, largest);
+    text_printf(words, ", all %d cases of up to %s elements%s%s pass", repair->cases, largest,
+                repair->large ? " and of at least " : "", repair->large ? large : "");
 }
 
 // What the kernel was shown to lack.
@@ -186,7 +188,8 @@ static void add_failed_case(Text *page, const Terminal *terminal, const Report *
     page_add_why(page, terminal, report, numbers_say[0] ? numbers_say : why, numbers_say[0] != '\0',
                  failed->settings.task);
     if (report->judgement->accounting.n > 0)
-        page_add_row(page, terminal, "elements", report->judgement->accounting.words);
+        page_add_row(page, terminal, report->judgement->accounting.deviation_count ? "shown" : "elements",
+                     report->judgement->accounting.words);
     add_repair(page, terminal, &report->judgement->repair);
     if (failed->has_finding) {
         add_place(page, terminal, "where", &failed->finding.place);
@@ -210,6 +213,22 @@ static void add_failed_case(Text *page, const Terminal *terminal, const Report *
     if (report->judgement->has_replay) page_add_row(page, terminal, "shown by", report->judgement->replay);
 }
 
+static bool has_failed(const Judgement *judgement, int task) {
+    for (int i = 0; i < judgement->case_count; i++) {
+        const CaseReport *report = &judgement->cases[i];
+        if (report->settings.task == task && report->was_run && report->verdict != VERDICT_PASS) return true;
+    }
+    return false;
+}
+
+// ", not yet sum_tree, transpose_tiles": the tasks that are not right, and have failed or not.
+static void add_names(Text *words, const Report *report, const char *before, bool have_failed) {
+    const Judgement *judgement = report->judgement;
+    for (int t = 0, named = 0; t < chapter_task_count(report->of); t++)
+        if (!judgement->task_is_right[t] && has_failed(judgement, t) == have_failed)
+            text_printf(words, "%s %s", named++ ? "," : before, report->of->tasks[t].name);
+}
+
 // If one failure of a chapter with many tasks is shown: which tasks are correct already.
 static void add_tasks(Text *page, const Terminal *terminal, const Report *report) {
     const int tasks = chapter_task_count(report->of);
@@ -217,10 +236,9 @@ static void add_tasks(Text *page, const Terminal *terminal, const Report *report
     for (int t = 0; t < tasks; t++) right += report->judgement->task_is_right[t];
     if (tasks < 3) return;
     Text words = {0};
-    text_printf(&words, "%d of %d right; not yet", right, tasks);
-    for (int t = 0, named = 0; t < tasks; t++)
-        if (!report->judgement->task_is_right[t])
-            text_printf(&words, "%s %s", named++ ? "," : "", report->of->tasks[t].name);
+    text_printf(&words, "%d of %d right", right, tasks);
+    add_names(&words, report, "; not yet", true);
+    add_names(&words, report, "; not run to the end:", false);
     page_add_row(page, terminal, "tasks", text_chars(&words));
     text_free(&words);
 }

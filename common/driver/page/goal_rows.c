@@ -174,13 +174,13 @@ static void add_goal(Text *page, const Terminal *terminal, const GoalResult *res
         snprintf(elsewhere, sizeof elsewhere, "%.0f of these barriers were not executed by all threads. ",
                  result->partial);
     else if (result->device[0])
-        snprintf(elsewhere, sizeof elsewhere, "This is the launch on a %s; here the goal is met. ",
+        snprintf(elsewhere, sizeof elsewhere, "This is the launch on the %s; here the goal is met. ",
                  result->device);
     else if (result->state == GOAL_MISSED && result->size.n != shown.n)
         snprintf(elsewhere, sizeof elsewhere,
                  "This was counted at n = %s; at the size above the goal is met. ", n);
     Text words = {0};
-    text_printf(&words, "%s%s", elsewhere, more);
+    text_printf(&words, "%s%s", elsewhere, result->lacks ? "" : more); // the goal itself is met
     add_spaces(page, 0, VALUE_COLUMN + 2);
     page_add_words(page, VALUE_COLUMN + 2, VALUE_COLUMN + 2, text_chars(&words));
     text_free(&words);

@@ -132,7 +132,10 @@ static int uncounted_points(const Judgement *judgement) {
 
 static void add_last_line(Text *page, const Terminal *terminal, const Report *report) {
     const Judgement *judgement = report->judgement;
-    char points[200], words[400], step[16] = "";
+    const char *advice = report->of->when_passed ? report->of->when_passed : "",
+               *chapter = report->next_chapter;
+    char points[200], words[500], next[64] = "That was the last chapter.", step[16] = "";
+    if (chapter) snprintf(next, sizeof next, "Next: make %s && ./%s", chapter, chapter);
     if (report->diagnosis->hint) snprintf(step, sizeof step, " STEP=%d", report->diagnosis->hint);
     const bool is_passed = judgement->verdict == VERDICT_PASS;
     if (is_passed && report->options->time_count > 0) return; // times give no points
@@ -143,12 +146,8 @@ static void add_last_line(Text *page, const Terminal *terminal, const Report *re
                  waiting == 1 ? "is" : "are");
     if (is_passed && (report->options->n >= 0 || report->options->has_schedule)) // not a pass of the chapter
         snprintf(words, sizeof words, "Correct in these cases. To run all of them: ./%s", report->of->name);
-    else if (is_passed && report->next_chapter)
-        snprintf(words, sizeof words, "%s. Next: make %s && ./%s", points, report->next_chapter,
-                 report->next_chapter);
     else if (is_passed)
-        snprintf(words, sizeof words, "%s. That was the last chapter.%s%.200s", points,
-                 report->of->when_passed ? " " : "", report->of->when_passed ? report->of->when_passed : "");
+        snprintf(words, sizeof words, "%s. %.200s%s%s", points, advice, advice[0] ? ". " : "", next);
     else if (judgement->verdict == VERDICT_INFRA)
         snprintf(words, sizeof words, "Not judged. To see what is missing: make doctor");
     else

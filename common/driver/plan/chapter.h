@@ -35,15 +35,40 @@ enum {
     MAX_GOALS = 16,
     MAX_REMARKS = 16,
     MAX_SIZES = 48,
+    HISTOGRAM_BINS = 256, // of EXPECT_HISTOGRAM: one for each value of a byte
 };
 
 // ---- Element types ---------------------------------------------------------------------------------------
 
-typedef enum { F32, F64, BF16, I32, U32, I64, U64, ELEMENT_TYPES } ElementType;
+typedef enum { F32, F64, BF16, I32, U32, I64, U64, U8, ELEMENT_TYPES } ElementType; // U8: INPUTs only
 
 // Bytes of one element; "float", "int" ...: the word of CUDA C.
 size_t element_bytes(ElementType type);
 const char *element_word(ElementType type);
+
+// ---- Families of inputs ----------------------------------------------------------------------------------
+
+// Values that each reveal certain mistakes: inputs.h. Every case is of one family.
+typedef enum {
+    FAMILY_INTEGERS,  // integers, sum of magnitudes at most 2^24: every order of float additions is exact. Of
+                      // bytes: each value as often as any other
+    FAMILY_ONES,      // and one half in every sum
+    FAMILY_CONSTANTS, // one value that is not a power of two, and one other in every sum
+    FAMILY_UNIFORM,   // in [-1, 1)
+    FAMILY_NORMAL,    // mean 4, standard deviation 1
+    FAMILY_CANCELLING,     // large values that cancel with their neighbours, small ones between
+    FAMILY_TEN_ORDERS,     // magnitudes from 1e-5 to 1e5, both signs
+    FAMILY_NAN,            // uniform, with one NaN
+    FAMILY_INFINITY,       // uniform, with +Inf first, last and at one place between
+    FAMILY_INFINITIES,     // uniform, with one +Inf and one -Inf: their sum is a NaN
+    FAMILY_NEGATIVE_ZEROS, // and one 1 in every sum
+    FAMILY_SUBNORMALS,
+    FAMILY_HUGE,   // uniform, with one value in every sum of which twice as much is infinite
+    FAMILY_SKEWED, // bytes: three of four are one value, and the others mostly a few
+    FAMILY_RUNS,   // bytes: runs of one value, up to some 300 long
+    FAMILY_RAMP,   // bytes: each one more than the byte before
+    FAMILIES,
+} Family;
 
 // ---- One case --------------------------------------------------------------------------------------------
 
@@ -131,7 +156,16 @@ typedef struct {
     uint64_t seed; // of the case: what is drawn from it, no submission can know
     long long count;
     const void *const *inputs;
+    uint64_t deviations; // bit i: the formulas deviate from the right ones by .deviations[i]
 } TableView;
+
+// One way in which the formulas of a table are often wrong. A submission is said to have it only if every
+// value that it wrote is the one that the formulas give with it.
+typedef struct {
+    const char *words;   // behind "a formula in which", as "the time is rounded down"; NULL ends the list
+    const char *mistake; // its entry of the catalogue; NULL: none
+} Deviation;
+enum { MAX_DEVIATIONS = 64 };
 
 typedef struct {
     const char *name; // as the kernel's parameter; NULL ends the list
@@ -142,10 +176,13 @@ typedef struct {
                       // size below 16 bytes
     bool stays_zero; // ZEROED: the run must leave it at zero, and runs twice to prove that; timed runs do not
                      // clear it
+    Family family; // INPUT: what it holds if the case does not ask for a family, which the counted, timed and
+                   // large ones do not; FAMILY_INTEGERS unless given
     const void *data; // INPUT: its content in place of a family; EXPECT_TABLE: the right content of an
                       // output. `count` elements of `type`
     // The same where the content depends on the case: questions are drawn, answers computed from them.
     void (*make)(const TableView *view, void *array);
+    const Deviation *deviations; // EXPECT_TABLE: those that .make knows; NULL: none
     // What element `index` of a table is, for the page: "RTX 5090, 256 threads, 40 registers". May be NULL.
     void (*describe)(const TableView *view, long long index, char *text, size_t bytes);
     // EXPECT_TABLE: the learner has to find the right answers. The page shows neither them nor the names of
@@ -193,6 +230,8 @@ typedef enum {
     EXPECT_SUM,         // the elements of .output add up to the sum of .input (one element: it is the sum)
     EXPECT_ROW_SUMS,    // element r of .output is the sum of row r of .input
     EXPECT_ELEMENTWISE, // element i of .output is .element() of element i of every INPUT, rounded once; exact
+    EXPECT_HISTOGRAM,   // element v of .output counts the elements of .input that are v; exact
+    EXPECT_SCAN,        // element i of .output is the sum of elements 0 to i of .input, or of those before i
     EXPECT_TRANSPOSE,   // .output[column * rows + row] = .input[row * columns + column]; exact
     EXPECT_TABLE,       // every output equals its .data; exact
     EXPECT_REFERENCE,   // .reference() fills in what .output should hold
@@ -209,6 +248,8 @@ typedef enum {
                       // memory or by warps
     CHAIN_ATOMIC,     // CHAIN_BLOCK + blocks: one addition per block to one address
     CHAIN_TWO_PASS,   // CHAIN_BLOCK of the first launch + CHAIN_BLOCK of the second over the first's partials
+    CHAIN_SCAN,       // CHAIN_BLOCK + one addition for every piece of .input as long as a block has threads
+                      // + up to 64 neighbours in a thread
     CHAIN_ROW,        // CHAIN_BLOCK of one block over `columns` elements, whether a warp or a block a row
     CHAIN_FUNCTION,   // .chain_function(shape)
 } Chain;
@@ -234,6 +275,7 @@ typedef struct {
     // budget scales with (0: exact). Both arrays have `count` elements, zeroed before.
     void (*reference)(const ReferenceView *view, double *expected, double *magnitude, long long count);
     bool is_by_element; // and element i depends on element i of the inputs with as many, and on all of others
+    bool is_exclusive;  // EXPECT_SCAN: element i is not part of its sum
     Chain chain;
     double (*chain_function)(const CaseShape *shape);
     bool is_bit_identical; // .output must have the same bits under every schedule (and on a GPU in every run)
@@ -250,6 +292,9 @@ typedef struct {
     int schedules;    // seeds besides schedule 0; 3 unless given
     // Where blocks can exchange values while they run: weak schedules (launch.h) in addition, 0 unless given.
     int weak_schedules;
+    // Blocks that run at a time, as on a GPU that others use too: a block that waits for one that has not
+    // started then waits for ever. As many as the device holds unless given.
+    int most_resident;
 
     // Bandwidth: at this size; n = 2^28, or the largest of .sizes where they have rows, unless given. Cut to
     // max_n_gpu and to what the device has room for. NOT_TIMED: never (tables never are).

@@ -7,6 +7,7 @@
 size_t element_bytes(ElementType type) {
     switch (type) {
     case BF16: return 2;
+    case U8: return 1;
     case F32:
     case I32:
     case U32: return 4;
@@ -27,6 +28,7 @@ const char *element_word(ElementType type) {
     case U32: return "unsigned";
     case I64: return "long long";
     case U64: return "unsigned long long";
+    case U8: return "unsigned char";
     case ELEMENT_TYPES: break;
     }
     return "?";
@@ -55,6 +57,7 @@ double element_get(const void *array, ElementType type, long long index) {
     case U32: return (double)VALUE_AT(at, uint32_t);
     case I64: return (double)VALUE_AT(at, int64_t);
     case U64: return (double)VALUE_AT(at, uint64_t);
+    case U8: return *at;
     case ELEMENT_TYPES: break;
     }
     return NAN;
@@ -78,6 +81,7 @@ void element_set(void *array, ElementType type, long long index, double value) {
     case U32: memcpy(at, &(uint32_t){(uint32_t)(int64_t)value}, sizeof(uint32_t)); break;
     case I64:
     case U64: memcpy(at, &(int64_t){(int64_t)value}, sizeof(int64_t)); break;
+    case U8: *at = (unsigned char)value; break;
     case ELEMENT_TYPES: break;
     }
 }

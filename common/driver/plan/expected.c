@@ -19,17 +19,23 @@ typedef struct {
     double sum, rest, magnitude, special;
 } PartialSum;
 
+static inline void add_element(PartialSum *part, double x) {
+    if (isfinite(x)) {
+        add_compensated(&part->sum, &part->rest, x);
+        part->magnitude += fabs(x);
+    } else {
+        part->special += x; // Inf, -Inf and NaN follow the rules of addition by themselves
+    }
+}
+
+static inline double value_of(const PartialSum *part) {
+    return part->special == 0 ? part->sum + part->rest : part->special;
+}
+
 static PartialSum sum_of_part(const void *array, ElementType type, long long start, long long count) {
     PartialSum part = {0};
-    for (long long i = start; i < start + count; i++) {
-        double x = type == F32 ? (double)((const float *)array)[i] : element_get(array, type, i);
-        if (isfinite(x)) {
-            add_compensated(&part.sum, &part.rest, x);
-            part.magnitude += fabs(x);
-        } else {
-            part.special += x; // Inf, -Inf and NaN follow the rules of addition by themselves
-        }
-    }
+    for (long long i = start; i < start + count; i++)
+        add_element(&part, type == F32 ? (double)((const float *)array)[i] : element_get(array, type, i));
     return part;
 }
 
@@ -50,7 +56,7 @@ ExactSum exact_sum(const void *array, ElementType type, long long start, long lo
         all.magnitude += parts[p].magnitude;
         all.special += parts[p].special;
     }
-    return (ExactSum){.sum = all.special == 0 ? all.sum + all.rest : all.special, .magnitude = all.magnitude};
+    return (ExactSum){.sum = value_of(&all), .magnitude = all.magnitude};
 }
 
 static double log2_up(double value) { return value <= 1 ? 0 : ceil(log2(value)); }
@@ -74,6 +80,10 @@ double longest_chain(const Task *task, const CaseShape *shape) {
     case CHAIN_BLOCK: return over_block(n, first);
     case CHAIN_ATOMIC: return over_block(n, first) + (double)first->blocks;
     case CHAIN_TWO_PASS: return over_block(n, first) + over_block((double)first->blocks, second);
+    case CHAIN_SCAN: {
+        const double neighbours = 64; // that a thread adds one after the other, whatever n is
+        return over_block(n, first) + ceil(n / fmax(1, first->block_threads)) + fmin(n, neighbours);
+    }
     case CHAIN_ROW: {
         double threads = first->block_threads < 32 ? first->block_threads : 32; // at least one warp per row
         return per_thread((double)shape->size.columns, threads) + log2_up(first->block_threads) + 1;
@@ -138,6 +148,46 @@ static bool make_by_reference(const Task *task, const CaseShape *shape, const vo
     return true;
 }
 
+// Counts the input's elements by their value.
+static bool make_histogram(const Task *task, const void *input, long long count, Expected *expected) {
+    if (task->buffers[task_input(task)].type != U8 || expected->count != HISTOGRAM_BINS)
+        return fail(expected, "a histogram needs an input of bytes and an output of 256 elements");
+    if (!make_arrays(expected, HISTOGRAM_BINS, false)) return false;
+    const unsigned char *bytes = input;
+    long long bins[HISTOGRAM_BINS] = {0};
+#pragma omp parallel for reduction(+ : bins) if (count > 1 << 22)
+    for (long long i = 0; i < count; i++) bins[bytes[i]]++;
+    for (int v = 0; v < HISTOGRAM_BINS; v++) expected->values[v] = (double)bins[v];
+    return true;
+}
+
+// Whether no order of additions rounds: integers whose magnitudes add up to at most 2^24.
+static bool are_exact_in_any_order(const void *input, ElementType type, long long count) {
+    if (!element_is_float(type)) return true;
+    double magnitude = 0;
+    for (long long i = 0; i < count; i++) {
+        const double x = element_get(input, type, i);
+        magnitude += fabs(x);
+        if (!(magnitude <= 0x1p24) || x != floor(x)) return false;
+    }
+    return true;
+}
+
+// The sums of the elements up to each one, or before each one.
+static bool make_scan(const Task *task, const void *input, long long count, Expected *expected) {
+    const ElementType type = task->buffers[task_input(task)].type;
+    if (expected->count != count) return fail(expected, "the output and the input have different sizes");
+    if (!make_arrays(expected, count, !are_exact_in_any_order(input, type, count))) return false;
+    PartialSum sum = {0};
+    for (long long i = 0; i < count; i++) {
+        if (!task->is_exclusive) add_element(&sum, element_get(input, type, i));
+        expected->values[i] = value_of(&sum);
+        if (expected->magnitudes) expected->magnitudes[i] = sum.magnitude;
+        if (task->is_exclusive) add_element(&sum, element_get(input, type, i));
+    }
+    return true;
+}
+
 static bool make_tables(Expected *expected, const long long counts[MAX_BUFFERS]) {
     for (int b = 0; b < task_buffer_count(expected->task); b++) {
         const Buffer *buffer = &expected->task->buffers[b];
@@ -176,6 +226,8 @@ bool expected_make(const Task *task, const CaseShape *shape, const void *const i
     }
     expected->count = counts[out];
     if (task->expect == EXPECT_ELEMENTWISE) return suits_elementwise(task, counts, expected);
+    if (task->expect == EXPECT_HISTOGRAM) return make_histogram(task, inputs[in], counts[in], expected);
+    if (task->expect == EXPECT_SCAN) return make_scan(task, inputs[in], counts[in], expected);
     if (task->expect == EXPECT_REFERENCE)
         return make_arrays(expected, counts[out], true) &&
                make_by_reference(task, shape, inputs, counts, expected);

@@ -20,10 +20,20 @@ static const struct {
     [FAMILY_NEGATIVE_ZEROS] = {"negative_zeros", "negative zeros and a one"},
     [FAMILY_SUBNORMALS] = {"subnormals", "subnormal numbers"},
     [FAMILY_HUGE] = {"huge", "uniform, with one huge value"},
+    [FAMILY_SKEWED] = {"skewed", "three of four are one value"},
+    [FAMILY_RUNS] = {"runs", "runs of one value"},
+    [FAMILY_RAMP] = {"ramp", "each one more than the value before"},
 };
 
 const char *family_words(Family family) { return families[family].words; }
 const char *family_name(Family family) { return families[family].name; }
+
+bool family_suits(Family family, ElementType type) {
+    const bool is_of_bytes = family == FAMILY_SKEWED || family == FAMILY_RUNS || family == FAMILY_RAMP;
+    if (family == FAMILY_INTEGERS) return true;
+    if (type == U8) return is_of_bytes || family == FAMILY_CONSTANTS;
+    return element_is_float(type) && !is_of_bytes;
+}
 
 // The finaliser of SplitMix64 (G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators",
 // OOPSLA 2014), used as a hash of a counter, so that element i needs no element before it.
@@ -190,10 +200,50 @@ static void place_exceptions(void *array, ElementType type, long long count, lon
     }
 }
 
+// ---- Bytes -----------------------------------------------------------------------------------------------
+
+// Three of four bytes are one value. Of the others half are a second value, a fourth a third one, and so on.
+static uint8_t skewed_byte(uint64_t key, uint64_t index) {
+    const uint64_t bits = random_bits(key, 1, index);
+    const uint64_t rank = bits & 3 ? 0 : 1 + (uint64_t)__builtin_ctzll(bits >> 2 | 1ull << 60);
+    return (uint8_t)random_bits(key, 2, rank);
+}
+
+// In every stretch of bytes, runs of one length: so that a byte does not depend on those before it.
+static uint8_t byte_of_runs(uint64_t key, uint64_t index) {
+    enum { STRETCH = 3000, LONGEST = 300 };
+    const uint64_t stretch = index / STRETCH, length = 1 + random_bits(key, 1, stretch) % LONGEST;
+    return (uint8_t)random_bits(key, 2 + stretch, index % STRETCH / length);
+}
+
+static void fill_bytes(uint8_t *array, long long count, Family family, uint64_t key) {
+    const uint64_t stream = stream_of(key, 1);
+    const uint8_t constant = (uint8_t)random_bits(key, 2, 0);
+#pragma omp parallel for if (count > MANY)
+    for (long long i = 0; i < count; i++) {
+        const uint64_t index = (uint64_t)i;
+        switch (family) {
+        case FAMILY_CONSTANTS: array[i] = constant; break;
+        case FAMILY_SKEWED: array[i] = skewed_byte(key, index); break;
+        case FAMILY_RUNS: array[i] = byte_of_runs(key, index); break;
+        case FAMILY_RAMP: array[i] = (uint8_t)(constant + index); break;
+        default: array[i] = (uint8_t)bits_at(stream, index);
+        }
+    }
+    if (family == FAMILY_CONSTANTS)
+        array[random_bits(key, 9, 0) % (uint64_t)count] ^= (uint8_t)(1 + random_bits(key, 3, 0) % 255);
+}
+
+// ---- All families ----------------------------------------------------------------------------------------
+
 void fill_inputs(void *array, ElementType type, long long count, long long terms, Family family,
                  uint64_t seed, unsigned stream) {
     uint64_t key = random_bits(seed, 100 + (uint64_t)family, stream);
     if (count <= 0) return;
+    if (type == U8) {
+        fill_bytes(array, count, family, key);
+        return;
+    }
     if (!element_is_float(type) || family == FAMILY_INTEGERS) {
         fill_integers(array, type, count, terms, key);
         return;

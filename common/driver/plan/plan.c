@@ -216,20 +216,32 @@ static void add_unknown_sizes(Plan *plan, const Task *task, int index, const Pla
 
 // A LAUNCH may ask for other shapes on other GPUs, and the kernel must be right with them too.
 static void add_other_gpus(Plan *plan, const Task *task, int index, const Sizes *sizes) {
+    enum { FEW = 16385, MANY = 65537, FEW_SMS = 8 };
     if (is_table(task)) return;
-    for (int p = 0; p < gpu_profile_count; p++)
-        add_case(plan, (Case){.task = index,
-                              .size = size_up_to(sizes, 65537),
-                              .family = FAMILY_INTEGERS,
-                              .figures = p + 1});
+    for (int p = 0; p < gpu_profile_count; p++) {
+        Case one = {.task = index, .family = FAMILY_INTEGERS, .figures = p + 1};
+        const CaseSize size = size_up_to(sizes, MANY);
+        // On a few SMs, few elements take several rounds, and are soon accounted for.
+        if (gpu_profiles[p].info.sm_count <= FEW_SMS && size.rows == 0 && size.n > FEW) {
+            one.size = complete((CaseSize){.n = FEW});
+            add_case(plan, one);
+        }
+        one.size = size;
+        add_case(plan, one);
+    }
 }
 
-static bool takes_families(const Task *task) {
+// Whether an input of the task has values of that family.
+static bool takes_family(const Task *task, Family family) {
     for (int b = 0; b < task_buffer_count(task); b++)
         if (task->buffers[b].role == INPUT && !task->buffers[b].data && !task->buffers[b].make &&
-            element_is_float(task->buffers[b].type))
+            family_suits(family, task->buffers[b].type))
             return true;
     return false;
+}
+
+static void add_family(Plan *plan, const Task *task, int index, CaseSize size, Family family) {
+    if (takes_family(task, family)) add_case(plan, (Case){.task = index, .size = size, .family = family});
 }
 
 static void add_also(Plan *plan, const Task *task, int index, const PlanOptions *options) {
@@ -237,8 +249,7 @@ static void add_also(Plan *plan, const Task *task, int index, const PlanOptions 
         const long long limit = limit_of(task, options->is_gpu);
         if (!plan_suits(task, &options->also[i]) || (limit > 0 && options->also[i].n > limit)) continue;
         add_case(plan, (Case){.task = index, .size = options->also[i], .family = FAMILY_INTEGERS});
-        if (takes_families(task))
-            add_case(plan, (Case){.task = index, .size = options->also[i], .family = FAMILY_UNIFORM});
+        add_family(plan, task, index, options->also[i], FAMILY_UNIFORM);
     }
 }
 
@@ -249,29 +260,33 @@ static void add_families(Plan *plan, const Task *task, int index, const Sizes *s
                          const PlanOptions *options) {
     const CaseSize medium = size_up_to(sizes, 1025), large = size_up_to(sizes, 65537);
     if (medium.n > sparing_above) {
-        add_case(plan, (Case){.task = index, .size = medium, .family = FAMILY_UNIFORM});
+        add_family(plan, task, index, medium, FAMILY_UNIFORM);
         return;
     }
     for (int f = 0; f < FAMILIES; f++) {
         if (f == FAMILY_SUBNORMALS && task->flushes_subnormals) continue;
         if (f == FAMILY_HUGE && task->expect == EXPECT_REFERENCE) continue; // its square may be infinite
-        add_case(plan, (Case){.task = index, .size = medium, .family = (Family)f});
+        add_family(plan, task, index, medium, (Family)f);
     }
-    // Long sums reveal rounding and a bad order; single elements reveal special values.
-    add_case(plan, (Case){.task = index, .size = large, .family = FAMILY_UNIFORM});
-    add_case(plan, (Case){.task = index, .size = large, .family = FAMILY_NORMAL});
-    // What looks constant to a few samples.
-    add_case(plan, (Case){.task = index, .size = large, .family = FAMILY_ONES});
-    add_case(plan, (Case){.task = index, .size = large, .family = FAMILY_CONSTANTS});
-    add_case(plan, (Case){.task = index, .size = large, .family = FAMILY_NEGATIVE_ZEROS});
-    add_case(plan, (Case){.task = index, .size = size_up_to(sizes, 1), .family = FAMILY_NAN});
+    // Long sums reveal rounding and a bad order; single elements reveal special values. The others look
+    // constant to a few samples.
+    static const Family of_many[] = {FAMILY_UNIFORM,        FAMILY_NORMAL, FAMILY_ONES, FAMILY_CONSTANTS,
+                                     FAMILY_NEGATIVE_ZEROS, FAMILY_SKEWED, FAMILY_RUNS, FAMILY_RAMP};
+    for (size_t f = 0; f < sizeof of_many / sizeof of_many[0]; f++)
+        add_family(plan, task, index, large, of_many[f]);
+    // A sum of 0 must be told from one that is not there yet, wherever a block ends.
+    if (task->expect == EXPECT_SCAN) {
+        add_family(plan, task, index, size_up_to(sizes, 16385), FAMILY_NEGATIVE_ZEROS);
+        add_family(plan, task, index, size_up_to(sizes, 1 << 20), FAMILY_NEGATIVE_ZEROS);
+    }
+    add_family(plan, task, index, size_up_to(sizes, 1), FAMILY_NAN);
     if (!has_shape(task) || options->n >= 0) return;
     // A square matrix that looks symmetric is not.
     const long long side = seeds_choose(options->seeds, "side", 0, 33, 96);
     const CaseSize square = complete((CaseSize){.rows = side, .columns = side});
-    add_case(plan, (Case){.task = index, .size = square, .family = FAMILY_ONES});
-    add_case(plan, (Case){.task = index, .size = square, .family = FAMILY_CONSTANTS});
-    add_case(plan, (Case){.task = index, .size = square, .family = FAMILY_NEGATIVE_ZEROS});
+    add_family(plan, task, index, square, FAMILY_ONES);
+    add_family(plan, task, index, square, FAMILY_CONSTANTS);
+    add_family(plan, task, index, square, FAMILY_NEGATIVE_ZEROS);
 }
 
 // The k-th schedule behind `first` that is not weak, or that is; k from 1.
@@ -435,7 +450,7 @@ bool plan_make(const Chapter *of, const PlanOptions *options, Plan *plan) {
         for (int i = 0; i < sizes.count; i++)
             add_case(plan, (Case){.task = t, .size = sizes.sizes[i], .family = FAMILY_INTEGERS});
         add_also(plan, task, t, options);
-        if (takes_families(task)) add_families(plan, task, t, &sizes, options);
+        add_families(plan, task, t, &sizes, options);
         add_schedules(plan, task, t, &sizes, options);
         add_weak_schedules(plan, task, t, &sizes, options);
         add_misaligned(plan, task, t, &sizes);

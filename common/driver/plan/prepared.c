@@ -39,7 +39,8 @@ static bool fill(Prepared *prepared, const Task *task, const CaseShape *shape, u
             memcpy(prepared->inputs[b], buffer->data, bytes);
         else
             fill_inputs(prepared->inputs[b], buffer->type, count, terms_of(task, shape, count),
-                        prepared->family, seed, (unsigned)b);
+                        prepared->family == FAMILY_INTEGERS ? buffer->family : prepared->family, seed,
+                        (unsigned)b);
         if (prepared->family == FAMILY_INTEGERS && has_no_sums(task) && !buffer->make && !buffer->data)
             place_zeros(prepared->inputs[b], buffer->type, count, seed, (unsigned)b);
     }
@@ -54,12 +55,13 @@ static bool fill(Prepared *prepared, const Task *task, const CaseShape *shape, u
 static bool are_alike(const Task *a, const Task *b) {
     if (a == b) return true;
     if (a->expect != b->expect || a->element != b->element || a->reference != b->reference ||
-        task_buffer_count(a) != task_buffer_count(b) || task_input(a) != task_input(b) ||
-        task_output(a) != task_output(b))
+        a->is_exclusive != b->is_exclusive || task_buffer_count(a) != task_buffer_count(b) ||
+        task_input(a) != task_input(b) || task_output(a) != task_output(b))
         return false;
     for (int i = 0; i < task_buffer_count(a); i++)
         if (a->buffers[i].role != b->buffers[i].role || a->buffers[i].type != b->buffers[i].type ||
-            a->buffers[i].data != b->buffers[i].data || a->buffers[i].make != b->buffers[i].make)
+            a->buffers[i].family != b->buffers[i].family || a->buffers[i].data != b->buffers[i].data ||
+            a->buffers[i].make != b->buffers[i].make)
             return false;
     return true;
 }

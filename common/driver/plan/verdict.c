@@ -18,14 +18,14 @@ static const struct {
                           "block that needs more cannot start."},
     [VERDICT_LAUNCH] = {"LAUNCH", "asks for a launch that is not possible",
                         "Every GPU checks the limits of grid and block before it starts a kernel."},
-    [VERDICT_OOB] = {"OOB", "reads or writes outside its buffers",
-                     "Every access must lie inside its buffer: an index needs a test before it is used."},
+    [VERDICT_OOB] = {"OOB", "reads or writes where it may not",
+                     "Every access must lie inside its buffer, and inputs may only be read."},
     [VERDICT_MISALIGNED] = {"MISALIGNED", "uses an address that is not aligned",
                             "The address of an 8- or 16-byte access must be a multiple of its size; "
                             "otherwise a GPU stops the kernel."},
     [VERDICT_FAULT] = {"FAULT", "was stopped by a fault",
                        "A trap, a failed assert or a stack overflow ends the whole grid."},
-    [VERDICT_SYNC] = {"SYNC", "waits for threads that never arrive",
+    [VERDICT_SYNC] = {"SYNC", "leaves threads out of a barrier or a *_sync function",
                       "All threads that a barrier or a *_sync function names must reach it on every path."},
     [VERDICT_RACE] = {"RACE", "has a race between threads",
                       "Two threads access one address, at least one of them writes, and nothing orders them: "
@@ -33,9 +33,9 @@ static const struct {
     [VERDICT_UNINIT] =
         {"UNINIT", "uses a value that was never set",
          "Variables, and shared, local and scratch memory have undefined contents until they are written."},
-    [VERDICT_TIMEOUT] =
-        {"TIMEOUT", "does not finish",
-         "Look for a loop whose variable never reaches its bound, or a flag that is never set."},
+    [VERDICT_TIMEOUT] = {"TIMEOUT", "does not finish in time",
+                         "Look for a loop whose variable never reaches its bound, or far too slowly, or for "
+                         "a flag that is never set."},
     [VERDICT_WRONG] = {"WRONG", "computes a wrong result", ""},
     [VERDICT_OUTPUT_LIMIT] =
         {"OUTPUT_LIMIT", "prints too much",

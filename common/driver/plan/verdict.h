@@ -35,7 +35,7 @@ const char *verdict_word(Verdict verdict);
 Verdict verdict_from_word(const char *word);
 // The verdict of a finding; VERDICT_PASS for information.
 Verdict verdict_of_finding(FindingKind kind);
-// "reads or writes outside its buffers": what the kernel does, for the headline of a page.
+// "reads or writes where it may not": what the kernel does, for the headline of a page.
 const char *verdict_headline(Verdict verdict);
 // One sentence on why that is wrong or its usual cause.
 const char *verdict_why(Verdict verdict);

@@ -53,7 +53,8 @@ typedef struct {
     int32_t argument_count;
     RunArgument arguments[MAX_ARGUMENTS];
     uint64_t max_steps;
-    int32_t guarded_line; // EmulatorLaunch
+    int32_t guarded_line;   // EmulatorLaunch
+    uint32_t most_resident; // of it too
     // SAMPLE
     uint64_t sample[MAX_SAMPLE]; // the blocks to run
     uint64_t sample_count;       // 0: all

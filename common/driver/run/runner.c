@@ -491,3 +491,4 @@ bool runner_restart(Runner *runner, RunReply *reply) {
 const GpuInfo *runner_info(const Runner *runner) { return &runner->info; }
 unsigned char *runner_arena(Runner *runner) { return runner->arena; }
 size_t runner_arena_bytes(const Runner *runner) { return runner->plan.arena_bytes; }
+size_t runner_address_bytes(const Runner *runner) { return runner->plan.address_bytes; }

@@ -57,7 +57,8 @@ bool runner_restart(Runner *runner, RunReply *reply);
 // The data part of the arena, for contents of buffers at their arena_offset.
 unsigned char *runner_arena(Runner *runner);
 
-size_t runner_arena_bytes(const Runner *runner); // as planned
+size_t runner_arena_bytes(const Runner *runner);   // as planned
+size_t runner_address_bytes(const Runner *runner); // as planned
 
 // Sends a TIME or, if it has no kind, a RUN; `request` is completed (magic, kind, sequence) and copied.
 // It must be answered within `seconds`.

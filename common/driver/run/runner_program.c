@@ -161,6 +161,7 @@ GpuLaunch program_launch(const RunLaunch *launch, const PreparedLaunch *prepared
         .max_seconds = EMULATED_SECONDS,
         .max_output = MAX_REPLY_OUTPUT,
         .guarded_line = launch->guarded_line,
+        .most_resident = launch->most_resident,
     };
     memcpy(out.grid, launch->grid, sizeof out.grid);
     memcpy(out.block, launch->block, sizeof out.block);

@@ -166,6 +166,6 @@ Selector half_add, half_sub, half_mul, half_fma, half_abs, half_neg, half_min, h
 // compare.c
 Selector compare_setp, compare_set, compare_selp, compare_slct;
 // move.c
-Selector move_mov, move_mapa, move_createpolicy;
+Selector move_mov, move_createpolicy;
 // convert.c and convert_float.c
 Selector convert_cvt;

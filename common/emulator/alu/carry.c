@@ -103,7 +103,7 @@ static bool select_sum(const PtxInstruction *in, Selection *s, CarryTable table,
     AluForm f;
     CarryUse use;
     if (!alu_form(in, W(cc), &f) || !carry_use(&f, takes, &use)) return false;
-    return CHOOSE(s, table[use][f.type], f.type, f.type, f.type);
+    return s->has_carry = CHOOSE(s, table[use][f.type], f.type, f.type, f.type);
 }
 
 static bool select_mad(const PtxInstruction *in, Selection *s, bool takes) {
@@ -111,8 +111,8 @@ static bool select_mad(const PtxInstruction *in, Selection *s, bool takes) {
     CarryUse use;
     if (!alu_form(in, W(cc) | W(lo) | W(hi), &f) || !carry_use(&f, takes, &use)) return false;
     switch (f.words & (W(lo) | W(hi))) {
-    case W(lo): return CHOOSE(s, low_table[use][f.type], f.type, f.type, f.type, f.type);
-    case W(hi): return CHOOSE(s, high_table[use][f.type], f.type, f.type, f.type, f.type);
+    case W(lo): return s->has_carry = CHOOSE(s, low_table[use][f.type], f.type, f.type, f.type, f.type);
+    case W(hi): return s->has_carry = CHOOSE(s, high_table[use][f.type], f.type, f.type, f.type, f.type);
     default: return false;
     }
 }

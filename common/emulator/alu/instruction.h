@@ -32,9 +32,10 @@ typedef struct {
 } Operand;
 
 // The registers of an instruction that has more than dst[] and src[] hold: a matrix multiplication.
+enum { MOST_MORE_DST = 128, MOST_MORE_SRC = 128 + 4 }; // wgmma: 128 sums, and 4 of a
 typedef struct {
-    int32_t dst[8];
-    Operand src[24];
+    int32_t *dst;
+    Operand *src;
     uint8_t dst_count, src_count;
 } MoreOperands;
 
@@ -68,7 +69,7 @@ struct Instruction {
     uint8_t elements;  // 1, 2, 4 or 8
     uint8_t operation; // of an atomic, vote, shuffle, redux: the kind's own enumeration
     uint8_t type;      // PtxType of the element
-    uint8_t flags;     // the kind's own bits
+    uint16_t flags;    // the kind's own bits
     int64_t offset;    // of [register + offset]
 };
 
@@ -89,6 +90,7 @@ typedef struct {
     AluHandler *handler;
     PtxType dst[4];
     PtxType src[5];
+    bool has_carry;
     bool wide_ok;  // cvt, ld, st, mov: registers may be wider than the type
     int literals;  // trailing integer operands that must be constants: Instruction.literal
     int float_ops; // per lane, for the counters: add 1, fma 2

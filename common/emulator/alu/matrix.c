@@ -108,26 +108,24 @@ static void multiply_doubles(const MatrixForm *form, const double *a, const doub
 
 // ---- All --------------------------------------------------------------------------------------------------
 
+void matrix_multiply_packed(const MatrixForm *form, const void *a, const void *b, const void *c, void *d) {
+    switch (form->a_type) {
+    case MATRIX_F64: multiply_doubles(form, a, b, c, d); break;
+    case MATRIX_B1: multiply_bits(form, a, b, c, d); break;
+    case MATRIX_S8:
+    case MATRIX_U8:
+    case MATRIX_S4:
+    case MATRIX_U4: multiply_integers(form, a, b, c, d); break;
+    default: matrix_multiply_floats(form, a, b, c, d); break;
+    }
+}
+
 void matrix_multiply(const MatrixForm *form, const MatrixRegisters *registers) {
     _Alignas(64) unsigned char a[MATRIX_BYTES] = {0}, b[MATRIX_BYTES] = {0}, c[MATRIX_BYTES] = {0},
                                d[MATRIX_BYTES];
     gather(&form->a, registers->a, a);
     gather(&form->b, registers->b, b);
     gather(&form->c, registers->c, c);
-    switch (form->a_type) {
-    case MATRIX_F64:
-        multiply_doubles(form, (const double *)(void *)a, (const double *)(void *)b,
-                         (const double *)(void *)c, (double *)(void *)d);
-        break;
-    case MATRIX_B1:
-        multiply_bits(form, (const uint32_t *)(void *)a, (const uint32_t *)(void *)b,
-                      (const int32_t *)(void *)c, (int32_t *)(void *)d);
-        break;
-    case MATRIX_S8:
-    case MATRIX_U8:
-    case MATRIX_S4:
-    case MATRIX_U4: multiply_integers(form, a, b, (const int32_t *)(void *)c, (int32_t *)(void *)d); break;
-    default: matrix_multiply_floats(form, a, b, c, d); break;
-    }
+    matrix_multiply_packed(form, a, b, c, d);
     deal_out(&form->d, d, registers->d);
 }

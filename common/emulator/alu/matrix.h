@@ -1,4 +1,5 @@
-// Products of small matrices: mma.sync and wmma.mma (ISA, Warp Level Matrix Instructions).
+// Products of small matrices: mma.sync and wmma.mma (ISA, Warp Level Matrix Instructions), and
+// wgmma.mma_async (Asynchronous Warpgroup Level Matrix Instructions).
 //
 // Each lane of a warp holds a part of every operand, its fragment. An instruction gathers the fragments into
 // matrices, multiplies and adds, and deals the result out again.
@@ -47,8 +48,7 @@ typedef enum { MATRIX_A, MATRIX_B, MATRIX_C } MatrixRole;
 
 // The shape of one multiplication: d = a * b + c of m x k, k x n and m x n elements.
 typedef struct {
-    uint8_t m, n;
-    uint16_t k;
+    uint16_t m, n, k;
     bool is_wmma; // a fragment of wmma, not of mma
     bool is_quad; // m8n8k4 of f16: four products, each by 8 lanes
 } MatrixShape;
@@ -80,8 +80,12 @@ typedef struct MatrixForm {
     MatrixType a_type, b_type, c_type, d_type;
     MatrixOperation operation;
     bool saturate;
-    MatrixFragment a, b, c, d;
+    bool is_group;             // of wgmma: a warp's rows, and at most GROUP_COLUMNS columns
+    bool negates;              // the products
+    MatrixFragment a, b, c, d; // not of wgmma
 } MatrixForm;
+
+enum { GROUP_ROWS = 16, GROUP_COLUMNS = 32 };
 
 enum { MATRIX_BYTES = 2048 }; // of the largest operand
 
@@ -93,5 +97,7 @@ typedef struct {
 
 void matrix_multiply(const MatrixForm *form, const MatrixRegisters *registers);
 
-// Packed matrices: d = a * b + c as tensor cores compute it; matrix_float.c.
+// The same of packed matrices.
+void matrix_multiply_packed(const MatrixForm *form, const void *a, const void *b, const void *c, void *d);
+// Of floats, as tensor cores compute it; matrix_float.c.
 void matrix_multiply_floats(const MatrixForm *form, const void *a, const void *b, const void *c, void *d);

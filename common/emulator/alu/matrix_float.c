@@ -6,6 +6,9 @@
 //   The products are exact. They and the accumulator are aligned to the largest exponent
 //   among them, and bits below a fixed place are cut off. Their sum is exact, and is rounded once: towards
 //   zero to f32, to nearest to f16. Groups follow each other in the order of k.
+//
+// wgmma does the same with all of k at once. It also multiplies 8-bit floats themselves, and then keeps fewer
+// bits: of the terms, and of a sum that becomes an f32 (tests/hardware_truth/wgmma).
 #include "emulator/alu/matrix.h"
 
 #include <string.h>
@@ -17,7 +20,8 @@
 #define INLINE static inline __attribute__((always_inline))
 
 enum {
-    FRACTION_BITS = 25, // kept below the largest exponent of a sum
+    FRACTION_BITS = 25,       // kept below the largest exponent of a sum
+    SMALL_FRACTION_BITS = 13, // of 8-bit floats in wgmma
 };
 
 // ---- Factors ----------------------------------------------------------------------------------------------
@@ -25,7 +29,7 @@ enum {
 enum {
     COLUMNS = 8, // that are computed together
     MOST_ROWS = 32,
-    MOST_K = 16,
+    MOST_K = 32,
     STEP = 8,              // k comes in so many
     ZERO_EXPONENT = -2000, // a zero takes no part in the choice of the largest exponent
     SAFE_EXPONENT = 50, // products of numbers up to 2^50 and down to 2^-50 are exact in single precision, and
@@ -47,7 +51,7 @@ static float e4m3_float(uint8_t x) {
 }
 
 // Fills `to` with `count` values and returns the least exponent of a normal number.
-static int read_values(float *to, MatrixType type, const void *matrix, int count) {
+static int read_values(float *to, MatrixType type, bool is_group, const void *matrix, int count) {
     const uint8_t *bytes = matrix;
     const uint16_t *halves = matrix;
     const uint32_t *words = matrix;
@@ -60,7 +64,7 @@ static int read_values(float *to, MatrixType type, const void *matrix, int count
         return -126;
     case MATRIX_E4M3:
         for (int i = 0; i < count; i++) to[i] = e4m3_float(bytes[i]);
-        return -14; // it is converted to f16
+        return is_group ? -6 : -14; // mma converts it to f16
     case MATRIX_E5M2:
         for (int i = 0; i < count; i++) to[i] = f16_float((uint16_t)(bytes[i] << 8));
         return -14;
@@ -70,8 +74,8 @@ static int read_values(float *to, MatrixType type, const void *matrix, int count
     }
 }
 
-static void read_factor(Factor *to, MatrixType type, const void *matrix, int count) {
-    const int32_t least = read_values(to->value, type, matrix, count);
+static void read_factor(Factor *to, MatrixType type, bool is_group, const void *matrix, int count) {
+    const int32_t least = read_values(to->value, type, is_group, matrix, count);
     uint32_t highest = 0, lowest = UINT32_MAX; // magnitudes, zeros left out
     for (int i = 0; i < count; i++) {
         const uint32_t magnitude = float_bits(to->value[i]) & 0x7fffffffu;
@@ -144,6 +148,11 @@ INLINE Ints exponents_of(Floats x) {
 PRODUCTS(float_products, Floats)
 PRODUCTS(double_products, Doubles)
 
+// Keeps SMALL_FRACTION_BITS of a sum.
+INLINE Doubles cut_off(Doubles x) {
+    return (Doubles)((Longs)x & ~((INT64_C(1) << (52 - SMALL_FRACTION_BITS)) - 1));
+}
+
 // Rounds towards zero to floats.
 INLINE Floats toward_zero(Doubles x) {
     const Longs bits = (Longs)x, magnitude = bits & INT64_MAX, least = (Longs){0} + (INT64_C(897) << 52);
@@ -161,19 +170,19 @@ INLINE Floats toward_zero(Doubles x) {
 
 // The accumulators `c` of one row and `count` products, added as above.
 INLINE Doubles sum_of(const float *a, const int32_t *a_exponent, const Columns *b, int count, Floats c,
-                      bool is_safe) {
+                      bool is_safe, int fraction) {
     Ints largest = exponents_of(c);
     for (int k = 0; k < count; k += STEP)
         for (int i = k; i < k + STEP; i++) largest = larger(largest, b->exponent[i] + a_exponent[i]);
     largest &= largest > -1000; // else all are zero
-    const Doubles units = power_of_two(FRACTION_BITS - largest);
+    const Doubles units = power_of_two(fraction - largest);
     // Where this exceeds a float all products are zero.
-    const Doubles bounded = power_of_two(FRACTION_BITS - larger(largest, (Ints){0} - 2 * SAFE_EXPONENT));
+    const Doubles bounded = power_of_two(fraction - larger(largest, (Ints){0} - 2 * SAFE_EXPONENT));
     Doubles total =
         is_safe ? float_products(a, b->value, count, bounded) : double_products(a, b->value, count, units);
     total += __builtin_convertvector(
         __builtin_convertvector(__builtin_convertvector(c, Doubles) * units, Ints), Doubles);
-    return total * power_of_two(largest - FRACTION_BITS);
+    return total * power_of_two(largest - fraction);
 }
 
 // ---- Whole matrices ---------------------------------------------------------------------------------------
@@ -193,7 +202,8 @@ static uint16_t half_of(double x) { return (uint16_t)rounded_double(x, FORMAT_F1
 static float special_sum(const float *a, const float *b, int k, float c) {
     float sum = c - c == 0 ? 0 : c;
     for (int i = 0; i < k; i++)
-        if (a[i] - a[i] != 0 || b[i] - b[i] != 0) sum += a[i] * b[i];
+        if (a[i] - a[i] != 0 || b[i] - b[i] != 0) // NOLINT: read_factor() has filled as many
+            sum += a[i] * b[i];
     return sum;
 }
 
@@ -226,6 +236,8 @@ static void turn_columns(Columns *to, const Factor *from, int first, int k) {
 static void multiply_finite(const MatrixForm *form, const Factor *a, const Factor *b, const void *c, void *d,
                             int k) {
     const int m = form->shape.m, n = form->shape.n;
+    const bool is_small = form->is_group && matrix_type_bits(form->a_type) == 8;
+    const int fraction = is_small ? SMALL_FRACTION_BITS : FRACTION_BITS;
     const bool is_safe = a->is_safe && b->is_safe;
     for (int first = 0; first < n; first += COLUMNS) {
         Columns columns;
@@ -235,8 +247,8 @@ static void multiply_finite(const MatrixForm *form, const Factor *a, const Facto
             const Ints is_special = ((Ints)sums & 0x7f800000) == 0x7f800000;
             sums = (Floats)((Ints)sums & ~is_special);
             const Doubles exact =
-                sum_of(&a->value[row * k], &a->exponent[row * k], &columns, k, sums, is_safe);
-            sums = toward_zero(exact);
+                sum_of(&a->value[row * k], &a->exponent[row * k], &columns, k, sums, is_safe, fraction);
+            sums = toward_zero(is_small ? cut_off(exact) : exact);
             if (form->d_type == MATRIX_F16) // with a c of f32 the sum is one of f32, and then converted
                 for (int j = 0; j < COLUMNS; j++)
                     ((uint16_t *)d)[row * n + first + j] =
@@ -251,13 +263,14 @@ static float sum_element(const MatrixForm *form, const void *c, int i) {
     return form->c_type == MATRIX_F16 ? f16_float(((const uint16_t *)c)[i]) : ((const float *)c)[i];
 }
 
-// One sum for each element: k is 4, 8 or 16.
+// One sum for each element: k is 4, 8, 16 or 32.
 static void multiply_floats(const MatrixForm *form, const void *a, const void *b, const void *c, void *d,
                             int k) {
     const int m = form->shape.m, n = form->shape.n;
     Factor rows, columns;
-    read_factor(&rows, form->a_type, a, m * k);
-    read_factor(&columns, form->b_type, b, n * k);
+    read_factor(&rows, form->a_type, form->is_group, a, m * k);
+    read_factor(&columns, form->b_type, form->is_group, b, n * k);
+    for (int i = 0; i < m * k && form->negates; i++) rows.value[i] = -rows.value[i];
     if (k < STEP) {
         widen(&rows, m, k);
         widen(&columns, n, k);
@@ -341,7 +354,9 @@ static void multiply_quad(const MatrixForm *form, const uint16_t *a, const uint1
 }
 
 void matrix_multiply_floats(const MatrixForm *form, const void *a, const void *b, const void *c, void *d) {
-    if (form->shape.is_quad)
+    if (form->is_group)
+        multiply_floats(form, a, b, c, d, form->shape.k);
+    else if (form->shape.is_quad)
         for (int p = 0; p < 4; p++)
             multiply_quad(form, (const uint16_t *)a + 32 * p, (const uint16_t *)b + 32 * p,
                           (const uint8_t *)c + 8 * p * form->c.bits, (uint8_t *)d + 8 * p * form->d.bits);

@@ -63,7 +63,7 @@ void matrix_fragment(MatrixFragment *f, const MatrixShape *s, MatrixRole role, M
     f->distinct = (uint8_t)distinct;
     // wmma has each element of f16 factors twice, as on Volta, where m16n16k16 began.
     f->registers = (uint8_t)(s->is_wmma && type == MATRIX_F16 && role != MATRIX_C ? 8 : distinct);
-    if (is_turned && role == MATRIX_C && f->per_register == 2) f->step = s->n;
+    if (is_turned && role == MATRIX_C && f->per_register == 2) f->step = (uint8_t)s->n;
     for (int i = 0; i < f->registers; i++)
         for (int lane = 0; lane < (int)WARP_SIZE; lane++) {
             const int r = i % distinct;

@@ -96,19 +96,6 @@ bool move_mov(const PtxInstruction *in, Selection *s) {
     return CHOOSE(s, plain_move(f.type), f.type, f.type);
 }
 
-// mapa (ISA): the address of a shared variable in block b of the cluster. A cluster here is one
-// block, so that it is the address itself.
-bool move_mapa(const PtxInstruction *in, Selection *s) {
-    PtxType type = PTX_NO_TYPE;
-    for (int i = 0; i < in->modifier_count; i++) {
-        if (!strcmp(in->modifiers[i], "shared::cluster")) continue;
-        if (type != PTX_NO_TYPE) return false;
-        type = ptx_type_named(in->modifiers[i]);
-    }
-    if (type != PTX_U32 && type != PTX_U64) return false;
-    return CHOOSE(s, plain_move(type), type, type, PTX_U32);
-}
-
 // createpolicy (ISA): there are no caches to have a policy, and any value will do.
 ALU_HANDLER(policy) { ALU_LANES(uint64_t, (void)0, 0) }
 

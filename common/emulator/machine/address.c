@@ -22,7 +22,6 @@ Step run_cvta(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t 
 }
 
 Step run_isspacep(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
-    (void)w;
     unsigned char *registers = f->frame->registers;
     const uint64_t *address = source(registers, in, 0);
     uint32_t *to = destination(registers, in, 0);
@@ -39,6 +38,12 @@ Step run_isspacep(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint3
             const Memory *memory = memory_at(m->emulator, address[lane]);
             if (memory) space = memory->space;
         }
+        // Of the addresses of shared memory, .shared::cta has those of the thread's own block.
+        const bool is_far = space == PTX_SPACE_SHARED && w->block->cluster->size > 1 &&
+                            (address[lane] & (SHARED_WINDOW - 1)) >> RANK_SHIFT;
+        if (is_far && !(in->flags & IN_CLUSTER) &&
+            ((address[lane] & (SHARED_WINDOW - 1)) >> RANK_SHIFT) - 1 != w->block->rank)
+            space = PTX_SPACE_NONE;
         uint32_t bit = 1u << lane;
         *to = space == in->space ? *to | bit : *to & ~bit;
     }

@@ -5,28 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/machine/copies.h"
 #include "emulator/machine/handlers.h"
 #include "emulator/machine/initialised.h"
 #include "emulator/machine/memory.h"
 #include "emulator/machine/resolve.h"
 #include "emulator/machine/undefined_step.h"
-
-// One cp.async of one warp instruction; lanes leave it as they wait for it.
-typedef struct {
-    const Instruction *in;
-    uint32_t lanes;                // whose bytes have not landed yet
-    uint32_t group[WARP_SIZE];     // of each lane
-    uint64_t to[WARP_SIZE];        // offsets in the block's shared memory
-    uint32_t words[4][WARP_SIZE];  // up to 16 bytes a lane, as the registers of a vector store
-    uint16_t undefined[WARP_SIZE]; // of these bytes, one bit each: nothing has written them
-    uint64_t origin[WARP_SIZE];    // of these
-} Copy;
-
-struct AsyncCopies {
-    Copy *copies;
-    size_t count, capacity;
-    uint32_t committed[WARP_SIZE]; // groups, per lane
-};
 
 void async_forget(AsyncCopies *copies) {
     if (!copies) return;
@@ -45,7 +29,7 @@ static AsyncCopies *copies_of(Machine *m, Warp *w, size_t more) {
     AsyncCopies *copies = w->copies;
     if (copies && copies->count + more > copies->capacity) {
         size_t capacity = (copies->capacity + more) * 2;
-        Copy *grown = realloc(copies->copies, capacity * sizeof *grown);
+        LaneCopy *grown = realloc(copies->copies, capacity * sizeof *grown);
         if (grown) {
             copies->copies = grown;
             copies->capacity = capacity;
@@ -60,7 +44,7 @@ static AsyncCopies *copies_of(Machine *m, Warp *w, size_t more) {
 // load.
 static void async_body(Machine *m, Fragment *f, const Access *access) {
     (void)f;
-    Copy *copy = &access->warp->copies->copies[access->warp->copies->count - 1];
+    LaneCopy *copy = &access->warp->copies->copies[access->warp->copies->count - 1];
     observe_access(m, access);
     Access folded;
     uint64_t offsets[WARP_SIZE];
@@ -91,7 +75,7 @@ static void take(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32
 }
 
 // Until a copy has landed nothing can be said of its bytes. One that will be refused is left alone.
-static void scatter_garbage(Machine *m, Block *b, const Copy *copy) {
+static void scatter_garbage(Machine *m, Block *b, const LaneCopy *copy) {
     FOR_LANES(lane, copy->lanes) {
         uint64_t to = copy->to[lane];
         if (to > b->shared.bytes || b->shared.bytes - to < copy->in->width) continue;
@@ -109,8 +93,8 @@ Step run_async_copy(Machine *m, Warp *w, Fragment *f, const Instruction *in, uin
     if (!copies) return STEP_TURN_ENDS;
     const unsigned char *registers = f->frame->registers, *shared = source(registers, in, 1);
     const uint32_t *sizes = in->src_count > 2 ? source(registers, in, 2) : NULL;
-    Copy *copy = &copies->copies[copies->count++];
-    *copy = (Copy){.in = in, .lanes = mask};
+    LaneCopy *copy = &copies->copies[copies->count++];
+    *copy = (LaneCopy){.in = in, .serial = copies->started++, .lanes = mask};
     FOR_LANES(lane, mask) {
         memcpy(&copy->to[lane], shared + lane * in->literal[1], in->literal[1]);
         copy->to[lane] += in->literal[0];
@@ -129,7 +113,7 @@ Step run_async_copy(Machine *m, Warp *w, Fragment *f, const Instruction *in, uin
 
 // Writes what `lanes` copied to shared memory, as a store by them: a store instruction made for the purpose,
 // so that bounds, alignment and observers see it like any other.
-static void land(Machine *m, Warp *w, Fragment *f, const Copy *copy, uint32_t lanes) {
+static void land(Machine *m, Warp *w, Fragment *f, const LaneCopy *copy, uint32_t lanes) {
     Instruction store = *copy->in;
     store.kind = KIND_STORE;
     store.space = PTX_SPACE_SHARED;
@@ -151,6 +135,22 @@ static void land(Machine *m, Warp *w, Fragment *f, const Copy *copy, uint32_t la
     }
 }
 
+void async_land(Machine *m, Warp *w, Fragment *f, uint32_t lanes, uint64_t serial) {
+    size_t kept = 0;
+    for (size_t i = 0; w->copies && i < w->copies->count; i++) {
+        LaneCopy *copy = &w->copies->copies[i];
+        const uint32_t lands = copy->serial < serial ? copy->lanes & lanes : 0;
+        if (lands && !m->stopped) land(m, w, f, copy, lands);
+        copy->lanes &= ~lands;
+        if (!copy->lanes) continue;
+        if (kept != i) w->copies->copies[kept] = *copy;
+        kept++;
+    }
+    if (w->copies) w->copies->count = kept;
+}
+
+uint64_t async_started(const Warp *w) { return w->copies ? w->copies->started : 0; }
+
 Step run_async_wait(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
     AsyncCopies *copies = copies_of(m, w, 0);
     if (!copies) return STEP_TURN_ENDS;
@@ -160,7 +160,7 @@ Step run_async_wait(Machine *m, Warp *w, Fragment *f, const Instruction *in, uin
     }
     size_t kept = 0;
     for (size_t i = 0; i < copies->count && !m->stopped; i++) {
-        Copy *copy = &copies->copies[i];
+        LaneCopy *copy = &copies->copies[i];
         uint32_t lands = mask & copy->lanes;
         // wait_group N: all but the N newest committed groups; what was never committed stays in flight.
         if (in->operation == ASYNC_WAIT_GROUP) FOR_LANES(lane, lands)

@@ -1,4 +1,6 @@
 // Atomics: one lane after the other, in lane order under schedule 0 and in a drawn order under a seed.
+#include "emulator/machine/atomic.h"
+
 #include <string.h>
 
 #include "emulator/machine/handlers.h"
@@ -42,8 +44,7 @@ static uint64_t by_handler(const Instruction *in, uint64_t old, uint64_t operand
     return in->width == 2 ? result[0] & 0xffff : result[0];
 }
 
-// PTX ISA, atom: the value to store, given the old one.
-static uint64_t updated(const Instruction *in, uint64_t old, uint64_t b, uint64_t c) {
+uint64_t atomic_updated(const Instruction *in, uint64_t old, uint64_t b, uint64_t c) {
     if (in->alu) return by_handler(in, old, b);
     PtxType type = (PtxType)in->type;
     int64_t signed_old = type == PTX_S32 ? (int32_t)old : (int64_t)old,
@@ -66,21 +67,35 @@ static uint64_t updated(const Instruction *in, uint64_t old, uint64_t b, uint64_
     }
 }
 
+// One element at `at` from those of the operands, by the bytes of an element.
+static inline bool update_element(const Instruction *in, unsigned char *at, const unsigned char *b_at,
+                                  const unsigned char *c_at, uint64_t *old, size_t width) {
+    uint64_t b = 0, c = 0;
+    *old = 0;
+    memcpy(old, at, width);
+    memcpy(&b, b_at, width);
+    if (c_at) memcpy(&c, c_at, width);
+    const uint64_t value = atomic_updated(in, *old, b, c);
+    const bool has_changed = memcmp(at, &value, width) != 0;
+    memcpy(at, &value, width);
+    return has_changed;
+}
+
 static void update_lane(Machine *m, Fragment *f, const Access *access, unsigned lane) {
     const Instruction *in = access->in;
     unsigned char *registers = f->frame->registers;
     unsigned register_width = in->width < 2 ? 2 : in->width;
     for (unsigned e = 0; e < in->elements; e++) {
         unsigned char *at = access->memory->data + access->offsets[lane] + e * in->width;
-        uint64_t old = 0, b = 0, c = 0;
-        memcpy(&old, at, in->width);
-        memcpy(&b, (const unsigned char *)source(registers, in, 1 + (int)e) + lane * register_width,
-               in->width);
+        const unsigned char *b_at =
+            (const unsigned char *)source(registers, in, 1 + (int)e) + lane * register_width;
+        const unsigned char *c_at = NULL;
         if (in->operation == ATOMIC_CAS)
-            memcpy(&c, (const unsigned char *)source(registers, in, 2) + lane * register_width, in->width);
-        uint64_t value = updated(in, old, b, c);
-        m->effects += memcmp(at, &value, in->width) != 0;
-        memcpy(at, &value, in->width);
+            c_at = (const unsigned char *)source(registers, in, 2) + lane * register_width;
+        uint64_t old;
+        // Copies of a fixed length are instructions, not calls; most atomics have four bytes.
+        m->effects += in->width == 4 ? update_element(in, at, b_at, c_at, &old, 4)
+                                     : update_element(in, at, b_at, c_at, &old, in->width);
         if (in->dst[e] >= 0) memcpy(registers + in->dst[e] + lane * register_width, &old, in->width);
     }
 }

@@ -2,6 +2,8 @@
 // all. How lanes part and meet is in divergence.c.
 #include <string.h>
 
+#include "emulator/machine/cluster.h"
+#include "emulator/machine/cycle.h"
 #include "emulator/machine/divergence.h"
 #include "emulator/machine/findings.h"
 #include "emulator/machine/handlers.h"
@@ -14,10 +16,15 @@ enum { MAX_CALL_DEPTH = 2048 };
 
 bool steps_used_up(Machine *m, Warp *w, Fragment *f, const Instruction *in) {
     if (m->lane_steps <= m->step_limit) return false;
+    if (m->searched) {
+        m->stopped = true;
+        return true;
+    }
     char text[160];
-    report(m, FINDING_STEP_LIMIT, w, __builtin_ctz(f->mask), in, "still running after %llu steps; %s",
-           (unsigned long long)(m->ended_early ? m->ended_early : m->launch->max_steps),
-           blocks_words(m, text));
+    const bool is_reported = report(
+        m, FINDING_STEP_LIMIT, w, __builtin_ctz(f->mask), in, "still running after %llu steps; %s",
+        (unsigned long long)(m->ended_early ? m->ended_early : m->launch->max_steps), blocks_words(m, text));
+    if (is_reported && !m->ended_early) search_cycle(m, w, f, in);
     return true;
 }
 
@@ -80,12 +87,7 @@ static bool enter_call(Machine *m, Warp *w, Fragment *f, const Instruction *in, 
         mask = same;
     }
     Frame *frame = frame_new(m, w, function, f->frame);
-    if (!frame) {
-        m->out_of_memory = false; // too deep, not too little memory: the limit is on frames
-        report(m, FINDING_STACK_OVERFLOW, w, __builtin_ctz(mask), in,
-               "the calls are nested too deeply: the frames do not fit in memory");
-        return false;
-    }
+    if (!frame) return false;
     frame->live = mask;
     frame->call = in;
     frame->caller_join = f->join;
@@ -139,6 +141,7 @@ Step run_exit(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t 
     // Frames and joins go with their last lane, but those of a fragment that still has lanes stay.
     exit_lanes(m, w, f->frame, f->join, mask);
     recheck_waits(m, w);
+    if (!m->stopped) cluster_recheck(m, w->block);
     return after_leaving(m, f);
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/machine/budget.h"
 #include "emulator/machine/findings.h"
 #include "emulator/machine/undefined_step.h"
 #include "emulator/program/flow.h"
@@ -14,7 +15,6 @@
 // Polls by lanes that others wait for, before the others continue without them. A barrier of the grid polls a
 // few hundred times, and its waiting lanes should stay together.
 static const uint64_t PATIENCE = 4096, LESS_PATIENCE = 64;
-static const uint64_t MAX_FRAME_BYTES = 512ull << 20;
 
 // ---- Frames and joins -------------------------------------------------------------------------------------
 
@@ -29,9 +29,11 @@ Frame *frame_new(Machine *m, const Warp *w, const Function *function, Frame *cal
     }
     if (frame && frame->register_capacity < function->register_bytes) {
         free(frame->registers);
-        m->frame_bytes += function->register_bytes - frame->register_capacity;
-        frame->registers =
-            m->frame_bytes > MAX_FRAME_BYTES ? NULL : aligned_alloc(64, function->register_bytes);
+        frame->registers = NULL;
+        const size_t more = function->register_bytes - frame->register_capacity;
+        frame->register_capacity = 0;
+        if (!budget_take(m, w, more, "the registers of a warp")) return NULL;
+        frame->registers = aligned_alloc(64, function->register_bytes);
         frame->register_capacity = frame->registers ? function->register_bytes : 0;
     }
     if (!frame || !frame->registers) {
@@ -41,7 +43,9 @@ Frame *frame_new(Machine *m, const Warp *w, const Function *function, Frame *cal
     memset(frame->registers, 0, function->register_bytes);
     frame->function = function;
     frame->caller = caller;
-    frame->local_base = caller ? caller->local_base + caller->function->local_bytes : 0;
+    frame->local_base =
+        caller ? caller->local_base + caller->function->local_bytes + caller->dynamic_bytes : 0;
+    frame->dynamic_bytes = 0;
     frame->depth = caller ? caller->depth + 1 : 0;
     frame->returned = 0;
     frame->live = 0;

@@ -6,6 +6,7 @@
 
 #include "emulator/machine/matrix.h"
 #include "emulator/machine/undefined_step.h"
+#include "emulator/machine/wgmma.h"
 
 static void observe_exchange(Machine *m, Warp *w, const Instruction *in, uint32_t mask,
                              const uint32_t *from) {
@@ -203,6 +204,10 @@ static void elect(const Gathering *g) {
 
 void exchange(Machine *m, Warp *w, const Gathering *g) {
     const Instruction *in = g->parts[0].in;
+    if (in->kind == KIND_WGMMA) {
+        wgmma_multiply(m, w, g);
+        return;
+    }
     if (in->kind == KIND_MMA || in->kind == KIND_MATRIX_MOVE) {
         matrix_exchange(m, w, g);
         return;

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "emulator/machine/cycle.h"
 #include "emulator/machine/deferred.h"
 #include "emulator/machine/divergence.h"
 #include "emulator/machine/handlers.h"
@@ -30,10 +31,12 @@ static Handler *const handlers[KIND_COUNT] = {
 
 // Kinds that change no more than registers. An atomic counts its own effects.
 static const bool has_no_effect[KIND_COUNT] = {
-    [KIND_LOAD] = true,       [KIND_ATOMIC] = true,        [KIND_NANOSLEEP] = true,  [KIND_BRANCH] = true,
-    [KIND_FENCE] = true,      [KIND_SPECIAL] = true,       [KIND_CVTA] = true,       [KIND_ISSPACEP] = true,
-    [KIND_PREFETCH] = true,   [KIND_NOT_PREDICATE] = true, [KIND_ACTIVEMASK] = true, [KIND_NOP] = true,
-    [KIND_PARAM_LOAD] = true,
+    [KIND_LOAD] = true,          [KIND_ATOMIC] = true,        [KIND_NANOSLEEP] = true,
+    [KIND_BRANCH] = true,        [KIND_FENCE] = true,         [KIND_SPECIAL] = true,
+    [KIND_CVTA] = true,          [KIND_ISSPACEP] = true,      [KIND_PREFETCH] = true,
+    [KIND_NOT_PREDICATE] = true, [KIND_ACTIVEMASK] = true,    [KIND_NOP] = true,
+    [KIND_PARAM_LOAD] = true,    [KIND_MBARRIER_WAIT] = true, [KIND_TEXTURE] = true,
+    [KIND_TEXTURE_QUERY] = true,
 };
 
 // What had been done in a turn when a fragment polled as it had before.
@@ -144,8 +147,9 @@ reload:;
         }
         if (step & STEP_STOPS) return ran;
         pc++;
-        // Under a seed, what a poll reads is random, and so is who runs next.
-        if (step & STEP_POLLED && !m->scrambled && poll_repeats(m, f, in) && !runs_every_poll)
+        // Under a seed, what a poll reads is random, and so is who runs next; not what an mbarrier says.
+        if (step & STEP_POLLED && (!m->scrambled || in->kind == KIND_MBARRIER_WAIT) &&
+            poll_repeats(m, f, in) && !runs_every_poll)
             ran += pass_the_turn(m, w, &round, ran, budget);
         if (!(step & STEP_TURN_ENDS)) continue;
         f->pc = pc;
@@ -174,6 +178,7 @@ static void count_steps(Machine *m, uint64_t done, uint64_t polls) {
 
 uint64_t run_warp(Machine *m, Warp *w, uint64_t budget) {
     uint64_t ran = 0;
+    if (m->searched && is_passed_over(m, w)) return 1;
     while (ran < budget && !m->stopped) {
         drop_empty_fragments(w);
         int count = w->fragment_count, chosen = -1;
@@ -205,6 +210,7 @@ void warp_start(Machine *m, Warp *w) {
     w->fragment_count = 0;
     w->turn = 0;
     w->exited = 0;
+    w->at_cluster = 0;
     w->polls = 0;
     w->impatient = false;
     w->rest = 0;

@@ -24,7 +24,10 @@ void name_object(const Machine *m, const Warp *w, const Memory *memory, uint64_t
     for (int i = 0; i < m->shared_variable_count; i++) {
         const SharedVariable *v = &m->shared_variables[i];
         if (offset - v->offset >= v->bytes) continue;
+        const Block *b = block_of_memory(memory);
         snprintf(name, 128, "shared %s", v->name);
+        if (b != w->block)
+            snprintf(name, 128, "shared %s of block (%u,%u,%u)", v->name, b->id[0], b->id[1], b->id[2]);
         *index = offset - v->offset;
         *bytes = v->bytes;
         return;
@@ -44,6 +47,10 @@ const Instruction *in_another_line(const Machine *m, const Instruction *in, cons
 Finding *add_finding(Machine *m, FindingKind kind, const Warp *w, int lane, const Instruction *in,
                      const Instruction *other, bool fatal) {
     EmulatorResult *result = m->result;
+    if (m->searched) { // the launch has failed already
+        m->stopped |= fatal;
+        return NULL;
+    }
     SourcePlace place = in ? place_of(m->program, in) : (SourcePlace){0};
     SourcePlace other_place = other ? place_of(m->program, other) : (SourcePlace){0};
     result->findings_total++;
@@ -90,13 +97,14 @@ Finding *add_finding(Machine *m, FindingKind kind, const Warp *w, int lane, cons
     return f;
 }
 
-void report(Machine *m, FindingKind kind, const Warp *w, int lane, const Instruction *in, const char *format,
-            ...) {
+Finding *report(Machine *m, FindingKind kind, const Warp *w, int lane, const Instruction *in,
+                const char *format, ...) {
     Finding *f = add_finding(m, kind, w, lane, in, NULL, true);
-    if (!f) return;
+    if (!f) return NULL;
     size_t used = strlen(f->message);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(f->message + used, sizeof f->message - used, format, arguments);
     va_end(arguments);
+    return f;
 }

@@ -11,9 +11,9 @@ Finding *add_finding(Machine *machine, FindingKind kind, const Warp *warp, int l
                      const Instruction *other, bool fatal);
 // `other` as the second place of a finding at `in`, or NULL if it is in the same line.
 const Instruction *in_another_line(const Machine *machine, const Instruction *in, const Instruction *other);
-// A fatal finding of the machine itself, in words: it cannot continue.
-void report(Machine *machine, FindingKind kind, const Warp *warp, int lane, const Instruction *in,
-            const char *format, ...) __attribute__((format(printf, 6, 7)));
+// A fatal finding of the machine itself, in words: it cannot continue. As above, NULL if there is none.
+Finding *report(Machine *machine, FindingKind kind, const Warp *warp, int lane, const Instruction *in,
+                const char *format, ...) __attribute__((format(printf, 6, 7)));
 // "thread (5,0,0) of block (2,0,0)" into `text`.
 const char *thread_words(char text[96], const Warp *warp, int lane);
 // What `offset` in `memory` belongs to, as people know it: "in", "shared tile"; *index is the byte in it and

@@ -30,7 +30,8 @@ static inline void rest(Machine *machine, Warp *warp) {
 static inline Step after_access(Machine *machine, Warp *warp, const Instruction *in) {
     if (machine->stopped) return STEP_TURN_ENDS;
     Step step = STEP_NEXT;
-    if (in->flags & IS_VOLATILE) {
+    // An atomic whose result is not used tells its thread nothing, so it is not what a thread waits with.
+    if (in->flags & IS_VOLATILE && !(in->flags & NO_RESULT)) {
         step = STEP_POLLED;
         machine->polls++;
         warp->polls++;
@@ -47,6 +48,7 @@ static inline Step after_access(Machine *machine, Warp *warp, const Instruction 
     return step;
 }
 
-// True when the launch has used up its steps, which is then reported. Only control flow asks: code without it
-// ends by itself.
+// True when the launch has used up its steps, which is then reported: the machine has stopped, or runs on for
+// a while to find out whether the fragment can leave its loop. Only control flow asks: code without it ends
+// by itself.
 bool steps_used_up(Machine *machine, Warp *warp, Fragment *fragment, const Instruction *in);

@@ -1,9 +1,15 @@
 #include "emulator/machine/idle.h"
 
 #include <stdio.h>
+#include <string.h>
 
+#include "emulator/machine/copies.h"
 #include "emulator/machine/divergence.h"
 #include "emulator/machine/findings.h"
+#include "emulator/machine/mbarrier_wait.h"
+#include "emulator/machine/resolve.h"
+
+enum { MANY_POLLS = 1 << 12 };
 
 static uint64_t grid_blocks(const Machine *m) {
     return (uint64_t)m->launch->grid[0] * m->launch->grid[1] * m->launch->grid[2];
@@ -33,8 +39,10 @@ bool poll_repeats(const Machine *m, Fragment *f, const Instruction *in) {
     Poll *poll = &f->poll;
     if (!poll->in || poll->effects != m->effects) {
         *poll = (Poll){.in = in, .effects = m->effects};
+        if (in->kind == KIND_MBARRIER_WAIT) poll->wait = in;
         return false;
     }
+    if (in->kind == KIND_MBARRIER_WAIT) poll->wait = in;
     const uint64_t registers = hash_registers(f->frame);
     if (poll->compared && poll->in == in && poll->registers == registers) return poll->repeats = true;
     const uint64_t before = poll->compared++;
@@ -46,31 +54,78 @@ bool poll_repeats(const Machine *m, Fragment *f, const Instruction *in) {
 
 // Whether a fragment that is ready may do anything else than poll.
 static bool may_move(const Machine *m, const Fragment *f) {
-    return !f->poll.repeats || f->poll.effects != m->effects || is_waited_for(f);
+    const Poll *poll = &f->poll;
+    if (poll->effects != m->effects || is_waited_for(f)) return true;
+    // A wait that counts its attempts, or looks at the time, would poll with other registers each time.
+    return !poll->repeats && !(poll->wait && poll->compared >= MANY_POLLS);
+}
+
+static bool has_copies_in_flight(const Block *b) {
+    bool has = b->flight_count > 0;
+    for (int i = 0; i < b->warp_count; i++)
+        has = has || (b->warps[i].copies && b->warps[i].copies->count > 0);
+    return has;
+}
+
+// Names what the lane of the finding polls, and appends its value to the message.
+static void add_what_is_polled(Machine *m, Warp *w, const Fragment *f, Finding *finding) {
+    const Instruction *in = f->poll.in;
+    const unsigned lane = (unsigned)finding->lane;
+    const bool is_read = in->kind == KIND_LOAD || in->kind == KIND_ATOMIC;
+    if (!is_read || in->space == PTX_SPACE_LOCAL || in->elements > 1) return;
+    uint64_t addresses[WARP_SIZE], offset, index, bytes, value = 0;
+    lane_addresses(f->frame->registers, in, addresses);
+    const Memory *memory = find_object(m, w, in, addresses[lane], in->width, &offset);
+    if (!memory) return; // the address is that of the next round
+    memcpy(&value, memory->data + (memory->period ? offset % memory->period : offset), in->width);
+    name_object(m, w, memory, offset, finding->object, &index, &bytes);
+    finding->address = addresses[lane];
+    finding->bytes = in->width;
+    finding->index = (int64_t)index;
+    finding->object_bytes = bytes;
+    const size_t used = strlen(finding->message);
+    snprintf(finding->message + used, sizeof finding->message - used, ", where %s at byte %llu stays %#llx",
+             finding->object, (unsigned long long)index, (unsigned long long)value);
 }
 
 bool waits_for_ever(Machine *m, Block *const blocks[], uint64_t count) {
-    const Warp *first = NULL;
+    Warp *first = NULL;
     const Fragment *waiting = NULL;
+    uint32_t at_mbarriers = 0;
+    bool has_copies = false;
     if (m->launch->sample) return false; // a block that does not run might end it
-    for (uint64_t b = 0; b < count; b++)
+    for (uint64_t b = 0; b < count; b++) {
+        has_copies = has_copies || has_copies_in_flight(blocks[b]);
         for (int k = 0; k < blocks[b]->warp_count; k++) {
-            const Warp *w = &blocks[b]->warps[k];
+            Warp *w = &blocks[b]->warps[k];
             for (int i = 0; i < w->fragment_count && w->exited != w->exists; i++) {
                 const Fragment *f = &w->fragments[i];
                 if (!f->mask || f->state != READY) continue;
                 if (may_move(m, f)) return false;
-                if (waiting) continue;
+                if (f->poll.wait) at_mbarriers += (uint32_t)__builtin_popcount(f->mask);
+                // Of several, one that waits for an mbarrier: what is missing there can be said.
+                if (waiting && (!f->poll.wait || waiting->poll.wait)) continue;
                 waiting = f;
                 first = w;
             }
         }
+    }
     if (!waiting) return false;
+    if (at_mbarriers) {
+        mbarrier_deadlock(m, first, (unsigned)__builtin_ctz(waiting->mask), waiting->frame->registers,
+                          waiting->poll.wait, at_mbarriers);
+        return true;
+    }
+    Finding *finding = report(m, FINDING_STEP_LIMIT, first, __builtin_ctz(waiting->mask), waiting->poll.in,
+                              "waits here for ever");
+    if (!finding) return true;
+    finding->is_endless = !has_copies; // which might bring what is waited for
+    add_what_is_polled(m, first, waiting, finding);
     char text[160];
-    report(
-        m, FINDING_STEP_LIMIT, first, __builtin_ctz(waiting->mask), waiting->poll.in,
-        "waits here for ever: all threads that still run wait, and none changes what another waits for; %s%s",
-        blocks_words(m, text),
-        m->blocks_started < grid_blocks(m) ? ", because the device holds no more at a time" : "");
+    const size_t used = strlen(finding->message);
+    snprintf(finding->message + used, sizeof finding->message - used,
+             ": all threads that still run wait, and none changes what another waits for; %s%s",
+             blocks_words(m, text),
+             m->blocks_started < grid_blocks(m) ? ", because the device holds no more at a time" : "");
     return true;
 }

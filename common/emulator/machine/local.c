@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/machine/budget.h"
 #include "emulator/machine/findings.h"
 
 bool grow_local(Machine *m, Warp *w, uint32_t bytes, const Instruction *in) {
@@ -10,6 +11,8 @@ bool grow_local(Machine *m, Warp *w, uint32_t bytes, const Instruction *in) {
     while (capacity < bytes) capacity *= 2;
     if (capacity == w->local_capacity) return true;
     size_t total = (size_t)capacity * WARP_SIZE;
+    if (!budget_take(m, w, total - (size_t)w->local_capacity * WARP_SIZE, "the local memory of a warp"))
+        return false;
     unsigned char *data = malloc(total);
     uint64_t *initialised = calloc(total / 64, sizeof *initialised);
     if (!data || !initialised) {

@@ -8,6 +8,8 @@
 //   Join         where fragments of one frame wait for each other
 #pragma once
 
+#include <stddef.h>
+
 #include "emulator/arena.h"
 #include "emulator/launch.h"
 #include "emulator/machine/observer.h"
@@ -16,11 +18,15 @@
 
 typedef struct Emulator Emulator;
 typedef struct EmulatorKernel EmulatorKernel;
+typedef struct EmulatorImage EmulatorImage;
 
 typedef struct Machine Machine;
 typedef struct Frame Frame;
 typedef struct Join Join;
-typedef struct AsyncCopies AsyncCopies;         // async.c
+typedef struct AsyncCopies AsyncCopies; // copies.h
+typedef struct Flight Flight;
+typedef struct TensorBox TensorBox;             // tensor_box.h
+typedef struct Wgmmas Wgmmas;                   // wgmma.h
 typedef struct UndefinedValues UndefinedValues; // undefined.h
 typedef struct UndefinedOrigins UndefinedOrigins;
 
@@ -43,10 +49,13 @@ struct Memory {
     bool all_initialised;        // then `initialised` need not be looked at
     uint64_t *initialised;       // one bit per byte, or NULL while all_initialised has always been true
     void *race;                  // racecheck's shadow of a launch, or NULL
-    const PtxVariable *variable; // of a module-scope variable
+    const PtxVariable *variable; // of a module-scope variable, and
+    const EmulatorImage *image;  // that it belongs to
+    struct Heap *heap;           // of the memory of malloc(): heap.h
 };
 
 struct EmulatorKernel {
+    const EmulatorImage *image;
     const PtxFunction *entry;
     int function;  // index in Program.functions
     int registers; // per thread; 0 until told
@@ -57,10 +66,23 @@ struct Emulator {
     EmulatorDevice device;
     Memory *objects; // by the top bits of an address; those below FIRST_OBJECT stay unused
     uint64_t object_count, object_capacity;
-    Program *program; // of the image, or NULL
+    uint64_t first_object; // new ones are numbered from here on,
+    uint64_t next_object;  // or, if numbers of freed ones are to stay unused for long, from here
+    bool keeps_freed;
+    struct Heap *heap; // of malloc() in kernels; NULL until a kernel with it is launched
+    size_t heap_bytes;
+    struct TextureObject *textures; // texture.h
+    uint64_t texture_count;
+    EmulatorImage *images; // in the order in which they were loaded
+    uint64_t workspace;    // of grid barriers by cooperative groups
+};
+
+struct EmulatorImage {
+    EmulatorImage *next;
+    Emulator *emulator;
+    Program *program;
     EmulatorKernel *kernels;
     int kernel_count;
-    uint64_t workspace; // of grid barriers by cooperative groups
 };
 
 // A variable's place inside a block's shared memory. Emulated shared memory keeps gaps of a multiple of
@@ -82,10 +104,11 @@ struct Frame {
     const Function *function;
     unsigned char *registers;
     size_t register_capacity;
-    uint32_t local_base; // of this frame's .local variables, in each lane's local memory
-    uint32_t live;       // lanes inside this call or a deeper one, not exited
-    uint32_t returned;   // lanes that wait for the rest to return
-    uint64_t since;      // Warp.polls when the last of them came
+    uint32_t local_base;    // of this frame's .local variables, in each lane's local memory
+    uint32_t dynamic_bytes; // of alloca, behind them
+    uint32_t live;          // lanes inside this call or a deeper one, not exited
+    uint32_t returned;      // lanes that wait for the rest to return
+    uint64_t since;         // Warp.polls when the last of them came
     const Instruction *call;
     Join *caller_join;
     int depth;
@@ -108,14 +131,15 @@ typedef struct {
     uint32_t mask;
 } Deferred;
 
-typedef enum { READY, WAIT_BARRIER, WAIT_SYNC } FragmentState;
+typedef enum { READY, WAIT_BARRIER, WAIT_SYNC, WAIT_CLUSTER } FragmentState;
 
 // What a fragment was like when it polled, to recognise a loop that does nothing else (idle.c).
 typedef struct {
-    const Instruction *in; // NULL: it has not polled
-    uint64_t registers;    // their hash
-    uint64_t effects;      // Machine.effects then: of another count, all this is out of date
-    uint64_t compared;     // polls since the effect
+    const Instruction *in;   // NULL: it has not polled
+    const Instruction *wait; // the last time at an mbarrier; NULL: not since the effect
+    uint64_t registers;      // their hash
+    uint64_t effects;        // Machine.effects then: of another count, all this is out of date
+    uint64_t compared;       // polls since the effect
     bool repeats;
 } Poll;
 
@@ -138,14 +162,19 @@ struct Warp {
     int fragment_count;
     int turn; // fragment to run next
     Fragment fragments[WARP_SIZE];
-    uint64_t polls; // volatile loads and atomics done
+    uint64_t polls; // volatile loads done, and atomics with a result
     bool impatient; // lanes once had to stop waiting for lanes that poll
     uint32_t rest;  // turns to sit out, under a weak schedule
     Deferred deferred;
     Memory local; // 32 lanes of local_capacity bytes each, one after the other
     uint32_t local_capacity;
-    AsyncCopies *copies;     // cp.async in flight, or NULL: async.c
-    struct WarpClock *clock; // the time model's own
+    AsyncCopies *copies;             // cp.async in flight, or NULL: async.c
+    uint32_t bulk_groups[WARP_SIZE]; // committed, per lane
+    Wgmmas *wgmmas;                  // in flight, or NULL: wgmma.c
+    uint32_t at_cluster;             // lanes that have arrived at the barrier of the cluster, and not waited,
+    uint32_t cluster_phase;          // in this phase: its lowest bit, per lane
+    const Instruction *cluster_at;   // where the last of them arrived
+    struct WarpClock *clock;         // the time model's own
     uint32_t thread_x[WARP_SIZE], thread_y[WARP_SIZE], thread_z[WARP_SIZE];
 };
 
@@ -159,6 +188,27 @@ typedef struct {
 
 enum { BARRIER_COUNT = 16 };
 
+// An mbarrier in shared memory; the word there holds its counts (alu/mbarrier.h).
+typedef struct {
+    uint32_t offset;
+    const Instruction *init;
+    uint64_t phases; // ended
+} Mbarrier;
+
+// Blocks that run together, and can access each other's shared memory: those of a cluster, or one block. The
+// cluster of the first of them holds the state of all.
+enum { MAX_CLUSTER = 8 }; // CUDA C++ Programming Guide, "Thread Block Clusters": the portable size
+typedef struct {
+    Block *blocks[MAX_CLUSTER]; // by rank
+    uint32_t size, in_flight;   // blocks; those of them whose threads have not all ended
+    uint32_t arrived;           // threads, in the current phase of its barrier
+    uint32_t phase;
+} Cluster;
+
+// In shared addresses of a cluster of several blocks, the bits from here on are 1 + the rank of the block
+// whose memory is meant; 0: that of the thread's own.
+enum { RANK_SHIFT = 24 };
+
 struct Block {
     Machine *machine;
     uint64_t number; // x + gx * (y + gy * z)
@@ -169,12 +219,25 @@ struct Block {
     uint32_t idle;  // warps that had nothing to run, and have been released from nothing since
     int turn;
     Memory shared;
+    Cluster *cluster; // never NULL
+    Cluster own;      // what `cluster` of the blocks of a cluster points to, of its first
+    uint32_t rank;
+    bool is_stuck; // none of its threads can run before another block of the cluster does something
     Barrier barriers[BARRIER_COUNT];
+    Mbarrier *mbarriers;
+    int mbarrier_count, mbarrier_capacity;
+    Flight *flights; // copies.h
+    int flight_count, flight_capacity;
     uint32_t thread_count;
     uint32_t exited_threads;
     void *race_state; // racecheck's own
     void *weak_state; // of weak memory
 };
+
+// The block whose shared memory that is.
+static inline Block *block_of_memory(const Memory *memory) {
+    return (Block *)((uintptr_t)memory - offsetof(Block, shared));
+}
 
 struct Machine {
     Emulator *emulator;
@@ -182,6 +245,8 @@ struct Machine {
     const EmulatorKernel *kernel;
     int kernel_function; // index of its function in the program
     const EmulatorLaunch *launch;
+    uint32_t cluster[3]; // blocks of a cluster
+    bool is_explicit_cluster;
     EmulatorResult *result;
     Memory param;          // the parameter block
     uint32_t shared_bytes; // of a block's emulated shared memory, gaps included
@@ -199,11 +264,13 @@ struct Machine {
     uint64_t looks;                  // at the time
     uint64_t ended_early;            // after so many steps, because the time was over; 0: it was not
     uint64_t blocks_started, blocks_ended;
-    bool stopped;   // a fatal finding, or cancelled
+    bool stopped; // a fatal finding, or cancelled
+    const Warp
+        *searched;  // NULL until the steps are used up; then whether this one can end is searched: cycle.h
     bool scrambled; // schedule != 0
     bool is_weak;   // a weak schedule: loads may be late, and return older values
     Random random;
-    uint64_t polls;    // volatile loads and atomics done: what waiting for another block looks like
+    uint64_t polls;    // the same of all: what waiting for another block looks like
     uint64_t effects;  // instructions that may have changed more than registers, and lanes that parted or met
     Arena arena;       // frames and joins
     Frame *all_frames; // linked by next_made, to free their register files
@@ -211,7 +278,8 @@ struct Machine {
     Join *free_joins;
     Block **free_blocks; // ended, to be used again
     int free_block_count, free_block_capacity;
-    uint64_t frame_bytes; // of register files in use, against a limit
+    size_t budget, budget_used; // bytes of what is in flight: budget.h
+    bool budget_is_asked;       // what the machine has left is known
     size_t output_capacity;
     int finding_capacity;
     bool out_of_memory;

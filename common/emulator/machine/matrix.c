@@ -7,13 +7,9 @@
 #include "emulator/alu/matrix.h"
 #include "emulator/machine/undefined_matrix.h"
 
-// The registers of all lanes: 32 of 4 or 8 bytes.
-typedef uint64_t LaneValues[WARP_SIZE];
-
 static const MoreOperands *operands_of(const Part *part) { return part->in->more; }
 
-// Source `k` of all lanes. Lanes that meet at several places have it in several registers: copied to `room`.
-static const void *given(const Gathering *g, int k, unsigned width, LaneValues room) {
+const void *matrix_given(const Gathering *g, int k, unsigned width, LaneValues room) {
     const Operand *first = &operands_of(&g->parts[0])->src[k];
     if (g->count == 1)
         return first->constant ? first->constant : g->parts[0].fragment->frame->registers + first->offset;
@@ -27,8 +23,7 @@ static const void *given(const Gathering *g, int k, unsigned width, LaneValues r
     return room;
 }
 
-// Gives destination `k` of each part's lanes its values.
-static void take(const Gathering *g, int k, unsigned width, const void *values) {
+void matrix_take(const Gathering *g, int k, unsigned width, const void *values) {
     for (int p = 0; p < g->count; p++) {
         const int32_t offset = operands_of(&g->parts[p])->dst[k];
         if (offset < 0) continue;
@@ -46,7 +41,7 @@ static void multiply(Machine *m, Warp *w, const Gathering *g) {
     LaneValues room[3 * FRAGMENT_REGISTERS], results[FRAGMENT_REGISTERS];
     for (int which = 0, k = 0; which < 3; which++)
         for (int r = 0; r < of[which]->registers; r++, k++)
-            to[which][r] = given(g, k, of[which]->width, room[k]);
+            to[which][r] = matrix_given(g, k, of[which]->width, room[k]);
     const bool is_direct = g->lanes == FULL_MASK && g->count == 1;
     for (int r = 0; r < form->d.registers; r++) {
         const int32_t offset = operands_of(&g->parts[0])->dst[r];
@@ -56,7 +51,7 @@ static void multiply(Machine *m, Warp *w, const Gathering *g) {
     }
     undefined_multiply(m, w, g);
     matrix_multiply(form, &registers);
-    for (int r = 0; r < form->d.registers && !is_direct; r++) take(g, r, form->d.width, results[r]);
+    for (int r = 0; r < form->d.registers && !is_direct; r++) matrix_take(g, r, form->d.width, results[r]);
 }
 
 static void move(Machine *m, Warp *w, const Gathering *g) {
@@ -64,7 +59,7 @@ static void move(Machine *m, Warp *w, const Gathering *g) {
     LaneValues room[4] = {{0}};
     const uint16_t *from[4] = {0};
     uint32_t results[4][WARP_SIZE] = {{0}};
-    for (int k = 0; k < in->more->src_count; k++) from[k] = given(g, k, 4, room[k]);
+    for (int k = 0; k < in->more->src_count; k++) from[k] = matrix_given(g, k, 4, room[k]);
     for (int k = 0; k < in->more->dst_count; k++)
         for (unsigned lane = 0; lane < WARP_SIZE; lane++)
             for (unsigned half = 0; half < 2; half++) {
@@ -73,7 +68,7 @@ static void move(Machine *m, Warp *w, const Gathering *g) {
                 results[k][lane] |= (uint32_t)from[at.source][at.lane * 2 + at.half] << 16 * half;
             }
     undefined_move(m, w, g);
-    for (int k = 0; k < in->more->dst_count; k++) take(g, k, 4, results[k]);
+    for (int k = 0; k < in->more->dst_count; k++) matrix_take(g, k, 4, results[k]);
 }
 
 void matrix_exchange(Machine *m, Warp *w, const Gathering *g) {

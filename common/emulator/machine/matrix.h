@@ -6,6 +6,13 @@
 // KIND_MMA and KIND_MATRIX_MOVE, by the lanes of `gathering`.
 void matrix_exchange(Machine *machine, Warp *warp, const Gathering *gathering);
 
+// Source `k` of all lanes: 32 of `width` bytes. Lanes that meet at several places have it in several
+// registers: copied to `room`.
+typedef uint64_t LaneValues[WARP_SIZE];
+const void *matrix_given(const Gathering *gathering, int k, unsigned width, LaneValues room);
+// Gives destination `k` of each part's lanes its values.
+void matrix_take(const Gathering *gathering, int k, unsigned width, const void *values);
+
 // Where a half of destination `k` of a KIND_MATRIX_MOVE comes from: a source, a lane and a half of its
 // register.
 typedef struct {

@@ -53,6 +53,7 @@ typedef enum {
     UNDEFINED_REGISTER, // never written
     UNDEFINED_MEMORY,   // never written
     UNDEFINED_LANE,     // a shuffle that reads a lane which takes no part
+    UNDEFINED_PENDING,  // a sum of wgmma, before the wait for it
 } UndefinedSource;
 
 // What came of it. Anything else, such as computing with it, makes no difference yet.
@@ -76,9 +77,50 @@ typedef struct {
     uint32_t bytes;         // of the access
     bool is_unsure;         // an undefined value may have been stored there
     uint64_t at[WARP_SIZE]; // of UNDEFINED_MEMORY the offset, of UNDEFINED_LANE the lane read
+    int32_t copy;           // of UNDEFINED_MEMORY: of the asynchronous copy that has not delivered it, or -1
     uint32_t members;       // of UNDEFINED_LANE: those of the shuffle
     uint32_t exited;        // of UNDEFINED_LANE: of the warp, then
 } UndefinedOrigin;
+
+// What is wrong with an operation on an mbarrier, which is undefined; the machine stops.
+typedef enum {
+    MBARRIER_ABSENT,    // none is initialised there
+    MBARRIER_BAD_COUNT, // not 1 to 2^20 - 1
+    MBARRIER_BAD_BYTES, // more than 2^20 - 1
+    MBARRIER_TOO_MANY,  // arrivals, more than the phase waits for
+    MBARRIER_ENDED,     // an arrival with .noComplete ends the phase
+} MbarrierFault;
+
+// What is wrong with a bulk copy.
+typedef enum {
+    COPY_SIZE,    // not a multiple of 16; the machine stops
+    COPY_LEFT,    // the block ends while the copy brings bytes into shared memory
+    COPY_NOWHERE, // to the block of that rank, which the cluster lacks, or which has ended; the machine stops
+    COPY_UNREAD,  // the block ends before the copy has read its shared memory
+    // Of tensor copies; the machine stops:
+    COPY_MAP,    // what its operand names is not a tensor map
+    COPY_RANK,   // of another number of dimensions
+    COPY_PLACE,  // its first coordinate, in bytes, is not a multiple of 16
+    COPY_BEFORE, // a store, with a coordinate less than 0
+    COPY_TYPE,   // a reduction that the type of the tensor does not have
+    COPY_ALIGN,  // its shared memory is not at a multiple of 128
+} CopyFault;
+
+// What is wrong at a barrier of the cluster; the machine stops.
+typedef enum { CLUSTER_DIVERGED, CLUSTER_ARRIVED_TWICE, CLUSTER_NOT_ARRIVED } ClusterFault;
+
+// An mbarrier when it was misused, or is waited for for ever.
+typedef struct {
+    const char *name;        // of the variable
+    const Instruction *init; // NULL: none is there
+    uint64_t phases;         // that have ended
+    uint32_t pending;        // arrivals that the current phase waits for,
+    uint32_t expected;       // of so many
+    int32_t bytes;           // and bytes that copies have not brought yet
+    uint32_t parity;         // of the phase that is waited for
+    uint32_t count;          // given by the instruction
+    uint32_t threads;        // that wait for an mbarrier
+} MbarrierFacts;
 
 typedef struct Observer {
     // Each may be NULL. `self` is the observer's own state.
@@ -93,6 +135,7 @@ typedef struct Observer {
     void (*access)(void *self, const Access *access); // before it is done
     void (*fault)(void *self, const Fault *fault);    // instead; the machine stops
     void (*fence)(void *self, Warp *warp, uint32_t mask, const Instruction *in);
+    void (*proxy_fence)(void *self, Warp *warp, uint32_t mask); // between loads and stores, and bulk copies
     // What `lane` does at `in` depends on an undefined value. `origin`: NULL if it is not known any more.
     void (*undefined_use)(void *self, const Warp *warp, int lane, const Instruction *in, UndefinedUse use,
                           const UndefinedOrigin *origin);
@@ -100,6 +143,26 @@ typedef struct Observer {
     // returns; `after` puts back what it replaced. One observer at most has these.
     void (*before)(void *self, const Access *access);
     void (*after)(void *self, const Access *access);
+    // A texture or surface instruction touched these sectors, some perhaps more than once, in so many
+    // requests.
+    void (*texture)(void *self, const Instruction *in, const uint64_t *sectors, int count, int requests);
+
+    // What an mbarrier operation or a bulk copy does to memory, for its order. Loads and stores have no part
+    // in it.
+    void (*async_access)(void *self, const Access *access);
+
+    void (*bad_copy)(void *self, const Warp *warp, int lane, const Instruction *in, CopyFault fault,
+                     uint32_t bytes);
+
+    // wgmma.mma_async by a warp that has not executed wgmma.fence.
+    void (*unfenced_wgmma)(void *self, const Warp *warp, const Instruction *in);
+
+    // ---- Mbarriers
+    void (*bad_mbarrier)(void *self, const Warp *warp, int lane, const Instruction *in, MbarrierFault fault,
+                         const MbarrierFacts *facts);
+    // `lane` and all others wait, and nothing will end the phase that it waits for; the machine stops.
+    void (*mbarrier_deadlock)(void *self, const Warp *warp, int lane, const Instruction *in,
+                              const MbarrierFacts *facts);
 
     // ---- Barriers of the block
     // All threads in `block` that wait at barrier `id` are about to continue.
@@ -111,6 +174,12 @@ typedef struct Observer {
                         uint32_t threads);
     // No thread of `block` can run: those that are left wait for each other; the machine stops.
     void (*deadlock)(void *self, const Block *block);
+
+    // ---- The barrier of the cluster
+    void (*cluster_arrive)(void *self, Warp *warp, uint32_t mask, const Instruction *in); // before it counts
+    void (*cluster_wait)(void *self, Warp *warp, uint32_t mask, const Instruction *in);   // and continue
+    void (*bad_cluster_barrier)(void *self, const Warp *warp, int lane, const Instruction *in,
+                                ClusterFault fault);
 
     // ---- Shuffles, votes and other *.sync
     // The lanes of `mask` arrive at a *.sync together; those of `group` give one mask, masks[l] of lane l.

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "emulator/machine/heap.h"
+
 // ---- Refusing ---------------------------------------------------------------------------------------------
 
 static void refuse(Machine *m, const Fault *fault) {
@@ -41,15 +43,31 @@ static bool shared_is_owned(const Machine *m, uint64_t offset, uint64_t bytes) {
     return false;
 }
 
-// The object that holds all of [address, address + bytes) and the offset in it; NULL when there is none
-// in the space that the instruction names.
-static Memory *find_object(Machine *m, Warp *w, const Instruction *in, uint64_t address, uint64_t bytes,
+// The shared memory that an offset in the window of shared memory lies in: that of the warp's block, or of
+// another block of its cluster that still runs.
+static Memory *find_shared(const Machine *m, Warp *w, const Instruction *in, uint64_t address, uint64_t bytes,
                            uint64_t *offset) {
+    Block *b = w->block;
+    const Cluster *cluster = b->cluster;
+    *offset = address;
+    if (cluster->size > 1 && address >> RANK_SHIFT) {
+        const uint64_t rank = (address >> RANK_SHIFT) - 1;
+        if (rank >= cluster->size || (in->space == PTX_SPACE_SHARED && !(in->flags & IN_CLUSTER)))
+            return NULL;
+        b = cluster->blocks[rank];
+        *offset = address & ((1u << RANK_SHIFT) - 1);
+        if (!b->live_warps) return NULL;
+    }
+    return shared_is_owned(m, *offset, bytes) ? &b->shared : NULL;
+}
+
+Memory *find_object(Machine *m, Warp *w, const Instruction *in, uint64_t address, uint64_t bytes,
+                    uint64_t *offset) {
     uint64_t window = address >> ADDRESS_SHIFT;
     if (in->space == PTX_SPACE_SHARED ||
         (in->space == PTX_SPACE_NONE && window == SHARED_WINDOW >> ADDRESS_SHIFT)) {
-        *offset = in->space == PTX_SPACE_SHARED ? address : address - SHARED_WINDOW;
-        return shared_is_owned(m, *offset, bytes) ? &w->block->shared : NULL;
+        return find_shared(m, w, in, in->space == PTX_SPACE_SHARED ? address : address - SHARED_WINDOW, bytes,
+                           offset);
     }
     if (in->space == PTX_SPACE_PARAM) {
         *offset = address - PARAM_WINDOW;
@@ -64,6 +82,7 @@ static Memory *find_object(Machine *m, Warp *w, const Instruction *in, uint64_t 
     *offset = address - memory->base;
     if (!memory->in_use || *offset >= memory->bytes || memory->bytes - *offset < bytes) return NULL;
     if (in->space == PTX_SPACE_CONST && memory->space != PTX_SPACE_CONST) return NULL;
+    if (memory->heap && !heap_owns(memory->heap, *offset, bytes)) return NULL;
     return memory;
 }
 
@@ -89,15 +108,15 @@ static void resolve_local(Machine *m, Fragment *f, Access *access, uint64_t addr
                           AccessBody *body) {
     Warp *w = access->warp;
     uint64_t base = access->in->space == PTX_SPACE_LOCAL ? 0 : LOCAL_WINDOW;
-    uint32_t top = f->frame->local_base + f->frame->function->local_bytes;
+    uint32_t top = f->frame->local_base + f->frame->function->local_bytes + f->frame->dynamic_bytes;
     FOR_LANES(lane, access->mask) {
         uint64_t offset = addresses[lane] - base;
-        if (offset >= top || top - offset < access->bytes) {
-            refuse(m, &(Fault){FAULT_OUTSIDE_LOCAL, lane, access, addresses, NULL, 0});
+        if (offset < top && offset % access->bytes) {
+            refuse(m, &(Fault){FAULT_MISALIGNED, lane, access, addresses, &w->local, offset});
             return;
         }
-        if (offset % access->bytes) {
-            refuse(m, &(Fault){FAULT_MISALIGNED, lane, access, addresses, &w->local, offset});
+        if (offset >= top || top - offset < access->bytes) {
+            refuse(m, &(Fault){FAULT_OUTSIDE_LOCAL, lane, access, addresses, NULL, 0});
             return;
         }
         addresses[lane] = offset + (uint64_t)lane * w->local_capacity;
@@ -153,13 +172,13 @@ static void resolve_scattered(Machine *m, Fragment *f, Access *access, uint64_t 
         FOR_LANES(lane, left) {
             uint64_t offset = 0;
             Memory *mine = find_object(m, access->warp, access->in, addresses[lane], access->bytes, &offset);
-            if (!mine) {
-                refuse(m, &(Fault){FAULT_OUTSIDE, lane, access, addresses, NULL, 0});
-                access->offsets = NULL;
-                return;
-            }
-            if (addresses[lane] % access->bytes) {
-                refuse(m, &(Fault){FAULT_MISALIGNED, lane, access, addresses, mine, offset});
+            const bool is_aligned = addresses[lane] % access->bytes == 0;
+            // The end of memory is only missed because of the alignment, which a GPU looks at first.
+            if (!mine && !is_aligned)
+                mine = find_object(m, access->warp, access->in, addresses[lane], 1, &offset);
+            if (!mine || !is_aligned) {
+                refuse(m, &(Fault){mine ? FAULT_MISALIGNED : FAULT_OUTSIDE, lane, access, addresses, mine,
+                                   mine ? offset : 0});
                 access->offsets = NULL;
                 return;
             }
@@ -233,6 +252,19 @@ const Access *fold_access(const Access *access, Access *folded, uint64_t offsets
         offsets[lane] = access->contiguous ? first + (uint64_t)lane * access->bytes
                                            : access->offsets[lane] % access->memory->period;
     return folded;
+}
+
+bool resolve_lane(Machine *m, Warp *w, const Instruction *in, AccessKind kind, unsigned lane,
+                  const uint64_t addresses[WARP_SIZE], uint32_t bytes, uint32_t align, Memory **memory,
+                  uint64_t *offset) {
+    *memory = find_object(m, w, in, addresses[lane], bytes, offset);
+    const Access access = {
+        .warp = w, .in = in, .kind = kind, .mask = 1u << lane, .bytes = *memory ? align : bytes};
+    if (!*memory)
+        refuse(m, &(Fault){FAULT_OUTSIDE, lane, &access, addresses, NULL, 0});
+    else if (addresses[lane] % align)
+        refuse(m, &(Fault){FAULT_MISALIGNED, lane, &access, addresses, *memory, *offset});
+    return !m->stopped;
 }
 
 // ---- For vprintf ------------------------------------------------------------------------------------------

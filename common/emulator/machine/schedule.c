@@ -11,13 +11,16 @@
 #include <time.h>
 
 #include "emulator/machine/async.h"
+#include "emulator/machine/bulk.h"
+#include "emulator/machine/budget.h"
 #include "emulator/machine/divergence.h"
 #include "emulator/machine/execute.h"
 #include "emulator/machine/handlers.h"
 #include "emulator/machine/idle.h"
+#include "emulator/machine/wgmma.h"
 
 enum {
-    BLOCK_POLLS = 512, // volatile loads and atomics of a block before the next block gets a turn (schedule 0)
+    BLOCK_POLLS = 512, // polls (Machine.polls) of a block before the next block gets a turn (schedule 0)
     WARP_TURN = 2000,  // of a warp, before the next warp of the block
     SCRAMBLED_IN_FLIGHT = 8, // blocks at a time under a seed
     TIME_INTERVAL = 64,      // turns between two looks at the time
@@ -26,7 +29,7 @@ enum {
 // Takes a launch the rest of its steps when it has used up its time.
 static void look_at_the_time(Machine *m) {
     struct timespec now;
-    if (m->launch->max_seconds <= 0 || ++m->looks % TIME_INTERVAL || m->ended_early) return;
+    if (m->launch->max_seconds <= 0 || ++m->looks % TIME_INTERVAL || m->ended_early || m->searched) return;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     const double seconds = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
     if (m->began == 0) m->began = seconds;
@@ -38,14 +41,24 @@ static void look_at_the_time(Machine *m) {
 
 // ---- Blocks -----------------------------------------------------------------------------------------------
 
+static size_t block_bytes(const Block *b) {
+    return sizeof *b + (size_t)b->warp_count * sizeof *b->warps + b->machine->shared_bytes;
+}
+
 static void block_release(Block *b) {
     if (!b) return;
+    b->machine->budget_used -= block_bytes(b);
+    for (int i = 0; b->warps && i < b->warp_count; i++)
+        b->machine->budget_used -= (size_t)b->warps[i].local_capacity * WARP_SIZE;
     for (int i = 0; b->warps && i < b->warp_count; i++) {
         free(b->warps[i].local.allocation);
         free(b->warps[i].local.initialised);
         async_free(b->warps[i].copies);
+        wgmma_free(b->warps[i].wgmmas);
     }
     free(b->warps);
+    free(b->mbarriers);
+    free(b->flights);
     free(b->shared.allocation);
     free(b->shared.initialised);
     free(b);
@@ -58,6 +71,10 @@ static Block *block_new(Machine *m) {
     b->machine = m;
     b->thread_count = launch->block[0] * launch->block[1] * launch->block[2];
     b->warp_count = (int)((b->thread_count + WARP_SIZE - 1) / WARP_SIZE);
+    if (!budget_take(m, NULL, block_bytes(b), "a block")) {
+        free(b);
+        return NULL;
+    }
     b->warps = calloc((size_t)b->warp_count, sizeof *b->warps);
     size_t bytes = m->shared_bytes ? (m->shared_bytes + 63) / 64 * 64 : 64;
     b->shared = (Memory){.name = "shared memory",
@@ -89,7 +106,8 @@ static Block *block_new(Machine *m) {
 static Block *block_start(Machine *m, uint64_t number) {
     Block *b = m->free_block_count ? m->free_blocks[--m->free_block_count] : block_new(m);
     if (!b) {
-        m->out_of_memory = m->stopped = true;
+        m->out_of_memory = !m->stopped;
+        m->stopped = true;
         return NULL;
     }
     m->blocks_started++;
@@ -99,10 +117,15 @@ static Block *block_start(Machine *m, uint64_t number) {
     b->id[1] = (uint32_t)(number / m->launch->grid[0] % m->launch->grid[1]);
     b->id[2] = (uint32_t)(number / m->launch->grid[0] / m->launch->grid[1]);
     b->live_warps = b->warp_count;
+    b->cluster = &b->own;
+    b->own = (Cluster){.blocks = {b}, .size = 1, .in_flight = 1};
+    b->rank = 0;
+    b->is_stuck = false;
     b->idle = 0;
     b->exited_threads = 0;
     b->turn = 0;
     memset(b->barriers, 0, sizeof b->barriers);
+    b->mbarrier_count = 0;
     if (m->shared_bytes) {
         // Garbage that is the same in every run: a NaN as a float, no plausible index as an integer.
         memset(b->shared.data, 0xff, m->shared_bytes);
@@ -112,11 +135,61 @@ static Block *block_start(Machine *m, uint64_t number) {
         Warp *w = &b->warps[i];
         if (w->local_capacity) memset(w->local.initialised, 0, (size_t)w->local_capacity * WARP_SIZE / 8);
         async_forget(w->copies);
+        wgmma_forget(w->wgmmas);
+        memset(w->bulk_groups, 0, sizeof w->bulk_groups);
         warp_start(m, w);
     }
+    return b;
+}
+
+static void tell_start(Machine *m, Block *b) {
     for (int i = 0; i < m->observer_count && !m->stopped; i++)
         if (m->observers[i].block_start) m->observers[i].block_start(m->observers[i].self, b);
-    return b;
+}
+
+static uint32_t cluster_blocks(const Machine *m) { return m->cluster[0] * m->cluster[1] * m->cluster[2]; }
+
+// The number of the block of rank `rank` in cluster `number`; of the clusters x comes first, as of blocks.
+static uint64_t block_in_cluster(const Machine *m, uint64_t number, uint32_t rank) {
+    uint64_t at[3], clusters = number, ranks = rank;
+    for (int i = 0; i < 3; i++) {
+        const uint64_t across = m->launch->grid[i] / m->cluster[i];
+        at[i] = clusters % across * m->cluster[i] + ranks % m->cluster[i];
+        clusters /= across;
+        ranks /= m->cluster[i];
+    }
+    return at[0] + m->launch->grid[0] * (at[1] + m->launch->grid[1] * at[2]);
+}
+
+static uint64_t cluster_of(const Machine *m, uint64_t block) {
+    uint64_t number = 0, scale = 1, rest = block;
+    for (int i = 0; i < 3; i++) {
+        const uint64_t across = m->launch->grid[i] / m->cluster[i];
+        number += rest % m->launch->grid[i] / m->cluster[i] * scale;
+        rest /= m->launch->grid[i];
+        scale *= across;
+    }
+    return number;
+}
+
+// Starts all blocks of a cluster; false when the machine was stopped, and none of them is kept.
+static bool cluster_start(Machine *m, uint64_t number, Block **blocks) {
+    const uint32_t size = cluster_blocks(m);
+    for (uint32_t rank = 0; rank < size; rank++) {
+        blocks[rank] = block_start(m, size > 1 ? block_in_cluster(m, number, rank) : number);
+        if (blocks[rank] && !m->stopped) continue;
+        for (uint32_t i = 0; i <= rank; i++) block_release(blocks[i]);
+        return false;
+    }
+    Cluster *cluster = &blocks[0]->own;
+    *cluster = (Cluster){.size = size, .in_flight = size};
+    for (uint32_t rank = 0; rank < size; rank++) {
+        cluster->blocks[rank] = blocks[rank];
+        blocks[rank]->cluster = cluster;
+        blocks[rank]->rank = rank;
+    }
+    for (uint32_t rank = 0; rank < size; rank++) tell_start(m, blocks[rank]);
+    return true;
 }
 
 // A block that ended, or (when the machine was stopped) that never will.
@@ -128,7 +201,25 @@ static void block_end(Machine *m, Block *b) {
         block_release(b);
 }
 
-static void stop_at_deadlock(Machine *m, const Block *b) {
+// All threads of the block have ended. The blocks of a cluster stay until the last has ended.
+static void leave_cluster(Machine *m, Block *b) {
+    Cluster *cluster = b->cluster;
+    bulk_end(m, b);
+    if (--cluster->in_flight) return;
+    const Cluster all = *cluster; // it lies in the first block
+    for (uint32_t rank = 0; rank < all.size; rank++)
+        bulk_end(m, all.blocks[rank]); // copies name other blocks
+    for (uint32_t rank = 0; rank < all.size; rank++) {
+        m->blocks_ended++;
+        block_end(m, all.blocks[rank]);
+    }
+}
+
+// No thread of `b` can run. A deadlock, if that is so of all blocks of its cluster.
+static void stop_at_deadlock(Machine *m, Block *b) {
+    b->is_stuck = true;
+    for (uint32_t rank = 0; rank < b->cluster->size; rank++)
+        if (b->cluster->blocks[rank]->live_warps && !b->cluster->blocks[rank]->is_stuck) return;
     m->stopped = true;
     TELL_OBSERVERS(m, deadlock, b);
 }
@@ -144,8 +235,14 @@ static void block_run(Machine *m, Block *b) {
             if (w->exited == w->exists) continue;
             round += run_warp(m, w, WARP_TURN);
         }
-        if (!round && b->live_warps && !m->stopped && !release_bystanders(m, b)) stop_at_deadlock(m, b);
         look_at_the_time(m);
+        if (round) {
+            b->is_stuck = false;
+            continue;
+        }
+        if (!b->live_warps || m->stopped || release_bystanders(m, b)) continue;
+        stop_at_deadlock(m, b);
+        return; // unless it has stopped, other blocks of the cluster run first
     }
 }
 
@@ -168,7 +265,10 @@ static void block_step(Machine *m, Block *b) {
             continue;
         }
         if (m->is_weak && random_one_in(&m->random, 64)) rest(m, w);
-        if (w->exited != w->exists && run_warp(m, w, budget)) return;
+        if (w->exited != w->exists && run_warp(m, w, budget)) {
+            b->is_stuck = false;
+            return;
+        }
         w->rest = 0; // it waits for others: while they see it rest, they would wait for it
         b->idle |= 1u << i;
         if (m->stopped || !b->live_warps) return;
@@ -205,7 +305,7 @@ static uint64_t order_at(Order order, uint64_t i) {
     return (uint64_t)(((unsigned __int128)order.a * i + order.c) % order.total);
 }
 
-// How many blocks the device would hold at once, which is how many a grid barrier may count on.
+// How many blocks run at once, as the device would hold them: a grid barrier may count on so many.
 static uint64_t blocks_in_flight(const Machine *m) {
     const EmulatorDevice *device = &m->emulator->device;
     const EmulatorLaunch *launch = m->launch;
@@ -224,22 +324,43 @@ static uint64_t blocks_in_flight(const Machine *m) {
         uint64_t fits = (uint64_t)device->registers_per_sm / per_warp / warps;
         if (fits < each) each = fits;
     }
-    return (each ? each : 1) * (uint64_t)device->sm_count;
+    const uint64_t all = (each ? each : 1) * (uint64_t)device->sm_count;
+    return launch->most_resident && launch->most_resident < all ? launch->most_resident : all;
+}
+
+// The cluster, or the block, that place `number` of the sample names.
+static uint64_t sampled(const Machine *m, uint64_t number) {
+    const uint64_t block = m->launch->sample[number];
+    return cluster_blocks(m) > 1 ? cluster_of(m, block) : block;
+}
+
+// Whether no block of the cluster at place `i` of the order has come before.
+static bool is_first_of_cluster(const Machine *m, Order order, uint64_t i) {
+    const uint64_t cluster = sampled(m, order_at(order, i));
+    for (uint64_t k = 0; k < i; k++)
+        if (sampled(m, order_at(order, k)) == cluster) return false;
+    return true;
 }
 
 void run_grid(Machine *m) {
     const EmulatorLaunch *launch = m->launch;
     uint64_t total =
         launch->sample ? launch->sample_count : (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
-    uint64_t limit = blocks_in_flight(m);
-    if (limit > total) limit = total;
+    // What starts together: a cluster, which is one block unless the launch says otherwise.
+    const uint32_t size = cluster_blocks(m);
+    const bool is_sample = launch->sample != NULL;
+    uint64_t limit = blocks_in_flight(m) / size * size;
+    if (limit > total && !(is_sample && size > 1)) limit = total;
+    if (limit < size) limit = size;
     uint64_t window = m->scrambled ? 1 + random_next(&m->random) % SCRAMBLED_IN_FLIGHT : limit;
     if (window > limit) window = limit;
+    if (window < size) window = size;
+    if (!is_sample) total /= size;
     Order order = order_drawn(m, total);
     Block **flight = calloc(limit, sizeof *flight);
     m->free_block_capacity = (int)(window < 64 ? window : 64);
     m->free_blocks = calloc((size_t)m->free_block_capacity, sizeof *m->free_blocks);
-    uint64_t count = 0, next = 0, turn = 0, stuck = 0, quiet = 0;
+    uint64_t count = 0, next = 0, turn = 0, stuck = 0, stuck_effects = 0, quiet = 0;
     if (!flight || !m->free_blocks) {
         free(flight);
         free(m->free_blocks);
@@ -251,13 +372,14 @@ void run_grid(Machine *m) {
         if (m->scrambled) look_at_the_time(m);
         // Schedule 0: a new block whenever there is room, so that no block waits for one that never starts.
         uint64_t chosen;
-        bool start = next < total && count < window;
+        bool start = next < total && count + size <= window;
         if (start) {
             const uint64_t number = order_at(order, next++);
-            flight[count] = block_start(m, launch->sample ? launch->sample[number] : number);
-            if (!flight[count]) break;
-            chosen = count++;
-            if (m->scrambled && count < window) continue;
+            if (is_sample && size > 1 && !is_first_of_cluster(m, order, next - 1)) continue;
+            if (!cluster_start(m, is_sample ? sampled(m, number) : number, flight + count)) break;
+            chosen = count;
+            count += size;
+            if (m->scrambled && count + size <= window) continue;
         } else if (count)
             chosen = m->scrambled ? random_next(&m->random) % count : turn++ % count;
         else
@@ -276,16 +398,18 @@ void run_grid(Machine *m) {
             quiet = 0;
         }
         if (!b->live_warps) {
-            m->blocks_ended++;
-            block_end(m, b);
+            leave_cluster(m, b);
             flight[chosen] = flight[--count];
             stuck = 0;
-        } else if (m->scrambled && ++stuck % 4096 == 0 && window < limit) {
+        } else if (m->scrambled && ++stuck % 256 == 0) {
+            const bool is_all = window >= limit || next == total;
+            if (is_all && m->effects == stuck_effects && waits_for_ever(m, flight, count)) break;
+            stuck_effects = m->effects;
             // Nothing ends: perhaps the blocks in flight wait for one that has not started.
-            window = 2 * window < limit ? 2 * window : limit;
+            if (stuck % 4096 == 0 && window < limit) window = 2 * window < limit ? 2 * window : limit;
         }
     }
-    for (uint64_t i = 0; i < count; i++) block_end(m, flight[i]);
+    for (uint64_t i = 0; i < count; i++) leave_cluster(m, flight[i]);
     for (int i = 0; i < m->free_block_count; i++) block_release(m->free_blocks[i]);
     free(flight);
     free(m->free_blocks);

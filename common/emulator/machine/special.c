@@ -55,7 +55,22 @@ static uint64_t special_value(const Machine *m, const Warp *w, SpecialRegister w
     case SPECIAL_TOTAL_SHARED: return launch->dynamic_shared + m->kernel->info.static_shared;
     case SPECIAL_WORKSPACE_HI: return m->emulator->workspace >> 32;
     case SPECIAL_WORKSPACE_LO: return m->emulator->workspace & 0xffffffffu;
-    case SPECIAL_ONE: return 1;
+    case SPECIAL_CLUSTERID_X: return b->id[0] / m->cluster[0];
+    case SPECIAL_CLUSTERID_Y: return b->id[1] / m->cluster[1];
+    case SPECIAL_CLUSTERID_Z: return b->id[2] / m->cluster[2];
+    case SPECIAL_NCLUSTERID_X: return launch->grid[0] / m->cluster[0];
+    case SPECIAL_NCLUSTERID_Y: return launch->grid[1] / m->cluster[1];
+    case SPECIAL_NCLUSTERID_Z: return launch->grid[2] / m->cluster[2];
+    case SPECIAL_CLUSTER_CTAID_X: return b->id[0] % m->cluster[0];
+    case SPECIAL_CLUSTER_CTAID_Y: return b->id[1] % m->cluster[1];
+    case SPECIAL_CLUSTER_CTAID_Z: return b->id[2] % m->cluster[2];
+    case SPECIAL_CLUSTER_NCTAID_X: return m->cluster[0];
+    case SPECIAL_CLUSTER_NCTAID_Y: return m->cluster[1];
+    case SPECIAL_CLUSTER_NCTAID_Z: return m->cluster[2];
+    case SPECIAL_CLUSTER_CTARANK: return b->rank;
+    case SPECIAL_CLUSTER_NCTARANK: return b->cluster->size;
+    case SPECIAL_IS_EXPLICIT_CLUSTER: return m->is_explicit_cluster ? FULL_MASK : 0;
+    case SPECIAL_RESERVED_SHARED: return (uint64_t)device->shared_reserved_per_block;
     case SPECIAL_GRIDID:
     case SPECIAL_ZERO:
     case SPECIAL_COUNT: break;
@@ -75,6 +90,10 @@ Step run_special(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32
         return STEP_NEXT;
     }
     uint32_t *to = destination(registers, in, 0);
+    if (which == SPECIAL_IS_EXPLICIT_CLUSTER) {
+        *to = (uint32_t)special_value(m, w, which, 0);
+        return STEP_NEXT;
+    }
     if (which == SPECIAL_TID_X) {
         memcpy(to, w->thread_x, sizeof w->thread_x);
         return STEP_NEXT;

@@ -159,6 +159,10 @@ Step run_barrier(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32
 
 Step run_fence(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
     (void)f;
+    if (in->operation == FENCE_OF_PROXY) {
+        TELL_OBSERVERS(m, proxy_fence, w, mask);
+        return STEP_NEXT;
+    }
     TELL_OBSERVERS(m, fence, w, mask, in);
     return STEP_NEXT;
 }

@@ -1,4 +1,4 @@
-// The two functions that device code calls and nobody defines: vprintf and __assertfail.
+// The functions that device code calls and nobody defines: vprintf, __assertfail, malloc and free.
 #include "emulator/machine/syscall.h"
 
 #include <stdarg.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "emulator/machine/findings.h"
+#include "emulator/machine/heap.h"
 #include "emulator/machine/resolve.h"
 #include "emulator/machine/undefined.h"
 
@@ -199,8 +200,28 @@ static void print_lane(Machine *m, const Warp *w, unsigned lane, const Instructi
     }
 }
 
+// void *malloc(size_t) and void free(void *)
+static void allocate(Machine *m, const Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
+    const CallDetail *detail = in->detail;
+    FOR_LANES(lane, mask) {
+        const uint64_t given = argument(f, detail, 0, lane);
+        if (detail->syscall == SYSCALL_FREE) {
+            heap_release(m, w, (int)lane, in, given);
+            if (m->stopped) return;
+            continue;
+        }
+        const uint64_t address = heap_malloc(m, in, given);
+        if (detail->result_count == 1 && detail->results[0].bytes == 8)
+            memcpy(f->frame->registers + detail->results[0].offset + (size_t)lane * 8, &address, 8);
+    }
+}
+
 void execute_syscall(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
     const CallDetail *detail = in->detail;
+    if (detail->syscall == SYSCALL_MALLOC || detail->syscall == SYSCALL_FREE) {
+        allocate(m, w, f, in, mask);
+        return;
+    }
     if (detail->syscall == SYSCALL_ASSERTFAIL) {
         // __assertfail(message, file, line, function, character size)
         uint32_t lane = (uint32_t)__builtin_ctz(mask);

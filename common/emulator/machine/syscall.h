@@ -1,4 +1,4 @@
-// The functions that device code calls and nobody defines: vprintf and __assertfail.
+// The functions that device code calls and nobody defines: vprintf, __assertfail, malloc and free.
 #pragma once
 
 #include "emulator/machine/machine.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "emulator/machine/initialised.h"
+#include "emulator/machine/wgmma.h"
 
 enum { ORIGINS = 4096, STORED = 8192 };
 
@@ -128,8 +129,30 @@ uint64_t undefined_stored_at(const Machine *m, const Block *b, const Memory *mem
 
 void undefined_close(Machine *m) { free(m->origins); }
 
-// NULL: of a register that nothing has read since it was made, or forgotten.
-static const UndefinedOrigin *remembered(const Machine *m, uint64_t number) {
+// The highest bit, the number of the instruction, the group.
+#define PENDING (1ull << 63)
+
+uint64_t undefined_pending(const Instruction *in, uint32_t group) {
+    return PENDING | (uint64_t)in->number << 32 | group;
+}
+
+bool undefined_is_pending(uint64_t origin) { return origin & PENDING; }
+
+bool undefined_has_ended(const Warp *w, uint64_t origin) {
+    return origin & PENDING && (!w->wgmmas || (uint32_t)origin < w->wgmmas->completed);
+}
+
+// NULL: of a register that nothing has read since it was made, or forgotten. `room`: for one that is pending.
+static const UndefinedOrigin *remembered(const Machine *m, const Warp *w, uint64_t number,
+                                         UndefinedOrigin *room) {
+    if (number & PENDING) {
+        *room = (UndefinedOrigin){.source = UNDEFINED_PENDING,
+                                  .number = (int32_t)(number >> 32 & INT32_MAX),
+                                  .warp = w->index,
+                                  .lanes = FULL_MASK};
+        memcpy(room->block, w->block->id, sizeof room->block);
+        return room;
+    }
     bool is_known = number && m->origins && m->origins->count - number < ORIGINS;
     return is_known ? &m->origins->ring[number % ORIGINS] : NULL;
 }
@@ -138,8 +161,9 @@ void undefined_used(Machine *m, const Warp *w, const Instruction *in, UndefinedR
                     UndefinedUse use) {
     lanes &= undefined_lanes(r);
     if (!lanes) return;
+    UndefinedOrigin room;
     FOR_LANES(lane, lanes)
-    TELL_OBSERVERS(m, undefined_use, w, (int)lane, in, use, remembered(m, r->origin[lane]));
+    TELL_OBSERVERS(m, undefined_use, w, (int)lane, in, use, remembered(m, w, r->origin[lane], &room));
     for (int b = 0; b < 8; b++) r->bytes[b] &= ~lanes;
 }
 
@@ -148,6 +172,7 @@ void undefined_printed(Machine *m, const Warp *w, int lane, const Instruction *i
     if (!m->follows_undefined || is_initialised(memory, offset, bytes)) return;
     while (is_initialised(memory, offset, 1)) offset++;
     bool is_unsure;
+    UndefinedOrigin room;
     TELL_OBSERVERS(m, undefined_use, w, lane, in, USE_PRINT,
-                   remembered(m, undefined_stored_at(m, w->block, memory, offset, &is_unsure)));
+                   remembered(m, w, undefined_stored_at(m, w->block, memory, offset, &is_unsure), &room));
 }

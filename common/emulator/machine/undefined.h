@@ -43,6 +43,11 @@ uint64_t undefined_garbage(const Machine *machine, uint64_t salt);
 
 // Remembers where lanes of `warp` got undefined values; its number. Of many the newest are remembered.
 uint64_t undefined_origin(Machine *machine, const UndefinedOrigin *origin);
+// The origin of a sum of `in`, wgmma of that group of its warp: defined once the warp has waited for it.
+uint64_t undefined_pending(const Instruction *in, uint32_t group);
+bool undefined_is_pending(uint64_t origin);
+// A pending origin that has ended.
+bool undefined_has_ended(const Warp *warp, uint64_t origin);
 void undefined_close(Machine *machine);
 // Remembers the origin of undefined bytes in shared or local memory of a block; 0: that of the next load.
 void undefined_stored(Machine *machine, const Block *block, const Memory *memory, uint64_t offset,

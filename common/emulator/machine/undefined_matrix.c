@@ -5,6 +5,7 @@
 #include "emulator/alu/matrix.h"
 #include "emulator/machine/matrix.h"
 #include "emulator/machine/undefined_step.h"
+#include "emulator/machine/wgmma.h"
 
 static bool is_followed(const Gathering *g) {
     for (int p = 0; p < g->count; p++)
@@ -89,6 +90,43 @@ void undefined_multiply(Machine *m, const Warp *w, const Gathering *g) {
                 for (int byte = e * bytes; byte < (e + 1) * bytes; byte++) value.bytes[byte] |= 1u << lane;
                 value.origin[lane] = origin;
             }
+        results_taken(m, g, r, &value);
+    }
+}
+
+// Rows and columns whose terms are undefined, and sums that are, give undefined sums; the others are pending.
+void undefined_wgmma(Machine *m, Warp *w, const Gathering *g, bool reads_sums, const TilePieces *of_a,
+                     const TilePieces *of_b) {
+    const Instruction *in = g->parts[0].in;
+    const WgmmaDetail *detail = in->detail;
+    uint64_t of_row[256] = {0}, of_column[256];
+    const bool is_followed_yet = is_followed(g), is_half = detail->form.d_type == MATRIX_F16;
+    wgmma_origins(m, w, in, of_a, of_row);
+    wgmma_origins(m, w, in, of_b, of_column);
+    for (int r = 0; detail->a_in_registers && is_followed_yet && r < 4; r++) {
+        UndefinedLanes given;
+        source_given(m, w, g, detail->sums + r, &given);
+        for (int b = 0; b < 4; b++) FOR_LANES(lane, given.bytes[b])
+        of_row[lane / 4 + (uint32_t)r % 2 * 8] = given.origin[lane];
+    }
+    const uint64_t pending = undefined_pending(in, w->wgmmas->committed);
+    for (int r = 0; r < detail->sums; r++) {
+        UndefinedLanes value = {.bytes = {FULL_MASK, FULL_MASK, FULL_MASK, FULL_MASK}}, given = {0};
+        if (reads_sums && is_followed_yet) source_given(m, w, g, r, &given);
+        const uint32_t undefined = given.bytes[0] | given.bytes[1] | given.bytes[2] | given.bytes[3];
+        const unsigned half = is_half ? (unsigned)r % 2 : (unsigned)r / 2 % 2;
+        const unsigned first = (unsigned)r / (is_half ? 2 : 4) * 8 + (is_half ? 0 : (unsigned)r % 2);
+        for (unsigned lane = 0; lane < WARP_SIZE; lane++) {
+            const unsigned row = lane / 4 + 8 * half, column = first + lane % 4 * 2;
+            const uint64_t sum =
+                undefined >> lane & 1 && !undefined_is_pending(given.origin[lane]) ? given.origin[lane] : 0;
+            const uint64_t next = is_half ? of_column[column + 1] : 0;
+            value.origin[lane] = sum                 ? sum
+                                 : of_row[row]       ? of_row[row]
+                                 : of_column[column] ? of_column[column]
+                                 : next              ? next
+                                                     : pending;
+        }
         results_taken(m, g, r, &value);
     }
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "emulator/machine/copies.h"
 #include "emulator/machine/initialised.h"
 
 // ---- Registers --------------------------------------------------------------------------------------------
@@ -18,8 +19,12 @@ static UndefinedOrigin origin_of(const Warp *w, const Instruction *in, Undefined
 static UndefinedRegister *reading(Machine *m, const Warp *w, const Frame *frame, const Instruction *in,
                                   int32_t offset) {
     UndefinedRegister *r = undefined_at(frame, offset);
-    uint32_t unknown = 0;
-    FOR_LANES(lane, undefined_lanes(r)) if (!r->origin[lane]) unknown |= 1u << lane;
+    uint32_t unknown = 0, ended = 0;
+    FOR_LANES(lane, undefined_lanes(r)) {
+        if (!r->origin[lane]) unknown |= 1u << lane;
+        if (undefined_has_ended(w, r->origin[lane])) ended |= 1u << lane;
+    }
+    for (int b = 0; b < 8 && ended; b++) r->bytes[b] &= ~ended;
     if (!unknown) return r;
     UndefinedOrigin origin = origin_of(w, in, UNDEFINED_REGISTER, unknown);
     uint64_t number = undefined_origin(m, &origin);
@@ -123,9 +128,27 @@ static void hide(Machine *m, const Warp *w, Frame *frame, const Instruction *in,
     if (in->dst[0] >= 0) undefined_write(m, frame, in->dst[0], mask, &value);
 }
 
+// What is computed from a sum before the wait for it stays undefined after it.
+static void settle(Machine *m, const Warp *w, UndefinedLanes *value) {
+    uint32_t lanes = 0;
+    for (int b = 0; b < 8; b++) lanes |= value->bytes[b];
+    uint64_t pending = 0, settled = 0;
+    FOR_LANES(lane, lanes) {
+        if (!undefined_is_pending(value->origin[lane])) continue;
+        if (value->origin[lane] != pending) {
+            pending = value->origin[lane];
+            const Instruction *from = m->program->by_number[pending >> 32 & INT32_MAX];
+            const UndefinedOrigin origin = origin_of(w, from, UNDEFINED_PENDING, lanes);
+            settled = undefined_origin(m, &origin);
+        }
+        value->origin[lane] = settled;
+    }
+}
+
 static void compute(Machine *m, const Warp *w, Frame *frame, const Instruction *in, uint32_t mask) {
     UndefinedLanes value = {0};
     for (int k = 0; k < in->src_count; k++) add_all_bytes(&value, reading_source(m, w, frame, in, k), mask);
+    settle(m, w, &value);
     for (int k = 0; k < 4; k++)
         if (in->dst[k] >= 0) undefined_write(m, frame, in->dst[k], mask, &value);
 }
@@ -227,9 +250,13 @@ void undefined_step(Machine *m, const Warp *w, Fragment *f, const Instruction *i
         use_sources(m, w, frame, in, mask & in->literal[0], 0, 0, USE_ADDRESS);
         write_defined(m, frame, in, mask);
         break;
+    case KIND_WGMMA: use_sources(m, w, frame, in, mask, 0, last, USE_ADDRESS); break;
     case KIND_MMA: // undefined_matrix.c
     case KIND_MATRIX_MOVE: break;
     case KIND_LOAD:
+    case KIND_TEXTURE:
+    case KIND_SURFACE:
+    case KIND_TEXTURE_QUERY:
     case KIND_CP_ASYNC:
         use_sources(m, w, frame, in, mask, 0, last, USE_ADDRESS);
         write_defined(m, frame, in, mask);
@@ -261,6 +288,9 @@ uint64_t undefined_read(Machine *m, const Access *access, uint32_t lanes) {
     origin.memory = access->memory;
     origin.bytes = access->bytes;
     memcpy(origin.at, access->offsets, sizeof origin.at);
+    const Instruction *copy =
+        undelivered(access->memory, access->offsets[__builtin_ctz(lanes)], access->bytes);
+    origin.copy = copy ? copy->number : -1;
     if (access->memory->space != PTX_SPACE_GLOBAL)
         undefined_stored_at(m, access->warp->block, access->memory, access->offsets[__builtin_ctz(lanes)],
                             &origin.is_unsure);

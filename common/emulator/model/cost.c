@@ -198,8 +198,10 @@ static bool is_fused(const Instruction *in, const InstructionCost *cost) {
 static void number_operands(const Instruction *in, Numbering *n, InstructionCost *cost) {
     int32_t read[MOST_READ], written[MOST_WRITTEN];
     const int reads = registers_read(in, read), writes = registers_written(in, written);
-    for (int k = 0; k < reads; k++) cost->sources[cost->source_count++] = numbered(n, read[k]);
-    for (int k = 0; k < writes; k++) cost->destinations[cost->destination_count++] = numbered(n, written[k]);
+    for (int k = 0; k < reads && k < COST_SOURCES; k++)
+        cost->sources[cost->source_count++] = numbered(n, read[k]);
+    for (int k = 0; k < writes && k < COST_DESTINATIONS; k++)
+        cost->destinations[cost->destination_count++] = numbered(n, written[k]);
 }
 
 // ---- What depends on the instructions around --------------------------------------------------------------

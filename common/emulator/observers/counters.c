@@ -17,6 +17,21 @@ static void count_access(void *self, const Access *access) {
     counters_add_access(&c->counts[access->in->number], access);
 }
 
+static int compare_sectors(const void *a, const void *b) {
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void count_texture(void *self, const Instruction *in, const uint64_t *sectors, int count,
+                          int requests) {
+    Counting *c = self;
+    uint64_t sorted[8 * WARP_SIZE];
+    memcpy(sorted, sectors, (size_t)count * sizeof *sorted);
+    qsort(sorted, (size_t)count, sizeof *sorted, compare_sectors);
+    c->counts[in->number].texture_requests += (uint64_t)requests;
+    for (int i = 0; i < count; i++) c->counts[in->number].texture_sectors += !i || sorted[i] != sorted[i - 1];
+}
+
 static void count_partial_barrier(void *self, Block *block, int id) {
     Counting *c = self;
     if (barrier_part(block, id).part == BARRIER_WHOLE) return;
@@ -41,7 +56,8 @@ Counting *counting_new(Machine *m, Observer *observer) {
         return NULL;
     }
     m->tally = c->tally;
-    *observer = (Observer){.self = c, .access = count_access, .barrier = count_partial_barrier};
+    *observer = (Observer){
+        .self = c, .access = count_access, .barrier = count_partial_barrier, .texture = count_texture};
     return c;
 }
 

@@ -43,14 +43,20 @@ static void undefined_used_by(void *self, const Warp *w, int lane, const Instruc
     if (origin && origin->source == UNDEFINED_MEMORY) {
         uint64_t index, offset = origin->at[lane];
         name_object(m, w, origin->memory, offset, finding->object, &index, &finding->object_bytes);
-        if (origin->is_unsure)
+        if (origin->copy >= 0)
+            word_undelivered(finding, origin->bytes, index, finding->object,
+                             m->program->by_number[origin->copy],
+                             place_of(m->program, m->program->by_number[origin->copy]).line);
+        else if (origin->is_unsure)
             word_undefined(finding, origin->bytes, index, finding->object);
         else
             word_uninitialised(finding, origin->bytes, index, finding->object);
         finding->index = (int64_t)index;
         finding->address = origin->memory->base + offset;
         finding->bytes = origin->bytes;
-    } else if (origin)
+    } else if (origin && origin->source == UNDEFINED_PENDING)
+        word_pending(finding);
+    else if (origin)
         word_unset(finding);
     else
         word_unknown_undefined(finding);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "emulator/machine/findings.h"
+#include "emulator/machine/heap.h"
 #include "emulator/observers/wording.h"
 
 enum { NULL_PAGE = 4096 }; // addresses below come from null pointers
@@ -46,11 +47,41 @@ static void name_shared(const Machine *m, uint64_t offset, MemoryFacts *facts) {
     facts->object_bytes = v->bytes;
 }
 
+// The same of an address in the shared memory of a cluster; false: it is one of the thread's own block.
+static bool name_far(const Warp *w, const Instruction *in, uint64_t *offset, MemoryFacts *facts,
+                     char name[64]) {
+    const Cluster *cluster = w->block->cluster;
+    const uint64_t rank = *offset >> RANK_SHIFT;
+    if (cluster->size == 1 || !rank) return false;
+    *offset &= (1u << RANK_SHIFT) - 1;
+    facts->index = (int64_t)rank - 1;
+    facts->object_bytes = cluster->size;
+    if (rank > cluster->size)
+        facts->fault = MEMORY_OF_RANK;
+    else if (in->space == PTX_SPACE_SHARED && !(in->flags & IN_CLUSTER))
+        facts->fault = MEMORY_OF_CLUSTER;
+    else if (!cluster->blocks[rank - 1]->live_warps) {
+        const uint32_t *id = cluster->blocks[rank - 1]->id;
+        snprintf(name, 64, "block (%u,%u,%u)", id[0], id[1], id[2]);
+        facts->fault = MEMORY_OF_ENDED;
+        facts->object = name;
+    } else
+        return false;
+    return true;
+}
+
 static void name_global(const Machine *m, uint64_t address, MemoryFacts *facts) {
     static const char *const windows[] = {NULL, "shared", "local", "parameter", "code, not"};
     const Memory *memory = nearest(m, address);
     uint64_t window = address >> ADDRESS_SHIFT;
-    if (memory) {
+    const HeapAllocation *a =
+        memory && memory->heap ? heap_allocation(memory->heap, address - memory->base) : NULL;
+    if (a) {
+        facts->fault = a->is_free ? MEMORY_FREED : MEMORY_PAST_BUFFER;
+        facts->object = "an allocation";
+        facts->index = (int64_t)(address - memory->base) - a->offset;
+        facts->object_bytes = a->bytes;
+    } else if (memory) {
         facts->fault = MEMORY_PAST_BUFFER;
         facts->object = memory->name;
         facts->index = (int64_t)(address - memory->base);
@@ -65,7 +96,8 @@ static void name_global(const Machine *m, uint64_t address, MemoryFacts *facts) 
 }
 
 // What was meant, and how it was missed. The finding's address is that of the generic address space.
-static FindingKind find_out(const Machine *m, const Fault *fault, MemoryFacts *facts, uint64_t *address) {
+static FindingKind find_out(const Machine *m, const Fault *fault, MemoryFacts *facts, uint64_t *address,
+                            char name[64]) {
     const Instruction *in = fault->access->in;
     if (fault->kind == FAULT_OUTSIDE_LOCAL) {
         facts->fault = MEMORY_OUTSIDE_LOCAL;
@@ -76,7 +108,7 @@ static FindingKind find_out(const Machine *m, const Fault *fault, MemoryFacts *f
         if (is_shared(in, *address)) {
             uint64_t offset = *address - (in->space == PTX_SPACE_SHARED ? 0 : SHARED_WINDOW);
             *address = SHARED_WINDOW + offset;
-            name_shared(m, offset, facts);
+            if (!name_far(fault->access->warp, in, &offset, facts, name)) name_shared(m, offset, facts);
         } else
             name_global(m, *address, facts);
         return facts->fault == MEMORY_OTHER_SPACE ? FINDING_WRONG_SPACE : FINDING_OUT_OF_BOUNDS;
@@ -93,7 +125,8 @@ static void fault_met(void *self, const Fault *fault) {
     const Access *a = fault->access;
     uint64_t address = fault->addresses ? fault->addresses[fault->lane] : fault->memory->base + fault->offset;
     MemoryFacts facts = {.kind = a->kind, .bytes = a->bytes, .address = address};
-    FindingKind kind = find_out(m, fault, &facts, &address);
+    char name[64];
+    FindingKind kind = find_out(m, fault, &facts, &address, name);
     Finding *finding = add_finding(m, kind, a->warp, (int)fault->lane, a->in, NULL, true);
     if (!finding) return;
     word_memory(finding, &facts);
@@ -101,7 +134,7 @@ static void fault_met(void *self, const Fault *fault) {
     finding->bytes = a->bytes;
     finding->is_store = a->kind != ACCESS_LOAD;
     finding->is_atomic = a->kind == ACCESS_ATOMIC || a->kind == ACCESS_REDUCTION;
-    if (!facts.object || facts.fault == MEMORY_OTHER_SPACE) return;
+    if (!facts.object || facts.fault == MEMORY_OTHER_SPACE || facts.fault == MEMORY_OF_ENDED) return;
     snprintf(finding->object, sizeof finding->object, "%s%s",
              facts.fault == MEMORY_PAST_SHARED ? "shared " : "", facts.object);
     finding->index = facts.index;

@@ -216,6 +216,50 @@ void order_warp_sync(RaceOrder *o, Warp *w, uint32_t lanes) {
     tick(o, b, w->index, 1);
 }
 
+void order_cluster_arrive(RaceOrder *o, Warp *w, uint32_t lanes, uint16_t flags) {
+    RaceBlock *b = race_block(w->block);
+    const Cluster *cluster = w->block->cluster;
+    Knowledge *sum = &race_block(cluster->blocks[0])->at_cluster[cluster->phase & 1];
+    if (!cluster->arrived) knowledge_clear(sum); // of the phase before the last
+    if (!(flags & IS_RELEASE)) return;
+    bool own[SCOPES] = {false};
+    const uint32_t who = b->first + (uint32_t)w->index * WARP_SIZE;
+    const ClockEntry before = block_entry(who, b->barrier_time);
+    meet(o, b, w, lanes, sum, own);
+    meet_now(o, b, w, lanes, sum);
+    clock_add(&o->clocks, &sum->known, b->common.known);
+    clock_set(&sum->known, clock_with(&o->clocks, sum->known, &before, 1));
+    tick(o, b, w->index, 1);
+}
+
+// Adds what the threads of the cluster that have exited did: like a barrier of the block, it does not wait
+// for them, and comes after them.
+static void meet_exited(RaceOrder *o, const Cluster *cluster, Knowledge *sum) {
+    for (uint32_t rank = 0; rank < cluster->size; rank++) {
+        const Block *block = cluster->blocks[rank];
+        for (int k = 0; k < block->warp_count && block->exited_threads; k++)
+            if (block->warps[k].exited)
+                meet_now(o, race_block(block), &block->warps[k], block->warps[k].exited, sum);
+    }
+}
+
+// A thread may have learnt more since it arrived.
+void order_cluster_wait(RaceOrder *o, Warp *w, uint32_t lanes) {
+    RaceBlock *b = race_block(w->block);
+    const Cluster *cluster = w->block->cluster;
+    const uint32_t lowest = (uint32_t)__builtin_ctz(lanes), phase = w->cluster_phase >> lowest & 1;
+    Knowledge *sum = &race_block(cluster->blocks[0])->at_cluster[phase];
+    meet_exited(o, cluster, sum);
+    FOR_LANES(lane, lanes) {
+        Knowledge *k = knowledge_of(o, b, w->block, (uint32_t)w->index * WARP_SIZE + lane);
+        if (!k) return;
+        clock_add(&o->clocks, &k->known, sum->known);
+        clock_add(&o->clocks, &k->drawn, sum->drawn);
+        for (int s = 0; s < SCOPES; s++) clock_add(&o->clocks, &k->pending[s], sum->pending[s]);
+    }
+    tick(o, b, w->index, 1);
+}
+
 // ---- Fences and flags -------------------------------------------------------------------------------------
 
 // *known becomes its join with what is pending in `k`, as far as a fence of one block or of the grid makes
@@ -228,7 +272,7 @@ static void take_pending(RaceOrder *o, const RaceBlock *b, Clock **known, const 
     clock_drop(more);
 }
 
-void order_fence(RaceOrder *o, Warp *w, uint32_t lanes, uint8_t flags) {
+void order_fence(RaceOrder *o, Warp *w, uint32_t lanes, uint16_t flags) {
     RaceBlock *b = race_block(w->block);
     const bool of_block = flags & SCOPE_CTA, is_sc = o->is_weak && flags & IS_SC && !of_block;
     RaceScope scope = of_block ? SCOPE_BLOCK : SCOPE_GRID;
@@ -254,6 +298,12 @@ void order_fence(RaceOrder *o, Warp *w, uint32_t lanes, uint8_t flags) {
         clock_drop(mine);
     }
     tick(o, b, w->index, 1);
+}
+
+void order_proxy_fence(RaceOrder *o, Block *block) {
+    RaceBlock *b = race_block(block);
+    b->proxy_time = o->now;
+    tick(o, b, 0, block->warp_count);
 }
 
 static uint32_t slot_of(const Flags *f, uint64_t address) {
@@ -315,11 +365,16 @@ static Clock *known_now(RaceOrder *o, const RaceBlock *b, const Knowledge *k, ui
     return known;
 }
 
+// Whether threads of several blocks may access it.
+static bool is_of_many(const Access *a) {
+    return a->memory->space == PTX_SPACE_GLOBAL || a->warp->block->cluster->size > 1;
+}
+
 static void pick_up(RaceOrder *o, RaceBlock *b, const Access *a, uint32_t thread, uint64_t address,
                     bool of_grid) {
     bool acquires = a->in->flags & IS_ACQUIRE, draws = a->kind != ACCESS_LOAD && !acquires;
     Clock *of_block = flag_at(&b->flags, address);
-    Clock *grid = a->memory->space == PTX_SPACE_GLOBAL ? flag_at(&o->flags, address) : NULL;
+    Clock *grid = is_of_many(a) ? flag_at(&o->flags, address) : NULL;
     if (!of_block && !grid) return;
     Knowledge *k = knowledge_of(o, b, a->warp->block, thread);
     if (!k) return;
@@ -347,7 +402,7 @@ static void put_down(RaceOrder *o, RaceBlock *b, const Access *a, uint32_t threa
         clock_set(&picture[SCOPE_GRID], NULL);
     }
     publish(o, &b->flags, address, picture[SCOPE_BLOCK], adds);
-    if (a->memory->space == PTX_SPACE_GLOBAL) publish(o, &o->flags, address, picture[SCOPE_GRID], adds);
+    if (is_of_many(a)) publish(o, &o->flags, address, picture[SCOPE_GRID], adds);
     for (int s = 0; s < SCOPES; s++) clock_drop(picture[s]);
 }
 
@@ -357,12 +412,18 @@ void order_flag(RaceOrder *o, const Access *a) {
     if (!releases && !o->flags.count && !b->flags.count && !b->threads_know &&
         !b->common.fenced[SCOPE_BLOCK] && !b->common.fenced[SCOPE_GRID])
         return;
-    // Shared memory belongs to one block, and so does what a .cta operation says.
-    bool of_grid = a->memory->space == PTX_SPACE_GLOBAL && !(a->in->flags & SCOPE_CTA);
+    // Shared memory belongs to one block, or cluster, and so does what a .cta operation says.
+    bool of_grid = is_of_many(a) && !(a->in->flags & SCOPE_CTA);
+    const uint64_t base = a->memory->space == PTX_SPACE_SHARED
+                              ? 1ull << 63 | block_of_memory(a->memory)->number << 32
+                              : a->memory->base;
     FOR_LANES(lane, a->mask) {
         uint32_t thread = (uint32_t)a->warp->index * WARP_SIZE + lane;
-        uint64_t address = (a->memory->base + a->offsets[lane]) & ~3ull;
-        if (a->kind != ACCESS_STORE) pick_up(o, b, a, thread, address, of_grid);
+        uint64_t address = (base + a->offsets[lane]) & ~3ull;
+        // What an mbarrier is told releases, and learns nothing.
+        const bool only_releases =
+            a->in->kind == KIND_MBARRIER || a->in->kind == KIND_BULK || a->in->kind == KIND_ASYNC_STORE;
+        if (a->kind != ACCESS_STORE && !only_releases) pick_up(o, b, a, thread, address, of_grid);
         if (a->kind != ACCESS_LOAD) put_down(o, b, a, thread, address, of_grid);
     }
     if (releases) tick(o, b, a->warp->index, 1);
@@ -398,7 +459,7 @@ bool order_is_pending(RaceOrder *o, const RaceBlock *b, uint32_t thread, uint32_
 
 void order_start(RaceOrder *o, RaceBlock *b, const Block *block) {
     b->first = (uint32_t)(block->number & BLOCK_MASK) << THREAD_BITS;
-    b->barrier_time = o->now;
+    b->barrier_time = b->proxy_time = o->now;
     memset(b->warp_time, 0, sizeof b->warp_time);
     b->all_time = 0;
     b->all_known = NULL;
@@ -409,6 +470,7 @@ void order_end(RaceBlock *b, const Block *block) {
     forget_threads(b, block);
     knowledge_clear(&b->common);
     for (int i = 0; i < BARRIER_COUNT; i++) knowledge_clear(&b->arrived[i]);
+    for (int i = 0; i < 2; i++) knowledge_clear(&b->at_cluster[i]);
     flags_clear(&b->flags);
 }
 

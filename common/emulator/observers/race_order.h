@@ -56,7 +56,10 @@ typedef struct RaceBlock {
     Knowledge *threads;               // or NULL
     bool threads_know;                // `threads` is not all zeros
     Knowledge arrived[BARRIER_COUNT]; // of threads that have arrived at a barrier without waiting
+    Knowledge at_cluster[2];          // of threads that have arrived at the barrier of the cluster, by phase:
+                                      // of its first block
     Flags flags;                      // published at block scope
+    uint32_t proxy_time;              // a fence has made stores up to here visible to bulk copies
     Shadow *shared;
     struct RaceBlock *next;
 } RaceBlock;
@@ -79,8 +82,13 @@ void order_end(RaceBlock *b, const Block *block); // forgets all but allocations
 void order_barrier(RaceOrder *order, Block *block, int id);
 void order_arrive(RaceOrder *order, Warp *warp, uint32_t lanes, int id);
 void order_warp_sync(RaceOrder *order, Warp *warp, uint32_t lanes);
+// The lanes arrive at the barrier of the cluster; before they count. They pass it.
+void order_cluster_arrive(RaceOrder *order, Warp *warp, uint32_t lanes, uint16_t flags);
+void order_cluster_wait(RaceOrder *order, Warp *warp, uint32_t lanes);
 // `flags` are those of the instruction.
-void order_fence(RaceOrder *order, Warp *warp, uint32_t lanes, uint8_t flags);
+void order_fence(RaceOrder *order, Warp *warp, uint32_t lanes, uint16_t flags);
+// A fence between the generic and the async proxy, by some threads of the block.
+void order_proxy_fence(RaceOrder *order, Block *block);
 // A strong load, strong store or atomic, before it is done.
 void order_flag(RaceOrder *order, const Access *access);
 void order_close(RaceOrder *order);

@@ -36,7 +36,10 @@ uint16_t site_of(Sites *s, const Access *a) {
             .observes = a->kind == ACCESS_ATOMIC || kind == RACE_STRONG_READ,
             .is_volatile = a->is_volatile && !(a->in->flags & IS_RELAXED),
             .many_words = many,
-            .of_block = a->in->flags & SCOPE_CTA,
+            // Bulk copies and threads of other blocks of a cluster use an mbarrier whatever the scope of what
+            // its operations order.
+            .of_block = a->in->flags & SCOPE_CTA && a->in->kind != KIND_MBARRIER &&
+                        a->in->kind != KIND_MBARRIER_WAIT && a->in->kind != KIND_CP_ASYNC_ARRIVE,
         };
         *known = (uint16_t)++s->count;
     }

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/machine/findings.h"
 #include "emulator/observers/race_warp.h"
+#include "emulator/observers/wording.h"
 
 // Races after which nothing more is looked for: a kernel whose every access races would take minutes.
 enum { ENOUGH_RACES = 1 << 15 };
@@ -52,6 +54,7 @@ static void check_scattered(const RaceCheck *c) {
 
 static Shadow *shadow_for(Racecheck *r, RaceBlock *b, Memory *memory, uint32_t width) {
     bool is_shared = memory->space == PTX_SPACE_SHARED;
+    if (is_shared) b = race_block(block_of_memory(memory)); // of a cluster, perhaps another
     unsigned shift = width >= 4 ? 2 : width / 2;
     Shadow *s = is_shared ? b->shared : memory->race;
     if (s && s->shift <= shift) return s;
@@ -101,7 +104,8 @@ static void access_checked(void *self, const Access *a) {
                        .a = a,
                        .shadow = shadow_for(r, b, memory, a->in->width),
                        .code = site_of(&r->sites, a),
-                       .all_time = is_shared ? b->barrier_time : b->all_time,
+                       .all_time =
+                           is_shared && a->warp->block->cluster->size == 1 ? b->barrier_time : b->all_time,
                        .first = b->first + (uint32_t)a->warp->index * WARP_SIZE,
                        .now = b->epoch[a->warp->index]};
     const RaceCheck *c = &check;
@@ -119,6 +123,44 @@ static void access_checked(void *self, const Access *a) {
     if (r->reports.races >= ENOUGH_RACES) r->order.off = true;
 }
 
+// A bulk copy or wgmma that reads what a thread has stored in shared memory, before any thread of the block
+// has made a fence between the two proxies (ISA, "Async proxy").
+static void check_proxy(Racecheck *r, const Access *a) {
+    const RaceBlock *b = race_block(block_of_memory(a->memory));
+    const Shadow *s = b->shared;
+    FOR_LANES(lane, a->mask)
+    for (uint64_t at = a->offsets[lane]; s && at < a->offsets[lane] + a->bytes; at += 1u << s->shift) {
+        const size_t g = granule_of(s, at);
+        if (s->write_time[g] <= b->proxy_time) continue;
+        const Site *site = site_at(&r->sites, s->write_site[g]);
+        const Instruction *store =
+            site->instruction < 0 ? NULL : r->order.machine->program->by_number[site->instruction];
+        if (store &&
+            (store->kind == KIND_BULK || store->kind == KIND_ASYNC_STORE || store->kind == KIND_MBARRIER))
+            continue;
+        Finding *finding =
+            add_finding(r->order.machine, FINDING_RACE, a->warp, (int)lane, a->in, store, false);
+        uint64_t index;
+        if (!finding) return;
+        name_object(r->order.machine, a->warp, a->memory, at, finding->object, &index,
+                    &finding->object_bytes);
+        word_proxy_race(finding, finding->object, index, a->in->kind == KIND_BULK);
+        return;
+    }
+}
+
+static void async_checked(void *self, const Access *a) {
+    if ((a->in->kind == KIND_BULK || a->in->kind == KIND_WGMMA) && a->kind == ACCESS_LOAD &&
+        a->memory->space == PTX_SPACE_SHARED)
+        check_proxy(self, a);
+    access_checked(self, a);
+}
+
+static void passed_proxy_fence(void *self, Warp *warp, uint32_t mask) {
+    (void)mask;
+    order_proxy_fence(&((Racecheck *)self)->order, warp->block);
+}
+
 // ---- The observer -----------------------------------------------------------------------------------------
 
 static void block_started(void *self, Block *block) {
@@ -132,7 +174,8 @@ static void block_started(void *self, Block *block) {
     }
     block->race_state = b;
     order_start(&r->order, b, block);
-    if (b->shared && b->shared->shift == r->shared_shift) return;
+    // In a cluster, other blocks access it too.
+    if (b->shared && b->shared->shift == r->shared_shift && block->cluster->size == 1) return;
     // What stays in a shadow of a block that has ended is older than this block, and so no trouble.
     free(b->shared);
     b->shared = shadow_new(block->shared.bytes, 0, r->shared_shift);
@@ -157,6 +200,12 @@ static void arrived_at(void *self, Warp *warp, uint32_t mask, int id) {
 }
 static void passed_warp_sync(void *self, Warp *warp, uint32_t mask) {
     order_warp_sync(&((Racecheck *)self)->order, warp, mask);
+}
+static void arrived_at_cluster(void *self, Warp *warp, uint32_t mask, const Instruction *in) {
+    order_cluster_arrive(&((Racecheck *)self)->order, warp, mask, in->flags);
+}
+static void passed_cluster(void *self, Warp *warp, uint32_t mask, const Instruction *in) {
+    if (in->flags & IS_ACQUIRE) order_cluster_wait(&((Racecheck *)self)->order, warp, mask);
 }
 static void passed_fence(void *self, Warp *warp, uint32_t mask, const Instruction *in) {
     order_fence(&((Racecheck *)self)->order, warp, mask, in->flags);
@@ -192,10 +241,14 @@ RaceOrder *racecheck_observe(Machine *m, Observer *observer) {
     r->order.blocks = (uint64_t)grid[0] * grid[1] * grid[2];
     r->shared_shift = 2;
     *observer = (Observer){.access = access_checked,
+                           .async_access = async_checked,
+                           .proxy_fence = passed_proxy_fence,
                            .block_start = block_started,
                            .block_end = block_ended,
                            .barrier = passed_barrier,
                            .arrive = arrived_at,
+                           .cluster_arrive = arrived_at_cluster,
+                           .cluster_wait = passed_cluster,
                            .warp_sync = passed_warp_sync,
                            .fence = passed_fence,
                            .end = ended,

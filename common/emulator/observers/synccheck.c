@@ -60,6 +60,26 @@ static void bad_barrier_met(void *self, const Warp *w, int lane, const Instructi
     if (finding) word_bad_barrier(finding, id, threads);
 }
 
+static void bad_mbarrier_met(void *self, const Warp *w, int lane, const Instruction *in, MbarrierFault fault,
+                             const MbarrierFacts *facts) {
+    const Instruction *init = facts->init ? in_another_line(self, in, facts->init) : NULL;
+    Finding *finding = add_finding(self, FINDING_BAD_BARRIER, w, lane, in, init, true);
+    if (finding) word_bad_mbarrier(finding, fault, facts);
+}
+
+static void bad_cluster_barrier_met(void *self, const Warp *w, int lane, const Instruction *in,
+                                    ClusterFault fault) {
+    Finding *finding = add_finding(self, FINDING_BAD_BARRIER, w, lane, in, NULL, true);
+    if (finding) word_bad_cluster_barrier(finding, fault);
+}
+
+static void mbarrier_deadlock_met(void *self, const Warp *w, int lane, const Instruction *in,
+                                  const MbarrierFacts *facts) {
+    const Instruction *init = facts->init ? in_another_line(self, in, facts->init) : NULL;
+    Finding *finding = add_finding(self, FINDING_DEADLOCK, w, lane, in, init, true);
+    if (finding) word_mbarrier_deadlock(finding, facts);
+}
+
 // ---- Masks ------------------------------------------------------------------------------------------------
 
 static void report_mask(Machine *m, const Warp *w, uint32_t callers, const Instruction *in, uint32_t members,
@@ -174,7 +194,12 @@ static void deadlock_met(void *self, const Block *b) {
 }
 
 void synccheck_observe(Machine *m, Observer *observer) {
-    *observer = (Observer){.self = m, .bad_barrier = bad_barrier_met, .deadlock = deadlock_met};
+    *observer = (Observer){.self = m,
+                           .bad_barrier = bad_barrier_met,
+                           .bad_mbarrier = bad_mbarrier_met,
+                           .bad_cluster_barrier = bad_cluster_barrier_met,
+                           .mbarrier_deadlock = mbarrier_deadlock_met,
+                           .deadlock = deadlock_met};
     if (!(m->launch->checks & CHECK_SYNC)) return;
     observer->barrier = barrier_passed;
     observer->members = members_met;

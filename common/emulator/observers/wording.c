@@ -1,18 +1,8 @@
 #include "emulator/observers/wording.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
-static void say(Finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void say(Finding *finding, const char *format, ...) {
-    size_t used = strlen(finding->message);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(finding->message + used, sizeof finding->message - used, format, arguments);
-    va_end(arguments);
-}
+#include "emulator/observers/say.h"
 
 // ---- memcheck ---------------------------------------------------------------------------------------------
 
@@ -58,6 +48,25 @@ void word_memory(Finding *finding, const MemoryFacts *f) {
         say(finding, "%s %u bytes of shared memory at 0x%" PRIx64 ", but the block has none", does, f->bytes,
             f->address);
         break;
+    case MEMORY_OF_ENDED:
+        say(finding,
+            "%s %u bytes of shared memory of %s, whose threads have all ended: a barrier of the cluster must "
+            "come "
+            "between this and its end",
+            does, f->bytes, f->object);
+        break;
+    case MEMORY_OF_RANK:
+        say(finding,
+            "%s %u bytes of shared memory of the block of rank %" PRId64 ", but the cluster has %" PRIu64
+            " blocks",
+            does, f->bytes, f->index, f->object_bytes);
+        break;
+    case MEMORY_OF_CLUSTER:
+        say(finding,
+            "%s %u bytes of shared memory of the block of rank %" PRId64
+            " with an instruction for its own: .shared::cluster is for others",
+            does, f->bytes, f->index);
+        break;
     case MEMORY_OUTSIDE_LOCAL:
         say(finding, "%s %u bytes of local memory at byte %" PRId64 ", outside the thread's arrays", does,
             f->bytes, (int64_t)f->address);
@@ -65,6 +74,11 @@ void word_memory(Finding *finding, const MemoryFacts *f) {
     case MEMORY_MISALIGNED:
         say(finding, "%s %u bytes at 0x%" PRIx64 ", which is not a multiple of %u", does, f->bytes,
             f->address, f->bytes);
+        break;
+    case MEMORY_FREED:
+        say(finding,
+            "%s %u bytes at byte %" PRId64 " of an allocation of %" PRIu64 " bytes that free() has released",
+            does, f->bytes, f->index, f->object_bytes);
         break;
     case MEMORY_READ_ONLY:
         say(finding, "%s %s, which is read-only", f->kind == ACCESS_STORE ? "writes to" : "updates",
@@ -82,6 +96,25 @@ void word_uninitialised(Finding *finding, uint32_t bytes, uint64_t index, const 
 void word_undefined(Finding *finding, uint32_t bytes, uint64_t index, const char *object) {
     say(finding, "reads %u bytes at byte %" PRIu64 " of %s, which hold no defined value", bytes, index,
         object);
+}
+
+void word_undelivered(Finding *finding, uint32_t bytes, uint64_t index, const char *object,
+                      const Instruction *copy, int line) {
+    char where[32] = "";
+    if (line) snprintf(where, sizeof where, " at line %d", line);
+    say(finding,
+        "reads %u bytes at byte %" PRIu64
+        " of %s, which the asynchronous copy%s has not delivered (%s must come "
+        "first)",
+        bytes, index, object, where,
+        copy->kind == KIND_BULK || copy->kind == KIND_ASYNC_STORE
+            ? "the wait for its mbarrier"
+            : "cp.async.wait_group or .wait_all, __pipeline_wait_prior(),");
+}
+
+void word_pending(Finding *finding) {
+    say(finding, "multiplies with wgmma.mma_async, whose sums are read before they are there "
+                 "(wgmma.commit_group and wgmma.wait_group must come first)");
 }
 
 void word_unset(Finding *finding) { say(finding, "reads a variable that nothing has set"); }
@@ -103,11 +136,13 @@ void word_use(Finding *finding, UndefinedUse use) {
 static const char *operation_words(const Instruction *in) {
     switch (in->kind) {
     case KIND_BARRIER: return "a barrier of the block";
+    case KIND_CLUSTER_BARRIER: return "the barrier of the cluster";
     case KIND_SHUFFLE: return "a shuffle";
     case KIND_VOTE: return "a vote";
     case KIND_MATCH: return "a match";
     case KIND_REDUX: return "a reduction";
     case KIND_ELECT: return "an election";
+    case KIND_WGMMA:
     case KIND_MMA: return "a matrix multiplication";
     case KIND_MATRIX_MOVE: return "ldmatrix, stmatrix or movmatrix";
     default: return "__syncwarp()";
@@ -162,6 +197,74 @@ void word_mask(Finding *finding, MaskFault fault, const Instruction *in, uint32_
             members, lane);
         break;
     }
+}
+
+void word_bad_cluster_barrier(Finding *finding, ClusterFault fault) {
+    static const char *const words[] = {
+        [CLUSTER_DIVERGED] = "arrives at another barrier.cluster.aligned than other threads of its warp",
+        [CLUSTER_ARRIVED_TWICE] = "arrives at the barrier of the cluster again before it has waited there",
+        [CLUSTER_NOT_ARRIVED] = "waits at the barrier of the cluster without having arrived there"};
+    say(finding, "%s", words[fault]);
+}
+
+// "which line 12 initialises", of finding->other_place.
+static const char *initialised_words(char text[48], const Finding *finding) {
+    const int line = finding->other_place.line ? finding->other_place.line : finding->place.line;
+    text[0] = '\0';
+    if (line) snprintf(text, 48, " that line %d initialises", line);
+    return text;
+}
+
+void word_bad_mbarrier(Finding *finding, MbarrierFault fault, const MbarrierFacts *f) {
+    char initialised[48];
+    initialised_words(initialised, finding);
+    switch (fault) {
+    case MBARRIER_ABSENT:
+        say(finding,
+            "uses an mbarrier in %s, but none is initialised there: mbarrier.init comes first, and a barrier "
+            "of "
+            "the block after it",
+            f->name);
+        break;
+    case MBARRIER_BAD_COUNT:
+        say(finding, "gives %u arrivals to the mbarrier in %s: a number is 1 to 1048575", f->count, f->name);
+        break;
+    case MBARRIER_BAD_BYTES:
+        say(finding,
+            "makes the mbarrier in %s expect %u bytes more, and it expects %d: all together may be at most "
+            "1048575",
+            f->name, f->count, f->bytes);
+        break;
+    case MBARRIER_TOO_MANY:
+        say(finding,
+            "arrives %u times at the mbarrier in %s%s, but its phase waits for %u of %u arrivals: the number "
+            "that "
+            "it is initialised with must be that of all arrivals of a phase",
+            f->count, f->name, initialised, f->pending, f->expected);
+        break;
+    case MBARRIER_ENDED:
+        say(finding,
+            "arrives with .noComplete at the mbarrier in %s%s, but no other arrival is pending: this one "
+            "ends the "
+            "phase",
+            f->name, initialised);
+        break;
+    }
+}
+
+void word_mbarrier_deadlock(Finding *finding, const MbarrierFacts *f) {
+    char initialised[48];
+    say(finding, "waits for ever at the mbarrier in %s%s, for the end of a phase of parity %u", f->name,
+        initialised_words(initialised, finding), f->parity);
+    if (!f->init) return;
+    say(finding,
+        ": %" PRIu64 " %s ended, and the current one, of parity %u, still waits for %u of %u arrivals",
+        f->phases, f->phases == 1 ? "phase has" : "phases have", (unsigned)(f->phases & 1), f->pending,
+        f->expected);
+    if (f->bytes > 0) say(finding, " and for %d bytes of copies", f->bytes);
+    if (f->bytes < 0)
+        say(finding, ", and copies have brought %d bytes that no expect_tx has announced", -f->bytes);
+    if (f->threads > 1) say(finding, ". %u threads wait for mbarriers", f->threads);
 }
 
 void word_absent_source(Finding *finding, int lane, AbsentSource why) {
@@ -226,12 +329,6 @@ void word_race(Finding *finding, const RaceFacts *f) {
 // ---- Weak memory ------------------------------------------------------------------------------------------
 
 // " at line 12", or nothing where the line is not known.
-static const char *at_line(char text[32], int line) {
-    text[0] = '\0';
-    if (line > 0) snprintf(text, 32, " at line %d", line);
-    return text;
-}
-
 void word_stale(Finding *finding, const StaleFacts *f) {
     char missed[32], later[32], seen[32];
     const unsigned *thread = f->other_thread, *block = f->other_block;

@@ -16,9 +16,13 @@ typedef enum {
     MEMORY_PAST_SHARED,   // likewise, of a variable in shared memory
     MEMORY_SHARED_GAP,    // shared memory that belongs to no variable
     MEMORY_NO_SHARED,     // the block has no shared memory
+    MEMORY_OF_ENDED,      // shared memory of block `object` of the cluster, whose threads have all ended
+    MEMORY_OF_RANK,       // shared memory of block `index` of a cluster of `object_bytes` blocks
+    MEMORY_OF_CLUSTER,    // shared memory of another block, by an instruction for that of the thread's own
     MEMORY_OUTSIDE_LOCAL, // outside the thread's arrays
     MEMORY_MISALIGNED,
     MEMORY_READ_ONLY,
+    MEMORY_FREED, // it was an allocation of `object_bytes` bytes
 } MemoryFault;
 
 typedef struct {
@@ -38,9 +42,13 @@ void word_memory(Finding *finding, const MemoryFacts *facts);
 // Reads `bytes` at byte `index` of `object`.
 void word_uninitialised(Finding *finding, uint32_t bytes, uint64_t index, const char *object);
 
+// The same, of memory that the asynchronous copy `copy` in line `line` has yet to write.
+void word_undelivered(Finding *finding, uint32_t bytes, uint64_t index, const char *object,
+                      const Instruction *copy, int line);
 // The same, of memory in which an undefined value may have been stored.
 void word_undefined(Finding *finding, uint32_t bytes, uint64_t index, const char *object);
 // Reads a variable without a value.
+void word_pending(Finding *finding);
 void word_unset(Finding *finding);
 // Has an undefined value from somewhere.
 void word_unknown_undefined(Finding *finding);
@@ -67,6 +75,12 @@ typedef enum {
 // `in`, with the mask `members`.
 void word_mask(Finding *finding, MaskFault fault, const Instruction *in, uint32_t members, int lane,
                uint32_t other_members);
+
+void word_bad_cluster_barrier(Finding *finding, ClusterFault fault);
+// `in` is given an mbarrier that it cannot be used on.
+void word_bad_mbarrier(Finding *finding, MbarrierFault fault, const MbarrierFacts *facts);
+// Waits for ever for the end of a phase.
+void word_mbarrier_deadlock(Finding *finding, const MbarrierFacts *facts);
 
 typedef enum { SOURCE_EXITED, SOURCE_NOT_IN_BLOCK, SOURCE_NOT_IN_MASK, SOURCE_ELSEWHERE } AbsentSource;
 
@@ -118,6 +132,13 @@ typedef struct {
 } RaceFacts;
 
 void word_race(Finding *finding, const RaceFacts *facts);
+
+// A bulk copy reads what a store at finding->other_place has written, without a fence between the proxies.
+void word_proxy_race(Finding *finding, const char *object, uint64_t index, bool is_copy);
+// A store to bytes that the bulk copy at finding->other_place may not have read yet, or may yet write.
+void word_unfenced_wgmma(Finding *finding);
+void word_copy_race(Finding *finding, const char *object, uint64_t index, bool is_source);
+void word_bad_copy(Finding *finding, CopyFault fault, uint32_t bytes);
 
 // ---- Weak memory ------------------------------------------------------------------------------------------
 

@@ -80,6 +80,7 @@ static bool is_wait(const Instruction *in) {
     case KIND_REDUX:
     case KIND_ELECT:
     case KIND_MMA:
+    case KIND_WGMMA:
     case KIND_MATRIX_MOVE: return true;
     case KIND_CALL: return !((const CallDetail *)in->detail)->syscall;
     default: return false;

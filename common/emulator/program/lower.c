@@ -13,7 +13,7 @@
 #include "emulator/program/registers.h"
 #include "emulator/program/unset.h"
 
-enum { SHARED_GAP = 128 };
+enum { SHARED_GAP = 128, MAX_SHARED = 1 << 30 };
 
 // ---- Functions --------------------------------------------------------------------------------------------
 
@@ -59,9 +59,9 @@ static void mark_optimistic_reads(Lowering *l) {
 }
 
 // In the place of what lowering has just refused: the launch ends with that message if a lane arrives here.
-// False if it was refused for another reason than that the emulator does not support it.
+// False if memory ran out.
 static bool emit_unsupported(Lowering *l, const PtxInstruction *in) {
-    if (l->error->status != EMULATOR_UNSUPPORTED) return false;
+    if (l->error->status == EMULATOR_NO_MEMORY) return false;
     *l->error = (EmulatorError){0};
     Instruction stop = blank(KIND_UNSUPPORTED);
     stop.detail = arena_string(l->arena, l->refused, strlen(l->refused));
@@ -69,6 +69,7 @@ static bool emit_unsupported(Lowering *l, const PtxInstruction *in) {
 }
 
 static bool lower_instruction(Lowering *l, const PtxInstruction *in) {
+    if (in->refused) return lower_fail(l, EMULATOR_UNSUPPORTED, in, "%s", in->refused);
     l->opcode = opcode_named(in->opcode);
     if (!l->opcode)
         return lower_fail(l, EMULATOR_UNSUPPORTED, in, "the instruction %s is not supported", in->opcode);
@@ -88,12 +89,16 @@ static bool lower_function(Lowering *l, int index) {
     int32_t *start = arena_array(l->arena, (size_t)f->instruction_count + 1, sizeof *start);
     if (!start) return lower_no_memory(l);
     const bool fits = place_all(l) && l->register_bytes <= MAX_REGISTER_FILE;
-    if (!fits) {
+    if (!fits)
         lower_fail(l, EMULATOR_UNSUPPORTED, &head, "%s: its registers or variables do not fit", f->name);
+    else if (f->refused)
+        lower_fail(l, EMULATOR_UNSUPPORTED, &head, "%s: %s", f->name, f->refused);
+    const bool runs = fits && !f->refused;
+    if (!runs) {
         l->register_bytes = 64;
         if (!emit_unsupported(l, NULL)) return false;
     }
-    for (int i = 0; fits && i < f->instruction_count; i++) {
+    for (int i = 0; runs && i < f->instruction_count; i++) {
         const PtxInstruction *in = &f->instructions[i];
         if (in->location >= 0 && l->module->locations[in->location].line > 0) l->location = in->location;
         start[i] = l->count;
@@ -101,8 +106,12 @@ static bool lower_function(Lowering *l, int index) {
             l->count = start[i];
             if (!emit_unsupported(l, in)) return false;
         }
-        if (l->register_bytes > MAX_REGISTER_FILE)
-            return lower_fail(l, EMULATOR_UNSUPPORTED, in, "%s has too many registers", f->name);
+        if (l->register_bytes <= MAX_REGISTER_FILE) continue;
+        lower_fail(l, EMULATOR_UNSUPPORTED, in, "%s has too many registers", f->name);
+        l->register_bytes = 64;
+        l->count = 0;
+        if (!emit_unsupported(l, NULL)) return false;
+        break;
     }
     start[f->instruction_count] = l->count;
     // Falling off the end is a return.
@@ -122,6 +131,7 @@ static bool lower_function(Lowering *l, int index) {
     mark_optimistic_reads(l);
     l->function->code = l->code;
     l->function->count = l->count;
+    l->function->register_offset = l->register_offset;
     l->function->register_bytes = (l->register_bytes + 63) / 64 * 64;
     l->function->lowered = true;
     Flow flow = {0};
@@ -146,10 +156,10 @@ static uint64_t place_shared(Program *program, PtxVariable *const *variables, in
     for (int i = 0; i < count; i++) {
         const PtxVariable *v = variables[i];
         if (v->space != PTX_SPACE_SHARED || v->is_unsized) continue;
-        offset = align_up(offset, v->align ? v->align : 1);
-        program->shared[program->shared_count++] = (SharedPlace){v, (uint32_t)offset, (uint32_t)v->bytes};
-        offset += v->bytes + SHARED_GAP;
-        if (offset > 1u << 30) return UINT64_MAX;
+        const uint64_t start = align_up(offset, v->align ? v->align : 1);
+        if (start + v->bytes > MAX_SHARED) continue; // refused where it is used
+        program->shared[program->shared_count++] = (SharedPlace){v, (uint32_t)start, (uint32_t)v->bytes};
+        offset = start + v->bytes + SHARED_GAP;
     }
     return offset;
 }
@@ -160,22 +170,19 @@ static bool place_all_shared(Lowering *l) {
     for (int i = 0; i < m->function_count; i++) total += (size_t)m->functions[i]->variable_count;
     l->program->shared = arena_array(l->arena, total + 1, sizeof *l->program->shared);
     if (!l->program->shared) return lower_no_memory(l);
-    PtxInstruction head = {.line = 1, .column = 1, .location = -1};
     // What device functions and the module own is common to all entries and comes first.
     uint64_t common = place_shared(l->program, m->variables, m->variable_count, 0);
-    for (int i = 0; i < m->function_count && common != UINT64_MAX; i++)
+    for (int i = 0; i < m->function_count; i++)
         if (!m->functions[i]->is_entry)
             common =
                 place_shared(l->program, m->functions[i]->variables, m->functions[i]->variable_count, common);
     uint64_t end = common;
-    for (int i = 0; i < m->function_count && common != UINT64_MAX; i++) {
+    for (int i = 0; i < m->function_count; i++) {
         if (!m->functions[i]->is_entry) continue;
         uint64_t mine =
             place_shared(l->program, m->functions[i]->variables, m->functions[i]->variable_count, common);
         if (mine > end) end = mine;
     }
-    if (common == UINT64_MAX || end == UINT64_MAX)
-        return lower_fail(l, EMULATOR_UNSUPPORTED, &head, "the shared variables do not fit in 1 GiB");
     // Every unsized array is the same memory: the dynamic part, after everything else.
     end = align_up(end, 1024);
     for (int pass = 0; pass <= m->function_count; pass++) {

@@ -1,18 +1,19 @@
 // The decoded program: functions, what their instructions refer to, and what can be asked of it.
 #pragma once
 
-#include "emulator/alu/instruction.h"
+#include "emulator/alu/matrix.h"
 #include "emulator/program/opcodes.h"
 
 // ---- Addresses --------------------------------------------------------------------------------------------
 
 // Generic addresses: the top bits name an object, so that an index that runs off one object, however far,
-// never reaches another. Object 0 is never memory (null pointers), 1 to 4 are windows.
+// never reaches another. Object 0 is never memory (null pointers), 1 to 5 are windows.
 #define ADDRESS_SHIFT 40
 #define SHARED_WINDOW (1ull << ADDRESS_SHIFT)
 #define LOCAL_WINDOW (2ull << ADDRESS_SHIFT)
 #define PARAM_WINDOW (3ull << ADDRESS_SHIFT)
 #define FUNCTION_WINDOW (4ull << ADDRESS_SHIFT)
+#define TEXTURE_WINDOW (5ull << ADDRESS_SHIFT)
 
 // ---- Functions --------------------------------------------------------------------------------------------
 
@@ -23,11 +24,11 @@ typedef struct {
     uint32_t bytes;
 } ParamPlace;
 
-// A register that a thread may read before it writes it: unset.c.
+// Where a register lies.
 typedef struct {
     int32_t offset;
     uint32_t width; // bytes of a lane; 0: a predicate
-} UnsetRegister;
+} RegisterPlace;
 
 typedef struct Function {
     const PtxFunction *ptx;
@@ -37,7 +38,8 @@ typedef struct Function {
     uint32_t local_bytes;             // of .local variables, per thread
     ParamPlace *parameters, *returns; // device functions
     int parameter_count, return_count;
-    UnsetRegister *unset;
+    const int32_t *register_offset; // by index of a register in `ptx`
+    RegisterPlace *unset;           // registers that a thread may read before it writes them: unset.c
     int unset_count;
     bool lowered;
 } Function;
@@ -45,7 +47,7 @@ typedef struct Function {
 // ---- What instructions refer to ---------------------------------------------------------------------------
 
 // The functions that device code calls and nobody defines.
-typedef enum { NO_SYSCALL, SYSCALL_VPRINTF, SYSCALL_ASSERTFAIL } Syscall;
+typedef enum { NO_SYSCALL, SYSCALL_VPRINTF, SYSCALL_ASSERTFAIL, SYSCALL_MALLOC, SYSCALL_FREE } Syscall;
 
 // Instruction.detail of KIND_CALL.
 typedef struct {
@@ -96,8 +98,23 @@ typedef enum {
     SPECIAL_TOTAL_SHARED,
     SPECIAL_WORKSPACE_HI,
     SPECIAL_WORKSPACE_LO,
+    SPECIAL_CLUSTERID_X,
+    SPECIAL_CLUSTERID_Y,
+    SPECIAL_CLUSTERID_Z,
+    SPECIAL_NCLUSTERID_X,
+    SPECIAL_NCLUSTERID_Y,
+    SPECIAL_NCLUSTERID_Z,
+    SPECIAL_CLUSTER_CTAID_X,
+    SPECIAL_CLUSTER_CTAID_Y,
+    SPECIAL_CLUSTER_CTAID_Z,
+    SPECIAL_CLUSTER_NCTAID_X,
+    SPECIAL_CLUSTER_NCTAID_Y,
+    SPECIAL_CLUSTER_NCTAID_Z,
+    SPECIAL_CLUSTER_CTARANK,
+    SPECIAL_CLUSTER_NCTARANK,
+    SPECIAL_IS_EXPLICIT_CLUSTER, // a predicate
+    SPECIAL_RESERVED_SHARED,     // bytes of shared memory that the system keeps
     SPECIAL_ZERO,
-    SPECIAL_ONE,
     SPECIAL_COUNT
 } SpecialRegister;
 
@@ -147,8 +164,50 @@ typedef enum { ASYNC_COPY, ASYNC_COMMIT, ASYNC_WAIT_GROUP, ASYNC_WAIT_ALL } Asyn
 // matrix i in four registers; as a fragment, each matrix is one register of all lanes.
 typedef enum { MOVE_ROWS_TO_FRAGMENT, MOVE_FRAGMENT_TO_ROWS, MOVE_FRAGMENT } MatrixMove;
 
+// Instruction.operation of KIND_FENCE.
+enum { FENCE_OF_THREADS, FENCE_OF_PROXY };
+
+// Instruction.operation of KIND_BULK_WAIT.
+typedef enum { BULK_COMMIT, BULK_WAIT_GROUP, BULK_WAIT_READ } BulkWait;
+
+// An address of KIND_BULK, in src[] of the instruction.
+typedef struct {
+    int64_t offset;
+    uint8_t space;  // PtxSpace
+    uint16_t flags; // ADDRESS_32, IN_CLUSTER
+} BulkAddress;
+
+enum { BULK_TO, BULK_FROM, BULK_MBARRIER, BULK_ADDRESSES, BULK_SIZE = BULK_ADDRESSES, BULK_MASK };
+
+// Instruction.detail of KIND_ASYNC_STORE, which has no FROM and no SIZE but values in `more`; and of
+// KIND_BULK: a copy, or a reduction by the instruction's atomic operation, of src[BULK_SIZE] bytes or of a
+// box of a tensor, whose map is in the place of an address. It completes at an mbarrier, or else a bulk
+// group; `has_mask`: src[BULK_MASK] says to which blocks of the cluster it goes, or which bytes of 16 it
+// writes.
+typedef struct {
+    BulkAddress at[BULK_ADDRESSES];
+    bool is_reduction, has_mbarrier, is_multicast, masks_bytes;
+    uint8_t rank;               // of a tensor copy, whose coordinates are in `more`; 0: it copies bytes
+    const Instruction *by_type; // of a reduction of tensors: by TensorType; type PTX_NO_TYPE: there is none
+} BulkDetail;
+
+// Instruction.operation of KIND_WGMMA_ORDER.
+typedef enum { WGMMA_FENCE, WGMMA_COMMIT, WGMMA_WAIT } WgmmaOrder;
+
+// Instruction.detail of KIND_WGMMA. Of src[] the last is the mask of all lanes; `more` has the sums, and
+// behind them a's registers.
+typedef struct {
+    MatrixForm form; // of GROUP_COLUMNS columns, or less
+    uint16_t n;
+    uint8_t sums; // registers
+    bool a_in_registers;
+    bool is_turned[2]; // a, b: contiguous along m, n instead of k
+} WgmmaDetail;
+enum { WGMMA_A, WGMMA_B, WGMMA_SCALE, WGMMA_MASK }; // descriptors, and whether the sums are read
+
 // Instruction.flags.
 enum {
+    HAS_CARRY = 1,   // of KIND_ALU: takes or leaves the carry
     ADDRESS_32 = 1,  // the address register has 32 bits
     IS_VOLATILE = 2, // .volatile, .relaxed and stronger
     IS_ACQUIRE = 4,
@@ -160,6 +219,23 @@ enum {
     SCOPE_CTA = 128,   // an order among the threads of one block only
     IS_SC = 1,         // of a fence: fence.sc, membar
     IS_TRANSPOSED = 1, // of KIND_MATRIX_MOVE
+    IN_CLUSTER = 256,  // an address of .shared::cluster, which may lie in another block of the cluster
+};
+
+// Instruction.operation of KIND_MBARRIER and KIND_MBARRIER_WAIT, and their flags in literal[0].
+typedef enum {
+    MBARRIER_INIT,
+    MBARRIER_INVAL,
+    MBARRIER_EXPECT_TX,
+    MBARRIER_COMPLETE_TX,
+    MBARRIER_ARRIVE,
+    MBARRIER_ARRIVE_DROP,
+    MBARRIER_WAIT,
+} MbarrierOperation;
+enum {
+    MBARRIER_KEEPS_PHASE = 1, // .noComplete
+    MBARRIER_EXPECTS = 2,     // .expect_tx of an arrival: src[1] is a number of bytes, and one thread arrives
+    MBARRIER_PARITY = 4,      // a wait for the phase of that parity, not of a state
 };
 
 // ---- The program ------------------------------------------------------------------------------------------
@@ -180,6 +256,7 @@ typedef struct Program {
     uint32_t dynamic_shared_offset;
     const Instruction **by_number;
     int instruction_count;
+    bool uses_heap; // some function calls malloc() or free()
     const char *name;
     void *storage;
 } Program;

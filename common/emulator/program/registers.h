@@ -3,7 +3,7 @@
 
 #include "emulator/alu/instruction.h"
 
-enum { MOST_READ = 6 + 24, MOST_WRITTEN = 4 + 8 };
+enum { MOST_READ = 6 + MOST_MORE_SRC, MOST_WRITTEN = 4 + MOST_MORE_DST };
 
 // Their offsets, the guard's among those that are read; returns how many.
 int registers_read(const Instruction *in, int32_t offsets[MOST_READ]);

@@ -254,6 +254,20 @@ static bool finish_body(Parser *p) {
     return !p->failed;
 }
 
+// A statement that the emulator cannot run, as an instruction that says so. What it declares is missing from
+// then on.
+static bool refuse_in_body(Parser *p, const StatementStart *start) {
+    const char *reason = refuse_statement(p, start);
+    PtxInstruction *place = reason ? parser_append(p, &p->body_instructions, sizeof *place) : NULL;
+    if (!place) return false;
+    *place = (PtxInstruction){.opcode = "(refused)",
+                              .location = p->location,
+                              .line = start->token.line,
+                              .column = start->token.column,
+                              .refused = reason};
+    return true;
+}
+
 bool parse_body(Parser *p) {
     int outside = p->depth;
     p->body_variables.count = p->body_registers.count = p->body_labels.count = 0;
@@ -264,6 +278,7 @@ bool parse_body(Parser *p) {
     parser_advance(p);
     while (p->depth > outside) {
         Token at = p->token;
+        const StatementStart start = statement_start(p);
         bool good;
         if (at.kind == TOKEN_NAME) {
             good = parse_named(p);
@@ -287,7 +302,7 @@ bool parse_body(Parser *p) {
         } else {
             good = parser_expected(p, "an instruction or '}'");
         }
-        if (!good) return false;
+        if (!good && !refuse_in_body(p, &start)) return false;
     }
     return finish_body(p);
 }

@@ -42,13 +42,33 @@ static bool parse_strings(Parser *p) {
     return true;
 }
 
+// After a word that is not known: to the next word, or to the body. Nothing of the function can be run.
+static bool refuse_header_word(Parser *p, PtxFunction *function, const StatementStart *start) {
+    const EmulatorError error = *p->error;
+    if (!p->refuses_late) return false;
+    function->refused = arena_string(p->arena, p->message, strlen(p->message));
+    if (!function->refused) return false;
+    p->lexer = start->lexer;
+    p->token = start->token;
+    p->failed = false;
+    do parser_advance(p);
+    while (!parser_at(p, '{') && !parser_at(p, ';') && p->token.kind != TOKEN_DOTTED &&
+           p->token.kind != TOKEN_NAME && p->token.kind != TOKEN_END && p->token.kind != TOKEN_ERROR);
+    if (p->failed)
+        *p->error = error;
+    else
+        *p->error = (EmulatorError){0};
+    return !p->failed;
+}
+
 static bool parse_function_word(Parser *p, PtxFunction *function) {
     static const char *const plain[] = {"noreturn", "explicitcluster", "blocksareclusters"};
     static const char *const counted[] = {"maxnreg", "maxnctapersm", "maxclusterrank", "abi_preserve",
                                           "abi_preserve_control"};
     Token at = p->token;
+    const StatementStart start = statement_start(p);
     const char *word = at.name->text;
-    int unused, dimensions[3];
+    int unused;
     bool managed;
     parser_advance(p);
     if (strcmp(word, "maxntid") == 0)
@@ -56,7 +76,7 @@ static bool parse_function_word(Parser *p, PtxFunction *function) {
     if (strcmp(word, "reqntid") == 0)
         return parse_dimensions(p, function->required_threads, "the threads of .reqntid");
     if (strcmp(word, "reqnctapercluster") == 0)
-        return parse_dimensions(p, dimensions, "the blocks of .reqnctapercluster");
+        return parse_dimensions(p, function->cluster, "the blocks of .reqnctapercluster");
     if (strcmp(word, "minnctapersm") == 0)
         return parser_number(p, &function->min_blocks, "the blocks of .minnctapersm");
     if (strcmp(word, "attribute") == 0) return parse_attribute(p, &managed);
@@ -65,7 +85,8 @@ static bool parse_function_word(Parser *p, PtxFunction *function) {
         if (strcmp(word, plain[i]) == 0) return true;
     for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
         if (strcmp(word, counted[i]) == 0) return parser_number(p, &unused, "a number after this word");
-    return parser_unsupported(p, &at, "'.%.100s' is not a known word of a function's header", word);
+    parser_unsupported(p, &at, "'.%.100s' is not a known word of a function's header", word);
+    return refuse_header_word(p, function, &start);
 }
 
 static bool parse_function_words(Parser *p, PtxFunction *function) {
@@ -75,6 +96,16 @@ static bool parse_function_words(Parser *p, PtxFunction *function) {
 }
 
 // ---- The function -----------------------------------------------------------------------------------------
+
+static PtxFunction *new_function(Parser *p, const Token *at, bool is_entry) {
+    PtxFunction *function = parser_alloc(p, 1, sizeof *function);
+    PtxFunction **place = function ? parser_append(p, &p->functions, sizeof(PtxFunction *)) : NULL;
+    if (!place) return NULL;
+    *place = function;
+    *function = (PtxFunction){
+        .name = at->name->text, .is_entry = is_entry, .line = at->line, .index = (int)p->functions.count - 1};
+    return function;
+}
 
 static PtxFunction *function_for(Parser *p, const Token *at, bool is_entry, bool *is_new) {
     Binding *binding = at->name->binding;
@@ -91,18 +122,14 @@ static PtxFunction *function_for(Parser *p, const Token *at, bool is_entry, bool
         return NULL;
     }
     binding = scope_bind(p, at, at->name, BINDING_FUNCTION);
-    PtxFunction *function = binding ? parser_alloc(p, 1, sizeof *function) : NULL;
-    PtxFunction **place = function ? parser_append(p, &p->functions, sizeof(PtxFunction *)) : NULL;
-    if (!place) return NULL;
+    PtxFunction *function = binding ? new_function(p, at, is_entry) : NULL;
+    if (!function) return NULL;
     *is_new = true;
-    *place = binding->function = function;
-    *function = (PtxFunction){
-        .name = at->name->text, .is_entry = is_entry, .line = at->line, .index = (int)p->functions.count - 1};
-    return function;
+    return binding->function = function;
 }
 
 // The header from the return parameters on. The scope of the parameters is open.
-static PtxFunction *parse_header(Parser *p, bool is_entry) {
+static PtxFunction *parse_header(Parser *p, bool is_entry, Linkage linkage) {
     List returns = {0}, parameters = {0};
     PtxFunction words = {0};
     if (!parse_function_words(p, &words)) return NULL;
@@ -128,6 +155,13 @@ static PtxFunction *parse_header(Parser *p, bool is_entry) {
     for (size_t i = 0; i < returns.count; i++) ((PtxVariable **)returns.items)[i]->owner = found;
 
     bool defines = parser_at(p, '{');
+    if (defines && found->has_body && linkage.is_weak) { // another text has it too: the first one counts
+        if (!(found = new_function(p, &at, is_entry))) return NULL;
+        first = true;
+        found->is_second = true;
+        for (size_t i = 0; i < parameters.count; i++) ((PtxVariable **)parameters.items)[i]->owner = found;
+        for (size_t i = 0; i < returns.count; i++) ((PtxVariable **)returns.items)[i]->owner = found;
+    }
     if (defines && found->has_body) {
         parser_fail(p, &at, "'%.100s' is defined twice; its other body is that of line %d", found->name,
                     found->line);
@@ -147,15 +181,17 @@ static PtxFunction *parse_header(Parser *p, bool is_entry) {
         found->line = at.line;
     }
     if (words.max_threads[0]) memcpy(found->max_threads, words.max_threads, sizeof words.max_threads);
+    if (words.cluster[0]) memcpy(found->cluster, words.cluster, sizeof words.cluster);
     if (words.required_threads[0])
         memcpy(found->required_threads, words.required_threads, sizeof words.required_threads);
     if (words.min_blocks) found->min_blocks = words.min_blocks;
+    if (words.refused) found->refused = words.refused;
     return found;
 }
 
 bool parse_function(Parser *p, bool is_entry, Linkage linkage) {
     if (!scope_open(p, &p->token)) return false;
-    PtxFunction *function = parse_header(p, is_entry);
+    PtxFunction *function = parse_header(p, is_entry, linkage);
     if (!function) return false;
     function->is_visible |= linkage.is_visible;
     if (parser_at(p, '{')) {

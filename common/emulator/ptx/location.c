@@ -23,7 +23,7 @@ static int file_position(Parser *p, int number, const Token *at) {
         size_t larger = p->file_slot_count ? p->file_slot_count * 2 : 32;
         int *slots = parser_alloc(p, larger, sizeof *slots);
         if (!slots) return -1;
-        for (size_t i = 0; i < p->file_numbers.count; i++) {
+        for (size_t i = p->first_file_number; i < p->file_numbers.count; i++) {
             size_t slot = mixed(0, known[i].number) & (larger - 1);
             while (slots[slot]) slot = (slot + 1) & (larger - 1);
             slots[slot] = (int)i + 1;
@@ -197,16 +197,24 @@ bool parse_loc(Parser *p) {
 
 bool finish_locations(Parser *p) {
     const FileNumber *files = p->file_numbers.items;
-    for (size_t i = 0; i < p->file_numbers.count; i++)
+    for (size_t i = p->first_file_number; i < p->file_numbers.count; i++)
         if (files[i].index < 0)
             return parser_fail_at(p, EMULATOR_BAD_PTX, files[i].line, files[i].column,
                                   "file %d is not declared; the text needs a line '.file %d \"name\"'",
                                   files[i].number, files[i].number);
+    // The next text has its own numbers.
+    p->first_file_number = p->file_numbers.count;
+    if (p->file_slots) memset(p->file_slots, 0, p->file_slot_count * sizeof *p->file_slots);
+    p->location = -1;
+    return true;
+}
+
+void place_locations(Parser *p) {
+    const FileNumber *files = p->file_numbers.items;
     PtxLocation *locations = p->locations.items;
     for (size_t i = 0; i < p->locations.count; i++) locations[i].file = files[locations[i].file].index;
     p->module->files = p->files.items;
     p->module->file_count = (int)p->files.count;
     p->module->locations = locations;
     p->module->location_count = (int)p->locations.count;
-    return true;
 }

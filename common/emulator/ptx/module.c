@@ -93,9 +93,10 @@ static bool parse_declared(Parser *p) {
     for (;; parser_advance(p)) {
         if (parser_at_dotted(p, "extern"))
             linkage.is_extern = true;
-        else if (parser_at_dotted(p, "visible") || parser_at_dotted(p, "weak") ||
-                 parser_at_dotted(p, "common"))
+        else if (parser_at_dotted(p, "visible"))
             linkage.is_visible = true;
+        else if (parser_at_dotted(p, "weak") || parser_at_dotted(p, "common"))
+            linkage.is_visible = linkage.is_weak = true;
         else
             break;
     }
@@ -235,29 +236,67 @@ static bool resolve_aliases(Parser *p) {
     for (size_t i = 0; i < p->aliases.count; i++) {
         aliases[i].alias->is_extern = behind_alias(real, aliases[i].alias)->is_extern;
         Name *name = names_find(p->names, aliases[i].alias->name, strlen(aliases[i].alias->name));
-        name->binding->function = behind_alias(real, aliases[i].alias);
+        if (name->binding) name->binding->function = behind_alias(real, aliases[i].alias);
     }
     return true;
 }
 
-static bool parse_module(Parser *p) {
-    PtxModule *module = p->module;
-    if (!intern_known_names(p)) return false;
+// A directive that failed: what it declares is missing, and a function that it began cannot be run.
+static bool refuse_directive(Parser *p, const StatementStart *start) {
+    const char *reason = p->module->address_size == 64 ? refuse_statement(p, start) : NULL;
+    if (!reason) return false;
+    PtxVariable **variables = p->variables.items;
+    for (size_t i = start->variables; i < p->variables.count; i++) variables[i]->refused = reason;
+    PtxFunction **functions = p->functions.items;
+    for (size_t i = start->functions; i < p->functions.count; i++) functions[i]->refused = reason;
+    if (p->function) p->function->refused = reason;
+    p->function = NULL;
+    return true;
+}
+
+// Takes the names that other texts must not see out of force.
+static void forget_local_names(Parser *p) {
+    for (Binding *b = p->scopes[0].bindings; b; b = b->next_in_scope) {
+        bool is_shared = b->kind == BINDING_FUNCTION   ? b->function->is_visible || !b->function->has_body
+                         : b->kind == BINDING_VARIABLE ? b->variable->is_visible || b->variable->is_extern
+                                                       : true;
+        if (!is_shared) b->name->binding = NULL;
+    }
+}
+
+static bool parse_text(Parser *p, const EmulatorText *text) {
+    char *copy = text->bytes < MAX_PARSER_MEMORY ? arena_string(p->arena, text->text, text->bytes) : NULL;
+    if (!copy) return parser_no_memory(p);
+    p->name = text->name ? text->name : "PTX";
+    p->module->text = copy;
+    p->module->text_bytes = text->bytes;
+    lexer_open(&p->lexer, p->names, copy, text->bytes);
     parser_advance(p);
     if (!p->failed && !parser_at_dotted(p, "version"))
         return parser_expected(p, ".version, with which PTX text begins");
-    while (p->token.kind != TOKEN_END)
-        if (p->failed || !parse_directive(p)) return false;
+    while (p->token.kind != TOKEN_END) {
+        if (p->failed) return false;
+        const StatementStart start = statement_start(p);
+        if (!parse_directive(p) && !refuse_directive(p, &start)) return false;
+    }
+    if (!finish_locations(p)) return false;
+    forget_local_names(p);
+    return true;
+}
+
+static bool finish_module(Parser *p) {
+    PtxModule *module = p->module;
     module->variables = p->variables.items;
     module->variable_count = (int)p->variables.count;
     module->functions = p->functions.items;
     module->function_count = (int)p->functions.count;
     for (int i = 0; i < module->function_count; i++)
         module->functions[i]->is_extern = !module->functions[i]->has_body;
-    return finish_locations(p) && resolve_aliases(p);
+    place_locations(p);
+    return resolve_aliases(p);
 }
 
-PtxModule *ptx_parse(const char *text, size_t bytes, const char *name, EmulatorError *error) {
+static PtxModule *parse_texts(const EmulatorText *texts, int count, bool refuses_late, EmulatorError *error) {
     Arena arena;
     EmulatorError ignored;
     if (!error) error = &ignored;
@@ -265,27 +304,33 @@ PtxModule *ptx_parse(const char *text, size_t bytes, const char *name, EmulatorE
     arena_open(&arena, MAX_PARSER_MEMORY);
     PtxStorage *storage = arena_alloc(&arena, sizeof *storage);
     PtxModule *module = storage ? arena_alloc(&arena, sizeof *module) : NULL;
-    char *copy = module && bytes < MAX_PARSER_MEMORY ? arena_string(&arena, text, bytes) : NULL;
-    if (!copy) {
+    if (!module) {
         arena_close(&arena);
-        ptx_error_at(error, EMULATOR_NO_MEMORY, NULL, name, 0, 0, "no memory for %zu bytes of PTX", bytes);
+        ptx_error_at(error, EMULATOR_NO_MEMORY, NULL, texts[0].name, 0, 0, "no memory for %zu bytes of PTX",
+                     texts[0].bytes);
         return NULL;
     }
     storage->arena = arena; // from here on the arena is the one in `storage`
-    *module = (PtxModule){.address_size = 64, .text = copy, .text_bytes = bytes, .storage = storage};
+    *module = (PtxModule){.address_size = 64, .storage = storage};
     Parser p = {.module = module,
                 .storage = storage,
                 .arena = &storage->arena,
                 .names = &storage->names,
-                .name = name ? name : "PTX",
                 .error = error,
+                .refuses_late = refuses_late,
                 .location = -1};
     bool parsed = names_open(p.names, p.arena) || parser_no_memory(&p);
-    if (parsed) {
-        lexer_open(&p.lexer, p.names, copy, bytes);
-        parsed = parse_module(&p);
-    }
-    if (parsed) return module;
+    parsed = parsed && intern_known_names(&p);
+    for (int i = 0; parsed && i < count; i++) parsed = parse_text(&p, &texts[i]);
+    if (parsed && finish_module(&p)) return module;
     ptx_free(module);
     return NULL;
+}
+
+PtxModule *ptx_parse(const char *text, size_t bytes, const char *name, EmulatorError *error) {
+    return parse_texts(&(EmulatorText){text, bytes, name}, 1, false, error);
+}
+
+PtxModule *ptx_parse_to_run(const EmulatorText *texts, int count, EmulatorError *error) {
+    return parse_texts(texts, count, true, error);
 }

@@ -61,9 +61,10 @@ static bool parse_name(Parser *p, PtxOperand *operand, Context context) {
     parser_advance(p);
     switch (binding->kind) {
     case BINDING_REGISTER:
-        if (p->token.kind == TOKEN_DOTTED)
-            return parser_unsupported(p, &p->token, "a part of a register (.%.20s) is not supported",
-                                      p->token.name->text);
+        if (p->token.kind == TOKEN_DOTTED) {
+            operand->part = p->token.name->text;
+            parser_advance(p);
+        }
         operand->kind = PTX_OPERAND_REGISTER;
         operand->reg = binding->reg;
         return true;

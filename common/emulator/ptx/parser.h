@@ -5,6 +5,7 @@
 //     expression.c  constant expressions
 //     variable.c    variables, parameters and their initialisers
 //     operand.c     operands
+//     refuse.c      what is not supported, left until it is reached
 //     body.c        bodies: registers, labels, instructions
 //     function.c    headers of functions: parameters and launch limits
 //     module.c      the module: directives, aliases, ptx_parse()
@@ -112,6 +113,10 @@ typedef struct Parser {
     const char *name; // of the text, for messages
     EmulatorError *error;
     bool failed;
+    char message[800];   // of the error, without its place
+    bool refuses_late;   // what is not supported is refused where it is reached
+    const char *refused; // the first such message, or NULL
+    int refused_line;    // of it
 
     Lexer lexer;
     Token token; // the one to be looked at next
@@ -124,6 +129,7 @@ typedef struct Parser {
 
     List functions, variables, aliases; // of the module
     List files, file_numbers;           // PtxFile; FileNumber, where the file numbers are found by hashing
+    size_t first_file_number;           // of this text, in file_numbers
     int *file_slots;
     size_t file_slot_count;
     List locations;      // PtxLocation, whose `file` is a position in file_numbers until the end
@@ -189,7 +195,8 @@ bool parser_undeclared(Parser *p, const Token *at);
 
 bool parse_file(Parser *p);       // after .file
 bool parse_loc(Parser *p);        // after .loc
-bool finish_locations(Parser *p); // at the end of the text
+bool finish_locations(Parser *p); // at the end of a text
+void place_locations(Parser *p);  // at the end of the last one
 
 // ---- expression.c -----------------------------------------------------------------------------------------
 
@@ -213,7 +220,7 @@ bool parse_offset(Parser *p, int64_t *offset);
 // ---- variable.c -------------------------------------------------------------------------------------------
 
 typedef struct {
-    bool is_extern, is_visible;
+    bool is_extern, is_visible, is_weak;
 } Linkage;
 
 // After the word of the space: one declaration with all its names, through the semicolon.
@@ -227,6 +234,21 @@ bool parse_attribute(Parser *p, bool *managed);
 
 // After .entry or .func.
 bool parse_function(Parser *p, bool is_entry, Linkage linkage);
+
+// ---- refuse.c ---------------------------------------------------------------------------------------------
+
+// Where a statement begins.
+typedef struct {
+    Lexer lexer;
+    Token token;
+    int depth;
+    size_t variables, functions; // of the module, then
+} StatementStart;
+
+StatementStart statement_start(const Parser *p);
+// After a failure in the statement that began there. Where it may be refused late: steps over the statement
+// and returns the reason in words, which the module owns. NULL: the failure remains.
+const char *refuse_statement(Parser *p, const StatementStart *start);
 
 // ---- body.c -----------------------------------------------------------------------------------------------
 

@@ -95,14 +95,16 @@ struct PtxVariable {
     bool is_extern;            // .extern
     bool is_unsized;           // .extern .shared x[]
     bool is_managed;           // .attribute(.managed)
+    bool is_texture;           // .texref or .surfref: 8 bytes that hold an object's handle
     bool is_visible;           // .visible, .weak or .common
     const unsigned char *data; // initialiser of `bytes` bytes, or NULL
     PtxRelocation *relocations;
     int relocation_count;
-    int line;           // in the PTX text
-    PtxFunction *owner; // function whose body or parameter list declares it; NULL at module scope
-    int parameter;      // position among the owner's parameters, or -1 (also for return parameters)
-    int index;          // position in the owner's or the module's variables
+    int line;            // in the PTX text
+    PtxFunction *owner;  // function whose body or parameter list declares it; NULL at module scope
+    int parameter;       // position among the owner's parameters, or -1 (also for return parameters)
+    int index;           // position in the owner's or the module's variables
+    const char *refused; // why it cannot be used, in words; NULL: it may be
 };
 
 typedef enum {
@@ -131,6 +133,7 @@ struct PtxOperand {
     uint64_t integer;
     bool is_unsigned_literal; // written with a U suffix
     const PtxRegister *reg;
+    const char *part; // of the register, as in %r1.b0; NULL: all of it
     PtxVariable *variable;
     PtxFunction *function;
     int label;
@@ -148,8 +151,9 @@ typedef struct {
     bool guard_negated;       // @!%p
     PtxOperand *operands;
     int operand_count;
-    int location;     // index into PtxModule.locations, or -1 before the first .loc
-    int line, column; // in the PTX text, from 1
+    int location;        // index into PtxModule.locations, or -1 before the first .loc
+    int line, column;    // in the PTX text, from 1
+    const char *refused; // why this statement cannot be run, in words; NULL: it may be
 } PtxInstruction;
 
 // True when the instruction has that dotted word.
@@ -177,6 +181,7 @@ struct PtxFunction {
     bool is_extern; // declared, never defined: vprintf
     bool is_visible;
     bool has_body;
+    bool is_second;        // .weak, and not the first of that name: nothing uses it
     PtxVariable **returns; // return parameters (device functions)
     int return_count;
     PtxVariable **parameters;
@@ -193,9 +198,11 @@ struct PtxFunction {
     int instruction_count;
     int max_threads[3];      // .maxntid; 0 where absent
     int required_threads[3]; // .reqntid
+    int cluster[3];          // .reqnctapercluster
     int min_blocks;          // .minnctapersm
     int line;
-    int index; // position in PtxModule.functions
+    int index;           // position in PtxModule.functions
+    const char *refused; // why none of it can be run, in words; NULL: it may be
 };
 
 typedef struct PtxModule {
@@ -218,6 +225,11 @@ typedef struct PtxModule {
 // Parses `bytes` bytes of PTX (need not be NUL terminated). `name` is used in messages only. Returns
 // NULL and fills `error` (status BAD_PTX or NO_MEMORY, with line, column and a caret excerpt).
 PtxModule *ptx_parse(const char *text, size_t bytes, const char *name, EmulatorError *error);
+
+// Parses one or more texts, in order, as one module to be run: what one declares .extern and another defines
+// is the same thing, and a name that is not visible belongs to its text. What is not supported does not fail,
+// nor does what uses it: such a statement becomes an instruction, or its function one, that is `refused`.
+PtxModule *ptx_parse_to_run(const EmulatorText *texts, int count, EmulatorError *error);
 void ptx_free(PtxModule *module);
 
 // Fills `error` with "NAME:LINE:COLUMN: MESSAGE", the text line and a caret under the column.

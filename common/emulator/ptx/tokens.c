@@ -9,15 +9,14 @@
 // ---- Errors -----------------------------------------------------------------------------------------------
 
 bool parser_fail_at(Parser *p, EmulatorStatus status, int line, int column, const char *format, ...) {
-    char text[800];
     if (p->failed) return false; // what follows from the first error is not reported
     p->failed = true;
     p->token.kind = TOKEN_ERROR;
     va_list list;
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
+    vsnprintf(p->message, sizeof p->message, format, list);
     va_end(list);
-    ptx_error_at(p->error, status, p->module, p->name, line, column, "%s", text);
+    ptx_error_at(p->error, status, p->module, p->name, line, column, "%s", p->message);
     return false;
 }
 

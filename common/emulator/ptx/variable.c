@@ -9,7 +9,7 @@ typedef struct {
     PtxType type;
     unsigned elements; // 2 or 4 after .v2 or .v4
     unsigned align;    // 0 where absent
-    bool is_managed;
+    bool is_managed, is_texture;
 } Declaration;
 
 static const uint64_t largest_variable = 1ull << 46; // bytes; keeps every sum of sizes within 64 bits
@@ -57,7 +57,7 @@ static bool parse_pointer_words(Parser *p) {
 }
 
 static bool is_opaque_type(const char *word) {
-    return strcmp(word, "texref") == 0 || strcmp(word, "samplerref") == 0 || strcmp(word, "surfref") == 0;
+    return strcmp(word, "texref") == 0 || strcmp(word, "surfref") == 0;
 }
 
 static bool parse_declaration(Parser *p, Declaration *declaration) {
@@ -75,8 +75,10 @@ static bool parse_declaration(Parser *p, Declaration *declaration) {
         } else if (strcmp(word, "v2") == 0 || strcmp(word, "v4") == 0 || strcmp(word, "v8") == 0) {
             declaration->elements = (unsigned)(word[1] - '0');
         } else if (is_opaque_type(word)) {
-            return parser_unsupported(p, &at, "textures, samplers and surfaces (.%s) are not supported",
-                                      word);
+            declaration->type = PTX_B64;
+            declaration->is_texture = true;
+        } else if (strcmp(word, "samplerref") == 0) {
+            return parser_unsupported(p, &at, "samplers apart from textures (.%s) are not supported", word);
         } else {
             PtxType type = ptx_type_named(word);
             if (type == PTX_NO_TYPE || type == PTX_TF32)
@@ -290,6 +292,7 @@ static void describe(PtxVariable *variable, const Declaration *declaration, cons
     variable->is_array = shape->dimension_count > 0 || declaration->elements > 1;
     variable->is_unsized = unsized;
     variable->is_managed = declaration->is_managed;
+    variable->is_texture = declaration->is_texture;
 }
 
 // The variable of that name in this scope: a new one, or the one that `.extern` announced before.
@@ -297,7 +300,7 @@ static PtxVariable *variable_for(Parser *p, const Token *at, PtxSpace space, Lin
                                  bool *announced) {
     Binding *binding = at->name->binding;
     *announced = binding && binding->depth == 0 && p->depth == 0 && binding->kind == BINDING_VARIABLE &&
-                 (binding->variable->is_extern || linkage.is_extern);
+                 (binding->variable->is_extern || linkage.is_extern || linkage.is_weak);
     if (*announced) return binding->variable;
     PtxVariable *variable = parser_alloc(p, 1, sizeof *variable);
     List *list = p->function ? &p->body_variables : &p->variables;

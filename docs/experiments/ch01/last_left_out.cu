@@ -1,7 +1,7 @@
 // EXPERIMENT: With 60,000 or more elements, the last one is left out.
 // RUN: ./ch01 --device emulator --kernel $PTX
 // SHOWS: WRONG
-// SHOWS: last element
+// SHOWS: the last one
 #include "warpbook.cuh"
 
 LAUNCH(sum_single) {

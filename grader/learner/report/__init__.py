@@ -25,8 +25,8 @@ from .roof import points_of, roof_of
 from .svg import Detail, Gallery
 
 PAGE = Path("report") / "index.html"  # in build/
-LIMIT = 1_980_000  # bytes of the page
-# A page that is too large is drawn again with fewer details.
+BYTES_PER_CHAPTER = 200_000  # of the page, on average
+# While the page is too large, the chapters with the largest traces are drawn with fewer details.
 DETAILS = (
     Detail(4, 8, 8, 32, 1024),
     Detail(3, 4, 4, 28, 256),
@@ -40,23 +40,35 @@ def write_report(workbook: Workbook) -> tuple[Path, dict[str, Any]]:
     known = collect(workbook)
     path = workbook.build / PAGE
     time = now()
-    for detail in DETAILS:
-        html, made = _made(workbook, known, detail, time)
-        if len(html.encode()) < LIMIT:
-            break
+    steps = [0] * len(known)  # how far each chapter's details are reduced: indices of DETAILS
+    html, made = _made(workbook, known, steps, time)
+    while len(html.encode()) > BYTES_PER_CHAPTER * len(known) and min(steps) + 1 < len(DETAILS):
+        drawn = [_events(one) >> 2 * step for one, step in zip(known, steps, strict=True)]
+        most = max(count for count, step in zip(drawn, steps, strict=True) if step + 1 < len(DETAILS))
+        for i, count in enumerate(drawn):  # those of about the same size together: every page takes time
+            if count > most // 2 and steps[i] + 1 < len(DETAILS):
+                steps[i] += 1
+        html, made = _made(workbook, known, steps, time)
     write_whole(path, html)
     return path, made
 
 
-def _made(workbook: Workbook, known: list[Known], detail: Detail, time: str) -> tuple[str, dict[str, Any]]:
-    """The page and the document at that level of detail."""
+def _events(known: Known) -> int:
+    """How much there is to draw of a chapter: the events of its trace."""
+    if not known.trace:
+        return 0
+    return sum(len(kernel["events"]) for task in known.trace.document["tasks"] for kernel in task["kernels"])
+
+
+def _made(workbook: Workbook, known: list[Known], steps: list[int], time: str) -> tuple[str, dict[str, Any]]:
+    """The page and the document at those levels of detail."""
     standings = [one.standing for one in known]
     next_one = following(standings, place_of(workbook))
     summary = standings_document(standings, next_one)
     for chapter in summary["chapters"]:
         del chapter["diagnosis"]  # each chapter's part has it, if it may be shown
     gallery = Gallery()
-    views = [view(one, gallery, detail) for one in known]
+    views = [view(one, gallery, DETAILS[step]) for one, step in zip(known, steps, strict=True)]
     ladder = ladder_of(workbook, workbook.chapters)
     roof, points = roof_of(views, ladder.device), points_of(views, ladder.device)
     html = render(

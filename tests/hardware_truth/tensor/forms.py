@@ -1,6 +1,7 @@
 """The matrix instructions of forms.def as kernels for the emulator, their operands, and the record of a GPU.
 
-python tests/hardware_truth/tensor/forms.py record.bin      keeps what record.cu wrote, in record.npz
+python tests/hardware_truth/tensor/forms.py record.bin        keeps what record.cu wrote, in record.npz
+python tests/hardware_truth/tensor/forms.py record.bin FIRST  keeps the hashes of other tiles: -DFIRST_TILE=FIRST
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from emulator import Emulator  # noqa: E402
 from native_build import build  # noqa: E402
 
 RECORD = HERE / "record.npz"
+OTHERS = HERE / "other_tiles.npz"
 TYPES = ["F16", "BF16", "TF32", "F32", "F64", "E4M3", "E5M2", "I8", "I4", "B1", "S32"]
 FAMILIES = 9
 HEADER = ".version 9.0\n.target sm_90a\n.address_size 64\n"
@@ -132,10 +134,10 @@ def forms() -> dict[str, Form]:
 
 TILES_IN_C = """
 void fill_tiles(void *to, int bits, int words, int lanes, int type, int which, int family, const char *text,
-                int tiles) {
+                int first, int tiles) {
     for (int t = 0; t < tiles; t++)
         fill_operand((char *)to + (long)t * words * (bits / 8), bits, words, lanes, type, which, family,
-                     tile_seed(text, family, t));
+                     tile_seed(text, family, first + t));
 }
 uint64_t hash_words(const void *words, int bits, long count) {
     uint64_t sum = 0;
@@ -159,14 +161,14 @@ def operands_library() -> ctypes.CDLL:
     return library
 
 
-def operands(form: Form, family: int, tiles: int) -> list[np.ndarray]:
-    """a, b and c of the first tiles, as words [tile][word]."""
+def operands(form: Form, family: int, tiles: int, first: int = 0) -> list[np.ndarray]:
+    """a, b and c of so many tiles, as words [tile][word]."""
     made = []
     for which, words in enumerate(form.words):
         to = np.zeros((tiles, words), form.dtype)
         operands_library().fill_tiles(
             to.ctypes.data_as(ctypes.c_void_p), form.bits, words, 1 if form.is_wmma else 32,
-            TYPES.index(form.types[which]), which, family, form.text.encode(), tiles,
+            TYPES.index(form.types[which]), which, family, form.text.encode(), first, tiles,
         )  # fmt: skip
         made.append(to)
     return made
@@ -245,6 +247,22 @@ def keep(answers: Path) -> None:
     )
 
 
+def keep_others(answers: Path, first: int) -> None:
+    """Writes other_tiles.npz: the hashes of tiles from `first` on, in the order of record.npz."""
+    hashes = [r.hashes for r in read_answers(answers.read_bytes())]
+    np.savez_compressed(
+        OTHERS, hashes=np.array(hashes, np.uint64).reshape(-1, FAMILIES, len(hashes[0])), first=first
+    )
+
+
+def read_others() -> tuple[int, dict[str, list[list[int]]]]:
+    """The first tile, and {text: the hashes of its families}."""
+    with np.load(RECORD) as data:
+        texts = data["texts"].tolist()
+    with np.load(OTHERS) as data:
+        return int(data["first"]), dict(zip(texts, data["hashes"].tolist(), strict=True))
+
+
 def read_record() -> Iterator[Recorded]:
     """What record.npz holds."""
     with np.load(RECORD) as data:
@@ -266,4 +284,7 @@ def read_record() -> Iterator[Recorded]:
 
 
 if __name__ == "__main__":
-    keep(Path(sys.argv[1]))
+    if len(sys.argv) > 2:
+        keep_others(Path(sys.argv[1]), int(sys.argv[2]))
+    else:
+        keep(Path(sys.argv[1]))

@@ -11,6 +11,9 @@
 
 #include "operands.h"
 
+#ifndef FIRST_TILE
+#define FIRST_TILE 0 // -DFIRST_TILE=N draws other operands
+#endif
 #define CHECK(call) do { cudaError_t e = (call); if (e) { fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(e)); exit(1); } } while (0)
 
 enum { BATCHES = 6, BATCH = 16, TILES = BATCHES * BATCH, FULL_TILES = 16 };
@@ -120,7 +123,7 @@ template <int N> void record_form() {
     for (int family = 0; family < FAMILIES; family++) {
         for (int k = 0; k < 3; k++) {
             for (int t = 0; t < TILES; t++)
-                fill_operand(&values[k][(size_t)t * words[k]], F::bits, words[k], F::lanes, F::types[k], k, family, tile_seed(F::text, family, t));
+                fill_operand(&values[k][(size_t)t * words[k]], F::bits, words[k], F::lanes, F::types[k], k, family, tile_seed(F::text, family, FIRST_TILE + t));
             CHECK(cudaMemcpy(in[k], values[k].data(), values[k].size() * sizeof(Word), cudaMemcpyHostToDevice));
         }
         CHECK(cudaMemset(out, 0, results.size() * sizeof(Word)));

@@ -26,6 +26,8 @@ static const char *const names[CHANGE_KINDS] = {
     [CHANGE_SINGLE] = "single-accesses",
     [CHANGE_STAY] = "stay",
     [CHANGE_MORE_SHARED] = "more-shared",
+    [CHANGE_MORE_BLOCKS] = "more-blocks",
+    [CHANGE_WIDE] = "wide",
 };
 
 const char *change_name(ChangeKind kind) { return names[kind]; }

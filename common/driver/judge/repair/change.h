@@ -25,6 +25,8 @@ typedef enum {
     CHANGE_SINGLE,        // one access for each element instead of a wide one, with a test for each
     CHANGE_STAY,        // no thread leaves, or passes by, in the line; what it has no element for is left out
     CHANGE_MORE_SHARED, // larger arrays in shared memory
+    CHANGE_MORE_BLOCKS, // a larger grid
+    CHANGE_WIDE,        // whole numbers of 64 bits in some lines
     CHANGE_KINDS
 } ChangeKind;
 
@@ -37,13 +39,18 @@ typedef struct {
 // Where something is inserted: before or behind a line, or between two accesses of it.
 typedef enum { SIDE_BEFORE, SIDE_BEHIND, SIDE_WITHIN } ChangeSide;
 
+enum { CHANGE_LINES = 48 }; // the most of kernel.cu
+
 typedef struct {
     ChangeKind kind;
     int source; // line of kernel.cu; 0: of none in particular
     ChangeSide side;
-    char words[128];    // "a barrier before line 30"
-    bool zeroes_output; // memory is zero before the launch
-    int guarded_line;   // of EmulatorLaunch
+    char words[256];                          // "a barrier before line 30"
+    bool zeroes_output;                       // memory is zero before the launch
+    int guarded_line;                         // of EmulatorLaunch
+    int share;                                // of OtherShape
+    int function;                             // of the PTX
+    int wide_lines[CHANGE_LINES], wide_count; // of kernel.cu, in ascending order
     Edit *edits;
     int edit_count;
 } Change;

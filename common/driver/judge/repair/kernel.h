@@ -4,7 +4,7 @@
 #include "driver/judge/repair/proposals.h"
 
 // Proposals of one kind for one kernel: no search is finished with more.
-enum { MOST = 48 };
+enum { MOST = CHANGE_LINES };
 
 typedef struct {
     const PtxLines *lines;
@@ -50,4 +50,9 @@ void propose_additions(const Kernel *kernel);
 void propose_full_masks(const Kernel *kernel);
 void propose_comparisons(const Kernel *kernel);
 void propose_constants(const Kernel *kernel);
+void propose_limits(const Kernel *kernel);
 void propose_numbers(const Kernel *kernel);
+// wide.c: whole numbers of 64 bits, in all lines that calculate some; or in those of `whole` but
+// `parts`.
+void propose_wide(const Kernel *kernel);
+void propose_less_wide(const Kernel *kernel, const Change *whole, int from, int parts);

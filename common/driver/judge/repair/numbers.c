@@ -2,6 +2,7 @@
 #include "driver/judge/repair/kernel.h"
 
 #include <ctype.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,17 +134,18 @@ static bool computes(const PtxInstruction *in) {
     return false;
 }
 
-// Whether a line of kernel.cu has that whole number.
-static bool says_number(const char *line, long number) {
+// How often a line of kernel.cu has that whole number.
+static int times_said(const char *line, long number) {
+    int times = 0;
     for (const char *at = line; *at; at++) {
         if (!isdigit((unsigned char)*at) ||
             (at > line && (isalnum((unsigned char)at[-1]) || at[-1] == '_' || at[-1] == '.')))
             continue;
         char *end;
-        if (strtol(at, &end, 0) == number && *end != '.') return true;
+        times += strtol(at, &end, 0) == number && *end != '.';
         at = end - 1;
     }
-    return false;
+    return times;
 }
 
 // A number of an instruction as kernel.cu may have it: itself, as a power of two that is shifted by, as the
@@ -175,7 +177,7 @@ void propose_constants(const Kernel *kernel) {
             if (!whole_number(in.operands[o], &number)) continue;
             for (; way < WAYS; way++) {
                 was = as_in_source(&in, number, way);
-                if ((was || way == 0) && says_number(said, was)) break;
+                if ((was || way == 0) && times_said(said, was)) break;
             }
             if (way == WAYS) continue;
             const long others[] = {2 * number, number / 2, number + 1, number - 1, 2 * number + 1};
@@ -187,11 +189,61 @@ void propose_constants(const Kernel *kernel) {
                 with_operand(&in, o, operand, text, sizeof text);
                 Change *change = changes_add(kernel->changes, CHANGE_CONSTANT, line->source);
                 if (change)
-                    snprintf(change->words, sizeof change->words, "%ld instead of %ld in line %d", now, was,
-                             line->source);
+                    snprintf(change->words, sizeof change->words, "%ld instead of %s%ld in line %d", now,
+                             times_said(said, was) > 1 ? "one of the numbers " : "", was, line->source);
                 change_replace(kernel->changes, change, i, "%s", text);
             }
         }
+    }
+}
+
+// The line of kernel.cu that has the number of a comparison, as `was`: n > 9 is compiled as 10 <= n or n
+// < 10. `source`: where the instruction is from; if that is unknown, a large number may be in one line only.
+// 0: none.
+static int line_of_limit(const Kernel *kernel, int source, long number, long *was) {
+    enum { LARGE = 1000 };
+    const long around[] = {number, number - 1, number + 1};
+    char said[512];
+    for (int k = 0; k < 3; k++) {
+        int found = 0, times = 0;
+        const int first = source ? source : 1;
+        for (int l = first; kernel_line(kernel, l, said, sizeof said) && l <= (source ? source : INT16_MAX);
+             l++) {
+            const int here = times_said(said, around[k]);
+            if (here) found = l;
+            times += here;
+        }
+        *was = around[k];
+        if (times == 1 && (source || number >= LARGE)) return found;
+    }
+    return 0;
+}
+
+// A limit in a line of kernel.cu that compares, as of rounds: the largest int instead, wherever it is
+// compared.
+void propose_limits(const Kernel *kernel) {
+    const int first_change = kernel->changes->count;
+    for (int i = kernel->first; i < kernel->end; i++) {
+        const PtxLine *line = &kernel->lines->lines[i];
+        PtxInstruction in;
+        char words[sizeof(Change){0}.words], operand[32], text[400];
+        long number, was;
+        if (!ptx_instruction(line, &in) || !compares(&in) || opcode_has(&in, "eq") ||
+            !whole_number(in.operands[2], &number) || number < 3)
+            continue;
+        const int source = line_of_limit(kernel, line->source, number, &was);
+        if (!source) continue;
+        snprintf(words, sizeof words, "%d instead of %ld in line %d", INT32_MAX, was, source);
+        Change *change = NULL;
+        for (int c = first_change; c < kernel->changes->count; c++)
+            if (strcmp(kernel->changes->all[c].words, words) == 0) change = &kernel->changes->all[c];
+        if (!change) {
+            change = changes_add(kernel->changes, CHANGE_CONSTANT, source);
+            say(change, words);
+        }
+        snprintf(operand, sizeof operand, "%d", INT32_MAX);
+        with_operand(&in, 2, operand, text, sizeof text);
+        change_replace(kernel->changes, change, i, "%s", text);
     }
 }
 

@@ -1,21 +1,66 @@
 #include "driver/judge/repair/proposals.h"
 
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "driver/judge/repair/kernel.h"
 
-void propose(const PtxLines *lines, int function, const Symptoms *symptoms, Changes *changes) {
-    Kernel kernel = {.lines = lines, .symptoms = symptoms, .changes = changes, .first = -1};
+static bool find_kernel(const PtxLines *lines, int function, const Symptoms *symptoms, Changes *changes,
+                        Kernel *kernel) {
+    *kernel = (Kernel){.lines = lines, .symptoms = symptoms, .changes = changes, .first = -1};
     for (int i = 0; i < lines->count; i++) {
         if (lines->lines[i].function != function) continue;
-        if (kernel.first < 0 && lines->lines[i].is_instruction) kernel.first = i;
-        kernel.end = i + 1;
+        if (kernel->first < 0 && lines->lines[i].is_instruction) kernel->first = i;
+        kernel->end = i + 1;
     }
-    if (kernel.first < 0) return;
-    kernel.declared = kernel.first;
-    while (kernel.declared > 0 && lines->lines[kernel.declared - 1].function == function &&
-           lines->lines[kernel.declared - 1].text[0] != '{')
-        kernel.declared--;
+    if (kernel->first < 0) return false;
+    kernel->declared = kernel->first;
+    while (kernel->declared > 0 && lines->lines[kernel->declared - 1].function == function &&
+           lines->lines[kernel->declared - 1].text[0] != '{')
+        kernel->declared--;
+    return true;
+}
+
+bool propose_less(const PtxLines *lines, const Change *whole, int from, int parts, const Symptoms *symptoms,
+                  Changes *changes) {
+    Kernel kernel;
+    const Change as_it_is = *whole; // the array that has it may move
+    if (from >= as_it_is.wide_count || as_it_is.wide_count <= parts ||
+        !find_kernel(lines, as_it_is.function, symptoms, changes, &kernel))
+        return false;
+    propose_less_wide(&kernel, &as_it_is, from, parts);
+    return true;
+}
+
+// Fewest first: with too many, the index of a round that is not needed overflows.
+static void propose_more_blocks(const Kernel *kernel) {
+    static const int shares[] = {100, 12, 1};
+    const bool has_rows = kernel->symptoms->has_rows;
+    for (size_t s = has_rows ? 2 : 0; s < sizeof shares / sizeof shares[0]; s++) {
+        Change *change = changes_add(kernel->changes, CHANGE_MORE_BLOCKS, 0);
+        if (!change) return;
+        change->share = shares[s];
+        if (has_rows)
+            say(change, "at least as many blocks as rows");
+        else if (shares[s] == 1)
+            say(change, "at least as many threads as elements");
+        else
+            snprintf(change->words, sizeof change->words, "at least one thread for every %d elements",
+                     shares[s]);
+    }
+}
+
+// What only a size shows that is too large for 32 bits, or for a number of kernel.cu.
+static void propose_for_large(const Kernel *kernel) {
+    propose_wide(kernel);
+    propose_limits(kernel);
+    if (kernel->symptoms->is_left_out) propose_more_blocks(kernel);
+    propose_comparisons(kernel);
+}
+
+static void propose_for_small(const Kernel *kernel) {
+    const Symptoms *symptoms = kernel->symptoms;
     const bool may_race = symptoms->verdict == VERDICT_RACE || symptoms->verdict == VERDICT_WRONG ||
                           symptoms->verdict == VERDICT_UNINIT || symptoms->verdict == VERDICT_SYNC;
     const Finding *finding = symptoms->finding;
@@ -26,32 +71,45 @@ void propose(const PtxLines *lines, int function, const Symptoms *symptoms, Chan
     const bool is_between_blocks =
         has_two_sides && memcmp(finding->block, finding->other_block, sizeof finding->block) != 0;
     const bool is_sync = symptoms->verdict == VERDICT_SYNC, is_uninit = symptoms->verdict == VERDICT_UNINIT;
-    propose_waits(&kernel);
-    if (is_sync || is_uninit || symptoms->verdict == VERDICT_WRONG) propose_full_masks(&kernel);
+    if (symptoms->n > INT16_MAX) propose_limits(kernel); // smaller sizes are right
+    propose_waits(kernel);
+    if (symptoms->n > INT8_MAX && (symptoms->verdict == VERDICT_OOB || symptoms->verdict == VERDICT_WRONG ||
+                                   symptoms->verdict == VERDICT_TIMEOUT))
+        propose_wide(kernel);
+    if (is_sync || is_uninit || symptoms->verdict == VERDICT_WRONG) propose_full_masks(kernel);
     if (is_uninit || symptoms->verdict == VERDICT_WRONG) {
-        propose_zero_registers(&kernel);
-        propose_zero_output(&kernel);
-        propose_zero_shared(&kernel);
+        propose_zero_registers(kernel);
+        propose_zero_output(kernel);
+        propose_zero_shared(kernel);
     }
-    if (symptoms->is_weak || is_between_blocks) propose_fences(&kernel);
-    if (may_race && is_in_warp) propose_barriers(&kernel, CHANGE_WARP_BARRIER, true);
-    if (may_race && !is_between_blocks) propose_barriers(&kernel, CHANGE_BARRIER, true);
-    if (is_sync && finding) propose_moved_barrier(&kernel);
-    if (is_sync || is_uninit) propose_staying(&kernel);
-    if (symptoms->verdict == VERDICT_RACE && is_in_warp) propose_warp_barriers_everywhere(&kernel);
-    if (may_race && !is_in_warp && !is_between_blocks) propose_barriers(&kernel, CHANGE_WARP_BARRIER, true);
-    if (may_race) propose_atomics(&kernel);
-    if (may_race) propose_one_writer(&kernel);
-    propose_numbers(&kernel);
-    propose_comparisons(&kernel);
+    if (symptoms->is_weak || is_between_blocks) propose_fences(kernel);
+    if (may_race && is_in_warp) propose_barriers(kernel, CHANGE_WARP_BARRIER, true);
+    if (may_race && !is_between_blocks) propose_barriers(kernel, CHANGE_BARRIER, true);
+    if (is_sync && finding) propose_moved_barrier(kernel);
+    if (is_sync || is_uninit) propose_staying(kernel);
+    if (symptoms->verdict == VERDICT_RACE && is_in_warp) propose_warp_barriers_everywhere(kernel);
+    if (may_race && !is_in_warp && !is_between_blocks) propose_barriers(kernel, CHANGE_WARP_BARRIER, true);
+    if (may_race) propose_atomics(kernel);
+    if (may_race) propose_one_writer(kernel);
+    propose_numbers(kernel);
+    propose_comparisons(kernel);
     if (symptoms->verdict == VERDICT_OOB) {
-        propose_more_shared(&kernel);
-        propose_guard(&kernel);
+        propose_more_shared(kernel);
+        propose_guard(kernel);
     }
     if (symptoms->verdict == VERDICT_OOB || symptoms->verdict == VERDICT_MISALIGNED)
-        propose_single_accesses(&kernel);
-    if (may_race) propose_additions(&kernel);
-    if (may_race && !is_between_blocks) propose_barriers(&kernel, CHANGE_BARRIER, false);
-    if (may_race && !is_between_blocks) propose_barriers(&kernel, CHANGE_WARP_BARRIER, false);
-    propose_constants(&kernel);
+        propose_single_accesses(kernel);
+    if (may_race) propose_additions(kernel);
+    if (may_race && !is_between_blocks) propose_barriers(kernel, CHANGE_BARRIER, false);
+    if (may_race && !is_between_blocks) propose_barriers(kernel, CHANGE_WARP_BARRIER, false);
+    propose_constants(kernel);
+}
+
+void propose(const PtxLines *lines, int function, const Symptoms *symptoms, Changes *changes) {
+    Kernel kernel;
+    if (!find_kernel(lines, function, symptoms, changes, &kernel)) return;
+    if (symptoms->is_large)
+        propose_for_large(&kernel);
+    else
+        propose_for_small(&kernel);
 }

@@ -8,8 +8,16 @@ typedef struct {
     Verdict verdict;
     const Finding *finding; // NULL: none
     bool is_weak;           // only weak schedules fail
-    const char *source;     // the text of kernel.cu; NULL: not known
+    long long n;            // elements of the smallest case that fails
+    bool is_large;          // of which a few blocks run
+    bool has_rows;
+    bool is_left_out;   // the blocks do not reach every element
+    const char *source; // the text of kernel.cu; NULL: not known
 } Symptoms;
 
 // Adds proposals for the function with that number in `lines`.
 void propose(const PtxLines *lines, int function, const Symptoms *symptoms, Changes *changes);
+// Adds a change that does less than one which has been found to suffice: without `parts` of its lines, from
+// the one at `from` on. False: it has none there, or no others.
+bool propose_less(const PtxLines *lines, const Change *whole, int from, int parts, const Symptoms *symptoms,
+                  Changes *changes);

@@ -57,6 +57,7 @@ bool lower_arithmetic(Lowering *l, const PtxInstruction *in) {
     built.alu = selection.handler;
     built.float_ops = (uint8_t)selection.float_ops;
     built.form = selection.form;
+    built.flags = selection.has_carry ? HAS_CARRY : 0;
     built.operation = value_operation(l->opcode->name);
     PtxType element = given > 1 ? selection.dst[0] : sources ? selection.src[0] : PTX_NO_TYPE;
     built.width = element == PTX_NO_TYPE || element == PTX_PRED ? 0 : (uint8_t)ptx_type_bytes(element);

@@ -37,6 +37,8 @@ bool lower_branch_table(Lowering *l, const PtxInstruction *in) {
 static Syscall syscall_named(const char *name) {
     if (!strcmp(name, "vprintf")) return SYSCALL_VPRINTF;
     if (!strcmp(name, "__assertfail")) return SYSCALL_ASSERTFAIL;
+    if (!strcmp(name, "malloc")) return SYSCALL_MALLOC;
+    if (!strcmp(name, "free")) return SYSCALL_FREE;
     return NO_SYSCALL;
 }
 
@@ -67,8 +69,11 @@ static bool is_call_of(const CallDetail *detail, const PtxFunction *callee) {
 // Fills in what `detail` calls: a function of this file, or a system call.
 static bool call_target(Lowering *l, const PtxInstruction *in, const PtxFunction *callee,
                         CallDetail *detail) {
+    if (callee->refused)
+        return lower_fail(l, EMULATOR_UNSUPPORTED, in, "a call of %s: %s", callee->name, callee->refused);
     if (!callee->has_body) {
         detail->syscall = syscall_named(callee->name);
+        l->program->uses_heap |= detail->syscall == SYSCALL_MALLOC || detail->syscall == SYSCALL_FREE;
         if (detail->syscall != NO_SYSCALL) return true;
         return lower_fail(l, EMULATOR_UNSUPPORTED, in, "a call of %s, which this file only declares",
                           callee->name);
@@ -112,6 +117,33 @@ bool lower_call(Lowering *l, const PtxInstruction *in) {
 bool lower_return(Lowering *l, const PtxInstruction *in) {
     Instruction built = blank(l->ptx->is_entry ? KIND_EXIT : KIND_RETURN);
     return operands_fit(l, in, in->operand_count) && emit(l, in, &built);
+}
+
+// ---- The stack --------------------------------------------------------------------------------------------
+
+bool lower_alloca(Lowering *l, const PtxInstruction *in) {
+    Instruction built = blank(KIND_ALLOCA);
+    built.dst_count = built.src_count = 1;
+    if (!ptx_has(in, "u64"))
+        return unsupported_form(l, in, in->modifier_count ? in->modifiers[0] : "(no type)");
+    return operands_fit(l, in, in->operand_count) &&
+           lower_destination(l, in, &in->operands[0], PTX_U64, false, &built.dst[0]) &&
+           lower_source(l, in, &in->operands[1], PTX_U64, false, &built.src[0]) &&
+           (in->operand_count < 3 || lower_literal(l, in, &in->operands[2], &built.literal[0])) &&
+           emit(l, in, &built);
+}
+
+bool lower_stack(Lowering *l, const PtxInstruction *in) {
+    Instruction built = blank(l->opcode->kind);
+    if (!ptx_has(in, "u64"))
+        return unsupported_form(l, in, in->modifier_count ? in->modifiers[0] : "(no type)");
+    if (!operands_fit(l, in, in->operand_count)) return false;
+    const bool saves = built.kind == KIND_STACK_SAVE;
+    built.dst_count = saves;
+    built.src_count = !saves;
+    return (saves ? lower_destination(l, in, &in->operands[0], PTX_U64, false, &built.dst[0])
+                  : lower_source(l, in, &in->operands[0], PTX_U64, false, &built.src[0])) &&
+           emit(l, in, &built);
 }
 
 // ---- Instructions whose operands, if any, change nothing here ---------------------------------------------

@@ -49,6 +49,18 @@ Instruction blank(InstructionKind kind) {
         .kind = (uint8_t)kind, .guard = -1, .reconverge = -1, .target = -1, .dst = {-1, -1, -1, -1}};
 }
 
+MoreOperands *more_operands(Lowering *l, int dst_count, int src_count) {
+    MoreOperands *more = arena_alloc(l->arena, sizeof *more);
+    int32_t *dst = arena_array(l->arena, (size_t)dst_count + 1, sizeof *dst);
+    Operand *src = arena_array(l->arena, (size_t)src_count + 1, sizeof *src);
+    if (!more || !dst || !src) {
+        lower_no_memory(l);
+        return NULL;
+    }
+    *more = (MoreOperands){dst, src, (uint8_t)dst_count, (uint8_t)src_count};
+    return more;
+}
+
 bool emit(Lowering *l, const PtxInstruction *in, const Instruction *built) {
     Instruction *grown =
         arena_grow(l->arena, l->code, &l->code_capacity, (size_t)l->count + 1, sizeof *l->code);

@@ -5,7 +5,30 @@
 
 // ---- Barriers and fences ----------------------------------------------------------------------------------
 
+// barrier.cluster.arrive and .wait.
+static bool lower_cluster_barrier(Lowering *l, const PtxInstruction *in) {
+    Instruction built = blank(KIND_CLUSTER_BARRIER);
+    bool is_relaxed = false;
+    built.operation = ptx_has(in, "wait") ? BARRIER_SYNC : BARRIER_ARRIVE;
+    for (int i = 1; i < in->modifier_count; i++) {
+        const char *word = in->modifiers[i];
+        if (!strcmp(word, "aligned"))
+            built.flags |= IS_ALIGNED;
+        else if (!strcmp(word, "relaxed"))
+            is_relaxed = true;
+        else if (strcmp(word, "arrive") && strcmp(word, "wait") && strcmp(word, "release") &&
+                 strcmp(word, "acquire"))
+            return unsupported_form(l, in, word);
+    }
+    if (built.operation == BARRIER_SYNC)
+        built.flags |= IS_ACQUIRE;
+    else if (!is_relaxed)
+        built.flags |= IS_RELEASE;
+    return in->operand_count ? wrong_operands(l, in, "no operands") : emit(l, in, &built);
+}
+
 bool lower_barrier(Lowering *l, const PtxInstruction *in) {
+    if (ptx_has(in, "cluster")) return lower_cluster_barrier(l, in);
     bool is_bar = !strcmp(in->opcode, "bar");
     Instruction built = blank(KIND_BARRIER);
     bool warp = false, named = false, is_red = false, is_aligned = is_bar;
@@ -60,9 +83,43 @@ bool lower_barrier(Lowering *l, const PtxInstruction *in) {
     return emit(l, in, &built);
 }
 
+// fence.proxy: between accesses by loads and stores and those of asynchronous copies; of other proxies there
+// is nothing to order here.
+static bool lower_proxy_fence(Lowering *l, const PtxInstruction *in) {
+    static const char *const words[] = {"proxy",
+                                        "alias",
+                                        "async",
+                                        "global",
+                                        "shared::cta",
+                                        "shared::cluster",
+                                        "tensormap::generic",
+                                        "async::generic",
+                                        "sync_restrict::shared::cta",
+                                        "sync_restrict::shared::cluster",
+                                        "acquire",
+                                        "release",
+                                        "cta",
+                                        "cluster",
+                                        "gpu",
+                                        "sys"};
+    Instruction built = blank(KIND_FENCE);
+    for (int i = 0; i < in->modifier_count; i++) {
+        size_t known = 0;
+        while (known < sizeof words / sizeof *words && strcmp(words[known], in->modifiers[i])) known++;
+        if (known == sizeof words / sizeof *words) return unsupported_form(l, in, in->modifiers[i]);
+    }
+    // .acquire and .release order like other fences.
+    if (!ptx_has(in, "acquire") && !ptx_has(in, "release")) built.operation = FENCE_OF_PROXY;
+    return emit(l, in, &built);
+}
+
 bool lower_fence(Lowering *l, const PtxInstruction *in) {
     Instruction built = blank(KIND_FENCE);
     if (!strcmp(in->opcode, "membar") || ptx_has(in, "sc")) built.flags |= IS_SC;
+    // fence.proxy.*, and fence.mbarrier_init, which orders what mbarrier.init stored for other blocks.
+    const char *what = in->modifier_count ? in->modifiers[0] : "";
+    if (!strcmp(what, "mbarrier_init")) return operands_fit(l, in, in->operand_count) && emit(l, in, &built);
+    if (!strcmp(what, "proxy")) return lower_proxy_fence(l, in);
     for (int i = 0; i < in->modifier_count; i++) {
         const char *word = in->modifiers[i];
         if (!strcmp(word, "cta"))

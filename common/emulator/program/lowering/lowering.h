@@ -3,7 +3,8 @@
 //     place.c       where registers, parameters and local variables lie
 //     operand.c     operands: registers, constants, addresses of variables, special registers
 //     arithmetic.c  arithmetic, through the opcode's selectors
-//     memory.c      loads, stores, atomics, asynchronous copies, address spaces
+//     memory.c      loads, stores, atomics, address spaces
+//     tensor_copy.c, async.c  asynchronous copies; mbarrier.c  mbarriers
 //     matrix_words.c, matrix_memory.c, matrix.c   matrix instructions: words, what moves fragments,
 //     multiplications lanes.c       barriers, fences, shuffles, votes and their kin control.c     branches,
 //     calls, returns, and what takes no operands
@@ -62,6 +63,9 @@ bool operands_fit(Lowering *l, const PtxInstruction *in, int given);
 Instruction blank(InstructionKind kind);
 bool emit(Lowering *l, const PtxInstruction *in, const Instruction *built);
 
+// Room for so many more registers that an instruction writes and reads; NULL after an error.
+MoreOperands *more_operands(Lowering *l, int dst_count, int src_count);
+
 // ---- place.c ----------------------------------------------------------------------------------------------
 
 enum { MAX_REGISTER_FILE = 64 << 20 }; // bytes of one warp
@@ -91,6 +95,16 @@ bool lower_literal(Lowering *l, const PtxInstruction *in, const PtxOperand *o, u
 
 // [register + offset] or [variable + offset]: out->src[k], Instruction.offset and ADDRESS_32.
 bool lower_address(Lowering *l, const PtxInstruction *in, const PtxOperand *o, Instruction *out, int k);
+// Begins a bulk copy or reduction, of a tensor or not; NULL when memory ran out, which is reported.
+BulkDetail *begin_bulk(Lowering *l, bool is_reduction, Instruction *built);
+// cp.async.bulk.tensor and cp.reduce.async.bulk.tensor, whose words from `first` on say more.
+bool lower_tensor_copy(Lowering *l, const PtxInstruction *in, int first, bool is_reduction);
+// A word that changes nothing here: a cache, or a hint for one.
+bool is_cache_word(const char *word);
+// The words of an atomic: its operation; whether there is one of the type; a handler for 16-bit floats.
+bool atomic_word(const char *word, Instruction *out);
+bool atomic_type_known(const Instruction *in);
+bool choose_float_handler(Instruction *atomic);
 
 // ---- The functions that opcodes.def names -----------------------------------------------------------------
 

@@ -5,8 +5,7 @@
 
 // ---- Forms ------------------------------------------------------------------------------------------------
 
-// Whether sums of such factors may have these types.
-static bool sums_fit(const MatrixForm *f) {
+bool matrix_sums_fit(const MatrixForm *f) {
     const bool same = f->c_type == f->d_type, is_half = f->c_type == MATRIX_F16 || f->c_type == MATRIX_F32,
                d_half = f->d_type == MATRIX_F16 || f->d_type == MATRIX_F32;
     switch (matrix_factor_kind(f->a_type)) {
@@ -29,7 +28,7 @@ static bool form_is_known(const MatrixForm *f, const MatrixWords *words) {
     if (!has_layouts && (words->is_column[0] || !words->is_column[1])) return false;
     const bool is_integer =
         f->a_type == MATRIX_S8 || f->a_type == MATRIX_U8 || f->a_type == MATRIX_S4 || f->a_type == MATRIX_U4;
-    return sums_fit(f) && (!f->saturate || is_integer);
+    return matrix_sums_fit(f) && (!f->saturate || is_integer);
 }
 
 static MatrixForm *make_form(Lowering *l, const MatrixWords *words, bool is_wmma) {
@@ -43,7 +42,7 @@ static MatrixForm *make_form(Lowering *l, const MatrixWords *words, bool is_wmma
     f->c_type = words->types == 4 ? words->type[3] : words->type[1];
     f->shape.is_wmma = is_wmma;
     f->shape.is_quad = !is_wmma && f->a_type == MATRIX_F16 && f->shape.k == 4;
-    if (!matrix_shape_known(f->a_type, &f->shape) || !sums_fit(f)) return f; // no fragments
+    if (!matrix_shape_known(f->a_type, &f->shape) || !matrix_sums_fit(f)) return f; // no fragments
     matrix_fragment(&f->a, &f->shape, MATRIX_A, f->a_type, words->is_column[0]);
     matrix_fragment(&f->b, &f->shape, MATRIX_B, f->b_type, words->is_column[1]);
     matrix_fragment(&f->c, &f->shape, MATRIX_C, f->c_type, false);
@@ -94,9 +93,9 @@ static bool lower_multiply(Lowering *l, const PtxInstruction *in, int first_word
     if (!form->a.registers || !form_is_known(form, &words))
         return unsupported_form(l, in, in->modifiers[in->modifier_count - 1]);
     if (in->operand_count != 4) return wrong_operands(l, in, l->opcode->wanted);
-    MoreOperands *more = arena_alloc(l->arena, sizeof *more);
-    if (!more) return lower_no_memory(l);
-    *more = (MoreOperands){.dst_count = form->d.registers};
+    MoreOperands *more = more_operands(l, form->d.registers, 3 * FRAGMENT_REGISTERS);
+    if (!more) return false;
+    more->src_count = 0; // of those that lower_factor() adds
     const PtxOperand *to = matrix_registers(l, in, &in->operands[0], form->d.registers);
     if (!to) return false;
     for (int r = 0; r < form->d.registers; r++)

@@ -34,5 +34,7 @@ bool matrix_shape_known(MatrixType factor, const MatrixShape *shape);
 const PtxOperand *matrix_registers(Lowering *l, const PtxInstruction *in, const PtxOperand *o, int count);
 // The mask of the lanes that take part: all.
 bool lower_all_lanes(Lowering *l, const PtxInstruction *in, Operand *out);
+// Whether sums of the factors of `form` may have its types.
+bool matrix_sums_fit(const MatrixForm *form);
 // wmma.load and wmma.store
 bool lower_wmma_memory(Lowering *l, const PtxInstruction *in, bool is_load);

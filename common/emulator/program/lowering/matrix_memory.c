@@ -150,9 +150,10 @@ static bool move_registers(Lowering *l, const InMemory *w, int r, int count, con
 // One register of a fragment of 8 x 8 halves becomes that of the transposed matrix.
 static bool transpose(Lowering *l, const InMemory *w, Operand from, int32_t to) {
     Instruction move = blank(KIND_MATRIX_MOVE);
-    MoreOperands *more = arena_alloc(l->arena, sizeof *more);
-    if (!more) return lower_no_memory(l);
-    *more = (MoreOperands){.dst = {to}, .src = {from}, .dst_count = 1, .src_count = 1};
+    MoreOperands *more = more_operands(l, 1, 1);
+    if (!more) return false;
+    more->dst[0] = to;
+    more->src[0] = from;
     move.more = more;
     move.operation = MOVE_FRAGMENT;
     move.flags = IS_TRANSPOSED;
@@ -321,10 +322,8 @@ static bool lower_rows(Lowering *l, const PtxInstruction *in, bool is_load) {
     int32_t rows[4];
     for (int k = 0; k < 4; k++) rows[k] = new_register(l, 4);
     move.operation = is_load ? MOVE_ROWS_TO_FRAGMENT : MOVE_FRAGMENT_TO_ROWS;
-    MoreOperands *more = arena_alloc(l->arena, sizeof *more);
-    if (!more) return lower_no_memory(l);
-    *more =
-        (MoreOperands){.dst_count = is_load ? move.elements : 4, .src_count = is_load ? 4 : move.elements};
+    MoreOperands *more = more_operands(l, is_load ? move.elements : 4, is_load ? 4 : move.elements);
+    if (!more) return false;
     for (int k = 0; k < 4; k++) *(is_load ? &more->src[k].offset : &more->dst[k]) = rows[k];
     for (int k = 0; k < move.elements; k++)
         if (is_load ? !lower_destination(l, in, &registers[k], PTX_B32, false, &more->dst[k])
@@ -348,9 +347,8 @@ bool lower_movmatrix(Lowering *l, const PtxInstruction *in) {
     if (!(move.flags & IS_TRANSPOSED) || move.elements || space) return unsupported_form(l, in, "b16");
     move.elements = 1;
     move.operation = MOVE_FRAGMENT;
-    MoreOperands *more = arena_alloc(l->arena, sizeof *more);
-    if (!more) return lower_no_memory(l);
-    *more = (MoreOperands){.dst_count = 1, .src_count = 1};
+    MoreOperands *more = more_operands(l, 1, 1);
+    if (!more) return false;
     move.more = more;
     move.src_count = 1;
     return lower_destination(l, in, &in->operands[0], PTX_B32, false, &more->dst[0]) &&

@@ -28,9 +28,9 @@ static bool read_shape(const char *word, MatrixShape *shape) {
         while (*word >= '0' && *word <= '9' && sizes[i] < 1000)
             sizes[i] = sizes[i] * 10 + (unsigned)(*word++ - '0');
     }
-    if (*word || sizes[0] > 32 || sizes[1] > 32 || sizes[2] > 256) return false;
-    shape->m = (uint8_t)sizes[0];
-    shape->n = (uint8_t)sizes[1];
+    if (*word || sizes[0] > 64 || sizes[1] > 256 || sizes[2] > 256) return false;
+    shape->m = (uint16_t)sizes[0];
+    shape->n = (uint16_t)sizes[1];
     shape->k = (uint16_t)sizes[2];
     return true;
 }

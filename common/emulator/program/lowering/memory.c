@@ -1,5 +1,5 @@
-// Decodes what reads, writes and names memory: loads, stores, atomics, asynchronous copies, and the
-// conversions between address spaces.
+// Decodes what reads, writes and names memory: loads, stores, atomics, and the conversions between address
+// spaces.
 #include <string.h>
 
 #include "emulator/alu/alu.h"
@@ -37,11 +37,14 @@ static const char *const cache_words[] = {"ca",
                                           "noftz",
                                           "unified",
                                           NULL};
+bool is_cache_word(const char *word) { return in_list(word, cache_words); }
+
 static const char *const scope_words[] = {"cta", "cluster", "gpu", "sys", NULL};
 
 static PtxSpace space_named(const char *word) {
     if (!strcmp(word, "global")) return PTX_SPACE_GLOBAL;
-    if (!strcmp(word, "shared") || !strcmp(word, "shared::cta")) return PTX_SPACE_SHARED;
+    if (!strcmp(word, "shared") || !strcmp(word, "shared::cta") || !strcmp(word, "shared::cluster"))
+        return PTX_SPACE_SHARED;
     if (!strcmp(word, "local")) return PTX_SPACE_LOCAL;
     if (!strcmp(word, "const")) return PTX_SPACE_CONST;
     if (!strcmp(word, "param") || !strcmp(word, "param::entry") || !strcmp(word, "param::func"))
@@ -58,9 +61,10 @@ static bool memory_words(Lowering *l, const PtxInstruction *in, Instruction *out
         const char *word = in->modifiers[i];
         PtxSpace space = space_named(word);
         PtxType type = ptx_type_named(word);
-        if (space != PTX_SPACE_NONE)
+        if (space != PTX_SPACE_NONE) {
             out->space = (uint8_t)space;
-        else if (type != PTX_NO_TYPE && type != PTX_PRED)
+            if (!strcmp(word, "shared::cluster")) out->flags |= IN_CLUSTER;
+        } else if (type != PTX_NO_TYPE && type != PTX_PRED)
             out->type = (uint8_t)type;
         else if (!strcmp(word, "v2"))
             out->elements = 2;
@@ -173,12 +177,66 @@ static bool lower_load_store(Lowering *l, const PtxInstruction *in, bool is_load
     return emit(l, in, &built);
 }
 
+// What st.async and red.async add to the words of a store.
+static bool async_word(const char *word, Instruction *out) {
+    return !strcmp(word, "async") || !strcmp(word, "mbarrier::complete_tx::bytes") || !strcmp(word, "weak") ||
+           atomic_word(word, out);
+}
+
+// st.async and red.async: a store that counts its bytes at an mbarrier.
+static bool lower_async_store(Lowering *l, const PtxInstruction *in, bool is_reduction) {
+    Instruction built = blank(KIND_ASYNC_STORE), mbarrier = {0};
+    BulkDetail *detail = arena_alloc(l->arena, sizeof *detail);
+    if (!detail) return lower_no_memory(l);
+    if (!memory_words(l, in, &built, async_word)) return false;
+    const bool is_known = !is_reduction || (atomic_type_known(&built) && built.operation != ATOMIC_CAS &&
+                                            built.operation != ATOMIC_EXCH && built.elements == 1 &&
+                                            built.type != PTX_F32 && built.type != PTX_F64);
+    if (is_reduction != (built.literal[0] != 0) || !ptx_has(in, "mbarrier::complete_tx::bytes") ||
+        built.width < 4 || !is_known)
+        return unsupported_form(l, in, ptx_type_name((PtxType)built.type));
+    if (in->operand_count != 3) return wrong_operands(l, in, "an address, a source and an mbarrier");
+    const PtxOperand *elements[8];
+    const int count = vector_elements(&in->operands[1], elements);
+    if (count != built.elements) return wrong_operands(l, in, "as many registers as the vector has elements");
+    MoreOperands *more = more_operands(l, 0, count);
+    if (!more || !lower_address(l, in, &in->operands[0], &built, 0) ||
+        !lower_address(l, in, &in->operands[2], &mbarrier, 0))
+        return false;
+    for (int k = 0; k < count; k++)
+        if (!lower_source(l, in, elements[k], (PtxType)built.type, false, &more->src[k])) return false;
+    const uint16_t in_cluster = IN_CLUSTER;
+    detail->at[BULK_TO] =
+        (BulkAddress){built.offset, PTX_SPACE_SHARED, (built.flags & ADDRESS_32) | in_cluster};
+    detail->at[BULK_MBARRIER] =
+        (BulkAddress){mbarrier.offset, PTX_SPACE_SHARED, (mbarrier.flags & ADDRESS_32) | in_cluster};
+    // A generic address is one of shared memory as well.
+    for (int k = BULK_TO; k <= BULK_MBARRIER; k += BULK_MBARRIER - BULK_TO)
+        if (!(detail->at[k].flags & ADDRESS_32) && built.space == PTX_SPACE_NONE)
+            detail->at[k].space = PTX_SPACE_NONE;
+    detail->is_reduction = is_reduction;
+    detail->has_mbarrier = true;
+    built.src[BULK_FROM] = built.src[BULK_TO]; // not looked at
+    built.src[BULK_MBARRIER] = mbarrier.src[0];
+    built.src_count = BULK_MBARRIER + 1;
+    built.flags = IS_VOLATILE | IS_RELAXED | IS_RELEASE; // of its mbarrier
+    built.detail = detail;
+    built.more = more;
+    return emit(l, in, &built);
+}
+
+static bool is_async(const PtxInstruction *in) {
+    return in->modifier_count && !strcmp(in->modifiers[0], "async");
+}
+
 bool lower_load(Lowering *l, const PtxInstruction *in) { return lower_load_store(l, in, true); }
-bool lower_store(Lowering *l, const PtxInstruction *in) { return lower_load_store(l, in, false); }
+bool lower_store(Lowering *l, const PtxInstruction *in) {
+    return is_async(in) ? lower_async_store(l, in, false) : lower_load_store(l, in, false);
+}
 
 // ---- Atomics ----------------------------------------------------------------------------------------------
 
-static bool atomic_word(const char *word, Instruction *out) {
+bool atomic_word(const char *word, Instruction *out) {
     static const char *const names[] = {"add", "and", "or", "xor", "exch", "cas", "inc", "dec", "min", "max"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(word, names[i])) {
@@ -189,7 +247,7 @@ static bool atomic_word(const char *word, Instruction *out) {
     return false;
 }
 
-static bool atomic_type_known(const Instruction *in) {
+bool atomic_type_known(const Instruction *in) {
     switch (in->operation) {
     case ATOMIC_ADD:
         return in->type != PTX_B32 && in->type != PTX_B64 && in->type != PTX_B16 && in->width >= 2;
@@ -205,7 +263,7 @@ static bool atomic_type_known(const Instruction *in) {
 }
 
 // 16-bit floats are added and compared by the handlers of the arithmetic instructions.
-static bool choose_float_handler(Instruction *atomic) {
+bool choose_float_handler(Instruction *atomic) {
     const PtxType type = (PtxType)atomic->type;
     if (type != PTX_F16 && type != PTX_F16X2 && type != PTX_BF16 && type != PTX_BF16X2) return true;
     Selector *selector = atomic->operation == ATOMIC_ADD   ? half_add
@@ -221,6 +279,7 @@ static bool choose_float_handler(Instruction *atomic) {
 
 bool lower_atomic(Lowering *l, const PtxInstruction *in) {
     bool is_red = !strcmp(in->opcode, "red");
+    if (is_red && is_async(in)) return lower_async_store(l, in, true);
     Instruction built = blank(KIND_ATOMIC);
     built.flags = IS_VOLATILE;
     if (!memory_words(l, in, &built, atomic_word)) return false;
@@ -257,59 +316,6 @@ bool lower_atomic(Lowering *l, const PtxInstruction *in) {
     return emit(l, in, &built);
 }
 
-// ---- Asynchronous copies ----------------------------------------------------------------------------------
-
-// cp.async.commit_group, .wait_group and .wait_all.
-static bool lower_async_wait(Lowering *l, const PtxInstruction *in, AsyncOperation operation) {
-    Instruction built = blank(KIND_CP_ASYNC_WAIT);
-    built.operation = (uint8_t)operation;
-    if (operation == ASYNC_WAIT_GROUP) {
-        if (in->operand_count != 1) return wrong_operands(l, in, "the number of groups that may be pending");
-        if (!lower_literal(l, in, &in->operands[0], &built.literal[0])) return false;
-    }
-    return emit(l, in, &built);
-}
-
-bool lower_cp_async(Lowering *l, const PtxInstruction *in) {
-    if (in->modifier_count < 1 || strcmp(in->modifiers[0], "async"))
-        return unsupported_form(l, in, in->modifier_count ? in->modifiers[0] : "");
-    const char *second = in->modifier_count > 1 ? in->modifiers[1] : "";
-    if (!strcmp(second, "commit_group")) return lower_async_wait(l, in, ASYNC_COMMIT);
-    if (!strcmp(second, "wait_group")) return lower_async_wait(l, in, ASYNC_WAIT_GROUP);
-    if (!strcmp(second, "wait_all")) return lower_async_wait(l, in, ASYNC_WAIT_ALL);
-    if (strcmp(second, "ca") && strcmp(second, "cg")) return unsupported_form(l, in, second);
-    for (int i = 2; i < in->modifier_count; i++) {
-        const char *word = in->modifiers[i];
-        if (strcmp(word, "shared") && strcmp(word, "shared::cta") && strcmp(word, "global") &&
-            !in_list(word, cache_words))
-            return unsupported_form(l, in, word);
-    }
-    if (!operands_fit(l, in, in->operand_count)) return false;
-    uint32_t size = 0;
-    Instruction built = blank(KIND_CP_ASYNC), shared = {0}, global = {0};
-    if (!lower_address(l, in, &in->operands[0], &shared, 0) ||
-        !lower_address(l, in, &in->operands[1], &global, 0) || !lower_literal(l, in, &in->operands[2], &size))
-        return false;
-    if (size != 4 && size != 8 && size != 16) return wrong_operands(l, in, "4, 8 or 16 bytes");
-    // src: shared address, global address, bytes to read (the rest is zeros). Both offsets are folded in as
-    // Instruction.offset (global) and literal[0] (shared, which has 32 bits anyway).
-    built.src[0] = global.src[0];
-    built.offset = global.offset;
-    built.flags = global.flags & ADDRESS_32;
-    built.src[1] = shared.src[0];
-    built.literal[0] = (uint32_t)shared.offset;
-    built.literal[1] = shared.flags & ADDRESS_32 ? 4 : 8; // lane width of src[1]
-    built.width = (uint8_t)size;
-    built.elements = 1;
-    built.space = PTX_SPACE_GLOBAL;
-    built.src_count = 2;
-    if (in->operand_count - ptx_has(in, "L2::cache_hint") > 3) {
-        if (!lower_source(l, in, &in->operands[3], PTX_U32, false, &built.src[2])) return false;
-        built.src_count = 3;
-    }
-    return emit(l, in, &built);
-}
-
 // ---- Addresses of spaces ----------------------------------------------------------------------------------
 
 bool lower_isspacep(Lowering *l, const PtxInstruction *in) {
@@ -319,9 +325,47 @@ bool lower_isspacep(Lowering *l, const PtxInstruction *in) {
         return unsupported_form(l, in, in->modifier_count ? in->modifiers[0] : "(no space)");
     if (!operands_fit(l, in, in->operand_count)) return false;
     built.space = (uint8_t)space;
+    if (!strcmp(in->modifiers[0], "shared::cluster")) built.flags |= IN_CLUSTER;
     built.dst_count = built.src_count = 1;
     return lower_destination(l, in, &in->operands[0], PTX_PRED, false, &built.dst[0]) &&
            lower_source(l, in, &in->operands[1], PTX_U64, false, &built.src[0]) && emit(l, in, &built);
+}
+
+// mapa and getctarank: of a generic address, or one of .shared::cluster.
+static bool cluster_words(Lowering *l, const PtxInstruction *in, Instruction *built, PtxType *type) {
+    *type = PTX_NO_TYPE;
+    for (int i = 0; i < in->modifier_count; i++) {
+        const PtxType named = ptx_type_named(in->modifiers[i]);
+        if (named == PTX_U32 || named == PTX_U64)
+            *type = named;
+        else if (!strcmp(in->modifiers[i], "shared::cluster"))
+            built->space = PTX_SPACE_SHARED;
+        else
+            return unsupported_form(l, in, in->modifiers[i]);
+    }
+    built->width = *type == PTX_U64 ? 8 : 4;
+    return *type != PTX_NO_TYPE ? operands_fit(l, in, in->operand_count)
+                                : unsupported_form(l, in, "(no type)");
+}
+
+bool lower_mapa(Lowering *l, const PtxInstruction *in) {
+    Instruction built = blank(KIND_MAPA);
+    PtxType type;
+    built.dst_count = 1;
+    built.src_count = 2;
+    return cluster_words(l, in, &built, &type) &&
+           lower_destination(l, in, &in->operands[0], type, false, &built.dst[0]) &&
+           lower_source(l, in, &in->operands[1], type, false, &built.src[0]) &&
+           lower_source(l, in, &in->operands[2], PTX_U32, false, &built.src[1]) && emit(l, in, &built);
+}
+
+bool lower_getctarank(Lowering *l, const PtxInstruction *in) {
+    Instruction built = blank(KIND_GETCTARANK);
+    PtxType type;
+    built.dst_count = built.src_count = 1;
+    return cluster_words(l, in, &built, &type) &&
+           lower_destination(l, in, &in->operands[0], PTX_U32, false, &built.dst[0]) &&
+           lower_source(l, in, &in->operands[1], type, false, &built.src[0]) && emit(l, in, &built);
 }
 
 bool lower_cvta(Lowering *l, const PtxInstruction *in) {

@@ -66,21 +66,27 @@ static const struct {
     // Cooperative groups find the workspace of a grid barrier through these two.
     {"%envreg1", SPECIAL_WORKSPACE_HI, 4},
     {"%envreg2", SPECIAL_WORKSPACE_LO, 4},
-    // Every block is a separate cluster.
-    {"%clusterid.x", SPECIAL_CTAID_X, 4},
-    {"%clusterid.y", SPECIAL_CTAID_Y, 4},
-    {"%clusterid.z", SPECIAL_CTAID_Z, 4},
-    {"%nclusterid.x", SPECIAL_NCTAID_X, 4},
-    {"%nclusterid.y", SPECIAL_NCTAID_Y, 4},
-    {"%nclusterid.z", SPECIAL_NCTAID_Z, 4},
-    {"%cluster_ctaid.x", SPECIAL_ZERO, 4},
-    {"%cluster_ctaid.y", SPECIAL_ZERO, 4},
-    {"%cluster_ctaid.z", SPECIAL_ZERO, 4},
-    {"%cluster_nctaid.x", SPECIAL_ONE, 4},
-    {"%cluster_nctaid.y", SPECIAL_ONE, 4},
-    {"%cluster_nctaid.z", SPECIAL_ONE, 4},
-    {"%cluster_ctarank", SPECIAL_ZERO, 4},
-    {"%cluster_nctarank", SPECIAL_ONE, 4},
+    {"%clusterid.x", SPECIAL_CLUSTERID_X, 4},
+    {"%clusterid.y", SPECIAL_CLUSTERID_Y, 4},
+    {"%clusterid.z", SPECIAL_CLUSTERID_Z, 4},
+    {"%nclusterid.x", SPECIAL_NCLUSTERID_X, 4},
+    {"%nclusterid.y", SPECIAL_NCLUSTERID_Y, 4},
+    {"%nclusterid.z", SPECIAL_NCLUSTERID_Z, 4},
+    {"%cluster_ctaid.x", SPECIAL_CLUSTER_CTAID_X, 4},
+    {"%cluster_ctaid.y", SPECIAL_CLUSTER_CTAID_Y, 4},
+    {"%cluster_ctaid.z", SPECIAL_CLUSTER_CTAID_Z, 4},
+    {"%cluster_nctaid.x", SPECIAL_CLUSTER_NCTAID_X, 4},
+    {"%cluster_nctaid.y", SPECIAL_CLUSTER_NCTAID_Y, 4},
+    {"%cluster_nctaid.z", SPECIAL_CLUSTER_NCTAID_Z, 4},
+    {"%cluster_ctarank", SPECIAL_CLUSTER_CTARANK, 4},
+    {"%cluster_nctarank", SPECIAL_CLUSTER_NCTARANK, 4},
+    {"%is_explicit_cluster", SPECIAL_IS_EXPLICIT_CLUSTER, 0},
+    // Before the variables of the block; offsets in emulated shared memory have no such place.
+    {"%reserved_smem_offset_begin", SPECIAL_ZERO, 4},
+    {"%reserved_smem_offset_end", SPECIAL_RESERVED_SHARED, 4},
+    {"%reserved_smem_offset_cap", SPECIAL_RESERVED_SHARED, 4},
+    {"%reserved_smem_offset_0", SPECIAL_ZERO, 4},
+    {"%reserved_smem_offset_1", SPECIAL_ZERO, 4},
 };
 
 static bool lower_special(Lowering *l, const PtxInstruction *in, const PtxOperand *o, Operand *out) {
@@ -96,17 +102,33 @@ static bool lower_special(Lowering *l, const PtxInstruction *in, const PtxOperan
     return lower_fail(l, EMULATOR_UNSUPPORTED, in, "the special register %s is not supported", o->name);
 }
 
+static bool shared_address(const Program *program, const PtxVariable *v, uint64_t *address) {
+    for (int i = 0; i < program->shared_count; i++)
+        if (program->shared[i].variable == v) {
+            *address = program->shared[i].offset;
+            return true;
+        }
+    return false;
+}
+
 // The address of a variable as the PTX of its space sees it: an offset in shared and local memory, a
 // generic address everywhere else.
 static bool lower_variable(Lowering *l, const PtxInstruction *in, const PtxVariable *v, int64_t offset,
                            unsigned width, Operand *out) {
     uint64_t address = 0;
+    if (v->refused) return lower_fail(l, EMULATOR_UNSUPPORTED, in, "%s: %s", v->name, v->refused);
     switch (v->space) {
     case PTX_SPACE_GLOBAL:
-    case PTX_SPACE_CONST: address = l->address_of(l->context, v); break;
+    case PTX_SPACE_CONST:
+        address = l->address_of(l->context, v);
+        if (!address)
+            return lower_fail(l, EMULATOR_UNSUPPORTED, in,
+                              "the variable %s is declared .extern and defined nowhere", v->name);
+        break;
     case PTX_SPACE_SHARED:
-        for (int i = 0; i < l->program->shared_count; i++)
-            if (l->program->shared[i].variable == v) address = l->program->shared[i].offset;
+        if (!shared_address(l->program, v, &address))
+            return lower_fail(l, EMULATOR_UNSUPPORTED, in, "the shared variable %s does not fit in 1 GiB",
+                              v->name);
         break;
     case PTX_SPACE_PARAM:
         if (!l->ptx->is_entry || v->parameter < 0)
@@ -133,10 +155,16 @@ static bool lower_variable(Lowering *l, const PtxInstruction *in, const PtxVaria
 
 static bool is_float(PtxType type) { return type == PTX_F32 || type == PTX_F64; }
 
+// Of all instructions only those of video take parts, and lower_video() leaves none of them to others.
+static bool refuse_part(Lowering *l, const PtxInstruction *in, const PtxOperand *o) {
+    return lower_fail(l, EMULATOR_UNSUPPORTED, in, "a part of a register (.%.20s) is not supported", o->part);
+}
+
 bool lower_source(Lowering *l, const PtxInstruction *in, const PtxOperand *o, PtxType type, bool wide_ok,
                   Operand *out) {
     unsigned width = lane_width(type);
     uint64_t bits = o->integer;
+    if (o->part) return refuse_part(l, in, o);
     switch (o->kind) {
     case PTX_OPERAND_REGISTER: {
         unsigned have = lane_width(o->reg->type);
@@ -200,6 +228,7 @@ bool lower_source(Lowering *l, const PtxInstruction *in, const PtxOperand *o, Pt
 bool lower_destination(Lowering *l, const PtxInstruction *in, const PtxOperand *o, PtxType type, bool wide_ok,
                        int32_t *out) {
     *out = -1;
+    if (o->part) return refuse_part(l, in, o);
     if (o->kind == PTX_OPERAND_SINK) return true;
     if (o->kind != PTX_OPERAND_REGISTER)
         return lower_fail(l, EMULATOR_BAD_PTX, in, "%s needs a register to write to", in->opcode);

@@ -1,0 +1,377 @@
+// Whole numbers of 64 bits instead of 32, in some lines of kernel.cu.
+//
+// A register of 8 to 32 bits that such a line computes gets a twin of 64 bits, which is computed beside it
+// from the twins of what it is computed from. Comparisons, and numbers of 64 bits, are computed from the
+// twins; everything else keeps the register.
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/judge/repair/kernel.h"
+
+enum { REGISTERS = 4096, OPERANDS = 3 };
+
+typedef struct {
+    const Kernel *kernel;
+    const int *sources; // the lines of kernel.cu
+    int source_count;
+    Change *change;
+    // By number, of %r and of %rs.
+    bool has_twin[2][REGISTERS];
+    bool is_sign[2][REGISTERS]; // its twin is 0 or -1: the sign of another one
+} Widening;
+
+// ---- Registers -------------------------------------------------------------------------------------------
+
+// The number of a register such as %r12 or %rs3; -1: it is something else.
+static int register_of(const char *operand, bool *is_short) {
+    if (strncmp(operand, "%r", 2) != 0) return -1;
+    *is_short = operand[2] == 's';
+    char *end;
+    const long number = strtol(operand + 2 + *is_short, &end, 10);
+    return end > operand + 2 + *is_short && !*end && number >= 0 && number < REGISTERS ? (int)number : -1;
+}
+
+static bool *mark_of(bool marks[2][REGISTERS], const char *operand) {
+    bool is_short;
+    const int number = register_of(operand, &is_short);
+    return number < 0 ? NULL : &marks[is_short][number];
+}
+
+static bool is_marked(bool marks[2][REGISTERS], const char *operand) {
+    const bool *mark = mark_of(marks, operand);
+    return mark && *mark;
+}
+
+static bool is_number(const char *operand) { return *operand == '-' || (*operand >= '0' && *operand <= '9'); }
+
+// ---- Instructions ----------------------------------------------------------------------------------------
+
+typedef enum {
+    WIDE_NOT, // it has no twin
+    WIDE_MOVE,
+    WIDE_CONVERT,
+    WIDE_CALCULATION,
+} WideKind;
+
+static const char *type_of(const PtxInstruction *in) {
+    const char *dot = strrchr(in->opcode, '.');
+    return dot ? dot + 1 : "";
+}
+
+static bool is_whole(const char *type) {
+    return (type[0] == 's' || type[0] == 'u' || type[0] == 'b') && atoi(type + 1) >= 8;
+}
+
+// Whether it keeps the low 8, 16, 24 or more bits.
+static bool is_low_mask(const PtxInstruction *in) {
+    const long mask = is_number(in->operands[2]) ? strtol(in->operands[2], NULL, 0) : 0;
+    return opcode_is(in, "and") && (mask == 255 || mask == 65535 || mask >= (1L << 24) - 1) &&
+           (mask & (mask + 1)) == 0;
+}
+
+// Whether a compiler's arithmetic modulo 2^32 is at work, as in a division by a constant: more bits would
+// make it wrong.
+static bool has_magic_number(const PtxInstruction *in) {
+    enum { GREATEST = 1 << 24 };
+    for (int o = 1; o < in->operand_count; o++)
+        if (is_number(in->operands[o]) && llabs(strtoll(in->operands[o], NULL, 0)) >= GREATEST) return true;
+    return false;
+}
+
+// What an instruction does, as far as 64 bits are concerned.
+static WideKind kind_of(const PtxInstruction *in) {
+    static const char *const calculations[] = {"add", "sub", "mul", "mad", "min", "max", "neg", "abs", "div",
+                                               "rem", "and", "or",  "xor", "not", "shl", "shr", "selp"};
+    const char *type = type_of(in);
+    bool is_short;
+    if (in->operand_count < 2 || !is_whole(type)) return WIDE_NOT;
+    if (opcode_is(in, "cvt")) {
+        const char *to = strchr(in->opcode, '.') + 1;
+        return is_whole(to) ? WIDE_CONVERT : WIDE_NOT;
+    }
+    if (register_of(in->operands[0], &is_short) < 0 || atoi(type + 1) > 32) return WIDE_NOT;
+    if (opcode_is(in, "mov"))
+        return register_of(in->operands[1], &is_short) >= 0 || is_number(in->operands[1]) ? WIDE_MOVE
+                                                                                          : WIDE_NOT;
+    if (opcode_has(in, "hi") || opcode_has(in, "wide") || opcode_has(in, "cc") ||
+        (has_magic_number(in) && !is_low_mask(in)))
+        return WIDE_NOT;
+    for (size_t c = 0; c < sizeof calculations / sizeof calculations[0]; c++)
+        if (opcode_is(in, calculations[c])) return WIDE_CALCULATION;
+    return WIDE_NOT;
+}
+
+static bool is_chosen(const Widening *wide, int line) {
+    const int source = wide->kernel->lines->lines[line].source;
+    for (int s = 0; s < wide->source_count; s++)
+        if (wide->sources[s] == source) return true;
+    return false;
+}
+
+// Which registers have twins: what the lines compute, and their copies.
+static void choose_registers(Widening *wide) {
+    for (bool is_new = true; is_new;) {
+        is_new = false;
+        for (int i = wide->kernel->first; i < wide->kernel->end; i++) {
+            PtxInstruction in;
+            if (!ptx_instruction(&wide->kernel->lines->lines[i], &in)) continue;
+            const WideKind kind = kind_of(&in);
+            bool *mark = mark_of(wide->has_twin, in.operands[0]);
+            if (!mark || *mark) continue;
+            if (kind == WIDE_MOVE)
+                *mark = is_marked(wide->has_twin, in.operands[1]);
+            else
+                *mark = kind != WIDE_NOT && is_chosen(wide, i);
+            is_new = is_new || *mark;
+        }
+    }
+}
+
+// ---- Twins -----------------------------------------------------------------------------------------------
+
+typedef struct {
+    char text[480];
+    int used;
+} Lines;
+
+static void add_line(Lines *lines, const char *predicate, const char *opcode, const char *operands) {
+    if (lines->used >= (int)sizeof lines->text) return;
+    lines->used += snprintf(lines->text + lines->used, sizeof lines->text - (size_t)lines->used,
+                            "%s\t%s %s %s;", lines->used ? "\n" : "", predicate, opcode, operands);
+}
+
+// An operand of 64 bits, which may need an instruction before. `which`: of the temporaries.
+static void twin_of(Widening *wide, Lines *lines, const char *operand, bool is_unsigned, int which,
+                    char twin[PTX_OPERAND_BYTES]) {
+    bool is_short;
+    const int number = register_of(operand, &is_short);
+    if (number < 0) {
+        snprintf(twin, PTX_OPERAND_BYTES, "%s", operand);
+    } else if (wide->has_twin[is_short][number]) {
+        snprintf(twin, PTX_OPERAND_BYTES, "%%wbw%s%d", is_short ? "s" : "", number);
+    } else {
+        char operands[2 * PTX_OPERAND_BYTES];
+        snprintf(twin, PTX_OPERAND_BYTES, "%%wbt%d", which);
+        snprintf(operands, sizeof operands, "%s, %s", twin, operand);
+        add_line(lines, "",
+                 is_unsigned ? is_short ? "cvt.u64.u16" : "cvt.u64.u32"
+                 : is_short  ? "cvt.s64.s16"
+                             : "cvt.s64.s32",
+                 operands);
+    }
+}
+
+// Whether a mask keeps the low bits of a narrower type, or those that shifts to and fro leave: kernel.cu has
+// none there.
+static bool is_narrowing(const Widening *wide, int line, const PtxInstruction *in) {
+    char said[512];
+    return is_low_mask(in) &&
+           kernel_line(wide->kernel, wide->kernel->lines->lines[line].source, said, sizeof said) &&
+           !strpbrk(said, "&%");
+}
+
+// The number of places that a shift moves a twin by, if that is not the register's: 31 leave the sign of a
+// register, and what is then moved are bits of the sign.
+static long wide_shift(Widening *wide, const PtxInstruction *in) {
+    const long places = is_number(in->operands[2]) ? strtol(in->operands[2], NULL, 0) : -1;
+    if (!opcode_is(in, "shr") || places < 0) return -1;
+    if (type_of(in)[0] == 's' && places == 31) {
+        bool *mark = mark_of(wide->is_sign, in->operands[0]);
+        if (mark) *mark = true;
+        return 63;
+    }
+    return type_of(in)[0] == 'u' && is_marked(wide->is_sign, in->operands[1]) ? places + 32 : -1;
+}
+
+static void add_copy(Widening *wide, Lines *lines, const PtxInstruction *in, const char *result,
+                     bool is_unsigned) {
+    char twin[PTX_OPERAND_BYTES], operands[3 * PTX_OPERAND_BYTES];
+    twin_of(wide, lines, in->operands[1], is_unsigned, 0, twin);
+    snprintf(operands, sizeof operands, "%s, %s", result, twin);
+    add_line(lines, in->predicate, "mov.b64", operands);
+}
+
+// "mad.lo.s32 %r1, ..." as "mad.lo.s64 %wbw1, ...".
+static void add_calculation(Widening *wide, Lines *lines, int line, const PtxInstruction *in,
+                            const char *result) {
+    const bool is_unsigned = type_of(in)[0] == 'u';
+    const bool is_shift = opcode_is(in, "shl") || opcode_is(in, "shr");
+    char opcode[64], operands[4 * PTX_OPERAND_BYTES], twin[PTX_OPERAND_BYTES];
+    int used = snprintf(operands, sizeof operands, "%s", result);
+    if (is_narrowing(wide, line, in)) {
+        add_copy(wide, lines, in, result, true);
+        return;
+    }
+    const long places = wide_shift(wide, in);
+    for (int o = 1; o < in->operand_count && used < (int)sizeof operands; o++) {
+        if (is_shift && o == 2 && places >= 0)
+            snprintf(twin, sizeof twin, "%ld", places);
+        else if ((is_shift && o == 2) || in->operands[o][0] != '%' || strncmp(in->operands[o], "%p", 2) == 0)
+            snprintf(twin, sizeof twin, "%s", in->operands[o]);
+        else
+            twin_of(wide, lines, in->operands[o], is_unsigned, o - 1, twin);
+        used += snprintf(operands + used, sizeof operands - (size_t)used, ", %s", twin);
+    }
+    snprintf(opcode, sizeof opcode, "%.*s%c64", (int)(type_of(in) - in->opcode), in->opcode, type_of(in)[0]);
+    add_line(lines, in->predicate, opcode, operands);
+}
+
+// What sets the twin of the register that an instruction sets.
+static void set_twin(Widening *wide, int line, const PtxInstruction *in) {
+    const WideKind kind = kind_of(in);
+    const bool is_wide = kind == WIDE_MOVE || (kind != WIDE_NOT && is_chosen(wide, line));
+    Lines lines = {.used = 0};
+    char result[PTX_OPERAND_BYTES], original[256];
+    twin_of(wide, &lines, in->operands[0], false, 0, result);
+    // Its operands may be the register itself, so the twin is set first.
+    if (is_wide && kind == WIDE_CALCULATION)
+        add_calculation(wide, &lines, line, in, result);
+    else if (is_wide)
+        add_copy(wide, &lines, in, result, type_of(in)[0] == 'u');
+    with_operand(in, -1, "", original, sizeof original);
+    if (is_wide) {
+        change_insert(wide->kernel->changes, wide->change, line, "%s", lines.text);
+        return;
+    }
+    change_replace(wide->kernel->changes, wide->change, line, "%s\n\t%s %s %s, %s;", original, in->predicate,
+                   result[4] == 's' ? "cvt.s64.s16" : "cvt.s64.s32", result, in->operands[0]);
+}
+
+// ---- What twins are used for
+// -------------------------------------------------------------------------------
+
+static bool uses_twin(Widening *wide, const PtxInstruction *in) {
+    for (int o = 1; o < in->operand_count; o++)
+        if (is_marked(wide->has_twin, in->operands[o])) return true;
+    return false;
+}
+
+// Whether a line of kernel.cu makes a number narrow itself, so that it has to be one of those that are
+// changed.
+static bool has_narrow_cast(const Widening *wide, int line) {
+    static const char *const casts[] = {"(int)", "(unsigned)", "(unsigned int)", "(short)"};
+    char said[512];
+    if (!kernel_line(wide->kernel, wide->kernel->lines->lines[line].source, said, sizeof said)) return false;
+    for (size_t c = 0; c < sizeof casts / sizeof casts[0]; c++)
+        if (strstr(said, casts[c])) return true;
+    return false;
+}
+
+// A comparison, a product or a conversion to 64 bits, from the twins.
+static void use_twins(Widening *wide, int line, const PtxInstruction *in) {
+    if (!is_chosen(wide, line) && has_narrow_cast(wide, line)) return;
+    const char *type = type_of(in);
+    Lines lines = {.used = 0};
+    PtxInstruction now = *in;
+    const bool is_long = strncmp(in->operands[0], "%rd", 3) == 0, is_comparison = opcode_is(in, "setp");
+    const bool is_product = is_long && opcode_has(in, "wide") && !has_magic_number(in);
+    if (is_long && kind_of(in) == WIDE_CONVERT &&
+        (uses_twin(wide, in) || (atoi(type + 1) < 32 && is_chosen(wide, line)))) {
+        add_copy(wide, &lines, in, in->operands[0], type[0] == 'u');
+        change_replace(wide->kernel->changes, wide->change, line, "%s", lines.text);
+        return;
+    }
+    if (!(is_comparison || is_product) || !is_whole(type) || atoi(type + 1) > 32 || !uses_twin(wide, in))
+        return;
+    for (int o = 1; o <= 2; o++)
+        twin_of(wide, &lines, in->operands[o], type[0] == 'u', o - 1, now.operands[o]);
+    if (is_product)
+        snprintf(now.opcode, sizeof now.opcode, "%s.lo.%c64", opcode_is(in, "mad") ? "mad" : "mul", type[0]);
+    else
+        snprintf(now.opcode, sizeof now.opcode, "%.*s%c64", (int)(type - in->opcode), in->opcode, type[0]);
+    char text[400];
+    with_operand(&now, -1, "", text, sizeof text);
+    change_replace(wide->kernel->changes, wide->change, line, "%s%s%s", lines.text, lines.used ? "\n" : "",
+                   text);
+}
+
+static void declare_twins(Widening *wide) {
+    const int at = wide->kernel->first;
+    change_insert(wide->kernel->changes, wide->change, at, "\t.reg .b64 %%wbt<%d>;", OPERANDS);
+    for (int s = 0; s < 2; s++)
+        for (int r = 0; r < REGISTERS; r++)
+            if (wide->has_twin[s][r])
+                change_insert(wide->kernel->changes, wide->change, at,
+                              "\t.reg .b64 %%wbw%s%d;\n\tmov.b64 %%wbw%s%d, 0;", s ? "s" : "", r,
+                              s ? "s" : "", r);
+}
+
+// ---- Words -----------------------------------------------------------------------------------------------
+
+static int compare_lines(const void *left, const void *right) {
+    return *(const int *)left - *(const int *)right;
+}
+
+// " (int bytes)", if a line of kernel.cu declares one variable of up to 32 bits and sets it; otherwise
+// nothing.
+static void declared_in(const Kernel *kernel, int number, char *words, size_t room) {
+    static const char pattern[] =
+        "(^|[^A-Za-z0-9_])(((unsigned|signed) +)?(int|short|char)|unsigned|u?int(8|16|32)_t) +"
+        "([A-Za-z_][A-Za-z0-9_]*) *=[^=]";
+    enum { TYPE = 2, NAME = 7, PARTS };
+    char line[512];
+    regex_t expression;
+    regmatch_t at[PARTS];
+    if (!kernel_line(kernel, number, line, sizeof line) || regcomp(&expression, pattern, REG_EXTENDED) != 0)
+        return;
+    if (regexec(&expression, line, PARTS, at, 0) == 0 &&
+        regexec(&expression, line + at[NAME].rm_eo, 0, NULL, 0) != 0)
+        snprintf(words, room, " (%.*s %.*s)", (int)(at[TYPE].rm_eo - at[TYPE].rm_so), line + at[TYPE].rm_so,
+                 (int)(at[NAME].rm_eo - at[NAME].rm_so), line + at[NAME].rm_so);
+    regfree(&expression);
+}
+
+// "64-bit arithmetic in line 12 (int bytes) and line 13 (int at)".
+static void say_lines(const Kernel *kernel, Change *change) {
+    enum { FEW = 3 };
+    size_t used = (size_t)snprintf(change->words, sizeof change->words, "64-bit arithmetic in ");
+    for (int l = 0; l < change->wide_count && used < sizeof change->words; l++) {
+        char declared[64] = "";
+        const char *before = l == 0 ? "" : l == change->wide_count - 1 ? " and " : ", ";
+        if (change->wide_count <= FEW) declared_in(kernel, change->wide_lines[l], declared, sizeof declared);
+        used += (size_t)snprintf(change->words + used, sizeof change->words - used, "%sline %d%s", before,
+                                 change->wide_lines[l], declared);
+    }
+}
+
+static void propose_in(const Kernel *kernel, const int sources[], int count) {
+    static Widening wide;
+    wide = (Widening){.kernel = kernel, .sources = sources, .source_count = count};
+    choose_registers(&wide);
+    wide.change = count > 0 ? changes_add(kernel->changes, CHANGE_WIDE, sources[0]) : NULL;
+    if (!wide.change) return;
+    memcpy(wide.change->wide_lines, sources, (size_t)count * sizeof *sources);
+    wide.change->wide_count = count;
+    wide.change->function = kernel->lines->lines[kernel->first].function;
+    say_lines(kernel, wide.change);
+    declare_twins(&wide);
+    for (int i = kernel->first; i < kernel->end; i++) {
+        PtxInstruction in;
+        if (!ptx_instruction(&kernel->lines->lines[i], &in)) continue;
+        if (is_marked(wide.has_twin, in.operands[0]))
+            set_twin(&wide, i, &in);
+        else
+            use_twins(&wide, i, &in);
+    }
+}
+
+static bool calculates(const PtxInstruction *in) {
+    const WideKind kind = kind_of(in);
+    return kind == WIDE_CALCULATION || kind == WIDE_CONVERT;
+}
+
+void propose_wide(const Kernel *kernel) {
+    int lines[MOST];
+    const int count = list_lines(kernel, calculates, lines);
+    qsort(lines, (size_t)count, sizeof *lines, compare_lines);
+    if (count > 0) propose_in(kernel, lines, count);
+}
+
+void propose_less_wide(const Kernel *kernel, const Change *whole, int from, int parts) {
+    int lines[MOST], count = 0;
+    for (int l = 0; l < whole->wide_count; l++)
+        if (l < from || l >= from + parts) lines[count++] = whole->wide_lines[l];
+    propose_in(kernel, lines, count);
+}

@@ -1,0 +1,22 @@
+// Memory objects of an emulator: what its calls, its images and its textures make them with. Internal to
+// common/emulator.
+#pragma once
+
+#include "emulator/machine/machine.h"
+#include "emulator/status.h"
+
+enum { WORKSPACE_BYTES = 256 };
+
+// A process has its memory below this address, on x86-64 and aarch64 alike.
+#define HOST_ADDRESSES (1ull << 48)
+
+// Fills `error`. Always false.
+bool emulator_fail(EmulatorError *error, EmulatorStatus status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+// A new memory object of `bytes` whose address is `misalignment` past a boundary of 65,536 bytes; its index,
+// or 0. The bytes are those at `adopted`, or new ones; whether they were written is kept if `track`.
+uint64_t object_new(Emulator *emulator, PtxSpace space, size_t bytes, unsigned misalignment, const char *name,
+                    bool track, void *adopted);
+void object_free(Memory *memory);
+// Makes the heap of malloc() in kernels; false when memory ran out.
+bool heap_open(Emulator *emulator);

@@ -1,0 +1,8 @@
+// asynccheck: stores to shared memory that a bulk copy still reads or writes, and copies that nothing waits
+// for.
+#pragma once
+
+#include "emulator/machine/machine.h"
+
+bool uses_async_proxy(const Program *program);
+void asynccheck_observe(Machine *machine, Observer *observer);

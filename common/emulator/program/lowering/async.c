@@ -1,0 +1,187 @@
+// Decodes asynchronous copies.
+#include <string.h>
+
+#include "emulator/program/lowering/lowering.h"
+
+// ---- Copies of 4 to 16 bytes by every lane ----------------------------------------------------------------
+
+// cp.async.commit_group, .wait_group and .wait_all.
+static bool lower_async_wait(Lowering *l, const PtxInstruction *in, AsyncOperation operation) {
+    Instruction built = blank(KIND_CP_ASYNC_WAIT);
+    built.operation = (uint8_t)operation;
+    if (operation == ASYNC_WAIT_GROUP) {
+        if (in->operand_count != 1) return wrong_operands(l, in, "the number of groups that may be pending");
+        if (!lower_literal(l, in, &in->operands[0], &built.literal[0])) return false;
+    }
+    return emit(l, in, &built);
+}
+
+// cp.async.mbarrier.arrive
+static bool lower_async_arrive(Lowering *l, const PtxInstruction *in) {
+    Instruction built = blank(KIND_CP_ASYNC_ARRIVE);
+    built.flags = IS_VOLATILE | IS_RELAXED | IS_RELEASE | SCOPE_CTA;
+    built.operation = MBARRIER_ARRIVE;
+    built.width = 4;
+    built.elements = built.src_count = 1;
+    for (int i = 2; i < in->modifier_count; i++) {
+        const char *word = in->modifiers[i];
+        if (!strcmp(word, "noinc"))
+            built.literal[1] = 1;
+        else if (!strcmp(word, "shared") || !strcmp(word, "shared::cta"))
+            built.space = PTX_SPACE_SHARED;
+        else if (strcmp(word, "arrive") && strcmp(word, "b64"))
+            return unsupported_form(l, in, word);
+    }
+    if (in->operand_count != 1) return wrong_operands(l, in, "the address of an mbarrier");
+    return lower_address(l, in, &in->operands[0], &built, 0) && emit(l, in, &built);
+}
+
+static bool lower_cp_lanes(Lowering *l, const PtxInstruction *in) {
+    const char *second = in->modifier_count > 1 ? in->modifiers[1] : "";
+    if (!strcmp(second, "mbarrier")) return lower_async_arrive(l, in);
+    if (!strcmp(second, "commit_group")) return lower_async_wait(l, in, ASYNC_COMMIT);
+    if (!strcmp(second, "wait_group")) return lower_async_wait(l, in, ASYNC_WAIT_GROUP);
+    if (!strcmp(second, "wait_all")) return lower_async_wait(l, in, ASYNC_WAIT_ALL);
+    if (strcmp(second, "ca") && strcmp(second, "cg")) return unsupported_form(l, in, second);
+    for (int i = 2; i < in->modifier_count; i++) {
+        const char *word = in->modifiers[i];
+        if (strcmp(word, "shared") && strcmp(word, "shared::cta") && strcmp(word, "global") &&
+            !is_cache_word(word))
+            return unsupported_form(l, in, word);
+    }
+    if (!operands_fit(l, in, in->operand_count)) return false;
+    uint32_t size = 0;
+    Instruction built = blank(KIND_CP_ASYNC), shared = {0}, global = {0};
+    if (!lower_address(l, in, &in->operands[0], &shared, 0) ||
+        !lower_address(l, in, &in->operands[1], &global, 0) || !lower_literal(l, in, &in->operands[2], &size))
+        return false;
+    if (size != 4 && size != 8 && size != 16) return wrong_operands(l, in, "4, 8 or 16 bytes");
+    // src: shared address, global address, bytes to read (the rest is zeros). Both offsets are folded in as
+    // Instruction.offset (global) and literal[0] (shared, which has 32 bits anyway).
+    built.src[0] = global.src[0];
+    built.offset = global.offset;
+    built.flags = global.flags & ADDRESS_32;
+    built.src[1] = shared.src[0];
+    built.literal[0] = (uint32_t)shared.offset;
+    built.literal[1] = shared.flags & ADDRESS_32 ? 4 : 8; // lane width of src[1]
+    built.width = (uint8_t)size;
+    built.elements = 1;
+    built.space = PTX_SPACE_GLOBAL;
+    built.src_count = 2;
+    if (in->operand_count - ptx_has(in, "L2::cache_hint") > 3) {
+        if (!lower_source(l, in, &in->operands[3], PTX_U32, false, &built.src[2])) return false;
+        built.src_count = 3;
+    }
+    return emit(l, in, &built);
+}
+
+// ---- Bulk copies ------------------------------------------------------------------------------------------
+
+// cp.async.bulk.commit_group and .wait_group.
+static bool lower_bulk_wait(Lowering *l, const PtxInstruction *in, bool waits) {
+    Instruction built = blank(KIND_BULK_WAIT);
+    built.operation = !waits ? BULK_COMMIT : ptx_has(in, "read") ? BULK_WAIT_READ : BULK_WAIT_GROUP;
+    if (in->operand_count != waits) return wrong_operands(l, in, "the number of groups that may be pending");
+    if (waits && !lower_literal(l, in, &in->operands[0], &built.literal[0])) return false;
+    return emit(l, in, &built);
+}
+
+// The words of a bulk copy or reduction behind .bulk: the spaces of both sides come first.
+static bool lower_bulk_words(Lowering *l, const PtxInstruction *in, int first, Instruction *built,
+                             BulkDetail *detail) {
+    int spaces = 0;
+    for (int i = first; i < in->modifier_count; i++) {
+        const char *word = in->modifiers[i];
+        const PtxType type = ptx_type_named(word);
+        const bool is_cluster = !strcmp(word, "shared::cluster");
+        if (is_cluster || !strcmp(word, "shared::cta") || !strcmp(word, "global")) {
+            if (spaces == 2) return unsupported_form(l, in, word);
+            detail->at[spaces].space = *word == 'g' ? PTX_SPACE_GLOBAL : PTX_SPACE_SHARED;
+            detail->at[spaces++].flags = is_cluster ? IN_CLUSTER : 0;
+        } else if (!strcmp(word, "mbarrier::complete_tx::bytes"))
+            detail->has_mbarrier = true;
+        else if (!strcmp(word, "multicast::cluster"))
+            detail->is_multicast = true;
+        else if (!strcmp(word, "cp_mask"))
+            detail->masks_bytes = true;
+        else if (detail->is_reduction && type != PTX_NO_TYPE && type != PTX_PRED)
+            built->type = (uint8_t)type;
+        else if (strcmp(word, "bulk_group") && !is_cache_word(word) &&
+                 !(detail->is_reduction && atomic_word(word, built)))
+            return unsupported_form(l, in, word);
+    }
+    // Into shared memory they complete at an mbarrier, into global memory in a group.
+    const bool to_shared = detail->at[BULK_TO].space == PTX_SPACE_SHARED,
+               from_global = detail->at[BULK_FROM].space == PTX_SPACE_GLOBAL;
+    if (spaces != 2 || to_shared != detail->has_mbarrier || (from_global && !to_shared) ||
+        (from_global && detail->is_reduction))
+        return unsupported_form(l, in, "bulk");
+    if (detail->is_multicast && !from_global) return unsupported_form(l, in, "multicast::cluster");
+    if (detail->masks_bytes && (to_shared || detail->is_reduction)) return unsupported_form(l, in, "cp_mask");
+    if (!detail->is_reduction) return true;
+    built->width = (uint8_t)ptx_type_bytes((PtxType)built->type);
+    const bool is_known = built->literal[0] && built->type && atomic_type_known(built) &&
+                          built->operation != ATOMIC_CAS && built->operation != ATOMIC_EXCH;
+    return (is_known && choose_float_handler(built)) ||
+           unsupported_form(l, in, built->type ? ptx_type_name((PtxType)built->type) : "(no type)");
+}
+
+BulkDetail *begin_bulk(Lowering *l, bool is_reduction, Instruction *built) {
+    BulkDetail *detail = arena_alloc(l->arena, sizeof *detail);
+    if (!detail) {
+        lower_no_memory(l);
+        return NULL;
+    }
+    *built = blank(KIND_BULK);
+    built->flags = IS_VOLATILE | IS_RELAXED | IS_RELEASE; // of its mbarrier
+    built->width = 4;
+    built->elements = 1;
+    built->detail = detail;
+    detail->is_reduction = is_reduction;
+    return detail;
+}
+
+static bool lower_bulk(Lowering *l, const PtxInstruction *in, int first, bool is_reduction) {
+    Instruction built;
+    BulkDetail *detail = begin_bulk(l, is_reduction, &built);
+    if (!detail) return false;
+    if (!lower_bulk_words(l, in, first, &built, detail)) return false;
+    detail->at[BULK_MBARRIER].space = PTX_SPACE_SHARED;
+    detail->at[BULK_MBARRIER].flags = detail->at[BULK_TO].flags;
+    const bool has_mask = detail->is_multicast || detail->masks_bytes;
+    const int wanted = 3 + detail->has_mbarrier + has_mask + ptx_has(in, "L2::cache_hint");
+    if (in->operand_count != wanted)
+        return wrong_operands(
+            l, in, "two addresses, a size, and an mbarrier, a mask and a cache policy if it names them");
+    int next = 0;
+    for (int k = 0; k < BULK_MBARRIER + detail->has_mbarrier; k++) {
+        Instruction address = {0};
+        if (k == BULK_MBARRIER) next++; // behind the size
+        if (!lower_address(l, in, &in->operands[next++], &address, 0)) return false;
+        built.src[k] = address.src[0];
+        detail->at[k].offset = address.offset;
+        detail->at[k].flags |= address.flags & ADDRESS_32;
+    }
+    built.src_count = BULK_MASK + 1;
+    if (!lower_source(l, in, &in->operands[2], PTX_U32, false, &built.src[BULK_SIZE])) return false;
+    // The mask of multicast comes before a cache policy, that of bytes after it.
+    const int mask = detail->is_multicast ? next : in->operand_count - 1;
+    if (has_mask && !lower_source(l, in, &in->operands[mask], PTX_U16, true, &built.src[BULK_MASK]))
+        return false;
+    return emit(l, in, &built);
+}
+
+bool lower_cp(Lowering *l, const PtxInstruction *in) {
+    const char *words[4];
+    for (int i = 0; i < 4; i++) words[i] = i < in->modifier_count ? in->modifiers[i] : "";
+    if (!strcmp(words[0], "reduce") && !strcmp(words[1], "async") && !strcmp(words[2], "bulk"))
+        return !strcmp(words[3], "tensor") ? lower_tensor_copy(l, in, 4, true) : lower_bulk(l, in, 3, true);
+    if (strcmp(words[0], "async")) return unsupported_form(l, in, words[0]);
+    if (strcmp(words[1], "bulk")) return lower_cp_lanes(l, in);
+    if (!strcmp(words[2], "tensor")) return lower_tensor_copy(l, in, 3, false);
+    if (!strcmp(words[2], "commit_group")) return lower_bulk_wait(l, in, false);
+    if (!strcmp(words[2], "wait_group")) return lower_bulk_wait(l, in, true);
+    if (strcmp(words[2], "prefetch")) return lower_bulk(l, in, 2, false);
+    Instruction prefetch = blank(KIND_PREFETCH);
+    return emit(l, in, &prefetch);
+}

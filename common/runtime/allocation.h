@@ -1,0 +1,55 @@
+// Every allocation of the program: on the device, or on the host where kernels reach it too.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emulator/texture.h"
+#include "runtime/place.h"
+
+typedef enum {
+    MEMORY_DEVICE,
+    MEMORY_PINNED,     // host memory that kernels may use at the same address
+    MEMORY_MANAGED,    // likewise
+    MEMORY_REGISTERED, // the program's own memory, at another address for kernels
+    MEMORY_VARIABLE,   // a __device__ or __constant__ variable
+    MEMORY_ARRAY,      // texels, reached through a texture or surface
+} MemoryKind;
+
+typedef struct {
+    MemoryKind kind;
+    int number;           // from 1, in the order of allocation: findings call it "allocation 3"
+    uint64_t device;      // its address for kernels
+    void *host;           // its address for the host; NULL: none
+    unsigned char *bytes; // where this library reads and writes it, whatever the host may do there
+    size_t size;
+    unsigned flags;
+    bool is_freed;
+    Place made, released;
+    const char *variable; // its name; the image's
+} Allocation;
+
+// NULL when memory ran out.
+Allocation *allocation_new(MemoryKind kind, size_t size);
+Allocation *allocation_array(const EmulatorTexels *texels);
+// Registers the program's own memory; a variable's, which the image owns.
+Allocation *allocation_register(void *host, size_t size);
+Allocation *allocation_variable(uint64_t device, size_t size, const char *name);
+void allocation_free(Allocation *allocation);
+
+// The live allocation that a pointer lies in, by its address for the host or for kernels; one that was freed
+// only if there is no other. The end of an allocation belongs to it. NULL: none.
+Allocation *allocation_at(const void *pointer);
+// The same of what is not freed.
+Allocation *allocation_live_at(const void *pointer);
+// By index; NULL after the last.
+Allocation *allocation_by_index(int index);
+// Another number after every allocation and every free.
+unsigned long allocation_changes(void);
+// Bytes of device memory in use.
+size_t allocation_in_use(void);
+
+const char *allocation_kind_name(const Allocation *allocation); // "pinned host"
+// "allocation 3, 4000 bytes of device memory, made at vector.cu:14".
+void allocation_words(const Allocation *allocation, char *words, size_t words_bytes);

@@ -1,0 +1,172 @@
+// Streams and events.
+#include <stdlib.h>
+
+#include "runtime/kernel.h"
+#include "runtime/queue.h"
+#include "runtime/report.h"
+#include "runtime/state.h"
+
+// ---- Streams ----------------------------------------------------------------------------------------------
+
+static cudaError_t new_stream(cudaStream_t *stream, unsigned flags, int priority) {
+    if (!stream) return cudaErrorInvalidValue;
+    *stream = queue_new_stream(flags & cudaStreamNonBlocking, priority);
+    return *stream ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+cudaError_t cudaStreamCreate(cudaStream_t *stream) { return CALL(new_stream(stream, 0, 0)); }
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
+    return CALL(new_stream(stream, flags, 0));
+}
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int priority) {
+    return CALL(new_stream(stream, flags, priority));
+}
+
+// Its work still runs; it stays in the list of streams, because times are compared with its own.
+static cudaError_t destroy_stream(cudaStream_t stream) {
+    if (!stream || queue_stream(stream) != stream || stream->is_destroyed)
+        return cudaErrorInvalidResourceHandle;
+    stream->is_destroyed = true;
+    return cudaSuccess;
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) { return CALL(destroy_stream(stream)); }
+
+static cudaError_t synchronize(cudaStream_t stream) {
+    queue_run_stream(queue_stream(stream));
+    return sticky_error();
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return CALL(synchronize(stream)); }
+
+static cudaError_t synchronize_all(void) {
+    queue_run_all();
+    return sticky_error();
+}
+cudaError_t cudaDeviceSynchronize(void) { return CALL(synchronize_all()); }
+
+// A program that asks again and again gets its answer the second time.
+static cudaError_t query_stream(cudaStream_t stream) {
+    if (!queue_has(queue_stream(stream))) return sticky_error();
+    queue_run_stream(queue_stream(stream));
+    return cudaErrorNotReady;
+}
+cudaError_t cudaStreamQuery(cudaStream_t stream) { return CALL(query_stream(stream)); }
+
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned *flags) {
+    *flags = queue_stream(stream)->is_non_blocking ? cudaStreamNonBlocking : cudaStreamDefault;
+    return CALL(cudaSuccess);
+}
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority) {
+    *priority = queue_stream(stream)->priority;
+    return CALL(cudaSuccess);
+}
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
+    if (least) *least = 0;
+    if (greatest) *greatest = -5; // of an H200
+    return CALL(cudaSuccess);
+}
+
+static cudaError_t call_later(cudaStream_t stream, cudaHostFn_t function, void *argument) {
+    return queue_add(&(Op){.kind = OP_CALL, .stream = queue_stream(stream), .call = {function, argument}});
+}
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *argument) {
+    return CALL(call_later(stream, function, argument));
+}
+
+// The older kind of callback also gets the stream and an error.
+typedef struct {
+    cudaStream_t stream;
+    cudaStreamCallback_t function;
+    void *argument;
+} Callback;
+static void call_back(void *argument) {
+    Callback *callback = argument;
+    callback->function(callback->stream, sticky_error(), callback->argument);
+    free(callback);
+}
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function, void *argument,
+                                  unsigned flags) {
+    (void)flags;
+    Callback *callback = malloc(sizeof *callback);
+    if (!callback) return CALL(cudaErrorMemoryAllocation);
+    *callback = (Callback){stream, function, argument};
+    // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): call_back() frees it
+    return CALL(call_later(stream, call_back, callback));
+}
+
+// ---- Events -----------------------------------------------------------------------------------------------
+
+static cudaError_t new_event(cudaEvent_t *event, unsigned flags) {
+    if (!event) return cudaErrorInvalidValue;
+    *event = calloc(1, sizeof **event);
+    if (!*event) return cudaErrorMemoryAllocation;
+    (*event)->has_timing = !(flags & cudaEventDisableTiming);
+    return cudaSuccess;
+}
+cudaError_t cudaEventCreate(cudaEvent_t *event) { return CALL(new_event(event, 0)); }
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags) {
+    return CALL(new_event(event, flags));
+}
+
+static cudaError_t destroy_event(cudaEvent_t event) {
+    if (!event) return cudaErrorInvalidResourceHandle;
+    queue_run_number(event->recorded); // the queue points to it
+    free(event);
+    return cudaSuccess;
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) { return CALL(destroy_event(event)); }
+
+static cudaError_t record(cudaEvent_t event, cudaStream_t stream) {
+    if (!event) return cudaErrorInvalidResourceHandle;
+    if (event->has_timing) kernel_model_times();
+    event->captured_in = NULL;
+    return queue_add(&(Op){.kind = OP_RECORD, .stream = queue_stream(stream), .event = event});
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) { return CALL(record(event, stream)); }
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
+    (void)flags;
+    return CALL(record(event, stream));
+}
+
+static cudaError_t wait_for(cudaStream_t stream, cudaEvent_t event) {
+    if (!event) return cudaErrorInvalidResourceHandle;
+    if (event->captured_in) {
+        queue_stream(stream)->capture = event->captured_in; // which runs one after the other as it is
+        return cudaSuccess;
+    }
+    return queue_add(
+        &(Op){.kind = OP_WAIT, .stream = queue_stream(stream), .wait = {event->recorded, event->time}});
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
+    (void)flags;
+    return CALL(wait_for(stream, event));
+}
+
+static cudaError_t synchronize_event(cudaEvent_t event) {
+    if (!event) return cudaErrorInvalidResourceHandle;
+    queue_run_number(event->recorded);
+    return sticky_error();
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) { return CALL(synchronize_event(event)); }
+
+static cudaError_t query_event(cudaEvent_t event) {
+    if (!event) return cudaErrorInvalidResourceHandle;
+    if (!queue_is_pending(event->recorded)) return sticky_error();
+    queue_run_number(event->recorded);
+    return cudaErrorNotReady;
+}
+cudaError_t cudaEventQuery(cudaEvent_t event) { return CALL(query_event(event)); }
+
+static cudaError_t elapsed(float *milliseconds, cudaEvent_t start, cudaEvent_t end) {
+    if (!milliseconds || !start || !end || !start->recorded || !end->recorded || !start->has_timing ||
+        !end->has_timing)
+        return cudaErrorInvalidResourceHandle;
+    if (!start->is_done || !end->is_done) {
+        queue_run_number(start->recorded);
+        queue_run_number(end->recorded);
+        return cudaErrorNotReady;
+    }
+    *milliseconds = (float)((end->time - start->time) * 1e3);
+    return cudaSuccess;
+}
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end) {
+    return CALL(elapsed(milliseconds, start, end));
+}

@@ -1,0 +1,54 @@
+// One asynchronous operation, and the streams and events that order them.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "runtime/copy.h"
+#include "runtime/launch.h"
+
+struct CUstream_st {
+    bool is_non_blocking; // never waits for the default stream, nor the default stream for it
+    bool is_destroyed;
+    int priority;
+    cudaGraph_t capture; // what is asked for goes there, and does not run; NULL: it runs
+    double end;          // modelled time at which its last work ends
+    struct CUstream_st *next;
+};
+
+struct CUevent_st {
+    unsigned long recorded; // the number of the operation that records it; 0: never
+    bool is_done, has_timing;
+    double time;             // modelled
+    cudaGraph_t captured_in; // recorded while its stream was captured; NULL: it was not
+};
+
+typedef enum { OP_LAUNCH, OP_COPY, OP_RECORD, OP_WAIT, OP_CALL, OP_FREE } OpKind;
+
+typedef struct Op {
+    struct Op *next; // in the order in which the program asked
+    OpKind kind;
+    unsigned long number;
+    cudaStream_t stream;
+    bool is_running;
+    double issued; // modelled time of the host
+    Place place;
+    union {
+        Launch launch;
+        Copy copy;
+        cudaEvent_t event; // of OP_RECORD
+        struct {
+            unsigned long number; // of the record that it waits for
+            double time;          // if that is done
+        } wait;
+        struct {
+            cudaHostFn_t function;
+            void *argument;
+        } call;
+        Allocation *memory; // of OP_FREE
+    };
+} Op;
+
+// A copy with its own arguments. False when memory ran out.
+bool op_copy(const Op *op, Op *copy);
+// What it owns.
+void op_release(Op *op);

@@ -1,0 +1,322 @@
+#define _GNU_SOURCE // usleep
+#include "runtime/queue.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "runtime/graph.h"
+#include "runtime/kernel.h"
+#include "runtime/report.h"
+#include "runtime/state.h"
+
+static struct CUstream_st default_stream;
+static cudaStream_t streams = &default_stream;
+static Op *pending;
+static unsigned long numbered;
+enum { MOST_PENDING = 1024 }; // as a driver's queues, these are full at some point
+static double host_time;
+static double engine_ends[3]; // of kernels, of copies to the device, of copies from it
+double queue_host_time(void) { return host_time; }
+
+cudaStream_t queue_stream(cudaStream_t handle) {
+    return !handle || handle == cudaStreamLegacy || handle == cudaStreamPerThread ? &default_stream : handle;
+}
+
+cudaStream_t queue_new_stream(bool is_non_blocking, int priority) {
+    cudaStream_t stream = calloc(1, sizeof *stream);
+    if (!stream) return NULL;
+    *stream = (struct CUstream_st){.is_non_blocking = is_non_blocking, .priority = priority, .next = streams};
+    return streams = stream;
+}
+
+// Whether work in one stream waits for earlier work in the other.
+static bool follows(const struct CUstream_st *stream, const struct CUstream_st *earlier) {
+    if (stream == earlier) return true;
+    return (stream == &default_stream && !earlier->is_non_blocking) ||
+           (earlier == &default_stream && !stream->is_non_blocking);
+}
+
+static bool depends(const Op *op, const Op *earlier) {
+    return follows(op->stream, earlier->stream) ||
+           (op->kind == OP_WAIT && op->wait.number == earlier->number);
+}
+
+// ---- Protection of memory that the host shares ------------------------------------------------------------
+//
+// While work on it is pending, the host must not read what the work writes, nor write what it reads. Whole
+// pages are protected; those that other data share are not.
+
+static bool points_into(const Launch *launch, const Allocation *a) {
+    uint64_t value;
+    for (size_t at = 0; at + sizeof value <= launch->argument_bytes; at += sizeof value) {
+        memcpy(&value, (const char *)launch->arguments + at, sizeof value);
+        if (value - a->device < a->size) return true;
+    }
+    return false;
+}
+
+static void protect_range(const Allocation *a, const char *from, size_t bytes, int how) {
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t start = (uintptr_t)from, end = start + bytes;
+    if (end == (uintptr_t)a->host + a->size) end = (end + page - 1) / page * page;
+    start = (start + page - 1) / page * page;
+    end = end / page * page;
+    if (start < end) mprotect((void *)start, end - start, how);
+}
+
+static bool is_shared(const Allocation *a) {
+    return a && !a->is_freed && (a->kind == MEMORY_PINNED || a->kind == MEMORY_MANAGED);
+}
+
+void queue_open(const Allocation *a) { protect_range(a, a->host, a->size, PROT_READ | PROT_WRITE); }
+
+static void protect(const Allocation *a) {
+    queue_open(a);
+    for (const Op *op = pending; op; op = op->next) {
+        if (op->kind == OP_LAUNCH && points_into(&op->launch, a))
+            protect_range(a, a->host, a->size, PROT_NONE);
+        if (op->kind != OP_COPY) continue;
+        const CopySides sides = copy_sides(&op->copy);
+        if (sides.from == a) protect_range(a, op->copy.from, copy_span_from(&op->copy), PROT_READ);
+        if (sides.to == a) protect_range(a, op->copy.to, copy_span_to(&op->copy), PROT_NONE);
+    }
+}
+
+// After the operation was added or has run.
+static void protect_what_it_uses(const Op *op) {
+    if (op->kind == OP_LAUNCH) {
+        for (int i = 0; allocation_by_index(i); i++)
+            if (is_shared(allocation_by_index(i)) && points_into(&op->launch, allocation_by_index(i)))
+                protect(allocation_by_index(i));
+    } else if (op->kind == OP_COPY) {
+        const CopySides sides = copy_sides(&op->copy);
+        if (is_shared(sides.from)) protect(sides.from);
+        if (is_shared(sides.to)) protect(sides.to);
+    }
+}
+
+const Op *queue_user_of(const Allocation *a, const void *byte, bool *is_kernel) {
+    for (const Op *op = pending; op; op = op->next) {
+        *is_kernel = op->kind == OP_LAUNCH;
+        if (*is_kernel && points_into(&op->launch, a)) return op;
+        if (op->kind == OP_COPY && ((uintptr_t)byte - (uintptr_t)op->copy.to < copy_span_to(&op->copy) ||
+                                    (uintptr_t)byte - (uintptr_t)op->copy.from < copy_span_from(&op->copy)))
+            return op;
+    }
+    return NULL;
+}
+
+// ---- Running ----------------------------------------------------------------------------------------------
+
+// The modelled time of an operation: it starts when its stream, those it waits for, and its engine are free.
+static void advance(const Op *op, double seconds, int engine) {
+    double start = op->issued;
+    for (const struct CUstream_st *s = streams; s; s = s->next)
+        if (follows(op->stream, s) && s->end > start) start = s->end;
+    if (op->kind == OP_WAIT && op->wait.time > start) start = op->wait.time;
+    if (engine >= 0 && engine_ends[engine] > start) start = engine_ends[engine];
+    op->stream->end = start + seconds;
+    if (engine >= 0) engine_ends[engine] = start + seconds;
+}
+
+static void perform(Op *op) {
+    const bool is_lost = sticky_error() != cudaSuccess; // after a kernel's error, nothing more runs
+    switch (op->kind) {
+    case OP_LAUNCH:
+        if (!is_lost) advance(op, kernel_run(&op->launch), 0);
+        break;
+    case OP_COPY:
+        if (is_lost) break;
+        advance(op, copy_seconds(&op->copy), copy_sides(&op->copy).to && !copy_sides(&op->copy).from ? 1 : 2);
+        copy_run(&op->copy);
+        break;
+    case OP_RECORD:
+        advance(op, 0, -1);
+        if (op->event->recorded == op->number) {
+            op->event->is_done = true;
+            op->event->time = op->stream->end;
+        }
+        for (Op *other = pending; other; other = other->next)
+            if (other->kind == OP_WAIT && other->wait.number == op->number)
+                other->wait.time = op->stream->end;
+        break;
+    case OP_WAIT: advance(op, 0, -1); break;
+    case OP_CALL:
+        advance(op, 0, -1);
+        runtime_unlock();
+        op->call.function(op->call.argument);
+        runtime_lock();
+        break;
+    case OP_FREE:
+        if (!op->memory->is_freed) allocation_free(op->memory);
+        break;
+    }
+}
+
+static Op *find(unsigned long number) {
+    Op *op = pending;
+    while (op && op->number != number) op = op->next;
+    return op;
+}
+
+// Other threads get their turn.
+static void pause_briefly(void) {
+    runtime_unlock();
+    usleep(200);
+    runtime_lock();
+}
+
+// Runs an operation, and before it all that it waits for. Meanwhile another thread may run any of them, if
+// this one is inside a function of the program.
+static void run(unsigned long number) {
+    Op *op = find(number);
+    while (op) {
+        const Op *earlier = pending;
+        while (earlier != op && !depends(op, earlier)) earlier = earlier->next;
+        if (op->is_running)
+            pause_briefly();
+        else if (earlier != op)
+            run(earlier->number);
+        else
+            break;
+        op = find(number);
+    }
+    if (!op) return;
+    op->is_running = true;
+    perform(op);
+    Op **link = &pending;
+    while (*link && *link != op) link = &(*link)->next;
+    if (*link) *link = op->next;
+    protect_what_it_uses(op);
+    op_release(op);
+    free(op);
+}
+
+// A function of the program may be what a thread of the program waits for, without any call of CUDA: it runs
+// after a while, whether or not something asks for it.
+static void *run_calls(void *unused) {
+    (void)unused;
+    for (;;) {
+        usleep(20000);
+        runtime_lock();
+        const Op *op = pending;
+        while (op && op->kind != OP_CALL) op = op->next;
+        if (op && !op->is_running) run(op->number);
+        runtime_unlock();
+    }
+    return NULL;
+}
+
+static void start_running_calls(void) {
+    static bool is_started;
+    pthread_t thread;
+    if (!is_started && !pthread_create(&thread, NULL, run_calls, NULL)) pthread_detach(thread);
+    is_started = true;
+}
+
+static uint64_t random_state;
+static unsigned random_below(unsigned count) {
+    if (!random_state) random_state = options()->seed;
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)((random_state >> 33) % count);
+}
+
+// One operation of those that are pending, by lot; with all that it waits for.
+static void run_any(void) {
+    unsigned count = 0;
+    for (const Op *op = pending; op; op = op->next) count++;
+    if (!count) return;
+    const Op *op = pending;
+    for (unsigned steps = random_below(count); steps; steps--) op = op->next;
+    run(op->number);
+}
+
+// While a stream is captured its work goes into the graph, in the order in which the program asks for it.
+// Another stream takes part once it waits for an event of that stream.
+static cudaError_t capture(const Op *op) {
+    cudaGraph_t graph = op->stream->capture;
+    if (op->kind == OP_RECORD) {
+        op->event->captured_in = graph;
+        return cudaSuccess;
+    }
+    const cudaGraphNode_t *last = graph->count ? &graph->nodes[graph->count - 1] : NULL;
+    return graph_add(graph, op, last, last != NULL) ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+cudaError_t queue_add(Op *given) {
+    if (given->stream->capture) return capture(given);
+    Op *op = malloc(sizeof *op);
+    if (!op) return cudaErrorMemoryAllocation;
+    *op = *given;
+    op->next = NULL;
+    op->number = ++numbered;
+    op->issued = host_time;
+    if (op->kind == OP_RECORD) {
+        op->event->recorded = op->number;
+        op->event->is_done = false;
+    }
+    int count = 1;
+    Op **link = &pending;
+    for (; *link; count++) link = &(*link)->next;
+    *link = op;
+    protect_what_it_uses(op);
+    if (op->kind == OP_CALL) start_running_calls();
+    while (options()->seed && pending && random_below(2)) run_any();
+    if (count > MOST_PENDING && pending) run(pending->number);
+    return cudaSuccess;
+}
+
+static void wait_until(double time) {
+    if (time > host_time) host_time = time;
+}
+
+void queue_run_stream(cudaStream_t stream) {
+    for (const Op *op = pending; op;) {
+        if (stream != op->stream && !(stream == &default_stream && follows(stream, op->stream))) {
+            op = op->next;
+            continue;
+        }
+        if (options()->seed)
+            run_any();
+        else
+            run(op->number);
+        op = pending;
+    }
+    for (const struct CUstream_st *s = streams; s; s = s->next)
+        if (s == stream || (stream == &default_stream && !s->is_non_blocking)) wait_until(s->end);
+}
+
+void queue_run_all(void) {
+    while (pending) {
+        if (options()->seed)
+            run_any();
+        else
+            run(pending->number);
+    }
+    for (const struct CUstream_st *s = streams; s; s = s->next) wait_until(s->end);
+}
+
+void queue_run_number(unsigned long number) {
+    const Op *op = find(number);
+    if (!op) return;
+    const struct CUstream_st *stream = op->stream;
+    run(number);
+    wait_until(stream->end);
+}
+
+bool queue_is_pending(unsigned long number) { return find(number) != NULL; }
+
+void queue_end_capture(cudaGraph_t graph) {
+    for (struct CUstream_st *s = streams; s; s = s->next)
+        if (s->capture == graph) s->capture = NULL;
+}
+
+bool queue_has(cudaStream_t stream) {
+    for (const Op *op = pending; op; op = op->next)
+        if (op->stream == stream || (stream == &default_stream && follows(stream, op->stream))) return true;
+    return false;
+}

@@ -1,0 +1,26 @@
+// Streams, and the asynchronous work in them. Work runs as late as the program's own waiting allows, so that
+// a missing wait shows; with a seed, in an order that the seed chooses among those that are allowed.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "runtime/op.h"
+
+// The stream that a handle stands for; NULL and the two constants of the header mean the default stream.
+cudaStream_t queue_stream(cudaStream_t handle);
+cudaStream_t queue_new_stream(bool is_non_blocking, int priority);
+// Adds work, which the queue owns from then on. `op` may be on the stack.
+cudaError_t queue_add(Op *op);
+// Runs what the host waits for.
+void queue_run_stream(cudaStream_t stream);
+void queue_run_all(void);
+void queue_run_number(unsigned long number);
+bool queue_has(cudaStream_t stream); // pending work
+bool queue_is_pending(unsigned long number);
+// The first pending operation that reads or, if not `reads_only`, writes that byte; of a kernel, whose
+// argument points into the same allocation. NULL: none.
+const Op *queue_user_of(const Allocation *allocation, const void *byte, bool *is_kernel);
+// Takes the protection from an allocation, or gives it again after the queue has changed.
+void queue_open(const Allocation *allocation);
+void queue_end_capture(cudaGraph_t graph);
+double queue_host_time(void);

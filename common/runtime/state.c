@@ -1,0 +1,148 @@
+#define _GNU_SOURCE // recursive mutex
+#include "runtime/state.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/report.h"
+
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+void runtime_lock(void) { pthread_mutex_lock(&lock); }
+void runtime_unlock(void) { pthread_mutex_unlock(&lock); }
+
+// ---- The device -------------------------------------------------------------------------------------------
+
+const GpuProfile *device_profile(void) {
+    static const GpuProfile *profile;
+    if (profile) return profile;
+    profile = gpu_profile_find(options()->gpu);
+    if (!profile) {
+        char why[700];
+        gpu_profile_refuse(options()->gpu, why, sizeof why);
+        report_once("%s; the H200 is taken", why);
+        profile = gpu_profile_find(NULL);
+    }
+    return profile;
+}
+
+Emulator *device_emulator(void) {
+    static Emulator *emulator;
+    if (emulator) return emulator;
+    EmulatorDevice device;
+    gpu_profile_device(device_profile(), &device);
+    emulator = emulator_open(&device);
+    if (!emulator) {
+        fprintf(stderr, "warpbook: out of memory\n");
+        abort();
+    }
+    emulator_leave_host_addresses(emulator);
+    return emulator;
+}
+
+// ---- Errors -----------------------------------------------------------------------------------------------
+
+static cudaError_t sticky;
+static _Thread_local cudaError_t last;
+static cudaError_t unseen;
+static Place unseen_place;
+static _Thread_local const Place *known_place;
+
+void error_is_from(const Place *place) { known_place = place; }
+
+void set_sticky(cudaError_t error) {
+    if (!sticky) sticky = error;
+}
+cudaError_t sticky_error(void) { return sticky; }
+
+cudaError_t finish(cudaError_t error) {
+    if (sticky) error = sticky;
+    if (!error) known_place = NULL;
+    if (!error || error == cudaErrorNotReady) return error;
+    last = error;
+    if (!unseen) {
+        unseen = error;
+        if (known_place)
+            unseen_place = *known_place;
+        else
+            place_here(&unseen_place);
+    }
+    known_place = NULL;
+    return error;
+}
+
+cudaError_t last_error(bool forget) {
+    const cudaError_t error = sticky ? sticky : last;
+    unseen = cudaSuccess;
+    if (forget) last = cudaSuccess;
+    return error;
+}
+
+void error_was_looked_at(void) { unseen = cudaSuccess; }
+
+cudaError_t unseen_error(Place *place) {
+    *place = unseen_place;
+    return unseen;
+}
+
+// The names of the header's enum: build/cudart/errors.h.
+static const struct {
+    cudaError_t error;
+    const char *name;
+} names[] = {
+#define ERROR(name) {name, #name},
+#include "errors.h"
+#undef ERROR
+};
+
+const char *error_name(cudaError_t error) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].error == error) return names[i].name;
+    return "unrecognized error code";
+}
+
+// Texts that programs print and people search for; the others are their names in words.
+static const struct {
+    cudaError_t error;
+    const char *text;
+} texts[] = {
+    {cudaSuccess, "no error"},
+    {cudaErrorInvalidValue, "invalid argument"},
+    {cudaErrorMemoryAllocation, "out of memory"},
+    {cudaErrorInvalidConfiguration, "invalid configuration argument"},
+    {cudaErrorInvalidDeviceFunction, "invalid device function"},
+    {cudaErrorInvalidDevice, "invalid device ordinal"},
+    {cudaErrorNotReady, "device not ready"},
+    {cudaErrorIllegalAddress, "an illegal memory access was encountered"},
+    {cudaErrorLaunchOutOfResources, "too many resources requested for launch"},
+    {cudaErrorLaunchTimeout, "the launch timed out and was terminated"},
+    {cudaErrorMisalignedAddress, "misaligned address"},
+    {cudaErrorAssert, "device-side assert triggered"},
+    {cudaErrorLaunchFailure, "unspecified launch failure"},
+    {cudaErrorNotSupported, "operation not supported"},
+    {cudaErrorNoKernelImageForDevice, "no kernel image is available for execution on the device"},
+    {cudaErrorInvalidResourceHandle, "invalid resource handle"},
+    {cudaErrorInvalidSymbol, "invalid device symbol"},
+    {cudaErrorNoDevice, "no CUDA-capable device is detected"},
+};
+
+// "cudaErrorTextureFetchFailed" becomes "texture fetch failed".
+static const char *words_of(const char *name) {
+    static _Thread_local char words[128];
+    size_t used = 0;
+    for (const char *at = name + strlen("cudaError"); *at && used < sizeof words - 2; at++) {
+        const bool is_capital = *at >= 'A' && *at <= 'Z';
+        if (is_capital && used) words[used++] = ' ';
+        words[used++] = is_capital ? (char)(*at - 'A' + 'a') : *at;
+    }
+    words[used] = '\0';
+    return words;
+}
+
+const char *error_text(cudaError_t error) {
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i].error == error) return texts[i].text;
+    const char *name = error_name(error);
+    return strncmp(name, "cudaError", strlen("cudaError")) ? name : words_of(name);
+}

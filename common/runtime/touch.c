@@ -1,0 +1,148 @@
+// What the program's own code does to memory, and what it leaves behind: faults, and the end.
+#define _GNU_SOURCE // on_exit, registers of a signal's context
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "runtime/profile.h"
+#include "runtime/queue.h"
+#include "runtime/report.h"
+#include "runtime/state.h"
+
+// ---- Faults -----------------------------------------------------------------------------------------------
+
+static struct sigaction previous;
+
+// The address that the fault is about. For device addresses, which no process has, x86-64 does not tell: then
+// it is in one of the registers, or near what one of them holds.
+static const void *fault_address(const siginfo_t *info, const ucontext_t *context) {
+    if (info->si_addr && allocation_at(info->si_addr)) return info->si_addr;
+#ifdef __x86_64__
+    for (int i = 0; info->si_code == SI_KERNEL && i < NGREG; i++) {
+        const void *value = (const void *)context->uc_mcontext.gregs[i];
+        const Allocation *a = allocation_at(value);
+        if (a && !a->host) return value;
+    }
+#else
+    (void)context;
+#endif
+    return info->si_addr;
+}
+
+// An instruction that is atomic for host and device alike: its turn beside a kernel's may come at any time.
+static bool is_atomic(const ucontext_t *context) {
+#ifdef __x86_64__
+    const unsigned char lock_prefix = 0xf0;
+    return *(const unsigned char *)context->uc_mcontext.gregs[REG_RIP] == lock_prefix;
+#else
+    (void)context;
+    return false;
+#endif
+}
+
+// Work on shared memory was pending. Afterwards the program continues.
+static void explain_pending(const Allocation *a, const void *address, const Place *place, bool is_atomic) {
+    bool is_kernel;
+    const Op *op = queue_user_of(a, address, &is_kernel);
+    if (op && is_kernel && a->kind == MEMORY_PINNED) {
+        queue_run_number(op->number); // mapped memory may be how host and kernel talk
+        return;
+    }
+    queue_open(a);
+    if (!op || is_atomic) return;
+    char words[4400], where[4200];
+    allocation_words(a, words, sizeof words);
+    place_text(&op->place, where, sizeof where);
+    report_host(READ_TOO_EARLY, place,
+                "the host uses memory that %s of %s still works on: nothing has waited for it. Synchronise "
+                "the stream, "
+                "an event or the device first",
+                is_kernel ? "the kernel" : "the copy", where);
+    report_note("%s", words);
+}
+
+static void explain_touch(const Allocation *a, const Place *place) {
+    char words[4400], where[4200];
+    allocation_words(a, words, sizeof words);
+    if (a->is_freed) {
+        place_text(&a->released, where, sizeof where);
+        report_host(USE_AFTER_FREE, place, "the host uses memory that was freed at %s", where);
+    } else
+        report_host(
+            HOST_ACCESS, place,
+            "the host reads or writes device memory, which only kernels reach: copy it with cudaMemcpy, or "
+            "allocate it with cudaMallocManaged");
+    report_note("%s", words);
+}
+
+static void end_program(int status, void *argument);
+
+static void on_fault(int signal, siginfo_t *info, void *given) {
+    const void *address = fault_address(info, given);
+    const Allocation *a = allocation_at(address);
+    Place place;
+    place_here(&place);
+    if (a && a->host && !a->is_freed) {
+        explain_pending(a, address, &place, is_atomic(given));
+        return;
+    }
+    if (a) explain_touch(a, &place);
+    if (a) {
+        end_program(128 + signal, NULL);
+        fflush(NULL);
+    }
+    sigaction(signal, &previous, NULL); // the instruction runs again, and the system does what it does
+}
+
+// ---- The end ----------------------------------------------------------------------------------------------
+
+static void report_leaks(void) {
+    for (int i = 0; allocation_by_index(i); i++) {
+        const Allocation *a = allocation_by_index(i);
+        if (a->is_freed || a->kind == MEMORY_VARIABLE) continue;
+        report_host(LEAK, &a->made, "%zu bytes of %s memory are allocated here and never freed", a->size,
+                    allocation_kind_name(a));
+    }
+}
+
+static void report_unseen(void) {
+    Place place;
+    const cudaError_t error = unseen_error(&place);
+    if (!error) return;
+    report_host(
+        UNCHECKED, &place,
+        "the call returns %s (%s), and the program ends as if all were well without a look at it: test what "
+        "calls return, and cudaGetLastError() after a launch",
+        error_name(error), error_text(error));
+}
+
+static void end_program(int status, void *argument) {
+    (void)argument;
+    static bool has_ended;
+    if (has_ended) return;
+    has_ended = true;
+    runtime_lock();
+    queue_run_all(); // what nothing waited for
+    if (options()->checks && status == 0) {
+        report_unseen();
+        report_leaks();
+    }
+    profile_end();
+    report_end();
+    runtime_unlock();
+    if (!options()->exit_status || !report_count()) return;
+    fflush(NULL);
+    _exit(options()->exit_status);
+}
+
+// Runs before main and before the program's own handlers are registered.
+__attribute__((constructor)) static void begin_program(void) {
+    const struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
+    sigaction(SIGSEGV, &action, &previous);
+    sigaction(SIGBUS, &action, NULL);
+    on_exit(end_program, NULL);
+}

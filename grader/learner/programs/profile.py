@@ -1,0 +1,115 @@
+"""What `./warpbook profile` shows and writes: the figures of each kernel, under the names of Nsight Compute."""
+
+import csv
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from ...core.errors import MachineError
+from ...core.page import console
+from ...core.workbook import write_whole
+
+# The counters that Nsight Compute has too, by their names here. Times are apart.
+METRICS = {
+    **{
+        f"global_{op}_{what}": f"l1tex__t_{what}_pipe_lsu_mem_global_op_{op}.sum"
+        for op in ("ld", "st", "red", "atom")
+        for what in ("requests", "sectors")
+    },
+    **{
+        f"local_{op}_{what}": f"l1tex__t_{what}_pipe_lsu_mem_local_op_{op}.sum"
+        for op in ("ld", "st")
+        for what in ("requests", "sectors")
+    },
+    **{f"shared_{op}": f"smsp__inst_executed_op_shared_{op}.sum" for op in ("ld", "st", "atom")},
+    **{
+        f"shared_{op}_wavefronts": f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum"
+        for op in ("ld", "st", "atom")
+    },
+    **{
+        f"shared_{op}_conflicts": f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{op}.sum"
+        for op in ("ld", "st")
+    },
+    "branch_divergent": "smsp__sass_branch_targets_threads_divergent.sum",
+}
+TIME = "gpu__time_duration.sum"  # modelled here
+_COLUMNS = (
+    "Kernel Name",
+    "Launches",
+    "Grid Size",
+    "Block Size",
+    "Source",
+    "Metric Name",
+    "Metric Unit",
+    "Metric Value",
+)
+# What makes a line busy: the sectors and wavefronts that it moves.
+_TRAFFIC = ("global_ld_sectors", "global_st_sectors", "global_red_sectors", "global_atom_sectors",
+            "local_ld_sectors", "local_st_sectors", "shared_ld_wavefronts", "shared_st_wavefronts",
+            "shared_atom_wavefronts")  # fmt: skip
+
+
+def read_profile(path: Path) -> dict[str, Any]:
+    """The document that the runtime library has written, with ncu's names added."""
+    if not path.is_file():
+        raise MachineError(
+            "the program ended without a profile: it left before its handlers of exit() could run"
+        )
+    document: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    for kernel in document["kernels"]:
+        kernel["metrics"] = _metrics(kernel["counters"]) | {TIME: kernel["modelled_seconds"] * 1e9}
+        for line in kernel["lines"]:
+            line["metrics"] = _metrics(line["counters"])
+    return document
+
+
+def _metrics(counters: dict[str, int]) -> dict[str, float]:
+    return {metric: counters[name] for name, metric in METRICS.items()}
+
+
+def _size(triple: list[int]) -> str:
+    return "x".join(map(str, triple))
+
+
+def _traffic(line: dict[str, Any]) -> int:
+    return sum(line["counters"][name] for name in _TRAFFIC)
+
+
+def _counts(counters: dict[str, int]) -> str:
+    shown = [f"{counters[name]:,} {name.replace('_', ' ')}" for name in METRICS if counters[name]]
+    return ", ".join(shown)
+
+
+def print_page(document: dict[str, Any], lines: int) -> None:
+    """For each kernel: how often, how long and why, its counters, and its busiest lines."""
+    out = console(error=True)
+    if not document["kernels"]:
+        print("warpbook: the program ran no kernel", file=sys.stderr)
+    for kernel in document["kernels"]:
+        launches = f"{kernel['launches']:,} launch" + ("es" if kernel["launches"] != 1 else "")
+        shape = f"<<<{_size(kernel['grid'])}, {_size(kernel['block'])}>>>"
+        out.print(f"{kernel['name']}: {launches}, the last {shape}", markup=False)
+        out.print(f"  modelled {kernel['modelled_seconds'] * 1e6:,.1f} µs in all; {kernel['limiter']}")
+        out.print(f"  {_counts(kernel['counters']) or 'no memory accesses'}")
+        busy = sorted(kernel["lines"], key=_traffic, reverse=True)[:lines]
+        for line in filter(_traffic, busy):
+            out.print(f"  {line['file']}:{line['line']}: {_counts(line['counters'])}", markup=False)
+
+
+def write_profile(document: dict[str, Any], path: Path) -> None:
+    """JSON with everything, or CSV with a row for each metric of each kernel and line, as ncu --csv has."""
+    text = json.dumps(document, indent=1) + "\n"
+    if path.suffix == ".csv":
+        written = io.StringIO()
+        rows = csv.writer(written, quoting=csv.QUOTE_ALL, lineterminator="\n")
+        rows.writerow(_COLUMNS)
+        for kernel in document["kernels"]:
+            first = [kernel["name"], kernel["launches"], _size(kernel["grid"]), _size(kernel["block"])]
+            places = [("", kernel), *((f"{line['file']}:{line['line']}", line) for line in kernel["lines"])]
+            for place, holder in places:
+                for metric, value in holder["metrics"].items():
+                    rows.writerow([*first, place, metric, "ns" if metric == TIME else "", f"{value:.10g}"])
+        text = written.getvalue()
+    write_whole(path, text.encode())

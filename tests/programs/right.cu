@@ -1,0 +1,367 @@
+// Programs that resemble the mistakes of mistakes.cu and are right: each case of the argument has no finding.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+__global__ void twice(int *data, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) data[i] *= 2;
+}
+__global__ void fill(int *data) { data[threadIdx.x] = 1; }
+__global__ void neighbour(int *data) {
+    __shared__ int shared[64];
+    shared[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    data[threadIdx.x] = shared[63 - threadIdx.x];
+}
+__global__ void uses_shared(int *data) {
+    extern __shared__ int shared[];
+    shared[threadIdx.x] = 1;
+    data[threadIdx.x] = shared[threadIdx.x];
+}
+__device__ int counter;
+__constant__ int table[4];
+__managed__ int total;
+__global__ void counts() { atomicAdd(&counter, table[threadIdx.x]), atomicAdd(&total, 1); }
+
+const int N = 256;
+const size_t BYTES = N * sizeof(int);
+static int host[N];
+static void need(bool good) {
+    if (!good) exit(3);
+}
+
+static void managed_after_wait() {
+    int *data;
+    need(!cudaMallocManaged(&data, BYTES));
+    for (int i = 0; i < N; i++) data[i] = i;
+    twice<<<1, N>>>(data, N);
+    need(!cudaDeviceSynchronize());
+    for (int i = 0; i < N; i++) need(data[i] == 2 * i);
+    need(!cudaFree(data));
+}
+static void pinned_after_wait() {
+    int *data, *pinned;
+    cudaStream_t stream;
+    need(!cudaStreamCreate(&stream) && !cudaMalloc(&data, BYTES) && !cudaMallocHost(&pinned, BYTES));
+    for (int i = 0; i < N; i++) pinned[i] = i;
+    need(!cudaMemcpyAsync(data, pinned, BYTES, cudaMemcpyHostToDevice, stream));
+    twice<<<1, N, 0, stream>>>(data, N);
+    need(!cudaMemcpyAsync(pinned, data, BYTES, cudaMemcpyDeviceToHost, stream));
+    need(!cudaStreamSynchronize(stream));
+    for (int i = 0; i < N; i++) need(pinned[i] == 2 * i);
+    need(!cudaFree(data) && !cudaFreeHost(pinned) && !cudaStreamDestroy(stream));
+}
+static void pageable_reused() { // such a source may change as soon as the call returns
+    int *data;
+    need(!cudaMalloc(&data, BYTES));
+    for (int i = 0; i < N; i++) host[i] = i;
+    need(!cudaMemcpyAsync(data, host, BYTES, cudaMemcpyHostToDevice));
+    memset(host, 0, BYTES);
+    need(!cudaMemcpy(host, data, BYTES, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < N; i++) need(host[i] == i);
+    need(!cudaFree(data));
+}
+static void other_half() { // the host uses one half while the other is copied
+    int *data, *pinned;
+    const int n = 4096;
+    need(!cudaMalloc(&data, n * sizeof(int)) && !cudaMallocHost(&pinned, 2 * n * sizeof(int)));
+    need(!cudaMemcpyAsync(data, pinned, n * sizeof(int), cudaMemcpyHostToDevice));
+    for (int i = n; i < 2 * n; i++) pinned[i] = i;
+    need(!cudaDeviceSynchronize());
+    need(!cudaFree(data) && !cudaFreeHost(pinned));
+}
+static void reads_what_is_copied() { // two readers
+    int *data, *pinned;
+    need(!cudaMalloc(&data, BYTES) && !cudaMallocHost(&pinned, BYTES));
+    pinned[0] = 7;
+    need(!cudaMemcpyAsync(data, pinned, BYTES, cudaMemcpyHostToDevice));
+    need(pinned[0] == 7);
+    need(!cudaDeviceSynchronize());
+    need(!cudaFree(data) && !cudaFreeHost(pinned));
+}
+static void mapped() {
+    int *pinned, *data;
+    need(!cudaHostAlloc(&pinned, BYTES, cudaHostAllocMapped) && !cudaHostGetDevicePointer(&data, pinned, 0));
+    fill<<<1, N>>>(data);
+    need(!cudaDeviceSynchronize());
+    need(pinned[N - 1] == 1 && !cudaFreeHost(pinned));
+}
+static void registered() {
+    int *memory = (int *)malloc(BYTES), *data;
+    need(!cudaHostRegister(memory, BYTES, cudaHostRegisterMapped) && !cudaHostGetDevicePointer(&data, memory, 0));
+    fill<<<1, N>>>(data);
+    need(!cudaDeviceSynchronize());
+    need(memory[N - 1] == 1 && !cudaHostUnregister(memory));
+    free(memory);
+}
+static void event_wait() {
+    int *data;
+    cudaStream_t one, two;
+    cudaEvent_t done;
+    need(!cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking) && !cudaStreamCreateWithFlags(&two, cudaStreamNonBlocking));
+    need(!cudaEventCreate(&done) && !cudaMallocManaged(&data, BYTES));
+    fill<<<1, N, 0, one>>>(data);
+    need(!cudaEventRecord(done, one) && !cudaStreamWaitEvent(two, done));
+    twice<<<1, N, 0, two>>>(data, N);
+    need(!cudaStreamSynchronize(two));
+    need(data[0] == 2 && !cudaFree(data) && !cudaEventDestroy(done));
+    need(!cudaStreamDestroy(one) && !cudaStreamDestroy(two));
+}
+static void event_times() {
+    int *data;
+    float milliseconds;
+    cudaEvent_t start, stop;
+    need(!cudaMalloc(&data, BYTES) && !cudaEventCreate(&start) && !cudaEventCreate(&stop));
+    need(!cudaEventRecord(start));
+    fill<<<1, N>>>(data);
+    need(!cudaEventRecord(stop) && !cudaEventSynchronize(stop));
+    need(!cudaEventElapsedTime(&milliseconds, start, stop) && milliseconds > 0 && milliseconds < 1);
+    need(!cudaFree(data) && !cudaEventDestroy(start) && !cudaEventDestroy(stop));
+}
+static void polls() {
+    int *data;
+    cudaEvent_t done;
+    need(!cudaMalloc(&data, BYTES) && !cudaEventCreateWithFlags(&done, cudaEventDisableTiming));
+    fill<<<1, N>>>(data);
+    need(!cudaEventRecord(done));
+    while (cudaEventQuery(done) == cudaErrorNotReady) {}
+    while (cudaStreamQuery(0) == cudaErrorNotReady) {}
+    need(!cudaFree(data) && !cudaEventDestroy(done));
+}
+static void legacy_order() { // the default stream waits for the others, and they for it
+    int *data;
+    cudaStream_t stream;
+    need(!cudaStreamCreate(&stream) && !cudaMalloc(&data, BYTES));
+    need(!cudaMemsetAsync(data, 0, BYTES));
+    fill<<<1, N, 0, stream>>>(data);
+    twice<<<1, N>>>(data, N);
+    need(!cudaMemcpy(host, data, BYTES, cudaMemcpyDeviceToHost) && host[0] == 2);
+    need(!cudaFree(data) && !cudaStreamDestroy(stream));
+}
+static void symbols() {
+    const int values[4] = {1, 2, 3, 4}, zero = 0;
+    int result;
+    total = 5;
+    need(!cudaMemcpyToSymbol(table, values, sizeof values) && !cudaMemcpyToSymbol(counter, &zero, sizeof zero));
+    counts<<<1, 4>>>();
+    need(!cudaMemcpyFromSymbol(&result, counter, sizeof result));
+    need(result == 10 && total == 9);
+}
+static void races_not() {
+    int *data;
+    need(!cudaMalloc(&data, BYTES));
+    neighbour<<<1, 64>>>(data);
+    need(!cudaDeviceSynchronize() && !cudaFree(data));
+}
+static void much_shared() {
+    int *data;
+    need(!cudaMalloc(&data, BYTES));
+    need(!cudaFuncSetAttribute(uses_shared, cudaFuncAttributeMaxDynamicSharedMemorySize, 100000));
+    uses_shared<<<1, 64, 100000>>>(data);
+    need(!cudaGetLastError() && !cudaFree(data));
+}
+static void checks_error() {
+    void *data;
+    const cudaError_t error = cudaMalloc(&data, (size_t)1 << 50);
+    need(error == cudaErrorMemoryAllocation && !strcmp(cudaGetErrorName(error), "cudaErrorMemoryAllocation"));
+    need(cudaGetLastError() == error && cudaGetLastError() == cudaSuccess);
+}
+static void frees_null() { need(!cudaFree(nullptr) && !cudaFreeHost(nullptr)); }
+static void frees_again() { // the same address, or another: freed once each time
+    int *data;
+    for (int i = 0; i < 3; i++) need(!cudaMalloc(&data, BYTES) && !cudaFree(data));
+}
+static void reset_frees() {
+    int *data;
+    need(!cudaMalloc(&data, BYTES) && !cudaDeviceReset());
+}
+static void rows() {
+    char *data, from[3][10], to[3][10];
+    size_t pitch;
+    memset(from, 'x', sizeof from);
+    need(!cudaMallocPitch(&data, &pitch, 10, 3));
+    need(!cudaMemcpy2D(data, pitch, from, 10, 10, 3, cudaMemcpyHostToDevice));
+    need(!cudaMemcpy2D(to, 10, data, pitch, 10, 3, cudaMemcpyDeviceToHost) && !memcmp(from, to, sizeof to));
+    need(!cudaFree(data));
+}
+static void default_direction() {
+    int *data;
+    need(!cudaMalloc(&data, BYTES) && !cudaMemcpy(data, host, BYTES, cudaMemcpyDefault));
+    need(!cudaMemcpy(host, data, BYTES, cudaMemcpyDefault) && !cudaFree(data));
+}
+static void host_function() {
+    static int seen;
+    need(!cudaLaunchHostFunc(0, [](void *argument) { *(int *)argument = 1; }, &seen));
+    need(!cudaStreamSynchronize(0) && seen == 1);
+}
+static void many_buffers() {
+    int *data[300];
+    for (auto &d : data) need(!cudaMalloc(&d, BYTES));
+    for (auto &d : data) fill<<<1, N>>>(d);
+    for (auto &d : data) need(!cudaFree(d));
+}
+static void asks_device() {
+    cudaDeviceProp properties;
+    int count, warp, blocks;
+    need(!cudaGetDeviceCount(&count) && count == 1 && !cudaGetDeviceProperties(&properties, 0));
+    need(!cudaDeviceGetAttribute(&warp, cudaDevAttrWarpSize, 0) && warp == properties.warpSize);
+    need(!cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, fill, 256, 0) && blocks > 0);
+    need(cudaSetDevice(1) == cudaErrorInvalidDevice && cudaGetLastError() == cudaErrorInvalidDevice);
+}
+
+__global__ void adds(int *data) { data[threadIdx.x] += 1; }
+static void repeats() { // a launch that changes nothing may be left out, one that does may not
+    int *data;
+    need(!cudaMallocManaged(&data, BYTES));
+    for (int i = 0; i < 10; i++) fill<<<1, N>>>(data);
+    need(!cudaDeviceSynchronize() && data[5] == 1);
+    data[5] = 7;
+    fill<<<1, N>>>(data);
+    need(!cudaDeviceSynchronize() && data[5] == 1);
+    for (int i = 0; i < 10; i++) adds<<<1, N>>>(data);
+    need(!cudaDeviceSynchronize() && data[5] == 11);
+    for (int i = 0; i < 10; i++) fill<<<1, N>>>(data);
+    need(!cudaMemset(data, 0, BYTES));
+    fill<<<1, N>>>(data);
+    need(!cudaDeviceSynchronize() && data[5] == 1 && !cudaFree(data));
+}
+__global__ void prints() { printf("thread %d\n", threadIdx.x); }
+static void prints_each_time() {
+    for (int i = 0; i < 3; i++) prints<<<1, 2>>>();
+    need(!cudaDeviceSynchronize());
+}
+__global__ void samples(cudaTextureObject_t texture, cudaSurfaceObject_t surface, float *out) {
+    out[threadIdx.x] = tex2D<float>(texture, threadIdx.x + 0.5f, 1.5f);
+    surf2Dwrite(3.0f, surface, threadIdx.x * sizeof(float), 0);
+}
+static void textures() {
+    float from[2][4] = {{0, 1, 2, 3}, {4, 5, 6, 7}}, *out, back[2][4];
+    cudaArray_t array;
+    const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+    need(!cudaMallocArray(&array, &format, 4, 2, cudaArraySurfaceLoadStore));
+    need(!cudaMemcpy2DToArray(array, 0, 0, from, 16, 16, 2, cudaMemcpyHostToDevice));
+    cudaResourceDesc resource = {};
+    resource.resType = cudaResourceTypeArray;
+    resource.res.array.array = array;
+    cudaTextureDesc how = {};
+    how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
+    cudaTextureObject_t texture;
+    cudaSurfaceObject_t surface;
+    need(!cudaCreateTextureObject(&texture, &resource, &how, nullptr));
+    need(!cudaCreateSurfaceObject(&surface, &resource) && !cudaMallocManaged(&out, 4 * sizeof(float)));
+    samples<<<1, 4>>>(texture, surface, out);
+    need(!cudaDeviceSynchronize() && out[0] == 4 && out[3] == 7);
+    need(!cudaMemcpy2DFromArray(back, 16, array, 0, 0, 16, 2, cudaMemcpyDeviceToHost) && back[0][2] == 3);
+    need(!cudaDestroyTextureObject(texture) && !cudaDestroySurfaceObject(surface));
+    need(!cudaFree(out) && !cudaFreeArray(array));
+}
+static void times_add_up() { // of more launches than are followed for the model
+    int *data;
+    float one, ten;
+    cudaEvent_t a, b, c;
+    need(!cudaMalloc(&data, BYTES) && !cudaMemset(data, 0, BYTES));
+    need(!cudaEventCreate(&a) && !cudaEventCreate(&b) && !cudaEventCreate(&c));
+    need(!cudaEventRecord(a));
+    adds<<<1, N>>>(data);
+    need(!cudaEventRecord(b));
+    for (int i = 0; i < 10; i++) adds<<<1, N>>>(data);
+    need(!cudaEventRecord(c) && !cudaEventSynchronize(c));
+    need(!cudaEventElapsedTime(&one, a, b) && !cudaEventElapsedTime(&ten, b, c));
+    need(one > 0 && ten > 9.9f * one && ten < 10.1f * one && !cudaFree(data));
+}
+static void waits_for_callback() { // without any call of CUDA
+    static volatile int seen;
+    need(!cudaStreamAddCallback(0, [](cudaStream_t, cudaError_t, void *) { seen = 1; }, nullptr, 0));
+    while (!seen) {}
+}
+__global__ void adds_for_all(int *data) { atomicAdd_system(data, 1); }
+static void atomics_of_both() {
+    int *data;
+    need(!cudaMallocManaged(&data, BYTES));
+    *data = 0;
+    adds_for_all<<<1, 64>>>(data);
+    __sync_fetch_and_add(data, 1);
+    need(!cudaDeviceSynchronize() && *data == 65 && !cudaFree(data));
+}
+
+static void captured_graph() {
+    int *data, *pinned;
+    cudaStream_t stream, other;
+    cudaEvent_t fork, join;
+    cudaGraph_t graph;
+    cudaGraphExec_t made;
+    need(!cudaStreamCreate(&stream) && !cudaStreamCreate(&other) && !cudaMallocHost(&pinned, BYTES));
+    need(!cudaEventCreate(&fork) && !cudaEventCreate(&join) && !cudaMalloc(&data, BYTES));
+    need(!cudaMemset(data, 0, BYTES) && !cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    adds<<<1, N, 0, stream>>>(data);
+    need(!cudaEventRecord(fork, stream) && !cudaStreamWaitEvent(other, fork));
+    adds<<<1, N, 0, other>>>(data);
+    need(!cudaEventRecord(join, other) && !cudaStreamWaitEvent(stream, join));
+    need(!cudaMemcpyAsync(pinned, data, BYTES, cudaMemcpyDeviceToHost, stream));
+    need(!cudaStreamEndCapture(stream, &graph) && !cudaGraphInstantiate(&made, graph, 0));
+    for (int i = 0; i < 5; i++) need(!cudaGraphLaunch(made, stream));
+    need(!cudaStreamSynchronize(stream) && pinned[7] == 10);
+    need(!cudaGraphExecDestroy(made) && !cudaGraphDestroy(graph) && !cudaFree(data) && !cudaFreeHost(pinned));
+}
+static void graph_of_nodes() {
+    int *data, n = N;
+    cudaGraph_t graph;
+    cudaGraphExec_t made;
+    cudaGraphNode_t zero, twofold, copy;
+    need(!cudaMalloc(&data, BYTES) && !cudaGraphCreate(&graph, 0));
+    cudaMemsetParams set = {};
+    set.dst = data;
+    set.value = 0x01010101;
+    set.elementSize = 4;
+    set.width = N;
+    set.height = 1;
+    need(!cudaGraphAddMemsetNode(&zero, graph, nullptr, 0, &set));
+    void *arguments[] = {&data, &n};
+    cudaKernelNodeParams kernel = {};
+    kernel.func = (void *)twice;
+    kernel.gridDim = 1;
+    kernel.blockDim = N;
+    kernel.kernelParams = arguments;
+    need(!cudaGraphAddKernelNode(&twofold, graph, &zero, 1, &kernel));
+    need(!cudaGraphAddMemcpyNode1D(&copy, graph, &twofold, 1, host, data, BYTES, cudaMemcpyDeviceToHost));
+    need(!cudaGraphInstantiate(&made, graph, 0) && !cudaGraphLaunch(made, 0) && !cudaStreamSynchronize(0));
+    need(host[3] == 0x02020202 && !cudaFree(data));
+    need(!cudaGraphExecDestroy(made) && !cudaGraphDestroy(graph));
+}
+
+static void pools() {
+    int *data;
+    cudaMemPool_t pool;
+    cudaStream_t stream;
+    uint64_t keep = UINT64_MAX, kept = 0;
+    need(!cudaDeviceGetDefaultMemPool(&pool, 0) && !cudaStreamCreate(&stream));
+    need(!cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
+    need(!cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept) && kept == keep);
+    need(!cudaMallocAsync(&data, BYTES, stream));
+    fill<<<1, N, 0, stream>>>(data);
+    need(!cudaFreeAsync(data, stream) && !cudaStreamSynchronize(stream) && !cudaStreamDestroy(stream));
+}
+
+#define CASE(name) {#name, name}
+static const struct {
+    const char *name;
+    void (*run)();
+} cases[] = {CASE(managed_after_wait), CASE(pinned_after_wait), CASE(pageable_reused), CASE(other_half),
+             CASE(reads_what_is_copied), CASE(mapped), CASE(registered), CASE(event_wait), CASE(event_times),
+             CASE(polls), CASE(legacy_order), CASE(symbols), CASE(races_not), CASE(much_shared), CASE(checks_error),
+             CASE(frees_null), CASE(frees_again), CASE(reset_frees), CASE(rows), CASE(default_direction),
+             CASE(host_function), CASE(many_buffers), CASE(asks_device),
+             CASE(repeats), CASE(prints_each_time), CASE(textures), CASE(waits_for_callback), CASE(atomics_of_both),
+             CASE(captured_graph), CASE(graph_of_nodes), CASE(pools), CASE(times_add_up)};
+
+int main(int count, char **words) {
+    for (const auto &c : cases)
+        if (count > 1 && !strcmp(c.name, words[1])) {
+            c.run();
+            return 0;
+        }
+    for (const auto &c : cases) puts(c.name);
+    return 2;
+}

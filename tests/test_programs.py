@@ -1,0 +1,187 @@
+"""Whole programs: `./warpbook run`, `check` and the runtime library, on the programs of tests/programs."""
+
+import csv
+import json
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+PROGRAMS = Path(__file__).parent / "programs"
+_MARK = re.compile(r"// FINDING (\w+): (\w+)")
+_CASE = re.compile(r"CASE\((\w+)\)|\{\"(\w+)\",")
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What `check` made of a program."""
+
+    status: int
+    output: str
+    errors: str
+    findings: set[tuple[str, int]]  # verdict and line
+
+
+@pytest.fixture(scope="module")
+def compiled(nvcc: str, root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The programs, each compiled once, as `./warpbook run --keep` leaves them."""
+    del nvcc
+    folder = tmp_path_factory.mktemp("programs")
+    programs = {}
+    for name in ("mistakes", "right"):
+        programs[name] = folder / name
+        command = [root / "warpbook", "run", "--keep", folder / name, PROGRAMS / f"{name}.cu"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 2, done.stderr  # the cases are listed
+    return programs
+
+
+def check(program: Path, case: str, folder: Path, seed: int = 0) -> Checked:
+    findings = folder / "findings.json"
+    settings = {"WARPBOOK_CHECK": "1", "WARPBOOK_FINDINGS": str(findings), "WARPBOOK_SEED": str(seed)}
+    done = subprocess.run(
+        [program, case], env=os.environ | settings, capture_output=True, text=True, timeout=60, check=False
+    )
+    document = json.loads(findings.read_text())
+    assert document["schema"] == "warpbook/program-findings/1"
+    found = {(finding["verdict"], finding["line"]) for finding in document["findings"]}
+    return Checked(done.returncode, done.stdout, done.stderr, found)
+
+
+def cases(name: str) -> list[str]:
+    text = (PROGRAMS / f"{name}.cu").read_text().partition("cases[] = ")[2]
+    return ["".join(found) for found in _CASE.findall(text)]
+
+
+def expected(case: str) -> set[tuple[str, int]]:
+    lines = (PROGRAMS / "mistakes.cu").read_text().splitlines()
+    return {
+        (verdict, number)
+        for number, line in enumerate(lines, 1)
+        for name, verdict in _MARK.findall(line)
+        if name == case
+    }
+
+
+@pytest.mark.parametrize("case", cases("mistakes"))
+def test_mistake_is_found(case: str, compiled: dict[str, Path], tmp_path: Path) -> None:
+    assert expected(case)
+    checked = check(compiled["mistakes"], case, tmp_path)
+    assert checked.findings == expected(case), checked.errors
+    assert all(f"mistakes.cu:{line}: {verdict}: " in checked.errors for verdict, line in expected(case))
+
+
+def test_output_of_repeated_launches(compiled: dict[str, Path], tmp_path: Path) -> None:
+    """A kernel that prints is never left out."""
+    assert check(compiled["right"], "prints_each_time", tmp_path).output == "thread 0\nthread 1\n" * 3
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("case", cases("right"))
+def test_right_program_has_no_findings(
+    case: str, seed: int, compiled: dict[str, Path], tmp_path: Path
+) -> None:
+    checked = check(compiled["right"], case, tmp_path, seed)
+    assert (checked.status, checked.findings) == (0, set()), checked.errors
+    assert checked.errors == "warpbook: no findings\n"
+
+
+def warpbook(root: Path, *words: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [root / "warpbook", *map(str, words)], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+def test_vector_addition(nvcc: str, root: Path) -> None:
+    """Compiled and run where the command is typed, with what follows `--` for the program."""
+    del nvcc
+    done = warpbook(root, "run", "vector_add.cu", folder=PROGRAMS)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "Test PASSED\n", "")
+
+
+def test_status_of_check(compiled: dict[str, Path], root: Path, tmp_path: Path) -> None:
+    """Findings decide the exit status, unless it is to stay the program's own."""
+    program = compiled["mistakes"]
+    for options, status in (([], 1), (["--error-exitcode", "9"], 9), (["--error-exitcode", "0"], 0)):
+        done = warpbook(root, "check", *options, program, "--", "leak", folder=tmp_path)
+        assert done.returncode == status, done.stderr
+    assert warpbook(root, "check", compiled["right"], "--", "rows", folder=tmp_path).returncode == 0
+    assert warpbook(root, "run", program, "--", "leak", folder=tmp_path).stderr == ""
+
+
+def test_profile(nvcc: str, root: Path, tmp_path: Path) -> None:
+    """Every count of a vector addition is known: 50,000 floats are 6,250 sectors, 1,563 requests of a warp."""
+    del nvcc
+    for suffix in ("csv", "json"):
+        out = tmp_path / f"profile.{suffix}"
+        done = warpbook(root, "profile", "--out", out, "vector_add.cu", folder=PROGRAMS)
+        assert (done.returncode, done.stdout) == (0, "Test PASSED\n")
+        assert "add: 1 launch, the last <<<196x1x1, 256x1x1>>>" in done.stderr
+        assert "vector_add.cu:5: 3,126 global ld requests, 12,500 global ld sectors" in " ".join(
+            done.stderr.split()
+        )
+    kernel = json.loads((tmp_path / "profile.json").read_text())["kernels"][0]
+    assert kernel["metrics"]["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"] == 6250
+    assert 1e-6 < kernel["modelled_seconds"] < 1e-5 and kernel["limiter"]
+    rows = list(csv.DictReader((tmp_path / "profile.csv").open()))
+    found = {row["Metric Name"]: row["Metric Value"] for row in rows if not row["Source"]}
+    assert found["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"] == "3126"
+    assert any(row["Source"] == "vector_add.cu:5" for row in rows)
+
+
+def test_wrong_request(root: Path, tmp_path: Path) -> None:
+    done = warpbook(root, "run", "missing.cu", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (2, "warpbook: missing.cu: no such file\n")
+    done = warpbook(root, "run", PROGRAMS / "right.cu", "--seed", "3", folder=tmp_path)
+    assert done.returncode == 2 and "write --seed before the program" in done.stderr
+
+
+@pytest.mark.parametrize("compression", ["none", "default", "speed", "size", "balance"])
+def test_compressed_device_code(compression: str, nvcc: str, root: Path, tmp_path: Path) -> None:
+    """PTX is found in a program that was compiled elsewhere, however nvcc compressed it."""
+    options = ["--compress-mode", compression, "--cudart", "shared", "-arch=sm_90"]
+    program = tmp_path / "program"
+    subprocess.run([nvcc, *options, "-o", program, PROGRAMS / "vector_add.cu"], check=True)
+    done = warpbook(root, "run", program, folder=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "Test PASSED\n", "")
+
+
+def test_wrapper_for_builds(nvcc: str, root: Path, tmp_path: Path) -> None:
+    """Compiled and linked apart, as a Makefile does, for an architecture that is replaced."""
+    wrapper = [root / "warpbook-nvcc", "-O2", "-gencode", "arch=compute_80,code=sm_80"]
+    environment = os.environ | {"WARPBOOK_NVCC": nvcc}
+    for words in (["-c", "-o", "part.o", PROGRAMS / "vector_add.cu"], ["-o", "program", "part.o"]):
+        subprocess.run([*wrapper, *words], cwd=tmp_path, env=environment, check=True)
+    done = subprocess.run(
+        [tmp_path / "program"], env=os.environ | {"WARPBOOK_CHECK": "1"}, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "Test PASSED\n", "warpbook: no findings\n")
+
+
+def test_missing_function_names_itself(nvcc: str, root: Path, tmp_path: Path) -> None:
+    del nvcc
+    (tmp_path / "program.cu").write_text(
+        "int main() { cudaDeviceGraphMemTrim(0); return cudaDeviceGraphMemTrim(0) != 801; }\n"
+    )
+    done = warpbook(root, "run", "program.cu", folder=tmp_path)
+    words = "warpbook: cudaDeviceGraphMemTrim is not supported yet, and returns cudaErrorNotSupported\n"
+    assert (done.returncode, done.stderr) == (0, words)
+
+
+def test_files_linked_on_the_device(nvcc: str, root: Path, tmp_path: Path) -> None:
+    """With -rdc=true a kernel uses a function and a variable of another file."""
+    del nvcc
+    (tmp_path / "kernel.cu").write_text(
+        "__device__ int twice(int); extern __device__ int seven;\n"
+        "__global__ void set(int *out) { *out = twice(4) + seven; }\n"
+        "int main() { int *out, got; cudaMalloc(&out, 4); set<<<1, 1>>>(out);\n"
+        "  cudaMemcpy(&got, out, 4, cudaMemcpyDeviceToHost); cudaFree(out); return got != 15; }\n"
+    )
+    (tmp_path / "other.cu").write_text(
+        "__device__ int seven = 7; __device__ int twice(int x) { return 2 * x; }\n"
+    )
+    done = warpbook(root, "check", "kernel.cu", "other.cu", "-rdc=true", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "warpbook: no findings\n")
