@@ -1,5 +1,7 @@
 """What the tests share: the checkout, the built programs, a clean environment."""
 
+import contextlib
+import fcntl
 import functools
 import hashlib
 import os
@@ -41,6 +43,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "by_turns: one run in six has it, or one with --whole")
+    config.addinivalue_line("markers", "timed: has a limit in seconds; nothing else is tested while it runs")
 
 
 # Judging every kernel of the corpus takes longer with each chapter. Of tests and kernels by turns, a run takes one in
@@ -60,6 +63,26 @@ def has_turn(name: str, config: pytest.Config) -> bool:
     return bool(config.getoption("--whole")) or place == _turn()
 
 
+@contextlib.contextmanager
+def _the_machine(*, alone: bool) -> Iterator[None]:
+    """Holds the machine with the other processes of pytest-xdist, or alone. Who waits to be alone keeps others out."""
+    how = fcntl.LOCK_EX if alone else fcntl.LOCK_SH
+    folder = ROOT / "build"
+    folder.mkdir(exist_ok=True)
+    with open(folder / "tests.door", "w") as door, open(folder / "tests.room", "w") as room:
+        fcntl.flock(door, how)
+        fcntl.flock(room, how)
+        if not alone:
+            fcntl.flock(door, fcntl.LOCK_UN)
+        yield
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    with _the_machine(alone=item.get_closest_marker("timed") is not None):
+        return (yield)
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     is_left_out = collection_path.name.startswith("test_") and collection_path.name not in set().union(
         *QUICK.values()
@@ -71,6 +94,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     others = {i for i in items if i.get_closest_marker("by_turns") and not has_turn(i.nodeid, config)}
     items[:] = [item for item in items if item not in others]
     config.hook.pytest_deselected(items=list(others))
+    for item in items:
+        if item.get_closest_marker("timed"):  # other programs on this machine make it slower, never faster
+            item.add_marker(pytest.mark.flaky(reruns=2))
     if config.getoption("--quick"):
         slow = [item for item in items if item.get_closest_marker("slow")]
         items[:] = [item for item in items if item not in set(slow)]

@@ -139,6 +139,7 @@ def test_a_kernel_is_judged_on_the_gpu_from_within_a_sandbox(room: Classroom) ->
     assert not list(Path(tempfile.gettempdir()).glob("*.out-of-use"))
 
 
+@pytest.mark.timed
 def test_a_fault_that_the_device_does_not_outlive(room: Classroom, monkeypatch: pytest.MonkeyPatch) -> None:
     """The device faults on whatever comes: the first kernel is not to blame, and the next are not tried."""
     solution = room.workbook.root / "solutions/ch07_float4/kernel.cu"

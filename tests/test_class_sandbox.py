@@ -167,6 +167,7 @@ def test_no_further_namespace_can_be_made(room: Classroom) -> None:
 
 
 @needs_bubblewrap
+@pytest.mark.timed
 def test_time_ends_everything(inside: Inside, room: Classroom) -> None:
     ended = inside(f": {room.mark}; while :; do :; done", marked(LIMITS, seconds=0.5))
     assert (ended.stop, ended.seconds < 5) == (Stop.TIME, True)
@@ -256,6 +257,7 @@ def test_it_ends_with_the_grader(room: Classroom, milliseconds: int) -> None:
     assert nothing_runs(room.mark)
 
 
+@pytest.mark.timed
 def test_stopping_ends_what_runs(room: Classroom) -> None:
     processes = Processes()
     threading.Timer(0.3, processes.stop).start()

@@ -257,6 +257,7 @@ def test_receipts_are_shown(tmp_path: Path) -> None:
     assert found["class"].words().count("receipt differs") == 1
 
 
+@pytest.mark.timed
 def test_two_hundred_students_take_a_moment(tmp_path: Path) -> None:
     document = load()
     few = document["students"]
@@ -386,6 +387,7 @@ def test_files_that_are_no_text_are_compared_all_the_same(tmp_path: Path) -> Non
     assert pair["students"] == ["a", "b"]
 
 
+@pytest.mark.timed
 def test_a_class_of_two_hundred_is_compared_in_seconds(tmp_path: Path) -> None:
     texts = {f"s{i:03}": own(i) if i % 10 else SOLUTION.read_text() for i in range(200)}
     made = kernels(tmp_path, texts)
@@ -397,6 +399,7 @@ def test_a_class_of_two_hundred_is_compared_in_seconds(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("unit", ["\t \n", "\r", "\x0c\x0b", "\u2003\u00a0", 'R"(', "using \n"])
+@pytest.mark.timed
 def test_no_text_takes_its_reader_more_than_seconds(tmp_path: Path, unit: str) -> None:
     """Each of these took a minute and more, the grader's own, before its runs of white space were cut."""
     text = own(1) + unit * (60_000 // len(unit.encode()))

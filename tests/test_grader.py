@@ -179,6 +179,7 @@ def test_nothing_builds(workbook: FakeWorkbook) -> None:
 # ---- What has not changed is not run again ---------------------------------------------------------------
 
 
+@pytest.mark.timed
 def test_unchanged_is_reused_and_not_recorded_twice(workbook: FakeWorkbook) -> None:
     workbook.run("grade")
     assert workbook.ran() == ["ch01", "ch02", "ch03"]

@@ -520,6 +520,7 @@ def test_many_names_take_little_time(dump: Path, tmp_path: Path, item: str) -> N
     assert seconds < 10
 
 
+@pytest.mark.timed
 def test_speed(dump: Path) -> None:
     path = DATA / "kernels.ptx"
     seconds = float(run(dump, "--time", path, 50))

@@ -85,6 +85,7 @@ def test_clean_kernels_are_clean_in_every_respect(device: Emulator) -> None:
             assert set(run(device, kernel, 0, RACE | SYNC | INIT).kinds) <= {"PARTIAL_BARRIER"}, kernel.name
 
 
+@pytest.mark.timed
 def test_tickets_cost_the_same_each(device: Emulator) -> None:
     """What a thousand blocks know of each other is not copied, or looked through, at every atomic."""
     device.load(read_kernel(SOURCES / "ticket.cu").image())
@@ -132,6 +133,7 @@ again:
 @pytest.mark.parametrize("schedule", [0, 2])
 @pytest.mark.parametrize("extra", ["", "bar.warp.sync -1;"])
 @pytest.mark.parametrize("step", [1, 5])
+@pytest.mark.timed
 def test_a_word_read_again_costs_no_more_with_many_warps(
     device: Emulator, step: int, extra: str, schedule: int
 ) -> None:

@@ -216,6 +216,7 @@ TRAPS = {
 
 
 @pytest.mark.parametrize("name", TRAPS)
+@pytest.mark.timed
 def test_no_source_takes_its_reader_more_than_seconds(name: str) -> None:
     begun = time.process_time()
     with contextlib.suppress(TooLongError):
@@ -226,6 +227,7 @@ def test_no_source_takes_its_reader_more_than_seconds(name: str) -> None:
 @pytest.mark.parametrize(
     "text", ["add.f32 a,b;" * 300_000, "@p " * MIB, "add" + " " * 3 * MIB, "x\n" * 2 * MIB]
 )
+@pytest.mark.timed
 def test_no_image_takes_its_reader_more_than_seconds(text: str) -> None:
     begun = time.process_time()
     image_words(text.encode())

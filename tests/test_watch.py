@@ -546,6 +546,7 @@ def test_an_evening_with_chapter_4(real: Path) -> None:
         assert re.search(r"ch04 Warp shuffle +passed", screen)
 
 
+@pytest.mark.timed
 def test_a_verdict_within_a_second(real: Path) -> None:
     """The median of ten saves. A machine with other work gets the time that `./ch04` alone takes there, and a bit."""
     kernel = real / "chapters/ch04_warp_shuffle/kernel.cu"

@@ -95,16 +95,20 @@ bool lower_literal(Lowering *l, const PtxInstruction *in, const PtxOperand *o, u
 
 // [register + offset] or [variable + offset]: out->src[k], Instruction.offset and ADDRESS_32.
 bool lower_address(Lowering *l, const PtxInstruction *in, const PtxOperand *o, Instruction *out, int k);
-// Begins a bulk copy or reduction, of a tensor or not; NULL when memory ran out, which is reported.
-BulkDetail *begin_bulk(Lowering *l, bool is_reduction, Instruction *built);
-// cp.async.bulk.tensor and cp.reduce.async.bulk.tensor, whose words from `first` on say more.
-bool lower_tensor_copy(Lowering *l, const PtxInstruction *in, int first, bool is_reduction);
 // A word that changes nothing here: a cache, or a hint for one.
 bool is_cache_word(const char *word);
 // The words of an atomic: its operation; whether there is one of the type; a handler for 16-bit floats.
 bool atomic_word(const char *word, Instruction *out);
 bool atomic_type_known(const Instruction *in);
 bool choose_float_handler(Instruction *atomic);
+
+// ---- bulk.c, tensor_copy.c --------------------------------------------------------------------------------
+
+// Begins a bulk copy or reduction, of a tensor or not; NULL when memory ran out, which is reported.
+BulkDetail *begin_bulk(Lowering *l, bool is_reduction, Instruction *built);
+// cp.async.bulk and cp.reduce.async.bulk, without or with .tensor, whose words from `first` on say more.
+bool lower_bulk(Lowering *l, const PtxInstruction *in, int first, bool is_reduction);
+bool lower_tensor_copy(Lowering *l, const PtxInstruction *in, int first, bool is_reduction);
 
 // ---- The functions that opcodes.def names -----------------------------------------------------------------
 
