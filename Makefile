@@ -66,7 +66,11 @@ KEY := $(ASKED_CC)|$(NVCC)|$(CUDA_HOME)|$(PYTHON)|$(VENV)|$(value PATH)
 GOALS_WITHOUT_CONFIG := help help-% clean
 ifneq ($(filter-out $(GOALS_WITHOUT_CONFIG),$(or $(MAKECMDGOALS),status)),)
 -include $(CONFIG)
-ifneq ($(KEY),$(if $(wildcard $(CONFIG).key),$(file < $(CONFIG).key)))
+ifneq ($(filter 9,$(MAKE_RESTARTS)),)
+$(error warpbook: make asks again and again what this machine offers; remove the folder $(OUT), and try again)
+endif
+# $(strip): GNU make 4.3 sometimes leaves the newline at the end of what it reads.
+ifneq ($(strip $(KEY)),$(strip $(if $(wildcard $(CONFIG).key),$(file < $(CONFIG).key))))
 $(CONFIG): FORCE
 else ifneq ($(SYSTEM_NVCC),$(wildcard $(subst $(space),\$(space),$(SYSTEM_NVCC))))
 $(CONFIG): FORCE

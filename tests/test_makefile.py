@@ -89,6 +89,19 @@ def test_another_compiler_on_the_path_rebuilds(checkout: Path, tmp_path: Path) -
     assert lines(run_make("program-ch01", folder=checkout, PATH=first)) == []
 
 
+def test_the_machine_is_asked_once(checkout: Path) -> None:
+    """GNU make 4.3 leaves the newline of some files that it reads; then it asked again without end."""
+    assert run_make("objects", folder=checkout).returncode == 0
+    asked = checkout / "build/config.mk"
+    with open(f"{asked}.key", "a") as file:
+        file.write("\n")
+    before = asked.stat().st_mtime_ns
+    assert run_make("objects", folder=checkout).returncode == 0
+    assert asked.stat().st_mtime_ns == before
+    again = run_make("objects", folder=checkout, MAKE_RESTARTS="9")
+    assert again.returncode == 2 and "remove the folder build, and try again" in again.stderr
+
+
 def test_a_long_build_says_how_far_it_is(checkout: Path) -> None:
     for number in range(60):
         (checkout / f"common/emulator/ptx/part{number}.c").write_text(f"int part{number};\n")
