@@ -191,7 +191,7 @@ no-compiler:
 # A first build says how far it is, in about ten lines, and after that every file has its own. A recipe is expanded
 # when it starts, so that STARTED counts.
 GOAL_CHAPTERS := $(patsubst program-%,%,$(patsubst kernel-%,%,$(MAKECMDGOALS)))
-NEEDED_SOURCES := $(if $(filter-out $(CHAPTERS),$(or $(GOAL_CHAPTERS),status)),$(C_SOURCES),\
+NEEDED_SOURCES := $(if $(filter-out $(CHAPTERS),$(or $(GOAL_CHAPTERS),status)),$(C_SOURCES) $(RUNTIME_FOUND),\
     $(SUPPORT_SOURCES) $(EMULATOR_SOURCES) $(DRIVER_SOURCES) $(filter %/compile_main.c,$(TOOL_SOURCES)) \
     $(addsuffix /chapter.c,$(foreach c,$(sort $(GOAL_CHAPTERS)),$(call folder_of,$c))))
 NEEDED_OBJECTS := $(call objects_of,$(NEEDED_SOURCES))
