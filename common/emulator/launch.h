@@ -47,6 +47,8 @@ enum { ALL_LINES = -1 }; // EmulatorLaunch.guarded_line
 // Schedules that are a multiple of 4, other than 0, are weak: loads may return older values, as far as the
 // PTX memory model allows. Only where races are checked.
 static inline bool schedule_is_weak(uint64_t schedule) { return schedule && schedule % 4 == 0; }
+// One seed in a thousand holds blocks back until all others wait.
+static inline bool schedule_holds(uint64_t schedule) { return schedule % 1000 == 999; }
 
 // What the time model may suppose of a launch (EmulatorLaunch.what_if), which computes the same regardless.
 enum {
@@ -79,7 +81,7 @@ typedef struct {
     // gives 0. To find out what a kernel would do if it tested its index. 0: none; ALL_LINES
     int guarded_line;
     unsigned what_if;       // of WHAT_IF_*: suppositions of `timing`
-    uint32_t most_resident; // blocks that run at a time; 0: as many as the device holds
+    uint32_t most_resident; // blocks that run at a time; 0: as many as the device holds, and so where one is held back
 } EmulatorLaunch;
 
 typedef struct {

@@ -6,7 +6,7 @@
 #include "driver/plan/elements.h"
 #include "driver/plan/inputs.h"
 
-enum { LARGEST = 1 << 17 }; // elements of a case that is accounted for
+enum { LARGEST = 1 << 18 }; // elements of a case that is accounted for
 
 typedef bool Method(Account *account, Accounting *out);
 

@@ -2,9 +2,12 @@
 
 #include <string.h>
 
+#include "gpu/profiles.h"
+
 enum {
     MOST_CHANGES = 4,        // of a task, of either kind
     MOST_ELEMENTS = 1 << 20, // larger sizes take long
+    MOST_ROUNDS = 12 << 20,  // and this one case takes half a second
 };
 
 // Of the same number of threads a block; of one block only, where `is_of_grid`, or not.
@@ -33,10 +36,17 @@ static long long next_size(const Judge *judge, int task, int count, long long n)
     return next;
 }
 
-static bool ask(Judge *judge, int task, long long n, TaskShape *shape) {
-    return ask_shape(judge->workers[0].runner, 0, &judge->of->tasks[task], task,
-                     judge->subjects->kernel->kernels[task], (CaseSize){.n = n}, shape) &&
+// The shape at n elements on a GPU: that of the run, or the one with these figures.
+static bool ask_on(Judge *judge, int task, int figures, long long n, TaskShape *shape) {
+    Runner *runner = judge->workers[0].runner;
+    const GpuInfo *gpu = figures ? &gpu_profiles[figures - 1].info : runner_info(runner);
+    return ask_shape_for(runner, 0, &judge->of->tasks[task], task, judge->subjects->kernel->kernels[task],
+                         (CaseSize){.n = n}, gpu, (OtherShape){0}, shape) &&
            shape->verdict == VERDICT_PASS;
+}
+
+static bool ask(Judge *judge, int task, long long n, TaskShape *shape) {
+    return ask_on(judge, task, 0, n, shape);
 }
 
 static bool add_changes(Judge *judge, int task, bool is_of_grid) {
@@ -65,10 +75,77 @@ static bool add_changes(Judge *judge, int task, bool is_of_grid) {
     return true;
 }
 
+// What a launch is like at n elements, and at half of them.
+typedef bool Reached(const ShapeOfLaunch *at_n, const ShapeOfLaunch *at_half);
+
+// The grid does not grow with n any more, so that blocks take several rounds.
+static bool takes_rounds(const ShapeOfLaunch *at_n, const ShapeOfLaunch *at_half) {
+    return at_half->blocks > 1 && 2 * at_n->blocks < 3 * at_half->blocks;
+}
+
+// One block that takes a value of each block takes several rounds.
+static bool has_many_blocks(const ShapeOfLaunch *at_n, const ShapeOfLaunch *at_half) {
+    (void)at_half;
+    return at_n->blocks > at_n->block_threads;
+}
+
+static bool is_reached(Judge *judge, int task, int figures, long long n, Reached *reached) {
+    static TaskShape at_n, at_half;
+    return ask_on(judge, task, figures, n, &at_n) && ask_on(judge, task, figures, n / 2, &at_half) &&
+           at_n.shape.launch_count > 0 && reached(&at_n.shape.launches[0], &at_half.shape.launches[0]);
+}
+
+// About the smallest number of elements at which that is reached; 0: none.
+static long long size_reached(Judge *judge, int task, int figures, Reached *reached) {
+    enum { FEWEST = 4096, EXACT = 64 }; // a 64th of it
+    for (long long n = FEWEST; n <= MOST_ROUNDS; n += n / 4) {
+        if (!is_reached(judge, task, figures, n, reached)) continue;
+        long long before = n * 4 / 5, there = n;
+        while (there - before > there / EXACT) {
+            const long long middle = before + (there - before) / 2;
+            *(is_reached(judge, task, figures, middle, reached) ? &there : &before) = middle;
+        }
+        return there;
+    }
+    return 0;
+}
+
+// A case there, unless the plan has a larger one.
+static bool add_reached(Judge *judge, int task, int figures, Reached *reached) {
+    const Task *of = &judge->of->tasks[task];
+    const long long n = size_reached(judge, task, figures, reached);
+    const Case one = {.task = task,
+                      .figures = figures,
+                      .size = {.n = n + n / 16 + 4097},
+                      .family = FAMILY_INTEGERS,
+                      .is_unforeseen = true};
+    if (n == 0 || one.size.n > MOST_ROUNDS || (of->max_n > 0 && one.size.n > of->max_n)) return true;
+    for (int i = 0; i < judge->plan.count; i++) {
+        const Case *other = &judge->plan.cases[i];
+        if (other->task == task && other->figures == figures && !other->is_large && other->size.n >= n)
+            return true;
+    }
+    return plan_add(&judge->plan, one) && judge_ask_case_shape(judge, &one);
+}
+
+// Few SMs need few elements for a second round of the blocks; the GPU of the run has many blocks.
+static bool add_rounds(Judge *judge, int task) {
+    enum { FEW_SMS = 8 };
+    const Task *of = &judge->of->tasks[task];
+    if (of->counted.rows > 0 || (of->sizes && of->sizes[0].rows > 0) || of->expect == EXPECT_TABLE)
+        return true;
+    if (!add_reached(judge, task, 0, has_many_blocks)) return false;
+    for (int p = 0; p < gpu_profile_count; p++)
+        if (gpu_profiles[p].info.sm_count <= FEW_SMS && !add_reached(judge, task, p + 1, takes_rounds))
+            return false;
+    return true;
+}
+
 bool judge_add_changes(Judge *judge) {
     if (judge->is_gpu || judge->options->n >= 0 || judge->options->time_count > 0) return true;
     for (int t = 0; t < chapter_task_count(judge->of); t++)
-        if (!add_changes(judge, t, true) || !add_changes(judge, t, false)) return false;
+        if (!add_changes(judge, t, true) || !add_changes(judge, t, false) || !add_rounds(judge, t))
+            return false;
     plan_sort(&judge->plan);
     return true;
 }

@@ -13,7 +13,9 @@ enum {
     EACH_STEPS = 64,   // ... for each element and thread: a change may make a loop endless
     LARGEST = 1 << 17, // elements of a case, unless only larger ones fail
     LARGER = 1 << 22, // of a case with another number or comparison, which may leave out what only runs there
-    THREADS = 1 << 22, // of a case: the largest ones take longer than everything else together
+    SCHEDULES = 64,   // that show whether an order is missing, and ...
+    FEWEST_SCHEDULES = 8, // ... if they are much work
+    THREADS = 1 << 22,    // of a case: the largest ones take longer than everything else together
 };
 // In milliseconds of a usual machine, as judge_work_of(). An attempt takes its first run besides.
 static const double work_of_attempt = 2.5, work_to_confirm = 3000, work_to_reduce = 1000;
@@ -33,6 +35,11 @@ typedef struct {
 } Search;
 
 static bool is_over(const Search *search) { return search->work <= 0; }
+
+// A third of the work is for pairs, if a change has been found that a second one may complete.
+static bool is_over_for_single(const Search *search) {
+    return search->work <= (search->base_count > 0 ? search->judge->options->repair_ms / 3.0 : 0);
+}
 
 // ---- One attempt -----------------------------------------------------------------------------------------
 
@@ -88,6 +95,25 @@ static long long largest_for(const Search *search, const Change *const changes[]
     return search->largest;
 }
 
+// What fails in one order of the threads passes in many others, whatever is changed, and accesses through a
+// pointer to volatile are no race any more although their values may be wrong: the case that failed has to
+// pass under more schedules of its kind.
+static bool holds_in_any_order(const Search *search, Worker *worker, const Change *const changes[],
+                               int count) {
+    enum { KINDS_REPEAT = 1000 }; // schedule_is_weak(), schedule_holds()
+    bool is_of_order = search->smallest.schedule != 0;
+    for (int c = 0; c < count; c++) is_of_order |= changes[c]->kind == CHANGE_VOLATILE;
+    double work = work_to_confirm;
+    for (unsigned k = 1; is_of_order && k <= SCHEDULES && (work > 0 || k <= FEWEST_SCHEDULES); k++) {
+        Case one = search->smallest;
+        one.schedule += one.schedule ? (uint64_t)k * KINDS_REPEAT : k;
+        CaseReport now;
+        if (!run(search, worker, &one, changes, count, 0, &now) || now.verdict != VERDICT_PASS) return false;
+        work -= judge_work_of(&now);
+    }
+    return true;
+}
+
 // Runs every case of the task, those that failed first. The number of them; 0: one fails, or they are too
 // much work.
 static int confirm(const Search *search, long long largest, Worker *worker, const Change *const changes[],
@@ -116,6 +142,12 @@ static bool says_the_same(const CaseReport *a, const CaseReport *b) {
     if (a->verdict != b->verdict || a->has_finding != b->has_finding) return false;
     return !a->has_finding || (a->finding.place.line == b->finding.place.line &&
                                a->finding.other_place.line == b->finding.other_place.line);
+}
+
+// Whether a run with a change got further than without: it fails elsewhere, and not at the change itself.
+static bool gets_further(const CaseReport *now, const CaseReport *shown) {
+    return now->has_finding && !says_the_same(now, shown) &&
+           (now->verdict != VERDICT_SYNC || shown->verdict == VERDICT_SYNC);
 }
 
 static void keep_repair(Search *search, long long largest, const Change *const changes[], int count,
@@ -150,10 +182,9 @@ static bool attempt(Search *search, const Change *const changes[], int count, in
     if (start(search, changes, count, &text, &worker)) {
         if (run(search, &worker, &search->smallest, changes, count, steps_of(search->shown), &report)) {
             search->work -= judge_work_of(&report);
-            if (report.verdict == VERDICT_PASS)
+            if (report.verdict == VERDICT_PASS && holds_in_any_order(search, &worker, changes, count))
                 cases = confirm(search, largest_for(search, changes, count), &worker, changes, count);
-            else if (base >= 0 && search->base_count < BASES && report.has_finding &&
-                     !says_the_same(&report, search->shown)) {
+            else if (base >= 0 && search->base_count < BASES && gets_further(&report, search->shown)) {
                 search->base_reports[search->base_count] = report;
                 search->bases[search->base_count++] = base;
             }
@@ -189,6 +220,7 @@ static Symptoms symptoms_of(const Search *search, const CaseReport *report) {
         .verdict = report->verdict,
         .finding = report->has_finding ? &report->finding : NULL,
         .is_weak = schedule_is_weak(report->settings.schedule),
+        .is_of_order = report->settings.schedule != 0,
         .n = report->settings.size.n,
         .is_large = report->settings.is_large,
         .has_rows = report->settings.size.rows > 0,
@@ -235,7 +267,7 @@ static int reduce(Search *search, int whole) {
 static bool search_single(Search *search) {
     add_proposals(search, search->shown);
     const int count = search->changes.count;
-    for (int i = 0; i < count && !is_over(search); i++) {
+    for (int i = 0; i < count && !is_over_for_single(search); i++) {
         const Change *one[] = {&search->changes.all[i]};
         if (one[0]->wide_count > 0) {
             if (!passes_smallest(search, one, 1, &search->work)) continue;
@@ -246,13 +278,26 @@ static bool search_single(Search *search) {
     return false;
 }
 
+// A change that leaves out what is out of bounds passes with any wider bound: together they prove nothing.
+static bool leaves_out(ChangeKind kind) {
+    return kind == CHANGE_GUARD || kind == CHANGE_SINGLE || kind == CHANGE_STAY;
+}
+
+static bool widens(ChangeKind kind) {
+    return kind == CHANGE_COMPARISON || kind == CHANGE_CONSTANT || kind == CHANGE_NUMBER;
+}
+
+static bool are_proof(const Change *a, const Change *b) {
+    return !(leaves_out(a->kind) && widens(b->kind)) && !(leaves_out(b->kind) && widens(a->kind));
+}
+
 static bool search_pairs(Search *search) {
     for (int b = 0; b < search->base_count; b++) {
         const int first = search->changes.count;
         add_proposals(search, &search->base_reports[b]);
         for (int i = first; i < search->changes.count && !is_over(search); i++) {
             const Change *both[] = {&search->changes.all[search->bases[b]], &search->changes.all[i]};
-            if (!attempt(search, both, 2, -1)) continue;
+            if (!are_proof(both[0], both[1]) || !attempt(search, both, 2, -1)) continue;
             attempt(search, &both[1], 1, -1); // if that is enough, the first was only in the way
             return true;
         }
@@ -314,6 +359,7 @@ void judge_find_repair(Judge *judge) {
                      .task = judgement->cases[judgement->first].settings.task,
                      .work = judge->options->repair_ms};
     if (!search.image || !search.image->is_ptx || !find_smallest(&search)) return;
+    if (schedule_holds(search.smallest.schedule)) return; // each attempt would take as long as the waiting
     const char *source = search.shown->has_finding ? search.shown->finding.place.file : "kernel.cu";
     if (ptx_lines_make(&search.image->text, source[0] ? source : "kernel.cu", &search.lines) &&
         !passes_smallest(&search, NULL, 0, &search.work) && !search_single(&search))

@@ -274,6 +274,12 @@ static void add_families(Plan *plan, const Task *task, int index, const Sizes *s
                                      FAMILY_NEGATIVE_ZEROS, FAMILY_SKEWED, FAMILY_RUNS, FAMILY_RAMP};
     for (size_t f = 0; f < sizeof of_many / sizeof of_many[0]; f++)
         add_family(plan, task, index, large, of_many[f]);
+    // The last elements are often computed in another way, whatever the width of a group.
+    if (!has_shape(task) && options->n < 0 && !is_table(task)) {
+        const CaseSize ends = size_up_to(sizes, 1023);
+        add_family(plan, task, index, ends, FAMILY_UNIFORM);
+        add_family(plan, task, index, ends, FAMILY_NORMAL);
+    }
     // A sum of 0 must be told from one that is not there yet, wherever a block ends.
     if (task->expect == EXPECT_SCAN) {
         add_family(plan, task, index, size_up_to(sizes, 16385), FAMILY_NEGATIVE_ZEROS);
@@ -338,6 +344,19 @@ static void add_weak_schedules(Plan *plan, const Task *task, int index, const Si
                                   .size = at[i],
                                   .family = FAMILY_INTEGERS,
                                   .schedule = weak_schedule(first_schedule(options->seeds), s)});
+}
+
+// Blocks that exchange values while they run: in flight together, and one of them late.
+static void add_holding_schedules(Plan *plan, const Task *task, int index, const PlanOptions *options) {
+    enum { HOLDING = 3, SIZE = 3 << 17 };
+    if (options->schedules == 0 || options->n >= 0 || !task->weak_schedules || has_shape(task) ||
+        (task->max_n > 0 && SIZE > task->max_n))
+        return;
+    for (uint64_t s = 0, seed = first_schedule(options->seeds) / 1000 * 1000 + 999; s < HOLDING; s++)
+        add_case(plan, (Case){.task = index,
+                              .size = {.n = SIZE + 1},
+                              .family = FAMILY_INTEGERS,
+                              .schedule = seed + 1000 * s});
 }
 
 static void add_misaligned(Plan *plan, const Task *task, int index, const Sizes *sizes) {
@@ -453,6 +472,7 @@ bool plan_make(const Chapter *of, const PlanOptions *options, Plan *plan) {
         add_families(plan, task, t, &sizes, options);
         add_schedules(plan, task, t, &sizes, options);
         add_weak_schedules(plan, task, t, &sizes, options);
+        add_holding_schedules(plan, task, t, options);
         add_misaligned(plan, task, t, &sizes);
         add_counted(plan, task, t, options);
         if (options->n < 0) add_other_gpus(plan, task, t, &sizes);

@@ -106,6 +106,7 @@ static void atomic_body(Machine *m, Fragment *f, const Access *access) {
         refuse_read_only(m, access);
         return;
     }
+    m->published += memory->space == PTX_SPACE_GLOBAL;
     access_begins(m, access);
     observe_access(m, access);
     uint32_t rotate = m->scrambled ? (uint32_t)(random_next(&m->random) >> 59) : 0;

@@ -270,10 +270,11 @@ struct Machine {
     bool scrambled; // schedule != 0
     bool is_weak;   // a weak schedule: loads may be late, and return older values
     Random random;
-    uint64_t polls;    // the same of all: what waiting for another block looks like
-    uint64_t effects;  // instructions that may have changed more than registers, and lanes that parted or met
-    Arena arena;       // frames and joins
-    Frame *all_frames; // linked by next_made, to free their register files
+    uint64_t polls;   // the same of all: what waiting for another block looks like
+    uint64_t effects; // instructions that may have changed more than registers, and lanes that parted or met
+    uint64_t published; // stores to global memory and atomics there, each of a warp
+    Arena arena;        // frames and joins
+    Frame *all_frames;  // linked by next_made, to free their register files
     Frame *free_frames;
     Join *free_joins;
     Block **free_blocks; // ended, to be used again

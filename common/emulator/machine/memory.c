@@ -155,6 +155,7 @@ static void store_body(Machine *m, Fragment *f, const Access *const_access) {
         return;
     }
     access->values = source(f->frame->registers, in, 1);
+    m->published += memory->space == PTX_SPACE_GLOBAL;
     access_begins(m, access);
     observe_access(m, access);
     for (unsigned e = 0; e < in->elements; e++) {

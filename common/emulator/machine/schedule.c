@@ -16,6 +16,7 @@
 #include "emulator/machine/divergence.h"
 #include "emulator/machine/execute.h"
 #include "emulator/machine/handlers.h"
+#include "emulator/machine/hold.h"
 #include "emulator/machine/idle.h"
 #include "emulator/machine/wgmma.h"
 
@@ -325,7 +326,8 @@ static uint64_t blocks_in_flight(const Machine *m) {
         if (fits < each) each = fits;
     }
     const uint64_t all = (each ? each : 1) * (uint64_t)device->sm_count;
-    return launch->most_resident && launch->most_resident < all ? launch->most_resident : all;
+    if (!launch->most_resident || schedule_holds(launch->schedule)) return all;
+    return launch->most_resident < all ? launch->most_resident : all;
 }
 
 // The cluster, or the block, that place `number` of the sample names.
@@ -352,7 +354,10 @@ void run_grid(Machine *m) {
     uint64_t limit = blocks_in_flight(m) / size * size;
     if (limit > total && !(is_sample && size > 1)) limit = total;
     if (limit < size) limit = size;
+    const bool holds = schedule_holds(launch->schedule);
+    Hold hold = {0};
     uint64_t window = m->scrambled ? 1 + random_next(&m->random) % SCRAMBLED_IN_FLIGHT : limit;
+    if (holds) window = HELD_IN_FLIGHT;
     if (window > limit) window = limit;
     if (window < size) window = size;
     if (!is_sample) total /= size;
@@ -381,7 +386,9 @@ void run_grid(Machine *m) {
             count += size;
             if (m->scrambled && count + size <= window) continue;
         } else if (count)
-            chosen = m->scrambled ? random_next(&m->random) % count : turn++ % count;
+            chosen = holds          ? hold_choose(m, &hold, flight, count)
+                     : m->scrambled ? random_next(&m->random) % count
+                                    : turn++ % count;
         else
             break; // not reached: the window is at least one block wide
         Block *b = flight[chosen];
@@ -391,6 +398,7 @@ void run_grid(Machine *m) {
             block_step(m, b);
         else
             block_run(m, b);
+        if (holds) hold_update(m, &hold, b, count);
         // Every block in flight has had two turns, no other may start, and nothing has changed.
         quiet = start || m->effects != effects || m->scrambled ? 0 : quiet + 1;
         if (quiet >= 2 * count && !m->stopped) {
@@ -401,7 +409,7 @@ void run_grid(Machine *m) {
             leave_cluster(m, b);
             flight[chosen] = flight[--count];
             stuck = 0;
-        } else if (m->scrambled && ++stuck % 256 == 0) {
+        } else if (m->scrambled && !hold.block && ++stuck % 256 == 0) {
             const bool is_all = window >= limit || next == total;
             if (is_all && m->effects == stuck_effects && waits_for_ever(m, flight, count)) break;
             stuck_effects = m->effects;

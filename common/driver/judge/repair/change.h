@@ -10,7 +10,11 @@ typedef enum {
     CHANGE_WARP_BARRIER,  // __syncwarp() before or behind the line
     CHANGE_ASYNC_WAIT,    // a wait for asynchronous copies before or behind the line
     CHANGE_FENCE,         // __threadfence() before or behind the line
+    CHANGE_SCOPE,         // memory operations and fences of the block are of the GPU
+    CHANGE_VOLATILE,      // both lines of a race go through a pointer to volatile
+    CHANGE_STORE_FIRST,   // a store before another one or an atomic, and a fence between them
     CHANGE_FULL_MASK,     // the mask of a warp's function is that of all lanes
+    CHANGE_NO_PARTNER,    // a lane that has no lane to read gets 0 from a shuffle
     CHANGE_ZERO,          // variables and registers start at 0
     CHANGE_ZERO_SHARED,   // shared memory starts at 0
     CHANGE_ZERO_OUTPUT,   // the output starts at 0

@@ -36,6 +36,10 @@ void propose_barriers(const Kernel *kernel, ChangeKind kind, bool is_near);
 void propose_moved_barrier(const Kernel *kernel);
 void propose_warp_barriers_everywhere(const Kernel *kernel);
 void propose_staying(const Kernel *kernel);
+// between_blocks.c: the scope, strength and order of what other blocks see.
+void propose_scopes(const Kernel *kernel);
+void propose_volatile(const Kernel *kernel);
+void propose_store_first(const Kernel *kernel);
 // memory.c: what memory and variables hold at first, how large arrays are, and what stores do.
 void propose_zero_registers(const Kernel *kernel);
 void propose_zero_output(const Kernel *kernel);
@@ -46,8 +50,10 @@ void propose_single_accesses(const Kernel *kernel);
 void propose_atomics(const Kernel *kernel);
 void propose_one_writer(const Kernel *kernel);
 void propose_additions(const Kernel *kernel);
-// numbers.c: other masks, comparisons, whole numbers, and numbers of threads and blocks.
+// lanes.c: what the lanes of a warp exchange.
 void propose_full_masks(const Kernel *kernel);
+void propose_zero_without_partner(const Kernel *kernel);
+// numbers.c: other comparisons, whole numbers, and numbers of threads and blocks.
 void propose_comparisons(const Kernel *kernel);
 void propose_constants(const Kernel *kernel);
 void propose_limits(const Kernel *kernel);

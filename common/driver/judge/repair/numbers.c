@@ -1,4 +1,4 @@
-// Other masks, comparisons, whole numbers, and numbers of threads and blocks.
+// Other comparisons, whole numbers, and numbers of threads and blocks.
 #include "driver/judge/repair/kernel.h"
 
 #include <ctype.h>
@@ -6,45 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-// ---- Masks -----------------------------------------------------------------------------------------------
-
-static bool takes_mask(const PtxInstruction *in) {
-    const bool is_sync = opcode_has(in, "sync");
-    return is_sync && (opcode_is(in, "shfl") || opcode_is(in, "vote") || opcode_is(in, "match") ||
-                       opcode_is(in, "redux") || (opcode_is(in, "bar") && opcode_has(in, "warp")));
-}
-
-static bool has_mask(const PtxInstruction *in) { return takes_mask(in) || opcode_is(in, "activemask"); }
-
-// One change for each line of the source, and one for all.
-void propose_full_masks(const Kernel *kernel) {
-    int lines[MOST];
-    const int count = list_lines(kernel, has_mask, lines);
-    for (int k = count; k >= 0; k--) { // all first: masks are usually wrong together
-        const int only = k == count ? 0 : lines[k];
-        if (count == 1 && k == count) continue;
-        if (count == 0) return;
-        Change *change = changes_add(kernel->changes, CHANGE_FULL_MASK, only);
-        if (only)
-            say_at(change, "the mask of all lanes", "in");
-        else
-            say(change, "the mask of all lanes everywhere");
-        for (int i = kernel->first; i < kernel->end; i++) {
-            const PtxLine *line = &kernel->lines->lines[i];
-            PtxInstruction in;
-            char text[400];
-            if (!ptx_instruction(line, &in) || (only && line->source != only)) continue;
-            if (opcode_is(&in, "activemask"))
-                snprintf(text, sizeof text, "\t%s mov.b32 %s, -1;", in.predicate, in.operands[0]);
-            else if (takes_mask(&in))
-                with_operand(&in, in.operand_count - 1, "-1", text, sizeof text);
-            else
-                continue;
-            change_replace(kernel->changes, change, i, "%s", text);
-        }
-    }
-}
 
 // ---- Comparisons and numbers -----------------------------------------------------------------------------
 

@@ -77,10 +77,16 @@ static void propose_for_small(const Kernel *kernel) {
                                    symptoms->verdict == VERDICT_TIMEOUT))
         propose_wide(kernel);
     if (is_sync || is_uninit || symptoms->verdict == VERDICT_WRONG) propose_full_masks(kernel);
+    if (symptoms->verdict == VERDICT_WRONG) propose_zero_without_partner(kernel);
     if (is_uninit || symptoms->verdict == VERDICT_WRONG) {
         propose_zero_registers(kernel);
         propose_zero_output(kernel);
         propose_zero_shared(kernel);
+    }
+    if (symptoms->is_of_order || is_between_blocks) {
+        propose_scopes(kernel);
+        propose_store_first(kernel);
+        propose_volatile(kernel);
     }
     if (symptoms->is_weak || is_between_blocks) propose_fences(kernel);
     if (may_race && is_in_warp) propose_barriers(kernel, CHANGE_WARP_BARRIER, true);
@@ -93,6 +99,8 @@ static void propose_for_small(const Kernel *kernel) {
     if (may_race) propose_one_writer(kernel);
     propose_numbers(kernel);
     propose_comparisons(kernel);
+    if (symptoms->verdict == VERDICT_OOB || symptoms->verdict == VERDICT_MISALIGNED)
+        propose_barriers(kernel, CHANGE_BARRIER, true); // before an index from shared memory is read
     if (symptoms->verdict == VERDICT_OOB) {
         propose_more_shared(kernel);
         propose_guard(kernel);
