@@ -198,6 +198,14 @@ Allocation *allocation_at(const void *pointer) {
     return live;
 }
 
+size_t allocation_offset(const Allocation *a, const void *pointer) {
+    const size_t of_host = (size_t)((const char *)pointer - (const char *)a->host);
+    return a->host && of_host <= a->size ? of_host : (size_t)((uint64_t)pointer - a->device);
+}
+uint64_t allocation_device_address(const Allocation *a, const void *pointer) {
+    return a->device + allocation_offset(a, pointer);
+}
+
 Allocation *allocation_by_index(int index) { return index < count ? allocations[index] : NULL; }
 unsigned long allocation_changes(void) { return changed; }
 size_t allocation_in_use(void) { return in_use; }

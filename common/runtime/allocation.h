@@ -43,6 +43,10 @@ void allocation_free(Allocation *allocation);
 Allocation *allocation_at(const void *pointer);
 // The same of what is not freed.
 Allocation *allocation_live_at(const void *pointer);
+// Where in the allocation a pointer of the host's or of a kernel's points, and that place's address for
+// kernels.
+size_t allocation_offset(const Allocation *allocation, const void *pointer);
+uint64_t allocation_device_address(const Allocation *allocation, const void *pointer);
 // By index; NULL after the last.
 Allocation *allocation_by_index(int index);
 // Another number after every allocation and every free.

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/hazard.h"
 #include "runtime/queue.h"
 #include "runtime/report.h"
 #include "runtime/state.h"
@@ -13,6 +14,7 @@ static cudaError_t allocate(MemoryKind kind, void **pointer, size_t bytes, unsig
     Allocation *a = allocation_new(kind, bytes);
     if (!a) return cudaErrorMemoryAllocation;
     a->flags = flags;
+    if (kind != MEMORY_DEVICE) hazard_expect();
     *pointer = a->host ? a->host : (void *)a->device;
     return cudaSuccess;
 }
@@ -29,13 +31,22 @@ cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags) {
 cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned flags) {
     return CALL(allocate(MEMORY_MANAGED, pointer, bytes, flags));
 }
+// The memory is there at once; work of other streams has to wait for the allocation all the same.
+static cudaError_t allocate_later(void **pointer, size_t bytes, cudaStream_t handle) {
+    cudaStream_t stream = queue_stream(handle);
+    Op op = {.kind = OP_ALLOCATE, .stream = stream};
+    const cudaError_t error = allocate(MEMORY_DEVICE, pointer, bytes, 0);
+    if (error || !bytes || stream->capture) return error;
+    op.memory = allocation_live_at(*pointer);
+    place_here(&op.place);
+    return queue_add(&op);
+}
 cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream) {
-    (void)stream;
-    return CALL(allocate(MEMORY_DEVICE, pointer, bytes, 0));
+    return CALL(allocate_later(pointer, bytes, stream));
 }
 cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
-    (void)pool, (void)stream;
-    return CALL(allocate(MEMORY_DEVICE, pointer, bytes, 0));
+    (void)pool;
+    return CALL(allocate_later(pointer, bytes, stream));
 }
 
 enum { PITCH = 512 }; // of an H200's rows
@@ -100,6 +111,7 @@ static cudaError_t release_later(void *pointer, cudaStream_t stream) {
     if (!pointer) return cudaSuccess;
     Op op = {
         .kind = OP_FREE, .stream = queue_stream(stream), .memory = to_free(pointer, false, "cudaFreeAsync")};
+    place_here(&op.place);
     return op.memory ? queue_add(&op) : cudaErrorInvalidValue;
 }
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream) { return CALL(release_later(pointer, stream)); }

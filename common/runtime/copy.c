@@ -16,6 +16,7 @@ Copy copy_row(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind
 
 Copy copy_fill(void *to, int value, size_t bytes, const char *call) {
     Copy copy = copy_row(to, NULL, bytes, cudaMemcpyDeviceToDevice, call);
+    copy.is_fill = true;
     copy.value = value;
     return copy;
 }
@@ -39,12 +40,6 @@ static bool is_device(const Allocation *a) {
     return a && (a->kind == MEMORY_DEVICE || a->kind == MEMORY_VARIABLE || a->kind == MEMORY_ARRAY);
 }
 
-// Where in the allocation a pointer of the host's or of a kernel's points.
-static size_t offset_in(const Allocation *a, const void *pointer) {
-    const size_t of_host = (size_t)((const char *)pointer - (const char *)a->host);
-    return a->host && of_host <= a->size ? of_host : (size_t)((uint64_t)pointer - a->device);
-}
-
 static cudaError_t check_side(const Copy *c, const void *pointer, size_t bytes, const char *side) {
     const Allocation *a = allocation_at(pointer);
     char words[4400], where[4200];
@@ -57,7 +52,7 @@ static cudaError_t check_side(const Copy *c, const void *pointer, size_t bytes, 
         report_note("%s, and freed at %s", words, where);
         return cudaErrorInvalidValue;
     }
-    const size_t left = a->size - offset_in(a, pointer);
+    const size_t left = a->size - allocation_offset(a, pointer);
     if (bytes <= left) return cudaSuccess;
     report_host(COPY_SIZE, &c->place, "%s moves %zu bytes; its %s has %zu from there on", c->call, bytes,
                 side, left);
@@ -88,6 +83,7 @@ static cudaError_t check_direction(const Copy *c, CopySides sides) {
 
 cudaError_t copy_check(const Copy *c) {
     if (!copy_span_to(c)) return cudaSuccess;
+    if (!c->is_fill && !c->from) return cudaErrorInvalidValue;
     cudaError_t error = check_side(c, c->to, copy_span_to(c), "destination");
     if (!error && c->from) error = check_side(c, c->from, copy_span_from(c), "source");
     if (error) return error;
@@ -121,7 +117,7 @@ void copy_release(Copy *c) {
 
 // The bytes of a place in memory, whatever the host may do there.
 static char *bytes_at(const Allocation *a, const void *pointer) {
-    return a ? (char *)a->bytes + offset_in(a, pointer) : (char *)(uintptr_t)pointer;
+    return a ? (char *)a->bytes + allocation_offset(a, pointer) : (char *)(uintptr_t)pointer;
 }
 
 // Whether a row, or a fill if it is NULL, changes the bytes at `to`.
@@ -145,7 +141,7 @@ void copy_run(const Copy *c) {
             else
                 memset(to + at, c->value, c->width);
             EmulatorError error;
-            const uint64_t address = marks ? sides.to->device + offset_in(sides.to, c->to) + at : 0;
+            const uint64_t address = marks ? sides.to->device + allocation_offset(sides.to, c->to) + at : 0;
             if (marks) emulator_mark_written(device_emulator(), address, c->width, &error);
         }
 }

@@ -9,7 +9,8 @@
 // `depth` slices of `height` rows of `width` bytes.
 typedef struct {
     char *to;
-    const char *from; // NULL: a fill with `value`
+    const char *from; // NULL of a fill
+    bool is_fill;     // with `value`
     int value;
     size_t width, height, depth;
     size_t to_pitch, from_pitch, to_slice, from_slice; // bytes from row to row, and from slice to slice

@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include "runtime/copy.h"
+#include "runtime/known.h"
 #include "runtime/launch.h"
 
 struct CUstream_st {
@@ -12,17 +13,20 @@ struct CUstream_st {
     int priority;
     cudaGraph_t capture; // what is asked for goes there, and does not run; NULL: it runs
     double end;          // modelled time at which its last work ends
+    int index;           // from 0, of all streams ever made
+    Known known;         // what happens before work that is added now
     struct CUstream_st *next;
 };
 
 struct CUevent_st {
     unsigned long recorded; // the number of the operation that records it; 0: never
-    bool is_done, has_timing;
+    bool is_done, has_timing, is_destroyed;
     double time;             // modelled
+    Known known;             // what happens before the record, and the record
     cudaGraph_t captured_in; // recorded while its stream was captured; NULL: it was not
 };
 
-typedef enum { OP_LAUNCH, OP_COPY, OP_RECORD, OP_WAIT, OP_CALL, OP_FREE } OpKind;
+typedef enum { OP_LAUNCH, OP_COPY, OP_RECORD, OP_WAIT, OP_CALL, OP_FREE, OP_ALLOCATE } OpKind;
 
 typedef struct Op {
     struct Op *next; // in the order in which the program asked
@@ -30,6 +34,7 @@ typedef struct Op {
     unsigned long number;
     cudaStream_t stream;
     bool is_running;
+    Known known;   // what happens before it, and itself
     double issued; // modelled time of the host
     Place place;
     union {
@@ -39,12 +44,13 @@ typedef struct Op {
         struct {
             unsigned long number; // of the record that it waits for
             double time;          // if that is done
+            const Known *known;   // what happens before that; good until the operation is added
         } wait;
         struct {
             cudaHostFn_t function;
             void *argument;
         } call;
-        Allocation *memory; // of OP_FREE
+        Allocation *memory; // of OP_FREE and OP_ALLOCATE
     };
 } Op;
 

@@ -5,11 +5,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "runtime/graph.h"
+#include "runtime/hazard.h"
 #include "runtime/kernel.h"
+#include "runtime/protect.h"
+#include "runtime/repeat.h"
 #include "runtime/report.h"
 #include "runtime/state.h"
 
@@ -29,7 +31,12 @@ cudaStream_t queue_stream(cudaStream_t handle) {
 cudaStream_t queue_new_stream(bool is_non_blocking, int priority) {
     cudaStream_t stream = calloc(1, sizeof *stream);
     if (!stream) return NULL;
-    *stream = (struct CUstream_st){.is_non_blocking = is_non_blocking, .priority = priority, .next = streams};
+    *stream = (struct CUstream_st){.is_non_blocking = is_non_blocking,
+                                   .priority = priority,
+                                   .index = streams->index + 1,
+                                   .next = streams};
+    if (options()->checks) repeat_forbid();
+    hazard_expect();
     return streams = stream;
 }
 
@@ -45,69 +52,41 @@ static bool depends(const Op *op, const Op *earlier) {
            (op->kind == OP_WAIT && op->wait.number == earlier->number);
 }
 
-// ---- Protection of memory that the host shares ------------------------------------------------------------
-//
-// While work on it is pending, the host must not read what the work writes, nor write what it reads. Whole
-// pages are protected; those that other data share are not.
+// ---- Memory that the host shares
+// ---------------------------------------------------------------------------
 
-static bool points_into(const Launch *launch, const Allocation *a) {
-    uint64_t value;
-    for (size_t at = 0; at + sizeof value <= launch->argument_bytes; at += sizeof value) {
-        memcpy(&value, (const char *)launch->arguments + at, sizeof value);
-        if (value - a->device < a->size) return true;
-    }
-    return false;
-}
-
-static void protect_range(const Allocation *a, const char *from, size_t bytes, int how) {
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    uintptr_t start = (uintptr_t)from, end = start + bytes;
-    if (end == (uintptr_t)a->host + a->size) end = (end + page - 1) / page * page;
-    start = (start + page - 1) / page * page;
-    end = end / page * page;
-    if (start < end) mprotect((void *)start, end - start, how);
-}
-
-static bool is_shared(const Allocation *a) {
-    return a && !a->is_freed && (a->kind == MEMORY_PINNED || a->kind == MEMORY_MANAGED);
-}
-
-void queue_open(const Allocation *a) { protect_range(a, a->host, a->size, PROT_READ | PROT_WRITE); }
-
-static void protect(const Allocation *a) {
-    queue_open(a);
-    for (const Op *op = pending; op; op = op->next) {
-        if (op->kind == OP_LAUNCH && points_into(&op->launch, a))
-            protect_range(a, a->host, a->size, PROT_NONE);
-        if (op->kind != OP_COPY) continue;
-        const CopySides sides = copy_sides(&op->copy);
-        if (sides.from == a) protect_range(a, op->copy.from, copy_span_from(&op->copy), PROT_READ);
-        if (sides.to == a) protect_range(a, op->copy.to, copy_span_to(&op->copy), PROT_NONE);
-    }
-}
-
-// After the operation was added or has run.
-static void protect_what_it_uses(const Op *op) {
-    if (op->kind == OP_LAUNCH) {
-        for (int i = 0; allocation_by_index(i); i++)
-            if (is_shared(allocation_by_index(i)) && points_into(&op->launch, allocation_by_index(i)))
-                protect(allocation_by_index(i));
-    } else if (op->kind == OP_COPY) {
-        const CopySides sides = copy_sides(&op->copy);
-        if (is_shared(sides.from)) protect(sides.from);
-        if (is_shared(sides.to)) protect(sides.to);
-    }
-}
+static void run(unsigned long number);
 
 const Op *queue_user_of(const Allocation *a, const void *byte, bool *is_kernel) {
     for (const Op *op = pending; op; op = op->next) {
         *is_kernel = op->kind == OP_LAUNCH;
-        if (*is_kernel && points_into(&op->launch, a)) return op;
+        if (*is_kernel && protect_points_into(&op->launch, a)) return op;
         if (op->kind == OP_COPY && ((uintptr_t)byte - (uintptr_t)op->copy.to < copy_span_to(&op->copy) ||
                                     (uintptr_t)byte - (uintptr_t)op->copy.from < copy_span_from(&op->copy)))
             return op;
     }
     return NULL;
+}
+
+// Whether an operation has to wait for a function of the program that is running.
+static bool waits_for_call(const Op *op) {
+    for (const Op *other = pending; other; other = other->next)
+        if (other->is_running && known_has(&op->known, other->stream->index, other->number)) return true;
+    return false;
+}
+
+bool queue_report_early_use(const Allocation *a, const void *byte, bool writes, const Place *place) {
+    for (const Op *op = pending; op;) {
+        if (op->kind == OP_LAUNCH && !waits_for_call(op) && protect_points_into(&op->launch, a)) {
+            run(op->number); // to see what it uses
+            op = pending;
+        } else
+            op = op->next;
+    }
+    const uint64_t address = allocation_device_address(a, byte);
+    for (const Op *op = pending; op; op = op->next)
+        if (op->kind == OP_COPY && hazard_of_host_with(op, address, writes, place)) return true;
+    return hazard_of_host(address, writes, place);
 }
 
 // ---- Running ----------------------------------------------------------------------------------------------
@@ -124,10 +103,11 @@ static void advance(const Op *op, double seconds, int engine) {
 }
 
 static void perform(Op *op) {
+    Reach reach = hazard_before(op);
     const bool is_lost = sticky_error() != cudaSuccess; // after a kernel's error, nothing more runs
     switch (op->kind) {
     case OP_LAUNCH:
-        if (!is_lost) advance(op, kernel_run(&op->launch), 0);
+        if (!is_lost) advance(op, kernel_run(&op->launch, reach.touched), 0);
         break;
     case OP_COPY:
         if (is_lost) break;
@@ -147,14 +127,18 @@ static void perform(Op *op) {
     case OP_WAIT: advance(op, 0, -1); break;
     case OP_CALL:
         advance(op, 0, -1);
+        hazard_in_callback(&op->known);
         runtime_unlock();
         op->call.function(op->call.argument);
         runtime_lock();
+        hazard_in_callback(NULL);
         break;
     case OP_FREE:
         if (!op->memory->is_freed) allocation_free(op->memory);
         break;
+    case OP_ALLOCATE: break;
     }
+    hazard_after(op, reach);
 }
 
 static Op *find(unsigned long number) {
@@ -191,7 +175,8 @@ static void run(unsigned long number) {
     Op **link = &pending;
     while (*link && *link != op) link = &(*link)->next;
     if (*link) *link = op->next;
-    protect_what_it_uses(op);
+    protect_used(op, pending);
+    hazard_forget(pending);
     op_release(op);
     free(op);
 }
@@ -247,7 +232,29 @@ static cudaError_t capture(const Op *op) {
     return graph_add(graph, op, last, last != NULL) ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
+// What happens before an operation that is added now: what the host has waited for, earlier work of its
+// stream and of those that its stream waits for, and what comes before the event that it waits for.
+static void order(Op *op) {
+    op->known = (Known){0};
+    known_join(&op->known, hazard_host());
+    for (const struct CUstream_st *s = streams; s; s = s->next)
+        if (follows(op->stream, s)) known_join(&op->known, &s->known);
+    if (op->kind == OP_WAIT) known_join(&op->known, op->wait.known);
+    known_add(&op->known, op->stream->index, op->number);
+    known_join(&op->stream->known, &op->known);
+    if (op->kind != OP_RECORD) return;
+    known_free(&op->event->known);
+    known_join(&op->event->known, &op->known);
+}
+
 cudaError_t queue_add(Op *given) {
+    if (given->stream->is_destroyed) {
+        Place place = given->place;
+        if (!place.frames[0]) place_here(&place);
+        report_host(BAD_CALL, &place, "work is given to a stream that was destroyed before");
+        op_release(given);
+        return cudaErrorInvalidResourceHandle;
+    }
     if (given->stream->capture) return capture(given);
     Op *op = malloc(sizeof *op);
     if (!op) return cudaErrorMemoryAllocation;
@@ -263,7 +270,8 @@ cudaError_t queue_add(Op *given) {
     Op **link = &pending;
     for (; *link; count++) link = &(*link)->next;
     *link = op;
-    protect_what_it_uses(op);
+    order(op);
+    protect_used(op, pending);
     if (op->kind == OP_CALL) start_running_calls();
     while (options()->seed && pending && random_below(2)) run_any();
     if (count > MOST_PENDING && pending) run(pending->number);
@@ -274,7 +282,12 @@ static void wait_until(double time) {
     if (time > host_time) host_time = time;
 }
 
-void queue_run_stream(cudaStream_t stream) {
+void queue_host_waited(const Known *known) {
+    if (hazard_host_waited(known)) protect_all(pending);
+    hazard_forget(pending);
+}
+
+void queue_advance(cudaStream_t stream) {
     for (const Op *op = pending; op;) {
         if (stream != op->stream && !(stream == &default_stream && follows(stream, op->stream))) {
             op = op->next;
@@ -286,8 +299,15 @@ void queue_run_stream(cudaStream_t stream) {
             run(op->number);
         op = pending;
     }
+}
+
+void queue_run_stream(cudaStream_t stream) {
+    queue_advance(stream);
     for (const struct CUstream_st *s = streams; s; s = s->next)
-        if (s == stream || (stream == &default_stream && !s->is_non_blocking)) wait_until(s->end);
+        if (s == stream || (stream == &default_stream && !s->is_non_blocking)) {
+            wait_until(s->end);
+            queue_host_waited(&s->known);
+        }
 }
 
 void queue_run_all(void) {
@@ -297,7 +317,10 @@ void queue_run_all(void) {
         else
             run(pending->number);
     }
-    for (const struct CUstream_st *s = streams; s; s = s->next) wait_until(s->end);
+    for (const struct CUstream_st *s = streams; s; s = s->next) {
+        wait_until(s->end);
+        queue_host_waited(&s->known);
+    }
 }
 
 void queue_run_number(unsigned long number) {

@@ -38,7 +38,7 @@ static const char *const host_names[] = {
     [HOST_ACCESS] = "HOST_ACCESS",       [HOST_POINTER] = "HOST_POINTER", [COPY_DIRECTION] = "COPY_DIRECTION",
     [COPY_SIZE] = "COPY_SIZE",           [BAD_FREE] = "BAD_FREE",         [LEAK] = "LEAK",
     [UNCHECKED] = "UNCHECKED",           [BAD_LAUNCH] = "BAD_LAUNCH",     [USE_AFTER_FREE] = "USE_AFTER_FREE",
-    [READ_TOO_EARLY] = "READ_TOO_EARLY", [BAD_CALL] = "BAD_CALL",
+    [READ_TOO_EARLY] = "READ_TOO_EARLY", [BAD_CALL] = "BAD_CALL",         [UNORDERED] = "UNORDERED",
 };
 
 typedef struct {
@@ -82,6 +82,12 @@ void report_host(HostFinding kind, const Place *place, const char *format, ...) 
     va_end(arguments);
     place_line(place, file, sizeof file, &line);
     keep(host_names[kind], file, line, message);
+}
+
+void report_call(const char *call, const char *what) {
+    Place place;
+    place_here(&place);
+    report_host(BAD_CALL, &place, "%s gets %s", call, what);
 }
 
 void report_note(const char *format, ...) {

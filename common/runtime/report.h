@@ -29,6 +29,7 @@ typedef enum {
     UNCHECKED,      // an error that the program did not look at
     BAD_LAUNCH,     // an impossible launch
     USE_AFTER_FREE,
+    UNORDERED,      // work in two streams that nothing orders
     READ_TOO_EARLY, // before asynchronous work was waited for
     BAD_CALL,       // any other call with arguments that cannot be meant
 } HostFinding;
@@ -42,6 +43,8 @@ void report_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 // Reports what a kernel did wrong; false if it was met before, or if it is an information.
 bool report_kernel(const Finding *finding, const char *kernel, const Place *launched);
 // A remark that is not a finding, once for each text: a missing function.
+// Reports a call that gets what it cannot use: "cudaEventRecord gets an event that was destroyed before".
+void report_call(const char *call, const char *what);
 void report_once(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 int report_count(void);
