@@ -1,9 +1,12 @@
+#define _GNU_SOURCE // program_invocation_short_name
 #include "runtime/report.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "support/file.h"
 #include "support/json.h"
@@ -135,12 +138,24 @@ void report_once(const char *format, ...) {
 
 int report_count(void) { return reported_count; }
 
-void report_end(void) {
+// The file for the findings; the text is to be freed.
+static Text findings_file(void) {
+    Text path = {0};
+    const char *at = options()->findings;
+    for (const char *mark; (mark = strstr(at, "%p")); at = mark + strlen("%p"))
+        text_printf(&path, "%.*s%d", (int)(mark - at), at, (int)getpid());
+    text_add(&path, at);
+    return path;
+}
+
+void report_end(int status) {
     if (options()->findings) {
         JsonWriter json = {0};
         FileError why;
         json_open_object(&json, NULL);
         json_string(&json, "schema", "warpbook/program-findings/1");
+        json_string(&json, "program", program_invocation_short_name);
+        json_integer(&json, "status", status);
         json_open_array(&json, "findings");
         for (int i = 0; i < reported_count; i++) {
             json_open_object(&json, NULL);
@@ -152,8 +167,9 @@ void report_end(void) {
         }
         json_close_array(&json);
         json_close_object(&json);
-        if (!json_write_file(&json, options()->findings, &why))
-            fprintf(stderr, "warpbook: %s\n", why.message);
+        Text path = findings_file();
+        if (!json_write_file(&json, text_chars(&path), &why)) fprintf(stderr, "warpbook: %s\n", why.message);
+        text_free(&path);
     }
     if (!options()->checks) return;
     fflush(stdout);

@@ -13,7 +13,8 @@ typedef struct {
     unsigned long
         seed; // WARPBOOK_SEED: of schedules and of the order of asynchronous work; 0: as late as possible
     const char *gpu;      // WARPBOOK_GPU: the profile of the device; NULL: the H200
-    const char *findings; // WARPBOOK_FINDINGS: the file for the findings as JSON; NULL: none
+    const char *findings; // WARPBOOK_FINDINGS: the file for the findings as JSON, in which %p stands for the
+                          // number of the process; NULL: none
     const char *profile;  // WARPBOOK_PROFILE: the file for counters and times as JSON; NULL: none
 } Options;
 const Options *options(void);
@@ -48,5 +49,5 @@ void report_call(const char *call, const char *what);
 void report_once(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 int report_count(void);
-// Writes the JSON, if it was asked for, and a line with the number of findings.
-void report_end(void);
+// Writes the JSON, if it was asked for, and a line with the number of findings. `status`: of the program.
+void report_end(int status);

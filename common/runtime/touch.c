@@ -161,11 +161,18 @@ static void end_program(int status, void *argument) {
         report_leaks();
     }
     profile_end();
-    report_end();
+    report_end(status);
     runtime_unlock();
     if (!options()->exit_status || !report_count()) return;
     fflush(NULL);
     _exit(options()->exit_status);
+}
+
+// assert() and abort(): what was found until then is not lost.
+static void on_abort(int signal) {
+    static struct sigaction as_before; // the default
+    end_program(128 + signal, NULL);
+    sigaction(signal, &as_before, NULL);
 }
 
 // Runs before main and before the program's own handlers are registered.
@@ -173,5 +180,6 @@ __attribute__((constructor)) static void begin_program(void) {
     const struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
     sigaction(SIGSEGV, &action, &previous);
     sigaction(SIGBUS, &action, NULL);
+    sigaction(SIGABRT, &(struct sigaction){.sa_handler = on_abort}, NULL);
     on_exit(end_program, NULL);
 }
