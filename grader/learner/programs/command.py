@@ -70,6 +70,7 @@ def check(
     with tempfile.TemporaryDirectory(prefix="warpbook-") as folder:
         start = Path(os.environ.get("WARPBOOK_FOLDER", "."))  # where the command was typed
         document = start / findings if findings else Path(folder) / "findings.json"
+        document.parent.mkdir(parents=True, exist_ok=True)
         document.unlink(missing_ok=True)
         settings["WARPBOOK_FINDINGS"] = str(document.absolute())
         status = _run(words, gpu, keep, settings)
