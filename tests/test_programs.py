@@ -90,6 +90,11 @@ def test_right_programs_have_no_findings(seed: int, compiled: dict[str, Path], t
     assert checked.errors == "warpbook: no findings\n"
 
 
+def test_two_devices(compiled: dict[str, Path], root: Path, tmp_path: Path) -> None:
+    done = warpbook(root, "check", "--devices", "2", compiled["right"], "--", "two_devices", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "warpbook: no findings\n")
+
+
 def warpbook(root: Path, *words: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [root / "warpbook", *map(str, words)], cwd=folder, capture_output=True, text=True, check=False
@@ -165,10 +170,11 @@ def test_wrapper_for_builds(nvcc: str, root: Path, tmp_path: Path) -> None:
 def test_missing_function_names_itself(nvcc: str, root: Path, tmp_path: Path) -> None:
     del nvcc
     (tmp_path / "program.cu").write_text(
-        "int main() { cudaDeviceGraphMemTrim(0); return cudaDeviceGraphMemTrim(0) != 801; }\n"
+        "int main() { cudaCtxResetPersistingL2Cache();\n"
+        "  cudaLogsCurrent(0, 0); return cudaLogsCurrent(0, 0) != cudaErrorNotSupported; }\n"
     )
     done = warpbook(root, "run", "program.cu", folder=tmp_path)
-    words = "warpbook: cudaDeviceGraphMemTrim is not supported yet, and returns cudaErrorNotSupported\n"
+    words = "warpbook: cudaLogsCurrent is not supported yet, and returns cudaErrorNotSupported\n"
     assert (done.returncode, done.stderr) == (0, words)
 
 

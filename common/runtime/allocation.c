@@ -26,7 +26,7 @@ static Allocation *add(MemoryKind kind, size_t size) {
     }
     Allocation *a = calloc(1, sizeof *a);
     if (!a) return NULL;
-    *a = (Allocation){.kind = kind, .size = size};
+    *a = (Allocation){.kind = kind, .size = size, .owner = device_current()};
     changed++;
     if (kind != MEMORY_VARIABLE) {
         a->number = ++numbered;

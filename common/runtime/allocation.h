@@ -25,7 +25,9 @@ typedef struct {
     unsigned char *bytes; // where this library reads and writes it, whatever the host may do there
     size_t size;
     unsigned flags;
+    int owner; // the device that was current
     bool is_freed;
+    bool is_of_graph; // allocated by a node: it stays as long as the program runs
     Place made, released;
     const char *variable; // its name; the image's
 } Allocation;

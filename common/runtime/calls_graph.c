@@ -2,19 +2,12 @@
 // after the other in one stream.
 #include <stdlib.h>
 
-#include "runtime/array.h"
 #include "runtime/graph.h"
-#include "runtime/kernel.h"
 #include "runtime/queue.h"
 #include "runtime/report.h"
 #include "runtime/state.h"
 
-struct CUgraphExec_st {
-    cudaGraph_t graph;          // in an order in which it may run
-    cudaGraphNode_t *originals; // of its nodes, by place
-};
-
-// ---- Nodes ------------------------------------------------------------------------------------------------
+// ---- Graphs -----------------------------------------------------------------------------------------------
 
 static cudaError_t new_graph(cudaGraph_t *graph) {
     *graph = calloc(1, sizeof **graph);
@@ -32,106 +25,35 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) { return CALL(destroy_graph(grap
 
 // In an order in which it may run, which takes the place of the dependencies.
 static cudaError_t clone(cudaGraph_t *made, cudaGraph_t graph) {
-    cudaGraphNode_t *originals = calloc(graph->count + 1, sizeof(cudaGraphNode_t));
-    *made = originals ? graph_ordered(graph, originals) : NULL;
-    free(originals);
+    *made = graph_ordered(graph);
     return *made ? cudaSuccess : cudaErrorInvalidValue;
 }
 cudaError_t cudaGraphClone(cudaGraph_t *made, cudaGraph_t graph) { return CALL(clone(made, graph)); }
-
-static cudaError_t add(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
-                       const Op *op) {
-    *node = graph_add(graph, op, after, count);
-    return *node ? cudaSuccess : cudaErrorMemoryAllocation;
-}
-
-static cudaError_t launch_of(const struct cudaKernelNodeParams *p, Op *op) {
-    cudaError_t error;
-    *op = (Op){.kind = OP_LAUNCH,
-               .launch = {.grid = p->gridDim, .block = p->blockDim, .dynamic_shared = p->sharedMemBytes}};
-    place_here(&op->launch.place);
-    op->place = op->launch.place;
-    op->launch.function = module_function(p->func, &error);
-    return op->launch.function ? kernel_prepare(&op->launch, p->kernelParams) : error;
-}
-
-static cudaError_t add_kernel(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
-                              size_t count, const struct cudaKernelNodeParams *p) {
-    Op op;
-    const cudaError_t error = launch_of(p, &op);
-    return error ? error : add(node, graph, after, count, &op);
-}
-cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
-                                   size_t count, const struct cudaKernelNodeParams *p) {
-    return CALL(add_kernel(node, graph, after, count, p));
-}
-
-static cudaError_t add_copy(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
-                            size_t count, const Copy *copy) {
-    const cudaError_t error = copy_check(copy);
-    return error
-               ? error
-               : add(node, graph, after, count, &(Op){.kind = OP_COPY, .place = copy->place, .copy = *copy});
-}
-cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
-                                   size_t count, const struct cudaMemcpy3DParms *p) {
-    const Copy copy = array_copy(p, "cudaGraphAddMemcpyNode");
-    return CALL(add_copy(node, graph, after, count, &copy));
-}
-cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
-                                     size_t count, void *to, const void *from, size_t bytes,
-                                     enum cudaMemcpyKind kind) {
-    const Copy copy = copy_row(to, from, bytes, kind, "cudaGraphAddMemcpyNode1D");
-    return CALL(add_copy(node, graph, after, count, &copy));
-}
-
-static cudaError_t add_fill(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
-                            size_t count, const struct cudaMemsetParams *p) {
-    const unsigned byte = p->value & 0xff;
-    const bool is_repeated = p->elementSize == 1 || (p->elementSize == 2 && p->value == byte * 0x101) ||
-                             (p->elementSize == 4 && p->value == byte * 0x1010101);
-    if (!is_repeated) {
-        report_once("cudaGraphAddMemsetNode with a value of different bytes is not supported yet");
-        return cudaErrorNotSupported;
-    }
-    Copy copy = copy_fill(p->dst, (int)byte, p->width * p->elementSize, "cudaGraphAddMemsetNode");
-    copy.height = p->height;
-    copy.to_pitch = p->pitch;
-    return add_copy(node, graph, after, count, &copy);
-}
-cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
-                                   size_t count, const struct cudaMemsetParams *p) {
-    return CALL(add_fill(node, graph, after, count, p));
-}
-
-cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
-                                 size_t count, const struct cudaHostNodeParams *p) {
-    return CALL(add(node, graph, after, count, &(Op){.kind = OP_CALL, .call = {p->fn, p->userData}}));
-}
-cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
-                                  size_t count) {
-    return CALL(add(node, graph, after, count, NULL));
-}
-
-static cudaError_t nodes_of(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count) {
-    for (size_t i = 0; nodes && i < *count && i < graph->count; i++) nodes[i] = graph->nodes[i];
-    *count = graph->count;
-    return cudaSuccess;
-}
-cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count) {
-    return CALL(nodes_of(graph, nodes, count));
-}
 
 // ---- Capture ----------------------------------------------------------------------------------------------
 
 static cudaError_t begin(cudaStream_t handle) {
     cudaStream_t stream = queue_stream(handle);
-    if (stream->capture || stream == queue_stream(NULL)) return cudaErrorStreamCaptureUnsupported;
+    if (stream->capture || stream->is_default) return cudaErrorStreamCaptureUnsupported;
     return new_graph(&stream->capture);
 }
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode) {
     (void)mode;
     return CALL(begin(stream));
+}
+
+// What the program adds by hand to a graph that is captured comes into it as it is.
+static cudaError_t begin_to(cudaStream_t handle, cudaGraph_t graph) {
+    cudaStream_t stream = queue_stream(handle);
+    if (stream->capture || stream->is_default) return cudaErrorStreamCaptureUnsupported;
+    stream->capture = graph;
+    return cudaSuccess;
+}
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
+                                          const cudaGraphNode_t *after, const cudaGraphEdgeData *edges,
+                                          size_t count, enum cudaStreamCaptureMode mode) {
+    (void)after, (void)edges, (void)count, (void)mode; // the new nodes follow all that are there
+    return CALL(begin_to(stream, graph));
 }
 
 static cudaError_t end(cudaStream_t stream, cudaGraph_t *graph) {
@@ -147,16 +69,46 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureSta
     return CALL(cudaSuccess);
 }
 
+cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode) {
+    static _Thread_local enum cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;
+    const enum cudaStreamCaptureMode before = current;
+    current = *mode;
+    *mode = before;
+    return CALL(cudaSuccess);
+}
+#if CUDART_VERSION >= 13000
+static cudaError_t capture_info(cudaStream_t handle, enum cudaStreamCaptureStatus *status,
+                                unsigned long long *id, cudaGraph_t *graph, const cudaGraphNode_t **last,
+                                size_t *count) {
+    cudaGraph_t capture = queue_stream(handle)->capture;
+    *status = capture ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+    if (!capture) return cudaSuccess;
+    if (id) *id = (unsigned long long)(uintptr_t)capture;
+    if (graph) *graph = capture;
+    if (last) *last = capture->count ? &capture->nodes[capture->count - 1] : NULL;
+    if (count) *count = capture->count != 0;
+    return cudaSuccess;
+}
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
+                                     unsigned long long *id, cudaGraph_t *graph, const cudaGraphNode_t **last,
+                                     const cudaGraphEdgeData **edges, size_t *count) {
+    if (edges) *edges = NULL;
+    return CALL(capture_info(stream, status, id, graph, last, count));
+}
+// The next node follows all that are there, whatever the program says.
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *after,
+                                                const cudaGraphEdgeData *edges, size_t count,
+                                                unsigned flags) {
+    (void)after, (void)edges, (void)count, (void)flags;
+    return CALL(queue_stream(stream)->capture ? cudaSuccess : cudaErrorIllegalState);
+}
+#endif
+
 // ---- Launches ---------------------------------------------------------------------------------------------
 
 static cudaError_t order(cudaGraphExec_t made, cudaGraph_t graph) {
-    made->originals = calloc(graph->count + 1, sizeof(cudaGraphNode_t));
-    made->graph = made->originals ? graph_ordered(graph, made->originals) : NULL;
+    made->graph = graph_ordered(graph);
     return made->graph ? cudaSuccess : cudaErrorInvalidValue;
-}
-static void forget(cudaGraphExec_t made) {
-    if (made->graph) graph_free(made->graph);
-    free(made->originals);
 }
 
 static cudaError_t instantiate(cudaGraphExec_t *made, cudaGraph_t graph) {
@@ -173,15 +125,22 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *made, cudaGraph_t gra
     return CALL(instantiate(made, graph));
 }
 
+cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *made, cudaGraph_t graph,
+                                           cudaGraphInstantiateParams *p) {
+    p->errNode_out = NULL;
+    p->result_out = cudaGraphInstantiateSuccess;
+    return CALL(instantiate(made, graph));
+}
+
 static cudaError_t destroy_made(cudaGraphExec_t made) {
-    forget(made);
+    if (made->graph) graph_free(made->graph);
     free(made);
     return cudaSuccess;
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t made) { return CALL(destroy_made(made)); }
 
 static cudaError_t update(cudaGraphExec_t made, cudaGraph_t graph) {
-    forget(made);
+    if (made->graph) graph_free(made->graph);
     return order(made, graph);
 }
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t made, cudaGraph_t graph,
@@ -190,38 +149,33 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t made, cudaGraph_t graph,
     return CALL(update(made, graph));
 }
 
-static cudaError_t set_kernel(cudaGraphExec_t made, cudaGraphNode_t node,
-                              const struct cudaKernelNodeParams *p) {
-    for (size_t i = 0; i < made->graph->count; i++) {
-        if (made->originals[i] != node) continue;
-        Op op;
-        const cudaError_t error = launch_of(p, &op);
-        if (error) return error;
-        op_release(&made->graph->nodes[i]->op);
-        made->graph->nodes[i]->op = op;
-        return cudaSuccess;
-    }
-    return cudaErrorInvalidValue;
-}
-cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t made, cudaGraphNode_t node,
-                                             const struct cudaKernelNodeParams *p) {
-    return CALL(set_kernel(made, node, p));
-}
-
-static cudaError_t launch(const struct CUgraphExec_st *made, cudaStream_t stream) {
+static cudaError_t launch(const struct CUgraph_st *graph, cudaStream_t stream) {
     if (sticky_error()) return sticky_error();
-    for (size_t i = 0; i < made->graph->count; i++) {
-        if (made->graph->nodes[i]->does_nothing) continue;
+    for (size_t i = 0; i < graph->count; i++) {
+        const struct CUgraphNode_st *node = graph->nodes[i];
+        cudaError_t error = cudaSuccess;
         Op op;
-        if (!op_copy(&made->graph->nodes[i]->op, &op)) return cudaErrorMemoryAllocation;
+        if (node->is_disabled) continue;
+        if (node->child) error = launch(node->child, stream);
+        if (error) return error;
+        if (node->op.kind == OP_NOTHING) continue;
+        if (!op_copy(&node->op, &op)) return cudaErrorMemoryAllocation;
         op.stream = queue_stream(stream);
-        const cudaError_t error = queue_add(&op);
+        if (op.kind == OP_WAIT) op.wait = queue_wait_for(op.event);
+        error = queue_add(&op);
         if (error) return error;
     }
     return cudaSuccess;
 }
-cudaError_t cudaGraphLaunch(cudaGraphExec_t made, cudaStream_t stream) { return CALL(launch(made, stream)); }
+cudaError_t cudaGraphLaunch(cudaGraphExec_t made, cudaStream_t stream) {
+    return CALL(launch(made->graph, stream));
+}
 cudaError_t cudaGraphUpload(cudaGraphExec_t made, cudaStream_t stream) {
     (void)made, (void)stream;
+    return CALL(cudaSuccess);
+}
+cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t made, unsigned long long *flags) {
+    (void)made;
+    *flags = 0;
     return CALL(cudaSuccess);
 }

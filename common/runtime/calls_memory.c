@@ -36,8 +36,9 @@ static cudaError_t allocate_later(void **pointer, size_t bytes, cudaStream_t han
     cudaStream_t stream = queue_stream(handle);
     Op op = {.kind = OP_ALLOCATE, .stream = stream};
     const cudaError_t error = allocate(MEMORY_DEVICE, pointer, bytes, 0);
-    if (error || !bytes || stream->capture) return error;
+    if (error || !bytes) return error;
     op.memory = allocation_live_at(*pointer);
+    op.memory->is_of_graph = stream->capture != NULL;
     place_here(&op.place);
     return queue_add(&op);
 }
@@ -101,7 +102,7 @@ static cudaError_t release(void *pointer, bool is_host, const char *call) {
     Allocation *a = to_free(pointer, is_host, call);
     if (!a) return cudaErrorInvalidValue;
     queue_run_all(); // both wait for the device
-    allocation_free(a);
+    if (!a->is_of_graph) allocation_free(a);
     return cudaSuccess;
 }
 cudaError_t cudaFree(void *pointer) { return CALL(release(pointer, false, "cudaFree")); }
@@ -168,7 +169,7 @@ static cudaError_t pointer_attributes(struct cudaPointerAttributes *attributes, 
     const Allocation *a = allocation_live_at(pointer);
     memset(attributes, 0, sizeof *attributes);
     attributes->type = a ? types[a->kind] : cudaMemoryTypeUnregistered;
-    attributes->device = a ? 0 : -2; // cudaInvalidDeviceId
+    attributes->device = a ? a->owner : -2; // cudaInvalidDeviceId
     attributes->hostPointer = (void *)(uintptr_t)pointer;
     if (!a) return cudaSuccess;
     attributes->devicePointer = attributes->hostPointer;

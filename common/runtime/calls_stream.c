@@ -45,7 +45,7 @@ static cudaError_t synchronize(cudaStream_t stream) {
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return CALL(synchronize(stream)); }
 
 static cudaError_t synchronize_all(void) {
-    queue_run_all();
+    queue_run_device();
     return sticky_error();
 }
 cudaError_t cudaDeviceSynchronize(void) { return CALL(synchronize_all()); }
@@ -68,6 +68,14 @@ cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned *flags) {
 }
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority) {
     *priority = queue_stream(stream)->priority;
+    return CALL(cudaSuccess);
+}
+cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device) {
+    *device = queue_stream(stream)->device;
+    return CALL(cudaSuccess);
+}
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id) {
+    *id = (unsigned long long)queue_stream(stream)->index;
     return CALL(cudaSuccess);
 }
 cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
@@ -164,9 +172,7 @@ static cudaError_t wait_for(cudaStream_t stream, cudaEvent_t event) {
         queue_stream(stream)->capture = event->captured_in; // which runs one after the other as it is
         return cudaSuccess;
     }
-    return queue_add(&(Op){.kind = OP_WAIT,
-                           .stream = queue_stream(stream),
-                           .wait = {event->recorded, event->time, &event->known}});
+    return queue_add(&(Op){.kind = OP_WAIT, .stream = queue_stream(stream), .wait = queue_wait_for(event)});
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
     (void)flags;

@@ -14,10 +14,11 @@ Copy copy_row(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind
     return copy;
 }
 
-Copy copy_fill(void *to, int value, size_t bytes, const char *call) {
+Copy copy_fill(void *to, unsigned value, unsigned unit, size_t bytes, const char *call) {
     Copy copy = copy_row(to, NULL, bytes, cudaMemcpyDeviceToDevice, call);
     copy.is_fill = true;
     copy.value = value;
+    copy.unit = unit;
     return copy;
 }
 
@@ -121,9 +122,17 @@ static char *bytes_at(const Allocation *a, const void *pointer) {
 }
 
 // Whether a row, or a fill if it is NULL, changes the bytes at `to`.
-static bool changes(const char *to, const char *row, int value, size_t bytes) {
-    if (row) return memcmp(to, row, bytes) != 0;
-    return bytes && ((unsigned char)to[0] != (unsigned char)value || memcmp(to, to + 1, bytes - 1) != 0);
+static bool changes(const Copy *c, const char *to, const char *row) {
+    if (row) return memcmp(to, row, c->width) != 0;
+    return c->width &&
+           (memcmp(to, &c->value, c->unit) != 0 || memcmp(to, to + c->unit, c->width - c->unit) != 0);
+}
+
+static void fill(const Copy *c, char *to) {
+    if (c->unit == 1)
+        memset(to, (int)c->value, c->width);
+    else
+        for (size_t at = 0; at < c->width; at += c->unit) memcpy(to + at, &c->value, c->unit);
 }
 
 void copy_run(const Copy *c) {
@@ -135,11 +144,11 @@ void copy_run(const Copy *c) {
         for (size_t y = 0; y < c->height; y++) {
             const size_t at = z * c->to_slice + y * c->to_pitch;
             const char *row = from ? from + z * c->from_slice + y * c->from_pitch : NULL;
-            if (sides.to && changes(to + at, row, c->value, c->width)) repeat_forget();
+            if (sides.to && changes(c, to + at, row)) repeat_forget();
             if (row)
                 memmove(to + at, row, c->width);
             else
-                memset(to + at, c->value, c->width);
+                fill(c, to + at);
             EmulatorError error;
             const uint64_t address = marks ? sides.to->device + allocation_offset(sides.to, c->to) + at : 0;
             if (marks) emulator_mark_written(device_emulator(), address, c->width, &error);

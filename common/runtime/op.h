@@ -8,6 +8,8 @@
 #include "runtime/launch.h"
 
 struct CUstream_st {
+    bool is_default; // of its device
+    int device;
     bool is_non_blocking; // never waits for the default stream, nor the default stream for it
     bool is_destroyed;
     int priority;
@@ -26,7 +28,14 @@ struct CUevent_st {
     cudaGraph_t captured_in; // recorded while its stream was captured; NULL: it was not
 };
 
-typedef enum { OP_LAUNCH, OP_COPY, OP_RECORD, OP_WAIT, OP_CALL, OP_FREE, OP_ALLOCATE } OpKind;
+typedef enum { OP_NOTHING, OP_LAUNCH, OP_COPY, OP_RECORD, OP_WAIT, OP_CALL, OP_FREE, OP_ALLOCATE } OpKind;
+
+// For what an event stands for.
+typedef struct {
+    unsigned long number; // of the record that it waits for
+    double time;          // if that is done
+    const Known *known;   // what happens before that; good until the operation is added
+} Wait;
 
 typedef struct Op {
     struct Op *next; // in the order in which the program asked
@@ -40,12 +49,8 @@ typedef struct Op {
     union {
         Launch launch;
         Copy copy;
-        cudaEvent_t event; // of OP_RECORD
-        struct {
-            unsigned long number; // of the record that it waits for
-            double time;          // if that is done
-            const Known *known;   // what happens before that; good until the operation is added
-        } wait;
+        cudaEvent_t event; // of OP_RECORD, and of OP_WAIT in a graph
+        Wait wait;
         struct {
             cudaHostFn_t function;
             void *argument;

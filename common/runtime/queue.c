@@ -15,36 +15,53 @@
 #include "runtime/report.h"
 #include "runtime/state.h"
 
-static struct CUstream_st default_stream;
-static cudaStream_t streams = &default_stream;
+static struct CUstream_st default_streams[MOST_DEVICES]; // the first ones in the list
+static cudaStream_t streams;
 static Op *pending;
 static unsigned long numbered;
 enum { MOST_PENDING = 1024 }; // as a driver's queues, these are full at some point
 static double host_time;
-static double engine_ends[3]; // of kernels, of copies to the device, of copies from it
+static double engine_ends[MOST_DEVICES][3]; // of kernels, of copies to the device, of copies from it
 double queue_host_time(void) { return host_time; }
 
+// Of each device, a default stream.
+__attribute__((constructor)) static void make_default_streams(void) {
+    for (int i = 0; i < MOST_DEVICES; i++) {
+        default_streams[i] =
+            (struct CUstream_st){.is_default = true, .device = i, .index = i, .next = streams};
+        streams = &default_streams[i];
+    }
+}
+
 cudaStream_t queue_stream(cudaStream_t handle) {
-    return !handle || handle == cudaStreamLegacy || handle == cudaStreamPerThread ? &default_stream : handle;
+    return !handle || handle == cudaStreamLegacy || handle == cudaStreamPerThread
+               ? &default_streams[device_current()]
+               : handle;
+}
+
+void queue_expect_overlap(void) {
+    if (options()->checks) repeat_forbid();
+    hazard_expect();
 }
 
 cudaStream_t queue_new_stream(bool is_non_blocking, int priority) {
     cudaStream_t stream = calloc(1, sizeof *stream);
     if (!stream) return NULL;
     *stream = (struct CUstream_st){.is_non_blocking = is_non_blocking,
+                                   .device = device_current(),
                                    .priority = priority,
                                    .index = streams->index + 1,
                                    .next = streams};
-    if (options()->checks) repeat_forbid();
-    hazard_expect();
+    queue_expect_overlap();
     return streams = stream;
 }
 
 // Whether work in one stream waits for earlier work in the other.
 static bool follows(const struct CUstream_st *stream, const struct CUstream_st *earlier) {
     if (stream == earlier) return true;
-    return (stream == &default_stream && !earlier->is_non_blocking) ||
-           (earlier == &default_stream && !stream->is_non_blocking);
+    if (stream->device != earlier->device) return false;
+    return (stream->is_default && !earlier->is_non_blocking) ||
+           (earlier->is_default && !stream->is_non_blocking);
 }
 
 static bool depends(const Op *op, const Op *earlier) {
@@ -97,9 +114,10 @@ static void advance(const Op *op, double seconds, int engine) {
     for (const struct CUstream_st *s = streams; s; s = s->next)
         if (follows(op->stream, s) && s->end > start) start = s->end;
     if (op->kind == OP_WAIT && op->wait.time > start) start = op->wait.time;
-    if (engine >= 0 && engine_ends[engine] > start) start = engine_ends[engine];
+    if (engine >= 0 && engine_ends[op->stream->device][engine] > start)
+        start = engine_ends[op->stream->device][engine];
     op->stream->end = start + seconds;
-    if (engine >= 0) engine_ends[engine] = start + seconds;
+    if (engine >= 0) engine_ends[op->stream->device][engine] = start + seconds;
 }
 
 static void perform(Op *op) {
@@ -134,9 +152,11 @@ static void perform(Op *op) {
         hazard_in_callback(NULL);
         break;
     case OP_FREE:
-        if (!op->memory->is_freed) allocation_free(op->memory);
+        // A graph may be launched again, and then has this memory again.
+        if (!op->memory->is_freed && !op->memory->is_of_graph) allocation_free(op->memory);
         break;
-    case OP_ALLOCATE: break;
+    case OP_ALLOCATE:
+    case OP_NOTHING: break;
     }
     hazard_after(op, reach);
 }
@@ -220,6 +240,17 @@ static void run_any(void) {
     run(op->number);
 }
 
+static enum cudaGraphNodeType type_of(const Op *op) {
+    switch (op->kind) {
+    case OP_LAUNCH: return cudaGraphNodeTypeKernel;
+    case OP_COPY: return op->copy.is_fill ? cudaGraphNodeTypeMemset : cudaGraphNodeTypeMemcpy;
+    case OP_CALL: return cudaGraphNodeTypeHost;
+    case OP_ALLOCATE: return cudaGraphNodeTypeMemAlloc;
+    case OP_FREE: return cudaGraphNodeTypeMemFree;
+    default: return cudaGraphNodeTypeEmpty;
+    }
+}
+
 // While a stream is captured its work goes into the graph, in the order in which the program asks for it.
 // Another stream takes part once it waits for an event of that stream.
 static cudaError_t capture(const Op *op) {
@@ -229,7 +260,8 @@ static cudaError_t capture(const Op *op) {
         return cudaSuccess;
     }
     const cudaGraphNode_t *last = graph->count ? &graph->nodes[graph->count - 1] : NULL;
-    return graph_add(graph, op, last, last != NULL) ? cudaSuccess : cudaErrorMemoryAllocation;
+    const struct CUgraphNode_st content = {.type = type_of(op), .op = *op};
+    return graph_add(graph, &content, last, last != NULL) ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
 // What happens before an operation that is added now: what the host has waited for, earlier work of its
@@ -245,6 +277,10 @@ static void order(Op *op) {
     if (op->kind != OP_RECORD) return;
     known_free(&op->event->known);
     known_join(&op->event->known, &op->known);
+}
+
+Wait queue_wait_for(const struct CUevent_st *event) {
+    return (Wait){event->recorded, event->time, &event->known};
 }
 
 cudaError_t queue_add(Op *given) {
@@ -289,7 +325,7 @@ void queue_host_waited(const Known *known) {
 
 void queue_advance(cudaStream_t stream) {
     for (const Op *op = pending; op;) {
-        if (stream != op->stream && !(stream == &default_stream && follows(stream, op->stream))) {
+        if (stream != op->stream && !(stream->is_default && follows(stream, op->stream))) {
             op = op->next;
             continue;
         }
@@ -304,7 +340,7 @@ void queue_advance(cudaStream_t stream) {
 void queue_run_stream(cudaStream_t stream) {
     queue_advance(stream);
     for (const struct CUstream_st *s = streams; s; s = s->next)
-        if (s == stream || (stream == &default_stream && !s->is_non_blocking)) {
+        if (s == stream || (stream->is_default && follows(stream, s))) {
             wait_until(s->end);
             queue_host_waited(&s->known);
         }
@@ -321,6 +357,11 @@ void queue_run_all(void) {
         wait_until(s->end);
         queue_host_waited(&s->known);
     }
+}
+
+void queue_run_device(void) {
+    for (const struct CUstream_st *s = streams; s; s = s->next)
+        if (s->device == device_current()) queue_run_stream((cudaStream_t)(uintptr_t)s);
 }
 
 void queue_run_number(unsigned long number) {
@@ -340,6 +381,6 @@ void queue_end_capture(cudaGraph_t graph) {
 
 bool queue_has(cudaStream_t stream) {
     for (const Op *op = pending; op; op = op->next)
-        if (op->stream == stream || (stream == &default_stream && follows(stream, op->stream))) return true;
+        if (op->stream == stream || (stream->is_default && follows(stream, op->stream))) return true;
     return false;
 }

@@ -8,14 +8,19 @@
 
 // The stream that a handle stands for; NULL and the two constants of the header mean the default stream.
 cudaStream_t queue_stream(cudaStream_t handle);
+// There will be work beside that of the first default stream.
+void queue_expect_overlap(void);
 cudaStream_t queue_new_stream(bool is_non_blocking, int priority);
 // Adds work, which the queue owns from then on. `op` may be on the stack.
 cudaError_t queue_add(Op *op);
+// For what the event stands for now.
+Wait queue_wait_for(const struct CUevent_st *event);
 // Runs the work of a stream, without the host waiting for it.
 void queue_advance(cudaStream_t stream);
 // Runs what the host waits for.
 void queue_run_stream(cudaStream_t stream);
 void queue_run_all(void);
+void queue_run_device(void); // all streams of the current device
 void queue_run_number(unsigned long number);
 bool queue_has(cudaStream_t stream); // pending work
 bool queue_is_pending(unsigned long number);

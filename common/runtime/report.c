@@ -28,8 +28,11 @@ const Options *options(void) {
                          .exit_status = (int)number_of("WARPBOOK_ERROR_EXITCODE"),
                          .seed = (unsigned long)number_of("WARPBOOK_SEED"),
                          .gpu = getenv("WARPBOOK_GPU"),
+                         .devices = (int)number_of("WARPBOOK_DEVICES"),
                          .findings = getenv("WARPBOOK_FINDINGS"),
                          .profile = getenv("WARPBOOK_PROFILE")};
+        if (read.devices < 1) read.devices = 1;
+        if (read.devices > MOST_DEVICES) read.devices = MOST_DEVICES;
         is_read = true;
     }
     return &read;

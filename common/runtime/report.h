@@ -6,6 +6,8 @@
 #include "emulator/emulator.h"
 #include "runtime/place.h"
 
+enum { MOST_DEVICES = 8 };
+
 // Set by the environment, which `./warpbook run` and its like prepare.
 typedef struct {
     bool checks;     // WARPBOOK_CHECK=1: all checks, and findings beyond those that end a kernel
@@ -13,6 +15,7 @@ typedef struct {
     unsigned long
         seed; // WARPBOOK_SEED: of schedules and of the order of asynchronous work; 0: as late as possible
     const char *gpu;      // WARPBOOK_GPU: the profile of the device; NULL: the H200
+    int devices;          // WARPBOOK_DEVICES: how many of them there are, 1 to MOST_DEVICES
     const char *findings; // WARPBOOK_FINDINGS: the file for the findings as JSON, in which %p stands for the
                           // number of the process; NULL: none
     const char *profile;  // WARPBOOK_PROFILE: the file for counters and times as JSON; NULL: none

@@ -525,6 +525,93 @@ static void symbol_in_order() {
     need(!cudaStreamSynchronize(s.one));
 }
 
+static void graph_with_memory() { // a node allocates what the next ones use, and the last one frees it
+    int *kept, n = N, seen = 0;
+    cudaGraph_t graph;
+    cudaGraphExec_t made;
+    cudaGraphNode_t allocate, zero, add, copy, call, release;
+    need(!cudaMallocManaged(&kept, BYTES) && !cudaGraphCreate(&graph, 0));
+    cudaMemAllocNodeParams memory = {};
+    memory.poolProps.allocType = cudaMemAllocationTypePinned;
+    memory.poolProps.location.type = cudaMemLocationTypeDevice;
+    memory.bytesize = BYTES;
+    need(!cudaGraphAddMemAllocNode(&allocate, graph, nullptr, 0, &memory));
+    cudaMemsetParams set = {memory.dptr, 0, 0x00010002, 4, N, 1};
+    need(!cudaGraphAddMemsetNode(&zero, graph, &allocate, 1, &set));
+    void *arguments[] = {&memory.dptr, &n};
+    cudaKernelNodeParams kernel = {(void *)twice, 1, N, 0, arguments, nullptr};
+    need(!cudaGraphAddKernelNode(&add, graph, &zero, 1, &kernel));
+    need(!cudaGraphAddMemcpyNode1D(&copy, graph, &add, 1, kept, memory.dptr, BYTES, cudaMemcpyDefault));
+    cudaHostNodeParams host_call = {[](void *argument) { ++*(int *)argument; }, &seen};
+    need(!cudaGraphAddHostNode(&call, graph, &copy, 1, &host_call));
+    need(!cudaGraphAddMemFreeNode(&release, graph, &copy, 1, memory.dptr));
+    size_t nodes = 0, roots = 0;
+    need(!cudaGraphGetNodes(graph, nullptr, &nodes) && nodes == 6);
+    need(!cudaGraphGetRootNodes(graph, nullptr, &roots) && roots == 1);
+    cudaGraphNodeType type;
+    need(!cudaGraphNodeGetType(zero, &type) && type == cudaGraphNodeTypeMemset);
+    need(!cudaGraphInstantiate(&made, graph, 0));
+    for (int i = 0; i < 3; i++) need(!cudaGraphLaunch(made, 0) && !cudaStreamSynchronize(0) && kept[7] == 0x00020004);
+    need(seen == 3 && !cudaGraphNodeSetEnabled(made, add, 0) && !cudaGraphLaunch(made, 0));
+    need(!cudaDeviceSynchronize() && kept[7] == 0x00010002 && seen == 4);
+    set.value = 5;
+    need(!cudaGraphExecMemsetNodeSetParams(made, zero, &set) && !cudaGraphLaunch(made, 0));
+    need(!cudaDeviceSynchronize() && kept[7] == 5);
+    need(!cudaGraphExecDestroy(made) && !cudaGraphDestroy(graph) && !cudaFree(kept));
+}
+static void graph_in_graph() {
+    Streams s;
+    int *data;
+    cudaGraph_t inner, outer;
+    cudaGraphExec_t made;
+    cudaGraphNode_t record, child, wait;
+    need(!cudaMallocManaged(&data, BYTES) && !cudaMemset(data, 0, BYTES) && !cudaDeviceSynchronize());
+    need(!cudaStreamBeginCapture(s.one, cudaStreamCaptureModeThreadLocal));
+    adds<<<1, N, 0, s.one>>>(data);
+    need(!cudaStreamEndCapture(s.one, &inner) && !cudaGraphCreate(&outer, 0));
+    need(!cudaGraphAddChildGraphNode(&child, outer, nullptr, 0, inner));
+    need(!cudaGraphAddEventRecordNode(&record, outer, &child, 1, s.done));
+    need(!cudaGraphAddEmptyNode(&wait, outer, &record, 1) && !cudaGraphInstantiate(&made, outer, 0));
+    cudaGraphNode_t kernel;
+    size_t one = 1;
+    need(!cudaGraphGetNodes(inner, &kernel, &one));
+    cudaKernelNodeParams asked;
+    need(!cudaGraphKernelNodeGetParams(kernel, &asked) && asked.blockDim.x == N && *(int **)asked.kernelParams[0] == data);
+    need(!cudaGraphLaunch(made, s.one) && !cudaEventSynchronize(s.done) && data[3] == 1);
+    cudaGraphExecUpdateResultInfo info;
+    need(!cudaGraphDestroyNode(wait) && !cudaGraphExecUpdate(made, outer, &info) && !cudaGraphLaunch(made, s.one));
+    need(!cudaStreamSynchronize(s.one) && data[3] == 2);
+    need(!cudaGraphExecDestroy(made) && !cudaGraphDestroy(outer) && !cudaGraphDestroy(inner) && !cudaFree(data));
+}
+static void graph_of_captured_memory() {
+    Streams s;
+    int *data, *to;
+    cudaGraph_t graph;
+    cudaGraphExec_t made;
+    need(!cudaMallocManaged(&to, BYTES) && !cudaStreamBeginCapture(s.one, cudaStreamCaptureModeGlobal));
+    need(!cudaMallocAsync(&data, BYTES, s.one));
+    fill<<<1, N, 0, s.one>>>(data);
+    need(!cudaMemcpyAsync(to, data, BYTES, cudaMemcpyDefault, s.one) && !cudaFreeAsync(data, s.one));
+    need(!cudaStreamEndCapture(s.one, &graph) && !cudaGraphInstantiate(&made, graph, 0));
+    for (int i = 0; i < 2; i++) need(!cudaGraphLaunch(made, s.one) && !cudaStreamSynchronize(s.one) && to[1] == 1);
+    need(!cudaGraphExecDestroy(made) && !cudaGraphDestroy(graph) && !cudaFree(to));
+}
+static void two_devices() { // if there are
+    int count, reach, device, *data[2];
+    need(!cudaGetDeviceCount(&count));
+    if (count < 2) return;
+    for (int d = 0; d < 2; d++) {
+        need(!cudaSetDevice(d) && !cudaGetDevice(&device) && device == d && !cudaMalloc(&data[d], BYTES));
+        fill<<<1, N>>>(data[d]);
+        cudaPointerAttributes attributes;
+        need(!cudaPointerGetAttributes(&attributes, data[d]) && attributes.device == d);
+    }
+    need(!cudaDeviceSynchronize() && !cudaSetDevice(0) && !cudaDeviceSynchronize());
+    need(!cudaDeviceCanAccessPeer(&reach, 0, 1) && reach && !cudaDeviceEnablePeerAccess(1, 0));
+    need(!cudaMemcpyPeer(data[0], 0, data[1], 1, BYTES) && !cudaFree(data[0]) && !cudaFree(data[1]));
+    need(cudaSetDevice(count) == cudaErrorInvalidDevice && cudaGetLastError() == cudaErrorInvalidDevice);
+}
+
 #define CASE(name) {#name, name}
 static const struct {
     const char *name;
@@ -539,7 +626,8 @@ static const struct {
              CASE(ordered_over_three), CASE(halves), CASE(columns), CASE(both_read), CASE(both_count),
              CASE(double_buffer), CASE(staging), CASE(event_polled), CASE(stream_polled), CASE(callback_in_order),
              CASE(managed_halves), CASE(managed_both_read), CASE(polled_flag), CASE(stream_ordered_memory),
-             CASE(symbol_in_order)};
+             CASE(symbol_in_order), CASE(graph_with_memory), CASE(graph_in_graph), CASE(graph_of_captured_memory),
+             CASE(two_devices)};
 
 int main(int count, char **words) {
     for (const auto &c : cases)

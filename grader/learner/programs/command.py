@@ -21,6 +21,7 @@ Words = Annotated[
     ),
 ]
 ProfileName = Annotated[str | None, typer.Option(help="The GPU to imitate; default H200.")]
+Devices = Annotated[int, typer.Option(min=1, max=8, help="How many such GPUs the program sees.")]
 Keep = Annotated[Path | None, typer.Option(help="Also leave the compiled program here.")]
 SarifFile = Annotated[
     Path | None, typer.Option("--sarif", help="Also write the findings here, as SARIF 2.1.0.")
@@ -44,9 +45,11 @@ def _run(words: list[str], gpu: str | None, keep: Path | None, settings: dict[st
         return run_program(program, request.arguments, environment | settings)
 
 
-def run(words: Words, gpu: ProfileName = None, seed: Seed = 0, keep: Keep = None) -> int:
+def run(
+    words: Words, gpu: ProfileName = None, seed: Seed = 0, keep: Keep = None, devices: Devices = 1
+) -> int:
     """Compile a whole CUDA program and run it without a GPU."""
-    return _run(words, gpu, keep, {"WARPBOOK_SEED": str(seed)})
+    return _run(words, gpu, keep, {"WARPBOOK_SEED": str(seed), "WARPBOOK_DEVICES": str(devices)})
 
 
 def check(
@@ -60,11 +63,13 @@ def check(
     findings: Annotated[Path | None, typer.Option(help="Also write the findings here, as JSON.")] = None,
     sarif: SarifFile = None,
     junit: JunitFile = None,
+    devices: Devices = 1,
 ) -> int:
     """Run a whole CUDA program with all checks of its kernels and of its host code."""
     settings = {
         "WARPBOOK_CHECK": "1",
         "WARPBOOK_SEED": str(seed),
+        "WARPBOOK_DEVICES": str(devices),
         "WARPBOOK_ERROR_EXITCODE": str(error_exitcode),
     }
     with tempfile.TemporaryDirectory(prefix="warpbook-") as folder:
