@@ -346,23 +346,28 @@ void queue_run_stream(cudaStream_t stream) {
         }
 }
 
-void queue_run_all(void) {
-    while (pending) {
+// Runs the work of a device, or of all (-1), in the order in which the program asked for it.
+static void run_device(int device) {
+    for (const Op *op = pending; op;) {
+        if (device >= 0 && op->stream->device != device) {
+            op = op->next;
+            continue;
+        }
         if (options()->seed)
             run_any();
         else
-            run(pending->number);
+            run(op->number);
+        op = pending;
     }
     for (const struct CUstream_st *s = streams; s; s = s->next) {
+        if (device >= 0 && s->device != device) continue;
         wait_until(s->end);
         queue_host_waited(&s->known);
     }
 }
 
-void queue_run_device(void) {
-    for (const struct CUstream_st *s = streams; s; s = s->next)
-        if (s->device == device_current()) queue_run_stream((cudaStream_t)(uintptr_t)s);
-}
+void queue_run_all(void) { run_device(-1); }
+void queue_run_device(void) { run_device(device_current()); }
 
 void queue_run_number(unsigned long number) {
     const Op *op = find(number);
