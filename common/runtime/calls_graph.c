@@ -52,7 +52,7 @@ static cudaError_t begin_to(cudaStream_t handle, cudaGraph_t graph) {
 cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
                                           const cudaGraphNode_t *after, const cudaGraphEdgeData *edges,
                                           size_t count, enum cudaStreamCaptureMode mode) {
-    (void)after, (void)edges, (void)count, (void)mode; // the new nodes follow all that are there
+    (void)after, (void)edges, (void)count, (void)mode; // the new nodes follow all others
     return CALL(begin_to(stream, graph));
 }
 
@@ -95,7 +95,7 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCapture
     if (edges) *edges = NULL;
     return CALL(capture_info(stream, status, id, graph, last, count));
 }
-// The next node follows all that are there, whatever the program says.
+// The next node follows all others, whatever the program says.
 cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *after,
                                                 const cudaGraphEdgeData *edges, size_t count,
                                                 unsigned flags) {

@@ -212,7 +212,7 @@ static cudaError_t change(cudaGraphNode_t node, const Content *content, cudaErro
         const cudaError_t made_error = make;                                                                 \
         change(node, &content, made_error);                                                                  \
     })
-// Of a node in a graph, and of its copy in what was instantiated.
+// Two calls: one changes a node in a graph, the other its copy in what was instantiated.
 #define SETTERS(name, parameters, make)                                                                      \
     cudaError_t cudaGraph##name##NodeSetParams(cudaGraphNode_t node, parameters p) {                         \
         return CALL(CHANGE(node, make(p, &content)));                                                        \

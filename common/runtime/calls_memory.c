@@ -31,7 +31,7 @@ cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags) {
 cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned flags) {
     return CALL(allocate(MEMORY_MANAGED, pointer, bytes, flags));
 }
-// The memory is there at once; work of other streams has to wait for the allocation all the same.
+// The memory is there at once; work of other streams has to wait for the allocation anyway.
 static cudaError_t allocate_later(void **pointer, size_t bytes, cudaStream_t handle) {
     cudaStream_t stream = queue_stream(handle);
     Op op = {.kind = OP_ALLOCATE, .stream = stream};

@@ -15,7 +15,7 @@ typedef struct {
     Touched *touched;        // of a kernel; owned
 } Reach;
 
-// Of an operation that is about to run; `touched` is for a kernel to fill.
+// What an operation that is about to run uses; `touched` is for a kernel to fill.
 Reach reach_of(const Op *op);
 void reach_free(Reach *reach);
 size_t reach_span(const ReachRows *rows); // from the first byte to the last

@@ -43,7 +43,7 @@ HOST_VERDICTS = {
     "UNORDERED": "work in two streams uses the same memory, one of the two writes, and nothing orders them",
 }
 _VERDICTS = KERNEL_VERDICTS | HOST_VERDICTS
-_WARNINGS = ("LEAK", "UNCHECKED")  # the program may do its work all the same
+_WARNINGS = ("LEAK", "UNCHECKED")  # the program may do its work anyway
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Checked:
-    """One run of a program. `status` is its own exit status, whatever `check` made of it."""
+    """One run of a program. `status` is its own exit status, with findings or without."""
 
     program: str
     status: int
