@@ -2,7 +2,7 @@
 // after the other in one stream.
 #include <stdlib.h>
 
-#include "runtime/graph.h"
+#include "runtime/capture.h"
 #include "runtime/queue.h"
 #include "runtime/report.h"
 #include "runtime/state.h"
@@ -32,28 +32,23 @@ cudaError_t cudaGraphClone(cudaGraph_t *made, cudaGraph_t graph) { return CALL(c
 
 // ---- Capture ----------------------------------------------------------------------------------------------
 
-static cudaError_t begin(cudaStream_t handle) {
+static cudaError_t begin(cudaStream_t handle, cudaGraph_t graph, const cudaGraphNode_t *tips, size_t count) {
     cudaStream_t stream = queue_stream(handle);
     if (stream->capture || stream->is_default) return cudaErrorStreamCaptureUnsupported;
-    return new_graph(&stream->capture);
+    const cudaError_t error = graph ? cudaSuccess : new_graph(&graph);
+    if (error) return error;
+    return capture_begin(stream, graph, tips, count) ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode) {
     (void)mode;
-    return CALL(begin(stream));
+    return CALL(begin(stream, NULL, NULL, 0));
 }
 
-// What the program adds by hand to a graph that is captured comes into it as it is.
-static cudaError_t begin_to(cudaStream_t handle, cudaGraph_t graph) {
-    cudaStream_t stream = queue_stream(handle);
-    if (stream->capture || stream->is_default) return cudaErrorStreamCaptureUnsupported;
-    stream->capture = graph;
-    return cudaSuccess;
-}
 cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
                                           const cudaGraphNode_t *after, const cudaGraphEdgeData *edges,
                                           size_t count, enum cudaStreamCaptureMode mode) {
-    (void)after, (void)edges, (void)count, (void)mode; // the new nodes follow all others
-    return CALL(begin_to(stream, graph));
+    (void)edges, (void)mode;
+    return CALL(begin(stream, graph, after, count));
 }
 
 static cudaError_t end(cudaStream_t stream, cudaGraph_t *graph) {
@@ -85,8 +80,8 @@ static cudaError_t capture_info(cudaStream_t handle, enum cudaStreamCaptureStatu
     if (!capture) return cudaSuccess;
     if (id) *id = (unsigned long long)(uintptr_t)capture;
     if (graph) *graph = capture;
-    if (last) *last = capture->count ? &capture->nodes[capture->count - 1] : NULL;
-    if (count) *count = capture->count != 0;
+    if (last) *last = queue_stream(handle)->tips.nodes;
+    if (count) *count = queue_stream(handle)->tips.count;
     return cudaSuccess;
 }
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
@@ -95,12 +90,17 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCapture
     if (edges) *edges = NULL;
     return CALL(capture_info(stream, status, id, graph, last, count));
 }
-// The next node follows all others, whatever the program says.
+static cudaError_t update_tips(cudaStream_t stream, const cudaGraphNode_t *after, size_t count,
+                               unsigned flags) {
+    if (!stream->capture) return cudaErrorIllegalState;
+    const bool is_kept = capture_set_tips(stream, after, count, !(flags & cudaStreamSetCaptureDependencies));
+    return is_kept ? cudaSuccess : cudaErrorMemoryAllocation;
+}
 cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *after,
                                                 const cudaGraphEdgeData *edges, size_t count,
                                                 unsigned flags) {
-    (void)after, (void)edges, (void)count, (void)flags;
-    return CALL(queue_stream(stream)->capture ? cudaSuccess : cudaErrorIllegalState);
+    (void)edges;
+    return CALL(update_tips(queue_stream(stream), after, count, flags));
 }
 #endif
 
@@ -149,26 +149,72 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t made, cudaGraph_t graph,
     return CALL(update(made, graph));
 }
 
-static cudaError_t launch(const struct CUgraph_st *graph, cudaStream_t stream) {
-    if (sticky_error()) return sticky_error();
+// Nodes that follow each other without a fork share a lane.
+static void give_lanes(cudaGraph_t graph) {
     for (size_t i = 0; i < graph->count; i++) {
-        const struct CUgraphNode_st *node = graph->nodes[i];
-        cudaError_t error = cudaSuccess;
-        Op op;
-        if (node->is_disabled) continue;
-        if (node->child) error = launch(node->child, stream);
+        cudaGraphNode_t node = graph->nodes[i];
+        for (size_t j = 0; j < node->after_count && !node->lane; j++) {
+            cudaGraphNode_t before = node->after[j];
+            if (!before->has_heir) node->lane = before->lane;
+            before->has_heir = true;
+        }
+        if (!node->lane) node->lane = queue_new_lane();
+    }
+}
+
+static cudaError_t launch(cudaGraph_t graph, cudaStream_t stream, const Known *start, Known *end);
+
+// Before a node happens what happens before the nodes that it depends on, and `start`.
+static cudaError_t launch_node(cudaGraphNode_t node, cudaStream_t stream, const Known *start) {
+    known_free(&node->known);
+    known_join(&node->known, start);
+    for (size_t i = 0; i < node->after_count; i++) known_join(&node->known, &node->after[i]->known);
+    if (node->is_disabled) return cudaSuccess;
+    if (node->child) {
+        Known end = {0};
+        const cudaError_t error = launch(node->child, stream, &node->known, &end);
+        known_join(&node->known, &end);
+        known_free(&end);
+        return error;
+    }
+    if (node->op.kind == OP_NOTHING) return cudaSuccess;
+    Op op;
+    if (!op_copy(&node->op, &op)) return cudaErrorMemoryAllocation;
+    op.stream = stream;
+    op.lane = node->lane;
+    op.in_graph = &node->known;
+    if (op.kind == OP_WAIT) {
+        op.wait = queue_wait_for(op.event);
+        known_join(&node->known, op.wait.known);
+    }
+    const cudaError_t error = queue_add(&op);
+    if (!error) known_add(&node->known, node->lane, op.number);
+    return error;
+}
+
+static cudaError_t launch(cudaGraph_t graph, cudaStream_t stream, const Known *start, Known *end) {
+    if (graph->count && !graph->nodes[0]->lane) give_lanes(graph);
+    for (size_t i = 0; i < graph->count; i++) {
+        const cudaError_t error = launch_node(graph->nodes[i], stream, start);
         if (error) return error;
-        if (node->op.kind == OP_NOTHING) continue;
-        if (!op_copy(&node->op, &op)) return cudaErrorMemoryAllocation;
-        op.stream = queue_stream(stream);
-        if (op.kind == OP_WAIT) op.wait = queue_wait_for(op.event);
-        error = queue_add(&op);
-        if (error) return error;
+        known_join(end, &graph->nodes[i]->known);
     }
     return cudaSuccess;
 }
+
+static cudaError_t launch_all(const struct CUgraphExec_st *made, cudaStream_t handle) {
+    if (sticky_error()) return sticky_error();
+    Known start = {0}, end = {0};
+    cudaStream_t stream = queue_stream(handle);
+    queue_known(stream, &start);
+    if (made->graph->count > 1) queue_expect_overlap();
+    const cudaError_t error = launch(made->graph, stream, &start, &end);
+    known_free(&start);
+    known_free(&end);
+    return error;
+}
 cudaError_t cudaGraphLaunch(cudaGraphExec_t made, cudaStream_t stream) {
-    return CALL(launch(made->graph, stream));
+    return CALL(launch_all(made, stream));
 }
 cudaError_t cudaGraphUpload(cudaGraphExec_t made, cudaStream_t stream) {
     (void)made, (void)stream;

@@ -1,6 +1,7 @@
 // Streams and events.
 #include <stdlib.h>
 
+#include "runtime/capture.h"
 #include "runtime/kernel.h"
 #include "runtime/queue.h"
 #include "runtime/report.h"
@@ -148,6 +149,7 @@ static cudaError_t destroy_event(cudaEvent_t event) {
     if (!is_event(event, "cudaEventDestroy")) return cudaErrorInvalidResourceHandle;
     queue_run_number(event->recorded); // the queue points to it
     known_free(&event->known);
+    tips_free(&event->tips);
     event->is_destroyed = true;
     keep_destroyed(event);
     return cudaSuccess;
@@ -168,10 +170,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
 
 static cudaError_t wait_for(cudaStream_t stream, cudaEvent_t event) {
     if (!is_event(event, "cudaStreamWaitEvent")) return cudaErrorInvalidResourceHandle;
-    if (event->captured_in) {
-        queue_stream(stream)->capture = event->captured_in; // which runs one after the other as it is
-        return cudaSuccess;
-    }
+    if (queue_is_captured(event->captured_in)) return capture_wait(queue_stream(stream), event);
     return queue_add(&(Op){.kind = OP_WAIT, .stream = queue_stream(stream), .wait = queue_wait_for(event)});
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {

@@ -37,6 +37,7 @@ static void clear(cudaGraphNode_t node) {
 
 static void free_node(cudaGraphNode_t node) {
     clear(node);
+    known_free(&node->known);
     free(node->after);
     free(node);
 }
@@ -90,8 +91,9 @@ static cudaGraphNode_t add_copy(cudaGraph_t ordered, cudaGraphNode_t node) {
         op_release(&content.op);
         return NULL;
     }
-    cudaGraphNode_t last = ordered->count ? ordered->nodes[ordered->count - 1] : NULL;
-    cudaGraphNode_t copy = graph_add(ordered, &content, &last, last != NULL);
+    cudaGraphNode_t copy = graph_add(ordered, &content, NULL, 0);
+    for (size_t i = 0; copy && i < node->after_count; i++)
+        if (!graph_depend(copy, graph_copy_of(ordered, node->after[i]))) return NULL;
     if (copy) copy->origin = node;
     return copy;
 }

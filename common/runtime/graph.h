@@ -13,6 +13,9 @@ struct CUgraphNode_st {
     bool is_disabled;
     bool is_placed;         // while an order is looked for
     void **arguments;       // of a kernel: what cudaGraphKernelNodeGetParams hands out
+    Known known;            // of a launch: what happens before it, and itself
+    int lane;               // 0: none yet
+    bool has_heir;          // a node that depends on it has its lane
     cudaGraphNode_t origin; // of a copy: the node that it is a copy of
 };
 

@@ -11,7 +11,8 @@
 typedef struct {
     OpKind kind;
     unsigned long number;
-    int stream;
+    int stream;        // its place in every Known
+    const void *queue; // the stream
     Known known;
     Place place;
     char name[256]; // "the kernel fill", "cudaMemcpyAsync"
@@ -81,14 +82,17 @@ static void note_allocation(uint64_t address) {
 // `late` was asked for after `early`.
 static void report_unordered(const Done *early, const Done *late, const Meeting *m) {
     char one[700], two[700], where[4200];
+    const bool is_in_graph = early->queue == late->queue;
     use_of(early->kind, m->first_writes, m->first, one, sizeof one);
     use_of(late->kind, m->second_writes, m->second, two, sizeof two);
     place_text(&early->place, where, sizeof where);
-    report_host(
-        UNORDERED, &late->place,
-        "%s %s memory that %s of %s, in another stream, %s, and nothing orders the two: record an event "
-        "after the one and let the other stream wait for it, or synchronise in between",
-        late->name, two, early->name, where, one);
+    report_host(UNORDERED, &late->place,
+                "%s %s memory that %s of %s, in another %s, %s, and nothing orders the two: %s", late->name,
+                two, early->name, where, is_in_graph ? "branch of the graph" : "stream", one,
+                is_in_graph
+                    ? "let one of the nodes depend on the other"
+                    : "record an event after the one and let the other stream wait for it, or synchronise in "
+                      "between");
     note_allocation(m->address);
 }
 
@@ -135,7 +139,8 @@ void hazard_after(const Op *op, Reach reach) {
     }
     *d = (Done){.kind = op->kind,
                 .number = op->number,
-                .stream = op->stream->index,
+                .stream = op->lane,
+                .queue = op->stream,
                 .place = op->place,
                 .reach = reach,
                 .is_kept_from_host = true};

@@ -7,6 +7,14 @@
 #include "runtime/known.h"
 #include "runtime/launch.h"
 
+// Nodes of a graph, each once.
+typedef struct {
+    cudaGraphNode_t *nodes;
+    size_t count, capacity;
+} Tips;
+bool tips_add(Tips *tips, const cudaGraphNode_t *nodes, size_t count); // false when memory ran out
+void tips_free(Tips *tips);
+
 struct CUstream_st {
     bool is_default; // of its device
     int device;
@@ -17,6 +25,7 @@ struct CUstream_st {
     double end;          // modelled time at which its last work ends
     int index;           // from 0, of all streams ever made
     Known known;         // what happens before work that is added now
+    Tips tips;           // of capture
     struct CUstream_st *next;
 };
 
@@ -25,6 +34,7 @@ struct CUevent_st {
     bool is_done, has_timing, is_destroyed;
     double time;             // modelled
     Known known;             // what happens before the record, and the record
+    Tips tips;               // those of its stream then, if it was captured
     cudaGraph_t captured_in; // recorded while its stream was captured; NULL: it was not
 };
 
@@ -43,8 +53,10 @@ typedef struct Op {
     unsigned long number;
     cudaStream_t stream;
     bool is_running;
-    Known known;   // what happens before it, and itself
-    double issued; // modelled time of the host
+    Known known;           // what happens before it, and itself
+    int lane;              // its place in every Known: that of its stream, or one of a graph's
+    const Known *in_graph; // of a node, while it is added: what happens before it; else NULL
+    double issued;         // modelled time of the host
     Place place;
     union {
         Launch launch;

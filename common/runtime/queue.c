@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/graph.h"
+#include "runtime/capture.h"
 #include "runtime/hazard.h"
 #include "runtime/kernel.h"
 #include "runtime/protect.h"
@@ -19,6 +19,8 @@ static struct CUstream_st default_streams[MOST_DEVICES]; // the first ones in th
 static cudaStream_t streams;
 static Op *pending;
 static unsigned long numbered;
+static int lanes = MOST_DEVICES; // given out: the first ones to the default streams
+int queue_new_lane(void) { return lanes++; }
 enum { MOST_PENDING = 1024 }; // as a driver's queues, these are full at some point
 static double host_time;
 static double engine_ends[MOST_DEVICES][3]; // of kernels, of copies to the device, of copies from it
@@ -50,7 +52,7 @@ cudaStream_t queue_new_stream(bool is_non_blocking, int priority) {
     *stream = (struct CUstream_st){.is_non_blocking = is_non_blocking,
                                    .device = device_current(),
                                    .priority = priority,
-                                   .index = streams->index + 1,
+                                   .index = lanes++,
                                    .next = streams};
     queue_expect_overlap();
     return streams = stream;
@@ -88,7 +90,7 @@ const Op *queue_user_of(const Allocation *a, const void *byte, bool *is_kernel) 
 // Whether an operation has to wait for a function of the program that is running.
 static bool waits_for_call(const Op *op) {
     for (const Op *other = pending; other; other = other->next)
-        if (other->is_running && known_has(&op->known, other->stream->index, other->number)) return true;
+        if (other->is_running && known_has(&op->known, other->lane, other->number)) return true;
     return false;
 }
 
@@ -240,39 +242,24 @@ static void run_any(void) {
     run(op->number);
 }
 
-static enum cudaGraphNodeType type_of(const Op *op) {
-    switch (op->kind) {
-    case OP_LAUNCH: return cudaGraphNodeTypeKernel;
-    case OP_COPY: return op->copy.is_fill ? cudaGraphNodeTypeMemset : cudaGraphNodeTypeMemcpy;
-    case OP_CALL: return cudaGraphNodeTypeHost;
-    case OP_ALLOCATE: return cudaGraphNodeTypeMemAlloc;
-    case OP_FREE: return cudaGraphNodeTypeMemFree;
-    default: return cudaGraphNodeTypeEmpty;
-    }
+void queue_known(cudaStream_t stream, Known *known) {
+    known_join(known, hazard_host());
+    for (const struct CUstream_st *s = streams; s; s = s->next)
+        if (follows(stream, s)) known_join(known, &s->known);
 }
 
-// While a stream is captured its work goes into the graph, in the order in which the program asks for it.
-// Another stream takes part once it waits for an event of that stream.
-static cudaError_t capture(const Op *op) {
-    cudaGraph_t graph = op->stream->capture;
-    if (op->kind == OP_RECORD) {
-        op->event->captured_in = graph;
-        return cudaSuccess;
-    }
-    const cudaGraphNode_t *last = graph->count ? &graph->nodes[graph->count - 1] : NULL;
-    const struct CUgraphNode_st content = {.type = type_of(op), .op = *op};
-    return graph_add(graph, &content, last, last != NULL) ? cudaSuccess : cudaErrorMemoryAllocation;
-}
-
-// What happens before an operation that is added now: what the host has waited for, earlier work of its
-// stream and of those that its stream waits for, and what comes before the event that it waits for.
+// Before an operation that is added now happens what comes before it in its graph, or else in its stream and
+// in those that its stream waits for; and what comes before the event that it waits for.
 static void order(Op *op) {
     op->known = (Known){0};
-    known_join(&op->known, hazard_host());
-    for (const struct CUstream_st *s = streams; s; s = s->next)
-        if (follows(op->stream, s)) known_join(&op->known, &s->known);
+    if (op->in_graph) {
+        known_join(&op->known, op->in_graph);
+    } else {
+        queue_known(op->stream, &op->known);
+        op->lane = op->stream->index;
+    }
     if (op->kind == OP_WAIT) known_join(&op->known, op->wait.known);
-    known_add(&op->known, op->stream->index, op->number);
+    known_add(&op->known, op->lane, op->number);
     known_join(&op->stream->known, &op->known);
     if (op->kind != OP_RECORD) return;
     known_free(&op->event->known);
@@ -291,7 +278,7 @@ cudaError_t queue_add(Op *given) {
         op_release(given);
         return cudaErrorInvalidResourceHandle;
     }
-    if (given->stream->capture) return capture(given);
+    if (given->stream->capture) return capture_add(given);
     Op *op = malloc(sizeof *op);
     if (!op) return cudaErrorMemoryAllocation;
     *op = *given;
@@ -307,6 +294,7 @@ cudaError_t queue_add(Op *given) {
     for (; *link; count++) link = &(*link)->next;
     *link = op;
     order(op);
+    given->number = op->number;
     protect_used(op, pending);
     if (op->kind == OP_CALL) start_running_calls();
     while (options()->seed && pending && random_below(2)) run_any();
@@ -381,7 +369,13 @@ bool queue_is_pending(unsigned long number) { return find(number) != NULL; }
 
 void queue_end_capture(cudaGraph_t graph) {
     for (struct CUstream_st *s = streams; s; s = s->next)
-        if (s->capture == graph) s->capture = NULL;
+        if (s->capture == graph) capture_end(s);
+}
+
+bool queue_is_captured(const struct CUgraph_st *graph) {
+    for (const struct CUstream_st *s = streams; s && graph; s = s->next)
+        if (s->capture == graph) return true;
+    return false;
 }
 
 bool queue_has(cudaStream_t stream) {

@@ -11,8 +11,12 @@ cudaStream_t queue_stream(cudaStream_t handle);
 // There will be work beside that of the first default stream.
 void queue_expect_overlap(void);
 cudaStream_t queue_new_stream(bool is_non_blocking, int priority);
-// Adds work, which the queue owns from then on. `op` may be on the stack.
+// Adds work, which the queue owns from then on. `op` may be on the stack; it receives its number.
 cudaError_t queue_add(Op *op);
+// `known` also knows what happens before work that is added to the stream now.
+void queue_known(cudaStream_t stream, Known *known);
+// A place in every Known that no stream has, for a chain of a graph's nodes.
+int queue_new_lane(void);
 // For what the event stands for now.
 Wait queue_wait_for(const struct CUevent_st *event);
 // Runs the work of a stream, without the host waiting for it.
@@ -33,4 +37,5 @@ bool queue_report_early_use(const Allocation *allocation, const void *byte, bool
 // The host has waited for these.
 void queue_host_waited(const Known *known);
 void queue_end_capture(cudaGraph_t graph);
+bool queue_is_captured(const struct CUgraph_st *graph); // by some stream, now; NULL is not
 double queue_host_time(void);

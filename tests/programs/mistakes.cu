@@ -591,6 +591,42 @@ static void graph_too_early() {
     cudaDeviceSynchronize();
     cudaFree(data), cudaGraphExecDestroy(made), cudaGraphDestroy(graph);
 }
+static void captured_branches() { // neither branch waits for the other
+    Streams s;
+    int *data = device();
+    cudaGraph_t graph;
+    cudaGraphExec_t made;
+    cudaEvent_t fork, join;
+    cudaEventCreate(&fork), cudaEventCreate(&join);
+    cudaMemset(data, 0, BYTES);
+    cudaDeviceSynchronize();
+    cudaStreamBeginCapture(s.one, cudaStreamCaptureModeGlobal);
+    cudaEventRecord(fork, s.one);
+    cudaStreamWaitEvent(s.two, fork);
+    twice<<<1, N, 0, s.one>>>(data, N);
+    twice<<<1, N, 0, s.two>>>(data, N); // FINDING captured_branches: UNORDERED
+    cudaEventRecord(join, s.two);
+    cudaStreamWaitEvent(s.one, join);
+    cudaStreamEndCapture(s.one, &graph);
+    cudaGraphInstantiate(&made, graph, 0);
+    cudaGraphLaunch(made, s.one);
+    cudaDeviceSynchronize();
+    cudaFree(data), cudaGraphExecDestroy(made), cudaGraphDestroy(graph);
+}
+static void nodes_without_edge() {
+    int *data = device();
+    cudaGraph_t graph;
+    cudaGraphExec_t made;
+    cudaGraphNode_t zero, copy;
+    cudaGraphCreate(&graph, 0);
+    cudaMemsetParams set = {data, 0, 0, 4, N, 1};
+    cudaGraphAddMemsetNode(&zero, graph, nullptr, 0, &set);
+    cudaGraphAddMemcpyNode1D(&copy, graph, nullptr, 0, host, data, BYTES, cudaMemcpyDeviceToHost); // FINDING nodes_without_edge: UNORDERED
+    cudaGraphInstantiate(&made, graph, 0);
+    cudaGraphLaunch(made, 0);
+    cudaDeviceSynchronize();
+    cudaFree(data), cudaGraphExecDestroy(made), cudaGraphDestroy(graph);
+}
 
 #define CASE(name) {#name, name}
 static const struct {
@@ -613,7 +649,7 @@ static const struct {
              CASE(never_recorded), CASE(wrong_event), CASE(waits_in_wrong_stream), CASE(double_buffer), CASE(staging),
              CASE(symbol_in_stream), CASE(frees_in_other_stream), CASE(allocates_in_other_stream),
              CASE(freed_too_early), CASE(mapped_too_early), CASE(writes_managed), CASE(waits_for_wrong_event),
-             CASE(callback_too_early), CASE(graph_too_early)};
+             CASE(callback_too_early), CASE(graph_too_early), CASE(captured_branches), CASE(nodes_without_edge)};
 
 int main(int count, char **words) {
     for (const auto &c : cases)
