@@ -67,7 +67,8 @@ cudaGraphNode_t graph_add(cudaGraph_t graph, const struct CUgraphNode_st *conten
     bool is_whole = true;
     for (size_t i = 0; i < count; i++) is_whole = is_whole && graph_depend(node, after[i]);
     if (is_whole && append(&graph->nodes, &graph->count, node)) return node;
-    free_node(node);
+    free(node->after);
+    free(node);
     return NULL;
 }
 
@@ -92,6 +93,10 @@ static cudaGraphNode_t add_copy(cudaGraph_t ordered, cudaGraphNode_t node) {
         return NULL;
     }
     cudaGraphNode_t copy = graph_add(ordered, &content, NULL, 0);
+    if (!copy) {
+        op_release(&content.op);
+        if (content.child) graph_free(content.child);
+    }
     for (size_t i = 0; copy && i < node->after_count; i++)
         if (!graph_depend(copy, graph_copy_of(ordered, node->after[i]))) return NULL;
     if (copy) copy->origin = node;

@@ -29,7 +29,7 @@ struct CUgraphExec_st {
 };
 
 // A node that depends on `after`; `content` has its type and what it does, which is the graph's from then on.
-// NULL when memory ran out.
+// NULL when memory ran out; the content is then still the caller's.
 cudaGraphNode_t graph_add(cudaGraph_t graph, const struct CUgraphNode_st *content,
                           const cudaGraphNode_t *after, size_t count);
 bool graph_depend(cudaGraphNode_t node, cudaGraphNode_t after);
