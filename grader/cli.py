@@ -39,6 +39,7 @@ COMMANDS = {
         "run": "learner.programs.command:run",
         "check": "learner.programs.command:check",
         "profile": "learner.programs.command:profile",
+        "findings": "learner.programs.command:findings",
     },
     "Teaching": {
         "handout": "classroom.handout.command:handout",

@@ -7,8 +7,11 @@ import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
+
+from grader.learner.programs.findings import HOST_VERDICTS, KERNEL_VERDICTS
 
 PROGRAMS = Path(__file__).parent / "programs"
 _MARK = re.compile(r"// FINDING (\w+): (\w+)")
@@ -79,14 +82,17 @@ def test_output_of_repeated_launches(compiled: dict[str, Path], tmp_path: Path) 
     assert check(compiled["right"], "prints_each_time", tmp_path).output == "thread 0\nthread 1\n" * 3
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-@pytest.mark.parametrize("case", cases("right"))
-def test_right_program_has_no_findings(
-    case: str, seed: int, compiled: dict[str, Path], tmp_path: Path
-) -> None:
-    checked = check(compiled["right"], case, tmp_path, seed)
+@pytest.mark.parametrize("seed", range(4))
+def test_right_programs_have_no_findings(seed: int, compiled: dict[str, Path], tmp_path: Path) -> None:
+    """All cases, one after the other: a case that fails names itself."""
+    checked = check(compiled["right"], "all", tmp_path, seed)
     assert (checked.status, checked.findings) == (0, set()), checked.errors
     assert checked.errors == "warpbook: no findings\n"
+
+
+def test_two_devices(compiled: dict[str, Path], root: Path, tmp_path: Path) -> None:
+    done = warpbook(root, "check", "--devices", "2", compiled["right"], "--", "two_devices", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "warpbook: no findings\n")
 
 
 def warpbook(root: Path, *words: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -164,10 +170,11 @@ def test_wrapper_for_builds(nvcc: str, root: Path, tmp_path: Path) -> None:
 def test_missing_function_names_itself(nvcc: str, root: Path, tmp_path: Path) -> None:
     del nvcc
     (tmp_path / "program.cu").write_text(
-        "int main() { cudaDeviceGraphMemTrim(0); return cudaDeviceGraphMemTrim(0) != 801; }\n"
+        "int main() { cudaCtxResetPersistingL2Cache();\n"
+        "  cudaLogsCurrent(0, 0); return cudaLogsCurrent(0, 0) != cudaErrorNotSupported; }\n"
     )
     done = warpbook(root, "run", "program.cu", folder=tmp_path)
-    words = "warpbook: cudaDeviceGraphMemTrim is not supported yet, and returns cudaErrorNotSupported\n"
+    words = "warpbook: cudaLogsCurrent is not supported yet, and returns cudaErrorNotSupported\n"
     assert (done.returncode, done.stderr) == (0, words)
 
 
@@ -185,3 +192,106 @@ def test_files_linked_on_the_device(nvcc: str, root: Path, tmp_path: Path) -> No
     )
     done = warpbook(root, "check", "kernel.cu", "other.cu", "-rdc=true", folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "warpbook: no findings\n")
+
+
+# ---- For continuous integration
+
+
+def test_formats_of_findings(compiled: dict[str, Path], root: Path, tmp_path: Path) -> None:
+    """SARIF names the file relative to the folder of the command; JUnit has a case for the end and each finding."""
+    paths = {name: tmp_path / "out" / f"findings.{name}" for name in ("sarif", "junit", "findings")}
+    files = [word for name, path in paths.items() for word in (f"--{name}", path)]
+    folder = PROGRAMS.parent
+    done = warpbook(root, "check", *files, compiled["mistakes"], "--", "leak_in_loop", folder=folder)
+    assert done.returncode == 1
+    ((verdict, line),) = expected("leak_in_loop")
+    run = json.loads(paths["sarif"].read_text())["runs"][0]
+    (result,) = run["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"] == {"uri": "programs/mistakes.cu", "uriBaseId": "%SRCROOT%"}
+    assert (place["region"]["startLine"], result["level"]) == (line, "warning")
+    rules = run["tool"]["driver"]["rules"]
+    assert rules[result["ruleIndex"]]["id"] == result["ruleId"] == verdict
+    suite = ElementTree.parse(paths["junit"]).getroot()[0]
+    assert (suite.get("name"), suite.get("tests"), suite.get("failures")) == ("mistakes", "2", "1")
+    assert [len(case) for case in suite] == [0, 1]
+    document = json.loads(paths["findings"].read_text())
+    assert (document["program"], document["status"]) == ("mistakes", 0)
+
+
+def test_every_verdict_is_documented() -> None:
+    text = (Path(__file__).parent.parent / "docs" / "programs.md").read_text("utf-8")
+    rows = dict(re.findall(r"^\| `([A-Z_]+)` \| (.+) \|$", text, re.MULTILINE))
+    assert rows == HOST_VERDICTS
+    listed = next(line for line in text.splitlines() if line.startswith("| `OOB`"))
+    assert set(re.findall(r"`([A-Z_]+)`", listed)) == set(KERNEL_VERDICTS)
+
+
+_PROJECT = """
+NVCC ?= nvcc
+program: saxpy.cu
+	$(NVCC) -O2 -o $@ $<
+test: program
+	./program
+	./program
+"""
+_SAXPY = """
+__global__ void saxpy(float a, const float *x, float *y) { y[threadIdx.x] += a * x[threadIdx.x]; }
+int main() {
+    float *x, *y;
+    cudaMalloc(&x, 128), cudaMalloc(&y, 128);
+    cudaMemset(x, 0, 128), cudaMemset(y, 0, 128);
+    saxpy<<<1, 33>>>(2, x, y);
+    cudaFree(x);
+    return 0;
+}
+"""
+
+
+def test_workflow(nvcc: str, root: Path, tmp_path: Path) -> None:
+    """The commands of docs/ci.md, in a repository with a kernel that has one thread too many."""
+    text = (root / "docs" / "ci.md").read_text("utf-8")
+    workflow = text.partition("<!-- workflow -->\n```yaml\n")[2].partition("```")[0]
+    commands = re.findall(
+        r"^      - name: (\w+)\n(?:        if: .*\n)?        run: (.*)$", workflow, re.MULTILINE
+    )
+    steps = {name: command.strip("'") for name, command in commands}
+    assert set(steps) == {"Build", "Test", "Findings"}  # "Set up Warpbook" has three words: done here already
+    (tmp_path / "Makefile").write_text(_PROJECT.lstrip())
+    (tmp_path / "saxpy.cu").write_text(_SAXPY)
+    environment = os.environ | {"WARPBOOK": str(root), "WARPBOOK_NVCC": nvcc}
+    checks = re.findall(r"^          (WARPBOOK_\w+): (.*)$", workflow, re.MULTILINE)
+    assert len(checks) == 2
+    settings = {name: value.replace("${{ github.workspace }}", str(tmp_path)) for name, value in checks}
+    statuses = {}
+    for name, command in steps.items():
+        here = environment | (settings if name == "Test" else {})
+        done = subprocess.run(["bash", "-c", command], cwd=tmp_path, env=here, capture_output=True, text=True)
+        statuses[name] = done.returncode
+    assert statuses == {"Build": 0, "Test": 0, "Findings": 1}, done.stderr
+    found = {line.partition(": ")[0] + " " + line.split(": ")[1] for line in done.stdout.splitlines()[:-1]}
+    assert {"saxpy.cu:2 OOB", "saxpy.cu:5 LEAK"} <= found, done.stdout
+    assert done.stdout.endswith("in 2 programs\n")
+    results = json.loads((tmp_path / "findings.sarif").read_text())["runs"][0]["results"]
+    places = [one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for one in results]
+    assert set(places) == {"saxpy.cu"}
+    assert len(ElementTree.parse(tmp_path / "findings.xml").getroot()) == 2
+
+
+def test_findings_of_something_else(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"schema": "other/1"}')
+    done = warpbook(root, "findings", "a.json", folder=tmp_path)
+    words = "warpbook: a.json: the schema is other/1, not warpbook/program-findings/1\n"
+    assert (done.returncode, done.stderr) == (2, words)
+
+
+def test_findings_before_an_abort(nvcc: str, root: Path, tmp_path: Path) -> None:
+    """What was found is reported although the program ends by assert()."""
+    del nvcc
+    (tmp_path / "program.cu").write_text(
+        "#include <cassert>\nint main() {\n  int *p;\n  cudaMalloc(&p, 4);\n  cudaFree(p + 1);\n  assert(!p);\n}\n"
+    )
+    done = warpbook(root, "check", "--junit", "o.xml", "program.cu", folder=tmp_path)
+    assert done.returncode == 1 and "program.cu:5: BAD_FREE: " in done.stderr
+    (suite,) = ElementTree.parse(tmp_path / "o.xml").getroot()
+    assert suite.get("failures") == "2" and "134" in suite[0][0].get("message", "")

@@ -23,6 +23,7 @@
 #include "emulator/observers/memcheck.h"
 #include "emulator/observers/racecheck.h"
 #include "emulator/observers/synccheck.h"
+#include "emulator/observers/touched.h"
 #include "emulator/observers/weak_memory.h"
 
 // ---- Is the launch possible? ------------------------------------------------------------------------------
@@ -202,6 +203,10 @@ static bool attach_all(Machine *m, Recorders *recorders) {
     }
     if (launch->footprint) {
         if (!footprint_observe(m, &observer)) return false;
+        attach(m, &observer);
+    }
+    if (launch->touched) {
+        if (!touched_observe(m, &observer)) return false;
         attach(m, &observer);
     }
     if (uses_async_proxy(m->program)) {

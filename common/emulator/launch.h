@@ -8,6 +8,7 @@
 #include "emulator/counters.h"
 #include "emulator/finding.h"
 #include "emulator/footprint.h"
+#include "emulator/touched.h"
 
 // Figures of the device that kernels can see and launches are checked against.
 typedef struct {
@@ -77,6 +78,7 @@ typedef struct {
     const uint64_t *sample; // run only these blocks of the grid, x + gx * (y + gy * z); NULL: all
     uint64_t sample_count;
     Footprint *footprint; // keep what blocks read and write; NULL: do not
+    Touched *touched;     // keep which bytes the launch reads and writes, and where; NULL: do not
     // Loads and stores of this line of the .cu file that lie outside of all memory are left out: such a load
     // gives 0. To find out what a kernel would do if it tested its index. 0: none; ALL_LINES
     int guarded_line;

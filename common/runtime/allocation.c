@@ -26,7 +26,7 @@ static Allocation *add(MemoryKind kind, size_t size) {
     }
     Allocation *a = calloc(1, sizeof *a);
     if (!a) return NULL;
-    *a = (Allocation){.kind = kind, .size = size};
+    *a = (Allocation){.kind = kind, .size = size, .owner = device_current()};
     changed++;
     if (kind != MEMORY_VARIABLE) {
         a->number = ++numbered;
@@ -196,6 +196,14 @@ Allocation *allocation_at(const void *pointer) {
     for (int i = count; !live && i-- > 0;)
         if (holds(allocations[i], (uint64_t)pointer)) return allocations[i];
     return live;
+}
+
+size_t allocation_offset(const Allocation *a, const void *pointer) {
+    const size_t of_host = (size_t)((const char *)pointer - (const char *)a->host);
+    return a->host && of_host <= a->size ? of_host : (size_t)((uint64_t)pointer - a->device);
+}
+uint64_t allocation_device_address(const Allocation *a, const void *pointer) {
+    return a->device + allocation_offset(a, pointer);
 }
 
 Allocation *allocation_by_index(int index) { return index < count ? allocations[index] : NULL; }

@@ -25,7 +25,9 @@ typedef struct {
     unsigned char *bytes; // where this library reads and writes it, whatever the host may do there
     size_t size;
     unsigned flags;
+    int owner; // the device that was current
     bool is_freed;
+    bool is_of_graph; // allocated by a node: it stays as long as the program runs
     Place made, released;
     const char *variable; // its name; the image's
 } Allocation;
@@ -43,6 +45,10 @@ void allocation_free(Allocation *allocation);
 Allocation *allocation_at(const void *pointer);
 // The same of what is not freed.
 Allocation *allocation_live_at(const void *pointer);
+// Where in the allocation a pointer of the host's or of a kernel's points, and that place's address for
+// kernels.
+size_t allocation_offset(const Allocation *allocation, const void *pointer);
+uint64_t allocation_device_address(const Allocation *allocation, const void *pointer);
 // By index; NULL after the last.
 Allocation *allocation_by_index(int index);
 // Another number after every allocation and every free.

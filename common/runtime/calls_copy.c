@@ -114,7 +114,20 @@ cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t from
     return CALL(
         copy_array(from, x, y, to, pitch, width, height, kind, false, NULL, false, "cudaMemcpy2DFromArray"));
 }
-// These two treat the array as one row after another.
+cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y,
+                                       size_t width, size_t height, enum cudaMemcpyKind kind,
+                                       cudaStream_t stream) {
+    return CALL(copy_array(from, x, y, to, pitch, width, height, kind, false, stream, true,
+                           "cudaMemcpy2DFromArrayAsync"));
+}
+cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t x, size_t y, cudaArray_const_t from,
+                                     size_t from_x, size_t from_y, size_t width, size_t height,
+                                     enum cudaMemcpyKind kind) {
+    const ArraySide side = array_side(from, (struct cudaPitchedPtr){0}, (struct cudaPos){.y = from_y});
+    return CALL(copy_array(to, x, y, side.start + from_x, side.pitch, width, height, kind, true, NULL, false,
+                           "cudaMemcpy2DArrayToArray"));
+}
+// These treat the array as one row after another.
 cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t bytes,
                               enum cudaMemcpyKind kind) {
     const ArraySide side = array_side(to, (struct cudaPitchedPtr){0}, (struct cudaPos){.y = y});
@@ -124,6 +137,17 @@ cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, size
                                 enum cudaMemcpyKind kind) {
     const ArraySide side = array_side(from, (struct cudaPitchedPtr){0}, (struct cudaPos){.y = y});
     return CALL(copy_row_now(to, side.start + x, bytes, kind, "cudaMemcpyFromArray"));
+}
+
+cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from, size_t bytes,
+                                   enum cudaMemcpyKind kind, cudaStream_t stream) {
+    const ArraySide side = array_side(to, (struct cudaPitchedPtr){0}, (struct cudaPos){.y = y});
+    return CALL(copy_row_later(side.start + x, from, bytes, kind, stream, "cudaMemcpyToArrayAsync"));
+}
+cudaError_t cudaMemcpyFromArrayAsync(void *to, cudaArray_const_t from, size_t x, size_t y, size_t bytes,
+                                     enum cudaMemcpyKind kind, cudaStream_t stream) {
+    const ArraySide side = array_side(from, (struct cudaPitchedPtr){0}, (struct cudaPos){.y = y});
+    return CALL(copy_row_later(to, side.start + x, bytes, kind, stream, "cudaMemcpyFromArrayAsync"));
 }
 
 // ---- Variables --------------------------------------------------------------------------------------------
@@ -163,7 +187,7 @@ cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes
 
 static cudaError_t fill(void *to, size_t pitch, int value, size_t width, size_t height, size_t depth,
                         cudaStream_t stream, bool is_async, const char *call) {
-    Copy copy = copy_fill(to, value, width, call);
+    Copy copy = copy_fill(to, (unsigned char)value, 1, width, call);
     copy.height = height;
     copy.depth = depth;
     copy.to_pitch = pitch;

@@ -32,17 +32,23 @@ const char *cudaGetErrorString(cudaError_t error) {
 // ---- Devices ----------------------------------------------------------------------------------------------
 
 cudaError_t cudaGetDeviceCount(int *count) {
-    *count = 1;
+    *count = options()->devices;
     return CALL(cudaSuccess);
 }
 cudaError_t cudaGetDevice(int *device) {
-    *device = 0;
+    *device = device_current();
     return CALL(cudaSuccess);
 }
-cudaError_t cudaSetDevice(int device) { return CALL(device ? cudaErrorInvalidDevice : cudaSuccess); }
+static cudaError_t use(int device) {
+    if (!device_exists(device)) return cudaErrorInvalidDevice;
+    device_use(device);
+    if (device) queue_expect_overlap();
+    return cudaSuccess;
+}
+cudaError_t cudaSetDevice(int device) { return CALL(use(device)); }
 cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags) {
     (void)device_flags, (void)flags;
-    return CALL(device ? cudaErrorInvalidDevice : cudaSuccess);
+    return CALL(device_exists(device) ? cudaSuccess : cudaErrorInvalidDevice);
 }
 cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *wanted) {
     (void)wanted;
@@ -57,13 +63,38 @@ cudaError_t cudaDriverGetVersion(int *version) {
     *version = CUDART_VERSION;
     return CALL(cudaSuccess);
 }
+// All devices have one memory here: each reaches that of the others.
 cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer) {
-    *can = 0;
-    return CALL(device || peer ? cudaErrorInvalidDevice : cudaSuccess);
+    *can = device != peer;
+    return CALL(device_exists(device) && device_exists(peer) ? cudaSuccess : cudaErrorInvalidDevice);
 }
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
+    (void)flags;
+    return CALL(device_exists(peer) && peer != device_current() ? cudaSuccess : cudaErrorInvalidDevice);
+}
+cudaError_t cudaDeviceDisablePeerAccess(int peer) {
+    return CALL(device_exists(peer) && peer != device_current() ? cudaSuccess : cudaErrorInvalidDevice);
+}
+cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr which, int from, int to) {
+    *value = which != cudaDevP2PAttrPerformanceRank && from != to;
+    return CALL(device_exists(from) && device_exists(to) ? cudaSuccess : cudaErrorInvalidDevice);
+}
+
 cudaError_t cudaDeviceGetPCIBusId(char *id, int bytes, int device) {
-    snprintf(id, (size_t)bytes, "0000:00:00.0");
-    return CALL(device ? cudaErrorInvalidDevice : cudaSuccess);
+    snprintf(id, (size_t)bytes, "0000:%02x:00.0", device);
+    return CALL(device_exists(device) ? cudaSuccess : cudaErrorInvalidDevice);
+}
+static cudaError_t device_at(int *device, const char *id) {
+    unsigned domain, bus;
+    if (sscanf(id, "%x:%x:", &domain, &bus) != 2 || domain || !device_exists((int)bus))
+        return cudaErrorInvalidValue;
+    *device = (int)bus;
+    return cudaSuccess;
+}
+cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *id) { return CALL(device_at(device, id)); }
+cudaError_t cudaGetDeviceFlags(unsigned *flags) {
+    *flags = cudaDeviceMapHost;
+    return CALL(cudaSuccess);
 }
 
 static cudaError_t reset(void) {
@@ -91,7 +122,7 @@ enum {
 static cudaError_t attribute(int *value, enum cudaDeviceAttr which, int device) {
     const GpuProfile *profile = device_profile();
     const GpuInfo *i = &profile->info;
-    if (device) return cudaErrorInvalidDevice;
+    if (!device_exists(device)) return cudaErrorInvalidDevice;
     switch ((int)which) {
     case cudaDevAttrMaxThreadsPerBlock: *value = i->max_threads_per_block; break;
     case cudaDevAttrMaxBlockDimX: *value = (int)i->max_block[0]; break;
@@ -102,6 +133,7 @@ static cudaError_t attribute(int *value, enum cudaDeviceAttr which, int device) 
     case cudaDevAttrMaxGridDimZ: *value = (int)i->max_grid[2]; break;
     case cudaDevAttrMaxSharedMemoryPerBlock: *value = i->shared_per_block; break;
     case cudaDevAttrTotalConstantMemory: *value = CONSTANT_BYTES; break;
+    case cudaDevAttrPciBusId: *value = device; break;
     case cudaDevAttrWarpSize: *value = 32; break;
     case cudaDevAttrMaxPitch: *value = MAX_PITCH; break;
     case cudaDevAttrMaxRegistersPerBlock: *value = i->registers_per_block; break;
@@ -155,8 +187,9 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr which, int de
 
 static cudaError_t properties(struct cudaDeviceProp *p, int device) {
     const GpuInfo *i = &device_profile()->info;
-    if (device) return cudaErrorInvalidDevice;
+    if (!device_exists(device)) return cudaErrorInvalidDevice;
     memset(p, 0, sizeof *p);
+    p->pciBusID = device;
     snprintf(p->name, sizeof p->name, "%s", i->name);
     p->totalGlobalMem = i->memory_bytes;
     p->sharedMemPerBlock = (size_t)i->shared_per_block;

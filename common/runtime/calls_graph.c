@@ -2,19 +2,12 @@
 // after the other in one stream.
 #include <stdlib.h>
 
-#include "runtime/array.h"
-#include "runtime/graph.h"
-#include "runtime/kernel.h"
+#include "runtime/capture.h"
 #include "runtime/queue.h"
 #include "runtime/report.h"
 #include "runtime/state.h"
 
-struct CUgraphExec_st {
-    cudaGraph_t graph;          // in an order in which it may run
-    cudaGraphNode_t *originals; // of its nodes, by place
-};
-
-// ---- Nodes ------------------------------------------------------------------------------------------------
+// ---- Graphs -----------------------------------------------------------------------------------------------
 
 static cudaError_t new_graph(cudaGraph_t *graph) {
     *graph = calloc(1, sizeof **graph);
@@ -32,106 +25,30 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) { return CALL(destroy_graph(grap
 
 // In an order in which it may run, which takes the place of the dependencies.
 static cudaError_t clone(cudaGraph_t *made, cudaGraph_t graph) {
-    cudaGraphNode_t *originals = calloc(graph->count + 1, sizeof(cudaGraphNode_t));
-    *made = originals ? graph_ordered(graph, originals) : NULL;
-    free(originals);
+    *made = graph_ordered(graph);
     return *made ? cudaSuccess : cudaErrorInvalidValue;
 }
 cudaError_t cudaGraphClone(cudaGraph_t *made, cudaGraph_t graph) { return CALL(clone(made, graph)); }
 
-static cudaError_t add(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
-                       const Op *op) {
-    *node = graph_add(graph, op, after, count);
-    return *node ? cudaSuccess : cudaErrorMemoryAllocation;
-}
-
-static cudaError_t launch_of(const struct cudaKernelNodeParams *p, Op *op) {
-    cudaError_t error;
-    *op = (Op){.kind = OP_LAUNCH,
-               .launch = {.grid = p->gridDim, .block = p->blockDim, .dynamic_shared = p->sharedMemBytes}};
-    place_here(&op->launch.place);
-    op->place = op->launch.place;
-    op->launch.function = module_function(p->func, &error);
-    return op->launch.function ? kernel_prepare(&op->launch, p->kernelParams) : error;
-}
-
-static cudaError_t add_kernel(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
-                              size_t count, const struct cudaKernelNodeParams *p) {
-    Op op;
-    const cudaError_t error = launch_of(p, &op);
-    return error ? error : add(node, graph, after, count, &op);
-}
-cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
-                                   size_t count, const struct cudaKernelNodeParams *p) {
-    return CALL(add_kernel(node, graph, after, count, p));
-}
-
-static cudaError_t add_copy(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
-                            size_t count, const Copy *copy) {
-    const cudaError_t error = copy_check(copy);
-    return error
-               ? error
-               : add(node, graph, after, count, &(Op){.kind = OP_COPY, .place = copy->place, .copy = *copy});
-}
-cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
-                                   size_t count, const struct cudaMemcpy3DParms *p) {
-    const Copy copy = array_copy(p, "cudaGraphAddMemcpyNode");
-    return CALL(add_copy(node, graph, after, count, &copy));
-}
-cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
-                                     size_t count, void *to, const void *from, size_t bytes,
-                                     enum cudaMemcpyKind kind) {
-    const Copy copy = copy_row(to, from, bytes, kind, "cudaGraphAddMemcpyNode1D");
-    return CALL(add_copy(node, graph, after, count, &copy));
-}
-
-static cudaError_t add_fill(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
-                            size_t count, const struct cudaMemsetParams *p) {
-    const unsigned byte = p->value & 0xff;
-    const bool is_repeated = p->elementSize == 1 || (p->elementSize == 2 && p->value == byte * 0x101) ||
-                             (p->elementSize == 4 && p->value == byte * 0x1010101);
-    if (!is_repeated) {
-        report_once("cudaGraphAddMemsetNode with a value of different bytes is not supported yet");
-        return cudaErrorNotSupported;
-    }
-    Copy copy = copy_fill(p->dst, (int)byte, p->width * p->elementSize, "cudaGraphAddMemsetNode");
-    copy.height = p->height;
-    copy.to_pitch = p->pitch;
-    return add_copy(node, graph, after, count, &copy);
-}
-cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
-                                   size_t count, const struct cudaMemsetParams *p) {
-    return CALL(add_fill(node, graph, after, count, p));
-}
-
-cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
-                                 size_t count, const struct cudaHostNodeParams *p) {
-    return CALL(add(node, graph, after, count, &(Op){.kind = OP_CALL, .call = {p->fn, p->userData}}));
-}
-cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
-                                  size_t count) {
-    return CALL(add(node, graph, after, count, NULL));
-}
-
-static cudaError_t nodes_of(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count) {
-    for (size_t i = 0; nodes && i < *count && i < graph->count; i++) nodes[i] = graph->nodes[i];
-    *count = graph->count;
-    return cudaSuccess;
-}
-cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count) {
-    return CALL(nodes_of(graph, nodes, count));
-}
-
 // ---- Capture ----------------------------------------------------------------------------------------------
 
-static cudaError_t begin(cudaStream_t handle) {
+static cudaError_t begin(cudaStream_t handle, cudaGraph_t graph, const cudaGraphNode_t *tips, size_t count) {
     cudaStream_t stream = queue_stream(handle);
-    if (stream->capture || stream == queue_stream(NULL)) return cudaErrorStreamCaptureUnsupported;
-    return new_graph(&stream->capture);
+    if (stream->capture || stream->is_default) return cudaErrorStreamCaptureUnsupported;
+    const cudaError_t error = graph ? cudaSuccess : new_graph(&graph);
+    if (error) return error;
+    return capture_begin(stream, graph, tips, count) ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode) {
     (void)mode;
-    return CALL(begin(stream));
+    return CALL(begin(stream, NULL, NULL, 0));
+}
+
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
+                                          const cudaGraphNode_t *after, const cudaGraphEdgeData *edges,
+                                          size_t count, enum cudaStreamCaptureMode mode) {
+    (void)edges, (void)mode;
+    return CALL(begin(stream, graph, after, count));
 }
 
 static cudaError_t end(cudaStream_t stream, cudaGraph_t *graph) {
@@ -147,16 +64,51 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureSta
     return CALL(cudaSuccess);
 }
 
+cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode) {
+    static _Thread_local enum cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;
+    const enum cudaStreamCaptureMode before = current;
+    current = *mode;
+    *mode = before;
+    return CALL(cudaSuccess);
+}
+#if CUDART_VERSION >= 13000
+static cudaError_t capture_info(cudaStream_t handle, enum cudaStreamCaptureStatus *status,
+                                unsigned long long *id, cudaGraph_t *graph, const cudaGraphNode_t **last,
+                                size_t *count) {
+    cudaGraph_t capture = queue_stream(handle)->capture;
+    *status = capture ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+    if (!capture) return cudaSuccess;
+    if (id) *id = (unsigned long long)(uintptr_t)capture;
+    if (graph) *graph = capture;
+    if (last) *last = queue_stream(handle)->tips.nodes;
+    if (count) *count = queue_stream(handle)->tips.count;
+    return cudaSuccess;
+}
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
+                                     unsigned long long *id, cudaGraph_t *graph, const cudaGraphNode_t **last,
+                                     const cudaGraphEdgeData **edges, size_t *count) {
+    if (edges) *edges = NULL;
+    return CALL(capture_info(stream, status, id, graph, last, count));
+}
+static cudaError_t update_tips(cudaStream_t stream, const cudaGraphNode_t *after, size_t count,
+                               unsigned flags) {
+    if (!stream->capture) return cudaErrorIllegalState;
+    const bool is_kept = capture_set_tips(stream, after, count, !(flags & cudaStreamSetCaptureDependencies));
+    return is_kept ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *after,
+                                                const cudaGraphEdgeData *edges, size_t count,
+                                                unsigned flags) {
+    (void)edges;
+    return CALL(update_tips(queue_stream(stream), after, count, flags));
+}
+#endif
+
 // ---- Launches ---------------------------------------------------------------------------------------------
 
 static cudaError_t order(cudaGraphExec_t made, cudaGraph_t graph) {
-    made->originals = calloc(graph->count + 1, sizeof(cudaGraphNode_t));
-    made->graph = made->originals ? graph_ordered(graph, made->originals) : NULL;
+    made->graph = graph_ordered(graph);
     return made->graph ? cudaSuccess : cudaErrorInvalidValue;
-}
-static void forget(cudaGraphExec_t made) {
-    if (made->graph) graph_free(made->graph);
-    free(made->originals);
 }
 
 static cudaError_t instantiate(cudaGraphExec_t *made, cudaGraph_t graph) {
@@ -173,15 +125,22 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *made, cudaGraph_t gra
     return CALL(instantiate(made, graph));
 }
 
+cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *made, cudaGraph_t graph,
+                                           cudaGraphInstantiateParams *p) {
+    p->errNode_out = NULL;
+    p->result_out = cudaGraphInstantiateSuccess;
+    return CALL(instantiate(made, graph));
+}
+
 static cudaError_t destroy_made(cudaGraphExec_t made) {
-    forget(made);
+    if (made->graph) graph_free(made->graph);
     free(made);
     return cudaSuccess;
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t made) { return CALL(destroy_made(made)); }
 
 static cudaError_t update(cudaGraphExec_t made, cudaGraph_t graph) {
-    forget(made);
+    if (made->graph) graph_free(made->graph);
     return order(made, graph);
 }
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t made, cudaGraph_t graph,
@@ -190,38 +149,79 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t made, cudaGraph_t graph,
     return CALL(update(made, graph));
 }
 
-static cudaError_t set_kernel(cudaGraphExec_t made, cudaGraphNode_t node,
-                              const struct cudaKernelNodeParams *p) {
-    for (size_t i = 0; i < made->graph->count; i++) {
-        if (made->originals[i] != node) continue;
-        Op op;
-        const cudaError_t error = launch_of(p, &op);
-        if (error) return error;
-        op_release(&made->graph->nodes[i]->op);
-        made->graph->nodes[i]->op = op;
-        return cudaSuccess;
+// Nodes that follow each other without a fork share a lane.
+static void give_lanes(cudaGraph_t graph) {
+    for (size_t i = 0; i < graph->count; i++) {
+        cudaGraphNode_t node = graph->nodes[i];
+        for (size_t j = 0; j < node->after_count && !node->lane; j++) {
+            cudaGraphNode_t before = node->after[j];
+            if (!before->has_heir) node->lane = before->lane;
+            before->has_heir = true;
+        }
+        if (!node->lane) node->lane = queue_new_lane();
     }
-    return cudaErrorInvalidValue;
-}
-cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t made, cudaGraphNode_t node,
-                                             const struct cudaKernelNodeParams *p) {
-    return CALL(set_kernel(made, node, p));
 }
 
-static cudaError_t launch(const struct CUgraphExec_st *made, cudaStream_t stream) {
-    if (sticky_error()) return sticky_error();
-    for (size_t i = 0; i < made->graph->count; i++) {
-        if (made->graph->nodes[i]->does_nothing) continue;
-        Op op;
-        if (!op_copy(&made->graph->nodes[i]->op, &op)) return cudaErrorMemoryAllocation;
-        op.stream = queue_stream(stream);
-        const cudaError_t error = queue_add(&op);
+static cudaError_t launch(cudaGraph_t graph, cudaStream_t stream, const Known *start, Known *end);
+
+// Before a node happens what happens before the nodes that it depends on, and `start`.
+static cudaError_t launch_node(cudaGraphNode_t node, cudaStream_t stream, const Known *start) {
+    known_free(&node->known);
+    known_join(&node->known, start);
+    for (size_t i = 0; i < node->after_count; i++) known_join(&node->known, &node->after[i]->known);
+    if (node->is_disabled) return cudaSuccess;
+    if (node->child) {
+        Known end = {0};
+        const cudaError_t error = launch(node->child, stream, &node->known, &end);
+        known_join(&node->known, &end);
+        known_free(&end);
+        return error;
+    }
+    if (node->op.kind == OP_NOTHING) return cudaSuccess;
+    Op op;
+    if (!op_copy(&node->op, &op)) return cudaErrorMemoryAllocation;
+    op.stream = stream;
+    op.lane = node->lane;
+    op.in_graph = &node->known;
+    if (op.kind == OP_WAIT) {
+        op.wait = queue_wait_for(op.event);
+        known_join(&node->known, op.wait.known);
+    }
+    const cudaError_t error = queue_add(&op);
+    if (!error) known_add(&node->known, node->lane, op.number);
+    return error;
+}
+
+static cudaError_t launch(cudaGraph_t graph, cudaStream_t stream, const Known *start, Known *end) {
+    if (graph->count && !graph->nodes[0]->lane) give_lanes(graph);
+    for (size_t i = 0; i < graph->count; i++) {
+        const cudaError_t error = launch_node(graph->nodes[i], stream, start);
         if (error) return error;
+        known_join(end, &graph->nodes[i]->known);
     }
     return cudaSuccess;
 }
-cudaError_t cudaGraphLaunch(cudaGraphExec_t made, cudaStream_t stream) { return CALL(launch(made, stream)); }
+
+static cudaError_t launch_all(const struct CUgraphExec_st *made, cudaStream_t handle) {
+    if (sticky_error()) return sticky_error();
+    Known start = {0}, end = {0};
+    cudaStream_t stream = queue_stream(handle);
+    queue_known(stream, &start);
+    if (made->graph->count > 1) queue_expect_overlap();
+    const cudaError_t error = launch(made->graph, stream, &start, &end);
+    known_free(&start);
+    known_free(&end);
+    return error;
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t made, cudaStream_t stream) {
+    return CALL(launch_all(made, stream));
+}
 cudaError_t cudaGraphUpload(cudaGraphExec_t made, cudaStream_t stream) {
     (void)made, (void)stream;
+    return CALL(cudaSuccess);
+}
+cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t made, unsigned long long *flags) {
+    (void)made;
+    *flags = 0;
     return CALL(cudaSuccess);
 }

@@ -132,6 +132,7 @@ static cudaError_t set_attribute(const void *stub, enum cudaFuncAttribute attrib
     Function *f = module_function(stub, &error);
     if (!f) return error;
     if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) f->carveout = value;
+    if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed) f->is_non_portable_cluster = value;
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
     EmulatorKernelInfo info;
     emulator_kernel_info(f->kernel, &info);
@@ -171,4 +172,68 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, 
                                                                    size_t shared, unsigned flags) {
     (void)flags;
     return CALL(occupancy(blocks, stub, threads, shared));
+}
+
+static cudaError_t parameter(const void *stub, size_t index, size_t *offset, size_t *bytes) {
+    cudaError_t error;
+    const Function *f = module_function(stub, &error);
+    if (!f) return error;
+    EmulatorKernelInfo info;
+    emulator_kernel_info(f->kernel, &info);
+    if (index >= (size_t)info.parameter_count) return cudaErrorInvalidValue;
+    *offset = info.parameters[index].offset;
+    if (bytes) *bytes = info.parameters[index].bytes;
+    return cudaSuccess;
+}
+cudaError_t cudaFuncGetParamInfo(const void *stub, size_t index, size_t *offset, size_t *bytes) {
+    return CALL(parameter(stub, index, offset, bytes));
+}
+
+// What is left for each of so many blocks.
+static cudaError_t shared_left(size_t *bytes, const void *stub, int blocks, int threads) {
+    cudaError_t error;
+    const Function *f = module_function(stub, &error);
+    if (!f) return error;
+    const GpuInfo *device = &device_profile()->info;
+    if (blocks < 1 || kernel_resident_blocks(f, (unsigned)threads, 0) < blocks) return cudaErrorInvalidValue;
+    EmulatorKernelInfo info;
+    emulator_kernel_info(f->kernel, &info);
+    const long share = device->shared_per_sm / blocks - device->shared_reserved_per_block -
+                       (long)info.static_shared,
+               most = device->shared_per_block_optin - (long)info.static_shared;
+    *bytes = (size_t)(share < 0 ? 0 : share < most ? share : most);
+    return cudaSuccess;
+}
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *stub, int blocks,
+                                                      int threads) {
+    return CALL(shared_left(bytes, stub, blocks, threads));
+}
+
+static cudaError_t clusters(int *count, const void *stub, const cudaLaunchConfig_t *config) {
+    cudaError_t error;
+    const Function *f = module_function(stub, &error);
+    if (!f) return error;
+    unsigned size = 1;
+    for (unsigned i = 0; i < config->numAttrs; i++)
+        if (config->attrs[i].id == cudaLaunchAttributeClusterDimension)
+            size = config->attrs[i].val.clusterDim.x * config->attrs[i].val.clusterDim.y *
+                   config->attrs[i].val.clusterDim.z;
+    const unsigned threads = config->blockDim.x * config->blockDim.y * config->blockDim.z;
+    *count = kernel_resident_blocks(f, threads, config->dynamicSmemBytes) * device_profile()->info.sm_count /
+             (int)(size ? size : 1);
+    return cudaSuccess;
+}
+cudaError_t cudaOccupancyMaxActiveClusters(int *count, const void *stub, const cudaLaunchConfig_t *config) {
+    return CALL(clusters(count, stub, config));
+}
+static cudaError_t largest_cluster(int *size, const void *stub) {
+    cudaError_t error;
+    const Function *f = module_function(stub, &error);
+    if (f) *size = f->is_non_portable_cluster ? 16 : 8; // CUDA C++ Programming Guide, "Thread Block Clusters"
+    return error;
+}
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, const void *stub,
+                                                 const cudaLaunchConfig_t *config) {
+    (void)config;
+    return CALL(largest_cluster(size, stub));
 }

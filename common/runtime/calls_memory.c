@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/hazard.h"
 #include "runtime/queue.h"
 #include "runtime/report.h"
 #include "runtime/state.h"
@@ -13,6 +14,7 @@ static cudaError_t allocate(MemoryKind kind, void **pointer, size_t bytes, unsig
     Allocation *a = allocation_new(kind, bytes);
     if (!a) return cudaErrorMemoryAllocation;
     a->flags = flags;
+    if (kind != MEMORY_DEVICE) hazard_expect();
     *pointer = a->host ? a->host : (void *)a->device;
     return cudaSuccess;
 }
@@ -29,13 +31,23 @@ cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags) {
 cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned flags) {
     return CALL(allocate(MEMORY_MANAGED, pointer, bytes, flags));
 }
+// The memory is there at once; work of other streams has to wait for the allocation anyway.
+static cudaError_t allocate_later(void **pointer, size_t bytes, cudaStream_t handle) {
+    cudaStream_t stream = queue_stream(handle);
+    Op op = {.kind = OP_ALLOCATE, .stream = stream};
+    const cudaError_t error = allocate(MEMORY_DEVICE, pointer, bytes, 0);
+    if (error || !bytes) return error;
+    op.memory = allocation_live_at(*pointer);
+    op.memory->is_of_graph = stream->capture != NULL;
+    place_here(&op.place);
+    return queue_add(&op);
+}
 cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream) {
-    (void)stream;
-    return CALL(allocate(MEMORY_DEVICE, pointer, bytes, 0));
+    return CALL(allocate_later(pointer, bytes, stream));
 }
 cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
-    (void)pool, (void)stream;
-    return CALL(allocate(MEMORY_DEVICE, pointer, bytes, 0));
+    (void)pool;
+    return CALL(allocate_later(pointer, bytes, stream));
 }
 
 enum { PITCH = 512 }; // of an H200's rows
@@ -90,7 +102,7 @@ static cudaError_t release(void *pointer, bool is_host, const char *call) {
     Allocation *a = to_free(pointer, is_host, call);
     if (!a) return cudaErrorInvalidValue;
     queue_run_all(); // both wait for the device
-    allocation_free(a);
+    if (!a->is_of_graph) allocation_free(a);
     return cudaSuccess;
 }
 cudaError_t cudaFree(void *pointer) { return CALL(release(pointer, false, "cudaFree")); }
@@ -100,6 +112,7 @@ static cudaError_t release_later(void *pointer, cudaStream_t stream) {
     if (!pointer) return cudaSuccess;
     Op op = {
         .kind = OP_FREE, .stream = queue_stream(stream), .memory = to_free(pointer, false, "cudaFreeAsync")};
+    place_here(&op.place);
     return op.memory ? queue_add(&op) : cudaErrorInvalidValue;
 }
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream) { return CALL(release_later(pointer, stream)); }
@@ -156,7 +169,7 @@ static cudaError_t pointer_attributes(struct cudaPointerAttributes *attributes, 
     const Allocation *a = allocation_live_at(pointer);
     memset(attributes, 0, sizeof *attributes);
     attributes->type = a ? types[a->kind] : cudaMemoryTypeUnregistered;
-    attributes->device = a ? 0 : -2; // cudaInvalidDeviceId
+    attributes->device = a ? a->owner : -2; // cudaInvalidDeviceId
     attributes->hostPointer = (void *)(uintptr_t)pointer;
     if (!a) return cudaSuccess;
     attributes->devicePointer = attributes->hostPointer;

@@ -1,4 +1,4 @@
-// Pools of memory, and the only device as a peer. A pool has no memory: what is allocated from it is
+// Pools of memory. A pool has no memory: what is allocated from it is
 // allocated as by cudaMalloc.
 #include <stdlib.h>
 #include <string.h>
@@ -13,15 +13,15 @@ static struct CUmemPoolHandle_st default_pool;
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device) {
     *pool = &default_pool;
-    return CALL(device ? cudaErrorInvalidDevice : cudaSuccess);
+    return CALL(device_exists(device) ? cudaSuccess : cudaErrorInvalidDevice);
 }
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device) {
     *pool = &default_pool;
-    return CALL(device ? cudaErrorInvalidDevice : cudaSuccess);
+    return CALL(device_exists(device) ? cudaSuccess : cudaErrorInvalidDevice);
 }
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
     (void)pool;
-    return CALL(device ? cudaErrorInvalidDevice : cudaSuccess);
+    return CALL(device_exists(device) ? cudaSuccess : cudaErrorInvalidDevice);
 }
 cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolProps *properties) {
     (void)properties;
@@ -46,18 +46,19 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr whi
     return CALL(cudaSuccess);
 }
 
-// ---- Peers ------------------------------------------------------------------------------------------------
+// ---- Access
+// ---------------------------------------------------------------------------------------------------
 
-cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
-    (void)peer, (void)flags;
-    return CALL(cudaErrorInvalidDevice);
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc *list, size_t count) {
+    (void)pool;
+    for (size_t i = 0; i < count; i++)
+        if (list[i].location.type == cudaMemLocationTypeDevice && !device_exists(list[i].location.id))
+            return CALL(cudaErrorInvalidDevice);
+    return CALL(cudaSuccess);
 }
-cudaError_t cudaDeviceDisablePeerAccess(int peer) {
-    (void)peer;
-    return CALL(cudaErrorInvalidDevice);
-}
-cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr which, int from, int to) {
-    (void)which, (void)from, (void)to;
-    *value = 0;
-    return CALL(cudaErrorInvalidDevice);
+cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t pool,
+                                 struct cudaMemLocation *location) {
+    (void)pool, (void)location;
+    *flags = cudaMemAccessFlagsProtReadWrite;
+    return CALL(cudaSuccess);
 }

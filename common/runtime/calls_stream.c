@@ -1,6 +1,7 @@
 // Streams and events.
 #include <stdlib.h>
 
+#include "runtime/capture.h"
 #include "runtime/kernel.h"
 #include "runtime/queue.h"
 #include "runtime/report.h"
@@ -21,9 +22,16 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, i
     return CALL(new_stream(stream, flags, priority));
 }
 
+// False after a report that the stream was destroyed before.
+static bool is_alive(cudaStream_t stream, const char *call) {
+    if (!queue_stream(stream)->is_destroyed) return true;
+    report_call(call, "a stream that was destroyed before");
+    return false;
+}
+
 // Its work still runs; it stays in the list of streams, because times are compared with its own.
 static cudaError_t destroy_stream(cudaStream_t stream) {
-    if (!stream || queue_stream(stream) != stream || stream->is_destroyed)
+    if (!stream || queue_stream(stream) != stream || !is_alive(stream, "cudaStreamDestroy"))
         return cudaErrorInvalidResourceHandle;
     stream->is_destroyed = true;
     return cudaSuccess;
@@ -31,22 +39,27 @@ static cudaError_t destroy_stream(cudaStream_t stream) {
 cudaError_t cudaStreamDestroy(cudaStream_t stream) { return CALL(destroy_stream(stream)); }
 
 static cudaError_t synchronize(cudaStream_t stream) {
+    if (!is_alive(stream, "cudaStreamSynchronize")) return cudaErrorInvalidResourceHandle;
     queue_run_stream(queue_stream(stream));
     return sticky_error();
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return CALL(synchronize(stream)); }
 
 static cudaError_t synchronize_all(void) {
-    queue_run_all();
+    queue_run_device();
     return sticky_error();
 }
 cudaError_t cudaDeviceSynchronize(void) { return CALL(synchronize_all()); }
 
 // A program that asks again and again gets its answer the second time.
 static cudaError_t query_stream(cudaStream_t stream) {
-    if (!queue_has(queue_stream(stream))) return sticky_error();
-    queue_run_stream(queue_stream(stream));
-    return cudaErrorNotReady;
+    const bool is_done = !queue_has(queue_stream(stream));
+    if (!is_done) {
+        queue_advance(queue_stream(stream));
+        return cudaErrorNotReady;
+    }
+    queue_run_stream(queue_stream(stream)); // the host knows now
+    return sticky_error();
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) { return CALL(query_stream(stream)); }
 
@@ -56,6 +69,14 @@ cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned *flags) {
 }
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority) {
     *priority = queue_stream(stream)->priority;
+    return CALL(cudaSuccess);
+}
+cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device) {
+    *device = queue_stream(stream)->device;
+    return CALL(cudaSuccess);
+}
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id) {
+    *id = (unsigned long long)queue_stream(stream)->index;
     return CALL(cudaSuccess);
 }
 cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
@@ -106,16 +127,37 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags) {
     return CALL(new_event(event, flags));
 }
 
+// False after a report of what is wrong with the handle.
+static bool is_event(cudaEvent_t event, const char *call) {
+    if (!event) return false;
+    if (!event->is_destroyed) return true;
+    report_call(call, "an event that was destroyed before");
+    return false;
+}
+
+// The last of those that were destroyed stay, to recognise their use.
+static void keep_destroyed(cudaEvent_t event) {
+    enum { MOST_KEPT = 256 };
+    static cudaEvent_t kept[MOST_KEPT];
+    static unsigned next;
+    free(kept[next]);
+    kept[next] = event;
+    next = (next + 1) % MOST_KEPT;
+}
+
 static cudaError_t destroy_event(cudaEvent_t event) {
-    if (!event) return cudaErrorInvalidResourceHandle;
+    if (!is_event(event, "cudaEventDestroy")) return cudaErrorInvalidResourceHandle;
     queue_run_number(event->recorded); // the queue points to it
-    free(event);
+    known_free(&event->known);
+    tips_free(&event->tips);
+    event->is_destroyed = true;
+    keep_destroyed(event);
     return cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) { return CALL(destroy_event(event)); }
 
 static cudaError_t record(cudaEvent_t event, cudaStream_t stream) {
-    if (!event) return cudaErrorInvalidResourceHandle;
+    if (!is_event(event, "cudaEventRecord")) return cudaErrorInvalidResourceHandle;
     if (event->has_timing) kernel_model_times();
     event->captured_in = NULL;
     return queue_add(&(Op){.kind = OP_RECORD, .stream = queue_stream(stream), .event = event});
@@ -127,13 +169,9 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
 }
 
 static cudaError_t wait_for(cudaStream_t stream, cudaEvent_t event) {
-    if (!event) return cudaErrorInvalidResourceHandle;
-    if (event->captured_in) {
-        queue_stream(stream)->capture = event->captured_in; // which runs one after the other as it is
-        return cudaSuccess;
-    }
-    return queue_add(
-        &(Op){.kind = OP_WAIT, .stream = queue_stream(stream), .wait = {event->recorded, event->time}});
+    if (!is_event(event, "cudaStreamWaitEvent")) return cudaErrorInvalidResourceHandle;
+    if (queue_is_captured(event->captured_in)) return capture_wait(queue_stream(stream), event);
+    return queue_add(&(Op){.kind = OP_WAIT, .stream = queue_stream(stream), .wait = queue_wait_for(event)});
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
     (void)flags;
@@ -141,25 +179,36 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 }
 
 static cudaError_t synchronize_event(cudaEvent_t event) {
-    if (!event) return cudaErrorInvalidResourceHandle;
+    if (!is_event(event, "cudaEventSynchronize")) return cudaErrorInvalidResourceHandle;
     queue_run_number(event->recorded);
+    queue_host_waited(&event->known);
     return sticky_error();
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) { return CALL(synchronize_event(event)); }
 
 static cudaError_t query_event(cudaEvent_t event) {
-    if (!event) return cudaErrorInvalidResourceHandle;
-    if (!queue_is_pending(event->recorded)) return sticky_error();
+    if (!is_event(event, "cudaEventQuery")) return cudaErrorInvalidResourceHandle;
+    if (!queue_is_pending(event->recorded)) {
+        queue_host_waited(&event->known);
+        return sticky_error();
+    }
     queue_run_number(event->recorded);
     return cudaErrorNotReady;
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) { return CALL(query_event(event)); }
 
 static cudaError_t elapsed(float *milliseconds, cudaEvent_t start, cudaEvent_t end) {
-    if (!milliseconds || !start || !end || !start->recorded || !end->recorded || !start->has_timing ||
-        !end->has_timing)
+    static const char call[] = "cudaEventElapsedTime";
+    if (!milliseconds || !is_event(start, call) || !is_event(end, call) || !start->recorded ||
+        !end->recorded || !start->has_timing || !end->has_timing)
         return cudaErrorInvalidResourceHandle;
     if (!start->is_done || !end->is_done) {
+        Place place;
+        place_here(&place);
+        report_host(READ_TOO_EARLY, &place,
+                    "%s is asked for a time before the work up to that event is done, and returns "
+                    "cudaErrorNotReady: wait with cudaEventSynchronize first",
+                    call);
         queue_run_number(start->recorded);
         queue_run_number(end->recorded);
         return cudaErrorNotReady;

@@ -14,9 +14,11 @@ Copy copy_row(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind
     return copy;
 }
 
-Copy copy_fill(void *to, int value, size_t bytes, const char *call) {
+Copy copy_fill(void *to, unsigned value, unsigned unit, size_t bytes, const char *call) {
     Copy copy = copy_row(to, NULL, bytes, cudaMemcpyDeviceToDevice, call);
+    copy.is_fill = true;
     copy.value = value;
+    copy.unit = unit;
     return copy;
 }
 
@@ -39,12 +41,6 @@ static bool is_device(const Allocation *a) {
     return a && (a->kind == MEMORY_DEVICE || a->kind == MEMORY_VARIABLE || a->kind == MEMORY_ARRAY);
 }
 
-// Where in the allocation a pointer of the host's or of a kernel's points.
-static size_t offset_in(const Allocation *a, const void *pointer) {
-    const size_t of_host = (size_t)((const char *)pointer - (const char *)a->host);
-    return a->host && of_host <= a->size ? of_host : (size_t)((uint64_t)pointer - a->device);
-}
-
 static cudaError_t check_side(const Copy *c, const void *pointer, size_t bytes, const char *side) {
     const Allocation *a = allocation_at(pointer);
     char words[4400], where[4200];
@@ -57,7 +53,7 @@ static cudaError_t check_side(const Copy *c, const void *pointer, size_t bytes, 
         report_note("%s, and freed at %s", words, where);
         return cudaErrorInvalidValue;
     }
-    const size_t left = a->size - offset_in(a, pointer);
+    const size_t left = a->size - allocation_offset(a, pointer);
     if (bytes <= left) return cudaSuccess;
     report_host(COPY_SIZE, &c->place, "%s moves %zu bytes; its %s has %zu from there on", c->call, bytes,
                 side, left);
@@ -88,6 +84,7 @@ static cudaError_t check_direction(const Copy *c, CopySides sides) {
 
 cudaError_t copy_check(const Copy *c) {
     if (!copy_span_to(c)) return cudaSuccess;
+    if (!c->is_fill && !c->from) return cudaErrorInvalidValue;
     cudaError_t error = check_side(c, c->to, copy_span_to(c), "destination");
     if (!error && c->from) error = check_side(c, c->from, copy_span_from(c), "source");
     if (error) return error;
@@ -121,13 +118,21 @@ void copy_release(Copy *c) {
 
 // The bytes of a place in memory, whatever the host may do there.
 static char *bytes_at(const Allocation *a, const void *pointer) {
-    return a ? (char *)a->bytes + offset_in(a, pointer) : (char *)(uintptr_t)pointer;
+    return a ? (char *)a->bytes + allocation_offset(a, pointer) : (char *)(uintptr_t)pointer;
 }
 
 // Whether a row, or a fill if it is NULL, changes the bytes at `to`.
-static bool changes(const char *to, const char *row, int value, size_t bytes) {
-    if (row) return memcmp(to, row, bytes) != 0;
-    return bytes && ((unsigned char)to[0] != (unsigned char)value || memcmp(to, to + 1, bytes - 1) != 0);
+static bool changes(const Copy *c, const char *to, const char *row) {
+    if (row) return memcmp(to, row, c->width) != 0;
+    return c->width &&
+           (memcmp(to, &c->value, c->unit) != 0 || memcmp(to, to + c->unit, c->width - c->unit) != 0);
+}
+
+static void fill(const Copy *c, char *to) {
+    if (c->unit == 1)
+        memset(to, (int)c->value, c->width);
+    else
+        for (size_t at = 0; at < c->width; at += c->unit) memcpy(to + at, &c->value, c->unit);
 }
 
 void copy_run(const Copy *c) {
@@ -139,13 +144,13 @@ void copy_run(const Copy *c) {
         for (size_t y = 0; y < c->height; y++) {
             const size_t at = z * c->to_slice + y * c->to_pitch;
             const char *row = from ? from + z * c->from_slice + y * c->from_pitch : NULL;
-            if (sides.to && changes(to + at, row, c->value, c->width)) repeat_forget();
+            if (sides.to && changes(c, to + at, row)) repeat_forget();
             if (row)
                 memmove(to + at, row, c->width);
             else
-                memset(to + at, c->value, c->width);
+                fill(c, to + at);
             EmulatorError error;
-            const uint64_t address = marks ? sides.to->device + offset_in(sides.to, c->to) + at : 0;
+            const uint64_t address = marks ? sides.to->device + allocation_offset(sides.to, c->to) + at : 0;
             if (marks) emulator_mark_written(device_emulator(), address, c->width, &error);
         }
 }

@@ -9,8 +9,10 @@
 // `depth` slices of `height` rows of `width` bytes.
 typedef struct {
     char *to;
-    const char *from; // NULL: a fill with `value`
-    int value;
+    const char *from; // NULL of a fill
+    bool is_fill;     // with `value`
+    unsigned value;
+    unsigned unit; // bytes of `value`: 1, 2 or 4
     size_t width, height, depth;
     size_t to_pitch, from_pitch, to_slice, from_slice; // bytes from row to row, and from slice to slice
     enum cudaMemcpyKind kind;
@@ -21,7 +23,7 @@ typedef struct {
 
 // One row.
 Copy copy_row(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, const char *call);
-Copy copy_fill(void *to, int value, size_t bytes, const char *call);
+Copy copy_fill(void *to, unsigned value, unsigned unit, size_t bytes, const char *call);
 // Reports a copy that is impossible: beyond the end of memory, in the wrong direction, to freed memory.
 cudaError_t copy_check(const Copy *copy);
 // Keeps the source as it is now. False when memory ran out.

@@ -10,27 +10,71 @@ static bool append(cudaGraphNode_t **list, size_t *count, cudaGraphNode_t node) 
     return true;
 }
 
+static bool take_out(cudaGraphNode_t *list, size_t *count, const struct CUgraphNode_st *node) {
+    size_t kept = 0;
+    for (size_t i = 0; i < *count; i++)
+        if (list[i] != node) list[kept++] = list[i];
+    const bool was_there = kept < *count;
+    *count = kept;
+    return was_there;
+}
+
 bool graph_depend(cudaGraphNode_t node, cudaGraphNode_t after) {
     return append(&node->after, &node->after_count, after);
 }
+bool graph_depend_not(cudaGraphNode_t node, cudaGraphNode_t after) {
+    return take_out(node->after, &node->after_count, after);
+}
+
+// What it does.
+static void clear(cudaGraphNode_t node) {
+    op_release(&node->op);
+    if (node->child) graph_free(node->child);
+    free(node->arguments);
+    node->arguments = NULL;
+    node->child = NULL;
+}
 
 static void free_node(cudaGraphNode_t node) {
-    op_release(&node->op);
+    clear(node);
+    known_free(&node->known);
     free(node->after);
     free(node);
 }
 
-cudaGraphNode_t graph_add(cudaGraph_t graph, const Op *op, const cudaGraphNode_t *after, size_t count) {
+void graph_remove(cudaGraphNode_t node) {
+    cudaGraph_t graph = node->graph;
+    take_out(graph->nodes, &graph->count, node);
+    for (size_t i = 0; i < graph->count; i++) graph_depend_not(graph->nodes[i], node);
+    free_node(node);
+}
+
+void graph_change(cudaGraphNode_t node, const struct CUgraphNode_st *content) {
+    clear(node);
+    node->op = content->op;
+    node->child = content->child;
+}
+
+cudaGraphNode_t graph_add(cudaGraph_t graph, const struct CUgraphNode_st *content,
+                          const cudaGraphNode_t *after, size_t count) {
     cudaGraphNode_t node = calloc(1, sizeof *node);
     if (!node) return NULL;
-    if (op)
-        node->op = *op;
-    else
-        node->does_nothing = true;
+    node->type = content->type;
+    node->op = content->op;
+    node->child = content->child;
+    node->is_disabled = content->is_disabled;
+    node->graph = graph;
     bool is_whole = true;
     for (size_t i = 0; i < count; i++) is_whole = is_whole && graph_depend(node, after[i]);
     if (is_whole && append(&graph->nodes, &graph->count, node)) return node;
-    free_node(node);
+    free(node->after);
+    free(node);
+    return NULL;
+}
+
+cudaGraphNode_t graph_copy_of(cudaGraph_t graph, const struct CUgraphNode_st *node) {
+    for (size_t i = 0; i < graph->count; i++)
+        if (graph->nodes[i]->origin == node) return graph->nodes[i];
     return NULL;
 }
 
@@ -40,26 +84,37 @@ static bool is_ready(const struct CUgraphNode_st *node) {
     return !node->is_placed;
 }
 
-cudaGraph_t graph_ordered(cudaGraph_t graph, cudaGraphNode_t *originals) {
+// Adds a copy of the node, and of the graph that it may hold, at the end. NULL: that is not possible.
+static cudaGraphNode_t add_copy(cudaGraph_t ordered, cudaGraphNode_t node) {
+    struct CUgraphNode_st content = {.type = node->type, .is_disabled = node->is_disabled};
+    if (!op_copy(&node->op, &content.op)) return NULL;
+    if (node->child && !(content.child = graph_ordered(node->child))) {
+        op_release(&content.op);
+        return NULL;
+    }
+    cudaGraphNode_t copy = graph_add(ordered, &content, NULL, 0);
+    if (!copy) {
+        op_release(&content.op);
+        if (content.child) graph_free(content.child);
+    }
+    for (size_t i = 0; copy && i < node->after_count; i++)
+        if (!graph_depend(copy, graph_copy_of(ordered, node->after[i]))) return NULL;
+    if (copy) copy->origin = node;
+    return copy;
+}
+
+cudaGraph_t graph_ordered(cudaGraph_t graph) {
     cudaGraph_t ordered = calloc(1, sizeof *ordered);
     if (!ordered) return NULL;
     for (size_t i = 0; i < graph->count; i++) graph->nodes[i]->is_placed = false;
     while (ordered->count < graph->count) {
         size_t next = 0;
         while (next < graph->count && !is_ready(graph->nodes[next])) next++;
-        Op copy;
-        if (next == graph->count || !op_copy(&graph->nodes[next]->op, &copy)) { // a cycle
+        if (next == graph->count || !add_copy(ordered, graph->nodes[next])) { // a cycle
             graph_free(ordered);
             return NULL;
         }
         graph->nodes[next]->is_placed = true;
-        originals[ordered->count] = graph->nodes[next];
-        cudaGraphNode_t node = graph_add(ordered, &copy, NULL, 0);
-        if (!node) {
-            graph_free(ordered);
-            return NULL;
-        }
-        node->does_nothing = graph->nodes[next]->does_nothing;
     }
     return ordered;
 }

@@ -204,7 +204,7 @@ static Timed *timed_of(const Launch *l) {
     return &timed[count++];
 }
 
-double kernel_run(const Launch *launch) {
+double kernel_run(const Launch *launch, Touched *touched) {
     double seconds = 0;
     if (repeat_is_known(launch, &seconds)) return seconds;
     repeat_before(launch);
@@ -224,6 +224,7 @@ double kernel_run(const Launch *launch) {
         .timing = is_timed,
         .schedule = is_timed ? 0 : options()->seed, // the model follows the plain schedule
         .max_output = MAX_OUTPUT,
+        .touched = touched,
     };
     EmulatorResult result;
     EmulatorError error;

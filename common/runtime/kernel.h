@@ -1,6 +1,7 @@
 // A launch: checked and packed when the program asks for it, run when its turn comes.
 #pragma once
 
+#include "emulator/touched.h"
 #include "runtime/launch.h"
 
 // Copies the arguments and checks the shape; an impossible launch is reported. The launch is the caller's, to
@@ -9,7 +10,8 @@ cudaError_t kernel_prepare(Launch *launch, void **arguments);
 void kernel_release(Launch *launch);
 // Runs it to its end, prints what it prints and reports what it does wrong. The modelled seconds, 0 where
 // they are not asked for. An error is sticky.
-double kernel_run(const Launch *launch);
+// `touched` (NULL: nobody asks) receives what it reads and writes.
+double kernel_run(const Launch *launch, Touched *touched);
 // From now on launches are modelled in time: the program measures.
 void kernel_model_times(void);
 // Blocks that fit a multiprocessor at a time; 0: none.

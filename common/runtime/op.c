@@ -5,8 +5,31 @@
 
 #include "runtime/kernel.h"
 
+bool tips_add(Tips *tips, const cudaGraphNode_t *nodes, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        size_t at = 0;
+        while (at < tips->count && tips->nodes[at] != nodes[i]) at++;
+        if (at < tips->count) continue;
+        if (tips->count == tips->capacity) {
+            const size_t more = tips->capacity ? 2 * tips->capacity : 4;
+            cudaGraphNode_t *grown = realloc(tips->nodes, more * sizeof(cudaGraphNode_t));
+            if (!grown) return false;
+            tips->nodes = grown;
+            tips->capacity = more;
+        }
+        tips->nodes[tips->count++] = nodes[i];
+    }
+    return true;
+}
+
+void tips_free(Tips *tips) {
+    free(tips->nodes);
+    *tips = (Tips){0};
+}
+
 bool op_copy(const Op *op, Op *copy) {
     *copy = *op;
+    copy->known = (Known){0};
     if (op->kind != OP_LAUNCH) return true; // a copy in a graph reads its source when it runs
     copy->launch.arguments = malloc(op->launch.argument_bytes + 1);
     if (!copy->launch.arguments) return false;
@@ -17,4 +40,5 @@ bool op_copy(const Op *op, Op *copy) {
 void op_release(Op *op) {
     if (op->kind == OP_LAUNCH) kernel_release(&op->launch);
     if (op->kind == OP_COPY) copy_release(&op->copy);
+    known_free(&op->known);
 }

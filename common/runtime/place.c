@@ -42,11 +42,12 @@ void place_here(Place *place) {
 // ---- Lines ------------------------------------------------------------------------------------------------
 
 // Runs addr2line (of binutils, which the linker of the program belongs to) on one address and reads its
-// answer, "file:line". The caller may be a signal handler: of memory, only the stack is used.
+// answer: a line "file:line", and one more for each function that was inlined around it. The caller may be a
+// signal handler: of memory, only the stack is used.
 static bool ask_addr2line(const char *path, uintptr_t offset, char *answer, size_t answer_bytes) {
     char address[32];
     snprintf(address, sizeof address, "0x%lx", (unsigned long)offset);
-    char *arguments[] = {"addr2line", "-e", (char *)(uintptr_t)path, address, NULL};
+    char *arguments[] = {"addr2line", "-i", "-e", (char *)(uintptr_t)path, address, NULL};
     int ends[2];
     if (pipe(ends)) return false;
     posix_spawn_file_actions_t actions;
@@ -67,10 +68,7 @@ static bool ask_addr2line(const char *path, uintptr_t offset, char *answer, size
     answer[count] = '\0';
     int status = 1;
     if (runs) waitpid(child, &status, 0);
-    answer[strcspn(answer, "\n")] = '\0';
-    char *note = strstr(answer, " (discriminator");
-    if (note) *note = '\0';
-    return status == 0 && answer[0] && answer[0] != '?';
+    return status == 0;
 }
 
 // CUDA's own headers, which wrap many calls in templates, and nvcc's stubs.
@@ -80,6 +78,16 @@ static bool is_wrapper(const char *file) {
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (strstr(file, parts[i])) return true;
     return false;
+}
+
+// Cuts "file:line (discriminator 3)" behind the file. False if it is unknown, or not the program's own
+// source.
+static bool read_line(char *answer, int *line) {
+    char *colon = strrchr(answer, ':');
+    if (!colon || answer[0] == '?' || is_wrapper(answer)) return false;
+    *line = (int)strtol(colon + 1, NULL, 10);
+    if (*line) *colon = '\0';
+    return *line != 0;
 }
 
 const char *place_short(const char *path) {
@@ -105,13 +113,12 @@ bool place_line(const Place *place, char *file, size_t file_bytes, int *line) {
         char answer[4096];
         if (!ask_addr2line(path, is_fixed ? address : address - (uintptr_t)base, answer, sizeof answer))
             continue;
-        char *colon = strrchr(answer, ':');
-        if (!colon || is_wrapper(answer)) continue;
-        *colon = '\0';
-        *line = (int)strtol(colon + 1, NULL, 10);
-        if (!*line) continue;
-        snprintf(file, file_bytes, "%s", place_short(answer));
-        return true;
+        for (char *at = answer, *rest; (rest = strchr(at, '\n')); at = rest + 1) {
+            *rest = '\0';
+            if (!read_line(at, line)) continue;
+            snprintf(file, file_bytes, "%s", place_short(at));
+            return true;
+        }
     }
     return false;
 }

@@ -5,39 +5,65 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-#include "runtime/graph.h"
+#include "runtime/capture.h"
+#include "runtime/hazard.h"
 #include "runtime/kernel.h"
+#include "runtime/protect.h"
+#include "runtime/repeat.h"
 #include "runtime/report.h"
 #include "runtime/state.h"
 
-static struct CUstream_st default_stream;
-static cudaStream_t streams = &default_stream;
+static struct CUstream_st default_streams[MOST_DEVICES]; // the first ones in the list
+static cudaStream_t streams;
 static Op *pending;
 static unsigned long numbered;
+static int lanes = MOST_DEVICES; // given out: the first ones to the default streams
+int queue_new_lane(void) { return lanes++; }
 enum { MOST_PENDING = 1024 }; // as a driver's queues, these are full at some point
 static double host_time;
-static double engine_ends[3]; // of kernels, of copies to the device, of copies from it
+static double engine_ends[MOST_DEVICES][3]; // of kernels, of copies to the device, of copies from it
 double queue_host_time(void) { return host_time; }
 
+// Of each device, a default stream.
+__attribute__((constructor)) static void make_default_streams(void) {
+    for (int i = 0; i < MOST_DEVICES; i++) {
+        default_streams[i] =
+            (struct CUstream_st){.is_default = true, .device = i, .index = i, .next = streams};
+        streams = &default_streams[i];
+    }
+}
+
 cudaStream_t queue_stream(cudaStream_t handle) {
-    return !handle || handle == cudaStreamLegacy || handle == cudaStreamPerThread ? &default_stream : handle;
+    return !handle || handle == cudaStreamLegacy || handle == cudaStreamPerThread
+               ? &default_streams[device_current()]
+               : handle;
+}
+
+void queue_expect_overlap(void) {
+    if (options()->checks) repeat_forbid();
+    hazard_expect();
 }
 
 cudaStream_t queue_new_stream(bool is_non_blocking, int priority) {
     cudaStream_t stream = calloc(1, sizeof *stream);
     if (!stream) return NULL;
-    *stream = (struct CUstream_st){.is_non_blocking = is_non_blocking, .priority = priority, .next = streams};
+    *stream = (struct CUstream_st){.is_non_blocking = is_non_blocking,
+                                   .device = device_current(),
+                                   .priority = priority,
+                                   .index = lanes++,
+                                   .next = streams};
+    queue_expect_overlap();
     return streams = stream;
 }
 
 // Whether work in one stream waits for earlier work in the other.
 static bool follows(const struct CUstream_st *stream, const struct CUstream_st *earlier) {
     if (stream == earlier) return true;
-    return (stream == &default_stream && !earlier->is_non_blocking) ||
-           (earlier == &default_stream && !stream->is_non_blocking);
+    if (stream->device != earlier->device) return false;
+    return (stream->is_default && !earlier->is_non_blocking) ||
+           (earlier->is_default && !stream->is_non_blocking);
 }
 
 static bool depends(const Op *op, const Op *earlier) {
@@ -45,69 +71,41 @@ static bool depends(const Op *op, const Op *earlier) {
            (op->kind == OP_WAIT && op->wait.number == earlier->number);
 }
 
-// ---- Protection of memory that the host shares ------------------------------------------------------------
-//
-// While work on it is pending, the host must not read what the work writes, nor write what it reads. Whole
-// pages are protected; those that other data share are not.
+// ---- Memory that the host shares
+// ---------------------------------------------------------------------------
 
-static bool points_into(const Launch *launch, const Allocation *a) {
-    uint64_t value;
-    for (size_t at = 0; at + sizeof value <= launch->argument_bytes; at += sizeof value) {
-        memcpy(&value, (const char *)launch->arguments + at, sizeof value);
-        if (value - a->device < a->size) return true;
-    }
-    return false;
-}
-
-static void protect_range(const Allocation *a, const char *from, size_t bytes, int how) {
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    uintptr_t start = (uintptr_t)from, end = start + bytes;
-    if (end == (uintptr_t)a->host + a->size) end = (end + page - 1) / page * page;
-    start = (start + page - 1) / page * page;
-    end = end / page * page;
-    if (start < end) mprotect((void *)start, end - start, how);
-}
-
-static bool is_shared(const Allocation *a) {
-    return a && !a->is_freed && (a->kind == MEMORY_PINNED || a->kind == MEMORY_MANAGED);
-}
-
-void queue_open(const Allocation *a) { protect_range(a, a->host, a->size, PROT_READ | PROT_WRITE); }
-
-static void protect(const Allocation *a) {
-    queue_open(a);
-    for (const Op *op = pending; op; op = op->next) {
-        if (op->kind == OP_LAUNCH && points_into(&op->launch, a))
-            protect_range(a, a->host, a->size, PROT_NONE);
-        if (op->kind != OP_COPY) continue;
-        const CopySides sides = copy_sides(&op->copy);
-        if (sides.from == a) protect_range(a, op->copy.from, copy_span_from(&op->copy), PROT_READ);
-        if (sides.to == a) protect_range(a, op->copy.to, copy_span_to(&op->copy), PROT_NONE);
-    }
-}
-
-// After the operation was added or has run.
-static void protect_what_it_uses(const Op *op) {
-    if (op->kind == OP_LAUNCH) {
-        for (int i = 0; allocation_by_index(i); i++)
-            if (is_shared(allocation_by_index(i)) && points_into(&op->launch, allocation_by_index(i)))
-                protect(allocation_by_index(i));
-    } else if (op->kind == OP_COPY) {
-        const CopySides sides = copy_sides(&op->copy);
-        if (is_shared(sides.from)) protect(sides.from);
-        if (is_shared(sides.to)) protect(sides.to);
-    }
-}
+static void run(unsigned long number);
 
 const Op *queue_user_of(const Allocation *a, const void *byte, bool *is_kernel) {
     for (const Op *op = pending; op; op = op->next) {
         *is_kernel = op->kind == OP_LAUNCH;
-        if (*is_kernel && points_into(&op->launch, a)) return op;
+        if (*is_kernel && protect_points_into(&op->launch, a)) return op;
         if (op->kind == OP_COPY && ((uintptr_t)byte - (uintptr_t)op->copy.to < copy_span_to(&op->copy) ||
                                     (uintptr_t)byte - (uintptr_t)op->copy.from < copy_span_from(&op->copy)))
             return op;
     }
     return NULL;
+}
+
+// Whether an operation has to wait for a function of the program that is running.
+static bool waits_for_call(const Op *op) {
+    for (const Op *other = pending; other; other = other->next)
+        if (other->is_running && known_has(&op->known, other->lane, other->number)) return true;
+    return false;
+}
+
+bool queue_report_early_use(const Allocation *a, const void *byte, bool writes, const Place *place) {
+    for (const Op *op = pending; op;) {
+        if (op->kind == OP_LAUNCH && !waits_for_call(op) && protect_points_into(&op->launch, a)) {
+            run(op->number); // to see what it uses
+            op = pending;
+        } else
+            op = op->next;
+    }
+    const uint64_t address = allocation_device_address(a, byte);
+    for (const Op *op = pending; op; op = op->next)
+        if (op->kind == OP_COPY && hazard_of_host_with(op, address, writes, place)) return true;
+    return hazard_of_host(address, writes, place);
 }
 
 // ---- Running ----------------------------------------------------------------------------------------------
@@ -118,16 +116,18 @@ static void advance(const Op *op, double seconds, int engine) {
     for (const struct CUstream_st *s = streams; s; s = s->next)
         if (follows(op->stream, s) && s->end > start) start = s->end;
     if (op->kind == OP_WAIT && op->wait.time > start) start = op->wait.time;
-    if (engine >= 0 && engine_ends[engine] > start) start = engine_ends[engine];
+    if (engine >= 0 && engine_ends[op->stream->device][engine] > start)
+        start = engine_ends[op->stream->device][engine];
     op->stream->end = start + seconds;
-    if (engine >= 0) engine_ends[engine] = start + seconds;
+    if (engine >= 0) engine_ends[op->stream->device][engine] = start + seconds;
 }
 
 static void perform(Op *op) {
+    Reach reach = hazard_before(op);
     const bool is_lost = sticky_error() != cudaSuccess; // after a kernel's error, nothing more runs
     switch (op->kind) {
     case OP_LAUNCH:
-        if (!is_lost) advance(op, kernel_run(&op->launch), 0);
+        if (!is_lost) advance(op, kernel_run(&op->launch, reach.touched), 0);
         break;
     case OP_COPY:
         if (is_lost) break;
@@ -147,14 +147,20 @@ static void perform(Op *op) {
     case OP_WAIT: advance(op, 0, -1); break;
     case OP_CALL:
         advance(op, 0, -1);
+        hazard_in_callback(&op->known);
         runtime_unlock();
         op->call.function(op->call.argument);
         runtime_lock();
+        hazard_in_callback(NULL);
         break;
     case OP_FREE:
-        if (!op->memory->is_freed) allocation_free(op->memory);
+        // A graph may be launched again, and then has this memory again.
+        if (!op->memory->is_freed && !op->memory->is_of_graph) allocation_free(op->memory);
         break;
+    case OP_ALLOCATE:
+    case OP_NOTHING: break;
     }
+    hazard_after(op, reach);
 }
 
 static Op *find(unsigned long number) {
@@ -191,7 +197,8 @@ static void run(unsigned long number) {
     Op **link = &pending;
     while (*link && *link != op) link = &(*link)->next;
     if (*link) *link = op->next;
-    protect_what_it_uses(op);
+    protect_used(op, pending);
+    hazard_forget(pending);
     op_release(op);
     free(op);
 }
@@ -235,20 +242,43 @@ static void run_any(void) {
     run(op->number);
 }
 
-// While a stream is captured its work goes into the graph, in the order in which the program asks for it.
-// Another stream takes part once it waits for an event of that stream.
-static cudaError_t capture(const Op *op) {
-    cudaGraph_t graph = op->stream->capture;
-    if (op->kind == OP_RECORD) {
-        op->event->captured_in = graph;
-        return cudaSuccess;
+void queue_known(cudaStream_t stream, Known *known) {
+    known_join(known, hazard_host());
+    for (const struct CUstream_st *s = streams; s; s = s->next)
+        if (follows(stream, s)) known_join(known, &s->known);
+}
+
+// Before an operation that is added now happens what comes before it in its graph, or else in its stream and
+// in those that its stream waits for; and what comes before the event that it waits for.
+static void order(Op *op) {
+    op->known = (Known){0};
+    if (op->in_graph) {
+        known_join(&op->known, op->in_graph);
+    } else {
+        queue_known(op->stream, &op->known);
+        op->lane = op->stream->index;
     }
-    const cudaGraphNode_t *last = graph->count ? &graph->nodes[graph->count - 1] : NULL;
-    return graph_add(graph, op, last, last != NULL) ? cudaSuccess : cudaErrorMemoryAllocation;
+    if (op->kind == OP_WAIT) known_join(&op->known, op->wait.known);
+    known_add(&op->known, op->lane, op->number);
+    known_join(&op->stream->known, &op->known);
+    if (op->kind != OP_RECORD) return;
+    known_free(&op->event->known);
+    known_join(&op->event->known, &op->known);
+}
+
+Wait queue_wait_for(const struct CUevent_st *event) {
+    return (Wait){event->recorded, event->time, &event->known};
 }
 
 cudaError_t queue_add(Op *given) {
-    if (given->stream->capture) return capture(given);
+    if (given->stream->is_destroyed) {
+        Place place = given->place;
+        if (!place.frames[0]) place_here(&place);
+        report_host(BAD_CALL, &place, "work is given to a stream that was destroyed before");
+        op_release(given);
+        return cudaErrorInvalidResourceHandle;
+    }
+    if (given->stream->capture) return capture_add(given);
     Op *op = malloc(sizeof *op);
     if (!op) return cudaErrorMemoryAllocation;
     *op = *given;
@@ -263,7 +293,9 @@ cudaError_t queue_add(Op *given) {
     Op **link = &pending;
     for (; *link; count++) link = &(*link)->next;
     *link = op;
-    protect_what_it_uses(op);
+    order(op);
+    given->number = op->number;
+    protect_used(op, pending);
     if (op->kind == OP_CALL) start_running_calls();
     while (options()->seed && pending && random_below(2)) run_any();
     if (count > MOST_PENDING && pending) run(pending->number);
@@ -274,9 +306,14 @@ static void wait_until(double time) {
     if (time > host_time) host_time = time;
 }
 
-void queue_run_stream(cudaStream_t stream) {
+void queue_host_waited(const Known *known) {
+    if (hazard_host_waited(known)) protect_all(pending);
+    hazard_forget(pending);
+}
+
+void queue_advance(cudaStream_t stream) {
     for (const Op *op = pending; op;) {
-        if (stream != op->stream && !(stream == &default_stream && follows(stream, op->stream))) {
+        if (stream != op->stream && !(stream->is_default && follows(stream, op->stream))) {
             op = op->next;
             continue;
         }
@@ -286,19 +323,39 @@ void queue_run_stream(cudaStream_t stream) {
             run(op->number);
         op = pending;
     }
-    for (const struct CUstream_st *s = streams; s; s = s->next)
-        if (s == stream || (stream == &default_stream && !s->is_non_blocking)) wait_until(s->end);
 }
 
-void queue_run_all(void) {
-    while (pending) {
+void queue_run_stream(cudaStream_t stream) {
+    queue_advance(stream);
+    for (const struct CUstream_st *s = streams; s; s = s->next)
+        if (s == stream || (stream->is_default && follows(stream, s))) {
+            wait_until(s->end);
+            queue_host_waited(&s->known);
+        }
+}
+
+// Runs the work of a device, or of all (-1), in the order in which the program asked for it.
+static void run_device(int device) {
+    for (const Op *op = pending; op;) {
+        if (device >= 0 && op->stream->device != device) {
+            op = op->next;
+            continue;
+        }
         if (options()->seed)
             run_any();
         else
-            run(pending->number);
+            run(op->number);
+        op = pending;
     }
-    for (const struct CUstream_st *s = streams; s; s = s->next) wait_until(s->end);
+    for (const struct CUstream_st *s = streams; s; s = s->next) {
+        if (device >= 0 && s->device != device) continue;
+        wait_until(s->end);
+        queue_host_waited(&s->known);
+    }
 }
+
+void queue_run_all(void) { run_device(-1); }
+void queue_run_device(void) { run_device(device_current()); }
 
 void queue_run_number(unsigned long number) {
     const Op *op = find(number);
@@ -312,11 +369,17 @@ bool queue_is_pending(unsigned long number) { return find(number) != NULL; }
 
 void queue_end_capture(cudaGraph_t graph) {
     for (struct CUstream_st *s = streams; s; s = s->next)
-        if (s->capture == graph) s->capture = NULL;
+        if (s->capture == graph) capture_end(s);
+}
+
+bool queue_is_captured(const struct CUgraph_st *graph) {
+    for (const struct CUstream_st *s = streams; s && graph; s = s->next)
+        if (s->capture == graph) return true;
+    return false;
 }
 
 bool queue_has(cudaStream_t stream) {
     for (const Op *op = pending; op; op = op->next)
-        if (op->stream == stream || (stream == &default_stream && follows(stream, op->stream))) return true;
+        if (op->stream == stream || (stream->is_default && follows(stream, op->stream))) return true;
     return false;
 }

@@ -23,6 +23,8 @@ static int seen_count;
 static uint64_t state = 1; // another number after every change of memory
 static uint64_t before;    // hash of memory before a launch; 0: not looked at
 void repeat_forget(void) { state++; }
+static bool is_forbidden;
+void repeat_forbid(void) { is_forbidden = true; }
 
 static uint64_t hash(uint64_t sum, const void *bytes, size_t count) {
     const unsigned char *at = bytes;
@@ -86,7 +88,7 @@ static uint64_t current_state(void) {
 
 // The heap of malloc() in kernels is not looked at.
 static bool is_possible(void) {
-    return !options()->profile && !options()->seed && !emulator_has_heap(device_emulator());
+    return !is_forbidden && !options()->profile && !options()->seed && !emulator_has_heap(device_emulator());
 }
 
 bool repeat_is_known(const Launch *launch, double *seconds) {

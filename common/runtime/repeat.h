@@ -7,6 +7,8 @@
 #include "emulator/launch.h"
 #include "runtime/launch.h"
 
+// From now on every launch runs: what each reads and writes matters.
+void repeat_forbid(void);
 // Something other than a kernel changes memory, or what a kernel may use of it.
 void repeat_forget(void);
 // True if the launch would change nothing; `seconds` receives the modelled time of the last like it.

@@ -1,9 +1,12 @@
+#define _GNU_SOURCE // program_invocation_short_name
 #include "runtime/report.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "support/file.h"
 #include "support/json.h"
@@ -25,8 +28,11 @@ const Options *options(void) {
                          .exit_status = (int)number_of("WARPBOOK_ERROR_EXITCODE"),
                          .seed = (unsigned long)number_of("WARPBOOK_SEED"),
                          .gpu = getenv("WARPBOOK_GPU"),
+                         .devices = (int)number_of("WARPBOOK_DEVICES"),
                          .findings = getenv("WARPBOOK_FINDINGS"),
                          .profile = getenv("WARPBOOK_PROFILE")};
+        if (read.devices < 1) read.devices = 1;
+        if (read.devices > MOST_DEVICES) read.devices = MOST_DEVICES;
         is_read = true;
     }
     return &read;
@@ -38,7 +44,7 @@ static const char *const host_names[] = {
     [HOST_ACCESS] = "HOST_ACCESS",       [HOST_POINTER] = "HOST_POINTER", [COPY_DIRECTION] = "COPY_DIRECTION",
     [COPY_SIZE] = "COPY_SIZE",           [BAD_FREE] = "BAD_FREE",         [LEAK] = "LEAK",
     [UNCHECKED] = "UNCHECKED",           [BAD_LAUNCH] = "BAD_LAUNCH",     [USE_AFTER_FREE] = "USE_AFTER_FREE",
-    [READ_TOO_EARLY] = "READ_TOO_EARLY", [BAD_CALL] = "BAD_CALL",
+    [READ_TOO_EARLY] = "READ_TOO_EARLY", [BAD_CALL] = "BAD_CALL",         [UNORDERED] = "UNORDERED",
 };
 
 typedef struct {
@@ -82,6 +88,12 @@ void report_host(HostFinding kind, const Place *place, const char *format, ...) 
     va_end(arguments);
     place_line(place, file, sizeof file, &line);
     keep(host_names[kind], file, line, message);
+}
+
+void report_call(const char *call, const char *what) {
+    Place place;
+    place_here(&place);
+    report_host(BAD_CALL, &place, "%s gets %s", call, what);
 }
 
 void report_note(const char *format, ...) {
@@ -129,12 +141,24 @@ void report_once(const char *format, ...) {
 
 int report_count(void) { return reported_count; }
 
-void report_end(void) {
+// The file for the findings; the text is to be freed.
+static Text findings_file(void) {
+    Text path = {0};
+    const char *at = options()->findings;
+    for (const char *mark; (mark = strstr(at, "%p")); at = mark + strlen("%p"))
+        text_printf(&path, "%.*s%d", (int)(mark - at), at, (int)getpid());
+    text_add(&path, at);
+    return path;
+}
+
+void report_end(int status) {
     if (options()->findings) {
         JsonWriter json = {0};
         FileError why;
         json_open_object(&json, NULL);
         json_string(&json, "schema", "warpbook/program-findings/1");
+        json_string(&json, "program", program_invocation_short_name);
+        json_integer(&json, "status", status);
         json_open_array(&json, "findings");
         for (int i = 0; i < reported_count; i++) {
             json_open_object(&json, NULL);
@@ -146,8 +170,9 @@ void report_end(void) {
         }
         json_close_array(&json);
         json_close_object(&json);
-        if (!json_write_file(&json, options()->findings, &why))
-            fprintf(stderr, "warpbook: %s\n", why.message);
+        Text path = findings_file();
+        if (!json_write_file(&json, text_chars(&path), &why)) fprintf(stderr, "warpbook: %s\n", why.message);
+        text_free(&path);
     }
     if (!options()->checks) return;
     fflush(stdout);

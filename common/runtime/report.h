@@ -6,6 +6,8 @@
 #include "emulator/emulator.h"
 #include "runtime/place.h"
 
+enum { MOST_DEVICES = 8 };
+
 // Set by the environment, which `./warpbook run` and its like prepare.
 typedef struct {
     bool checks;     // WARPBOOK_CHECK=1: all checks, and findings beyond those that end a kernel
@@ -13,7 +15,9 @@ typedef struct {
     unsigned long
         seed; // WARPBOOK_SEED: of schedules and of the order of asynchronous work; 0: as late as possible
     const char *gpu;      // WARPBOOK_GPU: the profile of the device; NULL: the H200
-    const char *findings; // WARPBOOK_FINDINGS: the file for the findings as JSON; NULL: none
+    int devices;          // WARPBOOK_DEVICES: how many of them there are, 1 to MOST_DEVICES
+    const char *findings; // WARPBOOK_FINDINGS: the file for the findings as JSON, in which %p stands for the
+                          // number of the process; NULL: none
     const char *profile;  // WARPBOOK_PROFILE: the file for counters and times as JSON; NULL: none
 } Options;
 const Options *options(void);
@@ -29,6 +33,7 @@ typedef enum {
     UNCHECKED,      // an error that the program did not look at
     BAD_LAUNCH,     // an impossible launch
     USE_AFTER_FREE,
+    UNORDERED,      // work in two streams that nothing orders
     READ_TOO_EARLY, // before asynchronous work was waited for
     BAD_CALL,       // any other call with arguments that cannot be meant
 } HostFinding;
@@ -42,8 +47,10 @@ void report_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 // Reports what a kernel did wrong; false if it was met before, or if it is an information.
 bool report_kernel(const Finding *finding, const char *kernel, const Place *launched);
 // A remark that is not a finding, once for each text: a missing function.
+// Reports a call that gets what it cannot use: "cudaEventRecord gets an event that was destroyed before".
+void report_call(const char *call, const char *what);
 void report_once(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 int report_count(void);
-// Writes the JSON, if it was asked for, and a line with the number of findings.
-void report_end(void);
+// Writes the JSON, if it was asked for, and a line with the number of findings. `status`: of the program.
+void report_end(int status);

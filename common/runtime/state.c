@@ -41,6 +41,11 @@ Emulator *device_emulator(void) {
     return emulator;
 }
 
+static _Thread_local int current;
+int device_current(void) { return current; }
+void device_use(int device) { current = device; }
+bool device_exists(int device) { return device >= 0 && device < options()->devices; }
+
 // ---- Errors -----------------------------------------------------------------------------------------------
 
 static cudaError_t sticky;

@@ -15,6 +15,11 @@ void runtime_unlock(void);
 Emulator *device_emulator(void);
 const GpuProfile *device_profile(void);
 
+// The device that this thread uses, and whether there is one of that number.
+int device_current(void);
+void device_use(int device);
+bool device_exists(int device);
+
 // What a call returns: remembers an error as the last one. An error of a kernel is sticky: every call returns
 // it from then on.
 cudaError_t finish(cudaError_t error);

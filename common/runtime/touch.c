@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "runtime/profile.h"
+#include "runtime/protect.h"
 #include "runtime/queue.h"
 #include "runtime/report.h"
 #include "runtime/state.h"
@@ -44,23 +45,48 @@ static bool is_atomic(const ucontext_t *context) {
 #endif
 }
 
-// Work on shared memory was pending. Afterwards the program continues.
-static void explain_pending(const Allocation *a, const void *address, const Place *place, bool is_atomic) {
+// Whether the instruction writes to the address, or only reads it.
+static bool is_write(const ucontext_t *context) {
+#ifdef __x86_64__
+    const long long write_bit = 2; // of a page fault's error code
+    return context->uc_mcontext.gregs[REG_ERR] & write_bit;
+#else
+    (void)context;
+    return false;
+#endif
+}
+
+enum { MOST_PAGES_OPENED = 1000 };
+
+// The host uses shared memory that work may use. With checks, what that work reads and writes is known.
+static void explain_shared_checked(const Allocation *a, const void *address, const Place *place,
+                                   const ucontext_t *context) {
+    static int opened;
+    runtime_lock();
+    const bool is_wrong = !is_atomic(context) && queue_report_early_use(a, address, is_write(context), place);
+    if (is_wrong || ++opened % MOST_PAGES_OPENED == 0)
+        protect_open(a);
+    else
+        protect_open_page(address);
+    runtime_unlock();
+}
+
+// Afterwards the program continues.
+static void explain_shared(const Allocation *a, const void *address, const Place *place, bool is_atomic) {
     bool is_kernel;
     const Op *op = queue_user_of(a, address, &is_kernel);
     if (op && is_kernel && a->kind == MEMORY_PINNED) {
         queue_run_number(op->number); // mapped memory may be how host and kernel talk
         return;
     }
-    queue_open(a);
+    protect_open(a);
     if (!op || is_atomic) return;
     char words[4400], where[4200];
     allocation_words(a, words, sizeof words);
     place_text(&op->place, where, sizeof where);
     report_host(READ_TOO_EARLY, place,
                 "the host uses memory that %s of %s still works on: nothing has waited for it. Synchronise "
-                "the stream, "
-                "an event or the device first",
+                "the stream, an event or the device first",
                 is_kernel ? "the kernel" : "the copy", where);
     report_note("%s", words);
 }
@@ -87,7 +113,10 @@ static void on_fault(int signal, siginfo_t *info, void *given) {
     Place place;
     place_here(&place);
     if (a && a->host && !a->is_freed) {
-        explain_pending(a, address, &place, is_atomic(given));
+        if (options()->checks)
+            explain_shared_checked(a, address, &place, given);
+        else
+            explain_shared(a, address, &place, is_atomic(given));
         return;
     }
     if (a) explain_touch(a, &place);
@@ -103,7 +132,7 @@ static void on_fault(int signal, siginfo_t *info, void *given) {
 static void report_leaks(void) {
     for (int i = 0; allocation_by_index(i); i++) {
         const Allocation *a = allocation_by_index(i);
-        if (a->is_freed || a->kind == MEMORY_VARIABLE) continue;
+        if (a->is_freed || a->is_of_graph || a->kind == MEMORY_VARIABLE) continue;
         report_host(LEAK, &a->made, "%zu bytes of %s memory are allocated here and never freed", a->size,
                     allocation_kind_name(a));
     }
@@ -132,11 +161,18 @@ static void end_program(int status, void *argument) {
         report_leaks();
     }
     profile_end();
-    report_end();
+    report_end(status);
     runtime_unlock();
     if (!options()->exit_status || !report_count()) return;
     fflush(NULL);
     _exit(options()->exit_status);
+}
+
+// assert() and abort(): what was found until then is not lost.
+static void on_abort(int signal) {
+    static struct sigaction as_before; // the default
+    end_program(128 + signal, NULL);
+    sigaction(signal, &as_before, NULL);
 }
 
 // Runs before main and before the program's own handlers are registered.
@@ -144,5 +180,6 @@ __attribute__((constructor)) static void begin_program(void) {
     const struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
     sigaction(SIGSEGV, &action, &previous);
     sigaction(SIGBUS, &action, NULL);
+    sigaction(SIGABRT, &(struct sigaction){.sa_handler = on_abort}, NULL);
     on_exit(end_program, NULL);
 }

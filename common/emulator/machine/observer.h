@@ -195,7 +195,7 @@ typedef struct Observer {
     void (*exchange)(void *self, Warp *warp, const Instruction *in, uint32_t mask, const uint32_t *from);
 } Observer;
 
-enum { MAX_OBSERVERS = 8 };
+enum { MAX_OBSERVERS = 12 };
 
 // How often an instruction was executed: kept by the machine where somebody counts, as a call for every
 // instruction would cost more.

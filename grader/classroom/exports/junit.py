@@ -1,16 +1,13 @@
 """JUnit XML: a suite for each student, a case for each chapter."""
 
 import datetime
-import re
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 from ...core.workbook import write_whole
+from ...core.xml_text import sayable, token
 from ..views.remarks import MEANINGS, Remark, remarks
-
-# What XML 1.0 cannot say (section 2.2 of its recommendation).
-_UNSAYABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def export(document: dict[str, Any], folder: Path) -> list[Path]:
@@ -39,7 +36,7 @@ def _suite(
         suites,
         "testsuite",
         {
-            "name": _token(student["name"] or student["id"]),
+            "name": token(student["name"] or student["id"]),
             "package": "warpbook",
             "id": str(number),
             "timestamp": begun,
@@ -52,15 +49,15 @@ def _suite(
         },
     )
     properties = ElementTree.SubElement(suite, "properties")
-    ElementTree.SubElement(properties, "property", {"name": "student", "value": _sayable(student["id"])})
+    ElementTree.SubElement(properties, "property", {"name": "student", "value": sayable(student["id"])})
     for remark, kind, one in zip(said, kinds, student["chapters"], strict=True):
         seconds = ((one["result"] or {}).get("times") or {}).get("run_seconds", 0.0)
         case = ElementTree.SubElement(
             suite,
             "testcase",
             {
-                "name": _token(f"{remark.chapter} {remark.title}"),
-                "classname": _token(f"warpbook.{student['id']}"),
+                "name": token(f"{remark.chapter} {remark.title}"),
+                "classname": token(f"warpbook.{student['id']}"),
                 "time": f"{seconds:.3f}",
             },
         )
@@ -68,19 +65,11 @@ def _suite(
             ElementTree.SubElement(case, "skipped")
         elif kind:
             message = remark.what or MEANINGS[remark.verdict]
-            why = ElementTree.SubElement(case, kind, {"message": _sayable(message), "type": remark.verdict})
-            why.text = _sayable(remark.text())
+            why = ElementTree.SubElement(case, kind, {"message": sayable(message), "type": remark.verdict})
+            why.text = sayable(remark.text())
     ElementTree.SubElement(suite, "system-out")
     ElementTree.SubElement(suite, "system-err")
 
 
 def _kind(remark: Remark) -> str:
     return {"PASS": "", "MISSING": "skipped", "INFRA": "error"}.get(remark.verdict, "failure")
-
-
-def _sayable(text: str) -> str:
-    return _UNSAYABLE.sub("\ufffd", text)
-
-
-def _token(text: str) -> str:
-    return " ".join(_sayable(text).split()) or "-"

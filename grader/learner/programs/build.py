@@ -15,7 +15,17 @@ from ...core.processes import clean_environment, cores
 from ...core.toolkit import find_nvcc
 from ...core.workbook import Workbook, find_workbook
 
-_OWN_OPTIONS = ("--seed", "--gpu", "--keep", "--error-exitcode", "--findings", "--out")
+_OWN_OPTIONS = (
+    "--seed",
+    "--gpu",
+    "--devices",
+    "--keep",
+    "--error-exitcode",
+    "--findings",
+    "--sarif",
+    "--junit",
+    "--out",
+)
 _ARCHITECTURE = ("-arch", "--gpu-architecture", "-gencode", "--generate-code", "-code", "--gpu-code")
 _COMPILE_FOR = "compute_90"  # every device profile of this or a later compute capability runs it
 _OLDER = {"t4": "compute_75", "a100": "compute_80", "l4": "compute_89"}  # the profiles that do not
