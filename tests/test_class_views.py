@@ -304,10 +304,42 @@ def test_gradebook(tmp_path: Path) -> None:
         "id": "dorothy", "name": "Dorothy Vaughan", "email": "dorothy@example.edu", "section": "A",
         "received": "2026-11-22T09:00:00+01:00", "days late": "2", "ch01 verdict": "MISSING", "ch01 points": "0",
         "ch01 score": "0", "ch02 verdict": "SLOW", "ch02 points": "10", "ch02 score": "8.1", "score": "16.2",
-        "possible": "50", "trouble": "",
+        "possible": "50", "trouble": "", "counted submission": "", "set by hand": "",
     }  # fmt: skip
     assert rows["evariste"]["name"] == "'=Évariste Galois"
     assert rows["fibonacci"]["ch01 points"] == rows["fibonacci"]["score"] == ""  # INFRA: not known, no zero
+
+
+def test_gradebook_shows_what_people_decided_and_who_is_a_stranger(tmp_path: Path) -> None:
+    document = load()
+    document["course"]["grade"] = {"curve": [], "cut_offs": {"A": 90, "B": 50}, "below": "C"}
+    ada, blaise = student(document, "ada"), student(document, "blaise")
+    ada["grade"] = {"percent": 87.5, "curved": 91, "letter": "A"}
+    ada["chapters"][0] |= {"excused": True, "score": None}
+    by_hand = {"points": 7, "comment": "=1+1, shown in the lab", "author": "Grace", "date": "2026-03-05"}
+    blaise["chapters"][1] |= {"by_hand": by_hand, "score": 7, "of": 3, "chosen_as": "latest"}
+    document["strangers"] = [
+        {"name": '=evil,"name"', "why": "nobody in the roster has this name", "lines": ['"x" = "ada"']}
+    ]
+    gradebook.write(document, tmp_path / "gradebook.csv")
+    table = list(csv.reader(io.StringIO((tmp_path / "gradebook.csv").read_text("utf-8"), newline="")))
+    gap = table.index([])
+    assert gap == len(document["students"]) + 1
+    assert table[gap + 1] == ["not in the roster", "why", "line for [owners] of the course file"]
+    assert table[gap + 2] == ['\'=evil,"name"', "nobody in the roster has this name", '"x" = "ada"']
+    rows = {row["id"]: row for row in csv.DictReader(
+        io.StringIO((tmp_path / "gradebook.csv").read_text("utf-8").partition("\n\n")[0], newline=""))}  # fmt: skip
+    assert (rows["ada"]["ch01 score"], rows["ada"]["percent"], rows["ada"]["grade"]) == (
+        "excused",
+        "87.5",
+        "A",
+    )
+    assert (
+        rows["blaise"]["set by hand"]
+        == "ch02: 7 points (judged: 0), =1+1, shown in the lab - Grace, 2026-03-05"
+    )
+    assert rows["blaise"]["counted submission"].endswith(": the latest of 3")
+    assert rows["blaise"]["grade"] == "" and list(rows["ada"])[-1] == "grade"
 
 
 def test_gradebook_changes_with_no_clock(tmp_path: Path) -> None:

@@ -431,7 +431,7 @@ def test_command(tmp_path: Path) -> None:
         (["/nowhere"], "there is no graded class in /nowhere"),
         ([CLASS, "--format", "excel"], "there is no format 'excel'; there are: gradescope, autolab"),
         ([CLASS, "--format", "canvas,moodle", "--roster", "x.csv"], "a roster goes with one format"),
-        ([ROOT / "docs" / "result.schema.json"], 'it has no "schema": "warpbook/class/1"'),
+        ([ROOT / "docs" / "result.schema.json"], 'it has no "schema": "warpbook/class/2"'),
         ([ROOT / "README.md"], "is not a class.json"),
     ],
 )

@@ -47,9 +47,11 @@ def judge(
     processes: Processes,
 ) -> Judgement:
     """Stands in for judge_submission."""
+    graded = work.parent.parent  # or the folder of a trial in it
+    beside = (graded.parent if graded.name == "what-if" else graded).parent
     (work / "left lying about").write_text("by the judge")
     verdict, _, seconds = source.read_text("utf-8").splitlines()[0].removeprefix("// ").partition(" ")
-    with open(work.parent.parent.parent / "judged.log", "a", encoding="ascii") as log:
+    with open(beside / "judged.log", "a", encoding="ascii") as log:
         log.write(f"{source.parent.parent.name} {chapter.name} {settings.secret} {settings.sizes}\n")
     until = time.monotonic() + float(seconds or 0)
     while time.monotonic() < until and not processes.is_stopped:
@@ -58,7 +60,7 @@ def judge(
         raise KeyboardInterrupt
     if verdict == "CRASH":
         raise ZeroDivisionError("the judge is broken")
-    once = work.parent.parent.parent / "once"
+    once = beside / "once"
     if verdict == "ONCE":
         verdict = "PASS" if once.exists() else "INFRA"
         once.touch()

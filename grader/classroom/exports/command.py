@@ -2,15 +2,14 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from ...core.errors import PASSED, UsageError, explain_os_error
+from ...core.errors import PASSED
 from ...core.options import Json
 from ...core.page import print_json
-from ...core.result import BrokenResultError, load_json
-from ..canonical import SCHEMA, check_class
+from ..canonical import read_class
 from . import FORMATS, export, left_out
 
 
@@ -50,27 +49,6 @@ def exports(
             file=sys.stderr,
         )
     return PASSED
-
-
-def read_class(graded: Path) -> dict[str, Any]:
-    """The class.json in a folder, or that file itself. Raises UsageError when it is none."""
-    path = graded / "class.json" if graded.is_dir() else graded
-    try:
-        document = load_json(path.read_text("utf-8"))
-    except OSError as error:
-        raise UsageError(
-            f"there is no graded class in {graded}: {explain_os_error(error)}; make class writes one"
-        ) from None
-    except ValueError as error:
-        raise UsageError(f"{path} is not a class.json: {error}") from None
-    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
-        raise UsageError(f'{path} is not a class.json: it has no "schema": "{SCHEMA}"')
-    try:
-        check_class(document)
-    except (BrokenResultError, KeyError, TypeError, AttributeError) as error:
-        what = f"it has no {error}" if isinstance(error, KeyError) else str(error)
-        raise UsageError(f"{path} is damaged: {what}; make class writes it again") from None
-    return document
 
 
 def _counted(written: list[Path]) -> dict[Path, int]:
