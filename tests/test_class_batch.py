@@ -204,10 +204,10 @@ def test_names_that_no_student_has(small: Class) -> None:
         cell for cell in cells if unicodedata.normalize("NFKC", cell).startswith(("=", "+", "-", "@"))
     ]
     pages = list((small.folder / "graded").rglob("*.html"))
-    assert len(pages) == 1 + len(students)
+    assert len(pages) == 2 + 3 + len(students)  # the class, what is alike, three lessons
     for page in pages:
         text = page.read_text("utf-8")
-        assert "<script" not in text and "\x1b" not in text and "\u202e" not in text
+        assert text.count("<script") == (page.name == "class.html") and "\x1b" not in text and "\u202e" not in text
     names = {path.name for path in (small.folder / "graded" / "kernels").iterdir()}
     assert all(name.isascii() and not name.startswith(("-", ".")) for name in names)
 
@@ -320,7 +320,7 @@ def test_receipts_are_compared_and_earn_nothing(small: Class) -> None:
     compared = next(student for student in small.document()["students"] if student["id"] == "ada")
     assert compared["score"] == ada["score"]
     first, second, third = (one["receipt"] for one in compared["chapters"])
-    assert first == {"agrees": True, "differences": []}
+    assert first["agrees"] and not first["differences"] and first["claims"]["verdict"] == "PASS"
     assert not second["agrees"] and "the receipt cannot be read" in second["differences"][0]
     assert not third["agrees"] and "different kernel.cu" in third["differences"][0]
 
@@ -499,8 +499,7 @@ def test_what_if_changes_nothing(small: Class) -> None:
     assert len(small.judged()) == judged + 2, "the trial's judgements are taken"
     assert students(small)["cy"]["score"]["earned"] == 50
     assert not (graded / "what-if").exists()
-    listed = json.loads(small.grade("graded", "--what-if", "--json").stdout)
-    assert listed == {"schema": "warpbook/class-changes/1", "changes": []}
+    assert "no grade changes" in small.grade("graded", "--what-if").stdout
 
 
 def test_the_history_grows_when_a_grade_changes(small: Class) -> None:

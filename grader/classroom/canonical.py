@@ -299,8 +299,12 @@ def _receipt(chapter: str, handed: Handed) -> dict[str, Any] | None:
     try:
         receipt = parse_receipt(handed.receipt, chapter)
     except BrokenReceiptError as error:
-        return {"agrees": False, "differences": [f"the receipt cannot be read: {printable(str(error))}"]}
-    return compare(receipt, handed.judgement.result, handed.kernel_sha256).document()
+        why = f"the receipt cannot be read: {printable(str(error))}"
+        return {"agrees": False, "differences": [why], "claims": None}
+    claims = {name: receipt[name] for name in ("verdict", "workbook", "kernel_sha256")} | receipt["points"]
+    names = ("verdict", "earned", "possible", "workbook", "kernel_sha256")
+    compared = compare(receipt, handed.judgement.result, handed.kernel_sha256).document()
+    return compared | {"claims": {name: claims[name] for name in names}}
 
 
 def _anywhere(document: dict[str, Any], kernel: str) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """What is said of one chapter of one student, in words: the pages and every export show the same."""
 
+import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ from ...core.errors import GraderError
 from ...core.page import figure
 from ...core.result import cause
 from ...core.workbook import Workbook, find_workbook, lesson_of
+from .lessons import lesson_page
 from .spreadsheet import number
 
 _MOST_LOG = 4000  # characters of a compiler's message
@@ -73,7 +75,8 @@ class Remark:
     case: str  # the run that showed it
     command: str  # that shows it again
     hint: str  # the command that gives the hint to read
-    lesson: str  # where to read on
+    lesson: str  # where to read more
+    lesson_page: str  # its place beside class.html or in a handout
     goals: tuple[GoalLine, ...]
     bandwidth: str
     receipt: str  # what a receipt handed in along with it is worth
@@ -142,7 +145,7 @@ def remarks(document: dict[str, Any], student: dict[str, Any]) -> list[Remark]:
     """What is said of each of a student's chapters, from a class.json."""
     titles = {one["chapter"]: one["title"] for one in document["course"]["chapters"]}
     workbook = _workbook()
-    return [_remark(student, one, titles[one["chapter"]], workbook) for one in student["chapters"]]
+    return [_remark(student, one, titles, workbook) for one in student["chapters"]]
 
 
 def which_counts(student: dict[str, Any], one: dict[str, Any]) -> str:
@@ -204,7 +207,9 @@ def _workbook() -> Workbook | None:
         return None
 
 
-def _remark(student: dict[str, Any], one: dict[str, Any], title: str, workbook: Workbook | None) -> Remark:
+def _remark(
+    student: dict[str, Any], one: dict[str, Any], titles: dict[str, str], workbook: Workbook | None
+) -> Remark:
     result: dict[str, Any] = one["result"] or {}
     failed = _failed_case(result)
     check = failed.get("check") or {}
@@ -214,7 +219,7 @@ def _remark(student: dict[str, Any], one: dict[str, Any], title: str, workbook: 
     is_fine = verdict in ("PASS", "INFRA", "MISSING")
     return Remark(
         chapter=name,
-        title=title,
+        title=titles[name],
         verdict=verdict,
         earned=one["points"]["earned"],
         possible=one["points"]["possible"],
@@ -230,6 +235,7 @@ def _remark(student: dict[str, Any], one: dict[str, Any], title: str, workbook: 
         command=_command(name, failed, result),
         hint="" if is_fine else _hint(name, diagnosis),
         lesson="" if is_fine or not workbook else lesson_of(workbook, diagnosis.get("lesson")),
+        lesson_page=_lesson_page(name, diagnosis, titles) if workbook else "",
         goals=_goals(result.get("goals") or ()),
         bandwidth=_bandwidth(result.get("bandwidth") or {}),
         receipt=_receipt(one.get("receipt")),
@@ -309,6 +315,12 @@ def _command(chapter: str, failed: dict[str, Any], result: dict[str, Any]) -> st
 def _hint(chapter: str, diagnosis: dict[str, Any]) -> str:
     step = f" STEP={diagnosis['hint']}" if diagnosis.get("hint") else ""
     return f"make hint-{chapter}{step}"
+
+
+def _lesson_page(chapter: str, diagnosis: dict[str, Any], known: Collection[str]) -> str:
+    """The section that a mistake names, or else the chapter's lesson; "" if it is of a chapter outside the course."""
+    name, _, slug = str(diagnosis.get("lesson") or chapter).partition("#")
+    return lesson_page(name, slug) if name in known and not re.search(r"[^\w-]", slug) else ""
 
 
 def _goals(goals: Sequence[dict[str, Any]]) -> tuple[GoalLine, ...]:
