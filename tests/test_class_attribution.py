@@ -96,7 +96,7 @@ def test_canvas_with_its_gradebook_as_roster(folder: Path) -> None:
         "S1",
     )
     assert len(pieces(jane)) == 1
-    assert pieces(students["aal"]) == ()
+    assert pieces(students["aal"]) == []
 
 
 def test_moodle(folder: Path) -> None:

@@ -207,7 +207,11 @@ def test_names_that_no_student_has(small: Class) -> None:
     assert len(pages) == 2 + 3 + len(students)  # the class, what is alike, three lessons
     for page in pages:
         text = page.read_text("utf-8")
-        assert text.count("<script") == (page.name == "class.html") and "\x1b" not in text and "\u202e" not in text
+        assert (
+            text.count("<script") == (page.name == "class.html")
+            and "\x1b" not in text
+            and "\u202e" not in text
+        )
     names = {path.name for path in (small.folder / "graded" / "kernels").iterdir()}
     assert all(name.isascii() and not name.startswith(("-", ".")) for name in names)
 

@@ -169,6 +169,8 @@ def _submission(opened: Opened, student: str) -> dict[str, Any]:
         "with": [owner for owner in submission.owners if owner != student],
         "chapters": list(opened.chapters),
         "sha256": opened.sha256,
+        "commit": submission.commit,
+        "release": submission.release,
         "trouble": asdict(submission.trouble) if submission.trouble else None,
     }
 

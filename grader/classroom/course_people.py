@@ -41,7 +41,7 @@ class _People:
         choose = reader.text(table, "choose", "choose") if "choose" in table else "latest"
         if choose not in _CHOICES:
             reader.wrong("choose", f"must be one of {', '.join(_CHOICES)}, not {choose!r:.40}")
-        ownership = Ownership(self.owners(table), self.groups(table), self.times(table))
+        ownership = Ownership(self.owners(table), self.groups(table), *self.listed(table))
         return replace(
             self.course,
             choose=choose,
@@ -98,10 +98,12 @@ class _People:
             groups[name] = members
         return groups
 
-    def times(self, table: dict[str, Any]) -> dict[str, datetime.datetime]:
-        """The CSV file `received`: when each submission came."""
+    def listed(
+        self, table: dict[str, Any]
+    ) -> tuple[dict[str, datetime.datetime], dict[str, tuple[str, str]]]:
+        """The CSV file `received`: when each submission came, and the commit and release that it is."""
         if "received" not in table:
-            return {}
+            return {}, {}
         path = self.reader.path.parent / self.reader.text(table, "received", "received")
         try:
             text = path.read_bytes()[:_MOST_BYTES].decode("utf-8-sig")
@@ -116,6 +118,7 @@ class _People:
             if not {"submission", "received"} <= set(heading):
                 raise UsageError(f"{path}: line 1: it needs the columns submission and received")
             times: dict[str, datetime.datetime] = {}
+            commits: dict[str, tuple[str, str]] = {}
             for row in rows:
                 if not any(row):
                     continue
@@ -125,9 +128,12 @@ class _People:
                 if name in times:
                     raise UsageError(f"{where}: the submission {name} is there twice")
                 times[name] = self.moment(cells.get("received", ""), where)
+                commit, release = (printable(cells.get(key, "").strip()) for key in ("commit", "release"))
+                if commit:
+                    commits[name] = commit, release
         except csv.Error as error:
             raise UsageError(f"{path}: line {rows.line_num}: {error}") from None
-        return times
+        return times, commits
 
     def moment(self, text: str, where: str) -> datetime.datetime:
         try:

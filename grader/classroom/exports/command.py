@@ -23,7 +23,8 @@ def exports(
     ] = "",
     out: Annotated[Path | None, typer.Option(help="The folder to write; CLASS/exports.")] = None,
     roster: Annotated[
-        Path | None, typer.Option(help="What Canvas or Moodle exported; comes back with the grades in it.")
+        Path | None,
+        typer.Option(help="What Canvas, Moodle or Blackboard exported; comes back with the grades."),
     ] = None,
     assignment: Annotated[
         str, typer.Option(help="With a roster: the assignment that gets the totals, or in Moodle a chapter.")
@@ -43,6 +44,13 @@ def exports(
     else:
         for place, count in _counted(written).items():
             print(f"{place}" + (f": {count} files" if count > 1 else ""))
+    if not chosen and roster is None:
+        names = ", ".join(name for name, form in FORMATS.items() if form.with_roster)
+        print(
+            f"warpbook: not written: {names}: each needs the platform's own file, ROSTER= (--roster); "
+            "docs/exports.md says how to export it",
+            file=sys.stderr,
+        )
     if missing:
         print(
             f"warpbook: no score, not judged whole: {', '.join(missing)}; make class again",

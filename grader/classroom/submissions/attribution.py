@@ -37,6 +37,9 @@ class Ownership:
     owners: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by name; (): nobody's
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the members of each group
     times: Mapping[str, datetime.datetime] = field(default_factory=dict)  # when each was received, by name
+    commits: Mapping[str, tuple[str, str]] = field(
+        default_factory=dict
+    )  # commit and release of each, by name
 
 
 @dataclass(frozen=True)
@@ -282,11 +285,15 @@ class _Finder:
         told = [self.time_of(seen.piece.path.name) for seen in entries]
         known = [time for time in (*told, *(seen.who.received for seen in entries)) if time]
         pieces = {seen.piece.path: seen.piece for seen in entries}
+        commits = [one for seen in entries if (one := self.commit_of(seen.piece.path.name))]
+        commit, release = commits[0] if commits else ("", "")
         return Submission(
             ", ".join(dict.fromkeys(names)),
             tuple(pieces.values()),
             received=max((time for time in told if time), default=known[0] if known else None),
             is_marked_late=any(seen.is_marked_late for seen in entries),
+            commit=commit,
+            release=release,
             number=entries[0].match.number,
             matched=", ".join(dict.fromkeys(seen.match.by for seen in entries if seen.match.by)),
             owners=tuple(dict.fromkeys(owner for seen in entries for owner in seen.match.owners)),
@@ -296,6 +303,11 @@ class _Finder:
         """When the course's list says that an entry was received."""
         times = self.ownership.times
         return times.get(printable(name)) or times.get(printable(_stem(name)))
+
+    def commit_of(self, name: str) -> tuple[str, str] | None:
+        """The commit and the release that the course's list has for an entry."""
+        commits = self.ownership.commits
+        return commits.get(printable(name)) or commits.get(printable(_stem(name)))
 
 
 def _joined_lms(known: Lms, seen: Lms) -> Lms:

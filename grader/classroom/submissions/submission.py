@@ -44,6 +44,8 @@ class Submission:
     pieces: tuple[Piece, ...]
     received: datetime.datetime | None = None
     is_marked_late: bool = False  # the platform says so without saying when
+    commit: str = ""  # of a repository, where the course's list has it
+    release: str = ""
     number: int = 1  # of those with the same owner, where the name ends with a number
     matched: str = ""  # what the name was recognised by, in words; "" without a roster
     owners: tuple[str, ...] = ()  # the ids of all students it belongs to

@@ -27,7 +27,7 @@ FEEDBACK = "feedback"  # the folder of the students' pages
 SECTIONS = "sections"
 _AROUND = 3  # lines shown before and after the one that is meant
 _MOST_LINES = 400  # of a kernel, side by side with another
-_MOST_SHOWN = 3  # chapters of a student's page that are open, and printed
+_MOST_SHOWN = 2  # chapters of a student's page that are open, and printed
 _WHAT = {
     "file": "file",
     "comments": "source: only comments and layout differ",
