@@ -14,7 +14,7 @@
 ##= WHAT_IF=1 ## of class: show which grades would change, and change nothing
 ##= TRUST=1 ## of class: compile without a sandbox; only if every submission is trusted
 CLASS_NEEDS := $(call installed,class)
-.PHONY: class class-drill
+.PHONY: class class-drill class-term class-scale
 class: $(NEEDS_GRADER) $(CLASS_NEEDS) $(TOOLCHAIN) tools ## grade a folder of submissions: a gradebook, a page for each student, a page of the class; SUBMISSIONS=folder
 	@$(if $(SUBMISSIONS),,$(call complain,which submissions? make class SUBMISSIONS=folder,2);) \
 	$(GRADER) class $(call option,out,OUTPUT) $(call option,course,COURSE) $(call option,engine,ENGINE) \
@@ -23,6 +23,11 @@ class: $(NEEDS_GRADER) $(CLASS_NEEDS) $(TOOLCHAIN) tools ## grade a folder of su
 
 ##@ author: Tests and checks
 ##= STUDENTS=20 ## of class-drill: the size of the class; 200 if not given
+##= WEEKS=10 ## of class-term: how long the term is; STUDENTS=60 for the size of its class
 ##= KILLS=20 ## of class-drill: end the run this many times by SIGKILL, and resume it
 class-drill: $(NEEDS_GRADER) $(CLASS_NEEDS) $(TOOLCHAIN) drivers ## grade a made-up class, a fifth of it hostile, and compare every verdict
 	@$(PY) tests/class/drill.py $(call option,students,STUDENTS) $(call option,kills,KILLS) $(call option,jobs,JOBS)
+class-term: $(NEEDS_GRADER) $(CLASS_NEEDS) drivers ## grade a made-up term week by week, and compare every grade with a second computation of the rules
+	@$(PY) tests/class/term.py $(call option,students,STUDENTS) $(call option,weeks,WEEKS)
+class-scale: $(NEEDS_GRADER) $(CLASS_NEEDS) ## grade 1,000 made-up submissions on a Slurm of two nodes here, of which one dies, and compare the gradebook
+	@$(PY) tests/slurm/scale.py $(call option,students,STUDENTS)
