@@ -54,7 +54,7 @@ class Options:
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A kernel of a student's that may count for its chapter."""
+    """One of a student's kernels, which may count for its chapter."""
 
     student: Student
     chapter: str

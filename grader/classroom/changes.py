@@ -22,7 +22,7 @@ class Change:
 
 
 def changes(before: dict[str, Any] | None, after: dict[str, Any]) -> list[Change]:
-    """Every grade that differs, by student; of a student who came or left, the total."""
+    """Every grade that differs, by student; if a student is new or gone, all of them."""
     old = {student["id"]: student for student in before["students"]} if before else {}
     new = {student["id"]: student for student in after["students"]}
     found: list[Change] = []

@@ -51,7 +51,7 @@ class ClassFolder:
         return self.kernels / file_name(student) / f"{chapter}{label}" / "kernel.cu"
 
     def kernels_of(self, student: str, chapter: str) -> list[Path]:
-        """All kernels of a student's chapter that are there."""
+        """All kernels of a student's chapter in the folder."""
         folder = self.kernels / file_name(student)
         return [*folder.glob(f"{chapter}/kernel.cu"), *folder.glob(f"{chapter}.*/kernel.cu")]
 

@@ -216,13 +216,13 @@ def _show(document: dict[str, Any], folder: ClassFolder) -> None:
     if document["similar"]:
         pairs = len(document["similar"])
         words = "1 pair of kernels resembles" if pairs == 1 else f"{pairs} pairs of kernels resemble"
-        out.print(f"{words} each other; see class.html")
+        out.print(f"{words} each other; see integrity.html")
     if inline := sum(one["inline"] > 0 for one in document["near_reference"]):
         words = "1 kernel holds" if inline == 1 else f"{inline} kernels hold"
-        out.print(f"{words} the reference's code as inline assembly; see class.html")
+        out.print(f"{words} the reference's code as inline assembly; see integrity.html")
     if left_out := len(document["not_compared"]):
         words = "1 kernel is" if left_out == 1 else f"{left_out} kernels are"
-        out.print(f"{words} too long to compare; see class.html")
+        out.print(f"{words} too long to compare; see integrity.html")
     if document["course"]["trusted"]:
         out.print("Every submission was trusted: kernels were compiled without a sandbox.")
     here = Path.cwd()

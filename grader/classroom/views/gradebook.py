@@ -1,6 +1,6 @@
 """gradebook.csv: one row for each student of the class. The same submissions give the same bytes.
 
-Submissions that belong to nobody in the roster are in a section of their own under an empty line.
+Submissions that belong to nobody in the roster are in a separate section under an empty line.
 """
 
 from pathlib import Path
