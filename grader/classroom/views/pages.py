@@ -153,7 +153,7 @@ def class_page(document: dict[str, Any], folder: Path, section: str = "") -> str
 
 def integrity_page(document: dict[str, Any], folder: Path) -> str:
     """What a teacher may want to look at, two texts side by side."""
-    names = _names(document)
+    names, authors = _names(document), _Authors(document)
     near = [pair for pair in document["similar"] if not pair["identical"]]
     near.sort(key=lambda pair: (-max(pair["share"]), pair["chapter"], pair["students"]))
     return (
@@ -161,14 +161,14 @@ def integrity_page(document: dict[str, Any], folder: Path) -> str:
         .get_template("integrity.html.j2")
         .render(
             course=document["course"],
-            groups=_groups(document["similar"], names),
-            similar=[_pair(pair, names) for pair in near[:_MOST_PAIRS]],
+            groups=_groups(document["similar"], authors),
+            similar=[_pair(pair, authors) for pair in near[:_MOST_PAIRS]],
             more=max(0, len(near) - _MOST_PAIRS),
-            near_reference=_near_reference(document, names),
+            near_reference=_near_reference(document, authors),
             not_compared=[
                 one | {"name": names.get(one["student"], one["student"])} for one in document["not_compared"]
             ],
-            side_by_side=_side_by_side(document, near[:_MOST_SIDES], names, folder),
+            side_by_side=_side_by_side(document, near[:_MOST_SIDES], authors, folder),
             receipts=[
                 vars(row) | {"name": names[row.student], "others": [names[one] for one in row.others]}
                 for row in integrity.receipt_rows(document)
@@ -185,6 +185,24 @@ def _names(document: dict[str, Any]) -> dict[str, str]:
     return {student["id"]: student["name"] or student["id"] for student in document["students"]}
 
 
+class _Authors:
+    """The names of everybody who handed in a student's kernel of a chapter."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self.names = _names(document)
+        self.others = {
+            (student["id"], one["chapter"]): student["submissions"][one["submission"]]["with"]
+            for student in document["students"]
+            for one in student["chapters"]
+            if one["submission"] is not None
+        }
+
+    def of(self, student: str, chapter: str) -> str:
+        """Such as "Ada Lovelace", or "Ada Lovelace and Ben Akiba" for a group."""
+        ids = [student, *self.others.get((student, chapter), ())]
+        return " and ".join(self.names.get(one, one) for one in ids)
+
+
 def _excerpt(remark: Remark, folder: Path, kernel: str) -> list[Line]:
     """The lines around the place of the finding."""
     match = re.fullmatch(r".*?([^/:]+):(\d+)(?::\d+)?", remark.where[0]) if remark.where else None
@@ -196,7 +214,7 @@ def _excerpt(remark: Remark, folder: Path, kernel: str) -> list[Line]:
 # ---- Similar submissions ------------------------------------------------------------------------------------------
 
 
-def _groups(similar: list[dict[str, Any]], names: dict[str, str]) -> list[dict[str, Any]]:
+def _groups(similar: list[dict[str, Any]], authors: _Authors) -> list[dict[str, Any]]:
     """Students who handed in the same file: one group for each file."""
     groups: dict[tuple[str, str], list[str]] = {}
     for pair in similar:
@@ -204,15 +222,15 @@ def _groups(similar: list[dict[str, Any]], names: dict[str, str]) -> list[dict[s
             first, other = pair["students"]
             groups.setdefault((pair["chapter"], first), [first]).append(other)
     return [
-        {"chapter": chapter, "names": [names.get(student, student) for student in students]}
+        {"chapter": chapter, "names": [authors.of(student, chapter) for student in students]}
         for (chapter, _), students in sorted(groups.items())
     ]
 
 
-def _pair(pair: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
+def _pair(pair: dict[str, Any], authors: _Authors) -> dict[str, Any]:
     return {
         "chapter": pair["chapter"],
-        "names": [names.get(student, student) for student in pair["students"]],
+        "names": [authors.of(student, pair["chapter"]) for student in pair["students"]],
         "shares": [f"{100 * share:.0f} %" for share in pair["share"]],
         "what": _WHAT[pair.get("in", "source")],
         "reference": _beside_reference(pair.get("reference"), pair["share"]),
@@ -227,12 +245,12 @@ def _beside_reference(shares: list[float] | None, between: list[float]) -> str:
     return f"{words}: both are close to it" if min(shares) >= 0.8 * max(between) else words
 
 
-def _near_reference(document: dict[str, Any], names: dict[str, str]) -> list[dict[str, Any]]:
+def _near_reference(document: dict[str, Any], authors: _Authors) -> list[dict[str, Any]]:
     """For each chapter, who compiled to the reference's code, and which of them hold it as inline assembly."""
     chapters: dict[str, dict[str, Any]] = {}
     for one in document["near_reference"]:
         row = chapters.setdefault(one["chapter"], {"chapter": one["chapter"], "names": [], "inline": []})
-        name = names.get(one["student"], one["student"])
+        name = authors.of(one["student"], one["chapter"])
         if one["inline"]:
             row["inline"].append(f"{name} ({one['inline']} instructions)")
         else:
@@ -241,7 +259,7 @@ def _near_reference(document: dict[str, Any], names: dict[str, str]) -> list[dic
 
 
 def _side_by_side(
-    document: dict[str, Any], pairs: list[dict[str, Any]], names: dict[str, str], folder: Path
+    document: dict[str, Any], pairs: list[dict[str, Any]], authors: _Authors, folder: Path
 ) -> list[dict[str, Any]]:
     kernels = {
         (student["id"], one["chapter"]): one["kernel"]
@@ -255,7 +273,7 @@ def _side_by_side(
             for student in pair["students"]
         ]
         if all(texts):
-            shown.append(_pair(pair, names) | {"sides": sides(texts[0], texts[1])})
+            shown.append(_pair(pair, authors) | {"sides": sides(texts[0], texts[1])})
     return shown
 
 
