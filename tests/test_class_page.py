@@ -111,7 +111,7 @@ def test_five_hundred_students_open_quickly(browser: Any, folder: Path) -> None:
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
     watched.page.reload(wait_until="load")
     metrics = {one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]}
-    assert metrics["TaskDuration"] < 3, metrics
+    assert metrics["TaskDuration"] < 2, metrics
     closed(watched)
 
 
