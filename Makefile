@@ -21,8 +21,8 @@ SHELL := /bin/sh
 # All of them are text: make expands nothing in them, and a shell gets each as one word (quoted) or as its words,
 # whatever characters they hold. tests/test_make_text.py goes through all of them.
 TEXTS := ARGS ASSIGNMENT BASE CC CCCL CFLAGS CH CLASS COURSE CUDA_HOME DEVICE ENGINE FORCE FORMAT FRESH GPU JOBS JSON K \
-    KEEP KERNELS KILLS LDFLAGS METADATA NUMBA_PYTHON NVCC OPEN OUTPUT PROGRAM PYTHON RECORD ROSTER SANITIZE SECONDS SLURM \
-    STEP STUDENTS SUBMISSION SUBMISSIONS T TITLE TRUST V VENV WERROR
+    KEEP KERNELS KILLS LDFLAGS METADATA NUMBA_PYTHON NVCC ONLY OPEN OUTPUT PROGRAM PYTHON RECORD ROSTER SANITIZE SECONDS SLURM \
+    STEP STUDENT STUDENTS SUBMISSION SUBMISSIONS T TITLE TRUST V VENV WEEKS WERROR WHAT_IF
 $(foreach name,$(TEXTS),$(if $(filter command environment,$(firstword $(origin $(name)))),\
     $(eval override $(name) := $$(value $(name)))$(eval export $(name))))
 , := ,

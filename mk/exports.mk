@@ -2,12 +2,12 @@
 
 ##@ teacher: Other tools
 ##= CLASS=graded ## of exports: the folder that make class wrote
-##= FORMAT=canvas,moodle ## of exports: some of gradescope, autolab, classroom50, check50, junit, canvas, moodle and nbgrader; all if not given
+##= FORMAT=canvas,moodle ## of exports: some of gradescope, autolab, classroom50, check50, junit, nbgrader; or canvas, moodle or blackboard, with ROSTER
 ##= OUTPUT=folder ## of exports: where to write; beside class.json if not given
-##= ROSTER=file.csv ## of exports: what Canvas or Moodle exported; it is written again with the grades
+##= ROSTER=file.csv ## of exports: what Canvas, Moodle or Blackboard exported; it is written again with the grades
 ##= ASSIGNMENT="Lab 1" ## of exports with ROSTER: the assignment that gets the totals
 .PHONY: exports gradescope autolab
-exports: $(NEEDS_GRADER) ## write a graded class for Canvas, Moodle, Gradescope, Autolab, JUnit and others; CLASS=folder
+exports: $(NEEDS_GRADER) ## write a graded class for Canvas, Moodle, Blackboard, Gradescope, Autolab, JUnit and others; CLASS=folder
 	@$(if $(CLASS),,$(call complain,which class? make exports CLASS=folder$(,) the one that make class wrote,2);) \
 	$(GRADER) exports $(call option,format,FORMAT) $(call option,out,OUTPUT) $(call option,roster,ROSTER) \
 	    $(call option,assignment,ASSIGNMENT) $(AS_JSON) -- $(call quoted,$(CLASS))

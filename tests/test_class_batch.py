@@ -53,7 +53,7 @@ factor_a_day = 0.9
 points = 20
 weight = 2
 """
-ROSTER = "id,name,received\nada,Ada,2026-11-19T00:00:00Z\nbob,Bob,2026-11-22T00:00:00Z\nzoe,Zoe,\n"
+ROSTER = "id,name,received\nada,Ada,2026-11-19T00:00:00Z\nbob,Bob,2026-11-22T00:00:00Z\ncy,Cy,\nzoe,Zoe,\n"
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,13 @@ class Class:
         self.course.write_text(course)
         (folder / "roster.csv").write_text(ROSTER)
 
+    def enrol(self, student: str) -> None:
+        roster = self.folder / "roster.csv"
+        if f"\n{student}," not in roster.read_text():
+            roster.write_text(f"{roster.read_text()}{student},,\n")
+
     def hand_in(self, student: str, **kernels: str) -> None:
+        self.enrol(student)
         for chapter, first_line in kernels.items():
             path = self.submissions / student / f"{chapter}_x" / "kernel.cu"
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -157,6 +163,7 @@ def test_a_class(small: Class) -> None:
 
 
 def test_what_is_missing_says_why(small: Class) -> None:
+    small.enrol("dan")
     (small.submissions / "dan").mkdir()
     inner = io.BytesIO()
     with zipfile.ZipFile(inner, "w") as archive:
@@ -177,6 +184,7 @@ HOSTILE_NAMES = ["=cmd|'calc'!A1", "\x1b]0;x\x07\x1b[2J", "\u202egnp", "<script>
 
 def test_names_that_no_student_has(small: Class) -> None:
     """Nothing printed acts on a terminal, and no page, cell or path is anything but what it should be."""
+    small.course.write_text(COURSE.replace('roster = "roster.csv"\n', ""))
     for name in HOSTILE_NAMES:
         place = small.submissions / name.replace("/", "|")
         place.mkdir()
@@ -189,17 +197,21 @@ def test_names_that_no_student_has(small: Class) -> None:
         assert all(c.isprintable() or c == "\n" for c in text)
     assert "ignored: [red]\\x1b[2J" in done.stderr
     students = small.document()["students"]
-    assert len(students) == len({student["id"] for student in students}) == 4 + len(HOSTILE_NAMES)
+    assert len(students) == len({student["id"] for student in students}) == 3 + len(HOSTILE_NAMES)
     with open(small.folder / "graded" / "gradebook.csv", encoding="utf-8", newline="") as file:
         cells = [cell for row in csv.reader(file) for cell in row]
     assert not [
         cell for cell in cells if unicodedata.normalize("NFKC", cell).startswith(("=", "+", "-", "@"))
     ]
     pages = list((small.folder / "graded").rglob("*.html"))
-    assert len(pages) == 1 + len(students)
+    assert len(pages) == 2 + 3 + len(students)  # the class, what is alike, three lessons
     for page in pages:
         text = page.read_text("utf-8")
-        assert "<script" not in text and "\x1b" not in text and "\u202e" not in text
+        assert (
+            text.count("<script") == (page.name == "class.html")
+            and "\x1b" not in text
+            and "\u202e" not in text
+        )
     names = {path.name for path in (small.folder / "graded" / "kernels").iterdir()}
     assert all(name.isascii() and not name.startswith(("-", ".")) for name in names)
 
@@ -262,6 +274,7 @@ def test_the_same_kernel_is_judged_once_where_no_student_has_a_secret(tmp_path: 
 
 def test_one_that_breaks_stops_nobody(small: Class) -> None:
     small.hand_in("cy", ch01="CRASH", ch03="INFRA")
+    small.enrol("dan")
     (small.submissions / "dan.zip").write_bytes(b"no archive")
     done = small.grade()
     assert done.returncode == 3, done.stderr
@@ -311,9 +324,200 @@ def test_receipts_are_compared_and_earn_nothing(small: Class) -> None:
     compared = next(student for student in small.document()["students"] if student["id"] == "ada")
     assert compared["score"] == ada["score"]
     first, second, third = (one["receipt"] for one in compared["chapters"])
-    assert first == {"agrees": True, "differences": []}
+    assert first["agrees"] and not first["differences"] and first["claims"]["verdict"] == "PASS"
     assert not second["agrees"] and "the receipt cannot be read" in second["differences"][0]
     assert not third["agrees"] and "different kernel.cu" in third["differences"][0]
+
+
+# ---- A term ----------------------------------------------------------------------------------------------------
+
+
+def students(made: Class, out: str = "graded") -> dict[str, dict[str, Any]]:
+    return {student["id"]: student for student in made.document(out)["students"]}
+
+
+def put(made: Class, name: str, **kernels: str) -> None:
+    """A submission under any name, of somebody who may not be in the roster."""
+    for chapter, first_line in kernels.items():
+        path = made.submissions / name / f"{chapter}_x" / "kernel.cu"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"// {first_line}\n")
+
+
+def valid(document: dict[str, Any]) -> None:
+    schema = json.loads((ROOT / "docs" / "class.schema.json").read_text("utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(document)
+
+
+def test_resubmissions_groups_and_strangers(small: Class) -> None:
+    put(small, "bob-2", ch01="PASS")
+    put(small, "cy_zoe", ch03="PASS")
+    put(small, "mallory", ch01="PASS")
+    done = small.grade()
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    assert "4 of 4 handed in" in said
+    assert "1 submission of nobody in the roster, not graded: mallory: nobody in the roster" in said
+    valid(small.document())
+    found = students(small)
+    assert sorted(found) == ["ada", "bob", "cy", "zoe"]
+    bob, cy, zoe = found["bob"], found["cy"], found["zoe"]
+    # Chapter by chapter: the second submission replaces ch01 only.
+    assert [one["verdict"] for one in bob["chapters"]] == ["PASS", "PASS", "MISSING"]
+    first, second, _ = bob["chapters"]
+    assert (first["of"], first["chosen_as"], bob["submissions"][first["submission"]]["name"]) == (
+        2,
+        "latest",
+        "bob-2",
+    )
+    assert (second["of"], second["chosen_as"]) == (1, "")
+    assert zoe["chapters"][2]["verdict"] == cy["chapters"][2]["verdict"] == "PASS"
+    assert zoe["submissions"][0]["with"] == ["cy"]
+    assert not [pair for pair in small.document()["similar"] if set(pair["students"]) == {"cy", "zoe"}]
+    text = (small.folder / "graded" / "gradebook.csv").read_text("utf-8")
+    assert len(text.splitlines()) == 5 + 3 and "mallory,nobody in the roster has this name" in text
+    assert "bob-2, received 2026-11-22T00:00:00+00:00: the latest of 2" in text
+
+
+@pytest.mark.parametrize(
+    ("choose", "verdict", "judged"), [("first", "WRONG", 1), ("best", "PASS", 3), ("latest", "SLOW", 1)]
+)
+def test_which_of_several_counts(tmp_path: Path, choose: str, verdict: str, judged: int) -> None:
+    made = Class(tmp_path, f'title = "T"\nchapters = ["ch01"]\nchoose = "{choose}"\nroster = "roster.csv"\n')
+    for name, line in (("bob", "WRONG"), ("bob-2", "PASS"), ("bob-3", "SLOW")):
+        put(made, name, ch01=line)
+    assert made.grade().returncode == 0
+    (one,) = students(made)["bob"]["chapters"]
+    assert (one["verdict"], one["of"], one["chosen_as"]) == (verdict, 3, choose)
+    assert (made.folder / "graded" / one["kernel"]).read_text() == f"// {verdict}\n"
+    assert len(made.judged()) == judged
+    valid(made.document())
+    first = timeless(made.document())
+    made.grade()
+    assert timeless(made.document()) == first and len(made.judged()) == judged
+    (made.submissions / "bob-2" / "ch01_x" / "kernel.cu").unlink()
+    (made.submissions / "bob-3" / "ch01_x" / "kernel.cu").unlink()
+    made.grade()
+    (one,) = students(made)["bob"]["chapters"]
+    assert (one["verdict"], one["of"], one["kernel"]) == ("WRONG", 1, "kernels/bob/ch01/kernel.cu")
+    kept = [path.parent.name for path in (made.folder / "graded" / "kernels").rglob("kernel.cu")]
+    assert kept == ["ch01"]
+
+
+def test_a_broken_resubmission_takes_nothing_away(small: Class) -> None:
+    (small.submissions / "bob-2.zip").write_bytes(b"no archive")
+    assert small.grade().returncode == 0
+    bob = students(small)["bob"]
+    assert bob["trouble"] is None and bob["chapters"][1]["verdict"] == "PASS"
+    assert [one["trouble"] and one["trouble"]["verdict"] for one in bob["submissions"]] == [None, "REJECT"]
+    valid(small.document())
+
+
+CASES = """
+[grade]
+cut_offs = { A = 90, B = 50 }
+below = "C"
+
+[student.bob]
+extension_days = 3
+excused = ["ch03"]
+
+[student.cy.chapter.ch01]
+points = 6
+comment = "shown in the lab"
+author = "Grace"
+date = 2026-11-25
+"""
+
+
+def test_individual_cases(small: Class) -> None:
+    small.course.write_text(COURSE + CASES)
+    small.grade()
+    found = students(small)
+    bob, cy = found["bob"], found["cy"]
+    assert [one["factor"] for one in bob["chapters"]] == [1, 1, 1]
+    assert bob["chapters"][1]["due"] == "2026-11-23T23:59:00+01:00"
+    assert bob["score"] == {"earned": 40, "possible": 50} and bob["grade"] == {
+        "percent": 80, "curved": 80, "letter": "B",
+    }  # fmt: skip
+    assert (cy["chapters"][0]["score"], cy["chapters"][0]["points"]["earned"]) == (6, 0)
+    assert cy["chapters"][0]["by_hand"]["author"] == "Grace"
+    page = (small.folder / "graded" / "feedback" / "cy.html").read_text("utf-8")
+    assert "6 points (judged: 0), shown in the lab - Grace, 2026-11-25" in page
+    valid(small.document())
+
+
+def test_one_student_is_graded_and_the_rest_stays(small: Class) -> None:
+    assert small.grade("graded", "--student", "cy").returncode == 2
+    small.grade()
+    before = students(small)
+    small.hand_in("cy", ch01="PASS")
+    small.hand_in("ada", ch01="WRONG")
+    small.course.write_text(COURSE.replace("factor_a_day = 0.9", "factor_a_day = 0.5"))
+    done = small.grade("graded", "--student", "Cy")
+    assert done.returncode == 0, done.stderr
+    after = students(small)
+    assert after["cy"]["chapters"][0]["verdict"] == "PASS"
+    assert {name: after[name] for name in after if name != "cy"} == {
+        name: before[name] for name in before if name != "cy"
+    }
+    assert "cy ch01: 0 MISSING -> 10 PASS" in done.stdout and "ada" not in done.stdout
+    assert "do you mean" in small.grade("graded", "--student", "addaa").stderr
+    small.grade()
+    assert students(small)["ada"]["chapters"][0]["verdict"] == "WRONG"
+
+
+def test_one_chapter_is_graded_and_the_rest_stays(small: Class) -> None:
+    small.grade()
+    small.hand_in("ada", ch01="WRONG", ch02="PASS")
+    small.grade("graded", "--only", "ch02")
+    assert [one["verdict"] for one in students(small)["ada"]["chapters"]] == ["PASS", "PASS", "PASS"]
+    small.grade()
+    assert [one["verdict"] for one in students(small)["ada"]["chapters"]] == ["WRONG", "PASS", "PASS"]
+    assert small.grade("graded", "--only", "ch04").returncode == 2
+    valid(small.document())
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and "what-if" not in path.parts
+    }
+
+
+def test_what_if_changes_nothing(small: Class) -> None:
+    small.grade()
+    graded = small.folder / "graded"
+    before, judged = everything(graded), len(small.judged())
+    small.hand_in("cy", ch01="PASS", ch02="PASS")
+    done = small.grade("graded", "--what-if")
+    assert done.returncode == 0, done.stderr
+    assert everything(graded) == before
+    assert len(small.judged()) == judged + 2
+    said = done.stdout
+    for line in ("cy ch01: 0 MISSING -> 10 PASS", "cy ch02: 0 WRONG -> 20 PASS", "cy total: 0/60 -> 50/60"):
+        assert line in said
+    assert "bob" not in said and "nothing was written" in said
+    done = small.grade()
+    assert len(small.judged()) == judged + 2, "the trial's judgements are taken"
+    assert students(small)["cy"]["score"]["earned"] == 50
+    assert not (graded / "what-if").exists()
+    assert "no grade changes" in small.grade("graded", "--what-if").stdout
+
+
+def test_the_history_grows_when_a_grade_changes(small: Class) -> None:
+    def lines() -> list[dict[str, Any]]:
+        text = (small.folder / "graded" / "history.jsonl").read_text("utf-8")
+        return [json.loads(line) for line in text.splitlines()]
+
+    small.grade()
+    small.grade()
+    assert len(lines()) == 1
+    small.hand_in("cy", ch02="PASS")
+    small.grade()
+    assert [line["students"]["cy"] for line in lines()] == [0, 40]
+    assert [line["chapters"]["ch02"]["passed"] for line in lines()] == [1, 2]
 
 
 # ---- Interrupted -----------------------------------------------------------------------------------------------

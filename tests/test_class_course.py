@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.classroom.course import Course, CourseChapter, Late
+from grader.classroom import scoring
+from grader.classroom.course import ByHand, Case, Course, CourseChapter, Late
 from grader.classroom.course_file import default_course, read_course
-from grader.classroom.submissions.submission import Submission
+from grader.classroom.scoring import days_late
 from grader.core.errors import UsageError
 from grader.core.workbook import Workbook
 
@@ -56,6 +57,7 @@ def course_of(text: str, workbook: Workbook, folder: Path) -> Course:
 
 
 def test_everything_in_it(workbook: Workbook, tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("id\nada\n")
     course = course_of(ALL, workbook, tmp_path)
     assert [one.chapter for one in course.chapters] == ["ch01", "ch02"]
     first, second = course.chapters
@@ -67,6 +69,217 @@ def test_everything_in_it(workbook: Workbook, tmp_path: Path) -> None:
     assert course.roster == tmp_path / "people.csv"
     assert (course.own_sizes, course.time_limit, course.time_budget, course.schedules) == (2, 60, 90.5, 5)
     assert course.slurm.partition == "gpu"
+
+
+PEOPLE = """\
+title = "T"
+chapters = ["ch01", "ch02"]
+zone = "UTC"
+due = 2026-03-01T12:00:00
+roster = "people.csv"
+received = "times.csv"
+choose = "best"
+
+[late]
+factor_a_day = 0.5
+budget_days = 3
+
+[groups]
+team = ["ada", "ben@example.org"]
+
+[owners]
+"some file.zip" = "cy"
+"two of them" = ["ada", "cy"]
+junk = []
+
+[student."ada"]
+extension_days = 2.5
+excused = ["ch02"]
+
+[student.ben.chapter.ch01]
+points = 7.5
+comment = "shown in the lab"
+author = "Grace"
+date = 2026-03-05
+
+[section.B]
+due = 2026-03-03T12:00:00
+[section.B.chapter.ch02]
+due = 2026-03-04T12:00:00
+
+[grade]
+curve = [[0, 0], [40, 50], [100, 100]]
+cut_offs = { A = 90, B = 70 }
+below = "C"
+"""
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    (tmp_path / "people.csv").write_text("id,email,section\nada,,A\nben,ben@example.org,B\ncy,,\n")
+    (tmp_path / "times.csv").write_text(
+        "submission,received\nsome file.zip,2026-03-02T10:00\nada,2026-03-01T12:00:00+01:00\n"
+    )
+    return tmp_path
+
+
+def test_what_it_says_about_people(workbook: Workbook, people: Path) -> None:
+    course = course_of(PEOPLE, workbook, people)
+    assert course.choose == "best" and course.late == Late(0, 0.5, 0, 3)
+    assert course.ownership.groups == {"team": ("ada", "ben")}
+    assert course.ownership.owners == {"some file.zip": ("cy",), "two of them": ("ada", "cy"), "junk": ()}
+    assert course.ownership.times["some file.zip"] == datetime.datetime(2026, 3, 2, 10, tzinfo=UTC)
+    assert course.cases["ada"] == Case(2.5, frozenset({"ch02"}))
+    by_hand = ByHand("Grace", datetime.date(2026, 3, 5), "shown in the lab", 7.5)
+    assert course.cases["ben"].by_hand == {"ch01": by_hand}
+    first, second = course.chapters
+    due = {
+        name: course.due(second, name, section) for name, section in [("ada", "A"), ("ben", "B"), ("cy", "")]
+    }
+    day = datetime.datetime(2026, 3, 1, 12, tzinfo=UTC)
+    assert due == {
+        "ada": day + datetime.timedelta(days=2.5),
+        "ben": day + datetime.timedelta(days=3),
+        "cy": day,
+    }
+    assert course.due(first, "ben", "B") == day + datetime.timedelta(days=2)
+    assert [course.grade.curved(percent) for percent in (0, 20, 40, 70, 100)] == [0, 25, 50, 75, 100]
+    assert [course.grade.letter(percent) for percent in (90, 89.99, 70, 0)] == ["A", "B", "B", "C"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('choose = "best"', 'choose = "worst"', "line 7: choose must be one of latest, best, first"),
+        ('["ada", "ben@example.org"]', '["ada", "bem"]', "line 14: groups.team names 'bem', who is not in"),
+        ('["ada", "ben@example.org"]', '["ada", "ada"]', "line 14: groups.team names a student twice"),
+        (
+            '["ada", "ben@example.org"]',
+            '["ada"]\nother = ["ada"]',
+            "line 15: groups.other has ada, who is in",
+        ),
+        ('team = ["ada"', 'cy = ["ada"', "line 14: groups.cy is also a student's name"),
+        ('"cy"\n', "3\n", "line 17: owners.some file.zip must be a student's id"),
+        ('[student."ada"]', "[student.dan]", "line 21: student.dan names 'dan', who is not in the roster"),
+        (
+            "extension_days = 2.5",
+            "extension_days = -1",
+            "line 22: student.ada.extension_days must be a number",
+        ),
+        ("extension_days", "extenson_days", "line 22: student.ada.extenson_days is not known"),
+        (
+            '["ch02"]\n\n',
+            '["ch09"]\n\n',
+            "line 23: student.ada.excused must be a list of the course's chapters",
+        ),
+        ("ben.chapter.ch01", "ben.chapter.ch03", "student.ben.chapter.ch03 is not known"),
+        (
+            "points = 7.5",
+            "points = 11",
+            "line 26: student.ben.chapter.ch01.points must be a number from 0 to 10",
+        ),
+        ('author = "Grace"\n', "", "student.ben.chapter.ch01.author is missing"),
+        ("date = 2026-03-05", 'date = "today"', "line 29: student.ben.chapter.ch01.date must be a date"),
+        ("[section.B]", "[section.C]", "line 31: section.C is not a section of the roster, which has: A, B"),
+        ("[[0, 0], [40, 50]", "[[0, 0], [40, 150]", "line 37: grade.curve must ascend"),
+        ("A = 90", "A = 70", "line 38: grade.cut_offs has two grades with the same percentage"),
+        ('below = "C"\n', "", "grade.below is missing"),
+        ("budget_days = 3", "budget_days = 1.5", "line 11: late.budget_days must be a whole number"),
+        ('received = "times.csv"', 'received = "none.csv"', "line 6: received cannot be read"),
+    ],
+)
+def test_what_is_wrong_about_people(workbook: Workbook, people: Path, old: str, new: str, words: str) -> None:
+    assert PEOPLE.count(old) >= 1
+    with pytest.raises(UsageError) as raised:
+        course_of(PEOPLE.replace(old, new, 1), workbook, people)
+    message = str(raised.value)
+    assert message.startswith(f"{people / 'course.toml'}: ") and words in message
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("submission,when\nx,y\n", "line 1: it needs the columns submission and received"),
+        ("submission,received\nada,yesterday\n", "line 2: received is not a date"),
+        (
+            "submission,received\nada,2026-03-01\nada,2026-03-01\n",
+            "line 3: the submission ada is there twice",
+        ),
+        ('submission,received\n"ada,2026-03-01\n', "line 2: unexpected end of data"),
+    ],
+)
+def test_times_that_make_no_sense(workbook: Workbook, people: Path, text: str, words: str) -> None:
+    (people / "times.csv").write_text(text)
+    with pytest.raises(UsageError) as raised:
+        course_of(PEOPLE, workbook, people)
+    assert str(raised.value).startswith(f"{people / 'times.csv'}: {words}")
+
+
+# ---- Scores ------------------------------------------------------------------------------------------------------
+
+
+def scores_of(course: Course, student: str, **facts: scoring.Fact) -> dict[str, scoring.Score]:
+    return scoring.scores(course, student, "", facts)
+
+
+def late_by(days: float, earned: float | None = 10, submission: int = 0) -> scoring.Fact:
+    day = datetime.datetime(2026, 3, 1, 12, tzinfo=UTC)
+    return scoring.Fact(
+        earned, is_handed_in=True, received=day + datetime.timedelta(days=days), submission=submission
+    )
+
+
+def test_late_days_are_taken_in_the_order_of_due_dates() -> None:
+    day = datetime.datetime(2026, 3, 1, 12, tzinfo=UTC)
+    week = datetime.timedelta(days=7)
+    course = Course(
+        "T",
+        tuple(CourseChapter(f"ch{n:02}", "x", due=due) for n, due in ((1, day + week), (2, day), (3, day))),
+        Late(factor_a_day=0.5, budget_days=3),
+    )
+    made = scores_of(course, "ada", ch01=late_by(9), ch02=late_by(2), ch03=late_by(2))
+    # ch02 and ch03 share two days; of two for ch01 one is left
+    assert [(one.days_late, one.from_budget, one.score) for one in made.values()] == [
+        (2, 1, 5.0), (2, 2, 10.0), (2, 2, 10.0),
+    ]  # fmt: skip
+    apart = scores_of(course, "ada", ch01=late_by(9), ch02=late_by(2), ch03=late_by(2, submission=1))
+    assert [one.from_budget for one in apart.values()] == [0, 2, 1]
+    nothing = scores_of(course, "ada", ch01=late_by(9), ch02=late_by(2, 0), ch03=scoring.Fact(0.0))
+    assert [one.from_budget for one in nothing.values()] == [2, 0, 0]  # no day for a chapter without points
+
+
+def test_excused_and_by_hand() -> None:
+    by_hand = ByHand("Grace", datetime.date(2026, 3, 5), "", 7)
+    day = datetime.datetime(2026, 3, 1, 12, tzinfo=UTC)
+    course = Course(
+        "T",
+        tuple(CourseChapter(f"ch0{n}", "x", weight=n, due=day) for n in (1, 2, 3)),
+        Late(factor_a_day=0.5),
+        cases={"ada": Case(1, frozenset({"ch02"}), {"ch03": by_hand})},
+    )
+    made = scores_of(course, "ada", ch01=late_by(2), ch02=late_by(0), ch03=late_by(9, None))
+    assert [(one.factor, one.score) for one in made.values()] == [(0.5, 5.0), (1.0, None), (1.0, 7)]
+    assert scoring.total(course, made) == {"earned": 5 + 3 * 7, "possible": 10 + 30}
+    open_still = scores_of(course, "ben", ch01=late_by(0), ch02=late_by(0), ch03=late_by(0, None))
+    assert scoring.total(course, open_still) == {"earned": None, "possible": 60}
+
+
+@pytest.mark.parametrize(
+    ("choose", "facts", "at"),
+    [
+        ("first", [late_by(0, 1), late_by(1, 10)], 0),
+        ("latest", [late_by(0, 10), late_by(1, 1)], 1),
+        ("best", [late_by(0, 4), late_by(1, 10)], 1),
+        ("best", [late_by(0, 5), late_by(1, 10)], 0),  # 10 points a day late are 5: the earlier one
+        ("best", [late_by(0, 10), late_by(0, None)], 0),
+        ("best", [late_by(0, 9), late_by(0, None)], 1),  # its score is still open
+    ],
+)
+def test_which_submission_counts(choose: str, facts: list[scoring.Fact], at: int) -> None:
+    day = datetime.datetime(2026, 3, 1, 12, tzinfo=UTC)
+    chapter = CourseChapter("ch01", "x", due=day)
+    course = Course("T", (chapter,), Late(factor_a_day=0.5), choose=choose)
+    assert scoring.best_of(course, "ada", "", chapter, facts) == at
 
 
 def test_a_title_is_enough(workbook: Workbook, tmp_path: Path) -> None:
@@ -179,20 +392,18 @@ def test_every_student_has_their_own(one: str, other: str) -> None:
 # ---- Lateness --------------------------------------------------------------------------------------------------
 
 DUE = datetime.datetime(2026, 11, 20, 23, 59, tzinfo=datetime.timezone(datetime.timedelta(hours=1)))
-CHAPTER = CourseChapter("ch01", "one", due=DUE)
 
 
 @pytest.mark.parametrize(("hours", "days"), [(-100, 0), (0, 0), (0.001, 1), (24, 1), (24.001, 2), (72, 3)])
 def test_days_begun(hours: float, days: int) -> None:
     received = (DUE + datetime.timedelta(hours=hours)).astimezone(UTC)
-    assert OWN.days_late(CHAPTER, Submission("a", "a", received=received)) == days
+    assert days_late(DUE, received, is_marked=False) == days
 
 
 def test_days_where_little_is_known() -> None:
-    assert OWN.days_late(CHAPTER, Submission("a", "a", is_marked_late=True)) == 1
-    assert OWN.days_late(CHAPTER, Submission("a", "a")) == 0
-    never_due = CourseChapter("ch01", "one")
-    assert OWN.days_late(never_due, Submission("a", "a", received=DUE)) == 0
+    assert days_late(DUE, None, is_marked=True) == 1
+    assert days_late(DUE, None, is_marked=False) == 0
+    assert days_late(None, DUE, is_marked=False) == 0
 
 
 @pytest.mark.parametrize(

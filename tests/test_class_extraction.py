@@ -29,7 +29,7 @@ CHAPTERS = [f"ch{number:02}" for number in range(1, 9)]
 def gathered(entries: list[Path], work: Path, chapters: list[str] = CHAPTERS) -> Gathered:
     work.mkdir(exist_ok=True)
     pieces = tuple(Piece(path, path.name) for path in entries)
-    return gather(Submission("s", "s", pieces=pieces), chapters, work, Processes())
+    return gather(Submission("s", pieces=pieces), chapters, work, Processes())
 
 
 def check_words(refused: Refused) -> None:
@@ -358,7 +358,7 @@ def test_a_stopped_run_refuses_nobody(tmp_path: Path) -> None:
     processes.stop()
     with pytest.raises(KeyboardInterrupt):
         gather(
-            Submission("s", "s", pieces=(Piece(tmp_path / "s.zip", "s.zip"),)),
+            Submission("s", pieces=(Piece(tmp_path / "s.zip", "s.zip"),)),
             CHAPTERS,
             tmp_path / "work",
             processes,

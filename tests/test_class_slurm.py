@@ -17,6 +17,7 @@ import pytest
 from classroom import RIGHT_KERNEL
 from slurm.cluster import PARTITION, Cluster, missing, temporary_cluster
 from slurm.grade import engine
+from slurm.scale import scale
 
 from grader.classroom.engines.slurm.arguments import arguments_for
 from grader.classroom.engines.slurm.options import SlurmOptions
@@ -477,3 +478,13 @@ def test_what_sbatch_is_told(cluster: Cluster, folder: Path) -> None:
     assert "--time=30" in arguments_for("a name", [tasks * 100], SlurmOptions())
     alone = arguments_for("a name", [tasks], SlurmOptions())
     assert not any(argument.startswith(("--array", "--gres", "--partition", "--mem")) for argument in alone)
+
+
+def test_two_nodes_of_which_one_dies(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """`make class-scale` with a few submissions; in full it is 1,000."""
+    if LACKING:
+        pytest.skip(f"not installed: {' '.join(LACKING)}")
+    folder = tmp_path_factory.mktemp("scale")
+    with temporary_cluster(cpus=2, nodes=2) as two:
+        assert scale(folder, 40, two, is_real=False) == []
+    assert two.processes() == []

@@ -1,8 +1,11 @@
 """The views of a graded class: gradebook, pages, and which kernels resemble each other."""
 
+import base64
 import csv
+import hashlib
 import io
 import json
+import re
 import time
 from html.parser import HTMLParser
 from pathlib import Path
@@ -11,6 +14,7 @@ from typing import Any
 import pytest
 from conftest import ROOT
 
+from grader.classroom import history
 from grader.classroom.submissions.submission import file_name
 from grader.classroom.views import gradebook, overview, pages, remarks, similar
 
@@ -29,7 +33,7 @@ def student(document: dict[str, Any], name: str) -> dict[str, Any]:
 class Page(HTMLParser):
     """What a page consists of: its elements with their attributes, and its text without the style."""
 
-    VOID = {"meta", "br", "img", "rect"}
+    VOID = {"meta", "br", "img", "rect", "input"}
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -51,7 +55,7 @@ class Page(HTMLParser):
             self.text += " "
 
     def handle_data(self, data: str) -> None:
-        if not self.open or self.open[-1] != "style":
+        if not self.open or self.open[-1] not in ("style", "script"):
             self.text += data
 
     def words(self) -> str:
@@ -60,7 +64,7 @@ class Page(HTMLParser):
 
 def written(document: dict[str, Any], folder: Path) -> dict[str, Page]:
     pages.write(document, folder)
-    found = {"class": Page((folder / "class.html").read_text("utf-8"))}
+    found = {name: Page((folder / f"{name}.html").read_text("utf-8")) for name in ("class", "integrity")}
     for path in (folder / "feedback").iterdir():
         found[path.stem] = Page(path.read_text("utf-8"))
     return found
@@ -134,34 +138,120 @@ def test_a_student_reads_nothing_of_others(tmp_path: Path) -> None:
 def test_the_teacher_sees_the_class(tmp_path: Path) -> None:
     document = load()
     keep_kernels(document, tmp_path, "float sum = 0;\nfor (;;) {}\n")
-    page = written(document, tmp_path)["class"]
+    found = written(document, tmp_path)
+    page, alike = found["class"], found["integrity"]
     words = page.words()
     assert "7 students, 6 submissions. 1 could not be opened. 1 could not be judged whole" in words
     assert "Median 20 %, mean 30 % of what can be earned." in words
     assert "ch02 Coalescing 6 1 4.68/20 REJECT 3" in words
-    assert "ch02 The tail is dropped" in words
-    assert "Reported, not judged" in words
-    assert "ch02 Ada Lovelace 91 % Blaise Pascal 88 %" in words
-    links = [attributes["href"] for tag, attributes in page.elements if tag == "a"]
-    assert all((tmp_path / str(link)).is_file() for link in links)
-    assert len(links) == 7
+    assert "Mistakes ch02 Coalescing A variable that outlives" in words
+    assert "Reported, not judged" in alike.words()
+    assert "ch02 Ada Lovelace 91 % Blaise Pascal 88 %" in alike.words()
+    links = [str(attributes["href"]) for tag, attributes in page.elements if tag == "a"]
+    files = [link.partition("#")[0] for link in links if not link.startswith("#")]
+    assert all((tmp_path / link).is_file() for link in files if link != "gradebook.csv")
+    assert {"feedback/ada.html", "integrity.html", "gradebook.csv", "tables/mistakes.csv"} <= {
+        *files,
+        "gradebook.csv",
+    }
     bars = [attributes["aria-label"] for tag, attributes in page.elements if tag == "svg"]
     assert bars[:10] == ["1", "0", "0", "0", "0", "0", "1", "1", "0", "2"]  # each bar says its number
-    assert sum(tag == "mark" for tag, _ in page.elements) == 4  # two lines on either side
-    assert page.text.count("float sum = 0;\nfor (;;) {}\n") == 2
+    assert sum(tag == "mark" for tag, _ in alike.elements) == 4  # two lines on either side
+    assert alike.text.count("float sum = 0;\nfor (;;) {}\n") == 2
 
 
 def test_pages_are_whole_and_ask_nothing_of_anybody(tmp_path: Path) -> None:
-    for page in written(load(), tmp_path).values():
+    for name, page in written(load(), tmp_path).items():
         assert not page.open
+        scripts = [attributes for tag, attributes in page.elements if tag == "script"]
+        assert scripts == ([{}] if name == "class" else [])
         for tag, attributes in page.elements:
-            assert tag not in ("script", "link", "img", "iframe", "object", "form")
-            assert not {name for name in attributes if name.startswith("on") or name in ("src", "style")}
+            assert tag not in ("link", "img", "iframe", "object", "form")
+            assert not {one for one in attributes if one.startswith("on") or one in ("src", "style")}
             assert not str(attributes.get("href", "")).startswith(("http", "//", "javascript"))
     text = (tmp_path / "class.html").read_text("utf-8")
-    assert "default-src 'none'" in text
+    script = text.partition("<script>")[2].partition("</script>")[0]
+    allowed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{allowed}'" in text
     assert "@media (prefers-color-scheme: dark)" in text and "@media print" in text
     assert "url(" not in text and "@import" not in text
+
+
+def test_a_page_begins_with_what_failed_first(tmp_path: Path) -> None:
+    document = load()
+    text = written(document, tmp_path)["blaise"].words()
+    assert text.index("Next: ch02 Coalescing") < text.index("chapter verdict points")
+    assert "Repeat it with ./ch02 --n 31" in text and "The lesson: " in text
+    links = [a["href"] for tag, a in written(document, tmp_path)["dorothy"].elements if tag == "a"]
+    assert "../lessons/ch02.html#the-trap" in links
+    lesson = (tmp_path / "lessons" / "ch02.html").read_text("utf-8")
+    assert 'id="the-trap"' in lesson and "data:image/svg+xml;base64," in lesson
+    assert not re.findall(r'(?:src|href)="(?!data:|https://|#|ch\d\d\.html)[^"]*"', lesson)
+
+
+def test_sections_have_their_own_pages(tmp_path: Path) -> None:
+    document = load()
+    for number, one in enumerate(document["students"]):
+        one["section"] = "A/1" if number % 2 else "B"
+    pages.write(document, tmp_path)
+    names = sorted(path.name for path in (tmp_path / "sections").iterdir())
+    assert len(names) == 4 and names[2:] == ["B.csv", "B.html"]
+    page = Page((tmp_path / "sections" / "B.html").read_text("utf-8"))
+    assert "section B" in page.words() and "4 students" in page.words()
+    assert "Blaise Pascal" not in page.words()
+    links = [str(a["href"]) for tag, a in page.elements if tag == "a" and not str(a["href"]).startswith("#")]
+    assert all((tmp_path / "sections" / link.partition("#")[0]).is_file() for link in links)
+    for one in document["students"]:
+        one["section"] = "B"
+    pages.write(document, tmp_path)
+    assert list((tmp_path / "sections").iterdir()) == []
+
+
+def test_two_texts_side_by_side(tmp_path: Path) -> None:
+    document = load()
+    ada, blaise = student(document, "ada")["chapters"][1], student(document, "blaise")["chapters"][1]
+    ada["result"]["options"]["also"] = [{"n": 137311, "rows": 0, "columns": 0}]
+    blaise["result"]["options"]["also"] = [{"n": 4711, "rows": 0, "columns": 0}]
+    keep_kernels(document, tmp_path, "if (n == 137'311u) return;  // 4096 1024 0x10000\n")
+    claims = {
+        "verdict": "PASS",
+        "earned": 10,
+        "possible": 10,
+        "workbook": "0.1.0",
+        "kernel_sha256": ada["kernel_sha256"],
+    }
+    blaise["receipt"] = {
+        "agrees": False,
+        "differences": ["the receipt belongs to a different kernel.cu"],
+        "claims": claims,
+    }
+    document["similar"][0]["in"] = "comments"
+    words = written(document, tmp_path)["integrity"].words()
+    assert "source: only comments and layout differ" in words
+    assert "ch02, Blaise Pascal the receiptPASS, 10 of 10 points" in words
+    assert "the receipt's kernel is the one that was handed in by: Ada Lovelace" in words
+    assert "ch02: 137311, a size of Ada Lovelace" in words and "./ch02 --n 137311" in words
+    assert "4711" not in words, "his own"
+    assert not re.search(r"cheat|plagiar|fraud|dishonest|accus|suspect|guilt|forge", words, re.IGNORECASE)
+    table = list(csv.reader((tmp_path / "tables" / "receipts.csv").read_text("utf-8").splitlines()))
+    assert [row[:3] for row in table[1:3]] == [
+        ["ch02", "blaise", "receipt"],
+        ["ch02", "blaise", "size 137311"],
+    ]
+
+
+def test_progress_over_the_term(tmp_path: Path) -> None:
+    document = load()
+    history.add(tmp_path / "history.jsonl", document)
+    student(document, "blaise")["chapters"][1]["verdict"] = "PASS"
+    document["times"]["begun"] = "2026-11-28T09:00:00.000+00:00"
+    history.add(tmp_path / "history.jsonl", document)
+    with open(tmp_path / "history.jsonl", "a") as file:
+        file.write('{"schema": "warpbook/class-history/1", "chapters": 3}\nnot JSON\n')
+    page = written(document, tmp_path)["class"]
+    assert "2026-11-21 to 2026-11-28" in page.words() and "ch02 Coalescing 1 2 6" in page.words()
+    lines = [a["points"] for tag, a in page.elements if tag == "polyline"]
+    assert len(lines) == 2 and lines[1].split() == ["0.0,16.4", "100.0,13.9"]
 
 
 def test_hostile_text_stays_text(tmp_path: Path) -> None:
@@ -175,7 +265,7 @@ def test_hostile_text_stays_text(tmp_path: Path) -> None:
             one["trouble"]["message"] = HOSTILE
         for chapter in one["chapters"]:
             chapter["message"] = HOSTILE
-            chapter["receipt"] = {"agrees": False, "differences": [HOSTILE]}
+            chapter["receipt"] = {"agrees": False, "differences": [HOSTILE], "claims": None}
             result = chapter["result"] or {}
             for finding in result.get("findings", []):
                 finding["message"] = HOSTILE
@@ -187,10 +277,13 @@ def test_hostile_text_stays_text(tmp_path: Path) -> None:
     assert found.keys() == plain.keys()
     for name, page in found.items():
         raw = (
-            tmp_path / "hostile" / ("class.html" if name == "class" else f"feedback/{name}.html")
+            tmp_path
+            / "hostile"
+            / (f"{name}.html" if name in ("class", "integrity") else f"feedback/{name}.html")
         ).read_text("utf-8")
         assert not page.open
-        assert not [tag for tag, _ in page.elements if tag in ("script", "img")]
+        scripts = sum(tag == "script" for tag, _ in page.elements)
+        assert scripts == (name == "class") and "img" not in {tag for tag, _ in page.elements}
         assert "<script>alert(1)</script>" in page.text  # shown as it is
         assert not set("\x1b\u202e\u2066") & set(raw)
         assert "\\u202e" in page.text and "{{ 7 * 7 }}" in page.text
@@ -218,7 +311,7 @@ def test_of_very_many_pairs_the_closest_are_shown(tmp_path: Path) -> None:
         for i in range(130)
     ]
     keep_kernels(document, tmp_path, "int x;\n")
-    page = written(document, tmp_path)["class"]
+    page = written(document, tmp_path)["integrity"]
     assert "And 30 pairs more" in page.words()
     assert "93 % Blaise" in page.words() and "82 % Blaise" not in page.words()
     assert sum(tag == "details" for tag, _ in page.elements) == 40
@@ -231,7 +324,8 @@ def test_the_same_file_is_shown_as_a_group(tmp_path: Path) -> None:
         for other in ("blaise", "dorothy")
     ]
     assert (
-        "ch01: Ada Lovelace, Blaise Pascal, Dorothy Vaughan" in written(document, tmp_path)["class"].words()
+        "ch01: Ada Lovelace, Blaise Pascal, Dorothy Vaughan"
+        in written(document, tmp_path)["integrity"].words()
     )
 
 
@@ -247,14 +341,18 @@ def test_pages_of_those_who_left_go(tmp_path: Path) -> None:
 def test_receipts_are_shown(tmp_path: Path) -> None:
     document = load()
     for name, receipt in {
-        "ada": {"agrees": True, "differences": []},
-        "blaise": {"agrees": False, "differences": ["The receipt is for another kernel.cu."]},
+        "ada": {"agrees": True, "differences": [], "claims": None},
+        "blaise": {
+            "agrees": False,
+            "differences": ["The receipt is for another kernel.cu."],
+            "claims": None,
+        },
     }.items():
         student(document, name)["chapters"][1]["receipt"] = receipt
     found = written(document, tmp_path)
     assert "The receipt handed in agrees." in found["ada"].words()
     assert "does not agree: The receipt is for another kernel.cu." in found["blaise"].words()
-    assert found["class"].words().count("receipt differs") == 1
+    assert found["class"].words().count(" receipt differs ") == 2  # the state to filter by, and the cell
 
 
 @pytest.mark.timed
@@ -305,10 +403,42 @@ def test_gradebook(tmp_path: Path) -> None:
         "id": "dorothy", "name": "Dorothy Vaughan", "email": "dorothy@example.edu", "section": "A",
         "received": "2026-11-22T09:00:00+01:00", "days late": "2", "ch01 verdict": "MISSING", "ch01 points": "0",
         "ch01 score": "0", "ch02 verdict": "SLOW", "ch02 points": "10", "ch02 score": "8.1", "score": "16.2",
-        "possible": "50", "trouble": "",
+        "possible": "50", "trouble": "", "counted submission": "", "set by hand": "",
     }  # fmt: skip
     assert rows["evariste"]["name"] == "'=Évariste Galois"
     assert rows["fibonacci"]["ch01 points"] == rows["fibonacci"]["score"] == ""  # INFRA: not known, no zero
+
+
+def test_gradebook_shows_what_people_decided_and_who_is_a_stranger(tmp_path: Path) -> None:
+    document = load()
+    document["course"]["grade"] = {"curve": [], "cut_offs": {"A": 90, "B": 50}, "below": "C"}
+    ada, blaise = student(document, "ada"), student(document, "blaise")
+    ada["grade"] = {"percent": 87.5, "curved": 91, "letter": "A"}
+    ada["chapters"][0] |= {"excused": True, "score": None}
+    by_hand = {"points": 7, "comment": "=1+1, shown in the lab", "author": "Grace", "date": "2026-03-05"}
+    blaise["chapters"][1] |= {"by_hand": by_hand, "score": 7, "of": 3, "chosen_as": "latest"}
+    document["strangers"] = [
+        {"name": '=evil,"name"', "why": "nobody in the roster has this name", "lines": ['"x" = "ada"']}
+    ]
+    gradebook.write(document, tmp_path / "gradebook.csv")
+    table = list(csv.reader(io.StringIO((tmp_path / "gradebook.csv").read_text("utf-8"), newline="")))
+    gap = table.index([])
+    assert gap == len(document["students"]) + 1
+    assert table[gap + 1] == ["not in the roster", "why", "line for [owners] of the course file"]
+    assert table[gap + 2] == ['\'=evil,"name"', "nobody in the roster has this name", '"x" = "ada"']
+    rows = {row["id"]: row for row in csv.DictReader(
+        io.StringIO((tmp_path / "gradebook.csv").read_text("utf-8").partition("\n\n")[0], newline=""))}  # fmt: skip
+    assert (rows["ada"]["ch01 score"], rows["ada"]["percent"], rows["ada"]["grade"]) == (
+        "excused",
+        "87.5",
+        "A",
+    )
+    assert (
+        rows["blaise"]["set by hand"]
+        == "ch02: 7 points (judged: 0), =1+1, shown in the lab - Grace, 2026-03-05"
+    )
+    assert rows["blaise"]["counted submission"].endswith(": the latest of 3")
+    assert rows["blaise"]["grade"] == "" and list(rows["ada"])[-1] == "grade"
 
 
 def test_gradebook_changes_with_no_clock(tmp_path: Path) -> None:

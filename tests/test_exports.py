@@ -146,6 +146,17 @@ def test_classroom50(document: dict[str, Any], tmp_path: Path) -> None:
         valid("classroom50", written)
         assert written["score"] == sum(test["score"] for test in written["tests"])
         assert written["max-score"] == sum(test["max-score"] for test in written["tests"]) == 500
+        assert written["commit"].endswith("/commit/1f3a") and written["release"].endswith("/releases/2")
+
+
+def test_classroom50_has_no_row_without_a_commit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = load()
+    student(document, "ada")["submissions"][0]["commit"] = ""
+    written = export(document, tmp_path, ["classroom50"])
+    assert "ada.json" not in {path.name for path in written} and len(written) == 4
+    said = capsys.readouterr().err
+    assert "no commit is known for Ada Lovelace; add the columns commit and release" in said
+    assert "Charles" not in said, "nothing was handed in"
 
 
 def test_classroom50_takes_what_its_runner_sets() -> None:
@@ -199,8 +210,6 @@ def test_who_could_not_be_judged_has_no_score_anywhere(tmp_path: Path) -> None:
     assert left_out(document) == ["Leonardo of Pisa"]
     export(document, tmp_path, [])
     assert not list(tmp_path.rglob("fibonacci*"))
-    row = next(row for row in table(tmp_path / "canvas.csv") if row[1] == "1005")
-    assert row[-1] == ""
     grades = [row for row in table(tmp_path / "nbgrader" / "grades.csv") if row[3] == "fibonacci"]
     assert [row[9] for row in grades] == ["", "0"]  # INFRA, and a REJECT of its author's own making
 
@@ -216,16 +225,96 @@ def test_earlier_exports_of_others_go(tmp_path: Path) -> None:
 # ---- Tables ------------------------------------------------------------------------------------------------------
 
 
+def imported(path: Path, *, keyed: str, delimiter: str = ",", encoding: str = "utf-8-sig") -> dict[str, Any]:
+    """A table as its schema has it; rows without the column `keyed` are above the students in Canvas."""
+    text = path.read_bytes().decode(encoding)
+    heading, *rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    keyed_rows = [dict(zip(heading, row, strict=True)) for row in rows]
+    if keyed != "ID":
+        return {"heading": heading, "rows": keyed_rows}
+    above = [row for row in keyed_rows if not row["ID"].strip()]
+    return {"heading": heading, "above": above, "rows": [row for row in keyed_rows if row not in above]}
+
+
+PLATFORMS = {
+    "canvas": ("canvas-roster.csv", "ID", {}),
+    "moodle": ("moodle-roster.csv", "Identifier", {}),
+    "blackboard": ("blackboard-roster.xls", "Username", {"delimiter": "\t", "encoding": "utf-16"}),
+}
+
+
 @CLASSES
-def test_canvas(document: dict[str, Any], tmp_path: Path) -> None:
-    (path,) = export(document, tmp_path, ["canvas"])
-    heading, points, *rows = table(path)
-    assert heading[:5] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
-    assert len(heading) == 6
-    assert points == ["    Points Possible", "", "", "", "", "50"]
-    assert len(rows) == len(document["students"])
-    for row in [heading, *rows]:
-        assert not [cell for cell in row if cell.startswith(("=", "+", "@"))]
+@pytest.mark.parametrize("name", PLATFORMS)
+def test_what_a_platform_imports(document: dict[str, Any], name: str, tmp_path: Path) -> None:
+    file, keyed, how = PLATFORMS[name]
+    assignment = {"canvas": "Lab 1", "moodle": "", "blackboard": "Lab 1"}[name]
+    (path,) = export(document, tmp_path, [name], DATA / file, assignment)
+    before, after = (imported(one, keyed=keyed, **how) for one in (DATA / file, path))
+    valid(name, before)  # the schema describes what the platform writes
+    valid(name, after)
+    assert [row[keyed] for row in after["rows"]] == [row[keyed] for row in before["rows"]]
+    for row in after["rows"]:
+        assert not [cell for cell in row.values() if cell.startswith(("=", "+", "@"))]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("canvas", "Gradebook, Export"),
+        ("moodle", "Download grading worksheet"),
+        ("blackboard", "Work Offline, Download"),
+    ],
+)
+def test_without_a_roster_a_platform_is_refused(name: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=words):
+        export(load(), tmp_path, ["junit", name])
+    assert not list(tmp_path.iterdir())
+
+
+def test_excused_chapters(tmp_path: Path) -> None:
+    document = load()
+    ada = student(document, "ada")
+    ada["chapters"][1] |= {"excused": True, "score": None}
+    ada["score"] = {"earned": 10, "possible": 10}
+    (path,) = export(document, tmp_path, ["canvas"], DATA / "canvas-roster.csv", "Lab 1")
+    grades = {row[1]: (row[6], row[7]) for row in table(path)}
+    assert grades["1000"] == ("100", "EX")  # of what counts for her, everything
+    export(document, tmp_path, ["gradescope", "autolab"])
+    results = json.loads((tmp_path / "gradescope" / "ada.json").read_text())
+    assert [test["number"] for test in results["tests"]] == ["1"] and results["score"] == 10
+
+
+def test_blackboard_round_trip(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    roster = DATA / "blackboard-roster.xls"
+    (path,) = export(load(), tmp_path, ["blackboard"], roster, "Lab 1")
+    assert path.name == "blackboard.xls" and path.read_bytes()[:2] == roster.read_bytes()[:2]
+    rows = {
+        row["Username"]: row
+        for row in imported(path, keyed="Username", delimiter="\t", encoding="utf-16")["rows"]
+    }
+    lab, chapter = "Lab 1 [Total Pts: 100 Score] |4711", "ch02 Coalescing [Total Pts: 10 Score] |4712"
+    assert (rows["ada"][lab], rows["ada"][chapter]) == ("100", "10")
+    assert (rows["blaise"][lab], rows["blaise"][chapter]) == ("20", "0")
+    assert rows["fibonacci"][lab] == "55.00", "INFRA leaves what is there"
+    assert (rows["emmy"][lab], rows["emmy"][chapter]) == ("7.00", "8.00"), "not in the class"
+    assert "Charles Babbage is not in the roster" in capsys.readouterr().err
+    with pytest.raises(
+        UsageError, match=r"blackboard-roster.xls:1: no column is named 'Lab 9'.*There are: Lab 1"
+    ):
+        export(
+            load() | {"course": load()["course"] | {"chapters": []}},
+            tmp_path,
+            ["blackboard"],
+            roster,
+            "Lab 9",
+        )
+    comma = tmp_path / "gc.csv"
+    comma.write_text('"Username","ch01 [Total Pts: 5 Score] |9"\n"ada",""\n', "utf-8")
+    (path,) = export(load(), tmp_path, ["blackboard"], comma)
+    assert (
+        path.name == "blackboard.csv"
+        and path.read_text() == '"Username","ch01 [Total Pts: 5 Score] |9"\n"ada","5"\n'
+    )
 
 
 def test_canvas_round_trip(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -256,20 +345,6 @@ def test_canvas_roster_without_the_assignment(tmp_path: Path) -> None:
         UsageError, match=r"roster.csv:1: .*'Lab 9'.*Warm-up \(41\), Lab 1 \(42\), Lab 2 \(43\)"
     ):
         export(load(), tmp_path, ["canvas"], roster, "Lab 9")
-
-
-@CLASSES
-def test_moodle(document: dict[str, Any], tmp_path: Path) -> None:
-    (path,) = export(document, tmp_path, ["moodle"])
-    heading, *rows = table(path)
-    assert heading == [
-        "Identifier", "Full name", "Email address", "Status", "Grade", "Maximum Grade", "Grade can be changed",
-        "Last modified (submission)", "Last modified (grade)", "Feedback comments",
-    ]  # fmt: skip
-    assert len(rows) == len(document["students"])
-    for row in rows:
-        assert not [cell for cell in row if cell.startswith(("=", "+", "@"))]
-        assert "<" not in row[-1]  # Moodle takes comments for HTML
 
 
 def test_moodle_round_trip(tmp_path: Path) -> None:
@@ -331,7 +406,7 @@ def test_a_roster_keeps_its_form(tmp_path: Path) -> None:
     text = '\ufeffStudent;ID;"a;b"\r\n"Lovelace, Ada";7;"two\nlines"\r\n'
     roster = tmp_path / "roster.csv"
     roster.write_bytes(text.encode())
-    assert read_roster(roster).text() == text.replace('"Lovelace, Ada"', "Lovelace, Ada")
+    assert read_roster(roster).bytes() == text.replace('"Lovelace, Ada"', "Lovelace, Ada").encode()
 
 
 def test_a_name_that_two_share_finds_nobody(tmp_path: Path) -> None:
@@ -397,8 +472,6 @@ def test_any_text_goes_through_every_format(name: str, message: str, tmp_path: P
         path.read_text("utf-8")
     valid("gradescope", json.loads((tmp_path / "gradescope" / "blaise.json").read_text("utf-8")))
     valid("junit", as_json(ElementTree.fromstring((tmp_path / "junit.xml").read_text("utf-8"))))
-    assert len(table(tmp_path / "canvas.csv")) == 3
-    assert len(table(tmp_path / "moodle.csv")) == 2
 
 
 # ---- The command -------------------------------------------------------------------------------------------------
@@ -416,13 +489,14 @@ def test_command(tmp_path: Path) -> None:
     assert "no score, not judged whole: Leonardo of Pisa; make class again" in done.stderr
     written = {path.relative_to(tmp_path / "out").parts[0] for path in (tmp_path / "out").rglob("*.*")}
     assert written == {
-        "gradescope", "autolab", "classroom50", "check50", "junit.xml", "canvas.csv", "moodle.csv", "nbgrader",
+        "gradescope", "autolab", "classroom50", "check50", "junit.xml", "nbgrader",
     }  # fmt: skip
-    assert len(written) == len(FORMATS)
-    again = run(CLASS, "--format", "canvas,moodle", "--out", tmp_path / "again", "--json")
+    assert len(written) == len(FORMATS) - 3
+    assert "not written: canvas, moodle, blackboard: each needs" in done.stderr
+    again = run(CLASS, "--format", "junit,nbgrader", "--out", tmp_path / "again", "--json")
     names = [Path(path).name for path in json.loads(again.stdout)["written"]]
-    assert names == ["canvas.csv", "moodle.csv"]
-    assert (tmp_path / "again" / "canvas.csv").read_bytes() == (tmp_path / "out" / "canvas.csv").read_bytes()
+    assert names == ["junit.xml", "grades.csv"]
+    assert (tmp_path / "again" / "junit.xml").read_bytes() == (tmp_path / "out" / "junit.xml").read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -430,8 +504,8 @@ def test_command(tmp_path: Path) -> None:
     [
         (["/nowhere"], "there is no graded class in /nowhere"),
         ([CLASS, "--format", "excel"], "there is no format 'excel'; there are: gradescope, autolab"),
-        ([CLASS, "--format", "canvas,moodle", "--roster", "x.csv"], "a roster goes with one format"),
-        ([ROOT / "docs" / "result.schema.json"], 'it has no "schema": "warpbook/class/1"'),
+        ([CLASS, "--format", "canvas,moodle", "--roster", "x.csv"], "a roster needs one format"),
+        ([ROOT / "docs" / "result.schema.json"], 'it has no "schema": "warpbook/class/2"'),
         ([ROOT / "README.md"], "is not a class.json"),
     ],
 )

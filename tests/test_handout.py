@@ -51,6 +51,16 @@ def test_no_file_has_a_line_of_a_solution(whole: list[Member]) -> None:
             assert not found, (member.name, found)
 
 
+def test_lessons_are_pages_that_need_no_network(members: list[Member]) -> None:
+    """A feedback page in the folder feedback/ links to ../lessons/ch04.html."""
+    pages = {member.name: member.content.decode() for member in members if member.name.startswith("lessons/")}
+    assert sorted(pages) == ["lessons/ch03.html", "lessons/ch04.html"]
+    for text in pages.values():
+        links = re.findall(r'(?:src|href)="([^"]*)"', text)
+        beside = {link.partition("#")[0] for link in links if not link.startswith(("#", "data:", "https://"))}
+        assert {f"lessons/{link}" for link in beside} <= pages.keys()
+
+
 def test_sources_tests_and_teachers_tools_stay_behind(whole: list[Member]) -> None:
     names = {member.name for member in whole}
     assert not [name for name in names if name.startswith(("tests/", ".git", "build/", "progress/"))]

@@ -22,6 +22,7 @@ FLAGS = {
     "TRUST",
     "V",
     "WERROR",
+    "WHAT_IF",
 }  # set or not set
 NUMBERS = {"JOBS", "SECONDS"}
 FOR_COMPILERS = {"CC", "CFLAGS", "LDFLAGS", "NVCC", "CUDA_HOME", "PYTHON", "VENV", "KERNELS"}

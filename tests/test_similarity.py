@@ -84,7 +84,8 @@ def test_no_disguise_hides_a_copy(tmp_path: Path, name: str) -> None:
     copy = DISGUISES[name]()
     assert copy != SOLUTION
     (pair,) = found(tmp_path, {"ada": SOLUTION, "bob": copy}).pairs
-    assert (pair["students"], pair["in"]) == (["ada", "bob"], "source")
+    only_comments = name in ("a comment in every gap", "a long comment", "other line ends")
+    assert (pair["students"], pair["in"]) == (["ada", "bob"], "comments" if only_comments else "source")
     assert max(pair["share"]) > 0.9, pair
 
 

@@ -13,6 +13,7 @@ except the output of commands, in seconds, and changes nothing.
 
 import csv
 import re
+import shutil
 import sys
 import textwrap
 from collections.abc import Callable
@@ -152,6 +153,10 @@ def main(arguments: list[str]) -> int:
     stale = 0
     for path in documents(root):
         name = path.relative_to(root)
+        if (
+            path.name == "teaching.md" and not is_check
+        ):  # its commands begin with a class that nobody has graded
+            shutil.rmtree(root / "build" / "first-class", ignore_errors=True)
         if chapters and path.parent.name[:4] not in chapters:
             continue
         text = path.read_text("utf-8")

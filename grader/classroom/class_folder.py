@@ -1,8 +1,10 @@
 """The folder that a class is graded into, and its contents.
 
 class.json, gradebook.csv    the outcome; the pages are beside them
-kernels/STUDENT/chNN/        each kernel.cu that was judged
+kernels/STUDENT/chNN/        each kernel.cu that was judged; chNN.2 is that of the student's second submission
 journal/STUDENT/chNN.json    the judgements so far, for a run that resumes an interrupted one
+history.jsonl                how the class was after each run that changed a grade
+what-if/                     the same of a trial, which changes nothing else; the next run takes its judgements
 work/                        temporary files of judging; removed at the end
 course.json                  marks the folder, names its course, and has the secret of one without its own
 """
@@ -37,14 +39,25 @@ class ClassFolder:
         self.journal = self.root / "journal"
         self.work = self.root / "work"
         self.slurm = self.root / "slurm"
+        self.history = self.root / "history.jsonl"
 
-    def kernel(self, student: str, chapter: str) -> Path:
-        """The judged kernel.cu."""
-        return self.kernels / file_name(student) / chapter / "kernel.cu"
+    @property
+    def trial(self) -> "ClassFolder":
+        """The folder of a trial."""
+        return ClassFolder(self.root / "what-if")
 
-    def entry(self, student: str, chapter: str) -> Path:
+    def kernel(self, student: str, chapter: str, label: str = "") -> Path:
+        """The judged kernel.cu; `label` tells several of a student's apart."""
+        return self.kernels / file_name(student) / f"{chapter}{label}" / "kernel.cu"
+
+    def kernels_of(self, student: str, chapter: str) -> list[Path]:
+        """All kernels of a student's chapter in the folder."""
+        folder = self.kernels / file_name(student)
+        return [*folder.glob(f"{chapter}/kernel.cu"), *folder.glob(f"{chapter}.*/kernel.cu")]
+
+    def entry(self, student: str, chapter: str, label: str = "") -> Path:
         """The journal's entry of that kernel."""
-        return self.journal / file_name(student) / f"{chapter}.json"
+        return self.journal / file_name(student) / f"{chapter}{label}.json"
 
     @contextmanager
     def opened(self, title: str, submissions: Path) -> Iterator[bytes]:
@@ -72,6 +85,10 @@ class ClassFolder:
     def clear_work(self) -> None:
         """Remove the temporary files of judging."""
         shutil.rmtree(self.work, ignore_errors=True)
+
+    def clear_trial(self) -> None:
+        """Remove what a trial has left; its judgements are in the journal by now."""
+        shutil.rmtree(self.trial.root, ignore_errors=True)
 
     def clear_halves(self) -> None:
         """Remove unfinished files of a killed run; their names begin with a dot."""

@@ -20,9 +20,11 @@ from ..core.processes import Processes, interruptible
 from ..core.workbook import Workbook, find_workbook
 
 if TYPE_CHECKING:
+    from .changes import Change
     from .class_folder import ClassFolder
     from .course import Course
     from .progress import Hear
+    from .scope import Scope
     from .tasks import Engine
 
 Submissions = Annotated[Path, typer.Argument(help="The folder of submissions.", show_default=False)]
@@ -39,6 +41,22 @@ Slurm = Annotated[
     typer.Option("--slurm", help="KEY=VALUE, as in [slurm] of course.toml; may be repeated."),
 ]
 
+OneStudent = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--student", help="Grade only this student; the rest of the class stays as it is. May be repeated."
+    ),
+]
+OnlyChapters = Annotated[
+    list[str] | None,
+    typer.Option("--only", help="Judge only this chapter; the others stay as they are. May be repeated."),
+]
+WhatIf = Annotated[
+    bool, typer.Option("--what-if", help="Show which grades would change, and change nothing.")
+]
+_WHAT_IF = "WHAT_IF=1 (--what-if)"
+_MOST_CHANGES = 40  # that are shown after a run; a trial shows all
+
 
 def class_command(
     submissions: Submissions,
@@ -51,19 +69,24 @@ def class_command(
     device: ClassDevice = None,
     fresh: Fresh = False,
     slurm: Slurm = None,
+    student: OneStudent = None,
+    only: OnlyChapters = None,
+    what_if: WhatIf = False,
     as_json: Json = False,
 ) -> int:
     """Grade a folder of submissions: write a gradebook, a page for each student, and a page for the class."""
     from .batch import Batch, Options
+    from .changes import changes
     from .class_folder import ClassFolder
     from .progress import hearing
 
     workbook = find_workbook()
     chosen = _course(workbook, course, submissions, chapters or [], device, slurm or [])
     folder = ClassFolder(out or submissions.absolute().with_name(f"{submissions.absolute().name}-graded"))
+    scope = _scope(workbook, chosen, student or [], only or [], is_trial=what_if)
     processes = Processes()
     with hearing() as hear:
-        judges = _engine(engine, workbook, chosen, folder, jobs, processes, hear)
+        judges = _engine(engine, workbook, chosen, folder.trial if what_if else folder, jobs, processes, hear)
         batch = Batch(
             workbook,
             chosen,
@@ -73,6 +96,7 @@ def class_command(
             Options(jobs, trust, fresh),
             processes,
             hear,
+            scope,
         )
         try:
             with interruptible(processes):
@@ -85,12 +109,34 @@ def class_command(
             )
             hear.say(f"warpbook: interrupted; {kept}the same command resumes from there")
             return INTERRUPTED
+    changed = changes(batch.before, document) if batch.before or what_if else []
     if as_json:
-        print_json(document)
+        listed = {"schema": "warpbook/class-changes/1", "changes": [one.document() for one in changed]}
+        print_json(listed if what_if else document)
+    elif what_if:
+        _show_changes(changed, len(changed))
+        console().print(f"nothing was written; the same command without {_WHAT_IF} writes it")
     else:
         _show(document, folder)
+        if changed:
+            _show_changes(changed, _MOST_CHANGES)
     verdicts = (one["verdict"] for student in document["students"] for one in student["chapters"])
     return MACHINE if "INFRA" in verdicts else PASSED
+
+
+def _scope(
+    workbook: Workbook, course: Course, students: list[str], chapters: list[str], *, is_trial: bool
+) -> Scope:
+    """Which part of the class is graded."""
+    from .scope import Scope
+
+    names = [name.strip() for words in students for name in words.split(",") if name.strip()]
+    parts = [name.strip() for words in chapters for name in words.replace(",", " ").split()]
+    chosen = frozenset(one.name for one in workbook.select(parts)) if parts else frozenset()
+    if chosen - {one.chapter for one in course.chapters}:
+        there = " ".join(one.chapter for one in course.chapters)
+        raise UsageError(f"--only: the course has no such chapter; it has {there}")
+    return Scope(tuple(names), chosen, is_trial)
 
 
 def _course(
@@ -158,19 +204,45 @@ def _show(document: dict[str, Any], folder: ClassFolder) -> None:
         out.print(
             "INFRA kernels have no score yet: fix the machine (make doctor), and run the same command again."
         )
+    if document["strangers"]:
+        out.print(f"{_count(len(document['strangers']), 'submission')} of nobody in the roster, not graded:")
+        for one in document["strangers"]:
+            out.print(Text(f"  {one['name']}: {one['why']}"))
+        out.print("To assign them, add lines like these to the course file; [] is nobody:")
+        out.print(Text("  [owners]"))
+        for one in document["strangers"]:
+            for line in one["lines"]:
+                out.print(Text(f"  {line}"), soft_wrap=True)
     if document["similar"]:
         pairs = len(document["similar"])
         words = "1 pair of kernels resembles" if pairs == 1 else f"{pairs} pairs of kernels resemble"
-        out.print(f"{words} each other; see class.html")
+        out.print(f"{words} each other; see integrity.html")
     if inline := sum(one["inline"] > 0 for one in document["near_reference"]):
         words = "1 kernel holds" if inline == 1 else f"{inline} kernels hold"
-        out.print(f"{words} the reference's code as inline assembly; see class.html")
+        out.print(f"{words} the reference's code as inline assembly; see integrity.html")
     if left_out := len(document["not_compared"]):
         words = "1 kernel is" if left_out == 1 else f"{left_out} kernels are"
-        out.print(f"{words} too long to compare; see class.html")
+        out.print(f"{words} too long to compare; see integrity.html")
     if document["course"]["trusted"]:
         out.print("Every submission was trusted: kernels were compiled without a sandbox.")
     here = Path.cwd()
     place = folder.gradebook
     shown = place.relative_to(here) if place.is_relative_to(here) else place
     out.print(Text(f"gradebook: {shown}"), soft_wrap=True)
+
+
+def _show_changes(changed: list[Change], most: int) -> None:
+    """Grades before and after, one line each."""
+    out = console()
+    if not changed:
+        out.print("no grade changes")
+        return
+    out.print(f"{_count(len(changed), 'grade')} changed:")
+    for one in changed[:most]:
+        out.print(Text(f"  {one.student} {one.what}: {one.before or '-'} -> {one.after or '-'}"))
+    if len(changed) > most:
+        out.print(f"  and {len(changed) - most} more")
+
+
+def _count(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"

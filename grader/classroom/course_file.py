@@ -3,20 +3,20 @@
 import datetime
 import os
 import tomllib
-import zoneinfo
-from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Never
+from typing import Any
 
 from ..core.errors import UsageError, explain_os_error
 from ..core.workbook import Chapter, Workbook
 from .course import Course, CourseChapter, Late
+from .course_people import PEOPLE, read_people
+from .course_reader import Reader
 from .engines.slurm.options import SlurmOptions
 
 _TOP = (
     "title", "chapters", "due", "zone", "device", "secret", "secret_file", "secret_env", "own_sizes",
-    "time_limit", "time_budget", "schedules", "similar", "roster", "late", "chapter", "slurm",
+    "time_limit", "time_budget", "schedules", "similar", "roster", "late", "chapter", "slurm", *PEOPLE,
 )  # fmt: skip
 _LEAST_SECRET = 16  # characters
 _MOST_OWN_SIZES = 8
@@ -42,12 +42,12 @@ def read_course(path: Path, workbook: Workbook) -> Course:
         raise UsageError(f"{path}: line {line} is not UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path}: {error}") from None
-    return _Reader(path, workbook).course(table)
+    return _CourseReader(path, content.decode("utf-8"), workbook).course(table)
 
 
-class _Reader:
-    def __init__(self, path: Path, workbook: Workbook) -> None:
-        self.path = path
+class _CourseReader(Reader):
+    def __init__(self, path: Path, text: str, workbook: Workbook) -> None:
+        super().__init__(path, text)
         self.workbook = workbook
 
     def course(self, table: dict[str, Any]) -> Course:
@@ -78,7 +78,7 @@ class _Reader:
             course = replace(course, roster=self.path.parent / self.text(table, "roster", "roster"))
         if course.own_sizes and not course.secret:
             self.wrong("own_sizes", "needs a secret, from which each student's sizes are derived")
-        return course
+        return read_people(self, table, course)
 
     def chapters(
         self, table: dict[str, Any], due: datetime.datetime | None, zone: datetime.tzinfo | None
@@ -113,11 +113,12 @@ class _Reader:
 
     def late(self, table: dict[str, Any]) -> Late:
         late = self.table(table, "late", "late")
-        self.check_keys(late, ("grace_days", "factor_a_day", "floor"), "late.")
+        self.check_keys(late, ("grace_days", "factor_a_day", "floor", "budget_days"), "late.")
         return Late(
             self.number(late, "grace_days", "late.grace_days", 0.0, 0, 10_000),
             self.number(late, "factor_a_day", "late.factor_a_day", 1.0, 0, 1),
             self.number(late, "floor", "late.floor", 0.0, 0, 1),
+            int(self.number(late, "budget_days", "late.budget_days", 0, 0, 10_000, whole=True)),
         )
 
     def device(self, table: dict[str, Any]) -> str:
@@ -149,68 +150,3 @@ class _Reader:
                 key, f"has {len(value)} characters; it needs at least {_LEAST_SECRET}, or it can be guessed"
             )
         return value.encode("utf-8")
-
-    def zone(self, table: dict[str, Any]) -> datetime.tzinfo | None:
-        if "zone" not in table:
-            return None
-        name = self.text(table, "zone", "zone")
-        try:
-            return zoneinfo.ZoneInfo(name)
-        except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
-            self.wrong("zone", f'is not a time zone: "{name:.40}"; an example is "Europe/Zurich"')
-
-    def date(
-        self, table: dict[str, Any], key: str, where: str, zone: datetime.tzinfo | None
-    ) -> datetime.datetime | None:
-        if key not in table:
-            return None
-        value = table[key]
-        example = "2026-11-20T23:59:00+01:00"
-        if not isinstance(value, datetime.datetime):
-            self.wrong(where, f"must be a date with a time, without quotes, such as {example}")
-        if value.tzinfo is None:
-            if zone is None:
-                self.wrong(where, f'has no time zone: write it as {example}, or set zone = "Europe/Zurich"')
-            value = value.replace(tzinfo=zone)
-        return value
-
-    def table(self, table: dict[str, Any], key: str, where: str) -> dict[str, Any]:
-        value = table.get(key, {})
-        if not isinstance(value, dict):
-            self.wrong(where, f"must be a table: [{where}] on a separate line, then its keys")
-        return value
-
-    def text(self, table: Mapping[str, Any], key: str, where: str, *, required: bool = False) -> str:
-        value = table.get(key, "")
-        if required and key not in table:
-            self.wrong(where, f'is missing; write {where} = "..."')
-        if not isinstance(value, str) or not value.strip() or not value.isprintable() or len(value) > 200:
-            self.wrong(where, "must be a text on one line, of 1 to 200 characters")
-        return value
-
-    def number(
-        self,
-        table: dict[str, Any],
-        key: str,
-        where: str,
-        default: float,
-        least: float,
-        most: float,
-        *,
-        whole: bool = False,
-    ) -> float:
-        value = table.get(key, default)
-        kinds: tuple[type, ...] = (int,) if whole else (int, float)
-        fits = isinstance(value, kinds) and not isinstance(value, bool)
-        if key in table and not (fits and least <= value <= most):
-            self.wrong(where, f"must be a {'whole ' if whole else ''}number from {least:g} to {most:g}")
-        return float(value)
-
-    def check_keys(self, table: dict[str, Any], known: Collection[str], prefix: str) -> None:
-        for key in table:
-            if key not in known:
-                shown = (prefix + key) if key.isprintable() else ascii(prefix + key)
-                self.wrong(shown[:80], f"is not known; known are: {', '.join(known)}")
-
-    def wrong(self, key: str, words: str) -> Never:
-        raise UsageError(f"{self.path}: {key} {words}")

@@ -8,6 +8,7 @@ result that comes out of a sandbox: one that was damaged or edited is judged aga
 import hashlib
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from .. import __version__
@@ -86,6 +87,18 @@ def read_entry(task: Task) -> Judgement | None:
         raise InvalidEntryError(f"{task.entry}: a part of it is missing") from None
     except (ValueError, BrokenResultError, UnbelievableError) as error:
         raise InvalidEntryError(f"{task.entry}: {printable_text(str(error))}") from None
+
+
+def read_code(path: Path) -> tuple[str, ...] | None:
+    """What the kernel of an entry compiles to, in words, whatever the entry's key; () if that is not known."""
+    try:
+        entry = load_json(path.read_bytes()[:_MOST_BYTES].decode("utf-8"))
+        seal = entry.pop("seal", None)
+        if entry["schema"] != _SCHEMA or seal != _seal(entry):
+            return ()
+        return None if entry["code"] is None else tuple(str(entry["code"]).split())
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return ()
 
 
 def _judgement(task: Task, raw: bytes) -> Judgement | None:

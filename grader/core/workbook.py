@@ -116,12 +116,12 @@ def lesson_of(workbook: Workbook, anchor: Any) -> str:
     except OSError:
         return ""
     headings = re.findall(r"^#+ +(.*?)\s*$", text, re.MULTILINE)
-    section = next((heading for heading in headings if _anchor(heading) == slug), None)
+    section = next((heading for heading in headings if anchor_of(heading) == slug), None)
     return f"{lesson}, {section}" if section else str(lesson)
 
 
-def _anchor(heading: str) -> str:
-    """A heading as it appears in links."""
+def anchor_of(heading: str) -> str:
+    """A heading of a lesson as it appears in links: "the-trap"."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
 
 

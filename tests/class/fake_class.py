@@ -5,10 +5,12 @@
 // WRONG 0.05    the verdict, and for how many seconds judging lasts
 // CRASH         the judge itself breaks
 // ONCE          INFRA the first time, PASS from then on
+// FIXED         WRONG, and PASS once the judge of the chapter in the variable WARPBOOK_FAKE_CORRECTED is corrected
 """
 
 import hashlib
 import json
+import os
 import sys
 import time
 import typing
@@ -16,6 +18,7 @@ from pathlib import Path
 from unittest import mock
 
 import grader.classroom.batch as batch_module
+import grader.classroom.journal as journal_module
 import grader.classroom.judge.worker as worker_module
 from grader.__main__ import guarded
 from grader.classroom.judge.stages import IMAGE
@@ -36,6 +39,14 @@ def documents() -> dict[str, typing.Any]:
 
 
 DOCUMENTS = documents()
+CORRECTED = "WARPBOOK_FAKE_CORRECTED"  # the variable
+_key = journal_module.Keys.key
+
+
+def key(keys: journal_module.Keys, chapter: Chapter, kernel_sha256: str, settings: JudgeSettings) -> str:
+    """Another key after a chapter's judge was corrected, as with another program."""
+    plain = _key(keys, chapter, kernel_sha256, settings)
+    return f"{plain} corrected" if os.environ.get(CORRECTED) == chapter.name else plain
 
 
 def judge(
@@ -47,9 +58,11 @@ def judge(
     processes: Processes,
 ) -> Judgement:
     """Stands in for judge_submission."""
+    graded = work.parent.parent  # or the folder of a trial in it
+    beside = (graded.parent if graded.name == "what-if" else graded).parent
     (work / "left lying about").write_text("by the judge")
     verdict, _, seconds = source.read_text("utf-8").splitlines()[0].removeprefix("// ").partition(" ")
-    with open(work.parent.parent.parent / "judged.log", "a", encoding="ascii") as log:
+    with open(beside / "judged.log", "a", encoding="ascii") as log:
         log.write(f"{source.parent.parent.name} {chapter.name} {settings.secret} {settings.sizes}\n")
     until = time.monotonic() + float(seconds or 0)
     while time.monotonic() < until and not processes.is_stopped:
@@ -58,10 +71,12 @@ def judge(
         raise KeyboardInterrupt
     if verdict == "CRASH":
         raise ZeroDivisionError("the judge is broken")
-    once = work.parent.parent.parent / "once"
+    once = beside / "once"
     if verdict == "ONCE":
         verdict = "PASS" if once.exists() else "INFRA"
         once.touch()
+    if verdict == "FIXED":
+        verdict = "PASS" if os.environ.get(CORRECTED) == chapter.name else "WRONG"
     if verdict == "INFRA":
         return infra_judgement(chapter.name, "the machine is ill", "")
     document = DOCUMENTS[verdict] | {"chapter": chapter.name, "times": {"run_seconds": time.monotonic()}}
@@ -83,6 +98,7 @@ def main(arguments: list[str]) -> int:
     """The command, with all that takes time replaced; or, after --tasks, what a cluster's job runs."""
     with (
         mock.patch.object(worker_module, "judge_submission", judge),
+        mock.patch.object(journal_module.Keys, "key", key),
         mock.patch.object(batch_module, "need_programs"),
         mock.patch.object(batch_module, "prepare_reference"),
         mock.patch.object(batch_module, "unavailable", return_value=None),

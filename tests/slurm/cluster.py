@@ -1,4 +1,4 @@
-"""A real Slurm of one node, for the tests or to try things with: no systemd, no cgroups, no accounting.
+"""A real Slurm of one node or several, for the tests or to try things with: no systemd, no cgroups, no accounting.
 
 Everything is below one folder and listens on separate ports, so that several may run side by side, as
 any user (root included, as in a container), and nothing is left behind. As a command it runs another one:
@@ -37,21 +37,20 @@ SlurmUser={user}
 SlurmdUser={user}
 AuthInfo=socket={folder}/munge.socket,cred_expire=5
 SlurmctldPort={controller_port}
-SlurmdPort={node_port}
 StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool
+SlurmdSpoolDir={folder}/spool-%n
 SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd.pid
+SlurmdPidFile={folder}/slurmd-%n.pid
 SlurmctldLogFile={folder}/slurmctld.log
-SlurmdLogFile={folder}/slurmd.log
+SlurmdLogFile={folder}/slurmd-%n.log
 SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1
 SlurmdParameters=config_overrides
 MessageTimeout=5
 KillWait=1
 CompleteWait=0
 {more}
-NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} RealMemory=256 State=UNKNOWN
-PartitionName={partition} Nodes={host} Default=YES MaxTime=30 State=UP
+{nodes}
+PartitionName={partition} Nodes=ALL Default=YES MaxTime=30 State=UP
 """
 
 
@@ -67,9 +66,10 @@ def _which(program: str) -> str | None:
 class Cluster:
     """munged, slurmctld and slurmd below `folder`, whose path must hold no space; use it in a `with`."""
 
-    def __init__(self, folder: Path, *, cpus: int = 2, more: str = "") -> None:
-        """Nothing is started yet; `more` are further lines of slurm.conf."""
+    def __init__(self, folder: Path, *, cpus: int = 2, nodes: int = 1, more: str = "") -> None:
+        """Nothing is started yet; each of the `nodes` has `cpus`, and `more` are further lines of slurm.conf."""
         self.folder = folder
+        self.nodes = [_host()] if nodes == 1 else [f"node{number}" for number in range(1, nodes + 1)]
         self.environment = {"SLURM_CONF": str(folder / "slurm.conf")}
         self._cpus = cpus
         self._more = more
@@ -80,7 +80,8 @@ class Cluster:
             self._configure()
             self._start_munged()
             self.start_controller()
-            self.start_node()
+            for node in self.nodes:
+                self.start_node(node)
         except BaseException:
             self.stop()
             raise
@@ -120,54 +121,61 @@ class Cluster:
         controller.wait(_PATIENCE)
         self._kill("slurmctld")
 
-    def start_node(self) -> None:
-        """Starts slurmd and waits until jobs can run there."""
-        self._start("slurmd")
-        self._wait("slurmd", lambda: self.node_state() in ("idle", "mixed", "allocated", "completing"))
+    def start_node(self, node: str = "") -> None:
+        """Starts slurmd and waits until jobs can run there; without a name, that of the only node."""
+        node = node or self.nodes[0]
+        options = () if len(self.nodes) == 1 else ("-N", node)
+        self._start("slurmd", *options, key=f"slurmd {node}")
+        self._wait(
+            f"slurmd {node}", lambda: self.node_state(node) in ("idle", "mixed", "allocated", "completing")
+        )
 
-    def node_state(self) -> str:
+    def node_state(self, node: str = "") -> str:
         """As sinfo has it: idle, mixed, allocated, completing, down; with a * where it does not answer."""
-        return self.command("sinfo", "--noheader", "--format=%T").strip()
+        node = node or self.nodes[0]
+        return self.command("sinfo", "--noheader", f"--nodes={node}", "--format=%T").strip()
 
     def kill_daemon(self) -> None:
         """SIGKILL for slurmd alone: its jobs live on and are found again when it comes back."""
-        self._kill("slurmd")
+        self._kill(f"slurmd {self.nodes[0]}")
 
-    def kill_node(self) -> None:
+    def kill_node(self, node: str = "") -> None:
         """SIGKILL for slurmd and everything that its jobs have started, as when a machine loses power."""
-        self._kill("slurmd")
-        self._end_jobs()
+        node = node or self.nodes[0]
+        self._kill(f"slurmd {node}")
+        self._end_jobs("" if len(self.nodes) == 1 else node)
 
-    def give_up_node(self) -> None:
+    def give_up_node(self, node: str = "") -> None:
         """Has the controller count the node as down at once, not after the minutes of SlurmdTimeout."""
-        self.command("scontrol", "update", f"NodeName={_host()}", "State=DOWN", "Reason=died")
+        self.command("scontrol", "update", f"NodeName={node or self.nodes[0]}", "State=DOWN", "Reason=died")
 
     def stop(self) -> None:
         """End everything that was started here; only files below the folder remain."""
         if "slurmctld" in self._daemons:
             with contextlib.suppress(OSError, subprocess.TimeoutExpired):
                 self.command("scancel", f"--user={getpass.getuser()}")
-        for name in ("slurmd", "slurmctld", "munged"):
+        for name in (*(f"slurmd {node}" for node in self.nodes), "slurmctld", "munged"):
             self._kill(name)
         self._end_jobs()
 
-    def processes(self) -> list[int]:
-        """The processes that belong to this cluster, found by the variable they all have."""
-        mark = f"SLURM_CONF={self.environment['SLURM_CONF']}".encode()
+    def processes(self, node: str = "") -> list[int]:
+        """The processes that belong to this cluster, found by the variable they all have; or a node's jobs."""
+        marks = {f"SLURM_CONF={self.environment['SLURM_CONF']}".encode()}
+        marks |= {f"SLURMD_NODENAME={node}".encode()} if node else set()
         found = []
         for environment in Path("/proc").glob("[0-9]*/environ"):
             with contextlib.suppress(OSError):
-                if mark in environment.read_bytes().split(b"\0"):
+                if marks <= set(environment.read_bytes().split(b"\0")):
                     found.append(int(environment.parent.name))
         return [process for process in found if process != os.getpid()]
 
-    def _end_jobs(self) -> None:
+    def _end_jobs(self, node: str = "") -> None:
         keep = {daemon.pid for daemon in self._daemons.values()}
         controller = self._daemons.get("slurmctld")
         if controller:
             keep |= _children(controller.pid)
         deadline = time.monotonic() + _PATIENCE
-        while (left := [process for process in self.processes() if process not in keep]) and (
+        while (left := [process for process in self.processes(node) if process not in keep]) and (
             time.monotonic() < deadline
         ):
             for process in left:
@@ -178,17 +186,21 @@ class Cluster:
     def _configure(self) -> None:
         if " " in str(self.folder):
             raise ValueError(f"Slurm's configuration allows no space in a path: {self.folder}")
-        for name in ("state", "spool"):
+        for name in ("state", *(f"spool-{node}" for node in self.nodes)):
             (self.folder / name).mkdir(parents=True)
         self.folder.chmod(0o755)
-        controller_port, node_port = _free_ports(2)
+        controller_port, *node_ports = _free_ports(1 + len(self.nodes))
+        nodes = [
+            f"NodeName={node} NodeHostname={_host()} NodeAddr=127.0.0.1 Port={port} CPUs={self._cpus} "
+            "RealMemory=256 State=UNKNOWN"
+            for node, port in zip(self.nodes, node_ports, strict=True)
+        ]
         changes = _CHANGES.format(
             host=_host(),
             user=getpass.getuser(),
             folder=self.folder,
             controller_port=controller_port,
-            node_port=node_port,
-            cpus=self._cpus,
+            nodes="\n".join(nodes),
             more=self._more,
             partition=PARTITION,
         )
@@ -208,7 +220,7 @@ class Cluster:
         )
         self._wait("munged", (self.folder / "munge.socket").is_socket)
 
-    def _start(self, program: str, *options: str) -> None:
+    def _start(self, program: str, *options: str, key: str = "") -> None:
         path = _which(program)
         if path is None:
             raise FileNotFoundError(f"{program} is not installed")
@@ -216,7 +228,7 @@ class Cluster:
         # However this process ends, its daemons end with it.
         leash = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
         with open(self.folder / f"{program}.out", "ab") as output:
-            self._daemons[program] = subprocess.Popen(
+            self._daemons[key or program] = subprocess.Popen(
                 [*leash, path, foreground, *options],
                 cwd=self.folder,
                 env=os.environ | self.environment,
@@ -236,9 +248,9 @@ class Cluster:
 
     def _last_words(self, program: str) -> str:
         texts = []
-        for name in (f"{program}.out", f"{program}.log"):
+        for path in sorted(self.folder.glob(f"{program.partition(' ')[0]}*")):
             with contextlib.suppress(OSError):
-                texts.append((self.folder / name).read_text(errors="replace"))
+                texts.append(path.read_text(errors="replace"))
         return "\n".join("\n".join(texts).splitlines()[-30:])
 
     def _kill(self, program: str) -> None:
@@ -282,17 +294,16 @@ def temporary_cluster(**options: Any) -> Iterator[Cluster]:
 
 def main() -> int:
     """Runs a command on a cluster that lives as long as it does."""
-    parser = argparse.ArgumentParser(
-        description="Starts a Slurm of one node, runs a command on it, stops it."
-    )
+    parser = argparse.ArgumentParser(description="Starts a Slurm, runs a command on it, stops it.")
     parser.add_argument("--cpus", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--nodes", type=int, default=1)
     parser.add_argument("command", nargs=argparse.REMAINDER)
     arguments = parser.parse_args()
     lacking = missing()
     if lacking:
         print(f"not installed: {' '.join(lacking)} (on Debian: apt install slurm-wlm munge)", file=sys.stderr)
         return 3
-    with temporary_cluster(cpus=arguments.cpus) as cluster:
+    with temporary_cluster(cpus=arguments.cpus, nodes=arguments.nodes) as cluster:
         environment: Mapping[str, str] = os.environ | cluster.environment
         return subprocess.run(arguments.command or ["sinfo"], env=environment).returncode
 

@@ -18,15 +18,14 @@ from ...core.make import need_programs
 from ...core.processes import Processes, cores
 from ...core.sandbox import unavailable
 from ...core.workbook import Chapter, Workbook
-from ..canonical import Graded, Handed, class_document
+from ..canonical import Graded, Handed, Opened, class_document
 from ..course import Course, CourseChapter
 from ..judge.kernel import judge_submission
 from ..judge.references import prepare_reference
 from ..judgement import JudgeSettings
 from ..submissions.contents import Gathered, gather
-from ..submissions.submission import Piece, Submission
+from ..submissions.submission import Piece, Student, Submission
 from ..submissions.untrusted import printable
-from ..views.similar import Resemblance
 
 DEVICE = "emulator"
 _SECONDS = 540.0  # for all of a submission: platforms stop an autograder after ten minutes
@@ -41,7 +40,7 @@ def prepare(workbook: Workbook, chapters: list[Chapter]) -> None:
 
 
 def grade_one(
-    workbook: Workbook, chapters: list[Chapter], handin: Path, who: Submission, title: str
+    workbook: Workbook, chapters: list[Chapter], handin: Path, who: Student, title: str
 ) -> dict[str, Any]:
     """Judge the folder or file `handin`; return a class.json of one student."""
     begun = datetime.datetime.now(datetime.UTC)
@@ -58,14 +57,21 @@ def grade_one(
     processes = Processes()
     with tempfile.TemporaryDirectory(prefix="warpbook-autograder-") as name:
         work = Path(name)
-        submission = replace(who, pieces=(Piece(handin, printable(handin.name)),))
+        name_here = printable(handin.name)
+        submission = Submission(
+            name_here, (Piece(handin, name_here),), received=who.received, owners=(who.id,)
+        )
         gathered = gather(submission, [one.name for one in chapters], work, processes)
         handed = _judge(workbook, course, chapters, gathered, work, until, processes)
     seen = replace(submission, trouble=gathered.trouble)
-    graded = Graded(seen, printable(handin.name), gathered.sha256, handed, gathered.missing)
-    return class_document(
-        course, [graded], Resemblance(), {"begun": begun.isoformat(timespec="milliseconds")}
+    graded = Graded(
+        replace(who, submissions=(seen,)),
+        [Opened(seen, gathered.sha256, tuple(handed))],
+        {name: [one] for name, one in handed.items()},
+        dict.fromkeys(handed, 1),
+        gathered.missing,
     )
+    return class_document(course, [graded], {"begun": begun.isoformat(timespec="milliseconds")})
 
 
 def _judge(
@@ -79,7 +85,7 @@ def _judge(
 ) -> dict[str, Handed]:
     trust = unavailable() is not None
     waiting = [one for one in chapters if one.name in gathered.kernels and one.name not in gathered.refused]
-    handed = {name: Handed(refused=why) for name, why in gathered.refused.items()}
+    handed = {name: Handed(refused=why, submission=0) for name, why in gathered.refused.items()}
     for at, chapter in enumerate(waiting):
         seconds = max(1.0, min(180.0, (until - time.monotonic()) / (len(waiting) - at)))
         kernel = gathered.kernels[chapter.name]
@@ -90,7 +96,9 @@ def _judge(
         judgement = judge_submission(workbook, chapter, source, work, settings, processes)
         if judgement.verdict == "INFRA":  # a temporary problem of the machine
             judgement = judge_submission(workbook, chapter, source, work, settings, processes)
-        handed[chapter.name] = Handed(printable(kernel.name), kernel.sha256, judgement=judgement)
+        handed[chapter.name] = Handed(
+            printable(kernel.name), kernel.sha256, judgement=judgement, submission=0
+        )
     return handed
 
 
@@ -104,9 +112,9 @@ def infra(document: dict[str, Any]) -> str:
     )
 
 
-def read_metadata(path: Path | None) -> tuple[Submission, str]:
+def read_metadata(path: Path | None) -> tuple[Student, str]:
     """The submitters and the assignment's title, from Gradescope's submission_metadata.json."""
-    nobody = Submission("submission", "")
+    nobody = Student("submission", "")
     if path is None or not path.exists():
         return nobody, ""
     try:

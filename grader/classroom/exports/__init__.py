@@ -10,16 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from ...core.errors import UsageError
-from . import autolab, canvas, check50, classroom50, gradescope, junit, moodle, nbgrader
+from . import autolab, blackboard, canvas, check50, classroom50, gradescope, junit, moodle, nbgrader
 
 
 @dataclass(frozen=True)
 class Format:
     """One format and how it is written."""
 
-    export: Callable[[dict[str, Any], Path], list[Path]]
+    export: Callable[[dict[str, Any], Path], list[Path]] | None  # None: only into the platform's own file
     what: str  # a line for people
     with_roster: Callable[[dict[str, Any], Path, Path, str], list[Path]] | None = None
+    how: str = ""  # the platform's own file is exported
 
 
 FORMATS = {
@@ -28,8 +29,9 @@ FORMATS = {
     "classroom50": Format(classroom50.export, "result.json for each student"),
     "check50": Format(check50.export, "check50's JSON for each student"),
     "junit": Format(junit.export, "JUnit XML of the class"),
-    "canvas": Format(canvas.export, "the gradebook of Canvas", canvas.into_roster),
-    "moodle": Format(moodle.export, "the grading worksheet of Moodle", moodle.into_roster),
+    "canvas": Format(None, "the gradebook of Canvas", canvas.into_roster, canvas.HOW),
+    "moodle": Format(None, "the grading worksheet of Moodle", moodle.into_roster, moodle.HOW),
+    "blackboard": Format(None, "the Grade Center of Blackboard", blackboard.into_roster, blackboard.HOW),
     "nbgrader": Format(nbgrader.export, "grades.csv as nbgrader has it"),
 }
 
@@ -41,24 +43,34 @@ def export(
     roster: Path | None = None,
     assignment: str = "",
 ) -> list[Path]:
-    """Writes the formats named, all for none, below `folder`; returns what was written.
+    """Writes the formats named, below `folder`; for none, all that need no roster. Returns what was written.
 
-    `roster` is what Canvas or Moodle exported: it comes back with the grades in its own columns. `assignment`
-    names the column that gets the students' totals; "" is the course's title.
+    `roster` is what a platform exported: it comes back with the grades in its own columns. `assignment` names the
+    column that gets the students' totals; "" is the course's title. Raises UsageError for a format that would not
+    import without a roster.
     """
-    chosen = formats or [name for name in FORMATS if roster is None]
+    chosen = formats or [name for name, form in FORMATS.items() if form.export and roster is None]
     for name in chosen:
         if name not in FORMATS:
             raise UsageError(f"there is no format {name!r}; there are: {', '.join(FORMATS)}")
-    written = []
     if roster is not None:
-        if len(chosen) != 1 or not FORMATS[chosen[0]].with_roster:
-            raise UsageError("a roster goes with one format, canvas or moodle: the one it was exported from")
-        into_roster = FORMATS[chosen[0]].with_roster
-        assert into_roster is not None
+        into_roster = FORMATS[chosen[0]].with_roster if len(chosen) == 1 else None
+        if into_roster is None:
+            names = ", ".join(name for name, form in FORMATS.items() if form.with_roster)
+            raise UsageError(
+                f"a roster needs one format, the one it was exported from: FORMAT= one of {names}"
+            )
         return into_roster(document, folder, roster, assignment)
     for name in chosen:
-        written += FORMATS[name].export(document, folder)
+        if FORMATS[name].export is None:
+            raise UsageError(
+                f"{name} imports grades only into its own columns, and knows students only by its own numbers: "
+                f"{FORMATS[name].how}"
+            )
+    written = []
+    for name in chosen:
+        write = FORMATS[name].export
+        written += write(document, folder) if write else []
     return written
 
 

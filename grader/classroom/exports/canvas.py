@@ -1,4 +1,7 @@
-"""The gradebook of Canvas: its import knows students by ID and assignments by the id in their column's name."""
+"""The gradebook of Canvas: its import knows students by ID and assignments by the id in their column's name.
+
+Both come from the gradebook that Canvas exports, so there is no export without one. "EX" excuses a student.
+"""
 
 import re
 from pathlib import Path
@@ -6,27 +9,12 @@ from typing import Any
 
 from ...core.errors import UsageError
 from ...core.workbook import write_whole
-from ..views.spreadsheet import csv_text, defused, identifier, number
-from .roster import Finder, Roster, read_roster, say_who_is_missing
+from ..views.spreadsheet import identifier
+from .roster import Finder, Roster, graded, read_roster, say_who_is_missing
 
-POINTS_POSSIBLE = "    Points Possible"  # the four spaces are Canvas's own
-_FIXED = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+HOW = "in Canvas, choose Gradebook, Export, Export Entire Gradebook, and give that file as ROSTER=export.csv (--roster)"
+_EXCUSED = "EX"
 _WITH_ID = re.compile(r"(?P<title>.+?) \((?P<id>\d+)\)")
-
-
-def export(document: dict[str, Any], folder: Path) -> list[Path]:
-    """canvas.csv: the totals as one assignment, named after the course."""
-    title = document["course"]["title"]
-    possible = sum(one["possible"] * one["weight"] for one in document["course"]["chapters"])
-    rows = [[*_FIXED, defused(title)], [POINTS_POSSIBLE, "", "", "", "", number(possible)]]
-    for student in document["students"]:
-        lms = student["lms"]
-        ids = [lms["canvas_id"], lms["sis_user_id"], lms["sis_login_id"]]
-        row = [defused(student["name"]), *(identifier(value) for value in ids), defused(student["section"])]
-        rows.append([*row, number(student["score"]["earned"])])
-    path = folder / "canvas.csv"
-    write_whole(path, csv_text(rows))
-    return [path]
 
 
 def into_roster(document: dict[str, Any], folder: Path, roster: Path, assignment: str) -> list[Path]:
@@ -52,7 +40,7 @@ def into_roster(document: dict[str, Any], folder: Path, roster: Path, assignment
         row[:] = [cell if at in columns else identifier(cell) for at, cell in enumerate(row)]
     say_who_is_missing(finder)
     path = folder / "canvas.csv"
-    write_whole(path, table.text())
+    write_whole(path, table.bytes())
     return [path]
 
 
@@ -104,11 +92,6 @@ def _known(table: Roster, row: list[str]) -> dict[str, str]:
 
 
 def _grade(student: dict[str, Any], chapter: int | None, possible: float | None) -> str:
-    if chapter is None:
-        earned, most = student["score"]["earned"], student["score"]["possible"]
-    else:
-        one = student["chapters"][chapter]
-        earned, most = one["score"], one["points"]["possible"]
-    if earned is None:
-        return ""
-    return number(earned if possible is None or not most else round(earned / most * possible, 2))
+    if chapter is not None and student["chapters"][chapter]["excused"]:
+        return _EXCUSED
+    return graded(student, chapter, possible)

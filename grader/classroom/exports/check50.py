@@ -1,10 +1,15 @@
-"""JSON as check50 writes it with --output json: for each chapter that it builds, is right, meets its goals."""
+"""JSON as check50 writes it with --output json: for each chapter that it builds, is right, meets its goals.
+
+"version" is that of the check50 whose JSON specification (its documentation, "JSON specification") this follows.
+"""
 
 from pathlib import Path
 from typing import Any
 
 from ..views.remarks import Remark
 from .files import is_built, is_right, json_text, weighted, write_each
+
+SPECIFICATION = "3.0.0"
 
 
 def export(document: dict[str, Any], folder: Path) -> list[Path]:
@@ -19,7 +24,7 @@ def checks(document: dict[str, Any], student: dict[str, Any]) -> dict[str, Any]:
     results = []
     for remark, _, _ in weighted(document, student):
         results += _chapter(remark)
-    return {"slug": "warpbook", "results": results, "version": document["workbook"]}
+    return {"slug": "warpbook", "results": results, "version": SPECIFICATION}
 
 
 def _chapter(remark: Remark) -> list[dict[str, Any]]:

@@ -2,15 +2,14 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from ...core.errors import PASSED, UsageError, explain_os_error
+from ...core.errors import PASSED
 from ...core.options import Json
 from ...core.page import print_json
-from ...core.result import BrokenResultError, load_json
-from ..canonical import SCHEMA, check_class
+from ..canonical import read_class
 from . import FORMATS, export, left_out
 
 
@@ -24,7 +23,8 @@ def exports(
     ] = "",
     out: Annotated[Path | None, typer.Option(help="The folder to write; CLASS/exports.")] = None,
     roster: Annotated[
-        Path | None, typer.Option(help="What Canvas or Moodle exported; comes back with the grades in it.")
+        Path | None,
+        typer.Option(help="What Canvas, Moodle or Blackboard exported; comes back with the grades."),
     ] = None,
     assignment: Annotated[
         str, typer.Option(help="With a roster: the assignment that gets the totals, or in Moodle a chapter.")
@@ -44,33 +44,19 @@ def exports(
     else:
         for place, count in _counted(written).items():
             print(f"{place}" + (f": {count} files" if count > 1 else ""))
+    if not chosen and roster is None:
+        names = ", ".join(name for name, form in FORMATS.items() if form.with_roster)
+        print(
+            f"warpbook: not written: {names}: each needs the platform's own file, ROSTER= (--roster); "
+            "docs/exports.md says how to export it",
+            file=sys.stderr,
+        )
     if missing:
         print(
             f"warpbook: no score, not judged whole: {', '.join(missing)}; make class again",
             file=sys.stderr,
         )
     return PASSED
-
-
-def read_class(graded: Path) -> dict[str, Any]:
-    """The class.json in a folder, or that file itself. Raises UsageError when it is none."""
-    path = graded / "class.json" if graded.is_dir() else graded
-    try:
-        document = load_json(path.read_text("utf-8"))
-    except OSError as error:
-        raise UsageError(
-            f"there is no graded class in {graded}: {explain_os_error(error)}; make class writes one"
-        ) from None
-    except ValueError as error:
-        raise UsageError(f"{path} is not a class.json: {error}") from None
-    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
-        raise UsageError(f'{path} is not a class.json: it has no "schema": "{SCHEMA}"')
-    try:
-        check_class(document)
-    except (BrokenResultError, KeyError, TypeError, AttributeError) as error:
-        what = f"it has no {error}" if isinstance(error, KeyError) else str(error)
-        raise UsageError(f"{path} is damaged: {what}; make class writes it again") from None
-    return document
 
 
 def _counted(written: list[Path]) -> dict[Path, int]:

@@ -34,12 +34,12 @@ def json_text(document: Any) -> str:
 
 
 def weighted(document: dict[str, Any], student: dict[str, Any]) -> list[tuple[Remark, float, float]]:
-    """Each chapter with its part of the student's score, and the most that it can be."""
+    """Each chapter that counts, with its part of the student's score, and the most that it can be."""
     weights = {one["chapter"]: one["weight"] for one in document["course"]["chapters"]}
     return [
         (remark, round((remark.score or 0) * weights[remark.chapter], 2),
          round(remark.possible * weights[remark.chapter], 2))
-        for remark in remarks(document, student)
+        for remark in remarks(document, student) if not remark.is_excused
     ]  # fmt: skip
 
 

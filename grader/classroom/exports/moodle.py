@@ -1,6 +1,5 @@
 """The grading worksheet of a Moodle assignment: its import reads Identifier, Grade and Feedback comments."""
 
-import datetime
 import html
 from pathlib import Path
 from typing import Any
@@ -8,37 +7,13 @@ from typing import Any
 from ...core.errors import UsageError
 from ...core.workbook import write_whole
 from ..views.remarks import short_text
-from ..views.spreadsheet import csv_text, defused, identifier, number
+from ..views.spreadsheet import defused, identifier, number
 from .roster import Finder, read_roster, say_who_is_missing
 
-COLUMNS = (
-    "Identifier", "Full name", "Email address", "Status", "Grade", "Maximum Grade", "Grade can be changed",
-    "Last modified (submission)", "Last modified (grade)", "Feedback comments",
-)  # fmt: skip
-
-
-def export(document: dict[str, Any], folder: Path) -> list[Path]:
-    """moodle.csv, a worksheet as Moodle's own."""
-    rows = [list(COLUMNS)]
-    for student in document["students"]:
-        received = student["submission"]["received"]
-        rows.append(
-            [
-                defused(student["lms"]["moodle_identifier"]),
-                defused(student["name"]),
-                identifier(student["email"]),
-                "Submitted for grading" if student["submission"]["path"] else "No submission",
-                number(student["score"]["earned"]),
-                number(student["score"]["possible"]),
-                "Yes",
-                _date(received) if received else "-",
-                "-",
-                _comment(document, student),
-            ]
-        )
-    path = folder / "moodle.csv"
-    write_whole(path, csv_text(rows, newline="\n"))
-    return [path]
+HOW = (
+    "in the assignment's settings, switch on Offline grading worksheet and Feedback comments, choose Download grading "
+    "worksheet among its submissions, and give that file as ROSTER=worksheet.csv (--roster)"
+)
 
 
 def into_roster(document: dict[str, Any], folder: Path, roster: Path, assignment: str) -> list[Path]:
@@ -71,7 +46,7 @@ def into_roster(document: dict[str, Any], folder: Path, roster: Path, assignment
         row[:] = [identifier(cell) for cell in row]
     say_who_is_missing(finder)
     path = folder / "moodle.csv"
-    write_whole(path, table.text())
+    write_whole(path, table.bytes())
     return [path]
 
 
@@ -99,10 +74,3 @@ def _scaled(earned: float, most: float, cell: str) -> float:
 def _comment(document: dict[str, Any], student: dict[str, Any]) -> str:
     """Moodle takes comments for HTML."""
     return defused(html.escape(short_text(document, student)))
-
-
-def _date(received: str) -> str:
-    """As Moodle's English writes dates: Thursday, 19 November 2026, 9:00 AM."""
-    time = datetime.datetime.fromisoformat(received)
-    hour = time.hour % 12 or 12
-    return f"{time:%A}, {time.day} {time:%B %Y}, {hour}:{time:%M} {'AM' if time.hour < 12 else 'PM'}"

@@ -1,5 +1,6 @@
 """What a learning platform exported, to be given back with grades in it: the same rows, columns and ids."""
 
+import codecs
 import csv
 import io
 import re
@@ -10,9 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ...core.errors import MachineError, UsageError, explain_os_error
-from ..views.spreadsheet import csv_text
-
-_BOM = "\ufeff"
+from ..views.spreadsheet import csv_text, number
 
 
 @dataclass
@@ -21,10 +20,11 @@ class Roster:
 
     path: Path
     delimiter: str
-    has_bom: bool
+    encoding: str  # "utf-8", "utf-8-sig" or "utf-16": with a byte order mark
     newline: str
     heading: list[str]
     rows: list[list[str]]
+    is_quoted: bool = False  # whether every cell is written in quotes
 
     def column(self, *names: str) -> int:
         """The place of the first column of these names that there is; -1 for none."""
@@ -39,20 +39,32 @@ class Roster:
 
     def text(self) -> str:
         """The table in the form that it came in."""
-        rows = csv_text([self.heading, *self.rows], newline=self.newline, delimiter=self.delimiter)
-        return (_BOM if self.has_bom else "") + rows
+        return csv_text(
+            [self.heading, *self.rows],
+            newline=self.newline,
+            delimiter=self.delimiter,
+            is_quoted=self.is_quoted,
+        )
+
+    def bytes(self) -> bytes:
+        """The same in the encoding that it came in."""
+        return self.text().encode(self.encoding)
 
 
 def read_roster(path: Path) -> Roster:
-    """Reads a table that Canvas or Moodle exported."""
+    """Reads a table that Canvas, Moodle or Blackboard exported."""
     try:
-        text = path.read_bytes().decode("utf-8")
+        raw = path.read_bytes()
     except OSError as error:
         raise MachineError(f"the roster cannot be read: {explain_os_error(error)}") from None
+    encoding = "utf-8-sig" if raw.startswith(codecs.BOM_UTF8) else "utf-8"
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        encoding = "utf-16"
+    try:
+        text = raw.decode(encoding)
     except UnicodeDecodeError as error:
-        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        line = raw[: error.start].count(b"\n") + 1
         raise UsageError(f"{path}:{line}: it is not UTF-8; export it again as CSV in UTF-8") from None
-    has_bom, text = text.startswith(_BOM), text.removeprefix(_BOM)
     first = text.splitlines()[0] if text else ""
     delimiter = max(",;\t", key=first.count)
     try:
@@ -62,11 +74,11 @@ def read_roster(path: Path) -> Roster:
     if not rows:
         raise UsageError(f"{path} is empty; give the file that the platform exported")
     heading, *rest = rows
-    for number, row in enumerate(rest, start=2):
+    for line, row in enumerate(rest, start=2):
         if len(row) > len(heading):
-            raise UsageError(f"{path}:{number}: more cells than the first line has columns")
+            raise UsageError(f"{path}:{line}: more cells than the first line has columns")
         row.extend([""] * (len(heading) - len(row)))
-    return Roster(path, delimiter, has_bom, "\r\n" if "\r\n" in text else "\n", heading, rest)
+    return Roster(path, delimiter, encoding, "\r\n" if "\r\n" in text else "\n", heading, rest)
 
 
 class Finder:
@@ -114,6 +126,18 @@ def _key(kind: str, value: str) -> str:
     if kind == "moodle_identifier" and (match := re.search(r"\d+$", value)):
         return match[0]
     return value.strip().lower()
+
+
+def graded(student: dict[str, Any], chapter: int | None, possible: float | None) -> str:
+    """A grade for a cell: a chapter's score or the total (None), scaled to `possible` points; "" if not known."""
+    if chapter is None:
+        earned, most = student["score"]["earned"], student["score"]["possible"]
+    else:
+        one = student["chapters"][chapter]
+        earned, most = one["score"], one["points"]["possible"]
+    if earned is None:
+        return ""
+    return number(earned if possible is None or not most else round(earned / most * possible, 2))
 
 
 def say_who_is_missing(finder: Finder) -> None:

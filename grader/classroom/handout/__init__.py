@@ -25,6 +25,7 @@ from ...core.distribution import (
 )
 from ...core.errors import MachineError
 from ...core.workbook import Chapter, Workbook, write_whole
+from ..views.lessons import lesson_pages
 from .leaks import Leak, leaks
 from .times import times_members
 
@@ -53,6 +54,8 @@ def handout_members(workbook: Workbook, chapters: list[Chapter], title: str = ""
     ]
     members = [member for member in members if not _NOT_FOR_STUDENTS.fullmatch(member.name)]
     members.append(Member("README.md", _readme(chapters, title).encode()))
+    pages = lesson_pages(workbook, chapters)  # where a feedback page links to
+    members += [Member(place, text.encode()) for place, text in pages.items()]
     return in_order(_without_dead_links(members))
 
 

@@ -54,6 +54,13 @@ def preprocessed(source: str) -> list[str]:
         raise TooLongError("its macros are nested too deeply") from None
 
 
+def without_comments(source: str) -> list[str]:
+    """The tokens of a kernel.cu as its author wrote them, strings included, without comments and white space."""
+    text = re.sub(r"\r\n?", "\n", source)
+    text = _QUOTED.sub(lambda found: " " if found[0][0] == "/" else found[0], text)
+    return text.split() if len(text) > 100 * MOST_TOKENS else _TOKEN.findall(text)
+
+
 class _Preprocessor:
     def __init__(self) -> None:
         self.macros = {name: _Macro([str(value)]) for name, value in _PREDEFINED.items()}

@@ -78,7 +78,7 @@ def chapter_of(name: str) -> str:
 
 
 class _Opening:
-    """All that one student handed in, one file after the other, within the limits of a submission as a whole."""
+    """All of one submission, one file after the other, within the limits of a submission as a whole."""
 
     def __init__(self, folder: Path, processes: Processes) -> None:
         self.folder = folder

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from ...core.errors import MachineError, UsageError
-from .submission import Lms, Submission
+from .submission import Lms, Student
 from .untrusted import printable
 
 METADATA = "submission_metadata.yml"
 
 
-def read_metadata(content: bytes, path: Path) -> dict[str, list[Submission]]:
+def read_metadata(content: bytes, path: Path) -> dict[str, list[Student]]:
     """For each folder its submitters, one student each. Raises UsageError naming the file."""
     try:
         import yaml
@@ -37,14 +37,14 @@ def read_metadata(content: bytes, path: Path) -> dict[str, list[Submission]]:
     return _told_apart(found)
 
 
-def _told_apart(found: dict[str, list[Submission]]) -> dict[str, list[Submission]]:
+def _told_apart(found: dict[str, list[Student]]) -> dict[str, list[Student]]:
     """Students may type their number themselves; one that two e-mail addresses claim is nobody's."""
     claims: dict[str, set[str]] = {}
     for one in itertools.chain.from_iterable(found.values()):
         claims.setdefault(one.lms.sis_user_id, set()).add(one.email)
     shared = {number for number, emails in claims.items() if number and len(emails) > 1}
 
-    def told_apart(one: Submission) -> Submission:
+    def told_apart(one: Student) -> Student:
         if one.lms.sis_user_id not in shared:
             return one
         return replace(
@@ -54,10 +54,10 @@ def _told_apart(found: dict[str, list[Submission]]) -> dict[str, list[Submission
     return {folder: [told_apart(one) for one in submitters] for folder, submitters in found.items()}
 
 
-def _student(entry: Any, folder: str, received: datetime.datetime | None) -> Submission:
+def _student(entry: Any, folder: str, received: datetime.datetime | None) -> Student:
     name, email, number = (printable(str(_value(entry, key) or "")) for key in ("name", "email", "sid"))
     lms = Lms(sis_user_id=number, gradescope_submission=folder)
-    return Submission(number or email or folder, name, email, lms=lms, received=received)
+    return Student(number or email or folder, name, email, lms=lms, received=received)
 
 
 def _value(entry: Any, key: str) -> Any:

@@ -3,23 +3,22 @@
 import csv
 import datetime
 import io
-import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 
 from ...core.errors import UsageError, explain_os_error
-from .submission import Lms, Submission
+from .submission import Lms, Student
 from .untrusted import printable
 
 # The names of each of our columns. Headers are compared without case, spaces and underscores.
 _COLUMNS = {
     "id": ("id", "student id"),
     "name": ("name", "full name", "student"),
-    "email": ("email", "email address"),
+    "email": ("email", "email address", "e-mail", "address"),
     "section": ("section", "sections"),
     "canvas_id": ("canvas id",),
     "sis_user_id": ("sis user id", "sid"),
-    "sis_login_id": ("sis login id",),
+    "sis_login_id": ("sis login id", "login", "login id", "username"),
     "moodle_identifier": ("moodle identifier", "identifier"),
     "gradescope_submission": ("gradescope submission",),
     "received": ("received",),
@@ -30,33 +29,46 @@ _MOST_BYTES = 16 << 20
 _SAYS_DELIMITER = {"sep=,", "sep=;", "sep=\t"}  # the line that Excel writes first where it is told to
 
 
-def read_roster(path: Path, zone: datetime.tzinfo | None = None) -> list[Submission]:
+def read_roster(path: Path, zone: datetime.tzinfo | None = None) -> list[Student]:
     """The students of a roster, with nothing handed in yet. Raises UsageError naming file and line."""
     try:
         text = path.read_bytes()[:_MOST_BYTES].decode("utf-8-sig")
     except OSError as error:
         raise UsageError(f"the roster cannot be read: {explain_os_error(error)}") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"{path}: the roster is not UTF-8; save it as CSV UTF-8") from None
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise UsageError(f"{path}: line {line}: the roster is not UTF-8; save it as CSV UTF-8") from None
     first, _, rest = text.partition("\n")
     text = "\n" + rest if first.strip("\r ").lower() in _SAYS_DELIMITER else text
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text.lstrip("\r\n")))
-    students: dict[str, Submission] = {}
+    delimiter = _delimiter(text.lstrip("\r\n"))
+    # strict: a quote that is never closed is an error, and does not swallow the students after it.
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    students: dict[str, Student] = {}
+    lines: dict[str, int] = {}  # of the students
     columns: dict[str, int] = {}
+    width = 0
     try:
         for row in reader:
+            where = f"{path}: line {reader.line_num}"
             if not columns and not any(row):
                 continue
             if not columns:
-                columns = _columns(row, f"{path}: line {reader.line_num}")
+                columns, width = _columns(row, where), len(row)
                 continue
+            if any(cell.strip() for cell in row[width:]):
+                raise UsageError(
+                    f"{where}: {len(row)} cells, and the heading has {width}; put quotes around a cell that "
+                    f"contains {delimiter!r}"
+                )
             cells = {name: _cell(row, at) for name, at in columns.items()}
-            student = _student(cells, f"{path}: line {reader.line_num}", zone)
+            student = _student(cells, where, zone)
             if student is None:
                 continue
             if student.id in students:
-                raise UsageError(f"{path}: line {reader.line_num}: the student {student.id} is there twice")
-            students[student.id] = student
+                raise UsageError(
+                    f"{where}: the student {student.id} is there twice; the other is in line {lines[student.id]}"
+                )
+            students[student.id], lines[student.id] = student, reader.line_num
     except csv.Error as error:
         raise UsageError(f"{path}: line {reader.line_num}: {error}") from None
     if not students:
@@ -77,10 +89,12 @@ def _columns(row: list[str], where: str) -> dict[str, int]:
             if "".join(title.split()) in plain:
                 found[name] = plain.index("".join(title.split()))
                 break
-    if "sis_login_id" in found and "id" in found:  # Canvas calls its own number ID
+    if {"student", "sisloginid"} <= set(plain) and "id" in found:  # Canvas calls its own number ID
         found["canvas_id"] = found.pop("id")
     if not {"id", "email", "canvas_id", "sis_user_id", "sis_login_id", "moodle_identifier"} & set(found):
-        raise UsageError(f"{where}: no column says who a student is: id, email, SIS Login ID or Identifier")
+        raise UsageError(
+            f"{where}: no column says who a student is: id, login, email, SIS Login ID or Identifier"
+        )
     return found
 
 
@@ -89,7 +103,7 @@ def _cell(row: list[str], at: int) -> str:
     return text[1:] if text.startswith("'") and text[1:2] in tuple("=+-@") else text
 
 
-def _student(cells: Mapping[str, str], where: str, zone: datetime.tzinfo | None) -> Submission | None:
+def _student(cells: Mapping[str, str], where: str, zone: datetime.tzinfo | None) -> Student | None:
     name = cells.get("name") or " ".join(filter(None, (cells.get("first"), cells.get("last"))))
     if name.strip().lower() in ("points possible", "student, test"):  # rows of Canvas's that are nobody
         return None
@@ -111,37 +125,4 @@ def _student(cells: Mapping[str, str], where: str, zone: datetime.tzinfo | None)
             received = received.replace(tzinfo=zone)
     names = ("canvas_id", "sis_user_id", "sis_login_id", "moodle_identifier", "gradescope_submission")
     lms = Lms(**{key: cells.get(key, "") for key in names})
-    return Submission(
-        identity, name, cells.get("email", ""), cells.get("section", ""), lms, received=received
-    )
-
-
-class Roster:
-    """Finding a student by whatever a platform knows of them."""
-
-    def __init__(self, students: list[Submission]) -> None:
-        """Ways that lead to two students lead to none."""
-        self.students = {student.id: student for student in students}
-        self._by: dict[tuple[str, str], set[str]] = {}
-        for student in students:
-            moodle = "".join(c for c in student.lms.moodle_identifier if c.isdigit())
-            known: dict[str, tuple[str, ...]] = {"canvas": (student.lms.canvas_id,), "moodle": (moodle,)}
-            known["plain"] = (
-                student.id, student.name, student.email, student.email.partition("@")[0],
-                student.lms.sis_login_id, student.lms.sis_user_id,
-            )  # fmt: skip
-            for kind, values in known.items():
-                for value in filter(None, map(_folded, values)):
-                    self._by.setdefault((kind, value), set()).add(student.id)
-
-    def find(self, kind: str, *values: str) -> Submission | None:
-        """The one student that one of these "canvas", "moodle" or "plain" values belongs to."""
-        for value in filter(None, map(_folded, values)):
-            found = self._by.get((kind, value), set())
-            if len(found) == 1:
-                return self.students[next(iter(found))]
-        return None
-
-
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFC", text).casefold().strip()
+    return Student(identity, name, cells.get("email", ""), cells.get("section", ""), lms, received=received)

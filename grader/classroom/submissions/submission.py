@@ -1,10 +1,12 @@
-"""What one student handed in, as far as names and dates go; nothing of it has been opened yet."""
+"""Students and what they handed in, as far as names and dates go; nothing of it has been opened yet."""
 
 import datetime
 import hashlib
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+
+_NEVER = datetime.datetime.min.replace(tzinfo=datetime.UTC)
 
 
 @dataclass(frozen=True)
@@ -36,17 +38,35 @@ class Piece:
 
 @dataclass(frozen=True)
 class Submission:
-    """One student's, handed in or not."""
+    """What was handed in at one time: by one student, or by several together."""
+
+    name: str  # printable, as the folder of submissions has it; "ada.zip"
+    pieces: tuple[Piece, ...]
+    received: datetime.datetime | None = None
+    is_marked_late: bool = False  # the platform says so without saying when
+    commit: str = ""  # of a repository, where the course's list has it
+    release: str = ""
+    number: int = 1  # of those with the same owner, where the name ends with a number
+    matched: str = ""  # what the name was recognised by, in words; "" without a roster
+    owners: tuple[str, ...] = ()  # the ids of all students it belongs to
+    trouble: Trouble | None = None
+
+    def order(self) -> tuple[bool, datetime.datetime, int, str]:
+        """A key that sorts submissions by time; those without a known time come first, by their number."""
+        return (self.received is not None, self.received or _NEVER, self.number, self.name)
+
+
+@dataclass(frozen=True)
+class Student:
+    """One member of the class, and what that person handed in."""
 
     id: str  # unique in the class, printable, as the roster or the platform has it
     name: str
     email: str = ""
     section: str = ""
     lms: Lms = field(default_factory=Lms)
-    pieces: tuple[Piece, ...] = ()  # none: nothing handed in
-    received: datetime.datetime | None = None
-    is_marked_late: bool = False  # the platform says so without saying when
-    trouble: Trouble | None = None
+    received: datetime.datetime | None = None  # as the roster says, for submissions without a time
+    submissions: tuple[Submission, ...] = ()  # in the order of time; none: nothing handed in
 
 
 def file_name(student: str) -> str:

@@ -35,13 +35,12 @@ class Overview:
     scores: list[Bar]
     scores_words: str
     chapters: list[ChapterRow]
-    mistakes: list[Bar]
 
 
 def overview(document: dict[str, Any]) -> Overview:
     """The figures of a class.json."""
     scores, words = _scores(document)
-    return Overview(scores, words, _chapters(document), _mistakes(document))
+    return Overview(scores, words, _chapters(document))
 
 
 def summary(document: dict[str, Any]) -> str:
@@ -53,6 +52,9 @@ def summary(document: dict[str, Any]) -> str:
     if refused:
         said += f" {len(refused)} could not be opened."
     unknown = [student for student in students if student["score"]["earned"] is None]
+    strangers = len(document["strangers"])
+    if strangers:
+        said += f" {_count(strangers, 'submission')} not of anybody in the roster."
     if unknown:
         said += f" {len(unknown)} could not be judged whole, through no fault of theirs: make class again."
     return said
@@ -96,7 +98,8 @@ def _chapters(document: dict[str, Any]) -> list[ChapterRow]:
     for i, chapter in enumerate(document["course"]["chapters"]):
         ones = [student["chapters"][i] for student in document["students"]]
         verdicts = Counter(one["verdict"] for one in ones)
-        scores = [one["score"] for one in ones if one["verdict"] not in ("MISSING", "INFRA")]
+        there = [one for one in ones if one["verdict"] != "MISSING"]
+        scores = [one["score"] for one in there if one["score"] is not None]
         rows.append(
             ChapterRow(
                 name=f"{chapter['chapter']} {chapter['title']}",
@@ -109,12 +112,32 @@ def _chapters(document: dict[str, Any]) -> list[ChapterRow]:
     return rows
 
 
-def _mistakes(document: dict[str, Any]) -> list[Bar]:
-    counts: Counter[tuple[str, str]] = Counter()
+@dataclass(frozen=True)
+class Mistake:
+    """A well-known mistake, and who made it in a chapter."""
+
+    chapter: str
+    title: str
+    lesson: str  # "ch02#the-trap", or ""
+    students: list[str]  # ids
+
+
+def mistakes(document: dict[str, Any]) -> list[Mistake]:
+    """The mistakes of each chapter, in the course's order, the most frequent first."""
+    found: dict[tuple[str, str], list[str]] = {}
+    lessons: dict[tuple[str, str], str] = {}
     for student in document["students"]:
         for one in student["chapters"]:
             diagnosis = (one["result"] or {}).get("diagnosis")
             if diagnosis:
-                counts[(one["chapter"], str(diagnosis["title"]))] += 1
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return _bars([(f"{chapter} {title}", count) for (chapter, title), count in ordered], "{}")
+                key = one["chapter"], str(diagnosis["title"])
+                found.setdefault(key, []).append(student["id"])
+                lessons.setdefault(key, str(diagnosis.get("lesson") or ""))
+    order = [one["chapter"] for one in document["course"]["chapters"]]
+    keys = sorted(found, key=lambda key: (order.index(key[0]), -len(found[key]), key[1]))
+    return [Mistake(*key, lessons[key], found[key]) for key in keys]
+
+
+def bars(counts: list[tuple[str, int]]) -> list[Bar]:
+    """A chart of counts."""
+    return _bars(counts, "{}")

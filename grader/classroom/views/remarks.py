@@ -1,7 +1,8 @@
 """What is said of one chapter of one student, in words: the pages and every export show the same."""
 
+import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ from ...core.errors import GraderError
 from ...core.page import figure
 from ...core.result import cause
 from ...core.workbook import Workbook, find_workbook, lesson_of
+from .lessons import lesson_page
 from .spreadsheet import number
 
 _MOST_LOG = 4000  # characters of a compiler's message
@@ -73,10 +75,15 @@ class Remark:
     case: str  # the run that showed it
     command: str  # that shows it again
     hint: str  # the command that gives the hint to read
-    lesson: str  # where to read on
+    lesson: str  # where to read more
+    lesson_page: str  # its place beside class.html or in a handout
     goals: tuple[GoalLine, ...]
     bandwidth: str
     receipt: str  # what a receipt handed in along with it is worth
+    is_excused: bool = False  # it does not count for this student
+    decided: str = ""  # by a person, in words
+    counted: str = ""  # which of several submissions, and why
+    lateness: str = ""
 
     @property
     def passed(self) -> bool:
@@ -90,6 +97,10 @@ class Remark:
 
     def points(self) -> str:
         """Such as "7/10", with the lateness where there is any."""
+        if self.is_excused:
+            return "excused"
+        if self.decided and self.score is not None and self.score != self.earned:
+            return f"{number(self.score)}/{number(self.possible)}"
         if self.earned is None:
             return f"?/{number(self.possible)}"
         late = f", late: times {self.factor:g} is {number(self.score)}" if self.factor != 1 else ""
@@ -108,6 +119,9 @@ class Remark:
             ("speed", self.bandwidth),
             ("hint", self.hint),
             ("read", self.lesson),
+            ("counted", self.counted),
+            ("late", self.lateness),
+            ("by hand", self.decided),
             ("receipt", self.receipt),
         ]
         return [(label, text) for label, text in parts if text]
@@ -131,7 +145,39 @@ def remarks(document: dict[str, Any], student: dict[str, Any]) -> list[Remark]:
     """What is said of each of a student's chapters, from a class.json."""
     titles = {one["chapter"]: one["title"] for one in document["course"]["chapters"]}
     workbook = _workbook()
-    return [_remark(one, titles[one["chapter"]], workbook) for one in student["chapters"]]
+    return [_remark(student, one, titles, workbook) for one in student["chapters"]]
+
+
+def which_counts(student: dict[str, Any], one: dict[str, Any]) -> str:
+    """Which of several submissions of a chapter counts, and why; "" if there is only one."""
+    if one["of"] < 2 or one["submission"] is None:
+        return ""
+    submission = student["submissions"][one["submission"]]
+    at = f", received {submission['received']}" if submission["received"] else ""
+    return f"{submission['name']}{at}: the {one['chosen_as']} of {one['of']}"
+
+
+def decided(student: dict[str, Any], one: dict[str, Any]) -> str:
+    """What a person decided about a chapter, with author and date; "" for nothing."""
+    by_hand = one["by_hand"]
+    if by_hand is None:
+        return ""
+    points = "" if by_hand["points"] is None else f"{number(by_hand['points'])} points"
+    judged = one["points"]["earned"]
+    if points and judged != by_hand["points"]:
+        points += f" (judged: {'?' if judged is None else number(judged)})"
+    said = ", ".join(part for part in (points, by_hand["comment"]) if part)
+    return f"{said} - {by_hand['author']}, {by_hand['date']}"
+
+
+def lateness(one: dict[str, Any]) -> str:
+    """How late a chapter was, and what that costs; "" if it was not."""
+    if not one["days_late"]:
+        return ""
+    days = f"{one['days_late']} {'day' if one['days_late'] == 1 else 'days'} late"
+    if one["from_budget"]:
+        days += f", {one['from_budget']} of the budget"
+    return f"{days}: times {one['factor']:g}"
 
 
 def whole_text(document: dict[str, Any], student: dict[str, Any]) -> str:
@@ -161,7 +207,9 @@ def _workbook() -> Workbook | None:
         return None
 
 
-def _remark(one: dict[str, Any], title: str, workbook: Workbook | None) -> Remark:
+def _remark(
+    student: dict[str, Any], one: dict[str, Any], titles: dict[str, str], workbook: Workbook | None
+) -> Remark:
     result: dict[str, Any] = one["result"] or {}
     failed = _failed_case(result)
     check = failed.get("check") or {}
@@ -171,7 +219,7 @@ def _remark(one: dict[str, Any], title: str, workbook: Workbook | None) -> Remar
     is_fine = verdict in ("PASS", "INFRA", "MISSING")
     return Remark(
         chapter=name,
-        title=title,
+        title=titles[name],
         verdict=verdict,
         earned=one["points"]["earned"],
         possible=one["points"]["possible"],
@@ -187,9 +235,14 @@ def _remark(one: dict[str, Any], title: str, workbook: Workbook | None) -> Remar
         command=_command(name, failed, result),
         hint="" if is_fine else _hint(name, diagnosis),
         lesson="" if is_fine or not workbook else lesson_of(workbook, diagnosis.get("lesson")),
+        lesson_page=_lesson_page(name, diagnosis, titles) if workbook else "",
         goals=_goals(result.get("goals") or ()),
         bandwidth=_bandwidth(result.get("bandwidth") or {}),
         receipt=_receipt(one.get("receipt")),
+        is_excused=one["excused"],
+        decided=decided(student, one),
+        counted=which_counts(student, one),
+        lateness=lateness(one),
     )
 
 
@@ -262,6 +315,12 @@ def _command(chapter: str, failed: dict[str, Any], result: dict[str, Any]) -> st
 def _hint(chapter: str, diagnosis: dict[str, Any]) -> str:
     step = f" STEP={diagnosis['hint']}" if diagnosis.get("hint") else ""
     return f"make hint-{chapter}{step}"
+
+
+def _lesson_page(chapter: str, diagnosis: dict[str, Any], known: Collection[str]) -> str:
+    """The section that a mistake names, or else the chapter's lesson; "" if it is of a chapter outside the course."""
+    name, _, slug = str(diagnosis.get("lesson") or chapter).partition("#")
+    return lesson_page(name, slug) if name in known and not re.search(r"[^\w-]", slug) else ""
 
 
 def _goals(goals: Sequence[dict[str, Any]]) -> tuple[GoalLine, ...]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..similarity.preprocess import TooLongError
+from ..similarity.preprocess import TooLongError, without_comments
 from ..similarity.windows import Comparison, Windows, windows_of
 from ..similarity.words import INLINE, source_words
 
@@ -115,9 +115,17 @@ class _Chapter:
         if len(students) < 2:
             return []
         return [
-            self.pair(*overlap.names, overlap.shares, "source", near)
+            self.pair(*overlap.names, overlap.shares, self.what_differs(*overlap.names), near)
             for overlap in self.sources.overlaps(self.share, _LEAST_SOURCE)
         ]
+
+    def what_differs(self, one: str, other: str) -> str:
+        """Of two sources that share enough: "comments" if nothing else differs, or "source"."""
+        texts = [
+            self.kernels[student].path.read_bytes().decode("utf-8", "replace") for student in (one, other)
+        ]
+        first, second = map(without_comments, texts)
+        return "comments" if first == second else "source"
 
     # ---- As code --------------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ import io
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 _PLAIN_ID = re.compile(r"[+@-]?[A-Za-z0-9._@+-]*")
@@ -28,12 +29,15 @@ def number(value: float | None) -> str:
     return "" if value is None else f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def csv_text(rows: Iterable[Sequence[str]], *, newline: str = "\r\n", delimiter: str = ",") -> str:
-    """Rows as CSV, lines ended as RFC 4180 has it or by `newline`."""
+def csv_text(
+    rows: Iterable[Sequence[str]], *, newline: str = "\r\n", delimiter: str = ",", is_quoted: bool = False
+) -> str:
+    """Rows as CSV, lines ended as RFC 4180 has it or by `newline`; `is_quoted`: every cell is in quotes."""
+    quoting: Literal[0, 1] = csv.QUOTE_ALL if is_quoted else csv.QUOTE_MINIMAL
     lines = []
     for row in rows:
         out = io.StringIO()
         # With this ending every line break within a cell is quoted; older Pythons quote no other.
-        csv.writer(out, delimiter=delimiter, lineterminator="\r\n").writerow(row)
+        csv.writer(out, delimiter=delimiter, lineterminator="\r\n", quoting=quoting).writerow(row)
         lines.append(out.getvalue().removesuffix("\r\n") + newline)
     return "".join(lines)
