@@ -9,16 +9,16 @@
 // smallest normal number may be 0.
 static const double unit = 0x1p-24, smallest_normal = 0x1p-126;
 
-// A computed e^t deviates by at most (EXP + EXP |t|) units. The CUDA C++ programming guide gives 2 + 1.173 |t|
-// units in the last place, of up to two units each, for __expf(t), the least exact; t = x - maximum is rounded
-// once before.
+// A computed e^t deviates by at most (EXP + EXP |t|) units. The CUDA C++ programming guide gives 2 + 1.173
+// |t| units in the last place, of up to two units each, for __expf(t), the least exact; t = x - maximum is
+// rounded once before.
 enum { EXP = 4 };
 
 static bool is_undefined(const RowView *view, double *maximum) {
     *maximum = -(double)INFINITY;
     for (long long c = 0; c < view->columns; c++) {
         if (isnan(view->in[c]) || view->in[c] == (double)INFINITY) return true;
-        *maximum = fmax(*maximum, view->in[c]);
+        if (view->in[c] > *maximum) *maximum = view->in[c];
     }
     return isinf(*maximum);
 }
@@ -27,8 +27,8 @@ static void fill_with_nan(const RowView *view, double *expected) {
     for (long long c = 0; c < view->columns; c++) expected[c] = (double)NAN;
 }
 
-// e^(x - maximum) divided by the sum of these over the row. As in PyTorch, a row with a NaN, with +Inf or with
-// -Inf alone is NaN everywhere; -Inf beside a finite element gives 0.
+// e^(x - maximum) divided by the sum of these over the row. As in PyTorch, a row with a NaN, with +Inf or
+// with -Inf alone is NaN everywhere; -Inf beside a finite element gives 0.
 static void softmax(const RowView *view, double *expected, double *bound) {
     double maximum, sum = 0, error = 0;
     long long largest = 0, others = 0;
@@ -58,8 +58,8 @@ static void softmax(const RowView *view, double *expected, double *bound) {
 
 static const double epsilon = 1e-5f;
 
-// (x - mean) / sqrt(variance + epsilon) * gamma + beta, with the mean and the variance of the row. A row with a
-// NaN or an infinity is NaN everywhere.
+// (x - mean) / sqrt(variance + epsilon) * gamma + beta, with the mean and the variance of the row. A row with
+// a NaN or an infinity is NaN everywhere.
 //
 // The bounds hold for a mean from a sum and a variance from the squares of the deviations, and for both by
 // Welford's method: T. Chan, G. Golub, R. LeVeque, "Algorithms for computing the sample variance", The
@@ -71,7 +71,7 @@ static void layer_norm(const RowView *view, double *expected, double *bound) {
     for (long long c = 0; c < view->columns; c++) {
         sum += view->in[c];
         magnitude += fabs(view->in[c]);
-        largest = fmax(largest, fabs(view->in[c]));
+        if (fabs(view->in[c]) > largest) largest = fabs(view->in[c]);
     }
     if (!isfinite(sum)) {
         fill_with_nan(view, expected);
@@ -123,15 +123,10 @@ static const CaseSize matrices[] = {
     {.rows = 12, .columns = 33},   {.rows = 33, .columns = 128},  {.rows = 7, .columns = 129},
     {.rows = 5, .columns = 204},   {.rows = 4, .columns = 256},   {.rows = 5, .columns = 511},
     {.rows = 4, .columns = 512},   {.rows = 3, .columns = 516},   {.rows = 3, .columns = 1023},
-    {.rows = 3, .columns = 1027},  {.rows = 16, .columns = 1048}, {.rows = 32, .columns = 2048},
-    {.rows = 3, .columns = 2050},  {.rows = 3, .columns = 4104},  {.rows = 3, .columns = 8191},
-    {.rows = 8, .columns = 8200},  {.rows = 3, .columns = 16381}, {.rows = 4, .columns = 16384},
-    {.rows = 300, .columns = 128},
+    {.rows = 3, .columns = 1027},  {.rows = 8, .columns = 1048},  {.rows = 6, .columns = 2048},
+    {.rows = 3, .columns = 2050},  {.rows = 2, .columns = 4104},  {.rows = 2, .columns = 8191},
+    {.rows = 1, .columns = 16381}, {.rows = 1, .columns = 16384}, {.rows = 150, .columns = 128},
 };
-
-// The same kernels on rows of other lengths.
-static const CaseSize of_128[] = {{.rows = 70, .columns = 128}},
-                      of_16384[] = {{.rows = 3, .columns = 16384}};
 
 #define ROWS(kernel_name, function, ...)                                                                     \
     .launches = {{.kernel = kernel_name, .arguments = {__VA_ARGS__, INT(COUNT_ROWS), INT(COUNT_COLUMNS)}}},  \
@@ -157,25 +152,98 @@ static const CaseSize of_128[] = {{.rows = 70, .columns = 128}},
     }
 
 #define EVERY_SIZE                                                                                           \
-    .sizes = matrices, .size_count = sizeof matrices / sizeof matrices[0], .max_n = 1 << 18,                 \
-    .schedules = 2, .large = {.rows = 600011, .columns = 8191, .n = 600011LL * 8191},                        \
-    .counted = {.rows = 64, .columns = 2048}, .timed = {.rows = 65536, .columns = 2048}
+    .sizes = matrices, .size_count = sizeof matrices / sizeof matrices[0], .max_n = 1 << 18, .schedules = 2, \
+    .counted = {.rows = 24, .columns = 2048}, .timed = {.rows = 65536, .columns = 2048}
 
-#define ONE_SIZE(matrix, of_counted, of_timed)                                                               \
-    .sizes = matrix, .size_count = 1, .max_n = 1 << 18, .schedules = 1, .large = NOT_LARGE,                  \
-    .counted = of_counted, .timed = of_timed
-#define MATRIX(row_count, column_count)                                                                      \
-    { .rows = (row_count), .columns = (column_count) }
+// More elements than an unsigned number counts, or an int: where a block goes from row to row, its share is
+// large.
+#define MANY_ROWS .large = {.rows = 600011, .columns = 8191, .n = 600011LL * 8191}
+#define FEWER_ROWS .large = {.rows = 300007, .columns = 8191, .n = 300007LL * 8191}
 
 const Chapter chapter = {
     .number = 18,
     .name = "ch18",
     .title = "Softmax and layer norm",
-    .points = 12,
-    .tasks = {SOFTMAX("three passes", "softmax_three_passes", F32, EVERY_SIZE),
-              SOFTMAX("online", "softmax_online", F32, EVERY_SIZE),
-              SOFTMAX("registers", "softmax_registers", F32, EVERY_SIZE),
-              SOFTMAX("bfloat16", "softmax_bfloat16", BF16, EVERY_SIZE),
-              LAYER_NORM("layer norm", "layer_norm", F32, EVERY_SIZE),
-              LAYER_NORM("layer norm, bfloat16", "layer_norm_bfloat16", BF16, EVERY_SIZE)},
+    .points = 10,
+    .tasks = {SOFTMAX("three passes", "softmax_three_passes", F32, EVERY_SIZE, MANY_ROWS),
+              SOFTMAX("online", "softmax_online", F32, EVERY_SIZE, MANY_ROWS),
+              SOFTMAX("registers", "softmax_registers", F32, EVERY_SIZE, MANY_ROWS),
+              SOFTMAX("bfloat16", "softmax_bfloat16", BF16, EVERY_SIZE, MANY_ROWS),
+              LAYER_NORM("layer norm", "layer_norm", F32, EVERY_SIZE, FEWER_ROWS),
+              LAYER_NORM("layer norm, bfloat16", "layer_norm_bfloat16", BF16, EVERY_SIZE, FEWER_ROWS)},
+    .goals =
+        {
+            {
+                .words = "bytes moved per element",
+                .measure = "32 * (global_ld_sectors + global_st_sectors) / n",
+                .bound = AT_MOST,
+                .limit = 12.2,
+                .points = 1,
+                .task = "online",
+                .why = "One pass for maximum and sum and one for the shares are 8 bytes read and 4 written.",
+            },
+            {
+                .words = "bytes moved per element",
+                .measure = "32 * (global_ld_sectors + global_st_sectors) / n",
+                .bound = AT_MOST,
+                .limit = 8.2,
+                .points = 1,
+                .task = "registers",
+                .why = "Reading once and writing once are 8 bytes.",
+            },
+            {
+                .words = "bytes per load request",
+                .measure = "4 * n / input_ld_requests",
+                .bound = AT_LEAST,
+                .limit = 500,
+                .points = 1,
+                .task = "registers",
+                .why = "32 lanes can load 16 bytes each with one instruction.",
+            },
+            {
+                .words = "bytes moved per element",
+                .measure = "32 * (global_ld_sectors + global_st_sectors) / n",
+                .bound = AT_MOST,
+                .limit = 4.1,
+                .points = 1,
+                .task = "bfloat16",
+                .why = "Reading once and writing once are 4 bytes.",
+            },
+            {
+                .words = "bytes moved per element",
+                .measure = "32 * (global_ld_sectors + global_st_sectors) / n",
+                .bound = AT_MOST,
+                .limit = 16.2, // so few rows that each block has one, and loads gamma and beta for it
+                .points = 1,
+                .task = "layer norm",
+                .why = "A row has to be read only once for its mean, its variance and the result.",
+            },
+            BANDWIDTH_GOAL(.points = 1, .task = "registers", .why = "Memory can deliver more in this time."),
+            BANDWIDTH_GOAL(.points = 1, .task = "layer norm, bfloat16",
+                           .why = "gamma and beta are four times as many bytes as the elements of a row of "
+                                  "bfloat16: loading them once for many rows is enough."),
+        },
+    .remarks =
+        {
+            {"RACE", NULL,
+             "Between two uses of the same shared memory all threads must have read what the first one left "
+             "there."},
+            {"SYNC", NULL,
+             "All threads of a block must reach each barrier, also those beyond the end of a row."},
+            {"OOB", NULL,
+             "The last thread of a row may have fewer elements than the others, and the last block fewer "
+             "rows."},
+            {"MISALIGNED", NULL,
+             "Rows follow each other without gaps: they begin at multiples of 16 bytes only if their length "
+             "allows it."},
+            {"WRONG", "layer norm",
+             "What fills a thread's last registers is not part of the row: it must change neither the mean "
+             "nor "
+             "the variance."},
+            {"WRONG", "online", "Two sums can be added only if the same maximum was subtracted in both."},
+            {"WRONG", NULL,
+             "What e^x can be: above 88 infinite, below -104 zero. After the maximum is subtracted, the "
+             "largest "
+             "is 1."},
+        },
 };

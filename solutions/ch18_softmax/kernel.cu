@@ -45,9 +45,14 @@ template <typename What> __device__ float over_row(float value, float *of_warp) 
     return value;
 }
 
-// A block a row: softmax_three_passes<<<rows, 256>>>(in, out, rows, columns)
+// Whole warps, of which each thread has at least one element, and up to four if there are so many.
+__device__ long long threads_for(long long columns) {
+    return 32 * max(1, min(8, ceil_div(columns, 128)));
+}
+
+// A block a row: softmax_three_passes<<<rows, up to 256>>>(in, out, rows, columns)
 LAUNCH(softmax_three_passes) {
-    launch->block = 256;
+    launch->block = threads_for(columns);
     launch->grid = rows;
 }
 
@@ -102,9 +107,9 @@ __device__ Part of_warp(Part part) {
     return part;
 }
 
-// A block a row: softmax_online<<<rows, 256>>>(in, out, rows, columns)
+// A block a row: softmax_online<<<rows, up to 256>>>(in, out, rows, columns)
 LAUNCH(softmax_online) {
-    launch->block = 256;
+    launch->block = threads_for(columns);
     launch->grid = rows;
 }
 
@@ -260,68 +265,65 @@ softmax_bfloat16(const __nv_bfloat16 *in, __nv_bfloat16 *out, int rows, int colu
 // (x - mean). gamma and beta have a float for each column.
 const float EPSILON = 1e-5f;
 
+// Every row needs gamma and beta: a block keeps its part of them in registers and goes from row to row.
 template <int EACH, typename Element>
-__device__ void normalize_row(const Element *in, const float *gamma, const float *beta, Element *out, int columns) {
+__device__ void normalize_rows(const Element *in, const float *gamma, const float *beta, Element *out, int rows,
+                               int columns) {
     __shared__ float sum_of[32], squares_of[32];
-    float x[ITEMS];
-    load_row<EACH>(in, columns, 0.0f, x);
-    // BEGIN SOLUTION
-    // TODO 6: the mean first, then the variance from what the registers hold. Which of them must not count?
-    // SKELETON: for (int k = 0; k < ITEMS; k++) {
-    // SKELETON:     x[k] /= sqrtf(EPSILON);
-    // SKELETON: }
-    float sum = 0.0f;
-    for (int k = 0; k < ITEMS; k++) {
-        sum += x[k];
-    }
-    float mean = over_row<Sum>(sum, sum_of) / columns;
-
-    float squares = 0.0f;
-    for (int k = 0; k < ITEMS; k++) {
-        x[k] = group_of(k / EACH) < columns / EACH ? x[k] - mean : 0.0f;
-        squares += x[k] * x[k];
-    }
-    float scale = rsqrtf(over_row<Sum>(squares, squares_of) / columns + EPSILON);
-    for (int k = 0; k < ITEMS; k++) {
-        x[k] *= scale;
-    }
-    // END SOLUTION
-#pragma unroll
-    for (int k = 0; k < ITEMS / EACH; k++) {
-        if (group_of(k) < columns / EACH) { // all rows use the same gamma and beta, which stay in the caches
-            Group<float, EACH> factors = ((const Group<float, EACH> *)gamma)[group_of(k)];
-            Group<float, EACH> offsets = ((const Group<float, EACH> *)beta)[group_of(k)];
-            for (int j = 0; j < EACH; j++) {
-                x[k * EACH + j] = x[k * EACH + j] * factors.of[j] + offsets.of[j];
-            }
+    float x[ITEMS], factors[ITEMS], offsets[ITEMS];
+    load_row<EACH>(gamma, columns, 0.0f, factors);
+    load_row<EACH>(beta, columns, 0.0f, offsets);
+    for (int row = blockIdx.x * blockDim.y + threadIdx.y; row < rows; row += gridDim.x * blockDim.y) {
+        load_row<EACH>(in + (long long)row * columns, columns, 0.0f, x);
+        // BEGIN SOLUTION
+        // TODO 6: the mean first, then the variance from what the registers hold. Which of them must not count?
+        // SKELETON: float mean = 0.0f, scale = rsqrtf(EPSILON);
+        float sum = 0.0f;
+        for (int k = 0; k < ITEMS; k++) {
+            sum += x[k];
         }
+        float mean = over_row<Sum>(sum, sum_of) / columns;
+        float squares = 0.0f;
+        for (int k = 0; k < ITEMS; k++) {
+            float deviation = group_of(k / EACH) < columns / EACH ? x[k] - mean : 0.0f;
+            squares += deviation * deviation;
+        }
+        float scale = rsqrtf(over_row<Sum>(squares, squares_of) / columns + EPSILON);
+        // END SOLUTION
+        for (int k = 0; k < ITEMS; k++) {
+            x[k] = (x[k] - mean) * scale * factors[k] + offsets[k];
+        }
+        store_row<EACH>(out + (long long)row * columns, columns, x);
     }
-    store_row<EACH>(out, columns, x);
 }
 
 template <typename Element>
 __device__ void normalize(const Element *in, const float *gamma, const float *beta, Element *out, int rows,
                           int columns) {
     const int WIDE = 16 / sizeof(Element);
-    int row = blockIdx.x * blockDim.y + threadIdx.y;
-    if (row >= rows) {
-        return;
-    }
-    in += (long long)row * columns;
-    out += (long long)row * columns;
     if (columns % WIDE == 0) {
-        normalize_row<WIDE>(in, gamma, beta, out, columns);
+        normalize_rows<WIDE>(in, gamma, beta, out, rows, columns);
     } else {
-        normalize_row<1>(in, gamma, beta, out, columns);
+        normalize_rows<1>(in, gamma, beta, out, rows, columns);
     }
+}
+
+__device__ void shape_for_all_rows(LaunchShape *launch, const GpuFigures *gpu, long long rows, long long columns) {
+    shape_for_rows(launch, rows, columns);
+    // BEGIN SOLUTION
+    // TODO 7: with a block for every row, gamma and beta are loaded for every row. How many blocks are enough to
+    //         keep all SMs busy?
+    long long threads = launch->block.x * launch->block.y;
+    launch->grid = min(launch->grid.x, gpu->sm_count * (gpu->max_threads_per_sm / threads));
+    // END SOLUTION
 }
 
 LAUNCH(layer_norm) {
-    shape_for_rows(launch, rows, columns);
+    shape_for_all_rows(launch, gpu, rows, columns);
 }
 
 LAUNCH(layer_norm_bfloat16) {
-    shape_for_rows(launch, rows, columns);
+    shape_for_all_rows(launch, gpu, rows, columns);
 }
 
 __global__ void __launch_bounds__(1024)

@@ -8,6 +8,7 @@
 #include "driver/judge/large_reach.h"
 #include "driver/plan/elements.h"
 #include "driver/plan/expected.h"
+#include "driver/plan/expected_rows.h"
 #include "driver/plan/large.h"
 #include "driver/plan/timed_size.h"
 
@@ -69,7 +70,11 @@ static bool fill_sample(const Task *task, const CaseShape *shape, const CaseLayo
     const uint64_t work = (uint64_t)work_of(task, &task->launches[index], layout);
     // At the modelled size, too few rounds are what there is to find: any block shows them.
     const bool is_timed = shape->size.n == timed_size(task, 0).n;
-    const uint64_t share = work / blocks + 1, wanted = (is_timed ? SAMPLE_WORK / 16 : SAMPLE_WORK) / share;
+    // Rows are computed whole on the host, which takes longer than to run them.
+    const uint64_t bearable_work = is_timed                      ? SAMPLE_WORK / 16
+                                   : task->expect == EXPECT_ROWS ? SAMPLE_WORK / 8
+                                                                 : SAMPLE_WORK;
+    const uint64_t share = work / blocks + 1, wanted = bearable_work / share;
     // Of sums only repetitions show that a block reads elements of another: run those that it may be.
     const int least = is_timed || task->expect != EXPECT_SUM ? 2 : 6;
     int most = wanted < (uint64_t)least ? least : wanted < MAX_SAMPLE ? (int)wanted : MAX_SAMPLE;
@@ -221,7 +226,8 @@ static bool row_element(const Task *task, const CaseShape *shape, LargeCase *lar
         }
         for (long long c = 0; c < columns; c++)
             row[c] = input_at(task, large, task_input(task), number * columns + c);
-        expected_row(task, shape, row, others, values, bounds);
+        memset(values, 0, 2 * (size_t)columns * sizeof *values);
+        expect_row(task, columns, longest_chain(task, shape), row, others, values, bounds);
         large->row_number = number;
     }
     *value = values[index % columns];
@@ -258,18 +264,32 @@ static bool expected_at(const Task *task, const CaseShape *shape, LargeCase *lar
     }
 }
 
+static int compare_places(const void *left, const void *right) {
+    const uint64_t a = ((const WrittenElement *)left)->index, b = ((const WrittenElement *)right)->index;
+    return a < b ? -1 : a > b;
+}
+
+// The elements in the order of their places, so that those of a row follow each other. NULL when memory ran
+// out.
+static WrittenElement *in_order(const WrittenElement *written, uint64_t count) {
+    WrittenElement *sorted = malloc((count + 1) * sizeof *sorted);
+    if (!sorted) return NULL;
+    memcpy(sorted, written, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, compare_places);
+    return sorted;
+}
+
 static bool has_wrong_value(const Task *task, const CaseShape *shape, LargeCase *large,
-                            const SampleReply *sample, const WrittenElement *written, CaseReport *report) {
+                            const WrittenElement *written, uint64_t count, CaseReport *report) {
     const Buffer *out = &task->buffers[task_output(task)];
-    for (uint64_t i = 0; i < sample->listed && i < WRITTEN_MOST; i++) {
+    for (uint64_t i = 0; i < count; i++) {
         double value, budget;
         uint64_t right = 0;
         const long long index = (long long)written[i].index;
         if (index < 0 || index >= large->layout.counts[task_output(task)]) continue;
         if (!expected_at(task, shape, large, index, &value, &budget)) return false;
         const double got = element_get(&written[i].bits, out->type, 0);
-        double farthest;
-        if (task->expect == EXPECT_ROWS && number_is_near(out->type, value, budget, got, &farthest)) continue;
+        if (task->expect == EXPECT_ROWS && is_near(out->type, value, budget, got)) continue;
         element_set(&right, out->type, 0, value);
         if (memcmp(&right, &written[i].bits, element_bytes(out->type)) == 0) continue;
         if (budget > 0 && task->expect != EXPECT_ROWS && fabs(got - value) <= budget) continue;
@@ -354,8 +374,12 @@ bool large_case_judge(const Task *task, const CaseShape *shape, LargeCase *large
         say_nothing(report, "the system does not reserve that many addresses");
         return true;
     }
-    if (has_wrong_value(task, shape, large, sample, (const WrittenElement *)(const void *)arena, report))
-        return true;
+    const WrittenElement *written = (const WrittenElement *)(const void *)arena;
+    const uint64_t listed = sample->listed < WRITTEN_MOST ? sample->listed : WRITTEN_MOST;
+    WrittenElement *sorted = task->expect == EXPECT_ROWS ? in_order(written, listed) : NULL;
+    const bool is_wrong = has_wrong_value(task, shape, large, sorted ? sorted : written, listed, report);
+    free(sorted);
+    if (is_wrong) return true;
     if (sample->takes_over) {
         say_nothing(report, "one block takes over the work of others, as from a queue");
         return true;

@@ -5,6 +5,7 @@
 
 #include "support/text.h"
 #include "driver/plan/elements.h"
+#include "driver/plan/expected_rows.h"
 
 typedef struct {
     const Expected *expected;
@@ -16,8 +17,8 @@ typedef struct {
 } WrongRows;
 
 static bool is_wrong(const WrongRows *of, long long index) {
-    double budget;
-    return !expected_is_near(of->expected, of->output, of->type, index, &budget);
+    return !is_near(of->type, of->expected->values[index], of->expected->bounds[index],
+                    element_get(of->output, of->type, index));
 }
 
 static void find_wrong(WrongRows *of) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "driver/plan/elements.h"
+#include "driver/plan/expected_rows.h"
 
 // One step of Neumaier's summation.
 static inline void add_compensated(double *sum, double *rest, double x) {
@@ -188,51 +189,16 @@ static bool make_scan(const Task *task, const void *input, long long count, Expe
     return true;
 }
 
-void expected_row(const Task *task, const CaseShape *shape, const double *row, const double *const others[],
-                  double *values, double *bounds) {
-    RowView view = {.columns = shape->size.columns, .in = row, .chain = longest_chain(task, shape)};
-    for (int k = 0; k < MAX_ROW_OTHERS; k++) view.others[k] = others[k];
-    task->row(&view, values, bounds);
-}
-
-// What all rows share, as numbers. False when memory ran out.
-static bool take_others(const Task *task, const void *const inputs[], const long long counts[],
-                        double *others[MAX_ROW_OTHERS]) {
-    int used = 0;
-    for (int b = 0; b < task_buffer_count(task) && used < MAX_ROW_OTHERS; b++) {
-        if (task->buffers[b].role != INPUT || b == task_input(task)) continue;
-        others[used] = malloc(((size_t)counts[b] + 1) * sizeof(double));
-        if (!others[used]) return false;
-        elements_get(inputs[b], task->buffers[b].type, 0, counts[b], others[used++]);
-    }
-    return true;
-}
-
 static bool make_rows(const Task *task, const CaseShape *shape, const void *const inputs[],
                       const long long counts[], Expected *expected) {
-    const int in = task_input(task);
-    const long long rows = shape->size.rows, columns = shape->size.columns;
     if (!task->row) return fail(expected, "EXPECT_ROWS without a function for a row");
-    if (expected->count != counts[in]) return fail(expected, "the output and the input have different sizes");
-    if (!make_arrays(expected, counts[in], false)) return false;
-    expected->bounds = calloc((size_t)counts[in] + 1, sizeof(double));
-    double *others[MAX_ROW_OTHERS] = {0};
-    bool has_room = expected->bounds && take_others(task, inputs, counts, others);
-#pragma omp parallel for if (counts[in] > 1 << 20)
-    for (long long r = 0; r < rows; r++) {
-        double *row = has_room ? malloc(((size_t)columns + 1) * sizeof(double)) : NULL;
-        if (row) {
-            elements_get(inputs[in], task->buffers[in].type, r * columns, columns, row);
-            expected_row(task, shape, row, (const double *const *)others, expected->values + r * columns,
-                         expected->bounds + r * columns);
-        } else {
-#pragma omp atomic write
-            has_room = false;
-        }
-        free(row);
-    }
-    for (int k = 0; k < MAX_ROW_OTHERS; k++) free(others[k]);
-    return has_room || fail(expected, "out of memory for the expected rows");
+    if (expected->count != counts[task_input(task)])
+        return fail(expected, "the output and the input have different sizes");
+    if (!make_arrays(expected, expected->count, false)) return false;
+    expected->bounds = calloc((size_t)expected->count + 1, sizeof(double));
+    return (expected->bounds && expect_rows(task, shape, longest_chain(task, shape), inputs, counts,
+                                            expected->values, expected->bounds)) ||
+           fail(expected, "out of memory for the expected rows");
 }
 
 static bool make_tables(Expected *expected, const long long counts[MAX_BUFFERS]) {
@@ -320,27 +286,6 @@ bool expected_is_met(const Expected *expected, const void *output, ElementType t
     element_set(&rounded, type, 0, value);
     if (memcmp(&rounded, got, bytes) == 0) return true;
     return element_is_float(type) && isnan(value) && isnan(element_get(got, type, 0));
-}
-
-static double rounded(ElementType type, double value) {
-    uint64_t bits = 0;
-    element_set(&bits, type, 0, value);
-    return element_get(&bits, type, 0);
-}
-
-bool number_is_near(ElementType type, double value, double bound, double got, double *budget) {
-    *budget = 0;
-    if (isinf(bound)) return true;
-    if (isnan(value)) return isnan(got);
-    const double least = rounded(type, value - bound), most = rounded(type, value + bound);
-    if (isfinite(value) && isfinite(least) && isfinite(most)) *budget = fmax(value - least, most - value);
-    return least <= got && got <= most;
-}
-
-bool expected_is_near(const Expected *expected, const void *output, ElementType type, long long index,
-                      double *budget) {
-    return number_is_near(type, expected->values[index], expected->bounds[index],
-                          element_get(output, type, index), budget);
 }
 
 // A square of a matrix: how many of its elements are not, bit for bit, at the transposed place.

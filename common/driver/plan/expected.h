@@ -45,15 +45,5 @@ void expected_free(Expected *expected);
 double expected_value(const Expected *expected, long long index);
 // Whether an element of an exact output holds it: to the bit after one rounding, or any NaN for a NaN.
 bool expected_is_met(const Expected *expected, const void *output, ElementType type, long long index);
-// Whether `got` is some number at most `bound` from `value`, rounded to `type`; any NaN for a NaN. Rounding
-// keeps the order of numbers, so that these are the ones between the two ends, each rounded. `*budget`: how
-// far from `value` they are at most.
-bool number_is_near(ElementType type, double value, double bound, double got, double *budget);
-// The same of an element of a task with bounds.
-bool expected_is_near(const Expected *expected, const void *output, ElementType type, long long index,
-                      double *budget);
-// One row of EXPECT_ROWS. `others`: the other INPUTs as numbers.
-void expected_row(const Task *task, const CaseShape *shape, const double *row, const double *const others[],
-                  double *values, double *bounds);
 // Whether all do, checked on all cores.
 bool expected_are_all_met(const Expected *expected, const void *output, ElementType type);
