@@ -62,7 +62,7 @@ __global__ void softmax_three_passes(const float *in, float *out, int rows, int 
 
     // TODO 1: e^89 is more than a float holds. Which number can be subtracted from all elements of a row without
     //         changing a single share? One pass over the row finds it, a second one the sum, a third one the shares.
-    float maximum = 0.0f;
+    float maximum = over_row<Maximum>(0.0f, maximum_of);
 
     float sum = 0.0f;
     for (int i = threadIdx.x; i < columns; i += blockDim.x) {
@@ -188,14 +188,13 @@ template <int EACH, typename Element> __device__ void softmax_of_row(const Eleme
 }
 
 template <typename Element> __device__ void softmax_in_registers(const Element *in, Element *out, int rows, int columns) {
-    const int WIDE = 16 / sizeof(Element); // elements in 16 bytes
     int row = blockIdx.x * blockDim.y + threadIdx.y;
     if (row >= rows) {
         return; // a whole warp, of a block without barriers
     }
     in += (long long)row * columns;
     out += (long long)row * columns;
-    // TODO 5: when may a thread load and store WIDE elements at once? Rows of other lengths need single ones.
+    // TODO 5: when may a thread load and store 16 bytes at once? Rows of other lengths need single elements.
     softmax_of_row<1>(in, out, columns);
 }
 
@@ -233,7 +232,8 @@ __device__ void normalize_rows(const Element *in, const float *gamma, const floa
     for (int row = blockIdx.x * blockDim.y + threadIdx.y; row < rows; row += gridDim.x * blockDim.y) {
         load_row<EACH>(in + (long long)row * columns, columns, 0.0f, x);
         // TODO 6: the mean first, then the variance from what the registers hold. Which of them must not count?
-        float mean = 0.0f, scale = rsqrtf(EPSILON);
+        float mean = over_row<Sum>(x[0], sum_of) / columns;
+        float scale = rsqrtf(over_row<Sum>(x[0] * x[0], squares_of) / columns + EPSILON);
         for (int k = 0; k < ITEMS; k++) {
             x[k] = (x[k] - mean) * scale * factors[k] + offsets[k];
         }
@@ -244,18 +244,13 @@ __device__ void normalize_rows(const Element *in, const float *gamma, const floa
 template <typename Element>
 __device__ void normalize(const Element *in, const float *gamma, const float *beta, Element *out, int rows,
                           int columns) {
-    const int WIDE = 16 / sizeof(Element);
-    if (columns % WIDE == 0) {
-        normalize_rows<WIDE>(in, gamma, beta, out, rows, columns);
-    } else {
-        normalize_rows<1>(in, gamma, beta, out, rows, columns);
-    }
+    normalize_rows<1>(in, gamma, beta, out, rows, columns);
 }
 
 __device__ void shape_for_all_rows(LaunchShape *launch, const GpuFigures *gpu, long long rows, long long columns) {
     shape_for_rows(launch, rows, columns);
-    // TODO 7: with a block for every row, gamma and beta are loaded for every row. How many blocks are enough to
-    //         keep all SMs busy?
+    // TODO 7: with a block for every row, gamma and beta are loaded for every row. How many rows can a block take,
+    //         so that all SMs still have enough blocks?
 }
 
 LAUNCH(layer_norm) {

@@ -64,7 +64,7 @@ __global__ void softmax_three_passes(const float *in, float *out, int rows, int 
     // BEGIN SOLUTION
     // TODO 1: e^89 is more than a float holds. Which number can be subtracted from all elements of a row without
     //         changing a single share? One pass over the row finds it, a second one the sum, a third one the shares.
-    // SKELETON: float maximum = 0.0f;
+    // SKELETON: float maximum = over_row<Maximum>(0.0f, maximum_of);
     float maximum = -INFINITY;
     for (int i = threadIdx.x; i < columns; i += blockDim.x) {
         maximum = fmaxf(maximum, x[i]);
@@ -224,7 +224,6 @@ template <int EACH, typename Element> __device__ void softmax_of_row(const Eleme
 }
 
 template <typename Element> __device__ void softmax_in_registers(const Element *in, Element *out, int rows, int columns) {
-    const int WIDE = 16 / sizeof(Element); // elements in 16 bytes
     int row = blockIdx.x * blockDim.y + threadIdx.y;
     if (row >= rows) {
         return; // a whole warp, of a block without barriers
@@ -232,8 +231,9 @@ template <typename Element> __device__ void softmax_in_registers(const Element *
     in += (long long)row * columns;
     out += (long long)row * columns;
     // BEGIN SOLUTION
-    // TODO 5: when may a thread load and store WIDE elements at once? Rows of other lengths need single ones.
+    // TODO 5: when may a thread load and store 16 bytes at once? Rows of other lengths need single elements.
     // SKELETON: softmax_of_row<1>(in, out, columns);
+    const int WIDE = 16 / sizeof(Element);
     if (columns % WIDE == 0) {
         softmax_of_row<WIDE>(in, out, columns);
     } else {
@@ -277,7 +277,8 @@ __device__ void normalize_rows(const Element *in, const float *gamma, const floa
         load_row<EACH>(in + (long long)row * columns, columns, 0.0f, x);
         // BEGIN SOLUTION
         // TODO 6: the mean first, then the variance from what the registers hold. Which of them must not count?
-        // SKELETON: float mean = 0.0f, scale = rsqrtf(EPSILON);
+        // SKELETON: float mean = over_row<Sum>(x[0], sum_of) / columns;
+        // SKELETON: float scale = rsqrtf(over_row<Sum>(x[0] * x[0], squares_of) / columns + EPSILON);
         float sum = 0.0f;
         for (int k = 0; k < ITEMS; k++) {
             sum += x[k];
@@ -300,12 +301,15 @@ __device__ void normalize_rows(const Element *in, const float *gamma, const floa
 template <typename Element>
 __device__ void normalize(const Element *in, const float *gamma, const float *beta, Element *out, int rows,
                           int columns) {
+    // BEGIN SOLUTION
+    // SKELETON: normalize_rows<1>(in, gamma, beta, out, rows, columns);
     const int WIDE = 16 / sizeof(Element);
     if (columns % WIDE == 0) {
         normalize_rows<WIDE>(in, gamma, beta, out, rows, columns);
     } else {
         normalize_rows<1>(in, gamma, beta, out, rows, columns);
     }
+    // END SOLUTION
 }
 
 __device__ void shape_for_all_rows(LaunchShape *launch, const GpuFigures *gpu, long long rows, long long columns) {

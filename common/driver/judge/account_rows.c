@@ -23,10 +23,10 @@ typedef struct {
     ElementType in_type, out_type;
     long long rows, columns;
     double chain;
-    double *ones;                   // in every other input
-    double *row, *values, *bounds;  // of a row with a mark
-    double *of_zeros, *zero_bounds; // of a row without one
-    unsigned char *kinds;           // of each column
+    double *ones;                  // in every other input
+    double *row, *values, *bounds; // of one row
+    double *before;                // the results of zeros
+    unsigned char *kinds;          // of each column
 } Rows;
 
 static void expect(const Rows *rows, double *values, double *bounds, long long columns) {
@@ -45,11 +45,12 @@ static void put(Rows *rows, long long row, long long column, double value) {
     element_set(rows->account->inputs[rows->in], rows->in_type, row * rows->columns + column, value);
 }
 
-// Whether all results of the row are near these values, except in one column (-1: in none).
-static bool has_values(const Rows *rows, long long row, long long except, const double *values,
-                       const double *bounds) {
-    for (long long c = 0; c < rows->columns; c++)
-        if (c != except && !is_near(rows->out_type, values[c], bounds[c], result(rows, row, c))) return false;
+// Whether the results of the row are those without a mark, except in the column of the mark.
+static bool is_as_before(const Rows *rows, long long row, long long except) {
+    for (long long c = 0; c < rows->columns; c++) {
+        const double before = rows->before[row * rows->columns + c], bound = rows->bounds[c];
+        if (c != except && !is_near(rows->out_type, before, 2 * bound, result(rows, row, c))) return false;
+    }
     return true;
 }
 
@@ -59,26 +60,28 @@ static bool has_special(const Rows *rows, long long row) {
     return false;
 }
 
-// One run: row r has its mark in column `first` + r. False if a row says nothing.
-static bool try_columns(Rows *rows, long long first, double value) {
+// What zeros alone give, and how far that may be off. False if it is not a number.
+static bool keep_zeros(Rows *rows) {
+    expect(rows, rows->values, rows->bounds, rows->columns);
+    if (!account_run(rows->account)) return false;
+    for (long long r = 0; r < rows->rows; r++) {
+        if (has_special(rows, r)) return false;
+        for (long long c = 0; c < rows->columns; c++)
+            rows->before[r * rows->columns + c] = result(rows, r, c);
+    }
+    return true;
+}
+
+// One run: row r has its mark in column `first` + r.
+static bool try_columns(Rows *rows, long long first, double value, bool is_large) {
     const long long left = rows->columns - first, count = left < rows->rows ? left : rows->rows;
     for (long long r = 0; r < count; r++) put(rows, r, first + r, value);
     const bool has_run = account_run(rows->account);
     for (long long r = 0; r < count; r++) put(rows, r, first + r, 0);
     for (long long r = 0; has_run && r < count; r++) {
-        const long long column = first + r;
-        if (rows->kinds[column] != REACHES) continue;
-        rows->row[column] = value;
-        expect(rows, rows->values, rows->bounds, rows->columns);
-        rows->row[column] = 0;
-        if (has_values(rows, r, -1, rows->values, rows->bounds)) continue;
-        if (value == mark && rows->columns > 1 &&
-            has_values(rows, r, column, rows->of_zeros, rows->zero_bounds))
-            rows->kinds[column] = LEFT_OUT;
-        else if (value == large_mark && has_special(rows, r))
-            rows->kinds[column] = OVERFLOWS;
-        else
-            return false;
+        unsigned char *kind = &rows->kinds[first + r];
+        if (is_large && *kind == REACHES && has_special(rows, r)) *kind = OVERFLOWS;
+        if (!is_large && rows->columns > 1 && is_as_before(rows, r, first + r)) *kind = LEFT_OUT;
     }
     return has_run;
 }
@@ -109,11 +112,11 @@ static bool are_confirmed(Rows *rows) {
 }
 
 static bool find_kinds(Rows *rows) {
-    expect(rows, rows->of_zeros, rows->zero_bounds, rows->columns);
+    if (!keep_zeros(rows)) return false;
     for (long long c = 0; c < rows->columns; c += rows->rows)
-        if (!try_columns(rows, c, mark)) return false;
+        if (!try_columns(rows, c, mark, false)) return false;
     for (long long c = 0; c < rows->columns; c += rows->rows)
-        if (!try_columns(rows, c, large_mark)) return false;
+        if (!try_columns(rows, c, large_mark, true)) return false;
     return are_confirmed(rows);
 }
 
@@ -130,7 +133,8 @@ static bool say(const Rows *rows, Accounting *out) {
     out->n = rows->account->one.size.n;
     out->missing = missing;
     if (missing > 0) out->rules |= ACCOUNT_LEFT_OUT_OF_ROW;
-    if (too_large == rows->columns) out->rules |= ACCOUNT_ROWS_OVERFLOW;
+    if (too_large > 0)
+        out->rules |= too_large == rows->columns ? ACCOUNT_ROWS_OVERFLOW : ACCOUNT_SOME_OVERFLOW;
     count_text(rows->columns, columns, sizeof columns);
     Text words = {0};
     text_printf(&words, "in rows of %s, ", columns);
@@ -162,16 +166,15 @@ bool account_rows(Account *account, Accounting *out) {
     rows.chain = longest_chain(task, &shape);
     rows.in_type = task->buffers[rows.in].type;
     rows.out_type = task->buffers[rows.out].type;
-    double *room = calloc((size_t)rows.columns * 6 + 1, sizeof *room);
+    double *room = calloc((size_t)(rows.columns * (4 + rows.rows)) + 1, sizeof *room);
     rows.kinds = calloc((size_t)rows.columns + 1, 1);
     bool is_known = room && rows.kinds;
     if (is_known) {
         rows.row = room;
         rows.values = rows.row + rows.columns;
         rows.bounds = rows.values + rows.columns;
-        rows.of_zeros = rows.bounds + rows.columns;
-        rows.zero_bounds = rows.of_zeros + rows.columns;
-        rows.ones = rows.zero_bounds + rows.columns;
+        rows.ones = rows.bounds + rows.columns;
+        rows.before = rows.ones + rows.columns;
         for (long long c = 0; c < rows.columns; c++) rows.ones[c] = 1;
         for (int b = 0; b < task_buffer_count(task); b++)
             for (long long i = 0; task->buffers[b].role == INPUT && b != rows.in && i < account->counts[b];

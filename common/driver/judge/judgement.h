@@ -81,7 +81,9 @@ typedef enum {
     ACCOUNT_TAKEN_AWAY = 256,  // every element is subtracted
     // Of the rows of EXPECT_ROWS
     ACCOUNT_LEFT_OUT_OF_ROW = 512, // some elements change no other element of their row
-    ACCOUNT_ROWS_OVERFLOW = 1024   // one large element anywhere in a row makes a NaN or an infinity of it
+    ACCOUNT_SOME_OVERFLOW =
+        2048,                    // one large element at some places of a row makes a NaN or an infinity of it
+    ACCOUNT_ROWS_OVERFLOW = 1024 // one large element anywhere in a row makes a NaN or an infinity of it
 } AccountRule;
 
 enum { MAX_TOGETHER = 3 }; // deviations of a formula
