@@ -655,7 +655,9 @@ def test_support_has_every_kernel_that_is_asked_for(tmp_path):
             r'"(fill_\w+|wrong_\w+|add_up|count_bytes|flush_write|flush_read|delay|nothing|marker)"', text
         )
     )
-    asked |= {f"wrong_{what}_{type}" for what in ("add", "softmax", "norms") for type in ("f32", "bf16")}
+    asked |= {
+        f"wrong_{what}_{element}" for what in ("add", "softmax", "norms") for element in ("f32", "bf16")
+    }
     assert asked == has
 
 

@@ -41,7 +41,7 @@ static void softmax(const RowView *view, double *expected, double *bound) {
         largest += t == 0;
         others += t < 0 && isfinite(t);
         sum += power;
-        // Each of `chain` additions may round, and rescale what was added before with a power of its own.
+        // Each of `chain` additions may round, and rescale what was added before with one more power.
         if (power > 0) error += power * (EXP - EXP * t + view->chain * (EXP + 2)) * unit;
     }
     // Only zeros and ones are added, and 1 divided by a power of two: nothing is rounded.

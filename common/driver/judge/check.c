@@ -353,12 +353,12 @@ static void try_formulas(const CheckedCase *finished, int out, CheckReport *repo
 // One step apart among the numbers of a type: floats of one sign are in the order of their bits.
 static bool are_neighbours(uint64_t one, uint64_t other) { return one - other == 1 || other - one == 1; }
 
-// The same where each element has a bound of its own, and is rounded once more to the output's type.
+// The same where each element has its own bound, and is rounded once more to the output's type.
 static CheckOutcome compare_near(const Expected *expected, ElementType type, long long index, double got,
                                  double *budget, double *share) {
     const double value = expected->values[index], bound = expected->bounds[index];
     const double used = bound > 0 ? fabs(got - value) / bound : 0;
-    // Of a narrow output almost all of the difference is the last rounding.
+    // In a narrow output almost all of the difference is the last rounding.
     if (type != BF16 && used > *share && used <= 1) *share = used;
     if (is_near(type, value, bound, got)) return CHECK_RIGHT;
     *budget = farthest_near(type, value, bound);

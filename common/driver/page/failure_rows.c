@@ -69,7 +69,7 @@ static void add_case(Text *page, const Terminal *terminal, const Report *report,
         count_text(one->size.rows, rows, sizeof rows);
         text_printf(&words, " (%s row%s of %lld)", rows, one->size.rows == 1 ? "" : "s", one->size.columns);
     }
-    // Without a family of the case's own, the input has that of its buffer.
+    // A case without its own family has that of the input.
     const Task *task = &report->of->tasks[one->task];
     const bool is_default = one->family == FAMILY_INTEGERS && task_input(task) >= 0;
     text_printf(&words, ", %s",
