@@ -191,7 +191,8 @@ def test_layer_norm_in_floats_is_right_and_the_mean_of_squares_is_not(probe: Pat
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda y: y * np.array([[1], [1], [1.25], [1]]), "is 1.25 times what it should be. The elements of row 2 add up to 1.25,"),
+        (lambda y: y * np.array([[1], [1], [1.25], [1]]), "Each element of row 2 is 1.25 times what it should be."),
+        (lambda y: y * np.array([[1], [1], [1.25], [1]]), "The elements of row 2 add up to 1.25, not to 1."),
         (lambda y: np.where(np.arange(100) >= 96, 0, y), "All 4 rows are wrong, in columns 96 to 99 only."),
         (lambda y: y * np.nan, "there is a NaN among them."),
         (lambda y: np.roll(y, 1, axis=0), "The elements of row 0 add up to 1."),
