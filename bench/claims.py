@@ -16,6 +16,13 @@ ADD, ADD_BF16 = "ch10 float4", "ch10 bf16x2"
 TRANSPOSE = "ch11 several a thread"
 HISTOGRAM = "ch15 copies"
 SCAN = "ch16 one launch"
+# By work, in rows of 2,048: the words, the reference, its peer, and the least ratio.
+ROWS_OF_2048 = {
+    "softmax": ("softmax", "ch18 registers", "torch.softmax", 1.10),
+    "softmax_bf16": ("softmax of bfloat16", "ch18 bfloat16", "torch.softmax", 1.9),
+    "layer_norm": ("layer norm", "ch18 layer norm", "torch layer_norm", 1.30),
+    "layer_norm_bf16": ("layer norm of bfloat16", "ch18 layer norm, bfloat16", "torch layer_norm", 1.7),
+}
 SUM_PEERS = ("CUB", "CUB, not guaranteed", "torch.sum")
 ADD_PEERS = ("torch.add", "Triton", "Triton, tuned")
 H200 = "NVIDIA H200"
@@ -132,6 +139,9 @@ def judge(record: dict[str, Any]) -> list[Claim]:
             claims.append(_ratio(f"histogram, {words}: over CUB", cases[-1], HISTOGRAM, "CUB", 1.30))
     if scans := cases_of(record, "scan"):
         claims.append(_ratio("scan: over CUB", scans[-1], SCAN, "CUB", 1.05))
+    for work, (words, reference, peer, least) in ROWS_OF_2048.items():
+        if cases := [case for case in cases_of(record, work) if case["columns"] == 2048]:
+            claims.append(_ratio(f"{words}, rows of 2,048: over PyTorch", cases[-1], reference, peer, least))
     return claims
 
 

@@ -181,6 +181,7 @@ class Triton:
         try:
             self.version = str(importlib.import_module("triton").__version__)
             self._add = importlib.import_module("bench.triton_add").add
+            self._rows = importlib.import_module("bench.triton_rows")
         except ImportError as error:
             raise MissingError(f"Triton is not installed ({error})") from None
 
@@ -191,6 +192,17 @@ class Triton:
 
         def enqueue() -> None:
             kernel(a, b, c, n, BLOCK=block, num_warps=warps)
+
+        return enqueue
+
+    def of_rows(self, kernel: str, arguments: list[Any], rows: int, columns: int) -> Callable[[], None]:
+        """A kernel of triton_rows.py with its arguments in place: a program a row, more warps for longer ones."""
+        block = 1 << (columns - 1).bit_length()
+        warps = min(16, max(1, block // 512))
+        launch = getattr(self._rows, kernel)[(rows,)]
+
+        def enqueue() -> None:
+            launch(*arguments, columns, BLOCK=block, num_warps=warps)
 
         return enqueue
 

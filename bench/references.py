@@ -37,6 +37,7 @@ class Reference:
 
 
 _ROWS = ("in", "out", "rows", "columns")
+_NORM = ("in", "gamma", "beta", "out", "rows", "columns")
 _ADD = ("in", "in2", "out", "n")
 
 
@@ -101,6 +102,18 @@ REFERENCES = (
         (Pass("scan_once", ("in", "out", "state", "n")),),
         is_best=True,
         note="zeroing its state counts",
+    ),
+    Reference("ch18 registers", "ch18", "softmax", (Pass("softmax_registers", _ROWS),), is_best=True),
+    Reference("ch18 online", "ch18", "softmax", (Pass("softmax_online", _ROWS),)),
+    Reference("ch18 three passes", "ch18", "softmax", (Pass("softmax_three_passes", _ROWS),)),
+    Reference("ch18 bfloat16", "ch18", "softmax_bf16", (Pass("softmax_bfloat16", _ROWS),), is_best=True),
+    Reference("ch18 layer norm", "ch18", "layer_norm", (Pass("layer_norm", _NORM),), is_best=True),
+    Reference(
+        "ch18 layer norm, bfloat16",
+        "ch18",
+        "layer_norm_bf16",
+        (Pass("layer_norm_bfloat16", _NORM),),
+        is_best=True,
     ),
 )
 

@@ -187,6 +187,28 @@ def _single(record: dict[str, Any], works: dict[str, str]) -> str:
     return _table(("", "µs", "GB/s", "GB/s without emptying the L2"), rows)
 
 
+def _row_works(record: dict[str, Any]) -> str:
+    """GB/s and microseconds of everyone, for each work on rows and each length of them."""
+    rows = []
+    for work, (words, *_) in claims.ROWS_OF_2048.items():
+        for case in claims.cases_of(record, work):
+            shape = (case["rows"], case["columns"])
+            warm = [
+                each
+                for each in claims.cases_of(record, work, "warm")
+                if (each["rows"], each["columns"]) == shape
+            ]
+            for each in sorted(case["results"], key=lambda result: result.get("us", 1e99)):
+                if "us" not in each:
+                    continue
+                warm_cell = _cell(warm[0], each["name"], "gb_per_s") if warm else "–"
+                name = f"{words}, {size_words(case)}: {each['name']}"
+                rows.append((name, three_digits(each["us"]), three_digits(each["gb_per_s"]), warm_cell))
+    if not rows:
+        return "Not in the record.\n"
+    return _table(("", "µs", "GB/s", "GB/s without emptying the L2"), rows)
+
+
 def _adds(record: dict[str, Any], work: str) -> str:
     """GB/s of everyone at every size with a cold L2, and the ratio with a warm one too."""
     cases, warm = claims.cases_of(record, work), claims.cases_of(record, work, "warm")
@@ -250,6 +272,7 @@ PLACES: dict[str, Callable[[dict[str, Any]], str]] = {
         record, {work: f"{words}: " for work, words in claims.HISTOGRAMS.items()}
     ),
     "scan": lambda record: _single(record, {"scan": ""}),
+    "softmax": _row_works,
     "counters": counters_table,
 }
 

@@ -103,6 +103,69 @@ extern "C" __global__ void wrong_scan(unsigned long long *wrong, const float *in
                                       long long count) {
     EACH(i, count) if (!(out[i] - (i > 0 ? out[i - 1] : 0.0f) == in[i])) atomicAdd(wrong, 1ull);
 }
+// Rows by a block each: what is summed up in double, for both of the next.
+__device__ double over_block(double mine, bool is_maximum) {
+    __shared__ double of_warp[32];
+    for (int distance = 16; distance > 0; distance /= 2) {
+        double other = __shfl_xor_sync(0xffffffff, mine, distance);
+        mine = is_maximum ? fmax(mine, other) : mine + other;
+    }
+    if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = mine;
+    __syncthreads();
+    mine = of_warp[0];
+    for (int warp = 1; warp < blockDim.x / 32; warp++)
+        mine = is_maximum ? fmax(mine, of_warp[warp]) : mine + of_warp[warp];
+    __syncthreads();
+    return mine;
+}
+__device__ bool is_near(float got, double right) { return fabs(got - right) <= 1e-5 * fabs(right) + 1e-5; }
+__device__ bool is_near(__nv_bfloat16 got, double right) {
+    return fabs(__bfloat162float(got) - right) <= 0x1p-8 * fabs(right) + 1e-5;
+}
+template <typename Element>
+__device__ void count_wrong_softmax(unsigned long long *wrong, const Element *in, const Element *out,
+                                    long long rows, int columns) {
+    for (long long row = blockIdx.x; row < rows; row += gridDim.x) {
+        const Element *x = in + row * columns, *y = out + row * columns;
+        double maximum = -1e300, sum = 0.0;
+        for (int i = threadIdx.x; i < columns; i += blockDim.x) maximum = fmax(maximum, (double)(float)x[i]);
+        maximum = over_block(maximum, true);
+        for (int i = threadIdx.x; i < columns; i += blockDim.x) sum += exp((float)x[i] - maximum);
+        sum = over_block(sum, false);
+        // Times the columns: a share of a long row is itself as small as an error that counts.
+        for (int i = threadIdx.x; i < columns; i += blockDim.x)
+            if (!is_near((Element)((float)y[i] * columns), exp((float)x[i] - maximum) / sum * columns))
+                atomicAdd(wrong, 1ull);
+    }
+}
+template <typename Element>
+__device__ void count_wrong_norms(unsigned long long *wrong, const Element *in, const float *gamma,
+                                  const float *beta, const Element *out, long long rows, int columns) {
+    for (long long row = blockIdx.x; row < rows; row += gridDim.x) {
+        const Element *x = in + row * columns, *y = out + row * columns;
+        double sum = 0.0, squares = 0.0;
+        for (int i = threadIdx.x; i < columns; i += blockDim.x) sum += (float)x[i];
+        double mean = over_block(sum, false) / columns;
+        for (int i = threadIdx.x; i < columns; i += blockDim.x)
+            squares += ((float)x[i] - mean) * ((float)x[i] - mean);
+        double scale = rsqrt(over_block(squares, false) / columns + 1e-5);
+        for (int i = threadIdx.x; i < columns; i += blockDim.x)
+            if (!is_near(y[i], ((float)x[i] - mean) * scale * gamma[i] + beta[i])) atomicAdd(wrong, 1ull);
+    }
+}
+#define WRONG_ROWS(suffix, Element)                                                                          \
+    extern "C" __global__ void wrong_softmax_##suffix(unsigned long long *wrong, const Element *in,          \
+                                                      const Element *out, long long rows, int columns) {     \
+        count_wrong_softmax(wrong, in, out, rows, columns);                                                  \
+    }                                                                                                        \
+    extern "C" __global__ void wrong_norms_##suffix(unsigned long long *wrong, const Element *in,            \
+                                                    const float *gamma, const float *beta,                   \
+                                                    const Element *out, long long rows, int columns) {       \
+        count_wrong_norms(wrong, in, gamma, beta, out, rows, columns);                                       \
+    }
+WRONG_ROWS(f32, float)
+WRONG_ROWS(bf16, __nv_bfloat16)
+
 extern "C" __global__ void wrong_copy(unsigned long long *wrong, const float *in, const float *out,
                                       long long count) {
     EACH(i, count) if (!(out[i] == in[i])) atomicAdd(wrong, 1ull);

@@ -1,4 +1,4 @@
-"""What is measured: sums, row sums, vector adds, a transpose, histograms, scans. Inputs, right answers, contenders."""
+"""What is measured, from sums to softmax: inputs, right answers, contenders."""
 
 from __future__ import annotations
 
@@ -708,8 +708,140 @@ class Scan(Work):
         return self.contender("torch.cumsum", enqueue, outputs)
 
 
+# ---- Softmax and layer norm ------------------------------------------------------------------------------
+
+
+class Softmax(Work):
+    """The softmax of every row of a matrix."""
+
+    key = "softmax"
+    title = "Softmax of rows"
+    flops = 5.0
+    triton_kernel = "softmax"
+    torch_name = "torch.softmax"
+    weight_names: tuple[str, ...] = ()
+
+    def __init__(self, tools: Tools, size: Size, slots: int) -> None:
+        super().__init__(tools, size, slots)
+        for buffers in self.problem.buffers:
+            buffers.update({name: self.allocate(4 * size.columns) for name in self.weight_names})
+
+    @classmethod
+    def sizes(cls, *, quick: bool) -> list[Size]:
+        """2^27 elements in rows of 2,048, of 128 and of 16,384."""
+        columns = (2048,) if quick else (2048, 128, 16384)
+        return [Size(2**27, 2**27 // each, each) for each in columns]
+
+    @classmethod
+    def bytes_of(cls, size: Size) -> int:
+        """Every element, and a result for each."""
+        return (4 if cls.element == "bf16" else 8) * size.n
+
+    @property
+    def output_count(self) -> int:
+        """A result for each element."""
+        return self.size.n
+
+    def fill(self) -> None:
+        """Uniform in [0, 1), or bfloat16 in [-1, 1]; gamma and beta uniform in [0, 1)."""
+        kernel = "fill_bf16" if self.element == "bf16" else "fill_uniform"
+        for slot, buffers in enumerate(self.problem.buffers):
+            self.tools.launch(kernel, [u64(buffers["in"]), i64(self.size.n), u32(slot + 1)])
+            for i, name in enumerate(self.weight_names):
+                arguments = [u64(buffers[name]), i64(self.size.columns), u32(100 * (slot + 1) + i)]
+                self.tools.launch("fill_uniform", arguments)
+
+    def wrong(self, outputs: list[int]) -> str:
+        """How many elements are off by more than the last rounding and that of any sensible order."""
+        kernel = f"wrong_{'norms' if self.weight_names else 'softmax'}_{self.element}"
+        for buffers, out in zip(self.problem.buffers, outputs, strict=True):
+            inputs = [u64(buffers[name]) for name in ("in", *self.weight_names)]
+            arguments = [*inputs, u64(out), i64(self.size.rows), i32(self.size.columns)]
+            (count,) = struct.unpack("<Q", self.tools.count(kernel, arguments))
+            if count:
+                return f"{count:,} of {self.output_count:,} are wrong"
+        return ""
+
+    def peers(self) -> Iterator[tuple[str, Maker]]:
+        """PyTorch and Triton."""
+        yield self.torch_name, self._torch
+        yield "Triton", self._triton
+
+    def _tensors(self, outputs: list[int]) -> list[list[Any]]:
+        """Input, gamma and beta where there are any, and output of each slot."""
+        torch, shape = self.torch(), (self.size.rows, self.size.columns)
+        return [
+            [
+                torch.tensor(buffers["in"], shape, self.element),
+                *(torch.tensor(buffers[name], (self.size.columns,)) for name in self.weight_names),
+                torch.tensor(out, shape, self.element),
+            ]
+            for buffers, out in zip(self.problem.buffers, outputs, strict=True)
+        ]
+
+    def _torch(self) -> Contender:
+        outputs = self.outputs()
+        tensors = self._tensors(outputs)
+        calls = [self._torch_call(each) for each in tensors]
+        return self.contender(self.torch_name, lambda slot: calls[slot](), outputs)
+
+    def _torch_call(self, tensors: list[Any]) -> Callable[[], Any]:
+        source, target = tensors
+        return functools.partial(self.torch().module.softmax, source, dim=1, out=target)
+
+    def _triton(self) -> Contender:
+        """One program a row."""
+        if not self.tools.triton:
+            raise MissingError(self.tools.missing.get("Triton", "Triton is not installed"))
+        triton, outputs, size = self.tools.triton, self.outputs(), self.size
+        calls = [
+            triton.of_rows(self.triton_kernel, each, size.rows, size.columns)
+            for each in self._tensors(outputs)
+        ]
+        return self.contender("Triton", lambda slot: calls[slot](), outputs)
+
+
+class SoftmaxBf16(Softmax):
+    """The same of bfloat16."""
+
+    key = "softmax_bf16"
+    title = "Softmax of rows, bfloat16"
+    element = "bf16"
+
+
+class LayerNorm(Softmax):
+    """The layer norm of every row of a matrix."""
+
+    key = "layer_norm"
+    title = "Layer norm of rows"
+    flops = 8.0
+    triton_kernel = "layer_norm"
+    torch_name = "torch layer_norm"
+    weight_names = ("gamma", "beta")
+
+    def _torch_call(self, tensors: list[Any]) -> Callable[[], Any]:
+        """PyTorch takes weights of the row's own type, and allocates its result: native_layer_norm.out does not."""
+        source, gamma, beta, target = tensors
+        module = self.torch().module
+        weights = [each.to(source.dtype) for each in (gamma, beta)]
+        mean, scale = (module.empty(self.size.rows, 1, dtype=module.float32, device="cuda") for _ in range(2))
+        call = module.ops.aten.native_layer_norm.out
+        return functools.partial(
+            call, source, [self.size.columns], *weights, 1e-5, out0=target, out1=mean, out2=scale
+        )
+
+
+class LayerNormBf16(LayerNorm):
+    """The same of bfloat16; gamma and beta are floats, which PyTorch gets as bfloat16."""
+
+    key = "layer_norm_bf16"
+    title = "Layer norm of rows, bfloat16"
+    element = "bf16"
+
+
 WORKS: tuple[type[Work], ...] = (
     *(Sum, Rows, Add, AddBf16, Transpose),
     *(Histogram, SkewedHistogram, ConstantHistogram),
     Scan,
+    *(Softmax, SoftmaxBf16, LayerNorm, LayerNormBf16),
 )

@@ -182,6 +182,7 @@ static Facts facts_of_task(const Task *task) {
     if (task->expect == EXPECT_TRANSPOSE) facts |= FACT_TRANSPOSE;
     if (task->expect == EXPECT_HISTOGRAM) facts |= FACT_HISTOGRAM;
     if (task->expect == EXPECT_SCAN) facts |= FACT_SCAN;
+    if (task->expect == EXPECT_ROWS) facts |= FACT_ROWS;
     if (out >= 0 && task->buffers[out].type == F64) facts |= FACT_DOUBLES;
     if (out >= 0 && task->buffers[out].count.kind == QUANTITY_N) facts |= FACT_MAPS;
     for (int b = 0; b < task_buffer_count(task); b++)
@@ -336,6 +337,10 @@ static void gather(Evidence *evidence, const char *source) {
         if (blocks_ended(evidence)) evidence->facts |= FACT_BLOCKS_ENDED;
     }
     evidence->facts |= facts_of_task(&evidence->of->tasks[evidence->task]);
+    const unsigned rules = evidence->judgement->accounting.rules;
+    if (rules & ACCOUNT_LEFT_OUT_OF_ROW) evidence->facts |= FACT_LEFT_OUT_OF_ROW;
+    if (rules & ACCOUNT_ROWS_OVERFLOW) evidence->facts |= FACT_ROWS_OVERFLOW;
+    if (rules & ACCOUNT_SOME_OVERFLOW) evidence->facts |= FACT_SOME_OVERFLOW;
     if (evidence->finding) {
         stripped_line(&evidence->source, evidence->finding->place.line, &evidence->line);
         stripped_line(&evidence->source, evidence->finding->other_place.line, &evidence->other);
@@ -415,6 +420,15 @@ static bool is_supposed(const Mistake *mistake, const WhatIfAnswer *answer) {
     return answer->reaches && is_one_of(answer->changes[0].name, mistake->what_if);
 }
 
+// Sums of rows, of all elements and the like have their own words, which say nothing true of a wrong row of
+// EXPECT_ROWS. What a repair proves holds for both.
+static bool is_of_rows(const Mistake *mistake, const Evidence *evidence) {
+    const unsigned numbers = BIT(CHECK_VALUE) | BIT(CHECK_BUDGET) | BIT(CHECK_SPECIAL);
+    const bool is_wrong_row =
+        evidence->facts & FACT_ROWS && evidence->check && numbers & BIT(evidence->check->outcome);
+    return !is_wrong_row || mistake->facts & FACT_ROWS || mistake->repairs;
+}
+
 // In the message, or in what was found out about all wrong elements together.
 static bool is_said(const Evidence *evidence, const char *expression) {
     return fits(expression, evidence->message) || (evidence->check && fits(expression, evidence->check->why));
@@ -428,6 +442,7 @@ static bool matches(const Mistake *mistake, const Evidence *evidence) {
         return false;
     if (mistake->checks && !(evidence->check && mistake->checks & BIT(evidence->check->outcome)))
         return false;
+    if (!is_of_rows(mistake, evidence)) return false;
     // What the account of single values proves needs no clue from those of a whole case.
     const bool is_proved = mistake->accounts & evidence->judgement->accounting.rules;
     const Facts of_values =

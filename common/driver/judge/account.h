@@ -47,5 +47,7 @@ bool account_bins(Account *account, Accounting *out);
 bool account_bin_values(Account *account, Accounting *out);
 // Which elements of the inputs each element of a vector or matrix was made of.
 bool account_places(Account *account, Accounting *out);
+// Which elements of a row its other elements depend on, and from which a large number is too much.
+bool account_rows(Account *account, Accounting *out);
 // Which wrong formulas give every value of a table.
 bool account_formulas(Account *account, Accounting *out);

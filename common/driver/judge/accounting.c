@@ -25,6 +25,7 @@ static const Attempt of_sums[] = {{account_sums, true, 1100, 500},
                                   {0}},
                      of_bins[] = {{account_bin_values, true, 140, 600}, {account_bins, true, 1100, 400}, {0}},
                      of_places[] = {{account_places, false, 1100, 400}, {0}},
+                     of_rows[] = {{account_rows, true, 1100, 500}, {0}},
                      of_tables[] = {{account_formulas, false, 1100, 400}, {0}}, none[] = {{0}};
 
 static const Attempt *choose_attempts(const Task *task) {
@@ -32,6 +33,7 @@ static const Attempt *choose_attempts(const Task *task) {
     case EXPECT_SUM:
     case EXPECT_ROW_SUMS: return of_sums;
     case EXPECT_HISTOGRAM: return of_bins;
+    case EXPECT_ROWS: return of_rows;
     case EXPECT_ELEMENTWISE: return task->element ? none : of_places;
     case EXPECT_TRANSPOSE: return of_places;
     case EXPECT_TABLE: return task->buffers[task_output(task)].deviations ? of_tables : none;

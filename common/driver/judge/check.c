@@ -7,8 +7,10 @@
 
 #include "driver/judge/missing_elements.h"
 #include "driver/judge/wrong_bins.h"
+#include "driver/judge/wrong_rows.h"
 #include "driver/judge/wrong_scan.h"
 #include "driver/plan/elements.h"
+#include "driver/plan/expected_rows.h"
 
 const char *check_outcome_name(CheckOutcome outcome) {
     static const char *const names[] = {
@@ -40,7 +42,11 @@ static void element_name(const CheckedCase *finished, int b, long long index, ch
     } else {
         char number[32];
         count_text(index, number, sizeof number);
-        snprintf(text, bytes, "%s[%s]", buffer->name, number);
+        int used = snprintf(text, bytes, "%s[%s]", buffer->name, number);
+        const long long columns = finished->shape->size.columns;
+        if (finished->task->expect == EXPECT_ROWS && columns > 0 && used > 0 && (size_t)used < bytes)
+            snprintf(text + used, bytes - (size_t)used, " (row %lld, column %lld)", index / columns,
+                     index % columns);
     }
 }
 
@@ -347,6 +353,19 @@ static void try_formulas(const CheckedCase *finished, int out, CheckReport *repo
 // One step apart among the numbers of a type: floats of one sign are in the order of their bits.
 static bool are_neighbours(uint64_t one, uint64_t other) { return one - other == 1 || other - one == 1; }
 
+// The same where each element has its own bound, and is rounded once more to the output's type.
+static CheckOutcome compare_near(const Expected *expected, ElementType type, long long index, double got,
+                                 double *budget, double *share) {
+    const double value = expected->values[index], bound = expected->bounds[index];
+    const double used = bound > 0 ? fabs(got - value) / bound : 0;
+    // In a narrow output almost all of the difference is the last rounding.
+    if (type != BF16 && used > *share && used <= 1) *share = used;
+    if (is_near(type, value, bound, got)) return CHECK_RIGHT;
+    *budget = farthest_near(type, value, bound);
+    const CheckOutcome outcome = compare(value, got, *budget, share);
+    return outcome != CHECK_RIGHT ? outcome : *budget > 0 ? CHECK_BUDGET : CHECK_VALUE;
+}
+
 // Every element against its own expectation, within a budget where there is one.
 static bool check_elements(const CheckedCase *finished, CheckReport *report) {
     const Task *task = finished->task;
@@ -359,7 +378,8 @@ static bool check_elements(const CheckedCase *finished, CheckReport *report) {
     long long wrong = 0, first = -1;
     double budget_there = 0;
     CheckOutcome outcome = CHECK_RIGHT;
-    if (!expected->magnitudes && expected_are_all_met(expected, finished->after[out], buffer->type))
+    if (!expected->magnitudes && !expected->bounds &&
+        expected_are_all_met(expected, finished->after[out], buffer->type))
         return true;
     for (long long i = 0; i < expected->count; i++) {
         double budget = 0;
@@ -369,6 +389,9 @@ static bool check_elements(const CheckedCase *finished, CheckReport *report) {
                 budget = error_budget(buffer->type, chain, expected->magnitudes[i], expected->values[i]);
             here = compare(expected->values[i], element_get(finished->after[out], buffer->type, i), budget,
                            &report->budget_share);
+        } else if (expected->bounds) {
+            here = compare_near(expected, buffer->type, i, element_get(finished->after[out], buffer->type, i),
+                                &budget, &report->budget_share);
         } else if (!expected_is_met(expected, finished->after[out], buffer->type, i)) {
             uint64_t rounded = 0, bits = 0;
             element_set(&rounded, buffer->type, 0, expected_value(expected, i));
@@ -395,7 +418,7 @@ static bool check_elements(const CheckedCase *finished, CheckReport *report) {
     char name[160];
     element_name(finished, out, first, name, sizeof name);
     say_sum(report, finished->family, name);
-    if (!expected->magnitudes)
+    if (!expected->magnitudes && !(expected->bounds && budget_there > 0))
         snprintf(report->what, sizeof report->what, "%s is %s; it should be %s", name, report->got_words,
                  report->expected_words);
     if (task->expect == EXPECT_HISTOGRAM) // equal counts do not show where one belongs
@@ -404,6 +427,8 @@ static bool check_elements(const CheckedCase *finished, CheckReport *report) {
     else if (task->expect == EXPECT_SCAN) // sums of many elements are often equal by chance
         explain_wrong_scan(expected, finished->after[out], buffer->type, finished->family, report->why,
                            sizeof report->why);
+    else if (task->expect == EXPECT_ROWS)
+        explain_wrong_rows(expected, finished->after[out], buffer->type, report->why, sizeof report->why);
     else
         explain_element(finished, in, first, got, report);
     if (task->expect == EXPECT_ELEMENTWISE) try_formulas(finished, out, report);

@@ -78,7 +78,12 @@ typedef enum {
     ACCOUNT_NAN_OF_ZEROS = 32, // zeros make a NaN
     ACCOUNT_OFFSET = 64,       // every element once, and a number besides
     ACCOUNT_REPEATED = 128,    // every element more than once
-    ACCOUNT_TAKEN_AWAY = 256   // every element is subtracted
+    ACCOUNT_TAKEN_AWAY = 256,  // every element is subtracted
+    // Of the rows of EXPECT_ROWS
+    ACCOUNT_LEFT_OUT_OF_ROW = 512, // some elements change no other element of their row
+    ACCOUNT_SOME_OVERFLOW =
+        2048,                    // one large element at some places of a row makes a NaN or an infinity of it
+    ACCOUNT_ROWS_OVERFLOW = 1024 // one large element anywhere in a row makes a NaN or an infinity of it
 } AccountRule;
 
 enum { MAX_TOGETHER = 3 }; // deviations of a formula

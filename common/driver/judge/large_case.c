@@ -8,6 +8,7 @@
 #include "driver/judge/large_reach.h"
 #include "driver/plan/elements.h"
 #include "driver/plan/expected.h"
+#include "driver/plan/expected_rows.h"
 #include "driver/plan/large.h"
 #include "driver/plan/timed_size.h"
 
@@ -36,6 +37,7 @@ size_t large_case_arena_bytes(const Task *task) {
 
 void large_case_free(LargeCase *large) {
     for (int b = 0; b < MAX_BUFFERS; b++) free(large->content[b]);
+    free(large->row);
     memset(large, 0, sizeof *large);
 }
 
@@ -68,7 +70,11 @@ static bool fill_sample(const Task *task, const CaseShape *shape, const CaseLayo
     const uint64_t work = (uint64_t)work_of(task, &task->launches[index], layout);
     // At the modelled size, too few rounds are what there is to find: any block shows them.
     const bool is_timed = shape->size.n == timed_size(task, 0).n;
-    const uint64_t share = work / blocks + 1, wanted = (is_timed ? SAMPLE_WORK / 16 : SAMPLE_WORK) / share;
+    // Rows are computed whole on the host, which takes longer than to run them.
+    const uint64_t bearable_work = is_timed                      ? SAMPLE_WORK / 16
+                                   : task->expect == EXPECT_ROWS ? SAMPLE_WORK / 8
+                                                                 : SAMPLE_WORK;
+    const uint64_t share = work / blocks + 1, wanted = bearable_work / share;
     // Of sums only repetitions show that a block reads elements of another: run those that it may be.
     const int least = is_timed || task->expect != EXPECT_SUM ? 2 : 6;
     int most = wanted < (uint64_t)least ? least : wanted < MAX_SAMPLE ? (int)wanted : MAX_SAMPLE;
@@ -90,7 +96,7 @@ static bool fill_sample(const Task *task, const CaseShape *shape, const CaseLayo
 }
 
 // Makes one period of an input, or all if it has less.
-static void *content_of(const Task *task, int b, long long count, uint64_t seed) {
+static void *content_of(const Task *task, const CaseShape *shape, int b, long long count, uint64_t seed) {
     const Buffer *buffer = &task->buffers[b];
     const bool adds = task->expect == EXPECT_SUM || task->expect == EXPECT_ROW_SUMS;
     void *content = calloc((size_t)count + 1, element_bytes(buffer->type));
@@ -101,8 +107,10 @@ static void *content_of(const Task *task, int b, long long count, uint64_t seed)
     } else if (buffer->make) {
         buffer->make(&(TableView){.seed = key, .count = count}, content);
     } else {
-        fill_inputs(content, buffer->type, count, adds ? SUM_TERMS : OTHER_TERMS, buffer->family, key,
-                    (unsigned)b);
+        const long long terms = family_is_of_rows(buffer->family) ? shape->size.columns
+                                : adds                            ? SUM_TERMS
+                                                                  : OTHER_TERMS;
+        fill_inputs(content, buffer->type, count, terms, buffer->family, key, (unsigned)b);
         if (!adds && buffer->family == FAMILY_INTEGERS)
             place_zeros(content, buffer->type, count, key, (unsigned)b);
     }
@@ -110,8 +118,8 @@ static void *content_of(const Task *task, int b, long long count, uint64_t seed)
 }
 
 // Puts the inputs into the arena, each with its beginning once more.
-static bool fill_buffers(const Task *task, LargeCase *large, uint64_t seed, unsigned char *arena,
-                         RunProgram *program) {
+static bool fill_buffers(const Task *task, const CaseShape *shape, LargeCase *large, uint64_t seed,
+                         unsigned char *arena, RunProgram *program) {
     size_t at = WRITTEN_MOST * sizeof(WrittenElement);
     for (int b = 0; b < program->buffer_count; b++) {
         RunBuffer *out = &program->buffers[b];
@@ -122,7 +130,7 @@ static bool fill_buffers(const Task *task, LargeCase *large, uint64_t seed, unsi
         if (out->fill != FILL_DATA) continue;
         const bool repeats = out->bytes / each > period_elements;
         large->period[b] = repeats ? period_elements : out->bytes / each;
-        large->content[b] = content_of(task, b, (long long)large->period[b], seed);
+        large->content[b] = content_of(task, shape, b, (long long)large->period[b], seed);
         if (!large->content[b]) return false;
         const size_t bytes = large->period[b] * each;
         out->arena_offset = at;
@@ -153,7 +161,7 @@ bool large_case_begin(const Task *task, const CaseShape *shape, const ImageKerne
         large->sampled[l] =
             program->launches[l].sample_count ? program->launches[l].sample_count : large->blocks[l];
     }
-    if (!fill_buffers(task, large, seed, runner_arena(runner), program)) {
+    if (!fill_buffers(task, shape, large, seed, runner_arena(runner), program)) {
         report->was_run = true;
         report->verdict = VERDICT_INFRA;
         snprintf(report->words, sizeof report->words, "out of memory for the inputs");
@@ -197,15 +205,46 @@ static double reference_at(const Task *task, const CaseShape *shape, const Large
     return value;
 }
 
+// An element of a row of EXPECT_ROWS, and its bound. Rows are computed whole; listed elements of one row
+// follow each other, so that only the last row is kept. False when memory ran out.
+static bool row_element(const Task *task, const CaseShape *shape, LargeCase *large, long long index,
+                        double *value, double *bound) {
+    const long long columns = shape->size.columns, number = index / columns;
+    long long others_count = 0;
+    for (int b = 0; b < task_buffer_count(task); b++)
+        if (task->buffers[b].role == INPUT && b != task_input(task)) others_count += large->layout.counts[b];
+    const bool is_new = !large->row || large->row_number != number;
+    if (!large->row) large->row = malloc((size_t)(3 * columns + others_count + 1) * sizeof(double));
+    if (!large->row) return false;
+    double *row = large->row, *values = row + columns, *bounds = values + columns, *at = bounds + columns;
+    if (is_new) {
+        const double *others[MAX_ROW_OTHERS] = {0};
+        for (int b = 0, used = 0; b < task_buffer_count(task) && used < MAX_ROW_OTHERS; b++) {
+            if (task->buffers[b].role != INPUT || b == task_input(task)) continue;
+            others[used++] = at;
+            for (long long i = 0; i < large->layout.counts[b]; i++) *at++ = input_at(task, large, b, i);
+        }
+        for (long long c = 0; c < columns; c++)
+            row[c] = input_at(task, large, task_input(task), number * columns + c);
+        memset(values, 0, 2 * (size_t)columns * sizeof *values);
+        expect_row(task, columns, longest_chain(task, shape), row, others, values, bounds);
+        large->row_number = number;
+    }
+    *value = values[index % columns];
+    *bound = bounds[index % columns];
+    return true;
+}
+
 // What element `index` of the output should be, and how much rounding may change it. False: that is not known
 // of single elements.
-static bool expected_at(const Task *task, const CaseShape *shape, const LargeCase *large, long long index,
+static bool expected_at(const Task *task, const CaseShape *shape, LargeCase *large, long long index,
                         double *value, double *budget) {
     double inputs[MAX_BUFFERS], sum = 0;
     int used = 0;
     *budget = 0;
     switch (task->expect) {
     case EXPECT_ROW_SUMS: *value = row_sum(task, large, index, shape->size.columns); return true;
+    case EXPECT_ROWS: return row_element(task, shape, large, index, value, budget);
     case EXPECT_TRANSPOSE:
         *value = input_at(task, large, task_input(task),
                           index % shape->size.rows * shape->size.columns + index / shape->size.rows);
@@ -225,18 +264,35 @@ static bool expected_at(const Task *task, const CaseShape *shape, const LargeCas
     }
 }
 
-static bool has_wrong_value(const Task *task, const CaseShape *shape, const LargeCase *large,
-                            const SampleReply *sample, const WrittenElement *written, CaseReport *report) {
+static int compare_places(const void *left, const void *right) {
+    const uint64_t a = ((const WrittenElement *)left)->index, b = ((const WrittenElement *)right)->index;
+    return a < b ? -1 : a > b;
+}
+
+// The elements in the order of their places, so that those of a row follow each other. NULL when memory ran
+// out.
+static WrittenElement *in_order(const WrittenElement *written, uint64_t count) {
+    WrittenElement *sorted = malloc((count + 1) * sizeof *sorted);
+    if (!sorted) return NULL;
+    memcpy(sorted, written, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, compare_places);
+    return sorted;
+}
+
+static bool has_wrong_value(const Task *task, const CaseShape *shape, LargeCase *large,
+                            const WrittenElement *written, uint64_t count, CaseReport *report) {
     const Buffer *out = &task->buffers[task_output(task)];
-    for (uint64_t i = 0; i < sample->listed && i < WRITTEN_MOST; i++) {
+    for (uint64_t i = 0; i < count; i++) {
         double value, budget;
         uint64_t right = 0;
         const long long index = (long long)written[i].index;
         if (index < 0 || index >= large->layout.counts[task_output(task)]) continue;
         if (!expected_at(task, shape, large, index, &value, &budget)) return false;
+        const double got = element_get(&written[i].bits, out->type, 0);
+        if (task->expect == EXPECT_ROWS && is_near(out->type, value, budget, got)) continue;
         element_set(&right, out->type, 0, value);
         if (memcmp(&right, &written[i].bits, element_bytes(out->type)) == 0) continue;
-        if (budget > 0 && fabs(element_get(&written[i].bits, out->type, 0) - value) <= budget) continue;
+        if (budget > 0 && task->expect != EXPECT_ROWS && fabs(got - value) <= budget) continue;
         CheckReport *check = &report->check;
         large_say_wrong(report, budget > 0 ? CHECK_BUDGET : CHECK_VALUE, out->name, index);
         element_text(&right, out->type, 0, check->expected_words, sizeof check->expected_words);
@@ -297,7 +353,7 @@ static bool stores_nothing(const Task *task, const LargeCase *large, const Sampl
     return true;
 }
 
-bool large_case_judge(const Task *task, const CaseShape *shape, const LargeCase *large, const RunReply *reply,
+bool large_case_judge(const Task *task, const CaseShape *shape, LargeCase *large, const RunReply *reply,
                       const unsigned char *arena, CaseReport *report) {
     report->was_run = true;
     if (reply->end != RUN_REPLIED) {
@@ -318,8 +374,12 @@ bool large_case_judge(const Task *task, const CaseShape *shape, const LargeCase 
         say_nothing(report, "the system does not reserve that many addresses");
         return true;
     }
-    if (has_wrong_value(task, shape, large, sample, (const WrittenElement *)(const void *)arena, report))
-        return true;
+    const WrittenElement *written = (const WrittenElement *)(const void *)arena;
+    const uint64_t listed = sample->listed < WRITTEN_MOST ? sample->listed : WRITTEN_MOST;
+    WrittenElement *sorted = task->expect == EXPECT_ROWS ? in_order(written, listed) : NULL;
+    const bool is_wrong = has_wrong_value(task, shape, large, sorted ? sorted : written, listed, report);
+    free(sorted);
+    if (is_wrong) return true;
     if (sample->takes_over) {
         say_nothing(report, "one block takes over the work of others, as from a queue");
         return true;

@@ -14,6 +14,8 @@ typedef struct {
     void *content[MAX_BUFFERS];     // that many of each input
     uint64_t blocks[MAX_LAUNCHES];  // of each launch of the request, and of them
     uint64_t sampled[MAX_LAUNCHES]; // those that run
+    double *row;                    // EXPECT_ROWS: a row of numbers, their values and bounds; NULL: not yet
+    long long row_number;           // whose
 } LargeCase;
 
 // What it needs of the arena.
@@ -22,6 +24,6 @@ size_t large_case_arena_bytes(const Task *task);
 bool large_case_begin(const Task *task, const CaseShape *shape, const ImageKernel kernels[], uint64_t seed,
                       Runner *runner, LargeCase *large, Request *request, CaseReport *report);
 // As case_judge().
-bool large_case_judge(const Task *task, const CaseShape *shape, const LargeCase *large, const RunReply *reply,
+bool large_case_judge(const Task *task, const CaseShape *shape, LargeCase *large, const RunReply *reply,
                       const unsigned char *arena, CaseReport *report);
 void large_case_free(LargeCase *large);

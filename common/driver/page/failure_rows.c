@@ -69,7 +69,11 @@ static void add_case(Text *page, const Terminal *terminal, const Report *report,
         count_text(one->size.rows, rows, sizeof rows);
         text_printf(&words, " (%s row%s of %lld)", rows, one->size.rows == 1 ? "" : "s", one->size.columns);
     }
-    text_printf(&words, ", %s", family_words(one->family));
+    // A case without its own family has that of the input.
+    const Task *task = &report->of->tasks[one->task];
+    const bool is_default = one->family == FAMILY_INTEGERS && task_input(task) >= 0;
+    text_printf(&words, ", %s",
+                family_words(is_default ? task->buffers[task_input(task)].family : one->family));
     if (one->misalignment)
         text_printf(&words, ", base %u bytes past an aligned address%s", one->misalignment,
                     one->is_staggered ? ", each buffer one element further" : "");

@@ -67,6 +67,9 @@ typedef enum {
     FAMILY_SKEWED, // bytes: three of four are one value, and the others mostly a few
     FAMILY_RUNS,   // bytes: runs of one value, up to some 300 long
     FAMILY_RAMP,   // bytes: each one more than the byte before
+    // Rows of EXPECT_ROWS, whose elements matter together: `inputs.c` has the kinds of rows.
+    FAMILY_LOGITS, // as a softmax gets them: far above and below 0, rising, with one or two peaks
+    FAMILY_MASKED, // one value, and -Inf in place of some, most or all of them
     FAMILIES,
 } Family;
 
@@ -233,6 +236,7 @@ typedef enum {
     EXPECT_HISTOGRAM,   // element v of .output counts the elements of .input that are v; exact
     EXPECT_SCAN,        // element i of .output is the sum of elements 0 to i of .input, or of those before i
     EXPECT_TRANSPOSE,   // .output[column * rows + row] = .input[row * columns + column]; exact
+    EXPECT_ROWS,        // row r of .output is .row() of row r of .input, each element within its own bound
     EXPECT_TABLE,       // every output equals its .data; exact
     EXPECT_REFERENCE,   // .reference() fills in what .output should hold
 } Expectation;
@@ -262,6 +266,15 @@ typedef struct {
     long long counts[MAX_BUFFERS];
 } ReferenceView;
 
+// One row, for EXPECT_ROWS. All numbers are those that the kernel gets, without rounding.
+enum { MAX_ROW_OTHERS = 4 };
+typedef struct {
+    long long columns;
+    const double *in;                     // the row of .input
+    const double *others[MAX_ROW_OTHERS]; // the other INPUTs, whole, in order: what all rows share
+    double chain;                         // as .chain says
+} RowView;
+
 typedef struct {
     const char *name; // shown when a chapter has several tasks; NULL ends the list
     Buffer buffers[MAX_BUFFERS];
@@ -274,6 +287,9 @@ typedef struct {
     // EXPECT_REFERENCE: the value of every element of .output, and the sum of magnitudes that its error
     // budget scales with (0: exact). Both arrays have `count` elements, zeroed before.
     void (*reference)(const ReferenceView *view, double *expected, double *magnitude, long long count);
+    // EXPECT_ROWS: the value of every element of a row of .output, and by how much the number that a kernel
+    // rounds to the output's type may differ from it. 0: exact; INFINITY: anything will do.
+    void (*row)(const RowView *view, double *expected, double *bound);
     bool is_by_element; // and element i depends on element i of the inputs with as many, and on all of others
     bool is_exclusive;  // EXPECT_SCAN: element i is not part of its sum
     Chain chain;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "driver/plan/elements.h"
+#include "driver/plan/expected_rows.h"
 
 // One step of Neumaier's summation.
 static inline void add_compensated(double *sum, double *rest, double x) {
@@ -188,6 +189,18 @@ static bool make_scan(const Task *task, const void *input, long long count, Expe
     return true;
 }
 
+static bool make_rows(const Task *task, const CaseShape *shape, const void *const inputs[],
+                      const long long counts[], Expected *expected) {
+    if (!task->row) return fail(expected, "EXPECT_ROWS without a function for a row");
+    if (expected->count != counts[task_input(task)])
+        return fail(expected, "the output and the input have different sizes");
+    if (!make_arrays(expected, expected->count, false)) return false;
+    expected->bounds = calloc((size_t)expected->count + 1, sizeof(double));
+    return (expected->bounds && expect_rows(task, shape, longest_chain(task, shape), inputs, counts,
+                                            expected->values, expected->bounds)) ||
+           fail(expected, "out of memory for the expected rows");
+}
+
 static bool make_tables(Expected *expected, const long long counts[MAX_BUFFERS]) {
     for (int b = 0; b < task_buffer_count(expected->task); b++) {
         const Buffer *buffer = &expected->task->buffers[b];
@@ -234,6 +247,7 @@ bool expected_make(const Task *task, const CaseShape *shape, const void *const i
 
     if (rows * columns != counts[in])
         return fail(expected, "the input does not have rows times columns elements");
+    if (task->expect == EXPECT_ROWS) return make_rows(task, shape, inputs, counts, expected);
     if (task->expect == EXPECT_TRANSPOSE)
         return counts[out] == counts[in] || fail(expected, "the output and the input have different sizes");
     if (counts[out] != rows) return fail(expected, "the output does not have one element per row");
@@ -352,6 +366,7 @@ bool expected_are_all_met(const Expected *expected, const void *output, ElementT
 void expected_free(Expected *expected) {
     free(expected->values);
     free(expected->magnitudes);
+    free(expected->bounds);
     for (int b = 0; b < MAX_BUFFERS; b++) free(expected->tables[b]);
     *expected = (Expected){0};
 }

@@ -23,6 +23,8 @@ static const struct {
     [FAMILY_SKEWED] = {"skewed", "three of four are one value"},
     [FAMILY_RUNS] = {"runs", "runs of one value"},
     [FAMILY_RAMP] = {"ramp", "each one more than the value before"},
+    [FAMILY_LOGITS] = {"logits", "rows with peaks, far above and below 0"},
+    [FAMILY_MASKED] = {"masked", "rows of one value and -Inf"},
 };
 
 const char *family_words(Family family) { return families[family].words; }
@@ -34,6 +36,8 @@ bool family_suits(Family family, ElementType type) {
     if (type == U8) return is_of_bytes || family == FAMILY_CONSTANTS;
     return element_is_float(type) && !is_of_bytes;
 }
+
+bool family_is_of_rows(Family family) { return family == FAMILY_LOGITS || family == FAMILY_MASKED; }
 
 // The finaliser of SplitMix64 (G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators",
 // OOPSLA 2014), used as a hash of a counter, so that element i needs no element before it.
@@ -200,6 +204,73 @@ static void place_exceptions(void *array, ElementType type, long long count, lon
     }
 }
 
+// ---- Rows ------------------------------------------------------------------------------------------------
+
+// A column of the row: the first, the last or any, each equally often.
+static long long place_in_row(uint64_t key, uint64_t stream, long long row, long long columns) {
+    const uint64_t bits = random_bits(key, stream, (uint64_t)row);
+    if (bits % 3 < 2) return bits % 3 ? columns - 1 : 0;
+    return (long long)((bits >> 8) % (uint64_t)columns);
+}
+
+// About normal, without the logarithm and the cosine that most of the time would go into: the sum of four
+// uniform numbers, of mean 0 and standard deviation 1.
+static double nearly_normal(uint64_t bits) {
+    double sum = 0;
+    for (int k = 0; k < 4; k++) sum += (double)(bits >> 16 * k & 0xffff) * 0x1p-16;
+    return (sum - 2) * 1.7320508075688772;
+}
+
+// Such numbers around 0; far above and below it, where the exponential function is infinite or 0; so far
+// that little is left of their digits; rising and falling, so that every element is a new extreme; with one
+// element, or two, that outweigh the others.
+static void fill_logits(void *array, ElementType type, long long first, long long count, long long number,
+                        long long columns, uint64_t key) {
+    enum { PLAIN, HIGH, LOW, FAR, RISING, FALLING, PEAK, TWO_PEAKS, KINDS };
+    static const double offsets[KINDS] = {[HIGH] = 100, [LOW] = -150, [FAR] = 10000};
+    static const double peak = 120;
+    const uint64_t kind = random_bits(key, 11, (uint64_t)number) % KINDS, stream = stream_of(key, 1);
+    for (long long c = 0; c < count; c++) {
+        const double slope = 200 * (double)(c + 1) / (double)columns - 100;
+        element_set(array, type, first + c,
+                    kind == RISING ? slope
+                    : kind == FALLING
+                        ? -slope
+                        : nearly_normal(bits_at(stream, (uint64_t)(first + c))) + offsets[kind]);
+    }
+    const long long places[] = {place_in_row(key, 12, number, columns),
+                                place_in_row(key, 13, number, columns)};
+    if (kind >= PEAK && places[0] < count) element_set(array, type, first + places[0], peak);
+    if (kind == TWO_PEAKS && places[1] < count) element_set(array, type, first + places[1], peak);
+}
+
+// One value, in a power of two of the columns, so that each share of 1 is exact: the first ones, as a mask
+// for the future leaves them, or neighbours at any place. Everywhere else, and in some rows everywhere, -Inf.
+// Or the value in all columns.
+static void fill_masked(void *array, ElementType type, long long first, long long count, long long number,
+                        long long columns, uint64_t key) {
+    enum { ALL_MASKED, ONE_LEFT, FIRST_LEFT, SOME_LEFT, NONE_MASKED, KINDS };
+    static const double values[] = {0, 0, 1, -3, 96, -1000, 3e38};
+    const uint64_t bits = random_bits(key, 14, (uint64_t)number), kind = bits % KINDS;
+    const double value = values[(bits >> 8) % (sizeof values / sizeof values[0])];
+    const long long at = kind == FIRST_LEFT ? 0 : place_in_row(key, 15, number, columns);
+    long long left = kind == ALL_MASKED ? 0 : 1;
+    for (uint64_t k = (bits >> 16) % 20; k > 0 && kind > ONE_LEFT && 2 * left <= columns; k--) left *= 2;
+    if (kind == NONE_MASKED) left = columns;
+    for (long long c = 0; c < count; c++)
+        element_set(array, type, first + c, (c + columns - at) % columns < left ? value : -(double)INFINITY);
+}
+
+static void fill_rows(void *array, ElementType type, long long count, long long columns, Family family,
+                      uint64_t key) {
+    if (columns < 1) columns = 1;
+#pragma omp parallel for if (count > MANY)
+    for (long long r = 0; r < (count + columns - 1) / columns; r++) {
+        const long long first = r * columns, here = count - first < columns ? count - first : columns;
+        (family == FAMILY_MASKED ? fill_masked : fill_logits)(array, type, first, here, r, columns, key);
+    }
+}
+
 // ---- Bytes -----------------------------------------------------------------------------------------------
 
 // Three of four bytes are one value. Of the others half are a second value, a fourth a third one, and so on.
@@ -242,6 +313,10 @@ void fill_inputs(void *array, ElementType type, long long count, long long terms
     if (count <= 0) return;
     if (type == U8) {
         fill_bytes(array, count, family, key);
+        return;
+    }
+    if (family_is_of_rows(family) && element_is_float(type)) {
+        fill_rows(array, type, count, terms, family, key);
         return;
     }
     if (!element_is_float(type) || family == FAMILY_INTEGERS) {

@@ -9,6 +9,8 @@ const char *family_words(Family family);
 const char *family_name(Family family);
 // Whether there are such values of that type.
 bool family_suits(Family family, ElementType type);
+// Whether it is made row by row, for EXPECT_ROWS.
+bool family_is_of_rows(Family family);
 
 // Fills `count` elements. `terms` is the length of the sums that the elements go into (n, or the columns of a
 // row): the integers are so small that any `terms` of them add up to at most 2^24 in magnitude. `stream`

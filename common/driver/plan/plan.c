@@ -265,6 +265,7 @@ static void add_families(Plan *plan, const Task *task, int index, const Sizes *s
     }
     for (int f = 0; f < FAMILIES; f++) {
         if (f == FAMILY_SUBNORMALS && task->flushes_subnormals) continue;
+        if (family_is_of_rows((Family)f) && task->expect != EXPECT_ROWS) continue;
         if (f == FAMILY_HUGE && task->expect == EXPECT_REFERENCE) continue; // its square may be infinite
         add_family(plan, task, index, medium, (Family)f);
     }
@@ -286,6 +287,10 @@ static void add_families(Plan *plan, const Task *task, int index, const Sizes *s
         add_family(plan, task, index, size_up_to(sizes, 1 << 20), FAMILY_NEGATIVE_ZEROS);
     }
     add_family(plan, task, index, size_up_to(sizes, 1), FAMILY_NAN);
+    if (task->expect == EXPECT_ROWS) {
+        add_family(plan, task, index, size_up_to(sizes, 16385), FAMILY_MASKED);
+        add_family(plan, task, index, large, FAMILY_MASKED);
+    }
     if (!has_shape(task) || options->n >= 0) return;
     // A square matrix that looks symmetric is not.
     const long long side = seeds_choose(options->seeds, "side", 0, 33, 96);

@@ -14,7 +14,8 @@ static void clear(Prepared *prepared) {
 // The number of elements in one result, which keeps whole-number sums exact.
 static long long terms_of(const Task *task, const CaseShape *shape, long long count) {
     switch (task->expect) {
-    case EXPECT_ROW_SUMS: return shape->size.columns;
+    case EXPECT_ROW_SUMS:
+    case EXPECT_ROWS: return shape->size.columns;
     case EXPECT_ELEMENTWISE:
     case EXPECT_TRANSPOSE: return 16;
     default: return count;
@@ -55,8 +56,9 @@ static bool fill(Prepared *prepared, const Task *task, const CaseShape *shape, u
 static bool are_alike(const Task *a, const Task *b) {
     if (a == b) return true;
     if (a->expect != b->expect || a->element != b->element || a->reference != b->reference ||
-        a->is_exclusive != b->is_exclusive || task_buffer_count(a) != task_buffer_count(b) ||
-        task_input(a) != task_input(b) || task_output(a) != task_output(b))
+        a->row != b->row || a->is_exclusive != b->is_exclusive ||
+        task_buffer_count(a) != task_buffer_count(b) || task_input(a) != task_input(b) ||
+        task_output(a) != task_output(b))
         return false;
     for (int i = 0; i < task_buffer_count(a); i++)
         if (a->buffers[i].role != b->buffers[i].role || a->buffers[i].type != b->buffers[i].type ||
