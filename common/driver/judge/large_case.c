@@ -8,6 +8,7 @@
 #include "driver/judge/large_reach.h"
 #include "driver/plan/elements.h"
 #include "driver/plan/expected.h"
+#include "driver/plan/filter.h"
 #include "driver/plan/large.h"
 #include "driver/plan/timed_size.h"
 
@@ -89,6 +90,12 @@ static bool fill_sample(const Task *task, const CaseShape *shape, const CaseLayo
     return elements <= SAMPLE_LIMIT;
 }
 
+// How many terms whole numbers are made for.
+static long long terms_of(const Task *task) {
+    const bool adds = task->expect == EXPECT_SUM || task->expect == EXPECT_ROW_SUMS;
+    return task->expect == EXPECT_FILTER ? filter_terms(task) : adds ? SUM_TERMS : OTHER_TERMS;
+}
+
 // Makes one period of an input, or all if it has less.
 static void *content_of(const Task *task, int b, long long count, uint64_t seed) {
     const Buffer *buffer = &task->buffers[b];
@@ -101,8 +108,7 @@ static void *content_of(const Task *task, int b, long long count, uint64_t seed)
     } else if (buffer->make) {
         buffer->make(&(TableView){.seed = key, .count = count}, content);
     } else {
-        fill_inputs(content, buffer->type, count, adds ? SUM_TERMS : OTHER_TERMS, buffer->family, key,
-                    (unsigned)b);
+        fill_inputs(content, buffer->type, count, terms_of(task), buffer->family, key, (unsigned)b);
         if (!adds && buffer->family == FAMILY_INTEGERS)
             place_zeros(content, buffer->type, count, key, (unsigned)b);
     }
@@ -197,6 +203,21 @@ static double reference_at(const Task *task, const CaseShape *shape, const Large
     return value;
 }
 
+static double filtered_at(const Task *task, const CaseShape *shape, const LargeCase *large, long long index,
+                          double *budget) {
+    const int in = task_input(task), coefficients = filter_coefficients(task);
+    const ElementType type = task->buffers[in].type;
+    const long long columns = shape->size.columns, period = (long long)large->period[in];
+    FilterWeights weights;
+    filter_weights(task, coefficients < 0 ? NULL : large->content[coefficients], &weights);
+    const FilterImage image = {large->content[in], type, shape->size.rows, columns, period};
+    const FilterSum sum = filter_at(&weights, &image, 1, index / columns, index % columns);
+    *budget = sum.magnitude > 0
+                  ? error_budget(type, longest_chain(task, shape), sum.magnitude, sum.value)
+                  : 0;
+    return sum.value;
+}
+
 // What element `index` of the output should be, and how much rounding may change it. False: that is not known
 // of single elements.
 static bool expected_at(const Task *task, const CaseShape *shape, const LargeCase *large, long long index,
@@ -215,6 +236,7 @@ static bool expected_at(const Task *task, const CaseShape *shape, const LargeCas
             if (task->buffers[b].role == INPUT) sum += inputs[used++] = input_at(task, large, b, index);
         *value = task->element ? task->element(inputs, used) : sum;
         return true;
+    case EXPECT_FILTER: *value = filtered_at(task, shape, large, index, budget); return true;
     case EXPECT_REFERENCE:
         if (!task->is_by_element) return false;
         *value = reference_at(task, shape, large, index, &sum);
