@@ -84,8 +84,7 @@ bool nvidia_find_variable(GpuImage *image, GpuBuffer *variable, GpuError *error)
     size_t bytes = 0;
     if (!nvidia_is_usable(self, error)) return false;
     if (!image->handle) return gpu_fail(error, false, "the image is not loaded");
-    const CUresult result =
-        self->driver->module_global(&address, &bytes, image->handle, variable->name);
+    const CUresult result = self->driver->module_global(&address, &bytes, image->handle, variable->name);
     if (result == CUDA_ERROR_NOT_FOUND)
         return gpu_fail(error, false, "there is no variable %s in the image", variable->name);
     if (result != CUDA_SUCCESS) return nvidia_fail(self, result, "find the variable", error);

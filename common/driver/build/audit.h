@@ -32,7 +32,7 @@ typedef struct {
 
 typedef struct {
     const AuditKernel *kernels;
-    int kernel_count;        // at most AUDIT_MAX_KERNELS
+    int kernel_count;               // at most AUDIT_MAX_KERNELS
     const AuditConstant *constants; // those that no kernel reads may be absent
     int constant_count;
     const char *source;      // kernel.cu as shown to people; NULL: "kernel.cu"

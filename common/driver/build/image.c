@@ -146,9 +146,12 @@ static bool audit_ptx(Image *image, const Chapter *of, const Signatures *all, co
         text_free(&safe);
         return false;
     }
-    const AuditRules rules = {
-        .kernels = all->kernels, .kernel_count = all->count,
-        .constants = all->constants, .constant_count = all->constant_count, .source = source, .source_text = source_text};
+    const AuditRules rules = {.kernels = all->kernels,
+                              .kernel_count = all->count,
+                              .constants = all->constants,
+                              .constant_count = all->constant_count,
+                              .source = source,
+                              .source_text = source_text};
     static AuditReport report;
     bool accepted = audit_module(module, &rules, &report);
     if (accepted) {

@@ -8,7 +8,6 @@
 #include "driver/judge/large_reach.h"
 #include "driver/plan/elements.h"
 #include "driver/plan/expected.h"
-#include "driver/plan/filter.h"
 #include "driver/plan/large.h"
 #include "driver/plan/timed_size.h"
 
@@ -165,6 +164,9 @@ bool large_case_begin(const Task *task, const CaseShape *shape, const ImageKerne
         snprintf(report->words, sizeof report->words, "out of memory for the inputs");
         return false;
     }
+    const int coefficients = filter_coefficients(task);
+    if (task->expect == EXPECT_FILTER)
+        filter_weights(task, coefficients < 0 ? NULL : large->content[coefficients], &large->filter);
     request->kind = REQUEST_SAMPLE;
     request->checks = CHECK_MEMORY | CHECK_SYNC;
     request->output = task_output(task);
@@ -205,16 +207,13 @@ static double reference_at(const Task *task, const CaseShape *shape, const Large
 
 static double filtered_at(const Task *task, const CaseShape *shape, const LargeCase *large, long long index,
                           double *budget) {
-    const int in = task_input(task), coefficients = filter_coefficients(task);
+    const int in = task_input(task);
     const ElementType type = task->buffers[in].type;
     const long long columns = shape->size.columns, period = (long long)large->period[in];
-    FilterWeights weights;
-    filter_weights(task, coefficients < 0 ? NULL : large->content[coefficients], &weights);
     const FilterImage image = {large->content[in], type, shape->size.rows, columns, period};
-    const FilterSum sum = filter_at(&weights, &image, 1, index / columns, index % columns);
-    *budget = sum.magnitude > 0
-                  ? error_budget(type, longest_chain(task, shape), sum.magnitude, sum.value)
-                  : 0;
+    const FilterSum sum = filter_at(&large->filter, &image, 1, index / columns, index % columns);
+    *budget =
+        sum.magnitude > 0 ? error_budget(type, longest_chain(task, shape), sum.magnitude, sum.value) : 0;
     return sum.value;
 }
 

@@ -235,10 +235,10 @@ typedef enum {
     EXPECT_ELEMENTWISE, // element i of .output is .element() of element i of every INPUT, rounded once; exact
     EXPECT_HISTOGRAM,   // element v of .output counts the elements of .input that are v; exact
     EXPECT_SCAN,        // element i of .output is the sum of elements 0 to i of .input, or of those before i
-    EXPECT_FILTER,      // element (row, column) of .output is a weighted sum of the elements around it: .filter
-    EXPECT_TRANSPOSE,   // .output[column * rows + row] = .input[row * columns + column]; exact
-    EXPECT_TABLE,       // every output equals its .data; exact
-    EXPECT_REFERENCE,   // .reference() fills in what .output should hold
+    EXPECT_FILTER,    // element (row, column) of .output is a weighted sum of the elements around it: .filter
+    EXPECT_TRANSPOSE, // .output[column * rows + row] = .input[row * columns + column]; exact
+    EXPECT_TABLE,     // every output equals its .data; exact
+    EXPECT_REFERENCE, // .reference() fills in what .output should hold
 } Expectation;
 
 // The longest chain of additions that any one input element goes through on the device: h of the error budget
@@ -267,8 +267,8 @@ typedef struct {
     long long counts[MAX_BUFFERS];
 } ReferenceView;
 
-// The coefficients of EXPECT_FILTER: 2 radius + 1 rows of as many, the middle one for the element itself. Those
-// that fall on no element of the image add nothing.
+// The coefficients of EXPECT_FILTER: 2 radius + 1 rows of as many, the middle one for the element itself.
+// Those that fall on no element of the image add nothing.
 typedef struct {
     int radius;
     const float *fixed;       // known to everybody; where one is 0, that neighbour does not count at all. Or

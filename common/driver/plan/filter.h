@@ -3,8 +3,8 @@
 
 #include "driver/plan/chapter.h"
 
-// The value at one place, in double precision, whose error is far below any budget used here: its relative part
-// is 2^-53 for each of at most 225 products.
+// The value at one place, in double precision, whose error is far below any budget used here: its relative
+// part is 2^-53 for each of at most 225 products.
 typedef struct {
     double value;
     double magnitude; // the sum of the products' magnitudes; 0 if no order of operations rounds in float

@@ -41,10 +41,9 @@ static bool fill(Prepared *prepared, const Task *task, const CaseShape *shape, u
         else if (buffer->data)
             memcpy(prepared->inputs[b], buffer->data, bytes);
         else
-            fill_inputs(prepared->inputs[b], buffer->type, count,
-                        terms_of(task, shape, prepared->family, count),
-                        prepared->family == FAMILY_INTEGERS ? buffer->family : prepared->family, seed,
-                        (unsigned)b);
+            fill_inputs(
+                prepared->inputs[b], buffer->type, count, terms_of(task, shape, prepared->family, count),
+                prepared->family == FAMILY_INTEGERS ? buffer->family : prepared->family, seed, (unsigned)b);
         if (prepared->family == FAMILY_INTEGERS && has_no_sums(task) && !buffer->make && !buffer->data)
             place_zeros(prepared->inputs[b], buffer->type, count, seed, (unsigned)b);
     }

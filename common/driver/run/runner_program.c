@@ -95,7 +95,8 @@ bool program_is_sound(const Session *session, const RunProgram *program) {
         for (int a = 0; a < launch->argument_count; a++)
             if (launch->arguments[a].buffer >= program->buffer_count ||
                 (launch->arguments[a].buffer >= 0 &&
-                 program->buffers[launch->arguments[a].buffer].is_constant) || launch->arguments[a].bytes > 8)
+                 program->buffers[launch->arguments[a].buffer].is_constant) ||
+                launch->arguments[a].bytes > 8)
                 return false;
     }
     return true;
