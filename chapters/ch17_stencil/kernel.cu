@@ -16,6 +16,8 @@ __constant__ float weights_7[7 * 7];
 // An element of the image, or 0 outside it.
 __device__ float element(const float *in, int row, int column, int rows, int columns) {
     // TODO 1: what has no element must not be read, not even to multiply it by 0.
+    row = min(max(row, 0), rows - 1);
+    column = min(max(column, 0), columns - 1);
     return in[(long long)row * columns + column];
 }
 
