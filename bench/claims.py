@@ -16,6 +16,7 @@ ADD, ADD_BF16 = "ch10 float4", "ch10 bf16x2"
 TRANSPOSE = "ch11 several a thread"
 HISTOGRAM = "ch15 copies"
 SCAN = "ch16 one launch"
+FILTER = "ch17 column"
 SUM_PEERS = ("CUB", "CUB, not guaranteed", "torch.sum")
 ADD_PEERS = ("torch.add", "Triton", "Triton, tuned")
 H200 = "NVIDIA H200"
@@ -132,6 +133,12 @@ def judge(record: dict[str, Any]) -> list[Claim]:
             claims.append(_ratio(f"histogram, {words}: over CUB", cases[-1], HISTOGRAM, "CUB", 1.30))
     if scans := cases_of(record, "scan"):
         claims.append(_ratio("scan: over CUB", scans[-1], SCAN, "CUB", 1.05))
+    if filters := cases_of(record, "filter_3"):
+        claims.append(
+            _ratio("filter of 3 x 3: of the copy's bandwidth", filters[-1], FILTER, "cudaMemcpy", 0.85)
+        )
+    if filters := cases_of(record, "filter_7"):
+        claims.append(_ratio("filter of 7 x 7: over torch conv2d", filters[-1], FILTER, "torch conv2d", 5.00))
     return claims
 
 

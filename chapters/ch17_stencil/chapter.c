@@ -4,14 +4,14 @@
 
 // Images smaller than a filter, a single row or column, sides around those of tiles, and empty ones.
 static const CaseSize images[] = {
-    {.rows = 0, .columns = 5},     {.rows = 7, .columns = 0},    {.rows = 1, .columns = 1},
-    {.rows = 1, .columns = 2},     {.rows = 1, .columns = 5},    {.rows = 6, .columns = 1},
-    {.rows = 2, .columns = 3},     {.rows = 3, .columns = 3},    {.rows = 4, .columns = 6},
-    {.rows = 7, .columns = 7},     {.rows = 8, .columns = 33},   {.rows = 17, .columns = 19},
-    {.rows = 33, .columns = 31},   {.rows = 16, .columns = 64},  {.rows = 1, .columns = 261},
-    {.rows = 262, .columns = 1},   {.rows = 15, .columns = 130}, {.rows = 32, .columns = 128},
-    {.rows = 3, .columns = 650},   {.rows = 65, .columns = 129}, {.rows = 60, .columns = 257},
-    {.rows = 131, .columns = 100},
+    {.rows = 0, .columns = 5},    {.rows = 7, .columns = 0},     {.rows = 1, .columns = 1},
+    {.rows = 1, .columns = 2},    {.rows = 1, .columns = 5},     {.rows = 6, .columns = 1},
+    {.rows = 2, .columns = 3},    {.rows = 3, .columns = 3},     {.rows = 4, .columns = 6},
+    {.rows = 7, .columns = 7},    {.rows = 8, .columns = 33},    {.rows = 17, .columns = 19},
+    {.rows = 33, .columns = 31},  {.rows = 16, .columns = 64},   {.rows = 1, .columns = 261},
+    {.rows = 262, .columns = 1},  {.rows = 5, .columns = 140},   {.rows = 70, .columns = 9},
+    {.rows = 32, .columns = 128}, {.rows = 3, .columns = 650},   {.rows = 65, .columns = 129},
+    {.rows = 60, .columns = 257}, {.rows = 131, .columns = 100},
 };
 
 static const float five_points[] = {0, 0.125f, 0, 0.125f, 0.5f, 0.125f, 0, 0.125f, 0};

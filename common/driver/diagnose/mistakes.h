@@ -81,6 +81,7 @@ __extension__ typedef unsigned __int128 Facts;
 #define FACT_TRANSPOSE FACT(36)
 #define FACT_HISTOGRAM FACT(60)
 #define FACT_SCAN FACT(64)
+#define FACT_FILTER FACT(65)
 #define FACT_DOUBLES FACT(37)   // its results are doubles
 #define FACT_MAPS FACT(44)      // it has as many results as elements
 #define FACT_WORKSPACE FACT(43) // it has a workspace that is 0 before the launch
@@ -108,7 +109,7 @@ typedef struct {
     Facts no_facts;       // none of them
     const char *shape;    // names of error shapes: "odd-tree|every-second-lost"
     const char *says;     // in the message of the finding, the check, the audit or the compiler, or in what
-                          // explains a wrong output
+                          // explains a wrong output, by itself or as one of many
     const char *line;     // in the source line of the finding, spaces and comments removed
     const char *other;    // in that of its other side
     const char *source;   // anywhere in the source

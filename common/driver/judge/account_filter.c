@@ -114,7 +114,7 @@ static bool are_confirmed(Filtered *of) {
 // ---- Words -----------------------------------------------------------------------------------------------
 
 // How an output differs from the right one; bits.
-enum { LACKS = 1, HAS_OTHERS = 2, IS_EMPTY = 4, IS_UNWRITTEN = 8 };
+enum { LACKS = 1, HAS_OTHERS = 2, IS_EMPTY = 4, IS_UNWRITTEN = 8, IS_REWEIGHTED = 16 };
 
 // What it should take of the element `dy` rows and `dx` columns away.
 static uint64_t proper(const Filtered *of, int k) {
@@ -133,24 +133,26 @@ static long long neighbour(const Filtered *of, long long p, int k) {
 // `lacking` gets the coefficients that output p lacks.
 static int sort_output(const Filtered *of, long long p, uint64_t *lacking) {
     const uint64_t *taken = &of->taken[p * of->n];
-    int kind = 0, known = 0, all = 0;
+    int kind = 0, own = 0, all = 0;
     bool is_empty = true;
     *lacking = 0;
     if (!of->is_written[p]) return IS_UNWRITTEN;
     for (int k = 0; k < of->side * of->side; k++) {
         const long long j = neighbour(of, p, k);
         if (j < 0 || proper(of, k) == 0) continue;
-        if (taken[j] == proper(of, k))
-            known++;
-        else
+        own += taken[j] != 0;
+        if (taken[j] == 0)
             *lacking |= (uint64_t)1 << k;
+        else if (taken[j] != proper(of, k))
+            kind = IS_REWEIGHTED;
     }
     for (long long j = 0; j < of->n; j++) {
         all += taken[j] != 0;
         is_empty &= taken[j] == 0;
     }
     if (*lacking) kind |= LACKS;
-    if (all > known) kind |= HAS_OTHERS;
+    if (all > own) kind = (kind & LACKS) | HAS_OTHERS;
+    if (kind & LACKS) kind &= ~IS_REWEIGHTED;
     return is_empty && kind ? IS_EMPTY : kind;
 }
 
@@ -194,6 +196,9 @@ static long long say_kind(const Filtered *of, const int *kinds, const uint64_t *
     if (kind == HAS_OTHERS)
         text_printf(words, " %s all of %s elements, and others", is_one ? "takes" : "take",
                     is_one ? "its" : "their");
+    if (kind == IS_REWEIGHTED)
+        text_printf(words, " %s %s own elements with other coefficients", is_one ? "takes" : "take",
+                    is_one ? "its" : "their");
     if (kind == (LACKS | HAS_OTHERS))
         text_printf(words, " %s other elements than %s own", is_one ? "takes" : "take",
                     is_one ? "its" : "their");
@@ -202,7 +207,7 @@ static long long say_kind(const Filtered *of, const int *kinds, const uint64_t *
         for (long long j = 0; j < of->n; j++) {
             bool is_own = false;
             for (int k = 0; k < of->side * of->side; k++)
-                is_own |= neighbour(of, first, k) == j && taken[j] == proper(of, k) && proper(of, k);
+                is_own |= neighbour(of, first, k) == j && proper(of, k);
             if (!taken[j] || is_own) continue;
             text_printf(words, ": output (%lld, %lld) takes element (%lld, %lld)", first / of->columns,
                         first % of->columns, j / of->columns, j % of->columns);
@@ -213,12 +218,12 @@ static long long say_kind(const Filtered *of, const int *kinds, const uint64_t *
 }
 
 static void say(const Filtered *of, const int *kinds, const uint64_t *lacking, bool *room, Accounting *out) {
-    static const int order[] = {IS_UNWRITTEN, IS_EMPTY, LACKS, HAS_OTHERS, LACKS | HAS_OTHERS};
+    static const int order[] = {IS_UNWRITTEN, IS_EMPTY, LACKS, HAS_OTHERS, LACKS | HAS_OTHERS, IS_REWEIGHTED};
     Text words = {0};
     out->n = of->n;
     for (size_t k = 0; k < sizeof order / sizeof order[0]; k++) {
         const long long count = say_kind(of, kinds, lacking, order[k], room, &words);
-        *(order[k] & HAS_OTHERS ? &out->misplaced : &out->missing) += count;
+        *(order[k] & (HAS_OTHERS | IS_REWEIGHTED) ? &out->misplaced : &out->missing) += count;
     }
     const long long others = of->n - out->missing - out->misplaced;
     if (!words.bytes)

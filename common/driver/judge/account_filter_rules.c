@@ -8,7 +8,7 @@
 #include "driver/plan/elements.h"
 #include "driver/plan/filter.h"
 
-enum { MOST_CASES = 8 };
+enum { MOST_CASES = 8, MOST_ELEMENTS = 1 << 14 };
 
 // What stands for an element outside the image.
 typedef enum {
@@ -42,8 +42,7 @@ typedef struct {
 typedef struct {
     FilterImage image;
     FilterWeights weights;
-    Prepared *prepared;
-    float *written;
+    float *elements, *written; // of the image and of the output
 } FilterCase;
 
 typedef struct {
@@ -136,6 +135,8 @@ static bool does_fit(const Search *search, const Rule *rule) {
 
 static void try_rule(Search *search, const Rule *rule) {
     if (!does_fit(search, rule)) return;
+    // Where the window is small, two rules of one kind may be the same.
+    if (search->fit_count == 1 && strcmp(search->fitting.mistake, rule->mistake) == 0) return;
     search->fitting = *rule;
     search->fit_count++;
 }
@@ -286,42 +287,48 @@ static bool is_copy(const Search *search) {
 
 // ---- Collecting ------------------------------------------------------------------------------------------
 
+static float *copy_of(const void *array, long long count) {
+    float *copy = malloc((size_t)count * sizeof *copy + 1);
+    if (copy) memcpy(copy, array, (size_t)count * sizeof *copy);
+    return copy;
+}
+
+// What the kernel makes of a case. False if that cannot be run again.
 static bool add_case(Search *search, const CaseReport *report) {
     Account *account = search->account;
     FilterCase *one = &search->cases[search->case_count];
     const int coefficients = filter_coefficients(account->task);
+    const CaseSize *size = &report->settings.size;
     account->one = report->settings;
     account->one.is_counted = false;
     const TaskShape *shape = judge_case_shape(account->judge, &account->one);
     if (!shape || !account_run(account)) return false;
-    const CaseLayout *layout = &account->worker->layout;
-    one->prepared = prepared_take(&account->judge->cache, account->task, &account->one, &shape->shape,
-                                  layout->counts, report->seed);
-    if (!one->prepared) return false;
     search->case_count++;
-    const CaseSize *size = &report->settings.size;
-    one->image = (FilterImage){one->prepared->inputs[search->in], F32, size->rows, size->columns, size->n};
-    filter_weights(account->task, coefficients < 0 ? NULL : one->prepared->inputs[coefficients],
-                   &one->weights);
-    one->written = malloc((size_t)size->n * sizeof(float) + 1);
-    if (!one->written) return false;
-    memcpy(one->written, account_output(account), (size_t)size->n * sizeof(float));
+    one->written = copy_of(account_output(account), size->n);
+    Prepared *prepared = prepared_take(&account->judge->cache, account->task, &account->one, &shape->shape,
+                                       account->worker->layout.counts, report->seed);
+    if (!prepared) return false;
+    one->elements = copy_of(prepared->inputs[search->in], size->n);
+    filter_weights(account->task, coefficients < 0 ? NULL : prepared->inputs[coefficients], &one->weights);
+    prepared_release(prepared);
+    one->image = (FilterImage){one->elements, F32, size->rows, size->columns, size->n};
+    if (!one->written || !one->elements) return false;
     for (long long i = 0; i < size->n; i++)
         if (element_is_poison(one->written, F32, i)) return false;
     return true;
 }
 
+// The wrong cases of whole numbers that tell most: the larger ones.
 static bool collect(Search *search) {
     const Judgement *judgement = search->account->judge->judgement;
-    const int task = search->account->one.task;
     const Case chosen = search->account->one;
     bool is_known = true;
-    for (int i = 0; i < judgement->case_count && search->case_count < MOST_CASES && is_known; i++) {
+    for (int i = judgement->case_count - 1; i >= 0 && search->case_count < MOST_CASES && is_known; i--) {
         const CaseReport *report = &judgement->cases[i];
         const Case *settings = &report->settings;
-        if (report->was_run && settings->task == task && report->verdict == VERDICT_WRONG &&
+        if (report->was_run && settings->task == chosen.task && report->verdict == VERDICT_WRONG &&
             settings->family == FAMILY_INTEGERS && settings->schedule == 0 && !settings->is_large &&
-            report->origin == CASE_OF_PLAN && settings->size.n <= 1 << 14)
+            report->origin == CASE_OF_PLAN && settings->size.n > 0 && settings->size.n <= MOST_ELEMENTS)
             is_known = add_case(search, report);
     }
     search->account->one = chosen;
@@ -362,7 +369,7 @@ bool account_filter_rules(Account *account, Accounting *out) {
     if (search.fit_count == 1) say(&search, out);
     for (int c = 0; c < search.case_count; c++) {
         free(search.cases[c].written);
-        prepared_release(search.cases[c].prepared);
+        free(search.cases[c].elements);
     }
     return out->deviation_count > 0;
 }

@@ -41,7 +41,7 @@ static bool say_period(const bool *is_in, long long count, const char *name, Tex
             at = i;
         }
         for (long long i = period; i < count && fits; i++) fits = is_in[i] == is_in[i - period];
-        if (!fits || at < 0 || at + period >= count) continue;
+        if (!fits || at < 0 || at + 2 * period >= count) continue;
         text_printf(words, at ? "%ss %lldk + %lld" : "%ss %lldk", name, period, at);
         return true;
     }
