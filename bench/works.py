@@ -1,4 +1,4 @@
-"""What is measured: sums, row sums, vector adds, a transpose, histograms, scans, filters. Inputs, right answers, contenders."""
+"""What is measured, from sums to filters of images: inputs, right answers, contenders."""
 
 from __future__ import annotations
 

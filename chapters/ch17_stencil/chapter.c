@@ -138,7 +138,9 @@ const Chapter chapter = {
              "A thread reads elements of the tile that another warp has written: there must be a barrier in "
              "between that all threads reach."},
             {"SYNC", NULL, "Threads beyond the edge of the image store nothing, but reach the barrier."},
-            {"OOB", NULL, "Check row and column, each on both sides, before the element is read."},
+            {"OOB", NULL,
+             "In the image, row and column have to be tested, each on both sides; a tile ends with its last "
+             "row and a filter with its last coefficient."},
             {"UNINIT", NULL, "Every element of the tile needs a value: 0 where the image has none."},
             {"WRONG", NULL,
              "Which outputs are wrong tells where to look: those at the edges of the image, those at the "

@@ -34,7 +34,9 @@ typedef struct {
     int top, bottom, left, right; // the part of the window that counts, as distances from the element
     int without;                  // a coefficient that does not count; -1: all do
     int down, aside;              // by which the image is shifted
-    long long high, wide;         // of tiles that know nothing of each other; 0: no limit
+    int stride;                   // coefficients of a row of them; 0: as many as there are
+    int first_row, last_row, first_column, last_column; // so many of the image count as outside
+    long long high, wide; // of tiles that know nothing of each other; 0: no limit
     const char *mistake;
     char words[160];
 } Rule;
@@ -91,6 +93,12 @@ static int coefficient_of(Place place, int radius, int dy, int dx) {
     return (y + radius) * side + x + radius;
 }
 
+static bool is_cut_off(const Rule *rule, const FilterImage *image, long long at) {
+    const long long row = at / image->columns, column = at % image->columns;
+    return row < rule->first_row || row >= image->rows - rule->last_row || column < rule->first_column ||
+           column >= image->columns - rule->last_column;
+}
+
 static bool are_in_one_tile(const Rule *rule, long long row, long long column, long long other_row,
                             long long other_column) {
     return (rule->high == 0 || row / rule->high == other_row / rule->high) &&
@@ -111,10 +119,13 @@ static double value_at(const Rule *rule, const FilterCase *one, long long row, l
         return rule->frame == FRAME_COPIED ? (double)elements[row * image->columns + column] : 0;
     for (int dy = rule->top; dy <= rule->bottom; dy++) {
         for (int dx = rule->left; dx <= rule->right; dx++) {
-            const int k = coefficient_of(rule->place, radius, dy, dx);
+            const int k = rule->stride ? rule->stride * (dy + radius) + dx + radius
+                                       : coefficient_of(rule->place, radius, dy, dx);
             const long long y = row + dy + rule->down, x = column + dx + rule->aside;
             const long long at = stands_for(image, rule->edge, y, x);
-            if (k == rule->without || at < 0 || !are_in_one_tile(rule, row, column, y, x)) continue;
+            if (k == rule->without || at < 0 || is_cut_off(rule, image, at) ||
+                !are_in_one_tile(rule, row, column, y, x))
+                continue;
             sum += one->weights.weights[k] * (double)elements[at];
         }
     }
@@ -179,6 +190,41 @@ static void try_places(Search *search) {
         rule.place = place;
         rule.mistake = "coefficients-in-another-order";
         snprintf(rule.words, sizeof rule.words, "%s", words[place]);
+        try_rule(search, &rule);
+    }
+}
+
+static void try_strides(Search *search) {
+    const int side = 2 * search->cases[0].weights.radius + 1;
+    for (int stride = 1; stride < side; stride++) {
+        Rule rule = right_rule(search);
+        rule.stride = stride;
+        rule.mistake = "coefficients-in-another-order";
+        snprintf(rule.words, sizeof rule.words, "rows of the coefficients are %d apart, not %d", stride,
+                 side);
+        try_rule(search, &rule);
+    }
+}
+
+static void try_cuts(Search *search) {
+    static const struct {
+        int first_row, last_row, first_column, last_column;
+        const char *words;
+    } cuts[] = {{1, 0, 0, 0, "the first row"},
+                {0, 1, 0, 0, "the last row"},
+                {0, 0, 1, 0, "the first column"},
+                {0, 0, 0, 1, "the last column"},
+                {0, 1, 0, 1, "the last row and the last column"},
+                {1, 0, 1, 0, "the first row and the first column"},
+                {1, 1, 1, 1, "the edge"}};
+    for (size_t c = 0; c < sizeof cuts / sizeof cuts[0]; c++) {
+        Rule rule = right_rule(search);
+        rule.first_row = cuts[c].first_row;
+        rule.last_row = cuts[c].last_row;
+        rule.first_column = cuts[c].first_column;
+        rule.last_column = cuts[c].last_column;
+        rule.mistake = "edge-taken-for-outside";
+        snprintf(rule.words, sizeof rule.words, "%s of the image counts as outside", cuts[c].words);
         try_rule(search, &rule);
     }
 }
@@ -355,6 +401,8 @@ bool account_filter_rules(Account *account, Accounting *out) {
     if (collect(&search)) {
         try_edges(&search);
         try_places(&search);
+        try_strides(&search);
+        try_cuts(&search);
         try_windows(&search);
         try_neighbours(&search);
         try_shifts(&search);
