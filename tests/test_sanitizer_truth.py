@@ -43,7 +43,7 @@ def differences() -> list[record.Difference]:
 # ---- The record ------------------------------------------------------------------------------------------
 
 
-NOT_RECORDED = ("ch15", "ch16")  # `make sanitizer-truth` has not been run since they were written
+NOT_RECORDED = ("ch15", "ch16", "ch17")  # `make sanitizer-truth` has not been run since they were written
 
 
 def test_nearly_every_kernel_is_recorded() -> None:

@@ -7,7 +7,7 @@ from canvas import MARGIN, Canvas, picture
     "stencil-edge",
     "Column -1 is in memory, but it is not a neighbour",
     "Two rows of an image follow each other in memory. The element before the first one of row 1 is the last one of "
-    "row 0, which is no neighbour of it.",
+    "row 0, and not a neighbour.",
 )
 def stencil_edge(c: Canvas) -> None:
     """The last element of a row lies just before the first one of the next."""

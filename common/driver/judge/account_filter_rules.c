@@ -146,7 +146,7 @@ static bool does_fit(const Search *search, const Rule *rule) {
 
 static void try_rule(Search *search, const Rule *rule) {
     if (!does_fit(search, rule)) return;
-    // Where the window is small, two rules of one kind may be the same.
+    // If the window is small, two rules of one kind may be the same.
     if (search->fit_count == 1 && strcmp(search->fitting.mistake, rule->mistake) == 0) return;
     search->fitting = *rule;
     search->fit_count++;
