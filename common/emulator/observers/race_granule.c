@@ -356,6 +356,18 @@ static bool has_readers(const RaceCheck *c, size_t g) {
            (newest->lanes | before->lanes) & ((newest->lanes | before->lanes) - 1);
 }
 
+bool reads_add_nothing(const RaceCheck *c) {
+    const Shadow *s = c->shadow;
+    if ((c->code & SITE_KIND) != RACE_READ || c->a->bytes >> s->shift != 1) return false;
+    const size_t from = granule_of(s, c->a->offsets[0]);
+    for (size_t g = from; g < from + WARP_SIZE; g++) {
+        const uint32_t written = s->write_time[g];
+        if (written > c->all_time && !is_before_barrier(c, s->write_who[g], written)) return false;
+        if (!has_readers(c, g)) return false;
+    }
+    return true;
+}
+
 static void record_access(const RaceCheck *c, size_t g, uint32_t lanes) {
     Shadow *s = c->shadow;
     if ((c->code & SITE_KIND) == RACE_READ && has_readers(c, g)) return;
