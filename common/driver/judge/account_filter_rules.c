@@ -388,8 +388,14 @@ static void say(const Search *search, Accounting *out) {
     out->n = account->one.size.n;
     out->misplaced = out->n;
     out->deviations[out->deviation_count++] = &deviation;
-    snprintf(out->words, sizeof out->words, "in %s looked at, every value is that of a rule in which %s",
-             search->case_count == 1 ? "the case" : "all cases", search->fitting.words);
+    long long values = 0;
+    for (int c = 0; c < search->case_count; c++)
+        values += search->cases[c].image.rows * search->cases[c].image.columns;
+    char count[32], cases[32] = "one failing case";
+    count_text(values, count, sizeof count);
+    if (search->case_count > 1) snprintf(cases, sizeof cases, "%d failing cases", search->case_count);
+    snprintf(out->words, sizeof out->words, "all %s values of %s are those of a filter in which %s", count,
+             cases, search->fitting.words);
 }
 
 bool account_filter_rules(Account *account, Accounting *out) {
