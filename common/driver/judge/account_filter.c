@@ -67,7 +67,10 @@ static bool find_by_element(Filtered *of) {
     for (long long j = 0; j < of->n; j += DIGITS) {
         const int count = of->n - j < DIGITS ? (int)(of->n - j) : DIGITS;
         float digit = UNITS;
-        for (int d = 0; d < count; d++, digit *= DIGIT) image[j + d] = digit;
+        for (int d = 0; d < count; d++) {
+            image[j + d] = digit;
+            digit *= DIGIT;
+        }
         if (!run(of)) return false;
         for (int d = 0; d < count; d++) image[j + d] = 0;
         for (long long p = 0; p < of->n; p++) {
