@@ -16,6 +16,7 @@ ADD, ADD_BF16 = "ch10 float4", "ch10 bf16x2"
 TRANSPOSE = "ch11 several a thread"
 HISTOGRAM = "ch15 copies"
 SCAN = "ch16 one launch"
+FILTER = "ch17 column"
 # By work, in rows of 2,048: the words, the reference, its peer, and the least ratio.
 ROWS_OF_2048 = {
     "softmax": ("softmax", "ch18 registers", "torch.softmax", 1.10),
@@ -139,6 +140,12 @@ def judge(record: dict[str, Any]) -> list[Claim]:
             claims.append(_ratio(f"histogram, {words}: over CUB", cases[-1], HISTOGRAM, "CUB", 1.30))
     if scans := cases_of(record, "scan"):
         claims.append(_ratio("scan: over CUB", scans[-1], SCAN, "CUB", 1.05))
+    if filters := cases_of(record, "filter_3"):
+        claims.append(
+            _ratio("filter of 3 x 3: of the copy's bandwidth", filters[-1], FILTER, "cudaMemcpy", 0.85)
+        )
+    if filters := cases_of(record, "filter_7"):
+        claims.append(_ratio("filter of 7 x 7: over torch conv2d", filters[-1], FILTER, "torch conv2d", 5.00))
     for work, (words, reference, peer, least) in ROWS_OF_2048.items():
         if cases := [case for case in cases_of(record, work) if case["columns"] == 2048]:
             claims.append(_ratio(f"{words}, rows of 2,048: over PyTorch", cases[-1], reference, peer, least))

@@ -244,6 +244,11 @@ class Device:
         self.synchronize()
         self._call("cuMemcpyHtoD", address, data, len(data))
 
+    def variable(self, module: Any, name: str) -> tuple[int, int]:
+        """The address and the bytes of a variable of a module, such as one in constant memory."""
+        address, count = self._call("cuModuleGetGlobal", module, name.encode())
+        return int(address), int(count)
+
     # ---- Running -----------------------------------------------------------------------------------------
 
     def launch(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -32,6 +33,7 @@ class Reference:
     passes: tuple[Pass, ...]
     zeroed_bytes: int = 0  # of out, which must be 0 before the first pass: zeroing them counts
     leaves_partials: bool = False  # out has a float for each block of the first pass
+    coefficients: str = ""  # a variable of the image with a filter's, which `coefficient` gives
     is_best: bool = False  # the one that is held against the peers
     note: str = ""
 
@@ -44,6 +46,17 @@ _ADD = ("in", "in2", "out", "n")
 def _histogram(name: str, kernel: str, work: str, *, is_best: bool = False) -> Reference:
     passes = (Pass(kernel, ("in", "out", "n64")),)
     return Reference(name, "ch15", work, passes, zeroed_bytes=1024, is_best=is_best, note="zeroing counts")
+
+
+def coefficient(k: int) -> float:
+    """Number k of a filter's coefficients, row by row: whole numbers from -3 to 3. As in support.cu."""
+    return float(5 * k % 7 - 3)
+
+
+def _filter(name: str, kernel: str, work: str, side: int, *, is_best: bool = False) -> Reference:
+    return Reference(
+        name, "ch17", work, (Pass(kernel, _ROWS),), coefficients=f"weights_{side}", is_best=is_best
+    )
 
 
 REFERENCES = (
@@ -103,6 +116,9 @@ REFERENCES = (
         is_best=True,
         note="zeroing its state counts",
     ),
+    _filter("ch17 column", "filter_column_3", "filter_3", 3, is_best=True),
+    _filter("ch17 column", "filter_column_7", "filter_7", 7, is_best=True),
+    _filter("ch17 constant", "filter_constant", "filter_7", 7),
     Reference("ch18 registers", "ch18", "softmax", (Pass("softmax_registers", _ROWS),), is_best=True),
     Reference("ch18 online", "ch18", "softmax", (Pass("softmax_online", _ROWS),)),
     Reference("ch18 three passes", "ch18", "softmax", (Pass("softmax_three_passes", _ROWS),)),
@@ -185,6 +201,10 @@ class Prepared:
         device, problem = self.solutions.device, self.problem
         module = self.solutions.module(self.reference.chapter)
         self._functions = []
+        if self.reference.coefficients:
+            address, count = device.variable(module, self.reference.coefficients)
+            values = [coefficient(k) for k in range(count // 4)]
+            device.write(address, struct.pack(f"<{len(values)}f", *values))
         for each in self.reference.passes:
             n = self.shapes[-1].blocks if "blocks" in each.arguments else problem.n
             shape = device.launch_shape(module, each.kernel, n, problem.rows, problem.columns)

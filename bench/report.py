@@ -272,6 +272,7 @@ PLACES: dict[str, Callable[[dict[str, Any]], str]] = {
         record, {work: f"{words}: " for work, words in claims.HISTOGRAMS.items()}
     ),
     "scan": lambda record: _single(record, {"scan": ""}),
+    "filters": lambda record: _single(record, {"filter_3": "3 x 3: ", "filter_7": "7 x 7: "}),
     "softmax": _row_works,
     "counters": counters_table,
 }

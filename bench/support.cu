@@ -103,6 +103,20 @@ extern "C" __global__ void wrong_scan(unsigned long long *wrong, const float *in
                                       long long count) {
     EACH(i, count) if (!(out[i] - (i > 0 ? out[i - 1] : 0.0f) == in[i])) atomicAdd(wrong, 1ull);
 }
+// A filter of side x side whole numbers over an image of whole numbers; 0 outside. Every sum is exact. Coefficient k
+// is that of references.py.
+extern "C" __global__ void wrong_filter(unsigned long long *wrong, const float *in, const float *out,
+                                        long long rows, long long columns, int side) {
+    EACH(i, rows * columns) {
+        float sum = 0.0f;
+        for (int k = 0; k < side * side; k++) {
+            long long row = i / columns + k / side - side / 2, column = i % columns + k % side - side / 2;
+            if (row >= 0 && row < rows && column >= 0 && column < columns)
+                sum += (float)(5 * k % 7 - 3) * in[row * columns + column];
+        }
+        if (!(out[i] == sum)) atomicAdd(wrong, 1ull);
+    }
+}
 // Rows by a block each: what is summed up in double, for both of the next.
 __device__ double over_block(double mine, bool is_maximum) {
     __shared__ double of_warp[32];

@@ -12,7 +12,7 @@ from typing import Any
 from . import stats
 from .gpu import POISON, Device, GpuError, Launch, i32, i64, u32, u64
 from .peers import Library, MissingError, Torch, Triton, one_line
-from .references import REFERENCES, Prepared, Problem, Reference, Solutions
+from .references import REFERENCES, Prepared, Problem, Reference, Solutions, coefficient
 from .shape import LaunchShape
 from .timing import Contender, Effort, Timer
 
@@ -222,6 +222,18 @@ class Work:
             for buffers, out in zip(self.problem.buffers, outputs, strict=True)
         ]
         return self.contender(name, lambda slot: calls[slot](), outputs, note=note)
+
+    def copy(self, note: str) -> Contender:
+        """The copy of the input to the output, device to device."""
+        library, outputs, count = self.newest(), self.outputs(), self.element_bytes * self.size.n
+        calls = [
+            library.call("peers_copy", buffers["in"], out, count)
+            for buffers, out in zip(self.problem.buffers, outputs, strict=True)
+        ]
+        note = f"device to device, {note}"
+        made = self.contender("cudaMemcpy", lambda slot: calls[slot](), outputs, note=note)
+        made.check = lambda: self.count_wrong("wrong_copy", outputs, [i64(self.size.n)])
+        return made
 
 
 # ---- Sums ------------------------------------------------------------------------------------------------
@@ -546,20 +558,8 @@ class Transpose(Work):
 
     def peers(self) -> Iterator[tuple[str, Maker]]:
         """The copy of as many bytes, and PyTorch."""
-        yield "cudaMemcpy", self._copy
+        yield "cudaMemcpy", lambda: self.copy("nothing is turned over")
         yield "torch .t() copy", self._torch
-
-    def _copy(self) -> Contender:
-        library, outputs, count = self.newest(), self.outputs(), 4 * self.size.n
-        calls = [
-            library.call("peers_copy", buffers["in"], out, count)
-            for buffers, out in zip(self.problem.buffers, outputs, strict=True)
-        ]
-        made = self.contender(
-            "cudaMemcpy", lambda slot: calls[slot](), outputs, note="device to device, nothing is turned over"
-        )
-        made.check = lambda: self.count_wrong("wrong_copy", outputs, [i64(self.size.n)])
-        return made
 
     def _torch(self) -> Contender:
         torch, outputs = self.torch(), self.outputs()
@@ -708,6 +708,79 @@ class Scan(Work):
         return self.contender("torch.cumsum", enqueue, outputs)
 
 
+# ---- Filters ---------------------------------------------------------------------------------------------
+
+
+class Filter7(Work):
+    """A filter of 7 x 7 floats over an image; what is outside adds nothing."""
+
+    key = "filter_7"
+    title = "Filter of 7 x 7"
+    side = 7
+    flops = 98.0
+
+    @classmethod
+    def sizes(cls, *, quick: bool) -> list[Size]:
+        """8,192 x 8,192."""
+        return [Size(side * side, side, side) for side in ((2048,) if quick else (8192,))]
+
+    @classmethod
+    def bytes_of(cls, size: Size) -> int:
+        """One image in, one out."""
+        return 8 * size.n
+
+    @property
+    def output_count(self) -> int:
+        """As many as elements."""
+        return self.size.n
+
+    def fill(self) -> None:
+        """Whole numbers up to 1000: with coefficients up to 3, every sum is exact in any order."""
+        for slot, buffers in enumerate(self.problem.buffers):
+            arguments = [u64(buffers["in"]), i64(self.size.n), i32(1000), i32(1), u32(2 * slot + 1)]
+            self.tools.launch("fill_whole", arguments)
+
+    def wrong(self, outputs: list[int]) -> str:
+        """How many sums."""
+        sizes = [i64(self.size.rows), i64(self.size.columns), i32(self.side)]
+        return self.count_wrong("wrong_filter", outputs, sizes)
+
+    def peers(self) -> Iterator[tuple[str, Maker]]:
+        """The copy of as many bytes, and PyTorch without TF32."""
+        yield "cudaMemcpy", lambda: self.copy("nothing is filtered")
+        yield "torch conv2d", self._torch
+
+    def _torch(self) -> Contender:
+        torch, outputs, side = self.torch(), self.outputs(), self.side
+        module, shape = torch.module, (1, 1, self.size.rows, self.size.columns)
+        module.backends.cudnn.allow_tf32 = False
+        weights = module.tensor([coefficient(k) for k in range(side * side)], device="cuda")
+        weights = weights.reshape(1, 1, side, side)
+        images = [torch.tensor(buffers["in"], shape) for buffers in self.problem.buffers]
+        results: list[Any] = [None] * self.slots
+
+        def enqueue(slot: int) -> None:
+            results[slot] = module.conv2d(images[slot], weights, padding=side // 2)
+
+        def check() -> str:
+            for result, out in zip(results, outputs, strict=True):
+                torch.tensor(out, shape).copy_(result)
+            return self.wrong(outputs)
+
+        made = self.contender("torch conv2d", enqueue, outputs, note="TF32 off; its output is its own memory")
+        made.check = check
+        return made
+
+
+class Filter3(Filter7):
+    """The same of 3 x 3."""
+
+    key = "filter_3"
+    title = "Filter of 3 x 3"
+    side = 3
+    flops = 18.0
+
+
 # ---- Softmax and layer norm ------------------------------------------------------------------------------
 
 
@@ -842,6 +915,6 @@ class LayerNormBf16(LayerNorm):
 WORKS: tuple[type[Work], ...] = (
     *(Sum, Rows, Add, AddBf16, Transpose),
     *(Histogram, SkewedHistogram, ConstantHistogram),
-    Scan,
+    *(Scan, Filter3, Filter7),
     *(Softmax, SoftmaxBf16, LayerNorm, LayerNormBf16),
 )

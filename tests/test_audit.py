@@ -87,6 +87,28 @@ def test_what_is_allowed_inside_a_kernel(audit: Audit, body: str) -> None:
     assert audit(source).startswith("accepted")
 
 
+WEIGHTS = ("--constant", "weights", "4")
+SCALED = KERNEL.replace("in[i]", "weights[i % 4] * in[i]")
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("__constant__ float weights[4];\n" + SCALED, "accepted _Z3addPKfPfi"),
+        (KERNEL, "accepted _Z3addPKfPfi"),  # which does without them
+        ("__constant__ float weights[4];\n__constant__ int tens[2] = {10, 100};\n" + SCALED, "accepted"),
+        ("__constant__ float weights[5];\n" + SCALED, "kernel.cu:2: weights must be declared at file scope"),
+        ("__device__ const float weights[4] = {1};\n" + SCALED, "kernel.cu:2: weights must be declared"),
+        (
+            "__constant__ float weight[4];\n" + SCALED.replace("weights", "weight"),
+            "kernel.cu:2: weight is in constant memory, has no initial value, and is none of the variables",
+        ),
+    ],
+)
+def test_a_constant_that_the_driver_fills(audit: Audit, source: str, words: str) -> None:
+    assert audit(source, *WEIGHTS, ADD).startswith(words)
+
+
 def test_names_may_be_plain_or_mangled(audit: Audit) -> None:
     assert audit(KERNEL) == "accepted _Z3addPKfPfi"
     assert audit('extern "C" ' + KERNEL) == "accepted add"

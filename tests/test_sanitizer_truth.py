@@ -43,7 +43,8 @@ def differences() -> list[record.Difference]:
 # ---- The record ------------------------------------------------------------------------------------------
 
 
-NOT_RECORDED = ("ch15", "ch16", "ch18")  # `make sanitizer-truth` has not been run since they were written
+# `make sanitizer-truth` has not been run since they were written
+NOT_RECORDED = ("ch15", "ch16", "ch17", "ch18")
 
 
 def test_nearly_every_kernel_is_recorded() -> None:

@@ -22,6 +22,7 @@ typedef struct {
     bool (*load)(GpuImage *image, GpuError *error); // its text, bytes and name are filled in
     void (*unload)(GpuImage *image);
     bool (*reset_variables)(GpuImage *image, GpuError *error);
+    bool (*find_variable)(GpuImage *image, GpuBuffer *variable, GpuError *error); // its name is filled in
     GpuKernel *(*find_kernel)(GpuImage *image, const char *name, GpuError *error);
     bool (*kernel_parameters)(const GpuKernel *kernel, int *count, size_t offsets[64], size_t sizes[64]);
     void (*kernel_set_registers)(GpuKernel *kernel, int registers);

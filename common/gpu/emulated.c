@@ -103,6 +103,15 @@ static bool reset_variables(GpuImage *image, GpuError *error) {
     return true;
 }
 
+static bool find_variable(GpuImage *image, GpuBuffer *variable, GpuError *error) {
+    EmulatorVariable found;
+    if (!emulator_find_variable(emulator_of(image->gpu), image->handle, variable->name, &found))
+        return gpu_fail(error, false, "there is no variable %s in the image", variable->name);
+    variable->address = found.address;
+    variable->bytes = found.bytes;
+    return true;
+}
+
 static GpuKernel *find_kernel(GpuImage *image, const char *name, GpuError *error) {
     const EmulatorKernel *found = emulator_find_kernel_in(image->handle, name);
     if (found) return gpu_keep_kernel(image, name, (void *)found, error);
@@ -231,6 +240,7 @@ static const GpuFunctions functions = {
     .load = load,
     .unload = unload,
     .reset_variables = reset_variables,
+    .find_variable = find_variable,
     .find_kernel = find_kernel,
     .kernel_parameters = kernel_parameters,
     .kernel_set_registers = kernel_set_registers,

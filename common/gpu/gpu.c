@@ -156,6 +156,13 @@ bool gpu_reset_variables(GpuImage *image, GpuError *error) {
     return image->gpu->functions->reset_variables(image, error);
 }
 
+bool gpu_find_variable(GpuImage *image, const char *name, GpuBuffer *variable, GpuError *error) {
+    *error = (GpuError){0};
+    *variable = (GpuBuffer){0};
+    snprintf(variable->name, sizeof variable->name, "%s", name);
+    return image->gpu->functions->find_variable(image, variable, error);
+}
+
 GpuKernel *gpu_find_kernel(GpuImage *image, const char *name, GpuError *error) {
     *error = (GpuError){0};
     for (GpuKernel *kernel = image->kernels; kernel; kernel = kernel->next) {

@@ -94,6 +94,9 @@ GpuImage *gpu_load_again(const GpuImage *image, GpuError *error);
 void gpu_unload(GpuImage *image);
 // Puts every module-scope variable back to its initial value.
 bool gpu_reset_variables(GpuImage *image, GpuError *error);
+// The module-scope variable with exactly that name, as a buffer that is not allocated and not freed;
+// gpu_write() fills it. False: there is none, or the device does not answer.
+bool gpu_find_variable(GpuImage *image, const char *name, GpuBuffer *variable, GpuError *error);
 // The kernel with exactly that name in the image (mangled if the image has mangled names), or NULL.
 GpuKernel *gpu_find_kernel(GpuImage *image, const char *name, GpuError *error);
 // Parameter layout: count, and offset and size of each, as the device sees them.

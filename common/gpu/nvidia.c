@@ -327,6 +327,7 @@ static const GpuFunctions functions = {
     .load = nvidia_load,
     .unload = nvidia_unload,
     .reset_variables = nvidia_reset_variables,
+    .find_variable = nvidia_find_variable,
     .find_kernel = nvidia_find_kernel,
     .kernel_parameters = nvidia_kernel_parameters,
     .kernel_set_registers = kernel_set_registers,

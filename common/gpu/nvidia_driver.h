@@ -37,6 +37,7 @@ int nvidia_architecture(char *why, size_t why_bytes);
       CUresult (*)(CUmodule *, const void *, unsigned, CUjit_option *, void **))                             \
     X(module_unload, "cuModuleUnload", CUresult (*)(CUmodule))                                               \
     X(module_function, "cuModuleGetFunction", CUresult (*)(CUfunction *, CUmodule, const char *))            \
+    X(module_global, "cuModuleGetGlobal_v2", CUresult (*)(CUdeviceptr *, size_t *, CUmodule, const char *))  \
     X(function_attribute, "cuFuncGetAttribute", CUresult (*)(int *, CUfunction_attribute, CUfunction))       \
     X(function_set_attribute, "cuFuncSetAttribute", CUresult (*)(CUfunction, CUfunction_attribute, int))     \
     X(launch, "cuLaunchKernel",                                                                              \

@@ -78,6 +78,21 @@ bool nvidia_reset_variables(GpuImage *image, GpuError *error) {
     return true;
 }
 
+bool nvidia_find_variable(GpuImage *image, GpuBuffer *variable, GpuError *error) {
+    NvidiaGpu *self = nvidia_of(image->gpu);
+    CUdeviceptr address = 0;
+    size_t bytes = 0;
+    if (!nvidia_is_usable(self, error)) return false;
+    if (!image->handle) return gpu_fail(error, false, "the image is not loaded");
+    const CUresult result = self->driver->module_global(&address, &bytes, image->handle, variable->name);
+    if (result == CUDA_ERROR_NOT_FOUND)
+        return gpu_fail(error, false, "there is no variable %s in the image", variable->name);
+    if (result != CUDA_SUCCESS) return nvidia_fail(self, result, "find the variable", error);
+    variable->address = address;
+    variable->bytes = bytes;
+    return true;
+}
+
 int nvidia_kernel_attribute(const GpuKernel *kernel, CUfunction_attribute attribute) {
     int value = 0;
     const NvidiaGpu *gpu = nvidia_of(kernel->gpu);

@@ -1,6 +1,6 @@
 // common/driver/build/audit.c for the tests.
-//   audit_probe PTX [--source KERNEL.cu] KERNEL[:launch] ...     KERNEL is NAME(WORDS), WORDS a list of C
-//   declarations
+//   audit_probe PTX [--source KERNEL.cu] [--constant NAME COUNT] KERNEL[:launch] ...     COUNT floats; KERNEL
+//   is NAME(WORDS), WORDS a list of C declarations
 // Prints "accepted" and the entries found, or the place and the message; exit status 0, 1, or 2 for bad PTX.
 //   audit_probe --name SYMBOL      the source name and the parameters of a symbol
 #include <stdio.h>
@@ -39,7 +39,8 @@ int main(int argc, char **argv) {
     }
     if (argc < 2) return 3;
     AuditKernel kernels[AUDIT_MAX_KERNELS];
-    AuditRules rules = {.kernels = kernels};
+    AuditConstant constants[AUDIT_MAX_KERNELS];
+    AuditRules rules = {.kernels = kernels, .constants = constants};
     Text ptx = {0}, source = {0};
     FileError file_error;
     EmulatorError error = {0};
@@ -49,6 +50,10 @@ int main(int argc, char **argv) {
             if (!read_regular_file(argv[++i], 1 << 20, &source, &file_error)) return 3;
             rules.source = argv[i];
             rules.source_text = text_chars(&source);
+        } else if (strcmp(argv[i], "--constant") == 0 && i + 2 < argc) {
+            constants[rules.constant_count++] =
+                (AuditConstant){argv[i + 1], argv[i + 1], (size_t)atoi(argv[i + 2]) * sizeof(float)};
+            i += 2;
         } else {
             kernels[rules.kernel_count] = read_kernel(argv[i], rules.kernel_count);
             rules.kernel_count++;

@@ -461,7 +461,51 @@ static bool check_variable(Audit *audit, const PtxVariable *variable) {
     return check_stores(audit, variable, written);
 }
 
+static const PtxVariable *find_constant(const Audit *audit, const char *name) {
+    for (int i = 0; i < audit->module->variable_count; i++) {
+        char written[256];
+        symbol_source_name(audit->module->variables[i]->name, written, sizeof written);
+        if (strcmp(written, name) == 0) return audit->module->variables[i];
+    }
+    return NULL;
+}
+
+// A variable in constant memory that is 0 at first and that nobody fills.
+static const PtxVariable *find_unfilled(const Audit *audit) {
+    for (int i = 0; i < audit->module->variable_count; i++) {
+        const PtxVariable *variable = audit->module->variables[i];
+        bool is_known = variable->space != PTX_SPACE_CONST || variable->data || variable->relocation_count;
+        for (int k = 0; k < audit->rules->constant_count && !is_known; k++)
+            is_known = find_constant(audit, audit->rules->constants[k].name) == variable;
+        if (!is_known) return variable;
+    }
+    return NULL;
+}
+
+static bool check_constants(Audit *audit) {
+    for (int k = 0; k < audit->rules->constant_count; k++) {
+        const AuditConstant *constant = &audit->rules->constants[k];
+        const PtxVariable *variable = find_constant(audit, constant->name);
+        if (!variable) continue;
+        const bool is_plain = strcmp(variable->name, constant->name) == 0;
+        if (variable->space == PTX_SPACE_CONST && variable->bytes == constant->bytes && is_plain) continue;
+        place_at_variable(audit, constant->name);
+        return refuse(audit, "%s must be declared at file scope as __constant__ %s: the driver fills it",
+                      constant->name, constant->declaration);
+    }
+    const PtxVariable *other = audit->rules->constant_count ? find_unfilled(audit) : NULL;
+    if (!other) return true;
+    char written[256];
+    symbol_source_name(other->name, written, sizeof written);
+    place_at_variable(audit, written);
+    return refuse(audit,
+                  "%s is in constant memory, has no initial value, and is none of the variables that the "
+                  "driver fills: use __constant__ %s",
+                  written, audit->rules->constants[0].declaration);
+}
+
 static bool check_variables(Audit *audit) {
+    if (!check_constants(audit)) return false;
     for (int i = 0; i < audit->module->variable_count; i++) {
         if (!check_variable(audit, audit->module->variables[i])) return false;
     }

@@ -24,9 +24,17 @@ typedef struct {
     bool needs_launch; // LAUNCH(name) must be there too; where false it is refused
 } AuditKernel;
 
+// A `__constant__` variable that the driver fills.
+typedef struct {
+    const char *name, *declaration; // "weights", "float weights[49]"
+    size_t bytes;
+} AuditConstant;
+
 typedef struct {
     const AuditKernel *kernels;
-    int kernel_count;        // at most AUDIT_MAX_KERNELS
+    int kernel_count;               // at most AUDIT_MAX_KERNELS
+    const AuditConstant *constants; // those that no kernel reads may be absent
+    int constant_count;
     const char *source;      // kernel.cu as shown to people; NULL: "kernel.cu"
     const char *source_text; // its content, NUL terminated, to find the line of a variable; NULL: not known
 } AuditRules;

@@ -23,6 +23,9 @@ typedef struct {
     AuditParameter parameters[AUDIT_MAX_KERNELS][MAX_ARGUMENTS];
     char declarations[AUDIT_MAX_KERNELS][MAX_ARGUMENTS][96];
     int count;
+    AuditConstant constants[MAX_BUFFERS];
+    char constant_declarations[MAX_BUFFERS][96];
+    int constant_count;
 } Signatures;
 
 static int argument_count(const Launch *launch) {
@@ -64,9 +67,31 @@ static int find_signature(const Signatures *all, const char *kernel) {
     return -1;
 }
 
+static bool has_constant(const Signatures *all, const char *name) {
+    for (int k = 0; k < all->constant_count; k++)
+        if (strcmp(all->constants[k].name, name) == 0) return true;
+    return false;
+}
+
+static void collect_constants(const Task *task, Signatures *all) {
+    for (int b = 0; b < task_buffer_count(task); b++) {
+        const Buffer *buffer = &task->buffers[b];
+        if (!buffer->is_constant || all->constant_count == MAX_BUFFERS || has_constant(all, buffer->name))
+            continue;
+        char *declaration = all->constant_declarations[all->constant_count];
+        snprintf(declaration, 96, "%s %.40s[%lld]", element_word(buffer->type), buffer->name,
+                 buffer->count.value);
+        all->constants[all->constant_count++] =
+            (AuditConstant){.name = buffer->name,
+                            .declaration = declaration,
+                            .bytes = (size_t)buffer->count.value * element_bytes(buffer->type)};
+    }
+}
+
 static bool collect_signatures(const Chapter *of, Signatures *all) {
     for (int t = 0; t < chapter_task_count(of); t++) {
         const Task *task = &of->tasks[t];
+        collect_constants(task, all);
         for (int l = 0; l < task_launch_count(task); l++) {
             const Launch *launch = &task->launches[l];
             if (find_signature(all, launch->kernel) >= 0) continue;
@@ -121,8 +146,12 @@ static bool audit_ptx(Image *image, const Chapter *of, const Signatures *all, co
         text_free(&safe);
         return false;
     }
-    const AuditRules rules = {
-        .kernels = all->kernels, .kernel_count = all->count, .source = source, .source_text = source_text};
+    const AuditRules rules = {.kernels = all->kernels,
+                              .kernel_count = all->count,
+                              .constants = all->constants,
+                              .constant_count = all->constant_count,
+                              .source = source,
+                              .source_text = source_text};
     static AuditReport report;
     bool accepted = audit_module(module, &rules, &report);
     if (accepted) {

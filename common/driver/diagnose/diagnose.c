@@ -182,6 +182,7 @@ static Facts facts_of_task(const Task *task) {
     if (task->expect == EXPECT_TRANSPOSE) facts |= FACT_TRANSPOSE;
     if (task->expect == EXPECT_HISTOGRAM) facts |= FACT_HISTOGRAM;
     if (task->expect == EXPECT_SCAN) facts |= FACT_SCAN;
+    if (task->expect == EXPECT_FILTER) facts |= FACT_FILTER;
     if (task->expect == EXPECT_ROWS) facts |= FACT_ROWS;
     if (out >= 0 && task->buffers[out].type == F64) facts |= FACT_DOUBLES;
     if (out >= 0 && task->buffers[out].count.kind == QUANTITY_N) facts |= FACT_MAPS;
@@ -431,7 +432,10 @@ static bool is_of_rows(const Mistake *mistake, const Evidence *evidence) {
 
 // In the message, or in what was found out about all wrong elements together.
 static bool is_said(const Evidence *evidence, const char *expression) {
-    return fits(expression, evidence->message) || (evidence->check && fits(expression, evidence->check->why));
+    const Accounting *accounting = &evidence->judgement->accounting;
+    return fits(expression, evidence->message) ||
+           (evidence->check && fits(expression, evidence->check->why)) ||
+           (accounting->deviation_count > 0 && fits(expression, accounting->words));
 }
 
 static bool matches(const Mistake *mistake, const Evidence *evidence) {

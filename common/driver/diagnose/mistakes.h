@@ -81,6 +81,7 @@ __extension__ typedef unsigned __int128 Facts;
 #define FACT_TRANSPOSE FACT(36)
 #define FACT_HISTOGRAM FACT(60)
 #define FACT_SCAN FACT(64)
+#define FACT_FILTER FACT(65)
 #define FACT_ROWS FACT(66)
 // Of the account of a row: its AccountRules
 #define FACT_LEFT_OUT_OF_ROW FACT(67)
@@ -113,7 +114,7 @@ typedef struct {
     Facts no_facts;       // none of them
     const char *shape;    // names of error shapes: "odd-tree|every-second-lost"
     const char *says;     // in the message of the finding, the check, the audit or the compiler, or in what
-                          // explains a wrong output
+                          // explains a wrong output, by itself or as one of many
     const char *line;     // in the source line of the finding, spaces and comments removed
     const char *other;    // in that of its other side
     const char *source;   // anywhere in the source

@@ -47,6 +47,10 @@ bool account_bins(Account *account, Accounting *out);
 bool account_bin_values(Account *account, Accounting *out);
 // Which elements of the inputs each element of a vector or matrix was made of.
 bool account_places(Account *account, Accounting *out);
+// By which wrong rule an image was filtered.
+bool account_filter_rules(Account *account, Accounting *out);
+// Which elements of an image reach each output of a filter, and with which coefficient.
+bool account_filter(Account *account, Accounting *out);
 // Which elements of a row its other elements depend on, and from which a large number is too much.
 bool account_rows(Account *account, Accounting *out);
 // Which wrong formulas give every value of a table.

@@ -123,9 +123,10 @@ static void fill_buffer(const Buffer *buffer, const CaseLayout *layout, int inde
     out->arena_offset = layout->offsets[index];
     out->fill = fill_of(buffer->role);
     out->is_read_only = buffer->role == INPUT;
+    out->is_constant = buffer->is_constant;
     out->stays_zero = buffer->stays_zero;
-    out->is_read_back = buffer->role == INPUT || buffer->role == OUTPUT || buffer->role == OUTPUT_ZEROED ||
-                        buffer->stays_zero;
+    out->is_read_back = (buffer->role == INPUT && !buffer->is_constant) || buffer->role == OUTPUT ||
+                        buffer->role == OUTPUT_ZEROED || buffer->stays_zero;
 }
 
 void case_program(const Task *task, const Case *one, const CaseShape *shape, const CaseLayout *layout,

@@ -386,7 +386,8 @@ static bool check_elements(const CheckedCase *finished, CheckReport *report) {
         CheckOutcome here = CHECK_RIGHT;
         if (expected->magnitudes) {
             if (expected->magnitudes[i] > 0 && !exact_inputs)
-                budget = error_budget(buffer->type, chain, expected->magnitudes[i], expected->values[i]);
+                budget = error_budget(buffer->type, chain, expected->magnitudes[i], expected->values[i]) +
+                         expected->underflow;
             here = compare(expected->values[i], element_get(finished->after[out], buffer->type, i), budget,
                            &report->budget_share);
         } else if (expected->bounds) {

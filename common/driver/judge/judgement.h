@@ -89,7 +89,7 @@ typedef enum {
 enum { MAX_TOGETHER = 3 }; // deviations of a formula
 
 // Which elements of the inputs reach which results, found by marks; or which wrong formulas give every value
-// of a table.
+// of a table, or of a filtered image.
 typedef struct {
     long long n;          // elements of a sum's input, or of a vector, matrix or table; 0: nothing was found
     long long missing;    // of a sum: those that reach no result; of a histogram also: values that no bin

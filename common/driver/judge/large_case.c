@@ -95,6 +95,13 @@ static bool fill_sample(const Task *task, const CaseShape *shape, const CaseLayo
     return elements <= SAMPLE_LIMIT;
 }
 
+// How many terms the values of an input are made for.
+static long long terms_of(const Task *task, const CaseShape *shape, Family family) {
+    if (family_is_of_rows(family)) return shape->size.columns;
+    const bool adds = task->expect == EXPECT_SUM || task->expect == EXPECT_ROW_SUMS;
+    return task->expect == EXPECT_FILTER ? filter_terms(task) : adds ? SUM_TERMS : OTHER_TERMS;
+}
+
 // Makes one period of an input, or all if it has less.
 static void *content_of(const Task *task, const CaseShape *shape, int b, long long count, uint64_t seed) {
     const Buffer *buffer = &task->buffers[b];
@@ -107,10 +114,8 @@ static void *content_of(const Task *task, const CaseShape *shape, int b, long lo
     } else if (buffer->make) {
         buffer->make(&(TableView){.seed = key, .count = count}, content);
     } else {
-        const long long terms = family_is_of_rows(buffer->family) ? shape->size.columns
-                                : adds                            ? SUM_TERMS
-                                                                  : OTHER_TERMS;
-        fill_inputs(content, buffer->type, count, terms, buffer->family, key, (unsigned)b);
+        fill_inputs(content, buffer->type, count, terms_of(task, shape, buffer->family), buffer->family, key,
+                    (unsigned)b);
         if (!adds && buffer->family == FAMILY_INTEGERS)
             place_zeros(content, buffer->type, count, key, (unsigned)b);
     }
@@ -167,6 +172,9 @@ bool large_case_begin(const Task *task, const CaseShape *shape, const ImageKerne
         snprintf(report->words, sizeof report->words, "out of memory for the inputs");
         return false;
     }
+    const int coefficients = filter_coefficients(task);
+    if (task->expect == EXPECT_FILTER)
+        filter_weights(task, coefficients < 0 ? NULL : large->content[coefficients], &large->filter);
     request->kind = REQUEST_SAMPLE;
     request->checks = CHECK_MEMORY | CHECK_SYNC;
     request->output = task_output(task);
@@ -203,6 +211,18 @@ static double reference_at(const Task *task, const CaseShape *shape, const Large
     }
     task->reference(&view, &value, magnitude, 1);
     return value;
+}
+
+static double filtered_at(const Task *task, const CaseShape *shape, const LargeCase *large, long long index,
+                          double *budget) {
+    const int in = task_input(task);
+    const ElementType type = task->buffers[in].type;
+    const long long columns = shape->size.columns, period = (long long)large->period[in];
+    const FilterImage image = {large->content[in], type, shape->size.rows, columns, period};
+    const FilterSum sum = filter_at(&large->filter, &image, 1, index / columns, index % columns);
+    *budget =
+        sum.magnitude > 0 ? error_budget(type, longest_chain(task, shape), sum.magnitude, sum.value) : 0;
+    return sum.value;
 }
 
 // An element of a row of EXPECT_ROWS, and its bound. Rows are computed whole; listed elements of one row
@@ -254,6 +274,7 @@ static bool expected_at(const Task *task, const CaseShape *shape, LargeCase *lar
             if (task->buffers[b].role == INPUT) sum += inputs[used++] = input_at(task, large, b, index);
         *value = task->element ? task->element(inputs, used) : sum;
         return true;
+    case EXPECT_FILTER: *value = filtered_at(task, shape, large, index, budget); return true;
     case EXPECT_REFERENCE:
         if (!task->is_by_element) return false;
         *value = reference_at(task, shape, large, index, &sum);

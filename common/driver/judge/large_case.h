@@ -7,11 +7,13 @@
 #pragma once
 
 #include "driver/judge/case.h"
+#include "driver/plan/filter.h"
 
 typedef struct {
     CaseLayout layout;
     uint64_t period[MAX_BUFFERS];   // elements after which an input repeats
     void *content[MAX_BUFFERS];     // that many of each input
+    FilterWeights filter;           // of EXPECT_FILTER
     uint64_t blocks[MAX_LAUNCHES];  // of each launch of the request, and of them
     uint64_t sampled[MAX_LAUNCHES]; // those that run
     double *row;                    // EXPECT_ROWS: a row of numbers, their values and bounds; NULL: not yet

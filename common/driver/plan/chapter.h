@@ -177,6 +177,9 @@ typedef struct {
     Quantity count;   // elements; n unless given
     bool misaligned;  // also run with the base past a 256-byte boundary, by every multiple of an element's
                       // size below 16 bytes
+    // INPUT: not an argument, but the variable of that name, which kernel.cu declares `__constant__ float
+    // name[count]`. The driver fills it before the launches, as cudaMemcpyToSymbol() does; `count` is fixed.
+    bool is_constant;
     bool stays_zero; // ZEROED: the run must leave it at zero, and runs twice to prove that; timed runs do not
                      // clear it
     Family family; // INPUT: what it holds if the case does not ask for a family, which the counted, timed and
@@ -235,10 +238,11 @@ typedef enum {
     EXPECT_ELEMENTWISE, // element i of .output is .element() of element i of every INPUT, rounded once; exact
     EXPECT_HISTOGRAM,   // element v of .output counts the elements of .input that are v; exact
     EXPECT_SCAN,        // element i of .output is the sum of elements 0 to i of .input, or of those before i
-    EXPECT_TRANSPOSE,   // .output[column * rows + row] = .input[row * columns + column]; exact
-    EXPECT_ROWS,        // row r of .output is .row() of row r of .input, each element within its own bound
-    EXPECT_TABLE,       // every output equals its .data; exact
-    EXPECT_REFERENCE,   // .reference() fills in what .output should hold
+    EXPECT_FILTER,    // element (row, column) of .output is a weighted sum of the elements around it: .filter
+    EXPECT_TRANSPOSE, // .output[column * rows + row] = .input[row * columns + column]; exact
+    EXPECT_ROWS,      // row r of .output is .row() of row r of .input, each element within its own bound
+    EXPECT_TABLE,     // every output equals its .data; exact
+    EXPECT_REFERENCE, // .reference() fills in what .output should hold
 } Expectation;
 
 // The longest chain of additions that any one input element goes through on the device: h of the error budget
@@ -255,6 +259,7 @@ typedef enum {
     CHAIN_SCAN,       // CHAIN_BLOCK + one addition for every piece of .input as long as a block has threads
                       // + up to 64 neighbours in a thread
     CHAIN_ROW,        // CHAIN_BLOCK of one block over `columns` elements, whether a warp or a block a row
+    CHAIN_FILTER,     // a product and an addition for each coefficient of .filter
     CHAIN_FUNCTION,   // .chain_function(shape)
 } Chain;
 
@@ -266,6 +271,14 @@ typedef struct {
     long long counts[MAX_BUFFERS];
 } ReferenceView;
 
+// The coefficients of EXPECT_FILTER: 2 radius + 1 rows of as many, the middle one for the element itself.
+// Those that fall on no element of the image add nothing.
+typedef struct {
+    int radius;
+    const float *fixed;       // known to everybody; where one is 0, that neighbour does not count at all. Or
+    const char *coefficients; // the INPUT that holds them; its values are finite
+} Filter;
+enum { MAX_FILTER_RADIUS = 7 };
 // One row, for EXPECT_ROWS. All numbers are those that the kernel gets, without rounding.
 enum { MAX_ROW_OTHERS = 4 };
 typedef struct {
@@ -292,6 +305,7 @@ typedef struct {
     void (*row)(const RowView *view, double *expected, double *bound);
     bool is_by_element; // and element i depends on element i of the inputs with as many, and on all of others
     bool is_exclusive;  // EXPECT_SCAN: element i is not part of its sum
+    Filter filter;      // EXPECT_FILTER
     Chain chain;
     double (*chain_function)(const CaseShape *shape);
     bool is_bit_identical; // .output must have the same bits under every schedule (and on a GPU in every run)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "driver/plan/elements.h"
+#include "driver/plan/filter.h"
 #include "driver/plan/expected_rows.h"
 
 // One step of Neumaier's summation.
@@ -89,6 +90,7 @@ double longest_chain(const Task *task, const CaseShape *shape) {
         double threads = first->block_threads < 32 ? first->block_threads : 32; // at least one warp per row
         return per_thread((double)shape->size.columns, threads) + log2_up(first->block_threads) + 1;
     }
+    case CHAIN_FILTER: return filter_taps(task);
     case CHAIN_FUNCTION: return task->chain_function ? task->chain_function(shape) : n;
     }
     return n;
@@ -189,6 +191,28 @@ static bool make_scan(const Task *task, const void *input, long long count, Expe
     return true;
 }
 
+static bool make_filter(const Task *task, const CaseShape *shape, const void *const inputs[],
+                        const long long counts[], Expected *expected) {
+    const int in = task_input(task), coefficients = filter_coefficients(task);
+    const long long columns = shape->size.columns;
+    const ElementType type = task->buffers[in].type;
+    if (expected->count != counts[in] || counts[in] != shape->size.rows * columns)
+        return fail(expected, "the input and the output are not images of rows times columns elements");
+    FilterWeights weights;
+    filter_weights(task, coefficients < 0 ? NULL : inputs[coefficients], &weights);
+    const FilterImage image = {inputs[in], type, shape->size.rows, columns, counts[in]};
+    const double unit = filter_unit(inputs[in], type, counts[in]);
+    if (!make_arrays(expected, counts[in], true)) return false;
+    expected->underflow = filter_underflow(task);
+#pragma omp parallel for if (counts[in] > 1 << 18)
+    for (long long i = 0; i < counts[in]; i++) {
+        const FilterSum sum = filter_at(&weights, &image, unit, i / columns, i % columns);
+        expected->values[i] = sum.value;
+        expected->magnitudes[i] = sum.magnitude;
+    }
+    return true;
+}
+
 static bool make_rows(const Task *task, const CaseShape *shape, const void *const inputs[],
                       const long long counts[], Expected *expected) {
     if (!task->row) return fail(expected, "EXPECT_ROWS without a function for a row");
@@ -241,6 +265,7 @@ bool expected_make(const Task *task, const CaseShape *shape, const void *const i
     if (task->expect == EXPECT_ELEMENTWISE) return suits_elementwise(task, counts, expected);
     if (task->expect == EXPECT_HISTOGRAM) return make_histogram(task, inputs[in], counts[in], expected);
     if (task->expect == EXPECT_SCAN) return make_scan(task, inputs[in], counts[in], expected);
+    if (task->expect == EXPECT_FILTER) return make_filter(task, shape, inputs, counts, expected);
     if (task->expect == EXPECT_REFERENCE)
         return make_arrays(expected, counts[out], true) &&
                make_by_reference(task, shape, inputs, counts, expected);

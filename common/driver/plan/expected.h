@@ -28,6 +28,7 @@ typedef struct {
     void *tables[MAX_BUFFERS]; // EXPECT_TABLE: the right content of outputs; NULL for other buffers
     uint64_t seed;             // of the case
     double *magnitudes;        // of the error budget; 0: exact. NULL: all exact
+    double underflow;          // what is added to each budget that is not 0
     double *bounds;            // EXPECT_ROWS: how far the number may be off that is rounded to the output
     char error[160]; // why it could not be made (out of memory, a description that does not fit), else ""
     const Task *task;

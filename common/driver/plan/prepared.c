@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "driver/plan/elements.h"
+#include "driver/plan/filter.h"
 
 static void clear(Prepared *prepared) {
     for (int b = 0; b < MAX_BUFFERS; b++) free(prepared->inputs[b]);
@@ -12,8 +13,9 @@ static void clear(Prepared *prepared) {
 }
 
 // The number of elements in one result, which keeps whole-number sums exact.
-static long long terms_of(const Task *task, const CaseShape *shape, long long count) {
+static long long terms_of(const Task *task, const CaseShape *shape, Family family, long long count) {
     switch (task->expect) {
+    case EXPECT_FILTER: return family == FAMILY_INTEGERS ? filter_terms(task) : count;
     case EXPECT_ROW_SUMS:
     case EXPECT_ROWS: return shape->size.columns;
     case EXPECT_ELEMENTWISE:
@@ -23,7 +25,8 @@ static long long terms_of(const Task *task, const CaseShape *shape, long long co
 }
 
 static bool has_no_sums(const Task *task) {
-    return task->expect == EXPECT_ELEMENTWISE || task->expect == EXPECT_TRANSPOSE;
+    return task->expect == EXPECT_ELEMENTWISE || task->expect == EXPECT_TRANSPOSE ||
+           task->expect == EXPECT_FILTER;
 }
 
 static bool fill(Prepared *prepared, const Task *task, const CaseShape *shape, uint64_t seed) {
@@ -39,9 +42,9 @@ static bool fill(Prepared *prepared, const Task *task, const CaseShape *shape, u
         else if (buffer->data)
             memcpy(prepared->inputs[b], buffer->data, bytes);
         else
-            fill_inputs(prepared->inputs[b], buffer->type, count, terms_of(task, shape, count),
-                        prepared->family == FAMILY_INTEGERS ? buffer->family : prepared->family, seed,
-                        (unsigned)b);
+            fill_inputs(
+                prepared->inputs[b], buffer->type, count, terms_of(task, shape, prepared->family, count),
+                prepared->family == FAMILY_INTEGERS ? buffer->family : prepared->family, seed, (unsigned)b);
         if (prepared->family == FAMILY_INTEGERS && has_no_sums(task) && !buffer->make && !buffer->data)
             place_zeros(prepared->inputs[b], buffer->type, count, seed, (unsigned)b);
     }
@@ -56,9 +59,9 @@ static bool fill(Prepared *prepared, const Task *task, const CaseShape *shape, u
 static bool are_alike(const Task *a, const Task *b) {
     if (a == b) return true;
     if (a->expect != b->expect || a->element != b->element || a->reference != b->reference ||
-        a->row != b->row || a->is_exclusive != b->is_exclusive ||
-        task_buffer_count(a) != task_buffer_count(b) || task_input(a) != task_input(b) ||
-        task_output(a) != task_output(b))
+        a->row != b->row || a->is_exclusive != b->is_exclusive || a->filter.radius != b->filter.radius ||
+        a->filter.fixed != b->filter.fixed || task_buffer_count(a) != task_buffer_count(b) ||
+        task_input(a) != task_input(b) || task_output(a) != task_output(b))
         return false;
     for (int i = 0; i < task_buffer_count(a); i++)
         if (a->buffers[i].role != b->buffers[i].role || a->buffers[i].type != b->buffers[i].type ||

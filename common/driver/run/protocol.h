@@ -33,7 +33,8 @@ typedef struct {
     uint32_t fill; // of Fill
     uint32_t is_read_only;
     uint32_t is_read_back;
-    uint32_t stays_zero; // it is not zeroed again between runs
+    uint32_t is_constant; // it is the image's variable of that name
+    uint32_t stays_zero;  // it is not zeroed again between runs
     // SAMPLE: memory is reserved and zero. That of FILL_DATA is in the arena, the same after every `period`
     // bytes: emulator_adopt(); 0: all of it.
     uint64_t period;

@@ -135,6 +135,7 @@ static void run(Session *session, const Request *request, Reply *reply) {
     bool fine = gpu_reset_variables(session->images[program->image], &error);
     for (int i = 0; fine && i < program->buffer_count; i++)
         fine = program_allocate(session, &program->buffers[i], &buffers[i], &error);
+    fine = fine && program_fill_constants(session, session->images[program->image], program, &error);
     if (!fine) {
         reply_say_error(reply, &error);
         // Running out of device memory is not the kernel's fault.

@@ -93,7 +93,10 @@ bool program_is_sound(const Session *session, const RunProgram *program) {
             launch->sample_count > MAX_SAMPLE)
             return false;
         for (int a = 0; a < launch->argument_count; a++)
-            if (launch->arguments[a].buffer >= program->buffer_count || launch->arguments[a].bytes > 8)
+            if (launch->arguments[a].buffer >= program->buffer_count ||
+                (launch->arguments[a].buffer >= 0 &&
+                 program->buffers[launch->arguments[a].buffer].is_constant) ||
+                launch->arguments[a].bytes > 8)
                 return false;
     }
     return true;
@@ -110,7 +113,24 @@ bool program_set_content(Session *session, const RunBuffer *wanted, const GpuBuf
     return gpu_fill(session->gpu, buffer, is_zero ? 0 : POISON, is_zero, error);
 }
 
+bool program_fill_constants(Session *session, GpuImage *image, const RunProgram *program, GpuError *error) {
+    for (int b = 0; b < program->buffer_count; b++) {
+        const RunBuffer *wanted = &program->buffers[b];
+        GpuBuffer variable;
+        if (!wanted->is_constant) continue;
+        if (!gpu_find_variable(image, wanted->name, &variable, error)) {
+            if (error->is_context_lost || error->is_machines_fault) return false;
+            continue;
+        }
+        if (!gpu_write(session->gpu, &variable, 0, session->arena + wanted->arena_offset, wanted->bytes,
+                       error))
+            return false;
+    }
+    return true;
+}
+
 bool program_allocate(Session *session, const RunBuffer *wanted, GpuBuffer *buffer, GpuError *error) {
+    if (wanted->is_constant) return true;
     return gpu_allocate(session->gpu, wanted->bytes, wanted->misalignment, wanted->name, buffer, error) &&
            program_set_content(session, wanted, buffer, error) &&
            (!wanted->is_read_only || gpu_set_read_only(session->gpu, buffer, true, error));
@@ -172,6 +192,7 @@ void program_read_back(Session *session, const RunProgram *program, const GpuBuf
     GpuError error = {0};
     for (int i = 0; i < program->buffer_count; i++) {
         const RunBuffer *wanted = &program->buffers[i];
+        if (wanted->is_constant) continue;
         if (reply->header.damaged_buffer < 0 &&
             !gpu_guards_intact(session->gpu, &buffers[i], &reply->header.damaged_index, &error)) {
             if (error.message[0] && error.finding == FINDING_NONE) { // could not look

@@ -35,8 +35,11 @@ bool lies_in_arena(const Session *session, uint64_t offset, uint64_t bytes);
 // Whether every count and place in it is within its bounds.
 bool program_is_sound(const Session *session, const RunProgram *program);
 
-// Allocates buffer `index` and fills it as it says.
+// Allocates buffer `index` and fills it as it says. A constant has no buffer: it stays all 0.
 bool program_allocate(Session *session, const RunBuffer *wanted, GpuBuffer *buffer, GpuError *error);
+// Writes the content of the program's constants into the image's variables. One that the image does not have
+// is left out: no kernel of it reads it.
+bool program_fill_constants(Session *session, GpuImage *image, const RunProgram *program, GpuError *error);
 bool program_set_content(Session *session, const RunBuffer *wanted, const GpuBuffer *buffer, GpuError *error);
 
 typedef struct {

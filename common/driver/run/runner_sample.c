@@ -118,12 +118,14 @@ void runner_sample(Session *session, const Request *request, Reply *reply) {
     bool fine = gpu_reset_variables(session->images[program->image], &error);
     for (int b = 0; fine && !sample->is_unreserved && b < program->buffer_count; b++) {
         const RunBuffer *wanted = &program->buffers[b];
+        if (wanted->is_constant) continue;
         memory[b] = memory_of(session, wanted);
         sample->is_unreserved = !memory[b] || !gpu_adopt(session->gpu, memory[b], wanted->bytes,
                                                          wanted->period, wanted->name, &buffers[b], &error);
         footprint.buffers[b].address = buffers[b].address;
         footprint.buffers[b].element_bytes = (uint32_t)element_bytes((ElementType)wanted->type);
     }
+    fine = fine && program_fill_constants(session, session->images[program->image], program, &error);
     if (!fine)
         reply_say_error(reply, &error);
     else if (!sample->is_unreserved)

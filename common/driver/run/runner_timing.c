@@ -182,6 +182,7 @@ static void look_at_guards(Bench *bench, Reply *reply) {
         for (int b = 0; b < bench->programs[0]->buffer_count; b++) {
             GpuError error = {0};
             const GpuBuffer *buffer = &bench->copies[c].buffers[0][b];
+            if (bench->programs[0]->buffers[b].is_constant) continue;
             if (gpu_guards_intact(bench->session->gpu, buffer, &reply->header.damaged_index, &error))
                 continue;
             if (error.message[0] && error.finding == FINDING_NONE)
@@ -193,13 +194,16 @@ static void look_at_guards(Bench *bench, Reply *reply) {
     }
 }
 
-// An image's copies, with their variables as at first.
-static bool load_again(Session *session, int slot, GpuError *error) {
+// The copies of a program's image, with their variables as at first and the constants filled.
+static bool load_again(Session *session, const RunProgram *program, GpuError *error) {
+    const int slot = program->image;
     GpuImage **again = session->again[slot];
     again[0] = session->images[slot];
     for (int i = 0; i < IMAGE_COPIES; i++) {
         if (!again[i]) again[i] = gpu_load_again(session->images[slot], error);
-        if (!again[i] || !gpu_reset_variables(again[i], error)) return false;
+        if (!again[i] || !gpu_reset_variables(again[i], error) ||
+            !program_fill_constants(session, again[i], program, error))
+            return false;
     }
     return true;
 }
@@ -225,7 +229,7 @@ void runner_time(Session *session, const Request *request, Reply *reply) {
     GpuError error = {0};
     bool fine = true;
     for (int p = 0; fine && p < bench.program_count; p++)
-        fine = load_again(session, bench.programs[p]->image, &error);
+        fine = load_again(session, bench.programs[p], &error);
     if (!fine) reply_say_error(reply, &error);
     fine = fine && add_copy(&bench, reply) && take_samples(&bench, request, &timing, reply);
     if (fine) look_at_guards(&bench, reply);

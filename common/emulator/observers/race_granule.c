@@ -342,8 +342,35 @@ static void record_in_list(const RaceCheck *c, size_t g, Readers more) {
     push(c, g, more);
 }
 
+// Whether two lanes of this warp have just read granule g, of shared memory, since the warp was last part of
+// an order. A later write by any other thread races with one of them, and a third reader would show nothing
+// more: each element of a tile is read by many lanes at many places. (Unless single lanes are ordered, one by
+// one.)
+static bool has_readers(const RaceCheck *c, size_t g) {
+    const Shadow *s = c->shadow;
+    if (s->access_site[g] != SITE_READERS || c->a->memory->space != PTX_SPACE_SHARED) return false;
+    const Readers *all = c->r->readers.readers, *newest = &all[s->access_who[g]],
+                  *before = &all[newest->next];
+    return newest->who == c->first && newest->time == c->now && !newest->table && newest->next &&
+           before->who == c->first && before->time == c->now && !before->table &&
+           (newest->lanes | before->lanes) & ((newest->lanes | before->lanes) - 1);
+}
+
+bool reads_add_nothing(const RaceCheck *c) {
+    const Shadow *s = c->shadow;
+    if ((c->code & SITE_KIND) != RACE_READ || c->a->bytes >> s->shift != 1) return false;
+    const size_t from = granule_of(s, c->a->offsets[0]);
+    for (size_t g = from; g < from + WARP_SIZE; g++) {
+        const uint32_t written = s->write_time[g];
+        if (written > c->all_time && !is_before_barrier(c, s->write_who[g], written)) return false;
+        if (!has_readers(c, g)) return false;
+    }
+    return true;
+}
+
 static void record_access(const RaceCheck *c, size_t g, uint32_t lanes) {
     Shadow *s = c->shadow;
+    if ((c->code & SITE_KIND) == RACE_READ && has_readers(c, g)) return;
     Readers one = mine(c, lanes);
     if (is_list(s->access_site[g])) {
         record_in_list(c, g, one);
