@@ -195,6 +195,7 @@ def compiler() -> str | None:
 
 
 @pytest.mark.parametrize("path", PTX, ids=lambda path: path.stem)
+@pytest.mark.by_turns
 def test_committed_ptx_is_what_the_source_compiles_to(path: Path, tmp_path: Path) -> None:
     """With another compiler, or none, only the kernels' names are compared."""
     source = path.with_suffix(".cu")

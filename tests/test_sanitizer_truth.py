@@ -71,6 +71,7 @@ def test_the_page_has_the_figures_of_the_record() -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
+@pytest.mark.by_turns
 def test_every_difference_has_a_reason_and_every_reason_a_difference() -> None:
     found = differences()  # takes a minute, and so is done in one test alone
     reasons = record.table(record.REASONS)

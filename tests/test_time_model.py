@@ -144,6 +144,7 @@ def test_atomics_queue_where_blocks_share_an_address() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.by_turns
 def test_instructions_are_about_those_that_a_gpu_counts() -> None:
     report = full_report()
     told = {entry["name"]: entry.get("counters", []) for entry in report.record["kernels"]}

@@ -209,6 +209,7 @@ def test_the_example_is_what_the_schema_and_its_own_counters_say() -> None:
 
 # ---- Every chapter -----------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("folder", CHAPTERS)
+@pytest.mark.by_turns
 def test_a_solved_chapter_is_recorded_whole_and_as_counted(built: Path, folder: str, tmp_path: Path) -> None:
     chapter, solution = folder[:4], ROOT / "solutions" / folder / "kernel.cu"
     trace = trace_of(chapter, solution, tmp_path)

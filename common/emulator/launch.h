@@ -83,7 +83,8 @@ typedef struct {
     // gives 0. To find out what a kernel would do if it tested its index. 0: none; ALL_LINES
     int guarded_line;
     unsigned what_if;       // of WHAT_IF_*: suppositions of `timing`
-    uint32_t most_resident; // blocks that run at a time; 0: as many as the device holds, and so where one is held back
+    uint32_t most_resident; // blocks that run at a time; 0: as many as the device holds, and so where one is
+                            // held back
 } EmulatorLaunch;
 
 typedef struct {

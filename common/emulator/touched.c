@@ -13,14 +13,14 @@ static TouchedPage **find(const Touched *t, uint64_t number) {
 TouchedPage *touched_page(const Touched *t, uint64_t number) { return t->capacity ? *find(t, number) : NULL; }
 
 static bool grow(Touched *t) {
-    Touched grown = *t;
-    grown.capacity = t->capacity ? 2 * t->capacity : 64;
-    grown.pages = calloc(grown.capacity, sizeof *grown.pages);
-    if (!grown.pages) return false;
-    for (size_t i = 0; i < t->capacity; i++)
-        if (t->pages[i]) *find(&grown, t->pages[i]->number) = t->pages[i];
-    free(t->pages);
-    *t = grown;
+    const size_t before = t->capacity, capacity = before ? 2 * before : 64;
+    TouchedPage **const old = t->pages, **const pages = calloc(capacity, sizeof *pages);
+    if (!pages) return false;
+    t->pages = pages;
+    t->capacity = capacity;
+    for (size_t i = 0; i < before; i++)
+        if (old[i]) *find(t, old[i]->number) = old[i];
+    free(old);
     return true;
 }
 

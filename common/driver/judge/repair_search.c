@@ -96,8 +96,8 @@ static long long largest_for(const Search *search, const Change *const changes[]
 }
 
 // What fails in one order of the threads passes in many others, whatever is changed, and accesses through a
-// pointer to volatile are no race any more although their values may be wrong: the case that failed has to
-// pass under more schedules of its kind.
+// pointer to volatile do not race although their values may be wrong: the case that failed has to pass under
+// more schedules of its kind.
 static bool holds_in_any_order(const Search *search, Worker *worker, const Change *const changes[],
                                int count) {
     enum { KINDS_REPEAT = 1000 }; // schedule_is_weak(), schedule_holds()

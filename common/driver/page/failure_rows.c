@@ -149,7 +149,7 @@ void page_add_why(Text *page, const Terminal *terminal, const Report *report, co
     const char *remark = is_shown ? NULL : remark_for(report, report->judgement->verdict, task);
     if (remark && diagnosis->mistake && !is_evidence) why = ""; // the general sentence would only guess
     if (why[0]) page_add_row(page, terminal, "why", why);
-    if (remark) page_add_row(page, terminal, why[0] ? "" : "why", remark);
+    if (remark) page_add_row(page, terminal, "check", remark);
 }
 
 void page_repair_words(const Repair *repair, Text *words) {
