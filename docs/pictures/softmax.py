@@ -10,7 +10,10 @@ from canvas import MARGIN, Canvas, picture
     "Together the maximum is 5: the first sum is multiplied by e to the power 2 - 5, the second one stays.",
 )
 def softmax_parts(c: Canvas) -> None:
-    parts = [(MARGIN, "0  2  1", "2", "s = e^(0-2) + e^(2-2) + e^(1-2)"), (284, "5  3  5", "5", "t = 1 + e^(3-5) + 1")]
+    parts = [
+        (MARGIN, "0  2  1", "2", "s = e^(0-2) + e^(2-2) + e^(1-2)"),
+        (284, "5  3  5", "5", "t = 1 + e^(3-5) + 1"),
+    ]
     for x, elements, maximum, total in parts:
         c.words(x, 20, "elements of a part", style="small faint")
         c.cell(x, 28, 240, 26, "data", elements)
@@ -49,4 +52,9 @@ def softmax_registers(c: Canvas) -> None:
                 continue
             first = 512 * k + 4 * (127 if t == 4 else t)
             c.cell(x0 + t * w, top, w - 6, 28, "data", f"{first:,}-{first + 3:,}", "small")
-    c.words(MARGIN, 196, "Each box: four neighbouring elements, 16 bytes, one load of one thread.", style="small faint")
+    c.words(
+        MARGIN,
+        196,
+        "Each box: four neighbouring elements, 16 bytes, one load of one thread.",
+        style="small faint",
+    )

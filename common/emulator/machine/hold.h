@@ -10,6 +10,7 @@ typedef struct {
     Block *block;       // that is held; NULL: none
     uint64_t published; // of Machine, after the last turn
     uint64_t quiet;     // turns since then without another
+    uint64_t turns;     // since the block has been held
     uint64_t left;      // changes of memory until the next block is held
     int held;           // how many have been
 } Hold;
