@@ -65,7 +65,7 @@ def has_turn(name: str, config: pytest.Config) -> bool:
 
 @contextlib.contextmanager
 def _the_machine(*, alone: bool) -> Iterator[None]:
-    """Holds the machine with the other processes of pytest-xdist, or alone. One that waits to be alone keeps others out."""
+    """Holds the machine with the other processes of pytest-xdist, or alone; waiting to be alone keeps others out."""
     how = fcntl.LOCK_EX if alone else fcntl.LOCK_SH
     folder = ROOT / "build"
     folder.mkdir(exist_ok=True)

@@ -34,8 +34,8 @@ def softmax_parts(c: Canvas) -> None:
 @picture(
     "softmax-registers",
     "A row of 2,048 floats in 128 threads",
-    "The row is cut into four stretches of 512 floats. In each, thread 0 holds the first four floats, thread 1 the next "
-    "four, up to thread 127. So a thread has four groups of four floats, 16 registers, and 32 lanes load 512 "
+    "The row is cut into four stretches of 512 floats. In each, thread 0 holds the first four floats, thread 1 the "
+    "next four, up to thread 127. So a thread has four groups of four floats, 16 registers, and 32 lanes load 512 "
     "neighbouring bytes with one instruction.",
 )
 def softmax_registers(c: Canvas) -> None:

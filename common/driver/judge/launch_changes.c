@@ -8,6 +8,7 @@ enum {
     MOST_CHANGES = 4,        // of a task, of either kind
     MOST_ELEMENTS = 1 << 20, // larger sizes take long
     MOST_ROUNDS = 12 << 20,  // and this one case takes half a second
+    HELD_BLOCKS = 44,        // of a case under a schedule that holds one of them back
 };
 
 // Of the same number of threads a block; of one block only, where `is_of_grid`, or not.
@@ -89,6 +90,12 @@ static bool has_many_blocks(const ShapeOfLaunch *at_n, const ShapeOfLaunch *at_h
     return at_n->blocks > at_n->block_threads;
 }
 
+// So many blocks that those after the first 32 tiles wait for blocks that wait themselves.
+static bool fills_a_flight(const ShapeOfLaunch *at_n, const ShapeOfLaunch *at_half) {
+    (void)at_half;
+    return at_n->blocks >= HELD_BLOCKS;
+}
+
 static bool is_reached(Judge *judge, int task, int figures, long long n, Reached *reached) {
     static TaskShape at_n, at_half;
     return ask_on(judge, task, figures, n, &at_n) && ask_on(judge, task, figures, n / 2, &at_half) &&
@@ -141,10 +148,32 @@ static bool add_rounds(Judge *judge, int task) {
     return true;
 }
 
+// Blocks that exchange values while they run: in flight together, and one of them late. With more blocks they
+// would wait for long, one for the other.
+static bool add_held(Judge *judge, int task) {
+    enum { HOLDING = 3, KINDS_REPEAT = 1000, HOLDS = 999 }; // schedule_holds()
+    const Options *options = judge->options;
+    if (options->schedules == 0 || options->has_schedule || !judge->of->tasks[task].weak_schedules)
+        return true;
+    const long long n = size_reached(judge, task, 0, fills_a_flight);
+    if (n == 0 || n > MOST_ELEMENTS) return true;
+    const uint64_t first = first_schedule(&judge->seeds) / KINDS_REPEAT * KINDS_REPEAT + HOLDS;
+    for (uint64_t s = 0; s < HOLDING; s++) {
+        const Case one = {.task = task,
+                          .size = {.n = n + 1},
+                          .family = FAMILY_INTEGERS,
+                          .schedule = first + KINDS_REPEAT * s,
+                          .is_unforeseen = true};
+        if (!plan_add(&judge->plan, one) || !judge_ask_case_shape(judge, &one)) return false;
+    }
+    return true;
+}
+
 bool judge_add_changes(Judge *judge) {
     if (judge->is_gpu || judge->options->n >= 0 || judge->options->time_count > 0) return true;
     for (int t = 0; t < chapter_task_count(judge->of); t++)
-        if (!add_changes(judge, t, true) || !add_changes(judge, t, false) || !add_rounds(judge, t))
+        if (!add_changes(judge, t, true) || !add_changes(judge, t, false) || !add_rounds(judge, t) ||
+            !add_held(judge, t))
             return false;
     plan_sort(&judge->plan);
     return true;

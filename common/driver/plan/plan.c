@@ -351,19 +351,6 @@ static void add_weak_schedules(Plan *plan, const Task *task, int index, const Si
                                   .schedule = weak_schedule(first_schedule(options->seeds), s)});
 }
 
-// Blocks that exchange values while they run: in flight together, and one of them late.
-static void add_holding_schedules(Plan *plan, const Task *task, int index, const PlanOptions *options) {
-    enum { HOLDING = 3, SIZE = 3 << 17 };
-    if (options->schedules == 0 || options->n >= 0 || !task->weak_schedules || has_shape(task) ||
-        (task->max_n > 0 && SIZE > task->max_n))
-        return;
-    for (uint64_t s = 0, seed = first_schedule(options->seeds) / 1000 * 1000 + 999; s < HOLDING; s++)
-        add_case(plan, (Case){.task = index,
-                              .size = {.n = SIZE + 1},
-                              .family = FAMILY_INTEGERS,
-                              .schedule = seed + 1000 * s});
-}
-
 static void add_misaligned(Plan *plan, const Task *task, int index, const Sizes *sizes) {
     unsigned step; // the size of an element: offsets that it does not divide are nobody's array
     const int buffers = count_misaligned(task, &step);
@@ -477,7 +464,6 @@ bool plan_make(const Chapter *of, const PlanOptions *options, Plan *plan) {
         add_families(plan, task, t, &sizes, options);
         add_schedules(plan, task, t, &sizes, options);
         add_weak_schedules(plan, task, t, &sizes, options);
-        add_holding_schedules(plan, task, t, options);
         add_misaligned(plan, task, t, &sizes);
         add_counted(plan, task, t, options);
         if (options->n < 0) add_other_gpus(plan, task, t, &sizes);

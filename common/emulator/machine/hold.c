@@ -1,10 +1,10 @@
 #include "emulator/machine/hold.h"
 
 enum {
-    QUIET_TURNS = 64, // of each block in flight, until they are taken to wait: a turn is a part of one warp
-    HELD_TURNS = 128, // the same, where they wait with atomics
-    MOST_LEFT = 16,   // changes of memory from one hold to the next
-    MOST_HOLDS = 3,   // of a run: each takes as long as the waiting
+    QUIET_TURNS = 384, // of each block in flight, until they are taken to wait: a turn is a part of one warp
+    HELD_TURNS = 768,  // the same, where they wait with atomics
+    MOST_LEFT = 16,    // changes of memory from one hold to the next
+    MOST_HOLDS = 3,    // of a run: each takes as long as the waiting
 };
 
 uint64_t hold_choose(Machine *m, Hold *hold, Block *const flight[], uint64_t count) {

@@ -4,7 +4,7 @@
 
 #include "emulator/machine/machine.h"
 
-enum { HELD_IN_FLIGHT = 64 }; // blocks at a time, at most
+enum { HELD_IN_FLIGHT = 48 }; // blocks at a time, at most
 
 typedef struct {
     Block *block;       // that is held; NULL: none

@@ -23,6 +23,8 @@
 enum {
     BLOCK_POLLS = 512, // polls (Machine.polls) of a block before the next block gets a turn (schedule 0)
     WARP_TURN = 2000,  // of a warp, before the next warp of the block
+    LONGEST_TURN = 10, // its length under a seed has fewer bits
+    HELD_TURN = 6,     // the same, where most blocks only wait
     SCRAMBLED_IN_FLIGHT = 8, // blocks at a time under a seed
     TIME_INTERVAL = 64,      // turns between two looks at the time
 };
@@ -250,7 +252,7 @@ static void block_run(Machine *m, Block *b) {
 // Under a seed: one warp of the block, for a while.
 static void block_step(Machine *m, Block *b) {
     uint64_t draw = random_next(&m->random);
-    uint64_t budget = 1ull << (draw % 10);
+    uint64_t budget = 1ull << (draw % (schedule_holds(m->launch->schedule) ? HELD_TURN : LONGEST_TURN));
     int start = (int)((draw >> 32) % (uint64_t)b->warp_count);
     bool is_resting = false;
     for (int k = 0, i = start; k < b->warp_count; k++, i++) {
