@@ -186,6 +186,7 @@ class CLaunch(c.Structure):
         ("sample", c.c_void_p),
         ("sample_count", c.c_uint64),
         ("footprint", c.c_void_p),
+        ("touched", c.c_void_p),
         ("guarded_line", c.c_int),
         ("what_if", c.c_uint),
         ("most_resident", c.c_uint32),

@@ -27,7 +27,17 @@ FLAGS = {
 NUMBERS = {"JOBS", "SECONDS"}
 FOR_COMPILERS = {"CC", "CFLAGS", "LDFLAGS", "NVCC", "CUDA_HOME", "PYTHON", "VENV", "KERNELS"}
 PYTHON = f"PYTHON={Path(sys.executable).resolve()}"
-FROM_MAKE = {"CURDIR", "STARTED", "MAKE", "MAKECMDGOALS", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "PATH"}
+FROM_MAKE = {
+    "CURDIR",
+    "STARTED",
+    "MAKE",
+    "MAKECMDGOALS",
+    "MAKEFLAGS",
+    "MAKELEVEL",
+    "MAKEOVERRIDES",
+    "MAKE_RESTARTS",
+    "PATH",
+}
 FROM_CONFIG = set(re.findall(r"^    say (\w+)", (ROOT / "mk/configure.sh").read_text(), re.MULTILINE))
 # Targets that record what they got; the rest need a compiler, uv, a network or a person.
 LEFT_OUT = {"check", "clean", "fuzz", "locks", "own-program", "setup", "bench", "chNN"}
@@ -62,6 +72,8 @@ def recording(checkout: Path) -> Path:
         "grader/authoring/lessons.py",
         "bench/record.py",
         "tests/class/drill.py",
+        "tests/class/term.py",
+        "tests/slurm/scale.py",
         "pytest.py",
     ):
         (checkout / name).parent.mkdir(parents=True, exist_ok=True)

@@ -252,6 +252,11 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
     *function = (CUfunction)made;
     return CUDA_SUCCESS;
 }
+CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name) {
+    (void)address, (void)bytes, (void)module, (void)name;
+    ANSWER();
+    return CUDA_ERROR_NOT_FOUND; // none of its images has a variable
+}
 CUresult cuFuncLoad(CUfunction function) {
     (void)function;
     ANSWER();
