@@ -188,6 +188,11 @@ bool gpu_reset_variables(GpuImage *image, GpuError *error) {
     return true;
 }
 
+bool gpu_find_variable(GpuImage *image, const char *name, GpuBuffer *variable, GpuError *error) {
+    (void)image, (void)name, (void)variable;
+    return fail(error, "no such variable");
+}
+
 GpuKernel *gpu_find_kernel(GpuImage *image, const char *name, GpuError *error) {
     for (int i = 0; i < image->kernel_count; i++)
         if (strcmp(image->kernels[i].kernel->name, name) == 0) return &image->kernels[i];

@@ -47,8 +47,8 @@ def exports(
     if not chosen and roster is None:
         names = ", ".join(name for name, form in FORMATS.items() if form.with_roster)
         print(
-            f"warpbook: not written: {names}: each needs the platform's own file, ROSTER= (--roster); "
-            "docs/exports.md says how to export it",
+            f"warpbook: not written: {names}: each needs the platform's\n"
+            "own file, ROSTER= (--roster); docs/exports.md says how to export it",
             file=sys.stderr,
         )
     if missing:
