@@ -18,6 +18,7 @@ WITHOUT_JSON = {
     "run": "standard output is the program's",
     "check": "standard output is the program's; --findings writes JSON",
     "profile": "standard output is the program's; --out writes JSON",
+    "findings": "its files are JSON; --sarif and --junit write others",
     "watch": "it is a screen to work at; `status --json` says the same",
     "autograde": "it writes the platform's own format, JSON where that is what the platform reads",
 }

@@ -144,12 +144,6 @@ static bool says_the_same(const CaseReport *a, const CaseReport *b) {
                                a->finding.other_place.line == b->finding.other_place.line);
 }
 
-// Whether a run with a change got further than without: it fails elsewhere, and not at the change itself.
-static bool gets_further(const CaseReport *now, const CaseReport *shown) {
-    return now->has_finding && !says_the_same(now, shown) &&
-           (now->verdict != VERDICT_SYNC || shown->verdict == VERDICT_SYNC);
-}
-
 static void keep_repair(Search *search, long long largest, const Change *const changes[], int count,
                         int cases) {
     Repair *repair = &search->judge->judgement->repair;
@@ -184,7 +178,8 @@ static bool attempt(Search *search, const Change *const changes[], int count, in
             search->work -= judge_work_of(&report);
             if (report.verdict == VERDICT_PASS && holds_in_any_order(search, &worker, changes, count))
                 cases = confirm(search, largest_for(search, changes, count), &worker, changes, count);
-            else if (base >= 0 && search->base_count < BASES && gets_further(&report, search->shown)) {
+            else if (base >= 0 && search->base_count < BASES && report.has_finding &&
+                     !says_the_same(&report, search->shown)) {
                 search->base_reports[search->base_count] = report;
                 search->bases[search->base_count++] = base;
             }
