@@ -40,12 +40,12 @@ def test_every_chapter_is_tried_at_a_large_size(chapter: str, built: Path, tmp_p
 
 @pytest.mark.parametrize("chapter", ["ch02", "ch08", "ch10", "ch14"])
 def test_one_size_is_the_runs_own(chapter: str, built: Path, tmp_path: Path) -> None:
-    drawn = set()
+    sizes = []
     for secret in ("the-first-of-two-secrets", "the-second-of-two-secrets"):
         _, result = run(built, chapter, tmp_path, "--secret", secret)
-        (n,) = {case["n"] for case in result["cases"] if 1 << 21 <= case["n"] <= 1 << 24} - {6600003, 2200003}
-        drawn.add(n)
-    assert len(drawn) == 2
+        sizes.append({case["n"] for case in result["cases"] if 1 << 21 <= case["n"] <= 1 << 24})
+    first, second = sizes
+    assert (len(first - second), len(second - first)) == (1, 1)
 
 
 def test_a_chosen_large_size_runs_alone(built: Path, tmp_path: Path) -> None:
