@@ -83,7 +83,7 @@ def test_no_line_of_the_solution_leaks(solution: Path) -> None:
     shown = {line.strip() for line in skeleton.text.splitlines()}
     shown_before, is_open, hidden = set(), True, set()
     for line in (text.strip() for text in solution.read_text(encoding="utf-8").splitlines()):
-        is_open = is_open and "BEGIN SOLUTION" not in line or "END SOLUTION" in line
+        is_open = (is_open and "BEGIN SOLUTION" not in line) or "END SOLUTION" in line
         if is_open and line not in hidden:
             shown_before.add(line)
         elif not is_open:
