@@ -92,7 +92,7 @@ def test_the_change_repairs_the_source_too(
             "wrong/ch15/half_of_the_bins",
             "at n = 65, values 128 to 255 are counted in no bin; the others in their own",
         ),
-        ("wrong/ch10/lower_half_cut_off", "at n = 1,025, every element comes from its own ones"),
+        ("wrong/ch10/lower_half_cut_off", "at n = 1,023, every element comes from its own ones"),
         (
             "wrong/ch11/a_copy",
             "at 31 x 33, 1,020 elements: 1, 2, 3, 4, 5, 6 ... take the element with their own number in in",

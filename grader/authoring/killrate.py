@@ -51,6 +51,12 @@ class Finding:
     message: str  # the first words of the first finding
 
 
+def is_named(declared: str, diagnosed: str, proof: str) -> bool:
+    """Whether a page named the mistake declared ("none" for one without a name), or only showed a repair."""
+    is_shown = not diagnosed and "repair" in proof
+    return bool(declared) and (is_shown or (diagnosed or "none") == declared)
+
+
 @dataclass(frozen=True)
 class Trial:
     """One kernel of the corpus and what became of it."""
@@ -74,8 +80,7 @@ class Trial:
     @property
     def named(self) -> bool:
         """Whether the mistake was named too, or only a repair is shown; without a declared name, none may be."""
-        is_shown = not self.diagnosed and "repair" in self.proof
-        return bool(self.diagnosis) and (is_shown or (self.diagnosed or "none") == self.diagnosis)
+        return is_named(self.diagnosis, self.diagnosed, self.proof)
 
 
 def corpus(workbook: Workbook, chapters: list[Chapter]) -> list[tuple[Chapter, Kernel]]:

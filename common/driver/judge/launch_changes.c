@@ -76,41 +76,46 @@ static bool add_changes(Judge *judge, int task, bool is_of_grid) {
     return true;
 }
 
-// What a launch is like at n elements, and at half of them.
-typedef bool Reached(const ShapeOfLaunch *at_n, const ShapeOfLaunch *at_half);
+// What is looked for in the first launch at n elements.
+typedef bool Reached(Judge *judge, int task, int figures, long long n);
 
-// The grid does not grow with n any more, so that blocks take several rounds.
-static bool takes_rounds(const ShapeOfLaunch *at_n, const ShapeOfLaunch *at_half) {
-    return at_half->blocks > 1 && 2 * at_n->blocks < 3 * at_half->blocks;
+// The blocks of the first launch at n elements; 0: it is refused.
+static unsigned long long blocks_at(Judge *judge, int task, int figures, long long n, int *block_threads) {
+    static TaskShape shape;
+    if (!ask_on(judge, task, figures, n, &shape) || shape.shape.launch_count == 0) return 0;
+    if (block_threads) *block_threads = shape.shape.launches[0].block_threads;
+    return shape.shape.launches[0].blocks;
+}
+
+// The grid hardly grows from n / 2 to n, so that blocks take several rounds.
+static bool takes_rounds(Judge *judge, int task, int figures, long long n) {
+    const unsigned long long at_half = blocks_at(judge, task, figures, n / 2, NULL);
+    if (at_half <= 1) return false;
+    const unsigned long long at_n = blocks_at(judge, task, figures, n, NULL);
+    return at_n > 0 && 2 * at_n < 3 * at_half;
 }
 
 // One block that takes a value of each block takes several rounds.
-static bool has_many_blocks(const ShapeOfLaunch *at_n, const ShapeOfLaunch *at_half) {
-    (void)at_half;
-    return at_n->blocks > at_n->block_threads;
+static bool has_many_blocks(Judge *judge, int task, int figures, long long n) {
+    int block_threads = 0;
+    const unsigned long long blocks = blocks_at(judge, task, figures, n, &block_threads);
+    return blocks > (unsigned long long)block_threads;
 }
 
 // So many blocks that those after the first 32 tiles wait for blocks that wait themselves.
-static bool fills_a_flight(const ShapeOfLaunch *at_n, const ShapeOfLaunch *at_half) {
-    (void)at_half;
-    return at_n->blocks >= HELD_BLOCKS;
-}
-
-static bool is_reached(Judge *judge, int task, int figures, long long n, Reached *reached) {
-    static TaskShape at_n, at_half;
-    return ask_on(judge, task, figures, n, &at_n) && ask_on(judge, task, figures, n / 2, &at_half) &&
-           at_n.shape.launch_count > 0 && reached(&at_n.shape.launches[0], &at_half.shape.launches[0]);
+static bool fills_a_flight(Judge *judge, int task, int figures, long long n) {
+    return blocks_at(judge, task, figures, n, NULL) >= HELD_BLOCKS;
 }
 
 // About the smallest number of elements at which that is reached; 0: none.
 static long long size_reached(Judge *judge, int task, int figures, Reached *reached) {
     enum { FEWEST = 4096, EXACT = 64 }; // a 64th of it
     for (long long n = FEWEST; n <= MOST_ROUNDS; n += n / 4) {
-        if (!is_reached(judge, task, figures, n, reached)) continue;
+        if (!reached(judge, task, figures, n)) continue;
         long long before = n * 4 / 5, there = n;
         while (there - before > there / EXACT) {
             const long long middle = before + (there - before) / 2;
-            *(is_reached(judge, task, figures, middle, reached) ? &there : &before) = middle;
+            *(reached(judge, task, figures, middle) ? &there : &before) = middle;
         }
         return there;
     }
