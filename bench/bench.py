@@ -46,7 +46,7 @@ from .peers import (
 )
 from .references import REFERENCES, Solutions
 from .table import ROOT
-from .timing import Contender, Effort, Samples, Timer
+from .timing import STATES, Contender, Effort, Samples, Timer
 from .works import WORKS, Size, Tools, Work
 
 SCHEMA = "warpbook/bench/1"
@@ -175,7 +175,7 @@ def run_and_check(contenders: Sequence[Contender], slots: int, tools: Tools) -> 
 
 
 def measure_size(tools: Tools, kind: type[Work], size: Size, effort: Effort) -> list[dict[str, Any]]:
-    """The entries of one size: with a cold L2, and with a warm one."""
+    """The entries of one size, one for each state of the L2."""
     slots = launches_per_sample(kind.bytes_of(size))
     work = kind(tools, size, slots)
     try:
@@ -184,12 +184,12 @@ def measure_size(tools: Tools, kind: type[Work], size: Size, effort: Effort) -> 
         failed |= run_and_check(contenders, slots, tools)
         work.fill_for_timing()
         entries = []
-        for cold in (True, False):
+        for state in STATES:
             taking_part = [each for each in contenders if each.name not in failed]
-            samples = tools.timer.measure(taking_part, slots, effort, cold=cold)
+            samples = tools.timer.measure(taking_part, slots, effort, state=state)
             late = run_and_check(taking_part, slots, tools)
             late = {name: f"after the timed runs: {words}" for name, words in late.items()}
-            entries.append(entry_of(work, contenders, samples, failed | late, cold=cold))
+            entries.append(entry_of(work, contenders, samples, failed | late, state=state))
         return entries
     finally:
         work.close()
@@ -201,7 +201,7 @@ def entry_of(
     samples: dict[str, Samples],
     failed: dict[str, str],
     *,
-    cold: bool,
+    state: str,
 ) -> dict[str, Any]:
     """One case of the record."""
     size, moved = work.size, work.bytes_of(work.size)
@@ -250,7 +250,7 @@ def entry_of(
         "n": size.n,
         "rows": size.rows,
         "columns": size.columns,
-        "l2": "cold" if cold else "warm",
+        "l2": state,
         "bytes": moved,
         "launches_per_sample": work.slots,
         "results": results,

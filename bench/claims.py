@@ -17,8 +17,8 @@ TRANSPOSE = "ch11 several a thread"
 HISTOGRAM = "ch15 copies"
 SCAN = "ch16 one launch"
 FILTER = "ch17 column"
-# By work, in rows of 2,048: the words, the reference, its peer, and the least ratio.
-ROWS_OF_2048 = {
+# By work on rows: the words, the reference, its peer, and the least ratio.
+ROW_WORKS = {
     "softmax": ("softmax", "ch18 registers", "torch.softmax", 1.10),
     "softmax_bf16": ("softmax of bfloat16", "ch18 bfloat16", "torch.softmax", 1.9),
     "layer_norm": ("layer norm", "ch18 layer norm", "torch layer_norm", 1.30),
@@ -100,55 +100,53 @@ def at_least(value: float, goal: float) -> bool:
 
 
 def judge(record: dict[str, Any]) -> list[Claim]:
-    """Every claim that the record covers."""
+    """Every claim that the record covers, for each state of the L2 in which a user's data may find it."""
+    return [claim for l2 in ("cold", "dirty") for claim in _judge(record, l2)]
+
+
+def _judge(record: dict[str, Any], l2: str) -> list[Claim]:
     claims: list[Claim] = []
-    sums, rows = cases_of(record, "sum"), cases_of(record, "rows")
+    state = f"{l2} L2"
+    sums, rows = cases_of(record, "sum", l2), cases_of(record, "rows", l2)
     adds, halves = (
-        [case for case in cases_of(record, work) if case["n"] >= ADDS_FROM] for work in ("add", "add_bf16")
+        [case for case in cases_of(record, work, l2) if case["n"] >= ADDS_FROM]
+        for work in ("add", "add_bf16")
     )
-    transposes = cases_of(record, "transpose")
     is_h200 = record["device"]["name"] == H200
     if sums:
-        claims.append(
-            _every_size("sum, cold L2: the capstone over the fastest of its peers", sums, CAPSTONE, SUM_PEERS)
-        )
-        claims.append(_mean(sums, CAPSTONE, "CUB", 1.20))
-        if is_h200:
-            claims.append(_bandwidth("sum of 2^30 floats, cold L2", sums, 2**30, CAPSTONE, 4560))
+        words = f"sum, {state}: the capstone over the fastest of its peers"
+        claims.append(_every_size(words, sums, CAPSTONE, SUM_PEERS))
+        claims.append(_mean(f"sum, {state}: geometric mean over CUB, all sizes", sums, CAPSTONE, "CUB", 1.20))
+        if is_h200 and l2 == "cold":
+            claims.append(_bandwidth(f"sum of 2^30 floats, {state}", sums, 2**30, CAPSTONE, 4560))
     if rows:
-        if is_h200:
-            claims.append(_bandwidth("rows, cold L2", rows, rows[-1]["n"], ROWS, 4150))
+        if is_h200 and l2 == "cold":
+            claims.append(_bandwidth(f"rows, {state}", rows, rows[-1]["n"], ROWS, 4150))
         claims.append(
-            _ratio("rows, cold L2: over torch.sum(dim=1)", rows[-1], ROWS, "torch.sum(dim=1)", 1.07)
+            _ratio(f"rows, {state}: over torch.sum(dim=1)", rows[-1], ROWS, "torch.sum(dim=1)", 1.07)
         )
-    if adds:
-        claims.append(
-            _every_size("vector add in float, from 2^22 on: over PyTorch and Triton", adds, ADD, ADD_PEERS)
-        )
-    if halves:
-        claims.append(
-            _every_size(
-                "vector add in bfloat16, from 2^22 on: over PyTorch and Triton", halves, ADD_BF16, ADD_PEERS
-            )
-        )
-    if transposes:
-        claims.append(
-            _ratio("transpose: of the copy's bandwidth", transposes[-1], TRANSPOSE, "cudaMemcpy", 0.90)
-        )
+    for element, cases, reference in (("float", adds, ADD), ("bfloat16", halves, ADD_BF16)):
+        if cases:
+            words = f"vector add in {element}, {state}, from 2^22 on: over PyTorch and Triton"
+            claims.append(_every_size(words, cases, reference, ADD_PEERS))
+    if cases := cases_of(record, "transpose", l2):
+        words = f"transpose, {state}: of the copy's bandwidth"
+        claims.append(_ratio(words, cases[-1], TRANSPOSE, "cudaMemcpy", 0.90))
     for work, words in HISTOGRAMS.items():
-        if cases := cases_of(record, work):
-            claims.append(_ratio(f"histogram, {words}: over CUB", cases[-1], HISTOGRAM, "CUB", 1.30))
-    if scans := cases_of(record, "scan"):
-        claims.append(_ratio("scan: over CUB", scans[-1], SCAN, "CUB", 1.05))
-    if filters := cases_of(record, "filter_3"):
-        claims.append(
-            _ratio("filter of 3 x 3: of the copy's bandwidth", filters[-1], FILTER, "cudaMemcpy", 0.85)
-        )
-    if filters := cases_of(record, "filter_7"):
-        claims.append(_ratio("filter of 7 x 7: over torch conv2d", filters[-1], FILTER, "torch conv2d", 5.00))
-    for work, (words, reference, peer, least) in ROWS_OF_2048.items():
-        if cases := [case for case in cases_of(record, work) if case["columns"] == 2048]:
-            claims.append(_ratio(f"{words}, rows of 2,048: over PyTorch", cases[-1], reference, peer, least))
+        if cases := cases_of(record, work, l2):
+            claims.append(_ratio(f"histogram, {words}, {state}: over CUB", cases[-1], HISTOGRAM, "CUB", 1.30))
+    if scans := cases_of(record, "scan", l2):
+        claims.append(_ratio(f"scan, {state}: over CUB", scans[-1], SCAN, "CUB", 1.05))
+    if filters := cases_of(record, "filter_3", l2):
+        words = f"filter of 3 x 3, {state}: of the copy's bandwidth"
+        claims.append(_ratio(words, filters[-1], FILTER, "cudaMemcpy", 0.85))
+    if filters := cases_of(record, "filter_7", l2):
+        words = f"filter of 7 x 7, {state}: over torch conv2d"
+        claims.append(_ratio(words, filters[-1], FILTER, "torch conv2d", 5.00))
+    for work, (words, reference, peer, least) in ROW_WORKS.items():
+        for case in cases_of(record, work, l2):
+            words_of = f"{words}, rows of {case['columns']:,}, {state}: over PyTorch"
+            claims.append(_ratio(words_of, case, reference, peer, least))
     return claims
 
 
@@ -173,8 +171,7 @@ def _every_size(words: str, cases: Sequence[Case], reference: str, peers: Sequen
     )
 
 
-def _mean(cases: Sequence[Case], reference: str, peer: str, goal: float) -> Claim:
-    words = f"sum, cold L2: geometric mean over {peer}, all sizes"
+def _mean(words: str, cases: Sequence[Case], reference: str, peer: str, goal: float) -> Claim:
     ratios = [ratio_to(case, reference, peer) for case in cases]
     if not all(ratios):
         return Claim(words, f"at least {goal:.2f}", "not measured at every size", is_met=False)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from . import claims
+from .timing import STATES
 
 # (light, dark) of every colour that is drawn with; the file carries both, and the viewer chooses.
 COLOURS = {
@@ -173,7 +174,7 @@ def _sum_bandwidth(record: dict[str, Any], axes: Any) -> str:
 def _sum_ratio(record: dict[str, Any], axes: Any) -> str:
     axes.set_title(f"The capstone over the fastest of its peers, {record['device']['name']}")
     sizes: set[int] = set()
-    for i, (l2, words) in enumerate((("cold", "cold L2"), ("warm", "warm L2"))):
+    for i, l2 in enumerate(STATES):
         found = [
             (case["n"], best)
             for case in claims.cases_of(record, "sum", l2)
@@ -189,7 +190,7 @@ def _sum_ratio(record: dict[str, Any], axes: Any) -> str:
                     [max(0.0, best.ratio - best.low) for _, best in found],
                     [max(0.0, best.high - best.ratio) for _, best in found],
                 ],
-                label=words,
+                label=f"{l2} L2",
                 color=_light(_SERIES[i]),
                 marker=_MARKERS[i],
                 markersize=4,

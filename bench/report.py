@@ -169,58 +169,48 @@ def _notes(cases: Sequence[Case], role: str) -> str:
     return "\n" + "; ".join(f"{name}: {note}" for name, note in notes.items()) + ".\n" if notes else ""
 
 
-def _single(record: dict[str, Any], works: dict[str, str]) -> str:
-    """GB/s and microseconds of everyone at the only size of each work, named after the words for the work."""
+def _in_other_states(record: dict[str, Any], case: Case, name: str) -> list[str]:
+    """GB/s of a contender in the same case with a dirty and with a warm L2."""
+    cells = []
+    for l2 in ("dirty", "warm"):
+        others = claims.cases_of(record, case["work"], l2)
+        same = [each for each in others if (each["n"], each["columns"]) == (case["n"], case["columns"])]
+        cells.append(_cell(same[0], name, "gb_per_s") if same else "–")
+    return cells
+
+
+def _works(record: dict[str, Any], works: dict[str, str], *, has_sizes: bool = False) -> str:
+    """GB/s and microseconds of everyone at each size of each work, named after the words for the work."""
     rows = []
     for work, words in works.items():
         for case in claims.cases_of(record, work):
-            warm = [each for each in claims.cases_of(record, work, "warm") if each["n"] == case["n"]]
-            ordered = sorted(case["results"], key=lambda each: each.get("us", 1e99))
-            for each in ordered:
+            before = f"{words}, {size_words(case)}: " if has_sizes else words
+            for each in sorted(case["results"], key=lambda each: each.get("us", 1e99)):
                 if "us" not in each:
                     continue
-                name = words + each["name"] + (f" ({each['note']})" if each.get("note") else "")
-                warm_cell = _cell(warm[0], each["name"], "gb_per_s") if warm else "–"
-                rows.append((name, three_digits(each["us"]), three_digits(each["gb_per_s"]), warm_cell))
+                name = before + each["name"] + (f" ({each['note']})" if each.get("note") else "")
+                told = (three_digits(each["us"]), three_digits(each["gb_per_s"]))
+                rows.append((name, *told, *_in_other_states(record, case, each["name"])))
     if not rows:
         return "Not in the record.\n"
-    return _table(("", "µs", "GB/s", "GB/s without emptying the L2"), rows)
-
-
-def _row_works(record: dict[str, Any]) -> str:
-    """GB/s and microseconds of everyone, for each work on rows and each length of them."""
-    rows = []
-    for work, (words, *_) in claims.ROWS_OF_2048.items():
-        for case in claims.cases_of(record, work):
-            shape = (case["rows"], case["columns"])
-            warm = [
-                each
-                for each in claims.cases_of(record, work, "warm")
-                if (each["rows"], each["columns"]) == shape
-            ]
-            for each in sorted(case["results"], key=lambda result: result.get("us", 1e99)):
-                if "us" not in each:
-                    continue
-                warm_cell = _cell(warm[0], each["name"], "gb_per_s") if warm else "–"
-                name = f"{words}, {size_words(case)}: {each['name']}"
-                rows.append((name, three_digits(each["us"]), three_digits(each["gb_per_s"]), warm_cell))
-    if not rows:
-        return "Not in the record.\n"
-    return _table(("", "µs", "GB/s", "GB/s without emptying the L2"), rows)
+    return _table(("", "µs", "GB/s", "GB/s with a dirty L2", "GB/s without emptying the L2"), rows)
 
 
 def _adds(record: dict[str, Any], work: str) -> str:
-    """GB/s of everyone at every size with a cold L2, and the ratio with a warm one too."""
-    cases, warm = claims.cases_of(record, work), claims.cases_of(record, work, "warm")
-    warm_of = {case["n"]: case for case in warm}
+    """GB/s of everyone at every size with a cold L2, and the ratio with a dirty and a warm one too."""
+    cases = claims.cases_of(record, work)
     reference = claims.ADD if work == "add" else claims.ADD_BF16
+    others = [
+        {case["n"]: claims.against_best(case, reference) for case in claims.cases_of(record, work, l2)}
+        for l2 in ("dirty", "warm")
+    ]
     names = [reference, *(name for name in _names(cases) if name != reference)]
     rows = [
         (
             size_words(case),
             *(_cell(case, name, "gb_per_s") for name in names),
             _interval(claims.against_best(case, reference)),
-            _interval(claims.against_best(warm_of[case["n"]], reference) if case["n"] in warm_of else None),
+            *(_interval(best_of.get(case["n"])) for best_of in others),
         )
         for case in cases
     ]
@@ -231,7 +221,7 @@ def _adds(record: dict[str, Any], work: str) -> str:
         if each["name"] == "Triton, tuned" and each.get("note")
     }
     told = "; ".join(f"{size}: {note}" for size, note in configs.items())
-    head = ("size", *names, "over the fastest peer", "with a warm L2")
+    head = ("size", *names, "over the fastest peer", "with a dirty L2", "with a warm L2")
     return _table(head, rows) + (f"\nTriton, tuned: {told}.\n" if told else "")
 
 
@@ -262,18 +252,21 @@ PLACES: dict[str, Callable[[dict[str, Any]], str]] = {
     "conditions": conditions,
     "claims": claims_table,
     "sums-cold": lambda record: _sums(record, "cold"),
+    "sums-dirty": lambda record: _sums(record, "dirty"),
     "sums-warm": lambda record: _sums(record, "warm"),
     "sums-ladder": _ladder,
-    "rows": lambda record: _single(record, {"rows": ""}),
+    "rows": lambda record: _works(record, {"rows": ""}),
     "add": lambda record: _adds(record, "add"),
     "add-bf16": lambda record: _adds(record, "add_bf16"),
-    "transpose": lambda record: _single(record, {"transpose": ""}),
-    "histogram": lambda record: _single(
+    "transpose": lambda record: _works(record, {"transpose": ""}),
+    "histogram": lambda record: _works(
         record, {work: f"{words}: " for work, words in claims.HISTOGRAMS.items()}
     ),
-    "scan": lambda record: _single(record, {"scan": ""}),
-    "filters": lambda record: _single(record, {"filter_3": "3 x 3: ", "filter_7": "7 x 7: "}),
-    "softmax": _row_works,
+    "scan": lambda record: _works(record, {"scan": ""}),
+    "filters": lambda record: _works(record, {"filter_3": "3 x 3: ", "filter_7": "7 x 7: "}),
+    "softmax": lambda record: _works(
+        record, {work: words for work, (words, *_) in claims.ROW_WORKS.items()}, has_sizes=True
+    ),
     "counters": counters_table,
 }
 

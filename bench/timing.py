@@ -1,12 +1,14 @@
 """Fair samples: contenders take turns, and an event pair brackets the GPU's time alone.
 
 A sample is enqueued completely, without waiting: outputs poisoned, a delay that keeps the stream busy while
-the host continues, the L2 cleared (two buffers of four times its size: one written, the other read, so that
-the cache is clean), an event, the work, an event. Once all of it is enqueued the first event must still lie
-ahead of the GPU; a sample where it does not (the host was behind, and its time would count) is dropped, and
-that contender's delay doubled. So is every sample of a batch during which the GPU's clocks were held down.
+the host continues, the L2 emptied, an event, the work, an event. Once all of it is enqueued the first event
+must still lie ahead of the GPU; a sample where it does not (the host was behind, and its time would count) is
+dropped, and that contender's delay doubled. So is every sample of a batch during which the GPU's clocks were held down.
 
-With a warm L2 the work runs once before the delay, on the same input, and nothing empties the cache.
+The states of the L2 before the work:
+    cold   two buffers of four times its size: one written, then the other read, so that the cache is clean;
+    dirty  the same, read first: the cache is full of lines that have to be written back before others can come;
+    warm   the work runs once before the delay, on the same input, and nothing empties the cache.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from .shape import LaunchShape
 LEAST_DELAY = 60e-6
 LONGEST_DELAY = 4e-3
 BATCH_ROUNDS = 10
+STATES = ("cold", "dirty", "warm")  # of the L2
 
 
 @dataclass
@@ -89,10 +92,11 @@ class Timer:
         self._events: list[tuple[Any, Any]] = []
         self._random = random.Random(7)
 
-    def empty_l2(self) -> None:
-        """Enqueues what leaves the cache without anything of a contender's, and clean."""
-        self._flush_write()
-        self._flush_read()
+    def empty_l2(self, state: str) -> None:
+        """Enqueues what leaves the cache without anything of a contender's, and "cold" (clean) or "dirty"."""
+        first, last = (self._flush_write, self._flush_read)[:: -1 if state == "dirty" else 1]
+        first()
+        last()
 
     def delay(self, seconds: float) -> None:
         """Enqueues a wait."""
@@ -100,20 +104,20 @@ class Timer:
         self._delay()
 
     def measure(
-        self, contenders: Sequence[Contender], launches: int, effort: Effort, *, cold: bool
+        self, contenders: Sequence[Contender], launches: int, effort: Effort, *, state: str
     ) -> dict[str, Samples]:
         """Seconds of one run of each contender's work, where a sample runs it `launches` times.
 
-        Cold samples run it on the inputs 0 to launches - 1, warm ones on input 0 every time. A contender that
+        Samples with a warm L2 run it on input 0 every time, others on the inputs 0 to launches - 1. A contender that
         raises an exception keeps its message and is left out from there on.
         """
         results = {contender.name: Samples() for contender in contenders}
         running = [
-            each for each in contenders if self._warm_up(each, results[each.name], launches, cold=cold)
+            each for each in contenders if self._warm_up(each, results[each.name], launches, state=state)
         ]
         deadline = time.monotonic() + effort.seconds
         while running:
-            self._batch(running, results, launches, cold=cold)
+            self._batch(running, results, launches, state=state)
             running = [contender for contender in running if not results[contender.name].error]
             counts = [len(results[contender.name].seconds) for contender in running]
             if not counts or time.monotonic() > deadline or min(counts) >= effort.most:
@@ -127,14 +131,14 @@ class Timer:
                 break
         return results
 
-    def _warm_up(self, contender: Contender, samples: Samples, launches: int, *, cold: bool) -> bool:
+    def _warm_up(self, contender: Contender, samples: Samples, launches: int, *, state: str) -> bool:
         """Runs the contender a few times and takes the host's time for it; False when it fails."""
         try:
             for _ in range(3):
                 self.device.synchronize()
                 begin = time.perf_counter()
                 for slot in range(launches):
-                    contender.enqueue(slot if cold else 0)
+                    contender.enqueue(0 if state == "warm" else slot)
                 samples.host_seconds = time.perf_counter() - begin
             self.device.synchronize()
         except Exception as error:
@@ -146,7 +150,7 @@ class Timer:
         return True
 
     def _batch(
-        self, contenders: Sequence[Contender], results: dict[str, Samples], launches: int, *, cold: bool
+        self, contenders: Sequence[Contender], results: dict[str, Samples], launches: int, *, state: str
     ) -> None:
         """Enqueues some rounds of all contenders, each round in another order, and then reads the times."""
         taken: list[tuple[Contender, Any, Any]] = []
@@ -158,7 +162,7 @@ class Timer:
                 samples = results[contender.name]
                 begin, end = self._pair(len(taken))
                 try:
-                    self._enqueue(contender, samples.delay, launches, begin, end, cold=cold)
+                    self._enqueue(contender, samples.delay, launches, begin, end, state=state)
                     is_late = not contender.is_synchronous and self.device.is_reached(begin)
                 except Exception as error:
                     samples.error = _words(error)
@@ -179,19 +183,19 @@ class Timer:
                 samples.seconds.append(self.device.seconds(begin, end) / launches)
 
     def _enqueue(
-        self, contender: Contender, delay: float, launches: int, begin: Any, end: Any, *, cold: bool
+        self, contender: Contender, delay: float, launches: int, begin: Any, end: Any, *, state: str
     ) -> None:
         device, enqueue = self.device, contender.enqueue
         contender.reset()
-        if cold:
-            self.delay(delay)
-            self.empty_l2()
-        else:
+        if state == "warm":
             enqueue(0)
             self.delay(delay)
+        else:
+            self.delay(delay)
+            self.empty_l2(state)
         device.mark(begin)
         for slot in range(launches):
-            enqueue(slot if cold else 0)
+            enqueue(0 if state == "warm" else slot)
         device.mark(end)
 
     def _pair(self, index: int) -> tuple[Any, Any]:

@@ -507,7 +507,7 @@ class Add(Work):
             return tried[0]
         named = {each.note: each for each in tried}
         several = [Contender(note, "peer", each.enqueue) for note, each in named.items()]
-        results = self.tools.timer.measure(several, self.slots, Effort(10, 20, 0.01, 0.5), cold=True)
+        results = self.tools.timer.measure(several, self.slots, Effort(10, 20, 0.01, 0.5), state="cold")
         medians = {note: stats.median(each.seconds) for note, each in results.items() if each.seconds}
         if not medians:
             raise GpuError(next(each.error or "no sample" for each in results.values()))
