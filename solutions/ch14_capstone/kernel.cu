@@ -13,11 +13,10 @@ enum {
     LOADS = 8,              // float4 that a thread has in flight at a time
     LOADS_MODERATE = 4,     // in the smaller blocks for a moderate n
     RESIDENT = 2,           // blocks of 512 threads that an SM holds at a time: more streams slow the memory
-    BLOCKS_AN_SM = 8,       // in the whole grid, for each SM
-    BLOCKS_FOR_LONG = 6,    // and beyond LONG
+    BLOCKS_AN_SM = 8,       // in the whole grid, for each SM; beyond LONG: RESIDENT
     ALONE = 16 * 1024,      // floats that one block adds faster than several blocks can
     MODERATE = 1024 * 1024, // floats up to which more, smaller blocks begin sooner
-    LONG = 64 << 20,        // floats beyond which fewer blocks read longer pieces
+    LONG = 64 << 20,        // floats beyond which what the cache holds no longer matters
 };
 
 // END SOLUTION
@@ -33,7 +32,7 @@ LAUNCH(sum) {
     } else {
         block = n <= MODERATE ? 256 : MOST_THREADS;
         int tiles = ceil_div(n, 4 * (n <= MODERATE ? LOADS_MODERATE : LOADS) * block);
-        int most = (n <= LONG ? BLOCKS_AN_SM : BLOCKS_FOR_LONG) * gpu->sm_count;
+        int most = (n <= LONG ? BLOCKS_AN_SM : RESIDENT) * gpu->sm_count;
         launch->grid = ceil_div(tiles, ceil_div(tiles, most)); // each block has as many whole tiles as the others
     }
     launch->block = block;
@@ -129,40 +128,38 @@ __device__ float sum_alone(const float *in, unsigned n) {
     return ends + ((sum.x + sum.y) + (sum.z + sum.w));
 }
 
-// This thread's share if many blocks of THREADS threads divide the work: each block reads one contiguous
-// piece, AT_A_TIME groups per thread at a time. The piece counts fewer than 2^32 groups; n may be beyond 2^31.
-template <unsigned THREADS, unsigned AT_A_TIME>
+// Elements are needed once. IS_LONG: they go through the L2 like any others, and push out what an earlier kernel wrote
+// there: it is written back now, while much is in flight. Otherwise they are the first to be evicted.
+template <bool IS_LONG> __device__ float4 load(const float4 *group) {
+    return IS_LONG ? *group : __ldcs(group);
+}
+
+// This thread's share if many blocks of THREADS threads divide the work. Tiles of AT_A_TIME groups per thread are dealt
+// to the blocks in turn. n may be beyond 2^31.
+template <unsigned THREADS, unsigned AT_A_TIME, bool IS_LONG>
 __device__ float sum_of_share(const float *in, size_t n) {
     const unsigned TILE = AT_A_TIME * THREADS;
     unsigned head = floats_before_group(in);
     size_t groups = (n - head) / 4;
-
-    unsigned share = TILE; // groups of this block; no division if the grid covers all
-    unsigned tiles = (groups + TILE - 1) / TILE;
-    if (tiles > gridDim.x) {
-        share = (tiles + gridDim.x - 1) / gridDim.x * TILE;
-    }
-    size_t first = (size_t)blockIdx.x * share;
-    unsigned count = first < groups ? min((size_t)share, groups - first) : 0;
-    const float4 *group = (const float4 *)(in + head) + first + threadIdx.x;
+    const float4 *group = (const float4 *)(in + head) + threadIdx.x;
 
     float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    size_t first = (size_t)blockIdx.x * TILE;
 #pragma unroll 1 // these loads are enough, and short code is fetched sooner
-    for (; count >= TILE; count -= TILE) {
+    for (; first + TILE <= groups; first += (size_t)gridDim.x * TILE) {
         float4 four[AT_A_TIME];
         for (int k = 0; k < AT_A_TIME; k++) {
-            four[k] = __ldcs(&group[k * THREADS]); // read once: evict first
+            four[k] = load<IS_LONG>(&group[first + k * THREADS]);
         }
         for (int k = 0; k < AT_A_TIME; k++) {
             sum = add(sum, four[k]);
         }
-        group += TILE;
     }
-    if (count > 0) { // the last tile is incomplete
+    if (first < groups) { // the last tile is incomplete, and this block's turn
         float4 four[AT_A_TIME];
         for (int k = 0; k < AT_A_TIME; k++) {
-            bool is_there = threadIdx.x + k * THREADS < count;
-            four[k] = is_there ? __ldcs(&group[k * THREADS]) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+            bool is_there = first + k * THREADS + threadIdx.x < groups;
+            four[k] = is_there ? load<IS_LONG>(&group[first + k * THREADS]) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
         }
         for (int k = 0; k < AT_A_TIME; k++) {
             sum = add(sum, four[k]);
@@ -199,7 +196,9 @@ sum(const float *in, float *out, unsigned long long *mailbox, size_t n) {
         return;
     }
 
-    float sum = blockDim.x == 256 ? sum_of_share<256, LOADS_MODERATE>(in, n) : sum_of_share<MOST_THREADS, LOADS>(in, n);
+    float sum = blockDim.x == 256 ? sum_of_share<256, LOADS_MODERATE, false>(in, n)
+                : n <= LONG       ? sum_of_share<MOST_THREADS, LOADS, false>(in, n)
+                                  : sum_of_share<MOST_THREADS, LOADS, true>(in, n);
     sum = sum_of_block(sum);
 
     // A letter is a sum below a flag bit. One store of 64 bits writes both, so no fence is needed to order
