@@ -98,9 +98,8 @@ def prepare(build: Path, out: Path, works: Sequence[type[Work]]) -> tuple[Tools,
     try:
         tools.torch = Torch(device)
         versions["PyTorch"] = tools.torch.version
-        if {"add", "add_bf16"} & {work.key for work in works}:
-            tools.triton = Triton()
-            versions["Triton"] = tools.triton.version
+        tools.triton = Triton()
+        versions["Triton"] = tools.triton.version
     except Exception as error:
         tools.missing["Triton" if tools.torch else "PyTorch"] = one_line(error)
         if not tools.torch:

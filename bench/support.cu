@@ -37,6 +37,11 @@ extern "C" __global__ void fill_bf16(__nv_bfloat16 *to, long long count, unsigne
     EACH(i, count) to[i] = __float2bfloat16((float)((int)(hash_of(i, salt) % 257) - 128) / 128.0f);
 }
 
+// The same numbers as floats.
+extern "C" __global__ void fill_weights(float *to, long long count, unsigned salt) {
+    EACH(i, count) to[i] = (float)((int)(hash_of(i, salt) % 257) - 128) / 128.0f;
+}
+
 // Bytes: 0: every value as likely as any other; 1: three of four are one value, and of the others half are
 // another, a fourth a third, and so on; 2: all are one value.
 extern "C" __global__ void fill_bytes(unsigned char *to, long long count, int kind, unsigned salt) {

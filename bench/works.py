@@ -816,13 +816,13 @@ class Softmax(Work):
         return self.size.n
 
     def fill(self) -> None:
-        """Uniform in [0, 1), or bfloat16 in [-1, 1]; gamma and beta uniform in [0, 1)."""
+        """Uniform in [0, 1), or bfloat16 in [-1, 1]; gamma and beta in [-1, 1] as a bfloat16 holds them."""
         kernel = "fill_bf16" if self.element == "bf16" else "fill_uniform"
         for slot, buffers in enumerate(self.problem.buffers):
             self.tools.launch(kernel, [u64(buffers["in"]), i64(self.size.n), u32(slot + 1)])
             for i, name in enumerate(self.weight_names):
                 arguments = [u64(buffers[name]), i64(self.size.columns), u32(100 * (slot + 1) + i)]
-                self.tools.launch("fill_uniform", arguments)
+                self.tools.launch("fill_weights", arguments)
 
     def wrong(self, outputs: list[int]) -> str:
         """How many elements are off by more than the last rounding and that of any sensible order."""
@@ -854,13 +854,13 @@ class Softmax(Work):
 
     def _torch(self) -> Contender:
         outputs = self.outputs()
-        tensors = self._tensors(outputs)
-        calls = [self._torch_call(each) for each in tensors]
-        return self.contender(self.torch_name, lambda slot: calls[slot](), outputs)
+        softmax = self.torch().module.softmax
+        pairs = self._tensors(outputs)
 
-    def _torch_call(self, tensors: list[Any]) -> Callable[[], Any]:
-        source, target = tensors
-        return functools.partial(self.torch().module.softmax, source, dim=1, out=target)
+        def enqueue(slot: int) -> None:
+            softmax(pairs[slot][0], dim=1, out=pairs[slot][1])
+
+        return self.contender("torch.softmax", enqueue, outputs)
 
     def _triton(self) -> Contender:
         """One program a row."""
@@ -892,20 +892,29 @@ class LayerNorm(Softmax):
     torch_name = "torch layer_norm"
     weight_names = ("gamma", "beta")
 
-    def _torch_call(self, tensors: list[Any]) -> Callable[[], Any]:
-        """PyTorch takes weights of the row's own type, and allocates its result: native_layer_norm.out does not."""
-        source, gamma, beta, target = tensors
-        module = self.torch().module
-        weights = [each.to(source.dtype) for each in (gamma, beta)]
-        mean, scale = (module.empty(self.size.rows, 1, dtype=module.float32, device="cuda") for _ in range(2))
-        call = module.ops.aten.native_layer_norm.out
-        return functools.partial(
-            call, source, [self.size.columns], *weights, 1e-5, out0=target, out1=mean, out2=scale
-        )
+    def _torch(self) -> Contender:
+        """Its weights are of the row's own type. layer_norm has no `out`: its output is its own memory."""
+        outputs, columns = self.outputs(), [self.size.columns]
+        layer_norm = self.torch().module.nn.functional.layer_norm
+        tensors = self._tensors(outputs)
+        weights = [[each.to(source.dtype) for each in two] for source, *two, _ in tensors]
+        results: list[Any] = [None] * self.slots
+
+        def enqueue(slot: int) -> None:
+            results[slot] = layer_norm(tensors[slot][0], columns, *weights[slot], 1e-5)
+
+        def check() -> str:
+            for result, (*_, target) in zip(results, tensors, strict=True):
+                target.copy_(result)
+            return self.wrong(outputs)
+
+        made = self.contender(self.torch_name, enqueue, outputs, note="its output is its own memory")
+        made.check = check
+        return made
 
 
 class LayerNormBf16(LayerNorm):
-    """The same of bfloat16; gamma and beta are floats, which PyTorch gets as bfloat16."""
+    """The same of bfloat16; gamma and beta are floats, and PyTorch gets the same numbers as bfloat16."""
 
     key = "layer_norm_bf16"
     title = "Layer norm of rows, bfloat16"
