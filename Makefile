@@ -139,7 +139,7 @@ CFLAGS_ALL = -std=gnu17 -Icommon $(OPTIMISE) $(CC_FPCONTRACT) $(WARNINGS) -fPIC 
 # elements. What runs once a kernel is not, nor is arithmetic that few kernels use: a learner waits for it to compile.
 # (`make CFLAGS=-g` for a debugger.)
 RARE := $(addprefix common/emulator/,alu/carry.c alu/convert_packed.c alu/half.c alu/rounding.c \
-    model/cost.c model/device.c model/scale.c model/time.c machine/findings.c machine/syscall.c \
+    model/cost.c model/device.c model/instruction_cost.c model/scale.c model/time.c machine/findings.c machine/syscall.c \
     $(addprefix observers/,access_trace.c access_trace_json.c access_trace_writers.c race_report.c wording.c wording_copies.c))
 HOT := $(filter-out $(RARE),$(call sources_below,$(addprefix common/emulator/,alu machine observers model)))
 WARM := common/support/% common/emulator/alu/half.c $(addprefix common/driver/,judge/check.c plan/elements.c plan/expected.c plan/inputs.c run/cpu_baseline.c run/statistics.c)

@@ -897,10 +897,12 @@ class LayerNorm(Softmax):
         outputs, columns = self.outputs(), [self.size.columns]
         layer_norm = self.torch().module.nn.functional.layer_norm
         tensors = self._tensors(outputs)
-        weights = [[each.to(source.dtype) for each in two] for source, *two, _ in tensors]
+        weights: list[Any] = []
         results: list[Any] = [None] * self.slots
 
         def enqueue(slot: int) -> None:
+            if not weights:  # they are filled by now
+                weights.extend([each.to(source.dtype) for each in two] for source, *two, _ in tensors)
             results[slot] = layer_norm(tensors[slot][0], columns, *weights[slot], 1e-5)
 
         def check() -> str:

@@ -3,13 +3,12 @@
 //
 // The rules were read off the SASS that ptxas 13 makes for sm_90 of the kernels in bench/variants and
 // solutions, and are checked against the instructions that an H200 counted for them (docs/time-model.md).
-// Latencies are cycles of Hopper: those of the basic operations are measured by bench/variants/calibrate.cu.
 #include "emulator/model/cost.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator/alu/matrix.h"
+#include "emulator/model/instruction_cost.h"
 
 enum {
     LONGEST_PREDICATED = 12, // PTX instructions that a forward branch may skip to become predicates
@@ -17,168 +16,23 @@ enum {
     UNROLL = 4,
 };
 
-static const float latency_alu = 4.5F, latency_wide = 6, latency_special = 23, latency_convert = 12,
-                   latency_double = 16, latency_shuffle = 24, latency_vote = 12, latency_register = 20;
-// Tensor instructions: 989.4 TFLOP/s of f16 on 132 SMs at 1,830 MHz (NVIDIA H100 Tensor Core GPU
-// Architecture, table of the H100 SXM5) are 1,024 operations a cycle for each scheduler; f64 has 1/16 of
-// that. The latency is that of m16n8k16 of f16 (Luo and others, "Benchmarking and Dissecting the Nvidia
-// Hopper GPU Architecture via Microbenchmarking", 2024).
-static const float latency_matrix = 32, tensor_operations = 1024, slow_double = 16;
-
-// ---- One instruction --------------------------------------------------------------------------------------
-
-static bool is_named(const PtxInstruction *in, const char *opcode) { return strcmp(in->opcode, opcode) == 0; }
-
-static bool is_float(PtxType type) { return type == PTX_F32 || type == PTX_F16X2 || type == PTX_BF16X2; }
-
-static void set(InstructionCost *cost, float issued, float alu, float latency) {
-    cost->issued = issued;
-    cost->pipe_alu = alu;
-    cost->latency = latency;
-}
-
-// A sequence of that many instructions with `special` of them on the special function unit.
-static void set_sequence(InstructionCost *cost, float issued, float special, float latency) {
-    set(cost, issued, issued / 3, latency);
-    cost->pipe_special = special;
-}
-
-static void cost_divide(const PtxInstruction *ptx, PtxType type, InstructionCost *cost) {
-    if (type == PTX_F64) {
-        set_sequence(cost, 40, 1, 250);
-        cost->pipe_double = 10;
-    } else if (type == PTX_F32) {
-        if (ptx_has(ptx, "approx") || ptx_has(ptx, "full"))
-            set_sequence(cost, 4, 1, 40);
-        else
-            set_sequence(cost, 14, 1, 90);
-    } else if (ptx_type_bytes(type) == 8)
-        set_sequence(cost, 110, 2, 500);
-    else
-        set_sequence(cost, 18, 1, 110); // by a reciprocal in floats and two corrections
-}
-
-static void cost_arithmetic(const PtxInstruction *ptx, InstructionCost *cost) {
-    PtxType type = ptx_type_from_end(ptx, 0);
-    bool is_wide = ptx_type_bytes(type) == 8 && type != PTX_F64;
-    if (is_named(ptx, "mov")) {
-        set(cost, 0.25F, 0, 1); // most go with the allocation of registers
-    } else if (is_named(ptx, "div") || is_named(ptx, "rem")) {
-        cost_divide(ptx, type, cost);
-    } else if (is_named(ptx, "sqrt") || is_named(ptx, "rsqrt") || is_named(ptx, "rcp")) {
-        bool is_approximate = ptx_has(ptx, "approx");
-        if (type == PTX_F64)
-            set_sequence(cost, 35, 1, 220), cost->pipe_double = 8;
-        else if (is_approximate)
-            set_sequence(cost, ptx_has(ptx, "ftz") ? 1 : 4, 1, latency_special + 12);
-        else
-            set_sequence(cost, 12, 1, 80);
-    } else if (is_named(ptx, "ex2") || is_named(ptx, "lg2") || is_named(ptx, "sin") || is_named(ptx, "cos") ||
-               is_named(ptx, "tanh")) {
-        set_sequence(cost, 2, 1, latency_special + 8);
-    } else if (is_named(ptx, "cvt")) {
-        PtxType from = type, to = ptx_type_from_end(ptx, 1);
-        bool is_integers = !is_float(from) && !is_float(to) && from != PTX_F64 && to != PTX_F64 &&
-                           from != PTX_F16 && to != PTX_F16 && from != PTX_BF16 && to != PTX_BF16;
-        if (is_integers) { // a sign extension at most, and often part of the address arithmetic
-            set(cost, 0.5F, 0.5F, latency_alu);
-        } else {
-            set(cost, 1, 0, latency_convert);
-            cost->pipe_special = 1;
-        }
-    } else if (type == PTX_F64) {
-        set(cost, 1, 0, latency_double);
-        cost->pipe_double = 1;
-    } else if (is_float(type) || type == PTX_F16 || type == PTX_BF16) {
-        bool is_compare = is_named(ptx, "setp") || is_named(ptx, "selp") || is_named(ptx, "min") ||
-                          is_named(ptx, "max") || is_named(ptx, "set");
-        set(cost, 1, is_compare ? 1 : 0, latency_alu);
-    } else if (type == PTX_PRED) {
-        set(cost, 0.5F, 0.5F, latency_alu); // often part of the comparison
-    } else if (is_named(ptx, "mul") || is_named(ptx, "mad")) {
-        set(cost, is_wide && !ptx_has(ptx, "wide") ? 4 : 1, 0, latency_wide); // IMAD: the multiply-add pipe
-    } else if (is_named(ptx, "popc") || is_named(ptx, "clz") || is_named(ptx, "bfind") ||
-               is_named(ptx, "brev")) {
-        set(cost, 1, 0, latency_convert);
-        cost->pipe_special = 1;
-    } else if (is_named(ptx, "add") || is_named(ptx, "sub")) {
-        set(cost, is_wide ? 2 : 1, is_wide ? 1 : 0.5F, latency_alu); // half of them as IMAD
-    } else if (is_named(ptx, "shl") && is_wide) {
-        set(cost, 0, 0, latency_alu); // LEA: part of the addition behind it
-    } else {
-        set(cost, is_wide ? 2 : 1, is_wide ? 2 : 1, latency_alu);
-    }
-}
-
-// It holds its pipe as long as an issue slot for every 1,024 operations of f16; narrower integers are faster,
-// and 8-bit floats become f16.
-static void cost_matrix(const MatrixForm *form, InstructionCost *cost) {
-    const MatrixShape *s = &form->shape;
-    const float operations = 2.0F * (float)s->m * (float)s->n * (float)s->k * (s->is_quad ? 4 : 1);
-    const bool is_small_float = form->a_type == MATRIX_E4M3 || form->a_type == MATRIX_E5M2;
-    const float relative = form->a_type == MATRIX_F64 ? slow_double
-                           : is_small_float           ? 1
-                                                      : (float)form->a.bits / 16;
-    const float slots = operations * relative / tensor_operations;
-    set(cost, slots > 1 ? slots : 1, 0, latency_matrix);
-}
-
-static void cost_instruction(const Instruction *in, const PtxInstruction *ptx, InstructionCost *cost) {
-    switch ((InstructionKind)in->kind) {
-    case KIND_ALU:
-        if (in->alu == matrix_address) // of wmma: an offset of the access
-            set(cost, 0, 0, latency_alu);
-        else if (ptx)
-            cost_arithmetic(ptx, cost);
-        break;
-    case KIND_SPECIAL: set(cost, 1, 0, latency_register); break;
-    case KIND_LOAD:
-        if (in->space == PTX_SPACE_PARAM || in->space == PTX_SPACE_CONST) {
-            set(cost, 1, 0, latency_convert);
-            break;
-        }
-        set(cost, 1, 0, 0);
-        cost->is_lsu = true;
-        break;
-    case KIND_STORE:
-    case KIND_ROW_LOAD:
-    case KIND_ROW_STORE:
-    case KIND_ATOMIC:
-    case KIND_CP_ASYNC:
-        set(cost, 1, 0, 0);
-        cost->is_lsu = true;
-        break;
-    case KIND_SHUFFLE:
-        set(cost, 1, 0, latency_shuffle);
-        cost->is_lsu = true;
-        break;
-    case KIND_VOTE:
-    case KIND_MATCH:
-    case KIND_REDUX:
-    case KIND_ELECT: set(cost, 1, 1, latency_vote); break;
-    case KIND_MMA: cost_matrix(in->detail, cost); break;
-    case KIND_MATRIX_MOVE: // else a part of ldmatrix or stmatrix
-        set(cost, in->operation == MOVE_FRAGMENT ? 1 : 0, 0,
-            in->operation == MOVE_FRAGMENT ? latency_convert : 0);
-        break;
-    case KIND_CALL: set(cost, 4, 0, 30); break;
-    case KIND_CVTA:
-    case KIND_FRAME_ADDRESS:
-    case KIND_NOT_PREDICATE:
-    case KIND_NOP:
-    case KIND_PARAM_LOAD:
-    case KIND_PARAM_STORE: set(cost, 0, 0, 0); break;
-    default: set(cost, 1, 0, 0); break;
-    }
-}
-
 // ---- Registers --------------------------------------------------------------------------------------------
 
 // Dense numbers for the offsets of a register file, given out as they are met.
 typedef struct {
     int *number; // by offset / 4; -1: none yet
     int next;
+    bool *is_operand; // by offset / 4: what the register holds is a constant operand
+    int *uses;        // by offset / 4: how many instructions read it
+    int *defined;     // by offset / 4: where it was written last; -1: nowhere yet
 } Numbering;
+
+static void numbering_free(Numbering *n) {
+    free(n->number);
+    free(n->is_operand);
+    free(n->uses);
+    free(n->defined);
+}
 
 static uint16_t numbered(Numbering *n, int32_t offset) {
     int *place = &n->number[offset / 4];
@@ -187,11 +41,11 @@ static uint16_t numbered(Numbering *n, int32_t offset) {
 }
 
 // A float fma that reads three registers.
-static bool is_fused(const Instruction *in, const InstructionCost *cost) {
+static bool is_fused(const Instruction *in, const InstructionCost *cost, const Numbering *n) {
     if (in->kind != KIND_ALU || in->float_ops != 2 || in->src_count != 3 || cost->pipe_double > 0)
         return false;
     for (int k = 0; k < 3; k++)
-        if (in->src[k].constant) return false;
+        if (in->src[k].constant || n->is_operand[in->src[k].offset / 4]) return false;
     return true;
 }
 
@@ -202,6 +56,7 @@ static void number_operands(const Instruction *in, Numbering *n, InstructionCost
         cost->sources[cost->source_count++] = numbered(n, read[k]);
     for (int k = 0; k < writes && k < COST_DESTINATIONS; k++)
         cost->destinations[cost->destination_count++] = numbered(n, written[k]);
+    for (int k = 0; k < writes; k++) n->is_operand[written[k] / 4] = is_constant_operand(in);
 }
 
 // ---- What depends on the instructions around --------------------------------------------------------------
@@ -278,6 +133,44 @@ static const PtxInstruction *written_at(const PtxFunction *f, int line) {
     return NULL;
 }
 
+static bool is_logic(const PtxInstruction *in) {
+    return in && (is_named(in, "and") || is_named(in, "or") || is_named(in, "xor")) &&
+           ptx_type_bytes(ptx_type_from_end(in, 0)) == 4;
+}
+
+static bool is_narrow(const PtxInstruction *in, const char *opcode) {
+    return in && is_named(in, opcode) && ptx_type_bytes(ptx_type_from_end(in, 0)) == 4;
+}
+
+// Two operations of logic are one LOP3, and a shift and an addition one LEA or IMAD: the first of the two
+// costs nothing if the second alone reads its result.
+static void mark_joined(const Function *f, InstructionCost *of, Numbering *n) {
+    const size_t registers = (size_t)f->register_bytes / 4 + 1;
+    int32_t read[MOST_READ], written[MOST_WRITTEN];
+    memset(n->uses, 0, registers * sizeof *n->uses);
+    memset(n->defined, -1, registers * sizeof *n->defined);
+    for (int i = 0; i < f->count; i++)
+        for (int k = registers_read(&f->code[i], read) - 1; k >= 0; k--) n->uses[read[k] / 4]++;
+    int last_joined = -1; // has taken another in, and is not taken in itself
+    for (int i = 0; i < f->count; i++) {
+        const Instruction *in = &f->code[i];
+        const PtxInstruction *ptx = in->kind == KIND_ALU ? written_at(f->ptx, in->ptx_line) : NULL;
+        const bool takes_logic = is_logic(ptx), takes_shift = is_narrow(ptx, "add");
+        for (int k = registers_read(in, read) - 1; k >= 0 && (takes_logic || takes_shift); k--) {
+            const int at = n->defined[read[k] / 4];
+            if (at < 0 || at == last_joined || n->uses[read[k] / 4] != 1) continue;
+            const PtxInstruction *before = written_at(f->ptx, f->code[at].ptx_line);
+            InstructionCost *cost = &of[f->code[at].number];
+            if (cost->issued <= 0 || !(takes_logic ? is_logic(before) : is_narrow(before, "shl"))) continue;
+            cost->issued = cost->pipe_alu = cost->latency = 0;
+            last_joined = i;
+            break;
+        }
+        for (int k = registers_written(in, written) - 1; k >= 0; k--)
+            n->defined[written[k] / 4] = in->kind == KIND_ALU ? i : -1;
+    }
+}
+
 static const Instruction *definition_in(const Function *f, int32_t offset, int from, int to) {
     const Instruction *found = NULL;
     for (int k = from; k <= to; k++)
@@ -321,15 +214,18 @@ static void mark_unrolled(const Function *f, InstructionCost *of) {
 
 static void cost_function(const Program *program, int index, Numbering *numbering, ProgramCosts *costs) {
     const Function *f = &program->functions[index];
-    memset(numbering->number, -1, ((size_t)f->register_bytes / 4 + 1) * sizeof(int));
+    const size_t registers = (size_t)f->register_bytes / 4 + 1;
+    memset(numbering->number, -1, registers * sizeof *numbering->number);
+    memset(numbering->is_operand, 0, registers * sizeof *numbering->is_operand);
     for (int i = 0; i < f->count; i++) {
         const Instruction *in = &f->code[i];
         InstructionCost *cost = &costs->of[in->number];
         cost_instruction(in, written_at(f->ptx, in->ptx_line), cost);
         number_operands(in, numbering, cost);
-        cost->fused = is_fused(in, cost) ? 1 : 0;
+        cost->fused = is_fused(in, cost, numbering) ? 1 : 0;
     }
     mark_addresses(f, costs->of);
+    mark_joined(f, costs->of, numbering);
     mark_predicated(f, costs->of);
     mark_unrolled(f, costs->of);
 }
@@ -340,11 +236,15 @@ ProgramCosts *program_costs_new(const Program *program) {
     size_t functions = (size_t)program->module->function_count, most = 0;
     for (size_t k = 0; k < functions; k++)
         if (program->functions[k].register_bytes > most) most = program->functions[k].register_bytes;
-    Numbering numbering = {.number = malloc((most / 4 + 1) * sizeof(int))};
+    Numbering numbering = {.number = malloc((most / 4 + 1) * sizeof(int)),
+                           .is_operand = malloc((most / 4 + 1) * sizeof(bool)),
+                           .uses = malloc((most / 4 + 1) * sizeof(int)),
+                           .defined = malloc((most / 4 + 1) * sizeof(int))};
     costs->of = calloc((size_t)program->instruction_count + 1, sizeof *costs->of);
     costs->first_register = calloc(functions + 1, sizeof *costs->first_register);
-    if (!numbering.number || !costs->of || !costs->first_register) {
-        free(numbering.number);
+    if (!numbering.number || !numbering.is_operand || !numbering.uses || !numbering.defined || !costs->of ||
+        !costs->first_register) {
+        numbering_free(&numbering);
         program_costs_free(costs);
         return NULL;
     }
@@ -353,7 +253,7 @@ ProgramCosts *program_costs_new(const Program *program) {
         cost_function(program, (int)k, &numbering, costs);
     }
     costs->first_register[functions] = costs->register_count = numbering.next;
-    free(numbering.number);
+    numbering_free(&numbering);
     return costs;
 }
 

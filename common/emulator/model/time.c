@@ -135,7 +135,7 @@ static Traffic move(const ModelDevice *d, const Placement *p, const ModelShape *
 // Seconds that the SM with most blocks needs, were there no waiting.
 static double units(const ModelDevice *d, const Placement *p, const ModelWork *w, ModelEstimate *e) {
     double lines = w->load_lines + w->store_lines * d->store_line + w->local_loads + w->local_stores;
-    double issue = (w->issued + w->fused) / d->issue, load_store = most(lines, w->lsu) + w->shared_wavefronts;
+    double issue = (w->issued + w->fused) / d->issue, load_store = most(lines + w->shared_wavefronts, w->lsu);
     const double times[] = {issue, load_store, w->pipe_alu / d->alu, w->pipe_special / d->special,
                             w->pipe_double / d->doubles};
     double seconds = p->share / d->clock_hz;
