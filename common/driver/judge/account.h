@@ -47,6 +47,8 @@ bool account_bins(Account *account, Accounting *out);
 bool account_bin_values(Account *account, Accounting *out);
 // Which elements of the inputs each element of a vector or matrix was made of.
 bool account_places(Account *account, Accounting *out);
+// By which wrong formula rows were computed.
+bool account_row_formulas(Account *account, Accounting *out);
 // By which wrong rule an image was filtered.
 bool account_filter_rules(Account *account, Accounting *out);
 // Which elements of an image reach each output of a filter, and with which coefficient.
