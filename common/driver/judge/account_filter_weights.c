@@ -43,7 +43,7 @@ static bool find_weights(Weights *of) {
     return has_run;
 }
 
-// What those coefficients make of the image at one place, and whether the output may be that.
+// Whether an output may be what those coefficients give at its place.
 static bool is_filtered(const Weights *of, long long row, long long column) {
     double sum = 0, magnitude = 0;
     for (int dy = -of->radius; dy <= of->radius; dy++)
