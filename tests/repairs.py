@@ -51,10 +51,10 @@ def applied(change: dict[str, Any], text: str, finding_line: int) -> Iterator[st
             yield _with(lines, at, lines[at - 1][: found.start()] + now + lines[at - 1][found.end() :])
     elif kind == "start":
         now, was = re.fullmatch(r"(\S+) in place of (\S+) in line \d+", change["words"]).groups()  # type: ignore[union-attr]
-        found = lines[at - 1].find(_FLOATS.get(was, was))
-        if found >= 0:
-            rest = lines[at - 1][found + len(_FLOATS.get(was, was)) :]
-            yield _with(lines, at, lines[at - 1][:found] + _FLOATS.get(now, now) + rest)
+        begin = lines[at - 1].find(_FLOATS.get(was, was))
+        if begin >= 0:
+            rest = lines[at - 1][begin + len(_FLOATS.get(was, was)) :]
+            yield _with(lines, at, lines[at - 1][:begin] + _FLOATS.get(now, now) + rest)
     elif kind == "exchanged":
         yield _with(lines, at, re.sub(r"([\w.]+) - ([\w.]+)", r"\2 - \1", lines[at - 1]))
     elif kind == "full-mask":
