@@ -11,6 +11,7 @@ _STATEMENTS = {
     "fence": "__threadfence();",
     "async-wait": 'asm volatile("cp.async.wait_all;" ::: "memory");',
 }
+_FLOATS = {"0": "0.0f", "1": "1.0f"}
 _WARP_FUNCTION = re.compile(
     r"(__(?:shfl\w*|ballot|any|all|syncwarp|reduce\w*|match\w*)(?:_sync)?\()([^,()]+)"
 )
@@ -48,6 +49,14 @@ def applied(change: dict[str, Any], text: str, finding_line: int) -> Iterator[st
         bounds = r"(?<![\w.<>=!]){}(?![\w.=])" if kind == "constant" else r"(?<![<>=!\-]){}(?![<>=])"
         for found in re.finditer(bounds.format(re.escape(was)), lines[at - 1]):
             yield _with(lines, at, lines[at - 1][: found.start()] + now + lines[at - 1][found.end() :])
+    elif kind == "start":
+        now, was = re.fullmatch(r"(\S+) in place of (\S+) in line \d+", change["words"]).groups()  # type: ignore[union-attr]
+        begin = lines[at - 1].find(_FLOATS.get(was, was))
+        if begin >= 0:
+            rest = lines[at - 1][begin + len(_FLOATS.get(was, was)) :]
+            yield _with(lines, at, lines[at - 1][:begin] + _FLOATS.get(now, now) + rest)
+    elif kind == "exchanged":
+        yield _with(lines, at, re.sub(r"([\w.]+) - ([\w.]+)", r"\2 - \1", lines[at - 1]))
     elif kind == "full-mask":
         chosen = range(len(lines)) if at is None else [at - 1]
         for i in chosen:

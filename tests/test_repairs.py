@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,20 @@ def test_the_change_repairs_the_source_too(
         ),
         ("wrong/ch10/lower_half_cut_off", "at n = 1,023, every element comes from its own ones"),
         (
+            "wrong/ch18/gamma_by_element",
+            (
+                "in rows of 204, 201 columns take another element of gamma than their own, or none: "
+                "column 1 takes gamma[32], column 2 takes gamma[64], column 3 takes gamma[96] and so on"
+            ),
+        ),
+        (
+            "wrong/ch17/mean_of_five",
+            (
+                "in every output the element itself counts 0.2 times, not 0.5 times; "
+                "that at row -1, column +0 from it counts 0.2 times, not 0.125 times; "
+            ),
+        ),
+        (
             "wrong/ch11/a_copy",
             "at 31 x 33, 1,020 elements: 1, 2, 3, 4, 5, 6 ... take the element with their own number in in",
         ),
@@ -181,7 +196,32 @@ def test_a_formula_that_gives_every_value_of_a_table_is_named(
     assert "Possibly" not in page
 
 
-@pytest.mark.parametrize("name", ["wrong/ch06/copied_table", "wrong/ch12/lanes_of_known_gpus"])
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("wrong/ch18/sum_from_one", "every thread's sum begins at 1"),
+        ("wrong/ch18/powers_rounded", "powers are rounded to bfloat16 before they are added"),
+        ("wrong/ch18/epsilon_beside_the_root", "epsilon is added to the root of the variance"),
+    ],
+)
+def test_a_formula_that_gives_every_result_of_many_rows_is_named(
+    nvcc: str, built: Path, tmp_path: Path, name: str, words: str
+) -> None:
+    page, result = judge_named(built, name, tmp_path)
+    said = re.fullmatch(
+        r"all [\d,]+ results of (\d+) cases are those of a formula in which (.*)",
+        result["accounting"]["words"],
+    )
+    assert said
+    assert int(said[1]) > 20
+    assert said[2].startswith(words)
+    assert 0 < result["accounting"]["misplaced"] <= int(said[1])
+    assert f"shown {said[0]}" in page
+
+
+@pytest.mark.parametrize(
+    "name", ["wrong/ch06/copied_table", "wrong/ch12/lanes_of_known_gpus", "wrong/ch18/one_side_rescaled"]
+)
 def test_no_formula_is_named_that_a_value_contradicts(
     nvcc: str, built: Path, tmp_path: Path, name: str
 ) -> None:
@@ -189,6 +229,7 @@ def test_no_formula_is_named_that_a_value_contradicts(
     assert result["verdict"] == "WRONG"
     assert result["accounting"] is None
     assert "formulas in which" not in page
+    assert "formula in which" not in page
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 // Chapter 18: softmax and layer norm, in three passes, in one, and from registers.
 #include <math.h>
+#include <string.h>
 
 #include "driver/plan/chapter.h"
 
@@ -27,17 +28,146 @@ static void fill_with_nan(const RowView *view, double *expected) {
     for (long long c = 0; c < view->columns; c++) expected[c] = (double)NAN;
 }
 
+// What is often computed instead, as bits of RowView.deviations.
+enum {
+    SUM_FROM_ONE,
+    MAXIMUM_FROM_ZERO,
+    MAXIMUM_OF_WARP,
+    MAXIMUM_TWICE,
+    NAN_SKIPPED,
+    ZERO_WITHOUT_SUM,
+    ZERO_WITHOUT_MAXIMUM,
+    NO_SUM,
+    SUM_OF_ONES,
+    SCALED_FIRST,
+    CUT_OFF,
+    DIFFERENCE_ROUNDED,
+    POWERS_ROUNDED
+};
+#define OF_SOFTMAX                                                                                           \
+    [SUM_FROM_ONE] = {"every thread's sum begins at 1", NULL},                                               \
+    [MAXIMUM_FROM_ZERO] = {"the maximum is never below 0", NULL},                                            \
+    [MAXIMUM_OF_WARP] = {"each warp subtracts the maximum of its own elements", NULL},                       \
+    [MAXIMUM_TWICE] = {"the maximum is subtracted twice", NULL},                                             \
+    [NAN_SKIPPED] = {"elements that are NaN are part of neither maximum nor sum", NULL},                     \
+    [ZERO_WITHOUT_SUM] = {"the factor is 0, not 1 / sum, where the sum is not above 0", NULL},               \
+    [ZERO_WITHOUT_MAXIMUM] = {"a row of nothing but -Inf becomes 0, not NaN", NULL},                         \
+    [NO_SUM] = {"the powers are not divided by their sum", NULL},                                            \
+    [SUM_OF_ONES] = {"the sum is the number of elements", NULL},                                             \
+    [SCALED_FIRST] = {"element and maximum are each multiplied by log2(e) before they are subtracted", NULL}
+static const Deviation of_softmax[] = {OF_SOFTMAX, {0}};
+static const Deviation of_softmax_16[] = {
+    OF_SOFTMAX,
+    [CUT_OFF] = {"results are cut off to the upper 16 bits of a float, not rounded", NULL},
+    [DIFFERENCE_ROUNDED] = {"element - maximum is rounded to bfloat16", NULL},
+    [POWERS_ROUNDED] = {"powers are rounded to bfloat16 before they are added", NULL},
+    {0}};
+
+static bool has(const RowView *view, int deviation) { return view->deviations >> deviation & 1; }
+
+// A float as a bfloat16: rounded to nearest even, or cut off.
+static double to_16_bits(double value, bool is_cut_off) {
+    const float single = (float)value;
+    uint32_t bits;
+    memcpy(&bits, &single, sizeof bits);
+    if (!isfinite(value)) return value;
+    if (!is_cut_off) bits += 0x7fff + (bits >> 16 & 1);
+    bits &= 0xffff0000;
+    float result;
+    memcpy(&result, &bits, sizeof result);
+    return result;
+}
+
+// The middle of what a value becomes that is at most `bound` off, and how far that is from its ends.
+static double in_16_bits(double value, bool is_cut_off, double *bound) {
+    const double least = to_16_bits(value - *bound, is_cut_off),
+                 most = to_16_bits(value + *bound, is_cut_off);
+    *bound = (most - least) / 2;
+    return least + *bound;
+}
+
+// The largest element of those that a warp takes, if thread t takes columns t, t + threads and so on.
+static double maximum_of_warp(const RowView *view, long long column) {
+    enum { WARP = 32 };
+    const int threads = view->threads > 0 ? view->threads : 1, warp = (int)(column % threads) / WARP;
+    double maximum = -(double)INFINITY;
+    for (long long c = 0; c < view->columns; c++)
+        if ((int)(c % threads) / WARP == warp) maximum = fmax(maximum, view->in[c]);
+    return maximum;
+}
+
+// The exponent of an element, and how far it may be off.
+static double exponent_of(const RowView *view, long long c, double maximum, double *bound) {
+    static const float log2_e = 1.44269504f;
+    static const double log_2 = 0.69314718055994531;
+    const double x = view->in[c];
+    if (has(view, SCALED_FIRST)) { // each product may be rounded, or part of a fused operation
+        const double exact = x * (double)log2_e, rounded = (double)(float)exact,
+                     other = maximum * (double)log2_e, other_rounded = (double)(float)other;
+        const double t = (exact + rounded - other - other_rounded) / 2;
+        const double off = (fabs(exact - rounded) + fabs(other - other_rounded)) / 2;
+        *bound = isfinite(t) ? (off + fabs(t) * unit) * log_2 : isfinite(x) ? (double)INFINITY : 0;
+        return t * log_2;
+    }
+    double t = x - (has(view, MAXIMUM_OF_WARP) ? maximum_of_warp(view, c) : maximum);
+    if (has(view, MAXIMUM_TWICE)) t -= maximum;
+    *bound = isfinite(t) ? fabs(t) * unit : 0;
+    return has(view, DIFFERENCE_ROUNDED) ? in_16_bits(t, false, bound) : t;
+}
+
+// The formula with deviations. It follows the operations of a kernel, infinities and NaN included; what a
+// float cannot hold is infinite or 0.
+static void softmax_otherwise(const RowView *view, double *expected, double *bound) {
+    static const double largest_float = 0x1.fffffep127, smallest_float = 0x1p-150;
+    double maximum = has(view, ZERO_WITHOUT_SUM) ? -largest_float : -(double)INFINITY, sum = 0, error = 0;
+    bool has_nan = false, is_any = false;
+    for (long long c = 0; c < view->columns; c++) {
+        maximum = fmax(maximum, view->in[c]);
+        has_nan |= isnan(view->in[c]);
+    }
+    if (has(view, ZERO_WITHOUT_MAXIMUM) && isinf(maximum) && maximum < 0 && !has_nan) return;
+    if (has(view, MAXIMUM_FROM_ZERO)) maximum = fmax(maximum, 0);
+    for (long long c = 0; c < view->columns; c++) {
+        double off = 0;
+        const double t = exponent_of(view, c, maximum, &off), exact = exp(t);
+        is_any |= isinf(off);
+        double power = exact > largest_float ? (double)INFINITY : exact < smallest_float ? 0 : exact;
+        bound[c] = isfinite(power) && power > 0 ? power * (expm1(off) + EXP * (1 - t) * unit) : 0;
+        if (has(view, POWERS_ROUNDED)) power = in_16_bits(power, false, &bound[c]);
+        expected[c] = power;
+        if (has(view, NAN_SKIPPED) && isnan(view->in[c])) continue;
+        sum += has(view, SUM_OF_ONES) ? 1 : power;
+        error += bound[c] + (isfinite(power) ? power * view->chain * (EXP + 2) * unit : 0);
+    }
+    if (has(view, SUM_FROM_ONE)) sum += view->threads;
+    double factor = has(view, NO_SUM) ? 1 : 1 / sum;
+    if (has(view, ZERO_WITHOUT_SUM) && !(sum > 0)) factor = 0;
+    for (long long c = 0; c < view->columns; c++) {
+        const double power = expected[c];
+        expected[c] = power * factor;
+        const double of_sum = isfinite(expected[c]) && sum > 0 ? expected[c] * (error / sum + 8 * unit) : 0;
+        bound[c] = isfinite(expected[c]) ? bound[c] * factor + of_sum + smallest_normal : 0;
+        if (has(view, CUT_OFF)) expected[c] = in_16_bits(expected[c], true, &bound[c]);
+        if (is_any) bound[c] = (double)INFINITY;
+    }
+}
+
 // e^(x - maximum) divided by the sum of these over the row. As in PyTorch, a row with a NaN, with +Inf or
 // with -Inf alone is NaN everywhere; -Inf beside a finite element gives 0.
 static void softmax(const RowView *view, double *expected, double *bound) {
     double maximum, sum = 0, error = 0;
     long long largest = 0, others = 0;
+    if (view->deviations) {
+        softmax_otherwise(view, expected, bound);
+        return;
+    }
     if (is_undefined(view, &maximum)) {
         fill_with_nan(view, expected);
         return;
     }
     for (long long c = 0; c < view->columns; c++) {
         const double t = view->in[c] - maximum, power = exp(t);
+        expected[c] = power;
         largest += t == 0;
         others += t < 0 && isfinite(t);
         sum += power;
@@ -48,7 +178,7 @@ static void softmax(const RowView *view, double *expected, double *bound) {
     const bool is_exact = others == 0 && (largest & (largest - 1)) == 0;
     for (long long c = 0; c < view->columns; c++) {
         const double t = view->in[c] - maximum;
-        expected[c] = exp(t) / sum;
+        expected[c] /= sum;
         if (is_exact || isinf(t)) continue;
         // One more rescaling, the reciprocal of the sum, and the product with it.
         const double relative = (2 * EXP - EXP * t + 6) * unit + error / sum;
@@ -64,6 +194,42 @@ static const double epsilon = 1e-5f;
 // The bounds hold for a mean from a sum and a variance from the squares of the deviations, and for both by
 // Welford's method: T. Chan, G. Golub, R. LeVeque, "Algorithms for computing the sample variance", The
 // American Statistician 37, 1983.
+//
+// What is often computed instead, as bits of RowView.deviations.
+enum {
+    NO_EPSILON,
+    EPSILON_BESIDE_ROOT,
+    NO_ROOT,
+    ONE_LESS,
+    MEAN_OF_SQUARES,
+    NO_MEAN,
+    NO_GAMMA,
+    NO_BETA,
+    NORM_CUT_OFF
+};
+#define OF_LAYER_NORM                                                                                        \
+    [NO_EPSILON] = {"no epsilon is added to the variance", NULL},                                            \
+    [EPSILON_BESIDE_ROOT] = {"epsilon is added to the root of the variance, not below the root", NULL},      \
+    [NO_ROOT] = {"deviations are divided by the variance, not by its root", NULL},                           \
+    [ONE_LESS] = {"the squares are divided by one less than the columns", NULL},                             \
+    [MEAN_OF_SQUARES] = {"the variance is the mean of the squares minus the square of the mean", NULL},      \
+    [NO_MEAN] = {"the mean is not subtracted from the elements", NULL},                                      \
+    [NO_GAMMA] = {"there is no factor gamma", NULL}, [NO_BETA] = {"beta is not added", NULL}
+static const Deviation of_layer_norm[] = {OF_LAYER_NORM, {0}};
+static const Deviation of_layer_norm_16[] = {
+    OF_LAYER_NORM,
+    [NORM_CUT_OFF] = {"results are cut off to the upper 16 bits of a float, not rounded", NULL},
+    {0}};
+
+// What deviations are multiplied by.
+static double scale_of(const RowView *view, double variance) {
+    if (variance < 0) variance = 0;
+    if (has(view, NO_EPSILON)) return 1 / sqrt(variance);
+    if (has(view, EPSILON_BESIDE_ROOT)) return 1 / (sqrt(variance) + epsilon);
+    if (has(view, NO_ROOT)) return 1 / (variance + epsilon);
+    return 1 / sqrt(variance + epsilon);
+}
+
 static void layer_norm(const RowView *view, double *expected, double *bound) {
     static const double largest_square = 1e18; // above it, squares may be infinite
     const double *gamma = view->others[0], *beta = view->others[1], n = (double)view->columns;
@@ -78,20 +244,29 @@ static void layer_norm(const RowView *view, double *expected, double *bound) {
         return;
     }
     const double mean = sum / n, steps = view->chain + 4;
+    const double divisor = has(view, ONE_LESS) ? n - 1 : n;
     for (long long c = 0; c < view->columns; c++) squares += (view->in[c] - mean) * (view->in[c] - mean);
-    const double variance = squares / n;
+    const double variance = squares / divisor;
     // How far the mean may be off; and the variance, of which that changes each product of two deviations.
     const double off = steps * unit * magnitude / n;
-    const double spread = off * off + 4 * off * sqrt(variance) + 2 * steps * unit * (variance + off * off);
-    const double scale = 1 / sqrt(variance + epsilon);
-    const double most = 1 / sqrt(fmax(0, variance - spread) + epsilon) * (1 + EXP * unit);
+    double spread = off * off + 4 * off * sqrt(variance) + 2 * steps * unit * (variance + off * off);
+    if (has(view, MEAN_OF_SQUARES))
+        spread += 2 * steps * unit * (variance + mean * mean) + 2 * fabs(mean) * off;
+    // A root of less than 0, perhaps, or squares that a float cannot hold.
+    const bool is_any =
+        (has(view, MEAN_OF_SQUARES) && spread > variance / 2) ||
+        (has(view, NO_EPSILON) && variance > 0 && variance < 0x1p-100); // perhaps the root of less than 0
+    const double scale = scale_of(view, variance);
+    const double most = scale_of(view, variance - spread) * (1 + EXP * unit);
     for (long long c = 0; c < view->columns; c++) {
-        const double deviation = view->in[c] - mean;
-        expected[c] = deviation * scale * gamma[c] + beta[c];
-        bound[c] = fabs(gamma[c]) * (fabs(deviation) * (most - scale + 4 * unit * scale) + off * most) +
-                   3 * unit * (fabs(deviation * scale * gamma[c]) + fabs(beta[c])) + smallest_normal;
-        if (largest > largest_square) bound[c] = (double)INFINITY;
+        const double deviation = view->in[c] - (has(view, NO_MEAN) ? 0 : mean);
+        const double factor = has(view, NO_GAMMA) ? 1 : gamma[c], offset = has(view, NO_BETA) ? 0 : beta[c];
+        expected[c] = deviation * scale * factor + offset;
+        bound[c] = fabs(factor) * (fabs(deviation) * (most - scale + 4 * unit * scale) + off * most) +
+                   3 * unit * (fabs(deviation * scale * factor) + fabs(offset)) + smallest_normal;
+        if (largest > largest_square || is_any || isnan(bound[c])) bound[c] = (double)INFINITY;
         if (largest == 0) bound[c] = 0;
+        if (has(view, NORM_CUT_OFF)) expected[c] = in_16_bits(expected[c], true, &bound[c]);
     }
 }
 
@@ -132,21 +307,21 @@ static const CaseSize matrices[] = {
     .launches = {{.kernel = kernel_name, .arguments = {__VA_ARGS__, INT(COUNT_ROWS), INT(COUNT_COLUMNS)}}},  \
     .expect = EXPECT_ROWS, .row = function, .chain = CHAIN_ROW
 
-#define SOFTMAX(task_name, kernel_name, element, ...)                                                        \
+#define SOFTMAX(task_name, kernel_name, element, often, ...)                                                 \
     {                                                                                                        \
         .name = task_name,                                                                                   \
         .buffers = {{.name = "in", .role = INPUT, .type = element, .family = FAMILY_LOGITS},                 \
-                    {.name = "out", .role = OUTPUT, .type = element}},                                       \
+                    {.name = "out", .role = OUTPUT, .type = element, .deviations = often}},                  \
         ROWS(kernel_name, softmax, BUFFER("in"), BUFFER("out")), __VA_ARGS__                                 \
     }
 
-#define LAYER_NORM(task_name, kernel_name, element, ...)                                                     \
+#define LAYER_NORM(task_name, kernel_name, element, often, ...)                                              \
     {                                                                                                        \
         .name = task_name,                                                                                   \
         .buffers = {{.name = "in", .role = INPUT, .type = element, .family = FAMILY_LOGITS},                 \
                     {.name = "gamma", .role = INPUT, .count = COUNT_COLUMNS, .make = make_weights},          \
                     {.name = "beta", .role = INPUT, .count = COUNT_COLUMNS, .make = make_offsets},           \
-                    {.name = "out", .role = OUTPUT, .type = element}},                                       \
+                    {.name = "out", .role = OUTPUT, .type = element, .deviations = often}},                  \
         ROWS(kernel_name, layer_norm, BUFFER("in"), BUFFER("gamma"), BUFFER("beta"), BUFFER("out")),         \
         __VA_ARGS__                                                                                          \
     }
@@ -165,12 +340,13 @@ const Chapter chapter = {
     .name = "ch18",
     .title = "Softmax and layer norm",
     .points = 10,
-    .tasks = {SOFTMAX("three passes", "softmax_three_passes", F32, EVERY_SIZE, MANY_ROWS),
-              SOFTMAX("online", "softmax_online", F32, EVERY_SIZE, MANY_ROWS),
-              SOFTMAX("registers", "softmax_registers", F32, EVERY_SIZE, MANY_ROWS),
-              SOFTMAX("bfloat16", "softmax_bfloat16", BF16, EVERY_SIZE, MANY_ROWS),
-              LAYER_NORM("layer norm", "layer_norm", F32, EVERY_SIZE, FEWER_ROWS),
-              LAYER_NORM("layer norm, bfloat16", "layer_norm_bfloat16", BF16, EVERY_SIZE, FEWER_ROWS)},
+    .tasks = {SOFTMAX("three passes", "softmax_three_passes", F32, of_softmax, EVERY_SIZE, MANY_ROWS),
+              SOFTMAX("online", "softmax_online", F32, of_softmax, EVERY_SIZE, MANY_ROWS),
+              SOFTMAX("registers", "softmax_registers", F32, of_softmax, EVERY_SIZE, MANY_ROWS),
+              SOFTMAX("bfloat16", "softmax_bfloat16", BF16, of_softmax_16, EVERY_SIZE, MANY_ROWS),
+              LAYER_NORM("layer norm", "layer_norm", F32, of_layer_norm, EVERY_SIZE, FEWER_ROWS),
+              LAYER_NORM("layer norm, bfloat16", "layer_norm_bfloat16", BF16, of_layer_norm_16, EVERY_SIZE,
+                         FEWER_ROWS)},
     .goals =
         {
             {

@@ -119,7 +119,9 @@ bool is_self_contained(const char *text) {
             if (w != 0 || *at != '<' || !isalnum((unsigned char)at[1])) return false;
             size_t length =
                 strspn(at + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_/.+-");
-            if (at[1 + length] != '>' || strstr(text, "..") != NULL) return false;
+            if (at[1 + length] != '>') return false;
+            const char *up = strstr(at, "..");
+            if (up && up <= at + length) return false;
         }
     }
     // A directive may be written over two lines: "#incl\" and "ude".

@@ -47,10 +47,16 @@ bool account_bins(Account *account, Accounting *out);
 bool account_bin_values(Account *account, Accounting *out);
 // Which elements of the inputs each element of a vector or matrix was made of.
 bool account_places(Account *account, Accounting *out);
+// Which element of what all rows share reaches which column of the results.
+bool account_row_shared(Account *account, Accounting *out);
+// By which wrong formula rows were computed.
+bool account_row_formulas(Account *account, Accounting *out);
 // By which wrong rule an image was filtered.
 bool account_filter_rules(Account *account, Accounting *out);
 // Which elements of an image reach each output of a filter, and with which coefficient.
 bool account_filter(Account *account, Accounting *out);
+// With which other coefficients than the fixed ones every output of a filter is made.
+bool account_filter_weights(Account *account, Accounting *out);
 // Which elements of a row its other elements depend on, and from which a large number is too much.
 bool account_rows(Account *account, Accounting *out);
 // Which wrong formulas give every value of a table.

@@ -27,8 +27,12 @@ static const Attempt of_sums[] = {{account_sums, true, 1100, 500},
                      of_places[] = {{account_places, false, 1100, 400}, {0}},
                      of_filters[] = {{account_filter_rules, true, 700, 300},
                                      {account_filter, true, 700, 600},
+                                     {account_filter_weights, true, 700, 100},
                                      {0}},
-                     of_rows[] = {{account_rows, true, 1100, 500}, {0}},
+                     of_rows[] = {{account_row_formulas, false, 700, 400},
+                                  {account_rows, true, 1100, 500},
+                                  {account_row_shared, true, 1100, 300},
+                                  {0}},
                      of_tables[] = {{account_formulas, false, 1100, 400}, {0}}, none[] = {{0}};
 
 static const Attempt *choose_attempts(const Task *task) {

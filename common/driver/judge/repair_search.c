@@ -219,6 +219,7 @@ static Symptoms symptoms_of(const Search *search, const CaseReport *report) {
         .n = report->settings.size.n,
         .is_large = report->settings.is_large,
         .has_rows = report->settings.size.rows > 0,
+        .has_bounds = search->judge->of->tasks[search->task].expect == EXPECT_ROWS,
         .is_left_out = report->has_check && report->check.outcome == CHECK_LEFT_OUT,
         .source = search->judge->subjects->source_text,
     };

@@ -162,8 +162,8 @@ typedef struct {
     uint64_t deviations; // bit i: the formulas deviate from the right ones by .deviations[i]
 } TableView;
 
-// One way in which the formulas of a table are often wrong. A submission is said to have it only if every
-// value that it wrote is the one that the formulas give with it.
+// One way in which the formulas of a table or a row are often wrong. A submission is said to have it only if
+// every value that it wrote is the one that the formulas give with it.
 typedef struct {
     const char *words;   // behind "a formula in which", as "the time is rounded down"; NULL ends the list
     const char *mistake; // its entry of the catalogue; NULL: none
@@ -188,7 +188,7 @@ typedef struct {
                       // output. `count` elements of `type`
     // The same where the content depends on the case: questions are drawn, answers computed from them.
     void (*make)(const TableView *view, void *array);
-    const Deviation *deviations; // EXPECT_TABLE: those that .make knows; NULL: none
+    const Deviation *deviations; // EXPECT_TABLE: those that .make knows; EXPECT_ROWS: .row; NULL: none
     // What element `index` of a table is, for the page: "RTX 5090, 256 threads, 40 registers". May be NULL.
     void (*describe)(const TableView *view, long long index, char *text, size_t bytes);
     // EXPECT_TABLE: the learner has to find the right answers. The page shows neither them nor the names of
@@ -286,6 +286,8 @@ typedef struct {
     const double *in;                     // the row of .input
     const double *others[MAX_ROW_OTHERS]; // the other INPUTs, whole, in order: what all rows share
     double chain;                         // as .chain says
+    uint64_t deviations; // bit i: the formula deviates from the right one by .deviations[i] of the output
+    int threads;         // of the first launch's blocks along x; 0 unless there are deviations
 } RowView;
 
 typedef struct {

@@ -76,12 +76,14 @@ static double image_at(const FilterImage *image, long long row, long long column
 FilterSum filter_at(const FilterWeights *weights, const FilterImage *image, double unit, long long row,
                     long long column) {
     const int radius = weights->radius, side = 2 * radius + 1;
+    const int first = column < radius ? -(int)column : -radius;
+    const int last = image->columns - 1 - column < radius ? (int)(image->columns - 1 - column) : radius;
     FilterSum sum = {0};
     for (int dy = -radius; dy <= radius; dy++) {
         if (row + dy < 0 || row + dy >= image->rows) continue;
-        for (int dx = -radius; dx <= radius; dx++) {
+        for (int dx = first; dx <= last; dx++) {
             const int k = (dy + radius) * side + dx + radius;
-            if (!weights->counts[k] || column + dx < 0 || column + dx >= image->columns) continue;
+            if (!weights->counts[k]) continue;
             const double product = weights->weights[k] * image_at(image, row + dy, column + dx);
             sum.value += product;
             sum.magnitude += fabs(product);

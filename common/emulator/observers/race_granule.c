@@ -356,16 +356,20 @@ static bool has_readers(const RaceCheck *c, size_t g) {
            (newest->lanes | before->lanes) & ((newest->lanes | before->lanes) - 1);
 }
 
-bool reads_add_nothing(const RaceCheck *c) {
+uint32_t reads_that_add(const RaceCheck *c) {
     const Shadow *s = c->shadow;
-    if ((c->code & SITE_KIND) != RACE_READ || c->a->bytes >> s->shift != 1) return false;
+    if ((c->code & SITE_KIND) != RACE_READ || c->a->bytes >> s->shift != 1 ||
+        c->a->memory->space != PTX_SPACE_SHARED)
+        return c->a->mask;
     const size_t from = granule_of(s, c->a->offsets[0]);
-    for (size_t g = from; g < from + WARP_SIZE; g++) {
-        const uint32_t written = s->write_time[g];
-        if (written > c->all_time && !is_before_barrier(c, s->write_who[g], written)) return false;
-        if (!has_readers(c, g)) return false;
+    uint32_t adding = 0;
+    for (uint32_t lane = 0; lane < WARP_SIZE; lane++) {
+        const uint32_t written = s->write_time[from + lane];
+        const bool is_settled =
+            written <= c->all_time || is_before_barrier(c, s->write_who[from + lane], written);
+        if (!is_settled || !has_readers(c, from + lane)) adding |= 1u << lane;
     }
-    return true;
+    return adding;
 }
 
 static void record_access(const RaceCheck *c, size_t g, uint32_t lanes) {

@@ -36,8 +36,9 @@ bool find_write(const RaceCheck *check, size_t g, uint32_t *who, uint16_t *site)
 // there since the last barrier but the same read by other warps. False (and perhaps some is recorded) if not.
 bool reads_quietly(const RaceCheck *check, uint64_t offset, uint32_t bytes, uint32_t lanes);
 
-// Whether a read by 32 lanes of as many neighbours has no race and need not be remembered.
-bool reads_add_nothing(const RaceCheck *check);
+// The lanes whose read may race or has to be remembered, of a contiguous access; all of them where that is
+// not soon found out.
+uint32_t reads_that_add(const RaceCheck *check);
 
 // `lanes` access the `bytes` at `offset`: reports what races with it, and remembers it.
 void check_bytes(const RaceCheck *check, uint64_t offset, uint32_t bytes, uint32_t lanes);

@@ -112,13 +112,14 @@ static void access_checked(void *self, const Access *a) {
     if (!check.shadow) return;
     check.site = site_at(&r->sites, check.code);
     if (a->kind == ACCESS_LOAD && a->in->flags & IS_NC) check_read_only(c);
-    if (a->contiguous && !a->is_volatile && (check_contiguous(c) || reads_add_nothing(c))) return;
+    if (a->contiguous && !a->is_volatile && check_contiguous(c)) return;
     if (check.site->kind != RACE_WRITE && !a->contiguous && !touches_many(a))
         check_bytes(c, a->offsets[__builtin_ctz(a->mask)], a->bytes, a->mask);
     else if (!a->contiguous && (check.site->kind == RACE_WRITE || check.site->kind == RACE_READ))
         check_scattered(c);
     else
-        FOR_LANES(lane, a->mask) check_bytes(c, a->offsets[lane], a->bytes, 1u << lane);
+        FOR_LANES(lane, a->contiguous && !a->is_volatile ? reads_that_add(c) : a->mask)
+    check_bytes(c, a->offsets[lane], a->bytes, 1u << lane);
     if (r->order.clocks.failed) order_no_memory(&r->order);
     if (r->reports.races >= ENOUGH_RACES) r->order.off = true;
 }

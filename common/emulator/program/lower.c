@@ -95,7 +95,7 @@ static bool lower_function(Lowering *l, int index) {
         lower_fail(l, EMULATOR_UNSUPPORTED, &head, "%s: %s", f->name, f->refused);
     const bool runs = fits && !f->refused;
     if (!runs) {
-        l->register_bytes = 64;
+        l->register_bytes = l->function->written_to = 64;
         if (!emit_unsupported(l, NULL)) return false;
     }
     for (int i = 0; runs && i < f->instruction_count; i++) {
@@ -108,7 +108,7 @@ static bool lower_function(Lowering *l, int index) {
         }
         if (l->register_bytes <= MAX_REGISTER_FILE) continue;
         lower_fail(l, EMULATOR_UNSUPPORTED, in, "%s has too many registers", f->name);
-        l->register_bytes = 64;
+        l->register_bytes = l->function->written_to = 64;
         l->count = 0;
         if (!emit_unsupported(l, NULL)) return false;
         break;

@@ -34,8 +34,10 @@ typedef struct Function {
     const PtxFunction *ptx;
     Instruction *code;
     int count;
-    uint32_t register_bytes;          // of a warp's register file
-    uint32_t local_bytes;             // of .local variables, per thread
+    uint32_t register_bytes; // of a warp's register file
+    uint32_t written_from,
+        written_to;       // part of it, whose registers are written before they are read, or unset
+    uint32_t local_bytes; // of .local variables, per thread
     ParamPlace *parameters, *returns; // device functions
     int parameter_count, return_count;
     const int32_t *register_offset; // by index of a register in `ptx`

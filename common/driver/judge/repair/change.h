@@ -25,6 +25,8 @@ typedef enum {
     CHANGE_NUMBER,        // of a thread or block, or of threads: the grid's instead of the block's
     CHANGE_COMPARISON,    // another comparison, as `<` for `<=`
     CHANGE_CONSTANT,      // another whole number
+    CHANGE_START,         // another float that a variable starts from
+    CHANGE_EXCHANGED,     // the two sides of subtractions of floats
     CHANGE_GUARD,         // a test before the accesses of the line, which leaves out what is out of bounds
     CHANGE_SINGLE,        // one access for each element instead of a wide one, with a test for each
     CHANGE_STAY,        // no thread leaves, or passes by, in the line; what it has no element for is left out

@@ -58,6 +58,9 @@ void propose_comparisons(const Kernel *kernel);
 void propose_constants(const Kernel *kernel);
 void propose_limits(const Kernel *kernel);
 void propose_numbers(const Kernel *kernel);
+// floats.c: what variables start from, and the sides of subtractions.
+void propose_starts(const Kernel *kernel);
+void propose_exchanged(const Kernel *kernel);
 // wide.c: whole numbers of 64 bits, in all lines that calculate some; or in those of `whole` but
 // `parts`.
 void propose_wide(const Kernel *kernel);

@@ -77,7 +77,11 @@ static void propose_for_small(const Kernel *kernel) {
                                    symptoms->verdict == VERDICT_TIMEOUT))
         propose_wide(kernel);
     if (is_sync || is_uninit || symptoms->verdict == VERDICT_WRONG) propose_full_masks(kernel);
-    if (symptoms->verdict == VERDICT_WRONG) propose_zero_without_partner(kernel);
+    if (symptoms->verdict == VERDICT_WRONG) {
+        propose_zero_without_partner(kernel);
+        propose_exchanged(kernel);
+        if (symptoms->has_bounds) propose_starts(kernel);
+    }
     if (is_uninit || symptoms->verdict == VERDICT_WRONG) {
         propose_zero_registers(kernel);
         propose_zero_output(kernel);

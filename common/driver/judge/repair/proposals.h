@@ -12,6 +12,7 @@ typedef struct {
     long long n;            // elements of the smallest case that fails
     bool is_large;          // of which a few blocks run
     bool has_rows;
+    bool has_bounds;    // of EXPECT_ROWS: what a sum or a maximum starts from shows in all of a row
     bool is_left_out;   // the blocks do not reach every element
     const char *source; // the text of kernel.cu; NULL: not known
 } Symptoms;

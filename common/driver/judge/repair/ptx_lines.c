@@ -51,6 +51,16 @@ static int line_of(const PtxLine *line, int file) {
     return -1;
 }
 
+// The line of kernel.cu of the call, if the line of a `.loc` is from a function of kernel.cu that was
+// inlined.
+static int call_of(const PtxLine *line, int file) {
+    char words[512];
+    int number = 0, place = 0;
+    snprintf(words, sizeof words, "%.*s", line->length, line->text);
+    const char *inlined = strstr(words, "inlined_at ");
+    return inlined && sscanf(inlined, "inlined_at %d %d", &number, &place) == 2 && number == file ? place : 0;
+}
+
 // ---- Lines -----------------------------------------------------------------------------------------------
 
 static bool split(const Text *text, PtxLines *lines) {
@@ -87,14 +97,14 @@ bool ptx_lines_make(const Text *text, const char *source, PtxLines *lines) {
     *lines = (PtxLines){0};
     if (!split(text, lines)) return false;
     const int file = file_of_source(lines, source);
-    int function = -1, functions = 0, place = 0;
+    int function = -1, functions = 0, place = 0, call = 0;
     bool is_inside = false, is_join = true;
     for (int i = 0; i < lines->count; i++) {
         PtxLine *line = &lines->lines[i];
         if (!is_inside && (contains(line, ".entry ") || contains(line, ".func ")) &&
             !begins_with(line, "//")) {
             function = functions++;
-            place = 0;
+            place = call = 0;
         }
         line->function = function;
         if (is_brace(line, '{')) is_inside = is_join = true;
@@ -106,12 +116,14 @@ bool ptx_lines_make(const Text *text, const char *source, PtxLines *lines) {
         if (begins_with(line, ".loc")) {
             const int here = line_of(line, file);
             if (here >= 0) place = here;
+            call = call_of(line, file);
         }
         line->is_label = looks_like_label(line);
         line->is_instruction = looks_like_instruction(line);
         if (line->is_label) is_join = true;
         if (!line->is_instruction) continue;
         line->source = place;
+        line->call = call;
         line->is_join = is_join;
         is_join = false;
     }

@@ -40,6 +40,8 @@ static bool place_registers(Lowering *l) {
         for (int i = 0; i < f->register_count; i++)
             if ((f->registers[i]->type == PTX_PRED) == (pass == 0))
                 l->register_offset[i] = new_register(l, lane_width(f->registers[i]->type));
+    l->function->written_from = REGISTER_FILE_HEADER;
+    l->function->written_to = l->register_bytes;
     return true;
 }
 
