@@ -5,6 +5,7 @@
 
 #include "driver/plan/elements.h"
 #include "driver/plan/filter.h"
+#include "driver/plan/product.h"
 
 static void clear(Prepared *prepared) {
     for (int b = 0; b < MAX_BUFFERS; b++) free(prepared->inputs[b]);
@@ -16,6 +17,8 @@ static void clear(Prepared *prepared) {
 static long long terms_of(const Task *task, const CaseShape *shape, Family family, long long count) {
     switch (task->expect) {
     case EXPECT_FILTER: return family == FAMILY_INTEGERS ? filter_terms(task) : count;
+    case EXPECT_PRODUCT:
+        return family == FAMILY_INTEGERS ? product_terms(shape->size.depth) : shape->size.depth;
     case EXPECT_ROW_SUMS:
     case EXPECT_ROWS: return shape->size.columns;
     case EXPECT_ELEMENTWISE:
