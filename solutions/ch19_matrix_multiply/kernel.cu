@@ -85,7 +85,7 @@ LAUNCH(matmul_registers) {
 }
 
 __global__ void matmul_registers(const float *a, const float *b, float *c, int m, int n, int k) {
-    __shared__ float tile_a[DEPTH][TILE + 1]; // column after column of a: tile_a[d][i] is element (i, d)
+    __shared__ float tile_a[DEPTH][TILE + 2]; // column after column of a: tile_a[d][i] is element (i, d)
     __shared__ float tile_b[DEPTH][TILE];
     int x = threadIdx.x, y = threadIdx.y, thread = y * 16 + x;
     int top = blockIdx.y * TILE, left = blockIdx.x * TILE;
