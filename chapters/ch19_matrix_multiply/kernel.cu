@@ -156,7 +156,9 @@ __device__ void store_groups(const Groups &groups, float (&tile_a)[DEEP][PADDED]
     for (int g = 0; g < LOADS_A; g++) {
         int i = threadIdx.x + g * THREADS, row = row_of_group(i), d = depth_of_group(i);
         // TODO 5: four neighbours in a row of a go below each other: tile_a[d][row] is a's element (row, d).
-        tile_a[d][row] = groups.of_a[g].x;
+        for (int j = 0; j < 4; j++) {
+            tile_a[d + j][row] = groups.of_a[g].x;
+        }
     }
     for (int g = 0; g < LOADS_B; g++) {
         int i = threadIdx.x + g * THREADS;

@@ -204,7 +204,9 @@ __device__ void store_groups(const Groups &groups, float (&tile_a)[DEEP][PADDED]
         int i = threadIdx.x + g * THREADS, row = row_of_group(i), d = depth_of_group(i);
         // BEGIN SOLUTION
         // TODO 5: four neighbours in a row of a go below each other: tile_a[d][row] is a's element (row, d).
-        // SKELETON: tile_a[d][row] = groups.of_a[g].x;
+        // SKELETON: for (int j = 0; j < 4; j++) {
+        // SKELETON:     tile_a[d + j][row] = groups.of_a[g].x;
+        // SKELETON: }
         tile_a[d][row] = groups.of_a[g].x;
         tile_a[d + 1][row] = groups.of_a[g].y;
         tile_a[d + 2][row] = groups.of_a[g].z;

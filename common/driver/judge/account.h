@@ -51,6 +51,8 @@ bool account_places(Account *account, Accounting *out);
 bool account_filter_rules(Account *account, Accounting *out);
 // Which elements of an image reach each output of a filter, and with which coefficient.
 bool account_filter(Account *account, Accounting *out);
+// Which products each element of a matrix product adds.
+bool account_product(Account *account, Accounting *out);
 // Which elements of a row its other elements depend on, and from which a large number is too much.
 bool account_rows(Account *account, Accounting *out);
 // Which wrong formulas give every value of a table.
