@@ -30,7 +30,7 @@ static const CaseSize products[] = {
                                     INT(COUNT_COLUMNS), INT(COUNT_DEPTH)}}},                                 \
         .expect = EXPECT_PRODUCT, .chain = CHAIN_PRODUCT, .sizes = products,                                 \
         .size_count = sizeof products / sizeof products[0], .max_n = 1 << 18, .schedules = 1,                \
-        .counted = {.rows = 128, .columns = 128, .depth = 64},                                               \
+        .counted = {.rows = 128, .columns = 256, .depth = 64},                                               \
         .timed = {.rows = 4096, .columns = 4096, .depth = 4096}, __VA_ARGS__                                 \
     }
 

@@ -97,14 +97,13 @@ __global__ void matmul_registers(const float *a, const float *b, float *c, int m
 
 // The same with 16 bytes an access. A block computes HIGH x WIDE elements of c, a warp a part of 4 * THREAD_M rows and
 // 8 * THREAD_N columns, and a thread THREAD_M x THREAD_N. Its rows and columns come in groups of four neighbours:
-// lanes next to each other read the groups of b next to each other.
-// matmul_vectors<<<ceil_div(m, 128) * ceil_div(n, 128), 256>>>(a, b, c, m, n, k)
-const int HIGH = 128, WIDE = 128, DEEP = 8, THREAD_M = 8, THREAD_N = 8;
+// lanes next to each other have groups of columns next to each other.
+// matmul_vectors<<<ceil_div(m, 128) * ceil_div(n, 256), 256>>>(a, b, c, m, n, k)
+const int HIGH = 128, WIDE = 256, DEEP = 16, THREAD_M = 8, THREAD_N = 16;
 const int WARPS_N = WIDE / (8 * THREAD_N), THREADS = 32 * WARPS_N * (HIGH / (4 * THREAD_M));
-const int PADDED = HIGH + 4;                      // floats from one row of tile_a to the next
-const int LOADS_A = HIGH * DEEP / (4 * THREADS);  // groups of four that a thread copies in each step
+const int LOADS_A = HIGH * DEEP / (4 * THREADS); // groups of four that a thread copies in each step
 const int LOADS_B = WIDE * DEEP / (4 * THREADS);
-const int TOGETHER = 8;                           // rows of tiles that are computed together, for the L2 cache
+const int TOGETHER = 8;                          // rows of tiles that are computed together, for the L2 cache
 
 LAUNCH(matmul_vectors) {
     launch->block = THREADS;
@@ -115,11 +114,23 @@ __device__ float4 load4(const float *from) {
     return *reinterpret_cast<const float4 *>(from);
 }
 
-__device__ void store4(float *to, float4 value) {
-    *reinterpret_cast<float4 *>(to) = value;
+// Copies four floats to shared memory, or zeros if there are none. The copy is under way until wait_for_copies().
+__device__ void copy4(float *to, const float *from, bool exists) {
+#if __CUDA_ARCH__ >= 800
+    unsigned address = __cvta_generic_to_shared(to);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(exists ? 16 : 0));
+#else
+    *reinterpret_cast<float4 *>(to) = exists ? load4(from) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+#endif
 }
 
-// Four floats of a row, of which `count` exist; the others count as 0. VECTORS: all four exist, or none.
+__device__ void wait_for_copies() {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+// Four floats of a row of a, of which `count` exist; the others count as 0. VECTORS: all four exist, or none.
 template <bool VECTORS>
 __device__ float4 load_group(const float *from, int count) {
     float4 group = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
@@ -130,48 +141,65 @@ __device__ float4 load_group(const float *from, int count) {
     return group;
 }
 
-// The groups of one step, in registers on their way from memory to the tiles.
-struct Groups {
-    float4 of_a[LOADS_A], of_b[LOADS_B];
-};
+// A thread's groups of a's tile. Group i is in row row_of(i) of the tile, at depth_of(i) of the step: two neighbouring
+// lanes read the 32 bytes of a sector, and the next two those of the row below.
+__device__ int row_of(int i) {
+    return i / 2 % HIGH;
+}
 
-// Group i of a's tile is in row `row`, at `d` of the step; two neighbouring lanes read the 32 bytes of a sector.
-__device__ int row_of_group(int i) { return i / 2 % HIGH; }
-__device__ int depth_of_group(int i) { return 4 * (i / 2 / HIGH * 2 + i % 2); }
+__device__ int depth_of(int i) {
+    return 4 * (i / 2 / HIGH * 2 + i % 2);
+}
 
 template <bool VECTORS>
-__device__ void load_groups(Groups &groups, const float *a, const float *b, int top, int left, int step, int m, int n,
-                            int k) {
+__device__ void load_a(float4 (&groups)[LOADS_A], const float *a, int top, int step, int m, int k) {
     for (int g = 0; g < LOADS_A; g++) {
-        int i = threadIdx.x + g * THREADS, row = top + row_of_group(i), d = step + depth_of_group(i);
-        groups.of_a[g] = load_group<VECTORS>(a + (long long)row * k + d, row < m ? k - d : 0);
-    }
-    for (int g = 0; g < LOADS_B; g++) {
-        int i = threadIdx.x + g * THREADS, d = step + i / (WIDE / 4), column = left + i % (WIDE / 4) * 4;
-        groups.of_b[g] = load_group<VECTORS>(b + (long long)d * n + column, d < k ? n - column : 0);
+        int i = threadIdx.x + g * THREADS, row = top + row_of(i), d = step + depth_of(i);
+        groups[g] = load_group<VECTORS>(a + (long long)row * k + d, row < m ? k - d : 0);
     }
 }
 
-__device__ void store_groups(const Groups &groups, float (&tile_a)[DEEP][PADDED], float (&tile_b)[DEEP][WIDE]) {
+// Where element (row, d) of a is in row d of its tile. The element 4 to the right is stored at the same time.
+__device__ int place_of(int row, int d) {
+    // TODO 5: rows d and d + 4 of the tile begin at the same bank. Which bit of row can differ between them?
+    return row;
+}
+
+__device__ void store_a(const float4 (&groups)[LOADS_A], float (&tile_a)[DEEP][HIGH]) {
     for (int g = 0; g < LOADS_A; g++) {
-        int i = threadIdx.x + g * THREADS, row = row_of_group(i), d = depth_of_group(i);
-        // TODO 5: four neighbours in a row of a go below each other: tile_a[d][row] is a's element (row, d).
+        int i = threadIdx.x + g * THREADS, d = depth_of(i), place = place_of(row_of(i), d);
+        // TODO 6: four neighbours in a row of a go below each other.
         for (int j = 0; j < 4; j++) {
-            tile_a[d + j][row] = groups.of_a[g].x;
+            tile_a[d + j][place] = groups[g].x;
         }
     }
-    for (int g = 0; g < LOADS_B; g++) {
-        int i = threadIdx.x + g * THREADS;
-        store4(&tile_b[i / (WIDE / 4)][i % (WIDE / 4) * 4], groups.of_b[g]);
-    }
 }
 
 template <bool VECTORS>
-__device__ void multiply(const float *a, const float *b, float *c, int m, int n, int k) {
-    // Two tiles of each: one is multiplied while the other is filled.
-    __shared__ __align__(16) float tile_a[2][DEEP][PADDED], tile_b[2][DEEP][WIDE];
+__device__ void copy_b(float (&tile_b)[DEEP][WIDE], const float *b, int left, int step, int n, int k) {
+    for (int g = 0; g < LOADS_B; g++) {
+        int i = threadIdx.x + g * THREADS, d = i / (WIDE / 4), x = i % (WIDE / 4) * 4;
+        int count = step + d < k ? n - left - x : 0;
+        const float *from = b + (long long)(step + d) * n + left + x;
+        if (VECTORS) {
+            copy4(&tile_b[d][x], count > 0 ? from : b, count > 0);
+        } else {
+            for (int j = 0; j < 4; j++) {
+                tile_b[d][x + j] = j < count ? from[j] : 0.0f;
+            }
+        }
+    }
+}
+
+// Two tiles of each matrix: one is multiplied while the other is filled.
+struct __align__(16) Tiles {
+    float a[2][DEEP][HIGH], b[2][DEEP][WIDE];
+};
+
+template <bool VECTORS>
+__device__ void multiply(Tiles &tiles, const float *a, const float *b, float *c, int m, int n, int k) {
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    int my_row = warp / WARPS_N * (4 * THREAD_M) + lane / 8 * 4;    // of the tile: the first of a group
+    int my_row = warp / WARPS_N * (4 * THREAD_M) + lane / 8 * 4; // of the tile: the first of a group
     int my_column = warp % WARPS_N * (8 * THREAD_N) + lane % 8 * 4;
     int tiles_m = ceil_div(m, HIGH), tiles_n = ceil_div(n, WIDE);
     int first = blockIdx.x / (TOGETHER * tiles_n) * TOGETHER, place = blockIdx.x % (TOGETHER * tiles_n);
@@ -179,20 +207,24 @@ __device__ void multiply(const float *a, const float *b, float *c, int m, int n,
     int top = (first + place % height) * HIGH, left = place / height * WIDE;
 
     float sums[THREAD_M][THREAD_N] = {};
-    Groups groups;
-    load_groups<VECTORS>(groups, a, b, top, left, 0, m, n, k);
-    store_groups(groups, tile_a[0], tile_b[0]);
+    float4 groups[LOADS_A];
+    load_a<VECTORS>(groups, a, top, 0, m, k);
+    copy_b<VECTORS>(tiles.b[0], b, left, 0, n, k);
+    store_a(groups, tiles.a[0]);
+    wait_for_copies();
     __syncthreads();
     int now = 0;
     for (int step = 0; step < k; step += DEEP) {
-        // TODO 6: the next step's groups are on their way while this step is multiplied. Read the operands of each d
-        //         with 16 bytes an access. Where does the next step go, and where must the block wait?
+        // TODO 7: the next step's elements are on their way while this step is multiplied. Read the operands of each
+        //         d with 16 bytes an access. Where does the next step go, and where must the block wait?
         for (int d = 0; d < DEEP; d++) {
-            sums[0][0] += tile_a[now][d][my_row] * tile_b[now][d][my_column];
+            sums[0][0] += tiles.a[now][d][place_of(my_row, d)] * tiles.b[now][d][my_column];
         }
-        load_groups<VECTORS>(groups, a, b, top, left, step + DEEP, m, n, k);
+        load_a<VECTORS>(groups, a, top, step + DEEP, m, k);
         __syncthreads();
-        store_groups(groups, tile_a[now], tile_b[now]);
+        copy_b<VECTORS>(tiles.b[now], b, left, step + DEEP, n, k);
+        store_a(groups, tiles.a[now]);
+        wait_for_copies();
         __syncthreads();
     }
     for (int i = 0; i < THREAD_M; i++) {
@@ -202,7 +234,8 @@ __device__ void multiply(const float *a, const float *b, float *c, int m, int n,
             float *to = c + (long long)row * n + column;
             if (VECTORS) {
                 if (row < m && column < n) {
-                    store4(to, make_float4(sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]));
+                    *reinterpret_cast<float4 *>(to) =
+                        make_float4(sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]);
                 }
             } else {
                 for (int x = 0; x < 4; x++) {
@@ -217,7 +250,8 @@ __device__ void multiply(const float *a, const float *b, float *c, int m, int n,
 
 __global__ void __launch_bounds__(THREADS) matmul_vectors(const float *a, const float *b, float *c, int m, int n,
                                                           int k) {
-    // TODO 7: an access of 16 bytes needs an address that is a multiple of 16. When is that so in every row of a, b and
+    __shared__ Tiles tiles;
+    // TODO 8: an access of 16 bytes needs an address that is a multiple of 16. When is that so in every row of a, b and
     //         c?
-    multiply<false>(a, b, c, m, n, k);
+    multiply<false>(tiles, a, b, c, m, n, k);
 }
