@@ -11,7 +11,7 @@ static const CaseSize products[] = {
     {.rows = 41, .columns = 1, .depth = 6},     {.rows = 4, .columns = 4, .depth = 4},
     {.rows = 5, .columns = 8, .depth = 12},     {.rows = 7, .columns = 12, .depth = 3},
     {.rows = 16, .columns = 16, .depth = 16},   {.rows = 17, .columns = 15, .depth = 33},
-    {.rows = 3, .columns = 2, .depth = 515},    {.rows = 33, .columns = 31, .depth = 32},
+    {.rows = 3, .columns = 2, .depth = 131},    {.rows = 33, .columns = 31, .depth = 32},
     {.rows = 32, .columns = 32, .depth = 40},   {.rows = 9, .columns = 100, .depth = 20},
     {.rows = 65, .columns = 63, .depth = 17},   {.rows = 1, .columns = 516, .depth = 12},
     {.rows = 300, .columns = 1, .depth = 7},    {.rows = 64, .columns = 68, .depth = 36},
@@ -30,7 +30,7 @@ static const CaseSize products[] = {
                                     INT(COUNT_COLUMNS), INT(COUNT_DEPTH)}}},                                 \
         .expect = EXPECT_PRODUCT, .chain = CHAIN_PRODUCT, .sizes = products,                                 \
         .size_count = sizeof products / sizeof products[0], .max_n = 1 << 18, .schedules = 1,                \
-        .counted = {.rows = 128, .columns = 256, .depth = 64},                                               \
+        .counted = {.rows = 128, .columns = 256, .depth = 32},                                               \
         .timed = {.rows = 4096, .columns = 4096, .depth = 4096}, __VA_ARGS__                                 \
     }
 

@@ -5,6 +5,8 @@
 //
 // a: m x k floats, b: k x n, c: m x n, row after row, at multiples of 256 bytes, as cudaMalloc gives them. None of m, n
 // and k need be a multiple of anything, and each may be 0. LAUNCH is given m as `rows` and n as `columns`.
+#include <cuda_pipeline.h>
+
 #include "warpbook.cuh"
 
 // One element of c for each thread.
@@ -116,18 +118,12 @@ __device__ float4 load4(const float *from) {
 
 // Copies four floats to shared memory, or zeros if there are none. The copy is under way until wait_for_copies().
 __device__ void copy4(float *to, const float *from, bool exists) {
-#if __CUDA_ARCH__ >= 800
-    unsigned address = __cvta_generic_to_shared(to);
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(exists ? 16 : 0));
-#else
-    *reinterpret_cast<float4 *>(to) = exists ? load4(from) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-#endif
+    __pipeline_memcpy_async(to, from, 16, exists ? 0 : 16);
 }
 
 __device__ void wait_for_copies() {
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.wait_all;" ::: "memory");
-#endif
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
 }
 
 // Four floats of a row of a, of which `count` exist; the others count as 0. VECTORS: all four exist, or none.

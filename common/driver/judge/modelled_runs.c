@@ -194,12 +194,12 @@ static bool is_right_here(ModelledTask *modelled, PartRun *part) {
 
 // Two products of little depth, of which the work of each block is a linear function.
 static bool choose_product(ModelledTask *modelled, const CaseShape *whole, PartRun parts[2]) {
-    enum { SIDE = 256, DEPTH = 64 };
+    enum { ROWS = 128, COLUMNS = 256, DEPTH = 32 };
     const int sm_count = runner_info(modelled->runner)->sm_count;
     for (int k = 0; k < 2; k++) {
         CaseSize size = whole->size;
-        size.rows = size.rows < SIDE ? size.rows : SIDE;
-        size.columns = size.columns < SIDE ? size.columns : SIDE;
+        size.rows = size.rows < ROWS ? size.rows : ROWS;
+        size.columns = size.columns < COLUMNS ? size.columns : COLUMNS;
         size.depth = DEPTH << k;
         size.n = size.rows * size.columns;
         if (size.depth > whole->size.depth || !ask(modelled, size, sm_count, whole, &parts[k]))
