@@ -50,6 +50,9 @@ static bool fill(Prepared *prepared, const Task *task, const CaseShape *shape, u
                 prepared->family == FAMILY_INTEGERS ? buffer->family : prepared->family, seed, (unsigned)b);
         if (prepared->family == FAMILY_INTEGERS && has_no_sums(task) && !buffer->make && !buffer->data)
             place_zeros(prepared->inputs[b], buffer->type, count, seed, (unsigned)b);
+        const bool is_special = prepared->family == FAMILY_NAN || prepared->family == FAMILY_INFINITY;
+        if (is_special && task->expect == EXPECT_PRODUCT)
+            product_place_zeros(prepared->inputs[b], count, seed, (unsigned)b);
     }
     const void *inputs[MAX_BUFFERS];
     for (int b = 0; b < MAX_BUFFERS; b++) inputs[b] = prepared->inputs[b];

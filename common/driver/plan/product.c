@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "driver/plan/filter.h"
+#include "driver/plan/inputs.h"
 
 int product_right(const Task *task) {
     for (int b = task_input(task) + 1; b < task_buffer_count(task); b++)
@@ -15,6 +16,13 @@ double product_underflow(const CaseSize *size) { return (double)size->depth * 0x
 
 // Numbers of at most 2^24 / terms, of which `depth` squares are at most 2^24.
 long long product_terms(long long depth) { return (long long)ceil(sqrt(0x1p24 * (double)depth)); }
+
+void product_place_zeros(float *matrix, long long count, uint64_t seed, unsigned stream) {
+    enum { STREAM_ZEROS = 701, ONE_IN = 5 };
+    for (long long i = 0; i < count; i++)
+        if (isfinite(matrix[i]) && random_bits(seed, STREAM_ZEROS + stream, (uint64_t)i) % ONE_IN == 0)
+            matrix[i] = 0;
+}
 
 static void row_of(const CaseSize *size, const float *left, const float *right, double *values,
                    double *magnitudes) {

@@ -16,6 +16,10 @@ void product_of(const CaseSize *size, const float *left, const float *right, dou
 // What products that are subnormal lose at most, in all: half of float's smallest number each.
 double product_underflow(const CaseSize *size);
 
+// Makes some of the finite elements of an input zero: 0 times an infinity is a NaN, and no product may be
+// left out.
+void product_place_zeros(float *matrix, long long count, uint64_t seed, unsigned stream);
+
 // The number of terms for which whole numbers are made (inputs.h), so that `depth` products of two of them
 // add up to at most 2^24.
 long long product_terms(long long depth);
