@@ -17,6 +17,7 @@ TRANSPOSE = "ch11 several a thread"
 HISTOGRAM = "ch15 copies"
 SCAN = "ch16 one launch"
 FILTER = "ch17 column"
+PRODUCT = "ch19 vectors"
 # By work, in rows of 2,048: the words, the reference, its peer, and the least ratio.
 ROWS_OF_2048 = {
     "softmax": ("softmax", "ch18 registers", "torch.softmax", 1.10),
@@ -149,6 +150,10 @@ def judge(record: dict[str, Any]) -> list[Claim]:
     for work, (words, reference, peer, least) in ROWS_OF_2048.items():
         if cases := [case for case in cases_of(record, work) if case["columns"] == 2048]:
             claims.append(_ratio(f"{words}, rows of 2,048: over PyTorch", cases[-1], reference, peer, least))
+    claims.extend(
+        _ratio(f"product of {case['rows']:,} x {case['rows']:,}: over cuBLAS", case, PRODUCT, "cuBLAS", 0.97)
+        for case in cases_of(record, "product")
+    )
     return claims
 
 

@@ -187,6 +187,18 @@ def _single(record: dict[str, Any], works: dict[str, str]) -> str:
     return _table(("", "µs", "GB/s", "GB/s without emptying the L2"), rows)
 
 
+def _products(record: dict[str, Any]) -> str:
+    """TFLOP/s and microseconds of everyone, for each size."""
+    rows = []
+    for case in claims.cases_of(record, "product"):
+        side = case["rows"]
+        for each in sorted(case["results"], key=lambda result: result.get("us", 1e99)):
+            if "us" in each:
+                name = f"{side:,}: {each['name']}" + (f" ({each['note']})" if each.get("note") else "")
+                rows.append((name, three_digits(each["us"]), f"{2e-6 * side**3 / each['us']:.1f}"))
+    return _table(("", "µs", "TFLOP/s"), rows) if rows else "Not in the record.\n"
+
+
 def _row_works(record: dict[str, Any]) -> str:
     """GB/s and microseconds of everyone, for each work on rows and each length of them."""
     rows = []
@@ -274,6 +286,7 @@ PLACES: dict[str, Callable[[dict[str, Any]], str]] = {
     "scan": lambda record: _single(record, {"scan": ""}),
     "filters": lambda record: _single(record, {"filter_3": "3 x 3: ", "filter_7": "7 x 7: "}),
     "softmax": _row_works,
+    "products": _products,
     "counters": counters_table,
 }
 
