@@ -42,23 +42,22 @@ def product_element(c: Canvas) -> None:
 def product_tiles(c: Canvas) -> None:
     """The squares of one step."""
     size, left, top = 18, MARGIN + 30, 120
-    c.words(left + 10 * size, 22, "b", style="small faint")
+    right = left + 4 * size + 20
+    c.words(right - 20, 42, "b", style="small faint")
     for y in range(4):
         for x in range(8):
-            is_in = 4 <= x < 8 and y in (2, 3)
-            c.cell(left + (8 + x) * size + 20, 30 + y * size, size, size, "lane" if is_in else "data")
+            kind = "lane" if 4 <= x < 8 and y in (2, 3) else "data"
+            c.cell(right + x * size, 30 + y * size, size, size, kind)
     c.words(left - 14, top + 12, "a", style="small faint")
     for y in range(6):
+        for x in range(4):
+            c.cell(left + x * size, top + y * size, size, size, "lane" if y >= 2 and x in (2, 3) else "data")
         for x in range(8):
-            is_in = 2 <= y < 6 and x in (4, 5)
-            c.cell(left + x * size, top + y * size, size, size, "lane" if is_in else "data")
-    for y in range(6):
-        for x in range(8):
-            is_in = 2 <= y < 6 and 4 <= x < 8
-            c.cell(left + (8 + x) * size + 20, top + y * size, size, size, "good" if is_in else "idle")
-    c.arrow(left + 3.6 * size, top + 6 * size + 10, left + 6.4 * size, top + 6 * size + 10, "hot")
+            kind = "good" if y >= 2 and x >= 4 else "idle"
+            c.cell(right + x * size, top + y * size, size, size, kind)
+    c.arrow(left + 0.6 * size, top + 6 * size + 10, left + 3.4 * size, top + 6 * size + 10, "hot")
     c.words(left, top + 6 * size + 30, "step by step along k", style="small")
-    x = left + 16 * size + 34
+    x = right + 8 * size + 14
     c.words(x, top + 20, "The block's square of c:", style="small")
     c.words(x, top + 38, "each element of the two", style="small")
     c.words(x, top + 56, "tiles serves a whole row", style="small")
@@ -79,7 +78,7 @@ def product_registers(c: Canvas) -> None:
     c.row(left, 34, w, h, [("lane", f"b{j}") for j in range(4)])
     for i in range(4):
         c.cell(left - 72, top + i * h, 56, h, "lane", f"a{i}", "small")
-        c.row(left, top + i * h, w, h, [("good", f"+= a{i} * b{j}") for j in range(4)])
+        c.row(left, top + i * h, w, h, [("good", f"a{i} * b{j}") for j in range(4)])
     c.words(MARGIN, top + 4 * h + 20, "4 values of a's tile", style="small faint")
     c.words(left + 4 * w + 14, top + 30, "16 sums stay", style="small")
     c.words(left + 4 * w + 14, top + 48, "in registers", style="small")
