@@ -965,7 +965,11 @@ class Product(Work):
         module, shape = torch.module, (self.size.rows, self.size.columns)
         module.backends.cuda.matmul.allow_tf32 = False
         triples = [
-            (torch.tensor(buffers["in"], shape), torch.tensor(buffers["in2"], shape), torch.tensor(out, shape))
+            (
+                torch.tensor(buffers["in"], shape),
+                torch.tensor(buffers["in2"], shape),
+                torch.tensor(out, shape),
+            )
             for buffers, out in zip(self.problem.buffers, outputs, strict=True)
         ]
 
