@@ -1,7 +1,7 @@
 // common/driver/plan/product.c for the tests.
-//   product_probe ROWS COLUMNS DEPTH   the left and the right matrix as floats on standard input; for each element
-//   of the product its value and the magnitude that its budget scales with
-//   product_probe terms DEPTH          how many terms whole numbers are made for
+//   product_probe ROWS COLUMNS DEPTH   the left and the right matrix as floats on standard input; for each
+//   element of the product its value and the magnitude that its budget scales with product_probe terms DEPTH
+//   how many terms whole numbers are made for
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
