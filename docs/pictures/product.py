@@ -37,7 +37,7 @@ def product_element(c: Canvas) -> None:
     "product-tiles",
     "A block goes along k with two tiles",
     "A block computes a square of c. For each step along k it copies a square of a and a square of b to shared memory, "
-    "multiplies them and goes on.",
+    "multiplies them and continues.",
 )
 def product_tiles(c: Canvas) -> None:
     """The squares of one step."""
