@@ -17,6 +17,7 @@ TRANSPOSE = "ch11 several a thread"
 HISTOGRAM = "ch15 copies"
 SCAN = "ch16 one launch"
 FILTER = "ch17 column"
+PRODUCT = "ch19 vectors"
 # By work on rows: the words, the reference, its peer, and the least ratio.
 ROW_WORKS = {
     "softmax": ("softmax", "ch18 registers", "torch.softmax", 1.10),
@@ -147,6 +148,9 @@ def _judge(record: dict[str, Any], l2: str) -> list[Claim]:
         for case in cases_of(record, work, l2):
             words_of = f"{words}, rows of {case['columns']:,}, {state}: over PyTorch"
             claims.append(_ratio(words_of, case, reference, peer, least))
+    for case in cases_of(record, "product", l2):
+        words = f"product of {case['rows']:,} x {case['rows']:,}, {state}: over cuBLAS"
+        claims.append(_ratio(words, case, PRODUCT, "cuBLAS", 0.97))
     return claims
 
 

@@ -40,6 +40,7 @@ class Reference:
 
 _ROWS = ("in", "out", "rows", "columns")
 _NORM = ("in", "gamma", "beta", "out", "rows", "columns")
+_PRODUCT = ("in", "in2", "out", "rows", "columns", "columns")  # of square matrices
 _ADD = ("in", "in2", "out", "n")
 
 
@@ -120,6 +121,10 @@ REFERENCES = (
     _filter("ch17 column", "filter_column_7", "filter_7", 7, is_best=True),
     _filter("ch17 constant", "filter_constant", "filter_7", 7),
     Reference("ch18 registers", "ch18", "softmax", (Pass("softmax_registers", _ROWS),), is_best=True),
+    Reference("ch19 vectors", "ch19", "product", (Pass("matmul_vectors", _PRODUCT),), is_best=True),
+    Reference("ch19 registers", "ch19", "product", (Pass("matmul_registers", _PRODUCT),)),
+    Reference("ch19 tile", "ch19", "product", (Pass("matmul_tile", _PRODUCT),)),
+    Reference("ch19 naive", "ch19", "product", (Pass("matmul_naive", _PRODUCT),)),
     Reference("ch18 online", "ch18", "softmax", (Pass("softmax_online", _ROWS),)),
     Reference("ch18 three passes", "ch18", "softmax", (Pass("softmax_three_passes", _ROWS),)),
     Reference("ch18 bfloat16", "ch18", "softmax_bf16", (Pass("softmax_bfloat16", _ROWS),), is_best=True),

@@ -196,6 +196,18 @@ def _works(record: dict[str, Any], works: dict[str, str], *, has_sizes: bool = F
     return _table(("", "µs", "GB/s", "GB/s with a dirty L2", "GB/s without emptying the L2"), rows)
 
 
+def _products(record: dict[str, Any]) -> str:
+    """TFLOP/s and microseconds of everyone, for each size."""
+    rows = []
+    for case in claims.cases_of(record, "product"):
+        side = case["rows"]
+        for each in sorted(case["results"], key=lambda result: result.get("us", 1e99)):
+            if "us" in each:
+                name = f"{side:,}: {each['name']}" + (f" ({each['note']})" if each.get("note") else "")
+                rows.append((name, three_digits(each["us"]), f"{2e-6 * side**3 / each['us']:.1f}"))
+    return _table(("", "µs", "TFLOP/s"), rows) if rows else "Not in the record.\n"
+
+
 def _adds(record: dict[str, Any], work: str) -> str:
     """GB/s of everyone at every size with a cold L2, and the ratio with a dirty and a warm one too."""
     cases = claims.cases_of(record, work)
@@ -267,6 +279,7 @@ PLACES: dict[str, Callable[[dict[str, Any]], str]] = {
     "softmax": lambda record: _works(
         record, {work: words for work, (words, *_) in claims.ROW_WORKS.items()}, has_sizes=True
     ),
+    "products": _products,
     "counters": counters_table,
 }
 

@@ -185,6 +185,15 @@ __device__ void count_wrong_norms(unsigned long long *wrong, const Element *in, 
 WRONG_ROWS(f32, float)
 WRONG_ROWS(bf16, __nv_bfloat16)
 
+// The product of two side x side matrices of whole numbers, whose every sum is exact.
+extern "C" __global__ void wrong_product(unsigned long long *wrong, const float *a, const float *b, const float *c,
+                                         long long side) {
+    EACH(i, side * side) {
+        float sum = 0.0f;
+        for (long long d = 0; d < side; d++) sum += a[i / side * side + d] * b[d * side + i % side];
+        if (!(c[i] == sum)) atomicAdd(wrong, 1ull);
+    }
+}
 extern "C" __global__ void wrong_copy(unsigned long long *wrong, const float *in, const float *out,
                                       long long count) {
     EACH(i, count) if (!(out[i] == in[i])) atomicAdd(wrong, 1ull);

@@ -1,4 +1,4 @@
-"""What is measured, from sums to softmax: inputs, right answers, contenders."""
+"""What is measured, from sums to matrix products: inputs, right answers, contenders."""
 
 from __future__ import annotations
 
@@ -923,9 +923,78 @@ class LayerNormBf16(LayerNorm):
     element = "bf16"
 
 
+# ---- Matrix products -------------------------------------------------------------------------------------
+
+
+class Product(Work):
+    """The product of two square matrices of floats."""
+
+    key = "product"
+    title = "Matrix product"
+    flops = 0.0  # they grow with the size: 2 * columns for each element
+    input_names = ("in", "in2")
+    most = 45  # of the whole numbers: 8,192 products of two of them add up to less than 2^24
+
+    @classmethod
+    def sizes(cls, *, quick: bool) -> list[Size]:
+        """4,096 and 8,192."""
+        return [Size(side * side, side, side) for side in ((1024,) if quick else (4096, 8192))]
+
+    @classmethod
+    def bytes_of(cls, size: Size) -> int:
+        """Two matrices in, one out."""
+        return 12 * size.n
+
+    @property
+    def output_count(self) -> int:
+        """As many as an input has."""
+        return self.size.n
+
+    def fill(self) -> None:
+        """Whole numbers: every sum is exact in any order."""
+        for slot, buffers in enumerate(self.problem.buffers):
+            for i, at in enumerate(buffers.values()):
+                arguments = [u64(at), i64(self.size.n), i32(self.most), i32(1), u32(4 * slot + 2 * i + 1)]
+                self.tools.launch("fill_whole", arguments)
+
+    def fill_for_timing(self) -> None:
+        """Uniform floats: how much power products take, and so the clock, depends on the numbers."""
+        for slot, buffers in enumerate(self.problem.buffers):
+            for i, at in enumerate(buffers.values()):
+                self.tools.launch("fill_uniform", [u64(at), i64(self.size.n), u32(2 * slot + i + 1)])
+
+    def wrong(self, outputs: list[int]) -> str:
+        """How many elements."""
+        return self.count_wrong("wrong_product", outputs, [i64(self.size.rows)])
+
+    def peers(self) -> Iterator[tuple[str, Maker]]:
+        """PyTorch, which calls cuBLAS, without TF32."""
+        yield "cuBLAS", self._torch
+
+    def _torch(self) -> Contender:
+        torch, outputs = self.torch(), self.outputs()
+        module, shape = torch.module, (self.size.rows, self.size.columns)
+        module.backends.cuda.matmul.allow_tf32 = False
+        triples = [
+            (
+                torch.tensor(buffers["in"], shape),
+                torch.tensor(buffers["in2"], shape),
+                torch.tensor(out, shape),
+            )
+            for buffers, out in zip(self.problem.buffers, outputs, strict=True)
+        ]
+
+        def enqueue(slot: int) -> None:
+            a, b, c = triples[slot]
+            module.matmul(a, b, out=c)
+
+        return self.contender("cuBLAS", enqueue, outputs, note="SGEMM by torch.matmul, TF32 off")
+
+
 WORKS: tuple[type[Work], ...] = (
     *(Sum, Rows, Add, AddBf16, Transpose),
     *(Histogram, SkewedHistogram, ConstantHistogram),
     *(Scan, Filter3, Filter7),
     *(Softmax, SoftmaxBf16, LayerNorm, LayerNormBf16),
+    Product,
 )

@@ -31,6 +31,7 @@ PEERS = {
     **dict.fromkeys(("histogram", "histogram_skewed", "histogram_constant"), ("CUB",)),
     "scan": ("CUB", "torch.cumsum"),
     **dict.fromkeys(("filter_3", "filter_7"), ("cudaMemcpy", "torch conv2d")),
+    "product": ("cuBLAS",),
     **dict.fromkeys(("softmax", "softmax_bf16"), ("torch.softmax", "Triton")),
     **dict.fromkeys(("layer_norm", "layer_norm_bf16"), ("torch layer_norm", "Triton")),
 }
@@ -638,7 +639,7 @@ def test_every_work_has_one_best_reference_and_the_claims_name_it():
     best = {each.work: each.name for each in REFERENCES if each.is_best}
     assert sorted(best) == sorted(kind.key for kind in WORKS)
     named = {claims.CAPSTONE, claims.ROWS, claims.ADD, claims.ADD_BF16, claims.TRANSPOSE}
-    named |= {claims.HISTOGRAM, claims.SCAN, claims.FILTER}
+    named |= {claims.HISTOGRAM, claims.SCAN, claims.FILTER, claims.PRODUCT}
     named |= {reference for _, reference, _, _ in claims.ROW_WORKS.values()}
     assert set(best.values()) == named
 

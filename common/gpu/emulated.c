@@ -276,5 +276,6 @@ Gpu *emulated_open(const char *name, GpuError *error) {
     }
     gpu->base.functions = &functions;
     gpu->base.info = profile->info;
+    gpu->base.info.peak_tflop_per_s = gpu_peak_tflop_per_s(&profile->info, profile->clock_khz);
     return &gpu->base;
 }

@@ -35,7 +35,8 @@ typedef struct {
     uint32_t max_grid[3], max_block[3];
     int l2_bytes;
     int memory_clock_khz, memory_bus_bits; // 0 if the driver does not report it
-    double peak_gb_per_s; // from clock and bus width, or the profile's published figure; 0 unknown
+    double peak_gb_per_s;    // from clock and bus width, or the profile's published figure; 0 unknown
+    double peak_tflop_per_s; // of float operations: clock, SMs and float units of each; 0 unknown
     size_t memory_bytes;
     char driver_version[32];
 } GpuInfo;

@@ -411,6 +411,10 @@ static void read_info(NvidiaGpu *gpu) {
     // Two transfers a clock on every memory that CUDA devices use (CUDA C++ Best Practices Guide,
     // "Theoretical Bandwidth Calculation").
     info->peak_gb_per_s = 2e-6 * info->memory_clock_khz * info->memory_bus_bits / 8;
+    int clock_khz = 0;
+    if (gpu->driver->device_attribute(&clock_khz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, gpu->device) ==
+        CUDA_SUCCESS)
+        info->peak_tflop_per_s = gpu_peak_tflop_per_s(info, clock_khz);
     const GpuProfile *profile = gpu_profile_find(info->name);
     if (info->peak_gb_per_s <= 0 && profile) info->peak_gb_per_s = profile->info.peak_gb_per_s;
 }

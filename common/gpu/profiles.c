@@ -118,6 +118,12 @@ void gpu_profile_device(const GpuProfile *profile, EmulatorDevice *device) {
     memcpy(device->max_block, info->max_block, sizeof device->max_block);
 }
 
+double gpu_peak_tflop_per_s(const GpuInfo *info, int clock_khz) {
+    const int version = 10 * info->compute_major + info->compute_minor;
+    const double lanes = version == 75 || version == 80 ? 64 : 128;
+    return 2e-9 * lanes * info->sm_count * clock_khz;
+}
+
 void gpu_profile_model(const GpuProfile *profile, ModelDevice *device) {
     const GpuInfo *info = &profile->info;
     const ModelFigures figures = {

@@ -20,6 +20,11 @@ void gpu_profile_device(const GpuProfile *profile, EmulatorDevice *device);
 // The constants of the time model.
 void gpu_profile_model(const GpuProfile *profile, ModelDevice *device);
 
+// 1e12 float operations a second at that clock: two for each lane of a fused multiply-add. 0: not known. The
+// lanes of an SM: CUDA C++ Programming Guide, "Arithmetic Instructions", throughput of 32-bit floating-point
+// add.
+double gpu_peak_tflop_per_s(const GpuInfo *info, int clock_khz);
+
 // By its name or full name, without regard to case, spaces, '-' and '_' ("rtx5090", "rtx-5090",
 // "NVIDIA GeForce RTX 5090"); NULL is the H200. NULL when there is none.
 const GpuProfile *gpu_profile_find(const char *name);

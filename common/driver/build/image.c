@@ -52,6 +52,7 @@ static void describe_parameter(const Task *task, const Argument *argument, Audit
     } else {
         const char *name = argument->value.kind == QUANTITY_ROWS      ? "rows"
                            : argument->value.kind == QUANTITY_COLUMNS ? "columns"
+                           : argument->value.kind == QUANTITY_DEPTH   ? "depth"
                            : argument->value.kind == QUANTITY_N       ? "n"
                                                                       : "count";
         snprintf(declaration, 96, "%s %s", element_word(argument->type), name);

@@ -87,6 +87,7 @@ __extension__ typedef unsigned __int128 Facts;
 #define FACT_LEFT_OUT_OF_ROW FACT(67)
 #define FACT_ROWS_OVERFLOW FACT(68)
 #define FACT_SOME_OVERFLOW FACT(69)
+#define FACT_PRODUCT FACT(70)
 #define FACT_DOUBLES FACT(37)   // its results are doubles
 #define FACT_MAPS FACT(44)      // it has as many results as elements
 #define FACT_WORKSPACE FACT(43) // it has a workspace that is 0 before the launch

@@ -57,6 +57,8 @@ bool account_filter_rules(Account *account, Accounting *out);
 bool account_filter(Account *account, Accounting *out);
 // With which other coefficients than the fixed ones every output of a filter is made.
 bool account_filter_weights(Account *account, Accounting *out);
+// Which products each element of a matrix product adds.
+bool account_product(Account *account, Accounting *out);
 // Which elements of a row its other elements depend on, and from which a large number is too much.
 bool account_rows(Account *account, Accounting *out);
 // Which wrong formulas give every value of a table.

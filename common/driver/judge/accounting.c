@@ -33,6 +33,9 @@ static const Attempt of_sums[] = {{account_sums, true, 1100, 500},
                                   {account_rows, true, 1100, 500},
                                   {account_row_shared, true, 1100, 300},
                                   {0}},
+                     of_products[] = {{account_product, true, 1100, 600},
+                                      {account_product, true, 140, 600},
+                                      {0}},
                      of_tables[] = {{account_formulas, false, 1100, 400}, {0}}, none[] = {{0}};
 
 static const Attempt *choose_attempts(const Task *task) {
@@ -41,6 +44,7 @@ static const Attempt *choose_attempts(const Task *task) {
     case EXPECT_ROW_SUMS: return of_sums;
     case EXPECT_HISTOGRAM: return of_bins;
     case EXPECT_FILTER: return of_filters;
+    case EXPECT_PRODUCT: return of_products;
     case EXPECT_ROWS: return of_rows;
     case EXPECT_ELEMENTWISE: return task->element ? none : of_places;
     case EXPECT_TRANSPOSE: return of_places;

@@ -18,6 +18,22 @@ double bytes_that_must_move(const Task *task, const CaseShape *shape) {
     return bytes;
 }
 
+double operations_to_do(const Task *task, const CaseShape *shape) {
+    if (task->operations) return task->operations(shape);
+    return task->expect == EXPECT_PRODUCT ? 2.0 * (double)shape->size.n * (double)shape->size.depth : 0;
+}
+
+double bandwidth_tflop_per_s(const Bandwidth *bandwidth) {
+    return bandwidth_is_known(bandwidth) && bandwidth->operations > 0
+               ? 1e-12 * bandwidth->operations / bandwidth->seconds
+               : (double)NAN;
+}
+
+double bandwidth_peak_share(const Bandwidth *bandwidth) {
+    return bandwidth->peak_tflop_per_s > 0 ? bandwidth_tflop_per_s(bandwidth) / bandwidth->peak_tflop_per_s
+                                           : (double)NAN;
+}
+
 void bandwidth_complete(Bandwidth *bandwidth) {
     if (bandwidth->seconds > 0) bandwidth->gb_per_s = 1e-9 * bandwidth->bytes / bandwidth->seconds;
     if (!(bandwidth->reference_seconds > 0) || !(bandwidth->seconds > 0)) return;
@@ -47,17 +63,18 @@ double bandwidth_least_seconds(const Task *task, const CaseShape *shape, const G
         if (buffer->role == INPUT) inputs += bytes;
         if (buffer->role == OUTPUT || buffer->role == OUTPUT_ZEROED) outputs += bytes;
     }
-    if (device->peak_gb_per_s <= 0 || device->l2_bytes <= 0) return 0;
-    if (may_hit && inputs <= device->l2_bytes) return 0;
-    return 1e-9 * (inputs + fmax(0, outputs - device->l2_bytes)) / device->peak_gb_per_s;
+    const double peak = 1e12 * device->peak_tflop_per_s, operations = operations_to_do(task, shape);
+    const double computing = peak > 0 ? operations / peak : 0;
+    if (device->peak_gb_per_s <= 0 || device->l2_bytes <= 0) return computing;
+    if (may_hit && inputs <= device->l2_bytes) return computing;
+    return fmax(computing, 1e-9 * (inputs + fmax(0, outputs - device->l2_bytes)) / device->peak_gb_per_s);
 }
 
 void bandwidth_distrust(Bandwidth *bandwidth, double least_seconds) {
     if (!(least_seconds > 0) || !(bandwidth->seconds < least_seconds)) return;
     bandwidth->state = BANDWIDTH_UNTRUSTED_TIME;
     snprintf(bandwidth->words, sizeof bandwidth->words,
-             "a run took %.4g microseconds%s, but the memory needs %.4g for these bytes at its peak of "
-             "%.0f GB/s",
+             "a run took %.4g microseconds%s, but at its peak this GPU needs %.4g for these %s",
              1e6 * bandwidth->seconds, bandwidth->kind == BANDWIDTH_MODELLED ? " on the model" : "",
-             1e6 * least_seconds, bandwidth->peak_gb_per_s);
+             1e6 * least_seconds, bandwidth->operations > 0 ? "bytes and operations" : "bytes");
 }

@@ -27,11 +27,13 @@ typedef struct {
     char words[320]; // unavailable, untrusted: why; else a remark, or ""
     int task;        // index
     CaseSize size;
-    char device[128]; // measured: the GPU; modelled: the one whose profile was taken
-    double bytes;     // that must move in one run
-    double seconds;   // of one run; measured: the median
+    char device[128];  // measured: the GPU; modelled: the one whose profile was taken
+    double bytes;      // that must move in one run
+    double operations; // of floats, that one run has to do; 0: the task does not count them
+    double seconds;    // of one run; measured: the median
     double gb_per_s;
     double peak_gb_per_s;    // of the device's memory, from clock and bus width
+    double peak_tflop_per_s; // of its float units, at the highest clock
     double ceiling_gb_per_s; // the most that a kernel of ours read on this device in the same run
 
     char reference[160]; // the file it is compared with, as shown to people; "": none
@@ -54,12 +56,18 @@ typedef struct {
 // The bytes that must move in one run of that shape.
 double bytes_that_must_move(const Task *task, const CaseShape *shape);
 
+// The float operations of one run of that shape; 0: the task does not count them.
+double operations_to_do(const Task *task, const CaseShape *shape);
+// 1e12 operations a second, and as a part of the device's peak; NaN where that is not known.
+double bandwidth_tflop_per_s(const Bandwidth *bandwidth);
+double bandwidth_peak_share(const Bandwidth *bandwidth);
+
 // Fills in what follows from seconds, bytes and reference_seconds: gb_per_s, and where there is a reference
 // its bandwidth and the ratio; the interval shrinks to the ratio unless `ratio_low` is already set.
 void bandwidth_complete(Bandwidth *bandwidth);
-// The least time in which the bytes can move at the memory's peak: inputs come from memory, and of the
-// outputs a cacheful may still wait to be written. 0: nothing can be said. `may_hit`: a cache may hold inputs
-// that fit into it, so that nothing can be said of these.
+// The least time in which the bytes can move at the memory's peak and the operations be done: inputs come
+// from memory, and of the outputs a cacheful may still wait to be written. 0: nothing can be said. `may_hit`:
+// a cache may hold inputs that fit into it, so that nothing can be said of these.
 double bandwidth_least_seconds(const Task *task, const CaseShape *shape, const GpuInfo *device, bool may_hit);
 // Untrusted if it is below that: some of the work was not done.
 void bandwidth_distrust(Bandwidth *bandwidth, double least_seconds);

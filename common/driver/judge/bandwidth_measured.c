@@ -140,7 +140,9 @@ static void read_samples(Measurement *m, bool keeps_samples, Bandwidth *bandwidt
     snprintf(bandwidth->device, sizeof bandwidth->device, "%s", device->name);
     bandwidth->seconds = median_of(mine, count);
     bandwidth->bytes = bytes_that_must_move(task_of(m), &m->kernel.shape->shape);
+    bandwidth->operations = operations_to_do(task_of(m), &m->kernel.shape->shape);
     bandwidth->peak_gb_per_s = device->peak_gb_per_s;
+    bandwidth->peak_tflop_per_s = device->peak_tflop_per_s;
     bandwidth->ceiling_gb_per_s = 1e-9 * header->ceiling;
     bandwidth->samples = count;
     bandwidth->launches_per_sample = header->runs_per_sample;

@@ -149,8 +149,10 @@ static void model_task(Judge *judge, int index, CaseSize size, const ModelDevice
     bandwidth->words[0] = '\0';
     memcpy(bandwidth->device, judge->judgement->device.name, sizeof bandwidth->device);
     bandwidth->bytes = bytes_that_must_move(task, &shape->shape);
+    bandwidth->operations = operations_to_do(task, &shape->shape);
     bandwidth->seconds = sum.seconds;
     bandwidth->peak_gb_per_s = judge->judgement->device.peak_gb_per_s;
+    bandwidth->peak_tflop_per_s = judge->judgement->device.peak_tflop_per_s;
     memcpy(bandwidth->limiter, sum.words, sizeof bandwidth->limiter);
     bandwidth_complete(bandwidth);
     bandwidth_distrust(bandwidth,

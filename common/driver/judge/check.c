@@ -44,7 +44,9 @@ static void element_name(const CheckedCase *finished, int b, long long index, ch
         count_text(index, number, sizeof number);
         int used = snprintf(text, bytes, "%s[%s]", buffer->name, number);
         const long long columns = finished->shape->size.columns;
-        if (finished->task->expect == EXPECT_ROWS && columns > 0 && used > 0 && (size_t)used < bytes)
+        const Expectation expect = finished->task->expect;
+        if ((expect == EXPECT_ROWS || expect == EXPECT_PRODUCT) && columns > 0 && used > 0 &&
+            (size_t)used < bytes)
             snprintf(text + used, bytes - (size_t)used, " (row %lld, column %lld)", index / columns,
                      index % columns);
     }

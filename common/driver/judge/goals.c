@@ -90,6 +90,7 @@ static bool look_up(const Scope *scope, const char *name, double *value) {
         {"n", (double)measured->shape.size.n},
         {"rows", (double)measured->shape.size.rows},
         {"columns", (double)measured->shape.size.columns},
+        {"depth", (double)measured->shape.size.depth},
         {"grid", over_launches(scope, offsetof(ShapeOfLaunch, blocks))},
         {"blocks", over_launches(scope, offsetof(ShapeOfLaunch, blocks))},
         {"warps", over_launches(scope, offsetof(ShapeOfLaunch, warps))},
@@ -107,6 +108,7 @@ static bool look_up(const Scope *scope, const char *name, double *value) {
         {"bandwidth", measured->bandwidth && bandwidth_is_known(measured->bandwidth)
                           ? measured->bandwidth->gb_per_s
                           : (double)NAN},
+        {"peak_share", measured->bandwidth ? bandwidth_peak_share(measured->bandwidth) : (double)NAN},
         {"bandwidth_ratio", scope->ratio},
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {

@@ -10,6 +10,7 @@
 #include "driver/plan/expected.h"
 #include "driver/plan/expected_rows.h"
 #include "driver/plan/large.h"
+#include "driver/plan/product.h"
 #include "driver/plan/timed_size.h"
 
 // An input repeats after so many elements, a prime, so that an index that is wrong by a power of two finds
@@ -71,9 +72,10 @@ static bool fill_sample(const Task *task, const CaseShape *shape, const CaseLayo
     // At the modelled size, too few rounds are what there is to find: any block shows them.
     const bool is_timed = shape->size.n == timed_size(task, 0).n;
     // Rows are computed whole on the host, which takes longer than to run them.
-    const uint64_t bearable_work = is_timed                      ? SAMPLE_WORK / 16
-                                   : task->expect == EXPECT_ROWS ? SAMPLE_WORK / 8
-                                                                 : SAMPLE_WORK;
+    const uint64_t bearable_work = is_timed                         ? SAMPLE_WORK / 16
+                                   : task->expect == EXPECT_ROWS    ? SAMPLE_WORK / 8
+                                   : task->expect == EXPECT_PRODUCT ? SAMPLE_WORK / 16 // many operations each
+                                                                    : SAMPLE_WORK;
     const uint64_t share = work / blocks + 1, wanted = bearable_work / share;
     // Of sums only repetitions show that a block reads elements of another: run those that it may be.
     const int least = is_timed || task->expect != EXPECT_SUM ? 2 : 6;
@@ -99,6 +101,7 @@ static bool fill_sample(const Task *task, const CaseShape *shape, const CaseLayo
 static long long terms_of(const Task *task, const CaseShape *shape, Family family) {
     if (family_is_of_rows(family)) return shape->size.columns;
     const bool adds = task->expect == EXPECT_SUM || task->expect == EXPECT_ROW_SUMS;
+    if (task->expect == EXPECT_PRODUCT) return product_terms(shape->size.depth);
     return task->expect == EXPECT_FILTER ? filter_terms(task) : adds ? SUM_TERMS : OTHER_TERMS;
 }
 
@@ -225,6 +228,17 @@ static double filtered_at(const Task *task, const CaseShape *shape, const LargeC
     return sum.value;
 }
 
+// Of whole numbers so small that nothing rounds.
+static double product_at(const Task *task, const CaseSize *size, const LargeCase *large, long long index) {
+    const int left = task_input(task), right = product_right(task);
+    const long long row = index / size->columns, column = index % size->columns;
+    double sum = 0;
+    for (long long d = 0; d < size->depth; d++)
+        sum += input_at(task, large, left, row * size->depth + d) *
+               input_at(task, large, right, d * size->columns + column);
+    return sum;
+}
+
 // An element of a row of EXPECT_ROWS, and its bound. Rows are computed whole; listed elements of one row
 // follow each other, so that only the last row is kept. False when memory ran out.
 static bool row_element(const Task *task, const CaseShape *shape, LargeCase *large, long long index,
@@ -274,6 +288,7 @@ static bool expected_at(const Task *task, const CaseShape *shape, LargeCase *lar
             if (task->buffers[b].role == INPUT) sum += inputs[used++] = input_at(task, large, b, index);
         *value = task->element ? task->element(inputs, used) : sum;
         return true;
+    case EXPECT_PRODUCT: *value = product_at(task, &shape->size, large, index); return true;
     case EXPECT_FILTER: *value = filtered_at(task, shape, large, index, budget); return true;
     case EXPECT_REFERENCE:
         if (!task->is_by_element) return false;

@@ -80,7 +80,7 @@ static bool add_changes(Judge *judge, int task, bool is_of_grid) {
 typedef bool Reached(Judge *judge, int task, int figures, long long n);
 
 // The blocks of the first launch at n elements; 0: it is refused.
-static unsigned long long blocks_at(Judge *judge, int task, int figures, long long n, int *block_threads) {
+static long long blocks_at(Judge *judge, int task, int figures, long long n, int *block_threads) {
     static TaskShape shape;
     if (!ask_on(judge, task, figures, n, &shape) || shape.shape.launch_count == 0) return 0;
     if (block_threads) *block_threads = shape.shape.launches[0].block_threads;
@@ -89,17 +89,17 @@ static unsigned long long blocks_at(Judge *judge, int task, int figures, long lo
 
 // The grid hardly grows from n / 2 to n, so that blocks take several rounds.
 static bool takes_rounds(Judge *judge, int task, int figures, long long n) {
-    const unsigned long long at_half = blocks_at(judge, task, figures, n / 2, NULL);
+    const long long at_half = blocks_at(judge, task, figures, n / 2, NULL);
     if (at_half <= 1) return false;
-    const unsigned long long at_n = blocks_at(judge, task, figures, n, NULL);
+    const long long at_n = blocks_at(judge, task, figures, n, NULL);
     return at_n > 0 && 2 * at_n < 3 * at_half;
 }
 
 // One block that takes a value of each block takes several rounds.
 static bool has_many_blocks(Judge *judge, int task, int figures, long long n) {
     int block_threads = 0;
-    const unsigned long long blocks = blocks_at(judge, task, figures, n, &block_threads);
-    return blocks > (unsigned long long)block_threads;
+    const long long blocks = blocks_at(judge, task, figures, n, &block_threads);
+    return blocks > block_threads;
 }
 
 // So many blocks that those after the first 32 tiles wait for blocks that wait themselves.

@@ -18,6 +18,11 @@ typedef struct {
     ModelWork works[MAX_LAUNCHES];
 } PartRun;
 
+// What the work of a run grows with: the elements, or the products that a matrix product adds.
+static double work_in(const CaseSize *size) {
+    return (double)size->n * (double)(size->depth ? size->depth : 1);
+}
+
 static bool give_up(ModelledTask *modelled, const char *words) {
     snprintf(modelled->why, sizeof modelled->why, "not modelled: %.290s", words);
     return false;
@@ -54,7 +59,7 @@ static bool run_part(ModelledTask *modelled, PartRun *part) {
     request.rounds = 1;
     request.timing = 1;
     modelled->elements += one.size.n;
-    const double steps = modelled->steps_of_element * (double)one.size.n + least_steps;
+    const double steps = modelled->steps_of_element * work_in(&one.size) + least_steps;
     for (int l = 0; l < request.program.launch_count; l++) {
         RunLaunch *launch = &request.program.launches[l];
         if (modelled->steps_of_element > 0 && steps < (double)launch->max_steps)
@@ -187,12 +192,33 @@ static bool is_right_here(ModelledTask *modelled, PartRun *part) {
            run_part(modelled, part);
 }
 
+// Two products of little depth, of which the work of each block is a linear function.
+static bool choose_product(ModelledTask *modelled, const CaseShape *whole, PartRun parts[2]) {
+    enum { ROWS = 128, COLUMNS = 256, DEPTH = 32 };
+    const int sm_count = runner_info(modelled->runner)->sm_count;
+    for (int k = 0; k < 2; k++) {
+        CaseSize size = whole->size;
+        size.rows = size.rows < ROWS ? size.rows : ROWS;
+        size.columns = size.columns < COLUMNS ? size.columns : COLUMNS;
+        size.depth = DEPTH << k;
+        size.n = size.rows * size.columns;
+        if (size.depth > whole->size.depth || !ask(modelled, size, sm_count, whole, &parts[k]))
+            return give_up(modelled, "LAUNCH has no such blocks for smaller matrices");
+    }
+    return true;
+}
+
 // One or two runs, or 0 if there are none.
 static int run_parts(ModelledTask *modelled, const CaseShape *whole, int launch, PartRun parts[2]) {
     if (whole->size.n <= few_elements) {
         parts[0].at = (TaskShape){.task = modelled->index, .size = whole->size, .shape = *whole};
         return run_part(modelled, &parts[0]);
     }
+    if (modelled->task->expect == EXPECT_PRODUCT)
+        return choose_product(modelled, whole, parts) && run_part(modelled, &parts[0]) &&
+                       run_part(modelled, &parts[1])
+                   ? 2
+                   : 0;
     if (choose_one(modelled, whole, launch, &parts[0])) return run_part(modelled, &parts[0]);
     if (choose_on_fewer_sms(modelled, whole, launch, parts)) {
         int right = 0;
@@ -266,10 +292,10 @@ bool modelled_works(ModelledTask *modelled, const CaseShape *whole, ModelledWork
         ModelWork parts_works[2];
         for (int k = 0; k < count; k++) {
             runs[k] = (ModelRun){.blocks = (uint64_t)parts[k].at.shape.launches[l].blocks,
-                                 .elements = (double)parts[k].at.size.n};
+                                 .elements = work_in(&parts[k].at.size)};
             parts_works[k] = parts[k].works[l];
         }
-        model_whole(runs, parts_works, count, (uint64_t)whole->launches[l].blocks, (double)whole->size.n,
+        model_whole(runs, parts_works, count, (uint64_t)whole->launches[l].blocks, work_in(&whole->size),
                     &works[l]);
     }
     for (int l = 0; l < whole->launch_count; l++)

@@ -9,7 +9,9 @@
 static void add_size(Text *words, const CaseSize *size) {
     char n[32];
     count_text(size->n, n, sizeof n);
-    if (size->rows)
+    if (size->depth)
+        text_printf(words, "m = %lld, n = %lld, k = %lld", size->rows, size->columns, size->depth);
+    else if (size->rows)
         text_printf(words, "%lld rows of %lld", size->rows, size->columns);
     else
         text_printf(words, "n = %s", n);
@@ -24,10 +26,27 @@ static void add_gb_per_s(Text *words, double gb_per_s) {
         text_printf(words, "%s GB/s", whole);
 }
 
+// In operations a second where the task counts them, else in bytes.
+static void add_speed(Text *words, const Bandwidth *bandwidth) {
+    if (bandwidth->operations > 0)
+        text_printf(words, "%.1f TFLOP/s", bandwidth_tflop_per_s(bandwidth));
+    else
+        add_gb_per_s(words, bandwidth->gb_per_s);
+}
+
+static void add_share_of_float_peak(Text *words, const Bandwidth *bandwidth) {
+    if (bandwidth->operations > 0 && bandwidth->peak_tflop_per_s > 0)
+        text_printf(words, ": %.1f %% of the float units' peak of %.1f",
+                    100 * bandwidth_peak_share(bandwidth), bandwidth->peak_tflop_per_s);
+}
+
 // "the reference 4,545, ratio 0.999 (0.997 to 1.001)"
 static void add_reference(Text *words, const Bandwidth *bandwidth) {
     text_add(words, "the reference ");
-    add_gb_per_s(words, bandwidth->reference_gb_per_s);
+    if (bandwidth->operations > 0)
+        text_printf(words, "%.1f TFLOP/s", 1e-12 * bandwidth->operations / bandwidth->reference_seconds);
+    else
+        add_gb_per_s(words, bandwidth->reference_gb_per_s);
     if (bandwidth->kind == BANDWIDTH_MEASURED)
         text_printf(words, "; ratio %.3f (%.3f to %.3f, %d samples of each)", bandwidth->ratio,
                     bandwidth->ratio_low, bandwidth->ratio_high, bandwidth->samples);
@@ -36,9 +55,11 @@ static void add_reference(Text *words, const Bandwidth *bandwidth) {
 }
 
 static void add_measured(Text *words, const Bandwidth *bandwidth) {
-    add_gb_per_s(words, bandwidth->gb_per_s);
+    add_speed(words, bandwidth);
     text_add(words, " measured at ");
     add_size(words, &bandwidth->size);
+    add_share_of_float_peak(words, bandwidth);
+    if (bandwidth->operations > 0) return;
     if (bandwidth->peak_gb_per_s > 0)
         text_printf(words, ": %.0f %% of the memory's peak",
                     100 * bandwidth->gb_per_s / bandwidth->peak_gb_per_s);
@@ -49,9 +70,10 @@ static void add_measured(Text *words, const Bandwidth *bandwidth) {
 }
 
 static void add_modelled(Text *words, const Bandwidth *bandwidth) {
-    add_gb_per_s(words, bandwidth->gb_per_s);
+    add_speed(words, bandwidth);
     text_printf(words, " modelled for %.60s at ", bandwidth->device);
     add_size(words, &bandwidth->size);
+    add_share_of_float_peak(words, bandwidth);
     if (bandwidth->limiter[0]) text_printf(words, "; limited by %s", bandwidth->limiter);
 }
 
@@ -75,7 +97,7 @@ static void add_task(Text *page, const Terminal *terminal, const Report *report,
             text_printf(&words, ". Too noisy to decide whether it reaches %.0f %%: run it again",
                         100 * full_bandwidth_ratio);
     }
-    page_add_row(page, terminal, "bandwidth", text_chars(&words));
+    page_add_row(page, terminal, bandwidth->operations > 0 ? "speed" : "bandwidth", text_chars(&words));
     text_free(&words);
 }
 
@@ -106,7 +128,10 @@ void page_add_what_if(Text *page, const Terminal *terminal, const Report *report
 
 static void add_timing(Text *page, const Bandwidth *bandwidth) {
     char size[48];
-    if (bandwidth->size.rows)
+    if (bandwidth->size.depth)
+        snprintf(size, sizeof size, "%lldx%lldx%lld", bandwidth->size.rows, bandwidth->size.columns,
+                 bandwidth->size.depth);
+    else if (bandwidth->size.rows)
         snprintf(size, sizeof size, "%lldx%lld", bandwidth->size.rows, bandwidth->size.columns);
     else
         count_text(bandwidth->size.n, size, sizeof size);

@@ -63,11 +63,16 @@ static void add_case(Text *page, const Terminal *terminal, const Report *report,
     char n[32];
     count_text(one->size.n, n, sizeof n);
     Text words = {0};
-    text_printf(&words, "n = %s", n);
+    const bool is_product = report->of->tasks[one->task].expect == EXPECT_PRODUCT;
+    text_printf(&words, is_product ? "%s elements" : "n = %s", n);
     if (one->size.rows) {
         char rows[32];
         count_text(one->size.rows, rows, sizeof rows);
-        text_printf(&words, " (%s row%s of %lld)", rows, one->size.rows == 1 ? "" : "s", one->size.columns);
+        if (is_product)
+            text_printf(&words, " (m = %s, n = %lld, k = %lld)", rows, one->size.columns, one->size.depth);
+        else
+            text_printf(&words, " (%s row%s of %lld)", rows, one->size.rows == 1 ? "" : "s",
+                        one->size.columns);
     }
     // A case without its own family has that of the input.
     const Task *task = &report->of->tasks[one->task];
@@ -90,7 +95,8 @@ static void add_case(Text *page, const Terminal *terminal, const Report *report,
     text_printf(&words, "; to repeat: ./%s%s", report->of->name, one->is_beside ? " --device emulator" : "");
     // Sizes beyond those of --n: other matrices than the chapter's, and what no emulator runs completely.
     if (failed->origin == CASE_OF_MODEL && one->size.rows)
-        text_printf(&words, " --time %lldx%lld", one->size.rows, one->size.columns);
+        text_printf(&words, one->size.depth ? " --time %lldx%lldx%lld" : " --time %lldx%lld", one->size.rows,
+                    one->size.columns, one->size.depth);
     else
         text_printf(&words, " --%s %lld",
                     failed->origin == CASE_OF_MODEL && failed->shape.launch_count == 0 ? "time" : "n",

@@ -80,6 +80,9 @@ static long long value_within(const Task *task, const Quantity *quantity, const 
     case QUANTITY_N: return shape->size.n;
     case QUANTITY_ROWS: return shape->size.rows;
     case QUANTITY_COLUMNS: return shape->size.columns;
+    case QUANTITY_DEPTH: return shape->size.depth;
+    case QUANTITY_ROWS_BY_DEPTH: return shape->size.rows * shape->size.depth;
+    case QUANTITY_DEPTH_BY_COLUMNS: return shape->size.depth * shape->size.columns;
     case QUANTITY_FIXED: return quantity->value;
     case QUANTITY_PER_THREAD: return launch->threads;
     case QUANTITY_PER_WARP: return launch->warps;

@@ -76,9 +76,10 @@ typedef enum {
 // ---- One case --------------------------------------------------------------------------------------------
 
 // The size of a case. Leave rows and columns 0 for one-dimensional work; otherwise, if n is 0, the driver
-// sets n = rows * columns.
+// sets n = rows * columns. A matrix product (EXPECT_PRODUCT) is of a matrix of rows x depth and one of depth
+// x columns, and n counts the elements of the result.
 typedef struct {
-    long long n, rows, columns;
+    long long n, rows, columns, depth;
 } CaseSize;
 
 // The shape of one launch, as its LAUNCH kernel gave it. `blocks`, `warps` and `threads` are of the whole
@@ -101,7 +102,10 @@ typedef enum {
     QUANTITY_N, // the default
     QUANTITY_ROWS,
     QUANTITY_COLUMNS,
-    QUANTITY_FIXED,       // .value
+    QUANTITY_DEPTH,            // of a matrix product
+    QUANTITY_ROWS_BY_DEPTH,    // elements of its left matrix
+    QUANTITY_DEPTH_BY_COLUMNS, // and of its right one
+    QUANTITY_FIXED,            // .value
     QUANTITY_PER_THREAD,  // threads of the grid of the launch of kernel .of (NULL: the task's first launch)
     QUANTITY_PER_WARP,    // warps of it
     QUANTITY_PER_BLOCK,   // blocks of it
@@ -123,6 +127,12 @@ typedef struct {
     { .kind = QUANTITY_ROWS }
 #define COUNT_COLUMNS                                                                                        \
     { .kind = QUANTITY_COLUMNS }
+#define COUNT_DEPTH                                                                                          \
+    { .kind = QUANTITY_DEPTH }
+#define COUNT_ROWS_BY_DEPTH                                                                                  \
+    { .kind = QUANTITY_ROWS_BY_DEPTH }
+#define COUNT_DEPTH_BY_COLUMNS                                                                               \
+    { .kind = QUANTITY_DEPTH_BY_COLUMNS }
 #define COUNT_FIXED(number)                                                                                  \
     { .kind = QUANTITY_FIXED, .value = (number) }
 #define COUNT_ONE COUNT_FIXED(1)
@@ -239,6 +249,7 @@ typedef enum {
     EXPECT_HISTOGRAM,   // element v of .output counts the elements of .input that are v; exact
     EXPECT_SCAN,        // element i of .output is the sum of elements 0 to i of .input, or of those before i
     EXPECT_FILTER,    // element (row, column) of .output is a weighted sum of the elements around it: .filter
+    EXPECT_PRODUCT,   // .output is the matrix product of the first INPUT and the second
     EXPECT_TRANSPOSE, // .output[column * rows + row] = .input[row * columns + column]; exact
     EXPECT_ROWS,      // row r of .output is .row() of row r of .input, each element within its own bound
     EXPECT_TABLE,     // every output equals its .data; exact
@@ -260,6 +271,7 @@ typedef enum {
                       // + up to 64 neighbours in a thread
     CHAIN_ROW,        // CHAIN_BLOCK of one block over `columns` elements, whether a warp or a block a row
     CHAIN_FILTER,     // a product and an addition for each coefficient of .filter
+    CHAIN_PRODUCT,    // a product and an addition for each of `depth` pairs
     CHAIN_FUNCTION,   // .chain_function(shape)
 } Chain;
 
@@ -334,6 +346,10 @@ typedef struct {
     // The bytes that must move in one run, whatever the kernel does. NULL: every INPUT once and every OUTPUT
     // and OUTPUT_ZEROED once, which for a sum is (n + number of partials) * 4.
     double (*bytes)(const CaseShape *shape);
+    // The float operations of one run, whatever the kernel does: then its speed is told in operations a
+    // second and compared with what the device's float units do. NULL: of EXPECT_PRODUCT 2 * n * depth, else
+    // none.
+    double (*operations)(const CaseShape *shape);
 } Task;
 
 #define NOT_LARGE                                                                                            \
@@ -347,10 +363,11 @@ typedef enum { AT_MOST, AT_LEAST, EXACTLY } Bound;
 
 // `measure` is an expression over numbers, + - * / ( ) and these names:
 //   every field of Counters (common/emulator/emulator.h), counted in the goal's kernels at the task's counted
-//   size; n, rows, columns, grid, block (threads of one), blocks, warps, threads, shared (bytes a block,
-//   static and dynamic), registers (a thread), sm_count, warps_per_sm, max_warps_per_sm, blocks_per_sm
+//   size; n, rows, columns, depth, grid, block (threads of one), blocks, warps, threads, shared (bytes a
+//   block, static and dynamic), registers (a thread), sm_count, warps_per_sm, max_warps_per_sm, blocks_per_sm
 //   (resident), occupancy (0 to 1), waves (blocks / (sm_count * blocks_per_sm)), partials (elements of
-//   .output), bandwidth (GB/s), bandwidth_ratio (against the reference's on the same device in the same run).
+//   .output), bandwidth (GB/s), peak_share (of the float operations that the device does at its highest
+//   clock), bandwidth_ratio (against the reference's on the same device in the same run).
 // A quotient of 0 by 0 is 0. A name without a value on this device makes the goal "not yet counted": it earns
 // nothing and fails nothing.
 //

@@ -7,6 +7,7 @@
 
 #include "driver/plan/elements.h"
 #include "driver/plan/filter.h"
+#include "driver/plan/product.h"
 #include "driver/plan/expected_rows.h"
 
 // One step of Neumaier's summation.
@@ -91,6 +92,7 @@ double longest_chain(const Task *task, const CaseShape *shape) {
         return per_thread((double)shape->size.columns, threads) + log2_up(first->block_threads) + 1;
     }
     case CHAIN_FILTER: return filter_taps(task);
+    case CHAIN_PRODUCT: return (double)shape->size.depth;
     case CHAIN_FUNCTION: return task->chain_function ? task->chain_function(shape) : n;
     }
     return n;
@@ -213,6 +215,21 @@ static bool make_filter(const Task *task, const CaseShape *shape, const void *co
     return true;
 }
 
+static bool make_product(const Task *task, const CaseShape *shape, const void *const inputs[],
+                         const long long counts[], Expected *expected) {
+    const CaseSize *size = &shape->size;
+    const int left = task_input(task), right = product_right(task);
+    if (right < 0 || task->buffers[left].type != F32 || task->buffers[right].type != F32 ||
+        counts[left] != size->rows * size->depth || counts[right] != size->depth * size->columns ||
+        expected->count != size->rows * size->columns)
+        return fail(expected,
+                    "a product needs two float inputs of rows x depth and depth x columns elements");
+    if (!make_arrays(expected, expected->count, true)) return false;
+    expected->underflow = product_underflow(size);
+    product_of(size, inputs[left], inputs[right], expected->values, expected->magnitudes);
+    return true;
+}
+
 static bool make_rows(const Task *task, const CaseShape *shape, const void *const inputs[],
                       const long long counts[], Expected *expected) {
     if (!task->row) return fail(expected, "EXPECT_ROWS without a function for a row");
@@ -266,6 +283,7 @@ bool expected_make(const Task *task, const CaseShape *shape, const void *const i
     if (task->expect == EXPECT_HISTOGRAM) return make_histogram(task, inputs[in], counts[in], expected);
     if (task->expect == EXPECT_SCAN) return make_scan(task, inputs[in], counts[in], expected);
     if (task->expect == EXPECT_FILTER) return make_filter(task, shape, inputs, counts, expected);
+    if (task->expect == EXPECT_PRODUCT) return make_product(task, shape, inputs, counts, expected);
     if (task->expect == EXPECT_REFERENCE)
         return make_arrays(expected, counts[out], true) &&
                make_by_reference(task, shape, inputs, counts, expected);

@@ -50,7 +50,8 @@ static bool parse_device(const char *text, GpuKind *device, char *why, size_t wh
     return false;
 }
 
-// "1024,4096,65536x2048", of which there may be `most`.
+// "1024,4096,65536x2048,512x512x512" (the last of a matrix product, its depth at the end), of which there may
+// be `most`.
 static bool parse_sizes(const char *option, const char *text, CaseSize *sizes, int most, int *count,
                         char *why, size_t why_bytes) {
     *count = 0;
@@ -67,6 +68,13 @@ static bool parse_sizes(const char *option, const char *text, CaseSize *sizes, i
             size.columns = strtoll(at, &end, 10);
             is_size = is_size && size.rows > 0 && size.columns > 0 && size.columns <= largest_n / size.rows;
             size.n = is_size ? size.rows * size.columns : 0;
+        }
+        if (is_size && size.rows > 0 && *end == 'x') {
+            at = end + 1;
+            is_size = *at >= '0' && *at <= '9';
+            size.depth = strtoll(at, &end, 10);
+            is_size = is_size && size.depth > 0 && size.depth <= largest_n / size.rows &&
+                      size.depth <= largest_n / size.columns;
         }
         if (!is_size || errno == ERANGE || size.n > largest_n || (*end && *end != ',')) {
             snprintf(why, why_bytes,

@@ -22,7 +22,7 @@ typedef struct {
 } Sizes;
 
 static bool same_size(const CaseSize *a, const CaseSize *b) {
-    return a->n == b->n && a->rows == b->rows && a->columns == b->columns;
+    return a->n == b->n && a->rows == b->rows && a->columns == b->columns && a->depth == b->depth;
 }
 
 static CaseSize complete(CaseSize size) {
@@ -47,6 +47,7 @@ static bool has_shape(const Task *task) {
 
 bool plan_suits(const Task *task, const CaseSize *size) {
     return !is_table(task) && has_shape(task) == (size->rows > 0 || size->columns > 0) &&
+           (task->expect == EXPECT_PRODUCT || size->depth == 0) &&
            (task->max_n_gpu == 0 || size->n <= task->max_n_gpu);
 }
 
@@ -156,7 +157,7 @@ static int count_misaligned(const Task *task, unsigned *step) {
 static CaseSize recounted_size(CaseSize size, const Seeds *seeds, int k) {
     enum { GROUP = 128 };
     if (!size.rows) return (CaseSize){.n = seeds_choose(seeds, "n", k, size.n - size.n / 4, size.n)};
-    CaseSize other = {.columns = size.columns};
+    CaseSize other = {.columns = size.columns, .depth = size.depth};
     if (size.columns >= 8 * GROUP)
         other.columns =
             GROUP * seeds_choose(seeds, "columns", k, size.columns / 2 / GROUP, size.columns / GROUP);
@@ -203,6 +204,13 @@ static void add_unknown_sizes(Plan *plan, const Task *task, int index, const Pla
             if (k == 2)
                 size = (CaseSize){.rows = 128 + size.rows % 2 * 64, .columns = 65 + size.columns / 4 * 2};
             if (k == 3) size.columns = size.columns / 8 * 8 + 4;
+            // Of products each element costs `depth` operations; two have wide accesses on both sides.
+            if (task->expect == EXPECT_PRODUCT) {
+                size.rows = size.rows / 2 + 1;
+                size.columns = k < 2 ? size.columns / 2 + 1 : size.columns / 8 * 4 % 256 + 4;
+                size.depth = seeds_choose(seeds, "depth of a size", k, 2, 40);
+                if (k >= 2) size.depth = size.depth / 4 * 4 + 4;
+            }
         }
         // One block does everything, so that a part of it says nothing: once beyond what a float can count.
         const bool is_beyond = k == 3 && task->launches[0].max_blocks == 1;
@@ -266,15 +274,17 @@ static void add_families(Plan *plan, const Task *task, int index, const Sizes *s
     for (int f = 0; f < FAMILIES; f++) {
         if (f == FAMILY_SUBNORMALS && task->flushes_subnormals) continue;
         if (family_is_of_rows((Family)f) && task->expect != EXPECT_ROWS) continue;
-        if (f == FAMILY_HUGE && task->expect == EXPECT_REFERENCE) continue; // its square may be infinite
+        const bool multiplies = task->expect == EXPECT_REFERENCE || task->expect == EXPECT_PRODUCT;
+        if (f == FAMILY_HUGE && multiplies) continue; // its square may be infinite
         add_family(plan, task, index, medium, (Family)f);
     }
     // Long sums reveal rounding and a bad order; single elements reveal special values. The others look
     // constant to a few samples.
     static const Family of_many[] = {FAMILY_UNIFORM,        FAMILY_NORMAL, FAMILY_ONES, FAMILY_CONSTANTS,
                                      FAMILY_NEGATIVE_ZEROS, FAMILY_SKEWED, FAMILY_RUNS, FAMILY_RAMP};
-    for (size_t f = 0; f < sizeof of_many / sizeof of_many[0]; f++)
-        add_family(plan, task, index, large, of_many[f]);
+    // A product of many elements that are all alike tells nothing that few do not.
+    const size_t enough = task->expect == EXPECT_PRODUCT ? 2 : sizeof of_many / sizeof of_many[0];
+    for (size_t f = 0; f < enough; f++) add_family(plan, task, index, large, of_many[f]);
     // The last elements are often computed in another way, whatever the width of a group.
     if (!has_shape(task) && options->n < 0 && !is_table(task)) {
         const CaseSize ends = size_up_to(sizes, 1023);
@@ -294,7 +304,12 @@ static void add_families(Plan *plan, const Task *task, int index, const Sizes *s
     if (!has_shape(task) || options->n >= 0) return;
     // A square matrix that looks symmetric is not.
     const long long side = seeds_choose(options->seeds, "side", 0, 33, 96);
-    const CaseSize square = complete((CaseSize){.rows = side, .columns = side});
+    const long long depth = task->expect == EXPECT_PRODUCT ? side : 0;
+    const CaseSize square = complete((CaseSize){.rows = side, .columns = side, .depth = depth});
+    if (depth) {
+        add_family(plan, task, index, square, FAMILY_UNIFORM);
+        return;
+    }
     add_family(plan, task, index, square, FAMILY_ONES);
     add_family(plan, task, index, square, FAMILY_CONSTANTS);
     add_family(plan, task, index, square, FAMILY_NEGATIVE_ZEROS);
@@ -410,6 +425,7 @@ static int compare_cases(const void *left, const void *right) {
     const Case *a = left, *b = right;
     if (a->size.n != b->size.n) return a->size.n < b->size.n ? -1 : 1;
     if (a->size.rows != b->size.rows) return a->size.rows < b->size.rows ? -1 : 1;
+    if (a->size.depth != b->size.depth) return a->size.depth < b->size.depth ? -1 : 1;
     if (a->task != b->task) return a->task < b->task ? -1 : 1;
     if (a->family != b->family) return a->family < b->family ? -1 : 1;
     if (a->misalignment != b->misalignment) return a->misalignment < b->misalignment ? -1 : 1;
@@ -421,7 +437,15 @@ static int compare_cases(const void *left, const void *right) {
 // The size that is run for a timed size: itself, or as much as an emulator runs within a second.
 static CaseSize size_to_check(CaseSize size, bool is_gpu) {
     static const long long emulated_most = 1 << 20;
-    if (is_gpu || size.n <= emulated_most) return size;
+    static const long long emulated_side = 128, emulated_depth = 64; // of a product
+    if (is_gpu || (size.depth == 0 && size.n <= emulated_most)) return size;
+    if (size.depth > 0) {
+        size.rows = size.rows < emulated_side ? size.rows : emulated_side;
+        size.columns = size.columns < emulated_side ? size.columns : emulated_side;
+        size.depth = size.depth < emulated_depth ? size.depth : emulated_depth;
+        size.n = size.rows * size.columns;
+        return size;
+    }
     if (!size.rows) return (CaseSize){.n = emulated_most};
     size.rows = size.columns < emulated_most ? emulated_most / size.columns : 1;
     size.n = size.rows * size.columns;
@@ -431,7 +455,7 @@ static CaseSize size_to_check(CaseSize size, bool is_gpu) {
 static bool has_case(const Plan *plan, int task, CaseSize size) {
     for (int i = 0; i < plan->count; i++) {
         const Case *one = &plan->cases[i];
-        if (one->task == task && one->size.n == size.n && one->size.rows == size.rows) return true;
+        if (one->task == task && same_size(&one->size, &size)) return true;
     }
     return false;
 }

@@ -5,6 +5,7 @@
 
 #include "driver/plan/elements.h"
 #include "driver/plan/filter.h"
+#include "driver/plan/product.h"
 
 static void clear(Prepared *prepared) {
     for (int b = 0; b < MAX_BUFFERS; b++) free(prepared->inputs[b]);
@@ -16,6 +17,8 @@ static void clear(Prepared *prepared) {
 static long long terms_of(const Task *task, const CaseShape *shape, Family family, long long count) {
     switch (task->expect) {
     case EXPECT_FILTER: return family == FAMILY_INTEGERS ? filter_terms(task) : count;
+    case EXPECT_PRODUCT:
+        return family == FAMILY_INTEGERS ? product_terms(shape->size.depth) : shape->size.depth;
     case EXPECT_ROW_SUMS:
     case EXPECT_ROWS: return shape->size.columns;
     case EXPECT_ELEMENTWISE:
@@ -47,6 +50,9 @@ static bool fill(Prepared *prepared, const Task *task, const CaseShape *shape, u
                 prepared->family == FAMILY_INTEGERS ? buffer->family : prepared->family, seed, (unsigned)b);
         if (prepared->family == FAMILY_INTEGERS && has_no_sums(task) && !buffer->make && !buffer->data)
             place_zeros(prepared->inputs[b], buffer->type, count, seed, (unsigned)b);
+        const bool is_special = prepared->family == FAMILY_NAN || prepared->family == FAMILY_INFINITY;
+        if (is_special && task->expect == EXPECT_PRODUCT)
+            product_place_zeros(prepared->inputs[b], count, seed, (unsigned)b);
     }
     const void *inputs[MAX_BUFFERS];
     for (int b = 0; b < MAX_BUFFERS; b++) inputs[b] = prepared->inputs[b];

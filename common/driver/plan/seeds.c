@@ -30,8 +30,9 @@ void seeds_make(const Options *options, const char *source_sha256, Seeds *seeds)
 uint64_t seed_of_inputs(const Seeds *seeds, const CaseSize *size, Family family) {
     char words[160];
     if (seeds->is_given) return seeds->given;
-    snprintf(words, sizeof words, "inputs %lld %lld %lld %s", size->n, size->rows, size->columns,
-             family_name(family));
+    const int used = snprintf(words, sizeof words, "inputs %lld %lld %lld %s", size->n, size->rows,
+                              size->columns, family_name(family));
+    if (size->depth > 0) snprintf(words + used, sizeof words - (size_t)used, " %lld", size->depth);
     return hash_of(seeds, words);
 }
 

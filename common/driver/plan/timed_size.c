@@ -20,8 +20,15 @@ static bool has_rows(const Task *task) {
 // what cleans the cache, and others.
 static bool has_room(const Task *task, const CaseSize *size, size_t memory_bytes) {
     double bytes = 0;
-    for (int b = 0; b < task_buffer_count(task); b++)
-        bytes += (double)size->n * (double)element_bytes(task->buffers[b].type);
+    const CaseShape shape = {.size = *size};
+    for (int b = 0; b < task_buffer_count(task); b++) {
+        // Partials of blocks and the like are at most as many as the elements.
+        const Quantity *count = &task->buffers[b].count;
+        const bool is_of_product =
+            count->kind == QUANTITY_ROWS_BY_DEPTH || count->kind == QUANTITY_DEPTH_BY_COLUMNS;
+        const double elements = is_of_product ? (double)quantity_value(task, count, &shape) : (double)size->n;
+        bytes += elements * (double)element_bytes(task->buffers[b].type);
+    }
     return memory_bytes == 0 || bytes <= 0.5 * (double)memory_bytes;
 }
 

@@ -46,6 +46,7 @@ static void add_case(JsonWriter *json, const TraceTask *task) {
     json_integer(json, "n", settings->size.n);
     json_integer(json, "rows", settings->size.rows);
     json_integer(json, "columns", settings->size.columns);
+    if (settings->size.depth) json_integer(json, "depth", settings->size.depth);
     json_string(json, "family", family_name(settings->family));
     json_unsigned(json, "misalignment", settings->misalignment);
     json_boolean(json, "staggered", settings->is_staggered);

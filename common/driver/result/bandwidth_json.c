@@ -37,6 +37,7 @@ static void add_members(JsonWriter *json, const Chapter *of, const Bandwidth *ba
         json_integer(json, "rows", bandwidth->size.rows);
         json_integer(json, "columns", bandwidth->size.columns);
     }
+    if (bandwidth->size.depth) json_integer(json, "depth", bandwidth->size.depth);
     if (!bandwidth_is_known(bandwidth)) return;
     json_string(json, "kind", kinds[bandwidth->kind]);
     json_string(json, "device", bandwidth->device);
@@ -44,6 +45,11 @@ static void add_members(JsonWriter *json, const Chapter *of, const Bandwidth *ba
     json_real(json, "seconds", bandwidth->seconds);
     json_real(json, "gb_per_s", bandwidth->gb_per_s);
     add_number(json, "peak_gb_per_s", bandwidth->peak_gb_per_s);
+    if (bandwidth->operations > 0) {
+        json_real(json, "operations", bandwidth->operations);
+        json_real(json, "tflop_per_s", bandwidth_tflop_per_s(bandwidth));
+        add_number(json, "peak_tflop_per_s", bandwidth->peak_tflop_per_s);
+    }
     add_number(json, "read_ceiling_gb_per_s", bandwidth->ceiling_gb_per_s);
     json_string(json, "reference", bandwidth->reference[0] ? bandwidth->reference : NULL);
     add_number(json, "reference_seconds", bandwidth->reference_seconds);

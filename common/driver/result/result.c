@@ -48,6 +48,7 @@ static void add_options(JsonWriter *json, const Options *options) {
         json_integer(json, "n", size->n);
         json_integer(json, "rows", size->rows);
         json_integer(json, "columns", size->columns);
+        if (size->depth) json_integer(json, "depth", size->depth);
         json_close_object(json);
     }
     json_close_array(json);
@@ -139,6 +140,7 @@ static void add_case(JsonWriter *json, const Report *report, const CaseReport *o
         json_integer(json, "rows", settings->size.rows);
         json_integer(json, "columns", settings->size.columns);
     }
+    if (settings->size.depth) json_integer(json, "depth", settings->size.depth);
     json_string(json, "family", family_name(settings->family));
     json_unsigned(json, "misalignment", settings->misalignment);
     if (settings->is_staggered) json_boolean(json, "staggered", true);

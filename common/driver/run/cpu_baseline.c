@@ -74,7 +74,7 @@ void baselines_measure(const Chapter *of, Baselines *baselines) {
         if (of->tasks[t].expect != EXPECT_TABLE && of->tasks[t].expect != EXPECT_REFERENCE)
             task = &of->tasks[t];
     if (!task || task->expect == EXPECT_TRANSPOSE || task->expect == EXPECT_HISTOGRAM ||
-        task->expect == EXPECT_ROWS)
+        task->expect == EXPECT_ROWS || task->expect == EXPECT_PRODUCT)
         return;
     const bool is_addition = task->expect == EXPECT_ELEMENTWISE;
     Work work = {.a = malloc(COUNT * sizeof(float))};

@@ -49,6 +49,16 @@ static bool is_fused(const Instruction *in, const InstructionCost *cost, const N
     return true;
 }
 
+// Whether two fmas in a row multiply by the same register, at the same place of the instruction or not: ptxas
+// then keeps it in the operand collector (the `.reuse` of SASS; Z. Jia and others, "Dissecting the NVIDIA
+// Volta GPU Architecture via Microbenchmarking", 2018, section 2.2), so that two registers are read.
+static bool shares_factor(const Instruction *in, const Instruction *before) {
+    for (int k = 0; k < 2; k++)
+        for (int other = 0; other < 2; other++)
+            if (in->src[k].offset == before->src[other].offset) return true;
+    return false;
+}
+
 static void number_operands(const Instruction *in, Numbering *n, InstructionCost *cost) {
     int32_t read[MOST_READ], written[MOST_WRITTEN];
     const int reads = registers_read(in, read), writes = registers_written(in, written);
@@ -217,12 +227,16 @@ static void cost_function(const Program *program, int index, Numbering *numberin
     const size_t registers = (size_t)f->register_bytes / 4 + 1;
     memset(numbering->number, -1, registers * sizeof *numbering->number);
     memset(numbering->is_operand, 0, registers * sizeof *numbering->is_operand);
+    const Instruction *fused = NULL; // the last one
     for (int i = 0; i < f->count; i++) {
         const Instruction *in = &f->code[i];
         InstructionCost *cost = &costs->of[in->number];
         cost_instruction(in, written_at(f->ptx, in->ptx_line), cost);
         number_operands(in, numbering, cost);
-        cost->fused = is_fused(in, cost, numbering) ? 1 : 0;
+        if (is_fused(in, cost, numbering)) {
+            cost->fused = fused && shares_factor(in, fused) ? 0 : 1;
+            fused = in;
+        }
     }
     mark_addresses(f, costs->of);
     mark_joined(f, costs->of, numbering);

@@ -12,7 +12,7 @@ typedef struct {
     uint8_t source_count, destination_count;
     float issued;                              // issue slots: SASS instructions
     float pipe_alu, pipe_special, pipe_double; // warp instructions of pipes with fewer than 32 lanes
-    float fused;                               // multiply-adds of three different registers
+    float fused;                               // multiply-adds that read three registers again
     float latency;                             // cycles from issue to the result, of what touches no memory
     bool is_lsu;                               // goes through the load and store unit
     // A forward branch over a few instructions, which ptxas turns into predicates: no branch at all. They are

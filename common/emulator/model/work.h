@@ -28,7 +28,7 @@ typedef struct ModelWork {
     double issued;                              // warp instructions as ptxas would make them
     double code;                                // of the program, those that ran at least once
     double pipe_alu, pipe_special, pipe_double; // warp instructions that use these pipes
-    double fused;             // multiply-adds of three different registers, which take two issue slots
+    double fused;             // multiply-adds that read three registers again, which take two issue slots
     double lsu;               // warp instructions through the load and store unit, shuffles too
     double shared_wavefronts; // of loads, stores and atomics
     double barriers;          // warp instructions

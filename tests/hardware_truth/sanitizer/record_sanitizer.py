@@ -195,7 +195,9 @@ def without_row(workbook: Workbook, jobs: int) -> list[tuple[Row, Path]]:
         row: Row | None = {}
         ptx = BARRIERS
         if kernel := everything.get(name):
-            killrate.outcome(workbook, chapters[name.split("/")[1]], kernel, killrate.Runs(7, proves=False), processes)
+            killrate.outcome(
+                workbook, chapters[name.split("/")[1]], kernel, killrate.Runs(7, proves=False), processes
+            )
             folder = workbook.build / "kill-rate" / name
             ptx, result = folder / "kernel.ptx", folder / "result.json"
             row = choose(json.loads(result.read_text())) if result.is_file() and ptx.is_file() else None
