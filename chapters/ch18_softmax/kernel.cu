@@ -268,7 +268,7 @@ template <typename Element> __device__ constexpr int rows_at_once() {
 template <typename Element>
 __device__ void normalize(const Element *in, const float *gamma, const float *beta, Element *out, int rows,
                           int columns) {
-    const int WIDE = 16 / sizeof(Element), AT_ONCE = rows_at_once<Element>();
+    const int AT_ONCE = rows_at_once<Element>();
     long long row = ((long long)blockIdx.x * blockDim.y + threadIdx.y) * AT_ONCE;
     normalize_rows<1, AT_ONCE>(in, gamma, beta, out, row, rows, columns);
 }
