@@ -389,7 +389,7 @@ const Chapter chapter = {
                 .words = "bytes moved per element",
                 .measure = "32 * (global_ld_sectors + global_st_sectors) / n",
                 .bound = AT_MOST,
-                .limit = 16.2, // so few rows that each block has one, and loads gamma and beta for it
+                .limit = 16.2, // of which 8 are gamma and beta, loaded for each row
                 .points = 1,
                 .task = "layer norm",
                 .why = "A row has to be read only once for its mean, its variance and the result.",
@@ -397,7 +397,7 @@ const Chapter chapter = {
             BANDWIDTH_GOAL(.points = 1, .task = "registers", .why = "Memory can deliver more in this time."),
             BANDWIDTH_GOAL(.points = 1, .task = "layer norm, bfloat16",
                            .why = "gamma and beta are four times as many bytes as the elements of a row of "
-                                  "bfloat16: loading them once for many rows is enough."),
+                                  "bfloat16: one load of them can be for several rows."),
         },
     .remarks =
         {

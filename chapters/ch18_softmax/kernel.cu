@@ -24,11 +24,13 @@ struct Sum {
     static __device__ float of(float a, float b) { return a + b; }
 };
 
-// The maximum or sum over all threads of a row, in each of them. They are threadIdx.x of a block: one warp, or
-// several, and then the block has one row. `of_warp`: room for one float a warp.
+// The maximum or sum over all threads of a row, in each of them. They are threadIdx.x of a block: 8, 16 or 32 lanes, or
+// several warps, and then the block has one row. `of_warp`: room for one float a warp.
 template <typename What> __device__ float over_row(float value, float *of_warp) {
     for (int distance = 16; distance > 0; distance /= 2) {
-        value = What::of(value, __shfl_xor_sync(ALL_LANES, value, distance));
+        if (distance < blockDim.x) {
+            value = What::of(value, __shfl_xor_sync(ALL_LANES, value, distance));
+        }
     }
     int warps = blockDim.x / 32, lane = threadIdx.x % 32;
     if (warps > 1) {
@@ -168,13 +170,6 @@ __device__ void store_row(Element *row, int columns, const float (&x)[ITEMS]) {
     }
 }
 
-// As many threads as a row needs; if one warp is enough, a block has several rows.
-__device__ void shape_for_rows(LaunchShape *launch, long long rows, long long columns) {
-    long long warps = max(1, ceil_div(columns, 32 * ITEMS)), rows_of_block = warps == 1 ? 8 : 1;
-    launch->block = dim3(32 * warps, rows_of_block);
-    launch->grid = ceil_div(rows, rows_of_block);
-}
-
 template <int EACH, typename Element> __device__ void softmax_of_row(const Element *in, Element *out, int columns) {
     __shared__ float maximum_of[32], sum_of[32];
     float x[ITEMS];
@@ -189,16 +184,26 @@ template <int EACH, typename Element> __device__ void softmax_of_row(const Eleme
 
 template <typename Element> __device__ void softmax_in_registers(const Element *in, Element *out, int rows, int columns) {
     int row = blockIdx.x * blockDim.y + threadIdx.y;
-    if (row >= rows) {
-        return; // a whole warp, of a block without barriers
-    }
     in += (long long)row * columns;
     out += (long long)row * columns;
+    if (row >= rows) {
+        columns = 0; // the lanes of a missing row take part in the shuffles of their warp
+    }
     // TODO 5: when may a thread load and store 16 bytes at once? Rows of other lengths need single elements.
     softmax_of_row<1>(in, out, columns);
 }
 
-// A block or a warp a row: softmax_registers<<<..., dim3(threads of a row, rows of a block)>>>(in, out, rows, columns)
+// As many threads as a row needs. If one warp is enough, a block of 128 threads has several rows.
+__device__ void shape_for_rows(LaunchShape *launch, long long rows, long long columns) {
+    long long threads = 32 * max(1, ceil_div(columns, 32 * ITEMS));
+    // TODO 6: a row of 128 elements fits into the registers of 8 lanes, and a warp can have four such rows. Which rows
+    //         need 8 lanes, and which 16? Fewer than 8 would not load a line of 128 bytes at once.
+    long long rows_of_block = threads > 32 ? 1 : 128 / threads;
+    launch->block = dim3(threads, rows_of_block);
+    launch->grid = ceil_div(rows, rows_of_block);
+}
+
+// Some lanes or a block for a row: softmax_registers<<<..., dim3(threads of a row, rows of a block)>>>(in, out, ...)
 LAUNCH(softmax_registers) {
     shape_for_rows(launch, rows, columns);
 }
@@ -221,44 +226,59 @@ softmax_bfloat16(const __nv_bfloat16 *in, __nv_bfloat16 *out, int rows, int colu
 // (x - mean). gamma and beta have a float for each column.
 const float EPSILON = 1e-5f;
 
-// Every row needs gamma and beta: a block keeps its part of them in registers and goes from row to row.
-template <int EACH, typename Element>
-__device__ void normalize_rows(const Element *in, const float *gamma, const float *beta, Element *out, int rows,
-                               int columns) {
-    __shared__ float sum_of[32], squares_of[32];
-    float x[ITEMS], factors[ITEMS], offsets[ITEMS];
-    load_row<EACH>(gamma, columns, 0.0f, factors);
-    load_row<EACH>(beta, columns, 0.0f, offsets);
-    for (int row = blockIdx.x * blockDim.y + threadIdx.y; row < rows; row += gridDim.x * blockDim.y) {
-        load_row<EACH>(in + (long long)row * columns, columns, 0.0f, x);
-        // TODO 6: the mean first, then the variance from what the registers hold. Which of them must not count?
-        float mean = over_row<Sum>(x[0], sum_of) / columns;
-        float scale = rsqrtf(over_row<Sum>(x[0] * x[0], squares_of) / columns + EPSILON);
-        for (int k = 0; k < ITEMS; k++) {
-            x[k] = (x[k] - mean) * scale * factors[k] + offsets[k];
-        }
-        store_row<EACH>(out + (long long)row * columns, columns, x);
+// `row`: the first of AT_ONCE rows that this thread holds. gamma and beta are loaded once for all of them.
+template <int EACH, int AT_ONCE, typename Element>
+__device__ void normalize_rows(const Element *in, const float *gamma, const float *beta, Element *out, long long row,
+                               int rows, int columns) {
+    __shared__ float sum_of[AT_ONCE][32], squares_of[AT_ONCE][32];
+    float x[AT_ONCE][ITEMS], mean[AT_ONCE], scale[AT_ONCE];
+    for (int r = 0; r < AT_ONCE; r++) {
+        load_row<EACH>(in + (row + r) * columns, row + r < rows ? columns : 0, 0.0f, x[r]);
     }
+    for (int r = 0; r < AT_ONCE; r++) {
+        // TODO 7: the mean first, then the variance from what the registers hold. Which of them must not count?
+        mean[r] = over_row<Sum>(x[r][0], sum_of[r]) / columns;
+        scale[r] = rsqrtf(over_row<Sum>(x[r][0] * x[r][0], squares_of[r]) / columns + EPSILON);
+    }
+    typedef Group<float, EACH> Weights;
+#pragma unroll
+    for (int k = 0; k < ITEMS / EACH; k++) {
+        if (group_of(k) < columns / EACH) {
+            Weights factors = ((const Weights *)gamma)[group_of(k)], offsets = ((const Weights *)beta)[group_of(k)];
+            for (int r = 0; r < AT_ONCE; r++) {
+                for (int j = 0; j < EACH; j++) {
+                    float *value = &x[r][k * EACH + j];
+                    *value = (*value - mean[r]) * scale[r] * factors.of[j] + offsets.of[j];
+                }
+            }
+        }
+    }
+    for (int r = 0; r < AT_ONCE; r++) {
+        store_row<EACH>(out + (row + r) * columns, row + r < rows ? columns : 0, x[r]);
+    }
+}
+
+// Rows that a thread holds at once. Every row needs gamma and beta, and each load of them is for all rows at once.
+template <typename Element> __device__ constexpr int rows_at_once() {
+    // TODO 8: gamma and beta are as many bytes as a row of floats, read and written, and twice as many as a row of
+    //         bfloat16. How many rows of each type should share a load? Registers must be left for them.
+    return 1;
 }
 
 template <typename Element>
 __device__ void normalize(const Element *in, const float *gamma, const float *beta, Element *out, int rows,
                           int columns) {
-    normalize_rows<1>(in, gamma, beta, out, rows, columns);
-}
-
-__device__ void shape_for_all_rows(LaunchShape *launch, const GpuFigures *gpu, long long rows, long long columns) {
-    shape_for_rows(launch, rows, columns);
-    // TODO 7: with a block for every row, gamma and beta are loaded for every row. How many rows can a block take,
-    //         so that all SMs still have enough blocks?
+    const int AT_ONCE = rows_at_once<Element>();
+    long long row = ((long long)blockIdx.x * blockDim.y + threadIdx.y) * AT_ONCE;
+    normalize_rows<1, AT_ONCE>(in, gamma, beta, out, row, rows, columns);
 }
 
 LAUNCH(layer_norm) {
-    shape_for_all_rows(launch, gpu, rows, columns);
+    shape_for_rows(launch, ceil_div(rows, rows_at_once<float>()), columns);
 }
 
 LAUNCH(layer_norm_bfloat16) {
-    shape_for_all_rows(launch, gpu, rows, columns);
+    shape_for_rows(launch, ceil_div(rows, rows_at_once<__nv_bfloat16>()), columns);
 }
 
 __global__ void __launch_bounds__(1024)

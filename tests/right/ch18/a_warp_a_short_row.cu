@@ -1,0 +1,306 @@
+// RIGHT: a-warp-a-short-row - 32 lanes for a short row; a block keeps gamma and beta in registers and goes from row to row
+// Chapter 18: softmax and layer norm.
+//
+// The softmax of a row x turns any numbers into shares of 1: element i becomes e^x[i] divided by the sum of e^x[j]
+// over the row. A layer norm subtracts the mean of a row from each element and divides by the standard deviation.
+// Both need something of the whole row before the first element can be written: what is kept of the row in the
+// meantime, and where, decides how fast they are.
+//
+// Rows follow each other without gaps and may have any length up to 16,384. Arrays begin at multiples of 256
+// bytes, as cudaMalloc gives them.
+#include "warpbook.cuh"
+
+#include <cuda_bf16.h>
+#include <float.h>
+
+const unsigned ALL_LANES = 0xffffffff;
+
+struct Maximum {
+    static __device__ float of_none() { return -INFINITY; }
+    static __device__ float of(float a, float b) { return fmaxf(a, b); }
+};
+
+struct Sum {
+    static __device__ float of_none() { return 0.0f; }
+    static __device__ float of(float a, float b) { return a + b; }
+};
+
+// The maximum or sum over all threads of a row, in each of them. They are threadIdx.x of a block: one warp, or
+// several, and then the block has one row. `of_warp`: room for one float a warp.
+template <typename What> __device__ float over_row(float value, float *of_warp) {
+    for (int distance = 16; distance > 0; distance /= 2) {
+        value = What::of(value, __shfl_xor_sync(ALL_LANES, value, distance));
+    }
+    int warps = blockDim.x / 32, lane = threadIdx.x % 32;
+    if (warps > 1) {
+        if (lane == 0) {
+            of_warp[threadIdx.x / 32] = value;
+        }
+        __syncthreads();
+        value = lane < warps ? of_warp[lane] : What::of_none();
+        for (int distance = 16; distance > 0; distance /= 2) {
+            value = What::of(value, __shfl_xor_sync(ALL_LANES, value, distance));
+        }
+    }
+    return value;
+}
+
+// Whole warps, of which each thread has at least one element, and up to four if there are so many.
+__device__ long long threads_for(long long columns) {
+    return 32 * max(1, min(8, ceil_div(columns, 128)));
+}
+
+// A block a row: softmax_three_passes<<<rows, up to 256>>>(in, out, rows, columns)
+LAUNCH(softmax_three_passes) {
+    launch->block = threads_for(columns);
+    launch->grid = rows;
+}
+
+__global__ void softmax_three_passes(const float *in, float *out, int rows, int columns) {
+    __shared__ float maximum_of[32], sum_of[32];
+    const float *x = in + (long long)blockIdx.x * columns;
+    float *y = out + (long long)blockIdx.x * columns;
+
+    float maximum = -INFINITY;
+    for (int i = threadIdx.x; i < columns; i += blockDim.x) {
+        maximum = fmaxf(maximum, x[i]);
+    }
+    maximum = over_row<Maximum>(maximum, maximum_of);
+
+    float sum = 0.0f;
+    for (int i = threadIdx.x; i < columns; i += blockDim.x) {
+        sum += __expf(x[i] - maximum);
+    }
+    sum = over_row<Sum>(sum, sum_of);
+
+    float factor = 1.0f / sum;
+    for (int i = threadIdx.x; i < columns; i += blockDim.x) {
+        y[i] = __expf(x[i] - maximum) * factor;
+    }
+}
+
+// What is known of a part of a row: its maximum, and the sum of e^(x - maximum) over its elements.
+struct Part {
+    float maximum, sum;
+};
+
+__device__ Part combine(Part a, Part b) {
+    float maximum = fmaxf(a.maximum, b.maximum);
+    return {maximum, a.sum * __expf(a.maximum - maximum) + b.sum * __expf(b.maximum - maximum)};
+}
+
+__device__ Part of_warp(Part part) {
+    for (int distance = 16; distance > 0; distance /= 2) {
+        part = combine(part, {__shfl_xor_sync(ALL_LANES, part.maximum, distance),
+                              __shfl_xor_sync(ALL_LANES, part.sum, distance)});
+    }
+    return part;
+}
+
+// A block a row: softmax_online<<<rows, up to 256>>>(in, out, rows, columns)
+LAUNCH(softmax_online) {
+    launch->block = threads_for(columns);
+    launch->grid = rows;
+}
+
+__global__ void softmax_online(const float *in, float *out, int rows, int columns) {
+    __shared__ Part part_of[32];
+    const float *x = in + (long long)blockIdx.x * columns;
+    float *y = out + (long long)blockIdx.x * columns;
+
+    // A part of no elements. Its maximum is finite, since infinity - infinity is not 0.
+    const Part nothing = {-FLT_MAX, 0.0f};
+    Part part = nothing;
+    for (int i = threadIdx.x; i < columns; i += blockDim.x) {
+        part = combine(part, {x[i], 1.0f});
+    }
+    part = of_warp(part);
+    int warps = blockDim.x / 32, lane = threadIdx.x % 32;
+    if (lane == 0) {
+        part_of[threadIdx.x / 32] = part;
+    }
+    __syncthreads();
+    part = of_warp(lane < warps ? part_of[lane] : nothing);
+
+    float factor = 1.0f / part.sum;
+    for (int i = threadIdx.x; i < columns; i += blockDim.x) {
+        y[i] = __expf(x[i] - part.maximum) * factor;
+    }
+}
+
+// A row in registers. Each thread holds up to ITEMS elements of it, as floats, whatever the row consists of.
+const int ITEMS = 16;
+
+// Neighbours that one load brings: 16 bytes if there are four floats or eight bfloat16 of them.
+template <typename Element, int EACH> struct alignas(EACH * sizeof(Element)) Group {
+    Element of[EACH];
+};
+
+// Group k of this thread in a row.
+__device__ int group_of(int k) {
+    return k * blockDim.x + threadIdx.x;
+}
+
+// Loads this thread's groups of a row, and `filler` in place of those beyond its end. columns: a multiple of EACH.
+template <int EACH, typename Element>
+__device__ void load_row(const Element *row, int columns, float filler, float (&x)[ITEMS]) {
+#pragma unroll
+    for (int k = 0; k < ITEMS / EACH; k++) {
+        Group<Element, EACH> group;
+        bool is_inside = group_of(k) < columns / EACH;
+        if (is_inside) {
+            group = ((const Group<Element, EACH> *)row)[group_of(k)];
+        }
+        for (int j = 0; j < EACH; j++) {
+            x[k * EACH + j] = is_inside ? (float)group.of[j] : filler;
+        }
+    }
+}
+
+// Stores them, each rounded once to the type of the row.
+template <int EACH, typename Element>
+__device__ void store_row(Element *row, int columns, const float (&x)[ITEMS]) {
+#pragma unroll
+    for (int k = 0; k < ITEMS / EACH; k++) {
+        if (group_of(k) < columns / EACH) {
+            Group<Element, EACH> group;
+            for (int j = 0; j < EACH; j++) {
+                group.of[j] = (Element)x[k * EACH + j];
+            }
+            ((Group<Element, EACH> *)row)[group_of(k)] = group;
+        }
+    }
+}
+
+// As many threads as a row needs; if one warp is enough, a block has several rows.
+__device__ void shape_for_rows(LaunchShape *launch, long long rows, long long columns) {
+    long long warps = max(1, ceil_div(columns, 32 * ITEMS)), rows_of_block = warps == 1 ? 8 : 1;
+    launch->block = dim3(32 * warps, rows_of_block);
+    launch->grid = ceil_div(rows, rows_of_block);
+}
+
+template <int EACH, typename Element> __device__ void softmax_of_row(const Element *in, Element *out, int columns) {
+    __shared__ float maximum_of[32], sum_of[32];
+    float x[ITEMS];
+    load_row<EACH>(in, columns, -INFINITY, x);
+    float maximum = x[0];
+    for (int k = 1; k < ITEMS; k++) {
+        maximum = fmaxf(maximum, x[k]);
+    }
+    maximum = over_row<Maximum>(maximum, maximum_of);
+
+    float sum = 0.0f;
+    for (int k = 0; k < ITEMS; k++) {
+        x[k] = __expf(x[k] - maximum);
+        sum += x[k];
+    }
+    sum = over_row<Sum>(sum, sum_of);
+
+    float factor = 1.0f / sum;
+    for (int k = 0; k < ITEMS; k++) {
+        x[k] *= factor;
+    }
+    store_row<EACH>(out, columns, x);
+}
+
+template <typename Element> __device__ void softmax_in_registers(const Element *in, Element *out, int rows, int columns) {
+    int row = blockIdx.x * blockDim.y + threadIdx.y;
+    if (row >= rows) {
+        return; // a whole warp, of a block without barriers
+    }
+    in += (long long)row * columns;
+    out += (long long)row * columns;
+    const int WIDE = 16 / sizeof(Element);
+    if (columns % WIDE == 0) {
+        softmax_of_row<WIDE>(in, out, columns);
+    } else {
+        softmax_of_row<1>(in, out, columns);
+    }
+}
+
+// A block or a warp a row: softmax_registers<<<..., dim3(threads of a row, rows of a block)>>>(in, out, rows, columns)
+LAUNCH(softmax_registers) {
+    shape_for_rows(launch, rows, columns);
+}
+
+LAUNCH(softmax_bfloat16) {
+    shape_for_rows(launch, rows, columns);
+}
+
+__global__ void __launch_bounds__(1024)
+softmax_registers(const float *in, float *out, int rows, int columns) {
+    softmax_in_registers(in, out, rows, columns);
+}
+
+__global__ void __launch_bounds__(1024)
+softmax_bfloat16(const __nv_bfloat16 *in, __nv_bfloat16 *out, int rows, int columns) {
+    softmax_in_registers(in, out, rows, columns);
+}
+
+// Layer norm: y = (x - mean) / sqrt(variance + EPSILON) * gamma + beta. The variance is the mean of the squares of
+// (x - mean). gamma and beta have a float for each column.
+const float EPSILON = 1e-5f;
+
+// Every row needs gamma and beta: a block keeps its part of them in registers and goes from row to row.
+template <int EACH, typename Element>
+__device__ void normalize_rows(const Element *in, const float *gamma, const float *beta, Element *out, int rows,
+                               int columns) {
+    __shared__ float sum_of[32], squares_of[32];
+    float x[ITEMS], factors[ITEMS], offsets[ITEMS];
+    load_row<EACH>(gamma, columns, 0.0f, factors);
+    load_row<EACH>(beta, columns, 0.0f, offsets);
+    for (int row = blockIdx.x * blockDim.y + threadIdx.y; row < rows; row += gridDim.x * blockDim.y) {
+        load_row<EACH>(in + (long long)row * columns, columns, 0.0f, x);
+        float sum = 0.0f;
+        for (int k = 0; k < ITEMS; k++) {
+            sum += x[k];
+        }
+        float mean = over_row<Sum>(sum, sum_of) / columns;
+        float squares = 0.0f;
+        for (int k = 0; k < ITEMS; k++) {
+            float deviation = group_of(k / EACH) < columns / EACH ? x[k] - mean : 0.0f;
+            squares += deviation * deviation;
+        }
+        float scale = rsqrtf(over_row<Sum>(squares, squares_of) / columns + EPSILON);
+        for (int k = 0; k < ITEMS; k++) {
+            x[k] = (x[k] - mean) * scale * factors[k] + offsets[k];
+        }
+        store_row<EACH>(out + (long long)row * columns, columns, x);
+    }
+}
+
+template <typename Element>
+__device__ void normalize(const Element *in, const float *gamma, const float *beta, Element *out, int rows,
+                          int columns) {
+    const int WIDE = 16 / sizeof(Element);
+    if (columns % WIDE == 0) {
+        normalize_rows<WIDE>(in, gamma, beta, out, rows, columns);
+    } else {
+        normalize_rows<1>(in, gamma, beta, out, rows, columns);
+    }
+}
+
+__device__ void shape_for_all_rows(LaunchShape *launch, const GpuFigures *gpu, long long rows, long long columns) {
+    shape_for_rows(launch, rows, columns);
+    long long rounds = launch->grid.x / (16 * gpu->sm_count);
+    launch->grid = ceil_div(launch->grid.x, max(1, min(16, rounds)));
+}
+
+LAUNCH(layer_norm) {
+    shape_for_all_rows(launch, gpu, rows, columns);
+}
+
+LAUNCH(layer_norm_bfloat16) {
+    shape_for_all_rows(launch, gpu, rows, columns);
+}
+
+__global__ void __launch_bounds__(1024)
+layer_norm(const float *in, const float *gamma, const float *beta, float *out, int rows, int columns) {
+    normalize(in, gamma, beta, out, rows, columns);
+}
+
+__global__ void __launch_bounds__(1024)
+layer_norm_bfloat16(const __nv_bfloat16 *in, const float *gamma, const float *beta, __nv_bfloat16 *out, int rows,
+                    int columns) {
+    normalize(in, gamma, beta, out, rows, columns);
+}
