@@ -41,10 +41,21 @@ __global__ void stencil_simple(const float *in, float *out, int rows, int column
 // must meet at a barrier before other threads read it.
 template <int HEIGHT, int WIDTH>
 __device__ void load_tile(float (&tile)[HEIGHT][WIDTH], const float *in, int top, int left, int rows, int columns) {
-    int thread = threadIdx.y * blockDim.x + threadIdx.x, warps = blockDim.x * blockDim.y / 32;
+    int thread = threadIdx.y * blockDim.x + threadIdx.x, warps = blockDim.x * blockDim.y / 32, lane = thread % 32;
+    bool is_inside = top >= 0 && top + HEIGHT <= rows && left >= 0 && left + WIDTH <= columns;
+    const float *corner = in + (long long)top * columns + left;
     for (int y = thread / 32; y < HEIGHT; y += warps) {
-        for (int x = thread % 32; x < WIDTH; x += 32) {
-            tile[y][x] = element(in, top + y, left + x, rows, columns);
+        if (is_inside) { // most tiles: no element needs a test of its own
+#pragma unroll
+            for (int x = 0; x < WIDTH; x += 32) {
+                if (x + lane < WIDTH) {
+                    tile[y][x + lane] = corner[(long long)y * columns + x + lane];
+                }
+            }
+        } else {
+            for (int x = lane; x < WIDTH; x += 32) {
+                tile[y][x] = element(in, top + y, left + x, rows, columns);
+            }
         }
     }
 }
@@ -97,9 +108,9 @@ __global__ void filter_constant(const float *in, float *out, int rows, int colum
 }
 
 // A column of outputs for each thread, of filters of 3 x 3 and 7 x 7:
-// filter_column_3<<<dim3(ceil_div(columns, 128), ceil_div(rows, 32)), 128>>>(in, out, rows, columns)
-// filter_column_7<<<dim3(ceil_div(columns, 128), ceil_div(rows, 32)), 128>>>(in, out, rows, columns)
-const int WIDE = 128, HIGH = 32; // the outputs of a block
+// filter_column_3<<<dim3(ceil_div(columns, 256), ceil_div(rows, 16)), 256>>>(in, out, rows, columns)
+// filter_column_7<<<dim3(ceil_div(columns, 256), ceil_div(rows, 16)), 256>>>(in, out, rows, columns)
+const int WIDE = 256, HIGH = 16; // the outputs of a block
 
 // SIDE x SIDE coefficients, row by row.
 template <int SIDE>

@@ -212,12 +212,12 @@ LAUNCH(softmax_bfloat16) {
     shape_for_rows(launch, rows, columns);
 }
 
-__global__ void __launch_bounds__(1024)
+__global__ void __launch_bounds__(1024, 2)
 softmax_registers(const float *in, float *out, int rows, int columns) {
     softmax_in_registers(in, out, rows, columns);
 }
 
-__global__ void __launch_bounds__(1024)
+__global__ void __launch_bounds__(1024, 2)
 softmax_bfloat16(const __nv_bfloat16 *in, __nv_bfloat16 *out, int rows, int columns) {
     softmax_in_registers(in, out, rows, columns);
 }
