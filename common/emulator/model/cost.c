@@ -51,12 +51,17 @@ static bool is_fused(const Instruction *in, const InstructionCost *cost, const N
 
 // Whether two fmas in a row multiply by the same register, at the same place of the instruction or not: ptxas
 // then keeps it in the operand collector (the `.reuse` of SASS; Z. Jia and others, "Dissecting the NVIDIA
-// Volta GPU Architecture via Microbenchmarking", 2018, section 2.2), so that two registers are read.
+// Volta GPU Architecture via Microbenchmarking", 2018, section 2.2), so that two registers are read. If the
+// second needs the first one's result, other warps come between them, and the H200 reads three (`256
+// multiply-adds` of bench/variants).
 static bool shares_factor(const Instruction *in, const Instruction *before) {
-    for (int k = 0; k < 2; k++)
-        for (int other = 0; other < 2; other++)
-            if (in->src[k].offset == before->src[other].offset) return true;
-    return false;
+    bool is_shared = false;
+    for (int k = 0; k < 3; k++) {
+        if (in->src[k].offset == before->dst[0]) return false;
+        for (int other = 0; k < 2 && other < 2; other++)
+            is_shared = is_shared || in->src[k].offset == before->src[other].offset;
+    }
+    return is_shared;
 }
 
 static void number_operands(const Instruction *in, Numbering *n, InstructionCost *cost) {
