@@ -251,7 +251,8 @@ def test_accesses_are_drawn_as_the_emulator_counted_them(learners: dict[str, Lea
                 size, object_ = instruction["bytes"], data["objects"][event["object"]]
                 places = [None if at is None else at + object_["misalignment"] for at in offsets(event)]
                 if "wavefronts" in event:
-                    assert len(banks.wavefronts(offsets(event), size)) == event["wavefronts"], (name, event)
+                    found = banks.wavefronts(offsets(event), size, is_load=instruction["kind"] == "load")
+                    assert len(found) == event["wavefronts"], (name, event)
                     drawn["wavefronts"] += 1
                 elif instruction["space"] == "global":
                     assert len(sectors.touched(places, size)) == event["sectors"], (name, event)
@@ -264,6 +265,8 @@ def test_wavefronts_of_a_warp() -> None:
     assert len(banks.wavefronts([8 * lane for lane in range(32)], 4)) == 2
     assert len(banks.wavefronts([128 * lane for lane in range(32)], 4)) == 32
     assert len(banks.wavefronts([16 * lane for lane in range(32)], 16)) == 4
+    assert len(banks.wavefronts([lane // 16 * 16 for lane in range(32)], 16)) == 2
+    assert len(banks.wavefronts([lane // 16 * 16 for lane in range(32)], 16, is_load=False)) == 4
     assert len(banks.wavefronts([0] * 32, 4)) == 1
     assert len(banks.wavefronts([0] * 32, 4, one_by_one=True)) == 32
     assert banks.wavefronts([None] * 31 + [12], 4) == [{3: (3, [31])}]

@@ -45,22 +45,26 @@ enum {
     POWERS_ROUNDED
 };
 #define OF_SOFTMAX                                                                                           \
-    [SUM_FROM_ONE] = {"every thread's sum begins at 1", NULL},                                               \
-    [MAXIMUM_FROM_ZERO] = {"the maximum is never below 0", NULL},                                            \
-    [MAXIMUM_OF_WARP] = {"each warp subtracts the maximum of its own elements", NULL},                       \
+    [SUM_FROM_ONE] = {"every thread's sum begins at 1", "sum-from-one"},                                     \
+    [MAXIMUM_FROM_ZERO] = {"the maximum is never below 0", "maximum-from-zero"},                             \
+    [MAXIMUM_OF_WARP] = {"each warp subtracts the maximum of its own elements", "maximum-of-each-warp"},     \
     [MAXIMUM_TWICE] = {"the maximum is subtracted twice", NULL},                                             \
-    [NAN_SKIPPED] = {"elements that are NaN are part of neither maximum nor sum", NULL},                     \
-    [ZERO_WITHOUT_SUM] = {"the factor is 0, not 1 / sum, where the sum is not above 0", NULL},               \
-    [ZERO_WITHOUT_MAXIMUM] = {"a row of nothing but -Inf becomes 0, not NaN", NULL},                         \
+    [NAN_SKIPPED] = {"elements that are NaN are part of neither maximum nor sum",                            \
+                     "special-values-swallowed"},                                                            \
+    [ZERO_WITHOUT_SUM] = {"the factor is 0, not 1 / sum, where the sum is not above 0",                      \
+                          "masked-row-becomes-zero"},                                                        \
+    [ZERO_WITHOUT_MAXIMUM] = {"a row of nothing but -Inf becomes 0, not NaN", "masked-row-becomes-zero"},    \
     [NO_SUM] = {"the powers are not divided by their sum", NULL},                                            \
     [SUM_OF_ONES] = {"the sum is the number of elements", NULL},                                             \
-    [SCALED_FIRST] = {"element and maximum are each multiplied by log2(e) before they are subtracted", NULL}
+    [SCALED_FIRST] = {"element and maximum are each multiplied by log2(e) before they are subtracted",       \
+                      "scaled-before-the-difference"}
 static const Deviation of_softmax[] = {OF_SOFTMAX, {0}};
 static const Deviation of_softmax_16[] = {
     OF_SOFTMAX,
-    [CUT_OFF] = {"results are cut off to the upper 16 bits of a float, not rounded", NULL},
-    [DIFFERENCE_ROUNDED] = {"element - maximum is rounded to bfloat16", NULL},
-    [POWERS_ROUNDED] = {"powers are rounded to bfloat16 before they are added", NULL},
+    [CUT_OFF] = {"results are cut off to the upper 16 bits of a float, not rounded",
+                 "not-rounded-to-nearest"},
+    [DIFFERENCE_ROUNDED] = {"element - maximum is rounded to bfloat16", "rounded-too-early"},
+    [POWERS_ROUNDED] = {"powers are rounded to bfloat16 before they are added", "rounded-too-early"},
     {0}};
 
 static bool has(const RowView *view, int deviation) { return view->deviations >> deviation & 1; }
@@ -208,17 +212,22 @@ enum {
     NORM_CUT_OFF
 };
 #define OF_LAYER_NORM                                                                                        \
-    [NO_EPSILON] = {"no epsilon is added to the variance", NULL},                                            \
-    [EPSILON_BESIDE_ROOT] = {"epsilon is added to the root of the variance, not below the root", NULL},      \
-    [NO_ROOT] = {"deviations are divided by the variance, not by its root", NULL},                           \
-    [ONE_LESS] = {"the squares are divided by one less than the columns", NULL},                             \
-    [MEAN_OF_SQUARES] = {"the variance is the mean of the squares minus the square of the mean", NULL},      \
-    [NO_MEAN] = {"the mean is not subtracted from the elements", NULL},                                      \
-    [NO_GAMMA] = {"there is no factor gamma", NULL}, [NO_BETA] = {"beta is not added", NULL}
+    [NO_EPSILON] = {"no epsilon is added to the variance", "epsilon-belongs-under-the-root"},                \
+    [EPSILON_BESIDE_ROOT] = {"epsilon is added to the root of the variance, not below the root",             \
+                             "epsilon-belongs-under-the-root"},                                              \
+    [NO_ROOT] = {"deviations are divided by the variance, not by its root",                                  \
+                 "epsilon-belongs-under-the-root"},                                                          \
+    [ONE_LESS] = {"the squares are divided by one less than the columns", "variance-of-a-sample"},           \
+    [MEAN_OF_SQUARES] = {"the variance is the mean of the squares minus the square of the mean",             \
+                         "variance-from-squares"},                                                           \
+    [NO_MEAN] = {"the mean is not subtracted from the elements", "gamma-or-beta-left-out"},                  \
+    [NO_GAMMA] = {"there is no factor gamma", "gamma-or-beta-left-out"},                                     \
+    [NO_BETA] = {"beta is not added", "gamma-or-beta-left-out"}
 static const Deviation of_layer_norm[] = {OF_LAYER_NORM, {0}};
 static const Deviation of_layer_norm_16[] = {
     OF_LAYER_NORM,
-    [NORM_CUT_OFF] = {"results are cut off to the upper 16 bits of a float, not rounded", NULL},
+    [NORM_CUT_OFF] = {"results are cut off to the upper 16 bits of a float, not rounded",
+                      "not-rounded-to-nearest"},
     {0}};
 
 // What deviations are multiplied by.

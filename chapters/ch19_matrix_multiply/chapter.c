@@ -134,9 +134,8 @@ const Chapter chapter = {
             {"SYNC", NULL,
              "Threads without an element of c still copy parts of the tiles, and reach every barrier."},
             {"OOB", NULL,
-             "Of a, row and step have to be tested; of b, step and column; of c, row and column. n is the "
-             "length of "
-             "the rows of b and c, and k that of the rows of a."},
+             "Test row and step for a, step and column for b, row and column for c. n is the length of the "
+             "rows of b and c, and k that of the rows of a."},
             {"MISALIGNED", NULL,
              "A row of a begins k floats after the one before, and a row of b or c n floats after."},
             {"UNINIT", NULL, "Every element of a tile needs a value: 0 where the matrix has none."},

@@ -56,7 +56,7 @@ __device__ void load_tile(float (&tile)[HEIGHT][WIDTH], const float *in, int top
     bool is_inside = top >= 0 && top + HEIGHT <= rows && left >= 0 && left + WIDTH <= columns;
     const float *corner = in + (long long)top * columns + left;
     for (int y = thread / 32; y < HEIGHT; y += warps) {
-        if (is_inside) { // most tiles: no element needs a test of its own
+        if (is_inside) { // most tiles: no element has to be tested
 #pragma unroll
             for (int x = 0; x < WIDTH; x += 32) {
                 if (x + lane < WIDTH) {

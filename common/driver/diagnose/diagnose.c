@@ -339,10 +339,6 @@ static void gather(Evidence *evidence, const char *source) {
         if (blocks_ended(evidence)) evidence->facts |= FACT_BLOCKS_ENDED;
     }
     evidence->facts |= facts_of_task(&evidence->of->tasks[evidence->task]);
-    const unsigned rules = evidence->judgement->accounting.rules;
-    if (rules & ACCOUNT_LEFT_OUT_OF_ROW) evidence->facts |= FACT_LEFT_OUT_OF_ROW;
-    if (rules & ACCOUNT_ROWS_OVERFLOW) evidence->facts |= FACT_ROWS_OVERFLOW;
-    if (rules & ACCOUNT_SOME_OVERFLOW) evidence->facts |= FACT_SOME_OVERFLOW;
     if (evidence->finding) {
         stripped_line(&evidence->source, evidence->finding->place.line, &evidence->line);
         stripped_line(&evidence->source, evidence->finding->other_place.line, &evidence->other);
@@ -439,6 +435,16 @@ static bool is_said(const Evidence *evidence, const char *expression) {
            (accounting->deviation_count > 0 && fits(expression, accounting->words));
 }
 
+// Whether the account shows it: one of its rules, or a formula by which every value was computed.
+static bool is_accounted(const Mistake *mistake, const Accounting *accounting) {
+    if (mistake->accounts & accounting->rules) return true;
+    for (int d = 0; d < accounting->deviation_count; d++) {
+        const char *slug = accounting->deviations[d]->mistake;
+        if (slug && strcmp(mistake->slug, slug) == 0) return true;
+    }
+    return false;
+}
+
 static bool matches(const Mistake *mistake, const Evidence *evidence) {
     // Words about a line need a line.
     if (strchr(mistake->why, '{') && !(evidence->finding && evidence->finding->place.line > 0)) return false;
@@ -449,7 +455,8 @@ static bool matches(const Mistake *mistake, const Evidence *evidence) {
         return false;
     if (!is_of_rows(mistake, evidence)) return false;
     // What the account of single values proves needs no clue from those of a whole case.
-    const bool is_proved = mistake->accounts & evidence->judgement->accounting.rules;
+    const bool is_proved = is_accounted(mistake, &evidence->judgement->accounting);
+    if (mistake->is_account && !is_proved) return false;
     const Facts of_values =
         is_proved ? FACT_INTEGERS_RIGHT | FACT_FINITE_RIGHT | FACT_CLOSE | FACT_OFF_BY_A_CONSTANT : (Facts)0;
     if (~evidence->facts & mistake->facts & ~of_values) return false;
@@ -533,15 +540,6 @@ static bool is_repaired(const Mistake *mistake, const Repair *repair) {
     return repair->change_count > 0;
 }
 
-// Whether it is the mistake of a formula by which every value of a table was computed.
-static bool is_accounted(const Mistake *mistake, const Accounting *accounting) {
-    for (int d = 0; d < accounting->deviation_count; d++) {
-        const char *slug = accounting->deviations[d]->mistake;
-        if (slug && strcmp(mistake->slug, slug) == 0) return true;
-    }
-    return false;
-}
-
 // Whether what is known for certain leaves room for it: once a change is known that repairs the kernel, or
 // the formulas that it computes, a mistake that has nothing to do with them is not the one.
 static bool is_open(const Mistake *mistake, const Judgement *judgement) {
@@ -553,10 +551,9 @@ static bool is_open(const Mistake *mistake, const Judgement *judgement) {
 static const char *proof_of(const Mistake *mistake, const Evidence *evidence) {
     const Judgement *judgement = evidence->judgement;
     if (is_repaired(mistake, &judgement->repair)) return "repair";
-    if (is_accounted(mistake, &judgement->accounting)) return "accounting";
     if (mistake->is_shown || (mistake->shown_by && fits(mistake->shown_by, evidence->message)))
         return "finding";
-    if (mistake->accounts & judgement->accounting.rules) return "accounting";
+    if (is_accounted(mistake, &judgement->accounting)) return "accounting";
     const bool reads_text = mistake->source || mistake->line || mistake->other || mistake->absent;
     if (mistake->what_if && is_supposed(mistake, &judgement->what_if)) return "what-if";
     // Only the time itself may be missed for any reason.

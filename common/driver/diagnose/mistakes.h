@@ -83,10 +83,6 @@ __extension__ typedef unsigned __int128 Facts;
 #define FACT_SCAN FACT(64)
 #define FACT_FILTER FACT(65)
 #define FACT_ROWS FACT(66)
-// Of the account of a row: its AccountRules
-#define FACT_LEFT_OUT_OF_ROW FACT(67)
-#define FACT_ROWS_OVERFLOW FACT(68)
-#define FACT_SOME_OVERFLOW FACT(69)
 #define FACT_PRODUCT FACT(70)
 #define FACT_DOUBLES FACT(37)   // its results are doubles
 #define FACT_MAPS FACT(44)      // it has as many results as elements
@@ -126,10 +122,11 @@ typedef struct {
 
     const char
         *repairs; // change_name()s that prove it: "barrier|moved-barrier"; without one it is possible only
-    const char *what_if;  // changes in the model that undo it, "block|registers": it is proved if the model
-                          // reaches the goal with them. A clue where `missed` is bandwidth_ratio, which can
-                          // be missed for any reason
-    unsigned accounts;    // AccountRules: one of them proves it
+    const char *what_if; // changes in the model that undo it, "block|registers": it is proved if the model
+                         // reaches the goal with them. A clue where `missed` is bandwidth_ratio, which can
+                         // be missed for any reason
+    unsigned accounts;   // AccountRules: one of them proves it
+    bool is_account;     // nothing but the account shows it: one of these rules, or a Deviation with its slug
     const char *shown_by; // in the same message as `says`: proves it if the entry matches
     bool is_shown; // every sentence follows from the finding, the check or the counts that are asked for: it
                    // is proved if it matches, and the text only keeps it away from other kernels

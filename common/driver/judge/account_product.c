@@ -205,7 +205,10 @@ static void say(const Products *of, const int *kinds, bool *room, Accounting *ou
     for (int kind = IS_UNWRITTEN; kind > 0; kind--) {
         const long long count = say_kind(of, kinds, kind, room, &words);
         *(kind & (HAS_OTHERS | REPEATS) ? &out->misplaced : &out->missing) += count;
+        if (count > 0 && kind & HAS_OTHERS) out->rules |= ACCOUNT_OTHER_PRODUCTS;
+        if (count > 0 && kind & (LACKS | IS_EMPTY)) out->rules |= ACCOUNT_PRODUCTS_LACKING;
     }
+    if (out->rules & ACCOUNT_OTHER_PRODUCTS) out->rules = ACCOUNT_OTHER_PRODUCTS;
     const long long others = of->n - out->missing - out->misplaced;
     if (!words.bytes)
         text_add(&words, "every output adds its own products, once");

@@ -73,8 +73,13 @@ double bandwidth_least_seconds(const Task *task, const CaseShape *shape, const G
 void bandwidth_distrust(Bandwidth *bandwidth, double least_seconds) {
     if (!(least_seconds > 0) || !(bandwidth->seconds < least_seconds)) return;
     bandwidth->state = BANDWIDTH_UNTRUSTED_TIME;
-    snprintf(bandwidth->words, sizeof bandwidth->words,
-             "a run took %.4g microseconds%s, but at its peak this GPU needs %.4g for these %s",
-             1e6 * bandwidth->seconds, bandwidth->kind == BANDWIDTH_MODELLED ? " on the model" : "",
-             1e6 * least_seconds, bandwidth->operations > 0 ? "bytes and operations" : "bytes");
+    char operations[64] = "";
+    if (bandwidth->operations > 0)
+        snprintf(operations, sizeof operations, " and operations, at %.0f TFLOP/s",
+                 bandwidth->peak_tflop_per_s);
+    snprintf(
+        bandwidth->words, sizeof bandwidth->words,
+        "a run took %.4g microseconds%s, but at its peak of %.0f GB/s this GPU needs %.4g for these bytes%s",
+        1e6 * bandwidth->seconds, bandwidth->kind == BANDWIDTH_MODELLED ? " on the model" : "",
+        bandwidth->peak_gb_per_s, 1e6 * least_seconds, operations);
 }

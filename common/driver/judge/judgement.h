@@ -82,8 +82,11 @@ typedef enum {
     // Of the rows of EXPECT_ROWS
     ACCOUNT_LEFT_OUT_OF_ROW = 512, // some elements change no other element of their row
     ACCOUNT_SOME_OVERFLOW =
-        2048,                    // one large element at some places of a row makes a NaN or an infinity of it
-    ACCOUNT_ROWS_OVERFLOW = 1024 // one large element anywhere in a row makes a NaN or an infinity of it
+        2048, // one large element at some places of a row makes a NaN or an infinity of it
+    ACCOUNT_ROWS_OVERFLOW = 1024, // one large element anywhere in a row makes a NaN or an infinity of it
+    // Of the elements of EXPECT_PRODUCT
+    ACCOUNT_OTHER_PRODUCTS = 4096,  // some add products of other elements
+    ACCOUNT_PRODUCTS_LACKING = 8192 // some lack products, and none adds others
 } AccountRule;
 
 enum { MAX_TOGETHER = 3 }; // deviations of a formula

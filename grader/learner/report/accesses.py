@@ -148,7 +148,8 @@ def _add(
         known[pattern] = len(access.patterns)
         if access.space == "shared":
             counted = event.get("wavefronts")
-            drawn = banks.draw(list(pattern), access.bytes, access.does, gallery, counted)
+            is_load = access.kind == "load"
+            drawn = banks.draw(list(pattern), access.bytes, access.does, gallery, counted, is_load=is_load)
         else:
             drawn = sectors.draw(list(pattern), access.bytes, access.does, gallery)
         access.patterns.append(drawn)

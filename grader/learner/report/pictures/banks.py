@@ -11,15 +11,19 @@ _FEW = 8  # most wavefronts drawn as high rows
 
 
 def wavefronts(
-    places: list[int | None], size: int, *, one_by_one: bool = False
+    places: list[int | None], size: int, *, is_load: bool = True, one_by_one: bool = False
 ) -> list[dict[int, tuple[int, list[int]]]]:
     """For each wavefront, the active banks, each with its word and the lanes that receive it.
 
     A phase is 32 lanes of up to 4 bytes, 16 of 8 bytes or 8 of 16 bytes; in each phase, different words of
-    one bank are served one after the other (CUDA C++ Programming Guide, "Shared Memory"). `one_by_one`: lanes
-    on one word are served one after the other too, as for most atomics.
+    one bank are served one after the other (CUDA C++ Programming Guide, "Shared Memory"). Two phases of a load
+    are one if lanes 1 or 2 apart agree on the address (measured: the sh64_ and sh128_ patterns of
+    tests/hardware_truth). `one_by_one`: lanes on one word are served one after the other too, as for most
+    atomics.
     """
     in_phase = 32 if size <= 4 else 128 // size
+    if is_load and size > 4 and (_partners_agree(places, 1) or _partners_agree(places, 2)):
+        in_phase *= 2
     found = []
     for first in range(0, 32, in_phase):
         of_bank: dict[int, dict[tuple[int, int], list[int]]] = {}
@@ -40,14 +44,26 @@ def wavefronts(
     return found
 
 
+def _partners_agree(places: list[int | None], apart: int) -> bool:
+    """Whether each active lane finds its neighbour inactive or at its own address."""
+    pairs = [(places[lane], places[lane ^ apart]) for lane in range(32)]
+    return all(None in pair or pair[0] == pair[1] for pair in pairs)
+
+
 def draw(
-    places: list[int | None], size: int, does: str, gallery: Gallery, counted: int | None = None
+    places: list[int | None],
+    size: int,
+    does: str,
+    gallery: Gallery,
+    counted: int | None = None,
+    *,
+    is_load: bool = True,
 ) -> Markup:
     """`places` are bytes, the first from the start of a row of 32 banks, None for idle lanes.
 
     `counted` is the number of wavefronts that the emulator counted, which is larger for atomics.
     """
-    found = wavefronts(places, size)
+    found = wavefronts(places, size, is_load=is_load)
     if counted is not None and counted > len(found):
         found = wavefronts(places, size, one_by_one=True)
     drawing = Drawing(
