@@ -97,8 +97,8 @@ def test_the_change_repairs_the_source_too(
         (
             "wrong/ch18/gamma_by_element",
             (
-                "in rows of 204, 201 columns take another element of gamma than their own, or none: "
-                "column 1 takes gamma[32], column 2 takes gamma[64], column 3 takes gamma[96] and so on"
+                "in rows of 204, 191 columns take another element of gamma than their own, or none: "
+                "column 1 takes gamma[16], column 2 takes gamma[32], column 3 takes gamma[48] and so on"
             ),
         ),
         (

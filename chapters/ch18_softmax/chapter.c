@@ -137,6 +137,7 @@ static void softmax_otherwise(const RowView *view, double *expected, double *bou
         is_any |= isinf(off);
         double power = exact > largest_float ? (double)INFINITY : exact < smallest_float ? 0 : exact;
         bound[c] = isfinite(power) && power > 0 ? power * (expm1(off) + EXP * (1 - t) * unit) : 0;
+        if (power < smallest_normal) bound[c] = power; // perhaps 0
         if (has(view, POWERS_ROUNDED)) power = in_16_bits(power, false, &bound[c]);
         expected[c] = power;
         if (has(view, NAN_SKIPPED) && isnan(view->in[c])) continue;
@@ -144,6 +145,7 @@ static void softmax_otherwise(const RowView *view, double *expected, double *bou
         error += bound[c] + (isfinite(power) ? power * view->chain * (EXP + 2) * unit : 0);
     }
     if (has(view, SUM_FROM_ONE)) sum += view->threads;
+    is_any |= sum > 0 && sum < smallest_normal; // its reciprocal may be infinite
     double factor = has(view, NO_SUM) ? 1 : 1 / sum;
     if (has(view, ZERO_WITHOUT_SUM) && !(sum > 0)) factor = 0;
     for (long long c = 0; c < view->columns; c++) {

@@ -19,10 +19,10 @@ LAUNCH(matmul_naive) {
 
 __global__ void matmul_naive(const float *a, const float *b, float *c, int m, int n, int k) {
     // BEGIN SOLUTION
-    // TODO 1: which of row and column should differ between neighbouring lanes? Then the sum, for elements that exist.
+    // TODO 1: which of row and column should differ between neighbouring lanes? Then the sum of products.
     // SKELETON: int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;
     // SKELETON: if (row < m && column < n) {
-    // SKELETON:     float sum = k > 0 ? a[(long long)row * k] * b[column] : 0.0f;
+    // SKELETON:     float sum = 0.0f;
     // SKELETON:     c[(long long)row * n + column] = sum;
     // SKELETON: }
     int row = blockIdx.y * blockDim.y + threadIdx.y;
