@@ -1,6 +1,8 @@
 """The driver's inputs, reference sums, checks, goals, plan and page layout, each against a separate reference."""
 
+import json
 import math
+import re
 import struct
 import subprocess
 from pathlib import Path
@@ -11,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from native_driver import build
 
+ROOT = Path(__file__).resolve().parents[1]
 FAMILIES = [
     "integers", "ones", "constants", "uniform", "normal", "cancelling", "ten_orders", "nan", "infinity", "infinities",
     "negative_zeros", "subnormals", "huge",
@@ -115,6 +118,14 @@ def test_families_of_bytes_hold_what_they_promise(probe: Path) -> None:
     for family, of in values.items():
         assert np.array_equal(of[:100], bytes_of(probe, family, n)[:100])
         assert not np.array_equal(of[:100], bytes_of(probe, family, n, seed=1)[:100])
+
+
+def test_the_schema_of_results_knows_every_family() -> None:
+    source = (ROOT / "common" / "driver" / "plan" / "inputs.c").read_text()
+    schema = json.loads((ROOT / "docs" / "result.schema.json").read_text())
+    families = schema["$defs"]["case"]["properties"]["family"]["enum"]
+    assert families == re.findall(r'\[FAMILY_\w+\] = \{"(\w+)"', source)
+    assert families[: len(FAMILIES) + len(FAMILIES_OF_BYTES)] == [*FAMILIES, *FAMILIES_OF_BYTES]
 
 
 # ---- Reference sums ----------------------------------------------------------------------------------------------
