@@ -325,6 +325,7 @@ def test_the_grades_table_says_what_is_noisy() -> None:
     assert cell(state="unavailable", gb_per_s=None, kind=None, ratio=None) == ""
     assert cell(state="decided", gb_per_s=0.15902, kind="modelled") == "0.16 GB/s modelled, 0.95 of ref"
     assert cell(state="decided", gb_per_s=7.38).startswith("7.4 GB/s")
+    assert cell(state="decided", tflop_per_s=28.94).startswith("28.9 TFLOP/s measured, 0.95 of ref")
 
 
 # ---- The emulator beside the GPU -----------------------------------------------------------------------------------

@@ -224,6 +224,24 @@ def test_the_picture_says_what_the_json_says(full: FakeWorkbook) -> None:
     assert "peak 4,814 GB/s" in words
 
 
+def test_operations_a_second_are_drawn_as_a_share_of_their_peak(book: FakeWorkbook) -> None:
+    operations = {"tflop_per_s": 30.0, "peak_tflop_per_s": 60.0}
+    record(book, [run_of("ch01", 4000.0), run_of("ch02", 60.0, reference_gb_per_s=80.0, **operations)])
+    page = book.run("ladder").stdout
+    (line,) = [line for line in page.splitlines() if line.startswith("ch02 Fake")]
+    bar, figures = line.split("│")[1:]
+    assert figures.split() == ["30.0", "T", "0.75"]
+    assert len(re.match("█*", bar)[0]) == 16, "half of the peak, whatever the memory's bandwidth is"
+    assert bar.index("r") == round(32 * 40 / 60)
+    assert "T is TFLOP/s, drawn as its share of the peak of 60.0." in page
+    chapters = book.document("ladder")[1]["chapters"]
+    assert [chapter["tflop_per_s"] for chapter in chapters] == [None, 30.0, None]
+    workbook = Workbook(book.folder)
+    words = ElementTree.fromstring(picture(ladder_of(workbook, workbook.chapters))).findtext(f"{SVG}desc")
+    assert "ch02 Fake ch02: 30.0 TFLOP/s; the reference 40.0 TFLOP/s" in words
+    assert re.search(r"ch02 Fake ch02 .* 30.0 TFLOP/s .*\n +modelled", book.run("status").stdout)
+
+
 def test_titles_are_no_markup(full: FakeWorkbook) -> None:
     lesson = full.folder / "chapters/ch01_fake/README.md"
     lesson.write_text("# Chapter 1: a < b & <script>\n")

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .result import Result
+from .speed import unit_of
 
 _NARROWEST = 20  # columns; a value such as COLUMNS=0 would leave no room for a word
 _STYLES = {"PASS": "bold green", "SLOW": "yellow", "INFRA": "bold magenta", "-": "dim"}
@@ -39,19 +40,13 @@ def verdict_text(verdict: str) -> Text:
 
 
 def bandwidth_text(result: Result) -> str:
-    """Bandwidth in one cell: "1,412 GB/s modelled, 1.00 of ref", "4,541 GB/s measured, 0.95 of ref, noisy"."""
+    """Speed in one cell: "1,412 GB/s modelled, 1.00 of ref", "28.9 TFLOP/s measured, 0.95 of ref, noisy"."""
     if result.gb_per_s is None:
         return ""
     share = f", {result.ratio:.2f} of ref" if result.ratio is not None else ""
     noisy = ", noisy" if result.is_too_noisy else ""
-    return f"{figure(result.gb_per_s)} GB/s {result.bandwidth_kind or ''}".strip() + share + noisy
-
-
-def figure(gb_per_s: float | None) -> str:
-    """A bandwidth with its significant digits; "-" for none."""
-    if gb_per_s is None:
-        return "-"
-    return f"{gb_per_s:,.0f}" if gb_per_s >= 10 else f"{gb_per_s:.2g}"
+    speed = unit_of(result.timing).text(result.gb_per_s)
+    return f"{speed} {result.bandwidth_kind or ''}".strip() + share + noisy
 
 
 def points_text(earned: float, possible: float) -> str:

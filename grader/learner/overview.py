@@ -8,8 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from ..core.history import Run
-from ..core.page import Bar, Entry, WideOrStacked, figure, points_text, verdict_text
+from ..core.page import Bar, Entry, WideOrStacked, points_text, verdict_text
 from ..core.result import cause
+from ..core.speed import GB_PER_S, unit_of
 from .standing import EDITED, NEW, OPEN, PASSED, SKIPPED, Standing
 
 _TITLE = 30  # columns: all that is left of 80
@@ -42,19 +43,21 @@ def chapters_table(made: list[Standing], marked: Standing | None, mark: str = ">
         state = Text(standing.state, style=_STYLES[standing.state])
         points = points_text(last.earned, last.possible) if last else ""
         verdict = verdict_text(last.verdict) if last else ""
-        table.add_row(sign, name, state, points, best_text(standing.best), verdict)
-        best = ("best GB/s", best_text(standing.best))
-        cells: list[tuple[str, Text | str]] = [("", state), ("", points), best, ("", verdict)]
+        best = best_text(standing.best)
+        table.add_row(sign, name, state, points, best.replace("/s ", "/s\n"), verdict)
+        cells: list[tuple[str, Text | str]] = [("", state), ("", points), ("best GB/s", best), ("", verdict)]
         title = Text.assemble((mark if standing is marked else " " * len(mark), "bold"), " ", name)
         entries.append(Entry(title, cells))
     return WideOrStacked(table, entries, _LEAST)
 
 
 def best_text(best: Run | None) -> str:
-    """A bandwidth with its kind: "1,412 modelled"."""
+    """A speed with its kind, and with its unit if that is not GB/s: "1,412 modelled", "28.9 TFLOP/s modelled"."""
     if best is None or best.gb_per_s is None:
         return ""
-    return f"{figure(best.gb_per_s)} {best.bandwidth or ''}".strip()
+    unit = unit_of(best.timing)
+    speed = (unit.figure if unit.name == GB_PER_S else unit.text)(best.gb_per_s)
+    return f"{speed} {best.bandwidth or ''}".strip()
 
 
 def progress(made: list[Standing]) -> RenderableType:

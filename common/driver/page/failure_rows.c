@@ -64,7 +64,7 @@ static void add_case(Text *page, const Terminal *terminal, const Report *report,
     count_text(one->size.n, n, sizeof n);
     Text words = {0};
     const bool is_product = report->of->tasks[one->task].expect == EXPECT_PRODUCT;
-    text_printf(&words, is_product ? "%s elements" : "n = %s", n);
+    text_printf(&words, is_product ? one->size.n == 1 ? "%s element" : "%s elements" : "n = %s", n);
     if (one->size.rows) {
         char rows[32];
         count_text(one->size.rows, rows, sizeof rows);

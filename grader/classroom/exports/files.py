@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from ...core.speed import unit_of
 from ...core.workbook import write_whole
 from ..submissions.submission import file_name
 from ..views.remarks import Remark, remarks
@@ -43,13 +44,14 @@ def weighted(document: dict[str, Any], student: dict[str, Any]) -> list[tuple[Re
     ]  # fmt: skip
 
 
-def gb_per_s(student: dict[str, Any]) -> dict[str, float]:
-    """The bandwidth of each chapter that passed and has one."""
+def speeds(student: dict[str, Any]) -> dict[str, float]:
+    """For each chapter that passed and has one, its speed, under its name and its unit: "ch04 GB/s"."""
     found = {}
     for one in student["chapters"]:
         bandwidth = (one["result"] or {}).get("bandwidth") or {}
         if one["verdict"] == "PASS" and bandwidth.get("gb_per_s"):
-            found[one["chapter"]] = round(float(bandwidth["gb_per_s"]), 1)
+            unit = unit_of(bandwidth)
+            found[f"{one['chapter']} {unit.name}"] = round(unit.per_gb * float(bandwidth["gb_per_s"]), 1)
     return found
 
 

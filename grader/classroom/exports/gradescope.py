@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from ..views.remarks import MEANINGS, whole_text
-from .files import gb_per_s, json_text, weighted, write_each
+from .files import json_text, speeds, weighted, write_each
 
 
 def export(document: dict[str, Any], folder: Path) -> list[Path]:
@@ -49,9 +49,6 @@ def results(document: dict[str, Any], student: dict[str, Any]) -> dict[str, Any]
         ],
         "leaderboard": [
             {"name": "points", "value": student["score"]["earned"], "order": "desc"},
-            *(
-                {"name": f"{chapter} GB/s", "value": value, "order": "desc"}
-                for chapter, value in gb_per_s(student).items()
-            ),
+            *({"name": name, "value": value, "order": "desc"} for name, value in speeds(student).items()),
         ],
     }

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...core.errors import GraderError
-from ...core.page import figure
 from ...core.result import cause
+from ...core.speed import unit_of
 from ...core.workbook import Workbook, find_workbook, lesson_of
 from .lessons import lesson_page
 from .spreadsheet import number
@@ -346,7 +346,8 @@ def _figure(value: float) -> str:
 def _bandwidth(bandwidth: dict[str, Any]) -> str:
     if not bandwidth.get("gb_per_s"):
         return ""
-    said = f"{figure(bandwidth['gb_per_s'])} GB/s {bandwidth['kind']} for {bandwidth['device']}"
+    speed = unit_of(bandwidth).text(bandwidth["gb_per_s"])
+    said = f"{speed} {bandwidth['kind']} for {bandwidth['device']}"
     if bandwidth.get("ratio") is not None:
         said += f", {bandwidth['ratio']:.2f} of the reference"
     return said

@@ -9,6 +9,7 @@ from typing import Any
 
 from ...core.errors import UsageError
 from ...core.history import History, Run
+from ...core.speed import GB_PER_S, TFLOP_PER_S, Unit, figure, unit_of
 from ...core.workbook import Chapter, Workbook
 from ..standing import timed_on
 from .peers import Peer, bench_record, cub
@@ -43,6 +44,17 @@ class Rung:
                 return float(known)
         return None
 
+    @property
+    def unit(self) -> Unit:
+        """What the chapter's speed is told in."""
+        return unit_of(self.best.timing if self.best else None)
+
+    def short(self, gb_per_s: float | None) -> str:
+        """A number without its unit; with a T if it is one of TFLOP/s, which a remark explains."""
+        if gb_per_s is None or self.unit.name == GB_PER_S:
+            return figure(gb_per_s)
+        return f"{self.unit.figure(gb_per_s)} T"
+
 
 @dataclass(frozen=True)
 class Ladder:
@@ -66,8 +78,16 @@ class Ladder:
         """The end of the scale: the peak, or a larger value."""
         values = [self.peak_gb_per_s]
         for rung in self.rungs:
-            values += [rung.gb_per_s, rung.reference_gb_per_s, rung.cub.gb_per_s if rung.cub else None]
+            known = (rung.gb_per_s, rung.reference_gb_per_s, rung.cub.gb_per_s if rung.cub else None)
+            values += [self.place(rung, value) for value in known if value]
         return max((value for value in values if value), default=1.0)
+
+    def place(self, rung: Rung, gb_per_s: float) -> float:
+        """Where a speed is on the scale of GB/s: operations a second at the same share of their own peak."""
+        unit = rung.unit
+        if unit.name == GB_PER_S or not unit.peak or not self.peak_gb_per_s:
+            return gb_per_s
+        return unit.per_gb * gb_per_s / unit.peak * self.peak_gb_per_s
 
 
 def ladder_of(workbook: Workbook, chapters: list[Chapter], gpu: str | None = None) -> Ladder:
@@ -99,6 +119,9 @@ def ladder_of(workbook: Workbook, chapters: list[Chapter], gpu: str | None = Non
         remarks.append("CUB was measured.")
     if not peaks:
         remarks.append("The peak is not shown: no run recorded it.")
+    compute = [rung.unit.peak for rung in rungs if rung.unit.name == TFLOP_PER_S and rung.unit.peak]
+    if compute:
+        remarks.append(f"T is TFLOP/s, drawn as its share of the peak of {max(compute):.1f}.")
     others = [f"{name} ({how})" for how, name in found if (how, name) != wanted[0]]
     if others:
         remarks.append(f"Also timed: {', '.join(others)}. GPU=NAME shows it.")
@@ -119,6 +142,9 @@ def document(ladder: Ladder, picture: Path) -> dict[str, Any]:
                 "chapter": rung.chapter.name,
                 "title": rung.chapter.title,
                 "gb_per_s": rung.gb_per_s,
+                "tflop_per_s": rung.unit.per_gb * rung.gb_per_s
+                if rung.gb_per_s and rung.unit.name == TFLOP_PER_S
+                else None,
                 "reference_gb_per_s": rung.reference_gb_per_s,
                 "cub": rung.cub and {"name": rung.cub.name, "n": rung.cub.n, "gb_per_s": rung.cub.gb_per_s},
                 "runs": [

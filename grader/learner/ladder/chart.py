@@ -6,7 +6,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ...core.history import day
-from ...core.page import Entry, WideOrStacked, figure
+from ...core.page import Entry, WideOrStacked
+from ...core.speed import figure
 from . import Ladder, Rung
 
 _BAR = 32  # columns
@@ -40,10 +41,13 @@ def _bars(ladder: Ladder) -> RenderableType:
         if rung.gb_per_s and rung.reference_gb_per_s:
             share = f"{rung.gb_per_s / rung.reference_gb_per_s:.2f}"
         name = Text(f"{rung.chapter.name} {rung.chapter.title}")
-        table.add_row(name, _Bar(rung, ladder.top_gb_per_s), figure(rung.gb_per_s), share)
-        own = f"{figure(rung.gb_per_s)} GB/s" if rung.gb_per_s else "not timed yet"
+        table.add_row(name, _Bar(rung, ladder), rung.short(rung.gb_per_s), share)
+        own = rung.unit.text(rung.gb_per_s) if rung.gb_per_s else "not timed yet"
         reference, cub = rung.reference_gb_per_s, rung.cub and rung.cub.gb_per_s
-        others = [("r", figure(reference) if reference else ""), ("c", figure(cub) if cub else "")]
+        others = [
+            ("r", rung.short(reference) if reference else ""),
+            ("c", rung.short(cub) if cub else ""),
+        ]
         entries.append(Entry(name, [("", own), *others, ("of ref", share)]))
     return WideOrStacked(table, entries, _LEAST)
 
@@ -65,14 +69,14 @@ def _legend(ladder: Ladder) -> str:
 class _Bar:
     """A chapter's bar between two walls."""
 
-    def __init__(self, rung: Rung, top: float) -> None:
-        self._rung, self._top = rung, top
+    def __init__(self, rung: Rung, ladder: Ladder) -> None:
+        self._rung, self._ladder, self._top = rung, ladder, ladder.top_gb_per_s
 
     def __rich_console__(self, out: Console, options: ConsoleOptions) -> RenderResult:
         filled = "#" if options.ascii_only else "\u2588"
         wall = "|" if options.ascii_only else "\u2502"
         cells = [" "] * _BAR
-        own = self._rung.gb_per_s or 0
+        own = self._ladder.place(self._rung, self._rung.gb_per_s or 0)
         for i in range(round(_BAR * own / self._top)):
             cells[i] = filled
         if own and cells[0] == " ":
@@ -83,7 +87,8 @@ class _Bar:
         )
         for value, mark in marks:
             if value:
-                at = min(_BAR - 1, int(_BAR * value / self._top))
+                place = self._ladder.place(self._rung, value)
+                at = min(_BAR - 1, int(_BAR * place / self._top))
                 cells[at] = BOTH if cells[at] == REFERENCE else mark
         text = Text(wall, style="dim")
         for cell in cells:
@@ -107,7 +112,7 @@ def _over_time(ladder: Ladder) -> Table:
                 _Heights([run.gb_per_s or 0 for run in rung.runs[-_SHOWN:]]),
                 f"{len(rung.runs)} run{'s' if len(rung.runs) > 1 else ''}",
                 " to ".join(days),
-                " to ".join(dict.fromkeys((figure(first.gb_per_s), figure(last.gb_per_s)))),
+                " to ".join(dict.fromkeys((rung.short(first.gb_per_s), rung.short(last.gb_per_s)))),
             )
     return table
 

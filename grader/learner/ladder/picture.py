@@ -6,7 +6,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from ...core.history import day
-from ...core.page import figure
+from ...core.speed import figure
 from . import Ladder, Rung
 
 WIDTH = 960
@@ -91,19 +91,19 @@ def _ticks(top: float) -> list[float]:
 def _row(rung: Rung, number: int, ladder: Ladder) -> Row:
     y = _TOP + _STEP * number + (_STEP - _HEIGHT) / 2
     own = rung.gb_per_s or 0.0
-    width = max(_BARS * own / ladder.top_gb_per_s, 1.5 if own else 0.0)
+    width = max(_BARS * ladder.place(rung, own) / ladder.top_gb_per_s, 1.5 if own else 0.0)
     reference = cub = None
     if rung.reference_gb_per_s:
         reference = Mark(
-            _x(rung.reference_gb_per_s, ladder), f"the reference {figure(rung.reference_gb_per_s)} GB/s"
+            _x(ladder.place(rung, rung.reference_gb_per_s), ladder),
+            f"the reference {rung.unit.text(rung.reference_gb_per_s)}",
         )
     if rung.cub:
-        cub = Mark(_x(rung.cub.gb_per_s, ladder), f"{rung.cub.name} {figure(rung.cub.gb_per_s)} GB/s")
+        place = _x(ladder.place(rung, rung.cub.gb_per_s), ladder)
+        cub = Mark(place, f"{rung.cub.name} {rung.unit.text(rung.cub.gb_per_s)}")
     dots = _dots(rung, y)
     days = list(dict.fromkeys(day(run.time) for run in (rung.runs[:1] + rung.runs[-1:])))
-    said = [
-        f"{rung.chapter.name} {rung.chapter.title}: " + (f"{figure(own)} GB/s" if own else "not timed yet")
-    ]
+    said = [f"{rung.chapter.name} {rung.chapter.title}: " + (rung.unit.text(own) if own else "not timed yet")]
     said += [mark.words for mark in (reference, cub) if mark]
     if rung.runs:
         said.append(f"{len(rung.runs)} correct runs, {' to '.join(days)}")
@@ -113,7 +113,7 @@ def _row(rung: Rung, number: int, ladder: Ladder) -> Row:
         y=y,
         words="; ".join(said),
         width=width,
-        figure=figure(own) if own else "",
+        figure=rung.short(own) if own else "",
         share=f"{own / rung.reference_gb_per_s:.2f}" if own and rung.reference_gb_per_s else "",
         reference=reference,
         cub=cub,
@@ -131,7 +131,7 @@ def _dots(rung: Rung, y: float) -> list[tuple[float, float, str]]:
         (
             _TIME + i * step,
             y + _HEIGHT - (_HEIGHT - 2) * (run.gb_per_s or 0.0) / best,
-            f"{day(run.time)}: {figure(run.gb_per_s)} GB/s, {run.verdict}",
+            f"{day(run.time)}: {rung.unit.text(run.gb_per_s or 0.0)}, {run.verdict}",
         )
         for i, run in enumerate(rung.runs)
     ]

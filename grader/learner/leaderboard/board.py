@@ -5,7 +5,7 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.table import Table
 from rich.text import Text
 
-from ...core.page import figure
+from ...core.speed import figure
 from . import BOUND, MEASURED, MODELLED, Board, Entrant
 
 _SIZE, _CELL = 8, 9  # columns of the terminal that a size and a figure take
