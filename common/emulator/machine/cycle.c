@@ -134,8 +134,11 @@ static void follow(void *self, Warp *w, const Instruction *in, uint32_t mask, ui
 }
 
 static void end_of_block(void *self, Block *block) {
+    static const Warp of_no_block; // the warp goes with its block, and other blocks may end after that one
     const Cycle *c = self;
-    if (block == c->machine->searched->block) stop(c);
+    if (block != c->machine->searched->block) return;
+    stop(c);
+    c->machine->searched = &of_no_block;
 }
 
 static void end(void *self) {
