@@ -23,7 +23,7 @@ enum {
     OTHER_TERMS = 16,
     STREAM_INPUTS = 303,
     SAMPLE_WORK = 1 << 21,  // elements of all sampled blocks together, where a few have no more
-    SAMPLE_LIMIT = 5 << 23, // elements of all sampled blocks: beyond it takes seconds
+    SAMPLE_LIMIT = 5 << 22, // elements of a sampled block, on average: beyond it takes seconds
     TAKE_OVER = 8,          // times its share, after which a block has taken over the work of others
     SMALL_SHARE = 1 << 16,  // elements that any block may read
 };
@@ -63,6 +63,13 @@ static long long work_of(const Task *task, const Launch *launch, const CaseLayou
     return most;
 }
 
+// The fewest blocks that tell something: of those that exchange values, one may wait for all others.
+static uint64_t fewest_blocks(const Task *task) {
+    for (int b = 0; b < task_buffer_count(task); b++)
+        if (task->buffers[b].role == ZEROED) return 3;
+    return 2;
+}
+
 // Which blocks of a launch run. False: too much to do.
 static bool fill_sample(const Task *task, const CaseShape *shape, const CaseLayout *layout, int index,
                         uint64_t seed, RunLaunch *out) {
@@ -80,8 +87,8 @@ static bool fill_sample(const Task *task, const CaseShape *shape, const CaseLayo
     // Of sums only repetitions show that a block reads elements of another: run those that it may be.
     const int least = is_timed || task->expect != EXPECT_SUM ? 2 : 6;
     int most = wanted < (uint64_t)least ? least : wanted < MAX_SAMPLE ? (int)wanted : MAX_SAMPLE;
-    const uint64_t bearable = SAMPLE_LIMIT / share;
-    if ((uint64_t)most > bearable) most = bearable < 2 ? 2 : (int)bearable;
+    const uint64_t fewest = fewest_blocks(task), limit = fewest * SAMPLE_LIMIT, bearable = limit / share;
+    if ((uint64_t)most > bearable) most = (int)(bearable < fewest ? fewest : bearable);
     out->sample_count = 0;
     out->most_read = UINT64_MAX;
     if (blocks > (uint64_t)most) {
@@ -92,9 +99,9 @@ static bool fill_sample(const Task *task, const CaseShape *shape, const CaseLayo
     }
     const uint64_t run = out->sample_count ? out->sample_count : blocks;
     const uint64_t elements = run * share;
-    out->max_steps = case_step_limit((long long)(elements > SAMPLE_LIMIT ? SAMPLE_LIMIT : elements),
+    out->max_steps = case_step_limit((long long)(elements > limit ? limit : elements),
                                      (long long)run * shape->launches[index].block_threads);
-    return elements <= SAMPLE_LIMIT;
+    return elements <= limit;
 }
 
 // How many terms the values of an input are made for.
