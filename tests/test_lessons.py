@@ -69,6 +69,22 @@ def test_a_lesson_has_its_parts_in_order(path: Path) -> None:
     assert [name for name in names if name in ORDER] == ORDER
     assert names[0] == ORDER[0]
     assert names.index("The exercise") >= 3, "the idea comes first, in two sections or more"
+    if "Going further" in names:
+        assert names.index("Going further") == names.index("Questions") - 1
+
+
+@each_lesson
+def test_the_exercise_comes_early_and_the_questions_soon(path: Path) -> None:
+    """The heading of the exercise is within the first 60 lines of the file, counted with everything in it.
+
+    At most 1,500 words come before the questions. A word is a run of characters other than blanks in the text that
+    was typed: generated places, pictures and commands indented by four blanks have none.
+    """
+    text = path.read_text()
+    line = text.splitlines().index("## The exercise") + 1
+    assert line <= 60, f"the exercise begins in line {line}: ideas it can do without go after it"
+    words = len(prose(text.partition("\n## Questions\n")[0]).split())
+    assert words <= 1500, f"{words} words before the questions"
 
 
 @each_lesson
