@@ -394,7 +394,7 @@ def test_step_limit(device: Emulator, name: str, schedule: int) -> None:
     assert not result.completed
     assert result.finding.kind == "STEP_LIMIT"
     assert result.finding.message.endswith(
-        "still running after 50000 steps; of 2 blocks, 0 have ended, 1 are running and 1 have not started"
+        "still running after 50000 steps; of 2 blocks, 0 have ended, 1 is running and 1 has not started"
         if schedule == 0
         else "still running after 50000 steps; of 2 blocks, 0 have ended, 2 are running and 0 have not started"
     )
@@ -446,7 +446,7 @@ def test_a_grid_barrier_of_more_blocks_than_fit(emulator_built: Path, polls: str
         assert result.finding.kind == "STEP_LIMIT"
         assert result.finding.message.endswith(
             ": all threads that still run wait, and none changes what another waits for; of "
-            "4225 blocks, 0 have ended, 4224 are running and 1 have not started, because the device holds no more "
+            "4225 blocks, 0 have ended, 4224 are running and 1 has not started, because the device holds no more "
             "at a time"
         )
         assert " waits here for ever, where a buffer at byte 0 stays 0x1080: " in result.finding.message

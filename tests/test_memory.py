@@ -253,19 +253,19 @@ WHO = "thread (5,0,0) of block (0,0,0) "
             "st.global.u32 [%a0], %v0",
             64,
             "OUT_OF_BOUNDS",
-            "writes 4 bytes at byte 64 of data, which has 64: they end 4 bytes past the last",
+            "writes 4 bytes at byte 64 of data, which has 64: they end 4 bytes past its end",
         ),
         (
             "ld.global.u32 %v0, [%a0+8]",
             64,
             "OUT_OF_BOUNDS",
-            "reads 4 bytes at byte 72 of data, which has 64: they end 12 bytes past the last",
+            "reads 4 bytes at byte 72 of data, which has 64: they end 12 bytes past its end",
         ),
         (
             "ld.u32 %v0, [%a0]",
             1 << 32,
             "OUT_OF_BOUNDS",
-            "reads 4 bytes at byte 4294967296 of data, which has 64: they end 4294967236 bytes past the last",
+            "reads 4 bytes at byte 4294967296 of data, which has 64: they end 4294967236 bytes past its end",
         ),
         (
             "st.u32 [%a0], %v0",
@@ -277,7 +277,7 @@ WHO = "thread (5,0,0) of block (0,0,0) "
             "atom.global.add.u32 %v0, [%a0], 1",
             64,
             "OUT_OF_BOUNDS",
-            "updates atomically 4 bytes at byte 64 of data, which has 64: they end 4 bytes past the last",
+            "updates atomically 4 bytes at byte 64 of data, which has 64: they end 4 bytes past its end",
         ),
         ("ld.global.v4.u32 {%v0, %v1, %v2, %v3}, [%a0]", 48, None, ""),
         (

@@ -209,7 +209,7 @@ def test_a_formula_that_gives_every_result_of_many_rows_is_named(
 ) -> None:
     page, result = judge_named(built, name, tmp_path)
     said = re.fullmatch(
-        r"all [\d,]+ results of (\d+) cases are those of a formula in which (.*)",
+        r"all [\d,]+ results of (\d+) cases match a formula in which (.*)",
         result["accounting"]["words"],
     )
     assert said

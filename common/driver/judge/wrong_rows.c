@@ -48,7 +48,10 @@ static void say_rows(const WrongRows *of, Text *why) {
     if (of->rows == 1) {
         text_add(why, "The row is wrong");
     } else if (of->wrong == of->rows) {
-        say_number(why, "All ", of->rows);
+        if (of->rows == 2)
+            text_add(why, "Both");
+        else
+            say_number(why, "All ", of->rows);
         text_add(why, " rows are wrong");
     } else if (of->wrong == 1) {
         say_number(why, "Row ", of->first);

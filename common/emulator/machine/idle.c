@@ -17,10 +17,11 @@ static uint64_t grid_blocks(const Machine *m) {
 
 const char *blocks_words(const Machine *m, char text[160]) {
     const uint64_t blocks = grid_blocks(m);
-    snprintf(text, 160, "of %llu blocks, %llu have ended, %llu are running and %llu have not started",
+    const uint64_t running = m->blocks_started - m->blocks_ended, waiting = blocks - m->blocks_started;
+    snprintf(text, 160, "of %llu blocks, %llu %s ended, %llu %s running and %llu %s not started",
              (unsigned long long)blocks, (unsigned long long)m->blocks_ended,
-             (unsigned long long)(m->blocks_started - m->blocks_ended),
-             (unsigned long long)(blocks - m->blocks_started));
+             m->blocks_ended == 1 ? "has" : "have", (unsigned long long)running, running == 1 ? "is" : "are",
+             (unsigned long long)waiting, waiting == 1 ? "has" : "have");
     return text;
 }
 

@@ -12,7 +12,7 @@ static void say_past_buffer(Finding *finding, const char *does, const MemoryFact
     if (f->index < 0)
         snprintf(where, sizeof where, "%" PRId64 " bytes before the first", -f->index);
     else if (past >= 0)
-        snprintf(where, sizeof where, "they end %" PRId64 " bytes past the last", past + (int64_t)f->bytes);
+        snprintf(where, sizeof where, "they end %" PRId64 " bytes past its end", past + (int64_t)f->bytes);
     else
         snprintf(where, sizeof where, "across the end");
     say(finding, "%s %u bytes at byte %" PRId64 " of %s, which has %" PRIu64 ": %s", does, f->bytes, f->index,
