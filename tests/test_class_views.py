@@ -107,6 +107,19 @@ def test_a_student_reads_what_happened_and_what_to_do(tmp_path: Path) -> None:
     assert "Nothing was handed in" in found["charles"].words()
 
 
+def test_a_late_student_reads_which_days_cost_nothing() -> None:
+    document = load()
+    document["course"]["late"] |= {"grace_days": 1, "budget_days": 2}
+    dorothy = student(document, "dorothy")
+    one = dorothy["chapters"][1] | {"days_late": 4, "from_budget": 2, "factor": 0.9}
+    dorothy["chapters"][1] = one
+    said = remarks.remarks(document, dorothy)[1]
+    assert said.lateness == "4 days late, 1 without penalty, 2 of the budget: times 0.9"
+    assert ", late: times 0.9" in said.points()
+    one["points"] = one["points"] | {"earned": 0.0}
+    assert remarks.remarks(document, dorothy)[1].points() == "0/20"
+
+
 def test_goals_of_several_tasks_say_whose_they_are() -> None:
     goal = {
         "words": "bank conflicts",
@@ -142,7 +155,7 @@ def test_the_teacher_sees_the_class(tmp_path: Path) -> None:
     page, alike = found["class"], found["integrity"]
     words = page.words()
     assert "7 students, 6 submissions. 1 could not be opened. 1 could not be judged whole" in words
-    assert "Median 20 %, mean 30 % of what can be earned." in words
+    assert "Of those who handed in (5 of 7): median 20 %, mean 30 % of what they can earn." in words
     assert "ch02 Coalescing 6 1 4.68/20 REJECT 3" in words
     assert "Mistakes ch02 Coalescing A variable that outlives" in words
     assert "Reported, not judged" in alike.words()
