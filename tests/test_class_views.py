@@ -16,7 +16,7 @@ from conftest import ROOT
 
 from grader.classroom import history
 from grader.classroom.submissions.submission import file_name
-from grader.classroom.views import gradebook, overview, pages, remarks, similar
+from grader.classroom.views import gradebook, integrity, overview, pages, remarks, similar
 
 CLASS = ROOT / "tests" / "data" / "class" / "class.json"
 HOSTILE = '</pre></td><script>alert(1)</script><img src="http://x/y">{{ 7 * 7 }}\x1b[2J\u202e\u2066abc'
@@ -366,6 +366,17 @@ def test_receipts_are_shown(tmp_path: Path) -> None:
     assert "The receipt handed in agrees." in found["ada"].words()
     assert "does not agree: The receipt is for another kernel.cu." in found["blaise"].words()
     assert found["class"].words().count(" receipt differs ") == 2  # the state to filter by, and the cell
+
+
+def test_a_receipt_is_compared_in_the_points_of_the_workbook() -> None:
+    document = load()
+    one = student(document, "ada")["chapters"][1]
+    claims = {"verdict": "PASS", "earned": 10, "possible": 10, "workbook": "0.1.0", "kernel_sha256": "0" * 64}
+    one["receipt"] = {"agrees": False, "differences": ["another kernel.cu"], "claims": claims}
+    assert one["points"] == {"earned": 20, "possible": 20}  # in the course
+    (row,) = integrity.receipt_rows(document)
+    assert row.claims.startswith("PASS, 10 of 10 points, ")
+    assert row.judged.startswith("PASS, 10 of 10 points, ")
 
 
 @pytest.mark.timed
