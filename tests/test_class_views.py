@@ -16,7 +16,7 @@ from conftest import ROOT
 
 from grader.classroom import history
 from grader.classroom.submissions.submission import file_name
-from grader.classroom.views import gradebook, overview, pages, remarks, similar
+from grader.classroom.views import gradebook, integrity, overview, pages, remarks, similar
 
 CLASS = ROOT / "tests" / "data" / "class" / "class.json"
 HOSTILE = '</pre></td><script>alert(1)</script><img src="http://x/y">{{ 7 * 7 }}\x1b[2J\u202e\u2066abc'
@@ -107,6 +107,19 @@ def test_a_student_reads_what_happened_and_what_to_do(tmp_path: Path) -> None:
     assert "Nothing was handed in" in found["charles"].words()
 
 
+def test_a_late_student_reads_which_days_cost_nothing() -> None:
+    document = load()
+    document["course"]["late"] |= {"grace_days": 1, "budget_days": 2}
+    dorothy = student(document, "dorothy")
+    one = dorothy["chapters"][1] | {"days_late": 4, "from_budget": 2, "factor": 0.9}
+    dorothy["chapters"][1] = one
+    said = remarks.remarks(document, dorothy)[1]
+    assert said.lateness == "4 days late, 1 without penalty, 2 of the budget: times 0.9"
+    assert ", late: times 0.9" in said.points()
+    one["points"] = one["points"] | {"earned": 0.0}
+    assert remarks.remarks(document, dorothy)[1].points() == "0/20"
+
+
 def test_goals_of_several_tasks_say_whose_they_are() -> None:
     goal = {
         "words": "bank conflicts",
@@ -142,7 +155,7 @@ def test_the_teacher_sees_the_class(tmp_path: Path) -> None:
     page, alike = found["class"], found["integrity"]
     words = page.words()
     assert "7 students, 6 submissions. 1 could not be opened. 1 could not be judged whole" in words
-    assert "Median 20 %, mean 30 % of what can be earned." in words
+    assert "Of those who handed in (5 of 7): median 20 %, mean 30 % of what they can earn." in words
     assert "ch02 Coalescing 6 1 4.68/20 REJECT 3" in words
     assert "Mistakes ch02 Coalescing A variable that outlives" in words
     assert "Reported, not judged" in alike.words()
@@ -353,6 +366,17 @@ def test_receipts_are_shown(tmp_path: Path) -> None:
     assert "The receipt handed in agrees." in found["ada"].words()
     assert "does not agree: The receipt is for another kernel.cu." in found["blaise"].words()
     assert found["class"].words().count(" receipt differs ") == 2  # the state to filter by, and the cell
+
+
+def test_a_receipt_is_compared_in_the_points_of_the_workbook() -> None:
+    document = load()
+    one = student(document, "ada")["chapters"][1]
+    claims = {"verdict": "PASS", "earned": 10, "possible": 10, "workbook": "0.1.0", "kernel_sha256": "0" * 64}
+    one["receipt"] = {"agrees": False, "differences": ["another kernel.cu"], "claims": claims}
+    assert one["points"] == {"earned": 20, "possible": 20}  # in the course
+    (row,) = integrity.receipt_rows(document)
+    assert row.claims.startswith("PASS, 10 of 10 points, ")
+    assert row.judged.startswith("PASS, 10 of 10 points, ")
 
 
 @pytest.mark.timed

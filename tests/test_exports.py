@@ -156,6 +156,7 @@ def test_classroom50_has_no_row_without_a_commit(tmp_path: Path, capsys: pytest.
     assert "ada.json" not in {path.name for path in written} and len(written) == 4
     said = capsys.readouterr().err
     assert "no commit is known for Ada Lovelace; add the columns commit and release" in said
+    assert said.count("\n") == 1
     assert "Charles" not in said, "nothing was handed in"
 
 
@@ -279,6 +280,8 @@ def test_excused_chapters(tmp_path: Path) -> None:
     (path,) = export(document, tmp_path, ["canvas"], DATA / "canvas-roster.csv", "Lab 1")
     grades = {row[1]: (row[6], row[7]) for row in table(path)}
     assert grades["1000"] == ("100", "EX")  # of what counts for her, everything
+    (path,) = export(document, tmp_path, ["moodle"], DATA / "moodle-roster.csv")
+    assert {row[1]: row[9] for row in table(path)}["Ada Lovelace"] == "ch01 PASS 10/10; ch02 excused"
     export(document, tmp_path, ["gradescope", "autolab"])
     results = json.loads((tmp_path / "gradescope" / "ada.json").read_text())
     assert [test["number"] for test in results["tests"]] == ["1"] and results["score"] == 10
@@ -362,6 +365,25 @@ def test_moodle_round_trip(tmp_path: Path) -> None:
     assert grades["Emmy Noether"] == ("", "")
     kept = [x for x in range(10) if x not in (1, 4, 9)]
     assert [[row[x] for x in kept] for row in after] == [[row[x] for x in kept] for row in before]
+
+
+def test_moodle_headings_in_small_letters(tmp_path: Path) -> None:
+    roster = tmp_path / "worksheet.csv"
+    text = (DATA / "moodle-roster.csv").read_text("utf-8")
+    roster.write_text(text.replace("Maximum Grade", "Maximum grade"), "utf-8")
+    (path,) = export(load(), tmp_path, ["moodle"], roster)
+    assert {row[1]: row[4] for row in table(path)}["Blaise Pascal"] == "20"
+    assert table(path)[0][5] == "Maximum grade"
+
+
+def test_moodle_worksheet_without_a_maximum(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    roster = tmp_path / "worksheet.csv"
+    roster.write_text(
+        (DATA / "moodle-roster.csv").read_text("utf-8").replace("Maximum Grade", "Scale"), "utf-8"
+    )
+    (path,) = export(load(), tmp_path, ["moodle"], roster)
+    assert {row[1]: row[4] for row in table(path)}["Ada Lovelace"] == "50"  # the course's points
+    assert "has no Maximum Grade for 3 of the class" in capsys.readouterr().err
 
 
 def test_moodle_worksheet_of_a_chapter(tmp_path: Path) -> None:

@@ -22,14 +22,17 @@ _POINT = 10
 def export(document: dict[str, Any], folder: Path) -> list[Path]:
     """classroom50/STUDENT.json for each student who has a score."""
     known = [student for student in document["students"] if counted(student)]
-    for student in document["students"]:
-        if not counted(student) and student["submission"]["path"]:
-            name = student["name"] or student["id"]
-            print(
-                f"warpbook: classroom50: no commit is known for {name}; add the columns commit and release to the "
-                "file that received names in course.toml, and run make class again",
-                file=sys.stderr,
-            )
+    without = [
+        student["name"] or student["id"]
+        for student in document["students"]
+        if not counted(student) and student["submission"]["path"]
+    ]
+    if without:
+        print(
+            f"warpbook: classroom50: no commit is known for {', '.join(without)}; add the columns commit and "
+            "release to the file that received names in course.toml, and run make class again",
+            file=sys.stderr,
+        )
     return write_each(
         document | {"students": known},
         folder / "classroom50",

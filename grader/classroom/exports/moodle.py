@@ -1,6 +1,7 @@
 """The grading worksheet of a Moodle assignment: its import reads Identifier, Grade and Feedback comments."""
 
 import html
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,8 @@ HOW = (
 def into_roster(document: dict[str, Any], folder: Path, roster: Path, assignment: str) -> list[Path]:
     """moodle.csv: the worksheet that Moodle exported, with grades and comments in it.
 
-    Grades are scaled to the Maximum Grade of each row. `assignment` may name a chapter, "ch04": then the
-    worksheet is that chapter's and gets its grades; else it gets the totals.
+    Grades are scaled to the Maximum Grade of each row; a message says how many rows have none. `assignment` may
+    name a chapter, "ch04": then the worksheet is that chapter's and gets its grades; else it gets the totals.
     """
     table = read_roster(roster)
     at_id, at_grade = table.needed("Identifier"), table.needed("Grade")
@@ -28,6 +29,7 @@ def into_roster(document: dict[str, Any], folder: Path, roster: Path, assignment
     table.needed("Last modified (grade)")  # without which Moodle refuses the file
     chapter = _chapter(document, assignment)
     finder = Finder(document["students"])
+    unscaled = 0
     for row in table.rows:
         known = {"moodle_identifier": row[at_id]}
         for kind, name in (("email", "Email address"), ("sis_user_id", "ID number"), ("name", "Full name")):
@@ -40,10 +42,20 @@ def into_roster(document: dict[str, Any], folder: Path, roster: Path, assignment
             earned = part["score"] if part else student["score"]["earned"]
             most = part["points"]["possible"] if part else student["score"]["possible"]
             if earned is not None:
-                row[at_grade] = number(_scaled(earned, most, row[at_most] if at_most >= 0 else ""))
+                maximum = _maximum(row[at_most]) if at_most >= 0 else None
+                unscaled += maximum is None
+                row[at_grade] = number(
+                    earned if maximum is None or not most else round(earned / most * maximum, 2)
+                )
                 if at_comment >= 0:
                     row[at_comment] = _comment(document, student)
         row[:] = [identifier(cell) for cell in row]
+    if unscaled:
+        print(
+            f"warpbook: moodle: {roster} has no Maximum Grade for {unscaled} of the class; their grades are the "
+            "course's own points",
+            file=sys.stderr,
+        )
     say_who_is_missing(finder)
     path = folder / "moodle.csv"
     write_whole(path, table.bytes())
@@ -63,12 +75,12 @@ def _chapter(document: dict[str, Any], assignment: str) -> int | None:
     return names.index(assignment)
 
 
-def _scaled(earned: float, most: float, cell: str) -> float:
+def _maximum(cell: str) -> float | None:
+    """A cell of Maximum Grade; None if it holds no number, as where the assignment is graded by a scale."""
     try:
-        maximum = float(cell.replace(",", "."))
+        return float(cell.replace(",", "."))
     except ValueError:
-        return earned
-    return round(earned / most * maximum, 2) if most else earned
+        return None
 
 
 def _comment(document: dict[str, Any], student: dict[str, Any]) -> str:

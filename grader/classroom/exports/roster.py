@@ -27,15 +27,20 @@ class Roster:
     is_quoted: bool = False  # whether every cell is written in quotes
 
     def column(self, *names: str) -> int:
-        """The place of the first column of these names that there is; -1 for none."""
-        return next((self.heading.index(name) for name in names if name in self.heading), -1)
+        """The place of the first column of these names that there is; -1 for none.
+
+        Capitals do not count: versions of Moodle write "Maximum Grade" and "Maximum grade".
+        """
+        known = [name.casefold() for name in self.heading]
+        return next((known.index(name.casefold()) for name in names if name.casefold() in known), -1)
 
     def needed(self, name: str) -> int:
         """The place of a column that there has to be."""
-        if name not in self.heading:
+        at = self.column(name)
+        if at < 0:
             shown = ", ".join(self.heading[:12])
             raise UsageError(f"{self.path}:1: there is no column {name!r}; there are: {shown}")
-        return self.heading.index(name)
+        return at
 
     def text(self) -> str:
         """The table in the form that it came in."""

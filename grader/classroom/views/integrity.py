@@ -58,14 +58,14 @@ def receipt_rows(document: dict[str, Any]) -> list[ReceiptRow]:
                 continue
             claims = receipt["claims"]
             same = owners.get((one["chapter"], claims["kernel_sha256"]), []) if claims else []
+            judged = (one["result"] or one)["points"]  # as a receipt has them: not scaled to the course's
             rows.append(
                 ReceiptRow(
                     student["id"],
                     one["chapter"],
                     _claims(claims),
-                    f"{one['verdict']}, {number(one['points']['earned'])} of "
-                    f"{number(one['points']['possible'])} points, workbook {document['workbook']}, "
-                    f"kernel {one['kernel_sha256'][:12]}",
+                    f"{one['verdict']}, {number(judged['earned'])} of {number(judged['possible'])} points, "
+                    f"workbook {document['workbook']}, kernel {one['kernel_sha256'][:12]}",
                     tuple(receipt["differences"]),
                     tuple(other for other in same if other != student["id"]),
                 )

@@ -85,7 +85,10 @@ def _scores(document: dict[str, Any]) -> tuple[list[Bar], str]:
         return [], ""
     ranges = Counter(min(9, int(share * 10 + 1e-9)) for share in shares)
     counts = [(_range(tenth), ranges[tenth]) for tenth in reversed(range(10))]
-    words = f"Median {100 * median(shares):.0f} %, mean {100 * mean(shares):.0f} % of what can be earned."
+    words = (
+        f"Of those who handed in ({len(shares)} of {len(document['students'])}): median "
+        f"{100 * median(shares):.0f} %, mean {100 * mean(shares):.0f} % of what they can earn."
+    )
     return _bars(counts, "{}"), words
 
 

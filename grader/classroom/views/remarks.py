@@ -10,6 +10,7 @@ from ...core.errors import GraderError
 from ...core.result import cause
 from ...core.speed import unit_of
 from ...core.workbook import Workbook, find_workbook, lesson_of
+from ..course import Late
 from .lessons import lesson_page
 from .spreadsheet import number
 
@@ -103,7 +104,8 @@ class Remark:
             return f"{number(self.score)}/{number(self.possible)}"
         if self.earned is None:
             return f"?/{number(self.possible)}"
-        late = f", late: times {self.factor:g} is {number(self.score)}" if self.factor != 1 else ""
+        is_less = self.factor != 1 and self.earned  # of no points, lateness takes none
+        late = f", late: times {self.factor:g} is {number(self.score)}" if is_less else ""
         return f"{number(self.earned)}/{number(self.possible)}{late}"
 
     def lines(self) -> list[tuple[str, str]]:
@@ -145,7 +147,8 @@ def remarks(document: dict[str, Any], student: dict[str, Any]) -> list[Remark]:
     """What is said of each of a student's chapters, from a class.json."""
     titles = {one["chapter"]: one["title"] for one in document["course"]["chapters"]}
     workbook = _workbook()
-    return [_remark(student, one, titles, workbook) for one in student["chapters"]]
+    rule = Late(**document["course"]["late"])
+    return [_remark(student, one, titles, rule, workbook) for one in student["chapters"]]
 
 
 def which_counts(student: dict[str, Any], one: dict[str, Any]) -> str:
@@ -170,11 +173,13 @@ def decided(student: dict[str, Any], one: dict[str, Any]) -> str:
     return f"{said} - {by_hand['author']}, {by_hand['date']}"
 
 
-def lateness(one: dict[str, Any]) -> str:
-    """How late a chapter was, and what that costs; "" if it was not."""
+def lateness(one: dict[str, Any], rule: Late) -> str:
+    """How late a chapter was, and what that costs by the course's rule; "" if it was not."""
     if not one["days_late"]:
         return ""
     days = f"{one['days_late']} {'day' if one['days_late'] == 1 else 'days'} late"
+    if free := one["days_late"] - rule.counted(one["days_late"]):
+        days += f", {free} without penalty"
     if one["from_budget"]:
         days += f", {one['from_budget']} of the budget"
     return f"{days}: times {one['factor']:g}"
@@ -194,6 +199,9 @@ def short_text(document: dict[str, Any], student: dict[str, Any]) -> str:
         return whole_text(document, student)
     said = []
     for remark in remarks(document, student):
+        if remark.is_excused:
+            said.append(f"{remark.chapter} excused")
+            continue
         what = "" if remark.passed else f" - {remark.headline()}"
         where = f" ({remark.where[0]})" if remark.where and not remark.passed else ""
         said.append(f"{remark.chapter} {remark.verdict} {remark.points()}{what}{where}")
@@ -208,7 +216,11 @@ def _workbook() -> Workbook | None:
 
 
 def _remark(
-    student: dict[str, Any], one: dict[str, Any], titles: dict[str, str], workbook: Workbook | None
+    student: dict[str, Any],
+    one: dict[str, Any],
+    titles: dict[str, str],
+    rule: Late,
+    workbook: Workbook | None,
 ) -> Remark:
     result: dict[str, Any] = one["result"] or {}
     failed = _failed_case(result)
@@ -242,7 +254,7 @@ def _remark(
         is_excused=one["excused"],
         decided=decided(student, one),
         counted=which_counts(student, one),
-        lateness=lateness(one),
+        lateness=lateness(one, rule),
     )
 
 
