@@ -1,6 +1,9 @@
 // EXPERIMENT: 64 x 64 elements of a product of depth 16 from tiles in shared memory, with 1, 4, 16 and 64 elements of the product for each thread: the warps' loads from shared memory and their instructions.
 // RUN: for each in 1 2 4 8; do build/bin/emulate $PTX each_$each --grid 1 --block $((64 / each)),$((each == 1 ? 16 : 64 / each)) --arg buf:16384:zero --profile | grep -E '^(instructions|shared_ld )'; done
-// SHOWS: shared_ld 4096 shared_ld 2048 shared_ld 1024 shared_ld 512
+// SHOWS: shared_ld 4096
+// SHOWS: shared_ld 2048
+// SHOWS: shared_ld 1024
+// SHOWS: shared_ld 512
 const int TILE = 64, DEPTH = 16;
 
 template <int EACH>
