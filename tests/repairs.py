@@ -55,6 +55,8 @@ def applied(change: dict[str, Any], text: str, finding_line: int) -> Iterator[st
         if begin >= 0:
             rest = lines[at - 1][begin + len(_FLOATS.get(was, was)) :]
             yield _with(lines, at, lines[at - 1][:begin] + _FLOATS.get(now, now) + rest)
+    elif kind == "scope":
+        yield _with(lines, at, re.sub(r"(__threadfence|atomic\w+)_block\(", r"\1(", lines[at - 1]))
     elif kind == "exchanged":
         yield _with(lines, at, re.sub(r"([\w.]+) - ([\w.]+)", r"\2 - \1", lines[at - 1]))
     elif kind == "full-mask":
