@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .result import number
+
 GB_PER_S, TFLOP_PER_S = "GB/s", "TFLOP/s"
 
 
@@ -37,12 +39,7 @@ def figure(gb_per_s: float | None) -> str:
 def unit_of(bandwidth: Mapping[str, Any] | None) -> Unit:
     """The unit for a result's `bandwidth`, or the same as the history keeps it: a matrix product counts operations."""
     known = bandwidth or {}
-    bytes_, operations = _number(known, "gb_per_s"), _number(known, "tflop_per_s")
+    bytes_, operations = number(known.get("gb_per_s")), number(known.get("tflop_per_s"))
     if bytes_ and operations:
-        return Unit(TFLOP_PER_S, operations / bytes_, _number(known, "peak_tflop_per_s"))
-    return Unit(GB_PER_S, 1.0, _number(known, "peak_gb_per_s"))
-
-
-def _number(known: Mapping[str, Any], name: str) -> float | None:
-    value = known.get(name)
-    return float(value) if isinstance(value, int | float) else None
+        return Unit(TFLOP_PER_S, operations / bytes_, number(known.get("peak_tflop_per_s")))
+    return Unit(GB_PER_S, 1.0, number(known.get("peak_gb_per_s")))

@@ -187,8 +187,7 @@ static Facts facts_of_task(const Task *task) {
     if (task->expect == EXPECT_PRODUCT) facts |= FACT_PRODUCT;
     if (out >= 0 && task->buffers[out].type == F64) facts |= FACT_DOUBLES;
     if (out >= 0 && task->buffers[out].count.kind == QUANTITY_N) facts |= FACT_MAPS;
-    for (int b = 0; b < task_buffer_count(task); b++)
-        if (task->buffers[b].role == ZEROED) facts |= FACT_WORKSPACE;
+    if (task_has_workspace(task)) facts |= FACT_WORKSPACE;
     return facts;
 }
 

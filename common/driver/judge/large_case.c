@@ -64,11 +64,7 @@ static long long work_of(const Task *task, const Launch *launch, const CaseLayou
 }
 
 // The fewest blocks that tell something: of those that exchange values, one may wait for all others.
-static uint64_t fewest_blocks(const Task *task) {
-    for (int b = 0; b < task_buffer_count(task); b++)
-        if (task->buffers[b].role == ZEROED) return 3;
-    return 2;
-}
+static uint64_t fewest_blocks(const Task *task) { return task_has_workspace(task) ? 3 : 2; }
 
 // Which blocks of a launch run. False: too much to do.
 static bool fill_sample(const Task *task, const CaseShape *shape, const CaseLayout *layout, int index,

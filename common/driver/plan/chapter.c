@@ -8,6 +8,12 @@ int task_buffer_count(const Task *task) {
     return count;
 }
 
+bool task_has_workspace(const Task *task) {
+    for (int b = 0; b < task_buffer_count(task); b++)
+        if (task->buffers[b].role == ZEROED) return true;
+    return false;
+}
+
 int task_launch_count(const Task *task) {
     int count = 0;
     while (count < MAX_LAUNCHES && task->launches[count].kernel) count++;

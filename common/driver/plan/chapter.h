@@ -437,6 +437,8 @@ typedef struct {
 long long quantity_value(const Task *task, const Quantity *quantity, const CaseShape *shape);
 
 int task_buffer_count(const Task *task);
+// Whether it has a buffer that is 0 before the launch, in which blocks exchange values.
+bool task_has_workspace(const Task *task);
 int task_launch_count(const Task *task);
 int task_find_buffer(const Task *task, const char *name); // -1: no such buffer
 int task_find_launch(const Task *task, const char *kernel);

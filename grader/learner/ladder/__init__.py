@@ -9,6 +9,7 @@ from typing import Any
 
 from ...core.errors import UsageError
 from ...core.history import History, Run
+from ...core.result import number
 from ...core.speed import GB_PER_S, TFLOP_PER_S, Unit, figure, unit_of
 from ...core.workbook import Chapter, Workbook
 from ..standing import timed_on
@@ -39,9 +40,9 @@ class Rung:
     def reference_gb_per_s(self) -> float | None:
         """The bandwidth of the chapter's solution in the fastest run, or in any run if that is not known."""
         for run in ([self.best] if self.best else []) + self.runs[::-1]:
-            known = (run.timing or {}).get("reference_gb_per_s")
-            if isinstance(known, int | float):
-                return float(known)
+            known = number((run.timing or {}).get("reference_gb_per_s"))
+            if known is not None:
+                return known
         return None
 
     @property
@@ -111,7 +112,12 @@ def ladder_of(workbook: Workbook, chapters: list[Chapter], gpu: str | None = Non
         runs = [run for run in timed if run.chapter == chapter.name and timed_on(run) == wanted[0]]
         best = max(runs, key=lambda run: run.gb_per_s or 0, default=None)
         rungs.append(Rung(chapter, runs, cub(record, (best.timing or {}) if best else {})))
-    peaks = [peak for rung in rungs for run in rung.runs[::-1] if (peak := _number(run, "peak_gb_per_s"))]
+    peaks = [
+        peak
+        for rung in rungs
+        for run in rung.runs[::-1]
+        if (peak := number((run.timing or {}).get("peak_gb_per_s")))
+    ]
     remarks = []
     if record is None:
         remarks.append(f"CUB is not shown: bench/records has no record of {device} (make bench writes one).")
@@ -154,11 +160,6 @@ def document(ladder: Ladder, picture: Path) -> dict[str, Any]:
             for rung in ladder.rungs
         ],
     }
-
-
-def _number(run: Run, name: str) -> float | None:
-    value = (run.timing or {}).get(name)
-    return float(value) if isinstance(value, int | float) else None
 
 
 def _nothing() -> str:
