@@ -159,8 +159,7 @@ static void say(const RowFormulas *formulas, Accounting *out) {
     count_text(formulas->results, count, sizeof count);
     out->n = formulas->results;
     out->misplaced = count_wrong(formulas);
-    text_printf(&words, "all %s results of %d cases match a formula in which ", count,
-                formulas->case_count);
+    text_printf(&words, "all %s results of %d cases match a formula in which ", count, formulas->case_count);
     for (int d = 0; d < formulas->deviation_count; d++) {
         if (!(formulas->fits >> d & 1)) continue;
         const Deviation *deviation = &formulas->output->deviations[d];
