@@ -258,6 +258,9 @@ $(foreach c,$(CHAPTERS),$(eval $(call chapter_rule,$(c))))
 FORCE:
 libs: $(EMULATOR_LIBRARY) $(EMULATOR_SHARED) $(DRIVER_LIBRARY) $(SUPPORT_LIBRARY)
 tools: $(TOOLS)
+# NVIDIA's disassembler, for ./chNN --sass.
+.PHONY: nvdisasm
+nvdisasm: $(call installed,nvdisasm)
 drivers: $(addprefix program-,$(CHAPTERS)) $(TOOLS) libs $(if $(RUNTIME_FOUND),cudart)
 .PHONY: cudart
 cudart: $(CUDART)
