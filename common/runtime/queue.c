@@ -337,6 +337,8 @@ void queue_host_waited(const Known *known) {
     hazard_forget(pending);
 }
 
+void queue_protect(const Allocation *a) { protect_allocation(a, pending); }
+
 void queue_advance(cudaStream_t stream) {
     for (const Op *op = pending; op;) {
         if (stream != op->stream && !(stream->is_default && follows(stream, op->stream))) {
