@@ -191,6 +191,7 @@ $(OUT)/sources: | $(CONFIG)
 # and ./chNN may be running.
 NEW = $@.$$$$
 HOST_COMPILER := $(if $(HOST_CC),,no-compiler)
+AR_COMMAND = $(if $(AR_ASKED),$(call words_of,$(AR_ASKED)),ar)
 .PHONY: no-compiler
 no-compiler:
 	@$(call complain,no working C compiler $(if $(ASKED_CC),called $(ASKED_CC),(cc$(,) gcc or clang)). On Debian or Ubuntu: apt-get install gcc libc6-dev,3)
@@ -222,7 +223,7 @@ $(DRIVER_LIBRARY): $(call objects_of,$(DRIVER_SOURCES))
 $(SUPPORT_LIBRARY): $(call objects_of,$(SUPPORT_SOURCES))
 $(EMULATOR_LIBRARY) $(DRIVER_LIBRARY) $(SUPPORT_LIBRARY): $(OUT)/sources
 	$(call quiet,AR,$@)
-	$(Q)mkdir -p $(@D) && rm -f $(NEW) && ar qcs $(NEW) $(filter %.o,$^) && mv -f $(NEW) $@
+	$(Q)mkdir -p $(@D) && rm -f $(NEW) && $(AR_COMMAND) qcs $(NEW) $(filter %.o,$^) && mv -f $(NEW) $@
 
 $(EMULATOR_SHARED): $(call objects_of,$(EMULATOR_SOURCES) $(SUPPORT_SOURCES))
 	$(call quiet,LINK,$@)
@@ -265,6 +266,9 @@ $(foreach c,$(CHAPTERS),$(eval $(call chapter_rule,$(c))))
 FORCE:
 libs: $(EMULATOR_LIBRARY) $(EMULATOR_SHARED) $(DRIVER_LIBRARY) $(SUPPORT_LIBRARY)
 tools: $(TOOLCHAIN) $(TOOLS)
+# NVIDIA's disassembler, for ./chNN --sass.
+.PHONY: nvdisasm
+nvdisasm: $(call installed,nvdisasm)
 drivers: $(addprefix program-,$(CHAPTERS)) $(TOOLS) libs $(if $(RUNTIME_FOUND),cudart)
 .PHONY: cudart
 cudart: $(CUDART)

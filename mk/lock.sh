@@ -27,4 +27,5 @@ for name in site class bench; do
 done
 lock nvcc
 lock clang
+lock nvdisasm
 lock peers

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "support/process.h"
+#include "support/system.h"
 
 bool is_program(const char *path) {
     struct stat status;
@@ -33,9 +34,7 @@ bool find_in_path(const char *program, char *path, size_t path_bytes) {
 }
 
 bool program_folder(int levels, char *folder, size_t bytes) {
-    ssize_t length = readlink("/proc/self/exe", folder, bytes - 1);
-    if (length <= 0) return false;
-    folder[length] = '\0';
+    if (!system_program_path(folder, bytes)) return false;
     for (int i = 0; i <= levels; i++) {
         char *slash = strrchr(folder, '/');
         if (!slash || slash == folder) return false;

@@ -15,7 +15,9 @@
 
 // NVIDIA's wheels install a toolkit in site-packages/nvidia/cu13: bin/nvcc, nvvm/bin/cicc and include, which
 // nvcc finds relative to itself.
-static const char nvcc_in_packages[] = "nvidia/cu*/bin/nvcc";
+static bool in_packages(const char *program, char pattern[64]) {
+    return snprintf(pattern, 64, "nvidia/cu*/bin/%s", program) < 64;
+}
 
 typedef enum { ASKED_AUTO, ASKED_NVCC, ASKED_CLANG, ASKED_WRONGLY } Asked;
 
@@ -34,16 +36,47 @@ static Asked asked_compiler(char *why, size_t why_bytes) {
 // The places of nvcc in the order in which they are taken. WARPBOOK_NVCC is the only one where it is set.
 enum { NVCC_GIVEN, NVCC_ON_PATH, NVCC_USUAL, NVCC_IN_ENVIRONMENT, NVCC_OF_PYTHON, NVCC_PLACES };
 
-static bool nvcc_at(int place, char *path, size_t path_bytes) {
+static bool toolkit_program_at(int place, const char *program, char *path, size_t path_bytes) {
+    char pattern[64];
     switch (place) {
-    case NVCC_ON_PATH: return find_in_path("nvcc", path, path_bytes);
+    case NVCC_ON_PATH: return find_in_path(program, path, path_bytes);
     case NVCC_USUAL:
-        return text_fits(snprintf(path, path_bytes, "/usr/local/cuda/bin/nvcc"), path_bytes) &&
+        return text_fits(snprintf(path, path_bytes, "/usr/local/cuda/bin/%s", program), path_bytes) &&
                is_program(path);
-    case NVCC_IN_ENVIRONMENT: return find_in_environments(nvcc_in_packages, path, path_bytes);
-    case NVCC_OF_PYTHON: return find_by_python(nvcc_in_packages, path, path_bytes);
+    case NVCC_IN_ENVIRONMENT:
+        return in_packages(program, pattern) && find_in_environments(pattern, path, path_bytes);
+    case NVCC_OF_PYTHON: return in_packages(program, pattern) && find_by_python(pattern, path, path_bytes);
     default: return false;
     }
+}
+
+static bool nvcc_at(int place, char *path, size_t path_bytes) {
+    return toolkit_program_at(place, "nvcc", path, path_bytes);
+}
+
+// The program that an environment variable names.
+static bool given_program(const char *variable, const char *wanted, char *path, size_t path_bytes, char *why,
+                          size_t why_bytes) {
+    char *whole = realpath(wanted, NULL);
+    const bool good = whole && is_program(whole) && strlen(whole) < path_bytes;
+    if (good) strcpy(path, whole);
+    free(whole);
+    if (!good)
+        snprintf(why, why_bytes, "%s is %s, which is not a program: correct or unset it", variable, wanted);
+    return good;
+}
+
+bool find_nvdisasm(char *path, size_t path_bytes, char *why, size_t why_bytes) {
+    const char *wanted = getenv("WARPBOOK_NVDISASM");
+    if (wanted && *wanted)
+        return given_program("WARPBOOK_NVDISASM", wanted, path, path_bytes, why, why_bytes);
+    for (int place = NVCC_ON_PATH; place < NVCC_PLACES; place++) {
+        if (toolkit_program_at(place, "nvdisasm", path, path_bytes)) return true;
+    }
+    snprintf(why, why_bytes,
+             "there is no nvdisasm on this machine, which shows machine code; to download NVIDIA's "
+             "(6 MB), run: make nvdisasm");
+    return false;
 }
 
 // nvcc preprocesses with a C++ compiler, gcc unless told otherwise.
@@ -134,26 +167,36 @@ static int next_nvcc(int place, Toolchain *toolchain) {
 }
 
 static bool given_nvcc(Toolchain *toolchain, const char *wanted, char *why, size_t why_bytes) {
-    char *whole = realpath(wanted, NULL);
-    const bool good = whole && is_program(whole) && strlen(whole) < sizeof toolchain->compiler;
-    if (good) strcpy(toolchain->compiler, whole);
-    free(whole);
-    if (!good)
-        snprintf(why, why_bytes, "WARPBOOK_NVCC is %s, which is not a program: correct or unset it", wanted);
-    return good && complete_nvcc(toolchain, why, why_bytes);
+    return given_program("WARPBOOK_NVCC", wanted, toolchain->compiler, sizeof toolchain->compiler, why,
+                         why_bytes) &&
+           complete_nvcc(toolchain, why, why_bytes);
+}
+
+bool find_assembler(char *path, size_t path_bytes, char *why, size_t why_bytes) {
+    Toolchain any = {0};
+    char nvcc[PATH_MAX];
+    const char *wanted = getenv("WARPBOOK_NVCC");
+    bool found = wanted && *wanted && find_ptxas(&any, wanted, why, why_bytes);
+    for (int place = NVCC_ON_PATH; place < NVCC_OF_PYTHON && !found; place++)
+        found = nvcc_at(place, nvcc, sizeof nvcc) && find_ptxas(&any, nvcc, why, why_bytes);
+    found = (found && strlen(any.ptxas) < path_bytes) || find_in_path("ptxas", path, path_bytes);
+    if (!found)
+        snprintf(why, why_bytes,
+                 "there is no ptxas on this machine; to download NVIDIA's, run: make COMPILER=nvcc tools");
+    if (found && any.ptxas[0]) strcpy(path, any.ptxas);
+    return found;
 }
 
 // ---- The choice
 // --------------------------------------------------------------------------------------------
 
 static bool take_clang(Toolchain *toolchain, const char *include_directory, char *why, size_t why_bytes) {
-    char ignored[1400], nvcc[PATH_MAX];
     toolchain->host_compiler[0] = toolchain->ptxas[0] = '\0';
     if (!find_clang(toolchain, include_directory, why, why_bytes)) return false;
     // ptxas counts registers, where there is one; else they are estimated.
-    for (int place = NVCC_ON_PATH; place < NVCC_OF_PYTHON && !toolchain->ptxas[0]; place++) {
-        if (nvcc_at(place, nvcc, sizeof nvcc)) find_ptxas(toolchain, nvcc, ignored, sizeof ignored);
-    }
+    char ptxas[sizeof toolchain->ptxas], ignored[1400];
+    if (!find_assembler(ptxas, sizeof ptxas, ignored, sizeof ignored)) ptxas[0] = '\0';
+    strcpy(toolchain->ptxas, ptxas);
     const size_t used = strlen(toolchain->identity);
     snprintf(toolchain->identity + used, sizeof toolchain->identity - used, "%s",
              toolchain->ptxas[0] ? " ptxas" : "");

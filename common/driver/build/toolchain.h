@@ -28,6 +28,11 @@ bool toolchain_check(Toolchain *toolchain, const char *include_directory, const 
                      char *why, size_t why_bytes);
 // Whether the program holds a clang as its subcommand.
 bool toolchain_is_zig(const char *program);
+// The ptxas of an nvcc that is here, or the one on PATH. False when there is none, with what to do in `why`.
+bool find_assembler(char *path, size_t path_bytes, char *why, size_t why_bytes);
+// NVIDIA's disassembler, which no build needs: WARPBOOK_NVDISASM, else where nvcc is looked for. False when
+// there is none, with what to do about it in `why`.
+bool find_nvdisasm(char *path, size_t path_bytes, char *why, size_t why_bytes);
 
 // The folder of warpbook.cuh: WARPBOOK_INCLUDE, else common/include below the working folder or beside
 // this program (build/bin/../../common/include).
