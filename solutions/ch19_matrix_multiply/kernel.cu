@@ -295,10 +295,10 @@ __device__ void multiply(Tiles &tiles, const float *a, const float *b, float *c,
         next_a.left[g] = row < m ? k - d : 0;
     }
     Next<LOADS_B> next_b;
-    int column = left + threadIdx.x % (WIDE / 4) * 4, columns = n - column;
+    int x = left + threadIdx.x % (WIDE / 4) * 4, columns = n - x;
     for (int g = 0; g < LOADS_B; g++) {
         int d = (threadIdx.x + g * THREADS) / (WIDE / 4);
-        next_b.from[g] = b + (long long)d * n + column;
+        next_b.from[g] = b + (long long)d * n + x;
         next_b.left[g] = columns > 0 ? k - d : 0;
     }
 
