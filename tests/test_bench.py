@@ -142,21 +142,26 @@ def test_the_committed_record_bears_out_every_claim():
     record = json.loads((ROOT / "bench/records/bench-NVIDIA-H200.json").read_text())
     assert record["schema"] == "warpbook/bench/1"
     judged = claims.judge(record)
-    assert len(judged) == 42
+    assert len(judged) == 54
     # docs/benchmarks.md names these and says what limits them. Nothing else may fall short.
     short = {each.words for each in judged if not each.is_met}
     both = ("cold", "dirty")
     assert short <= {
-        "vector add in bfloat16, dirty L2, from 2^22 on: over PyTorch and Triton",
+        *(f"vector add in bfloat16, {l2} L2, from 2^22 on: over PyTorch and Triton" for l2 in both),
         *(f"histogram, {what} bytes, {l2} L2: over CUB" for what in ("skewed", "equal") for l2 in both),
-        *(f"layer norm, rows of 2,048, {l2} L2: over PyTorch" for l2 in both),
+        *(f"softmax, rows of {n}, {l2} L2: over PyTorch" for n in ("2,048", "128") for l2 in both),
         *(
-            f"layer norm of bfloat16, rows of {n}, {l2} L2: over PyTorch"
-            for n in ("2,048", "16,384")
+            f"softmax of bfloat16, rows of {n}, {l2} L2: over PyTorch"
+            for n in ("128", "16,384")
             for l2 in both
         ),
-        *(f"product of {n} x {n}, {l2} L2: over cuBLAS" for n in ("4,096", "8,192") for l2 in both),
+        *(f"layer norm, rows of 2,048, {l2} L2: over PyTorch" for l2 in both),
+        "layer norm of bfloat16, rows of 2,048, dirty L2: over PyTorch",
+        *(f"layer norm of bfloat16, rows of 16,384, {l2} L2: over PyTorch" for l2 in both),
     }
+    # No kernel reaches what is more than the bytes alone take; these are the others.
+    unbounded = {each.words.partition(",")[0] for each in judged if not each.is_met and ";" not in each.found}
+    assert unbounded <= {"vector add in bfloat16", "softmax of bfloat16", "layer norm of bfloat16"}
 
 
 # ---- Statistics ------------------------------------------------------------------------------------------
