@@ -46,6 +46,18 @@ static bool are_in_one_row(const Finding *finding) {
     return finding->thread[1] + finding->thread[2] + finding->other_thread[1] + finding->other_thread[2] == 0;
 }
 
+// Whether the access is at whole groups of 16 bytes from the beginning of its row, which is not at one. Rows
+// of a product's left matrix have `depth` elements.
+static bool is_at_row_start(const Evidence *evidence, const Buffer *buffer) {
+    const Task *task = &evidence->of->tasks[evidence->task];
+    const CaseSize *size = &evidence->first->settings.size;
+    const bool is_left = task->expect == EXPECT_PRODUCT && buffer == &task->buffers[task_input(task)];
+    const long long row = (is_left ? size->depth : size->columns) * (long long)element_bytes(buffer->type);
+    const long long index = evidence->finding->index;
+    return evidence->finding->kind == FINDING_MISALIGNED && !evidence->first->settings.misalignment &&
+           size->rows > 1 && row > 0 && index >= 0 && index % row % 16 == 0 && index % 16 != 0;
+}
+
 static Facts facts_of_finding(const Evidence *evidence) {
     const Finding *finding = evidence->finding;
     const int64_t far = 1 << 20, size = (int64_t)finding->object_bytes;
@@ -70,6 +82,7 @@ static Facts facts_of_finding(const Evidence *evidence) {
     if (finding->object[0] && finding->object_bytes == 0) facts |= FACT_NO_ROOM;
     if (finding->object[0] && finding->index == 0) facts |= FACT_AT_START;
     if (!buffer) return facts;
+    if (is_at_row_start(evidence, buffer)) facts |= FACT_ROW_START;
     switch (buffer->role) {
     case INPUT: return facts | FACT_INPUT;
     case OUTPUT:

@@ -34,6 +34,7 @@ __extension__ typedef unsigned __int128 Facts;
 #define FACT_ENDLESS FACT(61)        // proved that the thread never leaves its loop
 #define FACT_WAITS FACT(62)          // because the loop reads memory that no thread is left to change
 #define FACT_OTHER_FINDINGS FACT(63) // there are others, as of a race that gave it a wrong index
+#define FACT_ROW_START FACT(71)      // its place is whole groups of 16 bytes from the beginning of a row
 #define FACT_OTHER_BLOCK FACT(30)    // the two sides of a race are in different blocks
 #define FACT_OTHER_WARP FACT(59)     // or in different warps of one block
 // Of the two lines of a race, by the learner's text; only if both have a line
