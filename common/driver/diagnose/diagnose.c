@@ -407,6 +407,15 @@ static bool misses(const Evidence *evidence, int task, const char *measure) {
     return false;
 }
 
+// Whether what a goal needs besides is missing. It is missing wherever it is counted: the limit is far away.
+static bool lacks(const Evidence *evidence, const char *words) {
+    for (int g = 0; g < evidence->judgement->goal_count; g++) {
+        const GoalResult *result = &evidence->judgement->goals[g];
+        if (result->state == GOAL_MISSED && result->lacks && fits(words, result->lacks->words)) return true;
+    }
+    return false;
+}
+
 // In the task that failed, or in one that misses the goal `missed`.
 static bool comes_to(const Evidence *evidence, const char *missed, const char *measure, double at_least) {
     for (int t = 0; t < chapter_task_count(evidence->of); t++) {
@@ -482,6 +491,7 @@ static bool matches(const Mistake *mistake, const Evidence *evidence) {
         (evidence->source.bytes == 0 || fits(mistake->absent, text_chars(&evidence->source))))
         return false;
     if (mistake->missed && !misses(evidence, -1, mistake->missed)) return false;
+    if (mistake->lacks && !lacks(evidence, mistake->lacks)) return false;
     if (mistake->what_if && mistake->missed && strcmp(mistake->missed, "bandwidth_ratio") == 0 &&
         !is_supposed(mistake, &evidence->judgement->what_if))
         return false;
@@ -568,6 +578,7 @@ static const char *proof_of(const Mistake *mistake, const Evidence *evidence) {
     if (is_accounted(mistake, &judgement->accounting)) return "accounting";
     const bool reads_text = mistake->source || mistake->line || mistake->other || mistake->absent;
     if (mistake->what_if && is_supposed(mistake, &judgement->what_if)) return "what-if";
+    if (mistake->lacks && !reads_text) return "counter";
     // Only the time itself may be missed for any reason.
     if (mistake->missed && !strstr(mistake->missed, "bandwidth") && (mistake->measured || !reads_text))
         return "counter";
