@@ -22,7 +22,7 @@ SHELL := /bin/sh
 # whatever characters they hold. tests/test_make_text.py goes through all of them.
 TEXTS := ARGS ASSIGNMENT BASE CC CCCL CFLAGS CH CLASS COURSE CUDA_HOME DEVICE ENGINE FORCE FORMAT FRESH GPU JOBS JSON K \
     KEEP KERNELS KILLS LDFLAGS METADATA NUMBA_PYTHON NVCC ONLY OPEN OUTPUT PROGRAM PYTHON RECORD ROSTER SANITIZE SECONDS SLURM \
-    STEP STUDENT STUDENTS SUBMISSION SUBMISSIONS T TITLE TRUST V VENV WEEKS WERROR WHAT_IF
+    STEP STUDENT STUDENTS SUBMISSION SUBMISSIONS T TARGET TITLE TRUST V VENV WEEKS WERROR WHAT_IF
 $(foreach name,$(TEXTS),$(if $(filter command environment,$(firstword $(origin $(name)))),\
     $(eval override $(name) := $$(value $(name)))$(eval export $(name))))
 , := ,

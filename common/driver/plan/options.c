@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/command_words.h"
 #include "gpu/profiles.h"
 
 // The largest n taken: 2^34 floats are 64 GiB, which is more than any chapter needs.
@@ -189,7 +190,7 @@ bool options_parse(int count, char **arguments, Options *options, char *why, siz
 }
 
 void options_print_help(const char *name) {
-    printf("./%s runs chapter %s: it builds, checks and counts kernel.cu.\n"
+    printf("%s%s runs chapter %s: it builds, checks and counts kernel.cu.\n"
            "\n"
            "  --device WHERE   auto, emulator or gpu; auto takes a GPU when one answers\n"
            "  --gpu PROFILE    the device that the emulator imitates, such as H200 or L4\n"
@@ -216,5 +217,5 @@ void options_print_help(const char *name) {
            "  --help           this text\n"
            "\n"
            "Exit status: 0 passed, 1 not passed, 2 wrong usage, 3 the machine's fault.\n",
-           name, name);
+           command_run(), name, name);
 }
