@@ -182,6 +182,7 @@ $(OUT)/sources: | $(CONFIG)
 # Every file is written under a name of the recipe's shell and then renamed: another make may be building the same,
 # and ./chNN may be running.
 NEW = $@.$$$$
+AR_COMMAND = $(if $(AR_ASKED),$(call words_of,$(AR_ASKED)),ar)
 COMPILER := $(if $(HOST_CC),,no-compiler)
 .PHONY: no-compiler
 no-compiler:
@@ -214,7 +215,7 @@ $(DRIVER_LIBRARY): $(call objects_of,$(DRIVER_SOURCES))
 $(SUPPORT_LIBRARY): $(call objects_of,$(SUPPORT_SOURCES))
 $(EMULATOR_LIBRARY) $(DRIVER_LIBRARY) $(SUPPORT_LIBRARY): $(OUT)/sources
 	$(call quiet,AR,$@)
-	$(Q)mkdir -p $(@D) && rm -f $(NEW) && ar qcs $(NEW) $(filter %.o,$^) && mv -f $(NEW) $@
+	$(Q)mkdir -p $(@D) && rm -f $(NEW) && $(AR_COMMAND) qcs $(NEW) $(filter %.o,$^) && mv -f $(NEW) $@
 
 $(EMULATOR_SHARED): $(call objects_of,$(EMULATOR_SOURCES) $(SUPPORT_SOURCES))
 	$(call quiet,LINK,$@)
@@ -233,7 +234,7 @@ $(call objects_of,$(RUNTIME_SOURCES)): $(OUT)/cudart/errors.h
 $(CUDART): $(call objects_of,$(RUNTIME_SOURCES) common/gpu/profiles.c) $(OUT)/cudart/missing.o $(EMULATOR_LIBRARY) $(SUPPORT_LIBRARY)
 	$(call quiet,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(RUN_CC) -shared -Wl,-soname,libcudart.so.13 -Wl,--version-script=$(OUT)/cudart/symbols.map -o $(NEW) \
-	    $(filter %.o,$^) $(filter %.a,$^) $(OUT)/cudart/per_thread.ld $(LDFLAGS_ALL) $(LIBRARIES) && mv -f $(NEW) $@ && ln -sf libcudart.so $(@D)/libcudart.so.13
+	    $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS_ALL) $(LIBRARIES) && mv -f $(NEW) $@ && ln -sf libcudart.so $(@D)/libcudart.so.13
 
 LINK = $(RUN_CC) -o $(NEW) $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS_ALL) $(LIBRARIES) && mv -f $(NEW) $@
 define tool_rule
@@ -257,6 +258,9 @@ $(foreach c,$(CHAPTERS),$(eval $(call chapter_rule,$(c))))
 FORCE:
 libs: $(EMULATOR_LIBRARY) $(EMULATOR_SHARED) $(DRIVER_LIBRARY) $(SUPPORT_LIBRARY)
 tools: $(TOOLS)
+# NVIDIA's disassembler, for ./chNN --sass.
+.PHONY: nvdisasm
+nvdisasm: $(call installed,nvdisasm)
 drivers: $(addprefix program-,$(CHAPTERS)) $(TOOLS) libs $(if $(RUNTIME_FOUND),cudart)
 .PHONY: cudart
 cudart: $(CUDART)

@@ -26,4 +26,5 @@ for name in site class bench; do
     lock "$name" --constraints requirements/runtime.txt --constraints requirements/dev.txt
 done
 lock nvcc
+lock nvdisasm
 lock peers

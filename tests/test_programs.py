@@ -82,6 +82,14 @@ def test_output_of_repeated_launches(compiled: dict[str, Path], tmp_path: Path) 
     assert check(compiled["right"], "prints_each_time", tmp_path).output == "thread 0\nthread 1\n" * 3
 
 
+def test_repeated_sequence_is_left_out(nvcc: str, root: Path) -> None:
+    """Of 3,000 operations on 4 MiB, all but the first few lead through states of memory seen before."""
+    del nvcc
+    command = [root / "warpbook", "check", "repeats.cu"]
+    done = subprocess.run(command, cwd=PROGRAMS, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, "warpbook: no findings\n")
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_right_programs_have_no_findings(seed: int, compiled: dict[str, Path], tmp_path: Path) -> None:
     """All cases, one after the other: a case that fails names itself."""

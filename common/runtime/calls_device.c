@@ -99,6 +99,7 @@ cudaError_t cudaGetDeviceFlags(unsigned *flags) {
 
 static cudaError_t reset(void) {
     queue_run_all();
+    queue_settle();
     for (int i = 0; allocation_by_index(i); i++) {
         Allocation *a = allocation_by_index(i);
         if (!a->is_freed && a->kind != MEMORY_VARIABLE) allocation_free(a);

@@ -27,6 +27,8 @@ void queue_run_all(void);
 void queue_run_device(void); // all streams of the current device
 void queue_run_number(unsigned long number);
 bool queue_has(cudaStream_t stream); // pending work
+// Runs what was put off as a repetition: before memory, or what kernels use, goes away.
+void queue_settle(void);
 bool queue_is_pending(unsigned long number);
 // The first pending operation that reads or, if not `reads_only`, writes that byte; of a kernel, whose
 // argument points into the same allocation. NULL: none.

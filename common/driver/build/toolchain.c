@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "support/process.h"
+#include "support/system.h"
 
 static bool is_program(const char *path) {
     struct stat status;
@@ -38,9 +39,7 @@ static bool find_in_path(const char *program, char *path, size_t path_bytes) {
 // The folder so many levels above the one this program is in: the checkout, for ./chNN with 0, for
 // build/bin/NAME with 2 and for build/sanitize/bin/NAME with 3.
 static bool program_folder(int levels, char *folder, size_t bytes) {
-    ssize_t length = readlink("/proc/self/exe", folder, bytes - 1);
-    if (length <= 0) return false;
-    folder[length] = '\0';
+    if (!system_program_path(folder, bytes)) return false;
     for (int i = 0; i <= levels; i++) {
         char *slash = strrchr(folder, '/');
         if (!slash || slash == folder) return false;
@@ -51,11 +50,13 @@ static bool program_folder(int levels, char *folder, size_t bytes) {
 
 // NVIDIA's wheels install a toolkit in site-packages/nvidia/cu13: bin/nvcc, nvvm/bin/cicc and include, which
 // nvcc finds relative to itself.
-static bool find_in_packages(const char *folder, const char *inner, char *path, size_t path_bytes) {
+static bool find_in_packages(const char *program, const char *folder, const char *inner, char *path,
+                             size_t path_bytes) {
     char pattern[PATH_MAX];
     glob_t found;
     bool has_found = false;
-    if (!fits(snprintf(pattern, sizeof pattern, "%s%snvidia/cu*/bin/nvcc", folder, inner), sizeof pattern))
+    if (!fits(snprintf(pattern, sizeof pattern, "%s%snvidia/cu*/bin/%s", folder, inner, program),
+              sizeof pattern))
         return false;
     if (glob(pattern, 0, NULL, &found) != 0) return false;
     for (size_t i = found.gl_pathc; i > 0 && !has_found; i--) { // the newest release sorts last
@@ -69,7 +70,7 @@ static bool find_in_packages(const char *folder, const char *inner, char *path, 
 
 // Where `python3` keeps its packages, for a machine whose packages are already there. A matter of tens of
 // milliseconds, so it comes last.
-static bool find_by_python(char *path, size_t path_bytes) {
+static bool find_by_python(const char *program, char *path, size_t path_bytes) {
     char python[PATH_MAX];
     if (!find_in_path("python3", python, sizeof python)) return false;
     const char *arguments[] = {python, "-c",
@@ -77,41 +78,58 @@ static bool find_by_python(char *path, size_t path_bytes) {
     ProcessRequest request = {.arguments = arguments, .seconds = 10, .output_limit = PATH_MAX};
     ProcessResult result;
     bool found = process_run(&request, &result) && result.output.bytes > 1 &&
-                 find_in_packages(text_chars(&result.output), "", path, path_bytes);
+                 find_in_packages(program, text_chars(&result.output), "", path, path_bytes);
     text_free(&result.output);
     return found;
 }
 
-// The path of nvcc: WARPBOOK_NVCC, else the first of PATH, /usr/local/cuda/bin, and NVIDIA's wheels in .venv,
-// $VIRTUAL_ENV and where `python3` keeps its packages. False when there is none, with what to do in `why`.
-static bool find_nvcc(char *path, size_t path_bytes, char *why, size_t why_bytes) {
-    const char *wanted = getenv("WARPBOOK_NVCC");
+// A program of the toolkit: the variable's, else the first of PATH, /usr/local/cuda/bin, and NVIDIA's wheels
+// in .venv, $VIRTUAL_ENV and where `python3` keeps its packages. False when there is none: `why` then says
+// that the variable is wrong, or stays empty.
+static bool find_program(const char *program, const char *variable, char *path, size_t path_bytes, char *why,
+                         size_t why_bytes) {
+    const char *wanted = getenv(variable);
+    why[0] = '\0';
     if (wanted && *wanted) {
         char *whole = realpath(wanted, NULL);
         bool good = whole && is_program(whole) && fits(snprintf(path, path_bytes, "%s", whole), path_bytes);
         free(whole);
         if (!good)
-            snprintf(why, why_bytes, "WARPBOOK_NVCC is %s, which is not a program: correct or unset it",
+            snprintf(why, why_bytes, "%s is %s, which is not a program: correct or unset it", variable,
                      wanted);
         return good;
     }
-    if (find_in_path("nvcc", path, path_bytes)) return true;
-    if (fits(snprintf(path, path_bytes, "/usr/local/cuda/bin/nvcc"), path_bytes) && is_program(path))
+    if (find_in_path(program, path, path_bytes)) return true;
+    if (fits(snprintf(path, path_bytes, "/usr/local/cuda/bin/%s", program), path_bytes) && is_program(path))
         return true;
 
     static const char inner[] = "/lib/python3*/site-packages/";
     const char *active = getenv("VIRTUAL_ENV");
     char folder[PATH_MAX];
-    if (find_in_packages(".venv", inner, path, path_bytes)) return true;
+    if (find_in_packages(program, ".venv", inner, path, path_bytes)) return true;
     for (int levels = 0; levels <= 3; levels++) {
         if (!program_folder(levels, folder, sizeof folder - sizeof "/.venv")) continue;
         strcat(folder, "/.venv");
-        if (find_in_packages(folder, inner, path, path_bytes)) return true;
+        if (find_in_packages(program, folder, inner, path, path_bytes)) return true;
     }
-    if (active && find_in_packages(active, inner, path, path_bytes)) return true;
-    if (find_by_python(path, path_bytes)) return true;
-    snprintf(why, why_bytes,
-             "there is no CUDA compiler (nvcc) on this machine; to download NVIDIA's, run: make tools");
+    if (active && find_in_packages(program, active, inner, path, path_bytes)) return true;
+    return find_by_python(program, path, path_bytes);
+}
+
+static bool find_nvcc(char *path, size_t path_bytes, char *why, size_t why_bytes) {
+    if (find_program("nvcc", "WARPBOOK_NVCC", path, path_bytes, why, why_bytes)) return true;
+    if (!why[0])
+        snprintf(why, why_bytes,
+                 "there is no CUDA compiler (nvcc) on this machine; to download NVIDIA's, run: make tools");
+    return false;
+}
+
+bool find_nvdisasm(char *path, size_t path_bytes, char *why, size_t why_bytes) {
+    if (find_program("nvdisasm", "WARPBOOK_NVDISASM", path, path_bytes, why, why_bytes)) return true;
+    if (!why[0])
+        snprintf(why, why_bytes,
+                 "there is no nvdisasm on this machine, which shows machine code; to download NVIDIA's "
+                 "(6 MB), run: make nvdisasm");
     return false;
 }
 

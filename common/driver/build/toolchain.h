@@ -13,6 +13,9 @@ typedef struct {
 
 // False when something is missing, with what to do about it in `why`.
 bool find_toolchain(Toolchain *toolchain, char *why, size_t why_bytes);
+// NVIDIA's disassembler, which no build needs: WARPBOOK_NVDISASM, else where nvcc is looked for. False when
+// there is none, with what to do about it in `why`.
+bool find_nvdisasm(char *path, size_t path_bytes, char *why, size_t why_bytes);
 // "13.0.88", or "" when nvcc does not tell.
 void read_nvcc_version(const Toolchain *toolchain, const char *const *environment, char version[64]);
 
