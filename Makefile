@@ -224,7 +224,7 @@ $(EMULATOR_SHARED): $(call objects_of,$(EMULATOR_SOURCES) $(SUPPORT_SOURCES))
 # The runtime for whole programs, in place of NVIDIA's library of that name. Its calls are declared in CUDA's headers:
 # without them everything else can be built.
 CUDART := $(OUT)/lib/cudart/libcudart.so
-$(OUT)/cudart/missing.c: $(OUT)/cudart/errors.h
+$(OUT)/cudart/missing.c: $(OUT)/cudart/errors.h ;
 $(OUT)/cudart/errors.h: mk/cudart.sh $(FLAGS) | $(TOOLCHAIN)
 	@$(if $(CUDA_INCLUDE),,$(call complain,no CUDA headers: whole programs need nvcc; see make doctor,3);) \
 	    sh mk/cudart.sh $(call quoted,$(CUDA_INCLUDE)) $(OUT)/cudart

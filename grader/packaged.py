@@ -47,8 +47,14 @@ def run(arguments: list[str]) -> int:
     name = words[0]
     chapter = _CHAPTER.fullmatch(name)
     folder = find_folder(Path.cwd())
-    if folder is None and not is_about_itself and (chapter or name in cli.names() and name not in _ANYWHERE):
-        raise UsageError("this folder is not a workbook; warpbook new FOLDER makes one, and cd FOLDER enters it")
+    if (
+        folder is None
+        and not is_about_itself
+        and (chapter or (name in cli.names() and name not in _ANYWHERE))
+    ):
+        raise UsageError(
+            "this folder is not a workbook; warpbook new FOLDER makes one, and cd FOLDER enters it"
+        )
     os.environ["WARPBOOK_WORKBOOK"] = str(folder or _own_folder())
     if not is_about_itself and (chapter or name in _COMPILING):
         need_compiler(TREE, whole_programs=name in _WHOLE_PROGRAMS)
@@ -63,8 +69,9 @@ def run(arguments: list[str]) -> int:
 def _prepare_environment() -> None:
     os.environ["WARPBOOK_COMMAND"] = "warpbook"
     os.environ["WARPBOOK_FOLDER"] = str(Path.cwd())  # where the command was typed
+    os.environ["WARPBOOK_INCLUDE"] = str(TREE / "common" / "include")
     os.environ["WARPBOOK_VENV"] = ""  # the packages are those of this interpreter
-    paths = [str(TREE), os.environ.get("PYTHONPATH", "")]  # for `python -m grader` in processes of their own
+    paths = [str(TREE), os.environ.get("PYTHONPATH", "")]  # for `python -m grader` in other processes
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
 
 

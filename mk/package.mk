@@ -11,6 +11,8 @@ editor: $(NEEDS_GRADER) ## write settings for editors: .clangd, compile_commands
 ##= TARGET=aarch64-linux-musl ## of wheel: the machine and C library; x86_64-linux-gnu.2.28 if not given
 WHEEL_TARGET := $(or $(TARGET),x86_64-linux-gnu.2.28)
 WHEEL_OUT := $(B)/wheel/$(WHEEL_TARGET)
+ZIG = $(PY) -m ziglang
+ZIG_NEEDS := $(call installed,clang)
 .PHONY: wheel sdist package-parts
 package-parts: $(PROGRAMS) $(TOOLS) $(if $(RUNTIME_FOUND),$(CUDART))
 wheel: $(NEEDS_GRADER) $(TOOLCHAIN) $(ZIG_NEEDS) ## write a Python package with all programs into build/dist; TARGET= names the machine

@@ -1,6 +1,6 @@
 // Where things are: the tree that this program belongs to, the learner's workbook, and the folders of a
 // chapter. In a checkout the tree is the workbook. A packaged program is in the package's tree, which also
-// holds the solutions and the headers, and the workbook is a folder of the learner's.
+// holds the solutions and the headers, and the workbook is the learner's folder.
 #pragma once
 
 #include <stdbool.h>

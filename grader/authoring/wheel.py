@@ -77,7 +77,12 @@ def source_members(root: Path) -> list[Member]:
     members = core_members(workbook, workbook.chapters)
     for folder in ("docs", "solutions", "bench/records"):
         members += files_below(root, folder)
-    for pattern in ("solutions/*/kernel.cu", "docs/experiments/*/*.cu", "docs/examples/*.cu", "docs/examples/*/*.cu"):
+    for pattern in (
+        "solutions/*/kernel.cu",
+        "docs/experiments/*/*.cu",
+        "docs/examples/*.cu",
+        "docs/examples/*/*.cu",
+    ):
         members += [member_of(root, path.relative_to(root)) for path in root.glob(pattern)]
     members.append(member_of(root, "mkdocs.yml"))
     return in_order(members)
@@ -86,14 +91,20 @@ def source_members(root: Path) -> list[Member]:
 def built_members(root: Path, out: Path) -> list[Member]:
     """The programs and the runtime library that make has put into `out`. Raises BuildError if one is missing."""
     chapters = [chapter.name for chapter in Workbook(root).chapters]
-    names = [*(f"programs/{name}" for name in chapters), "bin/compile", "bin/emulate", "bin/keep"]
+    tools = {"compile", "emulate", "keep"} | {
+        path.name for path in (out / "bin").glob("[a-z]*") if "." not in path.name
+    }
+    names = [*(f"programs/{name}" for name in chapters), *(f"bin/{name}" for name in sorted(tools))]
     missing = [name for name in names if not (out / name).is_file()]
     if missing:
         raise BuildError(f"{out} has no {', '.join(missing)}; make wheel builds them")
     library = out / "lib" / "cudart" / "libcudart.so"
     members = [Member(f"build/{name}", (out / name).read_bytes(), is_program=True) for name in names]
     if library.is_file():
-        members += [Member(f"build/lib/cudart/{name}", library.read_bytes()) for name in ("libcudart.so", "libcudart.so.13")]
+        members += [
+            Member(f"build/lib/cudart/{name}", library.read_bytes())
+            for name in ("libcudart.so", "libcudart.so.13")
+        ]
     return members
 
 
@@ -137,7 +148,10 @@ def _write(root: Path, members: list[Member], platform: str, folder: Path) -> Pa
         [
             *members,
             Member(f"{info}/METADATA", metadata(root).encode()),
-            Member(f"{info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: warpbook\nRoot-Is-Purelib: {pure}\nTag: {tag}\n".encode()),
+            Member(
+                f"{info}/WHEEL",
+                f"Wheel-Version: 1.0\nGenerator: warpbook\nRoot-Is-Purelib: {pure}\nTag: {tag}\n".encode(),
+            ),
             Member(f"{info}/entry_points.txt", b"[console_scripts]\nwarpbook = warpbook:main\n"),
             Member(f"{info}/licenses/LICENSE", (root / "LICENSE").read_bytes()),
         ]
@@ -192,10 +206,23 @@ def build_wheel(
 ) -> str:
     """Build the programs with this machine's C compiler, and write the wheel (PEP 517)."""
     out = Path("build/wheel/native")
-    command = ["make", "-s", f"-j{os.cpu_count() or 1}", f"OUT={out}", f"PYTHON={sys.executable}", "VENV=", "LDFLAGS=-s", "package-parts"]
+    command = [
+        "make",
+        "-s",
+        f"-j{os.cpu_count() or 1}",
+        f"OUT={out}",
+        f"PYTHON={sys.executable}",
+        "VENV=",
+        "LDFLAGS=-s",
+        "package-parts",
+    ]
     if shutil.which("make") is None:
-        raise BuildError("building from source needs make and a C compiler; on Debian or Ubuntu: apt-get install make gcc libc6-dev")
-    environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+        raise BuildError(
+            "building from source needs make and a C compiler; on Debian or Ubuntu: apt-get install make gcc libc6-dev"
+        )
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")
+    }
     done = subprocess.run(command, cwd=_ROOT, env=environment, stdin=subprocess.DEVNULL)
     if done.returncode != 0:
         raise BuildError(f"make ended with status {done.returncode}; see the lines above")

@@ -82,7 +82,9 @@ def _fetched(tree: Path, compiler: Compiler) -> Path:
             print(f"warpbook: fetching {compiler.about}, once, into {place}", file=sys.stderr, flush=True)
             _fetch(tree / "requirements" / compiler.lock, place)
     if not program.is_file():
-        raise MachineError(f"{place} was fetched and has no {compiler.program}; remove that folder and try again")
+        raise MachineError(
+            f"{place} was fetched and has no {compiler.program}; remove that folder and try again"
+        )
     return program
 
 
@@ -90,7 +92,9 @@ def _fetch(lock: Path, place: Path) -> None:
     with tempfile.TemporaryDirectory(prefix=f".{place.name}-", dir=place.parent) as folder:
         target = Path(folder) / "packages"
         options = ["install", "--no-deps", "--require-hashes", "--target", str(target), "-r", str(lock)]
-        done = subprocess.run([*_installer(), *options], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        done = subprocess.run(
+            [*_installer(), *options], capture_output=True, text=True, stdin=subprocess.DEVNULL
+        )
         if done.returncode != 0:
             said = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
             raise MachineError(

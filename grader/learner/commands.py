@@ -45,7 +45,9 @@ def hint(
     if as_json:
         print_json(hint_document(chosen, given))
         return PASSED
-    print_hint(console(), chosen, given, spoken(f"More: make hint-{chosen.name}") if given.step < given.total else "")
+    print_hint(
+        console(), chosen, given, spoken(f"More: make hint-{chosen.name}") if given.step < given.total else ""
+    )
     return PASSED
 
 

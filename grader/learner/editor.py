@@ -4,6 +4,7 @@ docs/editors.md says how editors use it.
 """
 
 import json
+from pathlib import Path
 from typing import Any
 
 from ..core.errors import PASSED, MachineError, explain_os_error
@@ -36,13 +37,13 @@ _MATCHER = {
 }  # fmt: skip
 
 
-def editor_files(workbook: Workbook, *, packaged: bool = True) -> dict[str, str]:
-    """The files, by name relative to the root of a workbook made from `workbook`, or of that one itself."""
+def editor_files(workbook: Workbook, root: Path, *, packaged: bool) -> dict[str, str]:
+    """The files for the folder `root`, by name: of a checkout, or one made from the package's tree `workbook`."""
     include = workbook.tree / "common" / "include"
     paths = ["-isystem", str(include / "clang"), "-I", str(include)]
     commands = [
         {
-            "directory": str(workbook.root) if not packaged else ".",
+            "directory": str(root),
             "file": chapter.kernel.as_posix(),
             "arguments": ["clang++", *_FLAGS, *paths, chapter.kernel.as_posix()],
         }
@@ -62,7 +63,11 @@ def _tasks(*, packaged: bool) -> list[dict[str, Any]]:
     judge = ["warpbook", folder] if packaged else _through_make('make -s "$c" && "./$c" "$@"', folder)
     hint = ["warpbook", "hint", folder] if packaged else _through_make('make -s "hint-$c"', folder)
     return [
-        _task("Warpbook: judge this kernel", [*judge, "--format", "gcc"], group={"kind": "build", "isDefault": True})
+        _task(
+            "Warpbook: judge this kernel",
+            [*judge, "--format", "gcc"],
+            group={"kind": "build", "isDefault": True},
+        )
         | {"problemMatcher": _MATCHER},
         _task("Warpbook: show this kernel's verdict", judge),
         _task("Warpbook: hint", hint),
@@ -95,7 +100,7 @@ def editor(as_json: Json = False) -> int:
     workbook = find_workbook()
     written, kept = [], []
     try:
-        for name, text in editor_files(workbook, packaged=workbook.is_packaged).items():
+        for name, text in editor_files(workbook, workbook.root, packaged=workbook.is_packaged).items():
             path = workbook.root / name
             if path.exists() and path.read_text("utf-8", errors="replace") != text and _is_yours(name, path):
                 kept.append(name)
@@ -107,12 +112,14 @@ def editor(as_json: Json = False) -> int:
     if as_json:
         print_json({"schema": "warpbook/editor/1", "written": written, "kept": kept})
         return PASSED
-    print(f"{', '.join(written) or 'Nothing'} written; docs/editors.md says how VS Code, Vim and Emacs use them.")
+    print(
+        f"{', '.join(written) or 'Nothing'} written; docs/editors.md says how VS Code, Vim and Emacs use them."
+    )
     for name in kept:
         print(f"{name} is yours and was kept; remove it to get the workbook's")
     return PASSED
 
 
-def _is_yours(name: str, path: Any) -> bool:
+def _is_yours(name: str, path: Path) -> bool:
     """Whether somebody else wrote the file: it says nothing of the workbook."""
     return name != "compile_commands.json" and "arpbook" not in path.read_text("utf-8", errors="replace")

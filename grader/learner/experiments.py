@@ -82,6 +82,14 @@ def _run(workbook: Workbook, command: str) -> str:
     return done.stdout
 
 
+def _shown(workbook: Workbook, command: str) -> str:
+    """A command without the places of the package's files."""
+    if not workbook.is_packaged:
+        return command
+    command = command.replace(f"{workbook.out}/programs/", "warpbook ").replace(f"{workbook.out}/bin/", "")
+    return command.replace(f"{workbook.tree}/", "")
+
+
 @dataclass(frozen=True)
 class Carried:
     """The outcome of an experiment."""
@@ -106,7 +114,7 @@ def carry_out(workbook: Workbook, experiment: Experiment, hear: Callable[[str], 
     hear(f"{reflow(experiment.about)}\n\n")
     outputs = []
     for command in commands:
-        hear(f"$ {command}\n")
+        hear(f"$ {_shown(workbook, command)}\n")
         output = _run(workbook, command)
         hear(output if output.endswith("\n") or not output else output + "\n")
         outputs.append((command, output))

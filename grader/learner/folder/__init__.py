@@ -41,7 +41,9 @@ def read_state(folder: Path) -> State:
         found: Any = json.loads(path.read_text("utf-8"))
         files = {str(name): str(value) for name, value in found["files"].items()}
         if found["schema"] != SCHEMA:
-            raise MachineError(f"{path} is of another version of Warpbook ({found['schema']}): pip install -U warpbook")
+            raise MachineError(
+                f"{path} is of another version of Warpbook ({found['schema']}): pip install -U warpbook"
+            )
         return State(str(found["version"]), files)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise MachineError(

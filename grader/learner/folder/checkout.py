@@ -1,7 +1,7 @@
 """`make update`: new chapters and lessons in a checkout, by git, around the learner's kernels.
 
 The learner's kernel.cu are set aside, the branch is moved forward to what it follows, and the kernels are written back.
-If anything fails, they are written back all the same: they are in memory and under build/kept/.
+If anything fails, they are written back anyway: they are in memory and under build/kept/.
 """
 
 import re
@@ -21,14 +21,14 @@ def update_checkout(workbook: Workbook) -> Changes:
     root = workbook.root
     if not (root / ".git").exists():
         raise UsageError(
-            "this workbook is not a git checkout, so there is nothing to update from; unpack a newer one, and copy your "
+            "this workbook is not a git checkout, so it cannot be updated; unpack a newer one, and copy your "
             "chapters/*/kernel.cu and progress/ into it"
         )
     changed = [line[3:] for line in _git(root, "status", "--porcelain", "--untracked-files=no").splitlines()]
     others = [name for name in changed if not _KERNEL.fullmatch(name)]
     if others:
         raise UsageError(
-            f"files other than kernels are changed here: {', '.join(others[:5])}; commit them, or undo the changes with "
+            f"files other than kernels are changed: {', '.join(others[:5])}; commit them, or undo the changes with "
             "git restore, and say make update again"
         )
     _git(root, "fetch", "--quiet")

@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from ... import __version__
-from ...core.errors import PASSED, explain_os_error
-from ...core.errors import MachineError
+from ...core.errors import PASSED, MachineError, explain_os_error
 from ...core.options import Json
 from ...core.page import print_json
 from ...core.workbook import Workbook, find_workbook

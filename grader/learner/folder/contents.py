@@ -1,4 +1,4 @@
-"""What a learner's folder contains: each chapter's lesson and skeleton, the pictures and guides that lessons link to."""
+"""What a learner's folder contains: lessons, skeletons, and the pictures and guides that lessons link to."""
 
 import posixpath
 import re
@@ -33,8 +33,8 @@ is in `build/` can be made again.
 """
 
 
-def folder_files(tree: Workbook) -> dict[str, bytes]:
-    """Every file of a folder made from the workbook `tree`, by name. Commands are in the words of the package."""
+def folder_files(tree: Workbook, root: Path) -> dict[str, bytes]:
+    """Every file of the folder `root` made from the workbook `tree`, by name. Commands are the package's."""
     files = {"README.md": _readme(tree.chapters).encode(), ".gitignore": b"/build/\n"}
     lessons = {f"{chapter.folder.as_posix()}/README.md": chapter for chapter in tree.chapters}
     texts = {name: (tree.root / name).read_text("utf-8") for name in lessons}
@@ -51,10 +51,12 @@ def folder_files(tree: Workbook) -> dict[str, bytes]:
                 if target.endswith(".svg") and (tree.root / target).is_file():
                     files[target] = (tree.root / target).read_bytes()
     there = {*files, *texts, *(chapter.kernel.as_posix() for chapter in tree.chapters)}
-    files |= {name: without_make(_without_dead_links(name, text, there)).encode() for name, text in texts.items()}
+    files |= {
+        name: without_make(_without_dead_links(name, text, there)).encode() for name, text in texts.items()
+    }
     for chapter in tree.chapters:
         files[chapter.kernel.as_posix()] = skeleton(tree, chapter)
-    files |= {name: text.encode() for name, text in editor_files(tree).items()}
+    files |= {name: text.encode() for name, text in editor_files(tree, root, packaged=True).items()}
     return files
 
 

@@ -1,4 +1,4 @@
-"""Writing a learner's folder, and bringing it up to date without losing a line of the learner's."""
+"""Writing a learner's folder, and bringing it up to date without losing anything that the learner wrote."""
 
 import json
 import os
@@ -17,7 +17,9 @@ class Changes:
 
     added: list[str] = field(default_factory=list)
     renewed: list[str] = field(default_factory=list)
-    beside: list[tuple[str, str]] = field(default_factory=list)  # the learner's file, and where the new one is
+    beside: list[tuple[str, str]] = field(
+        default_factory=list
+    )  # the learner's file, and where the new one is
 
 
 def beside(name: str) -> str:
@@ -29,7 +31,9 @@ def beside(name: str) -> str:
 def new_folder(tree: Workbook, folder: Path, version: str) -> Changes:
     """Make a folder, which must be empty or new unless it is the rest of an earlier workbook."""
     if (folder / STATE).is_file():
-        raise UsageError(f"{folder} is a workbook already; to bring it up to date: cd {folder} && warpbook update")
+        raise UsageError(
+            f"{folder} is a workbook already; to bring it up to date: cd {folder} && warpbook update"
+        )
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file; name a new folder")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / "chapters").is_dir():
@@ -45,7 +49,7 @@ def update_folder(tree: Workbook, folder: Path, version: str) -> Changes:
 def _write(tree: Workbook, folder: Path, before: State, version: str) -> Changes:
     changes = Changes()
     written = dict(before.files)
-    for name, content in sorted(folder_files(tree).items()):
+    for name, content in sorted(folder_files(tree, folder.absolute()).items()):
         path, new = folder / name, digest(content)
         current = _digest_of(path)
         if current == new:
