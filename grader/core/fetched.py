@@ -48,17 +48,25 @@ def need_compiler(tree: Path, *, whole_programs: bool = False) -> None:
     asked = os.environ.get("WARPBOOK_COMPILER", "auto") or "auto"
     if asked not in ("auto", "nvcc", "clang"):
         raise UsageError(f"WARPBOOK_COMPILER must be auto, nvcc or clang, not {asked!r}")
-    has_clang = (tree / "requirements" / CLANG.lock).is_file()
     if asked != "clang" or whole_programs:
-        if find_nvcc(tree):
+        found = find_nvcc(tree)
+        if found and _runs(found):
             return
         kept = _place(tree, NVCC) / NVCC.program
         if kept.is_file():
             os.environ[NVCC.variable] = str(kept)
             return
-    wanted = NVCC if whole_programs or asked == "nvcc" or not has_clang else CLANG
+    wanted = NVCC if whole_programs or asked == "nvcc" else CLANG
     if not os.environ.get(wanted.variable):
         os.environ[wanted.variable] = str(_fetched(tree, wanted))
+
+
+def _runs(nvcc: Path) -> bool:
+    """Whether it answers: a script may name a toolkit that is gone."""
+    try:
+        return subprocess.run([nvcc, "--version"], capture_output=True, timeout=30).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
 
 
 def _place(tree: Path, compiler: Compiler) -> Path:
