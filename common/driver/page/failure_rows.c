@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "support/command_words.h"
 #include "gpu/profiles.h"
 #include "driver/plan/elements.h"
 #include "driver/page/rows.h"
@@ -92,7 +93,8 @@ static void add_case(Text *page, const Terminal *terminal, const Report *report,
     if (one->is_beside) text_add(&words, ", found by the emulator beside the GPU");
     if (failed->origin == CASE_AFTER_TIMING) text_add(&words, ", found after the timed runs");
     if (failed->origin == CASE_OF_MODEL) text_add(&words, ", found in the modelled run");
-    text_printf(&words, "; to repeat: ./%s%s", report->of->name, one->is_beside ? " --device emulator" : "");
+    text_printf(&words, "; to repeat: %s%s%s", command_run(), report->of->name,
+                one->is_beside ? " --device emulator" : "");
     // Sizes beyond those of --n: other matrices than the chapter's, and what no emulator runs completely.
     if (failed->origin == CASE_OF_MODEL && one->size.rows)
         text_printf(&words, one->size.depth ? " --time %lldx%lldx%lld" : " --time %lldx%lld", one->size.rows,
