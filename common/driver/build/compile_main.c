@@ -118,6 +118,9 @@ int main(int argc, char **argv) {
 
     CompileResult result;
     bool good = compile_kernel(&request, &result);
+    if (result.note)
+        fprintf(stderr, "warpbook: %s; compiled with %s\n", result.note,
+                result.clang_version[0] ? "clang" : "another nvcc");
     if (!good) {
         fprintf(stderr, "%s%s", result.message,
                 result.message[0] && strchr(result.message, '\n') ? "" : "\n");
