@@ -41,13 +41,11 @@ def editor_files(workbook: Workbook, root: Path, *, packaged: bool) -> dict[str,
     """The files for the folder `root`, by name: of a checkout, or one made from the package's tree `workbook`."""
     include = workbook.tree / "common" / "include"
     paths = ["-isystem", str(include / "clang"), "-I", str(include)]
+    files = [chapter.kernel for chapter in workbook.chapters]
+    files += [] if packaged else [chapter.solution / "kernel.cu" for chapter in workbook.chapters]
     commands = [
-        {
-            "directory": str(root),
-            "file": chapter.kernel.as_posix(),
-            "arguments": ["clang++", *_FLAGS, *paths, chapter.kernel.as_posix()],
-        }
-        for chapter in workbook.chapters
+        {"directory": str(root), "file": str(file), "arguments": ["clang++", *_FLAGS, *paths, str(file)]}
+        for file in files
     ]
     command = "warpbook update" if packaged else "make editor"
     return {
