@@ -55,11 +55,11 @@ def ptx(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("math")
     lines = ['#include "warpbook.cuh"']
     for kind, rows in (("float", FLOATS), ("double", DOUBLES)):
-        for name in dict.fromkeys(row[0] for row in rows):
-            lines.append(
-                f'extern "C" __global__ void of_{name}(const {kind} *in, {kind} *out) '
-                f"{{ int i = blockIdx.x * blockDim.x + threadIdx.x; out[i] = {name}(in[i]); }}"
-            )
+        lines += [
+            f'extern "C" __global__ void of_{name}(const {kind} *in, {kind} *out) '
+            f"{{ int i = blockIdx.x * blockDim.x + threadIdx.x; out[i] = {name}(in[i]); }}"
+            for name in dict.fromkeys(row[0] for row in rows)
+        ]
     lines.append(
         'extern "C" __global__ void of_powf(const float *in, float *out) '
         "{ int i = blockIdx.x * blockDim.x + threadIdx.x; out[i] = powf(in[2 * i], in[2 * i + 1]); }"

@@ -172,11 +172,11 @@ static void perform(Op *op) {
     case OP_WAIT: advance(op, 0, -1); break;
     case OP_CALL:
         advance(op, 0, -1);
-        hazard_in_callback(&op->known);
+        queue_host_waited(
+            &op->known); // from now on any thread of the program may know of it by this function
         runtime_unlock();
         op->call.function(op->call.argument);
         runtime_lock();
-        hazard_in_callback(NULL);
         break;
     case OP_FREE:
         queue_settle();

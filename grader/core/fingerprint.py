@@ -40,7 +40,7 @@ class Hasher:
 def tools_fingerprint(workbook: Workbook, hasher: Hasher) -> str:
     """What every result depends on in addition to its own files: the compilers, the header, the GPU's driver."""
     parts = [hasher.file(workbook.out / "bin" / "compile")]
-    headers = sorted(path for path in (workbook.root / "common" / "include").rglob("*") if path.is_file())
+    headers = sorted(path for path in (workbook.tree / "common" / "include").rglob("*") if path.is_file())
     parts += [hasher.file(path) for path in headers]
     compiler = find_compiler(workbook.root)
     compilers = [compiler.path] if compiler else []

@@ -87,7 +87,7 @@ def _compiles_kernels(clang: Path) -> bool:
     except (OSError, subprocess.TimeoutExpired):
         return False
     release = re.search(r"clang version (\d+)", version)
-    return bool(release) and int(release[1]) >= _OLDEST_CLANG and "nvptx64" in targets
+    return release is not None and int(release[1]) >= _OLDEST_CLANG and "nvptx64" in targets
 
 
 def find_compiler(root: Path) -> Compiler | None:
