@@ -46,8 +46,8 @@ static void clang_command(const Build *build, CommandLine *line) {
     static const char *const options[] = {
         // Device code only, and nothing of a CUDA toolkit, of the C library or of clang's own headers.
         "-x", "cuda", "--cuda-device-only", "--cuda-path=/nonexistent", "-nocudainc", "-nocudalib",
-        "-nostdinc", "-nostdinc++", "-emit-llvm", "-c", "-std=c++17", "-gline-directives-only", "-mllvm",
-        "-unroll-threshold=1000", "-mllvm", "-inline-threshold=100000",
+        "-nostdinc", "-nostdinc++", "-emit-llvm", "-c", "-std=c++17", "-fno-finite-loops",
+        "-gline-directives-only", "-mllvm", "-unroll-threshold=1000", "-mllvm", "-inline-threshold=100000",
         // One line for each message, which names the place; compiler_report.c shows the line of code.
         "-fno-caret-diagnostics", "-fno-color-diagnostics", "-ferror-limit=50",
         // What nvcc warns about too.
