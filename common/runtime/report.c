@@ -30,6 +30,7 @@ const Options *options(void) {
                          .gpu = getenv("WARPBOOK_GPU"),
                          .devices = (int)number_of("WARPBOOK_DEVICES"),
                          .findings = getenv("WARPBOOK_FINDINGS"),
+                         .ptx = getenv("WARPBOOK_PTX"),
                          .profile = getenv("WARPBOOK_PROFILE")};
         if (read.devices < 1) read.devices = 1;
         if (read.devices > MOST_DEVICES) read.devices = MOST_DEVICES;
