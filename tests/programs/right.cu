@@ -1,9 +1,11 @@
 // Programs that resemble the mistakes of mistakes.cu and are right: no case, which the program's argument names,
 // has a finding, nor have all of them.
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 __global__ void twice(int *data, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -205,6 +207,29 @@ static void many_buffers() {
     for (auto &d : data) need(!cudaMalloc(&d, BYTES));
     for (auto &d : data) fill<<<1, N>>>(d);
     for (auto &d : data) need(!cudaFree(d));
+}
+__global__ void adds_up(int **all, int count, int *sum) {
+    if (threadIdx.x < count) atomicAdd(sum, *all[threadIdx.x]);
+}
+static void many_host_buffers() { // more of them than there are TiB of addresses
+    const int count = 300;
+    int **all, *sum;
+    need(!cudaMallocManaged(&all, count * sizeof *all) && !cudaMallocHost(&sum, BYTES));
+    for (int i = 0; i < count; i++) {
+        need(!(i % 2 ? cudaMallocManaged(&all[i], BYTES) : cudaMallocHost(&all[i], BYTES)));
+        *all[i] = i;
+    }
+    for (int i = 1; i < count; i += 3) { // others take their places
+        need(!(i % 2 ? cudaFree(all[i]) : cudaFreeHost(all[i])));
+        need(!(i % 2 ? cudaMallocManaged(&all[i], BYTES) : cudaMallocHost(&all[i], BYTES)));
+        *all[i] = i;
+    }
+    need(!cudaFreeHost(sum) && !cudaMallocHost(&sum, BYTES));
+    *sum = 0;
+    adds_up<<<1, 512>>>(all, count, sum);
+    need(!cudaDeviceSynchronize() && *sum == count * (count - 1) / 2);
+    for (int i = 0; i < count; i++) need(!(i % 2 ? cudaFree(all[i]) : cudaFreeHost(all[i])));
+    need(!cudaFree(all) && !cudaFreeHost(sum));
 }
 static void asks_device() {
     cudaDeviceProp properties;
@@ -480,6 +505,17 @@ static void callback_in_order() {
     adds<<<1, N, 0, s.one>>>(data);
     need(!cudaStreamSynchronize(s.one) && data[0] == 6 && !cudaFree(data));
 }
+static void thread_of_callback() { // a thread that a callback starts reads what came before the callback
+    static int *data;
+    static std::atomic<int> sum{0};
+    Streams s;
+    need(!cudaMallocHost(&data, BYTES));
+    fill<<<1, N, 0, s.one>>>(data);
+    need(!cudaLaunchHostFunc(
+        s.one, [](void *) { std::thread([] { sum = data[0] + data[1]; }).detach(); }, nullptr));
+    while (!sum) std::this_thread::yield();
+    need(sum == 2 && !cudaFreeHost(data));
+}
 static void managed_halves() { // in one page
     int *data;
     need(!cudaMallocManaged(&data, 2 * BYTES));
@@ -620,12 +656,12 @@ static const struct {
              CASE(reads_what_is_copied), CASE(mapped), CASE(registered), CASE(event_wait), CASE(event_times),
              CASE(polls), CASE(legacy_order), CASE(symbols), CASE(races_not), CASE(much_shared), CASE(checks_error),
              CASE(frees_null), CASE(frees_again), CASE(reset_frees), CASE(rows), CASE(default_direction),
-             CASE(host_function), CASE(many_buffers), CASE(asks_device), CASE(repeats), CASE(prints_each_time),
+             CASE(host_function), CASE(many_buffers), CASE(many_host_buffers), CASE(asks_device), CASE(repeats), CASE(prints_each_time),
              CASE(textures), CASE(times_add_up), CASE(waits_for_callback), CASE(atomics_of_both),
              CASE(captured_graph), CASE(graph_of_nodes), CASE(pools), CASE(in_order), CASE(ordered_by_host),
              CASE(ordered_over_three), CASE(halves), CASE(columns), CASE(both_read), CASE(both_count),
              CASE(double_buffer), CASE(staging), CASE(event_polled), CASE(stream_polled), CASE(callback_in_order),
-             CASE(managed_halves), CASE(managed_both_read), CASE(polled_flag), CASE(stream_ordered_memory),
+             CASE(managed_halves), CASE(thread_of_callback), CASE(managed_both_read), CASE(polled_flag), CASE(stream_ordered_memory),
              CASE(symbol_in_order), CASE(graph_with_memory), CASE(graph_in_graph), CASE(graph_of_captured_memory),
              CASE(two_devices)};
 

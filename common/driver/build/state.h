@@ -19,6 +19,7 @@ typedef struct {
     Text source, header, ptx, cubin;
     char label[512]; // result->source as PTX can hold it
     char header_label[PATH_MAX];
+    char include[PATH_MAX];     // the folder of warpbook.cuh
     char folder[PATH_MAX + 32]; // private, absolute; "" before it is made
     int lock;
     Toolchain toolchain;

@@ -42,11 +42,11 @@ static bool run(const char *const *arguments, size_t limit, Text *output, char *
 }
 
 static bool assemble(const char *ptx, const char *target, const char *cubin, char *why, size_t why_bytes) {
-    Toolchain toolchain;
-    if (!find_toolchain(&toolchain, why, why_bytes)) return false;
+    char ptxas[PATH_MAX];
+    if (!find_assembler(ptxas, sizeof ptxas, why, why_bytes)) return false;
     char arch[32];
     snprintf(arch, sizeof arch, "-arch=%s", target);
-    const char *arguments[] = {toolchain.ptxas, "-lineinfo", arch, ptx, "-o", cubin, NULL};
+    const char *arguments[] = {ptxas, "-lineinfo", arch, ptx, "-o", cubin, NULL};
     Text log = {0};
     const bool good = run(arguments, LOG_LIMIT, &log, why, why_bytes);
     text_free(&log);

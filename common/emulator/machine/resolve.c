@@ -27,11 +27,31 @@ void refuse_read_only(Machine *m, const Access *access) {
 
 // ---- Resolving --------------------------------------------------------------------------------------------
 
-Memory *memory_at(Emulator *emulator, uint64_t address) {
+// Of objects that share a range, the last that begins at the address or before, else the first.
+static Memory *part_near(const Emulator *emulator, const Memory *range, uint64_t address) {
+    uint32_t low = 0, high = range->part_count;
+    while (high - low > 1) {
+        const uint32_t middle = (low + high) / 2;
+        if (emulator->objects[range->parts[middle]].base <= address)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &emulator->objects[range->parts[low]];
+}
+
+Memory *memory_near(const Emulator *emulator, uint64_t address) {
     uint64_t object = address >> ADDRESS_SHIFT;
     if (object < FIRST_OBJECT || object >= emulator->object_count) return NULL;
     Memory *memory = &emulator->objects[object];
-    return memory->in_use && address - memory->base < memory->bytes ? memory : NULL;
+    if (memory->part_count) return part_near(emulator, memory, address);
+    return memory->in_use && memory->base >> ADDRESS_SHIFT == object ? memory
+                                                                     : NULL; // no part of another range
+}
+
+Memory *memory_at(Emulator *emulator, uint64_t address) {
+    Memory *memory = memory_near(emulator, address);
+    return memory && address - memory->base < memory->bytes ? memory : NULL;
 }
 
 // True when [offset, offset + bytes) lies in one shared variable of the block.
@@ -77,10 +97,10 @@ Memory *find_object(Machine *m, Warp *w, const Instruction *in, uint64_t address
         *offset = address - PARAM_WINDOW;
         return *offset < m->param.bytes && m->param.bytes - *offset >= bytes ? &m->param : NULL;
     }
-    if (window < FIRST_OBJECT || window >= m->emulator->object_count) return NULL;
-    Memory *memory = &m->emulator->objects[window];
+    Memory *memory = memory_near(m->emulator, address);
+    if (!memory) return NULL;
     *offset = address - memory->base;
-    if (!memory->in_use || *offset >= memory->bytes || memory->bytes - *offset < bytes) return NULL;
+    if (*offset >= memory->bytes || memory->bytes - *offset < bytes) return NULL;
     if (in->space == PTX_SPACE_CONST && memory->space != PTX_SPACE_CONST) return NULL;
     if (memory->heap && !heap_owns(memory->heap, *offset, bytes)) return NULL;
     return memory;
@@ -98,10 +118,33 @@ void lane_addresses(const unsigned char *registers, const Instruction *in, uint6
     }
 }
 
-static bool is_contiguous(const uint64_t addresses[WARP_SIZE], uint64_t bytes) {
-    uint64_t off = 0;
-    for (unsigned lane = 0; lane < WARP_SIZE; lane++) off |= addresses[lane] - addresses[0] - lane * bytes;
-    return off == 0;
+// What the addresses of an access have in common. Loops without branches, which become vectors.
+typedef struct {
+    uint64_t low, high; // the lowest and the highest address
+    uint64_t all;       // of all bits in them
+    bool is_contiguous, is_one_place;
+} Span;
+
+static Span span_of(const uint64_t addresses[WARP_SIZE], uint32_t mask, uint64_t bytes) {
+    const uint64_t first = addresses[__builtin_ctz(mask)];
+    uint64_t low = first, high = first, all = 0, steps = 0;
+    if (!(mask & (mask - 1))) return (Span){first, first, first, false, true};
+    if (mask == FULL_MASK)
+        for (unsigned lane = 0; lane < WARP_SIZE; lane++) {
+            const uint64_t a = addresses[lane];
+            steps |= a - first - lane * bytes;
+            low = a < low ? a : low;
+            high = a > high ? a : high;
+            all |= a;
+        }
+    else
+        for (unsigned lane = 0; lane < WARP_SIZE; lane++) {
+            const uint64_t a = mask >> lane & 1 ? addresses[lane] : first;
+            low = a < low ? a : low;
+            high = a > high ? a : high;
+            all |= a;
+        }
+    return (Span){low, high, all, mask == FULL_MASK && !steps, low == high};
 }
 
 static void resolve_local(Machine *m, Fragment *f, Access *access, uint64_t addresses[WARP_SIZE],
@@ -213,31 +256,18 @@ void resolve_access(Machine *m, Warp *w, Fragment *f, const Instruction *in, uin
         resolve_local(m, f, &access, addresses, body);
         return;
     }
-    uint64_t low, high, all;
-    if (mask == FULL_MASK && is_contiguous(addresses, bytes)) {
-        access.contiguous = true;
-        low = all = addresses[0];
-        high = addresses[WARP_SIZE - 1];
-    } else {
-        uint32_t first = (uint32_t)__builtin_ctz(mask);
-        low = high = all = addresses[first];
-        FOR_LANES(lane, mask) {
-            uint64_t a = addresses[lane];
-            low = a < low ? a : low;
-            high = a > high ? a : high;
-            all |= a;
-        }
-    }
+    const Span span = span_of(addresses, mask, bytes);
     uint64_t offset;
-    Memory *memory = all % bytes == 0 && high - low < 1ull << 39
-                         ? find_object(m, w, in, low, high - low + bytes, &offset)
+    Memory *memory = span.all % bytes == 0 && span.high - span.low < 1ull << 39
+                         ? find_object(m, w, in, span.low, span.high - span.low + bytes, &offset)
                          : NULL;
     if (!memory) {
-        access.contiguous = false;
         resolve_scattered(m, f, &access, addresses, body);
         return;
     }
-    uint64_t back = low - offset; // address to offset
+    access.contiguous = span.is_contiguous;
+    access.is_one_place = span.is_one_place;
+    uint64_t back = span.low - offset; // address to offset
     for (unsigned lane = 0; lane < WARP_SIZE; lane++) addresses[lane] -= back;
     access.memory = memory;
     body(m, f, &access);
