@@ -186,7 +186,7 @@ def test_warnings_are_on_the_page_and_in_the_result(built: Path, nvcc: str, tmp_
     page = subprocess.run([*command, "--json", path], cwd=built, capture_output=True, text=True).stdout
     line = kernel.read_text().splitlines().index("    __syncthreads;") + 1
     assert (
-        f"  nvcc warns line {line}: expression has no effect; write __syncthreads(): without\n"
+        f"  warning    line {line}: expression has no effect; write __syncthreads(): without\n"
         "             parentheses, nothing is called\n"
     ) in page
     assert "             and 2 more: make ch01\n" in page

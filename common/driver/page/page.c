@@ -88,8 +88,7 @@ static void add_warnings(Text *page, const Terminal *terminal, const Report *rep
         Text words = {0};
         text_printf(&words, "line %d: %s%s%s", warning.line, warning.words, warning.help[0] ? "; " : "",
                     warning.help);
-        const char *label = report->build->clang_version[0] ? "clang warns" : "nvcc warns";
-        page_add_row(page, terminal, count == 1 ? label : "", text_chars(&words));
+        page_add_row(page, terminal, count == 1 ? "warning" : "", text_chars(&words));
         text_free(&words);
     }
     if (count <= MOST_WARNINGS) return;

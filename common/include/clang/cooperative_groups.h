@@ -1,5 +1,5 @@
-// Cooperative groups: blocks, tiles of a warp, and the threads that are together at the moment (CUDA C++ Programming
-// Guide, "Cooperative Groups").
+// Cooperative groups: blocks, tiles of a warp, and the threads that are together at the moment (CUDA C++
+// Programming Guide, "Cooperative Groups").
 #pragma once
 
 namespace cooperative_groups {
@@ -22,7 +22,9 @@ WARPBOOK_DEVICE thread_block this_thread_block() { return {}; }
 class grid_group {
   public:
     static WARPBOOK_MEMBER unsigned long long thread_rank() {
-        const unsigned long long block = blockIdx.x + (unsigned long long)gridDim.x * (blockIdx.y + (unsigned long long)gridDim.y * blockIdx.z);
+        const unsigned long long block =
+            blockIdx.x +
+            (unsigned long long)gridDim.x * (blockIdx.y + (unsigned long long)gridDim.y * blockIdx.z);
         return block * thread_block::num_threads() + thread_block::thread_rank();
     }
     static WARPBOOK_MEMBER unsigned long long num_threads() {
@@ -35,14 +37,17 @@ WARPBOOK_DEVICE grid_group this_grid() { return {}; }
 
 // SIZE neighbouring threads of a warp: 1, 2, 4, 8, 16 or 32.
 template <unsigned int SIZE, typename Parent = void> class thread_block_tile {
-    static_assert(SIZE >= 1 && SIZE <= 32 && (SIZE & (SIZE - 1)) == 0, "a tile has 1, 2, 4, 8, 16 or 32 threads");
+    static_assert(SIZE >= 1 && SIZE <= 32 && (SIZE & (SIZE - 1)) == 0,
+                  "a tile has 1, 2, 4, 8, 16 or 32 threads");
 
   public:
     static WARPBOOK_MEMBER unsigned int thread_rank() { return thread_block::thread_rank() % SIZE; }
     static constexpr WARPBOOK_MEMBER unsigned int num_threads() { return SIZE; }
     static constexpr WARPBOOK_MEMBER unsigned int size() { return SIZE; }
     static WARPBOOK_MEMBER unsigned int meta_group_rank() { return thread_block::thread_rank() / SIZE; }
-    static WARPBOOK_MEMBER unsigned int meta_group_size() { return (thread_block::num_threads() + SIZE - 1) / SIZE; }
+    static WARPBOOK_MEMBER unsigned int meta_group_size() {
+        return (thread_block::num_threads() + SIZE - 1) / SIZE;
+    }
     // The lanes of this tile.
     static WARPBOOK_MEMBER unsigned int mask() {
         if (SIZE == 32) return 0xffffffff;
@@ -62,9 +67,12 @@ template <unsigned int SIZE, typename Parent = void> class thread_block_tile {
         return __shfl_xor_sync(mask(), value, distance, SIZE);
     }
     static WARPBOOK_MEMBER int any(int predicate) { return (__ballot_sync(mask(), predicate) & mask()) != 0; }
-    static WARPBOOK_MEMBER int all(int predicate) { return (__ballot_sync(mask(), predicate) & mask()) == mask(); }
+    static WARPBOOK_MEMBER int all(int predicate) {
+        return (__ballot_sync(mask(), predicate) & mask()) == mask();
+    }
     static WARPBOOK_MEMBER unsigned int ballot(int predicate) {
-        return (__ballot_sync(mask(), predicate) & mask()) >> (thread_block::thread_rank() % 32 / SIZE * SIZE);
+        return (__ballot_sync(mask(), predicate) & mask()) >>
+               (thread_block::thread_rank() % 32 / SIZE * SIZE);
     }
 };
 template <unsigned int SIZE, typename Parent>

@@ -8,9 +8,7 @@ struct __align__(2) __nv_bfloat16 {
     WARPBOOK_MEMBER __nv_bfloat16(float a);
     WARPBOOK_MEMBER __nv_bfloat16(double a);
     WARPBOOK_MEMBER __nv_bfloat16(int a);
-    WARPBOOK_MEMBER operator float() const {
-        return __builtin_bit_cast(float, (unsigned int)bits << 16);
-    }
+    WARPBOOK_MEMBER operator float() const { return __builtin_bit_cast(float, (unsigned int)bits << 16); }
     WARPBOOK_MEMBER __nv_bfloat16 &operator=(float a);
 };
 struct __align__(4) __nv_bfloat162 {
@@ -31,7 +29,9 @@ WARPBOOK_DEVICE __nv_bfloat16 __ushort_as_bfloat16(unsigned short bits) {
     return r;
 }
 WARPBOOK_DEVICE unsigned short __bfloat16_as_ushort(__nv_bfloat16 a) { return a.bits; }
-WARPBOOK_DEVICE __nv_bfloat16 __short_as_bfloat16(short bits) { return __ushort_as_bfloat16((unsigned short)bits); }
+WARPBOOK_DEVICE __nv_bfloat16 __short_as_bfloat16(short bits) {
+    return __ushort_as_bfloat16((unsigned short)bits);
+}
 WARPBOOK_DEVICE short __bfloat16_as_short(__nv_bfloat16 a) { return (short)a.bits; }
 
 WARPBOOK_DEVICE __nv_bfloat16 __float2bfloat16_rn(float a) {
@@ -86,11 +86,17 @@ WARPBOOK_DEVICE __nv_bfloat16 __hsub(__nv_bfloat16 a, __nv_bfloat16 b) { // b * 
 WARPBOOK_DEVICE __nv_bfloat16 __hmul(__nv_bfloat16 a, __nv_bfloat16 b) { // a * b + -0
     return __hfma(a, b, __ushort_as_bfloat16(0x8000));
 }
-WARPBOOK_DEVICE __nv_bfloat16 __hdiv(__nv_bfloat16 a, __nv_bfloat16 b) { return __float2bfloat16_rn((float)a / (float)b); }
+WARPBOOK_DEVICE __nv_bfloat16 __hdiv(__nv_bfloat16 a, __nv_bfloat16 b) {
+    return __float2bfloat16_rn((float)a / (float)b);
+}
 WARPBOOK_DEVICE __nv_bfloat16 __hneg(__nv_bfloat16 a) { return __ushort_as_bfloat16(a.bits ^ 0x8000); }
 WARPBOOK_DEVICE __nv_bfloat16 __habs(__nv_bfloat16 a) { return __ushort_as_bfloat16(a.bits & 0x7fff); }
-WARPBOOK_DEVICE __nv_bfloat16 __hmax(__nv_bfloat16 a, __nv_bfloat16 b) { return __float2bfloat16_rn(fmaxf(a, b)); }
-WARPBOOK_DEVICE __nv_bfloat16 __hmin(__nv_bfloat16 a, __nv_bfloat16 b) { return __float2bfloat16_rn(fminf(a, b)); }
+WARPBOOK_DEVICE __nv_bfloat16 __hmax(__nv_bfloat16 a, __nv_bfloat16 b) {
+    return __float2bfloat16_rn(fmaxf(a, b));
+}
+WARPBOOK_DEVICE __nv_bfloat16 __hmin(__nv_bfloat16 a, __nv_bfloat16 b) {
+    return __float2bfloat16_rn(fminf(a, b));
+}
 WARPBOOK_DEVICE bool __hgt(__nv_bfloat16 a, __nv_bfloat16 b) { return (float)a > (float)b; }
 WARPBOOK_DEVICE bool __hlt(__nv_bfloat16 a, __nv_bfloat16 b) { return (float)a < (float)b; }
 WARPBOOK_DEVICE bool __hge(__nv_bfloat16 a, __nv_bfloat16 b) { return (float)a >= (float)b; }
@@ -123,8 +129,8 @@ WARPBOOK_DEVICE __nv_bfloat162 __hmin2(__nv_bfloat162 a, __nv_bfloat162 b) {
     return {__hmin(a.x, b.x), __hmin(a.y, b.y)};
 }
 
-#define WARPBOOK_OPERATOR(type, sign, function)                                                                   \
-    WARPBOOK_DEVICE type operator sign(type a, type b) { return function(a, b); }                                 \
+#define WARPBOOK_OPERATOR(type, sign, function)                                                              \
+    WARPBOOK_DEVICE type operator sign(type a, type b) { return function(a, b); }                            \
     WARPBOOK_DEVICE type &operator sign##=(type &a, type b) { return a = function(a, b); }
 WARPBOOK_OPERATOR(__nv_bfloat16, +, __hadd)
 WARPBOOK_OPERATOR(__nv_bfloat16, -, __hsub)

@@ -1,4 +1,5 @@
-// half: IEEE binary16. Arithmetic rounds to nearest even (PTX ISA, "Half Precision Floating Point Instructions").
+// half: IEEE binary16. Arithmetic rounds to nearest even (PTX ISA, "Half Precision Floating Point
+// Instructions").
 #pragma once
 
 struct __align__(2) __half {
@@ -53,18 +54,18 @@ WARPBOOK_DEVICE __half __high2half(__half2 a) { return a.y; }
 WARPBOOK_DEVICE float __low2float(__half2 a) { return a.x; }
 WARPBOOK_DEVICE float __high2float(__half2 a) { return a.y; }
 
-#define WARPBOOK_HALF(name, instruction)                                                                          \
-    WARPBOOK_DEVICE __half name(__half a, __half b) {                                                             \
-        __half r;                                                                                                 \
-        asm(instruction ".f16 %0, %1, %2;" : "=h"(r.bits) : "h"(a.bits), "h"(b.bits));                            \
-        return r;                                                                                                 \
-    }                                                                                                             \
-    WARPBOOK_DEVICE __half2 name##2(__half2 a, __half2 b) {                                                       \
-        unsigned int r;                                                                                           \
-        asm(instruction ".f16x2 %0, %1, %2;"                                                                      \
-            : "=r"(r)                                                                                             \
-            : "r"(__builtin_bit_cast(unsigned int, a)), "r"(__builtin_bit_cast(unsigned int, b)));                \
-        return __builtin_bit_cast(__half2, r);                                                                    \
+#define WARPBOOK_HALF(name, instruction)                                                                     \
+    WARPBOOK_DEVICE __half name(__half a, __half b) {                                                        \
+        __half r;                                                                                            \
+        asm(instruction ".f16 %0, %1, %2;" : "=h"(r.bits) : "h"(a.bits), "h"(b.bits));                       \
+        return r;                                                                                            \
+    }                                                                                                        \
+    WARPBOOK_DEVICE __half2 name##2(__half2 a, __half2 b) {                                                  \
+        unsigned int r;                                                                                      \
+        asm(instruction ".f16x2 %0, %1, %2;"                                                                 \
+            : "=r"(r)                                                                                        \
+            : "r"(__builtin_bit_cast(unsigned int, a)), "r"(__builtin_bit_cast(unsigned int, b)));           \
+        return __builtin_bit_cast(__half2, r);                                                               \
     }
 WARPBOOK_HALF(__hadd, "add.rn")
 WARPBOOK_HALF(__hsub, "sub.rn")
@@ -96,8 +97,8 @@ WARPBOOK_DEVICE bool __heq(__half a, __half b) { return (float)a == (float)b; }
 WARPBOOK_DEVICE bool __hne(__half a, __half b) { return (float)a != (float)b; }
 WARPBOOK_DEVICE bool __hisnan(__half a) { return isnan((float)a); }
 
-#define WARPBOOK_OPERATOR(type, sign, function)                                                                   \
-    WARPBOOK_DEVICE type operator sign(type a, type b) { return function(a, b); }                                 \
+#define WARPBOOK_OPERATOR(type, sign, function)                                                              \
+    WARPBOOK_DEVICE type operator sign(type a, type b) { return function(a, b); }                            \
     WARPBOOK_DEVICE type &operator sign##=(type &a, type b) { return a = function(a, b); }
 WARPBOOK_OPERATOR(__half, +, __hadd)
 WARPBOOK_OPERATOR(__half, -, __hsub)

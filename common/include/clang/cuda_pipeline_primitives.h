@@ -2,8 +2,10 @@
 #pragma once
 
 // `bytes` is 4, 8 or 16; the last `zero_bytes` of them are set to zero instead of copied.
-WARPBOOK_DEVICE void __pipeline_memcpy_async(void *to, const void *from, size_t bytes, size_t zero_bytes = 0) {
-    const unsigned int address = (unsigned int)__cvta_generic_to_shared(to), copied = (unsigned int)(bytes - zero_bytes);
+WARPBOOK_DEVICE void __pipeline_memcpy_async(void *to, const void *from, size_t bytes,
+                                             size_t zero_bytes = 0) {
+    const unsigned int address = (unsigned int)__cvta_generic_to_shared(to),
+                       copied = (unsigned int)(bytes - zero_bytes);
     const size_t source = __cvta_generic_to_global(from);
     if (bytes == 16)
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(source), "r"(copied)

@@ -5,14 +5,14 @@
 
 namespace cooperative_groups {
 
-#define WARPBOOK_OPERATION(name, expression)                                                                      \
-    template <typename Type> struct name {                                                                        \
-        WARPBOOK_MEMBER Type operator()(Type a, Type b) const { return expression; }                              \
+#define WARPBOOK_OPERATION(name, expression)                                                                 \
+    template <typename Type> struct name {                                                                   \
+        WARPBOOK_MEMBER Type operator()(Type a, Type b) const { return expression; }                         \
     };
 WARPBOOK_OPERATION(plus, a + b)
 WARPBOOK_OPERATION(less, b < a ? b : a)
 WARPBOOK_OPERATION(greater, a < b ? b : a)
-WARPBOOK_OPERATION(bit_and, a & b)
+WARPBOOK_OPERATION(bit_and, a &b)
 WARPBOOK_OPERATION(bit_or, a | b)
 WARPBOOK_OPERATION(bit_xor, a ^ b)
 #undef WARPBOOK_OPERATION

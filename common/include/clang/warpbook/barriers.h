@@ -2,7 +2,9 @@
 #pragma once
 
 // __syncthreads() itself is known to clang.
-WARPBOOK_DEVICE void __barrier_sync(unsigned int id) { asm volatile("barrier.sync %0;" ::"r"(id) : "memory"); }
+WARPBOOK_DEVICE void __barrier_sync(unsigned int id) {
+    asm volatile("barrier.sync %0;" ::"r"(id) : "memory");
+}
 WARPBOOK_DEVICE void __barrier_sync_count(unsigned int id, unsigned int threads) {
     asm volatile("barrier.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
@@ -15,15 +17,15 @@ WARPBOOK_DEVICE int __syncthreads_count(int predicate) {
                  : "memory");
     return count;
 }
-#define WARPBOOK_REDUCING_BARRIER(name, operation)                                                                \
-    WARPBOOK_DEVICE int name(int predicate) {                                                                     \
-        int result;                                                                                               \
-        asm volatile("{\n\t.reg .pred p, q;\n\tsetp.ne.s32 p, %1, 0;\n\tbarrier.red." operation                   \
-                     ".pred q, 0, p;\n\tselp.s32 %0, 1, 0, q;\n\t}"                                               \
-                     : "=r"(result)                                                                               \
-                     : "r"(predicate)                                                                             \
-                     : "memory");                                                                                 \
-        return result;                                                                                            \
+#define WARPBOOK_REDUCING_BARRIER(name, operation)                                                           \
+    WARPBOOK_DEVICE int name(int predicate) {                                                                \
+        int result;                                                                                          \
+        asm volatile("{\n\t.reg .pred p, q;\n\tsetp.ne.s32 p, %1, 0;\n\tbarrier.red." operation              \
+                     ".pred q, 0, p;\n\tselp.s32 %0, 1, 0, q;\n\t}"                                          \
+                     : "=r"(result)                                                                          \
+                     : "r"(predicate)                                                                        \
+                     : "memory");                                                                            \
+        return result;                                                                                       \
     }
 WARPBOOK_REDUCING_BARRIER(__syncthreads_and, "and")
 WARPBOOK_REDUCING_BARRIER(__syncthreads_or, "or")

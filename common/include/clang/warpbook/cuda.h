@@ -1,6 +1,6 @@
-// What nvcc declares before the first line of a kernel.cu, for clang without any of NVIDIA's files. The driver
-// includes this file first (-include). What is declared here is what the CUDA C++ Programming Guide and the PTX ISA
-// describe; a function that they describe and that is missing here does not exist with clang.
+// What nvcc declares before the first line of a kernel.cu, for clang without any of NVIDIA's files. The
+// driver includes this file first (-include). What is declared here is what the CUDA C++ Programming Guide
+// and the PTX ISA describe; a function that they describe and that is missing here does not exist with clang.
 #pragma once
 
 #include "warpbook/qualifiers.h"

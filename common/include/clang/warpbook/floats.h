@@ -1,5 +1,5 @@
-// Bits of floating-point numbers, conversions and arithmetic with a named rounding. A sum or product that names its
-// rounding is never fused with another.
+// Bits of floating-point numbers, conversions and arithmetic with a named rounding. A sum or product that
+// names its rounding is never fused with another.
 #pragma once
 
 WARPBOOK_DEVICE int __float_as_int(float a) { return __builtin_bit_cast(int, a); }
@@ -14,7 +14,7 @@ WARPBOOK_DEVICE double __hiloint2double(int high, int low) {
     return __longlong_as_double((long long)high << 32 | (unsigned int)low);
 }
 
-#define WARPBOOK_BY_ROUNDING(what, prefix, name)                                                                  \
+#define WARPBOOK_BY_ROUNDING(what, prefix, name)                                                             \
     what(prefix, name, rn) what(prefix, name, rz) what(prefix, name, ru) what(prefix, name, rd)
 #define WARPBOOK_PTX_ROUNDING_rn "rn"
 #define WARPBOOK_PTX_ROUNDING_rz "rz"
@@ -25,28 +25,28 @@ WARPBOOK_DEVICE double __hiloint2double(int high, int low) {
 #define WARPBOOK_PTX_INTEGER_ru "rpi"
 #define WARPBOOK_PTX_INTEGER_rd "rmi"
 
-#define WARPBOOK_BINARY(c, type, letter, name, operation, rounding)                                               \
-    WARPBOOK_DEVICE type __##c##name##_##rounding(type a, type b) {                                               \
-        type r;                                                                                                   \
-        asm(operation "." WARPBOOK_PTX_ROUNDING_##rounding letter " %0, %1, %2;"                                  \
-            : "=" #c(r)                                                                                           \
-            : #c(a), #c(b));                                                                                      \
-        return r;                                                                                                 \
+#define WARPBOOK_BINARY(c, type, letter, name, operation, rounding)                                          \
+    WARPBOOK_DEVICE type __##c##name##_##rounding(type a, type b) {                                          \
+        type r;                                                                                              \
+        asm(operation "." WARPBOOK_PTX_ROUNDING_##rounding letter " %0, %1, %2;"                             \
+            : "=" #c(r)                                                                                      \
+            : #c(a), #c(b));                                                                                 \
+        return r;                                                                                            \
     }
-#define WARPBOOK_ARITHMETIC(c, type, rounding)                                                                    \
-    WARPBOOK_BINARY(c, type, WARPBOOK_SUFFIX_##c, add, "add", rounding)                                           \
-    WARPBOOK_BINARY(c, type, WARPBOOK_SUFFIX_##c, sub, "sub", rounding)                                           \
-    WARPBOOK_BINARY(c, type, WARPBOOK_SUFFIX_##c, mul, "mul", rounding)                                           \
-    WARPBOOK_BINARY(c, type, WARPBOOK_SUFFIX_##c, div, "div", rounding)                                           \
-    WARPBOOK_DEVICE type __##c##sqrt_##rounding(type a) {                                                         \
-        type r;                                                                                                   \
-        asm("sqrt." WARPBOOK_PTX_ROUNDING_##rounding WARPBOOK_SUFFIX_##c " %0, %1;" : "=" #c(r) : #c(a));         \
-        return r;                                                                                                 \
-    }                                                                                                             \
-    WARPBOOK_DEVICE type __##c##rcp_##rounding(type a) {                                                          \
-        type r;                                                                                                   \
-        asm("rcp." WARPBOOK_PTX_ROUNDING_##rounding WARPBOOK_SUFFIX_##c " %0, %1;" : "=" #c(r) : #c(a));          \
-        return r;                                                                                                 \
+#define WARPBOOK_ARITHMETIC(c, type, rounding)                                                               \
+    WARPBOOK_BINARY(c, type, WARPBOOK_SUFFIX_##c, add, "add", rounding)                                      \
+    WARPBOOK_BINARY(c, type, WARPBOOK_SUFFIX_##c, sub, "sub", rounding)                                      \
+    WARPBOOK_BINARY(c, type, WARPBOOK_SUFFIX_##c, mul, "mul", rounding)                                      \
+    WARPBOOK_BINARY(c, type, WARPBOOK_SUFFIX_##c, div, "div", rounding)                                      \
+    WARPBOOK_DEVICE type __##c##sqrt_##rounding(type a) {                                                    \
+        type r;                                                                                              \
+        asm("sqrt." WARPBOOK_PTX_ROUNDING_##rounding WARPBOOK_SUFFIX_##c " %0, %1;" : "=" #c(r) : #c(a));    \
+        return r;                                                                                            \
+    }                                                                                                        \
+    WARPBOOK_DEVICE type __##c##rcp_##rounding(type a) {                                                     \
+        type r;                                                                                              \
+        asm("rcp." WARPBOOK_PTX_ROUNDING_##rounding WARPBOOK_SUFFIX_##c " %0, %1;" : "=" #c(r) : #c(a));     \
+        return r;                                                                                            \
     }
 #define WARPBOOK_SUFFIX_f ".f32"
 #define WARPBOOK_SUFFIX_d ".f64"
@@ -61,15 +61,15 @@ WARPBOOK_ARITHMETIC(d, double, rd)
 #undef WARPBOOK_ARITHMETIC
 #undef WARPBOOK_BINARY
 
-#define WARPBOOK_FUSED(name, type, letter, suffix, rounding)                                                      \
-    WARPBOOK_DEVICE type name##_##rounding(type a, type b, type c) {                                              \
-        type r;                                                                                                   \
-        asm("fma." WARPBOOK_PTX_ROUNDING_##rounding suffix " %0, %1, %2, %3;"                                     \
-            : "=" letter(r)                                                                                       \
-            : letter(a), letter(b), letter(c));                                                                   \
-        return r;                                                                                                 \
+#define WARPBOOK_FUSED(name, type, letter, suffix, rounding)                                                 \
+    WARPBOOK_DEVICE type name##_##rounding(type a, type b, type c) {                                         \
+        type r;                                                                                              \
+        asm("fma." WARPBOOK_PTX_ROUNDING_##rounding suffix " %0, %1, %2, %3;"                                \
+            : "=" letter(r)                                                                                  \
+            : letter(a), letter(b), letter(c));                                                              \
+        return r;                                                                                            \
     }
-#define WARPBOOK_FUSED_BOTH(rounding)                                                                             \
+#define WARPBOOK_FUSED_BOTH(rounding)                                                                        \
     WARPBOOK_FUSED(__fmaf, float, "f", ".f32", rounding) WARPBOOK_FUSED(__fma, double, "d", ".f64", rounding)
 WARPBOOK_FUSED_BOTH(rn)
 WARPBOOK_FUSED_BOTH(rz)
@@ -79,27 +79,30 @@ WARPBOOK_FUSED_BOTH(rd)
 #undef WARPBOOK_FUSED
 
 // Conversions. The name of a C type in a CUDA name, the C type, the letter of asm and the type of PTX.
-#define WARPBOOK_CONVERT(from_name, from, from_letter, from_ptx, to_name, to, to_letter, to_ptx, rounding, word)  \
-    WARPBOOK_DEVICE to __##from_name##2##to_name##_##rounding(from a) {                                           \
-        to r;                                                                                                     \
-        asm("cvt." WARPBOOK_PTX_##word##_##rounding to_ptx from_ptx " %0, %1;" : "=" to_letter(r) : from_letter(a)); \
-        return r;                                                                                                 \
+#define WARPBOOK_CONVERT(from_name, from, from_letter, from_ptx, to_name, to, to_letter, to_ptx, rounding,   \
+                         word)                                                                               \
+    WARPBOOK_DEVICE to __##from_name##2##to_name##_##rounding(from a) {                                      \
+        to r;                                                                                                \
+        asm("cvt." WARPBOOK_PTX_##word##_##rounding to_ptx from_ptx " %0, %1;"                               \
+            : "=" to_letter(r)                                                                               \
+            : from_letter(a));                                                                               \
+        return r;                                                                                            \
     }
-#define WARPBOOK_CONVERSIONS(rounding)                                                                            \
-    WARPBOOK_CONVERT(float, float, "f", ".f32", int, int, "r", ".s32", rounding, INTEGER)                         \
-    WARPBOOK_CONVERT(float, float, "f", ".f32", uint, unsigned int, "r", ".u32", rounding, INTEGER)               \
-    WARPBOOK_CONVERT(float, float, "f", ".f32", ll, long long, "l", ".s64", rounding, INTEGER)                    \
-    WARPBOOK_CONVERT(float, float, "f", ".f32", ull, unsigned long long, "l", ".u64", rounding, INTEGER)          \
-    WARPBOOK_CONVERT(double, double, "d", ".f64", int, int, "r", ".s32", rounding, INTEGER)                       \
-    WARPBOOK_CONVERT(double, double, "d", ".f64", uint, unsigned int, "r", ".u32", rounding, INTEGER)             \
-    WARPBOOK_CONVERT(double, double, "d", ".f64", ll, long long, "l", ".s64", rounding, INTEGER)                  \
-    WARPBOOK_CONVERT(double, double, "d", ".f64", ull, unsigned long long, "l", ".u64", rounding, INTEGER)        \
-    WARPBOOK_CONVERT(double, double, "d", ".f64", float, float, "f", ".f32", rounding, ROUNDING)                  \
-    WARPBOOK_CONVERT(int, int, "r", ".s32", float, float, "f", ".f32", rounding, ROUNDING)                        \
-    WARPBOOK_CONVERT(uint, unsigned int, "r", ".u32", float, float, "f", ".f32", rounding, ROUNDING)              \
-    WARPBOOK_CONVERT(ll, long long, "l", ".s64", float, float, "f", ".f32", rounding, ROUNDING)                   \
-    WARPBOOK_CONVERT(ull, unsigned long long, "l", ".u64", float, float, "f", ".f32", rounding, ROUNDING)         \
-    WARPBOOK_CONVERT(ll, long long, "l", ".s64", double, double, "d", ".f64", rounding, ROUNDING)                 \
+#define WARPBOOK_CONVERSIONS(rounding)                                                                       \
+    WARPBOOK_CONVERT(float, float, "f", ".f32", int, int, "r", ".s32", rounding, INTEGER)                    \
+    WARPBOOK_CONVERT(float, float, "f", ".f32", uint, unsigned int, "r", ".u32", rounding, INTEGER)          \
+    WARPBOOK_CONVERT(float, float, "f", ".f32", ll, long long, "l", ".s64", rounding, INTEGER)               \
+    WARPBOOK_CONVERT(float, float, "f", ".f32", ull, unsigned long long, "l", ".u64", rounding, INTEGER)     \
+    WARPBOOK_CONVERT(double, double, "d", ".f64", int, int, "r", ".s32", rounding, INTEGER)                  \
+    WARPBOOK_CONVERT(double, double, "d", ".f64", uint, unsigned int, "r", ".u32", rounding, INTEGER)        \
+    WARPBOOK_CONVERT(double, double, "d", ".f64", ll, long long, "l", ".s64", rounding, INTEGER)             \
+    WARPBOOK_CONVERT(double, double, "d", ".f64", ull, unsigned long long, "l", ".u64", rounding, INTEGER)   \
+    WARPBOOK_CONVERT(double, double, "d", ".f64", float, float, "f", ".f32", rounding, ROUNDING)             \
+    WARPBOOK_CONVERT(int, int, "r", ".s32", float, float, "f", ".f32", rounding, ROUNDING)                   \
+    WARPBOOK_CONVERT(uint, unsigned int, "r", ".u32", float, float, "f", ".f32", rounding, ROUNDING)         \
+    WARPBOOK_CONVERT(ll, long long, "l", ".s64", float, float, "f", ".f32", rounding, ROUNDING)              \
+    WARPBOOK_CONVERT(ull, unsigned long long, "l", ".u64", float, float, "f", ".f32", rounding, ROUNDING)    \
+    WARPBOOK_CONVERT(ll, long long, "l", ".s64", double, double, "d", ".f64", rounding, ROUNDING)            \
     WARPBOOK_CONVERT(ull, unsigned long long, "l", ".u64", double, double, "d", ".f64", rounding, ROUNDING)
 WARPBOOK_CONVERSIONS(rn)
 WARPBOOK_CONVERSIONS(rz)

@@ -1,8 +1,8 @@
 // Functions of integers: minimum and maximum, bits, bytes and wide products.
 #pragma once
 
-#define WARPBOOK_EXTREMA(type)                                                                                    \
-    WARPBOOK_BOTH constexpr type min(type a, type b) { return a < b ? a : b; }                                    \
+#define WARPBOOK_EXTREMA(type)                                                                               \
+    WARPBOOK_BOTH constexpr type min(type a, type b) { return a < b ? a : b; }                               \
     WARPBOOK_BOTH constexpr type max(type a, type b) { return a > b ? a : b; }
 WARPBOOK_EXTREMA(int)
 WARPBOOK_EXTREMA(unsigned int)
@@ -12,10 +12,10 @@ WARPBOOK_EXTREMA(long long)
 WARPBOOK_EXTREMA(unsigned long long)
 #undef WARPBOOK_EXTREMA
 // A signed and an unsigned number are both taken as unsigned, as C does.
-#define WARPBOOK_MIXED_EXTREMA(a_type, b_type, type)                                                              \
-    WARPBOOK_BOTH constexpr type min(a_type a, b_type b) { return min((type)a, (type)b); }                        \
-    WARPBOOK_BOTH constexpr type min(b_type a, a_type b) { return min((type)a, (type)b); }                        \
-    WARPBOOK_BOTH constexpr type max(a_type a, b_type b) { return max((type)a, (type)b); }                        \
+#define WARPBOOK_MIXED_EXTREMA(a_type, b_type, type)                                                         \
+    WARPBOOK_BOTH constexpr type min(a_type a, b_type b) { return min((type)a, (type)b); }                   \
+    WARPBOOK_BOTH constexpr type min(b_type a, a_type b) { return min((type)a, (type)b); }                   \
+    WARPBOOK_BOTH constexpr type max(a_type a, b_type b) { return max((type)a, (type)b); }                   \
     WARPBOOK_BOTH constexpr type max(b_type a, a_type b) { return max((type)a, (type)b); }
 WARPBOOK_MIXED_EXTREMA(int, unsigned int, unsigned int)
 WARPBOOK_MIXED_EXTREMA(long, unsigned long, unsigned long)
@@ -74,8 +74,12 @@ WARPBOOK_DEVICE unsigned long long __umul64hi(unsigned long long a, unsigned lon
     return __nvvm_mulhi_ull(a, b);
 }
 WARPBOOK_DEVICE int __mul24(int a, int b) { return ((a << 8) >> 8) * ((b << 8) >> 8); }
-WARPBOOK_DEVICE unsigned int __umul24(unsigned int a, unsigned int b) { return (a & 0xffffff) * (b & 0xffffff); }
-WARPBOOK_DEVICE unsigned int __sad(int a, int b, unsigned int c) { return c + (unsigned int)(a > b ? a - b : b - a); }
+WARPBOOK_DEVICE unsigned int __umul24(unsigned int a, unsigned int b) {
+    return (a & 0xffffff) * (b & 0xffffff);
+}
+WARPBOOK_DEVICE unsigned int __sad(int a, int b, unsigned int c) {
+    return c + (unsigned int)(a > b ? a - b : b - a);
+}
 WARPBOOK_DEVICE unsigned int __usad(unsigned int a, unsigned int b, unsigned int c) {
     return c + (a > b ? a - b : b - a);
 }

@@ -8,8 +8,12 @@ extern "C" __device__ __attribute__((noreturn)) void __assertfail(const char *co
                                                                   size_t character_bytes);
 #define NULL __null
 
-WARPBOOK_DEVICE void *memcpy(void *to, const void *from, size_t bytes) { return __builtin_memcpy(to, from, bytes); }
-WARPBOOK_DEVICE void *memmove(void *to, const void *from, size_t bytes) { return __builtin_memmove(to, from, bytes); }
+WARPBOOK_DEVICE void *memcpy(void *to, const void *from, size_t bytes) {
+    return __builtin_memcpy(to, from, bytes);
+}
+WARPBOOK_DEVICE void *memmove(void *to, const void *from, size_t bytes) {
+    return __builtin_memmove(to, from, bytes);
+}
 WARPBOOK_DEVICE void *memset(void *to, int value, size_t bytes) { return __builtin_memset(to, value, bytes); }
 
 WARPBOOK_DEVICE void __trap() { asm volatile("trap;"); }

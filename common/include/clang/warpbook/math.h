@@ -1,6 +1,7 @@
-// Mathematical functions: what C's <math.h> names, and CUDA's fast ones. None comes from libdevice. tests/test_clang_math.py
-// measures their errors: none is larger than what the CUDA C++ Programming Guide ("Mathematical Functions") promises for
-// nvcc. Polynomials are minimax fits of the named function (Remez's exchange, weighted for the relative error).
+// Mathematical functions: what C's <math.h> names, and CUDA's fast ones. None comes from libdevice.
+// tests/test_clang_math.py measures their errors: none is larger than what the CUDA C++ Programming Guide
+// ("Mathematical Functions") promises for nvcc. Polynomials are minimax fits of the named function (Remez's
+// exchange, weighted for the relative error).
 #pragma once
 
 #define INFINITY __builtin_inff()
@@ -11,7 +12,8 @@
 #define M_SQRT2 1.41421356237309504880
 #define M_LN2 0.69314718055994530942
 
-// ---- Exact functions, which are instructions ---------------------------------------------------------------------
+// ---- Exact functions, which are instructions
+// ---------------------------------------------------------------------
 
 WARPBOOK_DEVICE float fabsf(float a) { return __builtin_fabsf(a); }
 WARPBOOK_DEVICE double fabs(double a) { return __builtin_fabs(a); }
@@ -53,7 +55,8 @@ WARPBOOK_DEVICE bool signbit(float a) { return __float_as_int(a) < 0; }
 WARPBOOK_DEVICE bool signbit(double a) { return __double_as_longlong(a) < 0; }
 WARPBOOK_DEVICE float nanf(const char *) { return NAN; }
 
-// ---- Fast functions: one or two instructions, with the error of the instruction (PTX ISA) -------------------------
+// ---- Fast functions: one or two instructions, with the error of the instruction (PTX ISA)
+// -------------------------
 
 WARPBOOK_DEVICE float __exp2f(float a) { return __nvvm_ex2_approx_f(a); }
 WARPBOOK_DEVICE float __expf(float a) { return __nvvm_ex2_approx_f(a * 1.442695041f); }
@@ -78,11 +81,13 @@ WARPBOOK_DEVICE float __tanhf(float a) {
     return r;
 }
 
-// ---- float ----------------------------------------------------------------------------------------------------------
+// ---- float
+// ----------------------------------------------------------------------------------------------------------
 
 WARPBOOK_DEVICE float exp2f(float a) { return __nvvm_ex2_approx_f(a); }
 
-// 2^n * e^r with n the integer next to a / ln 2 that has a normal power; the rest of a very small or large `a` is in r.
+// 2^n * e^r with n the integer next to a / ln 2 that has a normal power; the rest of a very small or large
+// `a` is in r.
 WARPBOOK_DEVICE float expf(float a) {
     const float n = fminf(fmaxf(rintf(a * 1.442695041f), -126.0f), 127.0f);
     const float r = fmaf(n, -1.428606765e-06f, fmaf(n, -6.931457520e-01f, a));
@@ -142,7 +147,8 @@ WARPBOOK_DEVICE float log1pf(float a) {
 }
 WARPBOOK_DEVICE float tanhf(float a) {
     const float x = fabsf(a), z = a * a;
-    if (x >= 0.6f) return copysignf(1.0f - 2.0f / (expf(2.0f * fminf(x, 20.0f)) + 1.0f), a) + (a != a ? a : 0.0f);
+    if (x >= 0.6f)
+        return copysignf(1.0f - 2.0f / (expf(2.0f * fminf(x, 20.0f)) + 1.0f), a) + (a != a ? a : 0.0f);
     float p = -5.905867554e-03f;
     p = fmaf(p, z, 2.080538310e-02f);
     p = fmaf(p, z, -5.378668383e-02f);
@@ -150,7 +156,8 @@ WARPBOOK_DEVICE float tanhf(float a) {
     p = fmaf(p, z, -3.333329856e-01f);
     return fmaf(a * z, p, a);
 }
-// Up to 1, a times a polynomial of a * a; from there, 1 - 2^q with a polynomial q for the logarithm of 1 - erf.
+// Up to 1, a times a polynomial of a * a; from there, 1 - 2^q with a polynomial q for the logarithm of 1 -
+// erf.
 WARPBOOK_DEVICE float erff(float a) {
     const float x = fabsf(a), z = a * a;
     if (x < 1.0f) {
@@ -174,18 +181,33 @@ WARPBOOK_DEVICE float erff(float a) {
     return a != a ? a : copysignf(1.0f - __nvvm_ex2_approx_f(q), a);
 }
 
-// ---- Angles -----------------------------------------------------------------------------------------------------------
+// ---- Angles
+// -----------------------------------------------------------------------------------------------------------
 
-// a = quadrant * pi / 2 + the result, for a of at least 2^16: the mantissa times those 192 bits of 2 / pi that neither
-// make multiples of 4 nor are too small to matter (the method of Payne and Hanek).
+// a = quadrant * pi / 2 + the result, for a of at least 2^16: the mantissa times those 192 bits of 2 / pi
+// that neither make multiples of 4 nor are too small to matter (the method of Payne and Hanek).
 WARPBOOK_DEVICE double warpbook_large_angle(double a, int *quadrant) {
-    constexpr unsigned long long two_over_pi[21] = {
-        0, // before the point
-        0xa2f9836e4e441529ull, 0xfc2757d1f534ddc0ull, 0xdb6295993c439041ull, 0xfe5163abdebbc561ull,
-        0xb7246e3a424dd2e0ull, 0x06492eea09d1921cull, 0xfe1deb1cb129a73eull, 0xe88235f52ebb4484ull,
-        0xe99c7026b45f7e41ull, 0x3991d639835339f4ull, 0x9c845f8bbdf9283bull, 0x1ff897ffde05980full,
-        0xef2f118b5a0a6d1full, 0x6d367ecf27cb09b7ull, 0x4f463f669e5fea2dull, 0x7527bac7ebe5f17bull,
-        0x3d0739f78a5292eaull, 0x6bfb5fb11f8d5d08ull, 0x56033046fc7b6babull, 0xf0cfbc209af4361dull};
+    constexpr unsigned long long two_over_pi[21] = {0, // before the point
+                                                    0xa2f9836e4e441529ull,
+                                                    0xfc2757d1f534ddc0ull,
+                                                    0xdb6295993c439041ull,
+                                                    0xfe5163abdebbc561ull,
+                                                    0xb7246e3a424dd2e0ull,
+                                                    0x06492eea09d1921cull,
+                                                    0xfe1deb1cb129a73eull,
+                                                    0xe88235f52ebb4484ull,
+                                                    0xe99c7026b45f7e41ull,
+                                                    0x3991d639835339f4ull,
+                                                    0x9c845f8bbdf9283bull,
+                                                    0x1ff897ffde05980full,
+                                                    0xef2f118b5a0a6d1full,
+                                                    0x6d367ecf27cb09b7ull,
+                                                    0x4f463f669e5fea2dull,
+                                                    0x7527bac7ebe5f17bull,
+                                                    0x3d0739f78a5292eaull,
+                                                    0x6bfb5fb11f8d5d08ull,
+                                                    0x56033046fc7b6babull,
+                                                    0xf0cfbc209af4361dull};
     const long long bits = __double_as_longlong(a);
     const int exponent = (int)(bits >> 52 & 0x7ff) - 1075; // a = mantissa * 2^exponent
     *quadrant = 0;
@@ -213,7 +235,8 @@ WARPBOOK_DEVICE double warpbook_angle(double a, int *quadrant) {
     if (!(fabs(a) < 1e8)) return warpbook_large_angle(a, quadrant);
     const double n = rint(a * 0.63661977236758134);
     *quadrant = (int)n;
-    return fma(n, 1.49738490485916983e-33, fma(n, -6.12323399573676604e-17, fma(n, -1.57079632679489656e+00, a)));
+    return fma(n, 1.49738490485916983e-33,
+               fma(n, -6.12323399573676604e-17, fma(n, -1.57079632679489656e+00, a)));
 }
 WARPBOOK_DEVICE float warpbook_angle(float a, int *quadrant) {
     if (!(fabsf(a) < 100000.0f)) {
@@ -257,36 +280,38 @@ WARPBOOK_DEVICE double warpbook_cosine(double r) {
     p = fma(p, z, 4.1666666666666664e-02);
     return fma(z, fma(z, p, -0.5), 1.0);
 }
-#define WARPBOOK_ANGLES(type, sine, cosine, both, tangent)                                                        \
-    WARPBOOK_DEVICE void both(type a, type *s, type *c) {                                                         \
-        int quadrant = 0;                                                                                         \
-        const type r = warpbook_angle(a, &quadrant), x = warpbook_sine(r), y = warpbook_cosine(r);                \
-        const type swapped_s = quadrant & 1 ? y : x, swapped_c = quadrant & 1 ? x : y;                            \
-        *s = quadrant & 2 ? -swapped_s : swapped_s;                                                               \
-        *c = (quadrant + 1) & 2 ? -swapped_c : swapped_c;                                                         \
-    }                                                                                                             \
-    WARPBOOK_DEVICE type sine(type a) {                                                                           \
-        type s, c;                                                                                                \
-        both(a, &s, &c);                                                                                          \
-        return s;                                                                                                 \
-    }                                                                                                             \
-    WARPBOOK_DEVICE type cosine(type a) {                                                                         \
-        type s, c;                                                                                                \
-        both(a, &s, &c);                                                                                          \
-        return c;                                                                                                 \
-    }                                                                                                             \
-    WARPBOOK_DEVICE type tangent(type a) {                                                                        \
-        type s, c;                                                                                                \
-        both(a, &s, &c);                                                                                          \
-        return s / c;                                                                                             \
+#define WARPBOOK_ANGLES(type, sine, cosine, both, tangent)                                                   \
+    WARPBOOK_DEVICE void both(type a, type *s, type *c) {                                                    \
+        int quadrant = 0;                                                                                    \
+        const type r = warpbook_angle(a, &quadrant), x = warpbook_sine(r), y = warpbook_cosine(r);           \
+        const type swapped_s = quadrant & 1 ? y : x, swapped_c = quadrant & 1 ? x : y;                       \
+        *s = quadrant & 2 ? -swapped_s : swapped_s;                                                          \
+        *c = (quadrant + 1) & 2 ? -swapped_c : swapped_c;                                                    \
+    }                                                                                                        \
+    WARPBOOK_DEVICE type sine(type a) {                                                                      \
+        type s, c;                                                                                           \
+        both(a, &s, &c);                                                                                     \
+        return s;                                                                                            \
+    }                                                                                                        \
+    WARPBOOK_DEVICE type cosine(type a) {                                                                    \
+        type s, c;                                                                                           \
+        both(a, &s, &c);                                                                                     \
+        return c;                                                                                            \
+    }                                                                                                        \
+    WARPBOOK_DEVICE type tangent(type a) {                                                                   \
+        type s, c;                                                                                           \
+        both(a, &s, &c);                                                                                     \
+        return s / c;                                                                                        \
     }
 WARPBOOK_ANGLES(float, sinf, cosf, sincosf, tanf)
 WARPBOOK_ANGLES(double, sin, cos, sincos, tan)
 #undef WARPBOOK_ANGLES
 
-// ---- double -----------------------------------------------------------------------------------------------------------
+// ---- double
+// -----------------------------------------------------------------------------------------------------------
 
-WARPBOOK_DEVICE double warpbook_scaled(double a, int n) { // a * 2^n, in two steps: the first has a normal power
+WARPBOOK_DEVICE double warpbook_scaled(double a,
+                                       int n) { // a * 2^n, in two steps: the first has a normal power
     const int half = n / 2;
     return a * __longlong_as_double((long long)(half + 1023) << 52) *
            __longlong_as_double((long long)(n - half + 1023) << 52);
@@ -330,8 +355,10 @@ WARPBOOK_DEVICE double warpbook_log(double a, double *low) {
     p = fma(p, z, 2.0 / 7);
     p = fma(p, z, 2.0 / 5);
     p = fma(p, z, 2.0 / 3);
-    const double tail = fma(s * z, p, 2.0 * s_low), high = e * 6.93147180485539138e-01, first = high + 2.0 * s;
-    const double lost = e == 0.0 ? 0.0 : 2.0 * s - (first - high), rest = tail + fma(e, 7.44061711001239685e-11, lost);
+    const double tail = fma(s * z, p, 2.0 * s_low), high = e * 6.93147180485539138e-01,
+                 first = high + 2.0 * s;
+    const double lost = e == 0.0 ? 0.0 : 2.0 * s - (first - high),
+                 rest = tail + fma(e, 7.44061711001239685e-11, lost);
     const double whole = first + rest;
     *low = rest - (whole - first);
     return whole;
@@ -344,8 +371,9 @@ WARPBOOK_DEVICE double exp(double a) { return warpbook_exp(a, 0.0); }
 WARPBOOK_DEVICE double exp2(double a) {
     if (!(fabs(a) < 1100.0)) return a != a ? a : a > 0 ? __builtin_inf() : 0.0;
     const double n = rint(a), r = a - n;
-    return warpbook_scaled(warpbook_exp(r * 0.69314718055994531, fma(r, 0.69314718055994531, -(r * 0.69314718055994531))),
-                           (int)n);
+    return warpbook_scaled(
+        warpbook_exp(r * 0.69314718055994531, fma(r, 0.69314718055994531, -(r * 0.69314718055994531))),
+        (int)n);
 }
 WARPBOOK_DEVICE double log(double a) {
     double low;
@@ -354,12 +382,14 @@ WARPBOOK_DEVICE double log(double a) {
 WARPBOOK_DEVICE double log2(double a) {
     double low;
     const double high = warpbook_log(a, &low);
-    return warpbook_log_of(a, fma(high, 1.4426950408889634, fma(high, 2.0355273740931033e-17, low * 1.4426950408889634)));
+    return warpbook_log_of(
+        a, fma(high, 1.4426950408889634, fma(high, 2.0355273740931033e-17, low * 1.4426950408889634)));
 }
 WARPBOOK_DEVICE double log10(double a) {
     double low;
     const double high = warpbook_log(a, &low);
-    return warpbook_log_of(a, fma(high, 0.43429448190325182, fma(high, 1.0983196502167651e-17, low * 0.43429448190325182)));
+    return warpbook_log_of(
+        a, fma(high, 0.43429448190325182, fma(high, 1.0983196502167651e-17, low * 0.43429448190325182)));
 }
 WARPBOOK_DEVICE double rsqrt(double a) { return 1.0 / sqrt(a); }
 WARPBOOK_DEVICE double tanh(double a) {
@@ -379,7 +409,8 @@ WARPBOOK_DEVICE double pow(double a, double b) {
     if (b == 0.0 || a == 1.0) return 1.0;
     if (a != a || b != b) return a + b;
     const double x = fabs(a);
-    const bool is_integer = rint(b) == b, is_odd = is_integer && fabs(b) < 9007199254740992.0 && rint(b * 0.5) != b * 0.5;
+    const bool is_integer = rint(b) == b,
+               is_odd = is_integer && fabs(b) < 9007199254740992.0 && rint(b * 0.5) != b * 0.5;
     if (fabs(b) == __builtin_inf()) return x == 1.0 ? 1.0 : (x > 1.0) == (b > 0.0) ? __builtin_inf() : 0.0;
     const bool is_negative = signbit(a) && is_odd;
     if (x == 0.0 || x == __builtin_inf()) {
@@ -392,12 +423,14 @@ WARPBOOK_DEVICE double pow(double a, double b) {
 }
 WARPBOOK_DEVICE float powf(float a, float b) { return (float)pow((double)a, (double)b); }
 
-// ---- Rare ones: of float through double -------------------------------------------------------------------------------
+// ---- Rare ones: of float through double
+// -------------------------------------------------------------------------------
 
 WARPBOOK_DEVICE double atan(double a) {
     const double x = fabs(a), inverse = x > 1.0 ? 1.0 / x : x;
     const bool is_turned = inverse > 0.26794919243112270; // tan(pi / 12)
-    const double y = is_turned ? (inverse * 1.7320508075688772 - 1.0) / (inverse + 1.7320508075688772) : inverse;
+    const double y =
+        is_turned ? (inverse * 1.7320508075688772 - 1.0) / (inverse + 1.7320508075688772) : inverse;
     const double z = y * y;
     double p = 0.0;
 #pragma unroll
@@ -409,7 +442,9 @@ WARPBOOK_DEVICE double atan(double a) {
 WARPBOOK_DEVICE double atan2(double y, double x) {
     if (x != x || y != y) return x + y;
     const double a = fabs(x), b = fabs(y);
-    double r = a == 0.0 && b == 0.0 ? 0.0 : a == __builtin_inf() && b == a ? 0.78539816339744831 : atan(b / a);
+    double r = a == 0.0 && b == 0.0             ? 0.0
+               : a == __builtin_inf() && b == a ? 0.78539816339744831
+                                                : atan(b / a);
     if (signbit(x)) r = 3.1415926535897931 - r;
     return copysign(r, y);
 }
@@ -441,7 +476,9 @@ WARPBOOK_DEVICE float sinhf(float a) {
     return (float)(0.5 * (exp((double)a) - exp(-(double)a)));
 }
 WARPBOOK_DEVICE float coshf(float a) { return (float)(0.5 * (exp((double)a) + exp(-(double)a))); }
-WARPBOOK_DEVICE float ldexpf(float a, int n) { return (float)warpbook_scaled((double)a, max(-600, min(600, n))); }
+WARPBOOK_DEVICE float ldexpf(float a, int n) {
+    return (float)warpbook_scaled((double)a, max(-600, min(600, n)));
+}
 WARPBOOK_DEVICE double ldexp(double a, int n) { return warpbook_scaled(a, max(-2040, min(2040, n))); }
 
 // The remainder of the magnitudes, exactly: the mantissa of `a` is divided step by step.
@@ -462,18 +499,19 @@ WARPBOOK_DEVICE float fmodf(float a, float b) {
     return copysignf((float)warpbook_scaled((double)r, exponent_b - 150), a);
 }
 
-// ---- C++: one name for float, double and integers, also in namespace std -----------------------------------------------
+// ---- C++: one name for float, double and integers, also in namespace std
+// -----------------------------------------------
 
-#define WARPBOOK_OVERLOAD(name)                                                                                   \
-    WARPBOOK_DEVICE float name(float a) { return name##f(a); }                                                    \
-    template <typename Integer> WARPBOOK_DEVICE auto name(Integer a)->__warpbook_double_of<Integer> {             \
-        return name((double)a);                                                                                   \
-    }                                                                                                             \
-    namespace std { using ::name; }
+#define WARPBOOK_OVERLOAD(name)                                                                              \
+    WARPBOOK_DEVICE float name(float a) { return name##f(a); }                                               \
+    template <typename Integer> WARPBOOK_DEVICE auto name(Integer a)->__warpbook_double_of<Integer> {        \
+        return name((double)a);                                                                              \
+    }                                                                                                        \
+    namespace std {                                                                                          \
+    using ::name;                                                                                            \
+    }
 template <typename Type, bool IsInteger = __is_integral(Type)> struct WarpbookDoubleOf;
-template <typename Type> struct WarpbookDoubleOf<Type, true> {
-    using type = double;
-};
+template <typename Type> struct WarpbookDoubleOf<Type, true> { using type = double; };
 template <typename Type> using __warpbook_double_of = typename WarpbookDoubleOf<Type>::type;
 
 WARPBOOK_OVERLOAD(fabs)

@@ -19,13 +19,13 @@ WARPBOOK_DEVICE void *__cvta_shared_to_generic(size_t address) {
 WARPBOOK_DEVICE void *__cvta_global_to_generic(size_t address) {
     return (void *)(__attribute__((address_space(1))) void *)address;
 }
-#define WARPBOOK_IS_SPACE(name, space)                                                                            \
-    WARPBOOK_DEVICE unsigned int name(const void *pointer) {                                                      \
-        unsigned int result;                                                                                      \
-        asm("{\n\t.reg .pred p;\n\tisspacep." space " p, %1;\n\tselp.u32 %0, 1, 0, p;\n\t}"                       \
-            : "=r"(result)                                                                                        \
-            : "l"(pointer));                                                                                      \
-        return result;                                                                                            \
+#define WARPBOOK_IS_SPACE(name, space)                                                                       \
+    WARPBOOK_DEVICE unsigned int name(const void *pointer) {                                                 \
+        unsigned int result;                                                                                 \
+        asm("{\n\t.reg .pred p;\n\tisspacep." space " p, %1;\n\tselp.u32 %0, 1, 0, p;\n\t}"                  \
+            : "=r"(result)                                                                                   \
+            : "l"(pointer));                                                                                 \
+        return result;                                                                                       \
     }
 WARPBOOK_IS_SPACE(__isGlobal, "global")
 WARPBOOK_IS_SPACE(__isShared, "shared")
@@ -33,86 +33,88 @@ WARPBOOK_IS_SPACE(__isConstant, "const")
 WARPBOOK_IS_SPACE(__isLocal, "local")
 #undef WARPBOOK_IS_SPACE
 
-// One load or store of a number, and of a vector, by cache operator. An address given to asm is in global memory; the
-// operators of loads and stores exist there only. "memory": neither may pass another access to the same place.
-#define WARPBOOK_LOAD(name, operation, type, part, suffix, letter)                                                \
-    WARPBOOK_DEVICE type name(const type *from) {                                                                 \
-        part v;                                                                                                   \
-        asm volatile("ld.global." operation "." suffix " %0, [%1];"                                               \
-                     : "=" letter(v)                                                                              \
-                     : "l"(__cvta_generic_to_global(from))                                                        \
-                     : "memory");                                                                                 \
-        return (type)v;                                                                                           \
+// One load or store of a number, and of a vector, by cache operator. An address given to asm is in global
+// memory; the operators of loads and stores exist there only. "memory": neither may pass another access to
+// the same place.
+#define WARPBOOK_LOAD(name, operation, type, part, suffix, letter)                                           \
+    WARPBOOK_DEVICE type name(const type *from) {                                                            \
+        part v;                                                                                              \
+        asm volatile("ld.global." operation "." suffix " %0, [%1];"                                          \
+                     : "=" letter(v)                                                                         \
+                     : "l"(__cvta_generic_to_global(from))                                                   \
+                     : "memory");                                                                            \
+        return (type)v;                                                                                      \
     }
-#define WARPBOOK_LOAD_2(name, operation, type, part, suffix, letter)                                              \
-    WARPBOOK_DEVICE type name(const type *from) {                                                                 \
-        part x, y;                                                                                                \
-        asm volatile("ld.global." operation ".v2." suffix " {%0, %1}, [%2];"                                      \
-                     : "=" letter(x), "=" letter(y)                                                               \
-                     : "l"(__cvta_generic_to_global(from))                                                        \
-                     : "memory");                                                                                 \
-        return {(decltype(type::x))x, (decltype(type::x))y};                                                      \
+#define WARPBOOK_LOAD_2(name, operation, type, part, suffix, letter)                                         \
+    WARPBOOK_DEVICE type name(const type *from) {                                                            \
+        part x, y;                                                                                           \
+        asm volatile("ld.global." operation ".v2." suffix " {%0, %1}, [%2];"                                 \
+                     : "=" letter(x), "=" letter(y)                                                          \
+                     : "l"(__cvta_generic_to_global(from))                                                   \
+                     : "memory");                                                                            \
+        return {(decltype(type::x))x, (decltype(type::x))y};                                                 \
     }
-#define WARPBOOK_LOAD_4(name, operation, type, part, suffix, letter)                                              \
-    WARPBOOK_DEVICE type name(const type *from) {                                                                 \
-        part x, y, z, w;                                                                                          \
-        asm volatile("ld.global." operation ".v4." suffix " {%0, %1, %2, %3}, [%4];"                              \
-                     : "=" letter(x), "=" letter(y), "=" letter(z), "=" letter(w)                                 \
-                     : "l"(__cvta_generic_to_global(from))                                                        \
-                     : "memory");                                                                                 \
-        return {(decltype(type::x))x, (decltype(type::x))y, (decltype(type::x))z, (decltype(type::x))w};          \
+#define WARPBOOK_LOAD_4(name, operation, type, part, suffix, letter)                                         \
+    WARPBOOK_DEVICE type name(const type *from) {                                                            \
+        part x, y, z, w;                                                                                     \
+        asm volatile("ld.global." operation ".v4." suffix " {%0, %1, %2, %3}, [%4];"                         \
+                     : "=" letter(x), "=" letter(y), "=" letter(z), "=" letter(w)                            \
+                     : "l"(__cvta_generic_to_global(from))                                                   \
+                     : "memory");                                                                            \
+        return {(decltype(type::x))x, (decltype(type::x))y, (decltype(type::x))z, (decltype(type::x))w};     \
     }
-#define WARPBOOK_STORE(name, operation, type, part, suffix, letter)                                               \
-    WARPBOOK_DEVICE void name(type *to, type v) {                                                                 \
-        asm volatile("st.global." operation "." suffix " [%0], %1;" ::"l"(__cvta_generic_to_global(to)),          \
-                     letter((part)v)                                                                              \
-                     : "memory");                                                                                 \
+#define WARPBOOK_STORE(name, operation, type, part, suffix, letter)                                          \
+    WARPBOOK_DEVICE void name(type *to, type v) {                                                            \
+        asm volatile("st.global." operation "." suffix " [%0], %1;" ::"l"(__cvta_generic_to_global(to)),     \
+                     letter((part)v)                                                                         \
+                     : "memory");                                                                            \
     }
-#define WARPBOOK_STORE_2(name, operation, type, part, suffix, letter)                                             \
-    WARPBOOK_DEVICE void name(type *to, type v) {                                                                 \
-        asm volatile("st.global." operation ".v2." suffix " [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(to)), \
-                     letter((part)v.x), letter((part)v.y)                                                         \
-                     : "memory");                                                                                 \
+#define WARPBOOK_STORE_2(name, operation, type, part, suffix, letter)                                        \
+    WARPBOOK_DEVICE void name(type *to, type v) {                                                            \
+        asm volatile("st.global." operation ".v2." suffix                                                    \
+                     " [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(to)),                                 \
+                     letter((part)v.x), letter((part)v.y)                                                    \
+                     : "memory");                                                                            \
     }
-#define WARPBOOK_STORE_4(name, operation, type, part, suffix, letter)                                             \
-    WARPBOOK_DEVICE void name(type *to, type v) {                                                                 \
-        asm volatile("st.global." operation                                                                       \
-                     ".v4." suffix " [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)),                \
-                     letter((part)v.x), letter((part)v.y), letter((part)v.z), letter((part)v.w)                   \
-                     : "memory");                                                                                 \
+#define WARPBOOK_STORE_4(name, operation, type, part, suffix, letter)                                        \
+    WARPBOOK_DEVICE void name(type *to, type v) {                                                            \
+        asm volatile("st.global." operation ".v4." suffix                                                    \
+                     " [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)),                         \
+                     letter((part)v.x), letter((part)v.y), letter((part)v.z), letter((part)v.w)              \
+                     : "memory");                                                                            \
     }
 // `what` is LOAD or STORE; a byte travels in a 16-bit register.
-#define WARPBOOK_EVERY_TYPE(what, name, operation)                                                                \
-    what(name, operation, char, short, "s8", "h")                                                                 \
-    what(name, operation, signed char, short, "s8", "h")                                                          \
-    what(name, operation, unsigned char, unsigned short, "u8", "h")                                               \
-    what(name, operation, short, short, "s16", "h")                                                               \
-    what(name, operation, unsigned short, unsigned short, "u16", "h")                                             \
-    what(name, operation, int, int, "s32", "r")                                                                   \
-    what(name, operation, unsigned int, unsigned int, "u32", "r")                                                 \
-    what(name, operation, long, long, "s64", "l")                                                                 \
-    what(name, operation, unsigned long, unsigned long, "u64", "l")                                               \
-    what(name, operation, long long, long long, "s64", "l")                                                       \
-    what(name, operation, unsigned long long, unsigned long long, "u64", "l")                                     \
-    what(name, operation, float, float, "f32", "f")                                                               \
-    what(name, operation, double, double, "f64", "d")                                                             \
-    what##_2(name, operation, char2, short, "s8", "h")                                                            \
-    what##_4(name, operation, char4, short, "s8", "h")                                                            \
-    what##_2(name, operation, uchar2, unsigned short, "u8", "h")                                                  \
-    what##_4(name, operation, uchar4, unsigned short, "u8", "h")                                                  \
-    what##_2(name, operation, short2, short, "s16", "h")                                                          \
-    what##_4(name, operation, short4, short, "s16", "h")                                                          \
-    what##_2(name, operation, ushort2, unsigned short, "u16", "h")                                                \
-    what##_4(name, operation, ushort4, unsigned short, "u16", "h")                                                \
-    what##_2(name, operation, int2, int, "s32", "r")                                                              \
-    what##_4(name, operation, int4, int, "s32", "r")                                                              \
-    what##_2(name, operation, uint2, unsigned int, "u32", "r")                                                    \
-    what##_4(name, operation, uint4, unsigned int, "u32", "r")                                                    \
-    what##_2(name, operation, longlong2, long long, "s64", "l")                                                   \
-    what##_2(name, operation, ulonglong2, unsigned long long, "u64", "l")                                         \
-    what##_2(name, operation, float2, float, "f32", "f")                                                          \
-    what##_4(name, operation, float4, float, "f32", "f")                                                          \
-    what##_2(name, operation, double2, double, "f64", "d")
+#define WARPBOOK_EVERY_TYPE(what, name, operation)                                                           \
+    what(name, operation, char, short, "s8", "h") what(name, operation, signed char, short, "s8", "h") what( \
+        name, operation, unsigned char, unsigned short, "u8",                                                \
+        "h") what(name, operation, short, short, "s16", "h") what(name, operation, unsigned short,           \
+                                                                  unsigned short, "u16", "h")                \
+        what(name, operation, int, int, "s32", "r") what(name, operation, unsigned int, unsigned int, "u32", \
+                                                         "r") what(name, operation, long, long, "s64", "l")  \
+            what(name, operation, unsigned long, unsigned long, "u64",                                       \
+                 "l") what(name, operation, long long, long long, "s64",                                     \
+                           "l") what(name, operation, unsigned long long, unsigned long long, "u64", "l")    \
+                what(name, operation, float, float, "f32",                                                   \
+                     "f") what(name, operation, double, double, "f64",                                       \
+                               "d") what##_2(name, operation, char2, short, "s8", "h")                       \
+                    what##_4(name, operation, char4, short, "s8",                                            \
+                             "h") what##_2(name, operation, uchar2, unsigned short, "u8", "h")               \
+                        what##_4(name, operation, uchar4, unsigned short, "u8",                              \
+                                 "h") what##_2(name, operation, short2, short, "s16", "h")                   \
+                            what##_4(name, operation, short4, short, "s16",                                  \
+                                     "h") what##_2(name, operation, ushort2, unsigned short, "u16", "h")     \
+                                what##_4(name, operation, ushort4, unsigned short, "u16",                    \
+                                         "h") what##_2(name, operation, int2, int, "s32",                    \
+                                                       "r") what##_4(name, operation, int4, int, "s32", "r") \
+                                    what##_2(name, operation, uint2, unsigned int, "u32", "r")               \
+                                        what##_4(name, operation, uint4, unsigned int, "u32", "r")           \
+                                            what##_2(name, operation, longlong2, long long, "s64", "l")      \
+                                                what##_2(name, operation, ulonglong2, unsigned long long,    \
+                                                         "u64", "l")                                         \
+                                                    what##_2(name, operation, float2, float, "f32", "f")     \
+                                                        what##_4(name, operation, float4, float, "f32", "f") \
+                                                            what##_2(name, operation, double2, double,       \
+                                                                     "f64", "d")
 
 WARPBOOK_EVERY_TYPE(WARPBOOK_LOAD, __ldcg, "cg")
 WARPBOOK_EVERY_TYPE(WARPBOOK_LOAD, __ldca, "ca")
@@ -132,7 +134,7 @@ WARPBOOK_EVERY_TYPE(WARPBOOK_STORE, __stwt, "wt")
 #undef WARPBOOK_STORE_4
 
 // __ldg: memory that no thread writes while the kernel runs, so the compiler may move the load.
-#define WARPBOOK_LDG(type, native, call)                                                                          \
+#define WARPBOOK_LDG(type, native, call)                                                                     \
     WARPBOOK_DEVICE type __ldg(const type *from) { return (type)call((const native *)from); }
 WARPBOOK_LDG(char, char, __nvvm_ldg_c)
 WARPBOOK_LDG(signed char, signed char, __nvvm_ldg_sc)
@@ -148,13 +150,13 @@ WARPBOOK_LDG(unsigned long long, unsigned long long, __nvvm_ldg_ull)
 WARPBOOK_LDG(float, float, __nvvm_ldg_f)
 WARPBOOK_LDG(double, double, __nvvm_ldg_d)
 #undef WARPBOOK_LDG
-#define WARPBOOK_LDG_VECTOR(type, part, count, call)                                                              \
-    WARPBOOK_DEVICE type __ldg(const type *from) {                                                                \
-        using Native = part __attribute__((ext_vector_type(count)));                                              \
-        const Native v = call((const Native *)from);                                                              \
-        type r;                                                                                                   \
-        __builtin_memcpy(&r, &v, sizeof r);                                                                       \
-        return r;                                                                                                 \
+#define WARPBOOK_LDG_VECTOR(type, part, count, call)                                                         \
+    WARPBOOK_DEVICE type __ldg(const type *from) {                                                           \
+        using Native = part __attribute__((ext_vector_type(count)));                                         \
+        const Native v = call((const Native *)from);                                                         \
+        type r;                                                                                              \
+        __builtin_memcpy(&r, &v, sizeof r);                                                                  \
+        return r;                                                                                            \
     }
 WARPBOOK_LDG_VECTOR(char2, char, 2, __nvvm_ldg_c2)
 WARPBOOK_LDG_VECTOR(char4, char, 4, __nvvm_ldg_c4)

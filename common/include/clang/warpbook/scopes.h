@@ -1,4 +1,5 @@
-// Thread scopes and memory orders of namespace cuda, and the fence of both (PTX ISA, "Memory Consistency Model").
+// Thread scopes and memory orders of namespace cuda, and the fence of both (PTX ISA, "Memory Consistency
+// Model").
 #pragma once
 
 namespace cuda {
