@@ -2,7 +2,7 @@
 // registers; the largest sum over all instructions is the pressure. ptxas does better in some places
 // (parameters and constants need no register, since instructions read them from the constant bank) and worse
 // in others (it keeps loads in flight), so the estimate is a line through ptxas's own counts:
-// tests/test_register_estimate.py compares them.
+// tests/test_clang.py compares them.
 #include "driver/build/register_estimate.h"
 
 #include <stdint.h>

@@ -6,7 +6,7 @@
 #include "emulator/ptx/ptx.h"
 
 // Adds every kernel of `module` to `result`: name, registers (an estimate) and bytes of static shared memory
-// (exact). False when memory runs out.
+// (of the variables in the PTX; ptxas may drop some). False when memory runs out.
 bool estimate_kernels(const PtxModule *module, CompileResult *result);
 // The most bytes of static shared memory that a block may have on any device (CUDA C++ Programming Guide,
 // "Technical Specifications per Compute Capability").

@@ -280,11 +280,11 @@ bool compile_include_directory(char *path, size_t path_bytes) {
     char header[PATH_MAX], folder[PATH_MAX], beside[PATH_MAX + 32] = "";
     for (int i = -2; i <= 3; i++) {
         const char *candidate = i == -2 ? wanted : i == -1 ? "common/include" : beside;
-        if (!candidate || !*candidate) continue;
         if (i >= 0) {
             if (!program_folder(i, folder, sizeof folder)) continue;
             snprintf(beside, sizeof beside, "%s/common/include", folder);
         }
+        if (!candidate || !*candidate) continue;
         if (!text_fits(snprintf(header, sizeof header, "%s/warpbook.cuh", candidate), sizeof header))
             continue;
         if (access(header, R_OK) == 0)

@@ -1,5 +1,5 @@
 // Mathematical functions: what C's <math.h> names, and CUDA's fast ones. None comes from libdevice.
-// tests/test_clang_math.py measures their errors: none is larger than what the CUDA C++ Programming Guide
+// tests/test_clang_math.py measures the errors of most: none of those is larger than what the CUDA C++ Programming Guide
 // ("Mathematical Functions") promises for nvcc. Polynomials are minimax fits of the named function (Remez's
 // exchange, weighted for the relative error).
 #pragma once
