@@ -191,7 +191,7 @@ $(OUT)/sources: | $(CONFIG)
 # and ./chNN may be running.
 NEW = $@.$$$$
 HOST_COMPILER := $(if $(HOST_CC),,no-compiler)
-AR_COMMAND = $(if $(AR_ASKED),$(call words_of,$(AR_ASKED)),ar)
+AR_COMMAND = $(if $(findstring ziglang,$(HOST_CC)),$(call words_of,$(wordlist 1,3,$(HOST_CC))) )ar
 .PHONY: no-compiler
 no-compiler:
 	@$(call complain,no working C compiler $(if $(ASKED_CC),called $(ASKED_CC),(cc$(,) gcc or clang)). On Debian or Ubuntu: apt-get install gcc libc6-dev,3)

@@ -9,6 +9,9 @@ editor: $(NEEDS_GRADER) ## write settings for editors: .clangd, compile_commands
 
 ##@ The workbook itself
 ##= TARGET=aarch64-linux-musl ## of wheel: the machine and C library; x86_64-linux-gnu.2.28 if not given
+ifneq ($(if $(TARGET),$(words $(TARGET))$(call odd,$(TARGET)),1),1)
+$(error warpbook: TARGET=$(TARGET) is not the name of a machine that zig knows$(,) such as aarch64-linux-musl)
+endif
 WHEEL_TARGET := $(or $(TARGET),x86_64-linux-gnu.2.28)
 WHEEL_OUT := $(B)/wheel/$(WHEEL_TARGET)
 ZIG = $(PY) -m ziglang

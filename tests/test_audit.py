@@ -201,12 +201,12 @@ def test_a_wrong_launch_is_explained(audit: Audit, source: str, words: str) -> N
         (
             "__device__ int counter;",
             "out[0] = counter;",
-            "kernel.cu:3: counter is a variable in global memory",
+            "kernel.cu:3: counter is a variable of 4 bytes in global memory",
         ),
         (
             "__device__ int counter = 0;",
             "counter = n;",
-            "kernel.cu:3: counter is a variable in global memory",
+            "kernel.cu:3: counter is a variable of 4 bytes in global memory",
         ),
         (
             "__device__ int counter = 5;",
@@ -238,7 +238,7 @@ def test_a_wrong_launch_is_explained(audit: Audit, source: str, words: str) -> N
             "",
             "kernel.cu:3: the variable shared_with_host is __managed__",
         ),
-        ("", "static int seen; out[0] = seen++;", "seen is a variable in global memory"),
+        ("", "static int seen; out[0] = seen++;", "seen is a variable of 4 bytes in global memory"),
         ("", "static int seen = 3; out[0] = seen++;", "a kernel writes the variable seen"),
     ],
 )
@@ -280,7 +280,7 @@ def test_allocation_in_a_kernel_is_refused(audit: Audit, body: str, words: str) 
     [
         (
             ".reg .u32 r; .global .u32 hidden; st.global.u32 [hidden], 1;",
-            "hidden is a variable in global memory",
+            "hidden is a variable of 4 bytes in global memory",
         ),
         (
             ".reg .u32 r; .global .u32 hidden = 7; atom.global.add.u32 r, [hidden], 1;",
@@ -290,7 +290,7 @@ def test_allocation_in_a_kernel_is_refused(audit: Audit, body: str, words: str) 
         ("ret; } .visible .entry launch_add() {", "LAUNCH(add) belongs to no kernel"),
         (
             "ret; } .global .u32 outside_it; .func nothing() { .reg .u32 r; ld.global.u32 r, [outside_it];",
-            "outside_it is a variable in global memory",
+            "outside_it is a variable of 4 bytes in global memory",
         ),
         ("ret; } .extern .func malloc; .func nothing() {", "allocates memory"),
         ("ret; } .extern .func outside; .func nothing() {", "calls outside, which is not defined"),
