@@ -1,4 +1,4 @@
-"""Builds for other machines: macOS is compiled and linked, musl runs here, and aarch64 under qemu-user where that is set up."""
+"""Builds for other machines: macOS is linked, musl runs here, and aarch64 under qemu-user if that is set up."""
 
 import fcntl
 import subprocess
@@ -63,5 +63,7 @@ def test_musl_gives_every_reference_full_points(chapter: str) -> None:
 def test_aarch64_gives_every_reference_full_points(chapter: str) -> None:
     folder = port("aarch64-linux-musl")
     if not runs_aarch64(folder / "bin" / "emulate"):
-        pytest.skip("programs for aarch64 do not run here: apt-get install qemu-user-static, and register it (.ci/run)")
+        pytest.skip(
+            "programs for aarch64 do not run here: apt-get install qemu-user-static, and register it (.ci/run)"
+        )
     assert "10 of 10 points" in judged(folder, chapter)
