@@ -13,6 +13,7 @@
 #include "driver/page/editor_lines.h"
 #include "driver/page/page.h"
 #include "driver/page/profile.h"
+#include "driver/program/judge_program.h"
 #include "driver/result/result.h"
 #include "driver/run/runner_child.h"
 #include "driver/workbook.h"
@@ -78,6 +79,11 @@ static void show_progress(int done, int total) {
 
 // A GPU needs images of its kind. If a GPU is requested and none answers, opening it reports that.
 static int choose_device(Options *options) {
+    if (chapter.is_program) { // of which a GPU would show the results and nothing else
+        options->asked_device = options->device;
+        options->device = GPU_EMULATOR;
+        return 0;
+    }
     const int architecture = options->device == GPU_EMULATOR ? 0 : gpu_nvidia_architecture(NULL, 0);
     options->asked_device = options->device;
     if (options->device == GPU_AUTO) options->device = architecture ? GPU_NVIDIA : GPU_EMULATOR;
@@ -92,13 +98,19 @@ static bool build(Run *run) {
                             .kernel_file = run->options.kernel_file ? run->kernel_file : NULL,
                             .against_file = run->options.against_file ? run->against_file : NULL,
                             .architecture = architecture,
-                            .wants_reference = !run->options.is_trace_only,
+                            .wants_reference = !run->options.is_trace_only && !chapter.is_program,
                             .cancel = &is_cancelled};
     catch_signals(cancel);
     bool fine = builds_open(&plan, &run->builds);
     catch_signals(SIG_DFL);
     if (is_cancelled) raise((int)is_cancelled);
     return fine;
+}
+
+// The path of another product of the compile step.
+static void beside_image(const Builds *builds, const char *name, char *path, size_t path_bytes) {
+    const char *image = builds->subjects.kernel->name, *slash = strrchr(image, '/');
+    snprintf(path, path_bytes, "%.*s/%s", slash ? (int)(slash - image) : 1, slash ? image : ".", name);
 }
 
 static void run_kernel(Run *run) {
@@ -115,7 +127,14 @@ static void run_kernel(Run *run) {
         return;
     }
     const bool is_watched = isatty(STDERR_FILENO) && isatty(STDOUT_FILENO) && !run->options.is_quiet;
-    judge(&chapter, &builds->subjects, &run->options, is_watched ? show_progress : NULL, &run->judgement);
+    JudgeProgress progress = is_watched ? show_progress : NULL;
+    if (chapter.is_program) {
+        char program[PATH_MAX + 16];
+        beside_image(builds, "program", program, sizeof program);
+        judge_program(&chapter, &builds->subjects, program, builds->source, &run->options, progress,
+                      &run->judgement);
+    } else
+        judge(&chapter, &builds->subjects, &run->options, progress, &run->judgement);
     if (is_watched) fprintf(stderr, "\r\033[K");
 }
 
@@ -197,6 +216,15 @@ static int trace_only(Run *run) {
     return status || is_built ? status : verdict_exit_status(run->builds.verdict);
 }
 
+// For a sandbox that runs the program. The exit status.
+static int write_cases(Run *run) {
+    char why[700];
+    if (!chapter.is_program) return complain(EXIT_USAGE, "--write-cases is for a whole program");
+    if (!build(run)) return complain(EXIT_MACHINE, run->builds.message);
+    if (judge_program_write_cases(&chapter, &run->builds.subjects, &run->options, why, sizeof why)) return 0;
+    return complain(EXIT_MACHINE, why);
+}
+
 static int run_chapter(Run *run) {
     char root[PATH_MAX], why[700];
     if (!getcwd(run->from, sizeof run->from)) snprintf(run->from, sizeof run->from, "/");
@@ -217,6 +245,7 @@ static int run_chapter(Run *run) {
         return complain(EXIT_USAGE,
                         "--trace takes at most --n 4,194,304: a picture shows only the first warps");
     if (run->options.is_trace_only) return trace_only(run);
+    if (run->options.cases_folder) return write_cases(run);
     run_kernel(run);
     if (run->judgement.is_usage) return complain(EXIT_USAGE, run->judgement.message);
     diagnose(&chapter, builds_source_text(&run->builds), &run->judgement, &run->diagnosis);

@@ -53,7 +53,8 @@ uint64_t allocation_device_address(const Allocation *allocation, const void *poi
 Allocation *allocation_by_index(int index);
 // Another number after every allocation and every free.
 unsigned long allocation_changes(void);
-// Bytes of device memory in use.
+// Bytes of device memory that the program can have, and how many are in use.
+size_t allocation_capacity(void);
 size_t allocation_in_use(void);
 
 const char *allocation_kind_name(const Allocation *allocation); // "pinned host"

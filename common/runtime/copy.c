@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/profiles.h"
 #include "runtime/repeat.h"
 #include "runtime/report.h"
 #include "runtime/state.h"
@@ -155,13 +156,15 @@ void copy_run(const Copy *c) {
         }
 }
 
-// NVIDIA H200 NVL and SXM: PCIe 5.0 x16, 32 GT/s a lane with 128b/130b coding.
-static const double LINK_BYTES_A_SECOND = 16 * 32e9 / 8 * 128 / 130;
+int copy_engine(const Copy *c) {
+    const CopySides sides = copy_sides(c);
+    return c->from && is_device(sides.to) && !is_device(sides.from) ? 1 : 2;
+}
 
 double copy_seconds(const Copy *c) {
     const CopySides sides = copy_sides(c);
     const double bytes = (double)c->width * (double)c->height * (double)c->depth;
     const double inside = device_profile()->info.peak_gb_per_s * 1e9;
     if (c->from && is_device(sides.from) && is_device(sides.to)) return 2 * bytes / inside;
-    return c->from ? bytes / LINK_BYTES_A_SECOND : bytes / inside;
+    return c->from ? bytes / gpu_link_bytes_per_s : bytes / inside;
 }

@@ -30,7 +30,9 @@ const Options *options(void) {
                          .gpu = getenv("WARPBOOK_GPU"),
                          .devices = (int)number_of("WARPBOOK_DEVICES"),
                          .findings = getenv("WARPBOOK_FINDINGS"),
-                         .profile = getenv("WARPBOOK_PROFILE")};
+                         .profile = getenv("WARPBOOK_PROFILE"),
+                         .record = getenv("WARPBOOK_RECORD"),
+                         .memory = (size_t)number_of("WARPBOOK_MEMORY")};
         if (read.devices < 1) read.devices = 1;
         if (read.devices > MOST_DEVICES) read.devices = MOST_DEVICES;
         is_read = true;

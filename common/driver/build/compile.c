@@ -48,6 +48,9 @@ static bool reuse(Build *build, bool has_compiler) {
         strcmp(old.header_sha256, result->header_sha256) == 0 &&
         strcmp(key.options, build->key.options) == 0 &&
         (!has_compiler || strcmp(key.compiler, build->toolchain.identity) == 0);
+    char program[PATH_MAX + 16];
+    snprintf(program, sizeof program, "%s/program", build->request->output_directory);
+    if (build->program_header.bytes > 0 && old.status == COMPILE_OK && access(program, X_OK) != 0) is_same = false;
     if (!is_same || !record_files_intact(&old, &key)) {
         compile_result_free(&old);
         return false;
@@ -108,7 +111,8 @@ static bool make_private_folder(Build *build) {
             build->folder);
     }
     return compile_put(build, "kernel.cu", &build->source) &&
-           compile_put(build, "warpbook.cuh", &build->header);
+           compile_put(build, "warpbook.cuh", &build->header) &&
+           (build->program_header.bytes == 0 || compile_put(build, "program.cuh", &build->program_header));
 }
 
 // ---- Results --------------------------------------------------------------------------------------------
@@ -157,7 +161,9 @@ static void compile_anew(Build *build) {
         compile_make_environment(build);
         snprintf(build->key.compiler, sizeof build->key.compiler, "%s", build->toolchain.identity);
         read_nvcc_version(&build->toolchain, build->environment, result->nvcc_version);
-        if (make_private_folder(build) && compile_make_ptx(build)) compile_assemble(build);
+        if (make_private_folder(build) && compile_make_ptx(build) && compile_assemble(build) &&
+            build->program_header.bytes > 0)
+            compile_make_program(build);
         result->build_seconds = monotonic_seconds() - began;
     }
     deliver_all(build);
@@ -197,6 +203,7 @@ bool compile_kernel(const CompileRequest *request, CompileResult *result) {
     if (!result->log) result->log = strdup("");
     text_free(&build->source);
     text_free(&build->header);
+    text_free(&build->program_header);
     text_free(&build->ptx);
     text_free(&build->cubin);
     free(build);
