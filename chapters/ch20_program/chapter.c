@@ -20,7 +20,7 @@ const Chapter chapter = {
     .title = "A program of your own",
     .points = 10,
     .is_program = true,
-    .tasks = {PROGRAM("copies", even, .schedules = 1, .counted = {.n = 1 << 18}),
+    .tasks = {PROGRAM("copies", even, .schedules = 1, .counted = {.n = 1 << 20}),
               PROGRAM("shape", odd, .schedules = 1),
               PROGRAM("errors", one, .memory_left = 1000)},
     .goals =

@@ -46,9 +46,9 @@ static cudaError_t check_side(const Copy *c, const void *pointer, size_t bytes, 
     const Allocation *a = allocation_at(pointer);
     char words[4400], where[4200];
     if (!a) return pointer || !bytes ? cudaSuccess : cudaErrorInvalidValue;
-    allocation_words(a, words, sizeof words);
     if (a->is_freed) {
         if (a->kind != MEMORY_DEVICE) return cudaSuccess; // the host may have other memory there now
+        allocation_words(a, words, sizeof words); // takes its time
         place_text(&a->released, where, sizeof where);
         report_host(USE_AFTER_FREE, &c->place, "%s uses freed memory as its %s", c->call, side);
         report_note("%s, and freed at %s", words, where);
@@ -56,6 +56,7 @@ static cudaError_t check_side(const Copy *c, const void *pointer, size_t bytes, 
     }
     const size_t left = a->size - allocation_offset(a, pointer);
     if (bytes <= left) return cudaSuccess;
+    allocation_words(a, words, sizeof words);
     report_host(COPY_SIZE, &c->place, "%s moves %zu bytes; its %s has %zu from there on", c->call, bytes,
                 side, left);
     report_note("%s", words);

@@ -1,18 +1,8 @@
 // What a program did wrong on the host, as the runtime library found it in the program's own process.
 #pragma once
 
-#include "driver/plan/verdict.h"
+#include "driver/plan/host_kind.h"
 #include "emulator/status.h"
-
-typedef struct {
-    const char *name;     // "LEAK"
-    Verdict verdict;      // the verdict of a page that reports it
-    const char *headline; // "does not free what it allocates"
-    const char *why;
-} HostKind;
-
-// NULL: there is none of that name.
-const HostKind *host_kind(const char *name);
 
 typedef struct {
     const HostKind *kind; // NULL: nothing was found
