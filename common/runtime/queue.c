@@ -191,6 +191,7 @@ static void perform(Op *op) {
     case OP_NOTHING: break;
     }
     hazard_after(op, reach);
+    recording_ran(op);
 }
 
 static Op *find(unsigned long number) {

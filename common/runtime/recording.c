@@ -114,28 +114,45 @@ void recording_issue(const Op *op) {
     put(r, name, *name ? strlen(name) + 1 : 0);
 }
 
-// What the host may have written to memory that both sides reach, as far as a kernel or a copy may use it.
-static void put_shared(const Op *op) {
-    const Allocation *a;
-    for (int i = 0; (a = allocation_by_index(i)); i++) {
-        if (a->is_freed || (a->kind != MEMORY_PINNED && a->kind != MEMORY_MANAGED)) continue;
-        Record r = {.kind = RECORD_HOST_DATA, .address = a->device, .bytes = a->size};
-        const unsigned char *at = a->bytes;
-        if (op->kind == OP_COPY) {
-            if (op->copy.is_fill || copy_sides(&op->copy).from != a) continue;
-            r.address = allocation_device_address(a, op->copy.from);
-            r.bytes = op->copy.width;
-            at += allocation_offset(a, op->copy.from);
-        } else if (!protect_points_into(&op->launch, a))
-            continue;
-        put(r, at, r.bytes);
+static uint64_t hash_of(const Allocation *a) {
+    uint64_t sum = a->size + 1;
+    for (size_t at = 0; at < a->size; at += sizeof sum) {
+        uint64_t word = 0;
+        memcpy(&word, a->bytes + at, a->size - at < sizeof word ? a->size - at : sizeof word);
+        sum = (sum ^ word) * 0x9e3779b97f4a7c15u;
+        sum ^= sum >> 29;
     }
+    return sum;
+}
+
+// Whether the operation reads or writes memory that both sides reach.
+static bool is_used(const Op *op, const Allocation *a) {
+    if (a->is_freed || (a->kind != MEMORY_PINNED && a->kind != MEMORY_MANAGED)) return false;
+    if (op->kind == OP_LAUNCH) return protect_points_into(&op->launch, a);
+    const CopySides sides = copy_sides(&op->copy);
+    return op->kind == OP_COPY && (sides.from == a || sides.to == a);
+}
+
+// What the host has written to that memory since the device last used it.
+static void put_shared(const Op *op) {
+    Allocation *a;
+    for (int i = 0; (a = allocation_by_index(i)); i++) {
+        if (!is_used(op, a) || hash_of(a) == a->recorded) continue;
+        put((Record){.kind = RECORD_HOST_DATA, .address = a->device, .bytes = a->size}, a->bytes, a->size);
+        a->recorded = hash_of(a);
+    }
+}
+
+void recording_ran(const Op *op) {
+    Allocation *a;
+    for (int i = 0; open_file() && (a = allocation_by_index(i)); i++)
+        if (is_used(op, a)) a->recorded = hash_of(a);
 }
 
 void recording_run(const Op *op) {
     if (!open_file()) return;
     const Record r = describe(op, RECORD_RUN);
-    if (r.work == WORK_COPY || r.work == WORK_LAUNCH) put_shared(op);
+    if (r.work == WORK_COPY || r.work == WORK_COPY_OUT || r.work == WORK_LAUNCH) put_shared(op);
     if (r.work == WORK_COPY_IN) {
         put(r, op->copy.from, op->copy.width);
     } else if (r.work == WORK_LAUNCH) {

@@ -571,6 +571,8 @@ void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagn
     *diagnosis = (Diagnosis){0};
     // A correct result needs no explanation, and a failure of the machine gets none.
     if (judgement->verdict == VERDICT_PASS || judgement->verdict == VERDICT_INFRA) return;
+    // The mistakes are of kernels. What a program does wrong on the host has a name and a line already.
+    if (of->is_program && (judgement->first < 0 || !judgement->cases[judgement->first].has_finding)) return;
     Evidence evidence = {.of = of, .judgement = judgement};
     gather(&evidence, source);
     for (int m = 0; m < mistake_count && !diagnosis->mistake; m++)

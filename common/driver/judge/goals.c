@@ -111,6 +111,8 @@ static bool look_up(const Scope *scope, const char *name, double *value) {
         {"peak_share", measured->bandwidth ? bandwidth_peak_share(measured->bandwidth) : (double)NAN},
         {"bandwidth_ratio", scope->ratio},
         {"overlap", measured->timeline ? measured->timeline->overlap : (double)NAN},
+        {"copy_in_us", measured->timeline ? 1e6 * measured->timeline->busy[ENGINE_IN] : (double)NAN},
+        {"kernels_us", measured->timeline ? 1e6 * measured->timeline->busy[ENGINE_KERNELS] : (double)NAN},
         {"timed", measured->timeline ? measured->timeline->timed : (double)NAN},
         {"shared_total", measured->timeline ? measured->timeline->shared : (double)NAN},
     };

@@ -372,7 +372,8 @@ typedef enum { AT_MOST, AT_LEAST, EXACTLY } Bound;
 //   (resident), occupancy (0 to 1), waves (blocks / (sm_count * blocks_per_sm)), partials (elements of
 //   .output), bandwidth (GB/s), peak_share (of the float operations that the device does at its highest
 //   clock), bandwidth_ratio (against the reference's on the same device in the same run); of a program
-//   overlap, timed and shared_total (judge/timeline.h).
+//   overlap, timed and shared_total (judge/timeline.h), and the microseconds of copies to the device, copy_in_us,
+//   and of kernels, kernels_us.
 // A quotient of 0 by 0 is 0. A name without a value on this device makes the goal "not yet counted": it earns
 // nothing and fails nothing.
 //

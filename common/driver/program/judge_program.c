@@ -206,20 +206,21 @@ static void judge_case(Run *run, int index) {
     host_findings_read(text_chars(found), found->bytes, run->source, &host);
     // Errors of kernels are told by the replay, which knows more. A leak matters least.
     const bool is_leak = host.kind == host_kind("LEAK");
-    if (host.kind && !is_leak && !host.kernel_count) {
+    if (host.kind && !is_leak && (!host.kernel_count || task->memory_left)) {
         take_host_finding(&host, report);
         return;
     }
     const bool is_bad = ends_badly(task, outcome, &ended, report);
-    if (is_bad && !host.count) return;
-    if (!is_bad && task->memory_left) return; // it noticed
+    if (task->memory_left || (is_bad && !host.count)) return; // it noticed, or did not
     char why[200] = "";
     const Text *file = &outcome->parts[OUTCOME_RESULT], *record = &outcome->parts[OUTCOME_RECORD];
     const bool has_result = !is_bad && read_result(file, report->settings.size.n, &delivered, why, sizeof why);
     if (!has_result) delivered = (Delivered){.c = NULL};
     double slack = 0;
     for (long long i = 0; i < report->settings.size.n && has_result; i++) slack += fabs((double)delivered.c[i]);
-    slack = 2 * error_budget(F32, (double)report->settings.size.n, slack, delivered.total);
+    slack = report->settings.family == FAMILY_INTEGERS
+                ? 0
+                : 2 * error_budget(F32, (double)report->settings.size.n, slack, delivered.total);
     static ReplayResult result;
     replay(&(ReplayPlan){.record = text_chars(record),
                          .record_bytes = record->bytes,

@@ -28,12 +28,14 @@ enum {
 };
 static const size_t MOST_BYTES = (size_t)1 << 30; // of all allocations
 
+typedef enum { FROM_HOST, FROM_KERNEL, FROM_COPY } WordFrom; // FROM_COPY: of what a kernel changed
+
 typedef struct {
     uint64_t address;
     size_t bytes;
     uint32_t memory; // RecordedMemory
     unsigned char *content;
-    unsigned char *words; // of every 4 bytes: whether a kernel was the last to change them
+    unsigned char *words; // of every 4 bytes: who was the last to change them, WordFrom
     unsigned char *before;
     bool is_free;
 } Memory;
@@ -132,7 +134,7 @@ static void put(Memory *m, uint64_t address, const unsigned char *from, const un
     EmulatorError error;
     const size_t at = (size_t)(address - m->address);
     if (from) memmove(m->content + at, from, bytes);
-    for (size_t i = 0; i < (bytes + 3) / 4; i++) m->words[at / 4 + i] = words ? words[i] : 0;
+    for (size_t i = 0; i < (bytes + 3) / 4; i++) m->words[at / 4 + i] = words && words[i] ? FROM_COPY : FROM_HOST;
     if (m->memory == RECORDED_DEVICE) emulator_mark_written(r->emulator, address, bytes, &error);
 }
 
@@ -246,7 +248,7 @@ static bool run_launch(Replay *r, const Record *record, const char *data, Work *
     for (int i = 0; i < r->memory_count; i++) {
         Memory *m = &r->memory[i];
         for (size_t w = 0; !m->is_free && w < m->bytes / 4; w++)
-            if (memcmp(m->before + 4 * w, m->content + 4 * w, 4) != 0) m->words[w] = 1;
+            if (memcmp(m->before + 4 * w, m->content + 4 * w, 4) != 0) m->words[w] = FROM_KERNEL;
     }
     return !is_over; // nothing runs on a device after a kernel that was stopped
 }
@@ -311,7 +313,7 @@ static bool take_host_data(Replay *r, const Record *record, const unsigned char 
         return broken(r, "the host writes to memory that it does not reach");
     const size_t at = (size_t)(record->address - m->address);
     for (size_t w = 0; w < record->bytes / 4; w++)
-        if (memcmp(m->content + at + 4 * w, data + 4 * w, 4) != 0) m->words[at / 4 + w] = 0;
+        if (memcmp(m->content + at + 4 * w, data + 4 * w, 4) != 0) m->words[at / 4 + w] = FROM_HOST;
     memcpy(m->content + at, data, (size_t)record->bytes);
     return true;
 }
@@ -343,7 +345,7 @@ static size_t common_words(const Got *got, size_t from, const float *c, size_t m
     *by_kernels = 0;
     while (same < most && 4 * (from + same + 1) <= got->count &&
            memcmp(got->bytes + 4 * (from + same), &c[same], 4) == 0)
-        *by_kernels += got->words[from + same++];
+        *by_kernels += got->words[from + same++] != FROM_HOST;
     return same;
 }
 
@@ -376,7 +378,7 @@ static void find_total(Replay *r) {
             memcpy(&number, r->got[g].bytes + 4 * w, sizeof number);
             if (!r->got[g].words[w] || !(fabs((double)number - (double)r->plan->total) <= r->plan->total_slack)) continue;
             r->result->is_total_from_kernels = true;
-            if (r->got[g].is_shared) r->result->is_total_shared = true;
+            if (r->got[g].is_shared && r->got[g].words[w] == FROM_KERNEL) r->result->is_total_shared = true;
         }
 }
 
