@@ -60,6 +60,10 @@ class Workbook:
             chapters[name] = Chapter(name, folder.relative_to(self.root), _title(folder))
         return list(chapters.values())
 
+    def is_program(self, chapter: Chapter) -> bool:
+        """Whether its kernel.cu is a whole program, whose main() runs on the host."""
+        return ".is_program = true" in (self.root / chapter.folder / "chapter.c").read_text("utf-8")
+
     def program(self, chapter: Chapter) -> Path:
         """The program of a chapter, relative to the root."""
         if self.out == self.build:

@@ -247,9 +247,9 @@ bool compile_make_program(Build *build) {
     snprintf(arch, sizeof arch, "-arch=compute_%d", build->result->ptx_arch);
     snprintf(code, sizeof code, "-code=compute_%d", build->result->ptx_arch);
     const char *arguments[24] = {build->toolchain.nvcc, "-g", "-lineinfo", "-std=c++17", arch, code, "-I.",
-                                 "--no-compress", "--cudart", "shared", library, "-allow-unsupported-compiler",
+                                 "--no-compress", "--cudart", "shared", "--cudadevrt", "none", library, "-allow-unsupported-compiler",
                                  "-Wno-deprecated-gpu-targets", "-w"};
-    int count = 14;
+    int count = 16;
     if (build->toolchain.host_compiler[0]) {
         arguments[count++] = "-ccbin";
         arguments[count++] = build->toolchain.host_compiler;
