@@ -10,7 +10,9 @@ static const CaseSize one[] = {{.n = 20000}};
 #define PROGRAM(task_name, task_sizes, ...)                                                                  \
     {                                                                                                        \
         .name = task_name, .sizes = task_sizes, .size_count = sizeof task_sizes / sizeof task_sizes[0],      \
-        .buffers = {{.name = "a", .role = INPUT}, {.name = "b", .role = INPUT}, {.name = "c", .role = OUTPUT}}, \
+        .buffers = {{.name = "a", .role = INPUT},                                                            \
+                    {.name = "b", .role = INPUT},                                                            \
+                    {.name = "c", .role = OUTPUT}},                                                          \
         .expect = EXPECT_ELEMENTWISE, .timed = NOT_TIMED, .large = NOT_LARGE, __VA_ARGS__                    \
     }
 
@@ -21,8 +23,7 @@ const Chapter chapter = {
     .points = 10,
     .is_program = true,
     .tasks = {PROGRAM("copies", even, .schedules = 1, .counted = {.n = 1 << 20}),
-              PROGRAM("shape", odd, .schedules = 1),
-              PROGRAM("errors", one, .memory_left = 1000)},
+              PROGRAM("shape", odd, .schedules = 1), PROGRAM("errors", one, .memory_left = 1000)},
     .goals =
         {
             {
@@ -32,8 +33,9 @@ const Chapter chapter = {
                 .limit = 50,
                 .points = 2,
                 .task = "copies",
-                .why = "Copies to the device, kernels and copies back can run at the same time, if they are in "
-                       "different streams and use different parts of the vectors.",
+                .why =
+                    "Copies to the device, kernels and copies back can run at the same time, if they are in "
+                    "different streams and use different parts of the vectors.",
             },
             {
                 .words = "% of the work between the two events",
@@ -42,7 +44,8 @@ const Chapter chapter = {
                 .limit = 99,
                 .points = 1,
                 .task = "copies",
-                .why = "A time is that of all copies and kernels only if the first event is before all of them and "
+                .why = "A time is that of all copies and kernels only if the first event is before all of "
+                       "them and "
                        "the second after all of them.",
             },
             {

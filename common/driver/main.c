@@ -155,7 +155,7 @@ static bool find_next_chapter(char name[16]) {
 static int write_trace(Run *run) {
     const Builds *builds = &run->builds;
     const bool is_built = builds->verdict == VERDICT_PASS;
-    const Image *image = !is_built                           ? NULL
+    const Image *image = !is_built || chapter.is_program     ? NULL
                          : run->options.device == GPU_NVIDIA ? builds->subjects.emulated
                                                              : builds->subjects.kernel;
     const TracePlan plan = {.of = &chapter,
@@ -163,6 +163,7 @@ static int write_trace(Run *run) {
                             .source_sha256 = builds->subjects.source_sha256,
                             .image = image && image->is_ptx ? image : NULL,
                             .message = !is_built                ? builds->message
+                                       : chapter.is_program     ? "a whole program has a timeline instead"
                                        : image && image->is_ptx ? ""
                                                                 : "there is no PTX to run on the emulator",
                             .source = builds->has_build ? builds->build.source : builds->source,

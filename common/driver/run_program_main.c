@@ -1,6 +1,6 @@
-// build/bin/run_program: runs a whole program on every case of a folder, one after the other, and gathers what it
-// leaves. It runs as the learner does, on the learner's own machine; for a class, in a sandbox that holds the program
-// and the cases, and nothing else.
+// build/bin/run_program: runs a whole program on every case of a folder, one after the other, and gathers
+// what it leaves. It runs as the learner does, on the learner's own machine; for a class, in a sandbox that
+// holds the program and the cases, and nothing else.
 #define _GNU_SOURCE // realpath
 #include <dirent.h>
 #include <limits.h>
@@ -27,8 +27,8 @@ typedef struct {
 } Request;
 
 // The environment of the program: nothing of ours but what it needs.
-static void make_environment(const Request *r, const char *settings, const char *folder, Text lines[MOST_SETTINGS],
-                             const char *environment[MOST_SETTINGS + 1]) {
+static void make_environment(const Request *r, const char *settings, const char *folder,
+                             Text lines[MOST_SETTINGS], const char *environment[MOST_SETTINGS + 1]) {
     int count = 0;
     text_printf(&lines[count++], "LD_LIBRARY_PATH=%s", r->library);
     text_add(&lines[count++], "PATH=/usr/bin:/bin"); // of addr2line
@@ -76,7 +76,8 @@ static bool run_case(const Request *r, int index, Text *file) {
     for (int part = OUTCOME_RESULT; part < OUTCOME_PARTS; part++) {
         Text content = {0};
         snprintf(path, sizeof path, "%s/%s", folder, outcome_name(part));
-        if (read_regular_file(path, outcome_limit(part), &content, &error)) outcome_add(file, index, part, &content);
+        if (read_regular_file(path, outcome_limit(part), &content, &error))
+            outcome_add(file, index, part, &content);
         text_free(&content);
     }
     remove_tree(folder);

@@ -27,7 +27,7 @@ typedef struct {
     unsigned flags;
     int owner; // the device that was current
     bool is_freed;
-    bool is_of_graph; // allocated by a node: it stays as long as the program runs
+    bool is_of_graph;  // allocated by a node: it stays as long as the program runs
     uint64_t recorded; // hash of the content that a record knows of; recording.c
     Place made, released;
     const char *variable; // its name; the image's

@@ -48,7 +48,7 @@ static cudaError_t check_side(const Copy *c, const void *pointer, size_t bytes, 
     if (!a) return pointer || !bytes ? cudaSuccess : cudaErrorInvalidValue;
     if (a->is_freed) {
         if (a->kind != MEMORY_DEVICE) return cudaSuccess; // the host may have other memory there now
-        allocation_words(a, words, sizeof words); // takes its time
+        allocation_words(a, words, sizeof words);         // takes its time
         place_text(&a->released, where, sizeof where);
         report_host(USE_AFTER_FREE, &c->place, "%s uses freed memory as its %s", c->call, side);
         report_note("%s, and freed at %s", words, where);

@@ -25,8 +25,8 @@ int queue_new_lane(void) { return lanes++; }
 enum { MOST_PENDING = 1024 }; // as a driver's queues, these are full at some point
 static double host_time;
 
-// When the engines of each device work: for kernels, for copies to the device and for copies from it. Work runs in
-// another order than that of its times, and so an engine has gaps that earlier work can fill.
+// When the engines of each device work: for kernels, for copies to the device and for copies from it. Work
+// runs in another order than that of its times, and so an engine has gaps that earlier work can fill.
 enum { ENGINES = 3, MOST_BUSY = 512 };
 typedef struct {
     double start[MOST_BUSY], end[MOST_BUSY]; // in order

@@ -1,8 +1,9 @@
-// The record of what a program asked of the device: every allocation, copy, fill, launch, event and wait, with the
-// bytes that the host sent. Another process can carry all of it out again, on another device, without the program.
+// The record of what a program asked of the device: every allocation, copy, fill, launch, event and wait,
+// with the bytes that the host sent. Another process can carry all of it out again, on another device,
+// without the program.
 //
-// WARPBOOK_RECORD names the file: a sequence of Records, each followed by `data_bytes` bytes. The layout is that of
-// the machine: writer and reader are built together.
+// WARPBOOK_RECORD names the file: a sequence of Records, each followed by `data_bytes` bytes. The layout is
+// that of the machine: writer and reader are built together.
 #pragma once
 
 #include <stdint.h>
@@ -16,8 +17,8 @@ typedef enum {
     RECORD_WAIT_STREAM,  // the host waits for `stream`, ...
     RECORD_WAIT_ALL,     // ... for everything, ...
     RECORD_WAIT_WORK,    // ... or for operation `number`
-    RECORD_ELAPSED,      // the program got `milliseconds` for the time between operations `number` and `other`
-    RECORD_END,          // the program ended by itself, with status `value`
+    RECORD_ELAPSED, // the program got `milliseconds` for the time between operations `number` and `other`
+    RECORD_END,     // the program ended by itself, with status `value`
 } RecordKind;
 
 typedef enum {
@@ -31,7 +32,13 @@ typedef enum {
     WORK_OTHER,      // what a record has no form for; data: its name
 } WorkKind;
 
-typedef enum { RECORDED_HOST, RECORDED_DEVICE, RECORDED_PINNED, RECORDED_MANAGED, RECORDED_OTHER } RecordedMemory;
+typedef enum {
+    RECORDED_HOST,
+    RECORDED_DEVICE,
+    RECORDED_PINNED,
+    RECORDED_MANAGED,
+    RECORDED_OTHER
+} RecordedMemory;
 
 typedef struct {
     uint32_t kind, work;

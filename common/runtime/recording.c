@@ -43,9 +43,12 @@ static RecordedMemory memory_of(const Allocation *a) {
 }
 
 void recording_allocation(const Allocation *a) {
-    put((Record){.kind = RECORD_ALLOCATE, .address = a->device, .bytes = a->size, .memory = memory_of(a)}, NULL, 0);
+    put((Record){.kind = RECORD_ALLOCATE, .address = a->device, .bytes = a->size, .memory = memory_of(a)},
+        NULL, 0);
 }
-void recording_free(const Allocation *a) { put((Record){.kind = RECORD_FREE, .address = a->device}, NULL, 0); }
+void recording_free(const Allocation *a) {
+    put((Record){.kind = RECORD_FREE, .address = a->device}, NULL, 0);
+}
 
 // ---- Operations -------------------------------------------------------------------------------------------
 
@@ -170,14 +173,16 @@ void recording_run(const Op *op) {
 // ---- The host ---------------------------------------------------------------------------------------------
 
 void recording_wait_stream(const struct CUstream_st *stream) {
-    put((Record){.kind = RECORD_WAIT_STREAM, .stream = stream->is_default ? 0 : (uint32_t)stream->index}, NULL, 0);
+    put((Record){.kind = RECORD_WAIT_STREAM, .stream = stream->is_default ? 0 : (uint32_t)stream->index},
+        NULL, 0);
 }
 void recording_wait_all(void) { put((Record){.kind = RECORD_WAIT_ALL}, NULL, 0); }
 void recording_wait_work(unsigned long number) {
     put((Record){.kind = RECORD_WAIT_WORK, .number = number}, NULL, 0);
 }
 void recording_elapsed(unsigned long start, unsigned long end, double milliseconds) {
-    put((Record){.kind = RECORD_ELAPSED, .number = start, .other = end, .milliseconds = milliseconds}, NULL, 0);
+    put((Record){.kind = RECORD_ELAPSED, .number = start, .other = end, .milliseconds = milliseconds}, NULL,
+        0);
 }
 void recording_end(int status) {
     put((Record){.kind = RECORD_END, .value = (uint32_t)status}, NULL, 0);

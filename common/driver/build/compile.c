@@ -50,7 +50,8 @@ static bool reuse(Build *build, bool has_compiler) {
         (!has_compiler || strcmp(key.compiler, build->toolchain.identity) == 0);
     char program[PATH_MAX + 16];
     snprintf(program, sizeof program, "%s/program", build->request->output_directory);
-    if (build->program_header.bytes > 0 && old.status == COMPILE_OK && access(program, X_OK) != 0) is_same = false;
+    if (build->program_header.bytes > 0 && old.status == COMPILE_OK && access(program, X_OK) != 0)
+        is_same = false;
     if (!is_same || !record_files_intact(&old, &key)) {
         compile_result_free(&old);
         return false;

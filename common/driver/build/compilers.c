@@ -242,13 +242,27 @@ bool compile_make_program(Build *build) {
     char arch[32], code[32], library[PATH_MAX + 8] = "-L", path[PATH_MAX + 16], made[PATH_MAX + 64];
     ProcessResult run;
     if (!realpath(build->runtime, library + 2))
-        return compile_end(build, COMPILE_INFRA,
-                           "Warpbook's CUDA runtime is not built, which a whole program is linked to: make cudart");
+        return compile_end(
+            build, COMPILE_INFRA,
+            "Warpbook's CUDA runtime is not built, which a whole program is linked to: make cudart");
     snprintf(arch, sizeof arch, "-arch=compute_%d", build->result->ptx_arch);
     snprintf(code, sizeof code, "-code=compute_%d", build->result->ptx_arch);
-    const char *arguments[24] = {build->toolchain.nvcc, "-g", "-lineinfo", "-std=c++17", arch, code, "-I.",
-                                 "--no-compress", "--cudart", "shared", "--cudadevrt", "none", library, "-allow-unsupported-compiler",
-                                 "-Wno-deprecated-gpu-targets", "-w"};
+    const char *arguments[24] = {build->toolchain.nvcc,
+                                 "-g",
+                                 "-lineinfo",
+                                 "-std=c++17",
+                                 arch,
+                                 code,
+                                 "-I.",
+                                 "--no-compress",
+                                 "--cudart",
+                                 "shared",
+                                 "--cudadevrt",
+                                 "none",
+                                 library,
+                                 "-allow-unsupported-compiler",
+                                 "-Wno-deprecated-gpu-targets",
+                                 "-w"};
     int count = 16;
     if (build->toolchain.host_compiler[0]) {
         arguments[count++] = "-ccbin";

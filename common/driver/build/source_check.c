@@ -125,8 +125,8 @@ bool is_self_contained(const char *text) {
                                   before[-1] == '\n' || before[-1] == '_' || before[-1] == '=');
             if (!is_directive) continue;
             at += strspn(at, " \t");
-            if (w == 0 && (strncmp(at, "\"warpbook.cuh\"", 14) == 0 || strncmp(at, "<warpbook.cuh>", 14) == 0 ||
-                           strncmp(at, "\"program.cuh\"", 13) == 0))
+            if (w == 0 && (strncmp(at, "\"warpbook.cuh\"", 14) == 0 ||
+                           strncmp(at, "<warpbook.cuh>", 14) == 0 || strncmp(at, "\"program.cuh\"", 13) == 0))
                 continue;
             if (w != 0 || *at != '<' || !isalnum((unsigned char)at[1])) return false;
             size_t length =

@@ -18,7 +18,7 @@ typedef struct {
     double began, deadline;
     Text source, header, program_header, ptx, cubin; // program_header: empty unless it is a whole program
     char runtime[PATH_MAX + 32]; // the folder of the runtime library that a whole program is linked to
-    char label[512]; // result->source as PTX can hold it
+    char label[512];             // result->source as PTX can hold it
     char header_label[PATH_MAX];
     char folder[PATH_MAX + 32]; // private, absolute; "" before it is made
     int lock;

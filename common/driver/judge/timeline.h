@@ -1,4 +1,5 @@
-// What a whole program let the device do, when, in which stream: copies to the device, kernels, and copies back.
+// What a whole program let the device do, when, in which stream: copies to the device, kernels, and copies
+// back.
 #pragma once
 
 #include <stdbool.h>
@@ -19,11 +20,12 @@ typedef struct {
     long long n; // the size of the case; 0 without a timeline
     int count;
     TimelineWork work[MOST_TIMELINE];
-    bool is_cut; // there was more
+    bool is_cut;      // there was more
     int stream_count; // besides the default stream
     double seconds;   // from the first start to the last end
     double busy[ENGINES];
-    double overlap; // percent of the time that could be saved by working at the same time, as far as it was saved
+    double overlap; // percent of the time that could be saved by working at the same time, as far as it was
+                    // saved
     double timed;   // percent of the work between the two events whose time the program asked for
     double shared;  // totals that a kernel left in memory that both sides reach: 0 or 1
 } Timeline;

@@ -60,7 +60,8 @@ static void add_build(Text *page, const Terminal *terminal, const Report *report
             snprintf(range, sizeof range, ", %d registers", most);
         else if (most > 0)
             snprintf(range, sizeof range, ", %d to %d registers", least, most);
-        snprintf(words, sizeof words, report->of->is_program ? "kernel.cu to a program" : "kernel.cu to PTX%s", range);
+        snprintf(words, sizeof words,
+                 report->of->is_program ? "kernel.cu to a program" : "kernel.cu to PTX%s", range);
         if (build->was_reused)
             snprintf(seconds, sizeof seconds, "up to date");
         else

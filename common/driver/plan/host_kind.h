@@ -1,5 +1,5 @@
-// What a program can do wrong on the host, by the names that the runtime library and `./warpbook check` use, and the
-// verdicts of pages that report it.
+// What a program can do wrong on the host, by the names that the runtime library and `./warpbook check` use,
+// and the verdicts of pages that report it.
 #pragma once
 
 #include "driver/plan/verdict.h"

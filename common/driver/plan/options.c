@@ -115,11 +115,10 @@ bool options_parse(int count, char **arguments, Options *options, char *why, siz
             *flag = true;
             continue;
         }
-        static const char *const with_value[] = {"--device", "--gpu",        "--kernel",    "--n",
-                                                 "--seed",   "--secret",     "--schedules", "--schedule",
-                                                 "--json",   "--time",       "--against",   "--also",
-                                                 "--trace",  "--trace-only", "--repair",    "--format",
-                                                 "--write-cases", "--outcomes"};
+        static const char *const with_value[] = {
+            "--device",    "--gpu",        "--kernel", "--n",      "--seed",        "--secret",
+            "--schedules", "--schedule",   "--json",   "--time",   "--against",     "--also",
+            "--trace",     "--trace-only", "--repair", "--format", "--write-cases", "--outcomes"};
         bool is_known = false;
         for (size_t k = 0; k < sizeof with_value / sizeof with_value[0]; k++)
             is_known = is_known || strcmp(option, with_value[k]) == 0;

@@ -18,13 +18,16 @@ static bool is_first_of(const Plan *plan, int task, long long n) {
     return true;
 }
 
-static void add_size(const Chapter *of, int t, CaseSize size, bool is_drawn, const Options *options, Plan *plan) {
+static void add_size(const Chapter *of, int t, CaseSize size, bool is_drawn, const Options *options,
+                     Plan *plan) {
     const Task *task = &of->tasks[t];
     const int seeds = options->schedules >= 0 ? options->schedules : task->schedules ? task->schedules : 3;
     const bool is_counted = size.n == task->counted.n;
     if (!is_first_of(plan, t, size.n)) return;
     for (int s = 0; s <= seeds; s++) {
-        if (s > 0 && (is_counted || size.n < SEEDED_LEAST || size.n > SEEDED_MOST || task->memory_left || options->has_schedule)) break;
+        if (s > 0 && (is_counted || size.n < SEEDED_LEAST || size.n > SEEDED_MOST || task->memory_left ||
+                      options->has_schedule))
+            break;
         plan_add(plan, (Case){.task = t,
                               .size = size,
                               .family = s % 2 ? FAMILY_UNIFORM : FAMILY_INTEGERS,
@@ -72,21 +75,23 @@ float *program_inputs(const Task *task, const Case *one, const Seeds *seeds) {
     return vectors;
 }
 
-static bool write_input(const Task *task, const Case *one, const Seeds *seeds, const char *path, FileError *error) {
+static bool write_input(const Task *task, const Case *one, const Seeds *seeds, const char *path,
+                        FileError *error) {
     const int n = (int)one->size.n;
     const size_t bytes = 2 * (size_t)n * sizeof(float);
     float *vectors = program_inputs(task, one, seeds);
     Text file = {0};
     text_add_bytes(&file, &n, sizeof n);
     if (vectors) text_add_bytes(&file, vectors, bytes);
-    const bool good = vectors && !file.failed && write_file_atomically(path, text_chars(&file), file.bytes, error);
+    const bool good =
+        vectors && !file.failed && write_file_atomically(path, text_chars(&file), file.bytes, error);
     free(vectors);
     text_free(&file);
     return good;
 }
 
-bool program_write_cases(const Chapter *of, const Plan *plan, const Seeds *seeds, const char *gpu, const char *folder,
-                         FileError *error) {
+bool program_write_cases(const Chapter *of, const Plan *plan, const Seeds *seeds, const char *gpu,
+                         const char *folder, FileError *error) {
     for (int i = 0; i < plan->count; i++) {
         const Case *one = &plan->cases[i];
         char path[PATH_MAX];

@@ -5,9 +5,7 @@
 
 #include "support/json.h"
 
-static bool is_worse(const HostKind *kind, const HostKind *than) {
-    return !than || kind < than;
-}
+static bool is_worse(const HostKind *kind, const HostKind *than) { return !than || kind < than; }
 
 static void take(const HostKind *kind, const JsonValue *one, const char *source, HostFindings *findings) {
     const char *file = json_as_string(json_member(one, "file"), ""), *slash = strrchr(file, '/');

@@ -12,6 +12,6 @@ typedef struct {
     int kernel_count;  // ... and of those of kernels
 } HostFindings;
 
-// Reads the text of a findings file and takes the worst finding of the host. `source` is kernel.cu as people know it,
-// which findings name by its last part only. What is not such a file holds no findings.
+// Reads the text of a findings file and takes the worst finding of the host. `source` is kernel.cu as people
+// know it, which findings name by its last part only. What is not such a file holds no findings.
 void host_findings_read(const char *text, size_t bytes, const char *source, HostFindings *findings);

@@ -39,7 +39,8 @@ typedef struct {
 static bool read_result(const Text *file, long long n, Delivered *d, char *why, size_t why_bytes) {
     const size_t head = sizeof d->n + sizeof d->total + sizeof d->milliseconds;
     if (file->bytes < head) {
-        snprintf(why, why_bytes, "the program ends without a result: call write_results() before the end of main()");
+        snprintf(why, why_bytes,
+                 "the program ends without a result: call write_results() before the end of main()");
         return false;
     }
     memcpy(&d->n, file->data, sizeof d->n);
@@ -51,7 +52,8 @@ static bool read_result(const Text *file, long long n, Delivered *d, char *why, 
     return false;
 }
 
-static void wrong(CaseReport *report, const char *buffer, long long index, double expected, double got, double budget) {
+static void wrong(CaseReport *report, const char *buffer, long long index, double expected, double got,
+                  double budget) {
     CheckReport *check = &report->check;
     report->verdict = VERDICT_WRONG;
     report->has_check = true;
@@ -101,8 +103,9 @@ static void check_results(const float *inputs, const Delivered *d, CaseReport *r
     wrong(report, "total", -1, sum, d->total, budget);
     check->wrong = 1;
     check->elements = 1;
-    snprintf(check->what, sizeof check->what, "every element of c is right, but the total is %s, and should be %s",
-             check->got_words, check->expected_words);
+    snprintf(check->what, sizeof check->what,
+             "every element of c is right, but the total is %s, and should be %s", check->got_words,
+             check->expected_words);
 }
 
 // ---- One case ---------------------------------------------------------------------------------------------
@@ -111,7 +114,8 @@ typedef struct {
     int was_started, timed_out, exit_status, signal, output_was_cut;
 } Ended;
 
-__attribute__((format(printf, 3, 4))) static void say(CaseReport *report, Verdict verdict, const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static void say(CaseReport *report, Verdict verdict, const char *format,
+                                                      ...) {
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(report->words, sizeof report->words, format, arguments);
@@ -128,10 +132,12 @@ static bool ends_badly(const Task *task, const Outcome *outcome, const Ended *e,
     else if (e->signal == SIGXFSZ)
         say(report, VERDICT_OUTPUT_LIMIT, "the program writes a file of more than 300 MiB");
     else if (e->signal)
-        say(report, VERDICT_FAULT, "the program was ended by signal %d (%s)", e->signal, strsignal(e->signal));
+        say(report, VERDICT_FAULT, "the program was ended by signal %d (%s)", e->signal,
+            strsignal(e->signal));
     else if (task->memory_left && e->exit_status == 0)
         say(report, VERDICT_WRONG,
-            "the device has no memory left for three vectors, so that cudaMalloc fails; the program goes on, and ends "
+            "the device has no memory left for three vectors, so that cudaMalloc fails; the program goes on, "
+            "and ends "
             "with status 0");
     else if (!task->memory_left && e->exit_status != 0)
         say(report, VERDICT_WRONG, "the program ends with status %d, and prints: %.200s", e->exit_status,
@@ -159,7 +165,8 @@ static void take_finding(const ReplayResult *result, CaseReport *report) {
 static void take_replay(Run *run, const ReplayResult *result, const Delivered *d, CaseReport *report) {
     Judgement *judgement = run->judge.judgement;
     if (result->state == REPLAY_UNSUPPORTED)
-        say(report, VERDICT_UNSUPPORTED, "the program uses %.200s, which this chapter cannot follow", result->words);
+        say(report, VERDICT_UNSUPPORTED, "the program uses %.200s, which this chapter cannot follow",
+            result->words);
     else if (result->state == REPLAY_ENDLESS)
         say(report, VERDICT_TIMEOUT, "what the program asks of the device takes too long");
     else if (result->state == REPLAY_LOST)
@@ -169,15 +176,18 @@ static void take_replay(Run *run, const ReplayResult *result, const Delivered *d
     else if (result->has_finding)
         take_finding(result, report);
     else if (result->exit_status != 0)
-        say(report, VERDICT_FAULT, "the program leaves by _exit() or a like call: return from main(), or call exit()");
+        say(report, VERDICT_FAULT,
+            "the program leaves by _exit() or a like call: return from main(), or call exit()");
     else if (result->leaks > 0) {
         report->host = "LEAK";
         say(report, host_kind("LEAK")->verdict, "%d allocation%s never freed", result->leaks,
             result->leaks == 1 ? " is" : "s are");
     } else if (!result->is_c_from_kernels)
-        say(report, VERDICT_WRONG, "c is right, but no kernel wrote it: let vector_add compute it on the device");
+        say(report, VERDICT_WRONG,
+            "c is right, but no kernel wrote it: let vector_add compute it on the device");
     else if (d->total != 0 && !result->is_total_from_kernels)
-        say(report, VERDICT_WRONG, "the total is right, but no kernel wrote it: let add_to_sum add it up on the device");
+        say(report, VERDICT_WRONG,
+            "the total is right, but no kernel wrote it: let add_to_sum add it up on the device");
     report->lane_instructions = result->lane_instructions;
     if (report->verdict != VERDICT_PASS || !report->settings.is_counted) return;
     const int task = report->settings.task;
@@ -196,8 +206,8 @@ static void judge_case(Run *run, int index) {
     Delivered delivered;
     report->was_run = true;
     report->verdict = VERDICT_PASS;
-    if (sscanf(text_chars(&outcome->parts[OUTCOME_ENDED]), "%d %d %d %d %d", &ended.was_started, &ended.timed_out,
-               &ended.exit_status, &ended.signal, &ended.output_was_cut) != 5 ||
+    if (sscanf(text_chars(&outcome->parts[OUTCOME_ENDED]), "%d %d %d %d %d", &ended.was_started,
+               &ended.timed_out, &ended.exit_status, &ended.signal, &ended.output_was_cut) != 5 ||
         !ended.was_started) {
         say(report, VERDICT_FAULT, "the program could not be run, or ended the process that runs it");
         return;
@@ -214,27 +224,30 @@ static void judge_case(Run *run, int index) {
     if (task->memory_left || (is_bad && !host.count)) return; // it noticed, or did not
     char why[200] = "";
     const Text *file = &outcome->parts[OUTCOME_RESULT], *record = &outcome->parts[OUTCOME_RECORD];
-    const bool has_result = !is_bad && read_result(file, report->settings.size.n, &delivered, why, sizeof why);
+    const bool has_result =
+        !is_bad && read_result(file, report->settings.size.n, &delivered, why, sizeof why);
     if (!has_result) delivered = (Delivered){.c = NULL};
     double slack = 0;
-    for (long long i = 0; i < report->settings.size.n && has_result; i++) slack += fabs((double)delivered.c[i]);
+    for (long long i = 0; i < report->settings.size.n && has_result; i++)
+        slack += fabs((double)delivered.c[i]);
     slack = report->settings.family == FAMILY_INTEGERS
                 ? 0
                 : 2 * error_budget(F32, (double)report->settings.size.n, slack, delivered.total);
     static ReplayResult result;
-    replay(&(ReplayPlan){.record = text_chars(record),
-                         .record_bytes = record->bytes,
-                         .ptx = text_chars(&judge->subjects->kernel->text),
-                         .ptx_bytes = judge->subjects->kernel->text.bytes,
-                         .device = gpu_profile_find(judge->options->profile[0] ? judge->options->profile : NULL),
-                         .schedule = report->settings.schedule,
-                         .wants_times = report->settings.is_counted,
-                         .max_steps = case_step_limit(report->settings.size.n, 4 * report->settings.size.n),
-                         .c = delivered.c,
-                         .n = has_result ? report->settings.size.n : 0,
-                         .total = delivered.total,
-                         .total_slack = slack},
-           &result);
+    replay(
+        &(ReplayPlan){.record = text_chars(record),
+                      .record_bytes = record->bytes,
+                      .ptx = text_chars(&judge->subjects->kernel->text),
+                      .ptx_bytes = judge->subjects->kernel->text.bytes,
+                      .device = gpu_profile_find(judge->options->profile[0] ? judge->options->profile : NULL),
+                      .schedule = report->settings.schedule,
+                      .wants_times = report->settings.is_counted,
+                      .max_steps = case_step_limit(report->settings.size.n, 4 * report->settings.size.n),
+                      .c = delivered.c,
+                      .n = has_result ? report->settings.size.n : 0,
+                      .total = delivered.total,
+                      .total_slack = slack},
+        &result);
     if (result.state == REPLAY_DONE && result.has_finding) {
         take_finding(&result, report);
         return;
@@ -278,18 +291,21 @@ static bool run_all(Run *run) {
     char folder[PATH_MAX], cases[PATH_MAX + 32], file[PATH_MAX + 32], tool[PATH_MAX], library[PATH_MAX];
     const char *temporary = getenv("TMPDIR");
     FileError error = {0};
-    snprintf(folder, sizeof folder, "%.4000s/warpbook-XXXXXX", temporary && temporary[0] ? temporary : "/tmp");
+    snprintf(folder, sizeof folder, "%.4000s/warpbook-XXXXXX",
+             temporary && temporary[0] ? temporary : "/tmp");
     if (!mkdtemp(folder)) return end(run, VERDICT_INFRA, "the temporary folder cannot be written");
     snprintf(cases, sizeof cases, "%s/cases", folder);
     snprintf(file, sizeof file, "%s/outcomes", folder);
     snprintf(tool, sizeof tool, "%.4000s/bin/run_program", output_folder());
     snprintf(library, sizeof library, "%.4000s/lib/cudart", output_folder());
-    bool good = program_write_cases(run->judge.of, &run->judge.plan, &run->judge.seeds, options->profile, cases, &error);
+    bool good = program_write_cases(run->judge.of, &run->judge.plan, &run->judge.seeds, options->profile,
+                                    cases, &error);
     if (!good) end(run, VERDICT_INFRA, error.message);
     ProcessResult done = {0};
     if (good) {
         const char *arguments[] = {tool, run->program, cases, folder, library, NULL};
-        process_run(&(ProcessRequest){.arguments = arguments, .seconds = GUARD_SECONDS, .output_limit = 4096}, &done);
+        process_run(&(ProcessRequest){.arguments = arguments, .seconds = GUARD_SECONDS, .output_limit = 4096},
+                    &done);
         good = outcomes_read(file, run->outcomes, &error);
     }
     if (!good && !run->judge.judgement->message[0]) {
@@ -368,7 +384,11 @@ void judge_program(const Chapter *of, const Subjects *subjects, const char *prog
         good = run_all(&run);
     for (int i = 0; good && i < judgement->case_count; i++) {
         if (progress) progress(i, judgement->case_count);
-        if (run.outcomes[i].was_run) judge_case(&run, i);
+        // After a case that does not end, the others are not run. A program that leaves no outcome otherwise has
+        // ended what runs it.
+        const bool is_after_endless = i > 0 && (judgement->cases[i - 1].verdict == VERDICT_TIMEOUT ||
+                                                !judgement->cases[i - 1].was_run);
+        if (run.outcomes[i].was_run || !is_after_endless) judge_case(&run, i);
     }
     if (good) {
         judge_count_cases(&run.judge);
@@ -386,8 +406,8 @@ bool judge_program_write_cases(const Chapter *of, const Subjects *subjects, cons
     static Judgement judgement;
     FileError error = {0};
     start(&run, of, subjects, options, &judgement);
-    const bool good = copy_plan(&run) && program_write_cases(of, &run.judge.plan, &run.judge.seeds, options->profile,
-                                                             options->cases_folder, &error);
+    const bool good = copy_plan(&run) && program_write_cases(of, &run.judge.plan, &run.judge.seeds,
+                                                             options->profile, options->cases_folder, &error);
     if (!good) snprintf(why, why_bytes, "%s", judgement.message[0] ? judgement.message : error.message);
     plan_free(&run.judge.plan);
     judgement_free(&judgement);

@@ -1,12 +1,14 @@
 // Judges a chapter whose kernel.cu is a whole program.
 //
-// The program runs on the host, in its own process, which gets the input and nothing else: not the right results, not
-// what they are drawn from, not this process. What it leaves behind is judged here:
+// The program runs on the host, in its own process, which gets the input and nothing else: not the right
+// results, not what they are drawn from, not this process. What it leaves behind is judged here:
 //
 //   result    its results, which are compared with the right ones
-//   record    what it asked of the device; replay.h carries it out again, which shows whether the results are the
+//   record    what it asked of the device; replay.h carries it out again, which shows whether the results are
+//   the
 //             work of kernels, what these do wrong, and the timeline
-//   findings  what the runtime library found, in the program's own process. A program could suppress that, but then
+//   findings  what the runtime library found, in the program's own process. A program could suppress that,
+//   but then
 //             its record, too, must be one of a program that does its work
 //
 // For a class the steps are apart, because the program runs in a sandbox of its own: --write-cases, then

@@ -7,10 +7,8 @@ static const struct {
     const char *name;
     size_t limit;
 } parts[OUTCOME_PARTS] = {
-    [OUTCOME_ENDED] = {"ended", 4096},
-    [OUTCOME_PRINTED] = {"printed", 64 << 10},
-    [OUTCOME_RESULT] = {"result", 64 << 20},
-    [OUTCOME_FINDINGS] = {"findings", 4 << 20},
+    [OUTCOME_ENDED] = {"ended", 4096},       [OUTCOME_PRINTED] = {"printed", 64 << 10},
+    [OUTCOME_RESULT] = {"result", 64 << 20}, [OUTCOME_FINDINGS] = {"findings", 4 << 20},
     [OUTCOME_RECORD] = {"record", 1 << 28},
 };
 

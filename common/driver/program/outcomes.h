@@ -1,6 +1,6 @@
-// What running a program left behind, as one file: for each case the files that the program and the runtime library
-// wrote, and how it ended. It comes out of a sandbox through a pipe that parts its results with NUL bytes, and so it
-// contains none: a NUL is written as 1 1, and a 1 as 1 2.
+// What running a program left behind, as one file: for each case the files that the program and the runtime
+// library wrote, and how it ended. It comes out of a sandbox through a pipe that parts its results with NUL
+// bytes, and so it contains none: a NUL is written as 1 1, and a 1 as 1 2.
 //
 // All of it may have been written by the program itself. What is believed of it is decided by its reader.
 #pragma once
@@ -8,7 +8,14 @@
 #include "support/file.h"
 #include "support/text.h"
 
-typedef enum { OUTCOME_ENDED, OUTCOME_PRINTED, OUTCOME_RESULT, OUTCOME_FINDINGS, OUTCOME_RECORD, OUTCOME_PARTS } OutcomePart;
+typedef enum {
+    OUTCOME_ENDED,
+    OUTCOME_PRINTED,
+    OUTCOME_RESULT,
+    OUTCOME_FINDINGS,
+    OUTCOME_RECORD,
+    OUTCOME_PARTS
+} OutcomePart;
 
 typedef struct {
     Text parts[OUTCOME_PARTS]; // empty where there was none

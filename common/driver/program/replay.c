@@ -21,8 +21,8 @@
 #include "support/process.h"
 
 enum {
-    MOST_MEMORY = 128,    // allocations that live at a time
-    MOST_OUT = 1024,      // copies to the host
+    MOST_MEMORY = 128,      // allocations that live at a time
+    MOST_OUT = 1024,        // copies to the host
     ASSUMED_REGISTERS = 32, // of a thread, as in the runtime: ptxas does not tell here
     REPLAY_SECONDS = 60,
 };
@@ -129,12 +129,13 @@ static bool release(Replay *r, const Record *record) {
 }
 
 // `from` NULL: a fill.
-static void put(Memory *m, uint64_t address, const unsigned char *from, const unsigned char *words, size_t bytes,
-                Replay *r) {
+static void put(Memory *m, uint64_t address, const unsigned char *from, const unsigned char *words,
+                size_t bytes, Replay *r) {
     EmulatorError error;
     const size_t at = (size_t)(address - m->address);
     if (from) memmove(m->content + at, from, bytes);
-    for (size_t i = 0; i < (bytes + 3) / 4; i++) m->words[at / 4 + i] = words && words[i] ? FROM_COPY : FROM_HOST;
+    for (size_t i = 0; i < (bytes + 3) / 4; i++)
+        m->words[at / 4 + i] = words && words[i] ? FROM_COPY : FROM_HOST;
     if (m->memory == RECORDED_DEVICE) emulator_mark_written(r->emulator, address, bytes, &error);
 }
 
@@ -143,7 +144,9 @@ static void put(Memory *m, uint64_t address, const unsigned char *from, const un
 static bool run_copy(Replay *r, const Record *record, const unsigned char *data, Work *work) {
     const uint64_t bytes = record->bytes;
     Memory *to = record->work == WORK_COPY_OUT ? NULL : memory_at(r, record->address, bytes),
-           *from = record->work == WORK_COPY || record->work == WORK_COPY_OUT ? memory_at(r, record->from, bytes) : NULL;
+           *from = record->work == WORK_COPY || record->work == WORK_COPY_OUT
+                       ? memory_at(r, record->from, bytes)
+                       : NULL;
     if ((record->work != WORK_COPY_OUT && !to) ||
         ((record->work == WORK_COPY || record->work == WORK_COPY_OUT) && !from))
         return broken(r, "a copy or a fill is not within one allocation");
@@ -161,8 +164,9 @@ static bool run_copy(Replay *r, const Record *record, const unsigned char *data,
         put(to, record->address, NULL, NULL, (size_t)bytes, r);
     }
     // The device's words at this moment; kept, because the memory changes.
-    const bool is_out = record->work == WORK_COPY_OUT ||
-                        (record->work == WORK_COPY && to->memory != RECORDED_DEVICE && from->memory == RECORDED_DEVICE);
+    const bool is_out =
+        record->work == WORK_COPY_OUT ||
+        (record->work == WORK_COPY && to->memory != RECORDED_DEVICE && from->memory == RECORDED_DEVICE);
     if (is_out && r->got_count < MOST_OUT) {
         unsigned char *kept = malloc((size_t)bytes + 1), *words = malloc((size_t)bytes / 4 + 1);
         if (!kept || !words) return broken(r, "no memory is left");
@@ -170,11 +174,12 @@ static bool run_copy(Replay *r, const Record *record, const unsigned char *data,
         memcpy(words, from->words + at / 4, (size_t)bytes / 4);
         r->got[r->got_count++] = (Got){kept, words, (size_t)bytes, false};
     }
-    const bool is_on_device = (!from || from->memory == RECORDED_DEVICE) && to && to->memory == RECORDED_DEVICE &&
-                              record->work != WORK_COPY_IN;
+    const bool is_on_device = (!from || from->memory == RECORDED_DEVICE) && to &&
+                              to->memory == RECORDED_DEVICE && record->work != WORK_COPY_IN;
     const double inside = r->plan->device->info.peak_gb_per_s * 1e9;
     if (r->plan->wants_times)
-        work->seconds = is_on_device ? (from ? 2 : 1) * (double)bytes / inside : (double)bytes / gpu_link_bytes_per_s;
+        work->seconds =
+            is_on_device ? (from ? 2 : 1) * (double)bytes / inside : (double)bytes / gpu_link_bytes_per_s;
     return true;
 }
 
@@ -207,7 +212,8 @@ static bool run_launch(Replay *r, const Record *record, const char *data, Work *
     EmulatorKernelInfo info;
     emulator_kernel_info(kernel, &info);
     const size_t argument_bytes = record->data_bytes - (size_t)(end + 1 - data);
-    if (argument_bytes != info.parameter_bytes) return broken(r, "a launch has too few arguments, or too many");
+    if (argument_bytes != info.parameter_bytes)
+        return broken(r, "a launch has too few arguments, or too many");
     for (int i = 0; i < r->memory_count; i++)
         if (!r->memory[i].is_free) memcpy(r->memory[i].before, r->memory[i].content, r->memory[i].bytes);
     // Arguments may lie at any address here.
@@ -281,7 +287,8 @@ static bool issue(Replay *r, const Record *record, const char *data) {
                 .work = record->work,
                 .waits_for = record->other,
                 .bytes = record->work == WORK_LAUNCH ? 0 : (long long)record->bytes};
-    const bool is_to_device = record->to_memory == RECORDED_DEVICE, is_from_device = record->from_memory == RECORDED_DEVICE;
+    const bool is_to_device = record->to_memory == RECORDED_DEVICE,
+               is_from_device = record->from_memory == RECORDED_DEVICE;
     w->engine = record->work == WORK_LAUNCH || record->work == WORK_FILL || (is_to_device && is_from_device)
                     ? ENGINE_KERNELS
                 : is_to_device ? ENGINE_IN
@@ -339,7 +346,8 @@ static bool step(Replay *r, const Record *record, const char *data) {
 
 // ---- The results ------------------------------------------------------------------------------------------
 
-// The number of words of `got` that are the same as those at `c`, from `from` on, and how many a kernel wrote.
+// The number of words of `got` that are the same as those at `c`, from `from` on, and how many a kernel
+// wrote.
 static size_t common_words(const Got *got, size_t from, const float *c, size_t most, size_t *by_kernels) {
     size_t same = 0;
     *by_kernels = 0;
@@ -349,8 +357,8 @@ static size_t common_words(const Got *got, size_t from, const float *c, size_t m
     return same;
 }
 
-// Whether c can be put together from what the host got, and mostly from words that kernels wrote. A kernel that
-// writes a value that is there already cannot be told from one that does not, as it is with zeros.
+// Whether c can be put together from what the host got, and mostly from words that kernels wrote. A kernel
+// that writes a value that is there already cannot be told from one that does not, as it is with zeros.
 static bool is_from_kernels(const Replay *r, const float *c, size_t n) {
     size_t written = 0, nonzero = 0;
     for (size_t i = 0; i < n; i++) nonzero += c[i] != 0;
@@ -376,7 +384,9 @@ static void find_total(Replay *r) {
         for (size_t w = 0; 4 * (w + 1) <= r->got[g].count; w++) {
             float number;
             memcpy(&number, r->got[g].bytes + 4 * w, sizeof number);
-            if (!r->got[g].words[w] || !(fabs((double)number - (double)r->plan->total) <= r->plan->total_slack)) continue;
+            if (!r->got[g].words[w] ||
+                !(fabs((double)number - (double)r->plan->total) <= r->plan->total_slack))
+                continue;
             r->result->is_total_from_kernels = true;
             if (r->got[g].is_shared && r->got[g].words[w] == FROM_KERNEL) r->result->is_total_shared = true;
         }
@@ -386,7 +396,8 @@ static void look_at_results(Replay *r) {
     for (int i = 0; i < r->memory_count; i++) {
         const Memory *m = &r->memory[i];
         r->result->leaks += !m->is_free;
-        if (m->memory != RECORDED_DEVICE) r->got[r->got_count++] = (Got){m->content, m->words, m->bytes, true};
+        if (m->memory != RECORDED_DEVICE)
+            r->got[r->got_count++] = (Got){m->content, m->words, m->bytes, true};
     }
     r->result->is_c_from_kernels = is_from_kernels(r, r->plan->c, (size_t)r->plan->n);
     find_total(r);
@@ -437,7 +448,8 @@ static ReplayState wait_for(pid_t child) {
 
 void replay(const ReplayPlan *plan, ReplayResult *result) {
     *result = (ReplayResult){.state = REPLAY_LOST, .exit_status = -1};
-    ReplayResult *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ReplayResult *shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) return;
     *shared = *result;
     const pid_t child = fork();
@@ -452,7 +464,8 @@ void replay(const ReplayPlan *plan, ReplayResult *result) {
     munmap(shared, sizeof *shared);
     // The process that read it may have been taken over: no number of it leads outside of an array.
     Timeline *t = &result->timeline;
-    if (result->state > REPLAY_LOST || t->count < 0 || t->count > MOST_TIMELINE || t->stream_count > MOST_STREAMS)
+    if (result->state > REPLAY_LOST || t->count < 0 || t->count > MOST_TIMELINE ||
+        t->stream_count > MOST_STREAMS)
         *result = (ReplayResult){.state = REPLAY_LOST, .exit_status = -1};
     for (int i = 0; i < t->count; i++) {
         t->work[i].name[sizeof t->work[i].name - 1] = '\0';

@@ -1,9 +1,10 @@
-// Carries out what a program's record says (runtime/record.h), on an emulator that the program never had to do with:
-// what the kernels do wrong, how long everything takes, and whether the results are the work of kernels.
+// Carries out what a program's record says (runtime/record.h), on an emulator that the program never had to
+// do with: what the kernels do wrong, how long everything takes, and whether the results are the work of
+// kernels.
 //
-// The record comes from the process of the program, which can write into it what it likes. It is therefore read with
-// suspicion, in a process that has given up everything but memory; and nothing is believed of it but what a device
-// that gets these calls really does.
+// The record comes from the process of the program, which can write into it what it likes. It is therefore
+// read with suspicion, in a process that has given up everything but memory; and nothing is believed of it
+// but what a device that gets these calls really does.
 #pragma once
 
 #include "driver/judge/timeline.h"
@@ -18,7 +19,7 @@ typedef struct {
     size_t ptx_bytes;
     const GpuProfile *device;
     uint64_t schedule;
-    bool wants_times; // else all seconds are 0
+    bool wants_times;   // else all seconds are 0
     uint64_t max_steps; // of a launch
     // What the program delivered.
     const float *c;

@@ -22,10 +22,11 @@ static bool follows(const Work *w, const Work *before) {
 static double host_after(const Schedule *s, int wait, double host) {
     for (int i = 0; i < s->waits[wait].before; i++) {
         const Work *w = &s->work[i];
-        const bool is_meant = s->waits[wait].kind == RECORD_WAIT_ALL ||
-                              (s->waits[wait].kind == RECORD_WAIT_WORK && w->number == s->waits[wait].number) ||
-                              (s->waits[wait].kind == RECORD_WAIT_STREAM &&
-                               (w->stream == s->waits[wait].stream || (s->waits[wait].stream == 0 && w->is_blocking)));
+        const bool is_meant =
+            s->waits[wait].kind == RECORD_WAIT_ALL ||
+            (s->waits[wait].kind == RECORD_WAIT_WORK && w->number == s->waits[wait].number) ||
+            (s->waits[wait].kind == RECORD_WAIT_STREAM &&
+             (w->stream == s->waits[wait].stream || (s->waits[wait].stream == 0 && w->is_blocking)));
         if (is_meant && w->end > host) host = w->end;
     }
     return host;
@@ -54,7 +55,9 @@ static double union_of(const Schedule *s) {
     for (;;) {
         int next = -1;
         for (int i = 0; i < s->count; i++)
-            if (!is_used[i] && has_engine(&s->work[i]) && (next < 0 || s->work[i].start < s->work[next].start)) next = i;
+            if (!is_used[i] && has_engine(&s->work[i]) &&
+                (next < 0 || s->work[i].start < s->work[next].start))
+                next = i;
         if (next < 0) return all;
         is_used[next] = true;
         const Work *w = &s->work[next];

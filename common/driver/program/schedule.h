@@ -1,5 +1,5 @@
-// When the work of a record would run on a device: each operation as soon as its stream, what it waits for and its
-// engine are free, in the order in which the program asked for it.
+// When the work of a record would run on a device: each operation as soon as its stream, what it waits for
+// and its engine are free, in the order in which the program asked for it.
 #pragma once
 
 #include "driver/judge/timeline.h"
@@ -11,10 +11,10 @@ typedef struct {
     uint64_t number;
     uint32_t stream;
     bool is_blocking;
-    uint32_t work;       // WorkKind
+    uint32_t work; // WorkKind
     uint64_t waits_for;
-    EngineKind engine;   // of copies and launches
-    double seconds;      // how long it takes; filled in when it has run
+    EngineKind engine; // of copies and launches
+    double seconds;    // how long it takes; filled in when it has run
     double start, end;
     char name[64];
     long long bytes;
@@ -25,7 +25,7 @@ typedef struct {
     Work work[MOST_WORK];
     int count;
     struct {
-        int before;  // the work that the program asked for next
+        int before; // the work that the program asked for next
         uint32_t kind, stream;
         uint64_t number;
     } waits[MOST_WORK];

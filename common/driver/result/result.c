@@ -170,7 +170,9 @@ static void add_failure(JsonWriter *json, const CaseReport *failed, int case_ind
     const bool is_check = failed->has_check && failed->check.outcome != CHECK_RIGHT;
     json_open_object(json, NULL);
     json_string(json, "kind",
-                failed->host ? failed->host : is_check ? check_outcome_name(failed->check.outcome) : verdict_headline(failed->verdict));
+                failed->host ? failed->host
+                : is_check   ? check_outcome_name(failed->check.outcome)
+                             : verdict_headline(failed->verdict));
     json_string(json, "verdict", verdict_word(failed->verdict));
     json_integer(json, "case", case_index);
     json_string(json, "message", is_check ? failed->check.what : failed->words);
