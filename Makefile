@@ -14,13 +14,14 @@ SHELL := /bin/sh
 ##= V=1 ## print whole commands
 ##= JOBS=4 ## how many jobs run at once; the number of cores if not given
 ##= CC=clang ## use another C compiler
+##= COMPILER=clang ## compile kernels with nvcc or with clang; auto (if not given): nvcc if one works here, otherwise clang
 ##= PYTHON=python3.12 ## use another Python; with VENV= use that Python's own packages and install nothing
 ##@ author: Tests and checks
 ##= SANITIZE=1 ## build all C with ASan and UBSan, under build/sanitize/
 ##@ The workbook itself
 # All of them are text: make expands nothing in them, and a shell gets each as one word (quoted) or as its words,
 # whatever characters they hold. tests/test_make_text.py goes through all of them.
-TEXTS := ARGS ASSIGNMENT BASE CC CCCL CFLAGS CH CLASS COURSE CUDA_HOME DEVICE ENGINE FORCE FORMAT FRESH GPU JOBS JSON K \
+TEXTS := ARGS ASSIGNMENT BASE CC CCCL CFLAGS CH CLASS COMPILER COURSE CUDA_HOME DEVICE ENGINE FORCE FORMAT FRESH GPU JOBS JSON K \
     KEEP KERNELS KILLS LDFLAGS METADATA NUMBA_PYTHON NVCC ONLY OPEN OUTPUT PROGRAM PYTHON RECORD ROSTER SANITIZE SECONDS SLURM \
     STEP STUDENT STUDENTS SUBMISSION SUBMISSIONS T TITLE TRUST V VENV WEEKS WERROR WHAT_IF
 $(foreach name,$(TEXTS),$(if $(filter command environment,$(firstword $(origin $(name)))),\
@@ -47,6 +48,9 @@ VENV ?= .venv
 ifneq ($(if $(VENV),$(words $(VENV))$(call odd,$(VENV)),1),1)
 $(error warpbook: the folder VENV=$(VENV) has a name that make cannot use; take one of letters$(,) digits$(,) _$(,) - and .)
 endif
+ifneq ($(filter-out auto nvcc clang,$(or $(COMPILER),auto))$(word 2,$(COMPILER)),)
+$(error warpbook: COMPILER must be auto$(,) nvcc or clang$(,) not $(COMPILER))
+endif
 B := build
 OUT := $(B)$(if $(SANITIZE),/sanitize)
 ASKED_CC := $(if $(filter command environment override,$(firstword $(origin CC))),$(CC))
@@ -62,7 +66,7 @@ endif
 
 # ---- What the machine offers -------------------------------------------------------------------------------
 CONFIG := $(OUT)/config.mk
-KEY := $(ASKED_CC)|$(NVCC)|$(CUDA_HOME)|$(PYTHON)|$(VENV)|$(value PATH)
+KEY := $(ASKED_CC)|$(NVCC)|$(COMPILER)|$(CUDA_HOME)|$(PYTHON)|$(VENV)|$(value PATH)
 GOALS_WITHOUT_CONFIG := help help-% clean
 ifneq ($(filter-out $(GOALS_WITHOUT_CONFIG),$(or $(MAKECMDGOALS),status)),)
 -include $(CONFIG)
@@ -118,7 +122,11 @@ installed = $(if $(VENV),$(VENV)/.installed-$(1))
 RUNTIME := $(call installed,runtime)
 DEVELOPMENT := $(call installed,dev)
 SITE := $(call installed,site)
-TOOLCHAIN := $(if $(SYSTEM_NVCC),,$(call installed,nvcc))
+# The compiler of kernels. Of the two that can be fetched, auto takes the one that is installed, or else clang; with
+# NVIDIA's driver on the machine it takes nvcc, whose wheels have the header that the part for GPUs is compiled with.
+FETCHED := $(or $(filter-out auto,$(COMPILER)),$(if $(HAS_NVIDIA_DRIVER)$(wildcard $(VENV)/.installed-nvcc),nvcc,clang))
+NVIDIA_WHEELS := $(if $(SYSTEM_NVCC),,$(if $(filter nvcc,$(FETCHED)),$(call installed,nvcc)))
+TOOLCHAIN := $(or $(NVIDIA_WHEELS),$(if $(filter clang,$(FETCHED)),$(if $(SYSTEM_CLANG)$(if $(filter clang,$(COMPILER)),,$(SYSTEM_NVCC)),,$(call installed,clang))))
 ifneq ($(VENV),)
 ifeq ($(wildcard $(PY)),) # gone, or a link to an interpreter that is gone
 $(patsubst requirements/%.txt,$(VENV)/.installed-%,$(wildcard requirements/*.txt)): FORCE
@@ -184,7 +192,8 @@ $(OUT)/sources: | $(CONFIG)
 # Every file is written under a name of the recipe's shell and then renamed: another make may be building the same,
 # and ./chNN may be running.
 NEW = $@.$$$$
-COMPILER := $(if $(HOST_CC),,no-compiler)
+HOST_COMPILER := $(if $(HOST_CC),,no-compiler)
+AR_COMMAND = $(if $(AR_ASKED),$(call words_of,$(AR_ASKED)),ar)
 .PHONY: no-compiler
 no-compiler:
 	@$(call complain,no working C compiler $(if $(ASKED_CC),called $(ASKED_CC),(cc$(,) gcc or clang)). On Debian or Ubuntu: apt-get install gcc libc6-dev,3)
@@ -206,7 +215,7 @@ else
 compiling = $(call quiet,CC,$(1))
 endif
 
-$(OUT)/obj/%.o: %.c $(FLAGS) | $(COMPILER) $(TOOLCHAIN)
+$(OUT)/obj/%.o: %.c $(FLAGS) | $(HOST_COMPILER) $(NVIDIA_WHEELS)
 	$(call compiling,$<)
 	$(Q)mkdir -p $(@D) && $(RUN_CC) $(CFLAGS_ALL) $(call effort_for,$<) $(call flags_for,$<) $(RUN_CFLAGS) -MMD -MP -MF $(NEW).d -MT $@ -c -o $(NEW) $< \
 	    && mv -f $(NEW).d $(@:.o=.d) && mv -f $(NEW) $@
@@ -216,7 +225,7 @@ $(DRIVER_LIBRARY): $(call objects_of,$(DRIVER_SOURCES))
 $(SUPPORT_LIBRARY): $(call objects_of,$(SUPPORT_SOURCES))
 $(EMULATOR_LIBRARY) $(DRIVER_LIBRARY) $(SUPPORT_LIBRARY): $(OUT)/sources
 	$(call quiet,AR,$@)
-	$(Q)mkdir -p $(@D) && rm -f $(NEW) && ar qcs $(NEW) $(filter %.o,$^) && mv -f $(NEW) $@
+	$(Q)mkdir -p $(@D) && rm -f $(NEW) && $(AR_COMMAND) qcs $(NEW) $(filter %.o,$^) && mv -f $(NEW) $@
 
 $(EMULATOR_SHARED): $(call objects_of,$(EMULATOR_SOURCES) $(SUPPORT_SOURCES))
 	$(call quiet,LINK,$@)
@@ -258,7 +267,10 @@ $(foreach c,$(CHAPTERS),$(eval $(call chapter_rule,$(c))))
 .PHONY: FORCE libs tools drivers
 FORCE:
 libs: $(EMULATOR_LIBRARY) $(EMULATOR_SHARED) $(DRIVER_LIBRARY) $(SUPPORT_LIBRARY)
-tools: $(TOOLS)
+tools: $(TOOLCHAIN) $(TOOLS)
+# NVIDIA's disassembler, for ./chNN --sass.
+.PHONY: nvdisasm
+nvdisasm: $(call installed,nvdisasm)
 drivers: $(addprefix program-,$(CHAPTERS)) $(TOOLS) libs $(if $(RUNTIME_FOUND),cudart)
 .PHONY: cudart
 cudart: $(CUDART)
@@ -271,8 +283,14 @@ NEEDS_GRADER := $(RUNTIME) $(if $(VENV)$(BASE_PYTHON),,no-python)
 export WARPBOOK_MAKE_VARIABLES = $(MAKEOVERRIDES)
 export WARPBOOK_OUT = $(OUT)
 export WARPBOOK_VENV = $(VENV)
+ifneq ($(COMPILER),)
+export WARPBOOK_COMPILER = $(COMPILER)
+endif
 ifneq ($(NVCC)$(filter-out .venv,$(VENV)),) # elsewhere than where ./chNN looks by itself
 export WARPBOOK_NVCC = $(NVCC_FOUND)
+endif
+ifneq ($(and $(filter-out .venv,$(VENV)),$(wildcard $(VENV)/.installed-clang)),)
+export WARPBOOK_CLANG = $(firstword $(wildcard $(VENV)/lib/python3*/site-packages/ziglang/zig))
 endif
 
 # The program is linked under build/ and appears as ./chNN; what it runs, the kernel, is compiled beside it.
@@ -284,7 +302,7 @@ $(CHAPTERS): %: program-% kernel-%
 $(addprefix program-,$(CHAPTERS)): program-%: $(OUT)/programs/%
 	$(if $(SANITIZE),,@[ $* -ef $< ] || { { ln -f $< $(COPY) 2>/dev/null || cp -f $< $(COPY); } && $(MOVE_COPY); status=$$?; rm -f $(COPY); exit $$status; })
 $(addprefix kernel-,$(CHAPTERS)): kernel-%: $(OUT)/bin/compile | $(TOOLCHAIN)
-	$(call quiet,NVCC,$(call folder_of,$*)/kernel.cu)
+	$(call quiet,KERNEL,$(call folder_of,$*)/kernel.cu)
 	$(Q)$(OUT)/bin/compile $(call folder_of,$*)/kernel.cu $(B)/$* >/dev/null
 
 $(addprefix program-,$(PROGRAM_CHAPTERS)) $(addprefix kernel-,$(PROGRAM_CHAPTERS)): $(OUT)/bin/run_program $(if $(RUNTIME_FOUND),$(CUDART))

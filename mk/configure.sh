@@ -1,7 +1,7 @@
 #!/bin/sh
 # Asks the machine once what the Makefile needs to know and writes it as make variables.
 #
-#   sh mk/configure.sh OUTPUT        (CC, NVCC, CUDA_HOME, PYTHON, VENV, SANITIZE and KEY come in the environment)
+#   sh mk/configure.sh OUTPUT        (CC, NVCC, CUDA_HOME, WARPBOOK_CLANG, PYTHON, VENV, SANITIZE and KEY come in the environment)
 #
 # Nothing here fails because something is missing: the variable stays empty, the rule that needs it says
 # so, and `make doctor` still runs.
@@ -70,13 +70,34 @@ if [ -z "${VENV:-}" ] && [ -n "$python" ]; then
     packaged=$("$python" -c 'import nvidia
 for folder in nvidia.__path__: print(folder + "/cu13/bin/nvcc")' 2>/dev/null | head -n 1)
 fi
-nvcc=
+nvcc= ; broken=
 for candidate in "${NVCC:-}" "$(command -v nvcc 2>/dev/null)" "${CUDA_HOME:+$CUDA_HOME/bin/nvcc}" \
     /usr/local/cuda/bin/nvcc "$packaged"; do
     if [ -n "$candidate" ] && [ -f "$candidate" ] && [ -x "$candidate" ]; then
-        nvcc=$candidate
+        # A wrapper whose toolkit is gone does not print its version. One that was asked for by name is used anyway.
+        if [ "$candidate" = "${NVCC:-}" ] || "$candidate" --version 2>/dev/null | grep -q release; then
+            nvcc=$candidate
+            break
+        fi
+        [ -n "$broken" ] || broken=$candidate
+    fi
+done
+[ -z "$broken" ] || echo "warpbook: $broken does not work (it does not print its version); ${nvcc:-another compiler} is used instead" >&2
+
+# ---- clang with the NVPTX target, new enough for common/include/clang ------------------------------------------
+clang=
+for candidate in "${WARPBOOK_CLANG:-}" "$(command -v clang 2>/dev/null)"; do
+    [ -n "$candidate" ] && [ -x "$candidate" ] || continue
+    release=$("$candidate" --version 2>/dev/null | sed -n 's/.*clang version \([0-9]*\).*/\1/p' | head -n 1)
+    if [ "$candidate" = "${WARPBOOK_CLANG:-}" ] ||
+        { [ "${release:-0}" -ge 18 ] && "$candidate" --print-targets 2>/dev/null | grep -q nvptx64; }; then
+        clang=$candidate
         break
     fi
+done
+driver=
+for candidate in /dev/nvidiactl /dev/dxg; do
+    [ ! -e "$candidate" ] || driver=yes
 done
 include=
 if [ -n "$nvcc" ]; then
@@ -102,6 +123,8 @@ jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null) || jobs=2
     say BASE_PYTHON "$python"
     say SYSTEM_NVCC "$nvcc"
     say SYSTEM_CUDA_INCLUDE "$include"
+    say SYSTEM_CLANG "$clang"
+    say HAS_NVIDIA_DRIVER "$driver"
     say JOBS "$jobs"
 } >"$work/config" && printf '%s\n' "${KEY:-}" >"$work/key" && mv "$work/key" "$output.key" && mv "$work/config" "$output" || {
     echo "warpbook: cannot write $output (is the disk full?)" >&2

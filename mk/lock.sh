@@ -26,4 +26,6 @@ for name in site class bench; do
     lock "$name" --constraints requirements/runtime.txt --constraints requirements/dev.txt
 done
 lock nvcc
+lock clang
+lock nvdisasm
 lock peers

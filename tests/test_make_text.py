@@ -25,7 +25,7 @@ FLAGS = {
     "WHAT_IF",
 }  # set or not set
 NUMBERS = {"JOBS", "SECONDS"}
-FOR_COMPILERS = {"CC", "CFLAGS", "LDFLAGS", "NVCC", "CUDA_HOME", "PYTHON", "VENV", "KERNELS"}
+FOR_COMPILERS = {"CC", "CFLAGS", "COMPILER", "LDFLAGS", "NVCC", "CUDA_HOME", "PYTHON", "VENV", "KERNELS"}
 PYTHON = f"PYTHON={Path(sys.executable).resolve()}"
 FROM_MAKE = {
     "CURDIR",

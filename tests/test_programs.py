@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import platform
 import re
 import subprocess
 from dataclasses import dataclass
@@ -80,6 +81,14 @@ def test_mistake_is_found(case: str, compiled: dict[str, Path], tmp_path: Path) 
 def test_output_of_repeated_launches(compiled: dict[str, Path], tmp_path: Path) -> None:
     """A kernel that prints is never left out."""
     assert check(compiled["right"], "prints_each_time", tmp_path).output == "thread 0\nthread 1\n" * 3
+
+
+def test_repeated_sequence_is_left_out(nvcc: str, root: Path) -> None:
+    """Of 3,000 operations on 4 MiB, all but the first few lead through states of memory seen before."""
+    del nvcc
+    command = [root / "warpbook", "check", "repeats.cu"]
+    done = subprocess.run(command, cwd=PROGRAMS, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, "warpbook: no findings\n")
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -176,6 +185,22 @@ def test_missing_function_names_itself(nvcc: str, root: Path, tmp_path: Path) ->
     done = warpbook(root, "run", "program.cu", folder=tmp_path)
     words = "warpbook: cudaLogsCurrent is not supported yet, and returns cudaErrorNotSupported\n"
     assert (done.returncode, done.stderr) == (0, words)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="needs single steps of the host")
+def test_kernel_that_the_host_holds_back(nvcc: str, root: Path, tmp_path: Path) -> None:
+    """The flag that a kernel waits for is written after its launch; then the host polls what the kernel answers."""
+    del nvcc
+    (tmp_path / "program.cu").write_text(
+        "__global__ void answer(volatile int *go, volatile int *done) { while (*go < 1); *done = *go + 1; }\n"
+        "int main() { volatile int *flags; cudaDeviceProp p; cudaMallocHost((void **)&flags, 8);\n"
+        "  for (int i = 1; i < 4; i++) { flags[0] = flags[1] = 0; answer<<<1, 1>>>(flags, flags + 1);\n"
+        "    flags[0] = i; while (!flags[1]); if (flags[1] != i + 1) return 1; cudaDeviceSynchronize(); }\n"
+        "  cudaGetDeviceProperties(&p, 0);\n"
+        "  return cudaGetLastError() != cudaSuccess || p.persistingL2CacheMaxSize > p.l2CacheSize; }\n"
+    )
+    done = warpbook(root, "run", "program.cu", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_files_linked_on_the_device(nvcc: str, root: Path, tmp_path: Path) -> None:

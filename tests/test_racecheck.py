@@ -293,21 +293,22 @@ def test_two_memories_in_one_instruction(device: Emulator) -> None:
 
 # ---- Programs made up at random --------------------------------------------------------------------------------
 THREADS, BLOCKS, WORDS = 128, 2, 6
-READ, WRITE, ATOMIC = 1, 2, 3
+READ, WRITE, ATOMIC, READ_QUAD, WRITE_QUAD = 1, 2, 3, 4, 5  # a quad is four words
+PLACES, GLOBAL = 128, 128  # of each memory; the bit of a step that names global memory
 ACCESS, BLOCK_BARRIER, WARP_BARRIER, NAMED_BARRIER = range(4)
 
 
 def random_access(rng: random.Random) -> list[int]:
     """One word for every thread: 0, or an operation and a place."""
     total = THREADS * BLOCKS
-    style = rng.randrange(5)
-    space = rng.choice([0, 64])
+    style = rng.randrange(7)
+    space = rng.choice([0, GLOBAL])
     operation = rng.choice([READ, READ, WRITE, ATOMIC])
     if style == 0:  # a few threads, anything
         step = [0] * total
         for _ in range(rng.randrange(1, 5)):
             step[rng.randrange(total)] = (
-                rng.choice([READ, WRITE, ATOMIC]) << 8 | rng.choice([0, 64]) | rng.randrange(WORDS)
+                rng.choice([READ, WRITE, ATOMIC]) << 8 | rng.choice([0, GLOBAL]) | rng.randrange(WORDS)
             )
         return step
     if style == 1:  # one thread
@@ -321,6 +322,14 @@ def random_access(rng: random.Random) -> list[int]:
     if style == 3:  # a block reads one word
         block, word = rng.randrange(BLOCKS), rng.randrange(WORDS)
         return [READ << 8 | space | word if t // THREADS == block else 0 for t in range(total)]
+    if style in (4, 5):  # whole warps or halves of them, one word or one quad after the other
+        operation, lanes = rng.choice([READ, READ, WRITE, READ_QUAD, WRITE_QUAD]), rng.choice([16, 32])
+        step, size = [0] * total, 4 if operation >= READ_QUAD else 1
+        for _ in range(rng.randrange(1, 4)):
+            first, word = rng.randrange(total // lanes) * lanes, rng.choice([0, 0, 16, 64, rng.randrange(3)])
+            for k in range(lanes):
+                step[first + k] = operation << 8 | space | (word // size + k) * size % PLACES
+        return step
     first, word = rng.randrange(total), rng.randrange(WORDS)  # some neighbours
     count = rng.randrange(1, 7)
     return [
@@ -375,14 +384,17 @@ class Oracle:
         for t, code in enumerate(step):
             if not code:
                 continue
-            operation, shared = code >> 8, not code & 64
-            word = (t // THREADS if shared else -1, code & 15)
-            past = self.past.setdefault(word, [])
-            for other, when, what in past:
-                ordered = self.clock[t, other] >= when
-                if other != t and not ordered and {operation, what} not in ({READ}, {ATOMIC}):
-                    self.races.add(word)
-            past.append((t, int(self.clock[t, t]), operation))
+            operation, shared, first = code >> 8, not code & GLOBAL, code % PLACES
+            is_quad = operation in (READ_QUAD, WRITE_QUAD)
+            operation = {READ_QUAD: READ, WRITE_QUAD: WRITE}.get(operation, operation)
+            for place in range(first, first + (4 if is_quad else 1)):
+                word = (t // THREADS if shared else -1, place)
+                past = self.past.setdefault(word, [])
+                for other, when, what in past:
+                    ordered = self.clock[t, other] >= when
+                    if other != t and not ordered and {operation, what} not in ({READ}, {ATOMIC}):
+                        self.races.add(word)
+                past.append((t, int(self.clock[t, t]), operation))
 
     def sync(self, kind: int, step: list[int]) -> None:
         total = THREADS * BLOCKS
@@ -420,7 +432,7 @@ def test_random_program(device: Emulator, seed: int) -> None:
         table = device.buffer(program, "program")
         table.set_read_only()
         data, out = (
-            device.buffer(np.zeros(16, np.int32), "data"),
+            device.buffer(np.zeros(PLACES, np.int32), "data"),
             device.buffer(np.zeros(256, np.int32), "out"),
         )
         arguments = [table, len(program), data, out]
@@ -431,7 +443,7 @@ def test_random_program(device: Emulator, seed: int) -> None:
         found = set()
         for f in result.findings:
             assert f.kind == "RACE", f
-            found.add((f.block[0] if f.object == "shared shared" else -1, f.index // 4))
+            found.add((f.block[0] if f.object == "shared quads" else -1, f.index // 4))
         # One line races with another in many words and is told once, so words are compared for whether there are any.
         assert bool(found) == bool(oracle.races), (seed * 8 + part, result.findings, oracle.races)
         assert found <= oracle.races, (seed * 8 + part, result.findings, oracle.races)

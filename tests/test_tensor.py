@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -193,3 +194,12 @@ def test_errors_are_within_the_bound(form: Form, family: int) -> None:
     unit = {"F16": 2.0**-11, "F32": 2.0**-23, "F64": 2.0**-53}[sum_kind(form, "d")]
     bound = unit * magnitude * (k + 1) * 2
     assert (abs(d - (a @ b + c)) <= bound + 2.0**-24 * (unit == 2.0**-11)).all()
+
+
+@pytest.mark.parametrize("form", [f for f in WMMA if f.types[2] == "F64"], ids=name_of)
+def test_named_rounding_of_f64(form: Form) -> None:
+    """nvcc writes .rn, which is the rounding without the word too."""
+    named = replace(form, text=form.text.replace(".f64", ".rn.f64", 1))
+    given = tensor.operands(form, NEAR_ONE, TILES)
+    assert ".m8n8k4.rn.f64" in named.text
+    assert np.array_equal(tensor.emulated(named, given), tensor.emulated(form, given))

@@ -2,17 +2,17 @@
 //
 // Whatever loses its parent below this process becomes its child, and is ended with it: when the program has
 // ended, when this process is told to end, and when the process that started it is gone. The kernel does this
-// (prctl(2), PR_SET_CHILD_SUBREAPER and PR_SET_PDEATHSIG), so it works however the others end.
-#define _GNU_SOURCE
+// (support/system.h), so it works however the others end.
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "support/system.h"
 
 enum { EXIT_USAGE = 2, EXIT_MACHINE = 3, EXIT_NO_PROGRAM = 127, SIGNAL_BASE = 128 };
 
@@ -29,7 +29,7 @@ static void become(char **command, pid_t keeper) {
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    system_end_with_parent(SIGKILL);
     if (getppid() != keeper) _exit(EXIT_MACHINE);
     execvp(command[0], command);
     fprintf(stderr, "keep: cannot run %s: %s\n", command[0], strerror(errno));
@@ -51,11 +51,9 @@ static bool reap(pid_t program, int *status) {
 // Ends every child there is, and those that become ours thereby, until there is none.
 static void end_all(void) {
     for (;;) {
-        FILE *children = fopen("/proc/thread-self/children", "re");
-        for (int pid; children && fscanf(children, "%d", &pid) == 1;) kill((pid_t)pid, SIGKILL);
-        if (children) fclose(children);
+        const bool are_listed = system_signal_children(SIGKILL);
         if (waitpid(-1, NULL, 0) < 0 && errno == ECHILD) return;
-        if (!children) kill(0, SIGKILL); // no /proc: the group, and this process with it
+        if (!are_listed) kill(0, SIGKILL); // the group, and this process with it
     }
 }
 
@@ -68,8 +66,8 @@ int main(int count, char **arguments) {
     }
     const sigset_t set = awaited();
     sigprocmask(SIG_BLOCK, &set, NULL);
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    system_adopt_orphans();
+    system_end_with_parent(SIGTERM);
     if (getppid() != (pid_t)strtol(arguments[1], NULL, 10)) return EXIT_MACHINE;
     const pid_t keeper = getpid(), program = fork();
     if (program == 0) become(arguments + 2, keeper);
@@ -79,8 +77,8 @@ int main(int count, char **arguments) {
     }
     int status = SIGKILL; // as if it had been ended
     for (bool is_over = false; !is_over;) {
-        const int number = sigwaitinfo(&set, NULL);
-        is_over = number == SIGCHLD ? reap(program, &status) : number > 0;
+        int number;
+        if (sigwait(&set, &number) == 0) is_over = number != SIGCHLD || reap(program, &status);
     }
     end_all();
     return WIFSIGNALED(status) ? SIGNAL_BASE + WTERMSIG(status) : WEXITSTATUS(status);

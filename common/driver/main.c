@@ -9,6 +9,8 @@
 
 #include "support/file.h"
 #include "driver/build/builds.h"
+#include "driver/listing/disassemble.h"
+#include "driver/listing/listing_page.h"
 #include "driver/judge/judge.h"
 #include "driver/page/editor_lines.h"
 #include "driver/page/page.h"
@@ -17,6 +19,7 @@
 #include "driver/result/result.h"
 #include "driver/run/runner_child.h"
 #include "driver/workbook.h"
+#include "gpu/profiles.h"
 #include "driver/result/access_trace_run.h"
 
 enum { EXIT_USAGE = 2, EXIT_MACHINE = 3 };
@@ -91,14 +94,16 @@ static int choose_device(Options *options) {
 }
 
 static bool build(Run *run) {
-    if (run->options.is_trace_only) run->options.device = GPU_EMULATOR;
+    const bool is_listed = run->options.wants_ptx || run->options.wants_sass;
+    const bool is_judged = !run->options.is_trace_only && !is_listed;
+    if (!is_judged) run->options.device = GPU_EMULATOR;
     const int architecture = choose_device(&run->options);
     const BuildPlan plan = {.of = &chapter,
                             .folder = run->folder,
                             .kernel_file = run->options.kernel_file ? run->kernel_file : NULL,
                             .against_file = run->options.against_file ? run->against_file : NULL,
                             .architecture = architecture,
-                            .wants_reference = !run->options.is_trace_only && !chapter.is_program,
+                            .wants_reference = is_judged && !chapter.is_program,
                             .cancel = &is_cancelled};
     catch_signals(cancel);
     bool fine = builds_open(&plan, &run->builds);
@@ -226,6 +231,46 @@ static int write_cases(Run *run) {
     return complain(EXIT_MACHINE, why);
 }
 
+// For the GPU that is here, or the one that --gpu names: 90 for sm_90.
+static int listed_architecture(const Options *options) {
+    const int here = options->profile[0] ? 0 : gpu_nvidia_architecture(NULL, 0);
+    const GpuProfile *profile = gpu_profile_find(options->profile[0] ? options->profile : NULL);
+    return here ? here : 10 * profile->info.compute_major + profile->info.compute_minor;
+}
+
+// --ptx and --sass.
+static int list_instructions(Run *run) {
+    const Builds *builds = &run->builds;
+    const bool is_built = build(run);
+    if (!is_built) complain(0, builds->message);
+    if (builds->is_usage) return EXIT_USAGE;
+    if (!is_built) return verdict_exit_status(builds->verdict);
+    const Image *image = builds->subjects.kernel;
+    char why[1200] = "", target[16] = "";
+    const char *const sources[] = {builds->has_build ? builds->build.source : builds->source};
+    Listing listing;
+    Text code = {0}, page = {0};
+    bool fine = true;
+    listing_begin(&listing, sources, 1, "launch_");
+    if (run->options.wants_ptx && image->is_ptx)
+        fine = listing_add_ptx(&listing, text_chars(&image->text), image->text.bytes, why, sizeof why);
+    if (fine && run->options.wants_sass) {
+        fine = disassemble(image->name, image->is_ptx, text_chars(&image->text),
+                           listed_architecture(&run->options), target, &code, why, sizeof why);
+        if (fine) listing_add_machine_code(&listing, text_chars(&code));
+    }
+    listing_end(&listing);
+    const Terminal terminal = terminal_of_stdout();
+    // Without a disassembler the PTX that was asked for too is shown anyway.
+    if (fine || run->options.wants_ptx)
+        listing_add_page(&page, &terminal, &listing, builds_source_text(&run->builds));
+    terminal_write(&terminal, &page);
+    listing_free(&listing);
+    text_free(&code);
+    text_free(&page);
+    return fine ? printed(0) : complain(EXIT_MACHINE, why);
+}
+
 static int run_chapter(Run *run) {
     char root[PATH_MAX], why[700];
     if (!getcwd(run->from, sizeof run->from)) snprintf(run->from, sizeof run->from, "/");
@@ -245,6 +290,7 @@ static int run_chapter(Run *run) {
     if (run->options.trace_file && run->options.n > TRACE_MAX_N)
         return complain(EXIT_USAGE,
                         "--trace takes at most --n 4,194,304: a picture shows only the first warps");
+    if (run->options.wants_ptx || run->options.wants_sass) return list_instructions(run);
     if (run->options.is_trace_only) return trace_only(run);
     if (run->options.cases_folder) return write_cases(run);
     run_kernel(run);

@@ -6,14 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "support/system.h"
+
 bool workbook_root(char *path, size_t path_bytes, char *why, size_t why_bytes) {
     char here[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", here, sizeof here - 1);
-    if (length <= 0) {
+    if (!system_program_path(here, sizeof here)) {
         snprintf(why, why_bytes, "this program cannot find its own file (/proc is not mounted)");
         return false;
     }
-    here[length] = '\0';
     for (char *slash = strrchr(here, '/'); slash; slash = strrchr(here, '/')) {
         char marker[PATH_MAX + 64];
         *slash = '\0';

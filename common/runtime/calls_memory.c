@@ -102,6 +102,7 @@ static cudaError_t release(void *pointer, bool is_host, const char *call) {
     Allocation *a = to_free(pointer, is_host, call);
     if (!a) return cudaErrorInvalidValue;
     queue_run_all(); // both wait for the device
+    queue_settle();
     if (!a->is_of_graph) allocation_free(a);
     return cudaSuccess;
 }
@@ -134,6 +135,7 @@ static cudaError_t unregister_host(const void *pointer) {
     Allocation *a = allocation_live_at(pointer);
     if (!a || a->kind != MEMORY_REGISTERED || a->host != pointer) return cudaErrorHostMemoryNotRegistered;
     queue_run_all();
+    queue_settle();
     allocation_free(a);
     return cudaSuccess;
 }

@@ -58,6 +58,7 @@ cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFormat
 static cudaError_t free_array(cudaArray_t array) {
     if (!array) return cudaSuccess;
     queue_run_all();
+    queue_settle();
     allocation_free(array->memory);
     free(array);
     return cudaSuccess;
@@ -141,6 +142,7 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *object, const struct cu
 static cudaError_t destroy(uint64_t object) {
     EmulatorError error;
     queue_run_all(); // kernels may still use it
+    queue_settle();
     return emulator_destroy_texture(device_emulator(), object, &error) ? cudaSuccess : cudaErrorInvalidValue;
 }
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object) { return CALL(destroy(object)); }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "gpu/profiles.h"
-#include "runtime/repeat.h"
 #include "runtime/report.h"
 #include "runtime/state.h"
 
@@ -137,16 +136,17 @@ static void fill(const Copy *c, char *to) {
         for (size_t at = 0; at < c->width; at += c->unit) memcpy(to + at, &c->value, c->unit);
 }
 
-void copy_run(const Copy *c) {
+bool copy_run(const Copy *c) {
     const CopySides sides = copy_sides(c);
     char *to = bytes_at(sides.to, c->to);
     const char *from = c->from ? bytes_at(sides.from, c->from) : NULL;
     const bool marks = is_device(sides.to);
+    bool has_changed = false;
     for (size_t z = 0; z < c->depth; z++)
         for (size_t y = 0; y < c->height; y++) {
             const size_t at = z * c->to_slice + y * c->to_pitch;
             const char *row = from ? from + z * c->from_slice + y * c->from_pitch : NULL;
-            if (sides.to && changes(c, to + at, row)) repeat_forget();
+            has_changed = has_changed || (marks && changes(c, to + at, row));
             if (row)
                 memmove(to + at, row, c->width);
             else
@@ -155,6 +155,7 @@ void copy_run(const Copy *c) {
             const uint64_t address = marks ? sides.to->device + allocation_offset(sides.to, c->to) + at : 0;
             if (marks) emulator_mark_written(device_emulator(), address, c->width, &error);
         }
+    return has_changed;
 }
 
 int copy_engine(const Copy *c) {

@@ -28,7 +28,7 @@ Copy copy_fill(void *to, unsigned value, unsigned unit, size_t bytes, const char
 cudaError_t copy_check(const Copy *copy);
 // Keeps the source as it is now. False when memory ran out.
 bool copy_hold(Copy *copy);
-void copy_run(const Copy *copy);
+bool copy_run(const Copy *copy); // true if it changed memory that only the device has
 void copy_release(Copy *copy);
 
 // Which memory a copy reads or writes.

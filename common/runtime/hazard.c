@@ -26,11 +26,9 @@ static Done *done[MOST_DONE];
 static size_t done_count, page_count;
 static bool is_expected;
 static Known host;
-static _Thread_local const Known *callback;
 
 void hazard_expect(void) { is_expected = true; }
 const Known *hazard_host(void) { return &host; }
-void hazard_in_callback(const Known *known) { callback = known; }
 
 static size_t pages_of(const Reach *reach) { return reach->touched ? reach->touched->page_count : 0; }
 
@@ -154,9 +152,7 @@ void hazard_after(const Op *op, Reach reach) {
 
 // ---- The host ---------------------------------------------------------------------------------------------
 
-static bool host_knows(const Done *d) {
-    return d->talks_to_host || known_has(callback ? callback : &host, d->stream, d->number);
-}
+static bool host_knows(const Done *d) { return d->talks_to_host || known_has(&host, d->stream, d->number); }
 
 bool hazard_host_waited(const Known *known) {
     bool changed = false;

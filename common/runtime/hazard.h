@@ -20,8 +20,6 @@ void hazard_after(const Op *op, Reach reach);
 const Known *hazard_host(void);
 // The host has waited for this. Returns true if memory that was kept from the host no longer has to be.
 bool hazard_host_waited(const Known *known);
-// This thread runs a function of the program, in a stream: until it ends, it knows this. NULL: it has ended.
-void hazard_in_callback(const Known *known);
 // Forgets what neither the host nor any of `pending` can be unordered with.
 void hazard_forget(const Op *pending);
 

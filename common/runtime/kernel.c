@@ -7,7 +7,6 @@
 #include "support/mangle.h"
 #include "runtime/allocation.h"
 #include "runtime/profile.h"
-#include "runtime/repeat.h"
 #include "runtime/report.h"
 #include "runtime/state.h"
 
@@ -204,14 +203,12 @@ static Timed *timed_of(const Launch *l) {
     return &timed[count++];
 }
 
-double kernel_run(const Launch *launch, Touched *touched) {
-    double seconds = 0;
-    if (repeat_is_known(launch, &seconds)) return seconds;
-    repeat_before(launch);
+Ran kernel_run(const Launch *launch, Touched *touched) {
+    Ran ran = {0};
     Timed *timed = models_times ? timed_of(launch) : NULL;
     const bool profiles = options()->profile != NULL,
                is_timed = profiles || (models_times && (!timed || timed->followed < MOST_FOLLOWED));
-    if (timed && !is_timed) seconds = timed->seconds;
+    if (timed && !is_timed) ran.seconds = timed->seconds;
     const EmulatorLaunch how = {
         .grid = {launch->grid.x, launch->grid.y, launch->grid.z},
         .block = {launch->block.x, launch->block.y, launch->block.z},
@@ -248,13 +245,15 @@ double kernel_run(const Launch *launch, Touched *touched) {
                                       .registers = ASSUMED_REGISTERS,
                                       .shared_bytes = (double)(info.static_shared + launch->dynamic_shared)};
             model_estimate(&device, &shape, result.work, &estimate);
-            seconds = estimate.seconds;
+            ran.seconds = estimate.seconds;
             if (timed)
-                *timed = (Timed){timed->function, timed->grid, timed->block, timed->followed + 1, seconds};
+                *timed =
+                    (Timed){timed->function, timed->grid, timed->block, timed->followed + 1, ran.seconds};
         }
         if (profiles) profile_add(launch->function->name, how.grid, how.block, &result, &estimate);
     }
-    repeat_after(launch, &result, seconds);
+    ran.lanes = result.lane_instructions;
+    ran.is_clean = result.completed && !result.findings_total && !result.output_bytes;
     emulator_result_free(&result);
-    return seconds;
+    return ran;
 }

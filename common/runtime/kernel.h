@@ -8,10 +8,9 @@
 // be released with kernel_release().
 cudaError_t kernel_prepare(Launch *launch, void **arguments);
 void kernel_release(Launch *launch);
-// Runs it to its end, prints what it prints and reports what it does wrong. The modelled seconds, 0 where
-// they are not asked for. An error is sticky.
+// Runs it to its end, prints what it prints and reports what it does wrong. An error is sticky.
 // `touched` (NULL: nobody asks) receives what it reads and writes.
-double kernel_run(const Launch *launch, Touched *touched);
+Ran kernel_run(const Launch *launch, Touched *touched);
 // From now on launches are modelled in time: the program measures.
 void kernel_model_times(void);
 // Blocks that fit a multiprocessor at a time; 0: none.

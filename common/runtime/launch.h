@@ -13,3 +13,10 @@ typedef struct {
     size_t argument_bytes;
     Place place;
 } Launch;
+
+// What came of an operation that ran.
+typedef struct {
+    double seconds; // modelled; 0 where that is not asked for
+    uint64_t lanes; // lane instructions
+    bool is_clean;  // completed, with no findings and no output
+} Ran;

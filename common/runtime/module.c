@@ -8,6 +8,7 @@
 #include "runtime/fatbin.h"
 #include "runtime/report.h"
 #include "runtime/state.h"
+#include "support/file.h"
 
 typedef struct Binary {
     struct Binary *next;
@@ -59,6 +60,17 @@ static void place_variable(Variable *v) {
     }
 }
 
+// Leaves the text in the folder of WARPBOOK_PTX, for a listing of it.
+static void keep_text(const FatbinText *text) {
+    static int count;
+    char path[4096];
+    FileError error;
+    if (!options()->ptx) return;
+    snprintf(path, sizeof path, "%s/%d.ptx", options()->ptx, count++);
+    if (!write_file_atomically(path, text->text, text->bytes, &error))
+        fprintf(stderr, "warpbook: %s\n", error.message);
+}
+
 static bool load(Binary *binary) {
     if (binary->image || binary->has_failed) return binary->image != NULL;
     FatbinText texts[MAX_TEXTS] = {0};
@@ -70,7 +82,10 @@ static bool load(Binary *binary) {
     EmulatorError error = {0};
     if (count) binary->image = emulator_add_image(device_emulator(), given, count, &error);
     if (count && !binary->image) snprintf(why, sizeof why, "%.1000s", error.message);
-    for (int i = 0; i < count; i++) free(texts[i].text);
+    for (int i = 0; i < count; i++) {
+        keep_text(&texts[i]);
+        free(texts[i].text);
+    }
     binary->has_failed = !binary->image;
     if (binary->has_failed) report_once("%s", why);
     for (int i = 0; i < variable_count && binary->image; i++)

@@ -151,18 +151,42 @@ static void advance(const Op *op, double seconds, int engine) {
     op->stream->end = start + seconds;
 }
 
+// A launch or a copy; its modelled time.
+static double work(const Op *op, Touched *touched) {
+    if (op->kind == OP_LAUNCH) return kernel_run(&op->launch, touched).seconds;
+    copy_run(&op->copy);
+    return copy_seconds(&op->copy);
+}
+
+void queue_settle(void) {
+    for (Op op; repeat_take(&op); op_release(&op)) work(&op, NULL);
+}
+
+// The same, unless it is left out because it repeats what was done.
+static double work_unless_repeated(const Op *op, Touched *touched) {
+    Ran ran = {0};
+    if (repeat_skips(op, &ran.seconds)) return op->kind == OP_COPY ? copy_seconds(&op->copy) : ran.seconds;
+    queue_settle();
+    repeat_before(op);
+    if (op->kind == OP_LAUNCH)
+        ran = kernel_run(&op->launch, touched);
+    else
+        ran = (Ran){.seconds = copy_seconds(&op->copy), .is_clean = true};
+    if (op->kind == OP_LAUNCH || copy_run(&op->copy)) repeat_after(op, ran);
+    return ran.seconds;
+}
+
 static void perform(Op *op) {
     recording_run(op);
     Reach reach = hazard_before(op);
     const bool is_lost = sticky_error() != cudaSuccess; // after a kernel's error, nothing more runs
     switch (op->kind) {
     case OP_LAUNCH:
-        if (!is_lost) advance(op, kernel_run(&op->launch, reach.touched), 0);
+        if (!is_lost) advance(op, work_unless_repeated(op, reach.touched), 0);
         break;
     case OP_COPY:
         if (is_lost) break;
-        advance(op, copy_seconds(&op->copy), copy_engine(&op->copy));
-        copy_run(&op->copy);
+        advance(op, work_unless_repeated(op, NULL), copy_engine(&op->copy));
         break;
     case OP_RECORD:
         advance(op, 0, -1);
@@ -177,13 +201,14 @@ static void perform(Op *op) {
     case OP_WAIT: advance(op, 0, -1); break;
     case OP_CALL:
         advance(op, 0, -1);
-        hazard_in_callback(&op->known);
+        queue_host_waited(
+            &op->known); // from now on any thread of the program may know of it by this function
         runtime_unlock();
         op->call.function(op->call.argument);
         runtime_lock();
-        hazard_in_callback(NULL);
         break;
     case OP_FREE:
+        queue_settle();
         // A graph may be launched again, and then has this memory again.
         if (!op->memory->is_freed && !op->memory->is_of_graph) allocation_free(op->memory);
         break;
@@ -342,6 +367,8 @@ void queue_host_waited(const Known *known) {
     if (hazard_host_waited(known)) protect_all(pending);
     hazard_forget(pending);
 }
+
+void queue_protect(const Allocation *a) { protect_allocation(a, pending); }
 
 void queue_advance(cudaStream_t stream) {
     for (const Op *op = pending; op;) {

@@ -27,6 +27,8 @@ void queue_run_all(void);
 void queue_run_device(void); // all streams of the current device
 void queue_run_number(unsigned long number);
 bool queue_has(cudaStream_t stream); // pending work
+// Runs what was put off as a repetition: before memory, or what kernels use, goes away.
+void queue_settle(void);
 bool queue_is_pending(unsigned long number);
 // The first pending operation that reads or, if not `reads_only`, writes that byte; of a kernel, whose
 // argument points into the same allocation. NULL: none.
@@ -34,6 +36,8 @@ const Op *queue_user_of(const Allocation *allocation, const void *byte, bool *is
 // In a program that is checked: reports that the host, at `place`, uses a byte of shared memory that work
 // which it has not waited for uses as well. Kernels that may use it run first, to see what they use.
 bool queue_report_early_use(const Allocation *allocation, const void *byte, bool writes, const Place *place);
+// Protects shared memory from the host again, as far as work uses it.
+void queue_protect(const Allocation *allocation);
 // The host has waited for these.
 void queue_host_waited(const Known *known);
 void queue_end_capture(cudaGraph_t graph);

@@ -30,6 +30,7 @@ const Options *options(void) {
                          .gpu = getenv("WARPBOOK_GPU"),
                          .devices = (int)number_of("WARPBOOK_DEVICES"),
                          .findings = getenv("WARPBOOK_FINDINGS"),
+                         .ptx = getenv("WARPBOOK_PTX"),
                          .profile = getenv("WARPBOOK_PROFILE"),
                          .record = getenv("WARPBOOK_RECORD"),
                          .memory = (size_t)number_of("WARPBOOK_MEMORY")};

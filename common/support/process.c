@@ -1,4 +1,3 @@
-#define _GNU_SOURCE // pipe2
 #include "support/process.h"
 
 #include <errno.h>
@@ -6,11 +5,14 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "support/system.h"
+
+extern char **environ; // POSIX leaves its declaration to the program
 
 double monotonic_seconds(void) {
     struct timespec now;
@@ -25,13 +27,6 @@ typedef struct {
     double began;
 } Process;
 
-static void limit_resource(int resource, size_t most) {
-    struct rlimit limit = {most, most}, now;
-    if (getrlimit((__rlimit_resource_t)resource, &now) == 0 && now.rlim_max < limit.rlim_max)
-        return; // tighter already
-    setrlimit((__rlimit_resource_t)resource, &limit);
-}
-
 // Runs in the child, after fork: only what POSIX calls async-signal-safe.
 static void become(const ProcessRequest *request, int output, int failure) {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD, SIGQUIT, SIGXFSZ};
@@ -40,11 +35,11 @@ static void become(const ProcessRequest *request, int output, int failure) {
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    system_end_with_parent(SIGKILL);
     int nothing = open("/dev/null", O_RDONLY);
-    limit_resource(RLIMIT_CORE, 0);
-    if (request->memory_limit) limit_resource(RLIMIT_AS, request->memory_limit);
-    if (request->file_limit) limit_resource(RLIMIT_FSIZE, request->file_limit);
+    system_limit(RLIMIT_CORE, 0);
+    if (request->memory_limit) system_limit(RLIMIT_AS, request->memory_limit);
+    if (request->file_limit) system_limit(RLIMIT_FSIZE, request->file_limit);
     if (nothing >= 0 && dup2(nothing, 0) >= 0 && dup2(output, 1) >= 0 && dup2(output, 2) >= 0 &&
         (!request->directory || chdir(request->directory) == 0)) {
         const char *const *environment =
@@ -61,7 +56,7 @@ static bool start(const ProcessRequest *request, Process *process, ProcessResult
     *result = (ProcessResult){.exit_status = -1};
     *process = (Process){.request = *request, .pid = -1, .pipe = -1, .began = monotonic_seconds()};
     int output[2] = {-1, -1}, failure[2] = {-1, -1}, number = 0;
-    if (pipe2(output, O_CLOEXEC) != 0 || pipe2(failure, O_CLOEXEC) != 0) {
+    if (!system_pipe(output) || !system_pipe(failure)) {
         number = errno;
     } else {
         process->pid = fork();

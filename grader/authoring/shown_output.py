@@ -11,7 +11,7 @@ _IMAGE = re.compile(r"build/(?:experiments/ch\d\d/\w+|(?:solutions|chapters)/ch\
 # What differs from one machine or run to another: what was built on the way, how long it took, and how many
 # cases were under way beside the one that ended the run.
 _UNSTEADY = re.compile(
-    r"( +\d+\.\d\d s| +up to date|^  NVCC .*\n|^  (CC|LINK|AR) .*\n|^kernels: \d+ of \d+\n"
+    r"( +\d+\.\d\d s| +up to date|^  (?:NVCC|KERNEL) .*\n|^  (CC|LINK|AR) .*\n|^kernels: \d+ of \d+\n"
     r"|^  failed .* not run after that$)",
     re.MULTILINE,
 )

@@ -135,7 +135,7 @@ __global__ void softmax_online(const float *in, float *out, int rows, int column
         part_of[threadIdx.x / 32] = part;
     }
     __syncthreads();
-    part = of_warp(lane < warps ? part_of[lane] : nothing);
+    part = of_warp(lane < warps ? part_of[lane] : Part(nothing));
 
     float factor = 1.0f / part.sum;
     for (int i = threadIdx.x; i < columns; i += blockDim.x) {

@@ -99,3 +99,42 @@ extern "C" __global__ void register_product(const float *in, float *out, unsigne
     for (unsigned r = 0; r < 4; r++)
         for (unsigned c = 0; c < 4; c++) out[(row + y + r) * side + column + x + c] = sum[r][c];
 }
+
+// The same on tensor cores: mma.sync of bf16, from tiles of 64 by 64 and 32 along k. Each of 4 warps has 32 by 32
+// elements in registers. Rows of a tile are 16 bytes longer than their elements, so that ldmatrix has no conflicts.
+extern "C" __global__ void mma_product(const float *in, float *out, unsigned side) {
+    __shared__ __align__(16) unsigned short left[64][40], right[32][72];
+    unsigned t = threadIdx.x, lane = t % 32, y = t / 64 * 32, x = t / 32 % 2 * 32;
+    unsigned row = blockIdx.y * 64, column = blockIdx.x * 64;
+    float sum[2][4][4] = {};
+    for (unsigned k = 0; k < side; k += 32) {
+        for (unsigned i = t; i < 64 * 32; i += 128) {
+            asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(left[i / 32][i % 32]) : "f"(in[(row + i / 32) * side + k + i % 32]));
+            asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(right[i / 64][i % 64]) : "f"(in[(k + i / 64) * side + column + i % 64]));
+        }
+        __syncthreads();
+        for (unsigned i = 0; i < 32; i += 16) {
+            unsigned a[2][4], b[4][2];
+            for (unsigned r = 0; r < 2; r++)
+                asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                             : "=r"(a[r][0]), "=r"(a[r][1]), "=r"(a[r][2]), "=r"(a[r][3])
+                             : "r"((unsigned)__cvta_generic_to_shared(&left[y + r * 16 + lane % 16][i + lane / 16 * 8])));
+            for (unsigned c = 0; c < 4; c++)
+                asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
+                             : "=r"(b[c][0]), "=r"(b[c][1])
+                             : "r"((unsigned)__cvta_generic_to_shared(&right[i + lane % 16][x + c * 8])));
+            for (unsigned r = 0; r < 2; r++)
+                for (unsigned c = 0; c < 4; c++)
+                    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+                                 "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                                 : "+f"(sum[r][c][0]), "+f"(sum[r][c][1]), "+f"(sum[r][c][2]), "+f"(sum[r][c][3])
+                                 : "r"(a[r][0]), "r"(a[r][1]), "r"(a[r][2]), "r"(a[r][3]), "r"(b[c][0]), "r"(b[c][1]));
+        }
+        __syncthreads();
+    }
+    for (unsigned r = 0; r < 2; r++)
+        for (unsigned c = 0; c < 4; c++)
+            for (unsigned i = 0; i < 4; i++)
+                out[(row + y + r * 16 + i / 2 * 8 + lane / 4) * side + column + x + c * 8 + lane % 4 * 2 + i % 2] =
+                    sum[r][c][i];
+}

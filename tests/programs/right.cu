@@ -1,9 +1,11 @@
 // Programs that resemble the mistakes of mistakes.cu and are right: no case, which the program's argument names,
 // has a finding, nor have all of them.
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 __global__ void twice(int *data, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -480,6 +482,17 @@ static void callback_in_order() {
     adds<<<1, N, 0, s.one>>>(data);
     need(!cudaStreamSynchronize(s.one) && data[0] == 6 && !cudaFree(data));
 }
+static void thread_of_callback() { // a thread that a callback starts reads what came before the callback
+    static int *data;
+    static std::atomic<int> sum{0};
+    Streams s;
+    need(!cudaMallocHost(&data, BYTES));
+    fill<<<1, N, 0, s.one>>>(data);
+    need(!cudaLaunchHostFunc(
+        s.one, [](void *) { std::thread([] { sum = data[0] + data[1]; }).detach(); }, nullptr));
+    while (!sum) std::this_thread::yield();
+    need(sum == 2 && !cudaFreeHost(data));
+}
 static void managed_halves() { // in one page
     int *data;
     need(!cudaMallocManaged(&data, 2 * BYTES));
@@ -625,7 +638,7 @@ static const struct {
              CASE(captured_graph), CASE(graph_of_nodes), CASE(pools), CASE(in_order), CASE(ordered_by_host),
              CASE(ordered_over_three), CASE(halves), CASE(columns), CASE(both_read), CASE(both_count),
              CASE(double_buffer), CASE(staging), CASE(event_polled), CASE(stream_polled), CASE(callback_in_order),
-             CASE(managed_halves), CASE(managed_both_read), CASE(polled_flag), CASE(stream_ordered_memory),
+             CASE(managed_halves), CASE(thread_of_callback), CASE(managed_both_read), CASE(polled_flag), CASE(stream_ordered_memory),
              CASE(symbol_in_order), CASE(graph_with_memory), CASE(graph_in_graph), CASE(graph_of_captured_memory),
              CASE(two_devices)};
 

@@ -43,6 +43,7 @@ bool write_record(const CompileResult *result, const CompileKey *key, FileError 
     json_string(&json, "source_sha256", result->source_sha256);
     json_string(&json, "header_sha256", result->header_sha256);
     json_string(&json, "nvcc_version", result->nvcc_version);
+    json_string(&json, "clang_version", result->clang_version);
     json_string(&json, "compiler", key->compiler);
     json_string(&json, "options", key->options);
     json_boolean(&json, "is_self_contained", key->is_self_contained);
@@ -106,6 +107,7 @@ static bool read_members(const JsonValue *root, CompileResult *result, CompileKe
     copy_member(root, "source_sha256", result->source_sha256, sizeof result->source_sha256);
     copy_member(root, "header_sha256", result->header_sha256, sizeof result->header_sha256);
     copy_member(root, "nvcc_version", result->nvcc_version, sizeof result->nvcc_version);
+    copy_member(root, "clang_version", result->clang_version, sizeof result->clang_version);
     copy_member(root, "compiler", key->compiler, sizeof key->compiler);
     copy_member(root, "options", key->options, sizeof key->options);
     copy_member(root, "ptx_sha256", key->ptx_sha256, sizeof key->ptx_sha256);

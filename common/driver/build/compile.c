@@ -105,7 +105,7 @@ static bool make_private_folder(Build *build) {
     snprintf(build->folder, sizeof build->folder, "%s", whole ? whole : folder);
     free(whole);
     // nvcc finds out where it is and hands that to a shell, which would run what is between two backquotes.
-    if (strchr(build->folder, '`')) {
+    if (build->toolchain.kind == COMPILER_NVCC && strchr(build->folder, '`')) {
         return compile_end(
             build, COMPILE_INFRA,
             "nvcc cannot work in a folder with a backquote (`) in its path; rename or move it: %s",
@@ -153,15 +153,27 @@ static void deliver_all(Build *build) {
 static void compile_anew(Build *build) {
     CompileResult *result = build->result;
     char why[1200];
-    bool has_compiler = find_toolchain(&build->toolchain, why, sizeof why);
+    Toolchain *toolchain = &build->toolchain;
+    bool has_compiler = find_toolchain(toolchain, build->include, why, sizeof why);
     if (reuse(build, has_compiler)) return;
+    double began = monotonic_seconds();
+    compile_make_environment(build);
+    char first[sizeof toolchain->identity];
+    strcpy(first, toolchain->identity);
+    has_compiler =
+        has_compiler && toolchain_check(toolchain, build->include, build->environment, why, sizeof why);
+    // Another compiler than the first: it may have made what is here.
+    if (has_compiler && strcmp(first, toolchain->identity) != 0 && reuse(build, true)) return;
     if (!has_compiler) {
         compile_end(build, COMPILE_INFRA, "%s", why);
+    } else if (build->program_header.bytes > 0 && toolchain->kind != COMPILER_NVCC) {
+        compile_end(build, COMPILE_INFRA,
+                    "a whole program needs nvcc, and here is only clang; make doctor says how to get it");
     } else {
-        double began = monotonic_seconds();
-        compile_make_environment(build);
-        snprintf(build->key.compiler, sizeof build->key.compiler, "%s", build->toolchain.identity);
-        read_nvcc_version(&build->toolchain, build->environment, result->nvcc_version);
+        snprintf(build->key.compiler, sizeof build->key.compiler, "%s", toolchain->identity);
+        snprintf(toolchain->kind == COMPILER_CLANG ? result->clang_version : result->nvcc_version,
+                 sizeof result->nvcc_version, "%s", toolchain->version);
+        if (toolchain->note[0]) result->note = strdup(toolchain->note);
         if (make_private_folder(build) && compile_make_ptx(build) && compile_assemble(build) &&
             build->program_header.bytes > 0)
             compile_make_program(build);

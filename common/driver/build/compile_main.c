@@ -1,5 +1,4 @@
 // build/bin/compile: the compile step by itself, for make and the grader.
-#define _GNU_SOURCE // memrchr
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -37,8 +36,8 @@ static bool read_number(const char *text, double least, double most, double *val
 static bool default_output(const char *source, char *directory, size_t bytes) {
     const char *slash = strrchr(source, '/');
     if (!slash) return false;
-    const char *folder = memrchr(source, '/', (size_t)(slash - source));
-    folder = folder ? folder + 1 : source;
+    const char *folder = slash;
+    while (folder > source && folder[-1] != '/') folder--;
     size_t length = strspn(folder + 2, "0123456789");
     bool is_chapter = strncmp(folder, "ch", 2) == 0 && length == 2 && (folder[4] == '_' || folder[4] == '/');
     bool is_learners = folder == source || (folder - source >= 9 && strncmp(folder - 9, "chapters/", 9) == 0);
@@ -119,6 +118,9 @@ int main(int argc, char **argv) {
 
     CompileResult result;
     bool good = compile_kernel(&request, &result);
+    if (result.note)
+        fprintf(stderr, "warpbook: %s; compiled with %s\n", result.note,
+                result.clang_version[0] ? "clang" : "another nvcc");
     if (!good) {
         fprintf(stderr, "%s%s", result.message,
                 result.message[0] && strchr(result.message, '\n') ? "" : "\n");

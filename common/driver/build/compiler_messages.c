@@ -71,7 +71,14 @@ static bool read_head(const char *line, CompilerMessage *message) {
         if (words) snprintf(message->file, sizeof message->file, "%.*s", (int)i, line);
     }
     if (!words) return false;
-    snprintf(message->words, sizeof message->words, "%.*s", (int)line_length(words), words);
+    // clang's warnings end with the option that turns them off: [-Wunused-variable].
+    int used = (int)line_length(words);
+    if (used > 0 && words[used - 1] == ']') {
+        int option = used - 1;
+        while (option > 0 && words[option] != '[') option--;
+        if (option > 1 && words[option - 1] == ' ' && words[option + 1] == '-') used = option - 1;
+    }
+    snprintf(message->words, sizeof message->words, "%.*s", used, words);
     return true;
 }
 

@@ -9,6 +9,7 @@
 
 #include "support/file.h"
 #include "support/process.h"
+#include "driver/build/command_line.h"
 #include "driver/build/compiler_output.h"
 #include "driver/build/compiler_report.h"
 #include "driver/build/ptx_places.h"
@@ -56,36 +57,10 @@ static bool run_tool(Build *build, const char *const *arguments, ProcessResult *
     return process_run(&request, result);
 }
 
-static bool run_nvcc(Build *build, const char *source, const char *output, ProcessResult *result) {
-    char arch[32];
-    snprintf(arch, sizeof arch, "-arch=compute_%d", build->result->ptx_arch);
-    const char *arguments[20];
-    int count = 0;
-    arguments[count++] = build->toolchain.nvcc;
-    arguments[count++] = "-ptx";
-    arguments[count++] = "-lineinfo";
-    arguments[count++] = "-std=c++17";
-    arguments[count++] = arch;
-    arguments[count++] = "-I.";
-    // libstdc++'s special functions of C++17 (Bessel, zeta ...), which <cmath> brings in and only host code
-    // could call: without them the front end has a fifth less to read, and the PTX is the same.
-    arguments[count++] = "-D_GLIBCXX_BITS_SPECFUN_H=1";
-    // The host compiler only preprocesses here, so one newer than nvcc knows does no harm.
-    arguments[count++] = "-allow-unsupported-compiler";
-    arguments[count++] = "-Wno-deprecated-gpu-targets";
-    // Remarks that are worth a warning: an argument of printf of another type than its format says, and a
-    // declaration that hides a variable. Comparisons of signed and unsigned numbers (1873) are not: reference
-    // solutions have eleven.
-    arguments[count++] = "-diag-warn=181,1348";
-    if (build->toolchain.host_compiler[0]) {
-        arguments[count++] = "-ccbin";
-        arguments[count++] = build->toolchain.host_compiler;
-    }
-    arguments[count++] = "-o";
-    arguments[count++] = output;
-    arguments[count++] = source;
-    arguments[count] = NULL;
-    return run_tool(build, arguments, result);
+static bool run_compiler(Build *build, const char *source, const char *output, ProcessResult *result) {
+    CommandLine line;
+    compile_command(build, source, output, &line);
+    return run_tool(build, line.words, result);
 }
 
 // True when a kernel without a fault compiles: what failed before was the learner's.
@@ -93,7 +68,8 @@ static bool compiler_works(Build *build, Text *output) {
     Text probe = {0};
     ProcessResult result = {0};
     text_add(&probe, "#include \"warpbook.cuh\"\n__global__ void probe() {}\n");
-    bool good = compile_put(build, "probe.cu", &probe) && run_nvcc(build, "probe.cu", "probe.ptx", &result);
+    bool good =
+        compile_put(build, "probe.cu", &probe) && run_compiler(build, "probe.cu", "probe.ptx", &result);
     text_add_bytes(output, text_chars(&result.output), result.output.bytes);
     if (!result.was_started) text_add(output, result.message);
     text_free(&result.output);
@@ -130,7 +106,7 @@ static bool explain_stop(Build *build, const ProcessResult *run, const char *too
     return false;
 }
 
-static bool explain_nvcc_failure(Build *build, const ProcessResult *run) {
+static bool explain_failure(Build *build, const ProcessResult *run) {
     if (explain_stop(build, run, "the compiler")) return false;
     const char *output = text_chars(&run->output);
     Text probe = {0}, log = {0}, message = {0};
@@ -144,7 +120,7 @@ static bool explain_nvcc_failure(Build *build, const ProcessResult *run) {
         add_readable_log(&log, text_chars(&probe), probe.bytes, "an empty kernel");
         text_printf(&message,
                     "%s fails on an empty kernel; `make doctor` looks for the cause. Its output:\n\n",
-                    build->toolchain.nvcc);
+                    build->toolchain.compiler);
     } else {
         add_readable_log(&log, output, run->output.bytes, build->result->source);
         text_printf(&message, "%s does not compile:\n\n", build->result->source);
@@ -169,10 +145,10 @@ bool compile_make_ptx(Build *build) {
     Text raw = {0};
     char path[PATH_MAX + 64];
     FileError error;
-    bool good = run_nvcc(build, "kernel.cu", "raw.ptx", &run);
+    bool good = run_compiler(build, "kernel.cu", "raw.ptx", &run);
     Text readable = {0}, log = {0};
     if (!good) {
-        explain_nvcc_failure(build, &run);
+        explain_failure(build, &run);
     } else {
         add_readable_log(&readable, text_chars(&run.output), run.output.bytes, build->result->source);
         compiler_add_warnings(&log, text_chars(&readable), build->result->source, text_chars(&build->source));
@@ -201,6 +177,7 @@ bool compile_assemble(Build *build) {
     char arch[32], path[PATH_MAX + 64];
     FileError error;
     if (result->sass_arch < 0) return true;
+    if (!build->toolchain.ptxas[0]) return true;
     if (!compile_put(build, "kernel.ptx", &build->ptx)) return false;
     snprintf(arch, sizeof arch, "-arch=sm_%d", result->sass_arch);
     const char *arguments[] = {build->toolchain.ptxas, "-v", "-lineinfo",    arch,
@@ -247,7 +224,7 @@ bool compile_make_program(Build *build) {
             "Warpbook's CUDA runtime is not built, which a whole program is linked to: make cudart");
     snprintf(arch, sizeof arch, "-arch=compute_%d", build->result->ptx_arch);
     snprintf(code, sizeof code, "-code=compute_%d", build->result->ptx_arch);
-    const char *arguments[24] = {build->toolchain.nvcc,
+    const char *arguments[24] = {build->toolchain.compiler,
                                  "-g",
                                  "-lineinfo",
                                  "-std=c++17",
@@ -272,7 +249,7 @@ bool compile_make_program(Build *build) {
     arguments[count++] = "program";
     arguments[count++] = "kernel.cu";
     const bool good = run_tool(build, arguments, &run);
-    if (!good) explain_nvcc_failure(build, &run);
+    if (!good) explain_failure(build, &run);
     text_free(&run.output);
     if (!good) return false;
     snprintf(path, sizeof path, "%s/program", build->request->output_directory);

@@ -18,6 +18,7 @@ const CompiledKernel *compile_find_kernel(const CompileResult *result, const cha
 void compile_result_free(CompileResult *result) {
     free(result->message);
     free(result->log);
+    free(result->note);
     free(result->kernels);
     *result = (CompileResult){0};
 }

@@ -44,6 +44,7 @@ typedef struct {
     CompileStatus status;
     char *message;        // for a person, one page, safe on a terminal; "" when all went well
     char *log;            // warnings and remarks of the compilers, made safe likewise; "" when none
+    char *note;           // of a compiler that was passed over, and why; NULL when none was
     bool was_reused;      // nothing had changed, nothing was run
     double seconds;       // this call
     double build_seconds; // of the compilers when they last ran
@@ -52,7 +53,8 @@ typedef struct {
     int kernel_count;
     char source_sha256[65]; // of kernel.cu
     char header_sha256[65]; // of warpbook.cuh
-    char nvcc_version[64];  // "13.0.88"
+    char nvcc_version[64];  // "13.0.88"; "" if clang compiled
+    char clang_version[64]; // "22.1.8"; "" if nvcc compiled
     char source[512];       // kernel.cu as shown to people: relative to the working folder
     char ptx_path[1024];    // "" when not made
     char cubin_path[1024];

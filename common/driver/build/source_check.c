@@ -88,6 +88,7 @@ bool compile_read_header(Build *build) {
         }
         include = folder;
     }
+    snprintf(build->include, sizeof build->include, "%s", include);
     snprintf(path, sizeof path, "%s/warpbook.cuh", include);
     if (!read_regular_file(path, SOURCE_LIMIT, &build->header, &error)) {
         return compile_end(build, COMPILE_INFRA, "%s", error.message);

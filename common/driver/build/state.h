@@ -20,6 +20,7 @@ typedef struct {
     char runtime[PATH_MAX + 32]; // the folder of the runtime library that a whole program is linked to
     char label[512];             // result->source as PTX can hold it
     char header_label[PATH_MAX];
+    char include[PATH_MAX];     // the folder of warpbook.cuh
     char folder[PATH_MAX + 32]; // private, absolute; "" before it is made
     int lock;
     Toolchain toolchain;

@@ -11,6 +11,7 @@
 #include "gpu/profiles.h"
 #include "support/file.h"
 #include "support/sha256.h"
+#include "support/system.h"
 #include "driver/judge/modelled_runs.h"
 
 // ---- One task ---------------------------------------------------------------------------------------------
@@ -26,11 +27,12 @@ static bool estimate(ModelledTask *modelled, const CaseShape *whole, const Model
 // program.
 static void cache_path(const Image *image, const char *profile, char path[PATH_MAX]) {
     struct stat self = {0};
-    (void)stat("/proc/self/exe", &self);
+    if (system_program_path(path, PATH_MAX)) (void)stat(path, &self);
+    const struct timespec built = system_modified(&self);
     Text key = {0};
     char hex[65];
-    text_printf(&key, "%lld.%ld.%lld.%s.", (long long)self.st_mtim.tv_sec, self.st_mtim.tv_nsec,
-                (long long)self.st_size, profile);
+    text_printf(&key, "%lld.%ld.%lld.%s.", (long long)built.tv_sec, built.tv_nsec, (long long)self.st_size,
+                profile);
     text_add(&key, image->text.data);
     sha256_hex(text_chars(&key), key.bytes, hex);
     text_free(&key);

@@ -101,7 +101,11 @@ static void keep_counters(Judge *judge, const Case *one, const CaseLayout *layou
     measured->is_counted = true;
     for (int l = 0; l < layout->launch_count; l++)
         measured->counters[layout->launch_index[l]] = reply->header->counters[l];
-    if (one->recount > 0) return; // lines are shown for the chapter's size
+    if (one->recount == 0) judge_keep_lines(judge, one, layout, reply); // lines are shown for that size
+}
+
+void judge_keep_lines(Judge *judge, const Case *one, const CaseLayout *layout, const RunReply *reply) {
+    Judgement *judgement = judge->judgement;
     CountedLine *grown = realloc(
         judgement->lines, (size_t)(judgement->line_count + reply->header->line_count + 1) * sizeof *grown);
     if (!grown) return;
@@ -109,8 +113,11 @@ static void keep_counters(Judge *judge, const Case *one, const CaseLayout *layou
     for (int i = 0; i < reply->header->line_count; i++) {
         const ReplyLine *line = &reply->lines[i];
         if (line->launch >= layout->launch_count) continue;
-        grown[judgement->line_count++] = (CountedLine){
-            .task = one->task, .launch = layout->launch_index[line->launch], .counters = line->line};
+        grown[judgement->line_count++] = (CountedLine){.task = one->task,
+                                                       .launch = layout->launch_index[line->launch],
+                                                       .n = one->size.n,
+                                                       .is_partial = reply->header->status != REPLY_DONE,
+                                                       .counters = line->line};
     }
 }
 

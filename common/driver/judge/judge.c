@@ -14,6 +14,7 @@
 #include "driver/judge/points.h"
 #include "driver/judge/race_replay.h"
 #include "driver/judge/repair_search.h"
+#include "driver/judge/rerun.h"
 #include "driver/judge/state.h"
 #include "driver/judge/tally.h"
 #include "driver/judge/what_if_search.h"
@@ -150,6 +151,24 @@ static void find_bandwidth(Judge *judge) {
     refuse_untrusted_times(judgement, judgement->timings, judgement->timing_count);
 }
 
+// --profile of a kernel that no counted case got through, such as one that does not end: counts the first
+// case that failed until the kernel is stopped.
+static void count_failure(Judge *state) {
+    const Judgement *judgement = state->judgement;
+    if (!state->options->is_profile || judgement->line_count > 0 || judgement->first < 0) return;
+    Worker *emulator = NULL;
+    for (int w = 0; w < state->worker_count && !emulator; w++)
+        if (state->workers[w].is_beside == state->is_gpu) emulator = &state->workers[w];
+    Case one = judgement->cases[judgement->first].settings;
+    if (!emulator || one.is_large) return;
+    one.is_beside = emulator->is_beside;
+    const Rerun how = {.kernels = judge_image(state, emulator->is_beside)->kernels[one.task],
+                       .checks = CHECK_ALL,
+                       .keeps_lines = true};
+    CaseReport ignored;
+    judge_rerun(state, emulator, &one, &how, &ignored);
+}
+
 void judge(const Chapter *of, const Subjects *subjects, const Options *options, JudgeProgress progress,
            Judgement *judgement) {
     static Judge state;
@@ -175,6 +194,7 @@ void judge(const Chapter *of, const Subjects *subjects, const Options *options, 
         find_bandwidth(&state);
         if (options->time_count == 0) judge_goals(&state);
         judge_find_what_if(&state);
+        count_failure(&state);
         if (judgement->line_count > 0)
             qsort(judgement->lines, (size_t)judgement->line_count, sizeof *judgement->lines, compare_lines);
         judgement->seconds = monotonic_seconds() - began;

@@ -41,6 +41,8 @@ typedef struct {
 
 typedef struct {
     int task, launch;
+    long long n;     // of the case
+    bool is_partial; // counted until the kernel was stopped
     LineCounters counters;
 } CountedLine;
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "gpu/profiles.h"
+#include "driver/judge/cases.h"
 
 // The same for a case of which only a few blocks run.
 static bool rerun_large(Judge *judge, Worker *worker, const Case *one, const Rerun *how,
@@ -65,7 +66,9 @@ bool judge_rerun(Judge *judge, Worker *worker, const Case *one, const Rerun *how
         if (how->steps && how->steps < program->launches[l].max_steps)
             program->launches[l].max_steps = how->steps;
     RunReply reply;
+    request.count = request.count || how->keeps_lines;
     runner_run(worker->runner, &request, case_seconds(false, one->size.n), &reply);
+    if (reply.end == RUN_REPLIED && how->keeps_lines) judge_keep_lines(judge, one, &worker->layout, &reply);
     if (reply.end == RUN_REPLIED && how->inputs)
         report->verdict =
             case_has_failed(task, &worker->layout, &reply, report) ? report->verdict : VERDICT_PASS;

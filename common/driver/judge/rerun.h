@@ -11,6 +11,7 @@ typedef struct {
                          // not compared with any
     int share;           // as OtherShape.share
     int guarded_line;    // of kernel.cu, whose accesses outside of all memory are left out; 0: none
+    bool keeps_lines;    // counts, and keeps what each line counted in the judgement
     uint64_t steps;      // the most of a launch, if that is fewer than a case may take; 0: as many as that
 } Rerun;
 

@@ -77,7 +77,7 @@ static void add_build(Text *page, const Terminal *terminal, const Report *report
     }
 }
 
-// What nvcc warns about, in a few rows: facts, and no cause of anything.
+// What the compiler warns about, in a few rows: facts, and no cause of anything.
 static void add_warnings(Text *page, const Terminal *terminal, const Report *report) {
     enum { MOST_WARNINGS = 3 };
     if (!report->build || report->build->status != COMPILE_OK || !report->build->log) return;
@@ -88,7 +88,8 @@ static void add_warnings(Text *page, const Terminal *terminal, const Report *rep
         Text words = {0};
         text_printf(&words, "line %d: %s%s%s", warning.line, warning.words, warning.help[0] ? "; " : "",
                     warning.help);
-        page_add_row(page, terminal, count == 1 ? "nvcc warns" : "", text_chars(&words));
+        const char *label = report->build->clang_version[0] ? "clang warns" : "nvcc warns";
+        page_add_row(page, terminal, count == 1 ? label : "", text_chars(&words));
         text_free(&words);
     }
     if (count <= MOST_WARNINGS) return;

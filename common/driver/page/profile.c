@@ -13,7 +13,9 @@ static void add_number(Text *page, uint64_t number, int columns) {
     text_printf(page, "%*s", columns, words);
 }
 
-static void add_row(Text *whole, const CountedLine *row, const Text *source) {
+enum { SOURCE_AT = 55 }; // the column of the source
+
+static void add_row(Text *whole, const Terminal *terminal, const CountedLine *row, const Text *source) {
     Text made = {0}, *page = &made;
     const Counters *counters = &row->counters.counters;
     char number[16] = "-";
@@ -35,10 +37,7 @@ static void add_row(Text *whole, const CountedLine *row, const Text *source) {
         const char *words = text_chars(&line);
         while (*words == ' ') words++;
         text_add(page, "  ");
-        size_t bytes = 0;
-        for (int columns = 0; words[bytes] && columns <= 25; bytes++)
-            if (((unsigned char)words[bytes] & 0xc0) != 0x80 && ++columns > 25) break;
-        text_add_bytes(page, words, bytes);
+        add_cut(page, terminal->columns - SOURCE_AT, words);
     }
     text_free(&line);
     while (made.bytes > 0 && made.data[made.bytes - 1] == ' ') text_cut(&made, made.bytes - 1);
@@ -84,12 +83,12 @@ void profile_add(Text *page, const Terminal *terminal, const Report *report) {
             task = row.task;
             file = judgement->lines[i].counters.place.file;
             char n[32];
-            count_text(judgement->counted[0][task].shape.size.n, n, sizeof n);
+            count_text(row.n, n, sizeof n);
             Text title = {0};
             text_printf(&title, "  %s: ", report->of->tasks[task].name);
             text_add_printable(&title, file[0] ? file : "(no source)",
                                strlen(file[0] ? file : "(no source)"));
-            text_printf(&title, ", at n = %s", n);
+            text_printf(&title, ", at n = %s%s", n, row.is_partial ? ", until it was stopped" : "");
             add_wrapped(page, 0, 4, text_chars(&title) + 2);
             text_free(&title);
             text_add(page, "\n");
@@ -98,7 +97,7 @@ void profile_add(Text *page, const Terminal *terminal, const Report *report) {
                        "  line      warp    global   shared    bank  branch  source\n"
                        "    instructions   sectors    waves  confl.  diverg.\n");
         }
-        add_row(page, &row, has_source ? &source : NULL);
+        add_row(page, terminal, &row, has_source ? &source : NULL);
     }
     text_free(&source);
     if (report->baselines && report->baselines->is_measured) add_baselines(page, report->baselines);

@@ -25,6 +25,14 @@ int columns_of(const char *words) {
     return columns;
 }
 
+void add_cut(Text *page, int columns, const char *words) {
+    for (int at = 0; *words; words++) {
+        const bool is_start = ((unsigned char)*words & 0xc0) != 0x80;
+        if (is_start && at++ >= columns) break;
+        text_add_char(page, *words);
+    }
+}
+
 void add_spaces(Text *page, int at, int to) {
     for (; at < to; at++) text_add_char(page, ' ');
 }

@@ -14,6 +14,8 @@ void add_styled(Text *page, const Terminal *terminal, Style style, const char *w
 int add_wrapped(Text *page, int at, int indent, const char *words);
 // Adds spaces from column `at` to column `to`.
 void add_spaces(Text *page, int at, int to);
+// Adds as much of the words as fits into so many columns.
+void add_cut(Text *page, int columns, const char *words);
 // Columns that the words take (one for each character, none for colour codes).
 int columns_of(const char *words);
 

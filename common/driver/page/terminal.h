@@ -6,6 +6,7 @@
 typedef struct {
     bool has_colour; // standard output is a terminal that shows them and NO_COLOR is not set
     bool has_utf8;   // the locale's encoding
+    int columns;     // how wide the terminal is: COLUMNS where it is set, 80 if output goes elsewhere
 } Terminal;
 
 Terminal terminal_of_stdout(void);

@@ -28,12 +28,12 @@ static bool take_others(const Task *task, const void *const inputs[], const long
 bool expect_rows(const Task *task, const CaseShape *shape, double chain,
                  const void *const inputs[MAX_BUFFERS], const long long counts[MAX_BUFFERS], double *values,
                  double *bounds) {
-    static const long long worth_all_cores = 1 << 18;
+    enum { WORTH_ALL_CORES = 1 << 18 };
     const int in = task_input(task);
     const long long rows = shape->size.rows, columns = shape->size.columns;
     double *others[MAX_ROW_OTHERS] = {0};
     bool has_room = take_others(task, inputs, counts, others);
-#pragma omp parallel for if (counts[in] > worth_all_cores)
+#pragma omp parallel for if (counts[in] > WORTH_ALL_CORES)
     for (long long r = 0; r < rows; r++) {
         double *row = has_room ? malloc(((size_t)columns + 1) * sizeof(double)) : NULL;
         if (row) {

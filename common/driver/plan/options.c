@@ -104,6 +104,8 @@ bool options_parse(int count, char **arguments, Options *options, char *why, siz
         if (equals) value = equals + 1;
 
         bool *flag = strcmp(option, "--profile") == 0                             ? &options->is_profile
+                     : strcmp(option, "--ptx") == 0                               ? &options->wants_ptx
+                     : strcmp(option, "--sass") == 0                              ? &options->wants_sass
                      : strcmp(option, "--quiet") == 0                             ? &options->is_quiet
                      : strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0 ? &options->is_help
                                                                                   : NULL;
@@ -210,6 +212,9 @@ void options_print_help(const char *name) {
            "  --time SIZES     time these sizes only, as 1024,65536 or 64x2048\n"
            "  --against FILE   compare with this kernel.cu or image, not the reference\n"
            "  --profile        counters beside every source line, and what a CPU takes\n"
+           "  --ptx            each source line with its PTX and what it does; no verdict\n"
+           "  --sass           the same with the machine code that ptxas makes; both\n"
+           "                   together where both are given\n"
            "  --json FILE      write the result as JSON (docs/result.schema.json)\n"
            "  --trace FILE     write what the first warps do at a small size, access by\n"
            "                   access, as JSON (docs/trace.schema.json)\n"

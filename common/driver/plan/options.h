@@ -31,6 +31,7 @@ typedef struct {
     const char *trace_file;
     bool is_trace_only; // and nothing else
     bool is_profile, is_quiet, is_help;
+    bool wants_ptx, wants_sass; // list the instructions, and nothing else
 } Options;
 
 // False for a wrong command line; `why` says what is wrong, in one sentence.

@@ -1,5 +1,4 @@
 // The driver's side of a runner: start it, speak to it, and end it whatever state it is in.
-#define _GNU_SOURCE
 #include "driver/run/runner.h"
 
 #include <errno.h>
@@ -10,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "support/process.h"
+#include "support/system.h"
 
 enum { MAX_PRINTED = 64 * 1024, ARENA_SLACK = 4096 };
 
@@ -61,19 +60,11 @@ static const bool can_limit_memory = true;
 static const bool can_limit_memory = true;
 #endif
 
-static void limit(__rlimit_resource_t resource, rlim_t most) {
-    struct rlimit limits;
-    if (getrlimit(resource, &limits) != 0) return;
-    if (limits.rlim_max != RLIM_INFINITY && limits.rlim_max < most) most = limits.rlim_max;
-    limits.rlim_cur = limits.rlim_max = most;
-    setrlimit(resource, &limits);
-}
-
 // In the child, between fork and exec: only calls that are safe there.
 static void become_runner(int socket, int arena, int printed, pid_t parent, const RunnerPlan *plan) {
     // The kernel ends this process with the driver, however that ends; the second line closes the gap before
     // it.
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    system_end_with_parent(SIGKILL);
     if (getppid() != parent) _exit(3);
     // Out of the way first, so that no dup2 below closes one that is still needed.
     const int report = printed, above = RUNNER_ARENA + 1;
@@ -93,10 +84,10 @@ static void become_runner(int socket, int arena, int printed, pid_t parent, cons
     close(arena);
     close(printed);
     if (nothing > RUNNER_ARENA) close(nothing);
-    limit(RLIMIT_CORE, 0);
+    system_limit(RLIMIT_CORE, 0);
     if (plan->kind == GPU_EMULATOR && can_limit_memory)
-        limit(RLIMIT_AS, ((rlim_t)4 << 30) + (rlim_t)(plan->arena_bytes + plan->address_bytes));
-    execl("/proc/self/exe", "warpbook-runner", "--runner", (char *)NULL);
+        system_limit(RLIMIT_AS, ((size_t)4 << 30) + (plan->arena_bytes + plan->address_bytes));
+    system_run_again("warpbook-runner", "--runner");
     _exit(3);
 }
 
@@ -104,11 +95,11 @@ static bool spawn(Runner *runner, RunReply *reply) {
     int sockets[2], pipes[2];
     runner->text_bytes = 0;
     runner->text_was_cut = false;
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
+    if (!system_socket_pair(sockets)) {
         snprintf(reply->words, sizeof reply->words, "no socket for the runner: %s", strerror(errno));
         return false;
     }
-    if (pipe2(pipes, O_CLOEXEC) != 0) {
+    if (!system_pipe(pipes)) {
         snprintf(reply->words, sizeof reply->words, "no pipe for the runner: %s", strerror(errno));
         close(sockets[0]);
         close(sockets[1]);
@@ -444,7 +435,7 @@ Runner *runner_start(const RunnerPlan *plan, RunReply *reply) {
         if (runner->arena_bytes < plan->images[i].bytes + ARENA_SLACK)
             runner->arena_bytes = plan->images[i].bytes + ARENA_SLACK;
     runner->text = malloc(MAX_PRINTED + 1);
-    runner->arena_fd = memfd_create("warpbook-arena", MFD_CLOEXEC);
+    runner->arena_fd = system_memory_file("warpbook-arena");
     if (runner->text && runner->arena_fd >= 0 &&
         ftruncate(runner->arena_fd, (off_t)runner->arena_bytes) == 0) {
         void *mapped =

@@ -21,3 +21,33 @@ bool is_initialised(const Memory *memory, uint64_t offset, uint64_t bytes) {
     FOR_BIT_WORDS(word, bits, offset, bytes) if ((memory->initialised[word] & bits) != bits) return false;
     return true;
 }
+
+// What a lane accesses is aligned to its size, at most 64 bytes, and so lies in one word of bits.
+static uint32_t lanes_missing(const Access *a) {
+    const uint64_t *words = a->memory->initialised, bits = a->bytes == 64 ? ~0ull : (1ull << a->bytes) - 1;
+    const uint64_t first = a->offsets[__builtin_ctz(a->mask)];
+    uint64_t missing[WARP_SIZE];
+    for (unsigned lane = 0; lane < WARP_SIZE; lane++) {
+        const uint64_t at = a->mask >> lane & 1 ? a->offsets[lane] : first;
+        missing[lane] = ~(words[at / 64] >> at % 64) & bits;
+    }
+    uint64_t any = 0;
+    for (unsigned lane = 0; lane < WARP_SIZE; lane++) any |= missing[lane];
+    uint32_t lanes = 0;
+    FOR_LANES(lane, any ? a->mask : 0) lanes |= (uint32_t)(missing[lane] != 0) << lane;
+    return lanes;
+}
+
+uint32_t lanes_uninitialised(const Access *a) {
+    const Memory *memory = a->memory;
+    if (memory->all_initialised || !memory->initialised) return 0;
+    if (a->contiguous && is_initialised(memory, a->offsets[0], (uint64_t)a->bytes * WARP_SIZE)) return 0;
+    if (a->is_one_place && is_initialised(memory, a->offsets[__builtin_ctz(a->mask)], a->bytes)) return 0;
+    if (memory->space == PTX_SPACE_LOCAL) { // whose lanes begin anywhere
+        uint32_t lanes = 0;
+        FOR_LANES(lane, a->mask)
+        lanes |= (uint32_t)!is_initialised(memory, a->offsets[lane], a->bytes) << lane;
+        return lanes;
+    }
+    return lanes_missing(a);
+}

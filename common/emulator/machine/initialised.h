@@ -8,3 +8,5 @@ void mark_initialised(Memory *memory, uint64_t offset, uint64_t bytes);
 void mark_undefined(Memory *memory, uint64_t offset, uint64_t bytes);
 // True when all of them are.
 bool is_initialised(const Memory *memory, uint64_t offset, uint64_t bytes);
+// The lanes of a load that read a byte which nothing has written.
+uint32_t lanes_uninitialised(const Access *access);

@@ -17,6 +17,10 @@
             const unsigned char *from = data + access->offsets[0];                                           \
             for (unsigned lane = 0; lane < WARP_SIZE; lane++)                                                \
                 memcpy(&to[lane], from + lane * access->bytes, sizeof(type));                                \
+        } else if (access->is_one_place && access->mask == FULL_MASK) {                                      \
+            type value;                                                                                      \
+            memcpy(&value, data + access->offsets[0], sizeof value);                                         \
+            for (unsigned lane = 0; lane < WARP_SIZE; lane++) to[lane] = value;                              \
         } else if (access->mask == FULL_MASK) {                                                              \
             for (unsigned lane = 0; lane < WARP_SIZE; lane++)                                                \
                 memcpy(&to[lane], data + access->offsets[lane], sizeof(type));                               \
@@ -58,10 +62,8 @@ static void load_body(Machine *m, Fragment *f, const Access *access) {
             LOAD_LANES(uint16_t);
     }
     access_ends(m, access);
-    if (!m->follows_undefined || access->memory->all_initialised) return;
-    if (!access->contiguous ||
-        !is_initialised(access->memory, access->offsets[0], (uint64_t)access->bytes * WARP_SIZE))
-        undefined_load(m, f, access);
+    const uint32_t undefined = m->follows_undefined ? lanes_uninitialised(access) : 0;
+    if (undefined) undefined_load(m, f, access, undefined);
 }
 
 // Loads a kernel parameter at a fixed offset, which is the same for all lanes; false when it is anything

@@ -22,9 +22,10 @@ typedef struct {
     const Instruction *in;
     AccessKind kind;
     Memory *memory;
-    uint32_t mask;   // lanes of this access
-    uint32_t bytes;  // per lane, all elements of a vector together
-    bool contiguous; // full mask and offset[l] == offset[0] + l * bytes
+    uint32_t mask;     // lanes of this access
+    uint32_t bytes;    // per lane, all elements of a vector together
+    bool contiguous;   // full mask and offset[l] == offset[0] + l * bytes
+    bool is_one_place; // all lanes of `mask` have one offset; may be false where that is not known
     bool first;
     bool is_volatile;        // .volatile, .relaxed and stronger, atomics
     const uint64_t *offsets; // [32] byte offsets in `memory`; entries of inactive lanes are meaningless

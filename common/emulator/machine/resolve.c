@@ -98,10 +98,33 @@ void lane_addresses(const unsigned char *registers, const Instruction *in, uint6
     }
 }
 
-static bool is_contiguous(const uint64_t addresses[WARP_SIZE], uint64_t bytes) {
-    uint64_t off = 0;
-    for (unsigned lane = 0; lane < WARP_SIZE; lane++) off |= addresses[lane] - addresses[0] - lane * bytes;
-    return off == 0;
+// What the addresses of an access have in common. Loops without branches, which become vectors.
+typedef struct {
+    uint64_t low, high; // the lowest and the highest address
+    uint64_t all;       // of all bits in them
+    bool is_contiguous, is_one_place;
+} Span;
+
+static Span span_of(const uint64_t addresses[WARP_SIZE], uint32_t mask, uint64_t bytes) {
+    const uint64_t first = addresses[__builtin_ctz(mask)];
+    uint64_t low = first, high = first, all = 0, steps = 0;
+    if (!(mask & (mask - 1))) return (Span){first, first, first, false, true};
+    if (mask == FULL_MASK)
+        for (unsigned lane = 0; lane < WARP_SIZE; lane++) {
+            const uint64_t a = addresses[lane];
+            steps |= a - first - lane * bytes;
+            low = a < low ? a : low;
+            high = a > high ? a : high;
+            all |= a;
+        }
+    else
+        for (unsigned lane = 0; lane < WARP_SIZE; lane++) {
+            const uint64_t a = mask >> lane & 1 ? addresses[lane] : first;
+            low = a < low ? a : low;
+            high = a > high ? a : high;
+            all |= a;
+        }
+    return (Span){low, high, all, mask == FULL_MASK && !steps, low == high};
 }
 
 static void resolve_local(Machine *m, Fragment *f, Access *access, uint64_t addresses[WARP_SIZE],
@@ -213,31 +236,18 @@ void resolve_access(Machine *m, Warp *w, Fragment *f, const Instruction *in, uin
         resolve_local(m, f, &access, addresses, body);
         return;
     }
-    uint64_t low, high, all;
-    if (mask == FULL_MASK && is_contiguous(addresses, bytes)) {
-        access.contiguous = true;
-        low = all = addresses[0];
-        high = addresses[WARP_SIZE - 1];
-    } else {
-        uint32_t first = (uint32_t)__builtin_ctz(mask);
-        low = high = all = addresses[first];
-        FOR_LANES(lane, mask) {
-            uint64_t a = addresses[lane];
-            low = a < low ? a : low;
-            high = a > high ? a : high;
-            all |= a;
-        }
-    }
+    const Span span = span_of(addresses, mask, bytes);
     uint64_t offset;
-    Memory *memory = all % bytes == 0 && high - low < 1ull << 39
-                         ? find_object(m, w, in, low, high - low + bytes, &offset)
+    Memory *memory = span.all % bytes == 0 && span.high - span.low < 1ull << 39
+                         ? find_object(m, w, in, span.low, span.high - span.low + bytes, &offset)
                          : NULL;
     if (!memory) {
-        access.contiguous = false;
         resolve_scattered(m, f, &access, addresses, body);
         return;
     }
-    uint64_t back = low - offset; // address to offset
+    access.contiguous = span.is_contiguous;
+    access.is_one_place = span.is_one_place;
+    uint64_t back = span.low - offset; // address to offset
     for (unsigned lane = 0; lane < WARP_SIZE; lane++) addresses[lane] -= back;
     access.memory = memory;
     body(m, f, &access);

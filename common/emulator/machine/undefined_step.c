@@ -321,14 +321,10 @@ static void load_element(Machine *m, Frame *frame, const Access *access, uint32_
     undefined_write(m, frame, in->dst[e], access->mask, &value);
 }
 
-void undefined_load(Machine *m, Fragment *f, const Access *access) {
-    uint32_t any = 0;
-    FOR_LANES(lane, access->mask)
-    if (!is_initialised(access->memory, access->offsets[lane], access->bytes)) any |= 1u << lane;
-    if (!any) return;
-    uint64_t origin = undefined_read(m, access, any);
+void undefined_load(Machine *m, Fragment *f, const Access *access, uint32_t lanes) {
+    uint64_t origin = undefined_read(m, access, lanes);
     for (unsigned e = 0; e < access->in->elements; e++)
-        if (access->in->dst[e] >= 0) load_element(m, f->frame, access, any, e, origin);
+        if (access->in->dst[e] >= 0) load_element(m, f->frame, access, lanes, e, origin);
 }
 
 void undefined_store(Machine *m, Fragment *f, const Access *access) {

@@ -9,8 +9,8 @@
 void undefined_step(Machine *machine, const Warp *warp, Fragment *fragment, const Instruction *in,
                     uint32_t mask);
 
-// After an access that is a load, or a store.
-void undefined_load(Machine *machine, Fragment *fragment, const Access *access);
+// After an access that is a load, of which `lanes` read bytes that are not initialised; or a store.
+void undefined_load(Machine *machine, Fragment *fragment, const Access *access, uint32_t lanes);
 void undefined_store(Machine *machine, Fragment *fragment, const Access *access);
 
 // A new origin: the lanes of `lanes` read memory that nothing has written.

@@ -395,6 +395,8 @@ static void record_access(const RaceCheck *c, size_t g, uint32_t lanes) {
     set_only(c, g, one);
 }
 
+void remember_read(const RaceCheck *c, size_t g, uint32_t lanes) { record_access(c, g, lanes); }
+
 bool find_write(const RaceCheck *c, size_t g, uint32_t *who, uint16_t *site) {
     const Shadow *s = c->shadow;
     if (s->write_time[g]) {

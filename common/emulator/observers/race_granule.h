@@ -12,7 +12,9 @@ typedef struct {
     ReaderPool readers;
     Sites sites;
     RaceReports reports;
-    unsigned shared_shift; // granules of shared memory, the same for all blocks
+    unsigned shared_shift;   // granules of shared memory, the same for all blocks
+    unsigned interval_shift; // and of their intervals
+    bool has_async_proxy;    // the program has bulk copies or wgmma
     RaceBlock *free_blocks;
 } Racecheck;
 
@@ -42,3 +44,12 @@ uint32_t reads_that_add(const RaceCheck *check);
 
 // `lanes` access the `bytes` at `offset`: reports what races with it, and remembers it.
 void check_bytes(const RaceCheck *check, uint64_t offset, uint32_t bytes, uint32_t lanes);
+
+// Remembers a read by `lanes`, of global memory, which nothing that granule `g` has can race with.
+void remember_read(const RaceCheck *check, size_t g, uint32_t lanes);
+// Does a write or read of granule `g` that the shadow remembers as one, not in a list, not matter any more to
+// who comes now: is it known to all, over at a barrier, or by thread `me` itself?
+static inline bool is_settled(const RaceCheck *c, uint32_t time, uint32_t who, uint32_t me) {
+    return time <= c->all_time || who == me ||
+           (block_of(who) == block_of(c->first) && time <= c->b->barrier_time);
+}

@@ -18,6 +18,7 @@
 
 #include "emulator/machine/machine.h"
 #include "emulator/observers/race_clock.h"
+#include "emulator/observers/race_interval.h"
 #include "emulator/observers/race_shadow.h"
 
 typedef enum { SCOPE_BLOCK, SCOPE_GRID, SCOPES } RaceScope;
@@ -60,7 +61,8 @@ typedef struct RaceBlock {
                                       // of its first block
     Flags flags;                      // published at block scope
     uint32_t proxy_time;              // a fence has made stores up to here visible to bulk copies
-    Shadow *shared;
+    Shadow *shared;                   // NULL: all accesses were quiet so far
+    RaceInterval *interval;           // of these; NULL: none are
     struct RaceBlock *next;
 } RaceBlock;
 

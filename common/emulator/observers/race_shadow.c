@@ -19,33 +19,97 @@ static void prefer_large_pages(void *from, size_t bytes) {
 #endif
 }
 
-Shadow *shadow_new(size_t bytes, unsigned skew, unsigned shift) {
-    size_t count = ((bytes + skew) >> shift) + 1;
-    size_t size = sizeof(Shadow) + count * (6 * sizeof(uint32_t) + 2 * sizeof(uint16_t));
-    // calloc leaves large arrays to the system, which hands out zeroed pages as they are touched.
-    Shadow *s = calloc(1, size);
-    if (!s) return NULL;
-    prefer_large_pages(s, size);
-    uint32_t *words = (uint32_t *)(void *)(s + 1);
-    *s = (Shadow){.shift = shift, .skew = skew, .count = count};
+enum { GRANULE_BYTES = 6 * sizeof(uint32_t) + 2 * sizeof(uint16_t) };
+
+static void place_arrays(Shadow *s, void *at, size_t count) {
+    uint32_t *words = at;
+    s->count = count;
     s->write_time = words;
     s->write_who = words + count;
     s->access_time = words + 2 * count;
     s->access_who = words + 3 * count;
-    s->write_site = (uint16_t *)(void *)(words + 4 * count);
+    s->access_warps = words + 4 * count;
+    s->access_lanes = words + 5 * count;
+    s->write_site = (uint16_t *)(void *)(words + 6 * count);
     s->access_site = s->write_site + count;
-    s->access_warps = words + 5 * count;
-    s->access_lanes = words + 6 * count;
+}
+
+Shadow *shadow_new(size_t bytes, unsigned skew, unsigned shift, bool has_lines) {
+    const size_t count = ((bytes + skew) >> shift) + 1, lines = has_lines ? count / LINE_GRANULES + 1 : 0;
+    const size_t size = sizeof(Shadow) + count * GRANULE_BYTES,
+                 more = has_lines ? sizeof(Shadow) + lines * (GRANULE_BYTES + 1) : 0;
+    // calloc leaves large arrays to the system, which hands out zeroed pages as they are touched.
+    Shadow *s = calloc(1, more + size);
+    if (!s) return NULL;
+    prefer_large_pages(s, more + size);
+    *s = (Shadow){.shift = shift, .skew = skew};
+    place_arrays(s, (unsigned char *)(s + 1) + more, count);
+    if (!has_lines) return s;
+    s->lines = s + 1;
+    place_arrays(s->lines, s + 2, lines);
+    s->pattern = (unsigned char *)(s + 2) + lines * GRANULE_BYTES;
     return s;
 }
 
+// The readers of a line's first granule as those of another one: by lanes further on.
+static uint32_t list_of_other_lanes(ReaderPool *pool, uint32_t list, unsigned further) {
+    const uint32_t copied = readers_copied(pool, list);
+    for (uint32_t at = copied; at; at = pool->readers[at].next) {
+        Readers *one = &pool->readers[at];
+        one->lanes <<= further;
+        for (unsigned warp = 0; one->table && warp < WARP_SIZE; warp++)
+            pool->tables[one->table].lanes[warp] <<= further;
+    }
+    return copied;
+}
+
+void shadow_split(Shadow *s, size_t line, ReaderPool *pool) {
+    Shadow *l = s->lines;
+    const uint8_t pattern = s->pattern[line];
+    s->pattern[line] = LINE_SPLIT;
+    if (pattern == LINE_EMPTY || pattern == LINE_SPLIT) return;
+    const uint16_t site = l->access_site[line];
+    for (unsigned k = LINE_GRANULES; k-- > 0;) { // the first last: it takes the list
+        const size_t g = line * LINE_GRANULES + k;
+        const unsigned further = k >> (pattern - 1);
+        if (g >= s->count) continue;
+        if (l->write_time[line]) {
+            s->write_time[g] = l->write_time[line];
+            s->write_who[g] = l->write_who[line] + further;
+            s->write_site[g] = l->write_site[line];
+        }
+        if (!l->access_time[line]) continue;
+        s->access_time[g] = l->access_time[line];
+        s->access_site[g] = site;
+        s->access_who[g] = l->access_who[line];
+        if (is_list(site)) {
+            if (k) s->access_who[g] = list_of_other_lanes(pool, l->access_who[line], further);
+            if (!s->access_who[g]) s->access_time[g] = s->access_site[g] = 0; // no memory: remembers less
+        } else if (is_group(site)) {
+            s->access_warps[g] = l->access_warps[line];
+            s->access_lanes[g] = l->access_lanes[line] << further;
+        } else
+            s->access_who[g] += further;
+    }
+}
+
 Shadow *shadow_refined(Shadow *old, size_t bytes, unsigned shift, ReaderPool *pool) {
-    Shadow *s = shadow_new(bytes, old->skew, shift);
+    Shadow *s = shadow_new(bytes, old->skew, shift, old->lines);
     if (!s) return NULL;
     unsigned finer = old->shift - shift;
+    for (size_t line = 0; old->lines && line < old->lines->count; line++) {
+        if (old->pattern[line] == LINE_EMPTY) continue; // leaves pages of s untouched
+        shadow_split(old, line, pool);
+        for (size_t k = line << finer; k < (line + 1) << finer && k < s->lines->count; k++)
+            s->pattern[k] = LINE_SPLIT;
+    }
     for (size_t i = 0; i < s->count && i >> finer < old->count; i++) {
         size_t from = i >> finer;
-        if (!old->write_time[from] && !old->access_time[from]) continue; // leaves pages of s untouched
+        if (s->lines && s->pattern[i / LINE_GRANULES] != LINE_SPLIT) {
+            i |= LINE_GRANULES - 1; // the rest of the line
+            continue;
+        }
+        if (!old->write_time[from] && !old->access_time[from]) continue;
         s->write_time[i] = old->write_time[from];
         s->write_who[i] = old->write_who[from];
         s->write_site[i] = old->write_site[from];

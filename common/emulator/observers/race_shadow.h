@@ -24,8 +24,14 @@ static inline bool is_group(uint16_t access_site) {
     return access_site >= SITE_GROUP && access_site < SITE_READERS;
 }
 
+// A line is this many granules in a row, the first of them a multiple of it. In global memory, lines that
+// lanes of one warp access whole, one lane after the other, are remembered as one (race_lines.c).
+enum { LINE_GRANULES = 16 };
+// ShadowLines.pattern, besides 1 + the logarithm of how many granules a lane accesses:
+enum { LINE_EMPTY = 0, LINE_SPLIT = 255 }; // its granules are remembered one by one
+
 // After `access` comes the place of the program: an index into a table of racecheck, times 4, plus the kind.
-typedef struct {
+typedef struct Shadow {
     unsigned shift; // a granule has 1 << shift bytes
     unsigned skew;  // of the memory's base past a granule of 4 bytes
     size_t count;
@@ -33,11 +39,14 @@ typedef struct {
     uint32_t *access_time, *access_who; // besides: accesses, and the time of the newest; 0: none
     uint16_t *write_site, *access_site;
     uint32_t *access_warps, *access_lanes; // of SITE_GROUP
+    struct Shadow *lines; // what the first granule of each line has, or would have; NULL: no lines
+    uint8_t *pattern;     // of each line
 } Shadow;
 
 // In one allocation that free() releases; NULL when memory runs out.
-Shadow *shadow_new(size_t bytes, unsigned skew, unsigned shift);
-// The same with smaller granules; frees the old one. NULL (and the old one stays) when memory runs out.
+Shadow *shadow_new(size_t bytes, unsigned skew, unsigned shift, bool has_lines);
+// The same with smaller granules and no line alike; frees the old one. NULL (and the old one stays) when
+// memory runs out.
 Shadow *shadow_refined(Shadow *old, size_t bytes, unsigned shift, ReaderPool *pool);
 
 static inline size_t granule_of(const Shadow *s, uint64_t offset) {
@@ -46,5 +55,8 @@ static inline size_t granule_of(const Shadow *s, uint64_t offset) {
 
 // What granule g has besides the last write, when that is neither nothing nor a list.
 Readers shadow_access(const Shadow *shadow, size_t g);
+// From here on the granules of that line are remembered one by one.
+void shadow_split(Shadow *s, size_t line, ReaderPool *pool);
+
 // Puts it there.
 void shadow_set_access(Shadow *s, size_t g, const Readers *one);

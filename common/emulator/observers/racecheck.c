@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "emulator/machine/findings.h"
+#include "emulator/observers/asynccheck.h"
+#include "emulator/observers/race_lines.h"
 #include "emulator/observers/race_warp.h"
 #include "emulator/observers/wording.h"
 
@@ -56,10 +58,11 @@ static Shadow *shadow_for(Racecheck *r, RaceBlock *b, Memory *memory, uint32_t w
     bool is_shared = memory->space == PTX_SPACE_SHARED;
     if (is_shared) b = race_block(block_of_memory(memory)); // of a cluster, perhaps another
     unsigned shift = width >= 4 ? 2 : width / 2;
+    if (is_shared && r->shared_shift < shift) shift = r->shared_shift;
     Shadow *s = is_shared ? b->shared : memory->race;
     if (s && s->shift <= shift) return s;
     Shadow *fresh = s ? shadow_refined(s, memory->bytes, shift, &r->readers)
-                      : shadow_new(memory->bytes, (unsigned)memory->base & 3, shift);
+                      : shadow_new(memory->bytes, (unsigned)memory->base & 3, shift, !is_shared);
     if (!fresh) {
         order_no_memory(&r->order);
         return NULL;
@@ -92,13 +95,10 @@ static void check_read_only(const RaceCheck *c) {
     }
 }
 
-static void access_checked(void *self, const Access *a) {
-    Racecheck *r = self;
+static void check_closely(Racecheck *r, const Access *a, uint32_t time) {
     Memory *memory = a->memory;
     bool is_shared = memory->space == PTX_SPACE_SHARED;
-    if ((!is_shared && memory->space != PTX_SPACE_GLOBAL) || memory->read_only || r->order.off) return;
     RaceBlock *b = race_block(a->warp->block);
-    if (a->is_volatile) order_flag(&r->order, a);
     RaceCheck check = {.r = r,
                        .b = b,
                        .a = a,
@@ -107,10 +107,12 @@ static void access_checked(void *self, const Access *a) {
                        .all_time =
                            is_shared && a->warp->block->cluster->size == 1 ? b->barrier_time : b->all_time,
                        .first = b->first + (uint32_t)a->warp->index * WARP_SIZE,
-                       .now = b->epoch[a->warp->index]};
+                       .now = time};
     const RaceCheck *c = &check;
     if (!check.shadow) return;
     check.site = site_at(&r->sites, check.code);
+    if (!is_shared && lines_take(c)) return;
+    if (!is_shared) lines_split(c);
     if (a->kind == ACCESS_LOAD && a->in->flags & IS_NC) check_read_only(c);
     if (a->contiguous && !a->is_volatile && check_contiguous(c)) return;
     if (check.site->kind != RACE_WRITE && !a->contiguous && !touches_many(a))
@@ -122,6 +124,34 @@ static void access_checked(void *self, const Access *a) {
     check_bytes(c, a->offsets[lane], a->bytes, 1u << lane);
     if (r->order.clocks.failed) order_no_memory(&r->order);
     if (r->reports.races >= ENOUGH_RACES) r->order.off = true;
+}
+
+// From here to the next barrier all accesses to the block's shared memory are looked at closely, and those
+// since the last one have been.
+static void take_interval_over(Racecheck *r, Block *block) {
+    RaceInterval *interval = race_block(block)->interval;
+    Access access;
+    uint64_t offsets[WARP_SIZE];
+    uint32_t time;
+    for (size_t at = 0; interval_next(interval, &at, block, &access, offsets, &time);)
+        check_closely(r, &access, time);
+    interval->is_over = true;
+}
+
+static bool has_interval(const RaceBlock *b) { return b->interval && !b->interval->is_over; }
+
+static void access_checked(void *self, const Access *a) {
+    Racecheck *r = self;
+    bool is_shared = a->memory->space == PTX_SPACE_SHARED;
+    if ((!is_shared && a->memory->space != PTX_SPACE_GLOBAL) || a->memory->read_only || r->order.off) return;
+    RaceBlock *b = race_block(a->warp->block);
+    const uint32_t time = b->epoch[a->warp->index];
+    if (is_shared && has_interval(b)) {
+        if (!a->is_volatile && a->kind <= ACCESS_STORE && interval_takes(b->interval, a, time)) return;
+        take_interval_over(r, a->warp->block);
+    }
+    if (a->is_volatile) order_flag(&r->order, a);
+    check_closely(r, a, b->epoch[a->warp->index]);
 }
 
 // A bulk copy or wgmma that reads what a thread has stored in shared memory, before any thread of the block
@@ -164,6 +194,23 @@ static void passed_proxy_fence(void *self, Warp *warp, uint32_t mask) {
 
 // ---- The observer -----------------------------------------------------------------------------------------
 
+// Bulk copies and other blocks of a cluster take no part in barriers of the block.
+static void start_interval(Racecheck *r, RaceBlock *b, const Block *block) {
+    if (r->has_async_proxy || block->cluster->size > 1 || !block->shared.bytes) return;
+    if (b->interval && b->interval->shift > r->interval_shift) {
+        interval_free(b->interval);
+        b->interval = NULL;
+    }
+    if (!b->interval) b->interval = interval_new(block->shared.bytes, r->interval_shift);
+    if (b->interval) interval_begin(b->interval); // without memory for it all accesses are looked at closely
+}
+
+static void interval_ends(Racecheck *r, RaceBlock *b, const Block *block) {
+    if (!b->interval) return;
+    if (b->interval->needed_shift < r->interval_shift) r->interval_shift = b->interval->needed_shift;
+    start_interval(r, b, block);
+}
+
 static void block_started(void *self, Block *block) {
     Racecheck *r = self;
     RaceBlock *b = r->free_blocks;
@@ -175,12 +222,13 @@ static void block_started(void *self, Block *block) {
     }
     block->race_state = b;
     order_start(&r->order, b, block);
-    // In a cluster, other blocks access it too.
-    if (b->shared && b->shared->shift == r->shared_shift && block->cluster->size == 1) return;
-    // What stays in a shadow of a block that has ended is older than this block, and so no trouble.
-    free(b->shared);
-    b->shared = shadow_new(block->shared.bytes, 0, r->shared_shift);
-    if (!b->shared) order_no_memory(&r->order);
+    // What stays in a shadow of a block that has ended is older than this block, and so no trouble; but not
+    // in a cluster, where other blocks access it too.
+    if (b->shared && (b->shared->shift != r->shared_shift || block->cluster->size > 1)) {
+        free(b->shared);
+        b->shared = NULL;
+    }
+    start_interval(r, b, block);
 }
 
 static void block_ended(void *self, Block *block) {
@@ -194,12 +242,17 @@ static void block_ended(void *self, Block *block) {
 }
 
 static void passed_barrier(void *self, Block *block, int id) {
-    order_barrier(&((Racecheck *)self)->order, block, id);
+    Racecheck *r = self;
+    RaceBlock *b = race_block(block);
+    const uint32_t before = b->barrier_time;
+    order_barrier(&r->order, block, id);
+    if (b->barrier_time != before) interval_ends(r, b, block); // else not all threads have passed it
 }
 static void arrived_at(void *self, Warp *warp, uint32_t mask, int id) {
     order_arrive(&((Racecheck *)self)->order, warp, mask, id);
 }
 static void passed_warp_sync(void *self, Warp *warp, uint32_t mask) {
+    if (has_interval(race_block(warp->block))) take_interval_over(self, warp->block);
     order_warp_sync(&((Racecheck *)self)->order, warp, mask);
 }
 static void arrived_at_cluster(void *self, Warp *warp, uint32_t mask, const Instruction *in) {
@@ -217,6 +270,7 @@ static void ended(void *self) {
     for (RaceBlock *b = r->free_blocks; b;) {
         RaceBlock *next = b->next;
         free(b->shared);
+        interval_free(b->interval);
         order_free(b);
         free(b);
         b = next;
@@ -240,7 +294,8 @@ RaceOrder *racecheck_observe(Machine *m, Observer *observer) {
     r->order.now = 1;
     r->order.is_weak = m->is_weak;
     r->order.blocks = (uint64_t)grid[0] * grid[1] * grid[2];
-    r->shared_shift = 2;
+    r->shared_shift = r->interval_shift = 2;
+    r->has_async_proxy = uses_async_proxy(m->program);
     *observer = (Observer){.access = access_checked,
                            .async_access = async_checked,
                            .proxy_fence = passed_proxy_fence,

@@ -131,14 +131,16 @@ def profile(
     lines: Annotated[int, typer.Option(min=0, help="How many source lines to show for each kernel.")] = 5,
 ) -> int:
     """Run a whole CUDA program; show counters, modelled time and limiter of each kernel, and its busiest lines."""
-    from .profile import print_page, read_profile, write_profile  # tables are needed here only
+    from .profile import add_listings, print_page, read_profile, write_profile  # tables are needed here only
 
     if out and out.suffix not in (".csv", ".json"):
         raise UsageError(f"{out}: name a file that ends in .csv or .json")
     with tempfile.TemporaryDirectory(prefix="warpbook-") as folder:
         document = Path(folder) / "profile.json"
-        status = _run(words, gpu, keep, {"WARPBOOK_PROFILE": str(document)})
+        settings = {"WARPBOOK_PROFILE": str(document), "WARPBOOK_PTX": folder}
+        status = _run(words, gpu, keep, settings)
         profiled = read_profile(document)
+        add_listings(profiled, sorted(Path(folder).glob("*.ptx")))
     print_page(profiled, lines)
     if out:
         write_profile(profiled, out)

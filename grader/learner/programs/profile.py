@@ -9,7 +9,8 @@ from typing import Any
 
 from ...core.errors import MachineError
 from ...core.page import console
-from ...core.workbook import write_whole
+from ...core.workbook import find_workbook, write_whole
+from ..listing import read_listing
 
 # The counters that Nsight Compute has too, by their names here. Times are apart.
 METRICS = {
@@ -44,6 +45,7 @@ _COLUMNS = (
     "Metric Name",
     "Metric Unit",
     "Metric Value",
+    "SASS",
 )
 # What makes a line busy: the sectors and wavefronts that it moves.
 _TRAFFIC = ("global_ld_sectors", "global_st_sectors", "global_red_sectors", "global_atom_sectors",
@@ -63,6 +65,41 @@ def read_profile(path: Path) -> dict[str, Any]:
         for line in kernel["lines"]:
             line["metrics"] = _metrics(line["counters"])
     return document
+
+
+def add_listings(document: dict[str, Any], texts: list[Path]) -> None:
+    """Give each line of the profile its PTX and machine code; `texts` are the PTX files that were run."""
+    workbook = find_workbook()
+    lines = [line for kernel in document["kernels"] for line in kernel["lines"]]
+    sources = sorted({line["file"] for line in lines})
+    found = [read_listing(workbook, text, sources) for text in texts] if sources else []
+    document["listing"] = {
+        "target": next((one.target for one in found), ""),
+        "why": next((one.why for one in found), ""),
+    }
+    for line in lines:
+        codes = [code for one in found if (code := one.lines.get((line["file"], line["line"])))]
+        line["ptx"] = [{"text": one.text, "meaning": one.meaning} for code in codes for one in code.ptx]
+        line["sass"] = [
+            {"offset": one.place, "text": one.text, "meaning": one.meaning}
+            for code in codes
+            for one in code.sass
+        ]
+
+
+def _instructions(line: dict[str, Any]) -> list[str]:
+    """The line's machine code, or PTX where there is none: what touches memory, each form once."""
+    kind, code = ("SASS", line["sass"]) if line["sass"] else ("PTX", line["ptx"])
+    forms: dict[tuple[str, str], int] = {}
+    for one in code:
+        words = one["text"].split()
+        mnemonic = words[1] if words[0].startswith("@") and len(words) > 1 else words[0]
+        if "memory" in one["meaning"] or "shared" in one["meaning"]:
+            forms[mnemonic, one["meaning"]] = forms.get((mnemonic, one["meaning"]), 0) + 1
+    return [
+        f"{kind} {f'{count} x ' if count > 1 else ''}{mnemonic}: {meaning}"
+        for (mnemonic, meaning), count in forms.items()
+    ]
 
 
 def _metrics(counters: dict[str, int]) -> dict[str, float]:
@@ -96,6 +133,10 @@ def print_page(document: dict[str, Any], lines: int) -> None:
         busy = sorted(kernel["lines"], key=_traffic, reverse=True)[:lines]
         for line in filter(_traffic, busy):
             out.print(f"  {line['file']}:{line['line']}: {_counts(line['counters'])}", markup=False)
+            for words in _instructions(line):
+                out.print(f"    {words}", markup=False)
+    if why := document["listing"]["why"]:
+        out.print(f"  no machine code: {why}", markup=False)
 
 
 def write_profile(document: dict[str, Any], path: Path) -> None:
@@ -109,7 +150,10 @@ def write_profile(document: dict[str, Any], path: Path) -> None:
             first = [kernel["name"], kernel["launches"], _size(kernel["grid"]), _size(kernel["block"])]
             places = [("", kernel), *((f"{line['file']}:{line['line']}", line) for line in kernel["lines"])]
             for place, holder in places:
+                sass = "; ".join(one["text"] for one in holder.get("sass", []))
                 for metric, value in holder["metrics"].items():
-                    rows.writerow([*first, place, metric, "ns" if metric == TIME else "", f"{value:.10g}"])
+                    rows.writerow(
+                        [*first, place, metric, "ns" if metric == TIME else "", f"{value:.10g}", sass]
+                    )
         text = written.getvalue()
     write_whole(path, text.encode())

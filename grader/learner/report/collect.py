@@ -1,13 +1,16 @@
 """The data of each chapter: its current file, its last result, and whether the two belong together."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ...core.fingerprint import sha256_of
+from ...core.processes import cores
 from ...core.result import BrokenResultError, parse_result
 from ...core.workbook import Chapter, Workbook
+from ..listing import Listing, read_listing
 from ..standing import Standing, standings
 from .figures import Record
 from .traces import Traced, trace_all
@@ -24,6 +27,7 @@ class Known:
     source: list[str]  # the lines of kernel.cu as it is now
     result: Record | None  # of this very file; its name is the chapter's
     trace: Record | None  # likewise; its name is "ch05.trace"
+    listing: Listing  # its instructions, line by line
     remark: str  # what is missing, why, and what to type; "" for nothing
     keeps_names: bool  # it asks for the names of mistakes, so the page must not show them
 
@@ -53,10 +57,35 @@ def collect(workbook: Workbook) -> list[Known]:
         if (result := results[one.chapter.name]) and result.raw("verdict") not in _NOT_BUILT
     ]
     traced = trace_all(workbook, built)
-    return [_known(workbook, one, results[one.chapter.name], traced.get(one.chapter.name)) for one in made]
+    listed = _list_all(workbook, built)
+    nothing = Listing({})
+    return [
+        _known(
+            workbook,
+            one,
+            results[one.chapter.name],
+            traced.get(one.chapter.name),
+            listed.get(one.chapter.name, nothing),
+        )
+        for one in made
+    ]
 
 
-def _known(workbook: Workbook, standing: Standing, result: Record | None, traced: Traced | None) -> Known:
+def _list_all(workbook: Workbook, chapters: list[Chapter]) -> dict[str, Listing]:
+    """The instructions of each chapter's current kernel.cu, one chapter at a time on each core."""
+
+    def one(chapter: Chapter) -> tuple[str, Listing]:
+        ptx = workbook.build / chapter.name / "kernel.ptx"
+        cache = workbook.build / "listings" / f"{chapter.name}.json"
+        return chapter.name, read_listing(workbook, ptx, [str(chapter.kernel)], hide="launch_", cache=cache)
+
+    with ThreadPoolExecutor(cores()) as pool:
+        return dict(pool.map(one, chapters))
+
+
+def _known(
+    workbook: Workbook, standing: Standing, result: Record | None, traced: Traced | None, listing: Listing
+) -> Known:
     chapter = standing.chapter
     remark = ""
     if result is None:
@@ -68,6 +97,7 @@ def _known(workbook: Workbook, standing: Standing, result: Record | None, traced
         source=_text(workbook.root / chapter.kernel).splitlines(),
         result=result,
         trace=traced.trace if traced else None,
+        listing=listing,
         remark=remark,
         keeps_names="hides_answer" in _text(workbook.root / chapter.folder / "chapter.c"),
     )

@@ -86,6 +86,10 @@ def _chapter(view: View) -> dict[str, Any]:
 def _line(line: Line) -> dict[str, Any]:
     return {
         "line": line.number,
+        "ptx": [{"text": one.text, "meaning": one.meaning} for one in line.code.ptx],
+        "sass": [
+            {"offset": one.place, "text": one.text, "meaning": one.meaning} for one in line.code.sass
+        ],
         "kernels": [
             {"task": one.task, "kernel": one.kernel, "counts": dict(one.counts)} for one in line.kernels
         ],

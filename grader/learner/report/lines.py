@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ..listing import Code
 from .accesses import Access
 from .collect import Known
 from .figures import Figure, Record, quotient, total
@@ -64,6 +65,7 @@ class Line:
     notes: list[Note]
     accesses: list[Access]
     marks: list[str]  # findings at this line, one word each
+    code: Code  # its instructions
 
     @property
     def heat_values(self) -> dict[str, tuple[float, str]]:
@@ -73,7 +75,7 @@ class Line:
     @property
     def opens(self) -> bool:
         """Whether the line has details."""
-        return bool(self.kernels or self.accesses)
+        return bool(self.kernels or self.accesses or self.code.ptx or self.code.sass)
 
 
 def lines(known: Known, accesses: dict[int, list[Access]], marks: dict[int, list[str]]) -> list[Line]:
@@ -93,7 +95,14 @@ def lines(known: Known, accesses: dict[int, list[Access]], marks: dict[int, list
         heat = {metric.name: found for metric in METRICS if (found := _sum(figures, metric.counters))}
         made.append(
             Line(
-                number, text, entries, heat, _notes(figures), accesses.get(number, []), marks.get(number, [])
+                number,
+                text,
+                entries,
+                heat,
+                _notes(figures),
+                accesses.get(number, []),
+                marks.get(number, []),
+                known.listing.lines.get((str(known.chapter.kernel), number), Code()),
             )
         )
     return made

@@ -37,7 +37,7 @@ static bool read_shape(const char *word, MatrixShape *shape) {
 
 bool matrix_words(Lowering *l, const PtxInstruction *in, int first, MatrixWords *words) {
     *words = (MatrixWords){0};
-    bool is_sync = false, is_aligned = false;
+    bool is_sync = false, is_aligned = false, rounds_to_nearest = false;
     for (int i = first; i < in->modifier_count; i++) {
         const char *word = in->modifiers[i];
         const MatrixType type = matrix_type_named(word);
@@ -51,6 +51,8 @@ bool matrix_words(Lowering *l, const PtxInstruction *in, int first, MatrixWords 
             words->type[words->types++] = type;
         else if (!strcmp(word, "satfinite"))
             words->saturate = true;
+        else if (!strcmp(word, "rn")) // also what the form without this word does
+            rounds_to_nearest = true;
         else if (!strcmp(word, "xor"))
             words->operation = MATRIX_XOR_POPC;
         else if (!strcmp(word, "and"))
@@ -70,6 +72,9 @@ bool matrix_words(Lowering *l, const PtxInstruction *in, int first, MatrixWords 
     if (!is_sync || !is_aligned || !words->shape.m)
         return lower_fail(l, EMULATOR_BAD_PTX, in, "%s wants .sync.aligned and a shape such as .m16n8k16",
                           in->opcode);
+    // PTX ISA, wmma.mma: only the products of f64 name their rounding.
+    if (rounds_to_nearest && (words->types != 4 || words->type[0] != MATRIX_F64))
+        return unsupported_form(l, in, "rn");
     return true;
 }
 

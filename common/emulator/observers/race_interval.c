@@ -1,0 +1,230 @@
+#include "emulator/observers/race_interval.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+// The words of a granule: the number of the interval, and a thread of the block or SEVERAL.
+enum {
+    CODE_BITS = 11,
+    SEVERAL = (1 << CODE_BITS) - 1,
+    LAST_BASE = 31 << CODE_BITS, // 16 bits hold no more; then both arrays are cleared
+};
+
+// An access in the log. `offsets` of all lanes follow if they are neither contiguous nor one.
+typedef struct {
+    int32_t number; // of the instruction
+    uint32_t mask, time, offset;
+    uint8_t warp, kind, bytes, shape;
+} Entry;
+enum { SHAPE_ONE_PLACE, SHAPE_CONTIGUOUS, SHAPE_SCATTERED };
+enum {
+    ENTRY_WORDS = sizeof(Entry) / 4,
+    LONGEST = ENTRY_WORDS + WARP_SIZE,
+    FIRST_CAPACITY = 4096,
+    MOST_WORDS = 1 << 18
+};
+
+RaceInterval *interval_new(size_t bytes, unsigned shift) {
+    RaceInterval *i = calloc(1, sizeof *i);
+    if (!i) return NULL;
+    *i = (RaceInterval){.shift = shift, .needed_shift = shift, .granules = (bytes >> shift) + 1};
+    i->written = calloc(2 * i->granules, sizeof *i->written);
+    i->log = malloc(FIRST_CAPACITY * sizeof *i->log);
+    if (!i->written || !i->log) {
+        interval_free(i);
+        return NULL;
+    }
+    i->read = i->written + i->granules;
+    i->log_capacity = FIRST_CAPACITY;
+    return i;
+}
+
+void interval_free(RaceInterval *i) {
+    if (!i) return;
+    free(i->written);
+    free(i->log);
+    free(i);
+}
+
+void interval_begin(RaceInterval *i) {
+    if (i->base == LAST_BASE) {
+        memset(i->written, 0, 2 * i->granules * sizeof *i->written);
+        i->base = 0;
+    }
+    i->base = (uint16_t)(i->base + (1 << CODE_BITS));
+    i->is_over = false;
+    i->log_words = 0;
+}
+
+// ---- Granules ---------------------------------------------------------------------------------------------
+
+// `count` and `per_lane` are constants wherever these are called, so that the loops become vectors: granule k
+// is accessed by lane k / per_lane, whose word is `mine` + that.
+ALWAYS_INLINE bool read_run(const RaceInterval *i, size_t g, uint32_t count, uint32_t per_lane,
+                            uint16_t mine) {
+    const uint16_t base = i->base, several = (uint16_t)(base + SEVERAL), *written = i->written + g;
+    uint16_t *read = i->read + g, odd = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        const uint16_t me = (uint16_t)(mine + k / per_lane);
+        odd |= (uint16_t)((written[k] >= base) & (written[k] != me));
+    }
+    if (odd) return false;
+    for (uint32_t k = 0; k < count; k++) {
+        const uint16_t me = (uint16_t)(mine + k / per_lane);
+        read[k] = read[k] < base || read[k] == me ? me : several;
+    }
+    return true;
+}
+
+ALWAYS_INLINE bool write_run(const RaceInterval *i, size_t g, uint32_t count, uint32_t per_lane,
+                             uint16_t mine) {
+    const uint16_t base = i->base, *read = i->read + g;
+    uint16_t *written = i->written + g, odd = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        const uint16_t me = (uint16_t)(mine + k / per_lane);
+        odd |= (uint16_t)((written[k] >= base) & (written[k] != me));
+        odd |= (uint16_t)((read[k] >= base) & (read[k] != me));
+    }
+    if (odd) return false;
+    for (uint32_t k = 0; k < count; k++) written[k] = (uint16_t)(mine + k / per_lane);
+    return true;
+}
+
+ALWAYS_INLINE bool run(const RaceInterval *i, size_t g, uint32_t count, uint32_t per_lane, uint16_t mine,
+                       bool is_write) {
+    return is_write ? write_run(i, g, count, per_lane, mine) : read_run(i, g, count, per_lane, mine);
+}
+
+static bool contiguous_is_quiet(const RaceInterval *i, const Access *a, uint16_t mine, bool is_write) {
+    const size_t g = a->offsets[0] >> i->shift;
+    switch (a->bytes >> i->shift) {
+    case 1: return run(i, g, 32, 1, mine, is_write);
+    case 2: return run(i, g, 64, 2, mine, is_write);
+    case 4: return run(i, g, 128, 4, mine, is_write);
+    case 8: return run(i, g, 256, 8, mine, is_write);
+    case 16: return run(i, g, 512, 16, mine, is_write);
+    default: return false;
+    }
+}
+
+// Granules that all lanes access.
+static bool one_place_is_quiet(const RaceInterval *i, const Access *a, uint16_t mine, bool is_write) {
+    const bool is_alone = !(a->mask & (a->mask - 1));
+    const size_t g = a->offsets[__builtin_ctz(a->mask)] >> i->shift;
+    const uint32_t count = a->bytes >> i->shift;
+    mine = (uint16_t)(mine + __builtin_ctz(a->mask));
+    if (is_alone) return run(i, g, count, 1024, mine, is_write);
+    if (is_write) return false;
+    const uint16_t several = (uint16_t)(i->base + SEVERAL);
+    for (uint32_t k = 0; k < count; k++)
+        if (i->written[g + k] >= i->base) return false;
+    for (uint32_t k = 0; k < count; k++) i->read[g + k] = several;
+    return true;
+}
+
+// A lane that meets what another has written in the same instruction meets another thread's write.
+ALWAYS_INLINE bool scattered(const RaceInterval *i, const Access *a, uint32_t count, uint16_t mine,
+                             bool is_write) {
+    bool is_quiet = true;
+    if (a->mask == FULL_MASK)
+        for (uint32_t lane = 0; lane < WARP_SIZE; lane++)
+            is_quiet &= run(i, a->offsets[lane] >> i->shift, count, 1024, (uint16_t)(mine + lane), is_write);
+    else
+        FOR_LANES(lane, a->mask)
+    is_quiet &= run(i, a->offsets[lane] >> i->shift, count, 1024, (uint16_t)(mine + lane), is_write);
+    return is_quiet;
+}
+
+static bool scattered_is_quiet(const RaceInterval *i, const Access *a, uint16_t mine, bool is_write) {
+    switch (a->bytes >> i->shift) {
+    case 1: return scattered(i, a, 1, mine, is_write);
+    case 2: return scattered(i, a, 2, mine, is_write);
+    case 4: return scattered(i, a, 4, mine, is_write);
+    case 8: return scattered(i, a, 8, mine, is_write);
+    case 16: return scattered(i, a, 16, mine, is_write);
+    default: return false;
+    }
+}
+
+// ---- The log ----------------------------------------------------------------------------------------------
+
+static void note(RaceInterval *i, const Access *a, uint32_t time, uint8_t shape) {
+    const Entry entry = {.number = a->in->number,
+                         .mask = a->mask,
+                         .time = time,
+                         .offset = (uint32_t)a->offsets[__builtin_ctz(a->mask)],
+                         .warp = (uint8_t)a->warp->index,
+                         .kind = (uint8_t)a->kind,
+                         .bytes = (uint8_t)a->bytes,
+                         .shape = shape};
+    uint32_t *to = i->log + i->log_words;
+    memcpy(to, &entry, sizeof entry);
+    i->log_words += ENTRY_WORDS;
+    if (shape != SHAPE_SCATTERED) return;
+    for (uint32_t lane = 0; lane < WARP_SIZE; lane++) to[ENTRY_WORDS + lane] = (uint32_t)a->offsets[lane];
+    i->log_words += WARP_SIZE;
+}
+
+bool interval_next(const RaceInterval *i, size_t *at, Block *block, Access *a, uint64_t offsets[WARP_SIZE],
+                   uint32_t *time) {
+    if (*at >= i->log_words) return false;
+    Entry entry;
+    const uint32_t *from = i->log + *at;
+    memcpy(&entry, from, sizeof entry);
+    *at += ENTRY_WORDS;
+    for (uint32_t lane = 0; lane < WARP_SIZE; lane++)
+        offsets[lane] = entry.shape == SHAPE_SCATTERED
+                            ? from[ENTRY_WORDS + lane]
+                            : entry.offset + (entry.shape == SHAPE_CONTIGUOUS ? lane * entry.bytes : 0);
+    if (entry.shape == SHAPE_SCATTERED) *at += WARP_SIZE;
+    *a = (Access){.warp = &block->warps[entry.warp],
+                  .in = block->machine->program->by_number[entry.number],
+                  .kind = (AccessKind)entry.kind,
+                  .memory = &block->shared,
+                  .mask = entry.mask,
+                  .bytes = entry.bytes,
+                  .contiguous = entry.shape == SHAPE_CONTIGUOUS,
+                  .offsets = offsets};
+    *time = entry.time;
+    return true;
+}
+
+// Room for one more entry. A log that would grow too long has to be taken over, and starts again.
+static bool has_room(RaceInterval *i) {
+    if (i->log_words + LONGEST <= i->log_capacity) return true;
+    uint32_t *grown =
+        i->log_capacity < MOST_WORDS ? realloc(i->log, 2 * i->log_capacity * sizeof *i->log) : NULL;
+    if (!grown) return false;
+    i->log = grown;
+    i->log_capacity *= 2;
+    return true;
+}
+
+bool interval_takes(RaceInterval *i, const Access *a, uint32_t time) {
+    const bool is_write = a->kind == ACCESS_STORE;
+    const uint16_t mine = (uint16_t)(i->base + a->warp->index * (int)WARP_SIZE);
+    uint8_t shape;
+    bool is_quiet;
+    if (a->bytes < 1u << i->needed_shift) i->needed_shift = (unsigned)__builtin_ctz(a->bytes);
+    if (i->needed_shift < i->shift || !has_room(i)) {
+        i->is_over = true;
+        return false;
+    }
+    if (a->contiguous) {
+        shape = SHAPE_CONTIGUOUS;
+        is_quiet = contiguous_is_quiet(i, a, mine, is_write);
+    } else if (a->is_one_place) {
+        shape = SHAPE_ONE_PLACE;
+        is_quiet = one_place_is_quiet(i, a, mine, is_write);
+    } else {
+        shape = SHAPE_SCATTERED;
+        is_quiet = scattered_is_quiet(i, a, mine, is_write);
+    }
+    if (is_quiet)
+        note(i, a, time, shape);
+    else
+        i->is_over = true;
+    return is_quiet;
+}

@@ -1,0 +1,3 @@
+// Asynchronous copies from global to shared memory.
+#pragma once
+#include "cuda_pipeline_primitives.h"

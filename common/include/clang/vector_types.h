@@ -1,0 +1,2 @@
+// Part of what every kernel.cu has already: see warpbook/cuda.h.
+#pragma once
