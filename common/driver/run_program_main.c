@@ -26,7 +26,7 @@ typedef struct {
     double seconds;
 } Request;
 
-// The environment of the program: nothing of ours but what it needs.
+// The environment of the program: only what it needs.
 static void make_environment(const Request *r, const char *settings, const char *folder,
                              Text lines[MOST_SETTINGS], const char *environment[MOST_SETTINGS + 1]) {
     int count = 0;

@@ -4,7 +4,7 @@
 //
 //     nvcc -I common/include chapters/ch20_program/kernel.cu -o program && ./program
 //
-// Without files the program gets a million numbers of its own, and checks what it computed.
+// Without files the program gets a million small numbers, and checks what it computed.
 #pragma once
 
 #include <cmath>

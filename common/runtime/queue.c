@@ -12,6 +12,7 @@
 #include "runtime/kernel.h"
 #include "runtime/protect.h"
 #include "runtime/recording.h"
+#include "runtime/recording_work.h"
 #include "runtime/repeat.h"
 #include "runtime/report.h"
 #include "runtime/state.h"

@@ -13,8 +13,8 @@ def _work(c: Canvas, y: float, start: float, kind: str, width: float) -> None:
 @picture(
     "program-streams",
     "Four pieces in one stream, and in two",
-    "In one stream every piece is copied to the device, computed and copied back before the next begins. In two streams the "
-    "copy of a piece to the device runs while kernels compute another and a third is copied back.",
+    "In one stream every piece is copied to the device, computed and copied back before the next begins. In two "
+    "streams the copy of a piece to the device runs while kernels compute another and a third is copied back.",
 )
 def program_streams(c: Canvas) -> None:
     """The same work twice."""
@@ -39,8 +39,8 @@ def program_streams(c: Canvas) -> None:
 @picture(
     "program-memories",
     "Which memory each side reaches",
-    "The host reaches ordinary, pinned and managed memory. Kernels reach device memory and managed memory, and pinned memory "
-    "if it is mapped. Only copies lead from ordinary memory to device memory.",
+    "The host reaches ordinary, pinned and managed memory. Kernels reach device memory and managed memory, and pinned "
+    "memory if it is mapped. Only copies lead from ordinary memory to device memory.",
 )
 def program_memories(c: Canvas) -> None:
     """Four kinds of memory between two sides."""

@@ -214,7 +214,7 @@ bool compile_assemble(Build *build) {
     return true;
 }
 
-// Linked to Warpbook's CUDA runtime by its name alone: whoever runs the program says where that is.
+// Linked to Warpbook's CUDA runtime by its name alone: what runs the program says where that is.
 bool compile_make_program(Build *build) {
     char arch[32], code[32], library[PATH_MAX + 8] = "-L", path[PATH_MAX + 16], made[PATH_MAX + 64];
     ProcessResult run;

@@ -340,7 +340,7 @@ typedef struct {
     // started then waits for ever. As many as the device holds unless given.
     int most_resident;
 
-    // Of a program (Chapter.is_program): the device has so many bytes left, which are too few, and the
+    // In a program (Chapter.is_program): the device has that many bytes left, which are too few, and the
     // program must notice. 0: as many as there are.
     long long memory_left;
 

@@ -136,7 +136,7 @@ static bool ends_badly(const Task *task, const Outcome *outcome, const Ended *e,
             strsignal(e->signal));
     else if (task->memory_left && e->exit_status == 0)
         say(report, VERDICT_WRONG,
-            "the device has no memory left for three vectors, so that cudaMalloc fails; the program goes on, "
+            "the device has no memory left for three vectors, so that cudaMalloc fails; the program continues, "
             "and ends "
             "with status 0");
     else if (!task->memory_left && e->exit_status != 0)

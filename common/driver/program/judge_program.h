@@ -11,7 +11,7 @@
 //   but then
 //             its record, too, must be one of a program that does its work
 //
-// For a class the steps are apart, because the program runs in a sandbox of its own: --write-cases, then
+// For a class the steps are apart, because the program runs in its own sandbox: --write-cases, then
 // build/bin/run_program there, then --outcomes.
 #pragma once
 

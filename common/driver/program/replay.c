@@ -358,7 +358,7 @@ static size_t common_words(const Got *got, size_t from, const float *c, size_t m
 }
 
 // Whether c can be put together from what the host got, and mostly from words that kernels wrote. A kernel
-// that writes a value that is there already cannot be told from one that does not, as it is with zeros.
+// that writes a value that the memory has already cannot be told from one that does not, as it is with zeros.
 static bool is_from_kernels(const Replay *r, const float *c, size_t n) {
     size_t written = 0, nonzero = 0;
     for (size_t i = 0; i < n; i++) nonzero += c[i] != 0;

@@ -197,10 +197,10 @@ class _Run:
     # ---- A whole program --------------------------------------------------------------------------------------
 
     def run_program(self) -> None:
-        """Runs it in a sandbox of its own, and keeps what it left behind, which nobody believes yet."""
+        """Runs it in its own sandbox, and keeps what it left behind, which nobody believes yet."""
         cases = self.work / "cases"
         cases.mkdir()
-        command = [
+        command: list[str | Path] = [
             self.workbook.root / self.workbook.program(self.chapter),
             "--kernel",
             self.built / "kernel.ptx",
