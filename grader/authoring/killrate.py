@@ -168,7 +168,7 @@ def outcome(
 ) -> Finding:
     """What came of one kernel: now, or last time if nothing has changed since. build/kill-rate keeps the result."""
     programs = (workbook.out / "bin" / "compile", workbook.root / workbook.program(chapter))
-    headers = sorted((workbook.root / "common" / "include").glob("*"))
+    headers = sorted(path for path in (workbook.root / "common" / "include").rglob("*") if path.is_file())
     key = f"{runs} {_digest(kernel, *programs, *headers)}"
     record = _folder(workbook, kernel) / ("proved.json" if runs.proves else "trial.json")
     try:

@@ -4,97 +4,61 @@
 // SHOWS: READ_TOO_EARLY
 #include "program.cuh"
 
-__global__ void vector_add(const float *a, const float *b, float *c, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) {
-        c[i] = a[i] + b[i];
-    }
+__global__ void plus(const float *x, const float *y, float *z, int n) {
+    const int at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at < n) z[at] = x[at] + y[at];
 }
 
-__global__ void add_to_sum(const float *x, float *total, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    float sum = i < n ? x[i] : 0.0f;
-    for (int distance = 16; distance > 0; distance /= 2) {
-        sum += __shfl_down_sync(0xffffffff, sum, distance);
-    }
-    if (threadIdx.x % 32 == 0) {
-        atomicAdd(total, sum);
-    }
+__global__ void add_up(const float *z, float *sum, int n) {
+    const int at = blockIdx.x * blockDim.x + threadIdx.x;
+    float mine = at < n ? z[at] : 0;
+    for (int step = 16; step; step /= 2) mine += __shfl_down_sync(0xffffffff, mine, step);
+    if (threadIdx.x % 32 == 0) atomicAdd(sum, mine);
 }
 
-#define CHECK(call) check((call), #call, __LINE__)
-
-static void check(cudaError_t error, const char *call, int line) {
-    if (error != cudaSuccess) {
-        fprintf(stderr, "line %d: %s: %s\n", line, call, cudaGetErrorString(error));
-        exit(1);
-    }
+static void must(cudaError_t result) {
+    if (result) exit(3);
 }
 
 int main(int count, char **arguments) {
-    const Problem problem = open_problem(count, arguments);
-    const int n = problem.n;
-    const size_t bytes = n * sizeof(float);
-
-    float *a, *b, *c;
-    CHECK(cudaMallocHost(&a, bytes));
-    CHECK(cudaMallocHost(&b, bytes));
-    CHECK(cudaMallocHost(&c, bytes));
-    read_inputs(problem, a, b);
-
-    float *device_a, *device_b, *device_c, *total;
-    CHECK(cudaMalloc(&device_a, bytes));
-    CHECK(cudaMalloc(&device_b, bytes));
-    CHECK(cudaMalloc(&device_c, bytes));
-    CHECK(cudaMallocManaged(&total, sizeof(float)));
-    *total = 0;
-
-    const int streams = 2, threads = 256;
-    cudaStream_t stream[streams];
-    for (int s = 0; s < streams; s++) {
-        CHECK(cudaStreamCreate(&stream[s]));
+    const Problem given = open_problem(count, arguments);
+    const long n = given.n, all = n * 4, parts = 8;
+    float *host[3], *there[3], *sum, ms;
+    for (int v = 0; v < 3; v++) {
+        must(cudaMallocHost(&host[v], all));
+        must(cudaMalloc(&there[v], all));
     }
-    cudaEvent_t start, end;
-    CHECK(cudaEventCreate(&start));
-    CHECK(cudaEventCreate(&end));
-
-    CHECK(cudaEventRecord(start));
-    const int pieces = 8, length = (n + pieces - 1) / pieces;
-    for (int piece = 0; piece < pieces; piece++) {
-        const int first = piece * length, left = n - first, here = left < length ? left : length;
-        if (here <= 0) {
-            break;
-        }
-        cudaStream_t in = stream[piece % streams];
-        const int blocks = (here + threads - 1) / threads;
-        CHECK(cudaMemcpyAsync(device_a + first, a + first, here * sizeof(float), cudaMemcpyHostToDevice, in));
-        CHECK(cudaMemcpyAsync(device_b + first, b + first, here * sizeof(float), cudaMemcpyHostToDevice, in));
-        vector_add<<<blocks, threads, 0, in>>>(device_a + first, device_b + first, device_c + first, here);
-        CHECK(cudaGetLastError());
-        add_to_sum<<<blocks, threads, 0, in>>>(device_c + first, total, here);
-        CHECK(cudaGetLastError());
-        CHECK(cudaMemcpyAsync(c + first, device_c + first, here * sizeof(float), cudaMemcpyDeviceToHost, in));
+    read_inputs(given, host[0], host[1]);
+    must(cudaMallocManaged(&sum, 4));
+    sum[0] = 0;
+    cudaStream_t lanes[2];
+    for (cudaStream_t &lane : lanes) must(cudaStreamCreate(&lane));
+    cudaEvent_t from, to;
+    must(cudaEventCreate(&from));
+    must(cudaEventCreate(&to));
+    must(cudaEventRecord(from));
+    for (long p = 0; p < parts; p++) {
+        const long begin = n * p / parts, size = n * (p + 1) / parts - begin, bytes = 4 * size;
+        cudaStream_t lane = lanes[p % 2];
+        if (size == 0) continue;
+        for (int v = 0; v < 2; v++)
+            must(cudaMemcpyAsync(there[v] + begin, host[v] + begin, bytes, cudaMemcpyDefault, lane));
+        plus<<<size / 512 + 1, 512, 0, lane>>>(there[0] + begin, there[1] + begin, there[2] + begin, size);
+        add_up<<<size / 512 + 1, 512, 0, lane>>>(there[2] + begin, sum, size);
+        must(cudaPeekAtLastError());
+        must(cudaMemcpyAsync(host[2] + begin, there[2] + begin, bytes, cudaMemcpyDefault, lane));
     }
-    CHECK(cudaEventRecord(end));
-    const float early = *total;
-    CHECK(cudaEventSynchronize(end));
-
-    float milliseconds;
-    CHECK(cudaEventElapsedTime(&milliseconds, start, end));
-    write_results(problem, c, early, milliseconds);
-
-    CHECK(cudaEventDestroy(start));
-    CHECK(cudaEventDestroy(end));
-    for (int s = 0; s < streams; s++) {
-        CHECK(cudaStreamDestroy(stream[s]));
+    must(cudaEventRecord(to));
+    if (sum[0] > 1e30f) return 4; // too early
+    must(cudaEventSynchronize(to));
+    must(cudaEventElapsedTime(&ms, from, to));
+    write_results(given, host[2], sum[0], ms);
+    for (int v = 0; v < 3; v++) {
+        must(cudaFreeHost(host[v]));
+        must(cudaFree(there[v]));
     }
-    CHECK(cudaFree(device_a));
-    CHECK(cudaFree(device_b));
-    CHECK(cudaFree(device_c));
-    CHECK(cudaFree(total));
-
-    CHECK(cudaFreeHost(a));
-    CHECK(cudaFreeHost(b));
-    CHECK(cudaFreeHost(c));
-    return 0;
+    must(cudaFree(sum));
+    for (cudaStream_t lane : lanes) must(cudaStreamDestroy(lane));
+    must(cudaEventDestroy(from));
+    must(cudaEventDestroy(to));
 }
