@@ -23,7 +23,7 @@ SHELL := /bin/sh
 # whatever characters they hold. tests/test_make_text.py goes through all of them.
 TEXTS := ARGS ASSIGNMENT BASE CC CCCL CFLAGS CH CLASS COMPILER COURSE CUDA_HOME DEVICE ENGINE FORCE FORMAT FRESH GPU JOBS JSON K \
     KEEP KERNELS KILLS LDFLAGS METADATA NUMBA_PYTHON NVCC ONLY OPEN OUTPUT PROGRAM PYTHON RECORD ROSTER SANITIZE SECONDS SLURM \
-    STEP STUDENT STUDENTS SUBMISSION SUBMISSIONS T TITLE TRUST V VENV WEEKS WERROR WHAT_IF
+    STEP STUDENT STUDENTS SUBMISSION SUBMISSIONS T TARGET TITLE TRUST V VENV WEEKS WERROR WHAT_IF
 $(foreach name,$(TEXTS),$(if $(filter command environment,$(firstword $(origin $(name)))),\
     $(eval override $(name) := $$(value $(name)))$(eval export $(name))))
 , := ,
@@ -234,7 +234,7 @@ $(EMULATOR_SHARED): $(call objects_of,$(EMULATOR_SOURCES) $(SUPPORT_SOURCES))
 # The runtime for whole programs, in place of NVIDIA's library of that name. Its calls are declared in CUDA's headers:
 # without them everything else can be built.
 CUDART := $(OUT)/lib/cudart/libcudart.so
-$(OUT)/cudart/missing.c: $(OUT)/cudart/errors.h
+$(OUT)/cudart/missing.c: $(OUT)/cudart/errors.h ;
 $(OUT)/cudart/errors.h: mk/cudart.sh $(FLAGS) | $(TOOLCHAIN)
 	@$(if $(CUDA_INCLUDE),,$(call complain,no CUDA headers: whole programs need nvcc; see make doctor,3);) \
 	    sh mk/cudart.sh $(call quoted,$(CUDA_INCLUDE)) $(OUT)/cudart
@@ -244,7 +244,7 @@ $(call objects_of,$(RUNTIME_SOURCES)): $(OUT)/cudart/errors.h
 $(CUDART): $(call objects_of,$(RUNTIME_SOURCES) common/gpu/profiles.c) $(OUT)/cudart/missing.o $(EMULATOR_LIBRARY) $(SUPPORT_LIBRARY)
 	$(call quiet,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(RUN_CC) -shared -Wl,-soname,libcudart.so.13 -Wl,--version-script=$(OUT)/cudart/symbols.map -o $(NEW) \
-	    $(filter %.o,$^) $(filter %.a,$^) $(OUT)/cudart/per_thread.ld $(LDFLAGS_ALL) $(LIBRARIES) && mv -f $(NEW) $@ && ln -sf libcudart.so $(@D)/libcudart.so.13
+	    $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS_ALL) $(LIBRARIES) && mv -f $(NEW) $@ && ln -sf libcudart.so $(@D)/libcudart.so.13
 
 LINK = $(RUN_CC) -o $(NEW) $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS_ALL) $(LIBRARIES) && mv -f $(NEW) $@
 define tool_rule

@@ -6,6 +6,7 @@ importing the modules of a class or a report takes several times as long as all 
 
 import ast
 import functools
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,8 @@ COMMANDS = {
     },
     "The workbook itself": {
         "doctor": "learner.commands:doctor",
+        "update": "learner.folder.command:update",
+        "editor": "learner.editor:editor",
         "solutions": "learner.grade_command:solutions_command",
         "kill-rate": "authoring.killrate:kill_rate_command",
         "kernel": "authoring.kernel_command:kernel_command",
@@ -63,6 +66,23 @@ COMMANDS = {
 _SETTINGS = {"Whole programs": {"allow_interspersed_args": False}}
 _PANELS = {name: panel for panel, commands in COMMANDS.items() for name in commands}
 _HERE = Path(__file__).parent
+
+
+def names() -> list[str]:
+    """Every command."""
+    return list(_PANELS)
+
+
+def add(panel: str, name: str, function: str) -> None:
+    """Add a command that only the package has."""
+    COMMANDS[panel][name] = function
+    _PANELS[name] = panel
+
+
+def without(left_out: Iterable[str]) -> None:
+    """Remove the commands that only a checkout has."""
+    for name in left_out:
+        del COMMANDS[_PANELS.pop(name)][name]
 
 
 def load(name: str) -> click.Command:

@@ -150,6 +150,25 @@ def test_a_sum_that_is_rounded_is_accounted_for_by_single_values(
             "early-return",
         ),
         (
+            "wrong/ch01/masked_tail",
+            "a test that leaves out what is out of bounds before every access",
+            "part-of-a-group",
+        ),
+        ("wrong/ch09/2048_built_in", "columns instead of 2048 in line 55", "size-built-in"),
+        (
+            "wrong/ch10/groups_counted_in_floats",
+            "places that are 4 bytes apart instead of 16 in line 49",
+            "group-counted-in-elements",
+        ),
+        (
+            "wrong/ch10/tail_counted_from_the_end",
+            "the element before in every access in line 86",
+            "one-past-the-end",
+        ),
+        ("wrong/ch15/signed_bytes", "numbers without a sign in line 37", "byte-with-a-sign"),
+        ("wrong/ch17/coefficients_of_the_small_filter", "weights_7 instead of weights_3 in line 77", ""),
+        ("wrong/ch01/equal_elements", "all threads going the same way at the condition in line 14", ""),
+        (
             "wrong/ch09/single_lanes_return",
             "nothing accessed out of bounds, and all threads going the same way in line 68",
             "early-return",
@@ -161,8 +180,20 @@ def test_a_change_inside_the_emulator_proves_the_mistake_that_it_mends(
 ) -> None:
     page, result = judge_named(built, name, tmp_path)
     assert [change["words"] for change in result["proof"]["changes"]] == [words]
-    assert (result["diagnosis"]["mistake"], result["diagnosis"]["proof"]) == (mistake, "repair")
+    if mistake:
+        assert (result["diagnosis"]["mistake"], result["diagnosis"]["proof"]) == (mistake, "repair")
+    else:  # no entry explains the change: nothing is suspected beside it
+        assert result["diagnosis"] is None
     assert f"shown with {words}, all" in page
+
+
+def test_a_kernel_that_does_not_end_is_repaired_where_it_only_adds_too_much(
+    nvcc: str, built: Path, tmp_path: Path
+) -> None:
+    page, result = judge_named(built, "wrong/ch02/stride_of_block", tmp_path)
+    assert (result["verdict"], result["diagnosis"]["proof"]) == ("TIMEOUT", "repair")
+    n = result["cases"][result["first_failure"]]["n"]
+    assert f"elements pass, and so does that of {n:,}" in page
 
 
 @pytest.mark.parametrize(
@@ -258,7 +289,7 @@ def test_a_division_by_a_constant_keeps_its_32_bits(nvcc: str, built: Path, tmp_
     """Its product overflows on purpose: in 64 bits, tiles would no longer be left out for another reason."""
     _, result = judge_named(built, "wrong/ch11/third_of_the_tiles_when_large", tmp_path)
     assert result["verdict"] == "WRONG"
-    assert result["proof"] is None
+    assert [change["change"] for change in result["proof"]["changes"]] == ["one-way"]
 
 
 def test_a_repair_that_mends_another_mistake_leaves_no_suspicion(
@@ -304,8 +335,12 @@ def test_the_search_can_be_left_out(nvcc: str, built: Path, tmp_path: Path) -> N
 def test_the_chapter_that_asks_for_names_shows_none(nvcc: str, built: Path, tmp_path: Path) -> None:
     page, result = judge_named(built, "wrong/ch13/tile_in_one_warp", tmp_path)
     assert result["verdict"] == "RACE"
-    assert (result["proof"], result["accounting"]) == (None, None)
-    assert "shown with" not in page
+    assert [change["change"] for change in result["proof"]["changes"]] == ["barrier"]
+    assert f"one small change is enough: with it, all {result['proof']['cases']} cases" in page
+    assert "shown with" not in page and "barrier is missing" not in page
+    _, lines = editor_lines(built, kernel_file("wrong/ch13/tile_in_one_warp"), "ch13")
+    assert any("one small change is enough" in line for line in lines)
+    assert not any("__syncthreads() " in line for line in lines)
 
 
 # ---- For editors -----------------------------------------------------------------------------------------------

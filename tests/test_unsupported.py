@@ -115,6 +115,12 @@ CASES = [
         "a call of other, which this file only declares",
         module=".extern .func other;",
     ),
+    inside(
+        "kernel that launches a kernel",
+        "call __cudaCDP2LaunchDeviceV2;",
+        "kernels that launch kernels are not supported",
+        module=".extern .func __cudaCDP2LaunchDeviceV2;",
+    ),
     inside("shfl without sync", "shfl.up.b32 %r1, %r2, 1, 0;", "shfl without .sync"),
     inside(
         "atomic type", "atom.global.add.u8 %r1, [%d1], %r2;", "this form of atom is not supported for .u8"
@@ -261,6 +267,11 @@ FORMS = [
         "shape of a fragment",
         "wmma.load.a.sync.aligned.row.m16n16k32.f16 {%r1}, [%d1];",
         "wmma is not supported: .f16",
+    ),
+    inside(
+        "rounding of wmma",
+        "wmma.mma.sync.aligned.row.col.m16n16k16.rn.f16.f16 {%r1}, {%r1}, {%r1}, {%r1};",
+        "wmma is not supported: .rn",
     ),
     inside(
         "type of rows",

@@ -28,8 +28,9 @@ const Chapter chapter = {
                 .needs = {{"floats per thread", "n / threads", 1.5},
                           {"floats per load request", "n / global_ld_requests", 24}},
                 .points = 4,
-                .why = "A sector is 32 bytes, whether a warp uses all of them or only four: every sector "
-                       "beyond 4 per request wastes bandwidth.",
+                .why =
+                    "A sector is 32 bytes, whether a request uses all of them or only four: the 128 bytes of "
+                    "32 neighbouring floats fill 4.",
             },
             {
                 .words = "sectors per store request",

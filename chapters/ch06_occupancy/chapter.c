@@ -195,6 +195,7 @@ enum {
     PERCENT_BY_FACTOR,
     GRID_OF_WARPS,
     GRID_OF_ONE_SM,
+    SHARED_OF_NONE_IS_0,
 };
 static const Deviation deviations[] = {
     [THREADS_OF_BLOCK_ACCEPTED] = {"a block of more than threads_per_block threads counts as one that fits",
@@ -251,6 +252,8 @@ static const Deviation deviations[] = {
                            "rounded-the-other-way"},
     [GRID_OF_WARPS] = {"the grid has as many blocks as fit warps", "grid-miscounted"},
     [GRID_OF_ONE_SM] = {"the grid is that of one SM", "grid-miscounted"},
+    [SHARED_OF_NONE_IS_0] = {"by_shared is 0 for a block that takes no shared memory",
+                             "no-limit-taken-for-zero"},
     {NULL, NULL},
 };
 
@@ -303,6 +306,7 @@ static int by_shared(const Formulas *by) {
                                                       : q[SHARED_RESERVED];
     const int unit = has(by, SHARED_NOT_ROUNDED) ? 1 : has(by, SHARED_OF_ONE_GPU) ? 128 : q[SHARED_UNIT];
     const int shared = up_to_multiple(by, q[SHARED] + reserved, unit);
+    if (shared == 0 && has(by, SHARED_OF_NONE_IS_0)) return 0;
     return shared == 0 && !has(by, SHARED_BY_ZERO) ? INT_MAX : divided(q[SHARED_PER_SM], shared);
 }
 

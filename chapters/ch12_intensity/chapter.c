@@ -160,6 +160,8 @@ enum {
     ALWAYS_PEAK,
     TIME_DOWN,
     TIME_TO_NEAREST,
+    TIME_OF_MEMORY_DOWN,
+    TIME_OF_ARITHMETIC_DOWN,
 };
 static const Deviation deviations[] = {
     [FUSED_ONCE] = {"an addition that is fused with a multiplication is not counted, except in "
@@ -199,6 +201,9 @@ static const Deviation deviations[] = {
     [ALWAYS_PEAK] = {"what is attainable is the peak below the ridge too", NULL},
     [TIME_DOWN] = {"the time is rounded down", "rounded-the-other-way"},
     [TIME_TO_NEAREST] = {"the time is rounded to nearest", "rounded-the-other-way"},
+    [TIME_OF_MEMORY_DOWN] = {"the time is rounded down if memory is the limit", "rounded-the-other-way"},
+    [TIME_OF_ARITHMETIC_DOWN] = {"the time is rounded down if arithmetic is the limit",
+                                 "rounded-the-other-way"},
     {NULL, NULL},
 };
 
@@ -239,8 +244,10 @@ static bool is_limited_by_arithmetic(uint64_t chosen, long long flops, long long
     return flops * a[BANDWIDTH] >= bytes * a[PEAK];
 }
 
-static long long time_of(uint64_t chosen, long long amount, long long rate) {
-    const long long more = has(chosen, TIME_DOWN) ? 0 : has(chosen, TIME_TO_NEAREST) ? rate / 2 : rate - 1;
+static long long time_of(uint64_t chosen, int down, long long amount, long long rate) {
+    const long long more = has(chosen, TIME_DOWN) || has(chosen, down) ? 0
+                           : has(chosen, TIME_TO_NEAREST)              ? rate / 2
+                                                                       : rate - 1;
     return divided(amount + more, rate);
 }
 
@@ -261,7 +268,8 @@ static void answer_question(const int q[QUESTION_INTS], uint64_t chosen, long lo
                                                                   : divided(flops * a[BANDWIDTH], bytes);
     a[ATTAINABLE] =
         has(chosen, ALWAYS_PEAK) || (is_arithmetic && !has(chosen, NO_ROOF)) ? a[PEAK] : by_memory;
-    a[TIME] = is_arithmetic ? time_of(chosen, a[FLOPS], a[PEAK]) : time_of(chosen, a[BYTES], a[BANDWIDTH]);
+    a[TIME] = is_arithmetic ? time_of(chosen, TIME_OF_ARITHMETIC_DOWN, a[FLOPS], a[PEAK])
+                            : time_of(chosen, TIME_OF_MEMORY_DOWN, a[BYTES], a[BANDWIDTH]);
 }
 
 static void make_answers(const TableView *view, void *array) {
@@ -409,7 +417,7 @@ const Chapter chapter =
                     .measure = "global_st_sectors / global_st_requests",
                     .bound = AT_MOST,
                     .limit = 4,
-                    .needs = {{"floats per store request", "n / global_st_requests", 24}},
+                    .needs = {{"results per store request", "n / global_st_requests", 24}},
                     .points = 1,
                     .task = "evaluate",
                     .why = "The elements of each thread are arranged so that neighbouring lanes are not "

@@ -80,13 +80,14 @@ const Chapter chapter = {
                 .needs = {{"bytes of shared memory per block", "shared", 1024}},
                 .points = 1,
                 .task = "copies, constant",
-                .why = "Lanes that add to one counter are served one after the other.",
+                .why = "Lanes that add to one counter, or to counters of one bank, are served one after the "
+                       "other.",
             },
             BANDWIDTH_GOAL(.points = 1, .task = "copies", .why = "Memory can deliver more in this time."),
             BANDWIDTH_GOAL(.points = 1, .task = "copies, skewed",
-                           .why = "If most bytes are equal, most additions have the same place."),
+                           .why = "If most bytes are equal, most additions are for the same bin."),
             BANDWIDTH_GOAL(.points = 1, .task = "copies, constant",
-                           .why = "If all bytes are equal, all additions have the same place."),
+                           .why = "If all bytes are equal, all additions are for the same bin."),
         },
     .remarks =
         {

@@ -80,8 +80,8 @@ const Chapter chapter =
                                   .arguments = {BUFFER("in"), BUFFER("out"), BUFFER("state"), INT(COUNT_N)}}},
                     .expect = EXPECT_SCAN,
                     .chain = CHAIN_SCAN,
-                    .counted = {.n = 1 << 18},
-                    .large = NOT_LARGE, // a tile needs all tiles before it
+                    .counted = {.n = 1 << 20}, // several times as many tiles as a warp looks at
+                    .large = NOT_LARGE,        // a tile needs all tiles before it
                     .weak_schedules = 8,
                     .most_resident = 4,
                     EVERY_SIZE,
@@ -124,9 +124,13 @@ const Chapter chapter =
                     .measure = "32 * (global_ld_sectors + global_st_sectors) / n",
                     .bound = AT_MOST,
                     .limit = 8.2,
+                    // A tile looks at few others: 32 states are 8 sectors.
+                    .needs = {{"tiles per 8 sectors read from the state",
+                               "8 * blocks / (global_ld_sectors - input_ld_sectors)", 0.6}},
                     .points = 1,
                     .task = "one launch",
-                    .why = "Reading once and writing once are 8 bytes.",
+                    .why =
+                        "Reading once and writing once are 8 bytes; the nearest prefix ends the look-back.",
                 },
                 {
                     .words = "bytes per load request",

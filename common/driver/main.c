@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "support/command_words.h"
 #include "support/file.h"
 #include "driver/build/builds.h"
 #include "driver/listing/disassemble.h"
@@ -64,6 +65,7 @@ static void clean_environment(void) {
 typedef struct {
     Options options;
     char from[PATH_MAX]; // the folder the program was started in
+    char tree[PATH_MAX]; // where this program's solutions and headers are
     char kernel_file[2 * PATH_MAX], against_file[2 * PATH_MAX], json_file[2 * PATH_MAX],
         trace_file[2 * PATH_MAX];
     char folder[512];
@@ -100,6 +102,7 @@ static bool build(Run *run) {
     const int architecture = choose_device(&run->options);
     const BuildPlan plan = {.of = &chapter,
                             .folder = run->folder,
+                            .tree = run->tree,
                             .kernel_file = run->options.kernel_file ? run->kernel_file : NULL,
                             .against_file = run->options.against_file ? run->against_file : NULL,
                             .architecture = architecture,
@@ -272,9 +275,12 @@ static int list_instructions(Run *run) {
 }
 
 static int run_chapter(Run *run) {
-    char root[PATH_MAX], why[700];
+    char root[PATH_MAX], why[PATH_MAX + 200];
     if (!getcwd(run->from, sizeof run->from)) snprintf(run->from, sizeof run->from, "/");
-    if (!workbook_root(root, sizeof root, why, sizeof why)) return complain(EXIT_MACHINE, why);
+    if (!workbook_tree(run->tree, sizeof run->tree, why, sizeof why) ||
+        !workbook_root(run->tree, root, sizeof root, why, sizeof why))
+        return complain(EXIT_MACHINE, why);
+    if (strcmp(root, run->tree) == 0) run->tree[0] = '\0'; // messages name files relative to the root
     workbook_absolute(run->from, run->options.kernel_file, run->kernel_file, sizeof run->kernel_file);
     workbook_absolute(run->from, run->options.against_file, run->against_file, sizeof run->against_file);
     workbook_absolute(run->from, run->options.json_file, run->json_file, sizeof run->json_file);
@@ -307,7 +313,7 @@ int main(int count, char **arguments) {
     char why[256];
     if (!options_parse(count, arguments, &run.options, why, sizeof why)) {
         complain(EXIT_USAGE, why);
-        fprintf(stderr, "Try ./%s --help.\n", chapter.name);
+        fprintf(stderr, "Try %s%s --help.\n", command_run(), chapter.name);
         return EXIT_USAGE;
     }
     if (run.options.is_help) {

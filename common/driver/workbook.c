@@ -3,12 +3,13 @@
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "support/system.h"
 
-bool workbook_root(char *path, size_t path_bytes, char *why, size_t why_bytes) {
+bool workbook_tree(char *path, size_t path_bytes, char *why, size_t why_bytes) {
     char here[PATH_MAX];
     if (!system_program_path(here, sizeof here)) {
         snprintf(why, why_bytes, "this program cannot find its own file (/proc is not mounted)");
@@ -26,6 +27,19 @@ bool workbook_root(char *path, size_t path_bytes, char *why, size_t why_bytes) {
     snprintf(
         why, why_bytes,
         "this program is not inside a workbook: no folder above it contains common/include/warpbook.cuh");
+    return false;
+}
+
+bool workbook_root(const char *tree, char *path, size_t path_bytes, char *why, size_t why_bytes) {
+    const char *named = getenv("WARPBOOK_WORKBOOK");
+    char chapters[PATH_MAX];
+    const bool is_named = named && *named;
+    const int used = snprintf(path, path_bytes, "%s", is_named ? named : tree);
+    snprintf(chapters, sizeof chapters, "%s/chapters", path);
+    if (!is_named) return true;
+    if (named[0] == '/' && (size_t)used < path_bytes && access(chapters, X_OK) == 0) return true;
+    snprintf(why, why_bytes,
+             "WARPBOOK_WORKBOOK is %.300s, which is not the absolute path of a folder with chapters/", named);
     return false;
 }
 

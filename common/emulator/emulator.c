@@ -7,6 +7,7 @@
 #include "emulator/emulator.h"
 #include "emulator/machine/heap.h"
 #include "emulator/machine/initialised.h"
+#include "emulator/machine/resolve.h"
 #include "emulator/objects.h"
 
 bool emulator_fail(EmulatorError *error, EmulatorStatus status, const char *format, ...) {
@@ -38,13 +39,17 @@ static bool reserve_object(Emulator *e, uint64_t index) {
     return true;
 }
 
+static bool is_taken(const Emulator *e, uint64_t index) {
+    return e->objects[index].in_use || e->objects[index].part_count;
+}
+
 // The index of an object that is not in use, or 0.
 static uint64_t free_object(Emulator *e) {
     uint64_t index = e->next_object > e->first_object ? e->next_object : e->first_object;
-    while (index < e->object_count && e->objects[index].in_use) index++;
+    while (index < e->object_count && is_taken(e, index)) index++;
     if (e->keeps_freed && index >= e->first_object + MAX_KEPT) {
         index = e->first_object;
-        while (index < e->object_count && e->objects[index].in_use) index++;
+        while (index < e->object_count && is_taken(e, index)) index++;
     }
     if (!reserve_object(e, index)) return 0;
     if (e->keeps_freed) e->next_object = index + 1;
@@ -85,6 +90,7 @@ void object_free(Memory *memory) {
     free(memory->allocation);
     free(memory->initialised);
     free(memory->race);
+    free(memory->parts);
     *memory = (Memory){0};
 }
 
@@ -122,29 +128,71 @@ void emulator_leave_host_addresses(Emulator *e) {
     e->keeps_freed = true;
 }
 
+// An index for an object whose addresses are not those of its index, or 0.
+static uint64_t free_part(Emulator *e) {
+    uint64_t index = HOST_ADDRESSES >> ADDRESS_SHIFT;
+    while (index < e->object_count && is_taken(e, index)) index++;
+    return reserve_object(e, index) ? index : 0;
+}
+
+// Enters object `part` among those that share range `index`. False when memory ran out.
+static bool add_part(Emulator *e, uint64_t index, uint64_t part) {
+    Memory *range = &e->objects[index];
+    uint32_t *grown = realloc(range->parts, (range->part_count + 1) * sizeof *grown), at = range->part_count;
+    if (!grown) return false;
+    range->parts = grown;
+    for (; at && e->objects[grown[at - 1]].base > e->objects[part].base; at--) grown[at] = grown[at - 1];
+    grown[at] = (uint32_t)part;
+    range->part_count++;
+    return true;
+}
+
+static void remove_part(Emulator *e, uint64_t address) {
+    Memory *range = &e->objects[address >> ADDRESS_SHIFT];
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < range->part_count; i++)
+        if (e->objects[range->parts[i]].base != address) range->parts[kept++] = range->parts[i];
+    range->part_count = kept;
+    if (!kept) object_free(range);
+}
+
+// Whether a part that ends at or before `address`, or begins at or after its end, is all there is.
+static bool is_free_range(const Emulator *e, uint64_t address, size_t bytes) {
+    const Memory *range = &e->objects[address >> ADDRESS_SHIFT];
+    for (uint32_t i = 0; i < range->part_count; i++) {
+        const Memory *part = &e->objects[range->parts[i]];
+        if (address < part->base + part->bytes && part->base < address + bytes) return false;
+    }
+    return true;
+}
+
 bool emulator_adopt_at(Emulator *e, uint64_t address, void *memory, size_t bytes, const char *name,
                        EmulatorError *error) {
     const uint64_t index = address >> ADDRESS_SHIFT;
     if (index < FIRST_OBJECT || (address + bytes) >> ADDRESS_SHIFT != index)
         return emulator_fail(error, EMULATOR_BAD_ARGUMENT, "no buffer can be at 0x%llx",
                              (unsigned long long)address);
-    if (!reserve_object(e, index) || e->objects[index].in_use)
+    const uint64_t part = reserve_object(e, index) ? free_part(e) : 0;
+    if (!part || e->objects[index].in_use || !is_free_range(e, address, bytes))
         return emulator_fail(error, EMULATOR_NO_MEMORY, "no addresses for %s of %zu bytes", name, bytes);
-    e->objects[index] = (Memory){.space = PTX_SPACE_GLOBAL,
-                                 .bytes = bytes,
-                                 .data = memory,
-                                 .in_use = true,
-                                 .all_initialised = true,
-                                 .base = address};
-    snprintf(e->objects[index].name, sizeof e->objects[index].name, "%s", name);
+    e->objects[part] = (Memory){.space = PTX_SPACE_GLOBAL,
+                                .bytes = bytes,
+                                .data = memory,
+                                .in_use = true,
+                                .all_initialised = true,
+                                .base = address};
+    if (!add_part(e, index, part)) {
+        e->objects[part] = (Memory){0};
+        return emulator_fail(error, EMULATOR_NO_MEMORY, "no memory for %s of %zu bytes", name, bytes);
+    }
+    snprintf(e->objects[part].name, sizeof e->objects[part].name, "%s", name);
     return true;
 }
 
 // The object whose range holds all of [address, address + bytes); an empty range at its end counts.
 static Memory *object_with(Emulator *e, uint64_t address, size_t bytes, EmulatorError *error) {
-    uint64_t index = address >> ADDRESS_SHIFT;
-    if (index >= FIRST_OBJECT && index < e->object_count && e->objects[index].in_use) {
-        Memory *memory = &e->objects[index];
+    Memory *memory = memory_near(e, address);
+    if (memory) {
         uint64_t offset = address - memory->base;
         if (offset <= memory->bytes && memory->bytes - offset >= bytes) return memory;
     }
@@ -160,6 +208,7 @@ bool emulator_free(Emulator *e, uint64_t address, EmulatorError *error) {
     if (memory->base != address || memory->variable || memory->heap)
         return emulator_fail(error, EMULATOR_BAD_ARGUMENT, "0x%llx is not the start of a buffer",
                              (unsigned long long)address);
+    if (e->objects[address >> ADDRESS_SHIFT].part_count) remove_part(e, address);
     object_free(memory);
     return true;
 }

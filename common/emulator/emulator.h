@@ -50,9 +50,9 @@ uint64_t emulator_adopt(Emulator *emulator, void *memory, size_t bytes, size_t p
 // For a process that hands device addresses out: buffers allocated from now on lie where the host has no
 // memory, so that no address means both, and addresses of freed buffers stay unused for long.
 void emulator_leave_host_addresses(Emulator *emulator);
-// Memory of the caller's, initialised, at an address that the caller chooses, in a TiB (2^40) that nothing
-// else lies in; kernels and the host then agree on the address. `memory` may be another mapping of the same
-// pages.
+// Memory of the caller's, initialised, at an address that the caller chooses, so that kernels and the host
+// agree on it: in a TiB (2^40) that holds none but other such memory. What a kernel does outside is out of
+// bounds, if it is not inside another one. `memory` may be another mapping of the same pages.
 bool emulator_adopt_at(Emulator *emulator, uint64_t address, void *memory, size_t bytes, const char *name,
                        EmulatorError *error);
 // The bytes that malloc() in kernels has to give, 8 MiB if this is not called. Before the first launch that

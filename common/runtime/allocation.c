@@ -48,8 +48,29 @@ static void forget(const Allocation *a) {
 // ---- Memory that the host shares with kernels -------------------------------------------------------------
 
 // The first and last TiB of a process hold the program and its libraries; a shared allocation gets the
-// middle of another one.
-enum { TIB_SHIFT = 40, FIRST_TIB = 17, TIB_END = 127 };
+// middle of another one, so that a kernel that leaves it hits nothing. Once none is left, allocations share
+// the last one, with a gap between any two.
+enum {
+    TIB_SHIFT = 40,
+    FIRST_TIB = 17,
+    TIB_END = 126,
+    SHARED_TIB = TIB_END,
+    GAP_SHIFT = 24,
+    MOST_TRIES = 1 << 16
+};
+
+// The address to try after `address`, 0 to start with, for `room` bytes.
+static uint64_t next_address(uint64_t address, size_t room) {
+    const uint64_t half = 1ull << (TIB_SHIFT - 1), shared = (uint64_t)SHARED_TIB << TIB_SHIFT;
+    if (!address) return ((uint64_t)FIRST_TIB << TIB_SHIFT) + half;
+    if (address >> TIB_SHIFT < TIB_END - 1) return address + (1ull << TIB_SHIFT);
+    static uint64_t next;
+    const uint64_t gap = 1ull << GAP_SHIFT, taken = (room + 2 * gap - 1) / gap * gap;
+    if (!next || next + taken >= shared + 2 * half) next = shared + gap;
+    const uint64_t found = next;
+    next += taken;
+    return found;
+}
 
 // The pages are mapped twice: at the address that the program gets, which can be protected while work is
 // pending, and for this library. False when there is no memory, or no TiB is left.
@@ -61,8 +82,9 @@ static bool map_shared(Allocation *a) {
         return false;
     }
     void *mine = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    for (uint64_t tib = FIRST_TIB; mine != MAP_FAILED && tib < TIB_END && !a->host; tib++) {
-        const uint64_t address = (tib << TIB_SHIFT) + (1ull << (TIB_SHIFT - 1));
+    uint64_t address = 0;
+    for (int tries = 0; mine != MAP_FAILED && tries < MOST_TRIES && !a->host; tries++) {
+        address = next_address(address, room);
         char name[64];
         snprintf(name, sizeof name, "allocation %d", a->number);
         void *theirs =

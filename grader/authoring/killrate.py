@@ -142,7 +142,7 @@ def _judge(workbook: Workbook, chapter: Chapter, kernel: Kernel, runs: Runs, pro
     result.unlink(missing_ok=True)
     # If the compiler made no image, the driver reads the reason from build.json.
     ran = processes.run(
-        [f"./{workbook.program(chapter)}", "--device", "emulator", "--kernel", folder / "kernel.ptx",
+        [workbook.command(chapter), "--device", "emulator", "--kernel", folder / "kernel.ptx",
          "--schedules", str(runs.schedules), *([] if runs.proves else ["--repair", "0"]),
          "--quiet", "--json", result],
         folder=workbook.root,

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 
 from . import notices, streams
+from .command_words import spoken
 from .errors import INTERRUPTED, MACHINE, PASSED, GraderError, explain_os_error
 
 
@@ -13,7 +14,7 @@ def guarded(work: Callable[[], int | None]) -> int:
     streams.prepare()
     status = _status_of(work)
     for sentence in notices.take():
-        print(f"warpbook: {sentence}", file=sys.stderr)
+        print(f"warpbook: {spoken(sentence)}", file=sys.stderr)
     lost = streams.finish()
     if lost is None:
         return status
@@ -27,7 +28,7 @@ def _status_of(work: Callable[[], int | None]) -> int:
     except SystemExit as error:  # of argparse, which has printed what is wrong
         return error.code if isinstance(error.code, int) else PASSED if error.code is None else MACHINE
     except GraderError as error:
-        print(f"warpbook: {error}", file=sys.stderr)
+        print(f"warpbook: {spoken(str(error))}", file=sys.stderr)
         return error.status
     except OSError as error:
         print(f"warpbook: {explain_os_error(error)}", file=sys.stderr)

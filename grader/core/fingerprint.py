@@ -40,7 +40,7 @@ class Hasher:
 def tools_fingerprint(workbook: Workbook, hasher: Hasher) -> str:
     """What every result depends on in addition to its own files: the compilers, the header, the GPU's driver."""
     parts = [hasher.file(workbook.out / "bin" / "compile")]
-    parts += [hasher.file(path) for path in sorted((workbook.root / "common" / "include").glob("*"))]
+    parts += [hasher.file(path) for path in sorted((workbook.tree / "common" / "include").glob("*"))]
     nvcc = find_nvcc(workbook.root)
     program = nvcc and program_of(nvcc)
     compilers = [nvcc, program, program.parents[1] / "nvvm" / "bin" / "cicc"] if nvcc and program else []

@@ -1,4 +1,8 @@
-"""The checkout: its paths and its chapters."""
+"""The workbook: its paths and its chapters.
+
+In a checkout one folder holds everything. The package keeps what a learner does not edit in its own tree (solutions,
+hints, headers, programs), and the learner's folder has lessons, kernels, results and history.
+"""
 
 import contextlib
 import json
@@ -21,6 +25,7 @@ class Chapter:
     name: str  # "ch04"
     folder: Path  # chapters/ch04_warp_shuffle, relative to the root
     title: str  # from the lesson's first heading
+    tree: Path = Path()  # of the package, absolute; empty in a checkout
 
     @property
     def kernel(self) -> Path:
@@ -30,45 +35,67 @@ class Chapter:
     @property
     def solution(self) -> Path:
         """The folder of the reference solution."""
-        return Path("solutions") / self.folder.name
+        return self.tree / "solutions" / self.folder.name
+
+    @property
+    def material(self) -> Path:
+        """The folder of what the chapter consists of besides its lesson and kernel: chapter.c, hints.md."""
+        return self.tree / self.folder
 
 
 class Workbook:
-    """A checkout at `root`; paths are relative to it unless stated otherwise."""
+    """A checkout at `root`, or a learner's folder at `root` of the package in `tree`.
 
-    def __init__(self, root: Path) -> None:
+    Paths are relative to the root unless stated otherwise.
+    """
+
+    def __init__(self, root: Path, tree: Path | None = None) -> None:
         """Find the chapters; a checkout may have none."""
         self.root = root
-        self.build = root / "build"
-        self.out = root / os.environ.get("WARPBOOK_OUT", "build")  # build/sanitize under SANITIZE=1
+        self.tree = tree or root  # of headers, solutions, records and programs
+        self.build = root / "build"  # what is built and judged here
+        self.out = self.tree / os.environ.get("WARPBOOK_OUT", "build")  # build/sanitize under SANITIZE=1
         self.progress = root / "progress"  # the learner's: outlives make clean and updates
         self.history = self.progress / "history.sqlite"
         self.chapters = self._find_chapters()
 
     def _find_chapters(self) -> list[Chapter]:
+        tree = self.tree if self.is_packaged else Path()
         folders = sorted(path for path in (self.root / "chapters").glob("ch[0-9][0-9]_*") if path.is_dir())
         chapters: dict[str, Chapter] = {}
         for folder in folders:
             match = _FOLDER.fullmatch(folder.name)
-            if not match or not (folder / "chapter.c").is_file():
+            if not match or not (self.tree / "chapters" / folder.name / "chapter.c").is_file():
                 continue
             name = match[1]
             if name in chapters:
                 raise MachineError(
                     f"two folders have the number {name}: {chapters[name].folder} and {folder.name}"
                 )
-            chapters[name] = Chapter(name, folder.relative_to(self.root), _title(folder))
+            chapters[name] = Chapter(name, folder.relative_to(self.root), _title(folder), tree)
         return list(chapters.values())
 
     def is_program(self, chapter: Chapter) -> bool:
         """Whether its kernel.cu is a whole program, whose main() runs on the host."""
-        return ".is_program = true" in (self.root / chapter.folder / "chapter.c").read_text("utf-8")
+        return ".is_program = true" in (self.root / chapter.material / "chapter.c").read_text("utf-8")
+
+    @property
+    def is_packaged(self) -> bool:
+        """Whether the programs come from the package, ready to run."""
+        return self.tree != self.root
 
     def program(self, chapter: Chapter) -> Path:
-        """The program of a chapter, relative to the root."""
+        """The program of a chapter, relative to the root; absolute if it comes from the package."""
+        if self.is_packaged:
+            return self.out / "programs" / chapter.name
         if self.out == self.build:
             return Path(chapter.name)
         return self.out.relative_to(self.root) / "programs" / chapter.name
+
+    def command(self, chapter: Chapter) -> str:
+        """What starts a chapter's program in the root."""
+        program = self.program(chapter)
+        return str(program) if program.is_absolute() else f"./{program}"
 
     def shown(self, path: Path) -> Path:
         """A path as shown in messages: relative to the root if it is below it."""
@@ -130,11 +157,13 @@ def anchor_of(heading: str) -> str:
 
 
 def find_workbook() -> Workbook:
-    """The checkout in the working folder, or else the one that this package belongs to."""
-    here = Path.cwd()
+    """The folder that WARPBOOK_WORKBOOK names, the checkout in the working folder, or the one of this file."""
+    here, tree = Path.cwd(), Path(__file__).resolve().parents[2]
+    if named := os.environ.get("WARPBOOK_WORKBOOK"):  # as ./chNN reads it: common/driver/workbook.c
+        return Workbook(Path(named), tree)
     if (here / "chapters").is_dir() and (here / "Makefile").is_file():
         return Workbook(here)
-    return Workbook(Path(__file__).resolve().parents[2])
+    return Workbook(tree)
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

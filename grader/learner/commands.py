@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from ..core.command_words import spoken
 from ..core.errors import PASSED, MachineError, NotYetError, UsageError
 from ..core.history import History
 from ..core.options import Force, Json, One
@@ -44,7 +45,9 @@ def hint(
     if as_json:
         print_json(hint_document(chosen, given))
         return PASSED
-    print_hint(console(), chosen, given, f"More: make hint-{chosen.name}" if given.step < given.total else "")
+    print_hint(
+        console(), chosen, given, spoken(f"More: make hint-{chosen.name}") if given.step < given.total else ""
+    )
     return PASSED
 
 
@@ -116,10 +119,10 @@ def _mark(name: str, what: str, *, as_json: bool) -> int:
     if what == "resumed":
         is_passed = next_name != chosen.name
         words = f"{chosen.name} is passed already." if is_passed else f"{chosen.name} comes next."
-    print(words)
+    print(spoken(words))
     if next_name and next_name != chosen.name:
         print(
-            f"Next: edit {next_one.chapter.kernel}, then make {next_name} && ./{next_name}"
+            spoken(f"Next: edit {next_one.chapter.kernel}, then make {next_name} && ./{next_name}")
             if next_one
             else ""
         )

@@ -11,6 +11,7 @@ reader could type them, with their output. The status is 0 if the output contain
 """
 
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from typing import Annotated
 
 import typer
 
+from ..core.command_words import spoken
 from ..core.errors import NOT_PASSED, PASSED, MachineError, UsageError
 from ..core.options import Json
 from ..core.page import print_json
@@ -80,6 +82,14 @@ def _run(workbook: Workbook, command: str) -> str:
     return done.stdout
 
 
+def _shown(workbook: Workbook, command: str) -> str:
+    """A command without the places of the package's files."""
+    if not workbook.is_packaged:
+        return command
+    command = command.replace(f"{workbook.out}/programs/", "warpbook ").replace(f"{workbook.out}/bin/", "")
+    return command.replace(f"{workbook.tree}/", "")
+
+
 @dataclass(frozen=True)
 class Carried:
     """The outcome of an experiment."""
@@ -92,13 +102,19 @@ class Carried:
 def carry_out(workbook: Workbook, experiment: Experiment, hear: Callable[[str], None]) -> Carried:
     """Compile and run; `hear` gets the output for the reader as it comes."""
     folder = folder_of(experiment)
-    compiler = (workbook.out / "bin" / "compile").relative_to(workbook.root)
-    compile_command = f"{compiler} {experiment.path} {folder} --quiet"
-    commands = [compile_command, *(run.replace("$PTX", f"{folder}/kernel.ptx") for run in experiment.runs)]
+    compiler = workbook.shown(workbook.out / "bin" / "compile")
+    source = workbook.shown(workbook.tree / experiment.path)
+    compile_command = f"{shlex.quote(str(compiler))} {shlex.quote(str(source))} {folder} --quiet"
+    runs = [run.replace("$PTX", f"{folder}/kernel.ptx") for run in experiment.runs]
+    if workbook.is_packaged:
+        for chapter in workbook.chapters:
+            program = shlex.quote(workbook.command(chapter))
+            runs = [run.replace(f"./{chapter.name} ", f"{program} ") for run in runs]
+    commands = [compile_command, *runs]
     hear(f"{reflow(experiment.about)}\n\n")
     outputs = []
     for command in commands:
-        hear(f"$ {command}\n")
+        hear(f"$ {_shown(workbook, command)}\n")
         output = _run(workbook, command)
         hear(output if output.endswith("\n") or not output else output + "\n")
         outputs.append((command, output))
@@ -119,7 +135,7 @@ def _document(carried: Carried) -> dict[str, object]:
 
 def _names(incomplete: str) -> list[tuple[str, str]]:
     """The experiments whose names begin with `incomplete`, for completion in a shell."""
-    known = experiments(find_workbook().root)
+    known = experiments(find_workbook().tree)
     return [(one.name, one.about) for one in known.values() if one.name.startswith(incomplete)]
 
 
@@ -134,7 +150,7 @@ Names = Annotated[
 def try_command(names: Names = None, as_json: Json = False) -> int:
     """Run an experiment of a lesson, or list them."""
     workbook = find_workbook()
-    known = experiments(workbook.root)
+    known = experiments(workbook.tree)
     for name in names or []:
         if name not in known:
             near = [other for other in known if other[:4] == name[:4]] or sorted(known)
@@ -145,7 +161,7 @@ def try_command(names: Names = None, as_json: Json = False) -> int:
             print_json({"schema": "warpbook/experiments/1", "experiments": listed})
         else:
             for experiment in known.values():
-                print(f"make try-{experiment.name}\n    {experiment.about}")
+                print(spoken(f"make try-{experiment.name}\n    {experiment.about}"))
         return PASSED
 
     def hear(text: str) -> None:

@@ -239,7 +239,7 @@ class _Grader:
             return infra(name, f"./{name} could not be built: {self.unbuilt[name]}"), ""
         output = self.store.result_file(chapter)
         self.store.forget(chapter)
-        command: list[str | Path] = [f"./{self.workbook.program(chapter)}", "--json", output]
+        command: list[str | Path] = [self.workbook.command(chapter), "--json", output]
         command += ["--device", self.options.device]
         command += [] if self.options.wants_page else ["--quiet"]
         if self.options.profile:

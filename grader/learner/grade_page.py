@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from ..core.command_words import spoken
 from ..core.page import Entry, WideOrStacked, bandwidth_text, console, points_text, table, verdict_text
 from ..core.workbook import Chapter
 from .grade import Grade, Outcome, ignore
@@ -21,12 +22,12 @@ def next_step(outcome: Outcome, kind: str) -> str:
     if verdict == "PASS":
         return ""
     if verdict == "INFRA":
-        return "make doctor"
+        return spoken("make doctor")
     if kind != KERNEL:
         return f"a broken reference: {outcome.result.message}"
     if verdict in ("BUILD", "BUILD_TIMEOUT", "REJECT", "UNSUPPORTED"):
-        return f"make {name}"
-    return f"make hint-{name}"
+        return spoken(f"make {name}")
+    return spoken(f"make hint-{name}")
 
 
 def show_grade(grade: Grade) -> None:
@@ -67,7 +68,8 @@ def grade_page(grade: Grade) -> RenderableType:
     summary = f"{passed} of {len(grade.outcomes)} passed, {grade.earned:g} of {grade.possible:g} points"
     parts.append(summary + (f"; {reused} unchanged, not run again" if reused else "") + ".")
     if grade.kind == KERNEL and (following := first_open(grade.outcomes)):
-        parts.append(Text(f"Next: edit {following.kernel}, then make {following.name} && ./{following.name}"))
+        judging = spoken(f"make {following.name} && ./{following.name}")
+        parts.append(Text(f"Next: edit {following.kernel}, then {judging}"))
     return Group(*parts)
 
 

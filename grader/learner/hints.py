@@ -27,7 +27,7 @@ class Hint:
 
 def read_hints(workbook: Workbook, chapter: Chapter) -> list[str]:
     """The hints of chapters/chNN_name/hints.md, in order, one for each second-level heading."""
-    path = workbook.root / chapter.folder / "hints.md"
+    path = workbook.root / chapter.material / "hints.md"
     try:
         text = path.read_text("utf-8", errors="replace")
     except FileNotFoundError:

@@ -7,6 +7,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from ..core.command_words import spoken
 from ..core.history import Run
 from ..core.page import Bar, Entry, WideOrStacked, points_text, verdict_text
 from ..core.result import cause
@@ -92,9 +93,9 @@ def what_next(made: list[Standing], next_one: Standing | None) -> list[Text]:
         if skipped:
             return [
                 Text("All chapters have passed except those you skipped. Return to one:"),
-                Text(f"  make resume-{skipped[0]}"),
+                Text(spoken(f"  make resume-{skipped[0]}")),
             ]
-        return [Text(f"All {len(made)} chapters have passed. See how fast they are: make ladder")]
+        return [Text(spoken(f"All {len(made)} chapters have passed. See how fast they are: make ladder"))]
     chapter = next_one.chapter
     said = last_words(next_one)
     lines = [
@@ -105,7 +106,7 @@ def what_next(made: list[Standing], next_one: Standing | None) -> list[Text]:
         f"  stuck  make hint-{chapter.name}    or another chapter first: make skip-{chapter.name}",
         "  keep   make grade    runs and records everything; make help lists the rest",
     ]
-    return [Text(line) for line in lines]
+    return [Text(spoken(line)) for line in lines]
 
 
 def document(made: list[Standing], next_one: Standing | None) -> dict[str, Any]:

@@ -105,7 +105,7 @@ def predict_command(chapter: One, as_json: Json = False) -> int:
     """Predict three numbers before the next run shows them; --json prints questions and answers without asking."""
     workbook = find_workbook()
     (chosen,) = workbook.select([chapter])
-    asked = questions(workbook.root / chosen.folder)
+    asked = questions(workbook.root / chosen.material)
     path = answers_file(workbook, chosen.name)
     if as_json:
         said = kept_answers(path)

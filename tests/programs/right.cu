@@ -208,6 +208,29 @@ static void many_buffers() {
     for (auto &d : data) fill<<<1, N>>>(d);
     for (auto &d : data) need(!cudaFree(d));
 }
+__global__ void adds_up(int **all, int count, int *sum) {
+    if (threadIdx.x < count) atomicAdd(sum, *all[threadIdx.x]);
+}
+static void many_host_buffers() { // more of them than there are TiB of addresses
+    const int count = 300;
+    int **all, *sum;
+    need(!cudaMallocManaged(&all, count * sizeof *all) && !cudaMallocHost(&sum, BYTES));
+    for (int i = 0; i < count; i++) {
+        need(!(i % 2 ? cudaMallocManaged(&all[i], BYTES) : cudaMallocHost(&all[i], BYTES)));
+        *all[i] = i;
+    }
+    for (int i = 1; i < count; i += 3) { // others take their places
+        need(!(i % 2 ? cudaFree(all[i]) : cudaFreeHost(all[i])));
+        need(!(i % 2 ? cudaMallocManaged(&all[i], BYTES) : cudaMallocHost(&all[i], BYTES)));
+        *all[i] = i;
+    }
+    need(!cudaFreeHost(sum) && !cudaMallocHost(&sum, BYTES));
+    *sum = 0;
+    adds_up<<<1, 512>>>(all, count, sum);
+    need(!cudaDeviceSynchronize() && *sum == count * (count - 1) / 2);
+    for (int i = 0; i < count; i++) need(!(i % 2 ? cudaFree(all[i]) : cudaFreeHost(all[i])));
+    need(!cudaFree(all) && !cudaFreeHost(sum));
+}
 static void asks_device() {
     cudaDeviceProp properties;
     int count, warp, blocks;
@@ -633,7 +656,7 @@ static const struct {
              CASE(reads_what_is_copied), CASE(mapped), CASE(registered), CASE(event_wait), CASE(event_times),
              CASE(polls), CASE(legacy_order), CASE(symbols), CASE(races_not), CASE(much_shared), CASE(checks_error),
              CASE(frees_null), CASE(frees_again), CASE(reset_frees), CASE(rows), CASE(default_direction),
-             CASE(host_function), CASE(many_buffers), CASE(asks_device), CASE(repeats), CASE(prints_each_time),
+             CASE(host_function), CASE(many_buffers), CASE(many_host_buffers), CASE(asks_device), CASE(repeats), CASE(prints_each_time),
              CASE(textures), CASE(times_add_up), CASE(waits_for_callback), CASE(atomics_of_both),
              CASE(captured_graph), CASE(graph_of_nodes), CASE(pools), CASE(in_order), CASE(ordered_by_host),
              CASE(ordered_over_three), CASE(halves), CASE(columns), CASE(both_read), CASE(both_count),

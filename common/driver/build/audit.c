@@ -454,9 +454,10 @@ static bool check_variable(Audit *audit, const PtxVariable *variable) {
     if (!variable->data && variable->relocation_count == 0) {
         place_at_variable(audit, written);
         return refuse(audit,
-                      "%s is a variable in global memory, which would keep its value from one launch to the "
+                      "%s is a variable of %llu bytes in global memory, which would keep its value from one "
+                      "launch to the "
                       "next: use the kernel's buffers, or __constant__ for a table",
-                      written);
+                      written, (unsigned long long)variable->bytes);
     }
     return check_stores(audit, variable, written);
 }

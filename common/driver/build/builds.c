@@ -18,17 +18,23 @@ static bool ends_in(const char *path, const char *ending) {
 
 static bool is_usual(int architecture) { return architecture == 0 || architecture == EMULATORS_ARCHITECTURE; }
 
+// `name`, which is relative to the tree of this program, from the working folder.
+static void find_in_tree(const BuildPlan *plan, const char *name, char *path, size_t bytes) {
+    snprintf(path, bytes, "%s%s%s", plan->tree, plan->tree[0] ? "/" : "", name);
+}
+
 // Compiles a kernel.cu if it has changed, into a separate folder for each architecture.
 static bool compile(const BuildPlan *plan, const char *source, const char *folder, int architecture,
                     CompileResult *result) {
-    char output[PATH_MAX];
+    char output[PATH_MAX], include[PATH_MAX];
+    find_in_tree(plan, "common/include", include, sizeof include);
     if (is_usual(architecture))
         snprintf(output, sizeof output, "%s", folder);
     else
         snprintf(output, sizeof output, "%s/sm_%d", folder, architecture);
     const CompileRequest request = {.source = source,
                                     .output_directory = output,
-                                    .include_directory = "common/include",
+                                    .include_directory = include,
                                     .ptx_arch = is_usual(architecture) ? 0 : architecture,
                                     .sass_arch = is_usual(architecture) ? 0 : architecture,
                                     .cancel = plan->cancel};
@@ -186,9 +192,10 @@ static bool build_reference(const BuildPlan *plan, Builds *builds, const char *s
 
 // An autograder has solutions as images with the compiler's records.
 static bool find_reference_image(const BuildPlan *plan, Builds *builds, const char *chapter) {
-    char folder[256];
+    char name[256], folder[PATH_MAX];
     CompileResult build;
-    snprintf(folder, sizeof folder, "solutions/%.200s", chapter);
+    snprintf(name, sizeof name, "solutions/%.200s", chapter);
+    find_in_tree(plan, name, folder, sizeof folder);
     bool fine = compile_load(folder, &build);
     if (fine) {
         snprintf(builds->subjects.reference_name, sizeof builds->subjects.reference_name, "%.159s",
@@ -217,7 +224,7 @@ static void find_recorded_times(const char *chapter, const char *source, Subject
 // False, with the reason in subjects.no_reference, when there is nothing to compare with.
 static bool find_reference(const BuildPlan *plan, Builds *builds) {
     Subjects *subjects = &builds->subjects;
-    char source[PATH_MAX], folder[64];
+    char path[256], source[PATH_MAX], folder[64];
     if (plan->against_file) {
         snprintf(subjects->reference_name, sizeof subjects->reference_name, "%.159s", plan->against_file);
         folder_for(plan->against_file, folder);
@@ -225,8 +232,9 @@ static bool find_reference(const BuildPlan *plan, Builds *builds) {
                                                   : open_reference(plan, builds, plan->against_file, NULL);
     }
     const char *name = strrchr(plan->folder, '/');
-    snprintf(source, sizeof source, "solutions/%.200s/kernel.cu", name ? name + 1 : plan->folder);
-    snprintf(subjects->reference_name, sizeof subjects->reference_name, "%.159s", source);
+    snprintf(path, sizeof path, "solutions/%.200s/kernel.cu", name ? name + 1 : plan->folder);
+    snprintf(subjects->reference_name, sizeof subjects->reference_name, "%.159s", path);
+    find_in_tree(plan, path, source, sizeof source);
     snprintf(folder, sizeof folder, "build/reference/%.40s", plan->of->name);
     subjects->is_solution = true;
     if (access(source, R_OK) == 0) return build_reference(plan, builds, source, folder);

@@ -11,6 +11,7 @@
 typedef struct {
     const Chapter *of;
     const char *folder;       // "chapters/ch04_warp_shuffle"
+    const char *tree;         // where solutions/ and common/include are; "": in the working folder
     const char *kernel_file;  // another kernel.cu or image; NULL: the folder's
     const char *against_file; // the same for the reference; NULL: the chapter's solution
     int architecture;         // of the GPU, 90 for sm_90; 0: the emulator's

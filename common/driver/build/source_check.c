@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/command_words.h"
 #include "support/sha256.h"
 
 enum { SOURCE_LIMIT = 1 << 20 }; // bytes of a kernel.cu
@@ -41,8 +42,8 @@ bool compile_read_source(Build *build) {
         switch (error.status) {
         case FILE_MISSING:
             return compile_end(build, COMPILE_BUILD,
-                               "there is no file %s; `make reset-chNN` restores the kernel.cu of a chapter",
-                               shown);
+                               "there is no file %s; `%sreset-chNN` restores the kernel.cu of a chapter",
+                               shown, command_make());
         case FILE_DIRECTORY:
             return compile_end(build, COMPILE_BUILD, "%s is a folder, not a CUDA source file", shown);
         case FILE_SPECIAL:

@@ -46,6 +46,18 @@ static bool are_in_one_row(const Finding *finding) {
     return finding->thread[1] + finding->thread[2] + finding->other_thread[1] + finding->other_thread[2] == 0;
 }
 
+// Whether the access is at whole groups of 16 bytes from the beginning of its row, which is not at one. Rows
+// of a product's left matrix have `depth` elements.
+static bool is_at_row_start(const Evidence *evidence, const Buffer *buffer) {
+    const Task *task = &evidence->of->tasks[evidence->task];
+    const CaseSize *size = &evidence->first->settings.size;
+    const bool is_left = task->expect == EXPECT_PRODUCT && buffer == &task->buffers[task_input(task)];
+    const long long row = (is_left ? size->depth : size->columns) * (long long)element_bytes(buffer->type);
+    const long long index = evidence->finding->index;
+    return evidence->finding->kind == FINDING_MISALIGNED && !evidence->first->settings.misalignment &&
+           size->rows > 1 && row > 0 && index >= 0 && index % row % 16 == 0 && index % 16 != 0;
+}
+
 static Facts facts_of_finding(const Evidence *evidence) {
     const Finding *finding = evidence->finding;
     const int64_t far = 1 << 20, size = (int64_t)finding->object_bytes;
@@ -70,6 +82,7 @@ static Facts facts_of_finding(const Evidence *evidence) {
     if (finding->object[0] && finding->object_bytes == 0) facts |= FACT_NO_ROOM;
     if (finding->object[0] && finding->index == 0) facts |= FACT_AT_START;
     if (!buffer) return facts;
+    if (is_at_row_start(evidence, buffer)) facts |= FACT_ROW_START;
     switch (buffer->role) {
     case INPUT: return facts | FACT_INPUT;
     case OUTPUT:
@@ -394,6 +407,15 @@ static bool misses(const Evidence *evidence, int task, const char *measure) {
     return false;
 }
 
+// Whether what a goal needs besides is missing. It is missing wherever it is counted: the limit is far away.
+static bool lacks(const Evidence *evidence, const char *words) {
+    for (int g = 0; g < evidence->judgement->goal_count; g++) {
+        const GoalResult *result = &evidence->judgement->goals[g];
+        if (result->state == GOAL_MISSED && result->lacks && fits(words, result->lacks->words)) return true;
+    }
+    return false;
+}
+
 // In the task that failed, or in one that misses the goal `missed`.
 static bool comes_to(const Evidence *evidence, const char *missed, const char *measure, double at_least) {
     for (int t = 0; t < chapter_task_count(evidence->of); t++) {
@@ -469,6 +491,7 @@ static bool matches(const Mistake *mistake, const Evidence *evidence) {
         (evidence->source.bytes == 0 || fits(mistake->absent, text_chars(&evidence->source))))
         return false;
     if (mistake->missed && !misses(evidence, -1, mistake->missed)) return false;
+    if (mistake->lacks && !lacks(evidence, mistake->lacks)) return false;
     if (mistake->what_if && mistake->missed && strcmp(mistake->missed, "bandwidth_ratio") == 0 &&
         !is_supposed(mistake, &evidence->judgement->what_if))
         return false;
@@ -555,6 +578,7 @@ static const char *proof_of(const Mistake *mistake, const Evidence *evidence) {
     if (is_accounted(mistake, &judgement->accounting)) return "accounting";
     const bool reads_text = mistake->source || mistake->line || mistake->other || mistake->absent;
     if (mistake->what_if && is_supposed(mistake, &judgement->what_if)) return "what-if";
+    if (mistake->lacks && !reads_text) return "counter";
     // Only the time itself may be missed for any reason.
     if (mistake->missed && !strstr(mistake->missed, "bandwidth") && (mistake->measured || !reads_text))
         return "counter";

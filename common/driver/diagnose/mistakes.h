@@ -34,6 +34,7 @@ __extension__ typedef unsigned __int128 Facts;
 #define FACT_ENDLESS FACT(61)        // proved that the thread never leaves its loop
 #define FACT_WAITS FACT(62)          // because the loop reads memory that no thread is left to change
 #define FACT_OTHER_FINDINGS FACT(63) // there are others, as of a race that gave it a wrong index
+#define FACT_ROW_START FACT(71)      // its place is whole groups of 16 bytes from the beginning of a row
 #define FACT_OTHER_BLOCK FACT(30)    // the two sides of a race are in different blocks
 #define FACT_OTHER_WARP FACT(59)     // or in different warps of one block
 // Of the two lines of a race, by the learner's text; only if both have a line
@@ -104,19 +105,20 @@ typedef struct {
                          // hints that helps, or no step. The first serves chapters that are not listed.
 
     // Clues. A field that is 0 or NULL is not checked. Expressions are POSIX extended regular expressions.
-    unsigned verdicts;    // bits of Verdict: one of them
-    unsigned findings;    // bits of FindingKind: one of them
-    unsigned checks;      // bits of CheckOutcome: one of them
-    Facts facts;          // of FACT_*: all of them
-    Facts no_facts;       // none of them
-    const char *shape;    // names of error shapes: "odd-tree|every-second-lost"
-    const char *says;     // in the message of the finding, the check, the audit or the compiler, or in what
-                          // explains a wrong output, by itself or as one of many
-    const char *line;     // in the source line of the finding, spaces and comments removed
-    const char *other;    // in that of its other side
-    const char *source;   // anywhere in the source
-    const char *absent;   // nowhere in the source
-    const char *missed;   // the measure of a goal that is missed
+    unsigned verdicts;  // bits of Verdict: one of them
+    unsigned findings;  // bits of FindingKind: one of them
+    unsigned checks;    // bits of CheckOutcome: one of them
+    Facts facts;        // of FACT_*: all of them
+    Facts no_facts;     // none of them
+    const char *shape;  // names of error shapes: "odd-tree|every-second-lost"
+    const char *says;   // in the message of the finding, the check, the audit or the compiler, or in what
+                        // explains a wrong output, by itself or as one of many
+    const char *line;   // in the source line of the finding, spaces and comments removed
+    const char *other;  // in that of its other side
+    const char *source; // anywhere in the source
+    const char *absent; // nowhere in the source
+    const char *missed; // the measure of a goal that is missed
+    const char *lacks; // words of what a goal needs besides, as "active lanes per instruction": it lacks that
     const char *measured; // an expression over counters, as in a goal ...
     double at_least;      // ... and its least value
 

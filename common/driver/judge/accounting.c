@@ -118,7 +118,7 @@ static bool account_for(Judge *judge, int task, const Attempt *attempt) {
 void judge_account(Judge *judge) {
     const Judgement *judgement = judge->judgement;
     if (judge->options->repair_ms == 0 || judgement->verdict != VERDICT_WRONG || judgement->first < 0 ||
-        judge->options->time_count > 0 || chapter_hides_answers(judge->of))
+        judge->options->time_count > 0)
         return;
     const int task = judgement->cases[judgement->first].settings.task;
     const Attempt *attempt = choose_attempts(&judge->of->tasks[task]);

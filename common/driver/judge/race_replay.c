@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "support/command_words.h"
 #include "support/process.h"
 #include "driver/judge/rerun.h"
 #include "driver/plan/elements.h"
@@ -47,8 +48,8 @@ void judge_show_race(Judge *judge) {
             judgement->replay_schedule = one.schedule;
             snprintf(
                 judgement->replay, sizeof judgement->replay,
-                "at n = %s %sschedule %llu gives this: %.300s. To repeat it: ./%s%s --n %lld --schedule %llu",
-                n, plain, (unsigned long long)one.schedule, report.check.what, judge->of->name,
+                "at n = %s %sschedule %llu gives this: %.300s. To repeat it: %s%s%s --n %lld --schedule %llu",
+                n, plain, (unsigned long long)one.schedule, report.check.what, command_run(), judge->of->name,
                 judge->is_gpu ? " --device emulator" : "", one.size.n, (unsigned long long)one.schedule);
             return;
         }

@@ -18,7 +18,8 @@ enum {
     THREADS = 1 << 22,    // of a case: the largest ones take longer than everything else together
 };
 // In milliseconds of a usual machine, as judge_work_of(). An attempt takes its first run besides.
-static const double work_of_attempt = 2.5, work_to_confirm = 3000, work_to_reduce = 1000;
+static const double work_of_attempt = 2.5, work_to_confirm = 3000, work_of_larger = 600,
+                    work_to_reduce = 1000;
 
 typedef struct {
     Judge *judge;
@@ -26,10 +27,11 @@ typedef struct {
     int task;
     PtxLines lines;
     Changes changes;
-    Case smallest;     // of the failing cases
-    long long largest; // elements of a case that is run
-    const CaseReport *shown;
-    double work; // that is left
+    Case smallest;            // of the failing cases
+    long long largest;        // elements of a case that is run
+    const CaseReport *shown;  // its report
+    const CaseReport *beyond; // a larger case that failed in another way and has to pass too; NULL: none
+    double work;              // that is left
     int bases[BASES], base_count;
     CaseReport base_reports[BASES];
 } Search;
@@ -85,13 +87,16 @@ static bool is_of_search(const Search *search, long long largest, const CaseRepo
            (is_small || (search->smallest.is_large && report->settings.is_large));
 }
 
-// Another number or comparison may keep the kernel away from the code that is wrong, if there are few
-// elements: more of them must be right too.
+// May keep the kernel away from what is wrong if there are few elements, or access other elements.
+static bool widens(ChangeKind kind) {
+    return kind == CHANGE_COMPARISON || kind == CHANGE_CONSTANT || kind == CHANGE_NUMBER ||
+           kind == CHANGE_ONE_WAY || kind == CHANGE_NEIGHBOUR || kind == CHANGE_SIZE;
+}
+
+// With such a change, more elements must be right too.
 static long long largest_for(const Search *search, const Change *const changes[], int count) {
     for (int c = 0; c < count; c++)
-        if ((changes[c]->kind == CHANGE_CONSTANT || changes[c]->kind == CHANGE_COMPARISON) &&
-            search->largest == LARGEST)
-            return LARGER;
+        if (widens(changes[c]->kind) && search->largest == LARGEST) return LARGER;
     return search->largest;
 }
 
@@ -114,34 +119,63 @@ static bool holds_in_any_order(const Search *search, Worker *worker, const Chang
     return true;
 }
 
-// Runs every case of the task, those that failed first. The number of them; 0: one fails, or they are too
-// much work.
-static int confirm(const Search *search, long long largest, Worker *worker, const Change *const changes[],
-                   int count) {
+// Runs a case of the plan again. False: it fails.
+static bool passes(const Search *search, Worker *worker, const CaseReport *report,
+                   const Change *const changes[], int count, double *work) {
+    Case one = report->settings;
+    CaseReport now;
+    one.is_counted = false;
+    if (!run(search, worker, &one, changes, count, 0, &now) || now.verdict != VERDICT_PASS) return false;
+    *work -= judge_work_of(&now);
+    return true;
+}
+
+// Runs the cases of the task with more than `least` elements and at most `largest`, those that failed first.
+// The number of them that passed; -1: one fails, or they are more than `work`.
+static int passing(const Search *search, long long least, long long largest, Worker *worker,
+                   const Change *const changes[], int count, double *work) {
     const Judgement *judgement = search->judge->judgement;
-    double work = work_to_confirm;
     int done = 0;
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < judgement->case_count; i++) {
             const CaseReport *report = &judgement->cases[i];
             const bool has_failed = report->was_run && report->verdict != VERDICT_PASS;
-            if (!is_of_search(search, largest, report) || has_failed != (pass == 0)) continue;
-            if (work <= 0) return 0;
-            Case one = report->settings;
-            one.is_counted = false;
-            CaseReport now;
-            if (!run(search, worker, &one, changes, count, 0, &now) || now.verdict != VERDICT_PASS) return 0;
-            work -= judge_work_of(&now);
-            done++;
+            const bool is_beyond = report == search->beyond && least < 0;
+            const bool is_wanted = is_of_search(search, largest, report) && report->settings.size.n > least &&
+                                   (least < 0 || !report->settings.is_large);
+            if ((!is_wanted && !is_beyond) || has_failed != (pass == 0)) continue;
+            if (*work <= 0) return -1;
+            if (!passes(search, worker, report, changes, count, work)) return -1;
+            done += is_wanted;
         }
     }
     return done;
 }
 
-static bool says_the_same(const CaseReport *a, const CaseReport *b) {
-    if (a->verdict != b->verdict || a->has_finding != b->has_finding) return false;
-    return !a->has_finding || (a->finding.place.line == b->finding.place.line &&
-                               a->finding.other_place.line == b->finding.other_place.line);
+// Runs every case of the task, and with some changes larger ones as well, as far as the work goes. The number
+// of cases that pass, none with more than *largest elements; 0: one fails, or they are too much work.
+static int confirm(const Search *search, Worker *worker, const Change *const changes[], int count,
+                   long long *largest) {
+    double work = work_to_confirm, more = work_of_larger;
+    const int done = passing(search, -1, search->largest, worker, changes, count, &work);
+    *largest = largest_for(search, changes, count);
+    if (done <= 0 || *largest == search->largest) return done > 0 ? done : 0;
+    const int others = passing(search, search->largest, *largest, worker, changes, count, &more);
+    if (others < 0 && more > 0) return 0;
+    if (others < 0) *largest = search->largest;
+    return done + (others > 0 ? others : 0);
+}
+
+// Some changes move a finding elsewhere whatever the mistake is.
+static bool may_be_half(ChangeKind kind) {
+    return kind != CHANGE_SIZE && kind != CHANGE_UNSIGNED && kind != CHANGE_ARRAY && kind != CHANGE_ONE_WAY;
+}
+
+// Whether a change that does not suffice takes the kernel further: another finding comes first now.
+static bool helps(const CaseReport *was, const CaseReport *now) {
+    return was->has_finding && now->has_finding &&
+           (was->verdict != now->verdict || was->finding.place.line != now->finding.place.line ||
+            was->finding.other_place.line != now->finding.other_place.line);
 }
 
 static void keep_repair(Search *search, long long largest, const Change *const changes[], int count,
@@ -150,6 +184,7 @@ static void keep_repair(Search *search, long long largest, const Change *const c
     repair->change_count = count;
     repair->cases = cases;
     repair->largest = largest;
+    if (search->beyond) repair->shown = search->beyond->settings.size.n;
     const Judgement *judgement = search->judge->judgement;
     for (int i = 0; i < judgement->case_count; i++) {
         const CaseReport *report = &judgement->cases[i];
@@ -172,14 +207,15 @@ static bool attempt(Search *search, const Change *const changes[], int count, in
     Worker worker;
     CaseReport report;
     int cases = 0;
+    long long largest = search->largest;
     search->work -= work_of_attempt;
     if (start(search, changes, count, &text, &worker)) {
         if (run(search, &worker, &search->smallest, changes, count, steps_of(search->shown), &report)) {
             search->work -= judge_work_of(&report);
             if (report.verdict == VERDICT_PASS && holds_in_any_order(search, &worker, changes, count))
-                cases = confirm(search, largest_for(search, changes, count), &worker, changes, count);
-            else if (base >= 0 && search->base_count < BASES && report.has_finding &&
-                     !says_the_same(&report, search->shown)) {
+                cases = confirm(search, &worker, changes, count, &largest);
+            else if (base >= 0 && search->base_count < BASES && may_be_half(changes[0]->kind) &&
+                     helps(search->shown, &report)) {
                 search->base_reports[search->base_count] = report;
                 search->bases[search->base_count++] = base;
             }
@@ -188,7 +224,7 @@ static bool attempt(Search *search, const Change *const changes[], int count, in
     }
     text_free(&text);
     if (cases == 0) return false;
-    keep_repair(search, largest_for(search, changes, count), changes, count, cases);
+    keep_repair(search, largest, changes, count, cases);
     return true;
 }
 
@@ -279,10 +315,6 @@ static bool leaves_out(ChangeKind kind) {
     return kind == CHANGE_GUARD || kind == CHANGE_SINGLE || kind == CHANGE_STAY;
 }
 
-static bool widens(ChangeKind kind) {
-    return kind == CHANGE_COMPARISON || kind == CHANGE_CONSTANT || kind == CHANGE_NUMBER;
-}
-
 static bool are_proof(const Change *a, const Change *b) {
     return !(leaves_out(a->kind) && widens(b->kind)) && !(leaves_out(b->kind) && widens(a->kind));
 }
@@ -315,15 +347,17 @@ static bool can_be_repaired(Verdict verdict) {
     }
 }
 
-// The smallest case that fails as the shown one does. False: there is none that can be run again.
+// The smallest case that fails as the shown one does; of one that does not end, any that fails. False: there
+// is none that can be run again.
 static bool find_smallest(Search *search) {
     const Judgement *judgement = search->judge->judgement;
-    const CaseReport *smallest = NULL;
-    const bool is_large = search->shown->settings.is_large;
+    const CaseReport *smallest = NULL, *shown = search->shown;
+    const bool is_large = shown->settings.is_large, is_endless = shown->verdict == VERDICT_TIMEOUT;
     for (int i = 0; i < judgement->case_count; i++) {
         const CaseReport *report = &judgement->cases[i];
         if (report->settings.task != search->task || report->settings.is_large != is_large ||
-            report->origin != CASE_OF_PLAN || !report->was_run || report->verdict != search->shown->verdict)
+            report->origin != CASE_OF_PLAN || !report->was_run || report->verdict == VERDICT_PASS ||
+            (report->verdict != shown->verdict && !is_endless))
             continue;
         if (!smallest || report->settings.size.n < smallest->settings.size.n) smallest = report;
     }
@@ -339,6 +373,8 @@ static bool find_smallest(Search *search) {
             search->largest = other - 1;
     }
     search->smallest.is_counted = false;
+    if (is_endless && !is_large && shown->origin == CASE_OF_PLAN && shown->settings.size.n > search->largest)
+        search->beyond = shown;
     search->shown = smallest;
     return true;
 }
@@ -346,8 +382,8 @@ static bool find_smallest(Search *search) {
 void judge_find_repair(Judge *judge) {
     Judgement *judgement = judge->judgement;
     if (judge->options->repair_ms == 0 || judgement->first < 0 || judge->options->time_count > 0 ||
-        judge->worker_count == 0 || chapter_hides_answers(judge->of) ||
-        !can_be_repaired(judgement->verdict) || judgement->accounting.deviation_count > 0)
+        judge->worker_count == 0 || !can_be_repaired(judgement->verdict) ||
+        judgement->accounting.deviation_count > 0)
         return;
     Search search = {.judge = judge,
                      .image = judge_image(judge, judge->is_gpu),

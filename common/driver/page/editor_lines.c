@@ -108,8 +108,9 @@ void page_add_editor_lines(Text *page, const Report *report) {
         add_message(page, report);
     if (judgement->repair.change_count > 0) { // of two changes, neither is enough alone
         Text words = {0};
-        page_repair_words(&judgement->repair, &words);
-        add(page, file_of(report), judgement->repair.changes[0].line, 1, "note", "", text_chars(&words));
+        page_repair_words(report, &words);
+        const int line = page_names_changes(report) ? judgement->repair.changes[0].line : 1;
+        add(page, file_of(report), line, 1, "note", "", text_chars(&words));
         text_free(&words);
     }
     if (judgement->note_case >= 0 && judgement->first < 0)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "support/command_words.h"
 #include "gpu/profiles.h"
 #include "driver/plan/elements.h"
 #include "driver/plan/host_kind.h"
@@ -93,7 +94,8 @@ static void add_case(Text *page, const Terminal *terminal, const Report *report,
     if (one->is_beside) text_add(&words, ", found by the emulator beside the GPU");
     if (failed->origin == CASE_AFTER_TIMING) text_add(&words, ", found after the timed runs");
     if (failed->origin == CASE_OF_MODEL) text_add(&words, ", found in the modelled run");
-    text_printf(&words, "; to repeat: ./%s%s", report->of->name, one->is_beside ? " --device emulator" : "");
+    text_printf(&words, "; to repeat: %s%s%s", command_run(), report->of->name,
+                one->is_beside ? " --device emulator" : "");
     // Sizes beyond those of --n: other matrices than the chapter's, and what no emulator runs completely.
     if (failed->origin == CASE_OF_MODEL && one->size.rows)
         text_printf(&words, one->size.depth ? " --time %lldx%lldx%lld" : " --time %lldx%lld", one->size.rows,
@@ -148,6 +150,11 @@ static bool leaves_the_name_open(const Report *report, int task) {
     return false;
 }
 
+static int failed_task(const Report *report) {
+    const Judgement *judgement = report->judgement;
+    return judgement->first >= 0 ? judgement->cases[judgement->first].settings.task : -1;
+}
+
 void page_add_why(Text *page, const Terminal *terminal, const Report *report, const char *why,
                   bool is_evidence, int task) {
     const Diagnosis *diagnosis = report->diagnosis;
@@ -168,21 +175,34 @@ void page_add_why(Text *page, const Terminal *terminal, const Report *report, co
     if (remark) page_add_row(page, terminal, "check", remark);
 }
 
-void page_repair_words(const Repair *repair, Text *words) {
+bool page_names_changes(const Report *report) { return !leaves_the_name_open(report, failed_task(report)); }
+
+void page_repair_words(const Report *report, Text *words) {
+    const Repair *repair = &report->judgement->repair;
     char largest[32], large[32];
     count_text(repair->largest, largest, sizeof largest);
     count_text(repair->large, large, sizeof large);
-    text_printf(words, "with %s", repair->changes[0].words);
-    if (repair->change_count > 1) text_printf(words, " and %s", repair->changes[1].words);
+    if (page_names_changes(report)) {
+        text_printf(words, "with %s", repair->changes[0].words);
+        if (repair->change_count > 1) text_printf(words, " and %s", repair->changes[1].words);
+    } else {
+        text_printf(words, "%s: with %s",
+                    repair->change_count > 1 ? "two small changes are enough" : "one small change is enough",
+                    repair->change_count > 1 ? "them" : "it");
+    }
     text_printf(words, ", all %d cases of up to %s elements%s%s pass", repair->cases, largest,
                 repair->large ? " and of at least " : "", repair->large ? large : "");
+    if (repair->shown) {
+        count_text(repair->shown, large, sizeof large);
+        text_printf(words, ", and so does that of %s", large);
+    }
 }
 
 // What the kernel was shown to lack.
-static void add_repair(Text *page, const Terminal *terminal, const Repair *repair) {
+static void add_repair(Text *page, const Terminal *terminal, const Report *report) {
     Text words = {0};
-    if (repair->change_count == 0) return;
-    page_repair_words(repair, &words);
+    if (report->judgement->repair.change_count == 0) return;
+    page_repair_words(report, &words);
     page_add_row(page, terminal, "shown", text_chars(&words));
     text_free(&words);
 }
@@ -220,7 +240,7 @@ static void add_failed_case(Text *page, const Terminal *terminal, const Report *
     if (report->judgement->accounting.n > 0)
         page_add_row(page, terminal, report->judgement->accounting.deviation_count ? "shown" : "elements",
                      report->judgement->accounting.words);
-    add_repair(page, terminal, &report->judgement->repair);
+    add_repair(page, terminal, report);
     if (host) add_place(page, terminal, "where", &failed->place);
     if (failed->has_finding) {
         add_place(page, terminal, "where", &failed->finding.place);

@@ -14,5 +14,7 @@ void page_add_why(Text *page, const Terminal *terminal, const Report *report, co
 // 1,200 bytes.
 const char *page_message(const Report *report);
 // "with __syncthreads() before line 32, all 58 cases of up to 131,072 elements pass", of a repair that was
-// found.
-void page_repair_words(const Repair *repair, Text *words);
+// found; without the changes if the page may not name them.
+void page_repair_words(const Report *report, Text *words);
+// Whether the page may say what was changed: a chapter that asks for the names of mistakes does not.
+bool page_names_changes(const Report *report);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "support/command_words.h"
 #include "driver/plan/elements.h"
 #include "driver/page/rows.h"
 #include "driver/plan/plan.h"
@@ -211,8 +212,8 @@ void page_add_goals(Text *page, const Terminal *terminal, const Report *report) 
     if (not_judged >= 0) {
         char n[32], words[160];
         count_text(plan_goal_size(&report->of->tasks[not_judged]).n, n, sizeof n);
-        snprintf(words, sizeof words, "are for n = %s, and this run has too few elements: ./%s", n,
-                 report->of->name);
+        snprintf(words, sizeof words, "are for n = %s, and this run has too few elements: %s%s", n,
+                 command_run(), report->of->name);
         page_add_row(page, terminal, "goals", words);
     }
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "support/command_words.h"
 #include "driver/build/compiler_report.h"
 #include "driver/page/bandwidth_rows.h"
 #include "driver/page/failure_rows.h"
@@ -137,9 +138,11 @@ static void add_last_line(Text *page, const Terminal *terminal, const Report *re
     const Judgement *judgement = report->judgement;
     const char *advice = report->of->when_passed ? report->of->when_passed : "",
                *chapter = report->next_chapter;
-    char points[200], words[500], next[64] = "That was the last chapter.", step[16] = "";
-    if (chapter) snprintf(next, sizeof next, "Next: make %s && ./%s", chapter, chapter);
-    if (report->diagnosis->hint) snprintf(step, sizeof step, " STEP=%d", report->diagnosis->hint);
+    char points[200], words[500], next[64] = "That was the last chapter.", command[64] = "";
+    if (chapter) {
+        command_judge(chapter, command, sizeof command);
+        snprintf(next, sizeof next, "Next: %.50s", command);
+    }
     const bool is_passed = judgement->verdict == VERDICT_PASS;
     if (is_passed && report->options->time_count > 0) return; // times give no points
     int used = snprintf(points, sizeof points, "%g of %d points", judgement->earned, judgement->possible);
@@ -148,13 +151,16 @@ static void add_last_line(Text *page, const Terminal *terminal, const Report *re
         snprintf(points + used, sizeof points - (size_t)used, "; %d %s for goals not yet counted", waiting,
                  waiting == 1 ? "is" : "are");
     if (is_passed && (report->options->n >= 0 || report->options->has_schedule)) // not a pass of the chapter
-        snprintf(words, sizeof words, "Correct in these cases. To run all of them: ./%s", report->of->name);
+        snprintf(words, sizeof words, "Correct in these cases. To run all of them: %s%s", command_run(),
+                 report->of->name);
     else if (is_passed)
         snprintf(words, sizeof words, "%s. %.200s%s%s", points, advice, advice[0] ? ". " : "", next);
     else if (judgement->verdict == VERDICT_INFRA)
-        snprintf(words, sizeof words, "Not judged. To see what is missing: make doctor");
-    else
-        snprintf(words, sizeof words, "%s. For a hint: make hint-%s%s", points, report->of->name, step);
+        snprintf(words, sizeof words, "Not judged. To see what is missing: %sdoctor", command_make());
+    else {
+        command_hint(report->of->name, report->diagnosis->hint, command, sizeof command);
+        snprintf(words, sizeof words, "%s. For a hint: %s", points, command);
+    }
     text_add(page, "  ");
     Text wrapped = {0};
     add_wrapped(&wrapped, LABEL, LABEL, words);

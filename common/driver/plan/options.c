@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/command_words.h"
 #include "gpu/profiles.h"
 
 // The largest n taken: 2^34 floats are 64 GiB, which is more than any chapter needs.
@@ -93,7 +94,7 @@ static bool parse_sizes(const char *option, const char *text, CaseSize *sizes, i
 }
 
 bool options_parse(int count, char **arguments, Options *options, char *why, size_t why_bytes) {
-    *options = (Options){.device = GPU_AUTO, .n = -1, .schedules = -1, .secret = "", .repair_ms = 600};
+    *options = (Options){.device = GPU_AUTO, .n = -1, .schedules = -1, .secret = "", .repair_ms = 700};
     for (int i = 1; i < count; i++) {
         const char *name = arguments[i];
         char option[32];
@@ -195,7 +196,7 @@ bool options_parse(int count, char **arguments, Options *options, char *why, siz
 }
 
 void options_print_help(const char *name) {
-    printf("./%s runs chapter %s: it builds, checks and counts kernel.cu.\n"
+    printf("%s%s runs chapter %s: it builds, checks and counts kernel.cu.\n"
            "\n"
            "  --device WHERE   auto, emulator or gpu; auto takes a GPU when one answers\n"
            "  --gpu PROFILE    the device that the emulator imitates, such as H200 or L4\n"
@@ -208,7 +209,7 @@ void options_print_help(const char *name) {
            "  --schedules N    how many schedules besides the plain one\n"
            "  --schedule SEED  only this schedule, as a failure names it\n"
            "  --repair MS      how long to look for a change that repairs a failing\n"
-           "                   kernel: 600 milliseconds if not given; 0: not at all\n"
+           "                   kernel: 700 milliseconds if not given; 0: not at all\n"
            "  --time SIZES     time these sizes only, as 1024,65536 or 64x2048\n"
            "  --against FILE   compare with this kernel.cu or image, not the reference\n"
            "  --profile        counters beside every source line, and what a CPU takes\n"
@@ -225,5 +226,5 @@ void options_print_help(const char *name) {
            "  --help           this text\n"
            "\n"
            "Exit status: 0 passed, 1 not passed, 2 wrong usage, 3 the machine's fault.\n",
-           name, name);
+           command_run(), name, name);
 }

@@ -52,6 +52,8 @@ struct Memory {
     const PtxVariable *variable; // of a module-scope variable, and
     const EmulatorImage *image;  // that it belongs to
     struct Heap *heap;           // of the memory of malloc(): heap.h
+    uint32_t *parts;     // where several objects share a range of addresses, their indices, by address:
+    uint32_t part_count; // this is then no object itself
 };
 
 struct EmulatorKernel {

@@ -27,11 +27,31 @@ void refuse_read_only(Machine *m, const Access *access) {
 
 // ---- Resolving --------------------------------------------------------------------------------------------
 
-Memory *memory_at(Emulator *emulator, uint64_t address) {
+// Of objects that share a range, the last that begins at the address or before, else the first.
+static Memory *part_near(const Emulator *emulator, const Memory *range, uint64_t address) {
+    uint32_t low = 0, high = range->part_count;
+    while (high - low > 1) {
+        const uint32_t middle = (low + high) / 2;
+        if (emulator->objects[range->parts[middle]].base <= address)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &emulator->objects[range->parts[low]];
+}
+
+Memory *memory_near(const Emulator *emulator, uint64_t address) {
     uint64_t object = address >> ADDRESS_SHIFT;
     if (object < FIRST_OBJECT || object >= emulator->object_count) return NULL;
     Memory *memory = &emulator->objects[object];
-    return memory->in_use && address - memory->base < memory->bytes ? memory : NULL;
+    if (memory->part_count) return part_near(emulator, memory, address);
+    return memory->in_use && memory->base >> ADDRESS_SHIFT == object ? memory
+                                                                     : NULL; // no part of another range
+}
+
+Memory *memory_at(Emulator *emulator, uint64_t address) {
+    Memory *memory = memory_near(emulator, address);
+    return memory && address - memory->base < memory->bytes ? memory : NULL;
 }
 
 // True when [offset, offset + bytes) lies in one shared variable of the block.
@@ -77,10 +97,10 @@ Memory *find_object(Machine *m, Warp *w, const Instruction *in, uint64_t address
         *offset = address - PARAM_WINDOW;
         return *offset < m->param.bytes && m->param.bytes - *offset >= bytes ? &m->param : NULL;
     }
-    if (window < FIRST_OBJECT || window >= m->emulator->object_count) return NULL;
-    Memory *memory = &m->emulator->objects[window];
+    Memory *memory = memory_near(m->emulator, address);
+    if (!memory) return NULL;
     *offset = address - memory->base;
-    if (!memory->in_use || *offset >= memory->bytes || memory->bytes - *offset < bytes) return NULL;
+    if (*offset >= memory->bytes || memory->bytes - *offset < bytes) return NULL;
     if (in->space == PTX_SPACE_CONST && memory->space != PTX_SPACE_CONST) return NULL;
     if (memory->heap && !heap_owns(memory->heap, *offset, bytes)) return NULL;
     return memory;

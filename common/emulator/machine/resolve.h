@@ -5,6 +5,8 @@
 
 // The object that `address` lies in; NULL: none.
 Memory *memory_at(Emulator *emulator, uint64_t address);
+// The object in whose range of addresses it lies, if perhaps not in the object; NULL: none.
+Memory *memory_near(const Emulator *emulator, uint64_t address);
 // Resolves the addresses of `mask`'s lanes: calls `body` once per memory object touched, after bounds,
 // space and alignment were checked; stops the machine on a fault, of which observers are told.
 typedef void AccessBody(Machine *machine, Fragment *fragment, const Access *access);

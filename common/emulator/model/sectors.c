@@ -33,7 +33,8 @@ typedef struct {
 } Notes;
 
 struct Sectors {
-    Notes *of; // by memory object
+    Notes *of;             // by memory object
+    const Memory *objects; // of the emulator
     uint64_t object_count;
     bool is_coalesced;
 };
@@ -42,6 +43,7 @@ Sectors *sectors_new(const Emulator *emulator, bool is_coalesced) {
     Sectors *s = calloc(1, sizeof *s);
     if (!s) return NULL;
     s->is_coalesced = is_coalesced;
+    s->objects = emulator->objects;
     s->object_count = emulator->object_count;
     s->of = calloc(s->object_count + 1, sizeof *s->of);
     if (!s->of) {
@@ -63,7 +65,7 @@ void sectors_free(Sectors *s) {
 
 // The notes on an object, made when it is first touched; NULL when memory ran out.
 static Notes *notes_of(Sectors *s, const Memory *memory) {
-    uint64_t object = memory->base >> ADDRESS_SHIFT;
+    const uint64_t object = (uint64_t)(memory - s->objects);
     if (object >= s->object_count) return NULL;
     Notes *notes = &s->of[object];
     if (!notes->notes) {

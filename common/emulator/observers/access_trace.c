@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "support/text.h"
+#include "emulator/machine/resolve.h"
 #include "emulator/machine/sync.h"
 #include "emulator/observers/access_counts.h"
 #include "emulator/observers/access_trace_json.h"
@@ -195,7 +196,7 @@ static void charge_access(AccessTrace *t, TraceEvent *event) {
 
 static const TraceKind access_kinds[] = {TRACE_LOAD, TRACE_STORE, TRACE_ATOM, TRACE_RED};
 
-static void observe_access(void *self, const Access *a) {
+static void trace_access(void *self, const Access *a) {
     AccessTrace *t = self;
     const PtxSpace space = a->memory->space;
     if (space == PTX_SPACE_PARAM) return;
@@ -221,8 +222,8 @@ static const Memory *meant(const AccessTrace *t, const Access *a, uint64_t addre
     const Memory *memory = NULL;
     if (a->in->space == PTX_SPACE_SHARED || window == SHARED_WINDOW >> ADDRESS_SHIFT)
         memory = &a->warp->block->shared;
-    else if (window >= FIRST_OBJECT && window < t->machine->emulator->object_count)
-        memory = &t->machine->emulator->objects[window];
+    else
+        memory = memory_near(t->machine->emulator, address);
     if (!memory || !memory->in_use) return NULL;
     *offset = (int64_t)(address - (a->in->space == PTX_SPACE_SHARED ? 0 : memory->base));
     return *offset < -FAR_AWAY || *offset > FAR_AWAY ? NULL : memory;
@@ -328,7 +329,7 @@ AccessTrace *access_trace_new(Machine *m, Observer *observer) {
         access_trace_free(t);
         return NULL;
     }
-    *observer = (Observer){.access = observe_access,
+    *observer = (Observer){.access = trace_access,
                            .fault = observe_fault,
                            .block_start = observe_start,
                            .block_end = observe_end,

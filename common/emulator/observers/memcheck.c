@@ -6,6 +6,7 @@
 
 #include "emulator/machine/findings.h"
 #include "emulator/machine/heap.h"
+#include "emulator/machine/resolve.h"
 #include "emulator/observers/wording.h"
 
 enum { NULL_PAGE = 4096 }; // addresses below come from null pointers
@@ -13,10 +14,8 @@ enum { NULL_PAGE = 4096 }; // addresses below come from null pointers
 // The buffer that an address outside all objects was most likely meant for: the one in whose address range
 // it lies.
 static const Memory *nearest(const Machine *m, uint64_t address) {
-    uint64_t object = address >> ADDRESS_SHIFT;
-    if (object < FIRST_OBJECT || object >= m->emulator->object_count) return NULL;
-    const Memory *memory = &m->emulator->objects[object];
-    return memory->in_use && memory->space == PTX_SPACE_GLOBAL ? memory : NULL;
+    const Memory *memory = memory_near(m->emulator, address);
+    return memory && memory->space == PTX_SPACE_GLOBAL ? memory : NULL;
 }
 
 // The variable of shared memory that starts last before `offset`.

@@ -47,8 +47,8 @@ void check_bytes(const RaceCheck *check, uint64_t offset, uint32_t bytes, uint32
 
 // Remembers a read by `lanes`, of global memory, which nothing that granule `g` has can race with.
 void remember_read(const RaceCheck *check, size_t g, uint32_t lanes);
-// Does a write or read of granule `g` that the shadow remembers as one, not in a list, not matter any more to
-// who comes now: is it known to all, over at a barrier, or by thread `me` itself?
+// Does a write or read of granule `g` that the shadow remembers as one, not in a list, not matter any more
+// to a later access: is it known to all, over at a barrier, or by thread `me` itself?
 static inline bool is_settled(const RaceCheck *c, uint32_t time, uint32_t who, uint32_t me) {
     return time <= c->all_time || who == me ||
            (block_of(who) == block_of(c->first) && time <= c->b->barrier_time);

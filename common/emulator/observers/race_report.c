@@ -20,10 +20,11 @@ static Reported *reported(RaceReports *r, uint64_t pair, bool *is_new) {
 }
 
 // What would have ordered the two.
-static RaceOrderMissing missing(const Race *race, const Site *site) {
+static RaceOrderMissing missing(const Race *race, const Site *site, const Instruction *other) {
     if (race->is_read_only) return RACE_BY_READ_ONLY_PATH;
     if (block_of(race->other) != block_of(race->me))
         return race->is_pending ? RACE_OF_BLOCK_THAT_READS : RACE_OF_BLOCKS;
+    if (other && other->kind == KIND_CP_ASYNC) return RACE_OF_COPY;
     if (thread_of(race->other) / WARP_SIZE != thread_of(race->me) / WARP_SIZE) return RACE_OF_WARPS;
     if (race->other_code == race->code && site->kind == RACE_WRITE && race->is_one_access)
         return RACE_IN_ONE_INSTRUCTION;
@@ -106,7 +107,7 @@ void report_race(RaceReports *r, const Race *race) {
     f->is_atomic = site->is_atomic;
     word_race(f, &(RaceFacts){.access = access_of(site),
                               .other = access_of(before),
-                              .missing = one_round ? RACE_IN_ONE_ROUND : missing(race, site),
+                              .missing = one_round ? RACE_IN_ONE_ROUND : missing(race, site, other_in),
                               .object = f->object,
                               .index = index,
                               .element = index / size,

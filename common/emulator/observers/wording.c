@@ -299,6 +299,9 @@ static const char *missing_words(RaceOrderMissing missing) {
     case RACE_OF_BLOCK_THAT_READS:
         return "and no fence of this block comes between the atomic or flag that announces it and this read";
     case RACE_OF_WARPS: return "with no barrier between them";
+    case RACE_OF_COPY:
+        return "by an asynchronous copy, and between the two comes no wait for the copy by the thread that "
+               "started it with a barrier after that wait";
     case RACE_BY_READ_ONLY_PATH:
         return "by a load that is for data which no kernel writes while it runs (__ldg, or a pointer that is "
                "const and __restrict__): it may return an old value, whatever orders the two";

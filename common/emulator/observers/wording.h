@@ -112,6 +112,7 @@ typedef struct {
 typedef enum {
     RACE_OF_BLOCKS,
     RACE_OF_WARPS,
+    RACE_OF_COPY,             // an asynchronous one wrote, for which its thread has to wait first
     RACE_OF_BLOCK_THAT_READS, // it has met what the other published, and makes no fence
     RACE_BY_READ_ONLY_PATH,   // ld.global.nc of what the launch writes
     RACE_IN_ONE_ROUND,        // of a loop that has a barrier

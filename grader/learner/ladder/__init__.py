@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ...core.command_words import spoken
 from ...core.errors import UsageError
 from ...core.history import History, Run
 from ...core.result import number
@@ -106,7 +107,7 @@ def ladder_of(workbook: Workbook, chapters: list[Chapter], gpu: str | None = Non
     if not wanted:
         return Ladder("", "", None, [Rung(chapter, [], None) for chapter in chapters], [_nothing()])
     kind, device = wanted[0]
-    record = bench_record(workbook.root, device)
+    record = bench_record(workbook.tree, device)
     rungs = []
     for chapter in chapters:
         runs = [run for run in timed if run.chapter == chapter.name and timed_on(run) == wanted[0]]
@@ -163,4 +164,4 @@ def document(ladder: Ladder, picture: Path) -> dict[str, Any]:
 
 
 def _nothing() -> str:
-    return "A correct kernel is timed when it is judged: make ch02 && ./ch02, make watch, make grade."
+    return spoken("A correct kernel is timed when it is judged: make ch02 && ./ch02, make watch, make grade.")

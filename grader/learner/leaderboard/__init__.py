@@ -80,7 +80,7 @@ class Board:
 
 def setting_of(workbook: Workbook, chapter: Chapter) -> Setting | None:
     """The chapter's peers; None if it has no leaderboard."""
-    path = workbook.root / chapter.folder / "leaderboard.toml"
+    path = workbook.root / chapter.material / "leaderboard.toml"
     try:
         said = tomllib.loads(path.read_text("utf-8"))
         peers = {str(name): str(heading) for name, heading in said["peers"].items()}
@@ -99,7 +99,7 @@ def sizes_of(record: dict[str, Any] | None, setting: Setting) -> list[int]:
 
 def board_of(workbook: Workbook, chapter: Chapter, setting: Setting, device: str) -> Board:
     """The board of one device."""
-    record = bench_record(workbook.root, device)
+    record = bench_record(workbook.tree, device)
     sizes = sizes_of(record, setting)
     timings = own_timings(workbook, chapter, device)
     own = {kind: _best([one for one in timings if one.kind == kind], sizes) for kind in (MEASURED, MODELLED)}

@@ -1,5 +1,6 @@
 """The command `leaderboard`."""
 
+from ...core.command_words import spoken
 from ...core.errors import PASSED, MachineError, UsageError
 from ...core.options import Chapters, Device, Fresh, Gpu, Json, check_device, check_profile
 from ...core.page import console, print_json
@@ -28,7 +29,7 @@ def leaderboard(
     bring_up_to_date(workbook, [chapter], quiet=as_json)
     (standing,) = [one for one in standings(workbook) if one.chapter == chapter]
     shown = _device(workbook, chapter, gpu)
-    sizes = sizes_of(bench_record(workbook.root, shown), setting)
+    sizes = sizes_of(bench_record(workbook.tree, shown), setting)
     if _is_right(standing) and (fresh or not is_timed(workbook, chapter, sizes, device, gpu)):
         time_kernel(workbook, chapter, sizes, device, gpu)
     board = board_of(workbook, chapter, setting, _device(workbook, chapter, gpu))
@@ -53,7 +54,7 @@ def _capstone(workbook: Workbook, names: list[str]) -> tuple[Chapter, Setting]:
 
 def _device(workbook: Workbook, chapter: Chapter, gpu: str | None) -> str:
     """The device to show: the one whose name contains `gpu`, or else the one timed last."""
-    known = [*devices(workbook, chapter), DEFAULT_DEVICE, *recorded_devices(workbook.root)]
+    known = [*devices(workbook, chapter), DEFAULT_DEVICE, *recorded_devices(workbook.tree)]
     wanted = [name for name in known if gpu is None or gpu.lower() in name.lower()]
     if not wanted:
         check_profile(workbook, gpu)
@@ -68,7 +69,7 @@ def _not_timed(standing: Standing) -> str:
     """Why the current kernel.cu is not timed."""
     name = standing.chapter.name
     if standing.last is None or standing.is_edited:
-        return f"the current {standing.chapter.kernel} was not judged: make {name} && ./{name}"
+        return spoken(f"the current {standing.chapter.kernel} was not judged: make {name} && ./{name}")
     return (
         f"the current {standing.chapter.kernel} is {standing.last.verdict}, and wrong kernels are not timed."
     )

@@ -28,7 +28,7 @@ def time_kernel(workbook: Workbook, chapter: Chapter, sizes: list[int], device: 
     need_programs(workbook, [chapter], jobs=cores())
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder, "times.json")
-        command: list[str | Path] = [f"./{workbook.program(chapter)}", "--time", ",".join(map(str, sizes))]
+        command: list[str | Path] = [workbook.command(chapter), "--time", ",".join(map(str, sizes))]
         command += ["--quiet", "--device", device, "--json", output, *(["--gpu", gpu] if gpu else [])]
         finished = Processes().run(
             command, folder=workbook.root, limit=_LIMIT, environment=clean_environment()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ...core.command_words import spoken
 from ...core.fingerprint import sha256_of
 from ...core.processes import cores
 from ...core.result import BrokenResultError, parse_result
@@ -99,7 +100,7 @@ def _known(
         trace=traced.trace if traced else None,
         listing=listing,
         remark=remark,
-        keeps_names="hides_answer" in _text(workbook.root / chapter.folder / "chapter.c"),
+        keeps_names="hides_answer" in _text(workbook.root / chapter.material / "chapter.c"),
     )
 
 
@@ -119,12 +120,12 @@ def _result(workbook: Workbook, chapter: Chapter) -> Record | None:
 def _why_no_result(workbook: Workbook, standing: Standing) -> str:
     name = standing.chapter.name
     if not (workbook.root / standing.chapter.kernel).is_file():
-        return f"There is no {standing.chapter.kernel}. make reset-{name} restores the skeleton."
+        return spoken(f"There is no {standing.chapter.kernel}. make reset-{name} restores the skeleton.")
     if standing.last is None:
-        return f"It was never judged: make {name} && ./{name}, or make grade CH={name}."
+        return spoken(f"It was never judged: make {name} && ./{name}, or make grade CH={name}.")
     if standing.is_edited:
-        return f"The file was edited since it was judged: make grade CH={name} judges it as it is."
-    return f"The details of the last run are gone: make grade CH={name} FRESH=1 brings them back."
+        return spoken(f"The file was edited since it was judged: make grade CH={name} judges it as it is.")
+    return spoken(f"The details of the last run are gone: make grade CH={name} FRESH=1 brings them back.")
 
 
 def _text(path: Path) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from ...core.command_words import spoken
 from .figures import shown, words
 
 _HERE = Path(__file__).resolve().parent
@@ -30,6 +31,7 @@ def render(**shown_values: Any) -> str:
         "figure": shown,
         "words": words,
         "json": _json,
+        "spoken": spoken,
         "lines": _lines,
         "thousands": "{:,}".format,
     }

@@ -49,7 +49,7 @@ def _trace(workbook: Workbook, chapter: Chapter, hasher: Hasher, processes: Proc
         folder.mkdir(parents=True, exist_ok=True)
         path.unlink(missing_ok=True)
         finished = processes.run(
-            [f"./{workbook.program(chapter)}", "--trace-only", path],
+            [workbook.command(chapter), "--trace-only", path],
             folder=workbook.root,
             limit=_LIMIT,
             environment=clean_environment(),

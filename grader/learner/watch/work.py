@@ -63,7 +63,7 @@ def profiling(
     """The page of ./chNN --profile."""
 
     def work(job: Job) -> None:
-        command = [f"./{workbook.program(chapter)}", "--profile", "--device", options.device]
+        command = [workbook.command(chapter), "--profile", "--device", options.device]
         command += ["--gpu", options.profile] if options.profile else []
         done = job.processes.run(
             command,

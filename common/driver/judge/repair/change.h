@@ -23,6 +23,10 @@ typedef enum {
     CHANGE_ONE_LANE,      // only lane 0 of each warp stores
     CHANGE_ONE_THREAD,    // only thread 0 of each block stores
     CHANGE_NUMBER,        // of a thread or block, or of threads: the grid's instead of the block's
+    CHANGE_NEIGHBOUR,     // the element before or behind in the accesses of a line
+    CHANGE_SIZE,          // places of another size, as those of floats instead of float4
+    CHANGE_UNSIGNED,      // numbers without a sign
+    CHANGE_ARRAY,         // another array
     CHANGE_COMPARISON,    // another comparison, as `<` for `<=`
     CHANGE_CONSTANT,      // another whole number
     CHANGE_START,         // another float that a variable starts from
@@ -30,6 +34,7 @@ typedef enum {
     CHANGE_GUARD,         // a test before the accesses of the line, which leaves out what is out of bounds
     CHANGE_SINGLE,        // one access for each element instead of a wide one, with a test for each
     CHANGE_STAY,        // no thread leaves, or passes by, in the line; what it has no element for is left out
+    CHANGE_ONE_WAY,     // all threads take the same side of a condition
     CHANGE_MORE_SHARED, // larger arrays in shared memory
     CHANGE_MORE_BLOCKS, // a larger grid
     CHANGE_WIDE,        // whole numbers of 64 bits in some lines

@@ -36,6 +36,7 @@ void propose_barriers(const Kernel *kernel, ChangeKind kind, bool is_near);
 void propose_moved_barrier(const Kernel *kernel);
 void propose_warp_barriers_everywhere(const Kernel *kernel);
 void propose_staying(const Kernel *kernel);
+void propose_one_way(const Kernel *kernel);
 // between_blocks.c: the scope, strength and order of what other blocks see.
 void propose_scopes(const Kernel *kernel);
 void propose_volatile(const Kernel *kernel);
@@ -58,6 +59,15 @@ void propose_comparisons(const Kernel *kernel);
 void propose_constants(const Kernel *kernel);
 void propose_limits(const Kernel *kernel);
 void propose_numbers(const Kernel *kernel);
+bool whole_number(const char *operand, long *number);
+int times_said(const char *line, long number); // how often a line of kernel.cu has it
+// quantities.c: other parameters, and numbers of threads and blocks, in one place.
+void propose_quantities(const Kernel *kernel);
+// addresses.c: other elements, sizes of elements, signs and arrays.
+void propose_neighbours(const Kernel *kernel);
+void propose_sizes(const Kernel *kernel);
+void propose_signs(const Kernel *kernel);
+void propose_other_arrays(const Kernel *kernel);
 // floats.c: what variables start from, and the sides of subtractions.
 void propose_starts(const Kernel *kernel);
 void propose_exchanged(const Kernel *kernel);

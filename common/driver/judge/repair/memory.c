@@ -82,6 +82,9 @@ void propose_guard(const Kernel *kernel) {
     Change *change = changes_add(kernel->changes, CHANGE_GUARD, finding->place.line);
     if (change) change->guarded_line = finding->place.line;
     say_at(change, "a test that leaves out what is out of bounds", "in");
+    change = changes_add(kernel->changes, CHANGE_GUARD, 0);
+    if (change) change->guarded_line = ALL_LINES;
+    say(change, "a test that leaves out what is out of bounds before every access");
 }
 
 // "ld.global.nc.v4.f32" -> "ld.global.nc.f32", 4 elements of 4 bytes. 0: the access is not of several.

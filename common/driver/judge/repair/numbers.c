@@ -80,7 +80,7 @@ void propose_comparisons(const Kernel *kernel) {
         for (int k = 0; k < count; k++) propose_comparison(kernel, lines[k], is_inverted);
 }
 
-static bool whole_number(const char *operand, long *number) {
+bool whole_number(const char *operand, long *number) {
     char *end;
     *number = strtol(operand, &end, 0);
     return *operand && !*end && *number > -(1L << 31) && *number < 1L << 31;
@@ -95,8 +95,7 @@ static bool computes(const PtxInstruction *in) {
     return false;
 }
 
-// How often a line of kernel.cu has that whole number.
-static int times_said(const char *line, long number) {
+int times_said(const char *line, long number) {
     int times = 0;
     for (const char *at = line; *at; at++) {
         if (!isdigit((unsigned char)*at) ||
@@ -123,37 +122,70 @@ static long as_in_source(const PtxInstruction *in, long number, int way) {
     }
 }
 
-void propose_constants(const Kernel *kernel) {
+static Change *change_of(const Kernel *kernel, int first, int source, const char *words) {
+    for (int c = first; c < kernel->changes->count; c++)
+        if (kernel->changes->all[c].source == source && strcmp(kernel->changes->all[c].words, words) == 0)
+            return &kernel->changes->all[c];
+    Change *change = changes_add(kernel->changes, CHANGE_CONSTANT, source);
+    say(change, words);
+    return change;
+}
+
+// What may stand for a number; in a line with a shuffle also the first and the last lane.
+static int others_of(const char *said, long number, long others[8]) {
+    int count = 0;
+    const long usual[] = {2 * number, number / 2, number + 1, number - 1, 2 * number + 1};
+    for (size_t k = 0; k < sizeof usual / sizeof usual[0]; k++) others[count++] = usual[k];
+    if (strstr(said, "__shfl_sync")) {
+        others[count++] = 31;
+        others[count++] = 0;
+    }
+    return count;
+}
+
+// One number of an instruction as others: in every instruction of the line that has it from the same number
+// of kernel.cu, or, if `is_single`, in this one alone.
+static void propose_others(const Kernel *kernel, int first, int at, const PtxInstruction *in, int operand,
+                           const char *said, bool is_single) {
     enum { WAYS = 5 };
-    for (int i = kernel->first; i < kernel->end; i++) {
-        const PtxLine *line = &kernel->lines->lines[i];
-        PtxInstruction in;
-        char said[512];
-        if (!line->source || !ptx_instruction(line, &in) || !computes(&in) ||
-            !kernel_line(kernel, line->source, said, sizeof said))
-            continue;
-        for (int o = 1; o < in.operand_count; o++) {
-            long number, was = 0;
-            int way = 0;
-            if (!whole_number(in.operands[o], &number)) continue;
-            for (; way < WAYS; way++) {
-                was = as_in_source(&in, number, way);
-                if ((was || way == 0) && times_said(said, was)) break;
-            }
-            if (way == WAYS) continue;
-            const long others[] = {2 * number, number / 2, number + 1, number - 1, 2 * number + 1};
-            for (size_t k = 0; k < sizeof others / sizeof others[0]; k++) {
-                char operand[32], text[400];
-                const long now = as_in_source(&in, others[k], way);
-                if (others[k] == number || (now == 0 && way > 0) || (now < 0 && was >= 0)) continue;
-                snprintf(operand, sizeof operand, "%ld", others[k]);
-                with_operand(&in, o, operand, text, sizeof text);
-                Change *change = changes_add(kernel->changes, CHANGE_CONSTANT, line->source);
-                if (change)
-                    snprintf(change->words, sizeof change->words, "%ld instead of %s%ld in line %d", now,
-                             times_said(said, was) > 1 ? "one of the numbers " : "", was, line->source);
-                change_replace(kernel->changes, change, i, "%s", text);
-            }
+    const int source = kernel->lines->lines[at].source;
+    long number, was = 0, others[8];
+    int way = 0;
+    if (!whole_number(in->operands[operand], &number)) return;
+    for (; way < WAYS; way++) {
+        was = as_in_source(in, number, way);
+        if ((was || way == 0) && times_said(said, was)) break;
+    }
+    if (way == WAYS || (is_single && times_said(said, was) < 2)) return;
+    const int count = others_of(said, number, others);
+    for (int k = 0; k < count; k++) {
+        char text[32], line[400], words[sizeof(Change){0}.words];
+        const long now = as_in_source(in, others[k], way);
+        if (others[k] == number || (now == 0 && way > 0) || (now < 0 && was >= 0)) continue;
+        snprintf(text, sizeof text, "%ld", others[k]);
+        with_operand(in, operand, text, line, sizeof line);
+        snprintf(words, sizeof words, "%ld instead of %s%ld in line %d", now,
+                 is_single ? "one of the numbers " : "", was, source);
+        Change *change = is_single ? changes_add(kernel->changes, CHANGE_CONSTANT, source)
+                                   : change_of(kernel, first, source, words);
+        if (is_single) say(change, words);
+        change_replace(kernel->changes, change, at, "%s", line);
+    }
+}
+
+// Every place of a number in its line first: a compiler has several of one in a loop that it unrolls.
+void propose_constants(const Kernel *kernel) {
+    const int first = kernel->changes->count;
+    for (int is_single = 0; is_single < 2; is_single++) {
+        for (int i = kernel->first; i < kernel->end; i++) {
+            const PtxLine *line = &kernel->lines->lines[i];
+            PtxInstruction in;
+            char said[512];
+            if (!line->source || !ptx_instruction(line, &in) || !computes(&in) ||
+                !kernel_line(kernel, line->source, said, sizeof said))
+                continue;
+            for (int o = 1; o < in.operand_count; o++)
+                propose_others(kernel, first, i, &in, o, said, is_single);
         }
     }
 }

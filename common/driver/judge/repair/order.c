@@ -231,6 +231,50 @@ void propose_staying(const Kernel *kernel) {
     }
 }
 
+// Whether a line of kernel.cu says when a loop ends: its body is not a special case.
+static bool is_loop(const Kernel *kernel, int source) {
+    char said[512];
+    return kernel_line(kernel, source, said, sizeof said) &&
+           (strstr(said, "for (") || strstr(said, "for(") || strstr(said, "while"));
+}
+
+static bool is_condition(const Kernel *kernel, int at, PtxInstruction *in) {
+    if (!ptx_instruction(&kernel->lines->lines[at], in)) return false;
+    if (opcode_is(in, "selp")) return in->operand_count == 4;
+    return in->predicate[0] && opcode_is(in, "bra") && is_ahead(kernel, at, in->operands[0]);
+}
+
+static bool may_be_condition(const PtxInstruction *in) {
+    return opcode_is(in, "selp") || (in->predicate[0] && opcode_is(in, "bra"));
+}
+
+// All threads go the same way at the branches of a line, and take the same of two values: a special case that
+// is wrong is taken by none then, and one that is right by all.
+void propose_one_way(const Kernel *kernel) {
+    int lines[MOST];
+    const int count = list_lines(kernel, may_be_condition, lines);
+    for (int l = 0; l < count; l++) {
+        for (int way = 0; way < 2 && !is_loop(kernel, lines[l]); way++) {
+            Change *change = NULL;
+            for (int i = kernel->first; i < kernel->end; i++) {
+                PtxInstruction in;
+                if (kernel->lines->lines[i].source != lines[l] || !is_condition(kernel, i, &in)) continue;
+                if (!change) {
+                    change = changes_add(kernel->changes, CHANGE_ONE_WAY, lines[l]);
+                    say_at(change, "all threads going the same way at the condition", "in");
+                }
+                if (opcode_is(&in, "selp"))
+                    change_replace(kernel->changes, change, i, "\t%s mov.%s %s, %s;", in.predicate,
+                                   strrchr(in.opcode, '.') + 1, in.operands[0], in.operands[1 + way]);
+                else if (way == 0)
+                    change_replace(kernel->changes, change, i, "\tbra %s;", in.operands[0]);
+                else
+                    change_replace(kernel->changes, change, i, "\t// taken by none");
+            }
+        }
+    }
+}
+
 // Before every access: what is missing is an order, wherever.
 void propose_warp_barriers_everywhere(const Kernel *kernel) {
     Change *change = changes_add(kernel->changes, CHANGE_WARP_BARRIER, 0);

@@ -56,7 +56,30 @@ static void propose_for_large(const Kernel *kernel) {
     propose_wide(kernel);
     propose_limits(kernel);
     if (kernel->symptoms->is_left_out) propose_more_blocks(kernel);
+    propose_one_way(kernel);
     propose_comparisons(kernel);
+}
+
+static void propose_orders(const Kernel *kernel, bool is_near) {
+    propose_barriers(kernel, CHANGE_BARRIER, is_near);
+    propose_barriers(kernel, CHANGE_WARP_BARRIER, is_near);
+}
+
+enum { FAR = 1 << 20 }; // bytes behind an array that no small mistake is
+
+static void propose_for_address(const Kernel *kernel) {
+    const Finding *finding = kernel->symptoms->finding;
+    const bool is_far =
+        finding && (finding->index < 0 || finding->index > (int64_t)finding->object_bytes + FAR);
+    propose_neighbours(kernel);
+    propose_sizes(kernel);
+    if (is_far) propose_signs(kernel);
+    propose_other_arrays(kernel);
+    propose_quantities(kernel);
+    propose_barriers(kernel, CHANGE_BARRIER, true); // before an index from shared memory is read
+    if (kernel->symptoms->verdict != VERDICT_OOB) return;
+    propose_more_shared(kernel);
+    propose_guard(kernel);
 }
 
 static void propose_for_small(const Kernel *kernel) {
@@ -70,6 +93,11 @@ static void propose_for_small(const Kernel *kernel) {
         finding && (finding->kind == FINDING_RACE || finding->kind == FINDING_STALE_READ);
     const bool is_between_blocks =
         has_two_sides && memcmp(finding->block, finding->other_block, sizeof finding->block) != 0;
+    // A wrong result in the plain order, in which nothing was found to race.
+    const bool is_without_order =
+        symptoms->verdict == VERDICT_WRONG && !symptoms->is_of_order && !symptoms->finding;
+    const bool has_bad_address = symptoms->verdict == VERDICT_OOB || symptoms->verdict == VERDICT_MISALIGNED;
+    const bool is_costly = is_without_order && symptoms->n > UINT16_MAX; // few changes can be tried
     const bool is_sync = symptoms->verdict == VERDICT_SYNC, is_uninit = symptoms->verdict == VERDICT_UNINIT;
     if (symptoms->n > INT16_MAX) propose_limits(kernel); // smaller sizes are right
     propose_waits(kernel);
@@ -82,6 +110,7 @@ static void propose_for_small(const Kernel *kernel) {
         propose_exchanged(kernel);
         if (symptoms->has_bounds) propose_starts(kernel);
     }
+    if (is_costly) propose_one_way(kernel);
     if (is_uninit || symptoms->verdict == VERDICT_WRONG) {
         propose_zero_registers(kernel);
         propose_zero_output(kernel);
@@ -94,27 +123,25 @@ static void propose_for_small(const Kernel *kernel) {
     }
     if (symptoms->is_weak || is_between_blocks) propose_fences(kernel);
     if (may_race && is_in_warp) propose_barriers(kernel, CHANGE_WARP_BARRIER, true);
-    if (may_race && !is_between_blocks) propose_barriers(kernel, CHANGE_BARRIER, true);
+    if (may_race && !is_between_blocks && !is_without_order) propose_barriers(kernel, CHANGE_BARRIER, true);
     if (is_sync && finding) propose_moved_barrier(kernel);
     if (is_sync || is_uninit) propose_staying(kernel);
     if (symptoms->verdict == VERDICT_RACE && is_in_warp) propose_warp_barriers_everywhere(kernel);
-    if (may_race && !is_in_warp && !is_between_blocks) propose_barriers(kernel, CHANGE_WARP_BARRIER, true);
+    if (may_race && !is_in_warp && !is_between_blocks && !is_without_order)
+        propose_barriers(kernel, CHANGE_WARP_BARRIER, true);
     if (may_race) propose_atomics(kernel);
     if (may_race) propose_one_writer(kernel);
+    if (has_bad_address) propose_for_address(kernel);
     propose_numbers(kernel);
+    if (!has_bad_address) propose_quantities(kernel);
     propose_comparisons(kernel);
-    if (symptoms->verdict == VERDICT_OOB || symptoms->verdict == VERDICT_MISALIGNED)
-        propose_barriers(kernel, CHANGE_BARRIER, true); // before an index from shared memory is read
-    if (symptoms->verdict == VERDICT_OOB) {
-        propose_more_shared(kernel);
-        propose_guard(kernel);
-    }
-    if (symptoms->verdict == VERDICT_OOB || symptoms->verdict == VERDICT_MISALIGNED)
-        propose_single_accesses(kernel);
-    if (may_race) propose_additions(kernel);
-    if (may_race && !is_between_blocks) propose_barriers(kernel, CHANGE_BARRIER, false);
-    if (may_race && !is_between_blocks) propose_barriers(kernel, CHANGE_WARP_BARRIER, false);
+    if (has_bad_address) propose_single_accesses(kernel);
+    if (!is_costly) propose_one_way(kernel);
     propose_constants(kernel);
+    if (may_race) propose_additions(kernel);
+    if (is_without_order) propose_orders(kernel, true);
+    if (may_race && !is_between_blocks) propose_orders(kernel, false);
+    if (!has_bad_address) propose_signs(kernel);
 }
 
 void propose(const PtxLines *lines, int function, const Symptoms *symptoms, Changes *changes) {

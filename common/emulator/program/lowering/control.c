@@ -66,6 +66,12 @@ static bool is_call_of(const CallDetail *detail, const PtxFunction *callee) {
     return true;
 }
 
+// Whether it is a function of the CUDA runtime for device code (CUDA C++ Programming Guide, "CUDA Dynamic
+// Parallelism"), or what nvcc makes of a launch.
+static bool launches_kernels(const char *name) {
+    return !strncmp(name, "cuda", 4) || !strncmp(name, "__cudaCDP", 9);
+}
+
 // Fills in what `detail` calls: a function of this file, or a system call.
 static bool call_target(Lowering *l, const PtxInstruction *in, const PtxFunction *callee,
                         CallDetail *detail) {
@@ -75,6 +81,9 @@ static bool call_target(Lowering *l, const PtxInstruction *in, const PtxFunction
         detail->syscall = syscall_named(callee->name);
         l->program->uses_heap |= detail->syscall == SYSCALL_MALLOC || detail->syscall == SYSCALL_FREE;
         if (detail->syscall != NO_SYSCALL) return true;
+        if (launches_kernels(callee->name))
+            return lower_fail(l, EMULATOR_UNSUPPORTED, in,
+                              "a call of %s: kernels that launch kernels are not supported", callee->name);
         return lower_fail(l, EMULATOR_UNSUPPORTED, in, "a call of %s, which this file only declares",
                           callee->name);
     }

@@ -1,0 +1,214 @@
+// Accesses at other addresses: one element further, with elements of another size, with or without a sign, or
+// in another array.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/judge/repair/kernel.h"
+
+// ---- One element further
+// -----------------------------------------------------------------------------------
+
+static bool accesses(const PtxInstruction *in) {
+    return is_access(in, "ld") || is_access(in, "st") || opcode_is(in, "atom") || opcode_is(in, "red");
+}
+
+// Bytes of the access; 0: not known.
+static int bytes_of(const PtxInstruction *in) {
+    const char *type = strrchr(in->opcode, '.');
+    const int each = type && strlen(type) > 2 ? atoi(type + 2) / 8 : 0;
+    return each * (opcode_has(in, "v4") ? 4 : opcode_has(in, "v2") ? 2 : 1);
+}
+
+// Every access of the finding's line one element before, or behind, if the finding is one element outside.
+void propose_neighbours(const Kernel *kernel) {
+    const Finding *finding = kernel->symptoms->finding;
+    if (!finding || finding->kind != FINDING_OUT_OF_BOUNDS || !finding->place.line) return;
+    const bool is_behind = finding->index == (int64_t)finding->object_bytes;
+    const bool is_before = finding->index == -(int64_t)finding->bytes;
+    if (!is_behind && !is_before) return;
+    Change *change = changes_add(kernel->changes, CHANGE_NEIGHBOUR, finding->place.line);
+    say_at(change, is_behind ? "the element before in every access" : "the next element in every access",
+           "in");
+    for (int i = kernel->first; i < kernel->end; i++) {
+        const PtxLine *line = &kernel->lines->lines[i];
+        PtxInstruction in;
+        char base[PTX_OPERAND_BYTES], place[PTX_OPERAND_BYTES + 32], text[400];
+        long offset = 0;
+        if (line->source != finding->place.line || !ptx_instruction(line, &in) || !accesses(&in)) continue;
+        for (int o = 0; o < in.operand_count; o++) {
+            if (sscanf(in.operands[o], "[%95[^]+]+%ld", base, &offset) < 1) continue;
+            snprintf(place, sizeof place, "[%s+%ld]", base,
+                     offset + (is_behind ? -bytes_of(&in) : bytes_of(&in)));
+            with_operand(&in, o, place, text, sizeof text);
+            change_replace(kernel->changes, change, i, "%s", text);
+            break;
+        }
+    }
+}
+
+// ---- Elements of another size
+// ------------------------------------------------------------------------------
+
+// Which operand of an address's calculation is the size of an element, and that size; -1: none.
+static int scale_of(const PtxInstruction *in, long *scale) {
+    const bool is_shift = opcode_is(in, "shl") && strstr(in->opcode, "64") != NULL;
+    const bool is_product = (opcode_is(in, "mul") || opcode_is(in, "mad")) &&
+                            (opcode_has(in, "wide") || strstr(in->opcode, "64") != NULL);
+    if ((!is_shift && !is_product) || in->operand_count < 3 || !whole_number(in->operands[2], scale))
+        return -1;
+    if (is_shift) *scale = *scale < 6 ? 1L << *scale : 0;
+    return *scale >= 1 && *scale <= 32 ? 2 : -1;
+}
+
+void propose_sizes(const Kernel *kernel) {
+    static const long sizes[] = {4, 8, 12, 16};
+    const Finding *finding = kernel->symptoms->finding;
+    if (!finding || !finding->place.line || finding->bytes < 4) return;
+    for (size_t was = 0; was < sizeof sizes / sizeof sizes[0]; was++) {
+        for (size_t now = 0; now < sizeof sizes / sizeof sizes[0]; now++) {
+            Change *change = NULL;
+            for (int i = kernel->first; i < kernel->end && was != now; i++) {
+                PtxInstruction in;
+                long scale;
+                int shift = 0;
+                if (kernel->lines->lines[i].source != finding->place.line ||
+                    !ptx_instruction(&kernel->lines->lines[i], &in) || scale_of(&in, &scale) < 0 ||
+                    scale != sizes[was])
+                    continue;
+                while (1L << shift < sizes[now]) shift++;
+                if (opcode_is(&in, "shl") && 1L << shift != sizes[now]) continue;
+                if (!change) {
+                    change = changes_add(kernel->changes, CHANGE_SIZE, finding->place.line);
+                    if (change)
+                        snprintf(change->words, sizeof change->words,
+                                 "places that are %ld bytes apart instead of %ld in line %d", sizes[now],
+                                 sizes[was], finding->place.line);
+                }
+                char operand[16], text[400];
+                snprintf(operand, sizeof operand, "%ld", opcode_is(&in, "shl") ? (long)shift : sizes[now]);
+                with_operand(&in, 2, operand, text, sizeof text);
+                change_replace(kernel->changes, change, i, "%s", text);
+            }
+        }
+    }
+}
+
+// ---- Signs
+// ---------------------------------------------------------------------------------------------------
+
+// The instruction as one of numbers without a sign, or, if it cuts off bits, as one that does not; false: it
+// is neither.
+static bool without_sign(const PtxInstruction *in, bool keeps_bits, PtxInstruction *out) {
+    static const char *const narrow[] = {".s16", ".s8", ".u16", ".u8"};
+    *out = *in;
+    if (keeps_bits) {
+        const char *last = strrchr(in->opcode, '.');
+        bool is_narrow = false;
+        if (!last) return false;
+        for (size_t k = 0; k < sizeof narrow / sizeof narrow[0]; k++)
+            is_narrow |= strcmp(last, narrow[k]) == 0;
+        if (!opcode_is(in, "cvt") || !is_narrow || strncmp(in->operands[1], "%rs", 3) == 0) return false;
+        const char *bits = strncmp(in->operands[1], "%rd", 3) == 0 ? "64" : "32";
+        snprintf(out->opcode, sizeof out->opcode, "%.*s.%c%s", (int)(last - in->opcode), in->opcode, last[1],
+                 bits);
+        return true;
+    }
+    if (!opcode_is(in, "ld") && !opcode_is(in, "cvt") && !opcode_has(in, "wide") && !opcode_is(in, "shr"))
+        return false;
+    bool is_signed = false;
+    for (char *at = out->opcode; (at = strstr(at, ".s")) != NULL; at += 2) {
+        if (at[2] < '0' || at[2] > '9') continue;
+        at[1] = 'u';
+        is_signed = true;
+    }
+    return is_signed;
+}
+
+static void propose_signs_of(const Kernel *kernel, int line, bool keeps_bits) {
+    Change *change = NULL;
+    for (int i = kernel->first; i < kernel->end; i++) {
+        PtxInstruction in, now;
+        char text[400];
+        if (kernel->lines->lines[i].source != line || !ptx_instruction(&kernel->lines->lines[i], &in) ||
+            !without_sign(&in, keeps_bits, &now))
+            continue;
+        if (!change) {
+            change = changes_add(kernel->changes, keeps_bits ? CHANGE_WIDE : CHANGE_UNSIGNED, line);
+            say_at(change, keeps_bits ? "all bits of a number that is cut off" : "numbers without a sign",
+                   "in");
+        }
+        with_operand(&now, -1, "", text, sizeof text);
+        change_replace(kernel->changes, change, i, "%s", text);
+    }
+}
+
+static bool may_have_sign(const PtxInstruction *in) {
+    PtxInstruction now;
+    return without_sign(in, false, &now) || without_sign(in, true, &now);
+}
+
+void propose_signs(const Kernel *kernel) {
+    int lines[MOST];
+    const int count = list_lines(kernel, may_have_sign, lines);
+    for (int l = 0; l < count; l++)
+        for (int keeps_bits = 1; keeps_bits >= 0; keeps_bits--)
+            propose_signs_of(kernel, lines[l], keeps_bits);
+}
+
+// ---- Another array
+// -------------------------------------------------------------------------------------------
+
+enum { ARRAYS = 8 };
+
+// The arrays in constant memory, by the name that kernel.cu has for them as well.
+static int list_arrays(const Kernel *kernel, char names[ARRAYS][64]) {
+    int count = 0;
+    for (int i = 0; i < kernel->lines->count && count < ARRAYS; i++) {
+        char text[256], align[16];
+        snprintf(text, sizeof text, "%.*s", kernel->lines->lines[i].length, kernel->lines->lines[i].text);
+        const char *at = strstr(text, ".const .align");
+        if (at && sscanf(at, ".const .align %15s .b8 %63[^[]", align, names[count]) == 2) count++;
+    }
+    return count;
+}
+
+// The place behind a name in an operand, if it is all of a symbol; NULL: not there.
+static char *find_symbol(char *operand, const char *name) {
+    const size_t length = strlen(name);
+    char *at = strstr(operand, name);
+    const bool is_whole = at && (at == operand || at[-1] == '[') &&
+                          (at[length] == ']' || at[length] == '+' || at[length] == '\0');
+    return is_whole ? at : NULL;
+}
+
+void propose_other_arrays(const Kernel *kernel) {
+    char names[ARRAYS][64];
+    const int count = list_arrays(kernel, names);
+    for (int was = 0; was < count; was++) {
+        for (int now = 0; now < count; now++) {
+            Change *change = NULL;
+            int source = 0;
+            for (int i = kernel->first; i < kernel->end && was != now; i++) {
+                PtxInstruction in;
+                if (!ptx_instruction(&kernel->lines->lines[i], &in)) continue;
+                for (int o = 1; o < in.operand_count; o++) {
+                    char *at = find_symbol(in.operands[o], names[was]), rest[1024], text[1200];
+                    if (!at) continue;
+                    if (!change) {
+                        source = kernel->lines->lines[i].source;
+                        change = changes_add(kernel->changes, CHANGE_ARRAY, source);
+                        if (change)
+                            snprintf(change->words, sizeof change->words, "%.63s instead of %.63s in line %d",
+                                     names[now], names[was], source);
+                    }
+                    snprintf(rest, sizeof rest, "%.*s%s%s", (int)(at - in.operands[o]), in.operands[o],
+                             names[now], at + strlen(names[was]));
+                    with_operand(&in, o, rest, text, sizeof text);
+                    change_replace(kernel->changes, change, i, "%s", text);
+                    break;
+                }
+            }
+        }
+    }
+}
