@@ -194,9 +194,9 @@ extern "C" __global__ void wrong_product(unsigned long long *wrong, const float 
         if (!(c[i] == sum)) atomicAdd(wrong, 1ull);
     }
 }
-extern "C" __global__ void wrong_copy(unsigned long long *wrong, const float *in, const float *out,
-                                      long long count) {
-    EACH(i, count) if (!(out[i] == in[i])) atomicAdd(wrong, 1ull);
+extern "C" __global__ void wrong_copy(unsigned long long *wrong, const unsigned char *in, const unsigned char *out,
+                                      long long bytes) {
+    EACH(i, bytes) if (out[i] != in[i]) atomicAdd(wrong, 1ull);
 }
 
 // ---- Around a sample

@@ -19,6 +19,7 @@ from .timing import Contender, Effort, Timer
 CLOSE = 1e-4  # of the sum itself: what the rounding of any sensible order of additions stays far below
 EXACT = 1 << 24  # a float counts to here
 FLOOR = "empty launch"
+READ = "a read alone"
 
 
 @dataclass
@@ -232,7 +233,7 @@ class Work:
         ]
         note = f"device to device, {note}"
         made = self.contender("cudaMemcpy", lambda slot: calls[slot](), outputs, note=note)
-        made.check = lambda: self.count_wrong("wrong_copy", outputs, [i64(self.size.n)])
+        made.check = lambda: self.count_wrong("wrong_copy", outputs, [i64(count)])
         return made
 
 
@@ -628,8 +629,19 @@ class Histogram(Work):
         return ""
 
     def peers(self) -> Iterator[tuple[str, Maker]]:
-        """CUB."""
+        """CUB; and the sum of the same bytes, which reads them and does hardly anything else."""
         yield "CUB", self._cub
+        yield READ, self._read
+
+    def _read(self) -> Contender:
+        """What no histogram is below. The bytes as floats may be NaN, so the sum itself says nothing."""
+        capstone = next(each for each in REFERENCES if each.work == Sum.key and each.is_best)
+        bytes_as_floats = Problem(self.size.n // 4, 0, 0, self.problem.buffers)
+        outputs = self.outputs()
+        enqueue = self.tools.solutions.prepare(capstone, bytes_as_floats).enqueue(outputs)
+        made = self.contender(READ, enqueue, outputs, note="ch14's sum of these bytes as floats")
+        made.check = lambda: ""
+        return made
 
     def _cub(self) -> Contender:
         sizes = (self.size.n,)
@@ -836,9 +848,10 @@ class Softmax(Work):
         return ""
 
     def peers(self) -> Iterator[tuple[str, Maker]]:
-        """PyTorch and Triton."""
+        """PyTorch, Triton, and the copy of as many bytes, which is what no work on rows is below."""
         yield self.torch_name, self._torch
         yield "Triton", self._triton
+        yield "cudaMemcpy", lambda: self.copy("nothing is computed")
 
     def _tensors(self, outputs: list[int]) -> list[list[Any]]:
         """Input, gamma and beta where there are any, and output of each slot."""

@@ -33,7 +33,11 @@ Compile = Callable[..., subprocess.CompletedProcess[str]]
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with_images = {"audit.c", "image.c", "builds.c"}  # these need the chapter, too
     sources = [path for path in sorted((COMMON / "driver/build").glob("*.c")) if path.name not in with_images]
-    return build(tmp_path_factory.mktemp("compile") / "compile", [*sources, *SUPPORT])
+    ptx = [
+        *sorted((COMMON / "emulator/ptx").glob("*.c")),
+        COMMON / "emulator/arena.c",
+    ]  # registers are estimated from it
+    return build(tmp_path_factory.mktemp("compile") / "compile", [*sources, *ptx, *SUPPORT])
 
 
 @pytest.fixture

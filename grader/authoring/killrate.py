@@ -169,7 +169,8 @@ def outcome(
     """What came of one kernel: now, or last time if nothing has changed since. build/kill-rate keeps the result."""
     programs = (workbook.out / "bin" / "compile", workbook.root / workbook.program(chapter))
     headers = sorted(path for path in (workbook.root / "common" / "include").rglob("*") if path.is_file())
-    key = f"{runs} {_digest(kernel, *programs, *headers)}"
+    compiler = os.environ.get("WARPBOOK_COMPILER") or "auto"
+    key = f"{runs} {compiler} {_digest(kernel, *programs, *headers)}"
     record = _folder(workbook, kernel) / ("proved.json" if runs.proves else "trial.json")
     try:
         kept = json.loads(record.read_text("utf-8"))

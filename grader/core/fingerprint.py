@@ -4,7 +4,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from .toolkit import find_nvcc, program_of
+from .toolkit import find_compiler, program_of
 from .workbook import Workbook
 
 
@@ -40,10 +40,13 @@ class Hasher:
 def tools_fingerprint(workbook: Workbook, hasher: Hasher) -> str:
     """What every result depends on in addition to its own files: the compilers, the header, the GPU's driver."""
     parts = [hasher.file(workbook.out / "bin" / "compile")]
-    parts += [hasher.file(path) for path in sorted((workbook.tree / "common" / "include").glob("*"))]
-    nvcc = find_nvcc(workbook.root)
-    program = nvcc and program_of(nvcc)
-    compilers = [nvcc, program, program.parents[1] / "nvvm" / "bin" / "cicc"] if nvcc and program else []
+    headers = sorted(path for path in (workbook.tree / "common" / "include").rglob("*") if path.is_file())
+    parts += [hasher.file(path) for path in headers]
+    compiler = find_compiler(workbook.root)
+    compilers = [compiler.path] if compiler else []
+    if compiler and compiler.name == "nvcc":
+        program = program_of(compiler.path)
+        compilers += [program, program.parents[1] / "nvvm" / "bin" / "cicc"]
     for path in compilers:
         try:
             stat = path.stat()

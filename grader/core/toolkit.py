@@ -1,4 +1,4 @@
-"""NVIDIA's compiler on this machine: which nvcc is used, and the toolkit that it belongs to.
+"""The compiler of kernels on this machine: which nvcc or clang is used, and the toolkit that an nvcc belongs to.
 
 Uses only the standard library, because `make doctor` runs before anything is installed.
 """
@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 # Options that nvcc adds by itself. The workbook never runs the affected programs, so a mistake in them is
@@ -22,9 +23,81 @@ def find_nvcc(root: Path) -> Path | None:
     found = [os.environ.get("WARPBOOK_NVCC"), shutil.which("nvcc"), "/usr/local/cuda/bin/nvcc"]
     packages = root.joinpath(folder).glob("lib/python3*/site-packages")
     found += [str(path) for package in packages for path in sorted(package.glob("nvidia/cu*/bin/nvcc"))]
-    return next(
-        (Path(name) for name in found if name and os.access(name, os.X_OK) and Path(name).is_file()), None
-    )
+    programs = [Path(name) for name in found if name and os.access(name, os.X_OK) and Path(name).is_file()]
+    if programs and os.environ.get("WARPBOOK_NVCC"):
+        return programs[0]
+    return next((program for program in programs if works(program)), None)
+
+
+def broken_nvcc(root: Path) -> Path | None:
+    """An nvcc on PATH or in the usual folder that does not work: a wrapper whose toolkit is gone."""
+    found = [shutil.which("nvcc"), "/usr/local/cuda/bin/nvcc"]
+    programs = [Path(name) for name in found if name and os.access(name, os.X_OK) and Path(name).is_file()]
+    return next((program for program in programs if not works(program)), None)
+
+
+@functools.cache
+def works(nvcc: Path) -> bool:
+    """Whether this nvcc prints its version."""
+    try:
+        done = subprocess.run(
+            [nvcc, "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=60,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return ", V" in done.stdout
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A compiler of kernels: "nvcc" or "clang", and its program, which is zig's where clang comes with Zig."""
+
+    name: str
+    path: Path
+
+
+_OLDEST_CLANG = 18  # as in common/driver/build/find_clang.c
+
+
+def find_clang(root: Path) -> Path | None:
+    """The clang, or the zig that holds one, that ./chNN would use, or None."""
+    given = os.environ.get("WARPBOOK_CLANG")
+    if given:
+        return Path(given) if os.access(given, os.X_OK) else None
+    folder = os.environ.get("WARPBOOK_VENV", ".venv") or sys.prefix
+    found = sorted(root.joinpath(folder).glob("lib/python3*/site-packages/ziglang/zig"))
+    if found:
+        return found[-1]
+    program = shutil.which("clang")
+    return Path(program) if program and _compiles_kernels(Path(program)) else None
+
+
+@functools.cache
+def _compiles_kernels(clang: Path) -> bool:
+    try:
+        version = subprocess.run([clang, "--version"], capture_output=True, text=True, timeout=60).stdout
+        targets = subprocess.run(
+            [clang, "--print-targets"], capture_output=True, text=True, timeout=60
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    release = re.search(r"clang version (\d+)", version)
+    return release is not None and int(release[1]) >= _OLDEST_CLANG and "nvptx64" in targets
+
+
+def find_compiler(root: Path) -> Compiler | None:
+    """The compiler that ./chNN would use: an nvcc that works, else clang, unless WARPBOOK_COMPILER names one."""
+    asked = os.environ.get("WARPBOOK_COMPILER") or "auto"
+    if asked != "clang" and (nvcc := find_nvcc(root)):
+        return Compiler("nvcc", nvcc)
+    if asked != "nvcc" and (clang := find_clang(root)):
+        return Compiler("clang", clang)
+    return None
 
 
 @functools.cache

@@ -86,7 +86,7 @@ def _let_stand_for_grade(
     root = workbook.root
     sources = [chapter.solution / "kernel.cu", workbook.program(chapter)]
     paths = [root / path for path in sources] + [workbook.out / "bin" / "compile"]
-    paths += (workbook.tree / "common" / "include").glob("*")
+    paths += (path for path in (workbook.tree / "common" / "include").rglob("*") if path.is_file())
     is_as_it_was = store.source_sha256(chapter) == run.kernel_sha256
     if not is_as_it_was or any(path.exists() and path.stat().st_mtime > ended for path in paths):
         return

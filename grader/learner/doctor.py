@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ..core.errors import MACHINE, PASSED, USAGE
-from ..core.toolkit import find_nvcc, program_of
+from ..core.toolkit import broken_nvcc, find_clang, find_compiler, find_nvcc, program_of
 
 _PROBE = '#include "warpbook.cuh"\nLAUNCH(probe) { launch->block = 32; launch->grid = ceil_div(n, 32); }\n'
 _GPU_PROBE = """
@@ -181,30 +181,50 @@ def _look_screen(root: Path) -> Check:
 
 
 def _look_nvcc(root: Path) -> Check:
-    nvcc = find_nvcc(root)
+    nvcc, broken = find_nvcc(root), broken_nvcc(root)
+    note = f"; {broken} does not work: it does not print its version" if broken else ""
     if nvcc is None:
-        if os.environ.get("WARPBOOK_VENV", ".venv"):
-            return Check(
-                "nvcc", "later", "not installed; make installs NVIDIA's wheels on first use (100 MB)"
-            )
-        return Check(
-            "nvcc", "missing", "not here", shlex.join([sys.executable, *_INSTALL, "requirements/nvcc.txt"])
-        )
+        asked = os.environ.get("WARPBOOK_COMPILER")
+        if asked == "nvcc" and not os.environ.get("WARPBOOK_VENV", ".venv"):
+            remedy = shlex.join([sys.executable, *_INSTALL, "requirements/nvcc.txt"])
+            return Check("nvcc", "missing", f"not here{note}", remedy)
+        if asked == "nvcc":
+            return Check("nvcc", "later", f"make installs NVIDIA's wheels on first use (100 MB){note}")
+        return Check("nvcc", "absent", f"not needed: clang compiles kernels{note}")
     version = re.search(r"release (\d+)\.(\d+)", _run([str(nvcc), "--version"])[1])
     if not version:
-        return Check(
-            "nvcc", "missing", f"{nvcc} does not print its version", "apt-get remove nvidia-cuda-toolkit"
-        )
+        return Check("nvcc", "missing", f"{nvcc} does not print its version", "unset NVCC WARPBOOK_NVCC")
     if int(version[1]) < 12:
         return Check("nvcc", "missing", f"{nvcc} is release {version[1]}.{version[2]}; 12 or newer is needed",
-                     "apt-get remove nvidia-cuda-toolkit")  # fmt: skip
-    return Check("nvcc", "ok", f"{version[1]}.{version[2]} at {nvcc}")
+                     "make COMPILER=clang setup")  # fmt: skip
+    return Check("nvcc", "ok", f"{version[1]}.{version[2]} at {nvcc}{note}")
+
+
+def _look_clang(root: Path) -> Check:
+    clang, compiler = find_clang(root), find_compiler(root)
+    if clang is None:
+        if compiler is not None:
+            return Check("clang", "absent", f"not needed: {compiler.name} compiles kernels")
+        if os.environ.get("WARPBOOK_VENV", ".venv"):
+            return Check(
+                "clang", "later", "make installs Zig's, which has the NVPTX target, on first use (100 MB)"
+            )
+        remedy = shlex.join([sys.executable, *_INSTALL, "requirements/clang.txt"])
+        return Check("clang", "missing", "not here", remedy)
+    command = [str(clang), *(["clang"] if clang.name == "zig" else []), "--version"]
+    version = re.search(r"clang version ([\d.]+)", _run(command)[1])
+    if not version:
+        return Check("clang", "missing", f"{clang} does not run", "make clean && make setup")
+    return Check("clang", "ok", f"{version[1]} at {clang}")
 
 
 def _look_probe(root: Path) -> Check:
-    nvcc = find_nvcc(root)
-    if nvcc is None:
-        return Check("a kernel", "later", "compiled once nvcc is installed")
+    compiler = find_compiler(root)
+    if compiler is None:
+        return Check("a kernel", "later", "compiled once a compiler is installed")
+    if compiler.name == "clang":
+        return _probe_clang(root)
+    nvcc = compiler.path
     stand_in = root / "build" / "ccbin"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -229,13 +249,30 @@ def _look_probe(root: Path) -> Check:
     return Check("a kernel", "missing", f"nvcc does not compile one: {_last(output)}", remedy)
 
 
+def _probe_clang(root: Path) -> Check:
+    """The compile step itself, once it is built: it knows the command line."""
+    tool = root / "build" / "bin" / "compile"
+    if not tool.is_file():
+        return Check("a kernel", "later", "compiled with clang once the workbook is built")
+    with tempfile.TemporaryDirectory() as name:
+        source = Path(name, "kernel.cu")
+        source.write_text(_PROBE)
+        status, output = _run([str(tool), str(source), f"{name}/out", "--quiet"], 60, root)
+    if status == 0:
+        return Check("a kernel", "ok", "clang compiles one")
+    return Check(
+        "a kernel", "missing", f"clang does not compile one: {_last(output)}", "make clean && make setup"
+    )
+
+
 def _look_ptxas(root: Path) -> Check:
     nvcc = find_nvcc(root)
     beside = str(program_of(nvcc).with_name("ptxas")) if nvcc else None
     path = beside if beside and os.access(beside, os.X_OK) else shutil.which("ptxas")
     if path is None:
-        return Check("ptxas", "later" if nvcc is None else "missing", "comes with nvcc",
-                     "" if nvcc is None else "make clean && make setup")  # fmt: skip
+        if nvcc is None:
+            return Check("ptxas", "absent", "comes with nvcc; without it, registers are estimated")
+        return Check("ptxas", "missing", "comes with nvcc", "make clean && make setup")
     version = re.search(r"V(\d+\.\d+\.\d+)", _run([path, "--version"])[1])
     return Check("ptxas", "ok", f"{version[1]} at {path}" if version else path)
 
@@ -282,6 +319,7 @@ _LOOKS: list[Callable[[Path], Check]] = [
     _look_environment,
     _look_screen,
     _look_nvcc,
+    _look_clang,
     _look_probe,
     _look_ptxas,
     _look_gpu,

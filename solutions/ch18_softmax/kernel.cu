@@ -25,26 +25,46 @@ struct Sum {
     static __device__ float of(float a, float b) { return a + b; }
 };
 
-// The maximum or sum over all threads of a row, in each of them. They are threadIdx.x of a block: 8, 16 or 32 lanes, or
-// several warps, and then the block has one row. `of_warp`: room for one float a warp.
-template <typename What> __device__ float over_row(float value, float *of_warp) {
+// The maxima or sums over all threads of a row, in each of them, for COUNT rows at a time. The threads are threadIdx.x of
+// a block: 8, 16 or 32 lanes, or several warps, and then the block has no other rows. `of_warp`: room for a float for each
+// warp and row.
+template <typename What, int COUNT> __device__ void over_rows(float (&values)[COUNT], float (*of_warp)[32]) {
     for (int distance = 16; distance > 0; distance /= 2) {
         if (distance < blockDim.x) {
-            value = What::of(value, __shfl_xor_sync(ALL_LANES, value, distance));
+            for (int r = 0; r < COUNT; r++) {
+                values[r] = What::of(values[r], __shfl_xor_sync(ALL_LANES, values[r], distance));
+            }
         }
     }
     int warps = blockDim.x / 32, lane = threadIdx.x % 32;
     if (warps > 1) {
         if (lane == 0) {
-            of_warp[threadIdx.x / 32] = value;
+            for (int r = 0; r < COUNT; r++) {
+                of_warp[r][threadIdx.x / 32] = values[r];
+            }
         }
         __syncthreads();
-        value = lane < warps ? of_warp[lane] : What::of_none();
+        for (int r = 0; r < COUNT; r++) {
+            values[r] = lane < warps ? of_warp[r][lane] : What::of_none();
+        }
         for (int distance = 16; distance > 0; distance /= 2) {
-            value = What::of(value, __shfl_xor_sync(ALL_LANES, value, distance));
+            if (distance < warps) {
+                for (int r = 0; r < COUNT; r++) {
+                    values[r] = What::of(values[r], __shfl_xor_sync(ALL_LANES, values[r], distance));
+                }
+            }
+        }
+        for (int r = 0; r < COUNT; r++) {
+            values[r] = __shfl_sync(ALL_LANES, values[r], 0);
         }
     }
-    return value;
+}
+
+// The same for one row.
+template <typename What> __device__ float over_row(float value, float (*of_warp)[32]) {
+    float values[1] = {value};
+    over_rows<What>(values, of_warp);
+    return values[0];
 }
 
 // Whole warps, of which each thread has at least one element, and up to four if there are so many.
@@ -59,7 +79,7 @@ LAUNCH(softmax_three_passes) {
 }
 
 __global__ void softmax_three_passes(const float *in, float *out, int rows, int columns) {
-    __shared__ float maximum_of[32], sum_of[32];
+    __shared__ float maximum_of[1][32], sum_of[1][32];
     const float *x = in + (long long)blockIdx.x * columns;
     float *y = out + (long long)blockIdx.x * columns;
 
@@ -143,12 +163,18 @@ __global__ void softmax_online(const float *in, float *out, int rows, int column
     }
 }
 
-// A row in registers. Each thread holds up to ITEMS elements of it, as floats, whatever the row consists of.
-const int ITEMS = 16;
+// A row in registers. Each thread holds up to ITEMS elements of it, or MORE_ITEMS of a row that is too long for that.
+const int ITEMS = 16, MORE_ITEMS = 32;
 
 // Neighbours that one load brings: 16 bytes if there are four floats or eight bfloat16 of them.
 template <typename Element, int EACH> struct alignas(EACH * sizeof(Element)) Group {
     Element of[EACH];
+};
+
+// A thread's slice of a row as it was loaded. A bfloat16 is half as many registers as a float.
+template <typename Element, int EACH, int COUNT> struct Slice {
+    Group<Element, EACH> groups[COUNT / EACH];
+    __device__ float at(int i) const { return (float)groups[i / EACH].of[i % EACH]; }
 };
 
 // Group k of this thread in a row.
@@ -156,95 +182,117 @@ __device__ int group_of(int k) {
     return k * blockDim.x + threadIdx.x;
 }
 
-// Loads this thread's groups of a row, and `filler` in place of those beyond its end. columns: a multiple of EACH.
-template <int EACH, typename Element>
-__device__ void load_row(const Element *row, int columns, float filler, float (&x)[ITEMS]) {
+// Loads this thread's groups of a row, and `filler` in place of those beyond its end. columns: a multiple of EACH. No load
+// waits for another: what the groups hold is not looked at here.
+template <int EACH, typename Element, int COUNT>
+__device__ void load_row(const Element *row, int columns, float filler, Slice<Element, EACH, COUNT> &slice) {
 #pragma unroll
-    for (int k = 0; k < ITEMS / EACH; k++) {
-        Group<Element, EACH> group;
-        bool is_inside = group_of(k) < columns / EACH;
-        if (is_inside) {
-            group = ((const Group<Element, EACH> *)row)[group_of(k)];
-        }
+    for (int k = 0; k < COUNT / EACH; k++) {
         for (int j = 0; j < EACH; j++) {
-            x[k * EACH + j] = is_inside ? (float)group.of[j] : filler;
+            slice.groups[k].of[j] = (Element)filler;
         }
-    }
-}
-
-// Stores them, each rounded once to the type of the row.
-template <int EACH, typename Element>
-__device__ void store_row(Element *row, int columns, const float (&x)[ITEMS]) {
-#pragma unroll
-    for (int k = 0; k < ITEMS / EACH; k++) {
         if (group_of(k) < columns / EACH) {
-            Group<Element, EACH> group;
-            for (int j = 0; j < EACH; j++) {
-                group.of[j] = (Element)x[k * EACH + j];
-            }
-            ((Group<Element, EACH> *)row)[group_of(k)] = group;
+            slice.groups[k] = ((const Group<Element, EACH> *)row)[group_of(k)];
         }
     }
 }
 
-template <int EACH, typename Element> __device__ void softmax_of_row(const Element *in, Element *out, int columns) {
-    __shared__ float maximum_of[32], sum_of[32];
-    float x[ITEMS];
-    load_row<EACH>(in, columns, -INFINITY, x);
+// Stores group k, each element rounded once to the type of the row.
+template <int EACH, typename Element>
+__device__ void store_group(Element *row, int columns, int k, const float *x) {
+    if (group_of(k) < columns / EACH) {
+        Group<Element, EACH> group;
+        for (int j = 0; j < EACH; j++) {
+            group.of[j] = (Element)x[j];
+        }
+        ((Group<Element, EACH> *)row)[group_of(k)] = group;
+    }
+}
+
+template <int COUNT, int EACH, typename Element>
+__device__ void softmax_of_row(const Element *in, Element *out, int columns) {
+    __shared__ float maximum_of[1][32], sum_of[1][32];
+    Slice<Element, EACH, COUNT> slice;
+    load_row<EACH>(in, columns, -INFINITY, slice);
+    float x[COUNT];
+    for (int k = 0; k < COUNT; k++) {
+        x[k] = slice.at(k);
+    }
     // BEGIN SOLUTION
     // TODO 4: the same steps as in three passes, on registers. Each power is computed once.
     // SKELETON: float maximum = over_row<Maximum>(x[0], maximum_of), sum = over_row<Sum>(__expf(x[0] - maximum), sum_of);
-    // SKELETON: for (int k = 0; k < ITEMS; k++) {
+    // SKELETON: for (int k = 0; k < COUNT; k++) {
     // SKELETON:     x[k] = __expf(x[k] - maximum) / sum;
     // SKELETON: }
     float maximum = x[0];
-    for (int k = 1; k < ITEMS; k++) {
+    for (int k = 1; k < COUNT; k++) {
         maximum = fmaxf(maximum, x[k]);
     }
     maximum = over_row<Maximum>(maximum, maximum_of);
 
     float sum = 0.0f;
-    for (int k = 0; k < ITEMS; k++) {
+    for (int k = 0; k < COUNT; k++) {
         x[k] = __expf(x[k] - maximum);
         sum += x[k];
     }
     sum = over_row<Sum>(sum, sum_of);
 
     float factor = 1.0f / sum;
-    for (int k = 0; k < ITEMS; k++) {
+    for (int k = 0; k < COUNT; k++) {
         x[k] *= factor;
     }
     // END SOLUTION
-    store_row<EACH>(out, columns, x);
+#pragma unroll
+    for (int k = 0; k < COUNT / EACH; k++) {
+        store_group<EACH>(out, columns, k, &x[k * EACH]);
+    }
 }
 
-template <typename Element> __device__ void softmax_in_registers(const Element *in, Element *out, int rows, int columns) {
-    int row = blockIdx.x * blockDim.y + threadIdx.y;
-    in += (long long)row * columns;
-    out += (long long)row * columns;
+// How many elements a thread has of a row: more if MOST threads would not be enough otherwise.
+template <int MOST> __device__ int items_of(long long columns) {
+    return columns <= ITEMS * MOST ? ITEMS : MORE_ITEMS;
+}
+
+template <int COUNT, typename Element>
+__device__ void softmax_of_any_row(const Element *in, Element *out, int row, int rows, int columns) {
+    const int WIDE = 16 / sizeof(Element);
+    // BEGIN SOLUTION
+    // TODO 5: when may a thread load and store 16 bytes at once? Rows of other lengths need single elements.
+    // SKELETON: bool is_wide = false;
+    bool is_wide = columns % WIDE == 0;
+    // END SOLUTION
     if (row >= rows) {
         columns = 0; // the lanes of a missing row take part in the shuffles of their warp
     }
-    // BEGIN SOLUTION
-    // TODO 5: when may a thread load and store 16 bytes at once? Rows of other lengths need single elements.
-    // SKELETON: softmax_of_row<1>(in, out, columns);
-    const int WIDE = 16 / sizeof(Element);
-    if (columns % WIDE == 0) {
-        softmax_of_row<WIDE>(in, out, columns);
+    if (is_wide) {
+        softmax_of_row<COUNT, WIDE>(in, out, columns);
     } else {
-        softmax_of_row<1>(in, out, columns);
+        softmax_of_row<COUNT, 1>(in, out, columns);
     }
-    // END SOLUTION
+}
+
+template <int MOST, typename Element>
+__device__ void softmax_in_registers(const Element *in, Element *out, int rows, int columns) {
+    int row = blockIdx.x * blockDim.y + threadIdx.y;
+    in += (long long)row * columns;
+    out += (long long)row * columns;
+    if (items_of<MOST>(columns) == ITEMS) {
+        softmax_of_any_row<ITEMS>(in, out, row, rows, columns);
+    } else {
+        softmax_of_any_row<MORE_ITEMS>(in, out, row, rows, columns);
+    }
 }
 
 // As many threads as a row needs. If one warp is enough, a block of 128 threads has several rows.
+template <int MOST>
 __device__ void shape_for_rows(LaunchShape *launch, long long rows, long long columns) {
-    long long threads = 32 * max(1, ceil_div(columns, 32 * ITEMS));
+    int items = items_of<MOST>(columns);
+    long long threads = 32 * max(1, ceil_div(columns, 32 * items));
     // BEGIN SOLUTION
     // TODO 6: a row of 128 elements fits into the registers of 8 lanes, and a warp can have four such rows. Which rows
     //         need 8 lanes, and which 16? Fewer than 8 would not load a line of 128 bytes at once.
-    if (columns <= 16 * ITEMS) {
-        threads = columns <= 8 * ITEMS ? 8 : 16;
+    if (columns <= 16 * items) {
+        threads = columns <= 8 * items ? 8 : 16;
     }
     // END SOLUTION
     long long rows_of_block = threads > 32 ? 1 : 128 / threads;
@@ -252,23 +300,27 @@ __device__ void shape_for_rows(LaunchShape *launch, long long rows, long long co
     launch->grid = ceil_div(rows, rows_of_block);
 }
 
+// Threads of a block at most. Two such blocks fit on an SM: with floats a thread may have 64 registers, and a thread with
+// MORE_ITEMS needs them. A row of bfloat16 has half the bytes, so there are twice as many threads, with 32 registers.
+const int MOST = 512, MOST_BFLOAT16 = 1024;
+
 // Some lanes or a block for a row: softmax_registers<<<..., dim3(threads of a row, rows of a block)>>>(in, out, ...)
 LAUNCH(softmax_registers) {
-    shape_for_rows(launch, rows, columns);
+    shape_for_rows<MOST>(launch, rows, columns);
 }
 
 LAUNCH(softmax_bfloat16) {
-    shape_for_rows(launch, rows, columns);
+    shape_for_rows<MOST_BFLOAT16>(launch, rows, columns);
 }
 
-__global__ void __launch_bounds__(1024, 2)
+__global__ void __launch_bounds__(MOST, 2)
 softmax_registers(const float *in, float *out, int rows, int columns) {
-    softmax_in_registers(in, out, rows, columns);
+    softmax_in_registers<MOST>(in, out, rows, columns);
 }
 
-__global__ void __launch_bounds__(1024, 2)
+__global__ void __launch_bounds__(MOST_BFLOAT16, 2)
 softmax_bfloat16(const __nv_bfloat16 *in, __nv_bfloat16 *out, int rows, int columns) {
-    softmax_in_registers(in, out, rows, columns);
+    softmax_in_registers<MOST_BFLOAT16>(in, out, rows, columns);
 }
 
 // Layer norm: y = (x - mean) / sqrt(variance + EPSILON) * gamma + beta. The variance is the mean of the squares of
@@ -276,47 +328,61 @@ softmax_bfloat16(const __nv_bfloat16 *in, __nv_bfloat16 *out, int rows, int colu
 const float EPSILON = 1e-5f;
 
 // `row`: the first of AT_ONCE rows that this thread holds. gamma and beta are loaded once for all of them.
-template <int EACH, int AT_ONCE, typename Element>
+template <int COUNT, int EACH, int AT_ONCE, typename Element>
 __device__ void normalize_rows(const Element *in, const float *gamma, const float *beta, Element *out, long long row,
                                int rows, int columns) {
-    __shared__ float sum_of[AT_ONCE][32], squares_of[AT_ONCE][32];
-    float x[AT_ONCE][ITEMS], mean[AT_ONCE], scale[AT_ONCE];
+    __shared__ float sums_of[AT_ONCE][32], squares_of[AT_ONCE][32];
+    Slice<Element, EACH, COUNT> x[AT_ONCE];
+    float mean[AT_ONCE], scale[AT_ONCE];
     for (int r = 0; r < AT_ONCE; r++) {
         load_row<EACH>(in + (row + r) * columns, row + r < rows ? columns : 0, 0.0f, x[r]);
     }
+    // BEGIN SOLUTION
+    // TODO 7: the mean first, then the variance from what the registers hold. Which of them must not count?
+    // SKELETON: for (int r = 0; r < AT_ONCE; r++) {
+    // SKELETON:     mean[r] = x[r].at(0);
+    // SKELETON:     scale[r] = x[r].at(0) * x[r].at(0);
+    // SKELETON: }
+    // SKELETON: over_rows<Sum>(mean, sums_of);
+    // SKELETON: over_rows<Sum>(scale, squares_of);
+    // SKELETON: for (int r = 0; r < AT_ONCE; r++) {
+    // SKELETON:     mean[r] /= columns;
+    // SKELETON:     scale[r] = rsqrtf(scale[r] / columns + EPSILON);
+    // SKELETON: }
+    float sums[AT_ONCE], squares[AT_ONCE];
     for (int r = 0; r < AT_ONCE; r++) {
-        // BEGIN SOLUTION
-        // TODO 7: the mean first, then the variance from what the registers hold. Which of them must not count?
-        // SKELETON: mean[r] = over_row<Sum>(x[r][0], sum_of[r]) / columns;
-        // SKELETON: scale[r] = rsqrtf(over_row<Sum>(x[r][0] * x[r][0], squares_of[r]) / columns + EPSILON);
-        float sum = 0.0f;
-        for (int k = 0; k < ITEMS; k++) {
-            sum += x[r][k];
+        sums[r] = 0.0f;
+        for (int k = 0; k < COUNT; k++) {
+            sums[r] += x[r].at(k);
         }
-        mean[r] = over_row<Sum>(sum, sum_of[r]) / columns;
-        float squares = 0.0f;
-        for (int k = 0; k < ITEMS; k++) {
-            float deviation = group_of(k / EACH) < columns / EACH ? x[r][k] - mean[r] : 0.0f;
-            squares += deviation * deviation;
-        }
-        scale[r] = rsqrtf(over_row<Sum>(squares, squares_of[r]) / columns + EPSILON);
-        // END SOLUTION
     }
+    over_rows<Sum>(sums, sums_of);
+    for (int r = 0; r < AT_ONCE; r++) {
+        mean[r] = sums[r] / columns;
+        squares[r] = 0.0f;
+        for (int k = 0; k < COUNT; k++) {
+            float deviation = group_of(k / EACH) < columns / EACH ? x[r].at(k) - mean[r] : 0.0f;
+            squares[r] += deviation * deviation;
+        }
+    }
+    over_rows<Sum>(squares, squares_of);
+    for (int r = 0; r < AT_ONCE; r++) {
+        scale[r] = rsqrtf(squares[r] / columns + EPSILON);
+    }
+    // END SOLUTION
     typedef Group<float, EACH> Weights;
 #pragma unroll
-    for (int k = 0; k < ITEMS / EACH; k++) {
+    for (int k = 0; k < COUNT / EACH; k++) {
         if (group_of(k) < columns / EACH) {
             Weights factors = ((const Weights *)gamma)[group_of(k)], offsets = ((const Weights *)beta)[group_of(k)];
             for (int r = 0; r < AT_ONCE; r++) {
+                float y[EACH];
                 for (int j = 0; j < EACH; j++) {
-                    float *value = &x[r][k * EACH + j];
-                    *value = (*value - mean[r]) * scale[r] * factors.of[j] + offsets.of[j];
+                    y[j] = (x[r].at(k * EACH + j) - mean[r]) * scale[r] * factors.of[j] + offsets.of[j];
                 }
+                store_group<EACH>(out + (row + r) * columns, row + r < rows ? columns : 0, k, y);
             }
         }
-    }
-    for (int r = 0; r < AT_ONCE; r++) {
-        store_row<EACH>(out + (row + r) * columns, row + r < rows ? columns : 0, x[r]);
     }
 }
 
@@ -330,38 +396,48 @@ template <typename Element> __device__ constexpr int rows_at_once() {
     // END SOLUTION
 }
 
-template <typename Element>
-__device__ void normalize(const Element *in, const float *gamma, const float *beta, Element *out, int rows,
-                          int columns) {
+template <int COUNT, typename Element>
+__device__ void normalize_any_rows(const Element *in, const float *gamma, const float *beta, Element *out, int rows,
+                                   int columns) {
     const int AT_ONCE = rows_at_once<Element>();
     long long row = ((long long)blockIdx.x * blockDim.y + threadIdx.y) * AT_ONCE;
     // BEGIN SOLUTION
-    // SKELETON: normalize_rows<1, AT_ONCE>(in, gamma, beta, out, row, rows, columns);
+    // SKELETON: normalize_rows<COUNT, 1, AT_ONCE>(in, gamma, beta, out, row, rows, columns);
     const int WIDE = 16 / sizeof(Element);
     if (columns % WIDE == 0) {
-        normalize_rows<WIDE, AT_ONCE>(in, gamma, beta, out, row, rows, columns);
+        normalize_rows<COUNT, WIDE, AT_ONCE>(in, gamma, beta, out, row, rows, columns);
     } else {
         for (int r = 0; r < AT_ONCE; r++) {
-            normalize_rows<1, 1>(in, gamma, beta, out, row + r, rows, columns);
+            normalize_rows<COUNT, 1, 1>(in, gamma, beta, out, row + r, rows, columns);
         }
     }
     // END SOLUTION
 }
 
+template <typename Element>
+__device__ void normalize(const Element *in, const float *gamma, const float *beta, Element *out, int rows,
+                          int columns) {
+    if (items_of<MOST>(columns) == ITEMS) {
+        normalize_any_rows<ITEMS>(in, gamma, beta, out, rows, columns);
+    } else {
+        normalize_any_rows<MORE_ITEMS>(in, gamma, beta, out, rows, columns);
+    }
+}
+
 LAUNCH(layer_norm) {
-    shape_for_rows(launch, ceil_div(rows, rows_at_once<float>()), columns);
+    shape_for_rows<MOST>(launch, ceil_div(rows, rows_at_once<float>()), columns);
 }
 
 LAUNCH(layer_norm_bfloat16) {
-    shape_for_rows(launch, ceil_div(rows, rows_at_once<__nv_bfloat16>()), columns);
+    shape_for_rows<MOST>(launch, ceil_div(rows, rows_at_once<__nv_bfloat16>()), columns);
 }
 
-__global__ void __launch_bounds__(1024)
+__global__ void __launch_bounds__(MOST, 2)
 layer_norm(const float *in, const float *gamma, const float *beta, float *out, int rows, int columns) {
     normalize(in, gamma, beta, out, rows, columns);
 }
 
-__global__ void __launch_bounds__(1024)
+__global__ void __launch_bounds__(MOST, 2)
 layer_norm_bfloat16(const __nv_bfloat16 *in, const float *gamma, const float *beta, __nv_bfloat16 *out, int rows,
                     int columns) {
     normalize(in, gamma, beta, out, rows, columns);

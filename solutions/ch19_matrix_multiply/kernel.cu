@@ -194,11 +194,18 @@ __device__ int depth_of(int i) {
     return 4 * (i / 2 / HIGH * 2 + i % 2);
 }
 
+// The groups of the next step that this thread copies: where they are, and how far it is from there to the end of k. For
+// groups outside the matrix, there is nothing left.
+template <int LOADS> struct Next {
+    const float *from[LOADS];
+    int left[LOADS];
+};
+
 template <bool VECTORS>
-__device__ void load_a(float4 (&groups)[LOADS_A], const float *a, int top, int step, int m, int k) {
+__device__ void load_a(float4 (&groups)[LOADS_A], Next<LOADS_A> &next, int step) {
     for (int g = 0; g < LOADS_A; g++) {
-        int i = threadIdx.x + g * THREADS, row = top + row_of(i), d = step + depth_of(i);
-        groups[g] = load_group<VECTORS>(a + (long long)row * k + d, row < m ? k - d : 0);
+        groups[g] = load_group<VECTORS>(next.from[g], next.left[g] - step);
+        next.from[g] += DEEP;
     }
 }
 
@@ -227,19 +234,20 @@ __device__ void store_a(const float4 (&groups)[LOADS_A], float (&tile_a)[DEEP][H
     }
 }
 
+// columns: of b, from the first that this thread copies.
 template <bool VECTORS>
-__device__ void copy_b(float (&tile_b)[DEEP][WIDE], const float *b, int left, int step, int n, int k) {
+__device__ void copy_b(float (&tile_b)[DEEP][WIDE], Next<LOADS_B> &next, int step, int columns, int n) {
     for (int g = 0; g < LOADS_B; g++) {
         int i = threadIdx.x + g * THREADS, d = i / (WIDE / 4), x = i % (WIDE / 4) * 4;
-        int count = step + d < k ? n - left - x : 0;
-        const float *from = b + (long long)(step + d) * n + left + x;
+        bool is_left = next.left[g] > step;
         if (VECTORS) {
-            copy4(&tile_b[d][x], count > 0 ? from : b, count > 0);
+            copy4(&tile_b[d][x], next.from[g], is_left);
         } else {
             for (int j = 0; j < 4; j++) {
-                tile_b[d][x + j] = j < count ? from[j] : 0.0f;
+                tile_b[d][x + j] = is_left && j < columns ? next.from[g][j] : 0.0f;
             }
         }
+        next.from[g] += (long long)DEEP * n;
     }
 }
 
@@ -247,6 +255,28 @@ __device__ void copy_b(float (&tile_b)[DEEP][WIDE], const float *b, int left, in
 struct __align__(16) Tiles {
     float a[2][DEEP][HIGH], b[2][DEEP][WIDE];
 };
+
+// What a thread multiplies in one step of d: THREAD_M elements of a's column d and THREAD_N of b's row d.
+struct Operands {
+    float4 a[THREAD_M / 4], b[THREAD_N / 4];
+};
+
+__device__ void load_operands(Operands &to, const Tiles &tiles, int now, int d, int my_row, int my_column) {
+    for (int i = 0; i < THREAD_M / 4; i++) {
+        to.a[i] = load4(&tiles.a[now][d][my_row + place_of(16 * i, d)]);
+    }
+    for (int j = 0; j < THREAD_N / 4; j++) {
+        to.b[j] = load4(&tiles.b[now][d][my_column + 32 * j]);
+    }
+}
+
+__device__ void add_products(float (&sums)[THREAD_M][THREAD_N], const Operands &operands) {
+    for (int i = 0; i < THREAD_M; i++) {
+        for (int j = 0; j < THREAD_N; j++) {
+            sums[i][j] += (&operands.a[0].x)[i] * (&operands.b[0].x)[j];
+        }
+    }
+}
 
 template <bool VECTORS>
 __device__ void multiply(Tiles &tiles, const float *a, const float *b, float *c, int m, int n, int k) {
@@ -258,71 +288,69 @@ __device__ void multiply(Tiles &tiles, const float *a, const float *b, float *c,
     int height = min(TOGETHER, tiles_m - first);
     int top = (first + place % height) * HIGH, left = place / height * WIDE;
 
+    Next<LOADS_A> next_a;
+    for (int g = 0; g < LOADS_A; g++) {
+        int i = threadIdx.x + g * THREADS, row = top + row_of(i), d = depth_of(i);
+        next_a.from[g] = a + (long long)row * k + d;
+        next_a.left[g] = row < m ? k - d : 0;
+    }
+    Next<LOADS_B> next_b;
+    int x = left + threadIdx.x % (WIDE / 4) * 4, columns = n - x;
+    for (int g = 0; g < LOADS_B; g++) {
+        int d = (threadIdx.x + g * THREADS) / (WIDE / 4);
+        next_b.from[g] = b + (long long)d * n + x;
+        next_b.left[g] = columns > 0 ? k - d : 0;
+    }
+
     float sums[THREAD_M][THREAD_N] = {};
     float4 groups[LOADS_A];
-    load_a<VECTORS>(groups, a, top, 0, m, k);
-    copy_b<VECTORS>(tiles.b[0], b, left, 0, n, k);
+    load_a<VECTORS>(groups, next_a, 0);
+    copy_b<VECTORS>(tiles.b[0], next_b, 0, columns, n);
     store_a(groups, tiles.a[0]);
     wait_for_copies();
     __syncthreads();
     int now = 0;
+    Operands operands[2];
+    load_operands(operands[0], tiles, now, 0, my_row, my_column);
     for (int step = 0; step < k; step += DEEP) {
         // BEGIN SOLUTION
-        // TODO 7: the next step's elements are on their way while this step is multiplied. Read the operands of each
-        //         d with 16 bytes an access. Where does the next step go, and where must the block wait?
+        // TODO 7: the next step's elements are on their way while this step is multiplied, and so are the operands of
+        //         the next d. Where does the next step go, and where must the block wait?
         // SKELETON: for (int d = 0; d < DEEP; d++) {
         // SKELETON:     sums[0][0] += tiles.a[now][d][place_of(my_row, d)] * tiles.b[now][d][my_column];
         // SKELETON: }
-        // SKELETON: load_a<VECTORS>(groups, a, top, step + DEEP, m, k);
+        // SKELETON: load_a<VECTORS>(groups, next_a, step + DEEP);
         // SKELETON: __syncthreads();
-        // SKELETON: copy_b<VECTORS>(tiles.b[now], b, left, step + DEEP, n, k);
+        // SKELETON: copy_b<VECTORS>(tiles.b[now], next_b, step + DEEP, columns, n);
         // SKELETON: store_a(groups, tiles.a[now]);
         // SKELETON: wait_for_copies();
         // SKELETON: __syncthreads();
         bool has_next = step + DEEP < k;
-        if (has_next) {
-            load_a<VECTORS>(groups, a, top, step + DEEP, m, k);
-            copy_b<VECTORS>(tiles.b[1 - now], b, left, step + DEEP, n, k);
-        }
-#pragma unroll(VECTORS ? DEEP : 1)
+#pragma unroll(VECTORS ? DEEP : 2)
         for (int d = 0; d < DEEP; d++) {
-            float4 of_a[THREAD_M / 4], of_b[THREAD_N / 4];
-            for (int i = 0; i < THREAD_M / 4; i++) {
-                of_a[i] = load4(&tiles.a[now][d][my_row + place_of(16 * i, d)]);
+            if (d == DEEP - 1 && has_next) {
+                now = 1 - now;
+                store_a(groups, tiles.a[now]);
+                wait_for_copies();
+                __syncthreads();
             }
-            for (int j = 0; j < THREAD_N / 4; j++) {
-                of_b[j] = load4(&tiles.b[now][d][my_column + 32 * j]);
+            load_operands(operands[(d + 1) % 2], tiles, now, (d + 1) % DEEP, my_row, my_column);
+            if (d == 0 && has_next) {
+                load_a<VECTORS>(groups, next_a, step + DEEP);
+                copy_b<VECTORS>(tiles.b[1 - now], next_b, step + DEEP, columns, n);
             }
-            for (int i = 0; i < THREAD_M; i++) {
-                for (int j = 0; j < THREAD_N; j++) {
-                    sums[i][j] += (&of_a[0].x)[i] * (&of_b[0].x)[j];
-                }
-            }
-        }
-        if (has_next) {
-            now = 1 - now;
-            store_a(groups, tiles.a[now]);
-            wait_for_copies();
-            __syncthreads();
+            add_products(sums, operands[d % 2]);
         }
         // END SOLUTION
     }
+    // One float a store: a store of four would bind each four sums to neighbouring registers, and so to the banks of
+    // their operands.
     for (int i = 0; i < THREAD_M; i++) {
         int row = top + my_row + i / 4 * 16 + i % 4;
-        for (int j = 0; j < THREAD_N; j += 4) {
-            int column = left + my_column + j * 8;
-            float *to = c + (long long)row * n + column;
-            if (VECTORS) {
-                if (row < m && column < n) {
-                    *reinterpret_cast<float4 *>(to) =
-                        make_float4(sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]);
-                }
-            } else {
-                for (int x = 0; x < 4; x++) {
-                    if (row < m && column + x < n) {
-                        to[x] = sums[i][j + x];
-                    }
-                }
+        for (int j = 0; j < THREAD_N; j++) {
+            int column = left + my_column + j / 4 * 32 + j % 4;
+            if (row < m && column < n) {
+                c[(long long)row * n + column] = sums[i][j];
             }
         }
     }

@@ -44,6 +44,7 @@ bool write_record(const CompileResult *result, const CompileKey *key, FileError 
     json_string(&json, "header_sha256", result->header_sha256);
     json_string(&json, "nvcc_version", result->nvcc_version);
     json_string(&json, "clang_version", result->clang_version);
+    json_boolean(&json, "registers_estimated", result->has_estimate);
     json_string(&json, "compiler", key->compiler);
     json_string(&json, "options", key->options);
     json_boolean(&json, "is_self_contained", key->is_self_contained);
@@ -108,6 +109,7 @@ static bool read_members(const JsonValue *root, CompileResult *result, CompileKe
     copy_member(root, "header_sha256", result->header_sha256, sizeof result->header_sha256);
     copy_member(root, "nvcc_version", result->nvcc_version, sizeof result->nvcc_version);
     copy_member(root, "clang_version", result->clang_version, sizeof result->clang_version);
+    result->has_estimate = json_as_boolean(json_member(root, "registers_estimated"), false);
     copy_member(root, "compiler", key->compiler, sizeof key->compiler);
     copy_member(root, "options", key->options, sizeof key->options);
     copy_member(root, "ptx_sha256", key->ptx_sha256, sizeof key->ptx_sha256);

@@ -32,24 +32,63 @@ static void nvcc_command(const Build *build, CommandLine *line) {
     }
 }
 
+// The version of PTX is stated: otherwise it depends on whether there is a CUDA toolkit, for which clang must
+// not look. 8.0 is what drivers of CUDA 12 read; only newer devices need a newer one.
+static void add_clang(const Build *build, CommandLine *line) {
+    if (toolchain_is_zig(build->toolchain.compiler)) add(line, "clang");
+    add(line, build->result->ptx_arch < 100 ? "--cuda-feature=+ptx80" : "--cuda-feature=+ptx87");
+    add(line, "-O3");
+}
+
+// From CUDA to clang's own representation. What nvcc makes fast, this must too: every function is inlined,
+// and loops whose number of rounds is known are unrolled completely, so that arrays stay in registers.
 static void clang_command(const Build *build, CommandLine *line) {
     static const char *const options[] = {
         // Device code only, and nothing of a CUDA toolkit, of the C library or of clang's own headers.
-        "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-nostdinc", "-nostdinc++",
-        "-Wno-unknown-cuda-version", "-S", "-std=c++17", "-O3", "-gline-directives-only", "-fno-verbose-asm",
+        "-x", "cuda", "--cuda-device-only", "--cuda-path=/nonexistent", "-nocudainc", "-nocudalib",
+        "-nostdinc", "-nostdinc++", "-emit-llvm", "-c", "-std=c++17", "-fno-finite-loops",
+        "-gline-directives-only", "-mllvm", "-unroll-threshold=1000", "-mllvm", "-inline-threshold=100000",
         // One line for each message, which names the place; compiler_report.c shows the line of code.
         "-fno-caret-diagnostics", "-fno-color-diagnostics", "-ferror-limit=50",
         // What nvcc warns about too.
         "-Wunused-variable", "-Wunused-but-set-variable", "-Wshadow", "-Wtautological-unsigned-zero-compare",
-        "-Wunreachable-code", "-Wno-pass-failed", "-mllvm", "-unroll-threshold=1000", "-mllvm",
-        "-inline-threshold=100000", "-Wno-cuda-compat", "-I.", "-include", "warpbook/cuda.h", "-isystem"};
-    if (toolchain_is_zig(build->toolchain.compiler)) add(line, "clang");
+        "-Wunreachable-code", "-Wno-pass-failed", "-Wno-cuda-compat", "-Wno-unknown-cuda-version", "-I.",
+        "-include", "warpbook/cuda.h", "-isystem"};
+    add_clang(build, line);
     ADD_ALL(line, options);
     add(line, build->toolchain.headers);
-    // Wgmma and TMA belong to one architecture only, and nvcc's compute_90 lacks them too.
     snprintf(line->architecture, sizeof line->architecture, "--cuda-gpu-arch=sm_%d", build->result->ptx_arch);
     add(line, line->architecture);
 }
+
+// From there to PTX. The loops that are left run as often as their data says. nvcc repeats the body of a
+// small one four times, so that four loads are under way, and so does this; a forced count would cut the
+// other loops short, which is why there are two steps.
+static void ptx_command(const Build *build, CommandLine *line) {
+    static const char *const options[] = {"-x",
+                                          "ir",
+                                          "--target=nvptx64-nvidia-cuda",
+                                          "-S",
+                                          "-w",
+                                          "-fno-verbose-asm",
+                                          "-mllvm",
+                                          "-unroll-count=4",
+                                          "-mllvm",
+                                          "-unroll-threshold=150"};
+    add_clang(build, line);
+    ADD_ALL(line, options);
+    snprintf(line->architecture, sizeof line->architecture, "-march=sm_%d", build->result->ptx_arch);
+    add(line, line->architecture);
+}
+
+static void finish(const char *source, const char *output, CommandLine *line) {
+    add(line, "-o");
+    add(line, output);
+    add(line, source);
+    line->words[line->count] = NULL;
+}
+
+bool compile_needs_second_step(const Build *build) { return build->toolchain.kind == COMPILER_CLANG; }
 
 void compile_command(const Build *build, const char *source, const char *output, CommandLine *line) {
     line->count = 0;
@@ -58,8 +97,12 @@ void compile_command(const Build *build, const char *source, const char *output,
         clang_command(build, line);
     else
         nvcc_command(build, line);
-    add(line, "-o");
-    add(line, output);
-    add(line, source);
-    line->words[line->count] = NULL;
+    finish(source, output, line);
+}
+
+void compile_second_command(const Build *build, const char *source, const char *output, CommandLine *line) {
+    line->count = 0;
+    add(line, build->toolchain.compiler);
+    ptx_command(build, line);
+    finish(source, output, line);
 }

@@ -12,6 +12,7 @@ static const struct {
     const char *says, *code, *help;
 } advices[] = {
 #include "driver/build/compiler_advice.def"
+#include "driver/build/compiler_advice_clang.def"
 };
 
 // `place` >= 0: only a match that includes or touches it.
@@ -68,9 +69,11 @@ static bool read_name(const char *words, const char *before, char name[128]) {
 
 static bool add_advice_on_name(Text *into, const CompilerMessage *message, const char *source) {
     char name[128];
-    const bool is_of_host = read_name(message->words, "calling a __host__ function(\"", name);
+    const bool is_of_host = read_name(message->words, "calling a __host__ function(\"", name) ||
+                            read_name(message->words, "reference to __host__ function '", name);
     const bool is_undefined =
-        strstr(message->words, "is undefined") && read_name(message->words, "identifier \"", name);
+        (strstr(message->words, "is undefined") && read_name(message->words, "identifier \"", name)) ||
+        read_name(message->words, "use of undeclared identifier '", name);
     if (!is_of_host && !is_undefined) return false;
     const int declared = name_declaration(source, name);
     if (is_of_host && declared > 0)
@@ -109,12 +112,21 @@ static int count(const char *text, char sign) {
 static bool add_advice_on_end(Text *into, const CompilerMessage *message, const char *line,
                               const char *source) {
     const int opened = count(line, '('), closed = count(line, ')');
-    if (strstr(message->words, "expected a \")\"") && opened > closed) {
+    const bool wants_semicolon =
+        strstr(message->words, "expected a \";\"") || strncmp(message->words, "expected ';'", 12) == 0;
+    const bool wants_parenthesis =
+        strstr(message->words, "expected a \")\"") || strcmp(message->words, "expected ')'") == 0;
+    // clang points at the end of the line that lacks it.
+    if (strncmp(message->words, "expected ';' after", 18) == 0 &&
+        message->column > (int)strspn(line, " \t") + 1) {
+        text_printf(into, "line %d has no ; at its end", message->line);
+        return true;
+    }
+    if (wants_parenthesis && opened > closed) {
         text_printf(into, "this line has %d ( and %d )", opened, closed);
         return true;
     }
-    if (!strstr(message->words, "expected a \";\"") || message->column - 1 > (int)strspn(line, " \t"))
-        return false;
+    if (!wants_semicolon || message->column - 1 > (int)strspn(line, " \t")) return false;
     const int before = name_last_line_with_code(source, message->line);
     if (before <= 0) return false;
     text_printf(into, "line %d has no ; at its end", before);

@@ -14,6 +14,7 @@
 #include "driver/build/compiler_report.h"
 #include "driver/build/ptx_places.h"
 #include "driver/build/ptxas_output.h"
+#include "driver/build/register_estimate.h"
 
 enum {
     OUTPUT_LIMIT = 1 << 20, // bytes kept of what a compiler prints
@@ -59,8 +60,20 @@ static bool run_tool(Build *build, const char *const *arguments, ProcessResult *
 
 static bool run_compiler(Build *build, const char *source, const char *output, ProcessResult *result) {
     CommandLine line;
-    compile_command(build, source, output, &line);
-    return run_tool(build, line.words, result);
+    const bool has_second = compile_needs_second_step(build);
+    compile_command(build, source, has_second ? "kernel.bc" : output, &line);
+    const bool first = run_tool(build, line.words, result);
+    if (!first || !has_second) return first;
+    ProcessResult second;
+    compile_second_command(build, "kernel.bc", output, &line);
+    const bool good = run_tool(build, line.words, &second);
+    if (good) { // the messages are the first step's
+        text_free(&second.output);
+        return true;
+    }
+    text_free(&result->output);
+    *result = second;
+    return false;
 }
 
 // True when a kernel without a fault compiles: what failed before was the learner's.
@@ -172,12 +185,32 @@ bool compile_make_ptx(Build *build) {
     return good;
 }
 
+// Without ptxas: what the PTX itself tells. What it does not parse is refused by the audit, with its reason.
+static bool estimate(Build *build) {
+    CompileResult *result = build->result;
+    static EmulatorError error;
+    Text message = {0};
+    PtxModule *module = ptx_parse(text_chars(&build->ptx), build->ptx.bytes, "kernel.ptx", &error);
+    if (!module) return true;
+    const bool good = estimate_kernels(module, result);
+    ptx_free(module);
+    result->has_estimate = true;
+    if (!good) return compile_end_without_memory(build);
+    for (int i = 0; i < result->kernel_count; i++) {
+        CompiledKernel *kernel = &result->kernels[i];
+        kernel->line = kernel_line_in_ptx(text_chars(&build->ptx), kernel->name, build->label);
+        if (kernel->shared_bytes > MOST_STATIC_SHARED) explain_shared(kernel, result->source, &message);
+    }
+    if (message.bytes > 0) return compile_end_with(build, COMPILE_RESOURCE, &message);
+    return true;
+}
+
 bool compile_assemble(Build *build) {
     CompileResult *result = build->result;
     char arch[32], path[PATH_MAX + 64];
     FileError error;
     if (result->sass_arch < 0) return true;
-    if (!build->toolchain.ptxas[0]) return true;
+    if (!build->toolchain.ptxas[0]) return estimate(build);
     if (!compile_put(build, "kernel.ptx", &build->ptx)) return false;
     snprintf(arch, sizeof arch, "-arch=sm_%d", result->sass_arch);
     const char *arguments[] = {build->toolchain.ptxas, "-v", "-lineinfo",    arch,
@@ -185,6 +218,13 @@ bool compile_assemble(Build *build) {
     ProcessResult run;
     bool good = run_tool(build, arguments, &run);
     const char *output = text_chars(&run.output);
+    // A wrapper whose toolkit is gone says nothing that ptxas would say.
+    const bool speaks = strncmp(output, "ptxas", 5) == 0 || strstr(output, "\nptxas ");
+    if (!good && !speaks && build->toolchain.kind == COMPILER_CLANG && run.was_started && !run.timed_out &&
+        !run.was_cancelled) {
+        text_free(&run.output);
+        return estimate(build);
+    }
     if (!read_ptxas_log(output, result)) good = compile_end_without_memory(build);
     for (int i = 0; i < result->kernel_count; i++) {
         CompiledKernel *kernel = &result->kernels[i];

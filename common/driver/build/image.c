@@ -125,6 +125,7 @@ static void resolve(Image *image, const Chapter *of, const Signatures *all, cons
             const CompiledKernel *compiled = build ? compile_find_kernel(build, kernel->symbol) : NULL;
             if (!compiled) continue;
             kernel->registers = compiled->registers;
+            kernel->registers_are_estimated = build->has_estimate;
             kernel->static_shared = compiled->shared_bytes;
         }
     }

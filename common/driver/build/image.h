@@ -11,6 +11,7 @@ enum { MAX_IMAGE_BYTES = 32 * 1024 * 1024 };
 typedef struct {
     char symbol[256], launch_symbol[256]; // names in the image of the kernel and of its LAUNCH
     int registers, static_shared;         // of the kernel, from ptxas; 0 unknown
+    bool registers_are_estimated;         // there was no ptxas
 } ImageKernel;
 
 typedef struct {

@@ -54,6 +54,7 @@ typedef struct {
     char source_sha256[65]; // of kernel.cu
     char header_sha256[65]; // of warpbook.cuh
     char nvcc_version[64];  // "13.0.88"; "" if clang compiled
+    bool has_estimate;      // there was no ptxas: registers are estimated from the PTX
     char clang_version[64]; // "22.1.8"; "" if nvcc compiled
     char source[512];       // kernel.cu as shown to people: relative to the working folder
     char ptx_path[1024];    // "" when not made

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "support/mangle.h"
+#include "driver/build/register_estimate.h"
 #include "driver/build/ptx_places.h"
 
 static bool starts_with(const char *line, const char *prefix) {
@@ -72,6 +73,19 @@ bool read_ptxas_log(const char *output, CompileResult *result) {
     return true;
 }
 
+static void add_shared(Text *into, const char *name, unsigned long long used, unsigned long long most) {
+    text_printf(into,
+                "the kernel %s declares %llu bytes of shared memory; a block may declare at most %llu\n",
+                name, used, most);
+}
+
+void explain_shared(const CompiledKernel *kernel, const char *source, Text *into) {
+    char name[256];
+    symbol_source_name(kernel->name, name, sizeof name);
+    if (kernel->line > 0) text_printf(into, "%s:%d: ", source, kernel->line);
+    add_shared(into, name, (unsigned long long)kernel->shared_bytes, MOST_STATIC_SHARED);
+}
+
 // "ptxas error   : Entry function '_Z3bigPi' uses too much shared data (0x61a80 bytes, 0xc000 max)"
 bool explain_resources(const char *output, const CompileResult *result, Text *into) {
     static const char prefix[] = "ptxas error   : Entry function '";
@@ -94,10 +108,12 @@ bool explain_resources(const char *output, const CompileResult *result, Text *in
             unsigned long long used = 0, most = 0;
             const CompiledKernel *kernel = compile_find_kernel(result, symbol);
             if (kernel && kernel->line > 0) text_printf(into, "%s:%d: ", result->source, kernel->line);
-            if (figures && sscanf(figures, "(%llx bytes, %llx max)", &used, &most) == 2) {
-                text_printf(into, "the kernel %s %s %llu bytes of %s; a block %s at most %llu\n", name,
-                            is_shared ? "declares" : "uses", used, is_shared ? "shared memory" : what,
-                            is_shared ? "may declare" : "has", most);
+            const bool has_figures = figures && sscanf(figures, "(%llx bytes, %llx max)", &used, &most) == 2;
+            if (has_figures && is_shared) {
+                add_shared(into, name, used, most);
+            } else if (has_figures) {
+                text_printf(into, "the kernel %s uses %llu bytes of %s; a block has at most %llu\n", name,
+                            used, what, most);
             } else {
                 text_printf(into, "the kernel %s uses too much %s for sm_%d\n", name, what,
                             result->sass_arch);

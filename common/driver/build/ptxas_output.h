@@ -12,3 +12,5 @@ bool explain_resources(const char *output, const CompileResult *result, Text *in
 // output, with the learner's places before them.
 void explain_assembly(const char *output, const char *ptx, const char *label, const CompileResult *result,
                       int lines, Text *into);
+// The same of a kernel that was not assembled: it declares more static shared memory than a block may have.
+void explain_shared(const CompiledKernel *kernel, const char *source, Text *into);

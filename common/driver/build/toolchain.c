@@ -154,7 +154,7 @@ static bool complete_nvcc(Toolchain *toolchain, char *why, size_t why_bytes) {
 }
 
 // The first nvcc after `place`; that place, or NVCC_PLACES where there is none. A place that names the same
-// program as the one that was passed over is no other.
+// program as the one that was passed over is skipped.
 static int next_nvcc(int place, Toolchain *toolchain) {
     char passed[sizeof toolchain->compiler];
     strcpy(passed, toolchain->compiler);

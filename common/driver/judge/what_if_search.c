@@ -241,7 +241,9 @@ static void suppose_room(Search *search, const ModelledWorks *base, int launch) 
               by_registers = resident(search, image, &base->whole, launch, threads, true, false),
               by_shared = resident(search, image, &base->whole, launch, threads, false, true);
     const bool follows = is_line(shape) && (double)shape->blocks <= fit * device->sm_count;
-    if (by_registers > fit) {
+    // An estimate of registers proves nothing: no advice is drawn from it.
+    const bool is_estimate = image->kernels[search->modelled.index][launch].registers_are_estimated;
+    if (by_registers > fit && !is_estimate) {
         WhatIf what_if = {.needs_few_registers = true,
                           .shape = {.blocks_per_sm = follows ? by_registers : 0}};
         Supposition *one = add(search, "registers", what_if);

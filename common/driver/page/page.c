@@ -56,11 +56,12 @@ static void add_build(Text *page, const Terminal *terminal, const Report *report
                 if (registers > most) most = registers;
             }
         }
+        const char *about = build->has_estimate ? "about " : "";
         char range[64] = "";
         if (most > 0 && least == most)
-            snprintf(range, sizeof range, ", %d registers", most);
+            snprintf(range, sizeof range, ", %s%d registers", about, most);
         else if (most > 0)
-            snprintf(range, sizeof range, ", %d to %d registers", least, most);
+            snprintf(range, sizeof range, ", %s%d to %d registers", about, least, most);
         snprintf(words, sizeof words,
                  report->of->is_program ? "kernel.cu to a program" : "kernel.cu to PTX%s", range);
         if (build->was_reused)

@@ -79,8 +79,9 @@ static void add_build(JsonWriter *json, const CompileResult *build) {
     json_string(json, "verdict", compile_verdict(build->status));
     json_boolean(json, "reused", build->was_reused);
     json_real(json, "seconds", build->build_seconds);
-    json_string(json, "nvcc", build->nvcc_version[0] ? build->nvcc_version : NULL);
-    json_string(json, "clang", build->clang_version[0] ? build->clang_version : NULL);
+    json_string(json, "nvcc", build->nvcc_version);
+    json_string(json, "clang", build->clang_version);
+    json_boolean(json, "registers_estimated", build->has_estimate);
     json_integer(json, "ptx_arch", build->ptx_arch);
     json_integer(json, "sass_arch", build->sass_arch);
     json_string(json, "source_sha256", build->source_sha256);

@@ -121,8 +121,8 @@ void matrix_multiply_packed(const MatrixForm *form, const void *a, const void *b
 }
 
 void matrix_multiply(const MatrixForm *form, const MatrixRegisters *registers) {
-    _Alignas(64) unsigned char a[MATRIX_BYTES] = {0}, b[MATRIX_BYTES] = {0}, c[MATRIX_BYTES] = {0},
-                               d[MATRIX_BYTES];
+    // Every element that the form has is in a fragment.
+    _Alignas(64) unsigned char a[MATRIX_BYTES], b[MATRIX_BYTES], c[MATRIX_BYTES], d[MATRIX_BYTES];
     gather(&form->a, registers->a, a);
     gather(&form->b, registers->b, b);
     gather(&form->c, registers->c, c);

@@ -157,6 +157,9 @@ INLINE Doubles cut_off(Doubles x) {
 INLINE Floats toward_zero(Doubles x) {
     const Longs bits = (Longs)x, magnitude = bits & INT64_MAX, least = (Longs){0} + (INT64_C(897) << 52);
     const Longs is_small = magnitude < least; // than 2^-126
+    int64_t some_small = 0;
+    for (int i = 0; i < COLUMNS; i++) some_small |= is_small[i];
+    if (!some_small) return __builtin_convertvector((Doubles)(bits & ~((INT64_C(1) << 29) - 1)), Floats);
     // Added to a number with that last place, a subnormal is cut off there; rounding to nearest is undone.
     const Doubles place = (Doubles)((Longs){0} + (INT64_C(926) << 52)), size = (Doubles)magnitude; // 2^-97
     const Doubles near = (size + place) - place;

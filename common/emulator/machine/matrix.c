@@ -28,6 +28,10 @@ void matrix_take(const Gathering *g, int k, unsigned width, const void *values) 
         const int32_t offset = operands_of(&g->parts[p])->dst[k];
         if (offset < 0) continue;
         unsigned char *to = g->parts[p].fragment->frame->registers + offset;
+        if (g->parts[p].lanes == FULL_MASK) {
+            memcpy(to, values, (size_t)WARP_SIZE * width);
+            continue;
+        }
         FOR_LANES(lane, g->parts[p].lanes)
         memcpy(to + lane * width, (const unsigned char *)values + lane * width, width);
     }
@@ -54,19 +58,46 @@ static void multiply(Machine *m, Warp *w, const Gathering *g) {
     for (int r = 0; r < form->d.registers && !is_direct; r++) matrix_take(g, r, form->d.width, results[r]);
 }
 
+enum { HALVES = 2 * WARP_SIZE }; // of a register
+
+// half_given(), for register k of what `from`, [4][HALVES], gives. `move` and `is_turned` are constants
+// wherever it is called.
+static inline __attribute__((always_inline)) void move_halves(uint16_t *to, const uint16_t *from, int k,
+                                                              MatrixMove move, bool is_turned) {
+    const Instruction in = {.operation = (uint8_t)move, .flags = is_turned ? IS_TRANSPOSED : 0};
+    for (unsigned i = 0; i < HALVES; i++) {
+        const HalfPlace at = half_given(&in, k, i / 2, i % 2);
+        to[i] = from[(unsigned)at.source * HALVES + at.lane * 2 + at.half];
+    }
+}
+
+static void move_register(uint16_t *to, const uint16_t *from, int k, const Instruction *in) {
+    const bool is_turned = in->flags & IS_TRANSPOSED;
+    switch ((MatrixMove)in->operation) {
+    case MOVE_ROWS_TO_FRAGMENT:
+        if (is_turned)
+            move_halves(to, from, k, MOVE_ROWS_TO_FRAGMENT, true);
+        else
+            move_halves(to, from, k, MOVE_ROWS_TO_FRAGMENT, false);
+        break;
+    case MOVE_FRAGMENT_TO_ROWS:
+        if (is_turned)
+            move_halves(to, from, k, MOVE_FRAGMENT_TO_ROWS, true);
+        else
+            move_halves(to, from, k, MOVE_FRAGMENT_TO_ROWS, false);
+        break;
+    case MOVE_FRAGMENT: move_halves(to, from, k, MOVE_FRAGMENT, is_turned); break;
+    }
+}
+
 static void move(Machine *m, Warp *w, const Gathering *g) {
     const Instruction *in = g->parts[0].in;
-    LaneValues room[4] = {{0}};
-    const uint16_t *from[4] = {0};
-    uint32_t results[4][WARP_SIZE] = {{0}};
-    for (int k = 0; k < in->more->src_count; k++) from[k] = matrix_given(g, k, 4, room[k]);
-    for (int k = 0; k < in->more->dst_count; k++)
-        for (unsigned lane = 0; lane < WARP_SIZE; lane++)
-            for (unsigned half = 0; half < 2; half++) {
-                const HalfPlace at = half_given(in, k, lane, half);
-                if (at.source >= in->more->src_count) continue; // lanes without a row
-                results[k][lane] |= (uint32_t)from[at.source][at.lane * 2 + at.half] << 16 * half;
-            }
+    LaneValues room;
+    uint16_t from[4 * HALVES] = {0}; // of registers that are not there, zeros: lanes without a row
+    uint16_t results[4][HALVES];
+    for (int k = 0; k < in->more->src_count; k++)
+        memcpy(from + k * (int)HALVES, matrix_given(g, k, 4, room), HALVES * sizeof *from);
+    for (int k = 0; k < in->more->dst_count; k++) move_register(results[k], from, k, in);
     undefined_move(m, w, g);
     for (int k = 0; k < in->more->dst_count; k++) matrix_take(g, k, 4, results[k]);
 }

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...core.errors import MachineError
-from ...core.toolkit import find_nvcc, program_of
+from ...core.toolkit import find_compiler, program_of
 from ...core.workbook import Workbook
 
 # Parts of a CUDA toolkit, and of a compiler installed outside the system's folders.
@@ -33,13 +33,15 @@ class Toolchain:
 
 def find_toolchain(workbook: Workbook) -> Toolchain:
     """The compilers that ./chNN would take. Raises MachineError where there are none."""
-    nvcc = find_nvcc(workbook.root)
-    if nvcc is None:
+    compiler = find_compiler(workbook.root)
+    if compiler is None:
         raise MachineError(
-            "there is no CUDA compiler (nvcc) on this machine; to download NVIDIA's, run: make tools"
+            "there is no CUDA compiler (nvcc or clang) on this machine; to download one, run: make tools"
         )
-    nvcc = program_of(nvcc)
-    environment = {"WARPBOOK_NVCC": str(nvcc)}
+    if compiler.name == "clang":
+        return _of_clang(compiler.path.resolve())
+    nvcc = program_of(compiler.path)
+    environment = {"WARPBOOK_COMPILER": "nvcc", "WARPBOOK_NVCC": str(nvcc)}
     shown = [path for path in _HEADERS if path.is_dir()]
     shown += _parts(nvcc, _CUDA_PARTS, _CUDA_PROGRAMS)
     shown += [path.resolve() for path in [nvcc.with_name("nvcc.profile")] if path.is_symlink()]
@@ -60,6 +62,13 @@ def find_toolchain(workbook: Workbook) -> Toolchain:
     return Toolchain(
         tuple(dict.fromkeys(shown)), environment, stand_in if (stand_in / "gcc").is_file() else None
     )
+
+
+def _of_clang(clang: Path) -> Toolchain:
+    """Zig's clang is one file; a distribution's has libraries beside it. Its headers are the workbook's."""
+    shown = (clang,) if clang.name == "zig" else (clang, *_parts(clang, _COMPILER_PARTS, ()))
+    environment = {"WARPBOOK_COMPILER": "clang", "WARPBOOK_CLANG": str(clang), "PATH": "/usr/bin:/bin"}
+    return Toolchain(shown, environment, None)
 
 
 def _everywhere(name: str) -> list[Path]:

@@ -64,7 +64,13 @@ def believe_record(
     kernels = record.get("kernels")
     if not isinstance(kernels, list):
         raise UnbelievableError("its list of kernels makes no sense")
-    version, header = record.get("nvcc_version"), record.get("header_sha256")
+    header = record.get("header_sha256")
+    versions = {
+        name: version
+        if isinstance(version := record.get(name), str) and re.fullmatch(r"[0-9.]{1,63}", version)
+        else ""
+        for name in ("nvcc_version", "clang_version")
+    }
     return {
         "schema": _BUILD,
         "ok": verdict == "PASS",
@@ -72,9 +78,8 @@ def believe_record(
         "source": source,
         "source_sha256": source_sha256,
         "header_sha256": header if isinstance(header, str) and _SHA256.fullmatch(header) else "",
-        "nvcc_version": version
-        if isinstance(version, str) and re.fullmatch(r"[0-9.]{1,63}", version)
-        else "",
+        **versions,
+        "registers_estimated": record.get("registers_estimated") is True,
         "compiler": "in the sandbox",
         "options": "",
         "is_self_contained": False,

@@ -71,7 +71,7 @@ WARPBOOK_ATOMIC(_system, __MEMORY_SCOPE_SYSTEM)
 #undef WARPBOOK_ATOMIC_EXCHANGE
 #undef WARPBOOK_ATOMIC_SWAP
 
-// Counters that wrap: PTX has an instruction of its own, which C has no name for.
+// Counters that wrap: an instruction of PTX for which C has no name.
 #define WARPBOOK_ATOMIC_WRAP(name, operation, call)                                                               \
     WARPBOOK_DEVICE unsigned int name(unsigned int *place, unsigned int last) { return call(place, last); }       \
     WARPBOOK_DEVICE unsigned int name##_block(unsigned int *place, unsigned int last) {                           \

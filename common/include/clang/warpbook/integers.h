@@ -11,7 +11,7 @@ WARPBOOK_EXTREMA(unsigned long)
 WARPBOOK_EXTREMA(long long)
 WARPBOOK_EXTREMA(unsigned long long)
 #undef WARPBOOK_EXTREMA
-// Of a signed and an unsigned number, both are taken as unsigned, as C does.
+// A signed and an unsigned number are both taken as unsigned, as C does.
 #define WARPBOOK_MIXED_EXTREMA(a_type, b_type, type)                                                              \
     WARPBOOK_BOTH constexpr type min(a_type a, b_type b) { return min((type)a, (type)b); }                        \
     WARPBOOK_BOTH constexpr type min(b_type a, a_type b) { return min((type)a, (type)b); }                        \

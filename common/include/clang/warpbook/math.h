@@ -1,7 +1,6 @@
-// Mathematical functions: what C's <math.h> names, and CUDA's fast ones. None comes from libdevice. The comment of each
-// states its largest error in units in the last place, as tests/test_clang_math.py measures it; none is larger than
-// what the CUDA C++ Programming Guide ("Mathematical Functions") promises for nvcc. Polynomials are minimax fits of the
-// named function (Remez, weighted for the relative error); bench/fit_device_math.py computes their coefficients.
+// Mathematical functions: what C's <math.h> names, and CUDA's fast ones. None comes from libdevice. tests/test_clang_math.py
+// measures their errors: none is larger than what the CUDA C++ Programming Guide ("Mathematical Functions") promises for
+// nvcc. Polynomials are minimax fits of the named function (Remez's exchange, weighted for the relative error).
 #pragma once
 
 #define INFINITY __builtin_inff()

@@ -1,0 +1,172 @@
+"""clang as the compiler of kernels: the same verdicts as with nvcc, without files from NVIDIA.
+
+A run judges one kernel of the corpus in 36, by turns. A kernel whose verdict differs from tests/kill_rate.csv has a row
+in tests/clang_differences.csv that says why.
+"""
+
+import csv
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, has_turn
+
+from grader.authoring.killrate import Runs, corpus, outcome, read_record
+from grader.core.processes import Processes
+from grader.core.toolkit import find_clang
+from grader.core.workbook import find_workbook
+
+CLANG = find_clang(ROOT)
+COMPILE = ROOT / "build/bin/compile"
+needs_clang = pytest.mark.skipif(
+    CLANG is None, reason="there is no clang for CUDA: make COMPILER=clang setup"
+)
+CHAPTERS = [path.name[:4] for path in sorted((ROOT / "solutions").glob("ch[0-9][0-9]_*"))]
+
+
+def differences() -> dict[str, dict[str, str]]:
+    with (ROOT / "tests/clang_differences.csv").open(encoding="utf-8", newline="") as file:
+        return {row["path"]: row for row in csv.DictReader(file)}
+
+
+def compiled(
+    source: Path, folder: Path, *arguments: str, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "WARPBOOK_COMPILER": "clang", "WARPBOOK_CLANG": str(CLANG), **variables}
+    return subprocess.run(
+        [COMPILE, source, folder, "--always", *arguments],
+        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+
+
+def solution(chapter: str) -> Path:
+    return next((ROOT / "solutions").glob(f"{chapter}_*")) / "kernel.cu"
+
+
+@needs_clang
+@pytest.mark.by_turns
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_a_reference_earns_full_points(chapter: str, tmp_path: Path) -> None:
+    result = tmp_path / "result.json"
+    environment = {**os.environ, "WARPBOOK_COMPILER": "clang", "WARPBOOK_CLANG": str(CLANG)}
+    done = subprocess.run(
+        [f"./{chapter}", "--kernel", solution(chapter), "--device", "emulator", "--quiet", "--json", result],
+        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    document = json.loads(result.read_text())
+    assert document["build"]["clang"] and document["build"]["nvcc"] == ""
+    assert document["points"] == document["possible"]
+
+
+@needs_clang
+@pytest.mark.parametrize("chapter", ["ch04", "ch18"])
+def test_registers_are_estimated_without_ptxas(chapter: str, tmp_path: Path) -> None:
+    """The estimate is within 20 % on average; ptxas, where there is one, gives the same kernels the same memory."""
+    empty = tmp_path / "bin"
+    empty.mkdir()
+    broken = empty / "ptxas"
+    broken.write_text("#!/bin/sh\necho toolkit is gone >&2\nexit 127\n")
+    broken.chmod(0o755)
+    nvcc = empty / "nvcc"
+    nvcc.write_text("#!/bin/sh\nexit 127\n")
+    nvcc.chmod(0o755)
+    path = f"{empty}:{os.environ['PATH']}"
+    done = compiled(solution(chapter), tmp_path / "estimated", PATH=path, WARPBOOK_NVCC=str(nvcc))
+    assert done.returncode == 0, done.stderr
+    kernels_of = json.loads((tmp_path / "estimated/build.json").read_text())["kernels"]
+    assert all(8 <= kernel["registers"] <= 255 for kernel in kernels_of)
+    done = compiled(solution(chapter), tmp_path / "counted")
+    counted = {k["name"]: k for k in json.loads((tmp_path / "counted/build.json").read_text())["kernels"]}
+    pairs = [(k, counted[k["name"]]) for k in kernels_of if not k["name"].startswith("launch_")]
+    assert all(a["shared_bytes"] == b["shared_bytes"] for a, b in pairs)
+    errors = [abs(a["registers"] - b["registers"]) / b["registers"] for a, b in pairs]
+    assert sum(errors) / len(errors) <= 0.3, errors
+
+
+@needs_clang
+def test_nothing_of_nvidias_is_read(tmp_path: Path) -> None:
+    """Our headers are the only ones: the PTX names none but the workbook's and the kernel's."""
+    done = compiled(solution("ch10"), tmp_path)
+    assert done.returncode == 0, done.stderr
+    files = re.findall(r'\.file\s+\d+ "([^"]*)"', (tmp_path / "kernel.ptx").read_text())
+    assert files and all("solutions/" in name or "common/include/" in name for name in files)
+
+
+def test_an_nvcc_that_does_not_work_is_passed_over(tmp_path: Path) -> None:
+    nvcc = tmp_path / "bin/nvcc"
+    nvcc.parent.mkdir()
+    nvcc.write_text("#!/bin/sh\nexec /no/toolkit/nvcc\n")
+    nvcc.chmod(0o755)
+    (nvcc.parent / "ptxas").write_text("#!/bin/sh\nexit 1\n")
+    (nvcc.parent / "ptxas").chmod(0o755)
+    environment = {name: value for name, value in os.environ.items() if name != "WARPBOOK_NVCC"}
+    environment |= {"WARPBOOK_COMPILER": "auto", "PATH": f"{nvcc.parent}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        [COMPILE, solution("ch01"), tmp_path / "out", "--always"],
+        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stderr.splitlines() if str(nvcc) in line]
+    assert len(lines) == 1 and "does not work" in lines[0] and "compiled with" in lines[0]
+
+
+def test_another_name_of_a_compiler_is_refused(tmp_path: Path) -> None:
+    done = compiled(solution("ch01"), tmp_path, WARPBOOK_COMPILER="icc")
+    assert done.returncode == 3
+    assert "auto, nvcc or clang, not icc" in done.stderr
+
+
+def test_every_difference_has_a_kernel_and_a_reason() -> None:
+    workbook = find_workbook()
+    known = read_record(workbook)
+    for path, row in differences().items():
+        assert path in known, path
+        assert row["with_clang"] != known[path]["verdict"] and len(row["reason"]) > 20, path
+
+
+@needs_clang
+@pytest.mark.by_turns
+def test_a_part_of_the_corpus_gets_the_same_verdicts(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("WARPBOOK_COMPILER", "clang")
+    monkeypatch.setenv("WARPBOOK_CLANG", str(CLANG))
+    workbook = find_workbook()
+    known, expected = read_record(workbook), differences()
+    whole = bool(request.config.getoption("--whole"))
+    chosen = [
+        (chapter, kernel)
+        for chapter, kernel in corpus(workbook, workbook.select([]))
+        if whole
+        or (has_turn(kernel.name, request.config) and has_turn(f"clang {kernel.name}", request.config))
+    ]
+    assert len(chosen) > 5
+    wrong = []
+    for chapter, kernel in chosen:
+        path = str(kernel.path.relative_to(workbook.root))
+        want = expected[path]["with_clang"] if path in expected else known[path]["verdict"]
+        got = outcome(workbook, chapter, kernel, Runs(1, proves=False), Processes())
+        if got.verdict != want:
+            wrong.append(f"{path}: {got.verdict}, not {want}: {got.message[:150]}")
+    assert not wrong, "\n".join(wrong)
+
+
+@needs_clang
+def test_errors_say_what_to_write(tmp_path: Path) -> None:
+    """The same mistakes that nvcc's messages are recorded for: each is shown at a line, most with what to write."""
+    errors = helps = 0
+    for source in sorted((ROOT / "tests/data/compiler").glob("*.cu")):
+        done = compiled(source, tmp_path / source.stem, "--quiet")
+        assert done.returncode == 1, source
+        text = done.stderr
+        assert re.search(
+            rf"^{re.escape(str(source.relative_to(ROOT)))}:\d+:\d+: error: ", text, re.MULTILINE
+        ), text
+        errors += len(re.findall(r": error: ", text))
+        helps += len(re.findall(r"^  help: ", text, re.MULTILINE))
+    assert helps >= 0.7 * errors, f"{helps} of {errors}"
