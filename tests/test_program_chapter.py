@@ -178,6 +178,7 @@ def test_outcomes_that_make_no_sense(
     assert result["points"]["earned"] <= 2
 
 
+@pytest.mark.by_turns
 def test_a_program_that_ends_its_parent(built: Path, tmp_path: Path) -> None:
     source = SOLUTION.read_text()
     head, brace = "const Problem problem =", "#include <csignal>\n#include <unistd.h>\n"
@@ -220,6 +221,7 @@ int main(int count, char **arguments) {
 """
 
 
+@pytest.mark.by_turns
 @needs_bubblewrap
 def test_a_class_judges_programs_in_a_sandbox(built: Path, tmp_path: Path) -> None:
     workbook = Workbook(built)

@@ -7,6 +7,23 @@
 
 static bool is_worse(const HostKind *kind, const HostKind *than) { return !than || kind < than; }
 
+// Adds the first `bytes` bytes of a message, in which files are named as the compiler saw them, in a folder that is
+// gone: each by its last part only.
+static void add_without_folders(Text *safe, const char *message, size_t bytes) {
+    for (size_t at = 0; at < bytes;) {
+        const size_t space = at + strspn(message + at, " ");
+        const size_t end = space + strcspn(message + space, " ");
+        const size_t stop = end < bytes ? end : bytes;
+        size_t from = space;
+        if (space < stop && message[space] == '/')
+            for (size_t i = space; i < stop; i++)
+                if (message[i] == '/') from = i + 1;
+        text_add_printable(safe, message + at, (space < bytes ? space : bytes) - at);
+        if (from < stop) text_add_printable(safe, message + from, stop - from);
+        at = stop;
+    }
+}
+
 static void take(const HostKind *kind, const JsonValue *one, const char *source, HostFindings *findings) {
     const char *file = json_as_string(json_member(one, "file"), ""), *slash = strrchr(file, '/');
     const char *message = json_as_string(json_member(one, "message"), "");
@@ -18,7 +35,7 @@ static void take(const HostKind *kind, const JsonValue *one, const char *source,
     else
         findings->place.line = 0;
     // The notes after the message name files as the compiler saw them; the first one helps.
-    text_add_printable(&safe, message, strcspn(message, "\n"));
+    add_without_folders(&safe, message, strcspn(message, "\n"));
     snprintf(findings->message, sizeof findings->message, "%s", text_chars(&safe));
     text_free(&safe);
 }

@@ -71,13 +71,15 @@ static void wrong(CaseReport *report, const char *buffer, long long index, doubl
 
 static void check_results(const float *inputs, const Delivered *d, CaseReport *report) {
     const size_t n = (size_t)d->n;
-    long long first = -1, count = 0;
+    long long first = -1, count = 0, zeros = 0, wrong_zeros = 0;
     double sum = 0, magnitude = 0;
     for (size_t i = 0; i < n; i++) {
         const float right = (float)((double)inputs[i] + (double)inputs[n + i]);
         if (d->c[i] != right) {
             if (count++ == 0) first = (long long)i;
+            wrong_zeros += d->c[i] == 0;
         }
+        zeros += d->c[i] == 0;
         sum += right;
         magnitude += fabs(right);
     }
@@ -88,8 +90,11 @@ static void check_results(const float *inputs, const Delivered *d, CaseReport *r
     if (count > 0) {
         wrong(report, "c", first, inputs[first] + inputs[n + (size_t)first], d->c[first], 0);
         check->wrong = count;
-        snprintf(check->what, sizeof check->what, "c[%lld] is %s, and should be %s", first, check->got_words,
-                 check->expected_words);
+        snprintf(check->what, sizeof check->what, "c[%lld] is %s, and should be %s%s", first, check->got_words,
+                 check->expected_words,
+                 zeros == d->n          ? "; all of c is 0"
+                 : wrong_zeros == count ? "; every wrong element is 0"
+                                        : "");
         return;
     }
     // Whole numbers add up exactly in any order while their magnitudes stay below 2^24.
