@@ -483,8 +483,8 @@ static bool matches(const Mistake *mistake, const Evidence *evidence) {
     if (mistake->checks && !(evidence->check && mistake->checks & BIT(evidence->check->outcome)))
         return false;
     if (!is_of_rows(mistake, evidence) || !is_of_program(mistake, evidence)) return false;
-    if (mistake->host && !(evidence->first && evidence->first->host &&
-                           is_one_of(evidence->first->host, mistake->host)))
+    if (mistake->host &&
+        !(evidence->first && evidence->first->host && is_one_of(evidence->first->host, mistake->host)))
         return false;
     // What the account of single values proves needs no clue from those of a whole case.
     const bool is_proved = is_accounted(mistake, &evidence->judgement->accounting);

@@ -137,7 +137,7 @@ typedef struct {
                    // is proved if it matches, and the text only keeps it away from other kernels
 } Mistake;
 
-// In diagnose.c, from mistakes_program.def, mistakes_large.def, mistakes_stale.def, mistakes_by_task.def, mistakes_stopped.def and
-// mistakes_result.def in this order.
+// In diagnose.c, from mistakes_program.def, mistakes_large.def, mistakes_stale.def, mistakes_by_task.def,
+// mistakes_stopped.def and mistakes_result.def in this order.
 extern const Mistake mistakes[];
 extern const int mistake_count;

@@ -27,9 +27,9 @@ typedef struct {
     int finding_count; // stored findings other than information
     bool has_check;
     CheckReport check;
-    const char *host; // the name of what the program did wrong on the host, such as "LEAK"; NULL: nothing
+    const char *host;  // the name of what the program did wrong on the host, such as "LEAK"; NULL: nothing
     SourcePlace place; // of that
-    char words[512]; // what happened, if neither of the two above says it
+    char words[512];   // what happened, if neither of the two above says it
     char why[512];
     char kernel[128];     // the kernel that failed, where known; its name in kernel.cu
     ShapeSet candidates;  // shapes of error that the cases before this one and this one leave possible
@@ -137,7 +137,7 @@ typedef struct {
     WhatIfAnswer what_if;
     Accounting accounting;
 
-    Timeline timeline; // of a program at its counted size; n is 0 without one
+    Timeline timeline;                   // of a program at its counted size; n is 0 without one
     Measured counted[COUNTS][MAX_TASKS]; // [0]: at the chapter's sizes, which are shown
     bool task_is_right[MAX_TASKS];
     GoalResult goals[MAX_GOALS];

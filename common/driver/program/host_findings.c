@@ -7,8 +7,8 @@
 
 static bool is_worse(const HostKind *kind, const HostKind *than) { return !than || kind < than; }
 
-// Adds the first `bytes` bytes of a message, in which files are named as the compiler saw them, in a folder that is
-// gone: each by its last part only.
+// Adds the first `bytes` bytes of a message, in which files are named as the compiler saw them, in a folder
+// that is gone: each by its last part only.
 static void add_without_folders(Text *safe, const char *message, size_t bytes) {
     for (size_t at = 0; at < bytes;) {
         const size_t space = at + strspn(message + at, " ");

@@ -90,8 +90,8 @@ static void check_results(const float *inputs, const Delivered *d, CaseReport *r
     if (count > 0) {
         wrong(report, "c", first, inputs[first] + inputs[n + (size_t)first], d->c[first], 0);
         check->wrong = count;
-        snprintf(check->what, sizeof check->what, "c[%lld] is %s, and should be %s%s", first, check->got_words,
-                 check->expected_words,
+        snprintf(check->what, sizeof check->what, "c[%lld] is %s, and should be %s%s", first,
+                 check->got_words, check->expected_words,
                  zeros == d->n          ? "; all of c is 0"
                  : wrong_zeros == count ? "; every wrong element is 0"
                                         : "");
@@ -141,7 +141,8 @@ static bool ends_badly(const Task *task, const Outcome *outcome, const Ended *e,
             strsignal(e->signal));
     else if (task->memory_left && e->exit_status == 0)
         say(report, VERDICT_WRONG,
-            "the device has no memory left for three vectors, so that cudaMalloc fails; the program continues, "
+            "the device has no memory left for three vectors, so that cudaMalloc fails; the program "
+            "continues, "
             "and ends "
             "with status 0");
     else if (!task->memory_left && e->exit_status != 0)
@@ -389,10 +390,10 @@ void judge_program(const Chapter *of, const Subjects *subjects, const char *prog
         good = run_all(&run);
     for (int i = 0; good && i < judgement->case_count; i++) {
         if (progress) progress(i, judgement->case_count);
-        // After a case that does not end, the others are not run. A program that leaves no outcome otherwise has
-        // ended what runs it.
-        const bool is_after_endless = i > 0 && (judgement->cases[i - 1].verdict == VERDICT_TIMEOUT ||
-                                                !judgement->cases[i - 1].was_run);
+        // After a case that does not end, the others are not run. A program that leaves no outcome otherwise
+        // has ended what runs it.
+        const bool is_after_endless =
+            i > 0 && (judgement->cases[i - 1].verdict == VERDICT_TIMEOUT || !judgement->cases[i - 1].was_run);
         if (run.outcomes[i].was_run || !is_after_endless) judge_case(&run, i);
     }
     if (good) {
