@@ -4,6 +4,7 @@ import importlib.util
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 PHONE = {"width": 360, "height": 740}
@@ -59,3 +60,12 @@ class Watched:
     def _see(self, url: str, base: str) -> None:
         if not url.startswith((base, "data:", "blob:", "about:")):
             self.troubles.append(f"{self.page.url} fetches {url}")
+
+
+def axe_findings(page: Any) -> list[str]:
+    """What axe-core reports about an open page: the rule, the number of elements and the first of them."""
+    script = importlib.util.find_spec("axe_playwright_python")
+    assert script and script.origin, "needs the Python package axe-playwright-python (make site installs it)"
+    page.evaluate((Path(script.origin).parent / "axe.min.js").read_text("utf-8"))
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+    return [f"{one['id']} ({len(one['nodes'])}): {one['nodes'][0]['html'][:200]}" for one in found]

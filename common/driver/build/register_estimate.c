@@ -262,6 +262,8 @@ static int registers_for(const PtxFunction *f, int most_live) {
     const long long warps = (threads + 31) / 32 * (f->min_blocks > 0 ? f->min_blocks : 1);
     const int bound = (int)(OF_AN_SM / (warps * 32) / 8 * 8);
     if (threads > 1 && estimate > bound) estimate = bound;
+    // An estimate must not refuse a launch: with 64, a block of 1,024 threads fits.
+    if (threads == 1 && estimate > 64) estimate = 64;
     return estimate < LEAST ? LEAST : estimate > MOST ? MOST : estimate;
 }
 

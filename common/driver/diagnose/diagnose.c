@@ -59,6 +59,16 @@ static bool is_at_row_start(const Evidence *evidence, const Buffer *buffer) {
            size->rows > 1 && row > 0 && index >= 0 && index % row % 16 == 0 && index % 16 != 0;
 }
 
+// Whether a thread uses the element with its number in a buffer that has one for each warp or block.
+static bool is_own_number(const Evidence *evidence, const Buffer *buffer) {
+    const Finding *finding = evidence->finding;
+    const ShapeOfLaunch *launch = &evidence->first->shape.launches[0];
+    const QuantityKind kind = buffer->count.kind;
+    const long long number = (long long)finding->block[0] * launch->block_threads + finding->thread[0];
+    return (kind == QUANTITY_PER_WARP || kind == QUANTITY_PER_BLOCK) &&
+           finding->index == number * (long long)element_bytes(buffer->type);
+}
+
 static Facts facts_of_finding(const Evidence *evidence) {
     const Finding *finding = evidence->finding;
     const int64_t far = 1 << 20, size = (int64_t)finding->object_bytes;
@@ -84,12 +94,19 @@ static Facts facts_of_finding(const Evidence *evidence) {
     if (finding->object[0] && finding->index == 0) facts |= FACT_AT_START;
     if (!buffer) return facts;
     if (is_at_row_start(evidence, buffer)) facts |= FACT_ROW_START;
+    if (is_own_number(evidence, buffer)) facts |= FACT_OWN_NUMBER;
     switch (buffer->role) {
     case INPUT: return facts | FACT_INPUT;
     case OUTPUT:
     case OUTPUT_ZEROED: return facts | FACT_OUTPUT;
     default: return facts | FACT_SCRATCH;
     }
+}
+
+// A few small numbers say nothing: the bits of 1 are those of the smallest float.
+static bool has_integer_bits(float got, double expected) {
+    const int32_t whole = (int32_t)(fabs(expected) < 1e9 ? expected : 0);
+    return abs(whole) > 1000 && (double)whole == expected && memcmp(&got, &whole, sizeof got) == 0;
 }
 
 static Facts facts_of_check(const Evidence *evidence) {
@@ -99,6 +116,7 @@ static Facts facts_of_check(const Evidence *evidence) {
     if (check->has_numbers) {
         const double got = fabs(check->got);
         if (got > 0 && got < 1e-30) facts |= FACT_TINY;
+        if (has_integer_bits((float)check->got, check->expected)) facts |= FACT_INTEGER_BITS;
         if (fabs(check->difference) < 1e-3 * fabs(check->expected)) facts |= FACT_CLOSE;
     }
     if (check->outcome == CHECK_VALUE && check->wrong > 0) {

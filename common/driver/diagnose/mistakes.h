@@ -35,8 +35,10 @@ __extension__ typedef unsigned __int128 Facts;
 #define FACT_WAITS FACT(62)          // because the loop reads memory that no thread is left to change
 #define FACT_OTHER_FINDINGS FACT(63) // there are others, as of a race that gave it a wrong index
 #define FACT_ROW_START FACT(71)      // its place is whole groups of 16 bytes from the beginning of a row
-#define FACT_OTHER_BLOCK FACT(30)    // the two sides of a race are in different blocks
-#define FACT_OTHER_WARP FACT(59)     // or in different warps of one block
+#define FACT_OWN_NUMBER                                                                                      \
+    FACT(72) // its element is the number of its thread in the grid, of as many as there are warps or blocks
+#define FACT_OTHER_BLOCK FACT(30) // the two sides of a race are in different blocks
+#define FACT_OTHER_WARP FACT(59)  // or in different warps of one block
 // Of the two lines of a race, by the learner's text; only if both have a line
 #define FACT_IN_LOOP FACT(52)         // both are in the body of one loop
 #define FACT_BARRIER_IN_LOOP FACT(53) // which also has a barrier
@@ -52,9 +54,10 @@ __extension__ typedef unsigned __int128 Facts;
 #define FACT_INTEGERS_RIGHT FACT(15) // every sum of whole numbers is right
 #define FACT_FINITE_RIGHT FACT(16)   // every sum without NaN and infinities is right
 #define FACT_ONES_RIGHT FACT(17)
-#define FACT_SAYS_N FACT(18) // every wrong result is n
-#define FACT_CLOSE FACT(19)  // wrong only in the last digits: by less than 1 in 1,000 of the sum
-#define FACT_TINY FACT(20)   // a result such as 6e-39: the bits of an integer read as a float
+#define FACT_SAYS_N FACT(18)       // every wrong result is n
+#define FACT_CLOSE FACT(19)        // wrong only in the last digits: by less than 1 in 1,000 of the sum
+#define FACT_TINY FACT(20)         // a result such as 6e-39: the bits of an integer read as a float
+#define FACT_INTEGER_BITS FACT(73) // the result shown has the bits of the int that is expected
 #define FACT_NEVER_WRITTEN FACT(21)
 #define FACT_ALL_UNWRITTEN FACT(22)       // in the case shown, no element was written
 #define FACT_FIRST_ROUND_WRITTEN FACT(23) // only as many elements as the grid has threads

@@ -46,6 +46,11 @@ def _page(root: Path, place: str, chapter: Chapter, readmes: dict[str, Chapter])
         for child in token.children or ():
             _resolve(child, root, posixpath.dirname(place), readmes)
     body = markdown.renderer.render(tokens, markdown.options, {})
+    body = (
+        body.replace("<pre>", '<pre tabindex="0">')
+        .replace("<table>", '<div class="wide" tabindex="0"><table>')
+        .replace("</table>", "</table></div>")
+    )
     template = environment().get_template("lesson.html.j2")
     return template.render(title=f"Chapter {chapter.name.removeprefix('ch')}", body=Markup(body))
 

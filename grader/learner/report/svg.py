@@ -147,12 +147,13 @@ class Drawing:
     def svg(self, gallery: "Gallery | None" = None) -> Markup:
         """The element, with unique ids. With a gallery, the body is stored there once."""
         one = next(_numbers)
+        role = "group" if "<a " in self.body() else "img"  # an image hides the links in it
         height = number(round(self._bottom + 8))
         body = self.body()
         if gallery is not None:
             body = gallery.use(body)
         return Markup(
-            f'<svg class="picture {self.kind}" viewBox="0 0 {WIDTH} {height}" role="img" '
+            f'<svg class="picture {self.kind}" viewBox="0 0 {WIDTH} {height}" role="{role}" '
             f'aria-labelledby="pt{one} pd{one}"><title id="pt{one}">{escape(self.title)}</title>'
             f'<desc id="pd{one}">{escape(self.description)}</desc>{body}</svg>'
         )
