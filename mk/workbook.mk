@@ -30,11 +30,13 @@ pictures: $(NEEDS_GRADER) ## draw the pictures of the lessons again
 
 ##@ author: Tests and checks
 ##= K=wrong/ch09/NAME ## of kernel, kernel-edit: which kernel; K=wrong/ch09 for all in a folder
-##= RECORD=1 ## of kill-rate: write tests/kill_rate.csv
+##= RECORD=1 ## of kill-rate: write tests/kill_rate.csv; of clang-corpus: write tests/clang_verdicts.csv
 ##= BASE=right/ch09/plain ## of kernel-edit: the kernel to edit; the best one when not given
-.PHONY: kill-rate kernel kernel-edit litmus hardware-truth
+.PHONY: kill-rate clang-corpus kernel kernel-edit litmus hardware-truth
 kill-rate: $(NEEDS_GRADER) $(TOOLCHAIN) tools ## count the wrong kernels of tests/wrong that are caught and the right ones of tests/right that pass; CH=ch04 for some
 	@$(GRADER) kill-rate $(AS_JSON) $(if $(RECORD),--record) -- $(call words_of,$(CH))
+clang-corpus: $(NEEDS_GRADER) $(TOOLCHAIN) $(call installed,clang) tools ## judge the same kernels with clang and compare the verdicts; FRESH=1 also those with a row in tests/clang_verdicts.csv
+	@$(GRADER) clang-corpus $(if $(RECORD),--record) $(if $(FRESH),--fresh) -- $(call words_of,$(CH))
 kernel: $(NEEDS_GRADER) ## write a kernel of tests/wrong or tests/right in full to build/kernels; K=wrong/ch09/NAME
 	@$(GRADER) kernel $(AS_JSON) -- $(call words_of,$(K))
 kernel-edit: $(NEEDS_GRADER) ## store a kernel of tests/wrong or tests/right as an edit of another; K=wrong/ch09/NAME
