@@ -15,8 +15,8 @@ import typer
 
 from ..core.errors import NOT_PASSED, PASSED, MachineError
 from ..core.make import build_programs
-from ..core.options import Chapters, Fresh
-from ..core.page import console
+from ..core.options import Chapters, Fresh, Json
+from ..core.page import console, print_json
 from ..core.processes import Processes
 from ..core.toolkit import find_clang
 from ..core.workbook import Workbook, find_workbook, write_whole
@@ -76,7 +76,11 @@ def _write(workbook: Workbook, rows: dict[str, dict[str, str]]) -> None:
     text = io.StringIO()
     writer = csv.DictWriter(text, ["path", "digest", "verdict"], lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows[path] for path in sorted(rows) if (workbook.root / path).exists())
+    writer.writerows(
+        rows[path]
+        for path in sorted(rows)
+        if (workbook.root / path).exists() and rows[path]["verdict"] != "INFRA"
+    )
     write_whole(workbook.root / "tests" / "clang_verdicts.csv", text.getvalue())
 
 
@@ -84,6 +88,7 @@ def clang_corpus_command(
     chapters: Chapters = None,
     record: Annotated[bool, typer.Option("--record", help="Write tests/clang_verdicts.csv.")] = False,
     fresh: Fresh = False,
+    as_json: Json = False,
 ) -> int:
     """Which kernels of tests/wrong and tests/right get another verdict with clang than with nvcc."""
     workbook = find_workbook()
@@ -95,34 +100,44 @@ def clang_corpus_command(
     if broken:
         raise MachineError("; ".join(f"./{name} cannot be built: {why}" for name, why in broken.items()))
     nvcc, reasons, rows = read_record(workbook), read_differences(workbook), read_verdicts(workbook)
-    out, processes = console(), Processes()
-    judged = differing = surprising = 0
-    # One at a time, and written after each chapter: this takes an hour, and what is judged should not be lost.
+    processes = Processes()
+    judged: list[dict[str, str]] = []
+    # One at a time, and written after each chapter: this takes half an hour, and what is judged should not be lost.
     for chapter in chosen:
         for _, kernel in corpus(workbook, [chapter]):
-            path = str(kernel.path.relative_to(workbook.root))
-            digest = digest_of(kernel)
-            row = rows.get(path, {})
-            if fresh or row.get("digest") != digest:
+            path, digest = str(kernel.path.relative_to(workbook.root)), digest_of(kernel)
+            message = ""
+            if fresh or rows.get(path, {}).get("digest") != digest:
                 found = outcome(workbook, chapter, kernel, _RUNS, processes)
-                row = {"path": path, "digest": digest, "verdict": found.verdict}
-                if found.verdict != "INFRA":
-                    rows[path] = row
-            else:
-                found = None
-            judged += 1
-            wanted = nvcc.get(path, {}).get("verdict", "nothing")
-            if row["verdict"] == wanted:
-                continue
-            differing += 1
-            if path in reasons and reasons[path].with_clang == row["verdict"]:
-                continue
-            surprising += 1
-            words = (
-                f"{path}: {row['verdict']} with clang, {wanted} with nvcc. {found.message if found else ''}"
-            )
-            out.print(words.rstrip(), highlight=False, markup=False)
+                rows[path] = {"path": path, "digest": digest, "verdict": found.verdict}
+                message = found.message
+            row = {
+                "path": path,
+                "with_clang": rows[path]["verdict"],
+                "with_nvcc": nvcc.get(path, {}).get("verdict", ""),
+                "message": message,
+                "reason": "",
+            }
+            if path in reasons and reasons[path].with_clang == row["with_clang"]:
+                row["reason"] = reasons[path].reason
+            if not as_json and _is_surprise(row):
+                with_nvcc = row["with_nvcc"] or "not judged"
+                words = f"{path}: {row['with_clang']} with clang, {with_nvcc} with nvcc. {message}"
+                console().print(words.rstrip(), highlight=False, markup=False)
+            judged.append(row)
         if record:
             _write(workbook, rows)
-    out.print(f"{judged} kernels, {differing} with another verdict, {surprising} of these without a reason.")
-    return NOT_PASSED if surprising else PASSED
+    surprises = sum(map(_is_surprise, judged))
+    if as_json:
+        print_json({"schema": "warpbook/clang-corpus/1", "kernels": judged})
+    else:
+        differing = sum(row["with_clang"] != row["with_nvcc"] for row in judged)
+        console().print(
+            f"{len(judged)} kernels, {differing} with another verdict, {surprises} of these without a reason."
+        )
+    return NOT_PASSED if surprises else PASSED
+
+
+def _is_surprise(row: dict[str, str]) -> bool:
+    """Whether the verdicts differ without a reason."""
+    return row["with_clang"] != row["with_nvcc"] and not row["reason"]
