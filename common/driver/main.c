@@ -139,8 +139,8 @@ static void run_kernel(Run *run) {
     if (chapter.is_program) {
         char program[PATH_MAX + 16];
         beside_image(builds, "program", program, sizeof program);
-        judge_program(&chapter, &builds->subjects, program, builds->source, &run->options, progress,
-                      &run->judgement);
+        judge_program(&chapter, &builds->subjects, program, builds->source, run->tree, &run->options,
+                      progress, &run->judgement);
     } else
         judge(&chapter, &builds->subjects, &run->options, progress, &run->judgement);
     if (is_watched) fprintf(stderr, "\r\033[K");

@@ -167,9 +167,10 @@ static void compile_anew(Build *build) {
     if (!has_compiler) {
         compile_end(build, COMPILE_INFRA, "%s", why);
     } else if (build->program_header.bytes > 0 && toolchain->kind != COMPILER_NVCC) {
-        compile_end(build, COMPILE_INFRA,
-                    "a whole program needs nvcc, and the compiler chosen here is clang. Set WARPBOOK_COMPILER=nvcc; "
-                    "in a checkout, make setup COMPILER=nvcc fetches one");
+        compile_end(
+            build, COMPILE_INFRA,
+            "a whole program needs nvcc, and the compiler chosen here is clang. Set WARPBOOK_COMPILER=nvcc; "
+            "in a checkout, make setup COMPILER=nvcc fetches one");
     } else {
         snprintf(build->key.compiler, sizeof build->key.compiler, "%s", toolchain->identity);
         snprintf(toolchain->kind == COMPILER_CLANG ? result->clang_version : result->nvcc_version,

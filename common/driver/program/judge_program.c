@@ -23,7 +23,7 @@ enum { GUARD_SECONDS = 600 };
 
 typedef struct {
     Judge judge;
-    const char *program, *source;
+    const char *program, *source, *tree;
     Outcome outcomes[MOST_OUTCOMES];
 } Run;
 
@@ -286,9 +286,13 @@ static bool end(Run *run, Verdict verdict, const char *words) {
     return false;
 }
 
-static const char *output_folder(void) {
+// The path of something that make built: in the package's tree, or below the working folder in a checkout.
+static void built(const char *tree, const char *name, char path[PATH_MAX]) {
     const char *named = getenv("WARPBOOK_OUT");
-    return named && named[0] ? named : "build";
+    if (tree[0])
+        snprintf(path, PATH_MAX, "%.4000s/build/%s", tree, name);
+    else
+        snprintf(path, PATH_MAX, "%.4000s/%s", named && named[0] ? named : "build", name);
 }
 
 // Runs the program on all cases, as the learner on the learner's own machine.
@@ -302,8 +306,8 @@ static bool run_all(Run *run) {
     if (!mkdtemp(folder)) return end(run, VERDICT_INFRA, "the temporary folder cannot be written");
     snprintf(cases, sizeof cases, "%s/cases", folder);
     snprintf(file, sizeof file, "%s/outcomes", folder);
-    snprintf(tool, sizeof tool, "%.4000s/bin/run_program", output_folder());
-    snprintf(library, sizeof library, "%.4000s/lib/cudart", output_folder());
+    built(run->tree, "bin/run_program", tool);
+    built(run->tree, "lib/cudart", library);
     bool good = program_write_cases(run->judge.of, &run->judge.plan, &run->judge.seeds, options->profile,
                                     cases, &error);
     if (!good) end(run, VERDICT_INFRA, error.message);
@@ -372,12 +376,13 @@ static void keep_printed(Run *run) {
 }
 
 void judge_program(const Chapter *of, const Subjects *subjects, const char *program, const char *source,
-                   const Options *options, JudgeProgress progress, Judgement *judgement) {
+                   const char *tree, const Options *options, JudgeProgress progress, Judgement *judgement) {
     static Run run;
     FileError error;
     const double began = monotonic_seconds();
     start(&run, of, subjects, options, judgement);
     run.program = program;
+    run.tree = tree;
     run.source = source;
     *judgement = (Judgement){.first = -1, .note_case = -1, .possible = of->points, .verdict = VERDICT_INFRA};
     const GpuProfile *profile = gpu_profile_find(options->profile[0] ? options->profile : NULL);

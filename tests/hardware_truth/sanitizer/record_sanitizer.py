@@ -174,7 +174,8 @@ def write_rows(rows: Iterable[Row]) -> None:
 
 def digests(workbook: Workbook) -> dict[str, str]:
     """{kernel: what a valid row has as sha256} of everything that belongs into the record."""
-    programs = {one.name for one in workbook.chapters if workbook.is_program(one)}  # no driver launches theirs
+    # No driver launches the kernels of whole programs.
+    programs = {one.name for one in workbook.chapters if workbook.is_program(one)}
     found = {
         one.name: digest(one.content)
         for one in all_kernels(workbook).values()
