@@ -25,6 +25,8 @@ typedef struct {
     bool has_finding;
     Finding finding;   // the one that decided
     int finding_count; // stored findings other than information
+    bool has_cause;
+    Finding cause; // an undefined value or a race in a case that a wrong access ended: often where it began
     bool has_check;
     CheckReport check;
     const char *host;  // the name of what the program did wrong on the host, such as "LEAK"; NULL: nothing
