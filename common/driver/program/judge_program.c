@@ -311,6 +311,11 @@ static bool run_all(Run *run) {
     bool good = program_write_cases(run->judge.of, &run->judge.plan, &run->judge.seeds, options->profile,
                                     cases, &error);
     if (!good) end(run, VERDICT_INFRA, error.message);
+    if (good && access(tool, X_OK) != 0) {
+        char words[PATH_MAX + 64];
+        snprintf(words, sizeof words, "%s is missing: make %s builds it", tool, run->judge.of->name);
+        good = end(run, VERDICT_INFRA, words);
+    }
     ProcessResult done = {0};
     if (good) {
         const char *arguments[] = {tool, run->program, cases, folder, library, NULL};
