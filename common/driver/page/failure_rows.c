@@ -6,6 +6,7 @@
 #include "support/command_words.h"
 #include "gpu/profiles.h"
 #include "driver/plan/elements.h"
+#include "driver/plan/host_kind.h"
 #include "driver/page/rows.h"
 #include "driver/page/source_lines.h"
 
@@ -57,6 +58,15 @@ static void add_thread(Text *page, const Terminal *terminal, const Finding *find
         snprintf(words + used, sizeof words - (size_t)used, ", byte %lld of %.60s (%llu bytes)",
                  (long long)finding->index, finding->object, (unsigned long long)finding->object_bytes);
     page_add_row(page, terminal, "who", words);
+}
+
+static void add_cause(Text *page, const Terminal *terminal, const Finding *cause) {
+    Text words = {0};
+    text_printf(&words, "%s: ", verdict_word(verdict_of_finding(cause->kind)));
+    text_add_printable(&words, cause->message, strlen(cause->message));
+    if (cause->place.line > 0) text_printf(&words, " (line %d)", cause->place.line);
+    page_add_row(page, terminal, "also", text_chars(&words));
+    text_free(&words);
 }
 
 static void add_case(Text *page, const Terminal *terminal, const Report *report, const CaseReport *failed) {
@@ -119,6 +129,15 @@ static void add_verdict(Text *page, const Terminal *terminal, Verdict verdict, c
     page_add_label(page, terminal, STYLE_BAD, word);
     if (label >= TEXT_COLUMN) text_add_char(page, ' ');
     page_add_words(page, label < TEXT_COLUMN ? TEXT_COLUMN : label + 1, TEXT_COLUMN, text_chars(&words));
+    text_free(&words);
+}
+
+// "  RESOURCE   LEAK: the program does not free what it allocates".
+static void add_host_verdict(Text *page, const Terminal *terminal, Verdict verdict, const HostKind *kind) {
+    Text words = {0};
+    text_printf(&words, "%s: the program %s", kind->name, kind->headline);
+    page_add_label(page, terminal, STYLE_BAD, verdict_word(verdict));
+    page_add_words(page, TEXT_COLUMN, TEXT_COLUMN, text_chars(&words));
     text_free(&words);
 }
 
@@ -200,11 +219,21 @@ static void add_repair(Text *page, const Terminal *terminal, const Report *repor
 static void add_failed_case(Text *page, const Terminal *terminal, const Report *report,
                             const CaseReport *failed) {
     const Task *task = &report->of->tasks[failed->settings.task];
-    add_verdict(page, terminal, failed->verdict, failed->kernel[0] ? failed->kernel : task->name);
+    const HostKind *host = failed->host ? host_kind(failed->host) : NULL;
+    if (host)
+        add_host_verdict(page, terminal, failed->verdict, host);
+    else
+        add_verdict(page, terminal, failed->verdict,
+                    failed->kernel[0]        ? failed->kernel
+                    : report->of->is_program ? "the program"
+                                             : task->name);
 
     Text what = {0};
     const bool is_stale = failed->has_finding && failed->finding.kind == FINDING_STALE_READ;
-    const char *why = failed->has_finding ? finding_why(failed->finding.kind) : verdict_why(failed->verdict);
+    const char *why = failed->has_finding      ? finding_why(failed->finding.kind)
+                      : host                   ? host->why
+                      : report->of->is_program ? ""
+                                               : verdict_why(failed->verdict);
     if (failed->has_finding && !is_stale)
         text_add_printable(&what, failed->finding.message, strlen(failed->finding.message));
     else if (failed->has_check && failed->check.what[0])
@@ -221,10 +250,12 @@ static void add_failed_case(Text *page, const Terminal *terminal, const Report *
         page_add_row(page, terminal, report->judgement->accounting.deviation_count ? "shown" : "elements",
                      report->judgement->accounting.words);
     add_repair(page, terminal, report);
+    if (host) add_place(page, terminal, "where", &failed->place);
     if (failed->has_finding) {
         add_place(page, terminal, "where", &failed->finding.place);
         add_place(page, terminal, "and", &failed->finding.other_place);
         add_thread(page, terminal, &failed->finding);
+        if (failed->has_cause) add_cause(page, terminal, &failed->cause);
     }
     if (failed->has_check && failed->check.has_numbers) {
         char numbers[480], difference[64], budget[64];
