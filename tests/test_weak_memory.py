@@ -101,7 +101,8 @@ NEEDED = [
 def test_each_fence_is_needed(device: Emulator, name: str, fence: int) -> None:
     kernel = next(kernel for kernel in RIGHT if kernel.name == name)
     ptx = without_fence(kernel.image().read_text(), fence)
-    assert any(not run(device, kernel, ptx, schedule).completed for schedule in range(4, 400, 4))
+    # The rarest, the fence of the sequence lock, shows in 9 of the 999 weak schedules up to 4,000.
+    assert any(not run(device, kernel, ptx, schedule).completed for schedule in range(4, 4000, 4))
     for schedule in (0, 1, 2, 3, 5, 6, 7, 9):
         assert run(device, kernel, ptx, schedule).completed, schedule
 

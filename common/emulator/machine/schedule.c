@@ -27,6 +27,7 @@ enum {
     HELD_TURN = 6,     // the same, where most blocks only wait
     SCRAMBLED_IN_FLIGHT = 8, // blocks at a time under a seed
     TIME_INTERVAL = 64,      // turns between two looks at the time
+    FRUITLESS = 1, // draws for each block in flight that find only resting warps, before rests are shortened
 };
 
 // Takes a launch the rest of its steps when it has used up its time.
@@ -249,8 +250,8 @@ static void block_run(Machine *m, Block *b) {
     }
 }
 
-// Under a seed: one warp of the block, for a while.
-static void block_step(Machine *m, Block *b) {
+// Under a seed: one warp of the block, for a while. False: those that could run are resting.
+static bool block_step(Machine *m, Block *b) {
     uint64_t draw = random_next(&m->random);
     uint64_t budget = 1ull << (draw % (schedule_holds(m->launch->schedule) ? HELD_TURN : LONGEST_TURN));
     int start = (int)((draw >> 32) % (uint64_t)b->warp_count);
@@ -270,13 +271,30 @@ static void block_step(Machine *m, Block *b) {
         if (m->is_weak && random_one_in(&m->random, 64)) rest(m, w);
         if (w->exited != w->exists && run_warp(m, w, budget)) {
             b->is_stuck = false;
-            return;
+            return true;
         }
         w->rest = 0; // it waits for others: while they see it rest, they would wait for it
         b->idle |= 1u << i;
-        if (m->stopped || !b->live_warps) return;
+        if (m->stopped || !b->live_warps) return true;
     }
     if (!is_resting && !release_bystanders(m, b)) stop_at_deadlock(m, b);
+    return !is_resting;
+}
+
+// A warp rests so that others run before it. If none of them can, the rests of all are shorter by the
+// shortest.
+static void shorten_rests(Block **flight, uint64_t count) {
+    uint32_t shortest = UINT32_MAX;
+    for (int pass = 0; pass < 2; pass++)
+        for (uint64_t i = 0; i < count; i++)
+            for (int k = 0; k < flight[i]->warp_count; k++) {
+                Warp *w = &flight[i]->warps[k];
+                if (!w->rest) continue;
+                if (pass)
+                    w->rest -= shortest;
+                else if (w->rest < shortest)
+                    shortest = w->rest;
+            }
 }
 
 // ---- The grid ---------------------------------------------------------------------------------------------
@@ -367,7 +385,7 @@ void run_grid(Machine *m) {
     Block **flight = calloc(limit, sizeof *flight);
     m->free_block_capacity = (int)(window < 64 ? window : 64);
     m->free_blocks = calloc((size_t)m->free_block_capacity, sizeof *m->free_blocks);
-    uint64_t count = 0, next = 0, turn = 0, stuck = 0, stuck_effects = 0, quiet = 0;
+    uint64_t count = 0, next = 0, turn = 0, stuck = 0, stuck_effects = 0, quiet = 0, resting = 0;
     if (!flight || !m->free_blocks) {
         free(flight);
         free(m->free_blocks);
@@ -397,9 +415,13 @@ void run_grid(Machine *m) {
         const uint64_t effects = m->effects;
         if (m->stopped) break;
         if (m->scrambled)
-            block_step(m, b);
+            resting = block_step(m, b) ? 0 : resting + 1;
         else
             block_run(m, b);
+        if (resting >= FRUITLESS * count) {
+            shorten_rests(flight, count);
+            resting = 0;
+        }
         if (holds) hold_update(m, &hold, b, count);
         // Every block in flight has had two turns, no other may start, and nothing has changed.
         quiet = start || m->effects != effects || m->scrambled ? 0 : quiet + 1;

@@ -6,6 +6,7 @@
 enum {
     FIRST_SLOTS = 256,
     MAX_READERS = 1 << 20,
+    NEAR = 16,
 };
 static const uint64_t STEP = 1 << 20; // between two places, for stores that count as overwritten
 
@@ -33,6 +34,17 @@ static uint64_t mixed(uint64_t key) {
     return key ^ key >> 32;
 }
 
+// A slot for the member `number` of a group: NEAR members in a row, which a warp accesses together, are in
+// one line of the cache. Its first place in the line depends on the group, so that groups of one member fill
+// all slots.
+static uint64_t near(uint64_t group, uint64_t number) {
+    const uint64_t key = mixed(group);
+    return key * NEAR + ((key >> 40) + number) % NEAR;
+}
+
+// The next one to try. The distance is odd, so that all slots come in turn.
+static uint32_t next_slot(uint32_t slot, uint32_t count) { return (slot + NEAR + 1) & (count - 1); }
+
 // At least `count` elements of `bytes` each in *array.
 static bool make_room(void *array, uint32_t *capacity, uint32_t count, size_t bytes) {
     if (count <= *capacity) return true;
@@ -47,9 +59,9 @@ static bool make_room(void *array, uint32_t *capacity, uint32_t count, size_t by
 // ---- Words ------------------------------------------------------------------------------------------------
 
 static uint32_t slot_of(const History *h, uint64_t address) {
-    uint32_t slot = (uint32_t)mixed(address) & (h->slot_count - 1);
+    uint32_t slot = (uint32_t)near(address / WORD_BYTES / NEAR, address / WORD_BYTES) & (h->slot_count - 1);
     while (h->slots[slot] && h->words[h->slots[slot]].address != address)
-        slot = (slot + 1) & (h->slot_count - 1);
+        slot = next_slot(slot, h->slot_count);
     return slot;
 }
 
@@ -119,8 +131,10 @@ bool history_add(History *h, uint32_t index, Version version, bool is_overwritte
 
 static View *view_of(History *h, uint32_t word, uint32_t who) {
     uint64_t key = (uint64_t)word << 32 | who;
-    uint32_t slot = (uint32_t)mixed(key) & (h->view_capacity - 1);
-    while (h->views[slot].key && h->views[slot].key != key) slot = (slot + 1) & (h->view_capacity - 1);
+    // Neighbouring threads most often access neighbouring words.
+    uint64_t group = (uint64_t)(uint32_t)(word - who) << 32 | who / NEAR;
+    uint32_t slot = (uint32_t)near(group, who) & (h->view_capacity - 1);
+    while (h->views[slot].key && h->views[slot].key != key) slot = next_slot(slot, h->view_capacity);
     return &h->views[slot];
 }
 
