@@ -506,6 +506,13 @@ def test_what_if_changes_nothing(small: Class) -> None:
     assert "no grade changes" in small.grade("graded", "--what-if").stdout
 
 
+def test_what_if_lists_who_is_in_no_roster(small: Class) -> None:
+    small.hand_in("zoltan", ch01="PASS")
+    (small.folder / "roster.csv").write_text(ROSTER)
+    said = small.grade("graded", "--what-if").stdout
+    assert "zoltan: nobody in the roster has this name" in said and '"zoltan" = "' in said
+
+
 def test_the_history_grows_when_a_grade_changes(small: Class) -> None:
     def lines() -> list[dict[str, Any]]:
         text = (small.folder / "graded" / "history.jsonl").read_text("utf-8")

@@ -104,7 +104,7 @@ def test_a_student_reads_what_happened_and_what_to_do(tmp_path: Path) -> None:
     assert around in found["grace"].text  # each on a separate line
     assert "evariste.zip: the member ../../etc/passwd leads out of the archive" in found["evariste"].words()
     assert "the points are not known yet" in found["fibonacci"].words()
-    assert "Nothing was handed in" in found["charles"].words()
+    assert "No kernel of this chapter was handed in" in found["charles"].words()
 
 
 def test_a_late_student_reads_which_days_cost_nothing() -> None:
@@ -154,7 +154,7 @@ def test_the_teacher_sees_the_class(tmp_path: Path) -> None:
     found = written(document, tmp_path)
     page, alike = found["class"], found["integrity"]
     words = page.words()
-    assert "7 students, 6 submissions. 1 could not be opened. 1 could not be judged whole" in words
+    assert "7 students, 6 handed in. 1 could not be opened. 1 could not be judged whole" in words
     assert "Of those who handed in (5 of 7): median 20 %, mean 30 % of what they can earn." in words
     assert "ch02 Coalescing 6 1 4.68/20 REJECT 3" in words
     assert "Mistakes ch02 Coalescing A variable that outlives" in words
@@ -312,7 +312,7 @@ def test_a_kernel_outside_the_folder_is_not_shown(tmp_path: Path) -> None:
 def test_an_empty_class_has_a_page(tmp_path: Path) -> None:
     document = load() | {"students": [], "similar": []}
     page = written(document, tmp_path)["class"].words()
-    assert "0 students, 0 submissions." in page
+    assert "0 students, 0 handed in." in page
     assert "Nobody has handed in anything" in page
     assert "There are no points to show yet" in page
 
@@ -337,7 +337,7 @@ def test_the_same_file_is_shown_as_a_group(tmp_path: Path) -> None:
         for other in ("blaise", "dorothy")
     ]
     assert (
-        "ch01: Ada Lovelace, Blaise Pascal, Dorothy Vaughan"
+        "ch01: Ada Lovelace; Blaise Pascal; Dorothy Vaughan"
         in written(document, tmp_path)["integrity"].words()
     )
 
@@ -463,6 +463,48 @@ def test_gradebook_shows_what_people_decided_and_who_is_a_stranger(tmp_path: Pat
     )
     assert rows["blaise"]["counted submission"].endswith(": the latest of 3")
     assert rows["blaise"]["grade"] == "" and list(rows["ada"])[-1] == "grade"
+
+
+def test_gradebook_says_why_a_submission_has_no_kernel(tmp_path: Path) -> None:
+    document = load()
+    ada, charles = student(document, "ada"), student(document, "charles")
+    assert not charles["submission"]["path"]
+    for one in ada["chapters"]:
+        one |= {"verdict": "MISSING", "message": "there is no kernel in what was handed in"}
+    ada["chapters"][0]["message"] = None
+    gradebook.write(document, tmp_path / "half.csv")
+    ada["chapters"][0]["message"] = ada["chapters"][1]["message"]
+    gradebook.write(document, tmp_path / "none.csv")
+    troubles = [
+        {row["id"]: row["trouble"] for row in csv.DictReader((tmp_path / name).open("r", newline=""))}
+        for name in ("half.csv", "none.csv")
+    ]
+    assert [row["ada"] for row in troubles] == ["", "there is no kernel in what was handed in"]
+    assert [row["charles"] for row in troubles] == ["", ""]
+
+
+def test_feedback_shows_the_points_for_correct_results(tmp_path: Path) -> None:
+    document = load()
+    (judged,) = [one for one in student(document, "blaise")["chapters"] if one["chapter"] == "ch02"]
+    result = judged["result"]
+    for verdict, earned, shown in (("SLOW", 5, "4/4"), ("WRONG", 1.5, "1.5/4"), ("WRONG", 0, "0/4")):
+        goals = [{"points": 4}, {"points": 2}]
+        taken = 1 if verdict == "SLOW" else 0  # of the first goal
+        result |= {"verdict": verdict, "points": {"earned": earned, "possible": 10}}
+        example = {
+            "task": "t",
+            "words": "loads",
+            "bound": "at most",
+            "limit": 4,
+            "value": 9,
+            "state": "missed",
+        }
+        result["goals"] = [
+            example | goal | {"earned": taken if i == 0 else 0} for i, goal in enumerate(goals)
+        ]
+        judged["verdict"] = verdict
+        words = written(document, tmp_path)["blaise"].words()
+        assert f"points of 10 correct results {shown} loads" in " ".join(words.split()), words
 
 
 def test_gradebook_changes_with_no_clock(tmp_path: Path) -> None:

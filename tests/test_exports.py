@@ -300,7 +300,9 @@ def test_blackboard_round_trip(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert (rows["blaise"][lab], rows["blaise"][chapter]) == ("20", "0")
     assert rows["fibonacci"][lab] == "55.00", "INFRA leaves what is there"
     assert (rows["emmy"][lab], rows["emmy"][chapter]) == ("7.00", "8.00"), "not in the class"
-    assert "Charles Babbage is not in the roster" in capsys.readouterr().err
+    errors = capsys.readouterr().err
+    assert "Charles Babbage is not in the roster" in errors
+    assert f"column {lab!r} gets the totals" in errors and f"{chapter!r} gets the points of ch02" in errors
     with pytest.raises(
         UsageError, match=r"blackboard-roster.xls:1: no column is named 'Lab 9'.*There are: Lab 1"
     ):
@@ -338,6 +340,8 @@ def test_canvas_round_trip(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     errors = capsys.readouterr().err
     assert "Charles Babbage is not in the roster" in errors
     assert "Grace" not in errors
+    assert "column 'Lab 1 (42)' gets the totals" in errors
+    assert "column 'ch02 Coalescing (43)' gets the points of ch02" in errors and errors.count(" gets ") == 2
 
 
 def test_canvas_roster_without_the_assignment(tmp_path: Path) -> None:
@@ -365,6 +369,18 @@ def test_moodle_round_trip(tmp_path: Path) -> None:
     assert grades["Emmy Noether"] == ("", "")
     kept = [x for x in range(10) if x not in (1, 4, 9)]
     assert [[row[x] for x in kept] for row in after] == [[row[x] for x in kept] for row in before]
+
+
+def test_moodle_comments_say_what_was_set_by_hand(tmp_path: Path) -> None:
+    document = load()
+    (ada,) = [one for one in document["students"] if one["id"] == "ada"]
+    by_hand = {"points": 7, "comment": "shown in the lab", "author": "Grace", "date": "2026-03-05"}
+    ada["chapters"][1] |= {"verdict": "MISSING", "by_hand": by_hand, "score": 7}
+    ada["chapters"][1]["points"]["earned"] = 0
+    (path,) = export(document, tmp_path, ["moodle"], DATA / "moodle-roster.csv")
+    comments = {row[1]: row[9] for row in table(path)}
+    decided = "7 points (judged: 0), shown in the lab - Grace, 2026-03-05"
+    assert comments["Ada Lovelace"] == f"ch01 PASS 10/10; ch02 MISSING, by hand: {decided}"
 
 
 def test_moodle_headings_in_small_letters(tmp_path: Path) -> None:

@@ -114,6 +114,7 @@ def class_command(
         listed = {"schema": "warpbook/class-changes/1", "changes": [one.document() for one in changed]}
         print_json(listed if what_if else document)
     elif what_if:
+        _show_strangers(document["strangers"])
         _show_changes(changed, len(changed))
         console().print(f"nothing was written; the same command without {_WHAT_IF} writes it")
     else:
@@ -186,6 +187,8 @@ def _engine(
 
 def _show(document: dict[str, Any], folder: ClassFolder) -> None:
     """The class's results in a few lines."""
+    from .views.remarks import trouble_of
+
     out = console()
     students = document["students"]
     handed_in = [one for one in students if one["submission"]["path"]]
@@ -194,8 +197,8 @@ def _show(document: dict[str, Any], folder: ClassFolder) -> None:
     for verdict, count in verdicts.most_common():
         out.print(Text.assemble(f"{count:6}  ", verdict_text(verdict)))
     for student in students:
-        if student["trouble"]:
-            out.print(Text(f"{student['id']}: {student['trouble']['message']}"))
+        if trouble := trouble_of(student):
+            out.print(Text(f"{student['id']}: {trouble}"))
     for student in students:
         for one in student["chapters"]:
             if one["verdict"] == "INFRA" and not student["trouble"]:
@@ -204,15 +207,7 @@ def _show(document: dict[str, Any], folder: ClassFolder) -> None:
         out.print(
             "INFRA kernels have no score yet: fix the machine (make doctor), and run the same command again."
         )
-    if document["strangers"]:
-        out.print(f"{_count(len(document['strangers']), 'submission')} of nobody in the roster, not graded:")
-        for one in document["strangers"]:
-            out.print(Text(f"  {one['name']}: {one['why']}"))
-        out.print("To assign them, add lines like these to the course file; [] is nobody:")
-        out.print(Text("  [owners]"))
-        for one in document["strangers"]:
-            for line in one["lines"]:
-                out.print(Text(f"  {line}"), soft_wrap=True)
+    _show_strangers(document["strangers"])
     if document["similar"]:
         pairs = len(document["similar"])
         words = "1 pair of kernels resembles" if pairs == 1 else f"{pairs} pairs of kernels resemble"
@@ -229,6 +224,21 @@ def _show(document: dict[str, Any], folder: ClassFolder) -> None:
     place = folder.gradebook
     shown = place.relative_to(here) if place.is_relative_to(here) else place
     out.print(Text(f"gradebook: {shown}"), soft_wrap=True)
+
+
+def _show_strangers(strangers: list[dict[str, Any]]) -> None:
+    """The submissions that are not graded, and what to write into the course file about them."""
+    if not strangers:
+        return
+    out = console()
+    out.print(f"{_count(len(strangers), 'submission')} of nobody in the roster, not graded:")
+    for one in strangers:
+        out.print(Text(f"  {one['name']}: {one['why']}"))
+    out.print("To assign them, add lines like these to the course file; [] is nobody:")
+    out.print(Text("  [owners]"))
+    for one in strangers:
+        for line in one["lines"]:
+            out.print(Text(f"  {line}"), soft_wrap=True)
 
 
 def _show_changes(changed: list[Change], most: int) -> None:

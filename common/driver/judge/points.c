@@ -80,8 +80,7 @@ void judge_goals(Judge *judge) {
         earned += result->share * of->goals[g].points;
     }
     // Correctness earns the points that are not for goals, divided evenly among the tasks.
-    const int for_right = tasks > 0 ? (of->points - for_goals) * right / tasks : 0;
-    earned += for_right;
+    if (tasks > 0) earned += (double)(of->points - for_goals) * right / tasks;
     judgement->earned = floor(10 * earned + 1e-6) / 10;
     if (judgement->verdict == VERDICT_PASS && is_slow) judgement->verdict = VERDICT_SLOW;
 }

@@ -303,7 +303,8 @@ static bool search_single(Search *search) {
         const Change *one[] = {&search->changes.all[i]};
         if (one[0]->wide_count > 0) {
             if (!passes_smallest(search, one, 1, &search->work)) continue;
-            one[0] = &search->changes.all[reduce(search, i)];
+            const int least = reduce(search, i); // the array may move
+            one[0] = &search->changes.all[least];
         }
         if (attempt(search, one, 1, i)) return true;
     }

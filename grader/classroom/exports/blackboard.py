@@ -11,7 +11,7 @@ from typing import Any
 from ...core.errors import UsageError
 from ...core.workbook import write_whole
 from ..views.spreadsheet import identifier
-from .roster import Finder, Roster, graded, read_roster, say_who_is_missing
+from .roster import Finder, Roster, graded, read_roster, say_what_is_filled, say_who_is_missing
 
 HOW = (
     "in Blackboard's Full Grade Center, choose Work Offline, Download, Full Grade Center, and give that file as "
@@ -38,6 +38,10 @@ def into_roster(document: dict[str, Any], folder: Path, roster: Path, assignment
             for at, (chapter, possible) in columns.items():
                 row[at] = graded(student, chapter, possible) or row[at]
         row[:] = [cell if at in columns else identifier(cell) for at, cell in enumerate(row)]
+    names = [one["chapter"] for one in document["course"]["chapters"]]
+    say_what_is_filled(
+        table, {at: None if chapter is None else names[chapter] for at, (chapter, _) in columns.items()}
+    )
     say_who_is_missing(finder)
     path = folder / f"blackboard{'.xls' if table.delimiter == chr(9) else '.csv'}"
     write_whole(path, table.bytes())

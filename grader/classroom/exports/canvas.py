@@ -10,7 +10,7 @@ from typing import Any
 from ...core.errors import UsageError
 from ...core.workbook import write_whole
 from ..views.spreadsheet import identifier
-from .roster import Finder, Roster, graded, read_roster, say_who_is_missing
+from .roster import Finder, Roster, graded, read_roster, say_what_is_filled, say_who_is_missing
 
 HOW = "in Canvas, choose Gradebook, Export, Export Entire Gradebook, and give that file as ROSTER=export.csv (--roster)"
 _EXCUSED = "EX"
@@ -38,6 +38,10 @@ def into_roster(document: dict[str, Any], folder: Path, roster: Path, assignment
             row[at] = _grade(student, chapter, possible[at]) or row[at]
     for row in table.rows:
         row[:] = [cell if at in columns else identifier(cell) for at, cell in enumerate(row)]
+    names = [one["chapter"] for one in document["course"]["chapters"]]
+    say_what_is_filled(
+        table, {at: None if chapter is None else names[chapter] for at, chapter in columns.items()}
+    )
     say_who_is_missing(finder)
     path = folder / "canvas.csv"
     write_whole(path, table.bytes())

@@ -145,6 +145,13 @@ def graded(student: dict[str, Any], chapter: int | None, possible: float | None)
     return number(earned if possible is None or not most else round(earned / most * possible, 2))
 
 
+def say_what_is_filled(table: Roster, columns: Mapping[int, str | None]) -> None:
+    """Names the columns that got grades: a chapter's, or with None the totals. The others are left alone."""
+    for at, chapter in columns.items():
+        what = f"the points of {chapter}" if chapter else "the totals"
+        print(f"warpbook: column {table.heading[at]!r} gets {what}", file=sys.stderr)
+
+
 def say_who_is_missing(finder: Finder) -> None:
     """Names those of the class whom the roster does not have."""
     for student in finder.unmatched.values():

@@ -169,6 +169,8 @@ def _sorted_out(taken: Iterable[Taken], chapters: Sequence[str]) -> Gathered:
     others: list[str] = []
     unopened: list[str] = []
     is_empty = True
+    first = next(iter(chapters), "ch01")
+    example = f"{first}/kernel.cu or {first}.cu"
     for one in taken:
         if one.is_unopened:
             unopened.append(one.name)
@@ -192,10 +194,10 @@ def _sorted_out(taken: Iterable[Taken], chapters: Sequence[str]) -> Gathered:
         words = "is an archive in an archive, and not opened: hand in one, or the folder itself"
         gathered.missing = f"{short(unopened[0])} {words}"
     elif is_empty:
-        gathered.missing = "there is no kernel in what was handed in: one is ch04/kernel.cu or ch04.cu"
+        gathered.missing = f"there is no kernel in what was handed in: one is {example}"
     if others and not gathered.kernels and not gathered.refused:
         names = ", ".join(map(short, others[:3])) + (", ..." if len(others) > 3 else "")
-        words = f"nothing says which chapter {names} belongs to: a kernel is ch04/kernel.cu or ch04.cu"
+        words = f"nothing says which chapter {names} belongs to: a kernel is {example}"
         gathered.trouble = Trouble("REJECT", words)
     return gathered
 

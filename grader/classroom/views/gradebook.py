@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ...core.workbook import write_whole
-from .remarks import decided, which_counts
+from .remarks import decided, trouble_of, which_counts
 from .spreadsheet import csv_text, defused, number
 
 STRANGERS = "not in the roster"
@@ -49,9 +49,8 @@ def _row(student: dict[str, Any], *, has_grade: bool) -> list[str]:
     for chapter in student["chapters"]:
         score = "excused" if chapter["excused"] else number(chapter["score"])
         row += [chapter["verdict"], number(chapter["points"]["earned"]), score]
-    trouble = student["trouble"]
     row += [number(student["score"]["earned"]), number(student["score"]["possible"])]
-    row.append(defused(trouble["message"]) if trouble else "")
+    row.append(defused(trouble_of(student)))
     for said in (which_counts, decided):
         parts = [f"{one['chapter']}: {words}" for one in student["chapters"] if (words := said(student, one))]
         row.append(defused("; ".join(parts)))

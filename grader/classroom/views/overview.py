@@ -47,7 +47,7 @@ def summary(document: dict[str, Any]) -> str:
     """The class in a sentence or three."""
     students = document["students"]
     handed = [student for student in students if student["submission"]["path"]]
-    said = f"{_count(len(students), 'student')}, {_count(len(handed), 'submission')}."
+    said = f"{_count(len(students), 'student')}, {len(handed)} handed in."
     refused = [student for student in students if (student["trouble"] or {}).get("verdict") == "REJECT"]
     if refused:
         said += f" {len(refused)} could not be opened."
@@ -64,8 +64,9 @@ def _count(count: int, word: str) -> str:
     return f"{count} {word}{'' if count == 1 else 's'}"
 
 
-def _bars(counts: list[tuple[str, int]], words: str) -> list[Bar]:
-    most = max((count for _, count in counts), default=0)
+def _bars(counts: list[tuple[str, int]], words: str, most: int = 0) -> list[Bar]:
+    """The bar of `most` is the longest possible one; 0: the largest of the counts."""
+    most = most or max((count for _, count in counts), default=0)
     return [
         Bar(label, round(100 * count / most, 2) if most else 0, words.format(count))
         for label, count in counts
@@ -141,6 +142,6 @@ def mistakes(document: dict[str, Any]) -> list[Mistake]:
     return [Mistake(*key, lessons[key], found[key]) for key in keys]
 
 
-def bars(counts: list[tuple[str, int]]) -> list[Bar]:
-    """A chart of counts."""
-    return _bars(counts, "{}")
+def bars(counts: list[tuple[str, int]], most: int) -> list[Bar]:
+    """A chart of counts on the scale of several charts, whose largest count is `most`."""
+    return _bars(counts, "{}", most)

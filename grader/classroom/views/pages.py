@@ -301,7 +301,8 @@ def _mistakes(document: dict[str, Any], up: str) -> list[dict[str, Any]]:
                 ],
             }
         )
-    return [row | {"bars": bars(row["counts"])} for row in chapters.values()]
+    most = max((count for row in chapters.values() for _, count in row["counts"]), default=0)
+    return [row | {"bars": bars(row["counts"], most)} for row in chapters.values()]
 
 
 def _student_row(student: dict[str, Any], up: str) -> dict[str, Any]:

@@ -36,7 +36,7 @@ MEANINGS = {
     "UNSUPPORTED": "It uses an instruction that the emulator does not know.",
     "UNTRUSTED_TIME": "It was faster than the memory allows, so its time is not believed.",
     "INFRA": "It could not be judged, through no fault of its author. The teacher will see to it.",
-    "MISSING": "Nothing was handed in.",
+    "MISSING": "No kernel of this chapter was handed in.",
 }
 
 
@@ -85,6 +85,8 @@ class Remark:
     decided: str = ""  # by a person, in words
     counted: str = ""  # which of several submissions, and why
     lateness: str = ""
+    correctness: str = ""  # the points for correct results, "1.5/3"; "" where nothing was judged
+    worth: str = ""  # the points of the chapter itself, before they are scaled to the course's: "10"
 
     @property
     def passed(self) -> bool:
@@ -185,6 +187,14 @@ def lateness(one: dict[str, Any], rule: Late) -> str:
     return f"{days}: times {one['factor']:g}"
 
 
+def trouble_of(student: dict[str, Any]) -> str:
+    """Why nothing of what a student handed in could be judged; "" if something could, or nothing was handed in."""
+    if student["trouble"]:
+        return str(student["trouble"]["message"])
+    messages = {one["message"] if one["verdict"] == "MISSING" else "" for one in student["chapters"]}
+    return str(messages.pop() or "") if student["submission"]["path"] and len(messages) == 1 else ""
+
+
 def whole_text(document: dict[str, Any], student: dict[str, Any]) -> str:
     """All that is said of a student, as plain text."""
     trouble = student["trouble"]
@@ -202,7 +212,10 @@ def short_text(document: dict[str, Any], student: dict[str, Any]) -> str:
         if remark.is_excused:
             said.append(f"{remark.chapter} excused")
             continue
-        what = "" if remark.passed else f" - {remark.headline()}"
+        if remark.decided:
+            said.append(f"{remark.chapter} {remark.verdict}, by hand: {remark.decided}")
+            continue
+        what = "" if remark.passed else f" - {remark.headline().rstrip('.')}"
         where = f" ({remark.where[0]})" if remark.where and not remark.passed else ""
         said.append(f"{remark.chapter} {remark.verdict} {remark.points()}{what}{where}")
     return "; ".join(said)
@@ -255,6 +268,8 @@ def _remark(
         decided=decided(student, one),
         counted=which_counts(student, one),
         lateness=lateness(one, rule),
+        correctness=_correctness(result),
+        worth=number(result["points"]["possible"]) if result else "",
     )
 
 
@@ -349,6 +364,18 @@ def _goal(goal: dict[str, Any], task: str) -> GoalLine:
         state=goal["state"],
         points=f"{number(goal['earned'])}/{number(goal['points'])}",
     )
+
+
+def _correctness(result: dict[str, Any]) -> str:
+    """The points that are not for goals: all of them for a correct kernel, else those of its correct tasks."""
+    if not result:
+        return ""
+    goals = result.get("goals") or ()
+    most = result["points"]["possible"] - sum(goal["points"] for goal in goals)
+    earned = most
+    if result["verdict"] not in ("PASS", "SLOW"):
+        earned = (result["points"]["earned"] or 0) - sum(goal["earned"] for goal in goals)
+    return f"{number(round(earned, 2))}/{number(most)}"
 
 
 def _figure(value: float) -> str:
