@@ -7,14 +7,14 @@ from pathlib import Path
 from conftest import ROOT
 
 
-def test_points_for_correctness_are_divided_evenly_among_the_tasks(tmp_path: Path) -> None:
+def test_points_for_correctness_are_divided_evenly_among_the_tasks(built: Path, tmp_path: Path) -> None:
     """Chapter 5 has three of them, and two tasks; the goals of the first give five more."""
     mark = "// ---- The same in double"
     half = (ROOT / "solutions/ch05_shared_memory/kernel.cu").read_text().partition(mark)[0]
     rest = (ROOT / "chapters/ch05_shared_memory/kernel.cu").read_text().partition(mark)[2]
     kernel, result = tmp_path / "kernel.cu", tmp_path / "result.json"
     kernel.write_text(half + mark + rest)
-    command = [ROOT / "build/programs/ch05", "--device", "emulator", "--repair", "0"]
+    command = [built / "build/programs/ch05", "--device", "emulator", "--repair", "0"]
     subprocess.run(
         [*command, "--kernel", kernel, "--json", result], cwd=ROOT, check=False, capture_output=True
     )

@@ -167,7 +167,13 @@ def test_a_sum_that_is_rounded_is_accounted_for_by_single_values(
         ),
         ("wrong/ch15/signed_bytes", "numbers without a sign in line 37", "byte-with-a-sign"),
         ("wrong/ch17/coefficients_of_the_small_filter", "weights_7 instead of weights_3 in line 77", ""),
-        ("wrong/ch01/equal_elements", "all threads going the same way at the condition in line 14", ""),
+        # Not before line 35, which is inside an if.
+        (
+            "wrong/ch11/barrier_in_the_branch",
+            "the __syncthreads() before line 32",
+            "barrier-in-a-branch",
+        ),
+        ("wrong/ch01/equal_elements", "the condition decided the same way every time in line 14", ""),
         (
             "wrong/ch09/single_lanes_return",
             "nothing accessed out of bounds, and all threads going the same way in line 68",

@@ -411,7 +411,7 @@ const Chapter chapter = {
     .goals =
         {
             {
-                .words = "% of the places for warps taken",
+                .words = "% of the places for warps can be taken",
                 .measure = "100 * occupancy",
                 .bound = AT_LEAST,
                 .limit = 100,

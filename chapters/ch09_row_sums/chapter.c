@@ -134,7 +134,6 @@ const Chapter chapter = {
             {"SYNC", NULL,
              "A whole warp without a row may return. Single lanes must not return while others still "
              "shuffle, and warps must not if their block still has a barrier."},
-            {"WRONG", "doubles", "A sum of doubles that passes through a float loses half of its digits."},
             {"WRONG", NULL,
              "For one row, count the floats before the first group, those in the groups, and those after the "
              "last one."},

@@ -224,7 +224,8 @@ static void try_cuts(Search *search) {
         rule.first_column = cuts[c].first_column;
         rule.last_column = cuts[c].last_column;
         rule.mistake = "edge-taken-for-outside";
-        snprintf(rule.words, sizeof rule.words, "%s of the image counts as outside", cuts[c].words);
+        snprintf(rule.words, sizeof rule.words, "%s of the image count%s as outside", cuts[c].words,
+                 strstr(cuts[c].words, " and ") ? "" : "s");
         try_rule(search, &rule);
     }
 }

@@ -304,6 +304,16 @@ static void propose_number(const Kernel *kernel, const Holder *holder, int sourc
 
 static bool is_any(const PtxInstruction *in) { return in->opcode[0]; }
 
+// What stands in the line of the finding, as in the head of a loop that does not end, is likelier than the
+// same number elsewhere.
+static void put_first(int lines[], int count, int line) {
+    for (int k = 1; k < count; k++) {
+        if (lines[k] != line) continue;
+        memmove(&lines[1], lines, (size_t)k * sizeof lines[0]);
+        lines[0] = line;
+    }
+}
+
 void propose_numbers(const Kernel *kernel) {
     static const struct {
         const char *special, *other, *words;
@@ -320,6 +330,7 @@ void propose_numbers(const Kernel *kernel) {
     Holder holders[MOST];
     int lines[MOST];
     const int count = list_holders(kernel, holders), line_count = list_lines(kernel, is_any, lines);
+    if (kernel->symptoms->finding) put_first(lines, line_count, kernel->symptoms->finding->place.line);
     for (size_t n = 0; n < sizeof numbers / sizeof numbers[0]; n++)
         for (int h = 0; h < count; h++)
             for (int l = 0; l < line_count && strcmp(holders[h].special, numbers[n].special) == 0; l++)

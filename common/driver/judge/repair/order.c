@@ -41,6 +41,26 @@ static int outer_line(const Kernel *kernel, int source) {
     return best;
 }
 
+// Whether an if that begins after the first line of the finding is around a line: not all threads may come
+// there.
+static bool is_in_later_branch(const Kernel *kernel, int source) {
+    const Finding *finding = kernel->symptoms->finding;
+    if (!finding || !finding->place.line) return false;
+    const int one = finding->place.line, other = finding->other_place.line;
+    const int first = other && other < one ? other : one;
+    int least = depth_at(kernel, source);
+    for (int line = source - 1; line > first; line--) {
+        char text[512];
+        const int depth = depth_at(kernel, line);
+        if (depth >= least) continue;
+        least = depth;
+        if (kernel_line(kernel, line, text, sizeof text) &&
+            (strstr(text, "if (") || strstr(text, "if(") || strstr(text, "else")))
+            return true;
+    }
+    return false;
+}
+
 // How far an instruction is from the two lines of the finding.
 static int distance(const Kernel *kernel, int source) {
     const Finding *finding = kernel->symptoms->finding;
@@ -61,6 +81,8 @@ static int compare_places(const void *left, const void *right) {
     return a->distance != b->distance ? a->distance - b->distance : a->at - b->at;
 }
 
+enum { IN_BRANCH = 1 << 20 }; // more than any number of lines: after all places that are in none
+
 // Where another line of the source begins behind the first access, nearest to the finding first.
 static int list_places(const Kernel *kernel, Place **places) {
     int count = 0, previous = 0;
@@ -79,7 +101,8 @@ static int list_places(const Kernel *kernel, Place **places) {
                                     : line->source      ? SIDE_WITHIN
                                                         : SIDE_BEHIND;
             (*places)[count++] = (Place){.at = i,
-                                         .distance = distance(kernel, source),
+                                         .distance = distance(kernel, source) +
+                                                     (is_in_later_branch(kernel, source) ? IN_BRANCH : 0),
                                          .source = side == SIDE_BEHIND ? previous : source,
                                          .side = side};
         }
@@ -120,12 +143,11 @@ static Change *insert_at(const Kernel *kernel, const Insertion *insertion, const
 
 static bool same_side(const Place *a, const Place *b) { return a->source == b->source && a->side == b->side; }
 
-// A line of an unrolled loop has several places: all of them, then each.
-static void propose_insertions(const Kernel *kernel, const Insertion *insertion) {
-    Place *places;
-    const int count = list_places(kernel, &places);
-    const int end = insertion->end < count ? insertion->end : count;
-    for (int p = insertion->first; p < end; p++) {
+// Those of the places from `first` to `end` - 1. A line of an unrolled loop has several: all of them, then
+// each.
+static void insert_at_places(const Kernel *kernel, const Insertion *insertion, const Place *places, int count,
+                             int first, int end) {
+    for (int p = first; p < end; p++) {
         int same = 0, before = 0;
         for (int k = 0; k < count; k++) {
             same += same_side(&places[k], &places[p]);
@@ -138,7 +160,18 @@ static void propose_insertions(const Kernel *kernel, const Insertion *insertion)
                     change_insert(kernel->changes, all, places[k].at, "\t%s", insertion->instruction);
         }
     }
-    for (int p = insertion->first; p < end; p++) insert_at(kernel, insertion, &places[p]);
+    for (int p = first; p < end; p++) insert_at(kernel, insertion, &places[p]);
+}
+
+// Places in a branch, which are the last, only after all others.
+static void propose_insertions(const Kernel *kernel, const Insertion *insertion) {
+    Place *places;
+    const int count = list_places(kernel, &places);
+    const int end = insertion->end < count ? insertion->end : count;
+    int in_branch = insertion->first;
+    while (in_branch < end && places[in_branch].distance < IN_BRANCH) in_branch++;
+    insert_at_places(kernel, insertion, places, count, insertion->first, in_branch);
+    insert_at_places(kernel, insertion, places, count, in_branch, end);
     free(places);
 }
 
@@ -261,7 +294,7 @@ void propose_one_way(const Kernel *kernel) {
                 if (kernel->lines->lines[i].source != lines[l] || !is_condition(kernel, i, &in)) continue;
                 if (!change) {
                     change = changes_add(kernel->changes, CHANGE_ONE_WAY, lines[l]);
-                    say_at(change, "all threads going the same way at the condition", "in");
+                    say_at(change, "the condition decided the same way every time", "in");
                 }
                 if (opcode_is(&in, "selp"))
                     change_replace(kernel->changes, change, i, "\t%s mov.%s %s, %s;", in.predicate,
