@@ -47,7 +47,8 @@ WIDE = 0.25  # no error should be larger
 # Of the kernels that the model is furthest off for: what it does not know.
 _PAGES = "translations of pages and sets of the caches, which the model does not know"
 _SMALL = "atomics that each add to a place of their own run at a small size faster than memory takes them"
-_COUNTED = "possibly: ptxas needs fewer instructions than are counted: addresses and edges of several outputs are shared"
+_COUNTED = "possibly: ptxas needs fewer instructions than are counted: outputs share addresses and edges"
+_NEIGHBOURS = "possibly: neighbours' loads find each other's sectors in the L1, where the model has them wait"
 _TILE = "conflicts in the tile delay the loads of other warps; both are modelled as overlapping"
 REASONS: dict[str, str] = {
     "bins, voted": "possibly: atomics of neighbouring lanes on integers, which the L2 takes together",
@@ -57,9 +58,9 @@ REASONS: dict[str, str] = {
     "add, a chunk a thread": _PAGES,
     "a chunk a thread": _PAGES,
     "doubles, a chunk a thread": _PAGES,
-    "ch15 copies": "possibly: shared atomics of bytes half of which are zeros: lanes on one word cost less than counted",
-    "ch17 simple": "possibly: neighbours' loads find each other's sectors in the L1, where the model has them wait",
-    "stencil, 7 in a line": "possibly: neighbours' loads find each other's sectors in the L1, where the model has them wait",
+    "ch15 copies": "possibly: half of the bytes are zeros, and lanes on one word cost less than counted",
+    "ch17 simple": _NEIGHBOURS,
+    "stencil, 7 in a line": _NEIGHBOURS,
     "ch17 column 7": _COUNTED,
     "ch17 column 3": _COUNTED,
     "ch17 constant": _COUNTED,
