@@ -358,7 +358,7 @@ def test_every_timed_solution_stands_in_the_table() -> None:
     for source in sorted((ROOT / "solutions").glob("ch*/kernel.cu")):
         chapter = (ROOT / "chapters" / source.parent.name / "chapter.c").read_text()
         text = re.sub(r"//[^\n]*", "", chapter)
-        # What tasks have in common may stand in a macro.
+        # A macro may hold what tasks have in common.
         for name, body in re.findall(r"#define (\w+)((?:.*\\\n)*.*)", text):
             text = re.sub(rf"\b{name}\b", lambda _, body=body: body, text)
         for kernel in re.findall(r"LAUNCH\((\w+)\)", source.read_text()):
