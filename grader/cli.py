@@ -56,6 +56,7 @@ COMMANDS = {
         "editor": "learner.editor:editor",
         "solutions": "learner.grade_command:solutions_command",
         "kill-rate": "authoring.killrate:kill_rate_command",
+        "clang-corpus": "authoring.clang_corpus:clang_corpus_command",
         "kernel": "authoring.kernel_command:kernel_command",
         "kernel-edit": "authoring.kernel_command:kernel_edit_command",
         "bench-emulator": "authoring.bench_emulator:bench_emulator_command",

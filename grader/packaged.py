@@ -28,7 +28,7 @@ _COMPILING = {
     "grade", "watch", "solutions", "leaderboard", "try", "class", "handout", "gradescope", "autolab", *_WHOLE_PROGRAMS,
 }  # fmt: skip
 # Those for people who change the workbook need its tests, which the package does not contain.
-_OF_A_CHECKOUT = ("kill-rate", "kernel", "kernel-edit", "bench-emulator", "time-grade")
+_OF_A_CHECKOUT = ("kill-rate", "clang-corpus", "kernel", "kernel-edit", "bench-emulator", "time-grade")
 _TARGET = re.compile(r"(hint|show|skip|resume|reset|predict|try)-(ch\d\d.*)")
 _CHAPTER = re.compile(r"(?:\./)?(ch\d\d)(?:_\w*)?/?")
 

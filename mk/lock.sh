@@ -25,6 +25,7 @@ lock dev --constraints requirements/runtime.txt
 for name in site class bench; do
     lock "$name" --constraints requirements/runtime.txt --constraints requirements/dev.txt
 done
+lock notebook --constraints requirements/runtime.txt --constraints requirements/dev.txt --constraints requirements/site.txt
 lock nvcc
 lock clang
 lock nvdisasm

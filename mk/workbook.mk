@@ -6,7 +6,7 @@
 
 .PHONY: test test-quick check skeletons readme locks
 
-test: $(NEEDS_GRADER) $(DEVELOPMENT) $(SITE) $(CLASS_NEEDS) $(TOOLCHAIN) $(call installed,clang) drivers ## run every test
+test: $(NEEDS_GRADER) $(DEVELOPMENT) $(SITE) $(NOTEBOOK) $(CLASS_NEEDS) $(TOOLCHAIN) $(call installed,clang) drivers ## run every test
 	@$(SANITIZED) $(WITH_ARGS) -m pytest -n $(if $(SANITIZE),0,$(JOBS)) --dist worksteal
 test-quick: $(NEEDS_GRADER) $(DEVELOPMENT) $(CLASS_NEEDS) $(TOOLCHAIN) drivers ## run the tests of two minutes, some for every folder (tests/quick.toml)
 	@$(SANITIZED) $(WITH_ARGS) -m pytest --quick -n $(if $(SANITIZE),0,$(JOBS)) --dist worksteal
@@ -16,8 +16,9 @@ SANITIZED = $(if $(SANITIZE),LD_PRELOAD="$$($(RUN_CC) -print-file-name=libasan.s
     WARPBOOK_EMULATOR_LIBRARY=$(call quoted,$(CURDIR)/$(EMULATOR_SHARED)))
 
 ##@ author: Generated parts
-skeletons: $(NEEDS_GRADER) ## write the skeletons in chapters/ again from solutions/
+skeletons: $(NEEDS_GRADER) ## write the skeletons in chapters/ and the notebook again from solutions/
 	@$(GRADER).authoring.skeletons
+	@$(GRADER).authoring.notebook
 
 readme: $(NEEDS_GRADER) drivers ## run the commands that README.md shows, and put their output into it
 	@$(GRADER).authoring.readme
@@ -30,11 +31,13 @@ pictures: $(NEEDS_GRADER) ## draw the pictures of the lessons again
 
 ##@ author: Tests and checks
 ##= K=wrong/ch09/NAME ## of kernel, kernel-edit: which kernel; K=wrong/ch09 for all in a folder
-##= RECORD=1 ## of kill-rate: write tests/kill_rate.csv
+##= RECORD=1 ## of kill-rate: write tests/kill_rate.csv; of clang-corpus: write tests/clang_verdicts.csv
 ##= BASE=right/ch09/plain ## of kernel-edit: the kernel to edit; the best one when not given
-.PHONY: kill-rate kernel kernel-edit litmus hardware-truth
+.PHONY: kill-rate clang-corpus kernel kernel-edit litmus hardware-truth
 kill-rate: $(NEEDS_GRADER) $(TOOLCHAIN) tools ## count the wrong kernels of tests/wrong that are caught and the right ones of tests/right that pass; CH=ch04 for some
 	@$(GRADER) kill-rate $(AS_JSON) $(if $(RECORD),--record) -- $(call words_of,$(CH))
+clang-corpus: $(NEEDS_GRADER) $(TOOLCHAIN) $(call installed,clang) tools ## judge the same kernels with clang and compare the verdicts; FRESH=1 also those with a row in tests/clang_verdicts.csv
+	@$(GRADER) clang-corpus $(AS_JSON) $(if $(RECORD),--record) $(if $(FRESH),--fresh) -- $(call words_of,$(CH))
 kernel: $(NEEDS_GRADER) ## write a kernel of tests/wrong or tests/right in full to build/kernels; K=wrong/ch09/NAME
 	@$(GRADER) kernel $(AS_JSON) -- $(call words_of,$(K))
 kernel-edit: $(NEEDS_GRADER) ## store a kernel of tests/wrong or tests/right as an edit of another; K=wrong/ch09/NAME
@@ -78,8 +81,8 @@ check-style:
 	$(call quiet,CHECK,prose keeps to docs/style.md)
 	$(Q)$(GRADER).authoring.style
 check-skeletons:
-	$(call quiet,CHECK,skeletons in step with the solutions)
-	$(Q)$(GRADER).authoring.skeletons --check
+	$(call quiet,CHECK,skeletons and notebook in step with the solutions)
+	$(Q)$(GRADER).authoring.skeletons --check && $(GRADER).authoring.notebook --check
 
 objects: $(call objects_of,$(C_SOURCES) $(RUNTIME_FOUND))
 tidy: $(patsubst %.c,$(OUT)/tidy/%.ok,$(C_SOURCES) $(RUNTIME_FOUND))

@@ -160,7 +160,8 @@ def _judge(workbook: Workbook, chapter: Chapter, kernel: Kernel, runs: Runs, pro
 
 
 def _folder(workbook: Workbook, kernel: Kernel) -> Path:
-    return workbook.build / "kill-rate" / kernel.name
+    is_clang = os.environ.get("WARPBOOK_COMPILER") == "clang"
+    return workbook.build / ("kill-rate-clang" if is_clang else "kill-rate") / kernel.name
 
 
 def outcome(

@@ -43,6 +43,14 @@ def main() -> None:
     from grader.packaged import main as run
 
     run()
+
+
+def load_ipython_extension(shell):
+    """Add the magics of a notebook: %load_ext warpbook."""
+    sys.path.insert(0, str(Path(__file__).resolve().parent / "tree"))
+    from grader.learner.notebook import register
+
+    register(shell)
 '''
 _EDITABLE = '''"""The command warpbook of a checkout, as its ./warpbook."""
 

@@ -278,8 +278,7 @@ static void propose_number(const Kernel *kernel, const Holder *holder, int sourc
         PtxInstruction in;
         char text[400];
         bool is_used = false;
-        if (kernel->lines->lines[i].source != source || !ptx_instruction(&kernel->lines->lines[i], &in) ||
-            opcode_is(&in, "mov"))
+        if (kernel->lines->lines[i].source != source || !ptx_instruction(&kernel->lines->lines[i], &in))
             continue;
         for (int o = 1; o < in.operand_count; o++) {
             if (strcmp(in.operands[o], holder->name) != 0) continue;

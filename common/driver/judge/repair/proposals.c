@@ -77,9 +77,6 @@ static void propose_for_address(const Kernel *kernel) {
     propose_other_arrays(kernel);
     propose_quantities(kernel);
     propose_barriers(kernel, CHANGE_BARRIER, true); // before an index from shared memory is read
-    if (kernel->symptoms->verdict != VERDICT_OOB) return;
-    propose_more_shared(kernel);
-    propose_guard(kernel);
 }
 
 static void propose_for_small(const Kernel *kernel) {
@@ -135,6 +132,10 @@ static void propose_for_small(const Kernel *kernel) {
     propose_numbers(kernel);
     if (!has_bad_address) propose_quantities(kernel);
     propose_comparisons(kernel);
+    if (symptoms->verdict == VERDICT_OOB) {
+        propose_more_shared(kernel);
+        propose_guard(kernel);
+    }
     if (has_bad_address) propose_single_accesses(kernel);
     if (!is_costly) propose_one_way(kernel);
     propose_constants(kernel);

@@ -188,6 +188,14 @@ static bool says(const char *line, const char *word) {
     return false;
 }
 
+// A part of a thread's number, and an instruction that takes one: a lane's number is below any other mask, and
+// `lane % 64` would be right where `threadIdx.x % 32` is meant.
+static bool is_part(int quantity) { return quantity == LANE || quantity == WARP; }
+
+static bool takes_part(const PtxInstruction *in) {
+    return opcode_is(in, "and") || opcode_is(in, "shr") || opcode_is(in, "rem") || opcode_is(in, "div");
+}
+
 // In one instruction, or if `at` is -1 in all of a line, one quantity for another.
 static void propose_quantity(const Known *known, int line, int at, int was, int now) {
     const Kernel *kernel = known->kernel;
@@ -196,7 +204,7 @@ static void propose_quantity(const Known *known, int line, int at, int was, int 
         PtxInstruction in;
         bool is_used = false, is_wide = false;
         if (kernel->lines->lines[i].source != line || !ptx_instruction(&kernel->lines->lines[i], &in) ||
-            opcode_is(&in, "mov") || opcode_is(&in, "cvt"))
+            opcode_is(&in, "cvt") || (is_part(now) && takes_part(&in)))
             continue;
         for (int o = 1; o < in.operand_count; o++) {
             if (quantity_of(known, in.operands[o], &is_wide) != was) continue;
@@ -225,8 +233,7 @@ static int users_in(const Known *known, int line, int quantity) {
         PtxInstruction in;
         bool is_wide, is_used = false;
         if (known->kernel->lines->lines[i].source != line ||
-            !ptx_instruction(&known->kernel->lines->lines[i], &in) || opcode_is(&in, "mov") ||
-            opcode_is(&in, "cvt"))
+            !ptx_instruction(&known->kernel->lines->lines[i], &in) || opcode_is(&in, "cvt"))
             continue;
         for (int o = 1; o < in.operand_count; o++)
             is_used |= quantity_of(known, in.operands[o], &is_wide) == quantity;
