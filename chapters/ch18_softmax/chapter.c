@@ -408,7 +408,8 @@ const Chapter chapter = {
             BANDWIDTH_GOAL(.points = 1, .task = "registers", .why = "Memory can deliver more in this time."),
             BANDWIDTH_GOAL(.points = 1, .task = "layer norm, bfloat16",
                            .why = "gamma and beta are four times as many bytes as the elements of a row of "
-                                  "bfloat16: one load of them can be for several rows."),
+                                  "bfloat16: one load of them can be for several rows, and for 16 bytes of "
+                                  "each."),
         },
     .remarks =
         {

@@ -609,6 +609,14 @@ static const char *proof_of(const Mistake *mistake, const Evidence *evidence) {
     return NULL;
 }
 
+// A wrong access that follows from an undefined value can look like any mistake with indices: only those that
+// expect other findings, or are proved, are named.
+static bool is_hidden_by_cause(const Mistake *mistake, const Evidence *evidence) {
+    return evidence->first && evidence->first->has_cause &&
+           evidence->first->cause.kind == FINDING_UNINITIALISED && !(mistake->facts & FACT_OTHER_FINDINGS) &&
+           !proof_of(mistake, evidence);
+}
+
 void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagnosis *diagnosis) {
     *diagnosis = (Diagnosis){0};
     // A correct result needs no explanation, and a failure of the machine gets none.
@@ -616,7 +624,8 @@ void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagn
     Evidence evidence = {.of = of, .judgement = judgement};
     gather(&evidence, source);
     for (int m = 0; m < mistake_count && !diagnosis->mistake; m++)
-        if (matches(&mistakes[m], &evidence) && is_open(&mistakes[m], judgement))
+        if (matches(&mistakes[m], &evidence) && is_open(&mistakes[m], judgement) &&
+            !is_hidden_by_cause(&mistakes[m], &evidence))
             diagnosis->mistake = &mistakes[m];
     if (diagnosis->mistake) {
         fill_in(&evidence, diagnosis->mistake->why, diagnosis->why, sizeof diagnosis->why);

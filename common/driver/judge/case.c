@@ -34,6 +34,19 @@ const Finding *worst_finding(const RunReply *reply, Verdict *verdict, int *count
     return worst;
 }
 
+// Where a wrong access may have begun: the first use of an undefined value, else the first race; NULL:
+// neither.
+static const Finding *cause_of_wrong_access(const RunReply *reply, Verdict verdict) {
+    const Finding *race = NULL;
+    if (verdict != VERDICT_OOB && verdict != VERDICT_MISALIGNED && verdict != VERDICT_FAULT) return NULL;
+    for (int i = 0; i < reply->header->finding_count; i++) {
+        const Finding *finding = &reply->findings[i];
+        if (finding->kind == FINDING_UNINITIALISED) return finding;
+        if (finding->kind == FINDING_RACE && !race) race = finding;
+    }
+    return race;
+}
+
 // What explains a wrong value under a weak schedule; NULL: nothing was found.
 static const Finding *stale_read(const RunReply *reply) {
     for (int i = 0; i < reply->header->finding_count; i++)
@@ -242,6 +255,11 @@ bool case_has_failed(const Task *task, const CaseLayout *layout, const RunReply 
         report->has_finding = true;
         report->finding = *finding;
         report->verdict = verdict;
+        const Finding *cause = cause_of_wrong_access(reply, verdict);
+        if (cause) {
+            report->has_cause = true;
+            report->cause = *cause;
+        }
         return true;
     }
     if (header->status == REPLY_FAULT) {

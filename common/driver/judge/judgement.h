@@ -24,6 +24,8 @@ typedef struct {
     bool has_finding;
     Finding finding;   // the one that decided
     int finding_count; // stored findings other than information
+    bool has_cause;
+    Finding cause; // an undefined value or a race in a case that a wrong access ended: often where it began
     bool has_check;
     CheckReport check;
     char words[512]; // what happened, if neither of the two above says it

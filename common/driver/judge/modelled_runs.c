@@ -323,6 +323,7 @@ bool modelled_estimate(const ModelledTask *modelled, const ModelledWorks *done, 
                                                       : (double)kernel->static_shared + launch->shared};
         ModelWork work = done->works[l];
         model_with_loads_in_flight(&work, what_if->loads);
+        if (what_if->has_no_local_memory) model_without_local_memory(&work);
         ModelEstimate one;
         model_estimate(device, &shape, &work, &one);
         if (is_first)

@@ -10,6 +10,7 @@ typedef struct {
     double loads;             // in flight for each thread
     bool needs_few_registers; // so that they limit the blocks of an SM no more
     bool needs_little_shared; // likewise
+    bool has_no_local_memory; // the arrays of its threads are in registers
     OtherShape shape;
 } WhatIf;
 

@@ -166,6 +166,9 @@ static void suppose_timing(Search *search) {
         add_named(search, "coalesced", (WhatIf){.timing = WHAT_IF_COALESCED}, "with coalesced accesses");
     if ((double)sum.branch_divergent > 0.01 * (double)sum.branches)
         add_named(search, "no-divergence", (WhatIf){.timing = WHAT_IF_NO_DIVERGENCE}, "without divergence");
+    if (sum.local_ld_requests + sum.local_st_requests > 0)
+        add_named(search, "no-local-memory", (WhatIf){.has_no_local_memory = true},
+                  "with the arrays of its threads in registers");
 }
 
 // Blocks that an SM holds at a time, with `threads` in each.
@@ -295,6 +298,7 @@ static bool combine(const WhatIf *a, const WhatIf *b, WhatIf *both) {
     both->loads += b->loads;
     both->needs_few_registers |= b->needs_few_registers;
     both->needs_little_shared |= b->needs_little_shared;
+    both->has_no_local_memory |= b->has_no_local_memory;
     if (changes_shape(b)) both->shape = b->shape;
     return true;
 }

@@ -118,7 +118,11 @@ void page_add_what_if(Text *page, const Terminal *terminal, const Report *report
     if (answer->change_count > 1) text_printf(&words, " and %s", answer->changes[1].words);
     text_printf(&words, " the model gives %.*f %% of the reference", answer->ratio < 0.1 ? 2 : 1,
                 100 * answer->ratio);
-    text_printf(&words, answer->factor < 10 ? ", %.1f times faster" : ", %.0f times faster", answer->factor);
+    if (answer->factor < 1.1)
+        text_printf(&words, ", %.0f %% faster", 100 * (answer->factor - 1));
+    else
+        text_printf(&words, answer->factor < 10 ? ", %.1f times faster" : ", %.0f times faster",
+                    answer->factor);
     if (!answer->reaches) text_add(&words, "; no change that was tried reaches the goal");
     page_add_row(page, terminal, answer->reaches ? "shown" : "what if", text_chars(&words));
     text_free(&words);

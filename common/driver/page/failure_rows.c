@@ -59,6 +59,15 @@ static void add_thread(Text *page, const Terminal *terminal, const Finding *find
     page_add_row(page, terminal, "who", words);
 }
 
+static void add_cause(Text *page, const Terminal *terminal, const Finding *cause) {
+    Text words = {0};
+    text_printf(&words, "%s: ", verdict_word(verdict_of_finding(cause->kind)));
+    text_add_printable(&words, cause->message, strlen(cause->message));
+    if (cause->place.line > 0) text_printf(&words, " (line %d)", cause->place.line);
+    page_add_row(page, terminal, "also", text_chars(&words));
+    text_free(&words);
+}
+
 static void add_case(Text *page, const Terminal *terminal, const Report *report, const CaseReport *failed) {
     const Case *one = &failed->settings;
     char n[32];
@@ -225,6 +234,7 @@ static void add_failed_case(Text *page, const Terminal *terminal, const Report *
         add_place(page, terminal, "where", &failed->finding.place);
         add_place(page, terminal, "and", &failed->finding.other_place);
         add_thread(page, terminal, &failed->finding);
+        if (failed->has_cause) add_cause(page, terminal, &failed->cause);
     }
     if (failed->has_check && failed->check.has_numbers) {
         char numbers[480], difference[64], budget[64];

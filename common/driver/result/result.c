@@ -167,6 +167,7 @@ static void add_case(JsonWriter *json, const Report *report, const CaseReport *o
 static void add_failure(JsonWriter *json, const CaseReport *failed, int case_index) {
     if (failed->has_finding) {
         add_finding(json, &failed->finding, case_index);
+        if (failed->has_cause) add_finding(json, &failed->cause, case_index);
         return;
     }
     const bool is_check = failed->has_check && failed->check.outcome != CHECK_RIGHT;

@@ -11,3 +11,5 @@ void model_with_loads_in_flight(ModelWork *work, double loads) {
     ModelTime *const times[] = {&work->block_time, &work->block_most, &work->warp_time};
     for (int i = 0; i < 3; i++) times[i]->dram_trips *= now / loads;
 }
+
+void model_without_local_memory(ModelWork *work) { work->local_loads = work->local_stores = 0; }

@@ -8,3 +8,5 @@
 double model_loads_in_flight(const ModelWork *work);
 // As if it had that many; not fewer than it has.
 void model_with_loads_in_flight(ModelWork *work, double loads);
+// As if the arrays of its threads were in registers. The instructions that access them are still issued.
+void model_without_local_memory(ModelWork *work);
