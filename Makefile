@@ -89,6 +89,8 @@ endif
 
 # ---- Sources ------------------------------------------------------------------------------------------------
 CHAPTER_FOLDERS := $(patsubst %/chapter.c,%,$(sort $(wildcard chapters/ch[0-9][0-9]_*/chapter.c)))
+# Those whose kernel.cu is a whole program: it is linked to the runtime library, and run by a tool.
+PROGRAM_CHAPTERS := $(foreach f,$(CHAPTER_FOLDERS),$(if $(findstring .is_program = true,$(file < $(f)/chapter.c)),$(firstword $(subst _, ,$(notdir $(f))))))
 CHAPTERS := $(sort $(foreach f,$(CHAPTER_FOLDERS),$(firstword $(subst _, ,$(notdir $(f))))))
 folder_of = $(firstword $(filter chapters/$(1)_%,$(CHAPTER_FOLDERS)))
 ifneq ($(words $(CHAPTERS)),$(words $(CHAPTER_FOLDERS)))
@@ -303,6 +305,8 @@ $(addprefix program-,$(CHAPTERS)): program-%: $(OUT)/programs/%
 $(addprefix kernel-,$(CHAPTERS)): kernel-%: $(OUT)/bin/compile | $(TOOLCHAIN)
 	$(call quiet,KERNEL,$(call folder_of,$*)/kernel.cu)
 	$(Q)$(OUT)/bin/compile $(call folder_of,$*)/kernel.cu $(B)/$* >/dev/null
+
+$(addprefix program-,$(PROGRAM_CHAPTERS)) $(addprefix kernel-,$(PROGRAM_CHAPTERS)): $(OUT)/bin/run_program $(if $(RUNTIME_FOUND),$(CUDART))
 
 UNKNOWN := $(filter-out $(CHAPTERS),$(filter ch%,$(filter-out check%,$(MAKECMDGOALS))))
 .PHONY: $(UNKNOWN)

@@ -57,13 +57,20 @@ def run(arguments: list[str]) -> int:
         )
     os.environ["WARPBOOK_WORKBOOK"] = str(folder or _own_folder())
     if not is_about_itself and (chapter or name in _COMPILING):
-        need_compiler(TREE, whole_programs=name in _WHOLE_PROGRAMS)
+        need_compiler(TREE, whole_programs=name in _WHOLE_PROGRAMS or _names_a_program(words))
     if chapter and folder:
         workbook = Workbook(folder, TREE)
         return _run_chapter(workbook.command(workbook.select([chapter[1]])[0]), words[1:])
     from .__main__ import main as run_command
 
     return run_command(words)
+
+
+def _names_a_program(words: list[str]) -> bool:
+    """Whether a word is a chapter whose kernel.cu is a whole program."""
+    named = {match[1] for word in words if (match := _CHAPTER.fullmatch(word))}
+    workbook = Workbook(TREE)
+    return any(one.name in named and workbook.is_program(one) for one in workbook.chapters)
 
 
 def _prepare_environment() -> None:

@@ -32,7 +32,9 @@ def solved(built: Path, folder: Path) -> Path:
     shutil.copy2(built / "Makefile", folder)
     shutil.copytree(built / "solutions", folder / "solutions")
     (folder / "build" / "bin").mkdir(parents=True)
-    shutil.copy2(built / "build" / "bin" / "compile", folder / "build" / "bin")
+    for tool in ("compile", "run_program"):
+        shutil.copy2(built / "build" / "bin" / tool, folder / "build" / "bin")
+    shutil.copytree(built / "build" / "lib" / "cudart", folder / "build" / "lib" / "cudart")
     for chapter in sorted((built / "chapters").glob("ch??_*")):
         shutil.copytree(chapter, folder / "chapters" / chapter.name)
         shutil.copy2(folder / "solutions" / chapter.name / "kernel.cu", folder / "chapters" / chapter.name)

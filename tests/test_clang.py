@@ -1,10 +1,10 @@
 """clang as the compiler of kernels: the same verdicts as with nvcc, without files from NVIDIA.
 
-A run judges one kernel of the corpus in 36, by turns. A kernel whose verdict differs from tests/kill_rate.csv has a row
-in tests/clang_differences.csv that says why.
+tests/clang_verdicts.csv has the verdict of every kernel of the corpus with clang (make clang-corpus RECORD=1); one that
+differs from tests/kill_rate.csv has a row in tests/clang_differences.csv that says why. A run judges one kernel in 36
+again, by turns.
 """
 
-import csv
 import json
 import os
 import re
@@ -14,22 +14,20 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, has_turn
 
-from grader.authoring.killrate import Runs, corpus, outcome, read_record
+from grader.authoring.clang_corpus import read_differences, read_verdicts, unexplained
+from grader.authoring.killrate import Runs, corpus, outcome
 from grader.core.processes import Processes
 from grader.core.toolkit import find_clang
-from grader.core.workbook import find_workbook
+from grader.core.workbook import Workbook
 
 CLANG = find_clang(ROOT)
 COMPILE = ROOT / "build/bin/compile"
 needs_clang = pytest.mark.skipif(
     CLANG is None, reason="there is no clang for CUDA: make COMPILER=clang setup"
 )
-CHAPTERS = [path.name[:4] for path in sorted((ROOT / "solutions").glob("ch[0-9][0-9]_*"))]
-
-
-def differences() -> dict[str, dict[str, str]]:
-    with (ROOT / "tests/clang_differences.csv").open(encoding="utf-8", newline="") as file:
-        return {row["path"]: row for row in csv.DictReader(file)}
+WORKBOOK = Workbook(ROOT)
+PROGRAMS = [one.name for one in WORKBOOK.chapters if WORKBOOK.is_program(one)]
+CHAPTERS = [one.name for one in WORKBOOK.chapters if one.name not in PROGRAMS]
 
 
 def compiled(
@@ -60,6 +58,19 @@ def test_a_reference_earns_full_points(chapter: str, tmp_path: Path) -> None:
     document = json.loads(result.read_text())
     assert document["build"]["clang"] and document["build"]["nvcc"] == ""
     assert document["points"]["earned"] == document["points"]["possible"]
+
+
+@needs_clang
+@pytest.mark.parametrize("chapter", PROGRAMS)
+def test_a_whole_program_needs_nvcc(chapter: str) -> None:
+    environment = {**os.environ, "WARPBOOK_COMPILER": "clang", "WARPBOOK_CLANG": str(CLANG)}
+    done = subprocess.run(
+        [f"./{chapter}", "--kernel", solution(chapter)],
+        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    page = " ".join(done.stdout.split())
+    assert done.returncode == 3, page
+    assert "INFRA" in page and "a whole program needs nvcc" in page and "make setup COMPILER=nvcc" in page
 
 
 @needs_clang
@@ -120,12 +131,10 @@ def test_another_name_of_a_compiler_is_refused(tmp_path: Path) -> None:
     assert "auto, nvcc or clang, not icc" in done.stderr
 
 
-def test_every_difference_has_a_kernel_and_a_reason() -> None:
-    workbook = find_workbook()
-    known = read_record(workbook)
-    for path, row in differences().items():
-        assert path in known, path
-        assert row["with_clang"] != known[path]["verdict"] and len(row["reason"]) > 20, path
+def test_every_kernel_is_recorded_and_every_difference_has_a_reason() -> None:
+    workbook = WORKBOOK
+    assert not unexplained(workbook)
+    assert all(len(one.reason) > 20 for one in read_differences(workbook).values())
 
 
 @needs_clang
@@ -136,12 +145,12 @@ def test_a_part_of_the_corpus_gets_the_same_verdicts(
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("WARPBOOK_COMPILER", "clang")
     monkeypatch.setenv("WARPBOOK_CLANG", str(CLANG))
-    workbook = find_workbook()
-    known, expected = read_record(workbook), differences()
+    workbook = WORKBOOK
+    recorded = read_verdicts(workbook)
     whole = bool(request.config.getoption("--whole"))
     chosen = [
         (chapter, kernel)
-        for chapter, kernel in corpus(workbook, workbook.select([]))
+        for chapter, kernel in corpus(workbook, workbook.select(CHAPTERS))
         if whole
         or (has_turn(kernel.name, request.config) and has_turn(f"clang {kernel.name}", request.config))
     ]
@@ -149,7 +158,7 @@ def test_a_part_of_the_corpus_gets_the_same_verdicts(
     wrong = []
     for chapter, kernel in chosen:
         path = str(kernel.path.relative_to(workbook.root))
-        want = expected[path]["with_clang"] if path in expected else known[path]["verdict"]
+        want = recorded[path]["verdict"]
         got = outcome(workbook, chapter, kernel, Runs(1, proves=False), Processes())
         if got.verdict != want:
             wrong.append(f"{path}: {got.verdict}, not {want}: {got.message[:150]}")

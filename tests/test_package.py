@@ -242,5 +242,9 @@ def test_the_wheel_in_an_empty_environment(built: Path, tmp_path: Path) -> None:
     shutil.copy(solution, course / "chapters/ch01_single_thread/kernel.cu")
     status, said = warpbook("grade", "ch01", folder=course)
     assert (status, "1 of 1 passed" in said) == (0, True), said
+    status, said = warpbook("ch20", folder=course)  # a whole program needs more of the package
+    assert (status, "WRONG" in said, "INFRA" in said) == (1, True, False), said
+    status, said = warpbook("try", "ch20-silent-copy", folder=course)
+    assert (status, "$ warpbook run docs/experiments/ch20/silent_copy.cu" in said) == (0, True), said
     assert warpbook("update", folder=course) == (0, "Everything is up to date with version 0.1.0.\n")
     assert not list(site.rglob("progress")) and not list(site.rglob("config.mk"))  # nothing is written there

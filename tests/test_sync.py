@@ -250,6 +250,28 @@ def test_a_deadlock_is_found_at_once_under_weak_schedules(schedule: int) -> None
     assert (result.completed, result.finding.kind) == (False, "DEADLOCK")
 
 
+ARRIVES_IN_PARTS = """.version 9.0
+.target sm_90
+.address_size 64
+.visible .entry k() {
+  .reg .pred %p; .reg .b32 %t; mov.u32 %t, %tid.x;
+  setp.lt.u32 %p, %t, 32; @%p bra WAITS;
+  setp.eq.u32 %p, %t, 32; @%p bra FIRST;
+  barrier.arrive 1, 64; ret;
+FIRST: barrier.arrive 1, 64; ret;
+WAITS: setp.eq.u32 %p, %t, 0; @%p bra ALONE;
+  barrier.sync 1, 64; ret;
+ALONE: barrier.sync 1, 64; ret; }"""
+
+
+@pytest.mark.parametrize("schedule", range(24))
+def test_a_lane_that_arrives_before_its_warp_and_exits_is_counted_once(schedule: int) -> None:
+    with Emulator() as e:
+        e.load(ARRIVES_IN_PARTS)
+        result = e.launch("k", 4, 64, schedule=schedule)
+    assert result.completed and not result.findings
+
+
 def test_deadlock_says_who_never_came(device: Emulator) -> None:
     _, result = run(device, "waits_for_a_lane_elsewhere", 1, 32)
     assert not result.completed

@@ -10,10 +10,14 @@ import jsonschema
 import pytest
 from whole_kernels import kernel_file
 
+from grader.core.workbook import Workbook
+
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMA = jsonschema.Draft202012Validator(json.loads((ROOT / "docs" / "trace.schema.json").read_text()))
 EXAMPLE = ROOT / "tests" / "data" / "trace" / "sum_block.json"
-CHAPTERS = sorted(path.name for path in (ROOT / "solutions").glob("ch[0-9][0-9]_*"))
+WORKBOOK = Workbook(ROOT)
+PROGRAMS = [one.folder.name for one in WORKBOOK.chapters if WORKBOOK.is_program(one)]
+CHAPTERS = [one.folder.name for one in WORKBOOK.chapters if one.folder.name not in PROGRAMS]
 BOUND = 256 * 1024  # of one kernel
 # More than a record holds: every lane has its own addresses, or a block of 32 warps several rounds.
 LONG = {"ch15_histogram", "ch16_scan", "ch17_stencil", "ch19_matrix_multiply"}
@@ -247,6 +251,13 @@ def test_a_solved_chapter_is_recorded_whole_and_as_counted(built: Path, folder: 
                 assert (counted["grid"], counted["block"]) == (kernel["grid"], kernel["block"])
                 compared.add((task["task"], kernel["name"]))
     assert len(compared) == len(kernels(trace))
+
+
+@pytest.mark.parametrize("folder", PROGRAMS)
+def test_the_record_of_a_whole_program_names_its_timeline(built: Path, folder: str, tmp_path: Path) -> None:
+    trace = trace_of(folder[:4], ROOT / "solutions" / folder / "kernel.cu", tmp_path)
+    assert trace["message"] == "a whole program has a timeline instead"
+    assert kernels(trace) == []
 
 
 @pytest.mark.parametrize("folder", ["ch03_tree_reduction", "ch05_shared_memory", "ch07_float4"])

@@ -16,6 +16,7 @@
 #include "driver/page/editor_lines.h"
 #include "driver/page/page.h"
 #include "driver/page/profile.h"
+#include "driver/program/judge_program.h"
 #include "driver/result/result.h"
 #include "driver/run/runner_child.h"
 #include "driver/workbook.h"
@@ -83,6 +84,11 @@ static void show_progress(int done, int total) {
 
 // A GPU needs images of its kind. If a GPU is requested and none answers, opening it reports that.
 static int choose_device(Options *options) {
+    if (chapter.is_program) { // of which a GPU would show the results and nothing else
+        options->asked_device = options->device;
+        options->device = GPU_EMULATOR;
+        return 0;
+    }
     const int architecture = options->device == GPU_EMULATOR ? 0 : gpu_nvidia_architecture(NULL, 0);
     options->asked_device = options->device;
     if (options->device == GPU_AUTO) options->device = architecture ? GPU_NVIDIA : GPU_EMULATOR;
@@ -100,13 +106,19 @@ static bool build(Run *run) {
                             .kernel_file = run->options.kernel_file ? run->kernel_file : NULL,
                             .against_file = run->options.against_file ? run->against_file : NULL,
                             .architecture = architecture,
-                            .wants_reference = is_judged,
+                            .wants_reference = is_judged && !chapter.is_program,
                             .cancel = &is_cancelled};
     catch_signals(cancel);
     bool fine = builds_open(&plan, &run->builds);
     catch_signals(SIG_DFL);
     if (is_cancelled) raise((int)is_cancelled);
     return fine;
+}
+
+// The path of another product of the compile step.
+static void beside_image(const Builds *builds, const char *name, char *path, size_t path_bytes) {
+    const char *image = builds->subjects.kernel->name, *slash = strrchr(image, '/');
+    snprintf(path, path_bytes, "%.*s/%s", slash ? (int)(slash - image) : 1, slash ? image : ".", name);
 }
 
 static void run_kernel(Run *run) {
@@ -123,7 +135,14 @@ static void run_kernel(Run *run) {
         return;
     }
     const bool is_watched = isatty(STDERR_FILENO) && isatty(STDOUT_FILENO) && !run->options.is_quiet;
-    judge(&chapter, &builds->subjects, &run->options, is_watched ? show_progress : NULL, &run->judgement);
+    JudgeProgress progress = is_watched ? show_progress : NULL;
+    if (chapter.is_program) {
+        char program[PATH_MAX + 16];
+        beside_image(builds, "program", program, sizeof program);
+        judge_program(&chapter, &builds->subjects, program, builds->source, run->tree, &run->options,
+                      progress, &run->judgement);
+    } else
+        judge(&chapter, &builds->subjects, &run->options, progress, &run->judgement);
     if (is_watched) fprintf(stderr, "\r\033[K");
 }
 
@@ -144,7 +163,7 @@ static bool find_next_chapter(char name[16]) {
 static int write_trace(Run *run) {
     const Builds *builds = &run->builds;
     const bool is_built = builds->verdict == VERDICT_PASS;
-    const Image *image = !is_built                           ? NULL
+    const Image *image = !is_built || chapter.is_program     ? NULL
                          : run->options.device == GPU_NVIDIA ? builds->subjects.emulated
                                                              : builds->subjects.kernel;
     const TracePlan plan = {.of = &chapter,
@@ -152,6 +171,7 @@ static int write_trace(Run *run) {
                             .source_sha256 = builds->subjects.source_sha256,
                             .image = image && image->is_ptx ? image : NULL,
                             .message = !is_built                ? builds->message
+                                       : chapter.is_program     ? "a whole program has a timeline instead"
                                        : image && image->is_ptx ? ""
                                                                 : "there is no PTX to run on the emulator",
                             .source = builds->has_build ? builds->build.source : builds->source,
@@ -203,6 +223,15 @@ static int trace_only(Run *run) {
     if (run->builds.is_usage) return EXIT_USAGE;
     const int status = write_trace(run);
     return status || is_built ? status : verdict_exit_status(run->builds.verdict);
+}
+
+// For a sandbox that runs the program. The exit status.
+static int write_cases(Run *run) {
+    char why[700];
+    if (!chapter.is_program) return complain(EXIT_USAGE, "--write-cases is for a whole program");
+    if (!build(run)) return complain(EXIT_MACHINE, run->builds.message);
+    if (judge_program_write_cases(&chapter, &run->builds.subjects, &run->options, why, sizeof why)) return 0;
+    return complain(EXIT_MACHINE, why);
 }
 
 // For the GPU that is here, or the one that --gpu names: 90 for sm_90.
@@ -269,6 +298,7 @@ static int run_chapter(Run *run) {
                         "--trace takes at most --n 4,194,304: a picture shows only the first warps");
     if (run->options.wants_ptx || run->options.wants_sass) return list_instructions(run);
     if (run->options.is_trace_only) return trace_only(run);
+    if (run->options.cases_folder) return write_cases(run);
     run_kernel(run);
     if (run->judgement.is_usage) return complain(EXIT_USAGE, run->judgement.message);
     diagnose(&chapter, builds_source_text(&run->builds), &run->judgement, &run->diagnosis);

@@ -93,6 +93,7 @@ const GpuProfile gpu_profiles[] = {
 };
 
 const int gpu_profile_count = (int)(sizeof gpu_profiles / sizeof gpu_profiles[0]);
+const double gpu_link_bytes_per_s = 16 * 32e9 / 8 * 128 / 130;
 
 void gpu_profile_device(const GpuProfile *profile, EmulatorDevice *device) {
     const GpuInfo *info = &profile->info;

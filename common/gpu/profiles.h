@@ -14,6 +14,9 @@ typedef struct {
 
 extern const GpuProfile gpu_profiles[]; // the H200 first: the default
 extern const int gpu_profile_count;
+// Bytes a second between host and device in one direction: PCIe 5.0 x16, 32 GT/s a lane with 128b/130b coding
+// (NVIDIA H200 NVL and SXM).
+extern const double gpu_link_bytes_per_s;
 
 // As the emulator takes it.
 void gpu_profile_device(const GpuProfile *profile, EmulatorDevice *device);

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "runtime/recording.h"
 #include "runtime/report.h"
 #include "runtime/state.h"
 
@@ -110,6 +111,10 @@ static void unmap_shared(const Allocation *a) {
     munmap(a->bytes, room);
 }
 
+size_t allocation_capacity(void) {
+    return options()->memory ? options()->memory : device_profile()->info.memory_bytes;
+}
+
 // ---- Making and freeing -----------------------------------------------------------------------------------
 
 Allocation *allocation_new(MemoryKind kind, size_t size) {
@@ -119,15 +124,18 @@ Allocation *allocation_new(MemoryKind kind, size_t size) {
         char name[64];
         EmulatorError error;
         snprintf(name, sizeof name, "allocation %d", a->number);
-        const bool fits = size <= device_profile()->info.memory_bytes - in_use;
+        const bool fits = size <= allocation_capacity() - in_use;
         a->device = fits ? emulator_allocate(device_emulator(), size, 0, name, &error) : 0;
         if (a->device) {
             a->bytes = emulator_host_pointer(device_emulator(), a->device, size);
             in_use += size;
+            recording_allocation(a);
             return a;
         }
-    } else if (map_shared(a))
+    } else if (map_shared(a)) {
+        recording_allocation(a);
         return a;
+    }
     forget(a);
     return NULL;
 }
@@ -140,7 +148,10 @@ Allocation *allocation_register(void *host, size_t size) {
     snprintf(name, sizeof name, "allocation %d", a->number);
     a->host = a->bytes = host;
     a->device = emulator_adopt(device_emulator(), host, size, 0, name, &error);
-    if (a->device) return a;
+    if (a->device) {
+        recording_allocation(a);
+        return a;
+    }
     forget(a);
     return NULL;
 }
@@ -181,6 +192,7 @@ static void forget_freed(void) {
 }
 
 void allocation_free(Allocation *a) {
+    recording_free(a);
     if (freed == MOST_FREED) forget_freed();
     EmulatorError error;
     emulator_free(device_emulator(), a->device, &error);

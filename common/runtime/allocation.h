@@ -27,7 +27,8 @@ typedef struct {
     unsigned flags;
     int owner; // the device that was current
     bool is_freed;
-    bool is_of_graph; // allocated by a node: it stays as long as the program runs
+    bool is_of_graph;  // allocated by a node: it stays as long as the program runs
+    uint64_t recorded; // hash of the content that a record knows of; recording.c
     Place made, released;
     const char *variable; // its name; the image's
 } Allocation;
@@ -53,7 +54,8 @@ uint64_t allocation_device_address(const Allocation *allocation, const void *poi
 Allocation *allocation_by_index(int index);
 // Another number after every allocation and every free.
 unsigned long allocation_changes(void);
-// Bytes of device memory in use.
+// Bytes of device memory that the program can have, and how many are in use.
+size_t allocation_capacity(void);
 size_t allocation_in_use(void);
 
 const char *allocation_kind_name(const Allocation *allocation); // "pinned host"

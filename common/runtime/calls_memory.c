@@ -186,7 +186,7 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
 }
 
 cudaError_t cudaMemGetInfo(size_t *free, size_t *total) {
-    *total = device_profile()->info.memory_bytes;
+    *total = allocation_capacity();
     *free = *total - allocation_in_use();
     return CALL(cudaSuccess);
 }

@@ -4,6 +4,7 @@
 #include "runtime/capture.h"
 #include "runtime/kernel.h"
 #include "runtime/queue.h"
+#include "runtime/recording.h"
 #include "runtime/report.h"
 #include "runtime/state.h"
 
@@ -214,6 +215,7 @@ static cudaError_t elapsed(float *milliseconds, cudaEvent_t start, cudaEvent_t e
         return cudaErrorNotReady;
     }
     *milliseconds = (float)((end->time - start->time) * 1e3);
+    recording_elapsed(start->recorded, end->recorded, *milliseconds);
     return cudaSuccess;
 }
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end) {

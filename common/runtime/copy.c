@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/profiles.h"
 #include "runtime/report.h"
 #include "runtime/state.h"
 
@@ -44,9 +45,9 @@ static cudaError_t check_side(const Copy *c, const void *pointer, size_t bytes, 
     const Allocation *a = allocation_at(pointer);
     char words[4400], where[4200];
     if (!a) return pointer || !bytes ? cudaSuccess : cudaErrorInvalidValue;
-    allocation_words(a, words, sizeof words);
     if (a->is_freed) {
         if (a->kind != MEMORY_DEVICE) return cudaSuccess; // the host may have other memory there now
+        allocation_words(a, words, sizeof words);         // takes its time
         place_text(&a->released, where, sizeof where);
         report_host(USE_AFTER_FREE, &c->place, "%s uses freed memory as its %s", c->call, side);
         report_note("%s, and freed at %s", words, where);
@@ -54,6 +55,7 @@ static cudaError_t check_side(const Copy *c, const void *pointer, size_t bytes, 
     }
     const size_t left = a->size - allocation_offset(a, pointer);
     if (bytes <= left) return cudaSuccess;
+    allocation_words(a, words, sizeof words);
     report_host(COPY_SIZE, &c->place, "%s moves %zu bytes; its %s has %zu from there on", c->call, bytes,
                 side, left);
     report_note("%s", words);
@@ -156,13 +158,15 @@ bool copy_run(const Copy *c) {
     return has_changed;
 }
 
-// NVIDIA H200 NVL and SXM: PCIe 5.0 x16, 32 GT/s a lane with 128b/130b coding.
-static const double LINK_BYTES_A_SECOND = 16 * 32e9 / 8 * 128 / 130;
+int copy_engine(const Copy *c) {
+    const CopySides sides = copy_sides(c);
+    return c->from && is_device(sides.to) && !is_device(sides.from) ? 1 : 2;
+}
 
 double copy_seconds(const Copy *c) {
     const CopySides sides = copy_sides(c);
     const double bytes = (double)c->width * (double)c->height * (double)c->depth;
     const double inside = device_profile()->info.peak_gb_per_s * 1e9;
     if (c->from && is_device(sides.from) && is_device(sides.to)) return 2 * bytes / inside;
-    return c->from ? bytes / LINK_BYTES_A_SECOND : bytes / inside;
+    return c->from ? bytes / gpu_link_bytes_per_s : bytes / inside;
 }

@@ -37,5 +37,7 @@ typedef struct {
 } CopySides;
 CopySides copy_sides(const Copy *copy);
 size_t copy_span_to(const Copy *copy), copy_span_from(const Copy *copy);
+// Which of the engines that work at the same time does it: 1 copies to the device, 2 everything else.
+int copy_engine(const Copy *copy);
 // The modelled time.
 double copy_seconds(const Copy *copy);

@@ -11,6 +11,8 @@
 #include "runtime/hazard.h"
 #include "runtime/kernel.h"
 #include "runtime/protect.h"
+#include "runtime/recording.h"
+#include "runtime/recording_work.h"
 #include "runtime/repeat.h"
 #include "runtime/report.h"
 #include "runtime/state.h"
@@ -23,7 +25,15 @@ static int lanes = MOST_DEVICES; // given out: the first ones to the default str
 int queue_new_lane(void) { return lanes++; }
 enum { MOST_PENDING = 1024 }; // as a driver's queues, these are full at some point
 static double host_time;
-static double engine_ends[MOST_DEVICES][3]; // of kernels, of copies to the device, of copies from it
+
+// When the engines of each device work: for kernels, for copies to the device and for copies from it. Work
+// runs in another order than that of its times, and so an engine has gaps that earlier work can fill.
+enum { ENGINES = 3, MOST_BUSY = 512 };
+typedef struct {
+    double start[MOST_BUSY], end[MOST_BUSY]; // in order
+    int count;
+} Engine;
+static Engine engines[MOST_DEVICES][ENGINES];
 double queue_host_time(void) { return host_time; }
 
 // Of each device, a default stream.
@@ -110,16 +120,36 @@ bool queue_report_early_use(const Allocation *a, const void *byte, bool writes, 
 
 // ---- Running ----------------------------------------------------------------------------------------------
 
+// Takes the first time from `earliest` on in which an engine is free for so long.
+static double occupy(Engine *e, double earliest, double seconds) {
+    int at = 0;
+    double start = earliest;
+    while (at < e->count && start + seconds > e->start[at]) {
+        if (e->end[at] > start) start = e->end[at];
+        at++;
+    }
+    if (e->count == MOST_BUSY) { // the oldest are forgotten: no new work is that early
+        memmove(e->start, e->start + 1, (MOST_BUSY - 1) * sizeof *e->start);
+        memmove(e->end, e->end + 1, (MOST_BUSY - 1) * sizeof *e->end);
+        e->count--;
+        at -= at > 0;
+    }
+    memmove(e->start + at + 1, e->start + at, (size_t)(e->count - at) * sizeof *e->start);
+    memmove(e->end + at + 1, e->end + at, (size_t)(e->count - at) * sizeof *e->end);
+    e->start[at] = start;
+    e->end[at] = start + seconds;
+    e->count++;
+    return start;
+}
+
 // The modelled time of an operation: it starts when its stream, those it waits for, and its engine are free.
 static void advance(const Op *op, double seconds, int engine) {
     double start = op->issued;
     for (const struct CUstream_st *s = streams; s; s = s->next)
         if (follows(op->stream, s) && s->end > start) start = s->end;
     if (op->kind == OP_WAIT && op->wait.time > start) start = op->wait.time;
-    if (engine >= 0 && engine_ends[op->stream->device][engine] > start)
-        start = engine_ends[op->stream->device][engine];
+    if (engine >= 0) start = occupy(&engines[op->stream->device][engine], start, seconds);
     op->stream->end = start + seconds;
-    if (engine >= 0) engine_ends[op->stream->device][engine] = start + seconds;
 }
 
 // A launch or a copy; its modelled time.
@@ -148,6 +178,7 @@ static double work_unless_repeated(const Op *op, Touched *touched) {
 }
 
 static void perform(Op *op) {
+    recording_run(op);
     Reach reach = hazard_before(op);
     const bool is_lost = sticky_error() != cudaSuccess; // after a kernel's error, nothing more runs
     switch (op->kind) {
@@ -156,8 +187,7 @@ static void perform(Op *op) {
         break;
     case OP_COPY:
         if (is_lost) break;
-        advance(op, work_unless_repeated(op, NULL),
-                copy_sides(&op->copy).to && !copy_sides(&op->copy).from ? 1 : 2);
+        advance(op, work_unless_repeated(op, NULL), copy_engine(&op->copy));
         break;
     case OP_RECORD:
         advance(op, 0, -1);
@@ -187,6 +217,7 @@ static void perform(Op *op) {
     case OP_NOTHING: break;
     }
     hazard_after(op, reach);
+    recording_ran(op);
 }
 
 static Op *find(unsigned long number) {
@@ -320,6 +351,7 @@ cudaError_t queue_add(Op *given) {
     for (; *link; count++) link = &(*link)->next;
     *link = op;
     order(op);
+    recording_issue(op);
     given->number = op->number;
     protect_used(op, pending);
     if (op->kind == OP_CALL) start_running_calls();
@@ -355,6 +387,7 @@ void queue_advance(cudaStream_t stream) {
 
 void queue_run_stream(cudaStream_t stream) {
     queue_advance(stream);
+    recording_wait_stream(stream);
     for (const struct CUstream_st *s = streams; s; s = s->next)
         if (s == stream || (stream->is_default && follows(stream, s))) {
             wait_until(s->end);
@@ -375,6 +408,7 @@ static void run_device(int device) {
             run(op->number);
         op = pending;
     }
+    recording_wait_all();
     for (const struct CUstream_st *s = streams; s; s = s->next) {
         if (device >= 0 && s->device != device) continue;
         wait_until(s->end);
@@ -387,6 +421,7 @@ void queue_run_device(void) { run_device(device_current()); }
 
 void queue_run_number(unsigned long number) {
     const Op *op = find(number);
+    recording_wait_work(number);
     if (!op) return;
     const struct CUstream_st *stream = op->stream;
     run(number);

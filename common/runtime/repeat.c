@@ -142,7 +142,8 @@ static const Step *step_of(uint64_t key, uint64_t from) {
 
 // The heap of malloc() in kernels is not looked at.
 static bool is_possible(void) {
-    return !is_forbidden && !options()->profile && !options()->seed && !emulator_has_heap(device_emulator());
+    return !is_forbidden && !options()->profile && !options()->record && !options()->seed &&
+           !emulator_has_heap(device_emulator());
 }
 
 static void drop_from(int first) {

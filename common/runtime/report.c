@@ -31,7 +31,9 @@ const Options *options(void) {
                          .devices = (int)number_of("WARPBOOK_DEVICES"),
                          .findings = getenv("WARPBOOK_FINDINGS"),
                          .ptx = getenv("WARPBOOK_PTX"),
-                         .profile = getenv("WARPBOOK_PROFILE")};
+                         .profile = getenv("WARPBOOK_PROFILE"),
+                         .record = getenv("WARPBOOK_RECORD"),
+                         .memory = (size_t)number_of("WARPBOOK_MEMORY")};
         if (read.devices < 1) read.devices = 1;
         if (read.devices > MOST_DEVICES) read.devices = MOST_DEVICES;
         is_read = true;

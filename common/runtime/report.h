@@ -20,6 +20,8 @@ typedef struct {
                           // number of the process; NULL: none
     const char *ptx;      // WARPBOOK_PTX: a folder for the PTX that is run, 0.ptx and so on; NULL: none
     const char *profile;  // WARPBOOK_PROFILE: the file for counters and times as JSON; NULL: none
+    const char *record;   // WARPBOOK_RECORD: the file for the record of record.h; NULL: none
+    size_t memory;        // WARPBOOK_MEMORY: bytes of device memory that are free; 0: all that the device has
 } Options;
 const Options *options(void);
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "runtime/profile.h"
+#include "runtime/recording.h"
 #include "runtime/protect.h"
 #include "runtime/queue.h"
 #include "runtime/report.h"
@@ -202,6 +203,7 @@ static void end_program(int status, void *argument) {
         report_leaks();
     }
     profile_end();
+    recording_end(status);
     report_end(status);
     runtime_unlock();
     if (!options()->exit_status || !report_count()) return;

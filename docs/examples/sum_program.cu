@@ -23,7 +23,7 @@
 #define CHECK(call) check((call), #call, __FILE__, __LINE__)
 
 static void check(cudaError_t error, const char *call, const char *file, int line) {
-    if (error != cudaSuccess) {
+    if (error) { // cudaSuccess is 0
         fprintf(stderr, "%s:%d: %s: %s\n", file, line, call, cudaGetErrorString(error));
         exit(3);
     }
@@ -79,14 +79,14 @@ const int THREADS = 256;
 static void sum_by_atomics(const Buffers &b, int n, int blocks, cudaStream_t stream) {
     CHECK(cudaMemsetAsync(b.out, 0, sizeof(float), stream));
     sum_atomic<<<blocks, THREADS, 0, stream>>>(b.in, b.out, n);
-    CHECK(cudaGetLastError());
+    CHECK(cudaPeekAtLastError());
 }
 
 static void sum_in_two_passes(const Buffers &b, int n, int blocks, cudaStream_t stream) {
     sum_blocks<<<blocks, THREADS, 0, stream>>>(b.in, b.partial, n);
-    CHECK(cudaGetLastError());
+    CHECK(cudaPeekAtLastError());
     sum_partials<<<1, 1024, 0, stream>>>(b.partial, b.out, blocks);
-    CHECK(cudaGetLastError());
+    CHECK(cudaPeekAtLastError());
 }
 // END launches
 

@@ -19,7 +19,7 @@ from ..core.options import Chapters, Fresh, Json
 from ..core.page import console, print_json
 from ..core.processes import Processes
 from ..core.toolkit import find_clang
-from ..core.workbook import Workbook, find_workbook, write_whole
+from ..core.workbook import Chapter, Workbook, find_workbook, write_whole
 from .killrate import Runs, corpus, digest_of, outcome, read_record
 
 _RUNS = Runs(schedules=7, proves=False)  # as many schedules as for tests/kill_rate.csv
@@ -52,10 +52,17 @@ def read_verdicts(workbook: Workbook) -> dict[str, dict[str, str]]:
     return _read(workbook.root / "tests" / "clang_verdicts.csv")
 
 
+def _compiled_by_clang(workbook: Workbook, chapters: list[Chapter]) -> list[Chapter]:
+    """The chapters without those that are whole programs, which need nvcc."""
+    return [chapter for chapter in chapters if not workbook.is_program(chapter)]
+
+
 def unexplained(workbook: Workbook) -> list[str]:
     """What is wrong with the record, a line each: a kernel without its row, and a difference without its reason."""
     nvcc, clang, reasons = read_record(workbook), read_verdicts(workbook), read_differences(workbook)
     lines = []
+    names = {chapter.name for chapter in _compiled_by_clang(workbook, workbook.chapters)}
+    nvcc = {path: row for path, row in nvcc.items() if Path(path).parent.name in names}
     for path, row in nvcc.items():
         mine = clang.get(path)
         if mine is None or mine["digest"] != row["digest"]:
@@ -95,7 +102,7 @@ def clang_corpus_command(
     if find_clang(workbook.root) is None:
         raise MachineError("there is no clang for CUDA; make COMPILER=clang setup fetches one")
     os.environ["WARPBOOK_COMPILER"] = "clang"
-    chosen = workbook.select(chapters or [])
+    chosen = _compiled_by_clang(workbook, workbook.select(chapters or []))
     broken = build_programs(workbook, chosen, jobs=os.cpu_count() or 1)
     if broken:
         raise MachineError("; ".join(f"./{name} cannot be built: {why}" for name, why in broken.items()))

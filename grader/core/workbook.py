@@ -75,6 +75,10 @@ class Workbook:
             chapters[name] = Chapter(name, folder.relative_to(self.root), _title(folder), tree)
         return list(chapters.values())
 
+    def is_program(self, chapter: Chapter) -> bool:
+        """Whether its kernel.cu is a whole program, whose main() runs on the host."""
+        return ".is_program = true" in (self.root / chapter.material / "chapter.c").read_text("utf-8")
+
     @property
     def is_packaged(self) -> bool:
         """Whether the programs come from the package, ready to run."""

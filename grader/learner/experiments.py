@@ -82,10 +82,16 @@ def _run(workbook: Workbook, command: str) -> str:
     return done.stdout
 
 
+def _own_command() -> str:
+    """The package's command, which need not be on PATH."""
+    return f"{shlex.quote(sys.executable)} -m warpbook"
+
+
 def _shown(workbook: Workbook, command: str) -> str:
     """A command without the places of the package's files."""
     if not workbook.is_packaged:
         return command
+    command = command.replace(f"{_own_command()} ", "warpbook ")
     command = command.replace(f"{workbook.out}/programs/", "warpbook ").replace(f"{workbook.out}/bin/", "")
     return command.replace(f"{workbook.tree}/", "")
 
@@ -110,6 +116,11 @@ def carry_out(workbook: Workbook, experiment: Experiment, hear: Callable[[str], 
         for chapter in workbook.chapters:
             program = shlex.quote(workbook.command(chapter))
             runs = [run.replace(f"./{chapter.name} ", f"{program} ") for run in runs]
+        tree = shlex.quote(str(workbook.tree))
+        runs = [
+            run.replace("./warpbook ", f"{_own_command()} ").replace(" docs/", f" {tree}/docs/")
+            for run in runs
+        ]
     commands = [compile_command, *runs]
     hear(f"{reflow(experiment.about)}\n\n")
     outputs = []

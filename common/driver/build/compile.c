@@ -48,6 +48,10 @@ static bool reuse(Build *build, bool has_compiler) {
         strcmp(old.header_sha256, result->header_sha256) == 0 &&
         strcmp(key.options, build->key.options) == 0 &&
         (!has_compiler || strcmp(key.compiler, build->toolchain.identity) == 0);
+    char program[PATH_MAX + 16];
+    snprintf(program, sizeof program, "%s/program", build->request->output_directory);
+    if (build->program_header.bytes > 0 && old.status == COMPILE_OK && access(program, X_OK) != 0)
+        is_same = false;
     if (!is_same || !record_files_intact(&old, &key)) {
         compile_result_free(&old);
         return false;
@@ -108,7 +112,8 @@ static bool make_private_folder(Build *build) {
             build->folder);
     }
     return compile_put(build, "kernel.cu", &build->source) &&
-           compile_put(build, "warpbook.cuh", &build->header);
+           compile_put(build, "warpbook.cuh", &build->header) &&
+           (build->program_header.bytes == 0 || compile_put(build, "program.cuh", &build->program_header));
 }
 
 // ---- Results --------------------------------------------------------------------------------------------
@@ -161,12 +166,19 @@ static void compile_anew(Build *build) {
     if (has_compiler && strcmp(first, toolchain->identity) != 0 && reuse(build, true)) return;
     if (!has_compiler) {
         compile_end(build, COMPILE_INFRA, "%s", why);
+    } else if (build->program_header.bytes > 0 && toolchain->kind != COMPILER_NVCC) {
+        compile_end(
+            build, COMPILE_INFRA,
+            "a whole program needs nvcc, and the compiler chosen here is clang. Set WARPBOOK_COMPILER=nvcc; "
+            "in a checkout, make setup COMPILER=nvcc fetches one");
     } else {
         snprintf(build->key.compiler, sizeof build->key.compiler, "%s", toolchain->identity);
         snprintf(toolchain->kind == COMPILER_CLANG ? result->clang_version : result->nvcc_version,
                  sizeof result->nvcc_version, "%s", toolchain->version);
         if (toolchain->note[0]) result->note = strdup(toolchain->note);
-        if (make_private_folder(build) && compile_make_ptx(build)) compile_assemble(build);
+        if (make_private_folder(build) && compile_make_ptx(build) && compile_assemble(build) &&
+            build->program_header.bytes > 0)
+            compile_make_program(build);
         result->build_seconds = monotonic_seconds() - began;
     }
     deliver_all(build);
@@ -206,6 +218,7 @@ bool compile_kernel(const CompileRequest *request, CompileResult *result) {
     if (!result->log) result->log = strdup("");
     text_free(&build->source);
     text_free(&build->header);
+    text_free(&build->program_header);
     text_free(&build->ptx);
     text_free(&build->cubin);
     free(build);

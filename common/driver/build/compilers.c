@@ -1,10 +1,11 @@
-#define _GNU_SOURCE // strsignal
+#define _GNU_SOURCE // realpath, strsignal
 #include "driver/build/compilers.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "support/file.h"
 #include "support/process.h"
@@ -251,4 +252,47 @@ bool compile_assemble(Build *build) {
     if (!read_regular_file(path, compiler_file, &build->cubin, &error))
         return compile_end(build, COMPILE_INFRA, "%s", error.message);
     return true;
+}
+
+// Linked to Warpbook's CUDA runtime by its name alone: what runs the program says where that is.
+bool compile_make_program(Build *build) {
+    char arch[32], code[32], library[PATH_MAX + 8] = "-L", path[PATH_MAX + 16], made[PATH_MAX + 64];
+    ProcessResult run;
+    if (!realpath(build->runtime, library + 2))
+        return compile_end(
+            build, COMPILE_INFRA,
+            "Warpbook's CUDA runtime is not built, which a whole program is linked to: make cudart");
+    snprintf(arch, sizeof arch, "-arch=compute_%d", build->result->ptx_arch);
+    snprintf(code, sizeof code, "-code=compute_%d", build->result->ptx_arch);
+    const char *arguments[24] = {build->toolchain.compiler,
+                                 "-g",
+                                 "-lineinfo",
+                                 "-std=c++17",
+                                 arch,
+                                 code,
+                                 "-I.",
+                                 "--no-compress",
+                                 "--cudart",
+                                 "shared",
+                                 "--cudadevrt",
+                                 "none",
+                                 library,
+                                 "-allow-unsupported-compiler",
+                                 "-Wno-deprecated-gpu-targets",
+                                 "-w"};
+    int count = 16;
+    if (build->toolchain.host_compiler[0]) {
+        arguments[count++] = "-ccbin";
+        arguments[count++] = build->toolchain.host_compiler;
+    }
+    arguments[count++] = "-o";
+    arguments[count++] = "program";
+    arguments[count++] = "kernel.cu";
+    const bool good = run_tool(build, arguments, &run);
+    if (!good) explain_failure(build, &run);
+    text_free(&run.output);
+    if (!good) return false;
+    snprintf(path, sizeof path, "%s/program", build->request->output_directory);
+    snprintf(made, sizeof made, "%s/program", build->folder);
+    return rename(made, path) == 0 || compile_end(build, COMPILE_INFRA, "cannot write %s", path);
 }

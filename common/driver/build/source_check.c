@@ -97,10 +97,22 @@ bool compile_read_header(Build *build) {
     compile_show_path(path, build->header_label, sizeof build->header_label);
     compile_make_label(build->header_label);
     sha256_hex(text_chars(&build->header), build->header.bytes, build->result->header_sha256);
+    if (!is_whole_program(text_chars(&build->source))) return true;
+    snprintf(path, sizeof path, "%s/program.cuh", include);
+    if (!read_regular_file(path, SOURCE_LIMIT, &build->program_header, &error))
+        return compile_end(build, COMPILE_INFRA, "%s", error.message);
+    Text both = {0};
+    text_add_bytes(&both, text_chars(&build->header), build->header.bytes);
+    text_add_bytes(&both, text_chars(&build->program_header), build->program_header.bytes);
+    sha256_hex(text_chars(&both), both.bytes, build->result->header_sha256);
+    text_free(&both);
+    snprintf(build->runtime, sizeof build->runtime, "%s/../../build/lib/cudart", include);
     return true;
 }
 
-// Every include names warpbook.cuh or a plain system header. Comments are not told from code,
+bool is_whole_program(const char *text) { return strstr(text, "#include \"program.cuh\"") != NULL; }
+
+// Every include names a header of ours or a plain system header. Comments are not told from code,
 // which can only make the answer false.
 bool is_self_contained(const char *text) {
     static const char *const words[] = {"include", "import", "embed"};
@@ -115,8 +127,8 @@ bool is_self_contained(const char *text) {
                                   before[-1] == '\n' || before[-1] == '_' || before[-1] == '=');
             if (!is_directive) continue;
             at += strspn(at, " \t");
-            if (w == 0 &&
-                (strncmp(at, "\"warpbook.cuh\"", 14) == 0 || strncmp(at, "<warpbook.cuh>", 14) == 0))
+            if (w == 0 && (strncmp(at, "\"warpbook.cuh\"", 14) == 0 ||
+                           strncmp(at, "<warpbook.cuh>", 14) == 0 || strncmp(at, "\"program.cuh\"", 13) == 0))
                 continue;
             if (w != 0 || *at != '<' || !isalnum((unsigned char)at[1])) return false;
             size_t length =

@@ -13,3 +13,5 @@ bool compile_read_header(Build *build);
 // True when the source is the only thing that can change what comes out, besides warpbook.cuh and the
 // toolkit.
 bool is_self_contained(const char *text);
+// Whether it is a whole program with a main(): it includes program.cuh.
+bool is_whole_program(const char *text);

@@ -16,8 +16,9 @@ typedef struct {
     CompileResult *result;
     CompileKey key;
     double began, deadline;
-    Text source, header, ptx, cubin;
-    char label[512]; // result->source as PTX can hold it
+    Text source, header, program_header, ptx, cubin; // program_header: empty unless it is a whole program
+    char runtime[PATH_MAX + 32]; // the folder of the runtime library that a whole program is linked to
+    char label[512];             // result->source as PTX can hold it
     char header_label[PATH_MAX];
     char include[PATH_MAX];     // the folder of warpbook.cuh
     char folder[PATH_MAX + 32]; // private, absolute; "" before it is made

@@ -11,6 +11,7 @@
 #include "driver/diagnose/stripped_source.h"
 
 const Mistake mistakes[] = {
+#include "driver/diagnose/mistakes_program.def"
 #include "driver/diagnose/mistakes_large.def"
 #include "driver/diagnose/mistakes_stale.def"
 #include "driver/diagnose/mistakes_by_task.def"
@@ -219,6 +220,7 @@ static Facts facts_of_task(const Task *task) {
     if (out >= 0 && task->buffers[out].type == F64) facts |= FACT_DOUBLES;
     if (out >= 0 && task->buffers[out].count.kind == QUANTITY_N) facts |= FACT_MAPS;
     if (task_has_workspace(task)) facts |= FACT_WORKSPACE;
+    if (task->memory_left) facts |= FACT_NO_MEMORY;
     return facts;
 }
 
@@ -352,7 +354,7 @@ static void gather(Evidence *evidence, const char *source) {
         evidence->message = first->words;
         if (first->has_check) {
             evidence->check = &first->check;
-            evidence->message = first->check.what;
+            if (first->check.what[0]) evidence->message = first->check.what;
             evidence->facts |= facts_of_check(evidence);
         }
         if (first->has_finding) {
@@ -369,6 +371,7 @@ static void gather(Evidence *evidence, const char *source) {
         if (blocks_ended(evidence)) evidence->facts |= FACT_BLOCKS_ENDED;
     }
     evidence->facts |= facts_of_task(&evidence->of->tasks[evidence->task]);
+    if (evidence->of->is_program) evidence->facts |= FACT_PROGRAM;
     if (evidence->finding) {
         stripped_line(&evidence->source, evidence->finding->place.line, &evidence->line);
         stripped_line(&evidence->source, evidence->finding->other_place.line, &evidence->other);
@@ -466,6 +469,11 @@ static bool is_of_rows(const Mistake *mistake, const Evidence *evidence) {
     return !is_wrong_row || mistake->facts & FACT_ROWS || mistake->repairs;
 }
 
+// The other mistakes are of kernels: a program can only have made them if a kernel of it was caught.
+static bool is_of_program(const Mistake *mistake, const Evidence *evidence) {
+    return !evidence->of->is_program || mistake->facts & FACT_PROGRAM || evidence->finding;
+}
+
 // In the message, or in what was found out about all wrong elements together.
 static bool is_said(const Evidence *evidence, const char *expression) {
     const Accounting *accounting = &evidence->judgement->accounting;
@@ -492,7 +500,10 @@ static bool matches(const Mistake *mistake, const Evidence *evidence) {
         return false;
     if (mistake->checks && !(evidence->check && mistake->checks & BIT(evidence->check->outcome)))
         return false;
-    if (!is_of_rows(mistake, evidence)) return false;
+    if (!is_of_rows(mistake, evidence) || !is_of_program(mistake, evidence)) return false;
+    if (mistake->host &&
+        !(evidence->first && evidence->first->host && is_one_of(evidence->first->host, mistake->host)))
+        return false;
     // What the account of single values proves needs no clue from those of a whole case.
     const bool is_proved = is_accounted(mistake, &evidence->judgement->accounting);
     if (mistake->is_account && !is_proved) return false;

@@ -91,6 +91,8 @@ __extension__ typedef unsigned __int128 Facts;
 #define FACT_DOUBLES FACT(37)   // its results are doubles
 #define FACT_MAPS FACT(44)      // it has as many results as elements
 #define FACT_WORKSPACE FACT(43) // it has a workspace that is 0 before the launch
+#define FACT_PROGRAM FACT(72)   // it is a whole program
+#define FACT_NO_MEMORY FACT(73) // which runs on a device whose memory is nearly full
 // Of all cases together: only these are wrong
 #define FACT_SQUARES_RIGHT FACT(38)     // matrices with other than as many rows as columns, and all of those
 #define FACT_ONE_TILE_RIGHT FACT(39)    // those with more than 32 rows or columns
@@ -114,6 +116,7 @@ typedef struct {
     Facts facts;        // of FACT_*: all of them
     Facts no_facts;     // none of them
     const char *shape;  // names of error shapes: "odd-tree|every-second-lost"
+    const char *host;   // names of HostKinds, "LEAK|BAD_FREE": what the program did wrong on the host is one
     const char *says;   // in the message of the finding, the check, the audit or the compiler, or in what
                         // explains a wrong output, by itself or as one of many
     const char *line;   // in the source line of the finding, spaces and comments removed
@@ -137,7 +140,7 @@ typedef struct {
                    // is proved if it matches, and the text only keeps it away from other kernels
 } Mistake;
 
-// In diagnose.c, from mistakes_large.def, mistakes_stale.def, mistakes_by_task.def, mistakes_stopped.def and
-// mistakes_result.def in this order.
+// In diagnose.c, from mistakes_program.def, mistakes_large.def, mistakes_stale.def, mistakes_by_task.def,
+// mistakes_stopped.def and mistakes_result.def in this order.
 extern const Mistake mistakes[];
 extern const int mistake_count;

@@ -110,6 +110,11 @@ static bool look_up(const Scope *scope, const char *name, double *value) {
                           : (double)NAN},
         {"peak_share", measured->bandwidth ? bandwidth_peak_share(measured->bandwidth) : (double)NAN},
         {"bandwidth_ratio", scope->ratio},
+        {"overlap", measured->timeline ? measured->timeline->overlap : (double)NAN},
+        {"copy_in_us", measured->timeline ? 1e6 * measured->timeline->busy[ENGINE_IN] : (double)NAN},
+        {"kernels_us", measured->timeline ? 1e6 * measured->timeline->busy[ENGINE_KERNELS] : (double)NAN},
+        {"timed", measured->timeline ? measured->timeline->timed : (double)NAN},
+        {"shared_total", measured->timeline ? measured->timeline->shared : (double)NAN},
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(names[i].name, name) != 0) continue;

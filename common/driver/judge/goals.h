@@ -3,6 +3,7 @@
 
 #include "gpu/gpu.h"
 #include "driver/judge/bandwidth.h"
+#include "driver/judge/timeline.h"
 
 // What is known of one task: counted at its counted size, and how fast it is.
 typedef struct {
@@ -15,6 +16,7 @@ typedef struct {
     int static_shared[MAX_LAUNCHES]; // bytes a block
     long long partials;              // elements of .output
     const Bandwidth *bandwidth;      // NULL: nothing known
+    const Timeline *timeline;        // of a program; NULL: none
 } Measured;
 
 typedef enum {

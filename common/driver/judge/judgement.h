@@ -4,6 +4,7 @@
 #include "driver/judge/bandwidth.h"
 #include "driver/judge/check.h"
 #include "driver/judge/goals.h"
+#include "driver/judge/timeline.h"
 #include "driver/plan/plan.h"
 #include "driver/plan/verdict.h"
 
@@ -28,7 +29,9 @@ typedef struct {
     Finding cause; // an undefined value or a race in a case that a wrong access ended: often where it began
     bool has_check;
     CheckReport check;
-    char words[512]; // what happened, if neither of the two above says it
+    const char *host;  // the name of what the program did wrong on the host, such as "LEAK"; NULL: nothing
+    SourcePlace place; // of that
+    char words[512];   // what happened, if neither of the two above says it
     char why[512];
     char kernel[128];     // the kernel that failed, where known; its name in kernel.cu
     ShapeSet candidates;  // shapes of error that the cases before this one and this one leave possible
@@ -136,6 +139,7 @@ typedef struct {
     WhatIfAnswer what_if;
     Accounting accounting;
 
+    Timeline timeline;                   // of a program at its counted size; n is 0 without one
     Measured counted[COUNTS][MAX_TASKS]; // [0]: at the chapter's sizes, which are shown
     bool task_is_right[MAX_TASKS];
     GoalResult goals[MAX_GOALS];

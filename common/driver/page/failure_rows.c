@@ -6,6 +6,7 @@
 #include "support/command_words.h"
 #include "gpu/profiles.h"
 #include "driver/plan/elements.h"
+#include "driver/plan/host_kind.h"
 #include "driver/page/rows.h"
 #include "driver/page/source_lines.h"
 
@@ -131,6 +132,15 @@ static void add_verdict(Text *page, const Terminal *terminal, Verdict verdict, c
     text_free(&words);
 }
 
+// "  RESOURCE   LEAK: the program does not free what it allocates".
+static void add_host_verdict(Text *page, const Terminal *terminal, Verdict verdict, const HostKind *kind) {
+    Text words = {0};
+    text_printf(&words, "%s: the program %s", kind->name, kind->headline);
+    page_add_label(page, terminal, STYLE_BAD, verdict_word(verdict));
+    page_add_words(page, TEXT_COLUMN, TEXT_COLUMN, text_chars(&words));
+    text_free(&words);
+}
+
 static const char *remark_for(const Report *report, Verdict verdict, int task) {
     for (int i = 0; i < MAX_REMARKS && report->of->remarks[i].verdict; i++) {
         const Remark *remark = &report->of->remarks[i];
@@ -209,11 +219,21 @@ static void add_repair(Text *page, const Terminal *terminal, const Report *repor
 static void add_failed_case(Text *page, const Terminal *terminal, const Report *report,
                             const CaseReport *failed) {
     const Task *task = &report->of->tasks[failed->settings.task];
-    add_verdict(page, terminal, failed->verdict, failed->kernel[0] ? failed->kernel : task->name);
+    const HostKind *host = failed->host ? host_kind(failed->host) : NULL;
+    if (host)
+        add_host_verdict(page, terminal, failed->verdict, host);
+    else
+        add_verdict(page, terminal, failed->verdict,
+                    failed->kernel[0]        ? failed->kernel
+                    : report->of->is_program ? "the program"
+                                             : task->name);
 
     Text what = {0};
     const bool is_stale = failed->has_finding && failed->finding.kind == FINDING_STALE_READ;
-    const char *why = failed->has_finding ? finding_why(failed->finding.kind) : verdict_why(failed->verdict);
+    const char *why = failed->has_finding      ? finding_why(failed->finding.kind)
+                      : host                   ? host->why
+                      : report->of->is_program ? ""
+                                               : verdict_why(failed->verdict);
     if (failed->has_finding && !is_stale)
         text_add_printable(&what, failed->finding.message, strlen(failed->finding.message));
     else if (failed->has_check && failed->check.what[0])
@@ -230,6 +250,7 @@ static void add_failed_case(Text *page, const Terminal *terminal, const Report *
         page_add_row(page, terminal, report->judgement->accounting.deviation_count ? "shown" : "elements",
                      report->judgement->accounting.words);
     add_repair(page, terminal, report);
+    if (host) add_place(page, terminal, "where", &failed->place);
     if (failed->has_finding) {
         add_place(page, terminal, "where", &failed->finding.place);
         add_place(page, terminal, "and", &failed->finding.other_place);

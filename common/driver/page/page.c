@@ -10,6 +10,7 @@
 #include "driver/page/goal_rows.h"
 #include "driver/page/prediction_rows.h"
 #include "driver/page/rows.h"
+#include "driver/page/timeline_rows.h"
 
 // Words at the left, others that end at the last column.
 static void add_ends(Text *page, int at, const char *left, const char *right) {
@@ -61,7 +62,8 @@ static void add_build(Text *page, const Terminal *terminal, const Report *report
             snprintf(range, sizeof range, ", %s%d registers", about, most);
         else if (most > 0)
             snprintf(range, sizeof range, ", %s%d to %d registers", about, least, most);
-        snprintf(words, sizeof words, "kernel.cu to PTX%s", range);
+        snprintf(words, sizeof words,
+                 report->of->is_program ? "kernel.cu to a program" : "kernel.cu to PTX%s", range);
         if (build->was_reused)
             snprintf(seconds, sizeof seconds, "up to date");
         else
@@ -181,6 +183,7 @@ void page_add(Text *page, const Terminal *terminal, const Report *report) {
         }
         if (judgement->note_case >= 0) add_note(page, terminal, &judgement->note);
         page_add_goals(page, terminal, report);
+        page_add_timeline(page, terminal, report);
         if (report->diagnosis->mistake) page_add_why(page, terminal, report, "", false, -1);
         page_add_bandwidth(page, terminal, report);
         page_add_what_if(page, terminal, report);

@@ -340,6 +340,10 @@ typedef struct {
     // started then waits for ever. As many as the device holds unless given.
     int most_resident;
 
+    // In a program (Chapter.is_program): the device has that many bytes left, which are too few, and the
+    // program must notice. 0: as many as there are.
+    long long memory_left;
+
     // Bandwidth: at this size; n = 2^28, or the largest of .sizes where they have rows, unless given. Cut to
     // max_n_gpu and to what the device has room for. NOT_TIMED: never (tables never are).
     CaseSize timed;
@@ -367,7 +371,9 @@ typedef enum { AT_MOST, AT_LEAST, EXACTLY } Bound;
 //   block, static and dynamic), registers (a thread), sm_count, warps_per_sm, max_warps_per_sm, blocks_per_sm
 //   (resident), occupancy (0 to 1), waves (blocks / (sm_count * blocks_per_sm)), partials (elements of
 //   .output), bandwidth (GB/s), peak_share (of the float operations that the device does at its highest
-//   clock), bandwidth_ratio (against the reference's on the same device in the same run).
+//   clock), bandwidth_ratio (against the reference's on the same device in the same run); of a program
+//   overlap, timed and shared_total (judge/timeline.h), and the microseconds of copies to the device,
+//   copy_in_us, and of kernels, kernels_us.
 // A quotient of 0 by 0 is 0. A name without a value on this device makes the goal "not yet counted": it earns
 // nothing and fails nothing.
 //
@@ -426,6 +432,9 @@ typedef struct {
     Task tasks[MAX_TASKS];
     Goal goals[MAX_GOALS];
     Remark remarks[MAX_REMARKS];
+    // kernel.cu is a whole program with a main(), which runs on the host: program/judge_program.h. Its tasks
+    // have sizes and buffers, and no launches: the program makes those itself.
+    bool is_program;
     // A sentence shown once everything is correct and fast: what to do next. NULL: none.
     const char *when_passed;
 } Chapter;

@@ -118,10 +118,10 @@ bool options_parse(int count, char **arguments, Options *options, char *why, siz
             *flag = true;
             continue;
         }
-        static const char *const with_value[] = {"--device", "--gpu",        "--kernel",    "--n",
-                                                 "--seed",   "--secret",     "--schedules", "--schedule",
-                                                 "--json",   "--time",       "--against",   "--also",
-                                                 "--trace",  "--trace-only", "--repair",    "--format"};
+        static const char *const with_value[] = {
+            "--device",    "--gpu",        "--kernel", "--n",      "--seed",        "--secret",
+            "--schedules", "--schedule",   "--json",   "--time",   "--against",     "--also",
+            "--trace",     "--trace-only", "--repair", "--format", "--write-cases", "--outcomes"};
         bool is_known = false;
         for (size_t k = 0; k < sizeof with_value / sizeof with_value[0]; k++)
             is_known = is_known || strcmp(option, with_value[k]) == 0;
@@ -155,6 +155,10 @@ bool options_parse(int count, char **arguments, Options *options, char *why, siz
         } else if (strcmp(option, "--trace") == 0 || strcmp(option, "--trace-only") == 0) {
             options->trace_file = value;
             options->is_trace_only = strcmp(option, "--trace-only") == 0;
+        } else if (strcmp(option, "--write-cases") == 0) {
+            options->cases_folder = value;
+        } else if (strcmp(option, "--outcomes") == 0) {
+            options->outcomes_file = value;
         } else if (strcmp(option, "--against") == 0) {
             options->against_file = value;
         } else if (strcmp(option, "--time") == 0) {

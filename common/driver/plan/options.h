@@ -24,7 +24,9 @@ typedef struct {
     bool is_for_editors; // the result as editors read it, instead of the page
     int repair_ms;       // for the search of a repair; 0: none
     bool has_schedule;
-    uint64_t schedule; // only this one
+    uint64_t schedule;         // only this one
+    const char *cases_folder;  // of a program: write its cases there, and nothing else; NULL: judge
+    const char *outcomes_file; // of a program: what it left behind when it ran on them; NULL: run it
     const char *json_file;
     const char *trace_file;
     bool is_trace_only; // and nothing else

@@ -173,11 +173,13 @@ static void add_failure(JsonWriter *json, const CaseReport *failed, int case_ind
     const bool is_check = failed->has_check && failed->check.outcome != CHECK_RIGHT;
     json_open_object(json, NULL);
     json_string(json, "kind",
-                is_check ? check_outcome_name(failed->check.outcome) : verdict_headline(failed->verdict));
+                failed->host ? failed->host
+                : is_check   ? check_outcome_name(failed->check.outcome)
+                             : verdict_headline(failed->verdict));
     json_string(json, "verdict", verdict_word(failed->verdict));
     json_integer(json, "case", case_index);
     json_string(json, "message", is_check ? failed->check.what : failed->words);
-    json_null(json, "place");
+    place_add_json(json, "place", &failed->place);
     json_close_object(json);
 }
 
@@ -373,6 +375,30 @@ static void add_goals(JsonWriter *json, const Report *report) {
     json_close_array(json);
 }
 
+// What a program let the device do; absent of chapters that are not programs.
+static void add_timeline(JsonWriter *json, const Timeline *timeline) {
+    if (timeline->n == 0) return;
+    json_open_object(json, "timeline");
+    json_integer(json, "n", timeline->n);
+    json_real(json, "seconds", timeline->seconds);
+    json_integer(json, "streams", timeline->stream_count);
+    json_boolean(json, "truncated", timeline->is_cut);
+    json_open_array(json, "work");
+    for (int i = 0; i < timeline->count; i++) {
+        const TimelineWork *work = &timeline->work[i];
+        json_open_object(json, NULL);
+        json_integer(json, "stream", work->stream);
+        json_string(json, "kind", engine_name(work->engine));
+        json_real(json, "start", work->start);
+        json_real(json, "end", work->end);
+        json_string(json, "kernel", work->name[0] ? work->name : NULL);
+        json_integer(json, "bytes", work->bytes);
+        json_close_object(json);
+    }
+    json_close_array(json);
+    json_close_object(json);
+}
+
 static void add_times(JsonWriter *json, const Report *report) {
     const Judgement *judgement = report->judgement;
     double on_device = 0;
@@ -421,6 +447,7 @@ bool result_write(const char *path, const Report *report, FileError *error) {
     add_counters(&json, report);
     add_lines(&json, report);
     add_goals(&json, report);
+    add_timeline(&json, &judgement->timeline);
     result_add_bandwidth(&json, report);
     result_add_timings(&json, report);
     json_string(&json, "printed", judgement->printed);

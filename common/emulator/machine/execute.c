@@ -210,6 +210,7 @@ void warp_start(Machine *m, Warp *w) {
     w->fragment_count = 0;
     w->turn = 0;
     w->exited = 0;
+    memset(w->counted, 0, sizeof w->counted);
     w->at_cluster = 0;
     w->polls = 0;
     w->impatient = false;

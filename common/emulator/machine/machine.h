@@ -156,6 +156,8 @@ typedef struct {
     Poll poll;
 } Fragment;
 
+enum { BARRIER_COUNT = 16 }; // of a block
+
 struct Warp {
     Block *block;
     int index;       // within the block
@@ -173,6 +175,7 @@ struct Warp {
     AsyncCopies *copies;             // cp.async in flight, or NULL: async.c
     uint32_t bulk_groups[WARP_SIZE]; // committed, per lane
     Wgmmas *wgmmas;                  // in flight, or NULL: wgmma.c
+    uint32_t counted[BARRIER_COUNT]; // lanes that arrived at a counted barrier in its current phase
     uint32_t at_cluster;             // lanes that have arrived at the barrier of the cluster, and not waited,
     uint32_t cluster_phase;          // in this phase: its lowest bit, per lane
     const Instruction *cluster_at;   // where the last of them arrived
@@ -187,8 +190,6 @@ typedef struct {
     const Instruction *in;               // the first to arrive
     bool is_split;                       // others arrived at another instruction
 } Barrier;
-
-enum { BARRIER_COUNT = 16 };
 
 // An mbarrier in shared memory; the word there holds its counts (alu/mbarrier.h).
 typedef struct {

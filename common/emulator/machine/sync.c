@@ -89,6 +89,7 @@ static void complete_barrier(Machine *m, Block *b, int id) {
     b->idle = 0;
     for (int k = 0; k < b->warp_count; k++) {
         Warp *w = &b->warps[k];
+        w->counted[id] = 0;
         for (int i = 0; i < w->fragment_count; i++) {
             Fragment *f = &w->fragments[i];
             if (!f->mask || f->state != WAIT_BARRIER || f->barrier != id) continue;
@@ -127,11 +128,14 @@ static bool execute_barrier(Machine *m, Warp *w, Fragment *f, const Instruction 
     barrier->is_split |= in != barrier->in;
     barrier->arrived += (uint32_t)__builtin_popcount(mask);
     if (expected) {
-        // A counted barrier counts whole warps: lanes that do not exist or have exited come with the last
-        // that do.
-        uint32_t here = mask | lanes_at_barrier(w, (int)id);
-        uint32_t alive = w->exists & ~w->exited;
-        if (!(alive & ~here)) barrier->arrived += WARP_SIZE - (uint32_t)__builtin_popcount(alive);
+        // A counted barrier counts whole warps: lanes that do not exist, or have exited without arriving,
+        // come with the last that do. A lane that arrives (bar.arrive) and then exits has been counted.
+        uint32_t *counted = &w->counted[id];
+        *counted |= mask;
+        if (!(w->exists & ~w->exited & ~*counted)) {
+            barrier->arrived += WARP_SIZE - (uint32_t)__builtin_popcount(*counted);
+            *counted = UINT32_MAX;
+        }
     }
     if (in->operation >= BARRIER_RED_POPC) {
         uint32_t predicate = *(const uint32_t *)source(registers, in, 2) & mask;

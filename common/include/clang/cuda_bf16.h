@@ -1,6 +1,11 @@
 // bfloat16: the upper half of a float. Arithmetic is that of float, rounded once (PTX ISA, "cvt", "fma").
 #pragma once
 
+#include "warpbook/narrow_types.h"
+
+struct __nv_bfloat16_raw {
+    unsigned short x;
+};
 struct __align__(2) __nv_bfloat16 {
     unsigned short bits;
 
@@ -8,6 +13,10 @@ struct __align__(2) __nv_bfloat16 {
     WARPBOOK_MEMBER __nv_bfloat16(float a);
     WARPBOOK_MEMBER __nv_bfloat16(double a);
     WARPBOOK_MEMBER __nv_bfloat16(int a);
+    WARPBOOK_MEMBER __nv_bfloat16(__nv_bfloat16_raw a) : bits(a.x) {}
+    WARPBOOK_MEMBER operator __nv_bfloat16_raw() const volatile {
+        return {bits};
+    } // how a volatile one is copied
     WARPBOOK_MEMBER operator float() const { return __builtin_bit_cast(float, (unsigned int)bits << 16); }
     WARPBOOK_MEMBER __nv_bfloat16 &operator=(float a);
 };
@@ -19,9 +28,6 @@ struct __align__(4) __nv_bfloat162 {
 };
 using nv_bfloat16 = __nv_bfloat16;
 using nv_bfloat162 = __nv_bfloat162;
-struct __nv_bfloat16_raw {
-    unsigned short x;
-};
 
 WARPBOOK_DEVICE __nv_bfloat16 __ushort_as_bfloat16(unsigned short bits) {
     __nv_bfloat16 r;
@@ -61,8 +67,6 @@ WARPBOOK_DEVICE __nv_bfloat162 make_bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) 
 WARPBOOK_DEVICE __nv_bfloat162 __bfloat162bfloat162(__nv_bfloat16 a) { return {a, a}; }
 WARPBOOK_DEVICE __nv_bfloat16 __low2bfloat16(__nv_bfloat162 a) { return a.x; }
 WARPBOOK_DEVICE __nv_bfloat16 __high2bfloat16(__nv_bfloat162 a) { return a.y; }
-WARPBOOK_DEVICE float __low2float(__nv_bfloat162 a) { return a.x; }
-WARPBOOK_DEVICE float __high2float(__nv_bfloat162 a) { return a.y; }
 WARPBOOK_DEVICE float2 __bfloat1622float2(__nv_bfloat162 a) { return {a.x, a.y}; }
 WARPBOOK_DEVICE __nv_bfloat162 __floats2bfloat162_rn(float x, float y) {
     unsigned int both; // the first operand of cvt is the upper half
@@ -86,25 +90,12 @@ WARPBOOK_DEVICE __nv_bfloat16 __hsub(__nv_bfloat16 a, __nv_bfloat16 b) { // b * 
 WARPBOOK_DEVICE __nv_bfloat16 __hmul(__nv_bfloat16 a, __nv_bfloat16 b) { // a * b + -0
     return __hfma(a, b, __ushort_as_bfloat16(0x8000));
 }
-WARPBOOK_DEVICE __nv_bfloat16 __hdiv(__nv_bfloat16 a, __nv_bfloat16 b) {
-    return __float2bfloat16_rn((float)a / (float)b);
-}
-WARPBOOK_DEVICE __nv_bfloat16 __hneg(__nv_bfloat16 a) { return __ushort_as_bfloat16(a.bits ^ 0x8000); }
-WARPBOOK_DEVICE __nv_bfloat16 __habs(__nv_bfloat16 a) { return __ushort_as_bfloat16(a.bits & 0x7fff); }
 WARPBOOK_DEVICE __nv_bfloat16 __hmax(__nv_bfloat16 a, __nv_bfloat16 b) {
     return __float2bfloat16_rn(fmaxf(a, b));
 }
 WARPBOOK_DEVICE __nv_bfloat16 __hmin(__nv_bfloat16 a, __nv_bfloat16 b) {
     return __float2bfloat16_rn(fminf(a, b));
 }
-WARPBOOK_DEVICE bool __hgt(__nv_bfloat16 a, __nv_bfloat16 b) { return (float)a > (float)b; }
-WARPBOOK_DEVICE bool __hlt(__nv_bfloat16 a, __nv_bfloat16 b) { return (float)a < (float)b; }
-WARPBOOK_DEVICE bool __hge(__nv_bfloat16 a, __nv_bfloat16 b) { return (float)a >= (float)b; }
-WARPBOOK_DEVICE bool __hle(__nv_bfloat16 a, __nv_bfloat16 b) { return (float)a <= (float)b; }
-WARPBOOK_DEVICE bool __heq(__nv_bfloat16 a, __nv_bfloat16 b) { return (float)a == (float)b; }
-WARPBOOK_DEVICE bool __hne(__nv_bfloat16 a, __nv_bfloat16 b) { return (float)a != (float)b; }
-WARPBOOK_DEVICE bool __hisnan(__nv_bfloat16 a) { return isnan((float)a); }
-
 WARPBOOK_DEVICE __nv_bfloat162 __hfma2(__nv_bfloat162 a, __nv_bfloat162 b, __nv_bfloat162 c) {
     unsigned int r;
     asm("fma.rn.bf16x2 %0, %1, %2, %3;"
@@ -129,25 +120,6 @@ WARPBOOK_DEVICE __nv_bfloat162 __hmin2(__nv_bfloat162 a, __nv_bfloat162 b) {
     return {__hmin(a.x, b.x), __hmin(a.y, b.y)};
 }
 
-#define WARPBOOK_OPERATOR(type, sign, function)                                                              \
-    WARPBOOK_DEVICE type operator sign(type a, type b) { return function(a, b); }                            \
-    WARPBOOK_DEVICE type &operator sign##=(type &a, type b) { return a = function(a, b); }
-WARPBOOK_OPERATOR(__nv_bfloat16, +, __hadd)
-WARPBOOK_OPERATOR(__nv_bfloat16, -, __hsub)
-WARPBOOK_OPERATOR(__nv_bfloat16, *, __hmul)
-WARPBOOK_OPERATOR(__nv_bfloat16, /, __hdiv)
-WARPBOOK_OPERATOR(__nv_bfloat162, +, __hadd2)
-WARPBOOK_OPERATOR(__nv_bfloat162, -, __hsub2)
-WARPBOOK_OPERATOR(__nv_bfloat162, *, __hmul2)
-#undef WARPBOOK_OPERATOR
-WARPBOOK_DEVICE __nv_bfloat16 operator-(__nv_bfloat16 a) { return __hneg(a); }
-WARPBOOK_DEVICE bool operator>(__nv_bfloat16 a, __nv_bfloat16 b) { return __hgt(a, b); }
-WARPBOOK_DEVICE bool operator<(__nv_bfloat16 a, __nv_bfloat16 b) { return __hlt(a, b); }
-WARPBOOK_DEVICE bool operator>=(__nv_bfloat16 a, __nv_bfloat16 b) { return __hge(a, b); }
-WARPBOOK_DEVICE bool operator<=(__nv_bfloat16 a, __nv_bfloat16 b) { return __hle(a, b); }
-WARPBOOK_DEVICE bool operator==(__nv_bfloat16 a, __nv_bfloat16 b) { return __heq(a, b); }
-WARPBOOK_DEVICE bool operator!=(__nv_bfloat16 a, __nv_bfloat16 b) { return __hne(a, b); }
-
-#include "warpbook/narrow_types.h"
+WARPBOOK_NARROW_ARITHMETIC(__nv_bfloat16, __nv_bfloat162, __ushort_as_bfloat16)
 WARPBOOK_NARROW(__nv_bfloat16, unsigned short)
 WARPBOOK_NARROW(__nv_bfloat162, unsigned int)

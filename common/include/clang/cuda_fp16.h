@@ -2,6 +2,11 @@
 // Instructions").
 #pragma once
 
+#include "warpbook/narrow_types.h"
+
+struct __half_raw {
+    unsigned short x;
+};
 struct __align__(2) __half {
     unsigned short bits;
 
@@ -9,6 +14,8 @@ struct __align__(2) __half {
     WARPBOOK_MEMBER __half(float a) : bits(__builtin_bit_cast(unsigned short, (_Float16)a)) {}
     WARPBOOK_MEMBER __half(double a) : bits(__builtin_bit_cast(unsigned short, (_Float16)a)) {}
     WARPBOOK_MEMBER __half(int a) : bits(__builtin_bit_cast(unsigned short, (_Float16)(float)a)) {}
+    WARPBOOK_MEMBER __half(__half_raw a) : bits(a.x) {}
+    WARPBOOK_MEMBER operator __half_raw() const volatile { return {bits}; } // how a volatile one is copied
     WARPBOOK_MEMBER operator float() const { return (float)__builtin_bit_cast(_Float16, bits); }
     WARPBOOK_MEMBER __half &operator=(float a) {
         bits = __builtin_bit_cast(unsigned short, (_Float16)a);
@@ -51,8 +58,6 @@ WARPBOOK_DEVICE __half2 __float22half2_rn(float2 a) { return {__half(a.x), __hal
 WARPBOOK_DEVICE float2 __half22float2(__half2 a) { return {a.x, a.y}; }
 WARPBOOK_DEVICE __half __low2half(__half2 a) { return a.x; }
 WARPBOOK_DEVICE __half __high2half(__half2 a) { return a.y; }
-WARPBOOK_DEVICE float __low2float(__half2 a) { return a.x; }
-WARPBOOK_DEVICE float __high2float(__half2 a) { return a.y; }
 
 #define WARPBOOK_HALF(name, instruction)                                                                     \
     WARPBOOK_DEVICE __half name(__half a, __half b) {                                                        \
@@ -86,36 +91,7 @@ WARPBOOK_DEVICE __half2 __hfma2(__half2 a, __half2 b, __half2 c) {
           "r"(__builtin_bit_cast(unsigned int, c)));
     return __builtin_bit_cast(__half2, r);
 }
-WARPBOOK_DEVICE __half __hdiv(__half a, __half b) { return __half((float)a / (float)b); }
-WARPBOOK_DEVICE __half __hneg(__half a) { return __ushort_as_half(a.bits ^ 0x8000); }
-WARPBOOK_DEVICE __half __habs(__half a) { return __ushort_as_half(a.bits & 0x7fff); }
-WARPBOOK_DEVICE bool __hgt(__half a, __half b) { return (float)a > (float)b; }
-WARPBOOK_DEVICE bool __hlt(__half a, __half b) { return (float)a < (float)b; }
-WARPBOOK_DEVICE bool __hge(__half a, __half b) { return (float)a >= (float)b; }
-WARPBOOK_DEVICE bool __hle(__half a, __half b) { return (float)a <= (float)b; }
-WARPBOOK_DEVICE bool __heq(__half a, __half b) { return (float)a == (float)b; }
-WARPBOOK_DEVICE bool __hne(__half a, __half b) { return (float)a != (float)b; }
-WARPBOOK_DEVICE bool __hisnan(__half a) { return isnan((float)a); }
 
-#define WARPBOOK_OPERATOR(type, sign, function)                                                              \
-    WARPBOOK_DEVICE type operator sign(type a, type b) { return function(a, b); }                            \
-    WARPBOOK_DEVICE type &operator sign##=(type &a, type b) { return a = function(a, b); }
-WARPBOOK_OPERATOR(__half, +, __hadd)
-WARPBOOK_OPERATOR(__half, -, __hsub)
-WARPBOOK_OPERATOR(__half, *, __hmul)
-WARPBOOK_OPERATOR(__half, /, __hdiv)
-WARPBOOK_OPERATOR(__half2, +, __hadd2)
-WARPBOOK_OPERATOR(__half2, -, __hsub2)
-WARPBOOK_OPERATOR(__half2, *, __hmul2)
-#undef WARPBOOK_OPERATOR
-WARPBOOK_DEVICE __half operator-(__half a) { return __hneg(a); }
-WARPBOOK_DEVICE bool operator>(__half a, __half b) { return __hgt(a, b); }
-WARPBOOK_DEVICE bool operator<(__half a, __half b) { return __hlt(a, b); }
-WARPBOOK_DEVICE bool operator>=(__half a, __half b) { return __hge(a, b); }
-WARPBOOK_DEVICE bool operator<=(__half a, __half b) { return __hle(a, b); }
-WARPBOOK_DEVICE bool operator==(__half a, __half b) { return __heq(a, b); }
-WARPBOOK_DEVICE bool operator!=(__half a, __half b) { return __hne(a, b); }
-
-#include "warpbook/narrow_types.h"
+WARPBOOK_NARROW_ARITHMETIC(__half, __half2, __ushort_as_half)
 WARPBOOK_NARROW(__half, unsigned short)
 WARPBOOK_NARROW(__half2, unsigned int)

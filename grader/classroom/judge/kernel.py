@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from ...core.errors import GraderError, MachineError, explain_os_error
-from ...core.processes import Processes
+from ...core.processes import Processes, clean_environment
 from ...core.result import Result
 from ...core.sandbox import unavailable
 from ...core.workbook import Chapter, Workbook
@@ -80,6 +80,7 @@ class _Run:
         self.peak_bytes = 0
         self.code: tuple[str, ...] | None = ()
         self.reference: Reference | None = None
+        self.outcomes: Path | None = None
 
     def judge(self, source: Path, work: Path) -> Judgement:
         """All of it, in the order in which things can go wrong."""
@@ -87,7 +88,8 @@ class _Run:
         try:
             self.built.mkdir()
             self.take(source)
-            with gpu_for(self.settings.device, self.processes) as gpu:
+            device = "emulator" if self.workbook.is_program(self.chapter) else self.settings.device
+            with gpu_for(device, self.processes) as gpu:
                 self.reference = prepare_reference(
                     self.workbook,
                     self.chapter,
@@ -97,6 +99,8 @@ class _Run:
                 )
                 self.started = time.monotonic()  # waiting for a GPU is nobody's fault
                 self.compile(gpu)
+                if self.workbook.is_program(self.chapter) and (self.built / "kernel.ptx").exists():
+                    self.run_program()
                 result = self.run_on(gpu) if gpu else self.run(None)
         except _OverError as over:
             possible = self.reference.possible if self.reference else 0
@@ -190,6 +194,49 @@ class _Run:
             self.code = tuple(words) if words is not None else None
         (self.built / "build.json").write_text(json.dumps(record), "utf-8")
 
+    # ---- A whole program --------------------------------------------------------------------------------------
+
+    def run_program(self) -> None:
+        """Runs it in its own sandbox, and keeps what it left behind, which nobody believes yet."""
+        cases = self.work / "cases"
+        cases.mkdir()
+        command: list[str | Path] = [
+            self.workbook.root / self.workbook.program(self.chapter),
+            "--kernel",
+            self.built / "kernel.ptx",
+        ]
+        command += [*self.options("emulator"), "--write-cases", cases]
+        wrote = self.processes.run(
+            command, folder=self.workbook.root, limit=60.0, environment=clean_environment()
+        )
+        if wrote.status != 0:
+            raise MachineError(f"the cases could not be written: {wrote.output.strip()[-200:]}")
+        seconds = self.left
+        stage = stages.Run(self.built / "kernel.cu", cases, seconds, MEMORY_BYTES)
+        done = stages.run_program(self.workbook, stage, self.work, self.processes, trust=self.settings.trust)
+        self.note(done.ended)
+        if done.ended.stop:  # a program may sleep, and so a machine is not to blame for that
+            over = {
+                Stop.TIME: ("TIMEOUT", f"the program did not finish within {seconds:.3g} s"),
+                Stop.MEMORY: ("RESOURCE", "the program takes more than 2 GiB of memory"),
+                Stop.PROCESSES: ("RESOURCE", "the program starts more than 64 processes"),
+                Stop.OUTPUT: ("OUTPUT_LIMIT", "the program leaves more than 512 MiB behind"),
+            }
+            raise _OverError(*over[done.ended.stop])
+        outcomes = done.results.get("outcomes", b"")
+        if not outcomes:
+            raise _OverError("FAULT", "the program ended the process that runs it")
+        self.outcomes = self.work / "outcomes"
+        self.outcomes.write_bytes(outcomes)
+
+    def options(self, device: str) -> list[str]:
+        """What ./chNN is asked for."""
+        settings = self.settings
+        options = ["--device", device]
+        options += [] if settings.secret is None else ["--secret", settings.secret]
+        options += [] if settings.schedules is None else ["--schedules", str(settings.schedules)]
+        return options + (["--also", ",".join(map(str, settings.sizes))] if settings.sizes else [])
+
     # ---- The result -------------------------------------------------------------------------------------------
 
     def run_on(self, gpu: Gpu) -> Result:
@@ -222,14 +269,18 @@ class _Run:
         """One run of ./chNN."""
         assert self.reference
         settings = self.settings
-        options = ["--device", "gpu" if gpu else "emulator"]
-        options += [] if settings.secret is None else ["--secret", settings.secret]
-        options += [] if settings.schedules is None else ["--schedules", str(settings.schedules)]
-        options += ["--also", ",".join(map(str, settings.sizes))] if settings.sizes else []
+        options = self.options("gpu" if gpu else "emulator")
         memory = _GPU_MEMORY_BYTES if gpu else MEMORY_BYTES
         seconds = self.left
         stage = stages.Judge(
-            self.chapter, self.built, self.reference.folder, tuple(options), seconds, memory, gpu
+            self.chapter,
+            self.built,
+            self.reference.folder,
+            tuple(options),
+            seconds,
+            memory,
+            gpu,
+            self.outcomes,
         )
         done = stages.run_judge(self.workbook, stage, self.work, self.processes, trust=settings.trust)
         self.note(done.ended)

@@ -1,13 +1,13 @@
-"""The two programs that touch a submission, and all that each may see: the compiler and the judge.
+"""The programs that touch a submission, and all that each may see: compiler, judge, and a whole program itself.
 
-Both run as a shell script that sets limits, runs the program and writes its results to standard output, each
+All run as a shell script that sets limits, runs the program and writes its results to standard output, each
 followed by a NUL byte, so that neither needs any writable file of this machine.
 """
 
 import os
 import shlex
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...core.processes import Processes, clean_environment
@@ -21,9 +21,11 @@ from .watchdog import Ended, Limits, run_watched
 MIB = 1 << 20
 IMAGE = "build/kernel.ptx"  # of the submission, below the book
 RECORD = "build/build.json"
+OUTCOMES = "build/outcomes"
 SOURCE = "kernel.cu"
 OUT = {False: str(SCRATCH / "out"), True: "out"}  # where results are written, without and with trust
 _MOST_PTX = 64 * MIB
+MOST_OUTCOMES = 512 * MIB
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,27 @@ class Compile:
 
 
 @dataclass(frozen=True)
+class Run:
+    """Compiles a whole program once more and runs it: the only stage in which code of a submission is executed."""
+
+    source: Path
+    cases: Path  # a folder with the inputs, which ./chNN has written
+    seconds: float
+    memory_bytes: int
+
+    def limits(self) -> Limits:
+        """A compiler's, and those of a program that runs with its emulator on a vector of a few megabytes."""
+        return Limits(
+            seconds=self.seconds,
+            memory_bytes=2048 * MIB,
+            processes=64,
+            output_bytes=MOST_OUTCOMES,
+            cpu_seconds=2 * int(self.seconds) + 10,
+            file_bytes=512 * MIB,
+        )
+
+
+@dataclass(frozen=True)
 class Judge:
     """Judges an image against the chapter's reference, which is shown as an image too."""
 
@@ -66,6 +89,7 @@ class Judge:
     seconds: float
     memory_bytes: int
     gpu: Gpu | None = None
+    outcomes: Path | None = None  # of a whole program: what it left behind
 
     def limits(self) -> Limits:
         """A judge's: itself, its runners, the shell and the sandbox."""
@@ -98,8 +122,28 @@ def run_judge(workbook: Workbook, stage: Judge, work: Path, processes: Processes
     """Runs ./chNN on an image; as `run_compile`."""
     view = judge_view(workbook, stage)
     command = [f"./{stage.chapter.name}", "--kernel", IMAGE, "--quiet", *stage.options]
+    command += ["--outcomes", OUTCOMES] if stage.outcomes else []
     command += ["--json", f"{OUT[trust]}/result.json"]
     return _run(workbook, view, stage.limits(), command, ("result.json",), work, processes, trust=trust)
+
+
+def run_program(workbook: Workbook, stage: Run, work: Path, processes: Processes, *, trust: bool) -> Finished:
+    """Runs a whole program on its cases; as `run_compile`. Its result is `outcomes`, which it may have written."""
+    root = f"{workbook.out}/" if trust else "build/"
+    out = OUT[trust]
+    compiling = [f"{root}bin/compile", SOURCE, f"{out}/built", "--quiet", "--always", "--ptxas", "0"]
+    running = [f"{root}bin/run_program", f"{out}/built/program", "cases", out, f"{root}lib/cudart"]
+    running += [f"{min(10.0, stage.seconds / 2):.3f}"]
+    command = ["/bin/sh", "-c", f"{shlex.join(compiling)} && {shlex.join(running)}"]
+    view = run_view(workbook, stage)
+    return _run(workbook, view, stage.limits(), command, ("outcomes",), work, processes, trust=trust)
+
+
+def run_view(workbook: Workbook, stage: Run) -> View:
+    """What a program is shown: the compilers, the runtime library, one kernel.cu and the inputs."""
+    view = compile_view(workbook, Compile(stage.source, stage.seconds))
+    book = view.book | {"build/bin/run_program": workbook.out / "bin" / "run_program", "cases": stage.cases}
+    return replace(view, book=book, scratch_bytes=512 * MIB)
 
 
 def compile_view(workbook: Workbook, stage: Compile) -> View:
@@ -110,6 +154,8 @@ def compile_view(workbook: Workbook, stage: Compile) -> View:
         "common/include": workbook.root / "common" / "include",
         SOURCE: stage.source,
     }
+    if (library := workbook.out / "lib" / "cudart").is_dir():  # which a whole program is linked to
+        book["build/lib/cudart"] = library
     if tools.stand_in:
         book["build/ccbin"] = tools.stand_in
     return View(
@@ -132,6 +178,8 @@ def judge_view(workbook: Workbook, stage: Judge) -> View:
     }
     if (stage.built / "kernel.ptx").exists():
         book[IMAGE] = stage.built / "kernel.ptx"
+    if stage.outcomes:
+        book[OUTCOMES] = stage.outcomes
     gpu = stage.gpu
     environment = {"PATH": "/bin", "LC_ALL": "C.UTF-8", "HOME": str(SCRATCH), "TMPDIR": str(SCRATCH)}
     return View(

@@ -16,6 +16,8 @@ _COMPILER_PARTS = ("bin", "lib", "lib64", "libexec", "include")
 _CUDA_PROGRAMS = ("nvcc", "nvcc.profile", "ptxas", "cudafe++", "fatbinary", "nvlink", "cicc")
 _HOST_COMPILERS = ("gcc", "g++", "clang++", "clang", "c++", "cc")
 _SCRIPTED = ("dirname",)  # programs that build/ccbin/gcc calls
+# What makes a whole program of what the C++ compiler writes, and what finds its lines.
+_BINUTILS = ("as", "ld", "addr2line")
 _SYSTEM = Path("/usr")
 _HEADERS = (Path("/usr/include"), Path("/usr/local/include"))
 
@@ -53,6 +55,7 @@ def find_toolchain(workbook: Workbook) -> Toolchain:
         for program in _everywhere(name):
             shown += [program, *_parts(program.resolve(), _COMPILER_PARTS, ())]
             folders.append(str(program.parent))
+    shown += [Path(found) for name in _BINUTILS if (found := shutil.which(name, path="/usr/bin:/bin"))]
     if (stand_in / "gcc").is_file():  # a shell script
         shown += [Path(found) for name in _SCRIPTED if (found := shutil.which(name))]
     environment["PATH"] = ":".join(dict.fromkeys(folders))

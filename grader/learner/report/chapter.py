@@ -12,7 +12,7 @@ from .exchange import Exchange, exchanges
 from .figures import Figure, Record, quotient, total
 from .launches import Launch, launches
 from .lines import Line, Metric, heat_metrics, lines
-from .pictures import occupancy, roofline, tree
+from .pictures import occupancy, roofline, timeline, tree
 from .pictures.race import Race, races
 from .svg import Detail, Gallery
 
@@ -99,6 +99,7 @@ class View:
     trees: list[Tree]
     occupancy: list[occupancy.Occupancy]
     timed: list[Timed]
+    timeline: Markup | None  # of a whole program
     traced: list[tuple[str, Case, str]]  # by task: of what case, and why that
 
     @property
@@ -149,6 +150,7 @@ def view(known: Known, gallery: Gallery, detail: Detail) -> View:
         ],
         occupancy=[drawn for launch in launches(known.trace) if (drawn := _occupancy(launch))],
         timed=_timed(record) if record else [],
+        timeline=timeline.draw(record) if record else None,
         traced=_traced(known.trace),
     )
 

@@ -5,9 +5,9 @@
 #define WARPBOOK_ATOMIC(name, scope)                                                                         \
     WARPBOOK_ATOMIC_ARITHMETIC(name, scope, int)                                                             \
     WARPBOOK_ATOMIC_ARITHMETIC(name, scope, unsigned int)                                                    \
-    WARPBOOK_ATOMIC_ADD(atomicAdd##name, scope, unsigned long long)                                          \
-    WARPBOOK_ATOMIC_ADD(atomicAdd##name, scope, float)                                                       \
-    WARPBOOK_ATOMIC_ADD(atomicAdd##name, scope, double)                                                      \
+    WARPBOOK_ATOMIC_FETCH(atomicAdd##name, add, scope, unsigned long long)                                   \
+    WARPBOOK_ATOMIC_FETCH(atomicAdd##name, add, scope, float)                                                \
+    WARPBOOK_ATOMIC_FETCH(atomicAdd##name, add, scope, double)                                               \
     WARPBOOK_ATOMIC_LOGIC(name, scope, unsigned long long)                                                   \
     WARPBOOK_ATOMIC_EXTREMA(name, scope, long long)                                                          \
     WARPBOOK_ATOMIC_EXTREMA(name, scope, unsigned long long)                                                 \
@@ -20,32 +20,20 @@
     WARPBOOK_ATOMIC_SWAP(name, scope, unsigned long long)                                                    \
     WARPBOOK_ATOMIC_SWAP(name, scope, unsigned short)
 
-#define WARPBOOK_ATOMIC_ADD(name, scope, type)                                                               \
-    WARPBOOK_DEVICE type name(type *place, type value) {                                                     \
-        return __scoped_atomic_fetch_add(place, value, __ATOMIC_RELAXED, scope);                             \
+#define WARPBOOK_ATOMIC_FETCH(function, operation, scope, type)                                              \
+    WARPBOOK_DEVICE type function(type *place, type value) {                                                 \
+        return __scoped_atomic_fetch_##operation(place, value, __ATOMIC_RELAXED, scope);                     \
     }
 #define WARPBOOK_ATOMIC_LOGIC(name, scope, type)                                                             \
-    WARPBOOK_DEVICE type atomicAnd##name(type *place, type value) {                                          \
-        return __scoped_atomic_fetch_and(place, value, __ATOMIC_RELAXED, scope);                             \
-    }                                                                                                        \
-    WARPBOOK_DEVICE type atomicOr##name(type *place, type value) {                                           \
-        return __scoped_atomic_fetch_or(place, value, __ATOMIC_RELAXED, scope);                              \
-    }                                                                                                        \
-    WARPBOOK_DEVICE type atomicXor##name(type *place, type value) {                                          \
-        return __scoped_atomic_fetch_xor(place, value, __ATOMIC_RELAXED, scope);                             \
-    }
+    WARPBOOK_ATOMIC_FETCH(atomicAnd##name, and, scope, type)                                                 \
+    WARPBOOK_ATOMIC_FETCH(atomicOr##name, or, scope, type)                                                   \
+    WARPBOOK_ATOMIC_FETCH(atomicXor##name, xor, scope, type)
 #define WARPBOOK_ATOMIC_EXTREMA(name, scope, type)                                                           \
-    WARPBOOK_DEVICE type atomicMin##name(type *place, type value) {                                          \
-        return __scoped_atomic_fetch_min(place, value, __ATOMIC_RELAXED, scope);                             \
-    }                                                                                                        \
-    WARPBOOK_DEVICE type atomicMax##name(type *place, type value) {                                          \
-        return __scoped_atomic_fetch_max(place, value, __ATOMIC_RELAXED, scope);                             \
-    }
+    WARPBOOK_ATOMIC_FETCH(atomicMin##name, min, scope, type)                                                 \
+    WARPBOOK_ATOMIC_FETCH(atomicMax##name, max, scope, type)
 #define WARPBOOK_ATOMIC_ARITHMETIC(name, scope, type)                                                        \
-    WARPBOOK_ATOMIC_ADD(atomicAdd##name, scope, type)                                                        \
-    WARPBOOK_DEVICE type atomicSub##name(type *place, type value) {                                          \
-        return __scoped_atomic_fetch_sub(place, value, __ATOMIC_RELAXED, scope);                             \
-    }                                                                                                        \
+    WARPBOOK_ATOMIC_FETCH(atomicAdd##name, add, scope, type)                                                 \
+    WARPBOOK_ATOMIC_FETCH(atomicSub##name, sub, scope, type)                                                 \
     WARPBOOK_ATOMIC_LOGIC(name, scope, type)                                                                 \
     WARPBOOK_ATOMIC_EXTREMA(name, scope, type)
 #define WARPBOOK_ATOMIC_EXCHANGE(name, scope, type, bits)                                                    \
@@ -65,7 +53,7 @@ WARPBOOK_ATOMIC(, __MEMORY_SCOPE_DEVICE)
 WARPBOOK_ATOMIC(_block, __MEMORY_SCOPE_WRKGRP)
 WARPBOOK_ATOMIC(_system, __MEMORY_SCOPE_SYSTEM)
 #undef WARPBOOK_ATOMIC
-#undef WARPBOOK_ATOMIC_ADD
+#undef WARPBOOK_ATOMIC_FETCH
 #undef WARPBOOK_ATOMIC_LOGIC
 #undef WARPBOOK_ATOMIC_EXTREMA
 #undef WARPBOOK_ATOMIC_ARITHMETIC
@@ -73,24 +61,19 @@ WARPBOOK_ATOMIC(_system, __MEMORY_SCOPE_SYSTEM)
 #undef WARPBOOK_ATOMIC_SWAP
 
 // Counters that wrap: an instruction of PTX for which C has no name.
-#define WARPBOOK_ATOMIC_WRAP(name, operation, call)                                                          \
-    WARPBOOK_DEVICE unsigned int name(unsigned int *place, unsigned int last) { return call(place, last); }  \
-    WARPBOOK_DEVICE unsigned int name##_block(unsigned int *place, unsigned int last) {                      \
+#define WARPBOOK_ATOMIC_WRAP_IN(name, instruction)                                                           \
+    WARPBOOK_DEVICE unsigned int name(unsigned int *place, unsigned int last) {                              \
         unsigned int old;                                                                                    \
-        asm volatile("atom.cta." operation ".u32 %0, [%1], %2;"                                              \
-                     : "=r"(old)                                                                             \
-                     : "l"(place), "r"(last)                                                                 \
-                     : "memory");                                                                            \
-        return old;                                                                                          \
-    }                                                                                                        \
-    WARPBOOK_DEVICE unsigned int name##_system(unsigned int *place, unsigned int last) {                     \
-        unsigned int old;                                                                                    \
-        asm volatile("atom.sys." operation ".u32 %0, [%1], %2;"                                              \
-                     : "=r"(old)                                                                             \
-                     : "l"(place), "r"(last)                                                                 \
-                     : "memory");                                                                            \
+        asm volatile(instruction ".u32 %0, [%1], %2;" : "=r"(old) : "l"(place), "r"(last) : "memory");       \
         return old;                                                                                          \
     }
-WARPBOOK_ATOMIC_WRAP(atomicInc, "inc", __nvvm_atom_inc_gen_ui)
-WARPBOOK_ATOMIC_WRAP(atomicDec, "dec", __nvvm_atom_dec_gen_ui)
+#define WARPBOOK_ATOMIC_WRAP(name, operation)                                                                \
+    WARPBOOK_DEVICE unsigned int name(unsigned int *place, unsigned int last) {                              \
+        return __nvvm_atom_##operation##_gen_ui(place, last);                                                \
+    }                                                                                                        \
+    WARPBOOK_ATOMIC_WRAP_IN(name##_block, "atom.cta." #operation)                                            \
+    WARPBOOK_ATOMIC_WRAP_IN(name##_system, "atom.sys." #operation)
+WARPBOOK_ATOMIC_WRAP(atomicInc, inc)
+WARPBOOK_ATOMIC_WRAP(atomicDec, dec)
 #undef WARPBOOK_ATOMIC_WRAP
+#undef WARPBOOK_ATOMIC_WRAP_IN

@@ -1,0 +1,84 @@
+#include "driver/judge/tally.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// The smallest case usually shows a mistake best. Wrong sums are an exception: one or two elements say
+// little, while a few more show which are missing. For these, the first case of at least 31 elements with an
+// explanation is preferred.
+static int most_telling(const Judgement *judgement, int first) {
+    if (first < 0 || judgement->cases[first].check.outcome != CHECK_VALUE) return first;
+    const int task = judgement->cases[first].settings.task;
+    for (int i = first; i < judgement->case_count; i++) {
+        const CaseReport *report = &judgement->cases[i];
+        if (report->was_run && report->verdict == VERDICT_WRONG && report->settings.task == task &&
+            report->settings.is_beside == judgement->cases[first].settings.is_beside &&
+            report->settings.size.n >= 31 && report->settings.size.n <= 1025 &&
+            report->check.outcome == CHECK_VALUE && report->check.why[0])
+            return i;
+    }
+    return first;
+}
+
+// Chooses between two cases with the same verdict, the first being smaller: an emulator beside a GPU reports
+// more than the GPU, a kernel more than a table of hidden answers, and learners solve the tasks in order.
+static bool says_more(const Chapter *of, const CaseReport *report, const CaseReport *first) {
+    const Case *here = &report->settings, *there = &first->settings;
+    if (here->is_beside != there->is_beside) return here->is_beside;
+    const bool hides = task_hides_answers(&of->tasks[here->task]);
+    if (hides != task_hides_answers(&of->tasks[there->task])) return !hides;
+    return here->task < there->task;
+}
+
+void judge_count_cases(Judge *judge) {
+    Judgement *judgement = judge->judgement;
+    judgement->first = -1;
+    judgement->run_count = judgement->passed_count = judgement->failed_count = 0;
+    Verdict verdict = VERDICT_PASS;
+    bool was_run[MAX_TASKS] = {0};
+    for (int t = 0; t < MAX_TASKS; t++) judgement->task_is_right[t] = true;
+    for (int t = 0; t < MAX_TASKS; t++) { // one wrong sum alone may fit by chance
+        const Progress *device = &judge->tasks[0][t], *beside = &judge->tasks[1][t];
+        judgement->shapes[t] = beside->wrong_sums > 1   ? beside->candidates
+                               : device->wrong_sums > 1 ? device->candidates
+                                                        : (ShapeSet){0};
+    }
+    for (int i = 0; i < judgement->case_count; i++) {
+        const CaseReport *report = &judgement->cases[i];
+        if (!report->was_run) {
+            judgement->task_is_right[report->settings.task] = false;
+            continue;
+        }
+        was_run[report->settings.task] = true;
+        judgement->run_count++;
+        if (report->verdict == VERDICT_PASS) {
+            judgement->passed_count++;
+            continue;
+        }
+        judgement->failed_count++;
+        judgement->task_is_right[report->settings.task] = false;
+        const bool is_as_bad = judgement->first >= 0 && report->verdict == verdict;
+        if (report->verdict < verdict ||
+            (is_as_bad && says_more(judge->of, report, &judgement->cases[judgement->first]))) {
+            verdict = report->verdict;
+            judgement->first = i;
+        }
+    }
+    for (int t = 0; t < MAX_TASKS; t++)
+        judgement->task_is_right[t] = judgement->task_is_right[t] && was_run[t];
+    judgement->verdict = verdict;
+    if (verdict == VERDICT_WRONG) judgement->first = most_telling(judgement, judgement->first);
+    // Cases are left out only behind failures; a pass means that every one of them passed.
+    if (verdict == VERDICT_PASS && judgement->run_count < judgement->case_count) {
+        judgement->verdict = VERDICT_INFRA;
+        snprintf(judgement->message, sizeof judgement->message, "only %d of %d cases could run",
+                 judgement->run_count, judgement->case_count);
+    }
+    const bool is_every_size = judge->options->n < 0; // a chosen one need not suit every task
+    for (int t = 0; t < chapter_task_count(judge->of); t++) {
+        if (was_run[t] || verdict != VERDICT_PASS || !is_every_size) continue;
+        judgement->verdict = VERDICT_INFRA;
+        snprintf(judgement->message, sizeof judgement->message, "no case of %s could run at this size",
+                 judge->of->tasks[t].name);
+    }
+}
