@@ -138,6 +138,12 @@ class Model:
         return Model([point for point, is_kept in zip(self.points, keep, strict=True) if is_kept])
 
 
+def split(model: Model) -> tuple[Model, Model]:
+    """The points that constants may be fitted to, and those of kernels that were added last."""
+    unseen = np.array([point.kernel.is_unseen for point in model.points])
+    return model.part(~unseen), model.part(unseen)
+
+
 # ---- Fitting ---------------------------------------------------------------------------------------------------
 
 

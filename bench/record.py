@@ -2,6 +2,10 @@
 
     python -m bench.record            measures, counts with ncu, writes the record
     python -m bench.record --dry-run  compiles everything and lists what would run; needs no GPU
+    python -m bench.record --missing --out new.json
+                                      only what bench/records/NVIDIA-H200.json lacks, or has of an older file
+    python -m bench.record --add new.json
+                                      puts those entries into that record; needs no GPU
 
 Each sample is one run of all launches of a kernel with a cold, clean L2: outputs poisoned or zeroed, a buffer of
 four times the L2 written and another one read, then an event, the launches, an event, all in one stream, so that
@@ -33,6 +37,7 @@ from grader.core.entry import guarded
 
 VARIANTS = ROOT / "bench" / "variants"
 RECORDS = ROOT / "bench" / "records"
+COMMITTED = RECORDS / "NVIDIA-H200.json"  # the record that the time model is compared with
 CHECK, CALIBRATE = VARIANTS / "check.cu", VARIANTS / "calibrate.cu"
 COUNTED_SIZES = (2**22, 2**26)
 
@@ -212,7 +217,8 @@ class Prepared:
         if kernel.check == "polynomial":
             wrong = bench.total("wrong_polynomial", i64(n), u64(out), i32(TERMS))
         else:
-            wrong = bench.total(f"wrong_{kernel.check}", i64(n), u64(out))
+            name = {"square": "written", "product": "written"}.get(kernel.check, kernel.check)
+            wrong = bench.total(f"wrong_{name}", i64(n), u64(out))
         return f"{wrong} elements are wrong" if wrong else ""
 
 
@@ -255,6 +261,8 @@ def record_kernel(bench: Bench, kernel: Kernel, sizes: tuple[int, ...]) -> dict[
     points: list[dict[str, Any]] = []
     left_out: list[int] = []
     for n in sizes:
+        if n > kernel.most:
+            continue
         growth = n / points[-1]["n"] if points else 1.0
         if points and points[-1]["seconds"] * growth > LONGEST_LAUNCH:
             left_out.append(n)
@@ -262,6 +270,8 @@ def record_kernel(bench: Bench, kernel: Kernel, sizes: tuple[int, ...]) -> dict[
         prepared = Prepared(bench, kernel, n)
         points.append(measure(prepared))
     figures = []
+    if not points:
+        raise TableError(f"{kernel.name}: it is measured at no size")
     for each, function, shape in zip(kernel.passes, prepared.functions, prepared.shapes, strict=True):
         figures.append(
             {
@@ -441,6 +451,10 @@ def main() -> int:
     parser.add_argument("--sizes", help="n, comma-separated, powers of 4", default="")
     parser.add_argument("--out", type=Path, help="instead of bench/records/DEVICE.json")
     parser.add_argument("--no-ncu", action="store_true", help="times only")
+    parser.add_argument("--missing", action="store_true", help="what the record lacks; with --out")
+    parser.add_argument("--add", type=Path, metavar="FILE", help="put the entries of this record into it")
+    parser.add_argument("--counted", help="n at which ncu counts, comma-separated", default="")
+    parser.add_argument("--ncu-seconds", type=float, default=240.0, help="the most that ncu may take (240)")
     parser.add_argument("--for-ncu", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     try:
@@ -450,17 +464,48 @@ def main() -> int:
             asked = json.loads(given.for_ncu.read_text())
             launch_for_ncu([k for k in kernels if k.name in asked["names"]], tuple(asked["sizes"]))
             return 0
+        if given.add:
+            return add_entries(kernels, given.add)
+        if given.missing:
+            kernels = missing(kernels)
         if given.only:
             kernels = [k for k in kernels if re.search(given.only, k.name)]
         if given.dry_run:
             return dry_run(kernels, sizes)
-        return record(kernels, sizes, given.out, ncu=not given.no_ncu)
+        counted = tuple(int(text) for text in given.counted.split(",")) if given.counted else COUNTED_SIZES
+        seconds = 0.0 if given.no_ncu else given.ncu_seconds
+        return record(kernels, sizes, given.out, counted, seconds)
     except (GpuError, CompileError, TableError, WrongResultError) as error:
         print(f"warpbook: {error}", file=sys.stderr)
         return 3
 
 
-def record(kernels: list[Kernel], sizes: tuple[int, ...], out: Path | None, *, ncu: bool) -> int:
+def missing(kernels: list[Kernel]) -> list[Kernel]:
+    """What the committed record does not have, or has of a file that has changed."""
+    told = {entry["name"]: entry["source"] for entry in json.loads(COMMITTED.read_text())["kernels"]}
+    return [kernel for kernel in kernels if told.get(kernel.name) != kernel.source_hash]
+
+
+def add_entries(kernels: list[Kernel], path: Path) -> int:
+    """Puts the entries of a record into the committed one, in the table's order; each says when it was made."""
+    whole, new = json.loads(COMMITTED.read_text()), json.loads(path.read_text())
+    if new["device"]["name"] != whole["device"]["name"]:
+        raise TableError(f"{path} is of {new['device']['name']}, not of {whole['device']['name']}")
+    entries = {entry["name"]: entry for entry in whole["kernels"]}
+    entries |= {entry["name"]: {**entry, "date": new["date"]} for entry in new["kernels"]}
+    whole["kernels"] = [entries[kernel.name] for kernel in kernels if kernel.name in entries]
+    write_record(whole, COMMITTED)
+    print(f"{len(new['kernels'])} entries added; {len(whole['kernels'])} in {COMMITTED.relative_to(ROOT)}")
+    return 0
+
+
+def record(
+    kernels: list[Kernel],
+    sizes: tuple[int, ...],
+    out: Path | None,
+    counted: tuple[int, ...],
+    ncu_seconds: float,
+) -> int:
     """Measures and writes. A kernel whose result is wrong is named, left out, and makes the status 1."""
     began = time.monotonic()
     bench = Bench(Device(), max(LEAST_BUFFER, *sizes))
@@ -495,7 +540,7 @@ def record(kernels: list[Kernel], sizes: tuple[int, ...], out: Path | None, *, n
     name = re.sub(r"\W+", "-", device.name).strip("-")
     path = out or RECORDS / f"{name}.json"
     write_record(made, path)  # what is timed is kept whatever becomes of ncu
-    if ncu:
+    if ncu_seconds > 0:
         measured = {entry["name"] for entry in made["kernels"]}
         try:
             tool("ncu")
@@ -505,8 +550,8 @@ def record(kernels: list[Kernel], sizes: tuple[int, ...], out: Path | None, *, n
             with_ncu(
                 [k for k in kernels if k.name in measured],
                 made,
-                tuple(n for n in COUNTED_SIZES if n <= max(sizes)),
-                seconds=240.0,
+                tuple(n for n in counted if n <= max(sizes)),
+                seconds=ncu_seconds,
             )
             write_record(made, path)
     shown = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 import tomllib
 from collections.abc import Callable
@@ -21,12 +22,13 @@ INTEGERS = ("n", "n64", "side", "rows", "columns", "terms", "counts")
 CHECKS = (
     *("sum", "sum64", "l1", "rows", "rows64", "transpose", "polynomial"),
     *("add", "add16", "copy", "scattered", "ones", "nothing"),
+    *("counts", "tile_scan", "written", "square", "product"),
 )
 TERMS = 16  # of a polynomial
 COLUMNS = 2048  # of a matrix whose rows are summed
 GRIDS = ("blocks", "per_sm", "each", "tile", "launch")
 KEYS = {
-    *("name", "kernel", "args", "passes", "block", *GRIDS, "shared", "outputs", "zeroed"),
+    *("unseen", "most", "name", "kernel", "args", "passes", "block", *GRIDS, "shared", "outputs", "zeroed"),
     *("check", "every", "times", "reads"),
 }
 
@@ -60,6 +62,8 @@ class Kernel:
     every: int
     times: int
     reads: float
+    is_unseen: bool  # added last: never fitted
+    most: int  # the largest n
 
     @property
     def source_hash(self) -> str:
@@ -86,7 +90,7 @@ class Kernel:
         elif self.grid_rule == "per_sm":
             grid = (value * sm_count, 1)
         elif self.grid_rule == "each":
-            grid = (-(-n // (threads * value)), 1)
+            grid = (max(1, math.ceil(n / (threads * value))), 1)
         else:
             side = side_of(n)
             grid = (-(-side // value[0]), -(-side // value[1]))
@@ -114,7 +118,8 @@ class Kernel:
 
     def matrix(self, n: int) -> tuple[int, int]:
         """Rows and columns that n elements make."""
-        return (side_of(n), side_of(n)) if self.check == "transpose" else (n // COLUMNS, COLUMNS)
+        square = ("transpose", "square", "product")
+        return (side_of(n), side_of(n)) if self.check in square else (n // COLUMNS, COLUMNS)
 
     def ask_shapes(self, n: int, sm_count: int, ask: Callable[[str, int], LaunchShape]) -> list[LaunchShape]:
         """The shape of every pass; `ask` runs the LAUNCH kernel of a name with an n.
@@ -178,6 +183,8 @@ def _kernel(path: Path, given: dict[str, Any]) -> Kernel:
         every=every,
         times=times,
         reads=float(given.get("reads", 1 / (every * times))),
+        is_unseen=bool(given.get("unseen", False)),
+        most=int(given.get("most", 2**30)),
     )
     for each in made.passes:
         if wrong := [a for a in each.args if a not in BUFFERS + INTEGERS]:

@@ -90,7 +90,15 @@ class Tracer:
             ]
             prepared.arguments[index] = tuple(arguments)
             return self._run(prepared, index, shape, shape.grid, registers)
-        if shape.grid[1] > 1:
+        if kernel.check == "product":  # some blocks of the whole: each goes through its rows and columns
+            blocks = shape.grid[0] * shape.grid[1]
+            grid = (min(2, shape.grid[0]), min(2, shape.grid[1]), 1)
+            share = max(1, int(n * grid[0] * grid[1] / blocks))
+            prepared = Prepared(self._bench, kernel, n, n)
+            runs[0] = _Run(blocks=grid[0] * grid[1], elements=share)
+            works[0] = self._run(prepared, 0, shape, grid, registers)
+            count = 1
+        elif shape.grid[1] > 1:
             small = n
             while small > LEAST_BUFFER or (small > 1 << 16 and self._threads(kernel, small) > MOST_THREADS):
                 small //= 4

@@ -27,7 +27,7 @@ from grader.learner.report import BYTES_PER_CHAPTER, DETAILS
 from grader.learner.report.accesses import accesses
 from grader.learner.report.exchange import exchanges
 from grader.learner.report.figures import Record
-from grader.learner.report.launches import launches, offsets
+from grader.learner.report.launches import joined, launches, offsets
 from grader.learner.report.pictures import banks, sectors
 from grader.learner.report.svg import Gallery
 
@@ -247,7 +247,7 @@ def test_every_picture_has_a_name_and_words(learner: Learner) -> None:
 
 def test_accesses_are_drawn_as_the_emulator_counted_them(learners: dict[str, Learner]) -> None:
     """The sectors and the wavefronts that a picture has are as many as the event has."""
-    drawn = {"sectors": 0, "wavefronts": 0}
+    drawn = {"sectors": 0, "wavefronts": 0, "joined": 0, "elsewhere": 0}
     for name, document in learners[SOLVED].documents.items():
         for launch in launches(Record(name, document)) if name.endswith(".trace") else ():
             data = launch.data
@@ -258,13 +258,21 @@ def test_accesses_are_drawn_as_the_emulator_counted_them(learners: dict[str, Lea
                 size, object_ = instruction["bytes"], data["objects"][event["object"]]
                 places = [None if at is None else at + object_["misalignment"] for at in offsets(event)]
                 if "wavefronts" in event:
-                    found = banks.wavefronts(offsets(event), size, is_load=instruction["kind"] == "load")
+                    lanes, whole = offsets(event), joined(instruction)
+                    if whole:
+                        size, lanes = whole.bytes, [None if at is None else at + whole.shift for at in lanes]
+                    is_elsewhere = whole is not None and not whole.bytes
+                    is_load = instruction["kind"] == "load"
+                    found = [] if is_elsewhere else banks.wavefronts(lanes, size, is_load=is_load)
                     assert len(found) == event["wavefronts"], (name, event)
                     drawn["wavefronts"] += 1
+                    drawn["joined"] += whole is not None
+                    drawn["elsewhere"] += is_elsewhere
                 elif instruction["space"] == "global":
                     assert len(sectors.touched(places, size)) == event["sectors"], (name, event)
                     drawn["sectors"] += 1
-    assert min(drawn.values()) > 200
+    assert min(drawn["sectors"], drawn["wavefronts"]) > 200
+    assert drawn["joined"] > drawn["elsewhere"] > 0
 
 
 def test_wavefronts_of_a_warp() -> None:

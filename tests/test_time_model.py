@@ -342,8 +342,15 @@ def test_every_profile_has_a_model(tmp_path: Path, gpu: str) -> None:
 # ---- The table -----------------------------------------------------------------------------------------------------
 
 
-# No GPU has timed variants of these yet, and the model knows no waiting between blocks of ch16.
-NOT_RECORDED = {"ch16_scan", "ch17_stencil", "ch18_softmax", "ch19_matrix_multiply"}
+# The model knows no waiting between the blocks of scan_once, the table no third pass, and no rows of 16 bits.
+NOT_RECORDED = {
+    "scan_once",
+    "sum_tiles",
+    "scan_sums",
+    "scan_tiles",
+    "softmax_bfloat16",
+    "layer_norm_bfloat16",
+}
 
 
 def test_every_timed_solution_stands_in_the_table() -> None:
@@ -351,11 +358,14 @@ def test_every_timed_solution_stands_in_the_table() -> None:
     for source in sorted((ROOT / "solutions").glob("ch*/kernel.cu")):
         chapter = (ROOT / "chapters" / source.parent.name / "chapter.c").read_text()
         text = re.sub(r"//[^\n]*", "", chapter)
+        # A macro may hold what tasks have in common.
+        for name, body in re.findall(r"#define (\w+)((?:.*\\\n)*.*)", text):
+            text = re.sub(rf"\b{name}\b", lambda _, body=body: body, text)
         for kernel in re.findall(r"LAUNCH\((\w+)\)", source.read_text()):
             tasks = [task for task in re.split(r"\.buffers\s*=", text) if f'.kernel = "{kernel}"' in task]
             untimed = all("NOT_TIMED" in task or "EXPECT_TABLE" in task for task in tasks) or not tasks
             if not untimed:
-                assert kernel in named or source.parent.name in NOT_RECORDED, (
+                assert kernel in named or kernel in NOT_RECORDED, (
                     f"{source}: {kernel} is not in {VARIANTS / 'variants.toml'}"
                 )
 

@@ -106,6 +106,25 @@ extern "C" __global__ void wrong_rows64(long long *total, long long count, const
     }
     add_up(total, mine);
 }
+// Counters that add up to n.
+extern "C" __global__ void wrong_counts(long long *total, long long count, const unsigned *out) {
+    long long mine = 0;
+    EACH(i, 256) mine += out[i];
+    if (blockIdx.x == 0 && threadIdx.x == 0) mine -= count;
+    add_up(total, mine);
+}
+// Each tile of 1024 begins its own sum; whole floats, so that differences are exact.
+extern "C" __global__ void wrong_tile_scan(long long *total, long long count, const float *out) {
+    long long mine = 0;
+    EACH(i, count) mine += out[i] - (i % 1024 ? out[i - 1] : 0.0f) != (float)value_of((unsigned)i, 0);
+    add_up(total, mine);
+}
+// What is left of the poison: elements that were not written. Chapters judge the values.
+extern "C" __global__ void wrong_written(long long *total, long long count, const unsigned *out) {
+    long long mine = 0;
+    EACH(i, count) mine += out[i] == 0x7fc00000u;
+    add_up(total, mine);
+}
 // As bfloat16, the inputs are 0 and the value of the float that they are halves of.
 extern "C" __global__ void wrong_add16(long long *total, long long count, const unsigned short *out) {
     long long mine = 0;

@@ -71,7 +71,13 @@ struct Instruction {
     uint8_t type;      // PtxType of the element
     uint16_t flags;    // the kind's own bits
     int64_t offset;    // of [register + offset]
+
+    // Of accesses that ptxas makes one (program/merged.h): the first stands for all of them.
+    uint8_t merged_bytes; // of the whole; MERGED_AWAY: another stands for it; 0: it is on its own
+    int8_t merged_shift;  // from its own address to the first byte of the whole
+    bool is_gathered;     // of an atomic: one lane goes to memory for the warp (program/gathered.h)
 };
+enum { MERGED_AWAY = 255 };
 
 static inline const void *source(const unsigned char *registers, const Instruction *in, int k) {
     const Operand *o = &in->src[k];

@@ -14,6 +14,7 @@ typedef struct {
     float pipe_alu, pipe_special, pipe_double; // warp instructions of pipes with fewer than 32 lanes
     float fused;                               // multiply-adds that read three registers again
     float latency;                             // cycles from issue to the result, of what touches no memory
+    bool is_multiply_add;                      // of 32-bit integers
     bool is_lsu;                               // goes through the load and store unit
     // A forward branch over a few instructions, which ptxas turns into predicates: no branch at all. They are
     // issued also where all lanes skip them: `skipped` slots.

@@ -33,7 +33,7 @@ static void set_sequence(InstructionCost *cost, float issued, float special, flo
 
 static void cost_divide(const PtxInstruction *ptx, PtxType type, InstructionCost *cost) {
     if (type == PTX_F64) {
-        set_sequence(cost, 40, 1, 250);
+        set_sequence(cost, 20, 1, 250); // MUFU.RCP64H, nine DFMA, a test and a call that is seldom taken
         cost->pipe_double = 10;
     } else if (type == PTX_F32) {
         if (ptx_has(ptx, "approx") || ptx_has(ptx, "full"))
@@ -56,7 +56,7 @@ static void cost_arithmetic(const PtxInstruction *ptx, InstructionCost *cost) {
     } else if (is_named(ptx, "sqrt") || is_named(ptx, "rsqrt") || is_named(ptx, "rcp")) {
         bool is_approximate = ptx_has(ptx, "approx");
         if (type == PTX_F64)
-            set_sequence(cost, 35, 1, 220), cost->pipe_double = 8;
+            set_sequence(cost, 20, 1, 220), cost->pipe_double = 8;
         else if (is_approximate)
             set_sequence(cost, ptx_has(ptx, "ftz") ? 1 : 4, 1, latency_special + 12);
         else
@@ -84,6 +84,7 @@ static void cost_arithmetic(const PtxInstruction *ptx, InstructionCost *cost) {
     } else if (type == PTX_PRED) {
         set(cost, 0.5F, 0.5F, latency_alu); // often part of the comparison
     } else if (is_named(ptx, "mul") || is_named(ptx, "mad")) {
+        cost->is_multiply_add = is_named(ptx, "mad") && !is_wide && !ptx_has(ptx, "wide");
         set(cost, is_wide && !ptx_has(ptx, "wide") ? 4 : 1, 0, latency_wide); // IMAD: the multiply-add pipe
     } else if (is_named(ptx, "popc") || is_named(ptx, "clz") || is_named(ptx, "bfind") ||
                is_named(ptx, "brev")) {

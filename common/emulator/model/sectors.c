@@ -241,6 +241,7 @@ Touch sectors_touch(Sectors *s, const Access *a, Toucher *warp, ModelWork *work)
         for (uint32_t k = 0; k < touch.sectors; k++) {
             if (sectors[k] >= notes->count) continue;
             uint32_t operations = most_on_an_address(a, first, sectors[k]);
+            if (a->in->type != PTX_F32 && a->in->type != PTX_F64) work->atomic_integers += operations;
             notes->notes[sectors[k]].atomics += operations;
             work->atomic_operations += operations;
         }

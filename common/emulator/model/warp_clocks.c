@@ -282,7 +282,7 @@ static void observe_access(void *self, const Access *a) {
             c->issued += gathering;
             t->work.issued += gathering;
         }
-        if (a->kind == ACCESS_REDUCTION || a->kind == ACCESS_ATOMIC)
+        if ((a->kind == ACCESS_REDUCTION || a->kind == ACCESS_ATOMIC) && !is_increment(a))
             wavefronts *= 2; // it is read and written
         t->work.shared_wavefronts += wavefronts;
         a->warp->block->warps[0].clock->phase_lsu += wavefronts;

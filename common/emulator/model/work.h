@@ -58,4 +58,5 @@ typedef struct ModelWork {
         atomic_hottest;   // of what several blocks share, operations on the 128-byte line with most; of these
     double atomic_single; // on the sector of that line with most
     double atomic_waits;  // requests whose result is used
+    double atomic_integers; // of the operations, those on integers
 } ModelWork;

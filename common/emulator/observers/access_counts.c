@@ -142,14 +142,19 @@ static uint32_t wavefronts_of(const Access *a, uint32_t *least) {
     return total;
 }
 
+// Whether an atomic without a result adds the constant 1: ATOMS.POPC.INC.
+bool is_increment(const Access *a) {
+    const Instruction *in = a->in;
+    return a->kind == ACCESS_REDUCTION && in->operation == ATOMIC_ADD && a->bytes == 4 &&
+           in->type != PTX_F32 && in->src[1].constant && *(const uint32_t *)in->src[1].constant == 1;
+}
+
 // Lanes of a shared atomic are served one after the other wherever they meet in a bank, on one word or on
-// several; a compare-and-swap takes twice as long. Adding the constant 1 is a separate instruction
+// several; a compare-and-swap takes twice as long. An increment is a separate instruction
 // (ATOMS.POPC.INC), which serves all lanes on one word at once.
 static uint32_t atomic_wavefronts(const Access *a) {
     const Instruction *in = a->in;
-    if (in->operation == ATOMIC_ADD && a->bytes == 4 && in->type != PTX_F32 && in->src[1].constant &&
-        *(const uint32_t *)in->src[1].constant == 1)
-        return most_in_a_bank(a, a->mask);
+    if (is_increment(a)) return most_in_a_bank(a, a->mask);
     uint32_t phases = a->bytes <= 4 ? 1 : a->bytes / 4, lanes = WARP_SIZE / phases, total = 0;
     for (uint32_t p = 0; p < phases; p++) {
         uint32_t counts[BANKS] = {0}, most = 0;
@@ -162,22 +167,49 @@ static uint32_t atomic_wavefronts(const Access *a) {
     return in->operation == ATOMIC_CAS ? 2 * total : total;
 }
 
+// What ptxas makes of a load or store of which Instruction.merged_bytes says that it stands for several.
+static Access whole_of(const Access *a, uint64_t offsets[WARP_SIZE]) {
+    Access whole = *a;
+    FOR_LANES(lane, a->mask) offsets[lane] = a->offsets[lane] + (uint64_t)a->in->merged_shift;
+    whole.offsets = offsets;
+    whole.bytes = a->in->merged_bytes;
+    whole.contiguous = false;
+    return whole;
+}
+
 uint32_t shared_wavefronts(const Access *a) {
     uint32_t least;
+    uint64_t offsets[WARP_SIZE];
+    if (a->in->merged_bytes == MERGED_AWAY) return 0;
+    const Access whole = a->in->merged_bytes ? whole_of(a, offsets) : *a;
+    a = &whole;
     bool is_atomic = a->kind == ACCESS_ATOMIC || a->kind == ACCESS_REDUCTION;
     return is_atomic ? atomic_wavefronts(a) : wavefronts_of(a, &least);
 }
 
 uint32_t shared_wavefronts_at_best(const Access *a) {
     uint32_t least;
+    uint64_t offsets[WARP_SIZE];
+    if (a->in->merged_bytes == MERGED_AWAY) return 0;
+    const Access whole = a->in->merged_bytes ? whole_of(a, offsets) : *a;
+    a = &whole;
     bool is_atomic = a->kind == ACCESS_ATOMIC || a->kind == ACCESS_REDUCTION;
     if (is_atomic) return atomic_wavefronts(a);
     wavefronts_of(a, &least);
     return least;
 }
 
+// The lane that goes to memory for all others, alone.
+static Access gathered(const Access *a) {
+    Access one = *a;
+    const bool has_sum = a->kind == ACCESS_REDUCTION || a->in->operation == ATOMIC_ADD;
+    if (a->in->is_gathered && has_sum) one.mask = a->mask & (~a->mask + 1);
+    return one;
+}
+
 static void count_global(Counters *c, const Access *a) {
     uint32_t lanes = (uint32_t)__builtin_popcount(a->mask), sectors;
+    const Access leader = gathered(a);
     switch (a->kind) {
     case ACCESS_LOAD:
         sectors = sectors_of(a);
@@ -195,12 +227,12 @@ static void count_global(Counters *c, const Access *a) {
         break;
     case ACCESS_REDUCTION:
         c->global_red_requests += a->first;
-        c->global_red_sectors += atomic_sectors(a);
+        c->global_red_sectors += atomic_sectors(&leader);
         note_lanes(c, a);
         break;
     case ACCESS_ATOMIC:
         c->global_atom_requests += a->first;
-        c->global_atom_sectors += atomic_sectors(a);
+        c->global_atom_sectors += atomic_sectors(&leader);
         note_lanes(c, a);
         break;
     }
@@ -208,6 +240,11 @@ static void count_global(Counters *c, const Access *a) {
 
 static void count_shared(Counters *c, const Access *a) {
     uint32_t least, wavefronts;
+    uint64_t offsets[WARP_SIZE];
+    if (a->in->merged_bytes == MERGED_AWAY) return;
+    Access leader;
+    const Access whole = a->in->merged_bytes ? whole_of(a, offsets) : *a;
+    a = &whole;
     switch (a->kind) {
     case ACCESS_LOAD:
         wavefronts = wavefronts_of(a, &least);
@@ -223,7 +260,8 @@ static void count_shared(Counters *c, const Access *a) {
         break;
     default:
         c->shared_atom += a->first;
-        c->shared_atom_wavefronts += atomic_wavefronts(a);
+        leader = gathered(a);
+        c->shared_atom_wavefronts += atomic_wavefronts(&leader);
         note_lanes(c, a);
         break;
     }

@@ -16,7 +16,7 @@
 
 // About what the parts take as JSON. What they come to is looked at in the end.
 enum {
-    INSTRUCTION_BYTES = 150,
+    INSTRUCTION_BYTES = 190,
     OBJECT_BYTES = 160,
     WARP_BYTES = 60,
     EVENT_BYTES = 80,

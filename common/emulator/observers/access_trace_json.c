@@ -122,13 +122,18 @@ static void add_instructions(JsonWriter *json, const AccessTrace *t, const Rows 
     for (size_t i = 0; i < t->instruction_count; i++) {
         if (rows->instructions[i] == UINT32_MAX) continue;
         const TraceInstruction *row = &t->instructions[i];
-        const char *operation = operation_word(t->machine->program->by_number[row->number]);
+        const Instruction *in = t->machine->program->by_number[row->number];
+        const char *operation = operation_word(in);
         json_open_object(json, NULL);
         json_string(json, "kind", kinds[row->kind]);
         if (operation) json_string(json, "operation", operation);
         if (is_access(row->kind)) {
             json_string(json, "space", space_word(row->space));
             json_unsigned(json, "bytes", row->bytes);
+        }
+        if (in->merged_bytes) {
+            json_unsigned(json, "joined_bytes", in->merged_bytes == MERGED_AWAY ? 0 : in->merged_bytes);
+            json_integer(json, "joined_shift", in->merged_shift);
         }
         json_string(json, "file", row->place.file);
         json_integer(json, "line", row->place.line);

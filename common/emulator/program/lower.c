@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "emulator/program/float_distance.h"
+#include "emulator/program/gathered.h"
+#include "emulator/program/merged.h"
 #include "emulator/program/flow.h"
 #include "emulator/program/lowering/lowering.h"
 #include "emulator/program/reach.h"
@@ -244,7 +246,11 @@ Program *program_new(PtxModule *module, const char *name, AddressOf *address_of,
     ok = ok && place_all_shared(&l) && find_shared_uses(&l);
     for (int i = 0; ok && i < module->function_count; i++) ok = lower_function(&l, i);
     ok = ok && number_instructions(&l);
-    for (int i = 0; ok && i < module->function_count; i++) set_float_distances(&program->functions[i]);
+    for (int i = 0; ok && i < module->function_count; i++) {
+        set_float_distances(&program->functions[i]);
+        if (!find_merged_accesses(&program->functions[i]) || !find_gathered_atomics(&program->functions[i]))
+            ok = lower_no_memory(&l);
+    }
     if (!ok) {
         program_free(program);
         return NULL;

@@ -7,7 +7,7 @@ from typing import Any
 from markupsafe import Markup
 
 from .figures import Figure, Record
-from .launches import Launch, launches, offsets
+from .launches import Joined, Launch, joined, launches, offsets
 from .pictures import banks, sectors
 from .svg import Detail, Gallery
 
@@ -118,7 +118,7 @@ def _of_launch(launch: Launch, file: str, gallery: Gallery, detail: Detail) -> I
         if key not in made and size is not None:
             made[key] = Access(*names[:2], launch, *names[2:], size, str(object_["name"]))
             known[key] = {}
-        _add(made[key], known[key], i, event, object_, gallery, detail)
+        _add(made[key], known[key], i, event, object_, joined(instruction), gallery, detail)
     for access in made.values():
         access.steps.sort(key=lambda step: (step.block, step.warp, step.iteration))
         yield access
@@ -130,6 +130,7 @@ def _add(
     i: int,
     event: dict[str, Any],
     object_: dict[str, Any],
+    whole: Joined | None,
     gallery: Gallery,
     detail: Detail,
 ) -> None:
@@ -137,10 +138,14 @@ def _add(
     warp = (event["block"], event["warp"])
     warps = {(step.block, step.warp) for step in access.steps}
     is_shown = event["iteration"] < detail.iterations and (warp in warps or len(warps) < detail.warps)
-    active = [at for at in offsets(event) if at is not None]
+    size, places = access.bytes, offsets(event)
+    if whole and whole.bytes:
+        size, places = whole.bytes, [None if at is None else at + whole.shift for at in places]
+    active = [at for at in places if at is not None]
     shift = 0 if access.space == "shared" else object_["misalignment"]
     base = (min(active) + shift) // 128 * 128
-    pattern = tuple(None if at is None else at + shift - base for at in offsets(event))
+    lanes = [None if at is None else at + shift - base for at in places]
+    pattern = (*lanes, whole)
     if not is_shown or (pattern not in known and len(known) == detail.patterns):
         access.left_out += 1
         return
@@ -149,9 +154,9 @@ def _add(
         if access.space == "shared":
             counted = event.get("wavefronts")
             is_load = access.kind == "load"
-            drawn = banks.draw(list(pattern), access.bytes, access.does, gallery, counted, is_load=is_load)
+            drawn = banks.draw(lanes, size, access.does, gallery, counted, whole, is_load=is_load)
         else:
-            drawn = sectors.draw(list(pattern), access.bytes, access.does, gallery)
+            drawn = sectors.draw(lanes, size, access.does, gallery)
         access.patterns.append(drawn)
     access.steps.append(
         Step(
@@ -161,7 +166,7 @@ def _add(
             pattern=known[pattern],
             event=i,
             first=min(active),
-            last=max(active) + access.bytes - 1,
+            last=max(active) + size - 1,
             figures={name: figure for name in _COUNTS if (figure := access.launch.figure("events", i, name))},
         )
     )

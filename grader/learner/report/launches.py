@@ -72,6 +72,21 @@ def offsets(event: dict[str, Any]) -> list[int | None]:
     return [event["offset"] + lane * event["step"] if event["mask"] >> lane & 1 else None for lane in LANES]
 
 
+@dataclass(frozen=True)
+class Joined:
+    """What an access to shared memory is part of if ptxas joins it with others into one."""
+
+    bytes: int  # of a lane; 0: another access of the trace stands for this one
+    shift: int  # where they begin, from the access's own byte
+
+
+def joined(instruction: dict[str, Any]) -> Joined | None:
+    """None: the access is on its own."""
+    if "joined_bytes" not in instruction:
+        return None
+    return Joined(instruction["joined_bytes"], instruction["joined_shift"])
+
+
 def runs(numbers: list[int]) -> str:
     """Numbers in words: "0 to 7, 12"."""
     parts: list[str] = []

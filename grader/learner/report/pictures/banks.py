@@ -2,7 +2,7 @@
 
 from markupsafe import Markup
 
-from ..launches import runs
+from ..launches import Joined, runs
 from ..svg import MARGIN, TRANSACTIONS, Drawing, Gallery
 from .lanes import LANE, TALL, TOP, draw_bank_numbers, draw_lanes, middle
 
@@ -56,19 +56,23 @@ def draw(
     does: str,
     gallery: Gallery,
     counted: int | None = None,
+    whole: Joined | None = None,
     *,
     is_load: bool = True,
 ) -> Markup:
     """`places` are bytes, the first from the start of a row of 32 banks, None for idle lanes.
 
-    `counted` is the number of wavefronts that the emulator counted, which is larger for atomics.
+    `counted` is the number of wavefronts that the emulator counted, which is larger for atomics. `whole` is
+    what ptxas joins the access to: `places` and `size` are then those of all its bytes, and an access that
+    another one stands for has no wavefront.
     """
-    found = wavefronts(places, size, is_load=is_load)
+    is_elsewhere = whole is not None and not whole.bytes
+    found = [] if is_elsewhere else wavefronts(places, size, is_load=is_load)
     if counted is not None and counted > len(found):
         found = wavefronts(places, size, one_by_one=True)
     drawing = Drawing(
         f"{sum(at is not None for at in places)} of 32 lanes take {len(found)} wavefronts of 32 banks",
-        _words(found, does),
+        _words(found, does, whole),
         "access",
     )
     looks: dict[int, str] = {}
@@ -92,13 +96,20 @@ def draw(
     y = _MEMORY + len(found) * (tall + 3) + 12
     draw_bank_numbers(drawing, gallery, y)
     draw_lanes(drawing, gallery, looks)
-    drawing.words(
-        MARGIN, y + 17, "above: lanes; below: the 32 banks, one row for each wavefront", "small faint"
+    explained = (
+        _join_words(whole) if whole else "above: lanes; below: the 32 banks, one row for each wavefront"
     )
+    drawing.words(MARGIN, y + 17, explained, "small faint")
     return drawing.svg(gallery)
 
 
-def _words(found: list[dict[int, tuple[int, list[int]]]], does: str) -> str:
+def _join_words(whole: Joined) -> str:
+    if whole.bytes:
+        return f"joined by ptxas with accesses beside it: {whole.bytes} bytes a lane, a row a wavefront"
+    return "no wavefronts here: ptxas joins this access with another one"
+
+
+def _words(found: list[dict[int, tuple[int, list[int]]]], does: str, whole: Joined | None) -> str:
     """The picture for a screen reader."""
     said = [
         f"wavefront {i + 1}: lanes {runs(sorted({lane for _, lanes in banks.values() for lane in lanes}))}"
@@ -106,4 +117,5 @@ def _words(found: list[dict[int, tuple[int, list[int]]]], does: str) -> str:
         for i, banks in enumerate(found[:8])
     ]
     more = f"; and {len(found) - 8} wavefronts more" if len(found) > 8 else ""
-    return f"Each lane {does}. {'; '.join(said)}{more}."
+    joins = f" {_join_words(whole)}." if whole else ""
+    return f"Each lane {does}.{joins} {'; '.join(said)}{more}." if said else f"Each lane {does}.{joins}"
