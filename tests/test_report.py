@@ -117,6 +117,12 @@ def test_every_number_on_the_page_is_that_of_its_source(learner: Learner) -> Non
         assert says(expected, text), f"{text!r} is shown for {expected} ({source})"
 
 
+def test_a_whole_program_has_a_timeline_and_no_remark_about_a_trace(learners: dict[str, Learner]) -> None:
+    text = learners[SOLVED].sections["ch20"].text
+    assert "Copies and kernels" in text and "stream 2" in text
+    assert "no trace" not in text
+
+
 # Where digits are not results: code, names of chapters and lines, and quoted words.
 PLAIN = {"code", "style", "script", "title", "desc", "time", "svg", "data"}
 

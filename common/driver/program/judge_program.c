@@ -128,6 +128,21 @@ __attribute__((format(printf, 3, 4))) static void say(CaseReport *report, Verdic
     report->verdict = verdict;
 }
 
+// What the program itself printed, as one line: the runtime library adds lines that begin with its name.
+static void own_words(const Text *printed, char *words, size_t bytes) {
+    const char *line = text_chars(printed);
+    size_t used = 0;
+    words[0] = '\0';
+    while (*line && used + 1 < bytes) {
+        const size_t length = strcspn(line, "\n");
+        if (length > 0 && strncmp(line, "warpbook: ", 10) != 0)
+            used +=
+                (size_t)snprintf(words + used, bytes - used, "%s%.*s", used ? "; " : "", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+    if (!used) snprintf(words, bytes, "nothing");
+}
+
 // How the program ended, if that alone decides.
 static bool ends_badly(const Task *task, const Outcome *outcome, const Ended *e, CaseReport *report) {
     if (e->timed_out)
@@ -142,13 +157,12 @@ static bool ends_badly(const Task *task, const Outcome *outcome, const Ended *e,
     else if (task->memory_left && e->exit_status == 0)
         say(report, VERDICT_WRONG,
             "the device has no memory left for three vectors, so that cudaMalloc fails; the program "
-            "continues, "
-            "and ends "
-            "with status 0");
-    else if (!task->memory_left && e->exit_status != 0)
-        say(report, VERDICT_WRONG, "the program ends with status %d, and prints: %.200s", e->exit_status,
-            outcome->parts[OUTCOME_PRINTED].bytes ? text_chars(&outcome->parts[OUTCOME_PRINTED]) : "nothing");
-    else
+            "continues, and ends with status 0");
+    else if (!task->memory_left && e->exit_status != 0) {
+        char words[200];
+        own_words(&outcome->parts[OUTCOME_PRINTED], words, sizeof words);
+        say(report, VERDICT_WRONG, "the program ends with status %d, and prints: %s", e->exit_status, words);
+    } else
         return false;
     return true;
 }

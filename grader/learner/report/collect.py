@@ -57,7 +57,8 @@ def collect(workbook: Workbook) -> list[Known]:
         for one in made
         if (result := results[one.chapter.name]) and result.raw("verdict") not in _NOT_BUILT
     ]
-    traced = trace_all(workbook, built)
+    # A whole program has a timeline in its result, and no trace.
+    traced = trace_all(workbook, [chapter for chapter in built if not workbook.is_program(chapter)])
     listed = _list_all(workbook, built)
     nothing = Listing({})
     return [
