@@ -304,8 +304,8 @@ static void propose_number(const Kernel *kernel, const Holder *holder, int sourc
 
 static bool is_any(const PtxInstruction *in) { return in->opcode[0]; }
 
-// What stands in the line of the finding, as in the head of a loop that does not end, is likelier than the
-// same number elsewhere.
+// A wrong number is likelier in the line of the finding, as the head of a loop that does not end, than in
+// another line that has it too.
 static void put_first(int lines[], int count, int line) {
     for (int k = 1; k < count; k++) {
         if (lines[k] != line) continue;
