@@ -73,7 +73,7 @@ static bool run_case(const Request *r, int index, Text *file) {
                 done.output_was_cut);
     outcome_add(file, index, OUTCOME_ENDED, &ended);
     outcome_add(file, index, OUTCOME_PRINTED, &done.output);
-    for (int part = OUTCOME_RESULT; part < OUTCOME_PARTS; part++) {
+    for (OutcomePart part = OUTCOME_RESULT; part < OUTCOME_PARTS; part++) {
         Text content = {0};
         snprintf(path, sizeof path, "%s/%s", folder, outcome_name(part));
         if (read_regular_file(path, outcome_limit(part), &content, &error))

@@ -106,7 +106,9 @@ static Facts facts_of_finding(const Evidence *evidence) {
 // A few small numbers say nothing: the bits of 1 are those of the smallest float.
 static bool has_integer_bits(float got, double expected) {
     const int32_t whole = (int32_t)(fabs(expected) < 1e9 ? expected : 0);
-    return abs(whole) > 1000 && (double)whole == expected && memcmp(&got, &whole, sizeof got) == 0;
+    int32_t bits;
+    memcpy(&bits, &got, sizeof bits);
+    return abs(whole) > 1000 && (double)whole == expected && bits == whole;
 }
 
 static Facts facts_of_check(const Evidence *evidence) {

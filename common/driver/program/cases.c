@@ -70,7 +70,7 @@ float *program_inputs(const Task *task, const Case *one, const Seeds *seeds) {
     size_t next = 0;
     for (int b = 0; vectors && b < task_buffer_count(task) && next < 2; b++)
         if (task->buffers[b].role == INPUT)
-            fill_inputs(vectors + next++ * n, F32, (long long)n, (long long)(2 * n), one->family,
+            fill_inputs(vectors + next++ * n, F32, (long long)n, 2 * (long long)n, one->family,
                         seed_of_inputs(seeds, &one->size, one->family), (unsigned)b);
     return vectors;
 }

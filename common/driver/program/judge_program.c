@@ -81,7 +81,7 @@ static void check_results(const float *inputs, const Delivered *d, CaseReport *r
         }
         zeros += d->c[i] == 0;
         sum += right;
-        magnitude += fabs(right);
+        magnitude += fabsf(right);
     }
     report->has_check = true;
     report->check.outcome = CHECK_RIGHT;

@@ -169,7 +169,11 @@ static bool run_copy(Replay *r, const Record *record, const unsigned char *data,
         (record->work == WORK_COPY && to->memory != RECORDED_DEVICE && from->memory == RECORDED_DEVICE);
     if (is_out && r->got_count < MOST_OUT) {
         unsigned char *kept = malloc((size_t)bytes + 1), *words = malloc((size_t)bytes / 4 + 1);
-        if (!kept || !words) return broken(r, "no memory is left");
+        if (!kept || !words) {
+            free(kept);
+            free(words);
+            return broken(r, "no memory is left");
+        }
         memcpy(kept, from->content + at, (size_t)bytes);
         memcpy(words, from->words + at / 4, (size_t)bytes / 4);
         r->got[r->got_count++] = (Got){kept, words, (size_t)bytes, false};
@@ -352,7 +356,7 @@ static size_t common_words(const Got *got, size_t from, const float *c, size_t m
     size_t same = 0;
     *by_kernels = 0;
     while (same < most && 4 * (from + same + 1) <= got->count &&
-           memcmp(got->bytes + 4 * (from + same), &c[same], 4) == 0)
+           memcmp(got->bytes + 4 * (from + same), (const unsigned char *)c + 4 * same, 4) == 0)
         *by_kernels += got->words[from + same++] != FROM_HOST;
     return same;
 }

@@ -81,7 +81,7 @@ static double time_of(Schedule *s, uint64_t number) {
 }
 
 void schedule_run(Schedule *s, Timeline *t) {
-    uint32_t known[MOST_STREAMS];
+    uint32_t known[MOST_STREAMS] = {0};
     double first = INFINITY, last = 0, all = 0, timed = 0;
     place_all(s);
     const double from = time_of(s, s->timed_from), to = time_of(s, s->timed_to);

@@ -79,8 +79,9 @@ static void find_zero_bits(const PtxFunction *f, uint8_t *bits) {
         has_changed = false;
         for (int i = 0; i < f->instruction_count; i++) {
             const PtxInstruction *in = &f->instructions[i];
-            const PtxOperand *first = in->operand_count ? &in->operands[0] : NULL;
-            for (int k = 0; first && first->kind == PTX_OPERAND_VECTOR && k < first->element_count; k++)
+            if (in->operand_count == 0) continue;
+            const PtxOperand *first = &in->operands[0];
+            for (int k = 0; first->kind == PTX_OPERAND_VECTOR && k < first->element_count; k++)
                 if (first->elements[k].kind == PTX_OPERAND_REGISTER) bits[first->elements[k].reg->index] = 0;
             const PtxRegister *to = written_by(in);
             if (!to) continue;
