@@ -83,6 +83,13 @@ def test_output_of_repeated_launches(compiled: dict[str, Path], tmp_path: Path) 
     assert check(compiled["right"], "prints_each_time", tmp_path).output == "thread 0\nthread 1\n" * 3
 
 
+def test_modelled_times(compiled: dict[str, Path], tmp_path: Path) -> None:
+    """Between two events is the launch's time of the model, and that of ten launches is ten times as long."""
+    words = check(compiled["right"], "times_add_up", tmp_path).output.split()
+    one, ten = float(words[0]), float(words[4])
+    assert 0 < one < 1 and ten == pytest.approx(10 * one, rel=0.01)
+
+
 def test_repeated_sequence_is_left_out(nvcc: str, root: Path) -> None:
     """Of 3,000 operations on 4 MiB, all but the first few lead through states of memory seen before."""
     del nvcc
@@ -246,6 +253,7 @@ def test_formats_of_findings(compiled: dict[str, Path], root: Path, tmp_path: Pa
 
 def test_every_verdict_is_documented() -> None:
     text = (Path(__file__).parent.parent / "docs" / "programs.md").read_text("utf-8")
+    text = text.partition("\n## What check reports\n")[2].partition("\n## ")[0]
     rows = dict(re.findall(r"^\| `([A-Z_]+)` \| (.+) \|$", text, re.MULTILINE))
     assert rows == HOST_VERDICTS
     listed = next(line for line in text.splitlines() if line.startswith("| `OOB`"))

@@ -139,14 +139,23 @@ static cudaError_t destroy_made(cudaGraphExec_t made) {
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t made) { return CALL(destroy_made(made)); }
 
-static cudaError_t update(cudaGraphExec_t made, cudaGraph_t graph) {
-    if (made->graph) graph_free(made->graph);
-    return order(made, graph);
+// A graph of another form is refused, and what was made stays as it is.
+static cudaError_t update(cudaGraphExec_t made, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info) {
+    cudaGraph_t now = graph_ordered(graph);
+    if (!now) return cudaErrorInvalidValue;
+    graph_compare(made->graph, now, info);
+    if (info->result != cudaGraphExecUpdateSuccess) {
+        graph_free(now);
+        return cudaErrorGraphExecUpdateFailure;
+    }
+    graph_free(made->graph);
+    made->graph = now;
+    return cudaSuccess;
 }
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t made, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo *info) {
-    if (info) *info = (cudaGraphExecUpdateResultInfo){.result = cudaGraphExecUpdateSuccess};
-    return CALL(update(made, graph));
+    cudaGraphExecUpdateResultInfo unasked;
+    return CALL(update(made, graph, info ? info : &unasked));
 }
 
 // Nodes that follow each other without a fork share a lane.

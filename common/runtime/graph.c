@@ -119,6 +119,63 @@ cudaGraph_t graph_ordered(cudaGraph_t graph) {
     return ordered;
 }
 
+static bool differs(cudaGraphExecUpdateResultInfo *info, enum cudaGraphExecUpdateResult result,
+                    cudaGraphNode_t node, cudaGraphNode_t from) {
+    *info = (cudaGraphExecUpdateResultInfo){.result = result,
+                                            .errorNode = node ? node->origin : NULL,
+                                            .errorFromNode = from ? from->origin : NULL};
+    return false;
+}
+
+static bool pair_nodes(cudaGraphNode_t was, cudaGraphNode_t now, cudaGraphExecUpdateResultInfo *info) {
+    if (now->pair) return true; // with `was`: its caller has looked
+    if (now->type != was->type) return differs(info, cudaGraphExecUpdateErrorNodeTypeChanged, now, NULL);
+    if (now->after_count != was->after_count)
+        return differs(info, cudaGraphExecUpdateErrorTopologyChanged, now, NULL);
+    was->pair = now;
+    now->pair = was;
+    for (size_t i = 0; i < now->after_count; i++) {
+        cudaGraphNode_t before = now->after[i], other = was->after[i];
+        if (before->pair != (other->pair ? other : NULL))
+            return differs(info, cudaGraphExecUpdateErrorTopologyChanged, now, before);
+        if (!pair_nodes(other, before, info)) return false;
+    }
+    if (!now->child) return true;
+    graph_compare(was->child, now->child, info);
+    return info->result == cudaGraphExecUpdateSuccess;
+}
+
+// The next node from `at` on that no other depends on; the number of nodes: there is none.
+static size_t next_exit(cudaGraph_t graph, size_t at) {
+    for (; at < graph->count; at++) {
+        bool is_exit = true;
+        for (size_t i = at + 1; is_exit && i < graph->count; i++)
+            for (size_t k = 0; k < graph->nodes[i]->after_count; k++)
+                is_exit = is_exit && graph->nodes[i]->after[k] != graph->nodes[at];
+        if (is_exit) break;
+    }
+    return at;
+}
+
+void graph_compare(cudaGraph_t was, cudaGraph_t now, cudaGraphExecUpdateResultInfo *info) {
+    *info = (cudaGraphExecUpdateResultInfo){.result = cudaGraphExecUpdateSuccess};
+    if (was->count != now->count) {
+        differs(info, cudaGraphExecUpdateErrorTopologyChanged, NULL, NULL);
+        return;
+    }
+    for (size_t i = 0; i < now->count; i++) was->nodes[i]->pair = now->nodes[i]->pair = NULL;
+    size_t of_was = next_exit(was, 0), of_now = next_exit(now, 0);
+    while (of_was < was->count && of_now < now->count) {
+        if (!pair_nodes(was->nodes[of_was], now->nodes[of_now], info)) return;
+        of_was = next_exit(was, of_was + 1);
+        of_now = next_exit(now, of_now + 1);
+    }
+    if (of_now < now->count)
+        differs(info, cudaGraphExecUpdateErrorTopologyChanged, now->nodes[of_now], NULL);
+    else if (of_was < was->count)
+        differs(info, cudaGraphExecUpdateErrorTopologyChanged, NULL, NULL);
+}
+
 void graph_free(cudaGraph_t graph) {
     for (size_t i = 0; i < graph->count; i++) free_node(graph->nodes[i]);
     free(graph->nodes);

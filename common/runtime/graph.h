@@ -17,6 +17,7 @@ struct CUgraphNode_st {
     int lane;               // 0: none yet
     bool has_heir;          // a node that depends on it has its lane
     cudaGraphNode_t origin; // of a copy: the node that it is a copy of
+    cudaGraphNode_t pair;   // while graphs are compared: the other graph's
 };
 
 struct CUgraph_st {
@@ -42,4 +43,8 @@ void graph_change(cudaGraphNode_t node, const struct CUgraphNode_st *content);
 cudaGraphNode_t graph_copy_of(cudaGraph_t graph, const struct CUgraphNode_st *node);
 // A copy whose nodes are in an order in which they may run; NULL when there is none, or memory ran out.
 cudaGraph_t graph_ordered(cudaGraph_t graph);
+// Compares two ordered copies: the same number of nodes, and from the nodes on which no other depends, in
+// their order, to what each depends on, in that order, nodes of the same type. `info`: where the first
+// difference is, as cudaGraphExecUpdate() documents it; its nodes are those that `now` was copied from.
+void graph_compare(cudaGraph_t was, cudaGraph_t now, cudaGraphExecUpdateResultInfo *info);
 void graph_free(cudaGraph_t graph);
