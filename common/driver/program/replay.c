@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,6 +18,7 @@
 #include "emulator/emulator.h"
 #include "support/mangle.h"
 #include "support/process.h"
+#include "support/system.h"
 
 enum {
     MOST_MEMORY = 128,      // allocations that live at a time
@@ -458,7 +458,7 @@ void replay(const ReplayPlan *plan, ReplayResult *result) {
     *shared = *result;
     const pid_t child = fork();
     if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        system_end_with_parent(SIGKILL);
         confine_runner();
         replay_all(plan, shared);
         _exit(0);
