@@ -9,7 +9,10 @@
 #include <string.h>
 
 #include "support/text.h"
+#include "driver/judge/large_end.h"
 #include "driver/judge/launch_changes.h"
+#include "driver/plan/large.h"
+#include "driver/plan/timed_size.h"
 
 enum {
     MAX_TRIES = 2,      // of a case whose runner failed
@@ -187,7 +190,11 @@ static void collect(Judge *judge, Worker *worker, const RunReply *reply) {
     if (is_decided && one->is_counted && !on_gpu && reply->end == RUN_REPLIED &&
         reply->header->status == REPLY_DONE)
         keep_counters(judge, one, &worker->layout, reply);
-    const bool is_spent = reply->end != RUN_REPLIED || reply->header->context_lost;
+    bool is_spent = reply->end != RUN_REPLIED || reply->header->context_lost;
+    if (one->is_large && !is_spent)
+        is_spent =
+            !large_end_judge(task, &shape->shape, judge_image(judge, worker->is_beside)->kernels[one->task],
+                             report->seed, worker->runner, &worker->large, report);
     prepared_release(worker->prepared);
     worker->prepared = NULL;
     large_case_free(&worker->large);
@@ -284,11 +291,28 @@ static void drop_superfluous(Judge *judge) {
     }
 }
 
+// Gives a large size that was drawn a few elements after the last whole round of its grid. False when the
+// device is of no more use.
+static bool choose_rest(Judge *judge, Case *one) {
+    const Task *task = &judge->of->tasks[one->task];
+    if (!one->is_large || one->size.rows || judge->options->n >= 0 || task->large.n != 0 ||
+        one->size.n == timed_size(task, 0).n)
+        return true;
+    if (!judge_ask_case_shape(judge, one)) return false;
+    const TaskShape *shape = judge_case_shape(judge, one);
+    const ShapeOfLaunch *launch = &shape->shape.launches[0];
+    if (shape->verdict != VERDICT_PASS || launch->threads == 0) return true;
+    one->size.n = large_with_rest((uint64_t)launch->blocks, (uint64_t)launch->block_threads, one->size.n,
+                                  seeds_choose(&judge->seeds, "rest", one->task, 0, LARGE_CHOICE));
+    return true;
+}
+
 bool judge_ask_shapes(Judge *judge) {
     bool is_stuck[MAX_TASKS] = {0};
     for (int i = 0; i < judge->plan.count; i++) {
-        const Case *one = &judge->plan.cases[i];
+        Case *one = &judge->plan.cases[i];
         if (is_stuck[one->task]) continue;
+        if (!choose_rest(judge, one)) return false;
         if (!judge_ask_case_shape(judge, one)) return false;
         // A LAUNCH that does not end, or that ended the runner, will do so at every size.
         const TaskShape *shape = judge_case_shape(judge, one);

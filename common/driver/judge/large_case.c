@@ -185,6 +185,10 @@ bool large_case_begin(const Task *task, const CaseShape *shape, const ImageKerne
     request->checks = CHECK_MEMORY | CHECK_SYNC;
     request->output = task_output(task);
     request->written_most = WRITTEN_MOST;
+    bool is_load = false;
+    const int watched = large_watched_buffer(task, shape, large, &is_load);
+    request->watched = watched < 0 ? 0 : watched;
+    request->watches_load = is_load;
     return true;
 }
 
@@ -409,6 +413,7 @@ bool large_case_judge(const Task *task, const CaseShape *shape, LargeCase *large
         return !header->machines_fault;
     }
     report->verdict = VERDICT_PASS;
+    large->reaches_last = sample->reaches_last;
     if (sample->is_unreserved) {
         say_nothing(report, "the system does not reserve that many addresses");
         return true;

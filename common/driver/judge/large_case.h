@@ -16,6 +16,7 @@ typedef struct {
     FilterWeights filter;           // of EXPECT_FILTER
     uint64_t blocks[MAX_LAUNCHES];  // of each launch of the request, and of them
     uint64_t sampled[MAX_LAUNCHES]; // those that run
+    bool reaches_last;              // the blocks that ran reached the last element of large_watched_buffer()
     double *row;                    // EXPECT_ROWS: a row of numbers, their values and bounds; NULL: not yet
     long long row_number;           // whose
 } LargeCase;

@@ -5,7 +5,10 @@
 
 #include "driver/plan/elements.h"
 
-enum { MUCH = 1 << 16 }; // elements of a block that goes through the whole array, or has a part of it
+enum {
+    MUCH = 1 << 16, // elements of a block that goes through the whole array, or has a part of it
+    REST = 64,      // elements after the equal shares, which one block may have besides: large_with_rest()
+};
 
 bool large_say_wrong(CaseReport *report, CheckOutcome outcome, const char *buffer, long long index) {
     report->verdict = VERDICT_WRONG;
@@ -22,6 +25,16 @@ static bool say_left_out(CaseReport *report, const char *buffer, uint64_t all, u
     report->check.elements = (long long)all;
     report->check.wrong = (long long)missing;
     return true;
+}
+
+int large_watched_buffer(const Task *task, const CaseShape *shape, const LargeCase *large, bool *is_load) {
+    if (shape->size.rows || shape->size.columns) return -1;
+    *is_load = task->expect == EXPECT_SUM || task->expect == EXPECT_HISTOGRAM;
+    const bool is_by_element =
+        task->expect == EXPECT_ELEMENTWISE || (task->expect == EXPECT_REFERENCE && task->is_by_element);
+    if (!*is_load && !is_by_element) return -1;
+    const int b = *is_load ? task_input(task) : task_output(task);
+    return b >= 0 && large->layout.counts[b] == shape->size.n ? b : -1;
 }
 
 // What is short by less than this says nothing: a block may have one element less than another, and tiles.
@@ -90,7 +103,7 @@ static bool shares_too_little(const Task *task, const LargeCase *large, const Sa
     const uint64_t few = ended / 6 > 3 ? ended / 6 : 3, every = share * large->blocks[launch];
     if (ended == large->blocks[launch] || every > all + slack_of(all)) return false;
     const uint64_t spare = every > all ? every - all : 0;
-    const bool is_long = share > MUCH && every >= all && ended * share > done + spare + share / 4;
+    const bool is_long = share > MUCH && every + REST >= all && ended * share > done + spare + share / 4;
     if (!is_long && (sample->waits || ended <= few || done >= (ended - few) * share)) return false;
     return say_too_little(task, large, sample, launch, b, is_read, report);
 }

@@ -4,6 +4,22 @@
 
 #include "gpu/profiles.h"
 #include "driver/judge/cases.h"
+#include "driver/judge/large_end.h"
+
+// Of the first launch only the first and the last block.
+static void keep_the_ends(Request *request) {
+    RunLaunch *launch = &request->program.launches[0];
+    if (launch->sample_count <= 2) return;
+    launch->sample[1] = launch->sample[launch->sample_count - 1];
+    launch->sample_count = 2;
+}
+
+// The verdict of these two blocks, which may wait for others.
+static void judge_the_ends(const LargeCase *large, CaseReport *report) {
+    if (report->verdict != VERDICT_PASS) return;
+    report->is_inconclusive = false;
+    if (!large->reaches_last) report->verdict = VERDICT_WRONG;
+}
 
 // The same for a case of which only a few blocks run.
 static bool rerun_large(Judge *judge, Worker *worker, const Case *one, const Rerun *how,
@@ -16,9 +32,16 @@ static bool rerun_large(Judge *judge, Worker *worker, const Case *one, const Rer
                          worker->runner, &large, &request, report);
     if (is_ready) {
         RunReply reply;
+        if (how->is_of_the_end) keep_the_ends(&request);
         runner_run(worker->runner, &request, case_seconds(false, one->size.n), &reply);
         worker->is_lost = reply.end != RUN_REPLIED;
         large_case_judge(task, shape, &large, &reply, runner_arena(worker->runner), report);
+        const uint64_t seed = seed_of_inputs(&judge->seeds, &one->size, one->family);
+        if (how->is_of_the_end)
+            judge_the_ends(&large, report);
+        else if (!worker->is_lost)
+            worker->is_lost =
+                !large_end_judge(task, shape, how->kernels, seed, worker->runner, &large, report);
     }
     large_case_free(&large);
     return is_ready && !worker->is_lost && !report->is_inconclusive;

@@ -5,7 +5,10 @@
 
 #include "driver/plan/inputs.h"
 
-enum { STREAM_BLOCKS = 301 }; // of random numbers
+enum {
+    STREAM_BLOCKS = 301, // of random numbers
+    SPREAD = 64,         // so many elements a choice: sizes differ by whole rounds of a grid
+};
 
 // A number that a launch is given, and the element type that holds it.
 static bool has_argument(const Task *task, QuantityKind kind, ElementType type) {
@@ -46,16 +49,32 @@ bool large_size(const Task *task, long long choice, CaseSize *size) {
         return true;
     }
     if (has_argument(task, QUANTITY_N, U64) || has_argument(task, QUANTITY_N, I64)) {
-        *size = (CaseSize){.n = (1LL << 32) + (1 << 28) + choice};
+        *size = (CaseSize){.n = (1LL << 32) + (1 << 28) + SPREAD * choice};
         return true;
     }
     if (!has_argument(task, QUANTITY_N, I32)) return false;
     // More bytes of float than an unsigned number counts. An int holds the index of every element, and still
     // that of one a whole grid further: a grid of up to 2^29 threads may add its size to an index.
-    *size = (CaseSize){.n = (1LL << 30) + (1 << 26) + choice};
+    *size = (CaseSize){.n = (1LL << 30) + (1 << 26) + SPREAD * choice};
     const long long largest = largest_buffer(task, *size);
     if (largest > size->n) size->n = size->n / ((largest + size->n - 1) / size->n);
     return true;
+}
+
+long long large_round(uint64_t blocks, uint64_t block_threads, long long n) {
+    const long long block = 64 * (long long)block_threads;
+    for (long long each = 64; each >= 1; each /= 2) {
+        const long long round = each * (long long)(blocks * block_threads);
+        if (round <= n / 8) return round;
+    }
+    return block;
+}
+
+// A multiple of 4 and 3 more: groups of 2, 4 and more elements leave some over. Fewer than 64: a float that
+// holds a number above 2^30 may lack that many.
+long long large_with_rest(uint64_t blocks, uint64_t block_threads, long long n, long long choice) {
+    const long long round = large_round(blocks, block_threads, n);
+    return n / round * round + 3 + 4 * (choice % 15);
 }
 
 long long drawn_size(long long choice) {

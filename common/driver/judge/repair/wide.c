@@ -4,6 +4,7 @@
 // from the twins of what it is computed from. Comparisons, and numbers of 64 bits, are computed from the
 // twins; everything else keeps the register.
 #include <regex.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,15 @@ static bool has_magic_number(const PtxInstruction *in) {
     for (int o = 1; o < in->operand_count; o++)
         if (is_number(in->operands[o]) && llabs(strtoll(in->operands[o], NULL, 0)) >= GREATEST) return true;
     return false;
+}
+
+// The mask in place of one with which a compiler cuts a number of 64 bits down to 32, or to those that a
+// shift leaves of 32: it lets the high half through. 0: the instruction does something else.
+static long long mask_with_high_half(const PtxInstruction *in) {
+    const long long mask = is_number(in->operands[2]) ? strtoll(in->operands[2], NULL, 0) : 0;
+    if (strcmp(in->opcode, "and.b64") != 0 || mask < (1 << 24) - 1 || mask > UINT32_MAX) return 0;
+    if ((mask & (mask + 1)) == 0) return -1;
+    return mask > INT32_MAX ? mask - (1LL << 32) : 0;
 }
 
 // What an instruction does, as far as 64 bits are concerned.
@@ -163,13 +173,16 @@ static void twin_of(Widening *wide, Lines *lines, const char *operand, bool is_u
     }
 }
 
-// Whether a mask keeps the low bits of a narrower type, or those that shifts to and fro leave: kernel.cu has
-// none there.
-static bool is_narrowing(const Widening *wide, int line, const PtxInstruction *in) {
+// Whether kernel.cu has no mask and no remainder there.
+static bool has_no_mask(const Widening *wide, int line) {
     char said[512];
-    return is_low_mask(in) &&
-           kernel_line(wide->kernel, wide->kernel->lines->lines[line].source, said, sizeof said) &&
+    return kernel_line(wide->kernel, wide->kernel->lines->lines[line].source, said, sizeof said) &&
            !strpbrk(said, "&%");
+}
+
+// Whether a mask keeps the low bits of a narrower type, or those that shifts to and fro leave.
+static bool is_narrowing(const Widening *wide, int line, const PtxInstruction *in) {
+    return is_low_mask(in) && has_no_mask(wide, line);
 }
 
 // The number of places that a shift moves a twin by, if that is not the register's: 31 leave the sign of a
@@ -265,6 +278,14 @@ static void use_twins(Widening *wide, int line, const PtxInstruction *in) {
     const char *type = type_of(in);
     Lines lines = {.used = 0};
     PtxInstruction now = *in;
+    const long long mask = mask_with_high_half(in);
+    if (mask != 0 && is_chosen(wide, line) && (mask != -1 || has_no_mask(wide, line))) {
+        char text[400];
+        snprintf(now.operands[2], sizeof now.operands[2], "%lld", mask);
+        with_operand(&now, -1, "", text, sizeof text);
+        change_replace(wide->kernel->changes, wide->change, line, "%s", text);
+        return;
+    }
     const bool is_long = strncmp(in->operands[0], "%rd", 3) == 0, is_comparison = opcode_is(in, "setp");
     const bool is_product = is_long && opcode_has(in, "wide") && !has_magic_number(in);
     if (is_long && kind_of(in) == WIDE_CONVERT &&
@@ -359,7 +380,7 @@ static void propose_in(const Kernel *kernel, const int sources[], int count) {
 
 static bool calculates(const PtxInstruction *in) {
     const WideKind kind = kind_of(in);
-    return kind == WIDE_CALCULATION || kind == WIDE_CONVERT;
+    return kind == WIDE_CALCULATION || kind == WIDE_CONVERT || mask_with_high_half(in) != 0;
 }
 
 void propose_wide(const Kernel *kernel) {
