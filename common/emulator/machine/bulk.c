@@ -153,26 +153,35 @@ static bool resolve(Machine *m, const Fragment *f, Flight *flight, TensorBox *bo
     return detail->rank ? resolve_tensor(m, f, flight, box) : resolve_bytes(m, f, flight);
 }
 
+// Whether the copy may start: its memory is there, and may be written.
+static bool is_good(Machine *m, const Fragment *f, Flight *flight, TensorBox *box) {
+    const Instruction *in = flight->in;
+    const BulkDetail *detail = in->detail;
+    if (!resolve(m, f, flight, box) ||
+        (detail->has_mbarrier && !resolve_operand(m, flight->warp, f, in, BULK_MBARRIER, flight->lane, 8,
+                                                  &flight->target, &flight->mbarrier)))
+        return false;
+    if (!flight->to->read_only && flight->to->space != PTX_SPACE_CONST) return true;
+    uint64_t offsets[WARP_SIZE];
+    offsets[flight->lane] = flight->to_offset;
+    refuse_read_only(m, &(Access){.warp = flight->warp,
+                                  .in = in,
+                                  .kind = ACCESS_STORE,
+                                  .memory = flight->to,
+                                  .mask = 1u << flight->lane,
+                                  .bytes = BULK_UNIT,
+                                  .offsets = offsets});
+    return false;
+}
+
 static bool start_lane(Machine *m, Warp *w, const Fragment *f, const Instruction *in, unsigned lane) {
     const BulkDetail *detail = in->detail;
     const unsigned char *registers = f->frame->registers;
     TensorBox box;
     Flight flight = {.in = in, .warp = w, .lane = lane, .byte_mask = 0xffff, .group = w->bulk_groups[lane]};
     if (detail->masks_bytes) flight.byte_mask = ((const uint16_t *)source(registers, in, BULK_MASK))[lane];
-    if (!resolve(m, f, &flight, &box) ||
-        (detail->has_mbarrier &&
-         !resolve_operand(m, w, f, in, BULK_MBARRIER, lane, 8, &flight.target, &flight.mbarrier)))
-        return false;
-    if (flight.to->read_only || flight.to->space == PTX_SPACE_CONST) {
-        uint64_t offsets[WARP_SIZE];
-        offsets[lane] = flight.to_offset;
-        refuse_read_only(m, &(Access){.warp = w,
-                                      .in = in,
-                                      .kind = ACCESS_STORE,
-                                      .memory = flight.to,
-                                      .mask = 1u << lane,
-                                      .bytes = BULK_UNIT,
-                                      .offsets = offsets});
+    if (!is_good(m, f, &flight, &box)) {
+        free(flight.data);
         return false;
     }
     if (detail->is_multicast) {

@@ -19,7 +19,10 @@ static void prefer_large_pages(void *from, size_t bytes) {
 #endif
 }
 
-enum { GRANULE_BYTES = 6 * sizeof(uint32_t) + 2 * sizeof(uint16_t) };
+enum {
+    GRANULE_BYTES = 6 * sizeof(uint32_t) + 2 * sizeof(uint16_t),
+    ALIGNMENT = 16, // of what follows the lines' patterns, which are bytes
+};
 
 static void place_arrays(Shadow *s, void *at, size_t count) {
     uint32_t *words = at;
@@ -37,7 +40,8 @@ static void place_arrays(Shadow *s, void *at, size_t count) {
 Shadow *shadow_new(size_t bytes, unsigned skew, unsigned shift, bool has_lines) {
     const size_t count = ((bytes + skew) >> shift) + 1, lines = has_lines ? count / LINE_GRANULES + 1 : 0;
     const size_t size = sizeof(Shadow) + count * GRANULE_BYTES,
-                 more = has_lines ? sizeof(Shadow) + lines * (GRANULE_BYTES + 1) : 0;
+                 of_lines = (lines * (GRANULE_BYTES + 1) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT,
+                 more = has_lines ? sizeof(Shadow) + of_lines : 0;
     // calloc leaves large arrays to the system, which hands out zeroed pages as they are touched.
     Shadow *s = calloc(1, more + size);
     if (!s) return NULL;
