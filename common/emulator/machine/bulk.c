@@ -157,7 +157,7 @@ static bool resolve(Machine *m, const Fragment *f, Flight *flight, TensorBox *bo
 static bool is_good(Machine *m, const Fragment *f, Flight *flight, TensorBox *box) {
     const Instruction *in = flight->in;
     const BulkDetail *detail = in->detail;
-    if (!resolve(m, f, flight, box) ||
+    if (!resolve(m, f, flight, box) || !flight->to ||
         (detail->has_mbarrier && !resolve_operand(m, flight->warp, f, in, BULK_MBARRIER, flight->lane, 8,
                                                   &flight->target, &flight->mbarrier)))
         return false;
