@@ -111,11 +111,17 @@ if [ -n "$nvcc" ]; then
     done
 fi
 
+version_of() ( # the first line of what a command says of itself; asked for macOS, zig cc leaves an empty a.o behind
+    first=$(command -v "$1") || exit 0
+    case $first in /*) ;; *) first=$PWD/$first ;; esac
+    shift
+    cd "$work" && "$first" "$@" --version 2>/dev/null | head -n 1
+)
 jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null) || jobs=2
 {
     echo "# Written by mk/configure.sh; removed by make clean."
     say HOST_CC "$compiler"
-    say HOST_CC_VERSION "$([ -z "$compiler" ] || $compiler --version 2>/dev/null | head -n 1)"
+    say HOST_CC_VERSION "$([ -z "$compiler" ] || version_of $compiler)"
     say CC_NATIVE "$native"
     say CC_INTERPOSITION "$interposition"
     say CC_FPCONTRACT "$fpcontract"

@@ -143,12 +143,13 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t made) { return CALL(destroy_mad
 static cudaError_t update(cudaGraphExec_t made, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info) {
     cudaGraph_t now = graph_ordered(graph);
     if (!now) return cudaErrorInvalidValue;
-    graph_compare(made->graph, now, info);
+    *info = (cudaGraphExecUpdateResultInfo){.result = cudaGraphExecUpdateSuccess};
+    if (made->graph) graph_compare(made->graph, now, info); // there is none if it could not be instantiated
     if (info->result != cudaGraphExecUpdateSuccess) {
         graph_free(now);
         return cudaErrorGraphExecUpdateFailure;
     }
-    graph_free(made->graph);
+    if (made->graph) graph_free(made->graph);
     made->graph = now;
     return cudaSuccess;
 }
