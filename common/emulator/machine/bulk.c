@@ -36,8 +36,9 @@ static bool resolve_operand(Machine *m, Warp *w, const Fragment *f, const Instru
     return resolve_lane(m, w, &operand, kind, lane, addresses, bytes, align, memory, offset);
 }
 
-// Adds the copy to what its mbarrier, or the thread's group, waits for.
-static void start(Machine *m, const Flight *flight) {
+// Adds the copy to what its mbarrier, or the thread's group, waits for; false, with the machine stopped, if it
+// cannot. Then `data` is still the caller's.
+static bool start(Machine *m, const Flight *flight) {
     const Instruction *in = flight->in;
     const BulkDetail *detail = in->detail;
     if (flight->box && flight->to->space == PTX_SPACE_SHARED)
@@ -62,20 +63,21 @@ static void start(Machine *m, const Flight *flight) {
         const Mbarrier *mbarrier = mbarrier_at(owner, flight->mbarrier);
         if (!mbarrier) {
             mbarrier_absent(m, flight->warp, flight->lane, in, owner, flight->mbarrier);
-            return;
+            return false;
         }
         observe_async(m, flight->warp, in, ACCESS_ATOMIC, flight->lane, flight->target,
                       flight->mbarrier + 4 * mbarrier_state(owner, mbarrier).parity, 4, true);
     }
     Flight *added = flight_add(m, owner);
-    if (!added) return;
+    if (!added) return false;
     *added = *flight;
-    if (!flight->box) return;
+    if (!flight->box) return true;
     added->box = malloc(sizeof *added->box);
     if (added->box)
         *added->box = *flight->box;
     else
         m->out_of_memory = m->stopped = true;
+    return true;
 }
 
 // To the same place in every block of the cluster whose rank `mask` names, and its mbarrier at the same
@@ -180,15 +182,15 @@ static bool start_lane(Machine *m, Warp *w, const Fragment *f, const Instruction
     TensorBox box;
     Flight flight = {.in = in, .warp = w, .lane = lane, .byte_mask = 0xffff, .group = w->bulk_groups[lane]};
     if (detail->masks_bytes) flight.byte_mask = ((const uint16_t *)source(registers, in, BULK_MASK))[lane];
-    if (!is_good(m, f, &flight, &box)) {
-        free(flight.data);
-        return false;
-    }
-    if (detail->is_multicast) {
+    const bool good = is_good(m, f, &flight, &box);
+    if (good && detail->is_multicast) {
         start_multicast(m, &flight, ((const uint16_t *)source(registers, in, BULK_MASK))[lane]);
         return !m->stopped;
     }
-    start(m, &flight);
+    if (!good || !start(m, &flight)) {
+        free(flight.data);
+        return false;
+    }
     return !m->stopped;
 }
 
