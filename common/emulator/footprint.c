@@ -43,6 +43,24 @@ uint64_t element_set_add(ElementSet *set, uint64_t first, unsigned count) {
     return fresh;
 }
 
+bool element_set_has(const ElementSet *set, uint64_t element) {
+    return set->capacity > 0 && (find_word(set, element / 64)->bits >> element % 64 & 1);
+}
+
+uint64_t element_set_run(const ElementSet *set, uint64_t first, uint64_t most) {
+    if (set->capacity == 0) return most;
+    const bool has_first = element_set_has(set, first);
+    uint64_t run = 0;
+    while (run < most) {
+        const unsigned shift = (first + run) % 64, left = 64 - shift;
+        const uint64_t bits = find_word(set, (first + run) / 64)->bits;
+        const uint64_t ends = (has_first ? ~bits : bits) >> shift; // elements that end the run
+        if (ends) return run + (uint64_t)__builtin_ctzll(ends);
+        run += left;
+    }
+    return run;
+}
+
 void footprint_free(Footprint *footprint) {
     for (int b = 0; b < MAX_FOOTPRINT_BUFFERS; b++) {
         free(footprint->buffers[b].read.words);

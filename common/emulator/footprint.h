@@ -22,6 +22,10 @@ typedef struct {
 // Adds the `count` elements, up to 64, from `first` on. Returns those that were not in the set: bit i is
 // element first + i.
 uint64_t element_set_add(ElementSet *set, uint64_t first, unsigned count);
+bool element_set_has(const ElementSet *set, uint64_t element);
+// How many elements from `first` on are in the set, if the first one is, or not in it, if it is not; at most
+// about `most`.
+uint64_t element_set_run(const ElementSet *set, uint64_t first, uint64_t most);
 
 // Elements that one block read, and wrote, before any other block did.
 typedef struct {

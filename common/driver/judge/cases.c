@@ -9,7 +9,10 @@
 #include <string.h>
 
 #include "support/text.h"
+#include "driver/judge/large_end.h"
 #include "driver/judge/launch_changes.h"
+#include "driver/plan/large.h"
+#include "driver/plan/timed_size.h"
 
 enum {
     MAX_TRIES = 2,      // of a case whose runner failed
@@ -187,7 +190,10 @@ static void collect(Judge *judge, Worker *worker, const RunReply *reply) {
     if (is_decided && one->is_counted && !on_gpu && reply->end == RUN_REPLIED &&
         reply->header->status == REPLY_DONE)
         keep_counters(judge, one, &worker->layout, reply);
-    const bool is_spent = reply->end != RUN_REPLIED || reply->header->context_lost;
+    bool is_spent = reply->end != RUN_REPLIED || reply->header->context_lost;
+    if (one->end_n > 0 && !is_spent)
+        is_spent = !large_end_judge(judge, one->end_n, judge_image(judge, worker->is_beside)->kernels[one->task],
+                                    worker->runner, report);
     prepared_release(worker->prepared);
     worker->prepared = NULL;
     large_case_free(&worker->large);
@@ -284,12 +290,30 @@ static void drop_superfluous(Judge *judge) {
     }
 }
 
+// Chooses the size at which the last elements of a large case are looked for. False when the device is of no
+// more use.
+static bool choose_end(Judge *judge, Case *one) {
+    const Task *task = &judge->of->tasks[one->task];
+    if (!one->is_large || one->size.rows || one->size.n == timed_size(task, 0).n || task->large.n != 0)
+        return true;
+    const TaskShape *shape = judge_case_shape(judge, one);
+    const ShapeOfLaunch *launch = &shape->shape.launches[0];
+    if (shape->verdict != VERDICT_PASS || launch->threads == 0) return true;
+    CaseSize end = one->size;
+    if (judge->options->n < 0)
+        end.n = large_with_rest((uint64_t)launch->blocks, (uint64_t)launch->block_threads, end.n,
+                                seeds_choose(&judge->seeds, "rest", one->task, 0, LARGE_CHOICE));
+    if (!judge_ask_shape(judge, one->task, end)) return false;
+    one->end_n = end.n;
+    return true;
+}
+
 bool judge_ask_shapes(Judge *judge) {
     bool is_stuck[MAX_TASKS] = {0};
     for (int i = 0; i < judge->plan.count; i++) {
-        const Case *one = &judge->plan.cases[i];
+        Case *one = &judge->plan.cases[i];
         if (is_stuck[one->task]) continue;
-        if (!judge_ask_case_shape(judge, one)) return false;
+        if (!judge_ask_case_shape(judge, one) || !choose_end(judge, one)) return false;
         // A LAUNCH that does not end, or that ended the runner, will do so at every size.
         const TaskShape *shape = judge_case_shape(judge, one);
         is_stuck[one->task] = shape->ended_runner || shape->verdict == VERDICT_TIMEOUT;

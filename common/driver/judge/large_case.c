@@ -185,6 +185,10 @@ bool large_case_begin(const Task *task, const CaseShape *shape, const ImageKerne
     request->checks = CHECK_MEMORY | CHECK_SYNC;
     request->output = task_output(task);
     request->written_most = WRITTEN_MOST;
+    bool is_load = false;
+    const int watched = large_watched_buffer(task, &shape->size, &is_load);
+    request->watched = watched < 0 ? 0 : watched;
+    request->watches_load = is_load;
     return true;
 }
 

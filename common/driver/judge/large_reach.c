@@ -24,6 +24,16 @@ static bool say_left_out(CaseReport *report, const char *buffer, uint64_t all, u
     return true;
 }
 
+int large_watched_buffer(const Task *task, const CaseSize *size, bool *is_load) {
+    if (size->rows || size->columns) return -1;
+    *is_load = task->expect == EXPECT_SUM || task->expect == EXPECT_HISTOGRAM;
+    const bool is_by_element =
+        task->expect == EXPECT_ELEMENTWISE || (task->expect == EXPECT_REFERENCE && task->is_by_element);
+    if (!*is_load && !is_by_element) return -1;
+    const int b = *is_load ? task_input(task) : task_output(task);
+    return b >= 0 && task->buffers[b].count.kind == QUANTITY_N ? b : -1;
+}
+
 // What is short by less than this says nothing: a block may have one element less than another, and tiles.
 static uint64_t slack_of(uint64_t all) { return all / 64; }
 

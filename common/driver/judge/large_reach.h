@@ -6,6 +6,9 @@
 // Makes the report that of a wrong buffer, or element `index` of it. Returns true.
 bool large_say_wrong(CaseReport *report, CheckOutcome outcome, const char *buffer, long long index);
 
+// The buffer whose last element must be reached, and whether by a load; -1: there is none, because no element
+// of the task is the last.
+int large_watched_buffer(const Task *task, const CaseSize *size, bool *is_load);
 // Whether elements of buffer `b` are left out, which the report then says.
 bool large_leaves_out(const Task *task, const LargeCase *large, const SampleReply *sample, int b,
                       bool is_read, CaseReport *report);

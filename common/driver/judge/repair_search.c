@@ -20,6 +20,8 @@ enum {
 // In milliseconds of a usual machine, as judge_work_of(). An attempt takes its first run besides.
 static const double work_of_attempt = 2.5, work_to_confirm = 3000, work_of_larger = 600,
                     work_to_reduce = 1000;
+// Two blocks that go through long loops take that share of judge_work_of().
+static const double work_of_ends = 0.4;
 
 typedef struct {
     Judge *judge;
@@ -28,6 +30,7 @@ typedef struct {
     PtxLines lines;
     Changes changes;
     Case smallest;            // of the failing cases
+    bool is_of_the_end;       // Rerun
     long long largest;        // elements of a case that is run
     const CaseReport *shown;  // its report
     const CaseReport *beyond; // a larger case that failed in another way and has to pass too; NULL: none
@@ -72,7 +75,10 @@ static uint64_t steps_of(const CaseReport *report) {
 
 static bool run(const Search *search, Worker *worker, const Case *one, const Change *const changes[],
                 int count, uint64_t steps, CaseReport *report) {
-    Rerun how = {.kernels = search->image->kernels[search->task], .checks = CHECK_ALL, .steps = steps};
+    Rerun how = {.kernels = search->image->kernels[search->task],
+                 .checks = CHECK_ALL,
+                 .steps = steps,
+                 .is_of_the_end = search->is_of_the_end};
     for (int c = 0; c < count; c++) {
         how.zeroes_output |= changes[c]->zeroes_output;
         if (changes[c]->share) how.share = changes[c]->share;
@@ -228,6 +234,13 @@ static bool attempt(Search *search, const Change *const changes[], int count, in
     return true;
 }
 
+// Whether the first and the last block of a large case show whether a change repairs it.
+static bool lacks_only_the_last(const Search *search) {
+    const CaseReport *shown = search->shown;
+    return shown->settings.is_large && shown->has_check && shown->check.outcome == CHECK_LEFT_OUT &&
+           shown->check.index >= 0;
+}
+
 static bool passes_smallest(Search *search, const Change *const changes[], int count, double *work) {
     Text text = {0};
     Worker worker;
@@ -235,9 +248,12 @@ static bool passes_smallest(Search *search, const Change *const changes[], int c
     bool passes = false;
     *work -= work_of_attempt;
     if (start(search, changes, count, &text, &worker)) {
-        passes = run(search, &worker, &search->smallest, changes, count, steps_of(search->shown), &report) &&
+        const uint64_t steps = steps_of(search->shown);
+        search->is_of_the_end = lacks_only_the_last(search);
+        passes = run(search, &worker, &search->smallest, changes, count, steps, &report) &&
                  report.verdict == VERDICT_PASS;
-        *work -= judge_work_of(&report);
+        *work -= search->is_of_the_end ? work_of_ends * judge_work_of(search->shown) : judge_work_of(&report);
+        search->is_of_the_end = false;
         runner_stop(worker.runner);
     }
     text_free(&text);

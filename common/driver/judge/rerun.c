@@ -4,6 +4,18 @@
 
 #include "gpu/profiles.h"
 #include "driver/judge/cases.h"
+#include "driver/judge/large_end.h"
+
+// Of a large case only whether the first or the last block reaches the last element.
+static bool rerun_ends(Judge *judge, Worker *worker, const Case *one, const Rerun *how, CaseReport *report) {
+    const TaskShape *shape = judge_case_shape(judge, one);
+    const uint64_t seed = seed_of_inputs(&judge->seeds, &one->size, one->family);
+    const bool reaches = large_ends_reach(&judge->of->tasks[one->task], &shape->shape, how->kernels, seed,
+                                          worker->runner, &worker->is_lost);
+    report->was_run = true;
+    report->verdict = reaches ? VERDICT_PASS : VERDICT_WRONG;
+    return !worker->is_lost;
+}
 
 // The same for a case of which only a few blocks run.
 static bool rerun_large(Judge *judge, Worker *worker, const Case *one, const Rerun *how,
@@ -21,6 +33,8 @@ static bool rerun_large(Judge *judge, Worker *worker, const Case *one, const Rer
         large_case_judge(task, shape, &large, &reply, runner_arena(worker->runner), report);
     }
     large_case_free(&large);
+    if (is_ready && !worker->is_lost && one->end_n > 0)
+        worker->is_lost = !large_end_judge(judge, one->end_n, how->kernels, worker->runner, report);
     return is_ready && !worker->is_lost && !report->is_inconclusive;
 }
 
@@ -43,6 +57,7 @@ bool judge_rerun(Judge *judge, Worker *worker, const Case *one, const Rerun *how
     *report = (CaseReport){.settings = *one};
     const TaskShape *shape = worker->is_lost ? NULL : shape_of(judge, worker, one, how);
     if (!shape) return false;
+    if (one->is_large && how->is_of_the_end) return rerun_ends(judge, worker, one, how, report);
     if (one->is_large) return rerun_large(judge, worker, one, how, &shape->shape, report);
     if (!case_layout(task, &shape->shape, runner_arena_bytes(worker->runner), &worker->layout, why,
                      sizeof why))

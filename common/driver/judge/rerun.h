@@ -12,11 +12,13 @@ typedef struct {
     int share;           // as OtherShape.share
     int guarded_line;    // of kernel.cu, whose accesses outside of all memory are left out; 0: none
     bool keeps_lines;    // counts, and keeps what each line counted in the judgement
+    bool is_of_the_end;  // of a large case only its first and its last block, one of which has to reach the
+                         // last element
     uint64_t steps;      // the most of a launch, if that is fewer than a case may take; 0: as many as that
 } Rerun;
 
 // On an emulator. False when nothing can be said, as with a lost worker. A large case heeds only
-// `kernels` and `share`.
+// `kernels`, `share` and `is_of_the_end`.
 bool judge_rerun(Judge *judge, Worker *worker, const Case *one, const Rerun *how, CaseReport *report);
 // What such a run of this report takes on a usual machine, in milliseconds: counted and not timed, so that
 // every machine finds the same.

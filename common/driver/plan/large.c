@@ -58,6 +58,22 @@ bool large_size(const Task *task, long long choice, CaseSize *size) {
     return true;
 }
 
+long long large_round(uint64_t blocks, uint64_t block_threads, long long n) {
+    const long long block = 64 * (long long)block_threads;
+    for (long long each = 64; each >= 1; each /= 2) {
+        const long long round = each * (long long)(blocks * block_threads);
+        if (round <= n / 8) return round;
+    }
+    return block;
+}
+
+// A multiple of 4 and 3 more: groups of 2, 4 and more elements leave some over. Fewer than 64: a float that
+// holds a number above 2^30 may lack that many.
+long long large_with_rest(uint64_t blocks, uint64_t block_threads, long long n, long long choice) {
+    const long long round = large_round(blocks, block_threads, n);
+    return n / round * round + 3 + 4 * (choice % 15);
+}
+
 long long drawn_size(long long choice) {
     const double place = (double)choice / LARGE_CHOICE;
     return (long long)((1 << 21) * pow(7.9, pow(place, 8))) + choice % (1 << 17);

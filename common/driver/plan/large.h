@@ -9,6 +9,13 @@
 enum { LARGE_CHOICE = 1 << 20 };
 bool large_size(const Task *task, long long choice, CaseSize *size);
 
+// The number of elements after which the work of a grid repeats: a whole number of rounds of all its threads
+// with up to 64 elements each, or, if `n` has too few rounds for that, of one block.
+long long large_round(uint64_t blocks, uint64_t block_threads, long long n);
+// A size near `n`, below it, with a few elements, 3 to 59, after the last whole round: the first or the last
+// block of most grids has them, so that two blocks show whether they are left out.
+long long large_with_rest(uint64_t blocks, uint64_t block_threads, long long n, long long choice);
+
 // A size from 2^21 to 2^24, mostly near the lower end: `choice` is from 1 to LARGE_CHOICE, any as likely as
 // another.
 long long drawn_size(long long choice);

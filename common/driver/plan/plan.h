@@ -26,6 +26,8 @@ typedef struct {
     bool is_drawn;      // of a size that the run draws: only its result is checked, neither races nor
                         // initialisation
     bool is_large;      // a few blocks out of many, on the emulator: large.h
+    long long end_n;    // is_large: the size at which the blocks that have the last elements run besides;
+                        // 0: none
 } Case;
 
 typedef struct {

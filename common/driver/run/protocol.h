@@ -100,6 +100,8 @@ typedef struct {
     int32_t output;          // the buffer whose written elements are listed
     uint64_t written_offset; // in the arena, a list of at most written_most
     uint64_t written_most;
+    int32_t watched;       // the buffer of which the reply says whether its last element is reached
+    uint32_t watches_load; // by a load; 0: by a store
 } Request;
 
 typedef enum { REPLY_DONE = 1, REPLY_FAULT, REPLY_ERROR } ReplyStatus;
@@ -119,6 +121,9 @@ typedef struct {
     double written_sum;                                    // and the sum of all of them
     uint64_t highest,
         rewritten;          // the last element of the output that was written, and how many more than once
+    uint32_t reaches_last;  // whether a block reached the last element of the watched buffer
+    uint64_t run, stride;   // if the first launch has one block: so many elements from the first on that it
+                            // reaches, and the way to the next ones after a gap; 0: there are none
     uint32_t is_unreserved; // the system does not reserve that much memory
     uint32_t takes_over, waits, has_polled; // Footprint, of any launch
 } SampleReply;

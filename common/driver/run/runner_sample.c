@@ -74,6 +74,26 @@ static void launch_sample(Session *session, const Request *request, const Prepar
     }
 }
 
+// The longest way from one piece of a block to its next one that is followed.
+static const uint64_t longest_stride = 1 << 26;
+
+static void describe_watched(const Request *request, const Footprint *footprint, SampleReply *sample) {
+    const RunBuffer *buffer = &request->program.buffers[request->watched];
+    const FootprintBuffer *watched = &footprint->buffers[request->watched];
+    const ElementSet *set = request->watches_load ? &watched->read : &watched->written;
+    const uint64_t count = buffer->bytes / watched->element_bytes;
+    if (count == 0 || set->count == 0) return;
+    sample->reaches_last = element_set_has(set, count - 1);
+    if (request->program.launches[0].sample_count != 1) return;
+    const uint64_t most = count < longest_stride ? count : longest_stride;
+    const uint64_t before = element_set_has(set, 0) ? 0 : element_set_run(set, 0, most);
+    if (before >= most) return;
+    const uint64_t run = element_set_run(set, before, most);
+    const uint64_t gap = run < most ? element_set_run(set, before + run, most) : most;
+    sample->run = run;
+    sample->stride = gap < most ? run + gap : 0;
+}
+
 static void run_sample(Session *session, const Request *request, const GpuBuffer *buffers,
                        void *const memory[], Footprint *footprint, Reply *reply) {
     static PreparedLaunch prepared[MAX_LAUNCHES];
@@ -90,11 +110,13 @@ static void run_sample(Session *session, const Request *request, const GpuBuffer
     const FootprintBuffer *output = &footprint->buffers[request->output];
     sample->rewritten = output->rewritten;
     list_written(session, request, memory[request->output], &output->written, sample);
+    describe_watched(request, footprint, sample);
 }
 
 static bool is_sound(const Session *session, const Request *request) {
     if (!session->gpu || !program_is_sound(session, &request->program) || request->output < 0 ||
-        request->output >= request->program.buffer_count || request->written_most == 0 ||
+        request->output >= request->program.buffer_count || request->watched < 0 ||
+        request->watched >= request->program.buffer_count || request->written_most == 0 ||
         request->written_most > UINT32_MAX || request->written_offset % sizeof(WrittenElement) != 0 ||
         !lies_in_arena(session, request->written_offset, request->written_most * sizeof(WrittenElement)))
         return false;
