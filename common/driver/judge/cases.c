@@ -192,8 +192,9 @@ static void collect(Judge *judge, Worker *worker, const RunReply *reply) {
         keep_counters(judge, one, &worker->layout, reply);
     bool is_spent = reply->end != RUN_REPLIED || reply->header->context_lost;
     if (one->end_n > 0 && !is_spent)
-        is_spent = !large_end_judge(judge, one->end_n, judge_image(judge, worker->is_beside)->kernels[one->task],
-                                    worker->runner, report);
+        is_spent =
+            !large_end_judge(judge, one->end_n, judge_image(judge, worker->is_beside)->kernels[one->task],
+                             worker->runner, report);
     prepared_release(worker->prepared);
     worker->prepared = NULL;
     large_case_free(&worker->large);

@@ -12,7 +12,8 @@ enum { CANDIDATES = 8 };
 
 typedef struct {
     const Task *task;
-    const CaseShape *shape; // of the size whose last elements are looked for; fewer elements get the same grid
+    const CaseShape
+        *shape; // of the size whose last elements are looked for; fewer elements get the same grid
     const ImageKernel *kernels;
     uint64_t seed;
     Runner *runner;
@@ -27,8 +28,8 @@ static long long small_size(const CaseShape *shape) {
     return n % round + round;
 }
 
-// Runs these blocks of the first launch at size `n`. NULL: it does not run to its end, and what is wrong is in
-// `failed`, unless that is NULL. The answer is valid until the next one.
+// Runs these blocks of the first launch at size `n`. NULL: it does not run to its end, and what is wrong is
+// in `failed`, unless that is NULL. The answer is valid until the next one.
 static const SampleReply *run_blocks(Ends *ends, long long n, const uint64_t blocks[], int count,
                                      CaseReport *failed) {
     static Request request;
@@ -46,9 +47,8 @@ static const SampleReply *run_blocks(Ends *ends, long long n, const uint64_t blo
         RunReply reply;
         runner_run(ends->runner, &request, case_seconds(false, n), &reply);
         ends->is_lost = reply.end != RUN_REPLIED || reply.header->context_lost;
-        const bool is_fine =
-            reply.end == RUN_REPLIED &&
-            !case_has_failed(ends->task, &large.layout, &reply, failed ? failed : &ignored);
+        const bool is_fine = reply.end == RUN_REPLIED &&
+                             !case_has_failed(ends->task, &large.layout, &reply, failed ? failed : &ignored);
         if (is_fine && reply.header->status == REPLY_DONE && !reply.header->sample.is_unreserved &&
             !reply.header->sample.takes_over)
             sample = &reply.header->sample;
@@ -74,8 +74,8 @@ static int find_ends(const Ends *ends, uint64_t list[]) {
     return count;
 }
 
-// The blocks besides the first that may have the last of n elements: the last, the one whose turn it is if the
-// blocks take pieces in turn, or whose piece it is in if each has one, and those beside it. In ascending
+// The blocks besides the first that may have the last of n elements: the last, the one whose turn it is if
+// the blocks take pieces in turn, or whose piece it is in if each has one, and those beside it. In ascending
 // order. `run` and `stride` are those of the first block's answer.
 static int find_candidates(const Ends *ends, long long n, uint64_t run, uint64_t stride, uint64_t list[]) {
     const uint64_t blocks = (uint64_t)ends->shape->launches[0].blocks, last = (uint64_t)n - 1;
@@ -126,11 +126,12 @@ static void say_left_out(const Ends *ends, const Task *task, const CaseShape *sh
     be_of_size(ends, report);
     large_say_wrong(report, CHECK_LEFT_OUT, name, n - 1);
     report->check.elements = n;
-    snprintf(report->check.what, sizeof report->check.what,
-             "element %s of %s, the last, is left out: block%s %s do%s not %s it, although such a block %ss the "
-             "last of %s elements",
-             numbers[0], name, count == 0 ? "" : "s", text_chars(&which), count == 0 ? "es" : "", does, does,
-             numbers[1]);
+    snprintf(
+        report->check.what, sizeof report->check.what,
+        "element %s of %s, the last, is left out: block%s %s do%s not %s it, although such a block %ss the "
+        "last of %s elements",
+        numbers[0], name, count == 0 ? "" : "s", text_chars(&which), count == 0 ? "es" : "", does, does,
+        numbers[1]);
     text_free(&which);
 }
 
@@ -144,8 +145,8 @@ bool large_end_judge(const Judge *judge, long long n, const ImageKernel kernels[
     if (report->verdict != VERDICT_PASS || report->is_inconclusive || !shape ||
         shape->verdict != VERDICT_PASS || shape->shape.launches[0].blocks == 0)
         return true;
-    Ends ends = {task, &shape->shape, kernels, seed_of_inputs(&judge->seeds, &size, one->family), runner,
-                 false};
+    Ends ends = {task,   &shape->shape, kernels, seed_of_inputs(&judge->seeds, &size, one->family),
+                 runner, false};
     bool is_load;
     const int b = large_watched_buffer(task, &size, &is_load);
     if (b < 0) return true;
@@ -158,7 +159,8 @@ bool large_end_judge(const Judge *judge, long long n, const ImageKernel kernels[
         be_of_size(&ends, report);
     }
     if (reaches != 0) return !ends.is_lost;
-    if (reach_last(&ends, small_size(&shape->shape), ignored, &ignored_count, NULL) != 1) return !ends.is_lost;
+    if (reach_last(&ends, small_size(&shape->shape), ignored, &ignored_count, NULL) != 1)
+        return !ends.is_lost;
     say_left_out(&ends, task, &shape->shape, b, is_load, list, count, report);
     return true;
 }

@@ -17,8 +17,9 @@ enum {
     FEWEST_SCHEDULES = 8, // ... if they are much work
     THREADS = 1 << 22,    // of a case: the largest ones take longer than everything else together
 };
-// In milliseconds of a usual machine, as judge_work_of(). An attempt takes its first run besides.
-static const double work_of_attempt = 2.5, work_to_confirm = 3000, work_of_larger = 600,
+// In milliseconds of a usual machine, as judge_work_of(). An attempt takes its first run besides, and reading
+// the PTX.
+static const double work_of_attempt = 2, work_of_byte = 2e-5, work_to_confirm = 3000, work_of_larger = 600,
                     work_to_reduce = 1000;
 // Two blocks that go through long loops take that share of judge_work_of().
 static const double work_of_ends = 0.4;
@@ -28,6 +29,7 @@ typedef struct {
     const Image *image;
     int task;
     PtxLines lines;
+    size_t ptx_bytes; // of those of its lines that are kept
     Changes changes;
     Case smallest;            // of the failing cases
     bool is_of_the_end;       // Rerun
@@ -47,6 +49,10 @@ static bool is_over_for_single(const Search *search) {
 }
 
 // ---- One attempt -----------------------------------------------------------------------------------------
+
+static double to_start(const Search *search) {
+    return work_of_attempt + work_of_byte * (double)search->ptx_bytes;
+}
 
 // A worker whose image has these changes. False if the PTX cannot be loaded with them.
 static bool start(const Search *search, const Change *const changes[], int count, Text *text,
@@ -214,7 +220,7 @@ static bool attempt(Search *search, const Change *const changes[], int count, in
     CaseReport report;
     int cases = 0;
     long long largest = search->largest;
-    search->work -= work_of_attempt;
+    search->work -= to_start(search);
     if (start(search, changes, count, &text, &worker)) {
         if (run(search, &worker, &search->smallest, changes, count, steps_of(search->shown), &report)) {
             search->work -= judge_work_of(&report);
@@ -246,7 +252,7 @@ static bool passes_smallest(Search *search, const Change *const changes[], int c
     Worker worker;
     CaseReport report;
     bool passes = false;
-    *work -= work_of_attempt;
+    *work -= to_start(search);
     if (start(search, changes, count, &text, &worker)) {
         const uint64_t steps = steps_of(search->shown);
         search->is_of_the_end = lacks_only_the_last(search);
@@ -275,6 +281,18 @@ static Symptoms symptoms_of(const Search *search, const CaseReport *report) {
         .is_left_out = report->has_check && report->check.outcome == CHECK_LEFT_OUT,
         .source = search->judge->subjects->source_text,
     };
+}
+
+// Kernels of other tasks are not run again.
+static void keep_kernels_of_task(Search *search) {
+    const Task *task = &search->judge->of->tasks[search->task];
+    const char *symbols[2 * MAX_LAUNCHES];
+    int count = 0;
+    for (int l = 0; l < task_launch_count(task); l++) {
+        symbols[count++] = search->image->kernels[search->task][l].symbol;
+        symbols[count++] = search->image->kernels[search->task][l].launch_symbol;
+    }
+    search->ptx_bytes = ptx_keep_kernels(&search->lines, symbols, count);
 }
 
 static void add_proposals(Search *search, const CaseReport *report) {
@@ -410,9 +428,11 @@ void judge_find_repair(Judge *judge) {
     if (!search.image || !search.image->is_ptx || !find_smallest(&search)) return;
     if (schedule_holds(search.smallest.schedule)) return; // each attempt would take as long as the waiting
     const char *source = search.shown->has_finding ? search.shown->finding.place.file : "kernel.cu";
-    if (ptx_lines_make(&search.image->text, source[0] ? source : "kernel.cu", &search.lines) &&
-        !passes_smallest(&search, NULL, 0, &search.work) && !search_single(&search))
-        search_pairs(&search);
+    if (ptx_lines_make(&search.image->text, source[0] ? source : "kernel.cu", &search.lines)) {
+        keep_kernels_of_task(&search);
+        if (!passes_smallest(&search, NULL, 0, &search.work) && !search_single(&search))
+            search_pairs(&search);
+    }
     changes_free(&search.changes);
     ptx_lines_free(&search.lines);
 }

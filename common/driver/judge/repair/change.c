@@ -100,6 +100,7 @@ void change_replace(Changes *changes, Change *change, int line, const char *form
 void changes_apply(const PtxLines *lines, const Change *const changes[], int count, Text *out) {
     for (int i = 0; i < lines->count; i++) {
         const char *instead = NULL;
+        if (lines->lines[i].is_left_out) continue;
         for (int c = 0; c < count; c++) {
             for (int e = 0; e < changes[c]->edit_count; e++) {
                 const Edit *edit = &changes[c]->edits[e];

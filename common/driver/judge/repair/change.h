@@ -83,5 +83,5 @@ void change_insert(Changes *changes, Change *change, int line, const char *forma
 void change_replace(Changes *changes, Change *change, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-// The PTX with all edits of some changes. If two replace a line, the last one does.
+// The PTX with all edits of some changes, without what is left out. If two replace a line, the last one does.
 void changes_apply(const PtxLines *lines, const Change *const changes[], int count, Text *out);

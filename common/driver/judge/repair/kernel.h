@@ -12,6 +12,8 @@ typedef struct {
     int first, end; // of its instructions
     const Symptoms *symptoms;
     Changes *changes;
+    int *depths; // of each line of kernel.cu, from 1 on: how many braces are open where it begins
+    int depth_count;
 } Kernel;
 
 // The words of a change, which may be NULL: as they are, and with its line, as in "a fence" "before".

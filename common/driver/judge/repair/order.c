@@ -9,14 +9,7 @@
 
 // How many braces are open where a line of kernel.cu begins; 0 if its text is not known.
 static int depth_at(const Kernel *kernel, int number) {
-    int depth = 0, line = 1;
-    for (const char *at = kernel->symptoms->source; at && *at && line < number; at++) {
-        if (at[0] == '/' && at[1] == '/') at += strcspn(at, "\n");
-        if (!*at) break;
-        line += *at == '\n';
-        depth += (*at == '{') - (*at == '}');
-    }
-    return depth;
+    return number >= 0 && number < kernel->depth_count ? kernel->depths[number] : 0;
 }
 
 // A compiler computes part of a branch ahead of its test, so that a place before both belongs to a line

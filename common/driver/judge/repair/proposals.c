@@ -2,10 +2,26 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "driver/judge/repair/kernel.h"
 
+static void find_depths(Kernel *kernel) {
+    const char *source = kernel->symptoms->source;
+    int lines = 2, depth = 0, line = 1;
+    for (const char *at = source; at && *at; at++) lines += *at == '\n';
+    kernel->depths = calloc((size_t)lines, sizeof *kernel->depths);
+    kernel->depth_count = kernel->depths ? lines : 0;
+    for (const char *at = source; kernel->depths && at && *at; at++) {
+        if (at[0] == '/' && at[1] == '/') at += strcspn(at, "\n");
+        if (!*at) break;
+        depth += (*at == '{') - (*at == '}');
+        if (*at == '\n') kernel->depths[++line] = depth;
+    }
+}
+
+// What it holds is freed with free(kernel->depths) if it returns true.
 static bool find_kernel(const PtxLines *lines, int function, const Symptoms *symptoms, Changes *changes,
                         Kernel *kernel) {
     *kernel = (Kernel){.lines = lines, .symptoms = symptoms, .changes = changes, .first = -1};
@@ -19,6 +35,7 @@ static bool find_kernel(const PtxLines *lines, int function, const Symptoms *sym
     while (kernel->declared > 0 && lines->lines[kernel->declared - 1].function == function &&
            lines->lines[kernel->declared - 1].text[0] != '{')
         kernel->declared--;
+    find_depths(kernel);
     return true;
 }
 
@@ -30,6 +47,7 @@ bool propose_less(const PtxLines *lines, const Change *whole, int from, int part
         !find_kernel(lines, as_it_is.function, symptoms, changes, &kernel))
         return false;
     propose_less_wide(&kernel, &as_it_is, from, parts);
+    free(kernel.depths);
     return true;
 }
 
@@ -152,4 +170,5 @@ void propose(const PtxLines *lines, int function, const Symptoms *symptoms, Chan
         propose_for_large(&kernel);
     else
         propose_for_small(&kernel);
+    free(kernel.depths);
 }

@@ -135,14 +135,36 @@ void ptx_lines_free(PtxLines *lines) {
     *lines = (PtxLines){0};
 }
 
-int ptx_find_function(const PtxLines *lines, const char *symbol) {
+// Whether a line names `symbol`, and nothing that only begins or ends so.
+static bool names(const PtxLine *line, const char *symbol) {
     const size_t length = strlen(symbol);
+    const char *at = length ? memmem(line->text, (size_t)line->length, symbol, length) : NULL;
+    return at && at > line->text && !isalnum((unsigned char)at[length]) && at[length] != '_' &&
+           isspace((unsigned char)at[-1]);
+}
+
+size_t ptx_keep_kernels(PtxLines *lines, const char *const symbols[], int count) {
+    size_t bytes = 0;
+    int function = -1;
+    bool is_left_out = false;
+    for (int i = 0; i < lines->count; i++) {
+        PtxLine *line = &lines->lines[i];
+        if (line->function != function) {
+            function = line->function;
+            is_left_out = function >= 0 && contains(line, ".entry ");
+            for (int s = 0; s < count; s++) is_left_out = is_left_out && !names(line, symbols[s]);
+        }
+        line->is_left_out = is_left_out;
+        if (!is_left_out) bytes += (size_t)line->length + 1;
+    }
+    return bytes;
+}
+
+int ptx_find_function(const PtxLines *lines, const char *symbol) {
     for (int i = 0; i < lines->count; i++) {
         const PtxLine *line = &lines->lines[i];
         if (line->function < 0 || (!contains(line, ".entry ") && !contains(line, ".func "))) continue;
-        const char *at = memmem(line->text, (size_t)line->length, symbol, length);
-        if (at && !isalnum((unsigned char)at[length]) && at[length] != '_' && isspace((unsigned char)at[-1]))
-            return line->function;
+        if (names(line, symbol)) return line->function;
     }
     return -1;
 }

@@ -11,7 +11,8 @@ typedef struct {
     int call; // line of kernel.cu at which the function of `source` was inlined; 0: it was not, or is unknown
     bool is_instruction; // complete on this line
     bool is_label;
-    bool is_join; // the first instruction behind a label
+    bool is_join;     // the first instruction behind a label
+    bool is_left_out; // of a kernel that nobody asks for
 } PtxLine;
 
 typedef struct {
@@ -34,6 +35,10 @@ bool ptx_lines_make(const Text *text, const char *source, PtxLines *lines);
 void ptx_lines_free(PtxLines *lines);
 // The function with that name; -1: there is none.
 int ptx_find_function(const PtxLines *lines, const char *symbol);
+// Marks the lines of all kernels but those with one of these names, so that a changed text has only these: a
+// file may have a hundred instances of a template. Functions that kernels call stay. Returns the bytes that
+// are left.
+size_t ptx_keep_kernels(PtxLines *lines, const char *const symbols[], int count);
 // False if the line is not an instruction, or has more or longer parts than this holds.
 bool ptx_instruction(const PtxLine *line, PtxInstruction *instruction);
 // Whether the opcode is `name` or begins with `name` and a dot.
