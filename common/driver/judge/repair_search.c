@@ -102,7 +102,7 @@ static bool is_of_search(const Search *search, long long largest, const CaseRepo
 // May keep the kernel away from what is wrong if there are few elements, or access other elements.
 static bool widens(ChangeKind kind) {
     return kind == CHANGE_COMPARISON || kind == CHANGE_CONSTANT || kind == CHANGE_NUMBER ||
-           kind == CHANGE_ONE_WAY || kind == CHANGE_NEIGHBOUR || kind == CHANGE_SIZE;
+           kind == CHANGE_ONE_WAY || kind == CHANGE_NEIGHBOUR || kind == CHANGE_SIZE || kind == CHANGE_INDEX;
 }
 
 // With such a change, more elements must be right too.

@@ -20,6 +20,10 @@ static int bytes_of(const PtxInstruction *in) {
     return each * (opcode_has(in, "v4") ? 4 : opcode_has(in, "v2") ? 2 : 1);
 }
 
+static bool accesses_global(const PtxInstruction *in) {
+    return opcode_has(in, "global") && accesses(in) && bytes_of(in) > 0;
+}
+
 // Every access of the finding's line one element before, or behind, if the finding is one element outside.
 void propose_neighbours(const Kernel *kernel) {
     const Finding *finding = kernel->symptoms->finding;
@@ -45,6 +49,45 @@ void propose_neighbours(const Kernel *kernel) {
             break;
         }
     }
+}
+
+// In all accesses of a line to global memory, another number added to the index: each thread's own element in
+// place of one for all.
+static void propose_added(const Kernel *kernel, int source, const char *number, const char *said) {
+    Change *change = changes_add(kernel->changes, CHANGE_INDEX, source);
+    if (change)
+        snprintf(change->words, sizeof change->words, "%s added to the index in line %d", said, source);
+    change_insert(kernel->changes, change, kernel->first,
+                  "\t.reg .b32 %%wbi<6>;\n\t.reg .b64 %%wbj<2>;\n\tmov.u32 %%wbi1, %%tid.x;\n"
+                  "\tmov.u32 %%wbi2, %%ntid.x;\n\tmov.u32 %%wbi3, %%ctaid.x;\n"
+                  "\tmad.lo.s32 %%wbi4, %%wbi3, %%wbi2, %%wbi1;\n\tand.b32 %%wbi5, %%wbi1, 31;");
+    for (int i = kernel->first; i < kernel->end; i++) {
+        const PtxLine *line = &kernel->lines->lines[i];
+        PtxInstruction in;
+        char base[PTX_OPERAND_BYTES], place[PTX_OPERAND_BYTES], text[400];
+        if (line->source != source || !ptx_instruction(line, &in) || !accesses_global(&in)) continue;
+        for (int o = 0; o < in.operand_count; o++) {
+            if (sscanf(in.operands[o], "[%95[^]+]", base) != 1) continue;
+            snprintf(place, sizeof place, "[%%wbj1%s", in.operands[o] + 1 + strlen(base));
+            with_operand(&in, o, place, text, sizeof text);
+            change_replace(kernel->changes, change, i, "\tmad.wide.u32 %%wbj1, %s, %d, %s;\n%s", number,
+                           bytes_of(&in), base, text);
+            break;
+        }
+    }
+}
+
+void propose_added_numbers(const Kernel *kernel) {
+    static const struct {
+        const char *number, *said;
+    } numbers[] = {{"%wbi4", "the thread's number in the grid"},
+                   {"%wbi1", "threadIdx.x"},
+                   {"%wbi3", "blockIdx.x"},
+                   {"%wbi5", "the lane's number"}};
+    int lines[MOST];
+    const int count = list_lines(kernel, accesses_global, lines);
+    for (size_t n = 0; n < sizeof numbers / sizeof numbers[0]; n++)
+        for (int l = 0; l < count; l++) propose_added(kernel, lines[l], numbers[n].number, numbers[n].said);
 }
 
 // ---- Elements of another size

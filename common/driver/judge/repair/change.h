@@ -23,6 +23,7 @@ typedef enum {
     CHANGE_ONE_LANE,      // only lane 0 of each warp stores
     CHANGE_ONE_THREAD,    // only thread 0 of each block stores
     CHANGE_NUMBER,        // of a thread or block, or of threads: the grid's instead of the block's
+    CHANGE_INDEX,         // a number of a thread or block added to the index in the accesses of a line
     CHANGE_NEIGHBOUR,     // the element before or behind in the accesses of a line
     CHANGE_SIZE,          // places of another size, as those of floats instead of float4
     CHANGE_UNSIGNED,      // numbers without a sign
@@ -30,6 +31,7 @@ typedef enum {
     CHANGE_COMPARISON,    // another comparison, as `<` for `<=`
     CHANGE_CONSTANT,      // another whole number
     CHANGE_START,         // another float that a variable starts from
+    CHANGE_SKIPPED,       // 0 for threads that skip a load, in place of what they had
     CHANGE_EXCHANGED,     // the two sides of subtractions of floats
     CHANGE_GUARD,         // a test before the accesses of the line, which leaves out what is out of bounds
     CHANGE_SINGLE,        // one access for each element instead of a wide one, with a test for each

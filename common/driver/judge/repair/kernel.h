@@ -67,12 +67,15 @@ int times_said(const char *line, long number); // how often a line of kernel.cu 
 void propose_quantities(const Kernel *kernel);
 // addresses.c: other elements, sizes of elements, signs and arrays.
 void propose_neighbours(const Kernel *kernel);
+void propose_added_numbers(const Kernel *kernel);
 void propose_sizes(const Kernel *kernel);
 void propose_signs(const Kernel *kernel);
 void propose_other_arrays(const Kernel *kernel);
 // floats.c: what variables start from, and the sides of subtractions.
 void propose_starts(const Kernel *kernel);
 void propose_exchanged(const Kernel *kernel);
+// skipped.c: what a thread keeps that skips a load.
+void propose_zero_where_skipped(const Kernel *kernel);
 // wide.c: whole numbers of 64 bits, in all lines that calculate some; or in those of `whole` but
 // `parts`.
 void propose_wide(const Kernel *kernel);

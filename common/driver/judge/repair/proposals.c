@@ -123,6 +123,7 @@ static void propose_for_small(const Kernel *kernel) {
     if (symptoms->verdict == VERDICT_WRONG) {
         propose_zero_without_partner(kernel);
         propose_exchanged(kernel);
+        propose_zero_where_skipped(kernel);
         if (symptoms->has_bounds) propose_starts(kernel);
     }
     if (is_costly) propose_one_way(kernel);
@@ -156,6 +157,7 @@ static void propose_for_small(const Kernel *kernel) {
     }
     if (has_bad_address) propose_single_accesses(kernel);
     if (!is_costly) propose_one_way(kernel);
+    if (symptoms->verdict == VERDICT_WRONG) propose_added_numbers(kernel);
     propose_constants(kernel);
     if (may_race) propose_additions(kernel);
     if (is_without_order) propose_orders(kernel, true);
