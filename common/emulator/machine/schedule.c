@@ -18,6 +18,7 @@
 #include "emulator/machine/handlers.h"
 #include "emulator/machine/hold.h"
 #include "emulator/machine/idle.h"
+#include "emulator/machine/pause.h"
 #include "emulator/machine/wgmma.h"
 
 enum {
@@ -240,6 +241,7 @@ static void block_run(Machine *m, Block *b) {
             round += run_warp(m, w, WARP_TURN);
         }
         look_at_the_time(m);
+        pause_if_it_may_wait(m);
         if (round) {
             b->is_stuck = false;
             continue;
@@ -394,7 +396,10 @@ void run_grid(Machine *m) {
         return;
     }
     while ((next < total || count) && !m->stopped) {
-        if (m->scrambled) look_at_the_time(m);
+        if (m->scrambled) {
+            look_at_the_time(m);
+            pause_if_it_may_wait(m);
+        }
         // Schedule 0: a new block whenever there is room, so that no block waits for one that never starts.
         uint64_t chosen;
         bool start = next < total && count + size <= window;

@@ -78,9 +78,20 @@ static bool more_slots(History *h) {
     return true;
 }
 
+void history_is_now(History *h, uint32_t index, uint32_t value) {
+    Word *w = word_at(h, index);
+    const Version *last = newest(w);
+    if (last->value == value) return;
+    w->versions[0] = (Version){.value = value, .instruction = INITIALLY, .place = last->place + STEP};
+    w->count = 1;
+}
+
 uint32_t history_word(History *h, uint64_t address, uint32_t value) {
     uint32_t slot = slot_of(h, address);
-    if (h->slots[slot]) return h->slots[slot];
+    if (h->slots[slot]) {
+        history_is_now(h, h->slots[slot], value);
+        return h->slots[slot];
+    }
     if (h->failed || h->word_count == MAX_WORDS) return 0;
     if (h->word_count * 2 >= h->slot_count) {
         h->failed = !more_slots(h);

@@ -33,8 +33,10 @@ typedef struct {
     int pick_count;
 } WeakMemory;
 
-static bool has_versions(const Memory *memory) {
-    return memory->space == PTX_SPACE_GLOBAL && !memory->read_only && !memory->period &&
+// What the host may store to while the launch runs has none: its own stores are not in order with others.
+static bool has_versions(const WeakMemory *m, const Memory *memory) {
+    const bool is_of_host = m->machine->launch->pause && memory->base < HOST_ADDRESSES;
+    return !is_of_host && memory->space == PTX_SPACE_GLOBAL && !memory->read_only && !memory->period &&
            memory->base % WORD_BYTES == 0;
 }
 
@@ -62,6 +64,9 @@ static void add_picks(WeakMemory *m, const Access *a, uint32_t lane) {
         if (!word) continue;
         Pick *pick = pick_of(m, word);
         if (!pick) {
+            uint32_t value;
+            memcpy(&value, a->memory->data + at, WORD_BYTES);
+            history_is_now(h, word, value);
             if (m->pick_count == MAX_PICKS) return;
             pick = &m->picks[m->pick_count++];
             *pick = (Pick){.word = word, .offset = at, .is_old = random_one_in(&m->random, m->old_one_in)};
@@ -200,7 +205,7 @@ static void after_change(WeakMemory *m, const Access *a) {
 static void before(void *self, const Access *a) {
     WeakMemory *m = self;
     m->pick_count = 0;
-    if (!has_versions(a->memory)) return;
+    if (!has_versions(m, a->memory)) return;
     m->time = m->history.order->now;
     if (a->kind == ACCESS_LOAD)
         before_load(m, a);
@@ -210,7 +215,7 @@ static void before(void *self, const Access *a) {
 
 static void after(void *self, const Access *a) {
     WeakMemory *m = self;
-    if (!has_versions(a->memory)) return;
+    if (!has_versions(m, a->memory)) return;
     if (a->kind != ACCESS_LOAD)
         after_change(m, a);
     else if (m->pick_count)
