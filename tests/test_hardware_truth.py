@@ -1,7 +1,8 @@
 """What the emulator counts against what an H200 counted, pattern by pattern, column by column.
 
 The patterns are tests/hardware_truth/patterns*.cu, compiled to the PTX beside them; counters.csv holds the
-figures of patterns.cu and more_counters.csv those of the others (record.py writes both on a GPU).
+figures of patterns.cu, cluster_counters.csv those of patterns_cluster.cu, and more_counters.csv those of the
+others (record.py writes all on a GPU).
 exceptions.csv lists allowed differences with their causes: kernel, column, hardware, emulator, cause. `*` as
 hardware stands for a figure that another recording would not repeat. An exception that is not needed fails.
 """
@@ -56,8 +57,9 @@ def table(name: str) -> list[dict[str, str]]:
 
 @cache
 def hardware() -> dict[str, dict[str, str]]:
-    """{kernel: row} of both tables."""
-    return {row["kernel"]: row for name in ("counters.csv", "more_counters.csv") for row in table(name)}
+    """{kernel: row} of all tables."""
+    names = ("counters.csv", "more_counters.csv", "cluster_counters.csv")
+    return {row["kernel"]: row for name in names for row in table(name)}
 
 
 @cache
@@ -162,13 +164,13 @@ def test_every_pattern_runs(path: Path, built: Path, tmp_path: Path) -> None:
 
 
 def test_every_pattern_is_recorded() -> None:
-    """All of a file, once it has rows; ncu has refused the clusters of patterns_cluster.cu so far."""
+    """All of a file, once it has rows."""
     first = record.kernels_of((FOLDER / "patterns.ptx").read_text())
     files = [record.kernels_of(path.read_text()) for path in PTX if path.stem != "patterns"]
     others = [kernel for kernels in files for kernel in kernels]
     assert len(set(first + others)) == len(first + others), "two patterns have one name"
     assert [row["kernel"] for row in table("counters.csv")] == first
-    rows = {row["kernel"] for row in table("more_counters.csv")}
+    rows = {row["kernel"] for name in ("more_counters.csv", "cluster_counters.csv") for row in table(name)}
     if rows:
         missing = [k for kernels in files if rows & set(kernels) for k in kernels if k not in rows]
         assert not missing, f"not recorded: {' '.join(missing)}\nmake hardware-truth on a GPU, with --missing"
@@ -242,8 +244,9 @@ def test_recorder_reads_both_forms_of_ncu() -> None:
 def test_recorder_columns_are_those_of_the_table() -> None:
     with (FOLDER / "counters.csv").open(newline="") as file:
         assert next(csv.reader(file)) == ["kernel", *record.COLUMNS]
-    with (FOLDER / "more_counters.csv").open(newline="") as file:
-        assert next(csv.reader(file)) == ["kernel", *record.COLUMNS, *record.MORE_COLUMNS]
+    for name in ("more_counters.csv", "cluster_counters.csv"):
+        with (FOLDER / name).open(newline="") as file:
+            assert next(csv.reader(file)) == ["kernel", *record.COLUMNS, *record.MORE_COLUMNS]
 
 
 def test_block_shapes_stand_in_names() -> None:

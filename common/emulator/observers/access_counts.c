@@ -238,10 +238,28 @@ static void count_global(Counters *c, const Access *a) {
     }
 }
 
+// An access to the shared memory of another block of the cluster passes no banks of this SM: ncu counts the
+// instruction, and a wavefront only if it is an atomic (patterns_cluster.cu).
+static void count_distributed(Counters *c, const Access *a) {
+    switch (a->kind) {
+    case ACCESS_LOAD: c->shared_ld += a->first; break;
+    case ACCESS_STORE: c->shared_st += a->first; break;
+    default:
+        c->shared_atom += a->first;
+        c->shared_atom_wavefronts += a->first;
+        note_lanes(c, a);
+        break;
+    }
+}
+
 static void count_shared(Counters *c, const Access *a) {
     uint32_t least, wavefronts;
     uint64_t offsets[WARP_SIZE];
     if (a->in->merged_bytes == MERGED_AWAY) return;
+    if (block_of_memory(a->memory) != a->warp->block) {
+        count_distributed(c, a);
+        return;
+    }
     Access leader;
     const Access whole = a->in->merged_bytes ? whole_of(a, offsets) : *a;
     a = &whole;
