@@ -6,7 +6,8 @@
 
 #include "runtime/state.h"
 
-static int ours, waiting; // threads of the runtime, and of the program inside beside_wait()
+static int ours, waiting; // threads of the runtime, and those of the program that wait since the last call of
+static unsigned long wakes; // beside_wake()
 static _Thread_local bool is_ours;
 
 typedef struct {
@@ -44,11 +45,20 @@ void beside_began(void) {
     ours++;
 }
 
-void beside_wait(void) {
+void beside_wait(bool to_end) {
     const double moment = 0.01;
-    if (!is_ours) waiting++;
+    const bool counts = to_end && !is_ours;
+    const unsigned long before = wakes;
+    waiting += counts;
     runtime_wait(moment);
-    if (!is_ours) waiting--;
+    if (counts && wakes == before) waiting--;
+}
+
+// A thread that is woken may do something before it waits again, even if it has not run yet.
+void beside_wake(void) {
+    wakes++;
+    waiting = 0;
+    runtime_wake();
 }
 
 bool beside_host_waits(void) {

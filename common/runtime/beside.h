@@ -7,7 +7,9 @@
 bool beside_start(void (*function)(void *), void *argument);
 // Another thread of the runtime's own begins.
 void beside_began(void);
-// Waits, inside the runtime, until a thread calls runtime_wake() or a moment has passed.
-void beside_wait(void);
-// Whether all threads of the program are in beside_wait(): none of them can store anything.
+// Waits, inside the runtime, until a thread calls beside_wake() or a moment has passed. `to_end`: and does so
+// again until a work is done.
+void beside_wait(bool to_end);
+void beside_wake(void);
+// Whether all threads of the program wait until a work is done: none of them can store anything.
 bool beside_host_waits(void);

@@ -204,8 +204,10 @@ static bool pause_kernel(void *self, EmulatorPause why) {
     Op *op = self;
     repeat_forget(); // what it does depends on when others do something
     op->has_paused = true;
-    if (why != PAUSE_WAITS_STILL) something_changes();
-    runtime_wake();
+    if (why != PAUSE_WAITS_STILL) {
+        something_changes();
+        beside_wake();
+    }
     if (why == PAUSE_MAY_WAIT) {
         runtime_yield();
         return true;
@@ -297,7 +299,7 @@ static void carry_out(void *given) {
     hazard_forget(pending);
     op_release(op);
     free(op);
-    runtime_wake();
+    beside_wake();
 }
 
 // A kernel that nothing can be beside needs no thread of its own.
@@ -326,7 +328,7 @@ static bool run(unsigned long number, bool to_end) {
         const Op *earlier = first_before(op);
         if (op->has_paused && !to_end) return false;
         if (op->is_running) {
-            if (!op->has_paused || !start_another()) beside_wait();
+            if (!op->has_paused || !start_another()) beside_wait(to_end);
         } else if (!earlier)
             start(op);
         else if (!run(earlier->number, to_end))
@@ -382,7 +384,7 @@ static bool run_any(void) {
 static bool run_towards(const Op *op, bool to_end) {
     if (!options()->seed) return run(op->number, to_end);
     const bool has_run = run_any();
-    if (!has_run && to_end) beside_wait();
+    if (!has_run && to_end) beside_wait(true);
     return has_run || to_end;
 }
 
