@@ -156,7 +156,7 @@ typedef struct {
     Poll poll;
 } Fragment;
 
-enum { BARRIER_COUNT = 16 }; // of a block
+enum { BARRIER_COUNT = 16, MAX_WARPS = 32 }; // of a block
 
 struct Warp {
     Block *block;
@@ -168,7 +168,6 @@ struct Warp {
     Fragment fragments[WARP_SIZE];
     uint64_t polls; // volatile loads done, and atomics with a result
     bool impatient; // lanes once had to stop waiting for lanes that poll
-    uint32_t rest;  // turns to sit out, under a weak schedule
     Deferred deferred;
     Memory local; // 32 lanes of local_capacity bytes each, one after the other
     uint32_t local_capacity;
@@ -218,8 +217,9 @@ struct Block {
     uint32_t id[3];
     int warp_count;
     Warp *warps;
-    int live_warps; // with a thread that has not exited
-    uint32_t idle;  // warps that had nothing to run, and have been released from nothing since
+    int live_warps;            // with a thread that has not exited
+    uint32_t idle;             // warps that had nothing to run, and have been released from nothing since
+    uint32_t rests[MAX_WARPS]; // turns that a warp sits out, under a weak schedule
     int turn;
     Memory shared;
     Cluster *cluster; // never NULL
@@ -272,6 +272,7 @@ struct Machine {
         *searched;  // NULL until the steps are used up; then whether this one can end is searched: cycle.h
     bool scrambled; // schedule != 0
     bool is_weak;   // a weak schedule: loads may be late, and return older values
+    bool holds;     // a schedule that holds blocks back, and a program in which others could wait for them
     Random random;
     uint64_t polls;   // the same of all: what waiting for another block looks like
     uint64_t effects; // instructions that may have changed more than registers, and lanes that parted or met
