@@ -1,4 +1,7 @@
-"""axe-core on the pages of a class, in light and dark, on a desk and on a phone."""
+"""axe-core on the pages of a class, in light and dark, on a desk and on a phone.
+
+test_report_page.py and test_site.py ask it about the report and the site.
+"""
 
 import json
 import os
@@ -30,7 +33,10 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     place = tmp_path_factory.mktemp("pages")
     document = json.loads((ROOT / "tests/data/class/class.json").read_text("utf-8"))
     workbook = Workbook(ROOT)
-    made = {"class.html": pages.class_page(document, place)}
+    made = {
+        "class.html": pages.class_page(document, place),
+        "integrity.html": pages.integrity_page(document, place),
+    }
     made |= {
         f"{one['id']}.html": pages.student_page(document, one, place) for one in document["students"][:4]
     }

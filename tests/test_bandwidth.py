@@ -309,6 +309,18 @@ def test_times_that_cannot_be(probe: Path, tmp_path: Path) -> None:
         assert words in re.sub(r"\s+", " ", done.stdout), done.stdout
 
 
+def test_a_size_beyond_some_tasks_is_timed_in_the_others(built: Path, root: Path, tmp_path: Path) -> None:
+    """The warp and the block of chapter 16 end at 2^17 elements."""
+    kernel, file = root / "solutions/ch16_scan/kernel.cu", tmp_path / "result.json"
+    command = [built / "build/programs/ch16", "--device", "emulator", "--kernel", kernel, "--json", file]
+    done = subprocess.run(
+        [*command, "--time", "1024,4194304"], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stdout
+    timed = [(one["task"], one["n"]) for one in json.loads(file.read_text())["timings"]]
+    assert set(timed) == {(task, n) for task in ("three launches", "one launch") for n in (1024, 4194304)}
+
+
 def test_the_grades_table_says_what_is_noisy() -> None:
     def cell(**bandwidth: object) -> str:
         document = {

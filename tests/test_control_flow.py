@@ -932,3 +932,32 @@ def test_random_programs(emulator_built: Path, program: tuple, schedule: int) ->
         assert result.completed
         assert not result.findings
         assert got == expected
+
+
+IN_FLIGHT = """
+.visible .entry k(.param .u64 p_counts, .param .u64 p_out) {
+  .reg .b32 %r<8>; .reg .b64 %a<4>; .reg .pred %p;
+  ld.param.u64 %a0, [p_counts]; ld.param.u64 %a1, [p_out];
+  red.global.add.u32 [%a0], 1;
+  mov.u32 %r2, 0;
+AGAIN:
+  LOAD
+  add.u32 %r2, %r2, 1; setp.lt.u32 %p, %r2, 6000; @%p bra AGAIN;
+  ld.global.u32 %r0, [%a0]; ld.global.u32 %r1, [%a0+4]; sub.u32 %r0, %r0, %r1;
+  mov.u32 %r1, %ctaid.x; mul.wide.u32 %a2, %r1, 4; add.u64 %a1, %a1, %a2; st.global.u32 [%a1], %r0;
+  red.global.add.u32 [%a0+4], 1;
+  ret;
+}
+"""
+
+
+@pytest.mark.parametrize("schedule", [2, 999])
+def test_more_blocks_run_at_a_time_only_where_some_may_wait(emulator_built: Path, schedule: int) -> None:
+    """Under a seed, eight blocks at most are in flight, unless none ends while threads poll."""
+    with Emulator() as e:
+        for load, may_wait in (("ld.global.u32", False), ("ld.volatile.global.u32", True)):
+            e.load(HEADER + IN_FLIGHT.replace("LOAD", load + " %r3, [%a1];"))
+            counts, most = e.buffer(np.zeros(2, np.uint32)), e.buffer(np.zeros(40, np.uint32))
+            assert e.launch("k", 40, 1, [counts, most], schedule=schedule, checks=0).completed
+            assert counts.read(np.uint32).tolist() == [40, 40]
+            assert bool(most.read(np.uint32).max() > 8) is may_wait

@@ -319,11 +319,11 @@ def test_a_profiles_bandwidth_is_that_of_its_clock_and_bus(tmp_path: Path) -> No
         tmp_path / "profiles", [source, COMMON / "gpu/profiles.c", COMMON / "emulator/model/device.c"]
     )
     lines = subprocess.run([program], capture_output=True, text=True, check=True).stdout.splitlines()
-    assert len(lines) == 9
+    assert len(lines) == 15
     for line in lines:
         clock, bus, peak, _ = line.split()
         assert 2e-6 * int(clock) * int(bus) / 8 == pytest.approx(float(peak), rel=0.002)
-    assert [line.split()[3] for line in lines] == ["1"] + ["0"] * 8
+    assert [line.split()[3] for line in lines] == ["1"] + ["0"] * 14
 
 
 # ---- Times and clocks ----------------------------------------------------------------------------------------

@@ -5,11 +5,14 @@ import os
 import signal
 import sqlite3
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 from fake_workbook import FakeWorkbook
+
+from grader.learner import doctor
 
 SLOW = 'result["verdict"] = "SLOW"; result["points"]["earned"] = 4; status = 1\n'
 WRONG = 'result["verdict"] = "WRONG"; result["points"]["earned"] = 0; status = 1\n'
@@ -332,6 +335,22 @@ def test_reset_keeps_every_old_file(workbook: FakeWorkbook) -> None:
     assert "already" in workbook.run("reset", "ch01", "--force").stdout
 
 
+def test_whole_programs_are_left_out_by_name_where_clang_compiles(workbook: FakeWorkbook) -> None:
+    """Grading everything does not fail over a chapter that needs nvcc; asking for that chapter does judge it."""
+    (workbook.kernel("ch02").parent / "chapter.c").write_text(".is_program = true,\n")
+    with_clang = workbook.environment() | {"WARPBOOK_COMPILER": "clang", "WARPBOOK_CLANG": sys.executable}
+    done = workbook.run("grade", env=with_clang)
+    assert done.returncode == 1, done.stdout + done.stderr  # ch03 is wrong; nothing is INFRA
+    assert "Left out: ch02. A whole program needs nvcc, which make COMPILER=nvcc ch02" in done.stdout
+    assert "ch02" not in workbook.ran()
+    status, document = workbook.document("grade", env=with_clang)
+    names = [chapter["chapter"] for chapter in document["chapters"]]
+    assert (status, document["left_out"], names) == (1, ["ch02"], ["ch01", "ch03"])
+    workbook.ran()
+    workbook.run("grade", "ch02", env=with_clang)
+    assert workbook.ran() == ["ch02"]
+
+
 def test_doctor(workbook: FakeWorkbook) -> None:
     status, document = workbook.document("doctor")
     assert status in (0, 3)
@@ -339,6 +358,34 @@ def test_doctor(workbook: FakeWorkbook) -> None:
     states = {check["name"]: check["state"] for check in document["checks"]}
     assert states["make"] == states["Python"] == "ok"
     assert all(check["remedy"] for check in document["checks"] if check["state"] == "missing")
+
+
+def test_doctor_after_the_compiler_alone_was_fetched(workbook: FakeWorkbook) -> None:
+    """`make ch01` makes the environment without the packages that `make grade` adds: nothing is broken."""
+    folder = workbook.folder / "env"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    (next(folder.glob("lib/python3*/site-packages")) / "pip.py").touch()
+
+    def state() -> str:
+        document = workbook.document("doctor", env=workbook.environment() | {"WARPBOOK_VENV": "env"})[1]
+        return {check["name"]: check["state"] for check in document["checks"]}["packages"]
+
+    assert state() == "later"
+    (folder / ".installed-runtime").touch()
+    assert state() == "missing"
+
+
+def test_doctor_does_not_praise_a_ptxas_without_its_toolkit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrapper = tmp_path / "ptxas"
+    wrapper.write_text("#!/bin/sh\nexec /no/toolkit/ptxas\n")
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(doctor, "find_nvcc", lambda _root: None)
+    found = doctor._look_ptxas(tmp_path)
+    assert found.state == "absent"
+    assert str(wrapper) in found.detail and "registers are estimated" in found.detail
 
 
 def test_several_graders_at_once(tmp_path: Path) -> None:

@@ -314,7 +314,7 @@ def test_every_recorded_access_of_a_line_can_be_seen(learner: Learner) -> None:
         assert {step[3] for step in steps["steps"]} == set(range(len(patterns)))
         for step in steps["steps"]:
             title = patterns[step[3]].find("title")[0].text
-            for (counter, _), count in zip(steps["counts"], step[7:], strict=True):
+            for (counter, _, _), count in zip(steps["counts"], step[7:], strict=True):
                 assert count == resolve(learner.documents, f"{steps['events']}/{step[4]}/{counter}")
                 if counter in ("sectors", "wavefronts") and "atomic" not in stepper.attributes["aria-label"]:
                     assert f" {count} {counter} of 32" in title

@@ -9,7 +9,8 @@ from typing import Any
 
 import learner_book
 import pytest
-from chromium import DESK, PHONE, Watched, launched, missing
+from chromium import DESK, PHONE, Watched, axe_findings, launched, missing
+from conftest import has_turn
 from page_tree import resolve, says
 from test_report import BROKEN, LEARNERS, SOLVED, Learner, learners
 
@@ -59,6 +60,36 @@ def test_it_opens_without_a_complaint(
         assert (sum(map(int, re.findall(r"\d+", background)[:3])) > 600) == (scheme == "light")
         assert page.evaluate("window.evil") is None
         closed(watched)
+
+
+LEAVE_CHAPTERS = """names => {
+    for (const one of document.querySelectorAll("section.chapter")) if (!names.includes(one.id)) one.remove();
+}"""
+
+
+@pytest.mark.parametrize(
+    ("name", "scheme", "size"),
+    [(BROKEN, "light", {"width": 390, "height": 800}), (SOLVED, "dark", DESK)],
+    ids=["phone", "desk"],
+)
+def test_axe_finds_nothing(
+    browser: Any,
+    learners: dict[str, Learner],
+    name: str,
+    scheme: str,
+    size: dict[str, int],
+    request: pytest.FixtureRequest,
+) -> None:
+    """A run examines the summary and one chapter in six, by turns; axe needs a second for each."""
+    watched = opened(browser, learners[name], scheme=scheme, size=size, bypass_csp=True)
+    page = watched.page
+    chapters = page.eval_on_selector_all("section.chapter", "all => all.map(one => one.id)")
+    assert set(chapters) >= {"ch01", "ch20"}
+    chosen = [one for one in chapters if has_turn(f"axe {scheme} {one}", request.config)]
+    page.evaluate(LEAVE_CHAPTERS, chosen)
+    found = axe_findings(page)
+    closed(watched)
+    assert not found, "\n".join(found)
 
 
 STATE = """figure => ({

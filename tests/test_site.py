@@ -2,6 +2,7 @@
 
 import functools
 import http.server
+import json
 import os
 import re
 import shutil
@@ -11,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chromium import DESK, PHONE, Watched, launched, missing
-from conftest import ROOT
+from chromium import DESK, PHONE, Watched, axe_findings, launched, missing
+from conftest import ROOT, has_turn
 
 from grader.authoring import site
 from grader.core.workbook import Workbook
@@ -20,7 +21,7 @@ from grader.core.workbook import Workbook
 LESSONS = sorted(path.parent.name for path in (ROOT / "chapters").glob("ch*/README.md"))
 
 
-SITE = ("mkdocs", "material")  # what it is built with
+SITE = ("mkdocs", "material", "axe_playwright_python")  # what it is built and examined with
 
 if (
     missing(*SITE) and os.environ.get("CI") != "true"
@@ -102,6 +103,30 @@ def test_every_page_opens_without_a_complaint(
     (background,) = backgrounds
     brightness = sum(map(int, re.findall(r"\d+", background)[:3]))
     assert (brightness > 600) == (scheme == "light"), background
+
+
+@pytest.mark.parametrize(
+    ("scheme", "size"), [("light", {"width": 390, "height": 800}), ("dark", DESK)], ids=["phone", "desk"]
+)
+def test_axe_finds_nothing(
+    browser: Any,
+    address: str,
+    pages: list[str],
+    scheme: str,
+    size: dict[str, int],
+    request: pytest.FixtureRequest,
+) -> None:
+    """A run examines one page in six, by turns."""
+    context = browser.new_context(color_scheme=scheme, viewport=size)
+    page = context.new_page()
+    found = {}
+    chosen = [name for name in pages if has_turn(f"axe {scheme} {name}", request.config)]
+    for name in chosen:
+        page.goto(address + name, wait_until="load")
+        found[name] = axe_findings(page)
+    context.close()
+    assert len(chosen) > 2
+    assert not any(found.values()), json.dumps({name: said for name, said in found.items() if said}, indent=1)
 
 
 def test_answers_are_hidden_until_asked_for(browser: Any, address: str) -> None:

@@ -9,6 +9,7 @@
 #include "emulator/machine/initialised.h"
 #include "emulator/machine/resolve.h"
 #include "emulator/objects.h"
+#include "emulator/observers/race_shadow.h"
 
 bool emulator_fail(EmulatorError *error, EmulatorStatus status, const char *format, ...) {
     *error = (EmulatorError){.status = status};
@@ -89,7 +90,7 @@ uint64_t object_new(Emulator *e, PtxSpace space, size_t bytes, unsigned misalign
 void object_free(Memory *memory) {
     free(memory->allocation);
     free(memory->initialised);
-    free(memory->race);
+    shadow_free(memory->race);
     free(memory->parts);
     *memory = (Memory){0};
 }

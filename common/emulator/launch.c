@@ -21,6 +21,7 @@
 #include "emulator/observers/footprint.h"
 #include "emulator/observers/initcheck.h"
 #include "emulator/observers/memcheck.h"
+#include "emulator/observers/race_shadow.h"
 #include "emulator/observers/racecheck.h"
 #include "emulator/observers/synccheck.h"
 #include "emulator/observers/touched.h"
@@ -231,7 +232,7 @@ static bool finish_recorders(const Recorders *recorders, EmulatorResult *result)
 
 static void forget_races(Emulator *e) {
     for (uint64_t i = FIRST_OBJECT; i < e->object_count; i++) {
-        free(e->objects[i].race);
+        shadow_free(e->objects[i].race);
         e->objects[i].race = NULL;
     }
 }

@@ -9,6 +9,7 @@ typedef struct {
     GpuInfo info;       // kind GPU_EMULATOR, driver_version empty; name is the full one: "NVIDIA H200"
     int clock_khz;      // of the SMs, boost
     bool is_measured;   // read off such a device by Warpbook's own tools; otherwise published figures
+    bool is_judged;     // a kernel is judged with these figures too; the others add no limit to theirs
     const char *source; // where the figures come from
 } GpuProfile;
 

@@ -158,9 +158,13 @@ def _look_environment(root: Path) -> Check:
         if not folder:
             return Check("packages", "missing", f"{python} lacks jinja2, rich or typer",
                          shlex.join([str(python), *_INSTALL, "requirements/runtime.txt"]))  # fmt: skip
-        return Check(
-            "packages", "missing", f"{folder} is broken", f"rm -rf -- {shlex.quote(folder)} && make setup"
-        )
+        # `make ch01` alone makes the environment for a compiler, and leaves the rest to the command that needs it.
+        is_whole = _run([str(python), "-c", "import pip"])[0] == 0
+        if not is_whole or (root / folder / ".installed-runtime").exists():
+            return Check(
+                "packages", "missing", f"{folder} is broken", f"rm -rf -- {shlex.quote(folder)} && make setup"
+            )
+        return Check("packages", "later", f"make installs them in {folder} on first use")
     if _run([sys.executable, "-c", "import venv, ensurepip"])[0] != 0:
         return Check(
             "packages", "missing", "Python's venv module is incomplete", "apt-get install python3-venv"
@@ -274,6 +278,9 @@ def _look_ptxas(root: Path) -> Check:
             return Check("ptxas", "absent", "comes with nvcc; without it, registers are estimated")
         return Check("ptxas", "missing", "comes with nvcc", "make clean && make setup")
     version = re.search(r"V(\d+\.\d+\.\d+)", _run([path, "--version"])[1])
+    if not version and nvcc is None:
+        words = f"{path} does not work: it does not print its version; registers are estimated"
+        return Check("ptxas", "absent", words)
     return Check("ptxas", "ok", f"{version[1]} at {path}" if version else path)
 
 

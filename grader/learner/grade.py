@@ -70,6 +70,7 @@ class Grade:
     kind: str
     outcomes: list[Outcome]
     troubles: list[str] = field(default_factory=list)  # what could not be written or recorded
+    left_out: list[Chapter] = field(default_factory=list)  # whole programs, where there is no nvcc
 
     @property
     def earned(self) -> float:
@@ -90,6 +91,7 @@ class Grade:
             "time": now(),
             "points": {"earned": self.earned, "possible": self.possible},
             "troubles": self.troubles,
+            "left_out": [chapter.name for chapter in self.left_out],
             "chapters": [
                 {
                     "chapter": outcome.chapter.name,
@@ -118,11 +120,16 @@ def grade(
     *,
     processes: Processes | None = None,
     hear: Callable[[str], None] = to_standard_error,
+    left_out: list[Chapter] | None = None,
 ) -> Grade:
-    """Build, judge and record `chapters`, and write the grade to build/; `hear` gets make's lines."""
+    """Build, judge and record `chapters`, and write the grade to build/; `hear` gets make's lines.
+
+    The grade names the chapters `left_out`, which cannot be compiled here.
+    """
     unbuilt = build_programs(workbook, chapters, jobs=options.jobs or cores(), hear=hear, processes=processes)
     check_profile(workbook, options.profile)
     graded = judge(workbook, chapters, options, progress, processes=processes, unbuilt=unbuilt)
+    graded.left_out = left_out or []
     name = "results.json" if options.kind == KERNEL else "solutions.json"
     try:
         write_json(workbook.build / name, graded.document())

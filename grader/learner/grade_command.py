@@ -5,7 +5,8 @@ import sys
 from ..core.errors import MACHINE, NOT_PASSED, PASSED
 from ..core.options import Chapters, Device, Fresh, Gpu, Jobs, Json, Limit, check_device
 from ..core.page import print_json
-from ..core.workbook import find_workbook
+from ..core.toolkit import find_compiler
+from ..core.workbook import Chapter, Workbook, find_workbook
 from .grade import Grade, Options, grade
 from .grade_page import progress_of, show_grade
 from .store import KERNEL, SOLUTION
@@ -40,9 +41,10 @@ def solutions_command(
 def _grade(names: list[str] | None, options: Options, *, as_json: bool) -> int:
     check_device(options.device)
     workbook = find_workbook()
-    chosen = workbook.select(names or [])
+    left_out = [] if names else _need_another_compiler(workbook)
+    chosen = [chapter for chapter in workbook.select(names or []) if chapter not in left_out]
     with progress_of(len(chosen), quiet=as_json) as hear:
-        graded = grade(workbook, chosen, options, hear)
+        graded = grade(workbook, chosen, options, hear, left_out=left_out)
     if as_json:
         print_json(graded.document())
     else:
@@ -50,6 +52,13 @@ def _grade(names: list[str] | None, options: Options, *, as_json: bool) -> int:
     for trouble in graded.troubles:
         print(f"warpbook: {trouble}", file=sys.stderr)
     return _status_of(graded)
+
+
+def _need_another_compiler(workbook: Workbook) -> list[Chapter]:
+    """The chapters that are whole programs, which need nvcc, where clang compiles kernels."""
+    programs = [chapter for chapter in workbook.chapters if workbook.is_program(chapter)]
+    compiler = find_compiler(workbook.tree) if programs else None
+    return programs if compiler and compiler.name == "clang" else []
 
 
 def _status_of(graded: Grade) -> int:

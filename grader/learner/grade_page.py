@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from ..core.command_words import spoken
+from ..core.command_words import is_packaged, spoken
 from ..core.page import Entry, WideOrStacked, bandwidth_text, console, points_text, table, verdict_text
 from ..core.workbook import Chapter
 from .grade import Grade, Outcome, ignore
@@ -67,6 +67,11 @@ def grade_page(grade: Grade) -> RenderableType:
     reused = sum(outcome.reused for outcome in grade.outcomes)
     summary = f"{passed} of {len(grade.outcomes)} passed, {grade.earned:g} of {grade.possible:g} points"
     parts.append(summary + (f"; {reused} unchanged, not run again" if reused else "") + ".")
+    if grade.left_out:
+        names = " ".join(chapter.name for chapter in grade.left_out)
+        first = grade.left_out[0].name
+        how = spoken(f"make {first}") if is_packaged() else f"make COMPILER=nvcc {first}"
+        parts.append(Text(f"Left out: {names}. A whole program needs nvcc, which {how} fetches."))
     if grade.kind == KERNEL and (following := first_open(grade.outcomes)):
         judging = spoken(f"make {following.name} && ./{following.name}")
         parts.append(Text(f"Next: edit {following.kernel}, then {judging}"))

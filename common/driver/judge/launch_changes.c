@@ -148,7 +148,8 @@ static bool add_rounds(Judge *judge, int task) {
         return true;
     if (!add_reached(judge, task, 0, has_many_blocks)) return false;
     for (int p = 0; p < gpu_profile_count; p++)
-        if (gpu_profiles[p].info.sm_count <= FEW_SMS && !add_reached(judge, task, p + 1, takes_rounds))
+        if (gpu_profiles[p].is_judged && gpu_profiles[p].info.sm_count <= FEW_SMS &&
+            !add_reached(judge, task, p + 1, takes_rounds))
             return false;
     return true;
 }

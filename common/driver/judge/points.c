@@ -37,7 +37,7 @@ static void judge_on_others(Judge *judge, GoalResult *result) {
     const Worker *worker = &judge->workers[0];
     for (int p = 0; p < gpu_profile_count && result->state == GOAL_MET && !worker->is_lost; p++) {
         const GpuInfo *info = &gpu_profiles[p].info;
-        if (strcmp(info->name, judge->judgement->device.name) == 0) continue;
+        if (!gpu_profiles[p].is_judged || strcmp(info->name, judge->judgement->device.name) == 0) continue;
         memcpy(measured, judge->judgement->counted[0], sizeof measured);
         measured[result->task].is_counted = false; // counters belong to the run's own shapes
         if (!ask_shape_for(worker->runner, 0, task, result->task,

@@ -74,7 +74,8 @@ void judge_count_cases(Judge *judge) {
         snprintf(judgement->message, sizeof judgement->message, "only %d of %d cases could run",
                  judgement->run_count, judgement->case_count);
     }
-    const bool is_every_size = judge->options->n < 0; // a chosen one need not suit every task
+    // Chosen sizes need not suit every task.
+    const bool is_every_size = judge->options->n < 0 && judge->options->time_count == 0;
     for (int t = 0; t < chapter_task_count(judge->of); t++) {
         if (was_run[t] || verdict != VERDICT_PASS || !is_every_size) continue;
         judgement->verdict = VERDICT_INFRA;

@@ -95,6 +95,8 @@ void elements_get(const void *array, ElementType type, long long first, long lon
         memcpy(values, at, (size_t)count * sizeof *values);
     else if (type == BF16)
         for (long long i = 0; i < count; i++) values[i] = from_bfloat16(VALUE_AT(at + 2 * i, uint16_t));
+    else if (type == I32)
+        for (long long i = 0; i < count; i++) values[i] = (double)VALUE_AT(at + 4 * i, int32_t);
     else
         for (long long i = 0; i < count; i++) values[i] = element_get(at, type, i);
 }
@@ -108,6 +110,9 @@ void elements_set(void *array, ElementType type, long long first, long long coun
     else if (type == BF16)
         for (long long i = 0; i < count; i++)
             memcpy(at + 2 * i, &(uint16_t){round_to_bfloat16((float)values[i])}, sizeof(uint16_t));
+    else if (type == I32)
+        for (long long i = 0; i < count; i++)
+            memcpy(at + 4 * i, &(uint32_t){(uint32_t)(int64_t)values[i]}, sizeof(uint32_t));
     else
         for (long long i = 0; i < count; i++) element_set(at, type, i, values[i]);
 }

@@ -227,6 +227,7 @@ static void add_other_gpus(Plan *plan, const Task *task, int index, const Sizes 
     enum { FEW = 16385, MANY = 65537, FEW_SMS = 8 };
     if (is_table(task)) return;
     for (int p = 0; p < gpu_profile_count; p++) {
+        if (!gpu_profiles[p].is_judged) continue;
         Case one = {.task = index, .family = FAMILY_INTEGERS, .figures = p + 1};
         const CaseSize size = size_up_to(sizes, MANY);
         // On a few SMs, few elements take several rounds, and are soon accounted for.

@@ -35,8 +35,8 @@ typedef struct {
     size_t bytes;
     uint32_t memory; // RecordedMemory
     unsigned char *content;
-    unsigned char *words; // of every 4 bytes: who was the last to change them, WordFrom
-    unsigned char *before;
+    unsigned char *words;  // of every 4 bytes: who was the last to change them, WordFrom
+    unsigned char *before; // the content when the last launch began, and what the host has changed since
     bool is_free;
 } Memory;
 
@@ -109,7 +109,9 @@ static bool allocate(Replay *r, const Record *record) {
         snprintf(r->result->words, sizeof r->result->words, "cudaHostRegister or an array");
         return false;
     }
-    return m->content && m->words && m->before ? true : broken(r, "no memory is left");
+    if (!m->content || !m->words || !m->before) return broken(r, "no memory is left");
+    memcpy(m->before, m->content, bytes);
+    return true;
 }
 
 static bool release(Replay *r, const Record *record) {
@@ -134,6 +136,7 @@ static void put(Memory *m, uint64_t address, const unsigned char *from, const un
     EmulatorError error;
     const size_t at = (size_t)(address - m->address);
     if (from) memmove(m->content + at, from, bytes);
+    memcpy(m->before + at, m->content + at, bytes);
     for (size_t i = 0; i < (bytes + 3) / 4; i++)
         m->words[at / 4 + i] = words && words[i] ? FROM_COPY : FROM_HOST;
     if (m->memory == RECORDED_DEVICE) emulator_mark_written(r->emulator, address, bytes, &error);
@@ -207,6 +210,22 @@ static bool load_image(Replay *r) {
     return r->image ? true : broken(r, "%.200s", error.message);
 }
 
+// Marks the words that a kernel has changed. Most memory is as it was, which large pieces tell soonest.
+static void note_changes(Memory *m) {
+    enum { PIECE = 4096 };
+    for (size_t at = 0; at < m->bytes; at += PIECE) {
+        const size_t bytes = m->bytes - at < PIECE ? m->bytes - at : PIECE;
+        if (memcmp(m->before + at, m->content + at, bytes) == 0) continue;
+        for (size_t w = at / 4; w < (at + bytes) / 4; w++) {
+            uint32_t before, after;
+            memcpy(&before, m->before + 4 * w, sizeof before);
+            memcpy(&after, m->content + 4 * w, sizeof after);
+            if (before != after) m->words[w] = FROM_KERNEL;
+        }
+        memcpy(m->before + at, m->content + at, bytes);
+    }
+}
+
 static bool run_launch(Replay *r, const Record *record, const char *data, Work *work) {
     const char *end = memchr(data, 0, record->data_bytes);
     if (!end) return broken(r, "a launch has no name");
@@ -218,8 +237,6 @@ static bool run_launch(Replay *r, const Record *record, const char *data, Work *
     const size_t argument_bytes = record->data_bytes - (size_t)(end + 1 - data);
     if (argument_bytes != info.parameter_bytes)
         return broken(r, "a launch has too few arguments, or too many");
-    for (int i = 0; i < r->memory_count; i++)
-        if (!r->memory[i].is_free) memcpy(r->memory[i].before, r->memory[i].content, r->memory[i].bytes);
     // Arguments may lie at any address here.
     unsigned char *arguments = malloc(argument_bytes + 1);
     if (!arguments) return broken(r, "no memory is left");
@@ -255,11 +272,8 @@ static bool run_launch(Replay *r, const Record *record, const char *data, Work *
     }
     const bool is_over = !done.completed;
     emulator_result_free(&done);
-    for (int i = 0; i < r->memory_count; i++) {
-        Memory *m = &r->memory[i];
-        for (size_t w = 0; !m->is_free && w < m->bytes / 4; w++)
-            if (memcmp(m->before + 4 * w, m->content + 4 * w, 4) != 0) m->words[w] = FROM_KERNEL;
-    }
+    for (int i = 0; i < r->memory_count; i++)
+        if (!r->memory[i].is_free) note_changes(&r->memory[i]);
     return !is_over; // nothing runs on a device after a kernel that was stopped
 }
 
@@ -326,6 +340,7 @@ static bool take_host_data(Replay *r, const Record *record, const unsigned char 
     for (size_t w = 0; w < record->bytes / 4; w++)
         if (memcmp(m->content + at + 4 * w, data + 4 * w, 4) != 0) m->words[at / 4 + w] = FROM_HOST;
     memcpy(m->content + at, data, (size_t)record->bytes);
+    memcpy(m->before + at, data, (size_t)record->bytes);
     return true;
 }
 

@@ -100,6 +100,28 @@ static void update_lane(Machine *m, Fragment *f, const Access *access, unsigned 
     }
 }
 
+// Nearly all atomics add 32-bit integers: a loop without calls. `rotate`: the lane that is the first.
+static void add_words(Machine *m, Fragment *f, const Access *access, unsigned rotate) {
+    const Instruction *in = access->in;
+    unsigned char *registers = f->frame->registers, *data = access->memory->data;
+    const uint32_t *operand = source(registers, in, 1);
+    uint32_t added[WARP_SIZE]; // the result may overwrite the operand
+    memcpy(added, operand, sizeof added);
+    const bool has_result = in->dst[0] >= 0 && !(in->flags & NO_RESULT);
+    uint32_t *result = has_result ? (uint32_t *)(void *)(registers + in->dst[0]) : NULL;
+    uint32_t left = access->mask >> rotate | (rotate ? access->mask << (WARP_SIZE - rotate) : 0);
+    for (; left; left &= left - 1) {
+        const unsigned lane = ((unsigned)__builtin_ctz(left) + rotate) % WARP_SIZE;
+        unsigned char *at = data + access->offsets[lane];
+        uint32_t old;
+        memcpy(&old, at, sizeof old);
+        const uint32_t value = old + added[lane];
+        memcpy(at, &value, sizeof value);
+        m->effects += value != old;
+        if (result) result[lane] = old;
+    }
+}
+
 static void atomic_body(Machine *m, Fragment *f, const Access *access) {
     Memory *memory = access->memory;
     if (memory->read_only || memory->space == PTX_SPACE_CONST || memory->space == PTX_SPACE_PARAM) {
@@ -110,13 +132,16 @@ static void atomic_body(Machine *m, Fragment *f, const Access *access) {
     access_begins(m, access);
     observe_access(m, access);
     uint32_t rotate = m->scrambled ? (uint32_t)(random_next(&m->random) >> 59) : 0;
-    for (unsigned k = 0; k < WARP_SIZE; k++) {
+    const Instruction *in = access->in;
+    const bool adds_words =
+        in->operation == ATOMIC_ADD && in->elements == 1 && (in->type == PTX_U32 || in->type == PTX_S32);
+    if (adds_words) add_words(m, f, access, rotate);
+    for (unsigned k = 0; k < WARP_SIZE && !adds_words; k++) {
         unsigned lane = (k + rotate) % WARP_SIZE;
         if (access->mask >> lane & 1) update_lane(m, f, access, lane);
     }
     access_ends(m, access);
-    if (memory->all_initialised) return;
-    FOR_LANES(lane, access->mask) mark_initialised(memory, access->offsets[lane], access->bytes);
+    mark_access_initialised(access);
 }
 
 Step run_atomic(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {

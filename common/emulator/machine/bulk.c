@@ -36,8 +36,8 @@ static bool resolve_operand(Machine *m, Warp *w, const Fragment *f, const Instru
     return resolve_lane(m, w, &operand, kind, lane, addresses, bytes, align, memory, offset);
 }
 
-// Adds the copy to what its mbarrier, or the thread's group, waits for; false, with the machine stopped, if it
-// cannot. Then `data` is still the caller's.
+// Adds the copy to what its mbarrier, or the thread's group, waits for; false, with the machine stopped, if
+// it cannot. Then `data` is still the caller's.
 static bool start(Machine *m, const Flight *flight) {
     const Instruction *in = flight->in;
     const BulkDetail *detail = in->detail;

@@ -80,28 +80,39 @@ static void shuffle(Machine *m, Warp *w, const Gathering *g) {
     }
 }
 
-// Where full warps shuffle with one distance for all lanes, which is nearly always.
+// Where full warps shuffle with one distance for all lanes and no segments, which is nearly always. A lane
+// that would read beyond the ends keeps its own value, and is not in range.
 bool exchange_quickly(Fragment *f, const Instruction *in, uint32_t mask) {
-    if (mask != FULL_MASK || in->dst[0] < 0 || in->dst[1] >= 0 || !in->src[1].constant ||
-        !in->src[2].constant || f->frame->undefined)
+    if (mask != FULL_MASK || in->dst[0] < 0 || !in->src[1].constant || !in->src[2].constant ||
+        f->frame->undefined)
         return false;
-    uint32_t distance = *(const uint32_t *)in->src[1].constant & 31,
-             c = *(const uint32_t *)in->src[2].constant;
+    const uint32_t distance = *(const uint32_t *)in->src[1].constant & 31,
+                   c = *(const uint32_t *)in->src[2].constant & 0x1f1f;
+    if (c != (in->operation == SHUFFLE_UP ? 0 : 0x1f)) return false;
     unsigned char *registers = f->frame->registers;
-    uint32_t values[WARP_SIZE];
+    uint32_t values[WARP_SIZE], in_range = FULL_MASK;
     memcpy(values, source(registers, in, 0), sizeof values);
     uint32_t *to = destination(registers, in, 0);
-    if (in->operation == SHUFFLE_DOWN && (c & 0x1f1f) == 0x1f) {
-        // Lanes past the end keep their own value: lane l >= 32 - distance reads itself.
+    switch (in->operation) {
+    case SHUFFLE_UP:
+        for (uint32_t lane = 0; lane < distance; lane++) to[lane] = values[lane];
+        for (uint32_t lane = distance; lane < WARP_SIZE; lane++) to[lane] = values[lane - distance];
+        in_range = FULL_MASK << distance;
+        break;
+    case SHUFFLE_DOWN:
         for (uint32_t lane = 0; lane < WARP_SIZE - distance; lane++) to[lane] = values[lane + distance];
         for (uint32_t lane = WARP_SIZE - distance; lane < WARP_SIZE; lane++) to[lane] = values[lane];
-        return true;
-    }
-    if (in->operation == SHUFFLE_BFLY && (c & 0x1f1f) == 0x1f) {
+        in_range = FULL_MASK >> distance;
+        break;
+    case SHUFFLE_BFLY:
         for (uint32_t lane = 0; lane < WARP_SIZE; lane++) to[lane] = values[lane ^ distance];
-        return true;
+        break;
+    default:
+        for (uint32_t lane = 0; lane < WARP_SIZE; lane++) to[lane] = values[distance];
+        break;
     }
-    return false;
+    if (in->dst[1] >= 0) *(uint32_t *)destination(registers, in, 1) = in_range;
+    return true;
 }
 
 static void vote(const Gathering *g) {

@@ -23,7 +23,7 @@ typedef Step Handler(Machine *machine, Warp *warp, Fragment *fragment, const Ins
 
 // Keeps a warp from its next turns, long enough for other blocks to come to their end.
 static inline void rest(Machine *machine, Warp *warp) {
-    warp->rest = (uint32_t)(random_next(&machine->random) >> 54);
+    warp->block->rests[warp->index] = (uint32_t)(random_next(&machine->random) >> 54);
 }
 
 // What a load, store or atomic leaves behind once it is done.

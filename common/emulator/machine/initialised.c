@@ -11,6 +11,19 @@ void mark_initialised(Memory *memory, uint64_t offset, uint64_t bytes) {
     FOR_BIT_WORDS(word, bits, offset, bytes) memory->initialised[word] |= bits;
 }
 
+void mark_access_initialised(const Access *a) {
+    const Memory *memory = a->memory;
+    if (memory->all_initialised || !memory->initialised) return;
+    if (a->contiguous)
+        mark_initialised(a->memory, a->offsets[0], (uint64_t)a->bytes * WARP_SIZE);
+    else if (memory->space == PTX_SPACE_LOCAL) // whose lanes begin anywhere
+        FOR_LANES(lane, a->mask) mark_initialised(a->memory, a->offsets[lane], a->bytes);
+    else { // aligned to its size, at most 64 bytes, and so in one word of bits
+        const uint64_t bits = a->bytes == 64 ? ~0ull : (1ull << a->bytes) - 1;
+        FOR_LANES(lane, a->mask) memory->initialised[a->offsets[lane] / 64] |= bits << a->offsets[lane] % 64;
+    }
+}
+
 void mark_undefined(Memory *memory, uint64_t offset, uint64_t bytes) {
     if (memory->all_initialised || !memory->initialised) return;
     FOR_BIT_WORDS(word, bits, offset, bytes) memory->initialised[word] &= ~bits;

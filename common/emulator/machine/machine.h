@@ -35,6 +35,9 @@ typedef struct UndefinedOrigins UndefinedOrigins;
 // Objects of an emulator are numbered from here on: the windows of program.h come first.
 #define FIRST_OBJECT 16u
 
+// A process has its memory below this address, on x86-64 and aarch64 alike.
+#define HOST_ADDRESSES (1ull << 48)
+
 struct Memory {
     char name[128];
     PtxSpace space; // GLOBAL, CONST, SHARED, LOCAL or PARAM
@@ -156,7 +159,7 @@ typedef struct {
     Poll poll;
 } Fragment;
 
-enum { BARRIER_COUNT = 16 }; // of a block
+enum { BARRIER_COUNT = 16, MAX_WARPS = 32 }; // of a block
 
 struct Warp {
     Block *block;
@@ -168,7 +171,6 @@ struct Warp {
     Fragment fragments[WARP_SIZE];
     uint64_t polls; // volatile loads done, and atomics with a result
     bool impatient; // lanes once had to stop waiting for lanes that poll
-    uint32_t rest;  // turns to sit out, under a weak schedule
     Deferred deferred;
     Memory local; // 32 lanes of local_capacity bytes each, one after the other
     uint32_t local_capacity;
@@ -218,8 +220,9 @@ struct Block {
     uint32_t id[3];
     int warp_count;
     Warp *warps;
-    int live_warps; // with a thread that has not exited
-    uint32_t idle;  // warps that had nothing to run, and have been released from nothing since
+    int live_warps;            // with a thread that has not exited
+    uint32_t idle;             // warps that had nothing to run, and have been released from nothing since
+    uint32_t rests[MAX_WARPS]; // turns that a warp sits out, under a weak schedule
     int turn;
     Memory shared;
     Cluster *cluster; // never NULL
@@ -272,12 +275,16 @@ struct Machine {
         *searched;  // NULL until the steps are used up; then whether this one can end is searched: cycle.h
     bool scrambled; // schedule != 0
     bool is_weak;   // a weak schedule: loads may be late, and return older values
+    bool holds;     // a schedule that holds blocks back, and a program in which others could wait for them
     Random random;
     uint64_t polls;   // the same of all: what waiting for another block looks like
     uint64_t effects; // instructions that may have changed more than registers, and lanes that parted or met
-    uint64_t published; // stores to global memory and atomics there, each of a warp
-    Arena arena;        // frames and joins
-    Frame *all_frames;  // linked by next_made, to free their register files
+    uint64_t paused_at;                    // the count of effects after the last pause; 0: there was none
+    uint64_t polls_before, effects_before; // when an effect was last noticed (pause.c)
+    uint64_t polls_paused;                 // polls at the last pause
+    uint64_t published;                    // stores to global memory and atomics there, each of a warp
+    Arena arena;                           // frames and joins
+    Frame *all_frames;                     // linked by next_made, to free their register files
     Frame *free_frames;
     Join *free_joins;
     Block **free_blocks; // ended, to be used again

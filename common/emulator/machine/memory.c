@@ -28,15 +28,27 @@
             FOR_LANES(lane, access->mask) memcpy(&to[lane], data + access->offsets[lane], sizeof(type));     \
     } while (0)
 
-static void load_extended(const Access *access, const unsigned char *data, unsigned char *to_bytes) {
-    const Instruction *in = access->in;
-    bool is_signed = in->type == PTX_S8 || in->type == PTX_S16 || in->type == PTX_S32;
+// Into wider registers. Inlined for each pair of widths, so that no copy is a call.
+static inline void extend_lanes(const Access *access, const unsigned char *data, unsigned char *to_bytes,
+                                size_t width, size_t register_width) {
+    const PtxType type = (PtxType)access->in->type;
+    const bool is_signed = type == PTX_S8 || type == PTX_S16 || type == PTX_S32;
     FOR_LANES(lane, access->mask) {
         uint64_t value = 0;
-        memcpy(&value, data + access->offsets[lane], in->width);
-        if (is_signed && value >> (in->width * 8 - 1)) value |= ~0ull << (in->width * 8 - 1);
-        memcpy(to_bytes + lane * in->literal[1], &value, in->literal[1]);
+        memcpy(&value, data + access->offsets[lane], width);
+        if (is_signed && value >> (width * 8 - 1)) value |= ~0ull << (width * 8 - 1);
+        memcpy(to_bytes + lane * register_width, &value, register_width);
     }
+}
+
+static void load_extended(const Access *access, const unsigned char *data, unsigned char *to_bytes) {
+    const size_t width = access->in->width, register_width = access->in->literal[1];
+    if (width == 1 && register_width == 2)
+        extend_lanes(access, data, to_bytes, 1, 2);
+    else if (width == 1 && register_width == 4)
+        extend_lanes(access, data, to_bytes, 1, 4);
+    else
+        extend_lanes(access, data, to_bytes, width, register_width);
 }
 
 static void load_body(Machine *m, Fragment *f, const Access *access) {
@@ -172,12 +184,7 @@ static void store_body(Machine *m, Fragment *f, const Access *const_access) {
         else STORE_LANES(uint16_t);
     }
     access_ends(m, access);
-    if (!memory->all_initialised) {
-        if (access->contiguous)
-            mark_initialised(memory, access->offsets[0], (uint64_t)access->bytes * WARP_SIZE);
-        else
-            FOR_LANES(lane, access->mask) mark_initialised(memory, access->offsets[lane], access->bytes);
-    }
+    mark_access_initialised(access);
     if (f->frame->undefined) undefined_store(m, f, access);
 }
 

@@ -18,6 +18,7 @@
 #include "emulator/machine/handlers.h"
 #include "emulator/machine/hold.h"
 #include "emulator/machine/idle.h"
+#include "emulator/machine/pause.h"
 #include "emulator/machine/wgmma.h"
 
 enum {
@@ -240,6 +241,7 @@ static void block_run(Machine *m, Block *b) {
             round += run_warp(m, w, WARP_TURN);
         }
         look_at_the_time(m);
+        pause_if_it_may_wait(m);
         if (round) {
             b->is_stuck = false;
             continue;
@@ -252,31 +254,35 @@ static void block_run(Machine *m, Block *b) {
 
 // Under a seed: one warp of the block, for a while. False: those that could run are resting.
 static bool block_step(Machine *m, Block *b) {
-    uint64_t draw = random_next(&m->random);
-    uint64_t budget = 1ull << (draw % (schedule_holds(m->launch->schedule) ? HELD_TURN : LONGEST_TURN));
-    int start = (int)((draw >> 32) % (uint64_t)b->warp_count);
+    Random random = m->random; // in a register, where most draws are of warps that do not run
+    uint64_t draw = random_next(&random);
+    uint64_t budget = 1ull << (draw % (m->holds ? HELD_TURN : LONGEST_TURN));
+    int start = (int)((uint32_t)(draw >> 32) % (uint32_t)b->warp_count);
     bool is_resting = false;
     for (int k = 0, i = start; k < b->warp_count; k++, i++) {
         if (i == b->warp_count) i = 0;
         if (b->idle >> i & 1) { // its numbers are drawn even so: what a seed gives does not depend on this
-            if (m->is_weak && random_one_in(&m->random, 64)) (void)random_next(&m->random);
+            if (m->is_weak && random_one_in(&random, 64)) (void)random_next(&random);
             continue;
         }
-        Warp *w = &b->warps[i];
-        if (w->rest) {
-            w->rest--;
+        if (b->rests[i]) {
+            b->rests[i]--;
             is_resting = true;
             continue;
         }
+        Warp *w = &b->warps[i];
+        m->random = random;
         if (m->is_weak && random_one_in(&m->random, 64)) rest(m, w);
         if (w->exited != w->exists && run_warp(m, w, budget)) {
             b->is_stuck = false;
             return true;
         }
-        w->rest = 0; // it waits for others: while they see it rest, they would wait for it
+        b->rests[i] = 0; // it waits for others: while they see it rest, they would wait for it
         b->idle |= 1u << i;
         if (m->stopped || !b->live_warps) return true;
+        random = m->random;
     }
+    m->random = random;
     if (!is_resting && !release_bystanders(m, b)) stop_at_deadlock(m, b);
     return !is_resting;
 }
@@ -288,12 +294,12 @@ static void shorten_rests(Block **flight, uint64_t count) {
     for (int pass = 0; pass < 2; pass++)
         for (uint64_t i = 0; i < count; i++)
             for (int k = 0; k < flight[i]->warp_count; k++) {
-                Warp *w = &flight[i]->warps[k];
-                if (!w->rest) continue;
+                uint32_t *rest = &flight[i]->rests[k];
+                if (!*rest) continue;
                 if (pass)
-                    w->rest -= shortest;
-                else if (w->rest < shortest)
-                    shortest = w->rest;
+                    *rest -= shortest;
+                else if (*rest < shortest)
+                    shortest = *rest;
             }
 }
 
@@ -346,7 +352,7 @@ static uint64_t blocks_in_flight(const Machine *m) {
         if (fits < each) each = fits;
     }
     const uint64_t all = (each ? each : 1) * (uint64_t)device->sm_count;
-    if (!launch->most_resident || schedule_holds(launch->schedule)) return all;
+    if (!launch->most_resident || m->holds) return all;
     return launch->most_resident < all ? launch->most_resident : all;
 }
 
@@ -364,6 +370,19 @@ static bool is_first_of_cluster(const Machine *m, Order order, uint64_t i) {
     return true;
 }
 
+// Whether a thread can wait for what a thread of another block does: only an instruction that polls looks
+// again.
+static bool may_poll(const Program *p) {
+    for (int i = 0; i < p->instruction_count; i++) {
+        const Instruction *in = p->by_number[i];
+        if (in->kind == KIND_NANOSLEEP || in->kind == KIND_MBARRIER_WAIT) return true;
+        if ((in->kind == KIND_LOAD || in->kind == KIND_ATOMIC) && in->flags & IS_VOLATILE &&
+            !(in->flags & NO_RESULT))
+            return true;
+    }
+    return false;
+}
+
 void run_grid(Machine *m) {
     const EmulatorLaunch *launch = m->launch;
     uint64_t total =
@@ -371,10 +390,10 @@ void run_grid(Machine *m) {
     // What starts together: a cluster, which is one block unless the launch says otherwise.
     const uint32_t size = cluster_blocks(m);
     const bool is_sample = launch->sample != NULL;
+    const bool holds = m->holds = schedule_holds(launch->schedule) && may_poll(m->program);
     uint64_t limit = blocks_in_flight(m) / size * size;
     if (limit > total && !(is_sample && size > 1)) limit = total;
     if (limit < size) limit = size;
-    const bool holds = schedule_holds(launch->schedule);
     Hold hold = {0};
     uint64_t window = m->scrambled ? 1 + random_next(&m->random) % SCRAMBLED_IN_FLIGHT : limit;
     if (holds) window = HELD_IN_FLIGHT;
@@ -385,7 +404,8 @@ void run_grid(Machine *m) {
     Block **flight = calloc(limit, sizeof *flight);
     m->free_block_capacity = (int)(window < 64 ? window : 64);
     m->free_blocks = calloc((size_t)m->free_block_capacity, sizeof *m->free_blocks);
-    uint64_t count = 0, next = 0, turn = 0, stuck = 0, stuck_effects = 0, quiet = 0, resting = 0;
+    uint64_t count = 0, next = 0, turn = 0, stuck = 0, stuck_effects = 0, stuck_polls = 0, quiet = 0,
+             resting = 0;
     if (!flight || !m->free_blocks) {
         free(flight);
         free(m->free_blocks);
@@ -394,7 +414,10 @@ void run_grid(Machine *m) {
         return;
     }
     while ((next < total || count) && !m->stopped) {
-        if (m->scrambled) look_at_the_time(m);
+        if (m->scrambled) {
+            look_at_the_time(m);
+            pause_if_it_may_wait(m);
+        }
         // Schedule 0: a new block whenever there is room, so that no block waits for one that never starts.
         uint64_t chosen;
         bool start = next < total && count + size <= window;
@@ -437,8 +460,11 @@ void run_grid(Machine *m) {
             const bool is_all = window >= limit || next == total;
             if (is_all && m->effects == stuck_effects && waits_for_ever(m, flight, count)) break;
             stuck_effects = m->effects;
-            // Nothing ends: perhaps the blocks in flight wait for one that has not started.
-            if (stuck % 4096 == 0 && window < limit) window = 2 * window < limit ? 2 * window : limit;
+            // Nothing ends: perhaps the blocks in flight wait for one that has not started. They would poll.
+            if (stuck % 4096 == 0) {
+                if (m->polls != stuck_polls) window = 2 * window < limit ? 2 * window : limit;
+                stuck_polls = m->polls;
+            }
         }
     }
     for (uint64_t i = 0; i < count; i++) leave_cluster(m, flight[i]);

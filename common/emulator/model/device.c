@@ -78,6 +78,7 @@ void model_device(const ModelFigures *f, ModelDevice *d) {
     d->atomic_other /= clock;
     d->dirty_bytes *= f->l2_bytes / (60 << 20);
     // Throughput of native arithmetic instructions, CUDA C++ Programming Guide: doubles a clock and SM are 64
-    // on compute capability 8.0 and 9.0 and 2 on the others.
-    if (f->compute_major * 10 + f->compute_minor != 80) d->doubles = 2.0 / 32;
+    // on compute capability 8.0, 9.0 and 10.0 and 2 on the others.
+    const int version = f->compute_major * 10 + f->compute_minor;
+    if (version != 80 && version != 100) d->doubles = 2.0 / 32;
 }

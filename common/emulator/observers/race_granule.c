@@ -11,6 +11,13 @@ static inline bool is_before_barrier(const RaceCheck *c, uint32_t who, uint32_t 
     return block_of(who) == block_of(c->first) && time <= c->b->barrier_time;
 }
 
+// Whether what one thread did is before a barrier of its block, or of its warp, which is this one.
+static inline bool is_before_sync(const RaceCheck *c, uint32_t who, uint32_t time) {
+    if (block_of(who) != block_of(c->first)) return false;
+    return time <= c->b->barrier_time ||
+           (warp_of(who) == warp_of(c->first) && time <= c->b->warp_time[warp_of(who)]);
+}
+
 static inline bool knows(const RaceCheck *c, uint32_t lane, uint32_t who, uint32_t time) {
     if (time <= c->all_time) return true;
     return order_knows(&c->r->order, c->b, thread_of(c->first) + lane, who, time, is_plain_load(c->a));
@@ -19,7 +26,7 @@ static inline bool knows(const RaceCheck *c, uint32_t lane, uint32_t who, uint32
 // The first of `lanes` that `who` at `time` is not ordered before; -1: none.
 static int unordered(const RaceCheck *c, uint32_t lanes, uint32_t who, uint32_t time) {
     if (time <= c->all_time) return -1;
-    if (is_before_barrier(c, who, time)) return -1;
+    if (is_before_sync(c, who, time)) return -1;
     FOR_LANES(lane, lanes) if (!knows(c, lane, who, time)) return (int)lane;
     return -1;
 }
@@ -245,17 +252,26 @@ static void record_write(const RaceCheck *c, size_t g, uint32_t lanes, bool afte
     s->write_site[g] = c->code;
 }
 
-// Does `one` hold what this access is added to? Plain reads of all warps of the block; of anything else the
-// order matters too, and it must be the newest.
-static bool takes(const RaceCheck *c, const Readers *one, bool is_newest) {
+// Atomics whose result nothing reads. Nothing is ordered by them (lanes_not_behind), so that it does not
+// matter which of several came first.
+static bool is_reduction(const RaceCheck *c, uint16_t code) {
+    const Site *site = site_at(&c->r->sites, code);
+    return site->is_atomic && !site->observes;
+}
+
+// Does `one` hold what this access is added to? Plain reads of all warps of the block, and reductions if all
+// that came since are reductions too (no `others_since`); of anything else the order matters, and it must be
+// the newest.
+static bool takes(const RaceCheck *c, const Readers *one, bool is_newest, bool others_since) {
     if (one->site != c->code || block_of(one->who) != block_of(c->first)) return false;
-    return (c->code & SITE_KIND) == RACE_READ || (is_newest && one->who == c->first);
+    return (c->code & SITE_KIND) == RACE_READ || (is_newest && one->who == c->first) ||
+           (!others_since && is_reduction(c, c->code));
 }
 
 // Takes out of `old` what an access by `lanes` now stands for, unless it is about to be added there. True if
 // nothing is left. Only the cheap ways to know are tried: clocks stay unopened, and a list is a little longer
 // than it need be.
-static bool is_replaced(const RaceCheck *c, uint32_t lanes, Readers *old) {
+static bool is_replaced(const RaceCheck *c, uint32_t lanes, Readers *old, bool others_since) {
     // Later accesses to shared memory are by this block, and are ordered after it too.
     if (old->time <= c->all_time && c->a->memory->space == PTX_SPACE_SHARED) return true;
     if (!stands_for((RaceKind)(c->code & SITE_KIND), (RaceKind)(old->site & SITE_KIND))) return false;
@@ -265,7 +281,7 @@ static bool is_replaced(const RaceCheck *c, uint32_t lanes, Readers *old) {
     uint32_t warp = warp_of(c->first);
     if (!(old->warps >> warp & 1)) return false;
     uint32_t time = reader_time(pool, old, warp);
-    if (time == c->now && takes(c, old, false)) return false;
+    if (time == c->now && takes(c, old, false, others_since)) return false;
     return readers_leave(pool, old, warp, time <= c->b->warp_time[warp] ? ~0u : lanes);
 }
 
@@ -293,26 +309,27 @@ static void record_in_list(const RaceCheck *c, size_t g, Readers more) {
     ReaderPool *pool = &c->r->readers;
     uint32_t *link = &s->access_who[g], count = 0, last = 0, joined = 0;
     Readers *newest = &pool->readers[*link];
-    if (newest->who == c->first && newest->warps & more.warps && takes(c, newest, true) &&
+    if (newest->who == c->first && newest->warps & more.warps && takes(c, newest, true, false) &&
         readers_join(pool, newest, &more))
         return; // the same access by more lanes, and none in between
     const bool is_shared = c->a->memory->space == PTX_SPACE_SHARED;
-    bool is_last = false, is_only = true;
+    bool is_last = false, is_only = true, others_since = false;
     while (*link && !(joined && is_last)) {
         uint32_t at = *link;
         Readers *one = &pool->readers[at];
         bool is_ours = block_of(one->who) == block_of(c->first);
         is_last |= is_ours && one->is_last;
-        if ((is_ours || is_shared) && is_replaced(c, more.lanes, one)) {
+        if ((is_ours || is_shared) && is_replaced(c, more.lanes, one, others_since)) {
             take_out(pool, link);
             continue;
         }
-        if (is_ours && !joined && takes(c, one, false) && readers_join(pool, one, &more)) {
+        if (is_ours && !joined && takes(c, one, false, others_since) && readers_join(pool, one, &more)) {
             joined = at;
             *link = one->next;
             continue;
         }
         is_only &= !is_ours;
+        others_since |= !is_reduction(c, one->site);
         count++;
         last = at;
         link = &one->next;
@@ -366,7 +383,7 @@ uint32_t reads_that_add(const RaceCheck *c) {
     for (uint32_t lane = 0; lane < WARP_SIZE; lane++) {
         const uint32_t written = s->write_time[from + lane];
         const bool is_settled =
-            written <= c->all_time || is_before_barrier(c, s->write_who[from + lane], written);
+            written <= c->all_time || is_before_sync(c, s->write_who[from + lane], written);
         if (!is_settled || !has_readers(c, from + lane)) adding |= 1u << lane;
     }
     return adding;
@@ -382,8 +399,8 @@ static void record_access(const RaceCheck *c, size_t g, uint32_t lanes) {
     }
     if (s->access_time[g]) {
         Readers old = shadow_access(s, g);
-        if (!is_replaced(c, lanes, &old)) {
-            bool has_joined = takes(c, &old, true) && readers_join(&c->r->readers, &old, &one);
+        if (!is_replaced(c, lanes, &old, false)) {
+            bool has_joined = takes(c, &old, true, false) && readers_join(&c->r->readers, &old, &one);
             set_only(c, g, old);
             if (has_joined) return;
             make_list(c, g);
@@ -414,18 +431,44 @@ bool find_write(const RaceCheck *c, size_t g, uint32_t *who, uint16_t *site) {
     }
 }
 
+// Whether what granule g has besides the last write is one access, or several alike, that is known to all who
+// may come, or to this warp.
+static inline bool is_access_settled(const RaceCheck *c, size_t g) {
+    const Shadow *s = c->shadow;
+    const uint32_t time = s->access_time[g], who = s->access_who[g];
+    if (time <= c->all_time) return true;
+    return is_group(s->access_site[g]) ? is_before_barrier(c, who, time) : is_before_sync(c, who, time);
+}
+
 static bool reads_granule_quietly(const RaceCheck *c, size_t g, uint32_t lanes) {
     Shadow *s = c->shadow;
     uint32_t written = s->write_time[g], time = s->access_time[g];
-    if (written > c->all_time && !is_before_barrier(c, s->write_who[g], written)) return false;
+    if (written > c->all_time && !is_before_sync(c, s->write_who[g], written)) return false;
     if (s->access_site[g] & 2 || is_list(s->access_site[g])) return false;
     Readers one = mine(c, lanes);
-    if (time > c->all_time && !is_before_barrier(c, s->access_who[g], time)) {
+    if (!is_access_settled(c, g)) {
         Readers old = shadow_access(s, g);
-        if (!takes(c, &old, false) || time != c->now || old.lanes != lanes) return false;
+        if (!takes(c, &old, false, false) || time != c->now || old.lanes != lanes) return false;
         one.warps |= old.warps;
     }
     shadow_set_access(s, g, &one);
+    return true;
+}
+
+// Records a plain write by lane `lane` if nothing that granule g has can race with it, where that is soon
+// found out.
+static bool writes_granule_quietly(const RaceCheck *c, size_t g, uint32_t lane) {
+    Shadow *s = c->shadow;
+    const uint32_t me = c->first + lane, written = s->write_time[g], time = s->access_time[g];
+    const uint16_t site = s->access_site[g];
+    if (written > c->all_time && s->write_who[g] != me && !is_before_sync(c, s->write_who[g], written))
+        return false;
+    if (time && (is_list(site) || (!is_access_settled(c, g) && (is_group(site) || s->access_who[g] != me))))
+        return false;
+    if (time <= c->all_time) s->access_time[g] = s->access_site[g] = 0; // as keep_accesses
+    s->write_time[g] = c->now;
+    s->write_who[g] = me;
+    s->write_site[g] = c->code;
     return true;
 }
 
@@ -439,9 +482,12 @@ bool reads_quietly(const RaceCheck *c, uint64_t offset, uint32_t bytes, uint32_t
 void check_bytes(const RaceCheck *c, uint64_t offset, uint32_t bytes, uint32_t lanes) {
     size_t from = granule_of(c->shadow, offset), to = granule_of(c->shadow, offset + bytes - 1);
     RaceKind kind = (RaceKind)(c->code & SITE_KIND);
+    const bool is_one_lane = !(lanes & (lanes - 1));
     for (size_t g = from; g <= to; g++) {
         uint64_t at = offset + ((uint64_t)(g - from) << c->shadow->shift);
         if (kind == RACE_READ && reads_granule_quietly(c, g, lanes)) continue;
+        if (kind == RACE_WRITE && is_one_lane && writes_granule_quietly(c, g, (uint32_t)__builtin_ctz(lanes)))
+            continue;
         bool after_same = check_write(c, g, at, lanes);
         if (c->shadow->access_time[g]) check_accesses(c, g, at, lanes, after_same);
         if (kind == RACE_WRITE)

@@ -1,10 +1,10 @@
-#define _DEFAULT_SOURCE // madvise under -std=c17
+#define _DEFAULT_SOURCE // madvise and MAP_ANONYMOUS under -std=c17
 #include "emulator/observers/race_shadow.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { PAGE = 4 << 10, LARGE = 4 << 20 };
+enum { PAGE = 4 << 10, MAPPED = 1 << 20, LARGE = 4 << 20 };
 
 // A shadow is five times as large as what it shadows, and a kernel that reads its input once spends most of
 // its time in page faults. With pages of 2 MiB there are few of them. Only the whole pages inside are asked
@@ -37,16 +37,31 @@ static void place_arrays(Shadow *s, void *at, size_t count) {
     s->access_site = s->write_site + count;
 }
 
+// Zeros. Large shadows are mapped, so that only what is touched takes pages and time; calloc may find them a
+// place among freed memory, which it then clears.
+static Shadow *zeroed(size_t size) {
+    if (size < MAPPED) return calloc(1, size);
+    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) return NULL;
+    prefer_large_pages(at, size);
+    return at;
+}
+
+void shadow_free(Shadow *s) {
+    if (s && s->size >= MAPPED)
+        munmap(s, s->size);
+    else
+        free(s);
+}
+
 Shadow *shadow_new(size_t bytes, unsigned skew, unsigned shift, bool has_lines) {
     const size_t count = ((bytes + skew) >> shift) + 1, lines = has_lines ? count / LINE_GRANULES + 1 : 0;
     const size_t size = sizeof(Shadow) + count * GRANULE_BYTES,
                  of_lines = (lines * (GRANULE_BYTES + 1) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT,
                  more = has_lines ? sizeof(Shadow) + of_lines : 0;
-    // calloc leaves large arrays to the system, which hands out zeroed pages as they are touched.
-    Shadow *s = calloc(1, more + size);
+    Shadow *s = zeroed(more + size);
     if (!s) return NULL;
-    prefer_large_pages(s, more + size);
-    *s = (Shadow){.shift = shift, .skew = skew};
+    *s = (Shadow){.shift = shift, .skew = skew, .size = more + size};
     place_arrays(s, (unsigned char *)(s + 1) + more, count);
     if (!has_lines) return s;
     s->lines = s + 1;
@@ -128,7 +143,7 @@ Shadow *shadow_refined(Shadow *old, size_t bytes, unsigned shift, ReaderPool *po
         s->access_who[i] = readers_copied(pool, old->access_who[from]);
         if (!s->access_who[i]) s->access_time[i] = s->access_site[i] = 0;
     }
-    free(old);
+    shadow_free(old);
     return s;
 }
 

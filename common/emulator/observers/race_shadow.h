@@ -34,6 +34,7 @@ enum { LINE_EMPTY = 0, LINE_SPLIT = 255 }; // its granules are remembered one by
 typedef struct Shadow {
     unsigned shift; // a granule has 1 << shift bytes
     unsigned skew;  // of the memory's base past a granule of 4 bytes
+    size_t size;    // of the allocation, in bytes; 0 of the lines', which are in their owner's
     size_t count;
     uint32_t *write_time, *write_who;   // of the last plain write; time 0: none
     uint32_t *access_time, *access_who; // besides: accesses, and the time of the newest; 0: none
@@ -43,8 +44,9 @@ typedef struct Shadow {
     uint8_t *pattern;     // of each line
 } Shadow;
 
-// In one allocation that free() releases; NULL when memory runs out.
+// To be released with shadow_free(); NULL when memory runs out.
 Shadow *shadow_new(size_t bytes, unsigned skew, unsigned shift, bool has_lines);
+void shadow_free(Shadow *shadow); // or NULL
 // The same with smaller granules and no line alike; frees the old one. NULL (and the old one stays) when
 // memory runs out.
 Shadow *shadow_refined(Shadow *old, size_t bytes, unsigned shift, ReaderPool *pool);

@@ -225,7 +225,7 @@ static void block_started(void *self, Block *block) {
     // What stays in a shadow of a block that has ended is older than this block, and so no trouble; but not
     // in a cluster, where other blocks access it too.
     if (b->shared && (b->shared->shift != r->shared_shift || block->cluster->size > 1)) {
-        free(b->shared);
+        shadow_free(b->shared);
         b->shared = NULL;
     }
     start_interval(r, b, block);
@@ -269,7 +269,7 @@ static void ended(void *self) {
     Racecheck *r = self;
     for (RaceBlock *b = r->free_blocks; b;) {
         RaceBlock *next = b->next;
-        free(b->shared);
+        shadow_free(b->shared);
         interval_free(b->interval);
         order_free(b);
         free(b);

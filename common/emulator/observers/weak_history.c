@@ -7,23 +7,39 @@ enum {
     FIRST_SLOTS = 256,
     MAX_READERS = 1 << 20,
     NEAR = 16,
+    CHUNK_WORDS = 512,
 };
 static const uint64_t STEP = 1 << 20; // between two places, for stores that count as overwritten
+
+struct VersionChunk {
+    struct VersionChunk *next;
+    Version versions[CHUNK_WORDS][FIRST_VERSIONS];
+};
 
 bool history_open(History *h, RaceOrder *order) {
     *h = (History){.order = order,
                    .slot_count = FIRST_SLOTS,
                    .view_capacity = FIRST_SLOTS,
                    .word_count = 1,
+                   .page_count = 1,
+                   .page_capacity = 16,
+                   .chunk_used = CHUNK_WORDS,
                    .reader_count = 1};
     h->slots = calloc(h->slot_count, sizeof *h->slots);
     h->views = calloc(h->view_capacity, sizeof *h->views);
-    return h->slots && h->views;
+    h->pages = calloc(h->page_capacity, sizeof *h->pages);
+    return h->slots && h->views && h->pages;
 }
 
 void history_close(History *h) {
-    for (uint32_t i = 1; i < h->word_count; i++) free(h->words[i].versions);
+    for (uint32_t i = 1; i < h->word_count; i++)
+        if (h->words[i].capacity > FIRST_VERSIONS) free(h->words[i].versions);
+    for (struct VersionChunk *chunk = h->chunks, *next; chunk; chunk = next) {
+        next = chunk->next;
+        free(chunk);
+    }
     free(h->words);
+    free(h->pages);
     free(h->slots);
     free(h->views);
     free(h->readers);
@@ -33,17 +49,6 @@ static uint64_t mixed(uint64_t key) {
     key *= 0x9e3779b97f4a7c15ull;
     return key ^ key >> 32;
 }
-
-// A slot for the member `number` of a group: NEAR members in a row, which a warp accesses together, are in
-// one line of the cache. Its first place in the line depends on the group, so that groups of one member fill
-// all slots.
-static uint64_t near(uint64_t group, uint64_t number) {
-    const uint64_t key = mixed(group);
-    return key * NEAR + ((key >> 40) + number) % NEAR;
-}
-
-// The next one to try. The distance is odd, so that all slots come in turn.
-static uint32_t next_slot(uint32_t slot, uint32_t count) { return (slot + NEAR + 1) & (count - 1); }
 
 // At least `count` elements of `bytes` each in *array.
 static bool make_room(void *array, uint32_t *capacity, uint32_t count, size_t bytes) {
@@ -58,14 +63,30 @@ static bool make_room(void *array, uint32_t *capacity, uint32_t count, size_t by
 
 // ---- Words ------------------------------------------------------------------------------------------------
 
-static uint32_t slot_of(const History *h, uint64_t address) {
-    uint32_t slot = (uint32_t)near(address / WORD_BYTES / NEAR, address / WORD_BYTES) & (h->slot_count - 1);
-    while (h->slots[slot] && h->words[h->slots[slot]].address != address)
-        slot = next_slot(slot, h->slot_count);
+static uint32_t slot_of(const History *h, uint64_t number) {
+    uint32_t slot = (uint32_t)mixed(number) & (h->slot_count - 1);
+    while (h->slots[slot] && h->pages[h->slots[slot]].number != number)
+        slot = (slot + 1) & (h->slot_count - 1);
     return slot;
 }
 
-uint32_t history_find(const History *h, uint64_t address) { return h->slots[slot_of(h, address)]; }
+uint32_t history_look_for_page(History *h, uint64_t number) {
+    const uint32_t page = h->slots[slot_of(h, number)];
+    if (page) h->last_page = page;
+    return page;
+}
+
+bool history_has(History *h, uint64_t address, uint64_t bytes) {
+    const uint64_t first = address / WORD_BYTES, end = (address + bytes + WORD_BYTES - 1) / WORD_BYTES;
+    for (uint64_t at = first, next; at < end; at = next) {
+        next = (at / PAGE_WORDS + 1) * PAGE_WORDS < end ? (at / PAGE_WORDS + 1) * PAGE_WORDS : end;
+        const uint32_t page = history_page(h, at / PAGE_WORDS);
+        uint32_t any = 0;
+        for (uint64_t word = at; page && word < next; word++) any |= h->pages[page].words[word % PAGE_WORDS];
+        if (any) return true;
+    }
+    return false;
+}
 
 static bool more_slots(History *h) {
     uint32_t *old = h->slots;
@@ -73,27 +94,54 @@ static bool more_slots(History *h) {
     if (!slots) return false;
     h->slots = slots;
     h->slot_count *= 2;
-    for (uint32_t i = 1; i < h->word_count; i++) h->slots[slot_of(h, h->words[i].address)] = i;
+    for (uint32_t i = 1; i < h->page_count; i++) h->slots[slot_of(h, h->pages[i].number)] = i;
     free(old);
     return true;
 }
 
+// The index of a new page; 0: memory ran out.
+static uint32_t add_page(History *h, uint64_t number) {
+    if (h->page_count * 2 >= h->slot_count && !more_slots(h)) return 0;
+    if (!make_room(&h->pages, &h->page_capacity, h->page_count + 1, sizeof *h->pages)) return 0;
+    const uint32_t page = h->page_count++;
+    h->pages[page] = (Page){.number = number};
+    return h->last_page = h->slots[slot_of(h, number)] = page;
+}
+
+static Version *first_versions(History *h) {
+    if (h->chunk_used == CHUNK_WORDS) {
+        struct VersionChunk *chunk = malloc(sizeof *chunk);
+        if (!chunk) return NULL;
+        chunk->next = h->chunks;
+        h->chunks = chunk;
+        h->chunk_used = 0;
+    }
+    return h->chunks->versions[h->chunk_used++];
+}
+
+void history_is_now(History *h, uint32_t index, uint32_t value) {
+    Word *w = word_at(h, index);
+    const Version *last = newest(w);
+    if (last->value == value) return;
+    w->versions[0] = (Version){.value = value, .instruction = INITIALLY, .place = last->place + STEP};
+    w->count = 1;
+}
+
 uint32_t history_word(History *h, uint64_t address, uint32_t value) {
-    uint32_t slot = slot_of(h, address);
-    if (h->slots[slot]) return h->slots[slot];
-    if (h->failed || h->word_count == MAX_WORDS) return 0;
-    if (h->word_count * 2 >= h->slot_count) {
-        h->failed = !more_slots(h);
-        if (h->failed) return 0;
-        slot = slot_of(h, address);
+    const uint64_t number = address / PAGE_BYTES, place = address / WORD_BYTES % PAGE_WORDS;
+    uint32_t page = history_page(h, number);
+    if (h->pages[page].words[place]) {
+        history_is_now(h, h->pages[page].words[place], value);
+        return h->pages[page].words[place];
     }
-    if (!make_room(&h->words, &h->word_capacity, h->word_count + 1, sizeof *h->words)) {
-        h->failed = true;
-        return 0;
-    }
+    if (history_is_full(h)) return 0;
+    Version *versions = first_versions(h);
+    h->failed = !versions || (!page && !(page = add_page(h, number))) ||
+                !make_room(&h->words, &h->word_capacity, h->word_count + 1, sizeof *h->words);
+    if (h->failed) return 0;
     uint32_t index = h->word_count++;
-    h->words[index] = (Word){.address = address};
-    h->slots[slot] = index;
+    h->words[index] = (Word){.address = address, .versions = versions, .capacity = FIRST_VERSIONS};
+    h->pages[page].words[place] = index;
     history_add(h, index, (Version){.value = value, .instruction = INITIALLY}, false);
     return index;
 }
@@ -105,12 +153,14 @@ bool history_add(History *h, uint32_t index, Version version, bool is_overwritte
         w->count--;
     }
     if (w->count == w->capacity) {
-        int capacity = w->capacity ? w->capacity * 2 : 2;
-        Version *grown = realloc(w->versions, (size_t)capacity * sizeof *grown);
+        const int capacity = w->capacity * 2;
+        const bool is_first = w->capacity == FIRST_VERSIONS;
+        Version *grown = realloc(is_first ? NULL : w->versions, (size_t)capacity * sizeof *grown);
         if (!grown) {
             h->failed = true;
             return false;
         }
+        if (is_first) memcpy(grown, w->versions, FIRST_VERSIONS * sizeof *grown);
         w->versions = grown;
         w->capacity = capacity;
     }
@@ -128,6 +178,17 @@ bool history_add(History *h, uint32_t index, Version version, bool is_overwritte
 }
 
 // ---- Threads ----------------------------------------------------------------------------------------------
+
+// A slot for the member `number` of a group: NEAR members in a row, which a warp accesses together, are in
+// one line of the cache. Its first place in the line depends on the group, so that groups of one member fill
+// all slots.
+static uint64_t near(uint64_t group, uint64_t number) {
+    const uint64_t key = mixed(group);
+    return key * NEAR + ((key >> 40) + number) % NEAR;
+}
+
+// The next one to try. The distance is odd, so that all slots come in turn.
+static uint32_t next_slot(uint32_t slot, uint32_t count) { return (slot + NEAR + 1) & (count - 1); }
 
 static View *view_of(History *h, uint32_t word, uint32_t who) {
     uint64_t key = (uint64_t)word << 32 | who;
@@ -151,10 +212,19 @@ static bool more_views(History *h) {
     return true;
 }
 
+// No thread of `b` can read anything older: what was there before the launch, or what the block stored
+// itself.
+static bool ends_search(const RaceBlock *b, const Version *version) {
+    return version->instruction == INITIALLY || block_of(version->who) == block_of(b->first);
+}
+
 void history_seen(History *h, const RaceBlock *b, uint32_t thread, uint32_t index, int seen) {
     uint32_t who = b->first + thread;
     Word *w = word_at(h, index);
     Version *version = &w->versions[seen];
+    // Nothing older can be read after these anyway, and the store itself tells other threads all that a read
+    // of it would.
+    if (version->instruction == INITIALLY || version->who == who) return;
     View *view = view_of(h, index, who);
     if (view->place >= version->place) return;
     if (!view->key) {
@@ -169,7 +239,6 @@ void history_seen(History *h, const RaceBlock *b, uint32_t thread, uint32_t inde
         h->view_count++;
     }
     view->place = version->place;
-    if (version->instruction != INITIALLY && version->who == who) return;
     if (h->reader_count >= MAX_READERS ||
         !make_room(&h->readers, &h->reader_capacity, h->reader_count + 1, sizeof *h->readers)) {
         h->failed = true;
@@ -181,8 +250,7 @@ void history_seen(History *h, const RaceBlock *b, uint32_t thread, uint32_t inde
 
 // Is `version`, or a read of it, ordered before what `thread` does now?
 static bool is_behind(History *h, RaceBlock *b, uint32_t thread, const Version *version, bool is_plain) {
-    if (version->instruction == INITIALLY || block_of(version->who) == block_of(b->first) ||
-        order_knows(h->order, b, thread, version->who, version->time, is_plain))
+    if (ends_search(b, version) || order_knows(h->order, b, thread, version->who, version->time, is_plain))
         return true;
     for (uint32_t r = version->readers; r; r = h->readers[r].next)
         if (order_knows(h->order, b, thread, h->readers[r].who, h->readers[r].time, is_plain)) return true;
@@ -192,7 +260,7 @@ static bool is_behind(History *h, RaceBlock *b, uint32_t thread, const Version *
 int oldest_readable(History *h, RaceBlock *b, uint32_t thread, uint32_t index, bool is_plain) {
     const Word *w = word_at(h, index);
     int at = w->count - 1;
-    if (h->failed) return at;
+    if (h->failed || ends_search(b, &w->versions[at])) return at;
     uint64_t seen = view_of(h, index, b->first + thread)->place;
     while (at > 0 && w->versions[at].place > seen && !is_behind(h, b, thread, &w->versions[at], is_plain))
         at--;

@@ -25,11 +25,21 @@ typedef struct {
     uint32_t fence[SCOPES];
 } Version;
 
+enum { FIRST_VERSIONS = 2 }; // of most words there are no more: what was there, and one store
+
 typedef struct {
     uint64_t address;
     Version *versions; // the last is in memory
     int count, capacity;
+    uint32_t pick; // weak_memory.c's own
 } Word;
+
+// Words that lie side by side, which a warp most often accesses together.
+enum { PAGE_WORDS = 64, PAGE_BYTES = PAGE_WORDS * WORD_BYTES };
+typedef struct {
+    uint64_t number;            // its address / PAGE_BYTES
+    uint32_t words[PAGE_WORDS]; // an index each; 0: no history
+} Page;
 
 typedef struct {
     uint32_t who, time, next;
@@ -45,8 +55,13 @@ typedef struct {
     RaceOrder *order;
     Word *words; // [0] is not used
     uint32_t word_count, word_capacity;
-    uint32_t *slots; // of words, by address: an index or 0
+    Page *pages; // those of words with a history; [0] is not used, and empty
+    uint32_t page_count, page_capacity;
+    uint32_t last_page; // that was looked for, or 0
+    uint32_t *slots;    // of pages, by number: an index or 0
     uint32_t slot_count;
+    struct VersionChunk *chunks; // where the first versions of words lie
+    uint32_t chunk_used;         // of the first chunk
     View *views;
     uint32_t view_count, view_capacity;
     Reader *readers; // [0] is not used
@@ -57,10 +72,29 @@ typedef struct {
 bool history_open(History *history, RaceOrder *order);
 void history_close(History *history);
 
+// The index of the page with that number; 0: none of its words has a history.
+uint32_t history_look_for_page(History *history, uint64_t number);
+static inline uint32_t history_page(History *history, uint64_t number) {
+    if (history->pages[history->last_page].number == number) return history->last_page;
+    return history_look_for_page(history, number);
+}
+
 // The index of the word at `address`; 0: it has no history.
-uint32_t history_find(const History *history, uint64_t address);
+static inline uint32_t history_find(History *history, uint64_t address) {
+    const Page *page = &history->pages[history_page(history, address / PAGE_BYTES)];
+    return page->words[address / WORD_BYTES % PAGE_WORDS];
+}
+// Whether any word of those `bytes` has one.
+bool history_has(History *history, uint64_t address, uint64_t bytes);
+// Whether no other word can get one.
+static inline bool history_is_full(const History *history) {
+    return history->failed || history->word_count == MAX_WORDS;
+}
 // The same; a word without a history gets one that begins with `value`.
 uint32_t history_word(History *history, uint64_t address, uint32_t value);
+// That word has this value. If another work than the launch stored it, during a pause, all loads from now on
+// get it.
+void history_is_now(History *history, uint32_t word, uint32_t value);
 static inline Word *word_at(const History *history, uint32_t index) { return &history->words[index]; }
 static inline Version *newest(const Word *word) { return &word->versions[word->count - 1]; }
 

@@ -30,11 +30,15 @@ typedef struct {
     uint32_t stores;
     uint32_t time; // when the access began
     Pick picks[MAX_PICKS];
-    int pick_count;
+    uint32_t pick_count;
+    bool has_old; // one of them is
+    bool is_idle; // no word of the access has a history, nor gets one
 } WeakMemory;
 
-static bool has_versions(const Memory *memory) {
-    return memory->space == PTX_SPACE_GLOBAL && !memory->read_only && !memory->period &&
+// What the host may store to while the launch runs has none: its own stores are not in order with others.
+static bool has_versions(const WeakMemory *m, const Memory *memory) {
+    const bool is_of_host = m->machine->launch->pause && memory->base < HOST_ADDRESSES;
+    return !is_of_host && memory->space == PTX_SPACE_GLOBAL && !memory->read_only && !memory->period &&
            memory->base % WORD_BYTES == 0;
 }
 
@@ -49,10 +53,10 @@ static uint32_t thread_at(const Access *a, uint32_t lane) {
 
 // ---- Loads ------------------------------------------------------------------------------------------------
 
+// Word.pick may be that of an earlier access: then what lies there is of another word.
 static Pick *pick_of(WeakMemory *m, uint32_t word) {
-    for (int i = m->pick_count; i-- > 0;)
-        if (m->picks[i].word == word) return &m->picks[i];
-    return NULL;
+    const uint32_t at = word_at(&m->history, word)->pick;
+    return at < m->pick_count && m->picks[at].word == word ? &m->picks[at] : NULL;
 }
 
 static void add_picks(WeakMemory *m, const Access *a, uint32_t lane) {
@@ -62,7 +66,11 @@ static void add_picks(WeakMemory *m, const Access *a, uint32_t lane) {
         if (!word) continue;
         Pick *pick = pick_of(m, word);
         if (!pick) {
+            uint32_t value;
+            memcpy(&value, a->memory->data + at, WORD_BYTES);
+            history_is_now(h, word, value);
             if (m->pick_count == MAX_PICKS) return;
+            word_at(h, word)->pick = m->pick_count;
             pick = &m->picks[m->pick_count++];
             *pick = (Pick){.word = word, .offset = at, .is_old = random_one_in(&m->random, m->old_one_in)};
         }
@@ -100,13 +108,13 @@ static bool keep_whole(WeakMemory *m, const Pick *one) {
 static void keep_all_whole(WeakMemory *m, const Access *a) {
     for (bool has_changed = a->bytes > WORD_BYTES; has_changed;) {
         has_changed = false;
-        for (int i = 0; i < m->pick_count; i++) has_changed |= keep_whole(m, &m->picks[i]);
+        for (uint32_t i = 0; i < m->pick_count; i++) has_changed |= keep_whole(m, &m->picks[i]);
     }
 }
 
 static void before_load(WeakMemory *m, const Access *a) {
     FOR_LANES(lane, a->mask) add_picks(m, a, lane);
-    for (int i = 0; i < m->pick_count; i++) {
+    for (uint32_t i = 0; i < m->pick_count; i++) {
         Pick *pick = &m->picks[i];
         const Word *word = word_at(&m->history, pick->word);
         int last = word->count - 1;
@@ -115,16 +123,17 @@ static void before_load(WeakMemory *m, const Access *a) {
             pick->chosen = pick->oldest + (int)(random_next(&m->random) % (uint64_t)(last - pick->oldest));
     }
     keep_all_whole(m, a);
-    for (int i = 0; i < m->pick_count; i++) {
+    for (uint32_t i = 0; i < m->pick_count; i++) {
         const Pick *pick = &m->picks[i];
         const Word *word = word_at(&m->history, pick->word);
         memcpy(a->memory->data + pick->offset, &word->versions[pick->chosen].value, WORD_BYTES);
+        m->has_old = m->has_old || pick->chosen < word->count - 1;
     }
 }
 
 static void after_load(WeakMemory *m, const Access *a) {
     History *h = &m->history;
-    for (int i = 0; i < m->pick_count; i++) {
+    for (uint32_t i = 0; i < m->pick_count; i++) {
         Word *word = word_at(h, m->picks[i].word);
         memcpy(a->memory->data + m->picks[i].offset, &newest(word)->value, WORD_BYTES);
     }
@@ -136,7 +145,7 @@ static void after_load(WeakMemory *m, const Access *a) {
         stale_reads_note(&m->stale, a, word, pick->chosen);
         history_seen(h, race_block(a->warp->block), thread_at(a, lane), word, pick->chosen);
     }
-    FOR_LANES(lane, a->mask)
+    if (m->has_old) FOR_LANES(lane, a->mask)
     FOR_WORDS(at, a, a->offsets[lane], a->bytes) {
         uint32_t word = history_find(h, a->memory->base + at);
         const Pick *pick = word ? pick_of(m, word) : NULL;
@@ -195,12 +204,22 @@ static void after_change(WeakMemory *m, const Access *a) {
     FOR_LANES(lane, a->mask) change(m, a, lane, first_event);
 }
 
+// Looks at all words of a warp at once. That others than the common accesses are not looked at costs time
+// alone.
+static bool has_nothing(WeakMemory *m, const Access *a) {
+    History *h = &m->history;
+    return a->contiguous && (a->kind == ACCESS_LOAD || history_is_full(h)) &&
+           !history_has(h, a->memory->base + a->offsets[0], (uint64_t)a->bytes * WARP_SIZE);
+}
+
 // ---- The observer -----------------------------------------------------------------------------------------
 
 static void before(void *self, const Access *a) {
     WeakMemory *m = self;
     m->pick_count = 0;
-    if (!has_versions(a->memory)) return;
+    m->has_old = false;
+    m->is_idle = !has_versions(m, a->memory) || has_nothing(m, a);
+    if (m->is_idle) return;
     m->time = m->history.order->now;
     if (a->kind == ACCESS_LOAD)
         before_load(m, a);
@@ -210,7 +229,7 @@ static void before(void *self, const Access *a) {
 
 static void after(void *self, const Access *a) {
     WeakMemory *m = self;
-    if (!has_versions(a->memory)) return;
+    if (m->is_idle) return;
     if (a->kind != ACCESS_LOAD)
         after_change(m, a);
     else if (m->pick_count)

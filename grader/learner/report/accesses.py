@@ -11,11 +11,11 @@ from .launches import Joined, Launch, joined, launches, offsets
 from .pictures import banks, sectors
 from .svg import Detail, Gallery
 
-_COUNTS = {
-    "sectors": "sectors",
-    "wavefronts": "wavefronts",
-    "conflicts": "bank conflicts",
-    "most_lanes": "lanes on one address",
+_COUNTS = {  # one, and several
+    "sectors": ("sector", "sectors"),
+    "wavefronts": ("wavefront", "wavefronts"),
+    "conflicts": ("bank conflict", "bank conflicts"),
+    "most_lanes": ("lane on one address", "lanes on one address"),
 }
 _KINDS = {"load": "reads", "store": "writes", "atom": "updates atomically", "red": "updates atomically"}
 
@@ -41,7 +41,7 @@ class Step:
     @property
     def counts(self) -> list[tuple[Figure, str]]:
         """The figures, each with what it counts in words."""
-        return [(figure, _COUNTS[name]) for name, figure in self.figures.items()]
+        return [(figure, _COUNTS[name][figure.value != 1]) for name, figure in self.figures.items()]
 
 
 @dataclass
@@ -65,7 +65,7 @@ class Access:
         names = [name for name in _COUNTS if any(name in step.figures for step in self.steps)]
         return {
             "events": self.launch.pointer("events"),
-            "counts": [[name, _COUNTS[name]] for name in names],
+            "counts": [[name, *_COUNTS[name]] for name in names],
             "steps": [
                 [step.block, step.warp, step.iteration, step.pattern, step.event, step.first, step.last,
                  *(step.figures[name].value if name in step.figures else None for name in names)]

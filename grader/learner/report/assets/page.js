@@ -32,3 +32,12 @@ function openTarget() {
 }
 addEventListener("hashchange", openTarget);
 openTarget();
+
+// A picture or listing that is wider than the screen scrolls: then it takes the focus, so that arrow keys move it.
+const widths = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    if (target.scrollWidth > target.clientWidth) target.setAttribute("tabindex", "0");
+    else target.removeAttribute("tabindex");
+  }
+});
+for (const box of document.querySelectorAll("figure, .pattern, .listing")) widths.observe(box);

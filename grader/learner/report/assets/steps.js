@@ -34,9 +34,9 @@ function stepper(figure) {
     part("first").textContent = step[FIRST].toLocaleString("en-US");
     part("last").textContent = step[LAST].toLocaleString("en-US");
     const counts = [];
-    access.counts.forEach(([name, words], i) => {
+    access.counts.forEach(([name, one, several], i) => {
       const source = `${access.events}/${step[EVENT]}/${name}`, value = step[COUNTS + i];
-      if (value !== null) counts.push(...(counts.length ? [", "] : []), dataElement(value, source), " " + words);
+      if (value !== null) counts.push(...(counts.length ? [", "] : []), dataElement(value, source), ` ${value === 1 ? one : several}`);
     });
     if (!counts.length) counts.push("it ended the kernel");
     part("counts").replaceChildren(...counts);
