@@ -6,7 +6,7 @@
 #include "driver/judge/cases.h"
 #include "driver/judge/large_end.h"
 
-// Of a large case only whether the first or the last block reaches the last element.
+// For a large case, says only whether the first or the last block reaches the last element.
 static bool rerun_ends(Judge *judge, Worker *worker, const Case *one, const Rerun *how, CaseReport *report) {
     const TaskShape *shape = judge_case_shape(judge, one);
     const uint64_t seed = seed_of_inputs(&judge->seeds, &one->size, one->family);
