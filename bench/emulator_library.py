@@ -193,6 +193,8 @@ class CLaunch(c.Structure):
         ("guarded_line", c.c_int),
         ("what_if", c.c_uint),
         ("most_resident", c.c_uint32),
+        ("pause", c.c_void_p),
+        ("pause_self", c.c_void_p),
     ]
 
 

@@ -86,6 +86,9 @@ def test_the_table_is_sorted_and_filtered(browser: Any, folder: Path) -> None:
     assert shown(page) and all("2" in name for name in shown(page))
     page.fill("#search", "nobody at all")
     assert shown(page) == [] and page.inner_text("#count") == "0 of 500"
+    assert page.is_visible("#search")
+    page.emulate_media(media="print")
+    assert not page.is_visible("#search")
     closed(watched)
 
 

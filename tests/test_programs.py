@@ -3,7 +3,6 @@
 import csv
 import json
 import os
-import platform
 import re
 import subprocess
 from dataclasses import dataclass
@@ -35,7 +34,7 @@ def compiled(nvcc: str, root: Path, tmp_path_factory: pytest.TempPathFactory) ->
     del nvcc
     folder = tmp_path_factory.mktemp("programs")
     programs = {}
-    for name in ("mistakes", "right"):
+    for name in ("mistakes", "right", "waiting"):
         programs[name] = folder / name
         command = [root / "warpbook", "run", "--keep", folder / name, PROGRAMS / f"{name}.cu"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -60,8 +59,8 @@ def cases(name: str) -> list[str]:
     return ["".join(found) for found in _CASE.findall(text)]
 
 
-def expected(case: str) -> set[tuple[str, int]]:
-    lines = (PROGRAMS / "mistakes.cu").read_text().splitlines()
+def expected(case: str, name: str = "mistakes") -> set[tuple[str, int]]:
+    lines = (PROGRAMS / f"{name}.cu").read_text().splitlines()
     return {
         (verdict, number)
         for number, line in enumerate(lines, 1)
@@ -194,20 +193,25 @@ def test_missing_function_names_itself(nvcc: str, root: Path, tmp_path: Path) ->
     assert (done.returncode, done.stderr) == (0, words)
 
 
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="needs single steps of the host")
-def test_kernel_that_the_host_holds_back(nvcc: str, root: Path, tmp_path: Path) -> None:
-    """The flag that a kernel waits for is written after its launch; then the host polls what the kernel answers."""
-    del nvcc
-    (tmp_path / "program.cu").write_text(
-        "__global__ void answer(volatile int *go, volatile int *done) { while (*go < 1); *done = *go + 1; }\n"
-        "int main() { volatile int *flags; cudaDeviceProp p; cudaMallocHost((void **)&flags, 8);\n"
-        "  for (int i = 1; i < 4; i++) { flags[0] = flags[1] = 0; answer<<<1, 1>>>(flags, flags + 1);\n"
-        "    flags[0] = i; while (!flags[1]); if (flags[1] != i + 1) return 1; cudaDeviceSynchronize(); }\n"
-        "  cudaGetDeviceProperties(&p, 0);\n"
-        "  return cudaGetLastError() != cudaSuccess || p.persistingL2CacheMaxSize > p.l2CacheSize; }\n"
+# Without a seed, with seeds of plain orders, and with one under which loads return older values.
+@pytest.mark.parametrize("seed", [0, 1, 3, 8])
+def test_kernels_that_wait_for_others(seed: int, compiled: dict[str, Path], tmp_path: Path) -> None:
+    """A kernel that polls memory lets the host, copies and other kernels store there."""
+    checked = check(compiled["waiting"], "all", tmp_path, seed)
+    assert (checked.status, checked.findings) == (0, set()), checked.errors
+
+
+def test_kernels_that_wait_without_checks(compiled: dict[str, Path]) -> None:
+    done = subprocess.run(
+        [compiled["waiting"], "all"], capture_output=True, text=True, timeout=60, check=False
     )
-    done = warpbook(root, "run", "program.cu", folder=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("case", ["never_stored", "one_round_less", "unfenced_data"])
+def test_kernel_that_waits_for_ever(case: str, compiled: dict[str, Path], tmp_path: Path) -> None:
+    """Nothing can store any more: every thread of the program waits, and so does all work."""
+    assert check(compiled["waiting"], case, tmp_path).findings == expected(case, "waiting")
 
 
 def test_files_linked_on_the_device(nvcc: str, root: Path, tmp_path: Path) -> None:

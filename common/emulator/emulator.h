@@ -113,6 +113,8 @@ int emulator_kernel_count(const Emulator *emulator);
 const EmulatorKernel *emulator_kernel_at(const Emulator *emulator, int index);
 
 void emulator_kernel_info(const EmulatorKernel *kernel, EmulatorKernelInfo *info);
+// Whether something in its image reads memory in a way that can wait for another thread, or for the host.
+bool emulator_kernel_may_wait(const EmulatorKernel *kernel);
 
 // Registers per thread as ptxas reports them, for launch checks and the time model; 0 until told.
 void emulator_set_registers(EmulatorKernel *kernel, int registers);

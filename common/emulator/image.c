@@ -261,6 +261,8 @@ const EmulatorKernel *emulator_kernel_at(const Emulator *e, int index) {
     return NULL;
 }
 
+bool emulator_kernel_may_wait(const EmulatorKernel *kernel) { return kernel->image->program->may_wait; }
+
 void emulator_kernel_info(const EmulatorKernel *kernel, EmulatorKernelInfo *info) { *info = kernel->info; }
 
 void emulator_set_registers(EmulatorKernel *kernel, int registers) { kernel->registers = registers; }

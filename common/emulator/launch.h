@@ -51,6 +51,13 @@ static inline bool schedule_is_weak(uint64_t schedule) { return schedule && sche
 // One seed in a thousand holds blocks back until all others wait.
 static inline bool schedule_holds(uint64_t schedule) { return schedule % 1000 == 999; }
 
+// Why a launch lets others do something (EmulatorLaunch.pause).
+typedef enum {
+    PAUSE_MAY_WAIT,    // it polls memory: it may be waiting for others, or for its own threads
+    PAUSE_WAITS,       // it can continue only if another changes what it polls
+    PAUSE_WAITS_STILL, // the same, and it has done nothing else since its last pause
+} EmulatorPause;
+
 // What the time model may suppose of a launch (EmulatorLaunch.what_if), which computes the same regardless.
 enum {
     WHAT_IF_NO_CONFLICTS = 1,  // lanes of a load or store never meet in a bank of shared memory
@@ -85,6 +92,11 @@ typedef struct {
     unsigned what_if;       // of WHAT_IF_*: suppositions of `timing`
     uint32_t most_resident; // blocks that run at a time; 0: as many as the device holds, and so where one is
                             // held back
+    // Called with pause_self between the turns of warps while threads of the launch poll memory: others,
+    // which the emulator knows nothing of, may change that memory meanwhile, and use the same emulator.
+    // False: they never will. NULL: there are no others
+    bool (*pause)(void *pause_self, EmulatorPause why);
+    void *pause_self;
 } EmulatorLaunch;
 
 typedef struct {

@@ -7,9 +7,6 @@
 
 enum { WORKSPACE_BYTES = 256 };
 
-// A process has its memory below this address, on x86-64 and aarch64 alike.
-#define HOST_ADDRESSES (1ull << 48)
-
 // Fills `error`. Always false.
 bool emulator_fail(EmulatorError *error, EmulatorStatus status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -193,7 +193,7 @@ static cudaError_t query_event(cudaEvent_t event) {
         queue_host_waited(&event->known);
         return sticky_error();
     }
-    queue_run_number(event->recorded);
+    queue_advance_number(event->recorded);
     return cudaErrorNotReady;
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) { return CALL(query_event(event)); }
@@ -210,8 +210,8 @@ static cudaError_t elapsed(float *milliseconds, cudaEvent_t start, cudaEvent_t e
                     "%s is asked for a time before the work up to that event is done, and returns "
                     "cudaErrorNotReady: wait with cudaEventSynchronize first",
                     call);
-        queue_run_number(start->recorded);
-        queue_run_number(end->recorded);
+        queue_advance_number(start->recorded);
+        queue_advance_number(end->recorded);
         return cudaErrorNotReady;
     }
     *milliseconds = (float)((end->time - start->time) * 1e3);

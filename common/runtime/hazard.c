@@ -28,6 +28,7 @@ static bool is_expected;
 static Known host;
 
 void hazard_expect(void) { is_expected = true; }
+bool hazard_is_expected(void) { return is_expected; }
 const Known *hazard_host(void) { return &host; }
 
 static size_t pages_of(const Reach *reach) { return reach->touched ? reach->touched->page_count : 0; }
@@ -180,7 +181,7 @@ bool hazard_of_host(uint64_t address, bool writes, const Place *place) {
         Done *d = done[i];
         if (host_knows(d)) continue;
         if (reach_is_strong_at(&d->reach, address)) {
-            d->talks_to_host = true;
+            d->talks_to_host |= d->reach.touched->has_fence;
             continue;
         }
         if (!reach_meets_host(&d->reach, address, writes, &m)) continue;
@@ -193,8 +194,11 @@ bool hazard_of_host(uint64_t address, bool writes, const Place *place) {
 bool hazard_of_host_with(const Op *op, uint64_t address, bool writes, const Place *place) {
     Meeting m;
     char name[256];
-    const Reach reach = reach_of(op);
-    if (!reach_meets_host(&reach, address, writes, &m)) return false;
+    Reach reach = reach_of(op);
+    reach.touched = (Touched *)(uintptr_t)op->touched; // which is not changed
+    // A kernel that executes fences and waits for the host may be in order with it.
+    if (op->has_paused && op->touched && op->touched->has_fence) return false;
+    if (reach_is_strong_at(&reach, address) || !reach_meets_host(&reach, address, writes, &m)) return false;
     name_of(op, name, sizeof name);
     report_early(place, op->kind, name, &op->place, writes, &m);
     return true;

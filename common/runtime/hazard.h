@@ -8,6 +8,7 @@
 // There is something that may run at the same time: another stream than the default one, or memory that the
 // host shares with kernels.
 void hazard_expect(void);
+bool hazard_is_expected(void);
 
 // What `op` is about to use; its `touched` is NULL unless a kernel is to fill it.
 Reach hazard_before(const Op *op);
@@ -26,7 +27,7 @@ void hazard_forget(const Op *pending);
 // Reports that the host, at `place`, reads or writes a byte that work which has run, and which it has not
 // waited for, uses as well.
 bool hazard_of_host(uint64_t address, bool writes, const Place *place);
-// The same of an operation that has not run yet.
+// The same of an operation that has not run yet, or that runs.
 bool hazard_of_host_with(const Op *op, uint64_t address, bool writes, const Place *place);
 // The parts of memory, from `from` on, that such work still uses, one after the other: `index` from 0 on.
 // False after the last.

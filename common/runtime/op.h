@@ -53,10 +53,15 @@ typedef struct Op {
     unsigned long number;
     cudaStream_t stream;
     bool is_running;
-    Known known;           // what happens before it, and itself
-    int lane;              // its place in every Known: that of its stream, or one of a graph's
-    const Known *in_graph; // of a node, while it is added: what happens before it; else NULL
-    double issued;         // modelled time of the host
+    bool is_beside;         // it runs in its own thread
+    bool has_paused;        // it runs, and has polled memory in vain
+    bool is_stuck;          // it has done nothing else since its last pause, and nothing else has happened
+    double stuck_since;     // on the clock
+    const Touched *touched; // by a kernel that runs, so far; NULL: not kept
+    Known known;            // what happens before it, and itself
+    int lane;               // its place in every Known: that of its stream, or one of a graph's
+    const Known *in_graph;  // of a node, while it is added: what happens before it; else NULL
+    double issued;          // modelled time of the host
     Place place;
     union {
         Launch launch;

@@ -1,12 +1,14 @@
-#define _GNU_SOURCE // usleep
+#define _GNU_SOURCE // usleep, clock_gettime
 #include "runtime/queue.h"
 
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "runtime/beside.h"
 #include "runtime/capture.h"
 #include "runtime/hazard.h"
 #include "runtime/kernel.h"
@@ -84,7 +86,7 @@ static bool depends(const Op *op, const Op *earlier) {
 // ---- Memory that the host shares
 // ---------------------------------------------------------------------------
 
-static void run(unsigned long number);
+static bool run(unsigned long number, bool to_end);
 
 const Op *queue_user_of(const Allocation *a, const void *byte, bool *is_kernel) {
     for (const Op *op = pending; op; op = op->next) {
@@ -105,16 +107,21 @@ static bool waits_for_call(const Op *op) {
 }
 
 bool queue_report_early_use(const Allocation *a, const void *byte, bool writes, const Place *place) {
+    unsigned long seen = 0;
     for (const Op *op = pending; op;) {
-        if (op->kind == OP_LAUNCH && !waits_for_call(op) && protect_points_into(&op->launch, a)) {
-            run(op->number); // to see what it uses
+        const bool is_user =
+            op->kind == OP_LAUNCH && !waits_for_call(op) && protect_points_into(&op->launch, a);
+        if (op->number > seen && is_user) {
+            seen = op->number;
+            run(seen, false); // to see what it uses
             op = pending;
         } else
             op = op->next;
     }
     const uint64_t address = allocation_device_address(a, byte);
     for (const Op *op = pending; op; op = op->next)
-        if (op->kind == OP_COPY && hazard_of_host_with(op, address, writes, place)) return true;
+        if ((op->kind == OP_COPY || op->touched) && hazard_of_host_with(op, address, writes, place))
+            return true;
     return hazard_of_host(address, writes, place);
 }
 
@@ -153,33 +160,87 @@ static void advance(const Op *op, double seconds, int engine) {
 }
 
 // A launch or a copy; its modelled time.
-static double work(const Op *op, Touched *touched) {
-    if (op->kind == OP_LAUNCH) return kernel_run(&op->launch, touched).seconds;
+static double work(const Op *op) {
+    if (op->kind == OP_LAUNCH) return kernel_run(&op->launch, NULL, NULL).seconds;
     copy_run(&op->copy);
     return copy_seconds(&op->copy);
 }
 
 void queue_settle(void) {
-    for (Op op; repeat_take(&op); op_release(&op)) work(&op, NULL);
+    for (Op op; repeat_take(&op); op_release(&op)) work(&op);
+}
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+// The first pending operation that this one has to wait for; NULL: it can start.
+static const Op *first_before(const Op *op) {
+    const Op *earlier = pending;
+    while (earlier != op && !depends(op, earlier)) earlier = earlier->next;
+    return earlier == op ? NULL : earlier;
+}
+
+static bool can_start(const Op *op) { return !op->is_running && !first_before(op); }
+
+// Kernels that wait for each other, or for a host that waits for them, wait for ever. A host that does
+// something else may yet store what they wait for; but not after so long a time.
+static bool nothing_can_change(double since) {
+    const double patience = 30;
+    for (const Op *op = pending; op; op = op->next)
+        if (can_start(op) || (op->is_running && !op->is_stuck)) return false;
+    return beside_host_waits() || now() - since > patience;
+}
+
+static void something_changes(void) {
+    for (Op *op = pending; op; op = op->next) op->is_stuck = false;
+}
+
+// A kernel polls memory in vain: the host, and other work, get their turn.
+static bool pause_kernel(void *self, EmulatorPause why) {
+    const double shortest = 50e-6, longest = 2e-3;
+    Op *op = self;
+    repeat_forget(); // what it does depends on when others do something
+    op->has_paused = true;
+    if (why != PAUSE_WAITS_STILL) {
+        something_changes();
+        beside_wake();
+    }
+    if (why == PAUSE_MAY_WAIT) {
+        runtime_yield();
+        return true;
+    }
+    if (why == PAUSE_WAITS) op->stuck_since = now();
+    op->is_stuck = why == PAUSE_WAITS_STILL;
+    if (op->is_stuck && nothing_can_change(op->stuck_since)) return false;
+    const double length = (now() - op->stuck_since) / 8;
+    runtime_leave(length < shortest ? shortest : length > longest ? longest : length);
+    return true;
 }
 
 // The same, unless it is left out because it repeats what was done.
-static double work_unless_repeated(const Op *op, Touched *touched) {
+static double work_unless_repeated(Op *op, Touched *touched) {
     Ran ran = {0};
     if (repeat_skips(op, &ran.seconds)) return op->kind == OP_COPY ? copy_seconds(&op->copy) : ran.seconds;
     queue_settle();
     repeat_before(op);
     if (op->kind == OP_LAUNCH)
-        ran = kernel_run(&op->launch, touched);
+        ran = kernel_run(&op->launch, touched, op->is_beside ? &(KernelPause){pause_kernel, op} : NULL);
     else
         ran = (Ran){.seconds = copy_seconds(&op->copy), .is_clean = true};
-    if (op->kind == OP_LAUNCH || copy_run(&op->copy)) repeat_after(op, ran);
+    if (op->has_paused)
+        repeat_forget();
+    else if (op->kind == OP_LAUNCH || copy_run(&op->copy))
+        repeat_after(op, ran);
     return ran.seconds;
 }
 
 static void perform(Op *op) {
     recording_run(op);
     Reach reach = hazard_before(op);
+    op->touched = reach.touched;
     const bool is_lost = sticky_error() != cudaSuccess; // after a kernel's error, nothing more runs
     switch (op->kind) {
     case OP_LAUNCH:
@@ -216,6 +277,7 @@ static void perform(Op *op) {
     case OP_ALLOCATE:
     case OP_NOTHING: break;
     }
+    op->touched = NULL;
     hazard_after(op, reach);
     recording_ran(op);
 }
@@ -226,31 +288,10 @@ static Op *find(unsigned long number) {
     return op;
 }
 
-// Other threads get their turn.
-static void pause_briefly(void) {
-    runtime_unlock();
-    usleep(200);
-    runtime_lock();
-}
-
-// Runs an operation, and before it all that it waits for. Meanwhile another thread may run any of them, if
-// this one is inside a function of the program.
-static void run(unsigned long number) {
-    Op *op = find(number);
-    while (op) {
-        const Op *earlier = pending;
-        while (earlier != op && !depends(op, earlier)) earlier = earlier->next;
-        if (op->is_running)
-            pause_briefly();
-        else if (earlier != op)
-            run(earlier->number);
-        else
-            break;
-        op = find(number);
-    }
-    if (!op) return;
-    op->is_running = true;
+static void carry_out(void *given) {
+    Op *op = given;
     perform(op);
+    something_changes();
     Op **link = &pending;
     while (*link && *link != op) link = &(*link)->next;
     if (*link) *link = op->next;
@@ -258,19 +299,57 @@ static void run(unsigned long number) {
     hazard_forget(pending);
     op_release(op);
     free(op);
+    beside_wake();
+}
+
+// A kernel that nothing can be beside needs no separate thread.
+static void start(Op *op) {
+    op->is_running = true;
+    something_changes();
+    op->is_beside = op->kind == OP_LAUNCH && hazard_is_expected();
+    if (op->is_beside && beside_start(carry_out, op)) return;
+    op->is_beside = false;
+    carry_out(op);
+}
+
+// Starts something that need not wait for anything. False: there is nothing.
+static bool start_another(void) {
+    Op *op = pending;
+    while (op && !can_start(op)) op = op->next;
+    if (op) start(op);
+    return op != NULL;
+}
+
+// Runs an operation, and before it all that it waits for. False: unless `to_end`, where a kernel of these
+// waits for others. Meanwhile another thread may run any of them, if this one is inside a function of the
+// program.
+static bool run(unsigned long number, bool to_end) {
+    for (Op *op; (op = find(number));) {
+        const Op *earlier = first_before(op);
+        if (op->has_paused && !to_end) return false;
+        if (op->is_running) {
+            if (!op->has_paused || !start_another()) beside_wait(to_end);
+        } else if (!earlier)
+            start(op);
+        else if (!run(earlier->number, to_end))
+            return false;
+    }
+    return true;
 }
 
 // A function of the program may be what a thread of the program waits for, without any call of CUDA: it runs
 // after a while, whether or not something asks for it.
 static void *run_calls(void *unused) {
     (void)unused;
+    runtime_lock();
+    beside_began();
     for (;;) {
+        runtime_unlock();
         usleep(20000);
         runtime_lock();
         const Op *op = pending;
         while (op && op->kind != OP_CALL) op = op->next;
-        if (op && !op->is_running) run(op->number);
-        runtime_unlock();
+        if (op && !op->is_running) run(op->number, true);
     }
     return NULL;
 }
@@ -289,14 +368,24 @@ static unsigned random_below(unsigned count) {
     return (unsigned)((random_state >> 33) % count);
 }
 
-// One operation of those that are pending, by lot; with all that it waits for.
-static void run_any(void) {
+// One operation of those that are pending, by lot; with all that it waits for. False: a kernel of these waits
+// for others.
+static bool run_any(void) {
     unsigned count = 0;
     for (const Op *op = pending; op; op = op->next) count++;
-    if (!count) return;
+    if (!count) return true;
     const Op *op = pending;
     for (unsigned steps = random_below(count); steps; steps--) op = op->next;
-    run(op->number);
+    return run(op->number, false);
+}
+
+// Comes nearer to the end of an operation, for which the host waits if `to_end`. False: a kernel waits for
+// others, and the host does not wait for it.
+static bool run_towards(const Op *op, bool to_end) {
+    if (!options()->seed) return run(op->number, to_end);
+    const bool has_run = run_any();
+    if (!has_run && to_end) beside_wait(true);
+    return has_run || to_end;
 }
 
 void queue_known(cudaStream_t stream, Known *known) {
@@ -355,8 +444,9 @@ cudaError_t queue_add(Op *given) {
     given->number = op->number;
     protect_used(op, pending);
     if (op->kind == OP_CALL) start_running_calls();
-    while (options()->seed && pending && random_below(2)) run_any();
-    if (count > MOST_PENDING && pending) run(pending->number);
+    while (options()->seed && pending && random_below(2))
+        if (!run_any()) break;
+    if (count > MOST_PENDING && pending) run(pending->number, true);
     return cudaSuccess;
 }
 
@@ -369,24 +459,21 @@ void queue_host_waited(const Known *known) {
     hazard_forget(pending);
 }
 
-void queue_protect(const Allocation *a) { protect_allocation(a, pending); }
-
-void queue_advance(cudaStream_t stream) {
+static void run_stream(cudaStream_t stream, bool to_end) {
     for (const Op *op = pending; op;) {
         if (stream != op->stream && !(stream->is_default && follows(stream, op->stream))) {
             op = op->next;
             continue;
         }
-        if (options()->seed)
-            run_any();
-        else
-            run(op->number);
+        if (!run_towards(op, to_end)) return;
         op = pending;
     }
 }
 
+void queue_advance(cudaStream_t stream) { run_stream(stream, false); }
+
 void queue_run_stream(cudaStream_t stream) {
-    queue_advance(stream);
+    run_stream(stream, true);
     recording_wait_stream(stream);
     for (const struct CUstream_st *s = streams; s; s = s->next)
         if (s == stream || (stream->is_default && follows(stream, s))) {
@@ -402,10 +489,7 @@ static void run_device(int device) {
             op = op->next;
             continue;
         }
-        if (options()->seed)
-            run_any();
-        else
-            run(op->number);
+        run_towards(op, true);
         op = pending;
     }
     recording_wait_all();
@@ -424,9 +508,11 @@ void queue_run_number(unsigned long number) {
     recording_wait_work(number);
     if (!op) return;
     const struct CUstream_st *stream = op->stream;
-    run(number);
+    run(number, true);
     wait_until(stream->end);
 }
+
+bool queue_advance_number(unsigned long number) { return run(number, false); }
 
 bool queue_is_pending(unsigned long number) { return find(number) != NULL; }
 

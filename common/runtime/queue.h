@@ -19,13 +19,16 @@ void queue_known(cudaStream_t stream, Known *known);
 int queue_new_lane(void);
 // For what the event stands for now.
 Wait queue_wait_for(const struct CUevent_st *event);
-// Runs the work of a stream, without the host waiting for it.
+// Runs the work of a stream, without the host waiting for it: to its end, or until a kernel waits for others.
 void queue_advance(cudaStream_t stream);
 // Runs what the host waits for.
 void queue_run_stream(cudaStream_t stream);
 void queue_run_all(void);
 void queue_run_device(void); // all streams of the current device
 void queue_run_number(unsigned long number);
+// Runs that work, without the host waiting for it: to its end, or until a kernel waits for others, and then
+// it is false.
+bool queue_advance_number(unsigned long number);
 bool queue_has(cudaStream_t stream); // pending work
 // Runs what was put off as a repetition: before memory, or what kernels use, goes away.
 void queue_settle(void);
@@ -36,8 +39,6 @@ const Op *queue_user_of(const Allocation *allocation, const void *byte, bool *is
 // In a program that is checked: reports that the host, at `place`, uses a byte of shared memory that work
 // which it has not waited for uses as well. Kernels that may use it run first, to see what they use.
 bool queue_report_early_use(const Allocation *allocation, const void *byte, bool writes, const Place *place);
-// Protects shared memory from the host again, as far as work uses it.
-void queue_protect(const Allocation *allocation);
 // The host has waited for these.
 void queue_host_waited(const Known *known);
 void queue_end_capture(cudaGraph_t graph);

@@ -65,6 +65,7 @@ static const TouchedWord *word_of(const Touched *t, uint64_t address, bool writt
     return word->bytes >> (address % 4) & 1 ? word : NULL;
 }
 
+// A byte that a kernel only polls, and that the rows write, is how the two talk.
 static bool rows_meet_touched(const ReachRows *rows, bool rows_write, const Touched *t, Meeting *m,
                               const SourcePlace **place, bool *touched_writes) {
     for (size_t i = 0; i < row_count(rows); i++) {
@@ -76,7 +77,10 @@ static bool rows_meet_touched(const ReachRows *rows, bool rows_write, const Touc
             }
             const TouchedWord *word = word_of(t, at, true);
             *touched_writes = word != NULL;
-            if (!word && rows_write) word = word_of(t, at, false);
+            if (!word && rows_write) {
+                word = word_of(t, at, false);
+                if (word && !word->is_weak) word = NULL;
+            }
             if (word) {
                 m->address = at;
                 *place = &t->sites[word->site];
@@ -151,7 +155,7 @@ bool reach_meet(const Reach *a, const Reach *b, Meeting *m) {
 }
 
 bool reach_is_strong_at(const Reach *r, uint64_t address) {
-    if (!r->touched || !r->touched->has_fence) return false;
+    if (!r->touched) return false;
     const TouchedWord *read = word_of(r->touched, address, false),
                       *written = word_of(r->touched, address, true);
     return (read || written) && !(read && read->is_weak) && !(written && written->is_weak);

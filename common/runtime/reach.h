@@ -29,8 +29,7 @@ typedef struct {
 // Of two kernels, uses of which both are atomic or volatile do not count; kernels that wait for each other by
 // means of these are taken to be in order.
 bool reach_meet(const Reach *first, const Reach *second, Meeting *meeting);
-// Whether a kernel that executes fences uses that byte by atomics or volatile accesses alone: to talk to
-// others.
+// Whether a kernel uses that byte by atomics or volatile accesses alone: to talk to others.
 bool reach_is_strong_at(const Reach *reach, uint64_t address);
 // Of the host, which writes or only reads that byte, with the operation.
 bool reach_meets_host(const Reach *reach, uint64_t address, bool writes, Meeting *meeting);

@@ -1,16 +1,66 @@
-#define _GNU_SOURCE // recursive mutex
+#define _POSIX_C_SOURCE 200809L // clock_gettime, nanosleep
 #include "runtime/state.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "runtime/report.h"
 
-static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-void runtime_lock(void) { pthread_mutex_lock(&lock); }
-void runtime_unlock(void) { pthread_mutex_unlock(&lock); }
+// ---- The lock ---------------------------------------------------------------------------------------------
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static atomic_int wanted;         // threads that wait for the lock
+static _Thread_local int entered; // how often this thread is inside
+
+void runtime_lock(void) {
+    if (entered++) return;
+    atomic_fetch_add(&wanted, 1);
+    pthread_mutex_lock(&lock);
+    atomic_fetch_sub(&wanted, 1);
+}
+
+void runtime_unlock(void) {
+    if (--entered == 0) pthread_mutex_unlock(&lock);
+}
+
+static struct timespec time_of(double seconds) {
+    return (struct timespec){(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
+}
+
+void runtime_wait(double seconds) {
+    struct timespec end, length = time_of(seconds);
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += length.tv_sec + (end.tv_nsec + length.tv_nsec) / 1000000000;
+    end.tv_nsec = (end.tv_nsec + length.tv_nsec) % 1000000000;
+    const int times = entered;
+    entered = 0;
+    atomic_fetch_add(&wanted, 1); // as soon as it is woken
+    pthread_cond_timedwait(&changed, &lock, &end);
+    atomic_fetch_sub(&wanted, 1);
+    entered = times;
+}
+
+void runtime_wake(void) { pthread_cond_broadcast(&changed); }
+
+void runtime_leave(double seconds) {
+    const struct timespec length = time_of(seconds);
+    const int times = entered;
+    entered = 0;
+    pthread_mutex_unlock(&lock);
+    nanosleep(&length, NULL);
+    pthread_mutex_lock(&lock);
+    entered = times;
+}
+
+void runtime_yield(void) {
+    const double moment = 50e-6; // a thread that sleeps on the lock is awake by then
+    if (atomic_load(&wanted)) runtime_leave(moment);
+}
 
 // ---- The device -------------------------------------------------------------------------------------------
 

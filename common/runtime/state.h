@@ -10,6 +10,12 @@
 // nest.
 void runtime_lock(void);
 void runtime_unlock(void);
+// Inside, leaves the runtime to other threads: until one of them calls runtime_wake(), but not for longer
+// than so many seconds; or for so long in any case; or for a moment, if one wants it.
+void runtime_wait(double seconds);
+void runtime_leave(double seconds);
+void runtime_yield(void);
+void runtime_wake(void);
 
 // The device, opened when it is first needed.
 Emulator *device_emulator(void);

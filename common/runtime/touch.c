@@ -8,6 +8,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "runtime/kernel.h"
 #include "runtime/profile.h"
 #include "runtime/recording.h"
 #include "runtime/protect.h"
@@ -57,43 +58,6 @@ static bool is_write(const ucontext_t *context) {
 #endif
 }
 
-// ---- One instruction of the host that may pass ------------------------------------------------------------
-
-// A host that only writes such memory may hold back a kernel that waits for the value: `*flag = 1` after the
-// launch. The kernel need not run for that, as it must before the host can read what it wrote.
-enum { MOST_PASSED = 1000 }; // a host that does so again and again waits for the kernel
-static _Thread_local const Allocation *passing;
-
-// Opens the page for the instruction at which the host is. False: that is not possible here.
-static bool let_pass(const Allocation *a, const void *address, ucontext_t *context) {
-#ifdef __x86_64__
-    static int passed;
-    if (++passed % MOST_PASSED == 0) return false;
-    const long long trap_flag = 0x100; // stops after one instruction
-    context->uc_mcontext.gregs[REG_EFL] |= trap_flag;
-    passing = a;
-    protect_open_page(address);
-    return true;
-#else
-    (void)a, (void)address, (void)context;
-    return false;
-#endif
-}
-
-static void on_step(int signal, siginfo_t *info, void *given) {
-    (void)signal, (void)info;
-#ifdef __x86_64__
-    const long long trap_flag = 0x100;
-    ((ucontext_t *)given)->uc_mcontext.gregs[REG_EFL] &= ~trap_flag;
-#else
-    (void)given;
-#endif
-    runtime_lock();
-    if (passing) queue_protect(passing);
-    passing = NULL;
-    runtime_unlock();
-}
-
 // ---- What a fault means -----------------------------------------------------------------------------------
 
 enum { MOST_PAGES_OPENED = 1000 };
@@ -102,35 +66,41 @@ enum { MOST_PAGES_OPENED = 1000 };
 static void explain_shared_checked(const Allocation *a, const void *address, const Place *place,
                                    const ucontext_t *context) {
     static int opened;
-    runtime_lock();
     const bool is_wrong = !is_atomic(context) && queue_report_early_use(a, address, is_write(context), place);
     if (is_wrong || ++opened % MOST_PAGES_OPENED == 0)
         protect_open(a);
     else
         protect_open_page(address);
-    runtime_unlock();
 }
 
 // Afterwards the program continues.
-static void explain_shared(const Allocation *a, const void *address, const Place *place,
-                           ucontext_t *context) {
+static void explain_shared_unchecked(const Allocation *a, const void *address, const Place *place,
+                                     const ucontext_t *context) {
     bool is_kernel;
     const Op *op = queue_user_of(a, address, &is_kernel);
-    if (op && is_kernel && a->kind == MEMORY_PINNED) {
-        if (is_write(context) && !is_atomic(context) && let_pass(a, address, context)) return;
-        queue_run_number(op->number); // mapped memory may be how host and kernel talk
-        return;
-    }
-    protect_open(a);
-    if (!op || is_atomic(context)) return;
+    // Memory that both reach may be how host and kernel talk.
+    const bool may_talk = op && is_kernel && (a->kind == MEMORY_PINNED || kernel_may_wait(&op->launch));
     char words[4400], where[4200];
+    if (op) place_text(&op->place, where, sizeof where);
+    const bool is_done = may_talk && queue_advance_number(op->number);
+    protect_open(a);
+    if (!op || is_atomic(context) || (may_talk && (a->kind == MEMORY_PINNED || !is_done))) return;
     allocation_words(a, words, sizeof words);
-    place_text(&op->place, where, sizeof where);
     report_host(READ_TOO_EARLY, place,
                 "the host uses memory that %s of %s still works on: nothing has waited for it. Synchronise "
                 "the stream, an event or the device first",
                 is_kernel ? "the kernel" : "the copy", where);
     report_note("%s", words);
+}
+
+static void explain_shared(const Allocation *a, const void *address, const Place *place,
+                           const ucontext_t *context) {
+    runtime_lock();
+    if (options()->checks)
+        explain_shared_checked(a, address, place, context);
+    else
+        explain_shared_unchecked(a, address, place, context);
+    runtime_unlock();
 }
 
 static void explain_touch(const Allocation *a, const Place *place) {
@@ -155,10 +125,7 @@ static void on_fault(int signal, siginfo_t *info, void *given) {
     Place place;
     place_here(&place);
     if (a && a->host && !a->is_freed) {
-        if (options()->checks)
-            explain_shared_checked(a, address, &place, given);
-        else
-            explain_shared(a, address, &place, given);
+        explain_shared(a, address, &place, given);
         return;
     }
     if (a) explain_touch(a, &place);
@@ -223,7 +190,6 @@ __attribute__((constructor)) static void begin_program(void) {
     const struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
     sigaction(SIGSEGV, &action, &previous);
     sigaction(SIGBUS, &action, NULL);
-    sigaction(SIGTRAP, &(struct sigaction){.sa_sigaction = on_step, .sa_flags = SA_SIGINFO}, NULL);
     sigaction(SIGABRT, &(struct sigaction){.sa_handler = on_abort}, NULL);
     on_exit(end_program, NULL);
 }

@@ -235,6 +235,7 @@ static void asks_device() {
     cudaDeviceProp properties;
     int count, warp, blocks;
     need(!cudaGetDeviceCount(&count) && count == 1 && !cudaGetDeviceProperties(&properties, 0));
+    need(properties.persistingL2CacheMaxSize <= properties.l2CacheSize);
     need(!cudaDeviceGetAttribute(&warp, cudaDevAttrWarpSize, 0) && warp == properties.warpSize);
     need(!cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, fill, 256, 0) && blocks > 0);
     need(cudaSetDevice(1) == cudaErrorInvalidDevice && cudaGetLastError() == cudaErrorInvalidDevice);

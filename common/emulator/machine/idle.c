@@ -7,6 +7,7 @@
 #include "emulator/machine/divergence.h"
 #include "emulator/machine/findings.h"
 #include "emulator/machine/mbarrier_wait.h"
+#include "emulator/machine/pause.h"
 #include "emulator/machine/resolve.h"
 
 enum { MANY_POLLS = 1 << 12 };
@@ -111,7 +112,7 @@ bool waits_for_ever(Machine *m, Block *const blocks[], uint64_t count) {
             }
         }
     }
-    if (!waiting) return false;
+    if (!waiting || pause_while_waiting(m)) return false;
     if (at_mbarriers) {
         mbarrier_deadlock(m, first, (unsigned)__builtin_ctz(waiting->mask), waiting->frame->registers,
                           waiting->poll.wait, at_mbarriers);

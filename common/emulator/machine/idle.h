@@ -10,6 +10,6 @@ const char *blocks_words(const Machine *machine, char text[160]);
 // has changed since: then it does the same until another thread changes what it polls.
 bool poll_repeats(const Machine *machine, Fragment *fragment, const Instruction *in);
 
-// Reports that no thread of these blocks, which are all that run, can ever leave the loop in which it polls;
-// false where one may.
+// Unless others may change what is polled (pause.h): reports that no thread of these blocks, which are all
+// that run, can ever leave the loop in which it polls; false where one may.
 bool waits_for_ever(Machine *machine, Block *const blocks[], uint64_t count);

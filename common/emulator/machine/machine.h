@@ -35,6 +35,9 @@ typedef struct UndefinedOrigins UndefinedOrigins;
 // Objects of an emulator are numbered from here on: the windows of program.h come first.
 #define FIRST_OBJECT 16u
 
+// A process has its memory below this address, on x86-64 and aarch64 alike.
+#define HOST_ADDRESSES (1ull << 48)
+
 struct Memory {
     char name[128];
     PtxSpace space; // GLOBAL, CONST, SHARED, LOCAL or PARAM
@@ -276,9 +279,12 @@ struct Machine {
     Random random;
     uint64_t polls;   // the same of all: what waiting for another block looks like
     uint64_t effects; // instructions that may have changed more than registers, and lanes that parted or met
-    uint64_t published; // stores to global memory and atomics there, each of a warp
-    Arena arena;        // frames and joins
-    Frame *all_frames;  // linked by next_made, to free their register files
+    uint64_t paused_at;                    // the count of effects after the last pause; 0: there was none
+    uint64_t polls_before, effects_before; // when an effect was last noticed (pause.c)
+    uint64_t polls_paused;                 // polls at the last pause
+    uint64_t published;                    // stores to global memory and atomics there, each of a warp
+    Arena arena;                           // frames and joins
+    Frame *all_frames;                     // linked by next_made, to free their register files
     Frame *free_frames;
     Join *free_joins;
     Block **free_blocks; // ended, to be used again

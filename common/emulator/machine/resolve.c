@@ -128,7 +128,6 @@ typedef struct {
 static Span span_of(const uint64_t addresses[WARP_SIZE], uint32_t mask, uint64_t bytes) {
     const uint64_t first = addresses[__builtin_ctz(mask)];
     uint64_t low = first, high = first, all = 0, steps = 0;
-    if (!(mask & (mask - 1))) return (Span){first, first, first, false, true};
     if (mask == FULL_MASK)
         for (unsigned lane = 0; lane < WARP_SIZE; lane++) {
             const uint64_t a = addresses[lane];
@@ -240,10 +239,22 @@ static void resolve_scattered(Machine *m, Fragment *f, Access *access, uint64_t 
     access->offsets = NULL; // they go with this function
 }
 
+// The address of one lane.
+static uint64_t lane_address(const unsigned char *registers, const Instruction *in, unsigned lane) {
+    const void *base = source(registers, in, 0);
+    return in->flags & ADDRESS_32 ? ((const uint32_t *)base)[lane] + (uint32_t)in->offset
+                                  : ((const uint64_t *)base)[lane] + (uint64_t)in->offset;
+}
+
 void resolve_access(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask, AccessKind kind,
                     uint32_t bytes, AccessBody *body) {
     uint64_t addresses[WARP_SIZE];
-    lane_addresses(f->frame->registers, in, addresses);
+    const bool is_one_lane = !(mask & (mask - 1));
+    const unsigned first = (unsigned)__builtin_ctz(mask);
+    if (is_one_lane)
+        addresses[first] = lane_address(f->frame->registers, in, first);
+    else
+        lane_addresses(f->frame->registers, in, addresses);
     Access access = {.warp = w,
                      .in = in,
                      .kind = kind,
@@ -256,7 +267,8 @@ void resolve_access(Machine *m, Warp *w, Fragment *f, const Instruction *in, uin
         resolve_local(m, f, &access, addresses, body);
         return;
     }
-    const Span span = span_of(addresses, mask, bytes);
+    const Span span = is_one_lane ? (Span){addresses[first], addresses[first], addresses[first], false, true}
+                                  : span_of(addresses, mask, bytes);
     uint64_t offset;
     Memory *memory = span.all % bytes == 0 && span.high - span.low < 1ull << 39
                          ? find_object(m, w, in, span.low, span.high - span.low + bytes, &offset)
@@ -268,7 +280,10 @@ void resolve_access(Machine *m, Warp *w, Fragment *f, const Instruction *in, uin
     access.contiguous = span.is_contiguous;
     access.is_one_place = span.is_one_place;
     uint64_t back = span.low - offset; // address to offset
-    for (unsigned lane = 0; lane < WARP_SIZE; lane++) addresses[lane] -= back;
+    if (is_one_lane)
+        addresses[first] = offset;
+    else
+        for (unsigned lane = 0; lane < WARP_SIZE; lane++) addresses[lane] -= back;
     access.memory = memory;
     body(m, f, &access);
 }

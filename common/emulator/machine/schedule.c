@@ -18,6 +18,7 @@
 #include "emulator/machine/handlers.h"
 #include "emulator/machine/hold.h"
 #include "emulator/machine/idle.h"
+#include "emulator/machine/pause.h"
 #include "emulator/machine/wgmma.h"
 
 enum {
@@ -240,6 +241,7 @@ static void block_run(Machine *m, Block *b) {
             round += run_warp(m, w, WARP_TURN);
         }
         look_at_the_time(m);
+        pause_if_it_may_wait(m);
         if (round) {
             b->is_stuck = false;
             continue;
@@ -252,14 +254,15 @@ static void block_run(Machine *m, Block *b) {
 
 // Under a seed: one warp of the block, for a while. False: those that could run are resting.
 static bool block_step(Machine *m, Block *b) {
-    uint64_t draw = random_next(&m->random);
+    Random random = m->random; // in a register, where most draws are of warps that do not run
+    uint64_t draw = random_next(&random);
     uint64_t budget = 1ull << (draw % (m->holds ? HELD_TURN : LONGEST_TURN));
-    int start = (int)((draw >> 32) % (uint64_t)b->warp_count);
+    int start = (int)((uint32_t)(draw >> 32) % (uint32_t)b->warp_count);
     bool is_resting = false;
     for (int k = 0, i = start; k < b->warp_count; k++, i++) {
         if (i == b->warp_count) i = 0;
         if (b->idle >> i & 1) { // its numbers are drawn even so: what a seed gives does not depend on this
-            if (m->is_weak && random_one_in(&m->random, 64)) (void)random_next(&m->random);
+            if (m->is_weak && random_one_in(&random, 64)) (void)random_next(&random);
             continue;
         }
         if (b->rests[i]) {
@@ -268,6 +271,7 @@ static bool block_step(Machine *m, Block *b) {
             continue;
         }
         Warp *w = &b->warps[i];
+        m->random = random;
         if (m->is_weak && random_one_in(&m->random, 64)) rest(m, w);
         if (w->exited != w->exists && run_warp(m, w, budget)) {
             b->is_stuck = false;
@@ -276,7 +280,9 @@ static bool block_step(Machine *m, Block *b) {
         b->rests[i] = 0; // it waits for others: while they see it rest, they would wait for it
         b->idle |= 1u << i;
         if (m->stopped || !b->live_warps) return true;
+        random = m->random;
     }
+    m->random = random;
     if (!is_resting && !release_bystanders(m, b)) stop_at_deadlock(m, b);
     return !is_resting;
 }
@@ -408,7 +414,10 @@ void run_grid(Machine *m) {
         return;
     }
     while ((next < total || count) && !m->stopped) {
-        if (m->scrambled) look_at_the_time(m);
+        if (m->scrambled) {
+            look_at_the_time(m);
+            pause_if_it_may_wait(m);
+        }
         // Schedule 0: a new block whenever there is room, so that no block waits for one that never starts.
         uint64_t chosen;
         bool start = next < total && count + size <= window;

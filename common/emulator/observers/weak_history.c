@@ -119,10 +119,21 @@ static Version *first_versions(History *h) {
     return h->chunks->versions[h->chunk_used++];
 }
 
+void history_is_now(History *h, uint32_t index, uint32_t value) {
+    Word *w = word_at(h, index);
+    const Version *last = newest(w);
+    if (last->value == value) return;
+    w->versions[0] = (Version){.value = value, .instruction = INITIALLY, .place = last->place + STEP};
+    w->count = 1;
+}
+
 uint32_t history_word(History *h, uint64_t address, uint32_t value) {
     const uint64_t number = address / PAGE_BYTES, place = address / WORD_BYTES % PAGE_WORDS;
     uint32_t page = history_page(h, number);
-    if (h->pages[page].words[place]) return h->pages[page].words[place];
+    if (h->pages[page].words[place]) {
+        history_is_now(h, h->pages[page].words[place], value);
+        return h->pages[page].words[place];
+    }
     if (history_is_full(h)) return 0;
     Version *versions = first_versions(h);
     h->failed = !versions || (!page && !(page = add_page(h, number))) ||

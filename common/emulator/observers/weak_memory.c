@@ -35,8 +35,10 @@ typedef struct {
     bool is_idle; // no word of the access has a history, nor gets one
 } WeakMemory;
 
-static bool has_versions(const Memory *memory) {
-    return memory->space == PTX_SPACE_GLOBAL && !memory->read_only && !memory->period &&
+// What the host may store to while the launch runs has none: its own stores are not in order with others.
+static bool has_versions(const WeakMemory *m, const Memory *memory) {
+    const bool is_of_host = m->machine->launch->pause && memory->base < HOST_ADDRESSES;
+    return !is_of_host && memory->space == PTX_SPACE_GLOBAL && !memory->read_only && !memory->period &&
            memory->base % WORD_BYTES == 0;
 }
 
@@ -64,6 +66,9 @@ static void add_picks(WeakMemory *m, const Access *a, uint32_t lane) {
         if (!word) continue;
         Pick *pick = pick_of(m, word);
         if (!pick) {
+            uint32_t value;
+            memcpy(&value, a->memory->data + at, WORD_BYTES);
+            history_is_now(h, word, value);
             if (m->pick_count == MAX_PICKS) return;
             word_at(h, word)->pick = m->pick_count;
             pick = &m->picks[m->pick_count++];
@@ -213,7 +218,7 @@ static void before(void *self, const Access *a) {
     WeakMemory *m = self;
     m->pick_count = 0;
     m->has_old = false;
-    m->is_idle = !has_versions(a->memory) || has_nothing(m, a);
+    m->is_idle = !has_versions(m, a->memory) || has_nothing(m, a);
     if (m->is_idle) return;
     m->time = m->history.order->now;
     if (a->kind == ACCESS_LOAD)

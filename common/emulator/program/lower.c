@@ -130,6 +130,11 @@ static bool lower_function(Lowering *l, int index) {
         }
     }
     if (!mark_unused_results(l)) return false;
+    for (int i = 0; i < l->count; i++) {
+        const Instruction *in = &l->code[i];
+        const bool is_read = in->kind == KIND_LOAD || in->kind == KIND_ATOMIC;
+        l->program->may_wait |= is_read && in->flags & IS_VOLATILE && !(in->flags & NO_RESULT);
+    }
     mark_optimistic_reads(l);
     l->function->code = l->code;
     l->function->count = l->count;

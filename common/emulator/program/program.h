@@ -259,6 +259,7 @@ typedef struct Program {
     const Instruction **by_number;
     int instruction_count;
     bool uses_heap; // some function calls malloc() or free()
+    bool may_wait;  // some function reads memory in a way that can wait for another thread's store
     const char *name;
     void *storage;
 } Program;
