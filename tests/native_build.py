@@ -3,6 +3,7 @@
 import functools
 import os
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -14,8 +15,9 @@ SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "
 
 @functools.cache
 def compiler() -> list[str]:
-    """The C compiler that the Makefile would take."""
-    return shlex.split(os.environ.get("CC", "cc"))
+    """The C compiler that the Makefile would take: CC, or the first of cc, gcc and clang that is there."""
+    asked = shlex.split(os.environ.get("CC", ""))
+    return asked or [next(filter(shutil.which, ("cc", "gcc", "clang")), "cc")]
 
 
 @functools.cache

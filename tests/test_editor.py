@@ -14,10 +14,13 @@ from conftest import ROOT, run_make
 from grader.core.workbook import Workbook
 from grader.learner.editor import editor_files
 
+WORKBOOK = Workbook(ROOT)
+PROGRAMS = [chapter.folder.name for chapter in WORKBOOK.chapters if WORKBOOK.is_program(chapter)]
 KERNELS = sorted(
     str(path.relative_to(ROOT))
     for part in ("chapters", "solutions")
     for path in (ROOT / part).glob("*/kernel.cu")
+    if path.parent.name not in PROGRAMS
 )
 # "E[12:00:00.000] [undeclared_var_use] Line 19: use of undeclared identifier 'x'", as opposed to a refactoring that
 # does not apply.
@@ -49,6 +52,20 @@ def errors_in(file: Path | str, settings: Path) -> list[str]:
 )
 def test_clangd_reads_every_kernel(kernel: str, settings: Path) -> None:
     assert errors_in(ROOT / kernel, settings) == []
+
+
+@needs_clangd
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_clangd_is_silent_about_a_whole_program(program: str, tmp_path: Path) -> None:
+    """It needs NVIDIA's headers. Without the part for it in .clangd, there are errors."""
+    folder = tmp_path / "chapters" / program
+    folder.mkdir(parents=True)
+    shutil.copy(ROOT / "chapters" / program / "kernel.cu", folder)
+    settings = editor_files(WORKBOOK, tmp_path, packaged=True)
+    (tmp_path / "compile_commands.json").write_text(settings["compile_commands.json"])
+    assert errors_in(folder / "kernel.cu", tmp_path)
+    (tmp_path / ".clangd").write_text(settings[".clangd"])
+    assert errors_in(folder / "kernel.cu", tmp_path) == []
 
 
 @needs_clangd

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from cuda_images import compile_ptx
 from emulator import Emulator, Value
+from native_build import compiler
 
 ROOT = Path(__file__).resolve().parents[1]
 CHAPTER = (ROOT / "chapters" / "ch12_intensity" / "chapter.c").read_text()
@@ -104,7 +105,7 @@ def rows() -> list[Row]:
         source.write_text(PROGRAM)
         path = ROOT / "chapters" / "ch12_intensity" / "chapter.c"
         command = [
-            "cc",
+            *compiler(),
             "-std=gnu17",
             f'-DCHAPTER="{path}"',
             f"-I{ROOT / 'common'}",

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from classroom import needs_bubblewrap
 from conftest import ROOT
+from native_build import compiler
 
 from grader.classroom.judge.kernel import judge_submission
 from grader.classroom.judgement import JudgeSettings
@@ -29,7 +30,7 @@ def run_cases(built: Path, folder: Path, body: str, *, seconds: float = 1.0) -> 
         "#include <signal.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>\n"
         f"int main(int count, char **arguments) {{ (void)count, (void)arguments; {body} return 0; }}\n"
     )
-    subprocess.run(["gcc", "-O1", "-w", "-o", folder / "program", source], check=True)
+    subprocess.run([*compiler(), "-O1", "-w", "-o", folder / "program", source], check=True)
     for case in ("00", "01"):
         (cases / case).mkdir(parents=True, exist_ok=True)
         (cases / case / "input").write_bytes(struct.pack("i", 0))

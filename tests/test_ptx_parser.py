@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from native_build import compiler
 
 ROOT = Path(__file__).resolve().parent.parent
 EMULATOR = ROOT / "common" / "emulator"
@@ -27,9 +27,8 @@ Module = dict[str, Any]
 
 def build(folder: Path, *flags: str) -> Path:
     program = folder / "ptx_dump"
-    compiler = os.environ.get("CC", "cc")
     subprocess.run(
-        [compiler, *WARNINGS, *flags, f"-I{EMULATOR.parent}", *map(str, SOURCES), "-o", str(program)],
+        [*compiler(), *WARNINGS, *flags, f"-I{EMULATOR.parent}", *map(str, SOURCES), "-o", str(program)],
         check=True,
     )
     return program

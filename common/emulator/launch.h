@@ -54,7 +54,7 @@ static inline bool schedule_holds(uint64_t schedule) { return schedule % 1000 ==
 // Why a launch lets others do something (EmulatorLaunch.pause).
 typedef enum {
     PAUSE_MAY_WAIT,    // it polls memory: it may be waiting for others, or for its own threads
-    PAUSE_WAITS,       // it can go on only if another changes what it polls
+    PAUSE_WAITS,       // it can continue only if another changes what it polls
     PAUSE_WAITS_STILL, // the same, and it has done nothing else since its last pause
 } EmulatorPause;
 

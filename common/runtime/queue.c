@@ -302,7 +302,7 @@ static void carry_out(void *given) {
     beside_wake();
 }
 
-// A kernel that nothing can be beside needs no thread of its own.
+// A kernel that nothing can be beside needs no separate thread.
 static void start(Op *op) {
     op->is_running = true;
     something_changes();

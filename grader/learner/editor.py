@@ -25,6 +25,14 @@ CompileFlags:
 Diagnostics:
   UnusedIncludes: None
 """
+# A whole program is compiled against NVIDIA's headers, which clangd of most releases cannot read.
+_SILENT = """\
+---
+If:
+  PathMatch: .*/{folder}/.*
+Diagnostics:
+  Suppress: '*'
+"""
 # What ./chNN --format gcc prints for each finding.
 _MATCHER = {
     "owner": "warpbook",
@@ -48,8 +56,10 @@ def editor_files(workbook: Workbook, root: Path, *, packaged: bool) -> dict[str,
         for file in files
     ]
     command = "warpbook update" if packaged else "make editor"
+    programs = [chapter.folder.name for chapter in workbook.chapters if workbook.is_program(chapter)]
     return {
-        ".clangd": _CLANGD.format(command=command),
+        ".clangd": _CLANGD.format(command=command)
+        + "".join(_SILENT.format(folder=name) for name in programs),
         "compile_commands.json": _text(commands),
         ".vscode/tasks.json": _text({"version": "2.0.0", "tasks": _tasks(packaged=packaged)}),
     }

@@ -38,7 +38,9 @@ typedef struct {
     double issue;                 // warp instructions
     double alu, special, doubles; // likewise, of the pipes so called
     double store_line;            // cycles of the load and store unit for each line stored; a load's takes 1
-    double sharing;               // exponent by which the units' times add up
+    double wavefront;             // likewise for each wavefront of shared memory
+    double sharing;               // exponent by which the times of issue and of the arithmetic pipes add up
+    double queued;                // likewise of these and the load and store unit
     double together;              // likewise of SM, L2 and memory
 
     // Atomics, in seconds.

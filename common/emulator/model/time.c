@@ -135,13 +135,17 @@ static Traffic move(const ModelDevice *d, const Placement *p, const ModelShape *
 // Seconds that the SM with most blocks needs, were there no waiting.
 static double units(const ModelDevice *d, const Placement *p, const ModelWork *w, ModelEstimate *e) {
     double lines = w->load_lines + w->store_lines * d->store_line + w->local_loads + w->local_stores;
-    double issue = (w->issued + w->fused) / d->issue, load_store = most(lines + w->shared_wavefronts, w->lsu);
-    const double times[] = {issue, load_store, w->pipe_alu / d->alu, w->pipe_special / d->special,
+    double issue = (w->issued + w->fused) / d->issue;
+    double load_store = most(lines + w->shared_wavefronts * d->wavefront, w->lsu);
+    const double pipes[] = {issue, w->pipe_alu / d->alu, w->pipe_special / d->special,
                             w->pipe_double / d->doubles};
     double seconds = p->share / d->clock_hz;
-    e->issue = most(most(issue, times[2]), most(times[3], times[4])) * seconds;
+    e->issue = most(most(pipes[0], pipes[1]), most(pipes[2], pipes[3])) * seconds;
     e->load_store = load_store * seconds;
-    return overlapped(times, 5, d->sharing) * seconds;
+    // A warp that is to issue to a busy arithmetic pipe waits, and its slot is lost. Loads and stores are
+    // queued: the unit is busy while others issue.
+    const double both[] = {overlapped(pipes, 4, d->sharing), load_store};
+    return overlapped(both, 2, d->queued) * seconds;
 }
 
 // Seconds of the chain of dependent operations: that of a block, as often as blocks follow each other in a
