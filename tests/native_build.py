@@ -15,7 +15,7 @@ SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "
 
 @functools.cache
 def compiler() -> list[str]:
-    """The C compiler that the Makefile would take: CC, or the first of cc, gcc and clang that is there."""
+    """The C compiler that the Makefile would take: CC, or the first of cc, gcc and clang that exists."""
     asked = shlex.split(os.environ.get("CC", ""))
     return asked or [next(filter(shutil.which, ("cc", "gcc", "clang")), "cc")]
 
