@@ -24,7 +24,7 @@ PROFILES = (ROOT / "common" / "gpu" / "profiles.c").read_text()
 LOOPS = ["COPY", "SCALE", "SCALE_ADD", "SCALE_ADD_FLOAT4", "DOT", "MULTIPLY_COMPLEX", "POLYNOMIAL"]
 # Float units of an SM, by compute capability: CUDA C++ Programming Guide, "Throughput of Native Arithmetic
 # Instructions", results per clock for 32-bit floating-point multiply-add.
-LANES = {"7_5": 64, "8_0": 64, "8_9": 128, "9_0": 128, "12_0": 128}
+LANES = {"7_5": 64, "8_0": 64, "8_6": 128, "8_9": 128, "9_0": 128, "10_0": 128, "12_0": 128}
 TURNS = 256
 
 # Each loop once for every thread. What a register holds in the loop of the chapter is `out` here, 8 bytes more.
