@@ -23,7 +23,7 @@ bool emulator_fail(EmulatorError *error, EmulatorStatus status, const char *form
 // ---- Memory -----------------------------------------------------------------------------------------------
 
 enum { BUFFER_ALIGN = 256, MOST_MISALIGNMENT = 65535, MAX_OBJECTS = 1 << 20 };
-enum { ROOM = 1 << 16 }; // for objects of a program; what is not used takes no memory
+enum { ROOM = 1 << 16 };  // for objects of a program; what is not used takes no memory
 enum { MAX_KEPT = 4096 }; // addresses that come into use again only after so many others
 
 // Makes room for objects up to `index`. False when memory ran out, or they would have to move while a launch

@@ -74,7 +74,7 @@ struct Emulator {
     uint64_t first_object; // new ones are numbered from here on,
     uint64_t next_object;  // or, if numbers of freed ones are to stay unused for long, from here
     bool keeps_freed;
-    int paused; // launches that are: they point to objects, which stay where they are
+    int paused;        // launches that are: they point to objects, which stay where they are
     struct Heap *heap; // of malloc() in kernels; NULL until a kernel with it is launched
     size_t heap_bytes;
     struct TextureObject *textures; // texture.h
