@@ -23,12 +23,15 @@ bool emulator_fail(EmulatorError *error, EmulatorStatus status, const char *form
 // ---- Memory -----------------------------------------------------------------------------------------------
 
 enum { BUFFER_ALIGN = 256, MOST_MISALIGNMENT = 65535, MAX_OBJECTS = 1 << 20 };
+enum { ROOM = 1 << 16 };  // for objects of a program; what is not used takes no memory
 enum { MAX_KEPT = 4096 }; // addresses that come into use again only after so many others
 
-// Makes room for objects up to `index`. False when memory ran out.
+// Makes room for objects up to `index`. False when memory ran out, or they would have to move while a launch
+// pauses.
 static bool reserve_object(Emulator *e, uint64_t index) {
     if (index >= MAX_OBJECTS) return false;
     if (index >= e->object_capacity) {
+        if (e->paused) return false;
         uint64_t capacity = e->object_capacity * 2;
         while (capacity <= index) capacity *= 2;
         Memory *grown = realloc(e->objects, capacity * sizeof *grown);
@@ -127,6 +130,10 @@ uint64_t emulator_adopt(Emulator *e, void *memory, size_t bytes, size_t period, 
 void emulator_leave_host_addresses(Emulator *e) {
     e->first_object = HOST_ADDRESSES >> ADDRESS_SHIFT;
     e->keeps_freed = true;
+    Memory *grown = realloc(e->objects, ROOM * sizeof *grown); // so that they need not move
+    if (!grown) return;
+    e->objects = grown;
+    e->object_capacity = ROOM;
 }
 
 // An index for an object whose addresses are not those of its index, or 0.

@@ -9,6 +9,7 @@
 
 #include "support/mangle.h"
 #include "emulator/emulator.h"
+#include "emulator/launch_pause.h"
 #include "emulator/objects.h"
 #include "emulator/machine/findings.h"
 #include "emulator/machine/heap.h"
@@ -256,6 +257,7 @@ bool emulator_launch(Emulator *e, const EmulatorKernel *kernel, const EmulatorLa
                        .kernel = kernel,
                        .kernel_function = kernel->function,
                        .launch = launch,
+                       .pause = launch->pause ? launch_pause : NULL,
                        .result = result};
     Machine *m = &machine;
     arena_open(&m->arena, 0);

@@ -18,6 +18,7 @@ typedef struct {
     char name[256]; // "the kernel fill", "cudaMemcpyAsync"
     Reach reach;
     bool is_kept_from_host; // its memory is protected
+    bool has_waited;        // for others, while it ran
     bool talks_to_host;     // by atomics or volatile accesses, which order the two
 } Done;
 
@@ -142,6 +143,7 @@ void hazard_after(const Op *op, Reach reach) {
                 .queue = op->stream,
                 .place = op->place,
                 .reach = reach,
+                .has_waited = op->has_paused,
                 .is_kept_from_host = true};
     name_of(op, d->name, sizeof d->name);
     known_join(&d->known, &op->known);
@@ -175,12 +177,18 @@ void hazard_forget(const Op *pending) {
     }
 }
 
+// A kernel talks to the host where it waits for it, or orders its accesses with fences. One that only adds to
+// a total, if by atomics, does not.
+static bool may_talk(bool has_waited, const Touched *touched) {
+    return touched && (has_waited || touched->has_fence);
+}
+
 bool hazard_of_host(uint64_t address, bool writes, const Place *place) {
     for (size_t i = 0; i < done_count; i++) {
         Meeting m;
         Done *d = done[i];
         if (host_knows(d)) continue;
-        if (reach_is_strong_at(&d->reach, address)) {
+        if (may_talk(d->has_waited, d->reach.touched) && reach_is_strong_at(&d->reach, address)) {
             d->talks_to_host |= d->reach.touched->has_fence;
             continue;
         }
@@ -198,7 +206,8 @@ bool hazard_of_host_with(const Op *op, uint64_t address, bool writes, const Plac
     reach.touched = (Touched *)(uintptr_t)op->touched; // which is not changed
     // A kernel that executes fences and waits for the host may be in order with it.
     if (op->has_paused && op->touched && op->touched->has_fence) return false;
-    if (reach_is_strong_at(&reach, address) || !reach_meets_host(&reach, address, writes, &m)) return false;
+    if (may_talk(op->has_paused, op->touched) && reach_is_strong_at(&reach, address)) return false;
+    if (!reach_meets_host(&reach, address, writes, &m)) return false;
     name_of(op, name, sizeof name);
     report_early(place, op->kind, name, &op->place, writes, &m);
     return true;

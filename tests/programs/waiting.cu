@@ -90,6 +90,26 @@ static void heartbeat() {
     need(!cudaDeviceSynchronize() && !cudaFreeHost((void *)f));
 }
 
+// Racecheck's memory of the array is large, and the host's allocations need room beside it.
+__global__ void fills(volatile int *go, int *data, int n) {
+    for (int i = threadIdx.x; i < n; i += blockDim.x) data[i] = i;
+    while (!*go) {}
+    __syncthreads();
+    for (int i = threadIdx.x; i < n; i += blockDim.x) data[i] += 1;
+}
+static void allocates_meanwhile() {
+    enum { N = 1 << 18 };
+    volatile int *f = flags();
+    int *data, *more[300], last;
+    need(!cudaMalloc(&data, N * sizeof *data));
+    fills<<<1, 256>>>(f, data, N);
+    for (int **one = more; one < more + 300; one++) need(!cudaMalloc(one, 16));
+    f[0] = 1;
+    need(!cudaMemcpy(&last, data + 5, sizeof last, cudaMemcpyDeviceToHost) && last == 6);
+    for (int **one = more; one < more + 300; one++) need(!cudaFree(*one));
+    need(!cudaFree(data) && !cudaFreeHost((void *)f));
+}
+
 struct Streams {
     cudaStream_t one, two;
     Streams() {
@@ -205,7 +225,7 @@ typedef struct {
 } Case;
 static const Case cases[] = {CASE(pinned_flags), CASE(managed_flags), CASE(again), CASE(other_thread),
                              CASE(counts_polls), CASE(heartbeat), CASE(copied_flag), CASE(two_kernels),
-                             CASE(persistent)},
+                             CASE(persistent), CASE(allocates_meanwhile)},
                   wrong[] = {CASE(never_stored), CASE(one_round_less), CASE(unfenced_data)};
 
 int main(int count, char **words) {

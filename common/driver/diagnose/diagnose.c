@@ -278,6 +278,7 @@ static bool blocks_ended(const Evidence *evidence) {
     return has_ended;
 }
 
+#define LARGER FACT(126) // a matrix of whole numbers with more than 32 rows or columns: no such fact either
 #define OBLONG FACT(127) // a matrix that is not square, even in tiles: not a fact of the catalogue
 
 // Facts about shapes that `one` supports if it is right, or contradicts if it is wrong.
@@ -290,6 +291,9 @@ static Facts kind_of_case(const CaseReport *one) {
         facts |= OBLONG;
     if (size->rows > 1 && size->columns > 1 && size->rows <= 32 && size->columns <= 32)
         facts |= FACT_ONE_TILE_RIGHT;
+    if (size->rows > 1 && size->columns > 1 && (size->rows > 32 || size->columns > 32) &&
+        one->settings.family == FAMILY_INTEGERS)
+        facts |= LARGER;
     if (size->n > 0 && size->rows % 32 == 0 && size->columns % 32 == 0 && size->rows > 0)
         facts |= FACT_WHOLE_TILES_RIGHT;
     if (launch->blocks > 1 && launch->blocks <= launch->block_threads) facts |= FACT_FEW_BLOCKS_RIGHT;
@@ -319,8 +323,9 @@ static Facts facts_of_sizes(const Evidence *evidence) {
             if (!is_rest || check->wrong != n % rests[r]) rests[r] = 1;
     }
     if (right & OBLONG) right &= ~FACT_SQUARES_RIGHT;
+    if (right & LARGER) right &= ~FACT_ONE_TILE_RIGHT;
     const bool has_rest = rests[0] > 1 || rests[1] > 1 || rests[2] > 1;
-    return (right & ~wrong & ~OBLONG) | (unwritten > 1 && has_rest ? FACT_REST_UNWRITTEN : 0) |
+    return (right & ~wrong & ~OBLONG & ~LARGER) | (unwritten > 1 && has_rest ? FACT_REST_UNWRITTEN : 0) |
            (only_empty ? FACT_ONLY_EMPTY_WRONG : 0);
 }
 
@@ -423,7 +428,8 @@ static bool misses(const Evidence *evidence, int task, const char *measure) {
     for (int g = 0; g < evidence->judgement->goal_count; g++) {
         const GoalResult *result = &evidence->judgement->goals[g];
         if (task >= 0 && result->task != task) continue;
-        const bool is_missed = result->state == GOAL_MISSED && !result->lacks; // the page says what it lacks
+        // If the value is within its limit, the page says beside it what else is missing.
+        const bool is_missed = result->state == GOAL_MISSED && !result->lacks && !result->is_within;
         if (is_missed && fits(measure, result->goal->measure) && is_missed_for_a_cause(evidence, result))
             return true;
     }

@@ -24,6 +24,7 @@ typedef struct {
     long long rows, columns;
     double chain;
     int threads;
+    bool is_wrong;
     double *in, *written, *others[MAX_ROW_OTHERS];
 } RowsCase;
 
@@ -34,6 +35,7 @@ typedef struct {
     RowsCase cases[MOST_WRONG + MOST_RIGHT];
     int case_count, deviation_count, fit_count;
     long long results;       // of all cases
+    long long of_wrong;      // of those that failed
     double *values, *bounds; // of one row
     uint64_t fits;           // the deviations that fit
 } RowFormulas;
@@ -60,15 +62,17 @@ static long long count_same(const RowFormulas *formulas, const RowsCase *one, ui
     return told;
 }
 
-// Nearly every result has to be told by the formula.
+// Nearly every result has to be told by the formula, of the failed cases too: there it differs from the right
+// one.
 static bool do_fit(const RowFormulas *formulas, uint64_t deviations) {
-    long long told = 0;
+    long long told = 0, of_wrong = 0;
     for (int c = 0; c < formulas->case_count; c++) {
         const long long here = count_same(formulas, &formulas->cases[c], deviations);
         if (here < 0) return false;
         told += here;
+        if (formulas->cases[c].is_wrong) of_wrong += here;
     }
-    return told >= formulas->results / 2;
+    return told >= formulas->results / 2 && of_wrong >= formulas->of_wrong / 2;
 }
 
 // All sets of `more` deviations from number `first` on, together with those that are chosen.
@@ -115,7 +119,8 @@ static bool add_case(RowFormulas *formulas, const CaseReport *report) {
     *one = (RowsCase){.rows = report->settings.size.rows,
                       .columns = report->settings.size.columns,
                       .chain = longest_chain(account->task, &report->shape),
-                      .threads = (int)report->shape.launches[0].block[0]};
+                      .threads = (int)report->shape.launches[0].block[0],
+                      .is_wrong = report->verdict != VERDICT_PASS};
     formulas->case_count++;
     const uint64_t seed = seed_of_inputs(&account->judge->seeds, &account->one.size, account->one.family);
     Prepared *prepared = prepared_take(&account->judge->cache, account->task, &account->one, &report->shape,
@@ -125,6 +130,7 @@ static bool add_case(RowFormulas *formulas, const CaseReport *report) {
     prepared_release(prepared);
     one->written = take_numbers(account_output(account), formulas->output->type, one->rows * one->columns);
     formulas->results += one->rows * one->columns;
+    if (one->is_wrong) formulas->of_wrong += one->rows * one->columns;
     return is_taken && one->written;
 }
 

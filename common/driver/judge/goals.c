@@ -319,7 +319,8 @@ void goal_evaluate(const Chapter *of, const Goal *goal, const Measured *measured
     const Goal partial = {.measure = "partial_barriers"};
     const bool is_of_barriers = strncmp(goal->measure, "barriers", 8) == 0;
     result->partial = is_of_barriers ? measure(&partial, &scope, NAN, &expression) : 0;
-    const bool is_met = is_within(goal, scope.measured, value) && !result->lacks && !(result->partial > 0);
+    result->is_within = is_within(goal, scope.measured, value);
+    const bool is_met = result->is_within && !result->lacks && !(result->partial > 0);
     result->state = is_met ? GOAL_MET : scope.measured->is_small ? GOAL_NOT_JUDGED : GOAL_MISSED;
     result->share = is_met;
 }

@@ -74,6 +74,7 @@ struct Emulator {
     uint64_t first_object; // new ones are numbered from here on,
     uint64_t next_object;  // or, if numbers of freed ones are to stay unused for long, from here
     bool keeps_freed;
+    int paused;        // launches that are: they point to objects, which stay where they are
     struct Heap *heap; // of malloc() in kernels; NULL until a kernel with it is launched
     size_t heap_bytes;
     struct TextureObject *textures; // texture.h
@@ -279,6 +280,7 @@ struct Machine {
     Random random;
     uint64_t polls;   // the same of all: what waiting for another block looks like
     uint64_t effects; // instructions that may have changed more than registers, and lanes that parted or met
+    bool (*pause)(Machine *machine, EmulatorPause why); // NULL: nobody could change what is polled
     uint64_t paused_at;                    // the count of effects after the last pause; 0: there was none
     uint64_t polls_before, effects_before; // when an effect was last noticed (pause.c)
     uint64_t polls_paused;                 // polls at the last pause
