@@ -81,8 +81,9 @@ static void describe_watched(const Request *request, const Footprint *footprint,
     const RunBuffer *buffer = &request->program.buffers[request->watched];
     const FootprintBuffer *watched = &footprint->buffers[request->watched];
     const ElementSet *set = request->watches_load ? &watched->read : &watched->written;
+    if (watched->element_bytes == 0 || set->count == 0) return; // constant memory has no footprint
     const uint64_t count = buffer->bytes / watched->element_bytes;
-    if (count == 0 || set->count == 0) return;
+    if (count == 0) return;
     sample->reaches_last = element_set_has(set, count - 1);
     if (request->program.launches[0].sample_count != 1) return;
     const uint64_t most = count < longest_stride ? count : longest_stride;

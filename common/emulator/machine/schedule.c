@@ -186,6 +186,7 @@ static bool cluster_start(Machine *m, uint64_t number, Block **blocks) {
         for (uint32_t i = 0; i <= rank; i++) block_release(blocks[i]);
         return false;
     }
+    if (!blocks[0]) return false; // never: a cluster has a block
     Cluster *cluster = &blocks[0]->own;
     *cluster = (Cluster){.size = size, .in_flight = size};
     for (uint32_t rank = 0; rank < size; rank++) {

@@ -94,7 +94,7 @@ static inline bool history_is_full(const History *history) {
 uint32_t history_word(History *history, uint64_t address, uint32_t value);
 // That word has this value. If another work than the launch stored it, during a pause, all loads from now on
 // get it.
-void history_is_now(History *history, uint32_t word, uint32_t value);
+void history_is_now(History *history, uint32_t index, uint32_t value);
 static inline Word *word_at(const History *history, uint32_t index) { return &history->words[index]; }
 static inline Version *newest(const Word *word) { return &word->versions[word->count - 1]; }
 
