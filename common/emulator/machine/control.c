@@ -98,7 +98,9 @@ static bool enter_call(Machine *m, Warp *w, Fragment *f, const Instruction *in, 
         frame_free(m, frame);
         return false;
     }
-    copy_params(m, frame, function->parameters, f->frame, detail->arguments, detail->argument_count, mask);
+    if (!function->is_refused)
+        copy_params(m, frame, function->parameters, f->frame, detail->arguments, detail->argument_count,
+                    mask);
     f->frame = frame;
     f->join = NULL;
     f->pc = 0;

@@ -98,6 +98,7 @@ static bool lower_function(Lowering *l, int index) {
     const bool runs = fits && !f->refused;
     if (!runs) {
         l->register_bytes = l->function->written_to = 64;
+        l->function->is_refused = true;
         if (!emit_unsupported(l, NULL)) return false;
     }
     for (int i = 0; runs && i < f->instruction_count; i++) {
@@ -111,6 +112,7 @@ static bool lower_function(Lowering *l, int index) {
         if (l->register_bytes <= MAX_REGISTER_FILE) continue;
         lower_fail(l, EMULATOR_UNSUPPORTED, in, "%s has too many registers", f->name);
         l->register_bytes = l->function->written_to = 64;
+        l->function->is_refused = true;
         l->count = 0;
         if (!emit_unsupported(l, NULL)) return false;
         break;

@@ -38,6 +38,7 @@ typedef struct Function {
     uint32_t written_from,
         written_to;       // part of it, whose registers are written before they are read, or unset
     uint32_t local_bytes; // of .local variables, per thread
+    bool is_refused;      // its code only says so, and its registers have no room for parameters
     ParamPlace *parameters, *returns; // device functions
     int parameter_count, return_count;
     const int32_t *register_offset; // by index of a register in `ptx`
