@@ -509,6 +509,23 @@ def test_initcheck_global(emulator_built: Path) -> None:
         assert (finding.lane, finding.count) == (0, 32)
 
 
+ACROSS = """.visible .entry k(.param .u64 p_data, .param .u64 p_out) {
+  .reg .b64 %a<4>; .reg .b32 %t, %v; .reg .pred %p;
+  ld.param.u64 %a0, [p_data]; ld.param.u64 %a1, [p_out]; mov.u32 %t, %tid.x;
+  mul.wide.u32 %a2, %t, 16; add.u64 %a2, %a2, %a0; mul.wide.u32 %a3, %t, 4; add.u64 %a1, %a1, %a3;
+  setp.ne.u32 %p, %t, 9; @%p st.global.v4.u32 [%a2+12], {%t, %t, %t, %t};
+  mul.wide.u32 %a3, %t, 16; add.u64 %a3, %a3, %a0; ld.global.u32 %v, [%a3+16]; st.global.u32 [%a1], %v; ret; }"""
+
+
+def test_initcheck_across_words_of_bits(emulator_built: Path) -> None:
+    """A buffer that begins 4 bytes past a multiple of 16: an aligned group lies in bytes 60 to 75 of it."""
+    with Emulator() as e:
+        e.load(HEADER + ACROSS)
+        data, out = e.buffer(12 + 512, "data", misalignment=4), e.buffer(128, "out")
+        finding = e.launch("k", 1, 32, [data, out]).finding
+        assert (finding.kind, finding.lane, finding.count) == ("UNINITIALISED", 9, 1)
+
+
 def test_initcheck_part_of_a_vector(emulator_built: Path) -> None:
     with Emulator() as e:
         e.load(copier("u32", 4, "global"))

@@ -11,14 +11,20 @@ void mark_initialised(Memory *memory, uint64_t offset, uint64_t bytes) {
     FOR_BIT_WORDS(word, bits, offset, bytes) memory->initialised[word] |= bits;
 }
 
+// Whether what a lane accesses, which is aligned to its size, at most 64 bytes, lies in one word of bits: not
+// where the memory itself begins elsewhere, or each lane's part of it does.
+static bool fits_words(const Memory *memory) {
+    return memory->space != PTX_SPACE_LOCAL && memory->base % 64 == 0;
+}
+
 void mark_access_initialised(const Access *a) {
     const Memory *memory = a->memory;
     if (memory->all_initialised || !memory->initialised) return;
     if (a->contiguous)
         mark_initialised(a->memory, a->offsets[0], (uint64_t)a->bytes * WARP_SIZE);
-    else if (memory->space == PTX_SPACE_LOCAL) // whose lanes begin anywhere
+    else if (!fits_words(memory))
         FOR_LANES(lane, a->mask) mark_initialised(a->memory, a->offsets[lane], a->bytes);
-    else { // aligned to its size, at most 64 bytes, and so in one word of bits
+    else {
         const uint64_t bits = a->bytes == 64 ? ~0ull : (1ull << a->bytes) - 1;
         FOR_LANES(lane, a->mask) memory->initialised[a->offsets[lane] / 64] |= bits << a->offsets[lane] % 64;
     }
@@ -35,7 +41,7 @@ bool is_initialised(const Memory *memory, uint64_t offset, uint64_t bytes) {
     return true;
 }
 
-// What a lane accesses is aligned to its size, at most 64 bytes, and so lies in one word of bits.
+// Of memory that fits_words().
 static uint32_t lanes_missing(const Access *a) {
     const uint64_t *words = a->memory->initialised, bits = a->bytes == 64 ? ~0ull : (1ull << a->bytes) - 1;
     const uint64_t first = a->offsets[__builtin_ctz(a->mask)];
@@ -56,7 +62,7 @@ uint32_t lanes_uninitialised(const Access *a) {
     if (memory->all_initialised || !memory->initialised) return 0;
     if (a->contiguous && is_initialised(memory, a->offsets[0], (uint64_t)a->bytes * WARP_SIZE)) return 0;
     if (a->is_one_place && is_initialised(memory, a->offsets[__builtin_ctz(a->mask)], a->bytes)) return 0;
-    if (memory->space == PTX_SPACE_LOCAL) { // whose lanes begin anywhere
+    if (!fits_words(memory)) {
         uint32_t lanes = 0;
         FOR_LANES(lane, a->mask)
         lanes |= (uint32_t)!is_initialised(memory, a->offsets[lane], a->bytes) << lane;
