@@ -1,13 +1,13 @@
-#define _GNU_SOURCE // usleep, clock_gettime
+#define _GNU_SOURCE // usleep
 #include "runtime/queue.h"
 
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "support/process.h"
 #include "runtime/beside.h"
 #include "runtime/capture.h"
 #include "runtime/hazard.h"
@@ -170,12 +170,6 @@ void queue_settle(void) {
     for (Op op; repeat_take(&op); op_release(&op)) work(&op);
 }
 
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 // The first pending operation that this one has to wait for; NULL: it can start.
 static const Op *first_before(const Op *op) {
     const Op *earlier = pending;
@@ -191,7 +185,7 @@ static bool nothing_can_change(double since) {
     const double patience = 30;
     for (const Op *op = pending; op; op = op->next)
         if (can_start(op) || (op->is_running && !op->is_stuck)) return false;
-    return beside_host_waits() || now() - since > patience;
+    return beside_host_waits() || monotonic_seconds() - since > patience;
 }
 
 static void something_changes(void) {
@@ -212,10 +206,10 @@ static bool pause_kernel(void *self, EmulatorPause why) {
         runtime_yield();
         return true;
     }
-    if (why == PAUSE_WAITS) op->stuck_since = now();
+    if (why == PAUSE_WAITS) op->stuck_since = monotonic_seconds();
     op->is_stuck = why == PAUSE_WAITS_STILL;
     if (op->is_stuck && nothing_can_change(op->stuck_since)) return false;
-    const double length = (now() - op->stuck_since) / 8;
+    const double length = (monotonic_seconds() - op->stuck_since) / 8;
     runtime_leave(length < shortest ? shortest : length > longest ? longest : length);
     return true;
 }

@@ -31,7 +31,7 @@ static inline Step after_access(Machine *machine, Warp *warp, const Instruction 
     if (machine->stopped) return STEP_TURN_ENDS;
     Step step = STEP_NEXT;
     // An atomic whose result is not used tells its thread nothing, so it is not what a thread waits with.
-    if (in->flags & IS_VOLATILE && !(in->flags & NO_RESULT)) {
+    if (can_poll(in)) {
         step = STEP_POLLED;
         machine->polls++;
         warp->polls++;

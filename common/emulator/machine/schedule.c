@@ -377,9 +377,7 @@ static bool may_poll(const Program *p) {
     for (int i = 0; i < p->instruction_count; i++) {
         const Instruction *in = p->by_number[i];
         if (in->kind == KIND_NANOSLEEP || in->kind == KIND_MBARRIER_WAIT) return true;
-        if ((in->kind == KIND_LOAD || in->kind == KIND_ATOMIC) && in->flags & IS_VOLATILE &&
-            !(in->flags & NO_RESULT))
-            return true;
+        if ((in->kind == KIND_LOAD || in->kind == KIND_ATOMIC) && can_poll(in)) return true;
     }
     return false;
 }

@@ -135,7 +135,7 @@ static bool lower_function(Lowering *l, int index) {
     for (int i = 0; i < l->count; i++) {
         const Instruction *in = &l->code[i];
         const bool is_read = in->kind == KIND_LOAD || in->kind == KIND_ATOMIC;
-        l->program->may_wait |= is_read && in->flags & IS_VOLATILE && !(in->flags & NO_RESULT);
+        l->program->may_wait |= is_read && can_poll(in);
     }
     mark_optimistic_reads(l);
     l->function->code = l->code;

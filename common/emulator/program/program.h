@@ -225,6 +225,11 @@ enum {
     IN_CLUSTER = 256,  // an address of .shared::cluster, which may lie in another block of the cluster
 };
 
+// Whether a thread can wait with this access to memory: it sees what others store, and its result is used.
+static inline bool can_poll(const Instruction *in) {
+    return in->flags & IS_VOLATILE && !(in->flags & NO_RESULT);
+}
+
 // Instruction.operation of KIND_MBARRIER and KIND_MBARRIER_WAIT, and their flags in literal[0].
 typedef enum {
     MBARRIER_INIT,
