@@ -143,7 +143,7 @@ no-python:
 # ---- Flags --------------------------------------------------------------------------------------------------
 RUN_CC := $(call words_of,$(HOST_CC))
 RUN_CFLAGS := $(call words_of,$(CFLAGS))
-WARNINGS := -Wall -Wextra $(if $(WERROR),-Werror -Wconversion)
+WARNINGS := -Wall -Wextra -Wno-psabi $(if $(WERROR),-Werror -Wconversion)
 OPTIMISE := $(if $(SANITIZE),-g -O1 -fno-omit-frame-pointer -fsanitize=address$(,)undefined -fno-sanitize-recover=undefined,$(if $(WERROR),-O2,$(CC_NATIVE)))
 CFLAGS_ALL = -std=gnu17 -Icommon $(OPTIMISE) $(CC_FPCONTRACT) $(WARNINGS) -fPIC $(CC_INTERPOSITION)
 # The loops that run for every instruction of every warp are worth the compiler's time, and so are those over all
