@@ -40,7 +40,7 @@ mount -t proc proc "$root/proc"
 mount --rbind /dev "$root/dev"
 mount -t tmpfs tmpfs "$root/tmp"
 
-checkout=$root/root/warpbook
+checkout=$root/srv/warpbook
 if [ -d "$checkout" ]; then
     git -C "$checkout" fetch -q "$here" HEAD && git -C "$checkout" reset -q --hard FETCH_HEAD
 else
@@ -48,8 +48,8 @@ else
 fi
 
 run() { # a command in the clone, as somebody types it there
-    env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 TERM=dumb PIP_CERT="/$certificates" \
-        chroot "$root" sh -c "cd /root/warpbook && $1"
+    env -i HOME=/srv PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 TERM=dumb PIP_CERT="/$certificates" \
+        chroot "$root" sh -c "cd /srv/warpbook && $1"
 }
 echo "---- $(run 'uname -m') Debian $(cat "$root/etc/debian_version")"
 
