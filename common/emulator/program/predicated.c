@@ -1,4 +1,4 @@
-// Where PTX has a branch over a few instructions, ptxas puts these under a predicate: no lane branches, and a
+// If PTX has a branch over a few instructions, ptxas puts these under a predicate: no lane branches, and a
 // warp issues them even if all its lanes are switched off. A branch to the end of the kernel becomes an exit
 // under a predicate. The rules and the limit are those that reproduce best what an H200 counts
 // (tests/hardware_truth).
