@@ -47,8 +47,8 @@ static bool is_simple(const Instruction *in, int *cost) {
     }
 }
 
-// Follows one way from the branch to where the ways meet. False if that is no straight line of simple
-// instructions.
+// Follows one way from the branch to where the ways meet. False if that is not a straight line of
+// simple instructions.
 static bool follow(Region *r, int at) {
     while (at != r->join) {
         const Instruction *in = &r->function->code[at];
