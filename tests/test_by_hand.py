@@ -14,7 +14,7 @@ from conftest import ROOT
 from fake_workbook import FakeWorkbook
 
 from grader.core.history import History, Run
-from grader.core.toolkit import find_nvcc
+from grader.core.toolkit import find_compiler
 from grader.core.workbook import Workbook
 from grader.learner.by_hand import take_up
 
@@ -36,10 +36,10 @@ def ch01(tmp_path: Path, built: Path) -> Path:
 
 
 def run(program: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    nvcc = find_nvcc(ROOT)
-    assert nvcc, "no nvcc: make setup"
+    compiler = find_compiler(ROOT)
+    assert compiler, "no compiler of kernels: make setup"
     command = [program, "--device", "emulator", *arguments]
-    environment = os.environ | {"WARPBOOK_NVCC": str(nvcc)} | variables
+    environment = os.environ | {f"WARPBOOK_{compiler.name.upper()}": str(compiler.path)} | variables
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
 
 

@@ -26,12 +26,10 @@ def room(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Classr
 
 @needs_bubblewrap
 def test_compilers_may_be_scripts_that_call_them(
-    room: Classroom, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    room: Classroom, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, nvcc: str
 ) -> None:
     """As distributions install nvcc, and caches of compilations a C compiler: the sandbox has what they call."""
     (tmp_path / "bin").mkdir()
-    nvcc = find_nvcc(room.workbook.root)
-    assert nvcc
     path = os.environ["PATH"]
     for name, program in {"nvcc": nvcc, "gcc": shutil.which("gcc"), "g++": shutil.which("g++")}.items():
         if program:
@@ -102,8 +100,9 @@ def test_trust_changes_no_result(room: Classroom) -> None:
     for text in (RIGHT_KERNEL.replace("i < n", "i <= n"), "this is not CUDA\n"):
         documents = []
         for trust in (False, True):
-            document = room.judge(room.kernel(text), settings=JudgeSettings(trust=trust)).document
-            assert document
+            judged = room.judge(room.kernel(text), settings=JudgeSettings(trust=trust))
+            document = judged.document
+            assert document, judged.result.message
             document.pop("times")
             document["build"].pop("seconds")
             documents.append(document)

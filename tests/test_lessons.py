@@ -180,7 +180,9 @@ OUTPUTS = sorted(
 
 
 @pytest.mark.parametrize("command", OUTPUTS)
-def test_shown_output_is_todays(command: str, built: Path) -> None:
+def test_shown_output_is_todays(command: str, built: Path, nvcc: str) -> None:
+    """As nvcc compiles: the pages name its registers, and are what its PTX leads to."""
+    del nvcc
     shown = {
         place.body
         for path in lessons.documents(ROOT)

@@ -1,12 +1,14 @@
 """The Makefile: what is rebuilt when, what is printed, and that nothing is written outside build/."""
 
 import os
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from conftest import ROOT, run_make
+from native_build import compiler
 
 
 def lines(done: subprocess.CompletedProcess[str]) -> list[str]:
@@ -82,7 +84,9 @@ def test_another_compiler_on_the_path_rebuilds(checkout: Path, tmp_path: Path) -
     run_make("program-ch01", folder=checkout)
     other = tmp_path / "other" / "cc"
     other.parent.mkdir()
-    other.write_text('#!/bin/sh\n[ "$1" = --version ] && echo "another cc 1.0" && exit\nexec gcc "$@"\n')
+    other.write_text(
+        f'#!/bin/sh\n[ "$1" = --version ] && echo "another cc 1.0" && exit\nexec {shlex.join(compiler())} "$@"\n'
+    )
     other.chmod(0o755)
     first = f"{other.parent}:{os.environ['PATH']}"
     assert "CC chapters/ch01_one/chapter.c" in lines(run_make("program-ch01", folder=checkout, PATH=first))
@@ -271,7 +275,7 @@ def test_nvcc_preprocesses_with_a_c_compiler_alone(tmp_path: Path, nvcc: str) ->
             shutil.copy(path, stand_in / "include")
     shutil.copy(ROOT / "mk/host/gcc", stand_in)
     (stand_in / "gcc").chmod(0o755)
-    (stand_in / "compiler").write_text("cc -nostdinc++\n")
+    (stand_in / "compiler").write_text(shlex.join(compiler()) + " -nostdinc++\n")
     made = []
     for extra in ([], ["-ccbin", str(stand_in)]):
         command = [
@@ -296,7 +300,9 @@ def test_nvcc_preprocesses_with_a_c_compiler_alone(tmp_path: Path, nvcc: str) ->
 def test_configuration_falls_back_to_the_stand_in(checkout: Path, tmp_path: Path) -> None:
     tools = tmp_path / "bin"
     tools.mkdir()
-    (tools / "gcc").write_text('#!/bin/sh\ncase "$*" in *c++*) exit 1 ;; esac\nexec cc "$@"\n')
+    (tools / "gcc").write_text(
+        f'#!/bin/sh\ncase "$*" in *c++*) exit 1 ;; esac\nexec {shlex.join(compiler())} "$@"\n'
+    )
     (tools / "gcc").chmod(0o755)
     assert run_make("libs", folder=checkout, PATH=f"{tools}:{os.environ['PATH']}").returncode == 0
     assert os.access(checkout / "build/ccbin/gcc", os.X_OK)

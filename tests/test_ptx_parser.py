@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import resource
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -495,12 +495,18 @@ HOSTILE = {
 }
 
 
+def processor_seconds() -> float:
+    """What the programs that this process has waited for have taken; on a busy machine the clock says more."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 @pytest.mark.parametrize(("start", "again"), HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_text_takes_little_time(dump: Path, tmp_path: Path, start: str, again: str) -> None:
     path = written(tmp_path, start + again * (SIZE // max(len(again), 1)))
-    began = time.monotonic()
-    done = subprocess.run([dump, path], stdout=subprocess.PIPE, timeout=60)
-    seconds = time.monotonic() - began
+    began = processor_seconds()
+    done = subprocess.run([dump, path], stdout=subprocess.PIPE, timeout=250)
+    seconds = processor_seconds() - began
     path.unlink()
     assert done.returncode in {0, 1}
     assert seconds < 10  # about one each; a quadratic parser takes hours
@@ -512,9 +518,9 @@ def test_hostile_text_takes_little_time(dump: Path, tmp_path: Path, start: str, 
 def test_many_names_take_little_time(dump: Path, tmp_path: Path, item: str) -> None:
     items = "".join(item.format(i) for i in range(600_000))
     path = written(tmp_path, BODY + '.file 1 "a"\n' + items + "ret; }\n")
-    began = time.monotonic()
-    subprocess.run([dump, "--time", path, "1"], check=True, stdout=subprocess.PIPE, timeout=60)
-    seconds = time.monotonic() - began
+    began = processor_seconds()
+    subprocess.run([dump, "--time", path, "1"], check=True, stdout=subprocess.PIPE, timeout=250)
+    seconds = processor_seconds() - began
     path.unlink()
     assert seconds < 10
 

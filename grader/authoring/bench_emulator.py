@@ -227,7 +227,9 @@ class Emulation:
 def _opencl_host(root: Path, folder: Path) -> tuple[str, str]:
     """The OpenCL program that runs tree.cl, built; or "" and why not."""
     program = folder / "opencl_tree"
-    compiler = shlex.split(os.environ.get("CC", "cc"))
+    compiler = shlex.split(os.environ.get("CC", "")) or [
+        next(filter(shutil.which, ("cc", "gcc", "clang")), "cc")
+    ]
     source = root / "tests/bench/opencl_tree.c"
     try:
         status, text, _ = run([*compiler, "-O2", "-o", str(program), str(source), "-lOpenCL"])

@@ -53,6 +53,7 @@ def confine(view: View, command: list[str]) -> list[str]:
     words += ["--proc", "/proc"] if view.has_proc else []
     for device in (Path("/dev/null"), *view.devices):
         words += ["--dev-bind", str(device), str(device)]
+    words += ["--symlink", str(SCRATCH), "/dev/shm"]  # LLVM's OpenMP runtime ends a program without it
     for path in view.system:
         _check(path, view.hidden)
         if not any(path.is_relative_to(folder) for folder in _LIBRARIES):  # already visible

@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
+from native_build import compiler
 
 ROOT = Path(__file__).resolve().parents[2]
 EMULATOR = ROOT / "common" / "emulator"
@@ -35,7 +36,6 @@ def build_probe() -> ctypes.CDLL:
         *sorted(EMULATOR.glob("program/**/*.c")),
         EMULATOR / "arena.c",
     ]
-    compiler = shlex.split(os.environ.get("CC", "cc"))
     extra = shlex.split(os.environ.get("CFLAGS_EXTRA", ""))
     flags = [
         "-std=gnu17",
@@ -49,7 +49,7 @@ def build_probe() -> ctypes.CDLL:
         *extra,
     ]
     library, recipe = BUILD / "libalu_probe.so", BUILD / "libalu_probe.flags"
-    command = [*compiler, *flags, "-shared", *map(str, sources), "-lm"]
+    command = [*compiler(), *flags, "-shared", *map(str, sources), "-lm"]
     newest = max(p.stat().st_mtime for p in [*sources, *EMULATOR.rglob("*.h"), *EMULATOR.rglob("*.def")])
     fresh = library.exists() and library.stat().st_mtime > newest and recipe.exists()
     if not fresh or recipe.read_text() != shlex.join(command):

@@ -17,7 +17,7 @@ find_python() {
 # ---- From the distribution ------------------------------------------------------------------------------------
 missing=()
 command -v make >/dev/null || missing+=(make)
-command -v cc >/dev/null || missing+=(gcc libc6-dev)
+command -v cc >/dev/null || command -v gcc >/dev/null || command -v clang >/dev/null || missing+=(gcc libc6-dev)
 find_python || missing+=(python3.11 python3.11-venv)
 if [ ${#missing[@]} -gt 0 ]; then
     apt-get update -qq
