@@ -82,10 +82,14 @@ def test_what_has_no_effect_on_the_compiler_rebuilds_nothing(checkout: Path, tmp
 
 def test_another_compiler_on_the_path_rebuilds(checkout: Path, tmp_path: Path) -> None:
     run_make("program-ch01", folder=checkout)
+    # By its path: the other one is called cc, too.
+    command, *options = compiler()
+    command = shutil.which(command)
+    assert command
     other = tmp_path / "other" / "cc"
     other.parent.mkdir()
     other.write_text(
-        f'#!/bin/sh\n[ "$1" = --version ] && echo "another cc 1.0" && exit\nexec {shlex.join(compiler())} "$@"\n'
+        f'#!/bin/sh\n[ "$1" = --version ] && echo "another cc 1.0" && exit\nexec {shlex.join([command, *options])} "$@"\n'
     )
     other.chmod(0o755)
     first = f"{other.parent}:{os.environ['PATH']}"

@@ -9,7 +9,7 @@ from native_driver import build
 
 LOGITS, MASKED = 16, 17
 F32, BF16 = 0, 2
-THREE_PASSES, BFLOAT16, LAYER_NORM = 0, 3, 4
+THREE_PASSES, BFLOAT16, LAYER_NORM = "three passes", "bfloat16", "layer norm"  # as chapter 18 names its tasks
 UNIT = 2.0**-24
 RANDOM = np.random.default_rng(18)
 
@@ -33,7 +33,7 @@ def rows_of(probe: Path, family: int, rows: int, columns: int, seed: int = 1) ->
 class Answer:
     """What a check says of an output, with what it should be."""
 
-    def __init__(self, probe: Path, task: int, inputs: list[np.ndarray], out: np.ndarray) -> None:
+    def __init__(self, probe: Path, task: str, inputs: list[np.ndarray], out: np.ndarray) -> None:
         rows, columns = out.shape
         data = b"".join(each.tobytes() for each in (*inputs, out))
         answer = run(probe, "check", task, rows, columns, 128, data=data)

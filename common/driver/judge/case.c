@@ -6,6 +6,12 @@
 
 #include "driver/plan/elements.h"
 
+long long case_threads(const CaseShape *shape) {
+    long long threads = 0;
+    for (int l = 0; l < shape->launch_count; l++) threads += shape->launches[l].threads;
+    return threads;
+}
+
 uint64_t case_step_limit(long long n, long long threads) {
     const uint64_t elements = (uint64_t)n, few = elements < 1u << 20 ? elements : 1u << 20;
     return 200000000u + 1000u * few + 300u * (elements - few) + 2000u * (uint64_t)threads;

@@ -46,6 +46,7 @@ double case_seconds(bool is_gpu, long long n);
 // element, so that an endless loop is found within seconds. The same kernel gets the same verdict on every
 // machine.
 uint64_t case_step_limit(long long n, long long threads);
+long long case_threads(const CaseShape *shape); // of all its launches
 
 // The most informative finding: the first one with the worst verdict. NULL: there is only information.
 const Finding *worst_finding(const RunReply *reply, Verdict *verdict, int *count);

@@ -8,11 +8,10 @@
 #include "driver/judge/rerun.h"
 
 enum {
-    BASES = 4,            // changes that help but do not suffice, to which a second one is added
-    STEPS = 1 << 24,      // of a launch while searching, and ...
-    EACH_STEPS = 64,      // ... for each element and thread: a change may make a loop endless
-    STEPS_TO_CONFIRM = 2, // times as many, of a change that repairs the smallest case
-    LARGEST = 1 << 17,    // elements of a case, unless only larger ones fail
+    BASES = 4,         // changes that help but do not suffice, to which a second one is added
+    PATIENCE = 1,      // Rerun, in an attempt, and ...
+    MORE_PATIENCE = 2, // ... to confirm one: it may make a loop of another case endless
+    LARGEST = 1 << 17, // elements of a case, unless only larger ones fail
     LARGER = 1 << 22, // of a case with another number or comparison, which may leave out what only runs there
     SCHEDULES = 64,   // that show whether an order is missing, and ...
     FEWEST_SCHEDULES = 8, // ... if they are much work
@@ -20,7 +19,7 @@ enum {
 };
 // In milliseconds of a usual machine, as judge_work_of(). An attempt takes its first run besides, and reading
 // the PTX.
-static const double work_of_attempt = 2, work_of_byte = 2e-5, work_to_confirm = 2000, work_of_larger = 600,
+static const double work_of_attempt = 2, work_of_byte = 2e-5, work_to_confirm = 3000, work_of_larger = 600,
                     work_to_reduce = 1000, work_to_settle = 100;
 // Two blocks that go through long loops take that share of judge_work_of().
 static const double work_of_ends = 0.4;
@@ -70,21 +69,17 @@ static bool start(const Search *search, const Change *const changes[], int count
     return worker->runner != NULL;
 }
 
-static long long threads_of(const CaseReport *report) {
-    long long threads = 0;
-    for (int l = 0; l < report->shape.launch_count; l++) threads += report->shape.launches[l].threads;
-    return threads;
-}
-
-static uint64_t steps_of(const CaseReport *report) {
-    return STEPS + EACH_STEPS * (uint64_t)(report->settings.size.n + threads_of(report));
+// Of a case of the plan, also of one that was not run.
+static long long threads_of(const Search *search, const CaseReport *report) {
+    const TaskShape *shape = judge_case_shape(search->judge, &report->settings);
+    return shape ? case_threads(&shape->shape) : 0;
 }
 
 static bool run(const Search *search, Worker *worker, const Case *one, const Change *const changes[],
-                int count, uint64_t steps, CaseReport *report) {
+                int count, int patience, CaseReport *report) {
     Rerun how = {.kernels = search->image->kernels[search->task],
                  .checks = CHECK_ALL,
-                 .steps = steps,
+                 .patience = patience,
                  .is_of_the_end = search->is_of_the_end};
     for (int c = 0; c < count; c++) {
         how.zeroes_output |= changes[c]->zeroes_output;
@@ -138,8 +133,7 @@ static bool passes(const Search *search, Worker *worker, const CaseReport *repor
     Case one = report->settings;
     CaseReport now;
     one.is_counted = false;
-    // A change that suits the smallest case may make a loop of another one endless.
-    const bool was_run = run(search, worker, &one, changes, count, STEPS_TO_CONFIRM * steps_of(report), &now);
+    const bool was_run = run(search, worker, &one, changes, count, MORE_PATIENCE, &now);
     if (was_run) *work -= judge_work_of(&now);
     return was_run && now.verdict == VERDICT_PASS;
 }
@@ -225,7 +219,7 @@ static bool attempt(Search *search, const Change *const changes[], int count, in
     long long largest = search->largest;
     search->work -= to_start(search);
     if (start(search, changes, count, &text, &worker)) {
-        if (run(search, &worker, &search->smallest, changes, count, steps_of(search->shown), &report)) {
+        if (run(search, &worker, &search->smallest, changes, count, PATIENCE, &report)) {
             search->work -= judge_work_of(&report);
             if (report.verdict == VERDICT_PASS && holds_in_any_order(search, &worker, changes, count))
                 cases = confirm(search, &worker, changes, count, &largest);
@@ -257,9 +251,8 @@ static bool passes_smallest(Search *search, const Change *const changes[], int c
     bool passes = false;
     *work -= to_start(search);
     if (start(search, changes, count, &text, &worker)) {
-        const uint64_t steps = steps_of(search->shown);
         search->is_of_the_end = lacks_only_the_last(search);
-        passes = run(search, &worker, &search->smallest, changes, count, steps, &report) &&
+        passes = run(search, &worker, &search->smallest, changes, count, PATIENCE, &report) &&
                  report.verdict == VERDICT_PASS;
         *work -= search->is_of_the_end ? work_of_ends * judge_work_of(search->shown) : judge_work_of(&report);
         search->is_of_the_end = false;
@@ -434,7 +427,7 @@ static bool find_smallest(Search *search) {
         const CaseReport *report = &judgement->cases[i];
         const long long other = report->settings.size.n;
         if (is_of_search(search, search->largest, report) && !report->settings.is_large &&
-            threads_of(report) > THREADS && other > n)
+            threads_of(search, report) > THREADS && other > n)
             search->largest = other - 1;
     }
     search->smallest.is_counted = false;

@@ -50,6 +50,12 @@ static const TaskShape *shape_of(Judge *judge, Worker *worker, const Case *one, 
     return worker->is_lost || other.verdict != VERDICT_PASS ? NULL : &other;
 }
 
+// Of a launch, to see whether a change repairs a kernel: it may make a loop endless.
+static uint64_t few_steps(const CaseShape *shape) {
+    enum { STEPS = 1 << 24, EACH_STEPS = 64 }; // and those for each element and thread
+    return STEPS + EACH_STEPS * (uint64_t)(shape->size.n + case_threads(shape));
+}
+
 bool judge_rerun(Judge *judge, Worker *worker, const Case *one, const Rerun *how, CaseReport *report) {
     const Task *task = &judge->of->tasks[one->task];
     static Request request;
@@ -77,9 +83,9 @@ bool judge_rerun(Judge *judge, Worker *worker, const Case *one, const Rerun *how
         if (how->zeroes_output && program->buffers[b].fill == FILL_POISON)
             program->buffers[b].fill = FILL_ZERO;
     for (int l = 0; l < program->launch_count; l++) program->launches[l].guarded_line = how->guarded_line;
+    const uint64_t few = (uint64_t)how->patience * few_steps(&shape->shape);
     for (int l = 0; l < program->launch_count; l++)
-        if (how->steps && how->steps < program->launches[l].max_steps)
-            program->launches[l].max_steps = how->steps;
+        if (few && few < program->launches[l].max_steps) program->launches[l].max_steps = few;
     RunReply reply;
     request.count = request.count || how->keeps_lines;
     runner_run(worker->runner, &request, case_seconds(false, one->size.n), &reply);

@@ -14,7 +14,7 @@ typedef struct {
     bool keeps_lines;    // counts, and keeps what each line counted in the judgement
     bool is_of_the_end;  // of a large case only its first and its last block, one of which has to reach the
                          // last element
-    uint64_t steps;      // the most of a launch, if that is fewer than a case may take; 0: as many as that
+    int patience;        // how many times few_steps() a launch may take; 0: as many as in a case
 } Rerun;
 
 // On an emulator. False when nothing can be said, as with a lost worker. A large case heeds only
