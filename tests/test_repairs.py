@@ -298,6 +298,26 @@ def test_a_division_by_a_constant_keeps_its_32_bits(nvcc: str, built: Path, tmp_
     assert [change["change"] for change in result["proof"]["changes"]] == ["one-way"]
 
 
+def test_a_line_of_a_shared_function_is_no_repair_if_another_kernel_needs_it(
+    nvcc: str, built: Path, tmp_path: Path
+) -> None:
+    """sum_of_block without its second fold leaves the sum of each warp in its lane 0: sum_atomic would be right, and
+    sum_blocks wrong."""
+    text = kernel_text("right/ch08/used_result")
+    wrong = """    int lane = threadIdx.x & 31;
+    if (lane == 0)
+        atomicAdd(&out[0], sum);
+"""
+    text, count = re.subn(r"    if \(threadIdx\.x == 0\) \{\n.*atomicAdd(.|\n)*?\n    \}\n", wrong, text, count=1)
+    assert count == 1
+    kernel = tmp_path / "kernel.cu"
+    kernel.write_text(text)
+    _, result = judge(built, kernel, "ch08", tmp_path / "result.json")
+    assert result["verdict"] == "WRONG"
+    where = text.splitlines().index("__global__ void sum_atomic(const float *in, float *out, int n) {") + 1
+    assert all(change["line"] > where for change in (result["proof"] or {}).get("changes", []))
+
+
 def test_a_repair_that_mends_another_mistake_leaves_no_suspicion(
     nvcc: str, built: Path, tmp_path: Path
 ) -> None:

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/judge/repair/proposals.h"
+#include "driver/judge/repair_elsewhere.h"
 #include "driver/judge/rerun.h"
 
 enum {
@@ -25,11 +25,7 @@ static const double work_of_attempt = 2, work_of_byte = 2e-5, work_to_confirm = 
 static const double work_of_ends = 0.4;
 
 typedef struct {
-    Judge *judge;
-    const Image *image;
-    int task;
-    PtxLines lines;
-    size_t ptx_bytes; // of those of its lines that are kept
+    TaskPtx ptx;
     Changes changes;
     Case smallest;            // of the failing cases
     bool is_of_the_end;       // Rerun
@@ -45,53 +41,50 @@ static bool is_over(const Search *search) { return search->work <= 0; }
 
 // A third of the work is for pairs, if a change has been found that a second one may complete.
 static bool is_over_for_single(const Search *search) {
-    return search->work <= (search->base_count > 0 ? search->judge->options->repair_ms / 3.0 : 0);
+    return search->work <= (search->base_count > 0 ? search->ptx.judge->options->repair_ms / 3.0 : 0);
 }
 
 // ---- One attempt -----------------------------------------------------------------------------------------
 
+static Symptoms symptoms_of(const Search *search, const CaseReport *report) {
+    return (Symptoms){
+        .verdict = report->verdict,
+        .finding = report->has_finding ? &report->finding : NULL,
+        .is_weak = schedule_is_weak(report->settings.schedule),
+        .is_of_order = report->settings.schedule != 0,
+        .n = report->settings.size.n,
+        .is_large = report->settings.is_large,
+        .has_rows = report->settings.size.rows > 0,
+        .has_bounds = search->ptx.judge->of->tasks[search->ptx.task].expect == EXPECT_ROWS,
+        .is_left_out = report->has_check && report->check.outcome == CHECK_LEFT_OUT,
+        .source = search->ptx.judge->subjects->source_text,
+    };
+}
+
+// The file that the finding is in.
+static const char *source_of(const Search *search) {
+    const char *source = search->shown->has_finding ? search->shown->finding.place.file : "";
+    return source[0] ? source : "kernel.cu";
+}
+
 static double to_start(const Search *search) {
-    return work_of_attempt + work_of_byte * (double)search->ptx_bytes;
+    return work_of_attempt + work_of_byte * (double)search->ptx.ptx_bytes;
 }
 
-// A worker whose image has these changes. False if the PTX cannot be loaded with them.
-static bool start(const Search *search, const Change *const changes[], int count, Text *text,
-                  Worker *worker) {
-    RunnerPlan plan = {.kind = GPU_EMULATOR,
-                       .arena_bytes = runner_arena_bytes(search->judge->workers[0].runner),
-                       .address_bytes = runner_address_bytes(search->judge->workers[0].runner)};
-    memcpy(plan.profile, search->judge->options->profile, sizeof plan.profile);
-    changes_apply(&search->lines, changes, count, text);
-    if (text->failed) return false;
-    runner_plan_add(&plan, text, search->image->name);
-    RunReply reply;
-    *worker = (Worker){.runner = runner_start(&plan, &reply), .job = -1};
-    return worker->runner != NULL;
-}
-
-// Of a case of the plan, also of one that was not run.
+// Those that a case of the plan starts; it need not have been run.
 static long long threads_of(const Search *search, const CaseReport *report) {
-    const TaskShape *shape = judge_case_shape(search->judge, &report->settings);
+    const TaskShape *shape = judge_case_shape(search->ptx.judge, &report->settings);
     return shape ? case_threads(&shape->shape) : 0;
 }
 
 static bool run(const Search *search, Worker *worker, const Case *one, const Change *const changes[],
                 int count, int patience, CaseReport *report) {
-    Rerun how = {.kernels = search->image->kernels[search->task],
-                 .checks = CHECK_ALL,
-                 .patience = patience,
-                 .is_of_the_end = search->is_of_the_end};
-    for (int c = 0; c < count; c++) {
-        how.zeroes_output |= changes[c]->zeroes_output;
-        if (changes[c]->share) how.share = changes[c]->share;
-        if (changes[c]->guarded_line) how.guarded_line = changes[c]->guarded_line;
-    }
-    return judge_rerun(search->judge, worker, one, &how, report);
+    return task_ptx_run(&search->ptx, worker, one, changes, count, patience, search->is_of_the_end, report);
 }
 
 static bool is_of_search(const Search *search, long long largest, const CaseReport *report) {
     const bool is_small = !report->settings.is_large && report->settings.size.n <= largest;
-    return report->settings.task == search->task && report->origin == CASE_OF_PLAN &&
+    return report->settings.task == search->ptx.task && report->origin == CASE_OF_PLAN &&
            (is_small || (search->smallest.is_large && report->settings.is_large));
 }
 
@@ -142,7 +135,7 @@ static bool passes(const Search *search, Worker *worker, const CaseReport *repor
 // The number of them that passed; -1: one fails, or they are more than `work`.
 static int passing(const Search *search, long long least, long long largest, Worker *worker,
                    const Change *const changes[], int count, double *work) {
-    const Judgement *judgement = search->judge->judgement;
+    const Judgement *judgement = search->ptx.judge->judgement;
     int done = 0;
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < judgement->case_count; i++) {
@@ -189,12 +182,12 @@ static bool helps(const CaseReport *was, const CaseReport *now) {
 
 static void keep_repair(Search *search, long long largest, const Change *const changes[], int count,
                         int cases) {
-    Repair *repair = &search->judge->judgement->repair;
+    Repair *repair = &search->ptx.judge->judgement->repair;
     repair->change_count = count;
     repair->cases = cases;
     repair->largest = largest;
     if (search->beyond) repair->shown = search->beyond->settings.size.n;
-    const Judgement *judgement = search->judge->judgement;
+    const Judgement *judgement = search->ptx.judge->judgement;
     for (int i = 0; i < judgement->case_count; i++) {
         const CaseReport *report = &judgement->cases[i];
         const long long n = report->settings.size.n;
@@ -218,7 +211,7 @@ static bool attempt(Search *search, const Change *const changes[], int count, in
     int cases = 0;
     long long largest = search->largest;
     search->work -= to_start(search);
-    if (start(search, changes, count, &text, &worker)) {
+    if (task_ptx_start(&search->ptx, changes, count, &text, &worker)) {
         if (run(search, &worker, &search->smallest, changes, count, PATIENCE, &report)) {
             search->work -= judge_work_of(&report);
             if (report.verdict == VERDICT_PASS && holds_in_any_order(search, &worker, changes, count))
@@ -233,6 +226,8 @@ static bool attempt(Search *search, const Change *const changes[], int count, in
     }
     text_free(&text);
     if (cases == 0) return false;
+    const Symptoms symptoms = symptoms_of(search, search->shown);
+    if (repair_breaks_another(&search->ptx, source_of(search), &symptoms, changes, count)) return false;
     keep_repair(search, largest, changes, count, cases);
     return true;
 }
@@ -250,7 +245,7 @@ static bool passes_smallest(Search *search, const Change *const changes[], int c
     CaseReport report;
     bool passes = false;
     *work -= to_start(search);
-    if (start(search, changes, count, &text, &worker)) {
+    if (task_ptx_start(&search->ptx, changes, count, &text, &worker)) {
         search->is_of_the_end = lacks_only_the_last(search);
         passes = run(search, &worker, &search->smallest, changes, count, PATIENCE, &report) &&
                  report.verdict == VERDICT_PASS;
@@ -264,44 +259,17 @@ static bool passes_smallest(Search *search, const Change *const changes[], int c
 
 // ---- The search ------------------------------------------------------------------------------------------
 
-static Symptoms symptoms_of(const Search *search, const CaseReport *report) {
-    return (Symptoms){
-        .verdict = report->verdict,
-        .finding = report->has_finding ? &report->finding : NULL,
-        .is_weak = schedule_is_weak(report->settings.schedule),
-        .is_of_order = report->settings.schedule != 0,
-        .n = report->settings.size.n,
-        .is_large = report->settings.is_large,
-        .has_rows = report->settings.size.rows > 0,
-        .has_bounds = search->judge->of->tasks[search->task].expect == EXPECT_ROWS,
-        .is_left_out = report->has_check && report->check.outcome == CHECK_LEFT_OUT,
-        .source = search->judge->subjects->source_text,
-    };
-}
-
-// Kernels of other tasks are not run again.
-static void keep_kernels_of_task(Search *search) {
-    const Task *task = &search->judge->of->tasks[search->task];
-    const char *symbols[2 * MAX_LAUNCHES];
-    int count = 0;
-    for (int l = 0; l < task_launch_count(task); l++) {
-        symbols[count++] = search->image->kernels[search->task][l].symbol;
-        symbols[count++] = search->image->kernels[search->task][l].launch_symbol;
-    }
-    search->ptx_bytes = ptx_keep_kernels(&search->lines, symbols, count);
-}
-
 static void add_proposals(Search *search, const CaseReport *report) {
-    const Task *task = &search->judge->of->tasks[search->task];
+    const Task *task = &search->ptx.judge->of->tasks[search->ptx.task];
     const Symptoms symptoms = symptoms_of(search, report);
     for (int l = 0; l < task_launch_count(task); l++) {
         if (report->kernel[0] && strcmp(report->kernel, task->launches[l].kernel) != 0) continue;
         const int function =
-            ptx_find_function(&search->lines, search->image->kernels[search->task][l].symbol);
+            ptx_find_function(&search->ptx.lines, search->ptx.image->kernels[search->ptx.task][l].symbol);
         bool is_done = false; // one kernel may be launched twice
         for (int k = 0; k < l; k++)
             is_done |= strcmp(task->launches[k].kernel, task->launches[l].kernel) == 0;
-        if (function >= 0 && !is_done) propose(&search->lines, function, &symptoms, &search->changes);
+        if (function >= 0 && !is_done) propose(&search->ptx.lines, function, &symptoms, &search->changes);
     }
 }
 
@@ -313,7 +281,7 @@ static int reduce(Search *search, int whole) {
     int least = whole;
     for (int parts = search->changes.all[whole].wide_count / 2; parts > 0; parts /= 2) {
         for (int from = 0; work > 0;) {
-            if (!propose_less(&search->lines, &search->changes.all[least], from, parts, &symptoms,
+            if (!propose_less(&search->ptx.lines, &search->changes.all[least], from, parts, &symptoms,
                               &search->changes))
                 break;
             const Change *one[] = {&search->changes.all[search->changes.count - 1]};
@@ -338,7 +306,7 @@ static void settle_line(Search *search, int which) {
     const Symptoms symptoms = symptoms_of(search, search->shown);
     char also[96];
     const int first = search->changes.count;
-    if (!propose_parts(&search->lines, &search->changes.all[which], &symptoms, &search->changes, also,
+    if (!propose_parts(&search->ptx.lines, &search->changes.all[which], &symptoms, &search->changes, also,
                        sizeof also))
         return;
     search->work = search->work < work_to_settle ? work_to_settle : search->work;
@@ -346,9 +314,9 @@ static void settle_line(Search *search, int which) {
         const Change *one[] = {&search->changes.all[i]};
         if (attempt(search, one, 1, -1)) return;
     }
-    char *words = search->judge->judgement->repair.changes[0].words;
+    char *words = search->ptx.judge->judgement->repair.changes[0].words;
     const size_t used = strlen(words);
-    snprintf(words + used, sizeof search->judge->judgement->repair.changes[0].words - used, "%s", also);
+    snprintf(words + used, sizeof search->ptx.judge->judgement->repair.changes[0].words - used, "%s", also);
 }
 
 static bool search_single(Search *search) {
@@ -408,12 +376,12 @@ static bool can_be_repaired(Verdict verdict) {
 // The smallest case that fails as the shown one does; of one that does not end, any that fails. False: there
 // is none that can be run again.
 static bool find_smallest(Search *search) {
-    const Judgement *judgement = search->judge->judgement;
+    const Judgement *judgement = search->ptx.judge->judgement;
     const CaseReport *smallest = NULL, *shown = search->shown;
     const bool is_large = shown->settings.is_large, is_endless = shown->verdict == VERDICT_TIMEOUT;
     for (int i = 0; i < judgement->case_count; i++) {
         const CaseReport *report = &judgement->cases[i];
-        if (report->settings.task != search->task || report->settings.is_large != is_large ||
+        if (report->settings.task != search->ptx.task || report->settings.is_large != is_large ||
             report->origin != CASE_OF_PLAN || !report->was_run || report->verdict == VERDICT_PASS ||
             (report->verdict != shown->verdict && !is_endless))
             continue;
@@ -443,19 +411,15 @@ void judge_find_repair(Judge *judge) {
         judge->worker_count == 0 || !can_be_repaired(judgement->verdict) ||
         judgement->accounting.deviation_count > 0)
         return;
-    Search search = {.judge = judge,
-                     .image = judge_image(judge, judge->is_gpu),
-                     .shown = &judgement->cases[judgement->first],
-                     .task = judgement->cases[judgement->first].settings.task,
-                     .work = judge->options->repair_ms};
-    if (!search.image || !search.image->is_ptx || !find_smallest(&search)) return;
+    const Image *image = judge_image(judge, judge->is_gpu);
+    Search search = {.shown = &judgement->cases[judgement->first], .work = judge->options->repair_ms};
+    search.ptx = (TaskPtx){.judge = judge, .image = image, .task = search.shown->settings.task};
+    if (!image || !image->is_ptx || !find_smallest(&search)) return;
     if (schedule_holds(search.smallest.schedule)) return; // each attempt would take as long as the waiting
-    const char *source = search.shown->has_finding ? search.shown->finding.place.file : "kernel.cu";
-    if (ptx_lines_make(&search.image->text, source[0] ? source : "kernel.cu", &search.lines)) {
-        keep_kernels_of_task(&search);
+    if (task_ptx_make(judge, image, search.ptx.task, source_of(&search), &search.ptx)) {
         if (!passes_smallest(&search, NULL, 0, &search.work) && !search_single(&search))
             search_pairs(&search);
     }
     changes_free(&search.changes);
-    ptx_lines_free(&search.lines);
+    task_ptx_free(&search.ptx);
 }

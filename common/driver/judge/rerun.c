@@ -50,7 +50,7 @@ static const TaskShape *shape_of(Judge *judge, Worker *worker, const Case *one, 
     return worker->is_lost || other.verdict != VERDICT_PASS ? NULL : &other;
 }
 
-// Of a launch, to see whether a change repairs a kernel: it may make a loop endless.
+// The most that a launch takes while a change is tried, which may make a loop endless.
 static uint64_t few_steps(const CaseShape *shape) {
     enum { STEPS = 1 << 24, EACH_STEPS = 64 }; // and those for each element and thread
     return STEPS + EACH_STEPS * (uint64_t)(shape->size.n + case_threads(shape));

@@ -1,0 +1,112 @@
+#include "driver/judge/repair_elsewhere.h"
+
+#include <string.h>
+
+#include "driver/judge/rerun.h"
+
+enum {
+    SAME = 16,         // changes, with those that are the same elsewhere
+    LARGEST = 1 << 14, // elements of a case: what a change breaks, it breaks in small ones
+    PATIENCE = 2,      // Rerun
+};
+static const double work_elsewhere = 300; // of all cases of a task, as judge_work_of()
+
+static int function_of(const PtxLines *lines, const Change *change) {
+    return change->edit_count > 0 ? lines->lines[change->edits[0].line].function : -1;
+}
+
+static bool is_compiled_into(const PtxLines *lines, int function, int source) {
+    for (int l = 0; l < lines->count; l++) {
+        const PtxLine *line = &lines->lines[l];
+        if (line->function == function && line->is_instruction && line->source == source) return true;
+    }
+    return false;
+}
+
+// Whether two texts differ in digits only: the registers and labels of two kernels have different numbers.
+static bool is_same_but_digits(const char *a, const char *b) {
+    const char *digits = "0123456789";
+    for (;;) {
+        a += strspn(a, digits), b += strspn(b, digits);
+        if (*a != *b || !*a) return *a == *b;
+        a++, b++;
+    }
+}
+
+// The words alone do not say which side of a condition is left.
+static bool is_same(const Change *a, const Change *b) {
+    return a->kind == b->kind && a->source == b->source && a->side == b->side && a->edit_count > 0 &&
+           b->edit_count > 0 && strcmp(a->words, b->words) == 0 &&
+           is_same_but_digits(a->edits[0].text, b->edits[0].text);
+}
+
+// Proposes a change in each kernel of a task that has its line and not the change.
+static void propose_same(const TaskPtx *ptx, const Change *change, const Symptoms *symptoms, Changes *same) {
+    int done[MAX_LAUNCHES], count = 0;
+    for (int l = 0; l < task_launch_count(&ptx->judge->of->tasks[ptx->task]); l++) {
+        const int function = ptx_find_function(&ptx->lines, ptx->image->kernels[ptx->task][l].symbol);
+        bool is_done = function < 0 || function == function_of(&ptx->lines, change);
+        for (int d = 0; d < count; d++) is_done |= done[d] == function;
+        if (is_done || !is_compiled_into(&ptx->lines, function, change->source)) continue;
+        propose(&ptx->lines, function, symptoms, same);
+        done[count++] = function;
+    }
+}
+
+// False: a case of the task that passed fails with these changes.
+static bool still_passes(const TaskPtx *ptx, const Change *const changes[], int count) {
+    const Judgement *judgement = ptx->judge->judgement;
+    Text text = {0};
+    Worker worker;
+    bool passes = true;
+    if (task_ptx_start(ptx, changes, count, &text, &worker)) {
+        double work = work_elsewhere;
+        for (int i = 0; passes && work > 0 && i < judgement->case_count; i++) {
+            const CaseReport *report = &judgement->cases[i];
+            Case one = report->settings;
+            if (one.task != ptx->task || one.is_large || one.size.n > LARGEST ||
+                report->origin != CASE_OF_PLAN || !report->was_run || report->verdict != VERDICT_PASS)
+                continue;
+            CaseReport now;
+            one.is_counted = false;
+            const bool was_run = task_ptx_run(ptx, &worker, &one, changes, count, PATIENCE, false, &now);
+            passes = was_run && now.verdict == VERDICT_PASS;
+            work -= judge_work_of(&now);
+        }
+        runner_stop(worker.runner);
+    }
+    text_free(&text);
+    return passes;
+}
+
+static bool breaks(const TaskPtx *ptx, const Symptoms *symptoms, const Change *const changes[], int count,
+                   bool is_own) {
+    const Change *here[SAME];
+    int used = 0, added = 0;
+    Changes same = {0};
+    for (int c = 0; c < count; c++)
+        if (changes[c]->source > 0) propose_same(ptx, changes[c], symptoms, &same);
+    for (int c = 0; is_own && c < count; c++) here[used++] = changes[c];
+    for (int s = 0; s < same.count && used < SAME; s++) {
+        bool is_wanted = false;
+        for (int c = 0; c < count; c++) is_wanted |= is_same(&same.all[s], changes[c]);
+        if (is_wanted) here[used++] = &same.all[s], added++;
+    }
+    const bool breaks = added > 0 && !still_passes(ptx, here, used);
+    changes_free(&same);
+    return breaks;
+}
+
+bool repair_breaks_another(const TaskPtx *ptx, const char *source, const Symptoms *symptoms,
+                           const Change *const changes[], int count) {
+    if (breaks(ptx, symptoms, changes, count, true)) return true;
+    bool is_broken = false;
+    for (int t = 0; t < MAX_TASKS && ptx->judge->of->tasks[t].name && !is_broken; t++) {
+        TaskPtx other;
+        if (t == ptx->task) continue;
+        if (task_ptx_make(ptx->judge, ptx->image, t, source, &other))
+            is_broken = breaks(&other, symptoms, changes, count, false);
+        task_ptx_free(&other);
+    }
+    return is_broken;
+}

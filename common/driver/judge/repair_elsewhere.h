@@ -1,0 +1,12 @@
+// A line of a function that several kernels call is in each of them: what repairs one kernel there must not
+// break another.
+#pragma once
+
+#include "driver/judge/repair/proposals.h"
+#include "driver/judge/repair_trial.h"
+
+// Whether a change that repairs the kernels of `ptx`, made as well in the other kernels that its line of
+// kernel.cu is compiled into, fails a case that passed. `symptoms`: those that it was proposed for. Looks at
+// small cases, with bounded work; a kernel in which the line has nothing to change in this way says nothing.
+bool repair_breaks_another(const TaskPtx *ptx, const char *source, const Symptoms *symptoms,
+                           const Change *const changes[], int count);

@@ -1,0 +1,49 @@
+#include "driver/judge/repair_trial.h"
+
+#include <string.h>
+
+#include "driver/judge/rerun.h"
+
+bool task_ptx_make(Judge *judge, const Image *image, int task, const char *source, TaskPtx *ptx) {
+    *ptx = (TaskPtx){.judge = judge, .image = image, .task = task};
+    if (!ptx_lines_make(&image->text, source, &ptx->lines)) return false;
+    const char *symbols[2 * MAX_LAUNCHES];
+    int count = 0;
+    for (int l = 0; l < task_launch_count(&judge->of->tasks[task]); l++) {
+        symbols[count++] = image->kernels[task][l].symbol;
+        symbols[count++] = image->kernels[task][l].launch_symbol;
+    }
+    ptx->ptx_bytes = ptx_keep_kernels(&ptx->lines, symbols, count);
+    return true;
+}
+
+void task_ptx_free(TaskPtx *ptx) { ptx_lines_free(&ptx->lines); }
+
+bool task_ptx_start(const TaskPtx *ptx, const Change *const changes[], int count, Text *text,
+                    Worker *worker) {
+    const Runner *runner = ptx->judge->workers[0].runner;
+    RunnerPlan plan = {.kind = GPU_EMULATOR,
+                       .arena_bytes = runner_arena_bytes(runner),
+                       .address_bytes = runner_address_bytes(runner)};
+    memcpy(plan.profile, ptx->judge->options->profile, sizeof plan.profile);
+    changes_apply(&ptx->lines, changes, count, text);
+    if (text->failed) return false;
+    runner_plan_add(&plan, text, ptx->image->name);
+    RunReply reply;
+    *worker = (Worker){.runner = runner_start(&plan, &reply), .job = -1};
+    return worker->runner != NULL;
+}
+
+bool task_ptx_run(const TaskPtx *ptx, Worker *worker, const Case *one, const Change *const changes[],
+                  int count, int patience, bool is_of_the_end, CaseReport *report) {
+    Rerun how = {.kernels = ptx->image->kernels[ptx->task],
+                 .checks = CHECK_ALL,
+                 .patience = patience,
+                 .is_of_the_end = is_of_the_end};
+    for (int c = 0; c < count; c++) {
+        how.zeroes_output |= changes[c]->zeroes_output;
+        if (changes[c]->share) how.share = changes[c]->share;
+        if (changes[c]->guarded_line) how.guarded_line = changes[c]->guarded_line;
+    }
+    return judge_rerun(ptx->judge, worker, one, &how, report);
+}

@@ -1,0 +1,26 @@
+// The kernels of one task with changes: loaded into another worker, and run in cases of the plan.
+#pragma once
+
+#include "driver/judge/repair/change.h"
+#include "driver/judge/state.h"
+
+typedef struct {
+    Judge *judge;
+    const Image *image; // PTX
+    int task;
+    PtxLines lines;   // of the whole image; the kernels of other tasks are left out of what is loaded
+    size_t ptx_bytes; // that are loaded
+} TaskPtx;
+
+// The image must outlive `ptx`. `source`: as ptx_lines_make(). False when memory runs out; free it all the
+// same.
+bool task_ptx_make(Judge *judge, const Image *image, int task, const char *source, TaskPtx *ptx);
+void task_ptx_free(TaskPtx *ptx);
+
+// A worker whose image has these changes; stop its runner, and free `text` after that. False if the PTX
+// cannot be loaded with them: there is no runner then.
+bool task_ptx_start(const TaskPtx *ptx, const Change *const changes[], int count, Text *text, Worker *worker);
+// judge_rerun() with what the changes ask of a run besides their edits. `patience`, `is_of_the_end`: as
+// Rerun.
+bool task_ptx_run(const TaskPtx *ptx, Worker *worker, const Case *one, const Change *const changes[],
+                  int count, int patience, bool is_of_the_end, CaseReport *report);
