@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from bench.bands import Band, bands
+from bench.bands import table as bands_table
 from bench.compiling import CompileError
 from bench.gpu import GpuError
 from bench.model import (
@@ -174,6 +176,7 @@ class Report:
     unseen: Model  # kernels that were added last, and are in no fit
     unseen_off: Vector
     pairs: list[Pair]
+    bands: list[Band]
 
     @property
     def agreement(self) -> float:
@@ -294,17 +297,19 @@ def make_report(record: dict[str, Any], device: ModelDevice | None = None) -> Re
     everything = Model(gather(record, kernels))
     model, unseen = split(everything)
     device = device or device_of(record)
+    left_out, unseen_off = leave_one_out(model, device), errors(unseen, device)
     return Report(
         record,
         model,
         device,
         errors(model, device),
-        leave_one_out(model, device),
+        left_out,
         limiters(model, device, record),
         [k.name for k in kernels if k.name in told and is_stale(k, told[k.name])],
         unseen,
-        errors(unseen, device),
+        unseen_off,
         measure_pairs(record, kernels, device, everything),
+        bands(everything, left_out, unseen_off),
     )
 
 
@@ -318,6 +323,7 @@ def write_document(report: Report, path: Path = DOCUMENT) -> None:
         "pairs": report.supposed(),
         "limiters": report.disagreements(),
         "constants": report.constants(),
+        "bands": bands_table(report.bands),
     }
     path.write_text(fill(path.read_text(), lambda place: content[place.argument]))
 

@@ -20,11 +20,13 @@ from grader.authoring import markers
 from grader.core.entry import guarded
 from grader.core.workbook import find_workbook, write_whole
 
-from . import claims, plots
+from . import claims, plots, repeat
 from .claims import Case
+from .table import ROOT
 
 PAGE = Path("docs/benchmarks.md")
 PLOTS = Path("docs/benchmarks")
+REPEATED = Path("bench/records/repeat")  # a run of another day
 _NOTHING = "No GPU has been measured yet: `make bench` on a machine with one fills this in.\n"
 
 
@@ -281,6 +283,7 @@ PLACES: dict[str, Callable[[dict[str, Any]], str]] = {
     ),
     "products": _products,
     "counters": counters_table,
+    "repeat": lambda record: repeat.table(record, ROOT / REPEATED),
 }
 
 

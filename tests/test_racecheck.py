@@ -229,7 +229,7 @@ def test_finding_names_both_sides(device: Emulator) -> None:
     assert f.message.startswith(
         f"thread ({f.thread[0]},0,0) of block (0,0,0) {'writes' if f.is_store else 'reads'} shared s at byte {f.index}"
     )
-    assert f"(element {f.index // 4}) that thread ({f.other_thread[0]},0,0)" in f.message
+    assert f"(element {f.index // 4} of 4 bytes) that thread ({f.other_thread[0]},0,0)" in f.message
     assert "with no barrier between them" in f.message
     assert "read-after-write" in f.message or "write-after-read" in f.message
 

@@ -341,6 +341,12 @@ static const CaseSize matrices[] = {
     .sizes = matrices, .size_count = sizeof matrices / sizeof matrices[0], .max_n = 1 << 18, .schedules = 2, \
     .counted = {.rows = 24, .columns = 2048}, .timed = {.rows = 65536, .columns = 2048}
 
+// The same kernel where lanes of one warp have rows of their own: how fast it is there.
+static const CaseSize short_rows[] = {{.rows = 33, .columns = 128}, {.rows = 150, .columns = 200}};
+#define SHORT_ROWS                                                                                           \
+    .sizes = short_rows, .size_count = sizeof short_rows / sizeof short_rows[0], .schedules = 1,             \
+    .counted = {.rows = 384, .columns = 128}, .timed = {.rows = 1 << 20, .columns = 128}, .large = NOT_LARGE
+
 // More elements than an unsigned number counts, or an int: where a block goes from row to row, its share is
 // large.
 #define MANY_ROWS .large = {.rows = 600011, .columns = 8191, .n = 600011LL * 8191}
@@ -355,6 +361,7 @@ const Chapter chapter = {
               SOFTMAX("online", "softmax_online", F32, of_softmax, EVERY_SIZE, MANY_ROWS),
               SOFTMAX("registers", "softmax_registers", F32, of_softmax, EVERY_SIZE, MANY_ROWS),
               SOFTMAX("bfloat16", "softmax_bfloat16", BF16, of_softmax_16, EVERY_SIZE, MANY_ROWS),
+              SOFTMAX("bfloat16, short rows", "softmax_bfloat16", BF16, of_softmax_16, SHORT_ROWS),
               LAYER_NORM("layer norm", "layer_norm", F32, of_layer_norm, EVERY_SIZE, FEWER_ROWS),
               LAYER_NORM("layer norm, bfloat16", "layer_norm_bfloat16", BF16, of_layer_norm_16, EVERY_SIZE,
                          FEWER_ROWS)},
@@ -406,6 +413,9 @@ const Chapter chapter = {
                 .why = "A row has to be read only once for its mean, its variance and the result.",
             },
             BANDWIDTH_GOAL(.points = 1, .task = "registers", .why = "Memory can deliver more in this time."),
+            BANDWIDTH_GOAL(.points = 1, .task = "bfloat16, short rows",
+                           .why = "A warp that has one row of 128 elements leaves most of its registers and "
+                                  "its loads unused."),
             BANDWIDTH_GOAL(.points = 1, .task = "layer norm, bfloat16",
                            .why = "gamma and beta are four times as many bytes as the elements of a row of "
                                   "bfloat16: one load of them can be for several rows, and for 16 bytes of "

@@ -12,6 +12,9 @@
 #define GIB(count) ((size_t)(count) << 30)
 #define MIB(count) ((size_t)(count) << 20)
 
+// `make model-report` compares these, rounded up to whole 5 %, with what it finds.
+static const double never_compared = 0.35;
+
 // The same on every device of compute capability 5.0 or newer.
 #define COMMON                                                                                               \
     .kind = GPU_EMULATOR, .max_threads_per_block = 1024, .registers_per_sm = 65536,                          \
@@ -48,14 +51,17 @@ const GpuProfile gpu_profiles[] = {
      .clock_khz = 1980000,
      .is_measured = true,
      .is_judged = true,
+     .error_band = 0.15,
      .source = "an H200 under driver 580: cuDeviceGetAttribute, nvidia-smi, clocks seen under load"},
     {"H100",
      {COMPUTE_9_0, .name = "NVIDIA H100 SXM", .sm_count = 132, .l2_bytes = (int)MIB(50),
       .memory_clock_khz = 2619000, .memory_bus_bits = 5120, .peak_gb_per_s = 3352, .memory_bytes = GIB(80)},
      .clock_khz = 1980000,
+     .is_measured = true,
      .is_judged = true,
+     .error_band = 0.15,
      .source = "NVIDIA H100 Tensor Core GPU datasheet (3.35 TB/s, 80 GB) and Hopper architecture white paper "
-               "(132 SMs, 50 MB L2)"},
+               "(132 SMs, 50 MB L2); an H100 under driver 580 has the same"},
     {"A100",
      {COMPUTE_8_0, .name = "NVIDIA A100-SXM4-80GB", .sm_count = 108, .l2_bytes = (int)MIB(40),
       .memory_clock_khz = 1593000, .memory_bus_bits = 5120, .peak_gb_per_s = 2039, .memory_bytes = GIB(80)},
@@ -221,6 +227,10 @@ const GpuProfile *gpu_profile_find(const char *name) {
         }
     }
     return NULL;
+}
+
+double gpu_error_band(const GpuProfile *profile) {
+    return profile && profile->error_band > 0 ? profile->error_band : never_compared;
 }
 
 void gpu_profile_refuse(const char *name, char *why, size_t why_bytes) {

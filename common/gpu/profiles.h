@@ -5,11 +5,13 @@
 #include "gpu/gpu.h"
 
 typedef struct {
-    const char *name;   // as given to --gpu: "H200", "RTX 5090"
-    GpuInfo info;       // kind GPU_EMULATOR, driver_version empty; name is the full one: "NVIDIA H200"
-    int clock_khz;      // of the SMs, boost
-    bool is_measured;   // read off such a device by Warpbook's own tools; otherwise published figures
-    bool is_judged;     // a kernel is judged with these figures too; the others add no limit to theirs
+    const char *name;  // as given to --gpu: "H200", "RTX 5090"
+    GpuInfo info;      // kind GPU_EMULATOR, driver_version empty; name is the full one: "NVIDIA H200"
+    int clock_khz;     // of the SMs, boost
+    bool is_measured;  // read off such a device by Warpbook's own tools; otherwise published figures
+    bool is_judged;    // a kernel is judged with these figures too; the others add no limit to theirs
+    double error_band; // nine of ten modelled times are at most this share off those of such a device; 0: the
+                       // model has not been compared with one
     const char *source; // where the figures come from
 } GpuProfile;
 
@@ -23,6 +25,10 @@ extern const double gpu_link_bytes_per_s;
 void gpu_profile_device(const GpuProfile *profile, EmulatorDevice *device);
 // The constants of the time model.
 void gpu_profile_model(const GpuProfile *profile, ModelDevice *device);
+
+// The share by which nine of ten modelled times are at most off, or may be on a device, or of a part of one,
+// that the model has not been compared with (NULL). docs/time-model.md, "How far a figure may be off".
+double gpu_error_band(const GpuProfile *profile);
 
 // 1e12 float operations a second at that clock: two for each lane of a fused multiply-add. 0: not known. The
 // lanes of an SM: CUDA C++ Programming Guide, "Arithmetic Instructions", throughput of 32-bit floating-point

@@ -9,6 +9,7 @@
 #include "emulator/emulator_json.h"
 #include "runtime/place.h"
 #include "runtime/report.h"
+#include "runtime/state.h"
 
 typedef struct {
     char *name;
@@ -69,6 +70,8 @@ void profile_end(void) {
     FileError why;
     json_open_object(&json, NULL);
     json_string(&json, "schema", "warpbook/program-profile/1");
+    json_string(&json, "device", device_profile()->info.name);
+    json_real(&json, "error_band", gpu_error_band(device_profile())); // of modelled_seconds
     json_open_array(&json, "kernels");
     for (int i = 0; i < kernel_count; i++) {
         const Profiled *k = &kernels[i];

@@ -50,6 +50,7 @@ typedef struct {
     double *raw, *reference_raw; // seconds of every sample, `samples` each; NULL: not kept. Owned
 
     // Modelled
+    double error_band; // of `seconds` and what follows from it: GpuProfile. It is not the ratio's
     char limiter[200]; // "bytes in flight: 16 KiB an SM, 40 KiB would fill it"
 } Bandwidth;
 

@@ -164,6 +164,7 @@ static void model_task(Judge *judge, int index, CaseSize size, const ModelDevice
 static void compare_with_reference(const Judge *judge, const GpuProfile *profile, double reference_seconds,
                                    Bandwidth *bandwidth) {
     const Subjects *subjects = judge->subjects;
+    bandwidth->error_band = gpu_error_band(profile);
     if (!bandwidth_is_known(bandwidth) || bandwidth->state == BANDWIDTH_UNTRUSTED_TIME) return;
     if (!subjects->reference && !(reference_seconds > 0))
         snprintf(bandwidth->words, sizeof bandwidth->words, "%s", subjects->no_reference);

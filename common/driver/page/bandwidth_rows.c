@@ -71,7 +71,8 @@ static void add_measured(Text *words, const Bandwidth *bandwidth) {
 
 static void add_modelled(Text *words, const Bandwidth *bandwidth) {
     add_speed(words, bandwidth);
-    text_printf(words, " modelled for %.60s at ", bandwidth->device);
+    text_printf(words, ", +/- %.0f %%, modelled for %.60s at ", 100 * bandwidth->error_band,
+                bandwidth->device);
     add_size(words, &bandwidth->size);
     add_share_of_float_peak(words, bandwidth);
     if (bandwidth->limiter[0]) text_printf(words, "; limited by %s", bandwidth->limiter);
@@ -162,6 +163,9 @@ static void add_timings_head(Text *page, const Terminal *terminal, const Report 
     const bool is_modelled = first->kind == BANDWIDTH_MODELLED;
     snprintf(words, sizeof words, "%.60s%s%.100s", name, is_modelled ? ", for " : "",
              is_modelled ? first->device : "");
+    if (is_modelled)
+        snprintf(words + strlen(words), sizeof words - strlen(words), ", +/- %.0f %%",
+                 100 * first->error_band);
     page_add_row(page, terminal, is_modelled ? "modelled" : "timed", words);
     text_printf(page, "  %15s  %11s %9s  %6s%s\n", "size", "microsec.", "GB/s", "ratio",
                 is_modelled ? "" : "  between");

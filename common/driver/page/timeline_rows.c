@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gpu/profiles.h"
 #include "driver/page/rows.h"
 #include "driver/plan/elements.h"
 
@@ -38,7 +39,8 @@ void page_add_timeline(Text *page, const Terminal *terminal, const Report *repor
     if (t->n == 0 || t->count == 0 || !(t->seconds > 0)) return;
     char n[32], words[160], line[WIDTH + 1], name[32];
     count_text(t->n, n, sizeof n);
-    snprintf(words, sizeof words, "at n = %s: %.1f microseconds, modelled", n, t->seconds * 1e6);
+    snprintf(words, sizeof words, "at n = %s: %.1f microseconds, +/- %.0f %%, modelled", n, t->seconds * 1e6,
+             100 * gpu_error_band(NULL));
     page_add_row(page, terminal, "timeline", words);
     for (int s = 0, rows = 0; s <= t->stream_count && rows < MOST_ROWS; s++) {
         draw_stream(t, s, line);

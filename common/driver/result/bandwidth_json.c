@@ -59,8 +59,10 @@ static void add_members(JsonWriter *json, const Chapter *of, const Bandwidth *ba
     add_number(json, "ratio_high", bandwidth->ratio_high);
     if (bandwidth->kind == BANDWIDTH_MEASURED)
         add_measurement(json, bandwidth);
-    else
+    else {
         json_string(json, "limiter", bandwidth->limiter);
+        json_real(json, "error_band", bandwidth->error_band);
+    }
 }
 
 static bool is_spoken_of(const Bandwidth *bandwidth) {

@@ -110,7 +110,7 @@ void report_race(RaceReports *r, const Race *race) {
                               .missing = one_round ? RACE_IN_ONE_ROUND : missing(race, site, other_in),
                               .object = f->object,
                               .index = index,
-                              .element = index / size,
+                              .width = size,
                               .other_thread = f->other_thread,
                               .other_block = is_foreign ? f->other_block : NULL,
                               .other_line = f->other_place.line,

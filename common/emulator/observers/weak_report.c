@@ -135,7 +135,7 @@ void stale_reads_check(StaleReads *s, const Access *a, uint32_t lane, uint32_t w
     word_stale(f, &(StaleFacts){.cause = cause_of(&found, b),
                                 .object = f->object,
                                 .index = at,
-                                .element = at / a->in->width,
+                                .width = a->in->width,
                                 .other_thread = f->other_thread,
                                 .other_block = f->other_block,
                                 .missed_line = f->other_place.line,

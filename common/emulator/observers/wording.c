@@ -324,9 +324,11 @@ void word_race(Finding *finding, const RaceFacts *f) {
     char of_block[64] = "", where[64] = "";
     if (block) snprintf(of_block, sizeof of_block, " of block (%u,%u,%u)", block[0], block[1], block[2]);
     if (f->other_line) snprintf(where, sizeof where, " at line %d", f->other_line);
-    say(finding, "%s %s at byte %" PRIu64 " (element %" PRIu64 ") that thread (%u,%u,%u)%s %s%s, %s (%s)%s",
-        does, f->object, f->index, f->element, thread[0], thread[1], thread[2], of_block, did, where,
-        missing_words(f->missing), hazard, f->same_value ? "; both write the same value" : "");
+    say(finding,
+        "%s %s at byte %" PRIu64 " (element %" PRIu64
+        " of %u bytes) that thread (%u,%u,%u)%s %s%s, %s (%s)%s",
+        does, f->object, f->index, f->index / f->width, f->width, thread[0], thread[1], thread[2], of_block,
+        did, where, missing_words(f->missing), hazard, f->same_value ? "; both write the same value" : "");
 }
 
 // ---- Weak memory ------------------------------------------------------------------------------------------
@@ -339,10 +341,10 @@ void word_stale(Finding *finding, const StaleFacts *f) {
     at_line(later, f->later_line);
     at_line(seen, f->seen_line);
     say(finding,
-        "reads %s at byte %" PRIu64 " (element %" PRIu64 ") and misses the value that thread (%u,%u,%u) of "
-        "block (%u,%u,%u) had stored there%s, ",
-        f->object, f->index, f->element, thread[0], thread[1], thread[2], block[0], block[1], block[2],
-        missed);
+        "reads %s at byte %" PRIu64 " (element %" PRIu64 " of %u bytes) and misses the value that thread "
+        "(%u,%u,%u) of block (%u,%u,%u) had stored there%s, ",
+        f->object, f->index, f->index / f->width, f->width, thread[0], thread[1], thread[2], block[0],
+        block[1], block[2], missed);
     if (f->cause == STALE_TORN) {
         say(finding,
             "but gets the other part of the value, stored%s: two stores do not arrive as one. One store of "

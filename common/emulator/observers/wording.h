@@ -125,7 +125,8 @@ typedef struct {
     RaceAccess access, other;
     RaceOrderMissing missing;
     const char *object;
-    uint64_t index, element; // of the byte, and of the value of the accessed type
+    uint64_t index; // of the byte
+    unsigned width; // bytes of the accessed type
     const unsigned *other_thread;
     const unsigned *other_block; // NULL: the same
     int other_line;              // 0: unknown
@@ -157,7 +158,8 @@ typedef enum {
 typedef struct {
     StaleCause cause;
     const char *object;
-    uint64_t index, element;                    // of the byte, and of the value of the accessed type
+    uint64_t index;                             // of the byte
+    unsigned width;                             // bytes of the accessed type
     const unsigned *other_thread, *other_block; // that stored
     int missed_line, later_line;                // of the two stores; 0: unknown
     int seen_line;                              // of the read of the later one

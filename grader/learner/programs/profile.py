@@ -128,7 +128,8 @@ def print_page(document: dict[str, Any], lines: int) -> None:
         launches = f"{kernel['launches']:,} launch" + ("es" if kernel["launches"] != 1 else "")
         shape = f"<<<{_size(kernel['grid'])}, {_size(kernel['block'])}>>>"
         out.print(f"{kernel['name']}: {launches}, the last {shape}", markup=False)
-        out.print(f"  modelled {kernel['modelled_seconds'] * 1e6:,.1f} µs in all; {kernel['limiter']}")
+        time = f"{kernel['modelled_seconds'] * 1e6:,.1f} µs in all, ± {100 * document['error_band']:.0f} %"
+        out.print(f"  modelled {time}; {kernel['limiter']}")
         out.print(f"  {_counts(kernel['counters']) or 'no memory accesses'}")
         busy = sorted(kernel["lines"], key=_traffic, reverse=True)[:lines]
         for line in filter(_traffic, busy):

@@ -1,7 +1,7 @@
 // One case of a chapter on one kernel: what the emulator finds in it, and all that a GPU needs to run the
 // same.
 //
-//     case-ch05 KERNEL.ptx TASK N ROWS COLUMNS FAMILY MISALIGNMENT STAGGERED SCHEDULE [FOLDER]
+//     case-ch05 KERNEL.ptx TASK N ROWS COLUMNS DEPTH FAMILY MISALIGNMENT STAGGERED SCHEDULE [FOLDER]
 //
 // writes JSON to stdout: the verdict, the findings, the buffers and the launches. With FOLDER, the content of
 // input buffer I goes to FOLDER/I.bin. Inputs are drawn from seed 1 whatever the kernel, so that kernels
@@ -29,13 +29,14 @@ static bool read_case(char **arguments, Case *one) {
     one->task = -1;
     for (int t = 0; t < chapter_task_count(&chapter); t++)
         if (strcmp(chapter.tasks[t].name, arguments[0]) == 0) one->task = t;
-    one->size = (CaseSize){atoll(arguments[1]), atoll(arguments[2]), atoll(arguments[3])};
+    one->size =
+        (CaseSize){atoll(arguments[1]), atoll(arguments[2]), atoll(arguments[3]), atoll(arguments[4])};
     one->family = FAMILIES;
     for (Family family = 0; family < FAMILIES; family++)
-        if (strcmp(family_name(family), arguments[4]) == 0) one->family = family;
-    one->misalignment = (unsigned)atoi(arguments[5]);
-    one->is_staggered = atoi(arguments[6]) != 0;
-    one->schedule = strtoull(arguments[7], NULL, 10);
+        if (strcmp(family_name(family), arguments[5]) == 0) one->family = family;
+    one->misalignment = (unsigned)atoi(arguments[6]);
+    one->is_staggered = atoi(arguments[7]) != 0;
+    one->schedule = strtoull(arguments[8], NULL, 10);
     return one->task >= 0 && one->family < FAMILIES;
 }
 
@@ -64,6 +65,7 @@ static void add_program(JsonWriter *json, const RunProgram *program) {
         json_unsigned(json, "bytes", buffer->bytes);
         json_unsigned(json, "misalignment", buffer->misalignment);
         json_string(json, "fill", fills[buffer->fill]);
+        json_boolean(json, "constant", buffer->is_constant); // the module's variable of that name
         json_close_object(json);
     }
     json_close_array(json);
@@ -142,8 +144,8 @@ int main(int count, char **arguments) {
     if (count == 2 && strcmp(arguments[1], "--runner") == 0) return runner_main();
     static Builds builds;
     Case one = {0};
-    if (count < 10 || !read_case(arguments + 2, &one)) {
-        complain("KERNEL.ptx TASK N ROWS COLUMNS FAMILY MISALIGNMENT STAGGERED SCHEDULE [FOLDER]");
+    if (count < 11 || !read_case(arguments + 2, &one)) {
+        complain("KERNEL.ptx TASK N ROWS COLUMNS DEPTH FAMILY MISALIGNMENT STAGGERED SCHEDULE [FOLDER]");
         return EXIT_USAGE;
     }
     char folder[512];
@@ -156,7 +158,7 @@ int main(int count, char **arguments) {
     RunReply reply;
     Runner *runner = runner_start(&wanted, &reply);
     if (!runner) return complain(reply.words);
-    const int status = run_case(runner, builds.subjects.kernel, &one, count > 10 ? arguments[10] : NULL);
+    const int status = run_case(runner, builds.subjects.kernel, &one, count > 11 ? arguments[11] : NULL);
     runner_stop(runner);
     return status;
 }

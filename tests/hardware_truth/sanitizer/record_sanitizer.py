@@ -38,7 +38,7 @@ from grader.core.workbook import Workbook  # noqa: E402
 RECORD, REASONS = HERE / "record.csv", HERE / "reasons.csv"
 BARRIERS = HERE / "barriers.ptx"
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
-CASE = ("task", "n", "rows", "columns", "family", "misalignment", "staggered", "schedule")
+CASE = ("task", "n", "rows", "columns", "depth", "family", "misalignment", "staggered", "schedule")
 COLUMNS = ("kernel", "sha256", *CASE, *TOOLS)
 MEDIUM, LARGEST = 1025, 1 << 20  # elements: of the case that is wanted, and the most that a case may have
 
@@ -63,7 +63,9 @@ def emulate(row: Row, ptx: Path, inputs: Path | None = None) -> dict:
             subprocess.run([*command, "--arg", "buf:4096:zero", "--json", answer], capture_output=True)
             launch = {"symbol": name, "grid": [1, 1, 1], "block": [block_of(name), 1, 1], "shared": 0}
             return json.loads(answer.read_text()) | {
-                "buffers": [{"name": "data", "bytes": 4096, "misalignment": 0, "fill": "zero"}],
+                "buffers": [
+                    {"name": "data", "bytes": 4096, "misalignment": 0, "fill": "zero", "constant": False}
+                ],
                 "launches": [launch | {"arguments": [[0, 8, "0"]]}],
             }
     program = ROOT / "build" / "cases" / folder.rpartition("/")[2]
@@ -153,7 +155,7 @@ def choose(document: dict) -> Row | None:
         ]
     if not plain or plain[0]["verdict"] == "LAUNCH":
         return None
-    case = {"rows": 0, "columns": 0, **plain[0], "staggered": int("staggered" in plain[0])}
+    case = {"rows": 0, "columns": 0, "depth": 0, **plain[0], "staggered": int("staggered" in plain[0])}
     return {column: str(case[column]) for column in CASE}
 
 

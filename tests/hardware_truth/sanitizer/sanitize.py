@@ -90,9 +90,17 @@ def launch(cuda: ctypes.CDLL, module: ctypes.c_void_p, case: dict, one: dict, ad
 def run_case(cuda: ctypes.CDLL, folder: Path, case: dict) -> None:
     module = ctypes.c_void_p()
     call(cuda, "cuModuleLoadData", pointer_to(module), (folder / f"{case['id']}.cubin").read_bytes())
-    bases, addresses = [], []
+    bases, addresses = [], []  # a variable of the module has no base of its own
     for buffer in case["buffers"]:
         base = ctypes.c_uint64()
+        if buffer["constant"]:
+            bytes_ = ctypes.c_size_t()
+            name = buffer["name"].encode()
+            call(cuda, "cuModuleGetGlobal_v2", pointer_to(base), pointer_to(bytes_), module, name)
+            bases.append(None)
+            addresses.append(base.value)
+            fill(cuda, folder, buffer, base.value)
+            continue
         bytes_ = max(buffer["misalignment"] + buffer["bytes"], 1)
         call(cuda, "cuMemAlloc_v2", pointer_to(base), ctypes.c_size_t(bytes_))
         bases.append(base)
@@ -100,13 +108,13 @@ def run_case(cuda: ctypes.CDLL, folder: Path, case: dict) -> None:
         fill(cuda, folder, buffer, addresses[-1])
     # The address of a buffer without elements is that of memory that is not allocated any more.
     for base, buffer in zip(bases, case["buffers"], strict=True):
-        if not buffer["bytes"]:
+        if base and not buffer["bytes"]:
             call(cuda, "cuMemFree_v2", base)
     for one in case["launches"]:
         launch(cuda, module, case, one, addresses)
         call(cuda, "cuCtxSynchronize")
     for base, buffer in zip(bases, case["buffers"], strict=True):
-        if buffer["bytes"]:
+        if base and buffer["bytes"]:
             call(cuda, "cuMemFree_v2", base)
     call(cuda, "cuModuleUnload", module)
 
