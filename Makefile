@@ -150,12 +150,14 @@ CFLAGS_ALL = -std=gnu17 -Icommon $(OPTIMISE) $(CC_FPCONTRACT) $(WARNINGS) -fPIC 
 # A learner waits for the first build, so each file gets the effort that its running time is worth: most for what runs
 # for every instruction of every warp, and for loops over all elements; vectors for all loops over lanes; none for what
 # runs once a run, such as the page. `perf record ./chNN` says where the time goes. (`make CFLAGS=-g` for a debugger.)
-HOT := common/support/% $(addprefix common/emulator/,footprint.c touched.c model/sectors.c model/warp_clocks.c \
+HOT := $(addprefix common/emulator/,footprint.c touched.c model/sectors.c model/warp_clocks.c \
     $(addprefix machine/,atomic.c exchange.c execute.c memory.c resolve.c schedule.c sync.c) \
-    $(addprefix observers/,access_counts.c footprint.c initcheck.c initialised.c race%.c touched.c)) \
+    $(addprefix observers/,access_counts.c footprint.c initcheck.c initialised.c touched.c \
+    race_granule.c race_interval.c race_order.c race_readers.c race_site.c)) \
     $(addprefix common/driver/,judge/check.c plan/elements.c plan/expected.c plan/inputs.c run/cpu_baseline.c run/statistics.c)
 LANES := $(addprefix common/emulator/,alu/% machine/% observers/% model/%)
-ONCE := $(addprefix common/driver/,build/% diagnose/% listing/% page/% program/% result/% judge/% main.c)
+ONCE := common/gpu/% common/emulator/program/% \
+    $(addprefix common/driver/,build/% diagnose/% judge/% listing/% main.c page/% program/% result/%)
 effort_for = $(if $(SANITIZE)$(WERROR),,$(if $(filter $(HOT),$(1)),-O3,$(if $(filter $(LANES),$(1)),-O1 -ftree-vectorize,$(if $(filter $(ONCE),$(1)),-O0,-O1))))
 LDFLAGS_ALL = $(if $(SANITIZE),-fsanitize=address$(,)undefined) $(CC_OPENMP) $(call words_of,$(LDFLAGS))
 LIBRARIES := -ldl -lm -lpthread
