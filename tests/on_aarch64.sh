@@ -5,7 +5,7 @@
 #   tests/on_aarch64.sh                    make solutions with clang, then the tests of the emulator
 #   tests/on_aarch64.sh 'make ch01' ...    these commands, one after the other
 #
-# Debian and a clone of this checkout's last commit stay in build/aarch64; FRESH=1 starts anew.
+# Debian and a clone of this checkout's last commit stay in build/aarch64; FRESH=1 starts again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 for name in debootstrap qemu-aarch64-static; do
@@ -34,7 +34,7 @@ if [ ! -e "$place/complete" ]; then
     touch "$place/complete"
 fi
 cp /etc/resolv.conf "$root/etc/"
-certificates=etc/ssl/certs/ca-certificates.crt # a network may have one of its own
+certificates=etc/ssl/certs/ca-certificates.crt # a network may have its own
 [ ! -e "/$certificates" ] || cp "/$certificates" "$root/$certificates"
 mount -t proc proc "$root/proc"
 mount --rbind /dev "$root/dev"

@@ -66,8 +66,14 @@ def applied(change: dict[str, Any], text: str, finding_line: int) -> Iterator[st
             lines[i] = lines[i].replace("__activemask()", "0xffffffff")
         yield "\n".join(lines)
     elif kind == "number":
-        was, now = _NUMBERS[change["words"].rpartition(" in line ")[0]]
-        yield _with(lines, at, re.sub(rf"(?<![\w.]){re.escape(was)}\b", now, lines[at - 1]))
+        said = change["words"].partition(" in line ")[0]
+        now, _, was = said.partition(" instead of ")
+        if said in _NUMBERS:
+            was, now = _NUMBERS[said]
+        changed = [at, *(int(line) for line in re.findall(r"and for line (\d+)", change["words"]))]
+        for line in changed:
+            lines[line - 1] = re.sub(rf"(?<![\w.]){re.escape(was)}\b", now, lines[line - 1])
+        yield "\n".join(lines)
     elif kind == "guard":
         for name, bound in (("in", "n"), ("a", "n"), ("b", "n"), ("partial", "gridDim.x"), ("out", "n")):
             read = rf"(?<![\w.])({name})\[([^\[\]]+)\](?!\s*[-+*/]?=[^=])"
@@ -126,13 +132,6 @@ def _with(lines: list[str], at: int, line: str) -> str:
 
 
 def _inserted(lines: list[str], at: int, place: str, statement: str) -> Iterator[str]:
-    if place == "after":
-        yield "\n".join([*lines[:at], statement, *lines[at:]])
-        yield _with(lines, at, f"{{ {lines[at - 1]} {statement} }}")
-    else:
-        yield "\n".join([*lines[: at - 1], statement, *lines[at - 1 :]])
-        yield _with(lines, at, f"{{ {statement} {lines[at - 1]} }}")
-    # The nearest places on the other side of a brace: a statement of several lines, the end of a branch.
-    for near in (at + 1, at - 1, at + 2):
-        if 0 < near < len(lines):
-            yield "\n".join([*lines[:near], statement, *lines[near:]])
+    """At the place that the page names, and nowhere else."""
+    before = at if place == "after" else at - 1
+    yield "\n".join([*lines[:before], statement, *lines[before:]])

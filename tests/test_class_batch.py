@@ -31,9 +31,12 @@ from grader.classroom.exports.command import read_class
 from grader.classroom.journal import InvalidEntryError, read_entry
 from grader.classroom.judgement import JudgeSettings
 from grader.classroom.tasks import Task, read_tasks, write_tasks
+from grader.classroom.views import remarks
 from grader.core.errors import UsageError
 from grader.core.receipts import receipt_of
 from grader.core.result import parse_result
+from grader.core.workbook import Workbook
+from grader.learner.restart import skeleton_of
 
 ROOT = Path(__file__).resolve().parents[1]
 FAKE = ROOT / "tests" / "class" / "fake_class.py"
@@ -176,6 +179,50 @@ def test_what_is_missing_says_why(small: Class) -> None:
     words = "all.zip/hw/mine.zip is an archive in an archive, and not opened"
     assert all(one["message"].startswith(words) for one in dan["chapters"])
     assert words in (small.folder / "graded" / "feedback" / "dan.html").read_text("utf-8")
+
+
+def test_a_skeleton_that_nobody_changed_earns_nothing(small: Class) -> None:
+    """Nor does it replace what was handed in before; one that is correct and slow would have points."""
+    workbook = Workbook(ROOT)
+    skeletons = {one.name: skeleton_of(workbook, one) for one in workbook.select(["ch01", "ch02", "ch03"])}
+    for student in ("ada-2", "dan"):
+        for chapter, text in skeletons.items():
+            path = small.submissions / student / f"{chapter}.cu"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(f"// {student}\n{text}", "utf-8")
+    small.enrol("dan")
+    assert small.grade().returncode == 0
+    students = {student["id"]: student for student in small.document()["students"]}
+    dan = students["dan"]
+    assert {one["verdict"] for one in dan["chapters"]} == {"MISSING"} and dan["score"]["earned"] == 0
+    assert [one["message"] for one in dan["chapters"]] == [
+        f"{chapter}.cu is the skeleton, unchanged" for chapter in skeletons
+    ]
+    assert "ch03.cu is the skeleton" in (small.folder / "graded" / "feedback" / "dan.html").read_text("utf-8")
+    assert [one["verdict"] for one in students["ada"]["chapters"]] == ["PASS", "SLOW", "PASS"]
+    assert not [line for line in small.judged() if line.startswith("dan")]
+
+
+def test_a_later_submission_that_cannot_be_opened_is_named(small: Class) -> None:
+    """It replaces nothing, and the student has to know."""
+    (small.submissions / "bob-2.zip").write_bytes(b"PK\3\4 cut short")
+    (small.submissions / "cy-2").mkdir()
+    (small.submissions / "cy-2" / "program.cu").write_text("// PASS\n")
+    done = small.grade()
+    bob = "bob-2.zip is not counted: it is damaged, cut short or no zip or tar archive"
+    cy = "cy-2 is not counted: nothing says which chapter program.cu belongs to"
+    assert f"bob: {bob}" in " ".join(done.stdout.split()) and f"cy: {cy}" in " ".join(done.stdout.split())
+    with open(small.folder / "graded" / "gradebook.csv", encoding="utf-8", newline="") as file:
+        rows = {row["id"]: row for row in csv.DictReader(file)}
+    assert rows["bob"]["trouble"].startswith(bob) and rows["cy"]["trouble"].startswith(cy)
+    assert rows["ada"]["trouble"] == rows["zoe"]["trouble"] == ""
+    assert rows["bob"]["ch02 verdict"] == "PASS" and rows["cy"]["ch02 verdict"] == "WRONG"
+    for student, words in (("bob", bob), ("cy", cy)):
+        assert words in (small.folder / "graded" / "feedback" / f"{student}.html").read_text("utf-8")
+    document = small.document()
+    for one in document["students"]:
+        said = [remarks.short_text(document, one), remarks.whole_text(document, one)]
+        assert all((bob in text) == (one["id"] == "bob") for text in said)
 
 
 HOSTILE_NAMES = ["=cmd|'calc'!A1", "\x1b]0;x\x07\x1b[2J", "\u202egnp", "<script>alert(1)</script>", "\uff1d1+1",

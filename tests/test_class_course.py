@@ -2,6 +2,7 @@
 
 import dataclasses
 import datetime
+import zoneinfo
 from pathlib import Path
 
 import pytest
@@ -398,6 +399,58 @@ DUE = datetime.datetime(2026, 11, 20, 23, 59, tzinfo=datetime.timezone(datetime.
 def test_days_begun(hours: float, days: int) -> None:
     received = (DUE + datetime.timedelta(hours=hours)).astimezone(UTC)
     assert days_late(DUE, received, is_marked=False) == days
+
+
+def wall(text: str, zone: str = "Europe/Berlin", fold: int = 0) -> datetime.datetime:
+    return datetime.datetime.fromisoformat(text).replace(tzinfo=zoneinfo.ZoneInfo(zone), fold=fold)
+
+
+@pytest.mark.parametrize(
+    ("due", "received", "days"),
+    [
+        # Clocks are set back on 25 October: two days by the clock are 49 hours.
+        (wall("2026-10-24T12:00"), wall("2026-10-26T12:00"), 2),
+        (wall("2026-10-24T12:00"), wall("2026-10-26T12:00:01"), 3),
+        # They are set forward on 29 March: two days are 47 hours.
+        (wall("2026-03-28T12:00"), wall("2026-03-30T12:00"), 2),
+        (wall("2026-03-28T12:00"), wall("2026-03-30T12:00:01"), 3),
+        (wall("2026-03-28T18:00"), wall("2026-03-28T18:00:01"), 1),
+        # Due at the first 02:30 of that night, received at the second.
+        (wall("2026-10-25T02:30"), wall("2026-10-25T02:30", fold=1), 1),
+        (wall("2026-10-25T02:30", fold=1), wall("2026-10-25T02:30"), 0),
+        (wall("2026-10-24T02:30"), wall("2026-10-25T02:30", fold=1), 2),
+        # The other way round in the south, and a zone whose clocks change by half an hour.
+        (wall("2026-10-03T12:00", "Australia/Sydney"), wall("2026-10-05T12:00", "Australia/Sydney"), 2),
+        (wall("2026-04-04T12:00", "Australia/Lord_Howe"), wall("2026-04-05T12:00", "Australia/Lord_Howe"), 1),
+    ],
+)
+def test_days_end_at_the_same_time_of_day_when_clocks_change(
+    due: datetime.datetime, received: datetime.datetime, days: int
+) -> None:
+    """Whatever zone the platform writes its times in."""
+    for zone in (due.tzinfo, UTC, datetime.timezone(datetime.timedelta(hours=-7))):
+        assert days_late(due, received.astimezone(zone), is_marked=False) == days
+
+
+@given(
+    st.datetimes(datetime.datetime(2026, 3, 25), datetime.datetime(2026, 11, 1)),
+    st.integers(-3 * 24 * 60, 40 * 24 * 60),
+    st.sampled_from(["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata", "UTC"]),
+)
+def test_days_are_those_that_counting_finds(due: datetime.datetime, minutes: int, name: str) -> None:
+    there = due.replace(tzinfo=zoneinfo.ZoneInfo(name))
+    received = there.astimezone(UTC) + datetime.timedelta(minutes=minutes)
+    days = 0
+    while (there + datetime.timedelta(days=days)).astimezone(UTC) < received:
+        days += 1
+    assert days_late(there, received, is_marked=False) == days
+
+
+def test_a_due_date_with_an_offset_is_one_of_the_courses_zone(workbook: Workbook, tmp_path: Path) -> None:
+    lines = ['title = "x"', 'zone = "Europe/Berlin"', "due = 2026-10-24T10:00:00+00:00"]
+    course = course_of("\n".join(lines), workbook, tmp_path)
+    due = course.due(course.chapters[0], "ada", "")
+    assert due == wall("2026-10-24T12:00") and days_late(due, wall("2026-10-26T12:00"), is_marked=False) == 2
 
 
 def test_days_where_little_is_known() -> None:

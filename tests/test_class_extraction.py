@@ -23,13 +23,14 @@ from grader.classroom.submissions.submission import Piece, Submission, file_name
 from grader.classroom.submissions.untrusted import LIMITS, Refused, open_regular, printable
 from grader.core.processes import Processes
 
+SKELETON = "// TODO 1: add all of them up\n__global__ void sum(float *out) { out[0] = 0; }\n"
 CHAPTERS = [f"ch{number:02}" for number in range(1, 9)]
 
 
 def gathered(entries: list[Path], work: Path, chapters: list[str] = CHAPTERS) -> Gathered:
     work.mkdir(exist_ok=True)
     pieces = tuple(Piece(path, path.name) for path in entries)
-    return gather(Submission("s", pieces=pieces), chapters, work, Processes())
+    return gather(Submission("s", pieces=pieces), dict.fromkeys(chapters, SKELETON), work, Processes())
 
 
 def check_words(refused: Refused) -> None:
@@ -282,6 +283,40 @@ def test_the_same_kernel_twice_is_one(tmp_path: Path) -> None:
     assert found.kernels["ch04"].content == b"// mine\n" and not found.refused
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        SKELETON,
+        SKELETON.replace("\n", "\r\n"),
+        f"// Ada Lovelace\n{SKELETON}",
+        SKELETON.split("\n", 1)[1].replace("{ ", "{\n    /* later */ "),
+    ],
+    ids=["as it was", "another line end", "a name", "another layout"],
+)
+def test_an_unchanged_skeleton_is_not_handed_in(text: str, tmp_path: Path) -> None:
+    zip_of(tmp_path / "s.zip", {"ch02_x/kernel.cu": text.encode(), "ch03.cu": b"// mine\n"})
+    found = gathered([tmp_path / "s.zip"], tmp_path / "work")
+    assert sorted(found.kernels) == ["ch03"] and not found.refused and not found.trouble
+    assert found.unchanged == {"ch02": "ch02_x/kernel.cu is the skeleton, unchanged"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [SKELETON.replace("0;", "1;"), SKELETON + "int more;\n", "", SKELETON.replace("sum", "add"), "\xff"],
+)
+def test_a_changed_skeleton_is_handed_in(text: str, tmp_path: Path) -> None:
+    zip_of(tmp_path / "s.zip", {"ch02_x/kernel.cu": text.encode("latin-1")})
+    found = gathered([tmp_path / "s.zip"], tmp_path / "work")
+    assert sorted(found.kernels) == ["ch02"] and not found.unchanged
+
+
+def test_a_kernel_beside_the_skeleton_is_the_one(tmp_path: Path) -> None:
+    members = {"warpbook/chapters/ch02_x/kernel.cu": SKELETON.encode(), "ch02.cu": b"int mine;\n"}
+    zip_of(tmp_path / "s.zip", members)
+    found = gathered([tmp_path / "s.zip"], tmp_path / "work")
+    assert found.kernels["ch02"].content == b"int mine;\n" and not found.refused
+
+
 def test_a_student_may_have_a_folder_and_an_archive(tmp_path: Path) -> None:
     (tmp_path / "s").mkdir()
     (tmp_path / "s" / "ch01.cu").write_bytes(b"// one\n")
@@ -359,7 +394,7 @@ def test_a_stopped_run_refuses_nobody(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         gather(
             Submission("s", pieces=(Piece(tmp_path / "s.zip", "s.zip"),)),
-            CHAPTERS,
+            dict.fromkeys(CHAPTERS, SKELETON),
             tmp_path / "work",
             processes,
         )

@@ -236,7 +236,8 @@ def test_from_the_archive_to_the_score(workbook: Workbook, tmp_path: Path) -> No
     assert compiler
     right = (ROOT / "solutions/ch04_warp_shuffle/kernel.cu").read_text()
     wrong = kernel_text("wrong/ch02/last_chunk_dropped")
-    slow = (ROOT / "chapters/ch02_coalescing/kernel.cu").read_text()
+    skeleton = (ROOT / "chapters/ch02_coalescing/kernel.cu").read_text()
+    slow = skeleton.replace("sum += in[i]", "sum = sum + in[i]")
 
     # One right, one wrong, deep in folders with names that are not ASCII.
     hand_in(
@@ -257,6 +258,10 @@ def test_from_the_archive_to_the_score(workbook: Workbook, tmp_path: Path) -> No
     assert tags(written) == ["SLOW", "BUILD"]
     error = "expected an expression" if compiler.name == "nvcc" else "expected expression"
     assert f"kernel.cu:1:9: error: {error}\n" in written["tests"][1]["output"]
+
+    # The skeleton, which is slow too, and which nobody has changed.
+    hand_in(machine, {"ch02/kernel.cu": f"// my homework\n{skeleton}", "ch04/kernel.cu": right})
+    assert tags(results(machine)) == ["MISSING", "PASS"]
 
     # Nothing, and an archive that leads elsewhere: complete, and worth no points.
     hand_in(machine, {})

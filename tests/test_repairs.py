@@ -419,3 +419,29 @@ def test_thread_0_of_a_block_is_one_thread(nvcc: str, built: Path, tmp_path: Pat
     _, result = judge(built, kernel, "ch03", tmp_path / "result.json")
     assert result["verdict"] == "RACE"
     assert [change["change"] for change in result["proof"]["changes"]] == ["one-thread"]
+
+
+def test_a_change_of_a_value_that_two_lines_share_names_both(nvcc: str, built: Path, tmp_path: Path) -> None:
+    page, _ = judge_named(built, "wrong/ch10/blocks_overlap", tmp_path)
+    assert re.search(r"for the block's in line \d+, and for line \d+, which has the same value, all", page)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("wrong/ch16/seven_warps", " lack elements 8,064 to 9,215; the others are right"),
+        ("wrong/ch16/no_carry", " lack all elements before their own 32; the others are right"),
+        ("wrong/ch16/inclusive", "all outputs add the element at their own place besides"),
+        ("wrong/ch16/group_w_lost", "output 36 lacks 9 elements: 3, 7, 11, 15, 19, 23 ..., output "),
+        ("wrong/ch12/whole_groups_only", "all elements of y are never written"),
+        ("wrong/ch12/terms_by_heart", "y is the same whatever term holds"),
+        ("wrong/ch12/squares", "term[0] is multiplied by the power 8 of x, not 4, term[1] is"),
+        ("wrong/ch12/term_0_twice", "counts 324, not 81 times where every element of x is 3"),
+    ],
+)
+def test_what_outputs_of_scans_and_polynomials_are_made_of(
+    nvcc: str, built: Path, tmp_path: Path, name: str, words: str
+) -> None:
+    page, result = judge_named(built, name, tmp_path)
+    assert words in result["accounting"]["words"]
+    assert words in page

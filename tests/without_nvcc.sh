@@ -6,7 +6,7 @@
 #   tests/without_nvcc.sh 'make test ARGS="-k clang"' ...     these commands, one after the other
 #
 # What is missing is removed from an overlay over /usr that only the commands see. The clone stays in
-# build/without_nvcc, so that a second run need not build everything again; FRESH=1 starts anew.
+# build/without_nvcc, so that a second run need not build everything again; FRESH=1 starts again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [ "${WARPBOOK_WITHOUT:-}" != inside ]; then
@@ -54,7 +54,7 @@ else
 fi
 cd "$place/warpbook"
 if run 'make COMPILER=nvcc VENV=build/never build/never/.installed-nvcc' >"$place/never.log" 2>&1; then
-    echo "without_nvcc: NVIDIA's packages can be installed all the same" >&2
+    echo "without_nvcc: NVIDIA's packages can be installed anyway" >&2
     exit 3
 fi
 grep -q ResolutionImpossible "$place/never.log" || { cat "$place/never.log" >&2; exit 3; }

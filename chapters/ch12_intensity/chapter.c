@@ -444,7 +444,7 @@ const Chapter chapter =
                     .why = "An array whose index the compiler does not know is in memory, not in registers.",
                 },
                 {
-                    .words = "additions that can run at a time",
+                    .words = "float operations from one to the next that needs it",
                     .measure = "float_distance / float_ops",
                     .bound = AT_LEAST,
                     .limit = 4,

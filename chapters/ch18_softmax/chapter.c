@@ -341,7 +341,7 @@ static const CaseSize matrices[] = {
     .sizes = matrices, .size_count = sizeof matrices / sizeof matrices[0], .max_n = 1 << 18, .schedules = 2, \
     .counted = {.rows = 24, .columns = 2048}, .timed = {.rows = 65536, .columns = 2048}
 
-// The same kernel where lanes of one warp have rows of their own: how fast it is there.
+// The same kernel where one warp has several rows: how fast it is there.
 static const CaseSize short_rows[] = {{.rows = 33, .columns = 128}, {.rows = 150, .columns = 200}};
 #define SHORT_ROWS                                                                                           \
     .sizes = short_rows, .size_count = sizeof short_rows / sizeof short_rows[0], .schedules = 1,             \

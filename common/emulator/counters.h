@@ -21,6 +21,9 @@ typedef struct {
     uint64_t const_ld;
     uint64_t texture_requests, texture_sectors; // of textures and surfaces
     uint64_t branches, branch_divergent;
+    // As the machine code has it (program/predicated.h): divergent branches that are branches there, and warp
+    // instructions issued, also those with all lanes switched off.
+    uint64_t issued_branch_divergent, issued_shared_ld, issued_shared_st, issued_shared_atom;
     uint64_t barriers;         // warp instructions: bar.sync, barrier.sync and their kin
     uint64_t partial_barriers; // of these, those of all threads that not all threads have executed
     uint64_t warp_barriers;    // bar.warp.sync

@@ -71,6 +71,31 @@ static bool ask_addr2line(const char *path, uintptr_t offset, char *answer, size
     return status == 0;
 }
 
+// The same, without another process for an address that was asked for before: a mistake in a loop is at few
+// places, but each report and its notes name them.
+static bool ask(const char *path, uintptr_t offset, char *answer, size_t answer_bytes) {
+    enum { MOST_KNOWN = 128 };
+    static struct {
+        const char *path; // the loader's, one for each object
+        uintptr_t offset;
+        char answer[512];
+    } known[MOST_KNOWN];
+    static int count;
+    for (int i = 0; i < count; i++) {
+        if (known[i].path != path || known[i].offset != offset) continue;
+        snprintf(answer, answer_bytes, "%s", known[i].answer);
+        return true;
+    }
+    if (!ask_addr2line(path, offset, answer, answer_bytes)) return false;
+    const size_t bytes = strlen(answer) + 1;
+    if (count < MOST_KNOWN && bytes <= sizeof known->answer) {
+        known[count].path = path;
+        known[count].offset = offset;
+        memcpy(known[count++].answer, answer, bytes);
+    }
+    return true;
+}
+
 // CUDA's own headers, which wrap many calls in templates, and nvcc's stubs.
 static bool is_wrapper(const char *file) {
     static const char *const parts[] = {"/cuda_runtime.h", "/crt/", "/cccl/", "cudafe1.stub.c",
@@ -111,8 +136,7 @@ bool place_line(const Place *place, char *file, size_t file_bytes, int *line) {
         Dl_info info;
         const bool is_fixed = dladdr((void *)address, &info) && (uintptr_t)base == 0x400000;
         char answer[4096];
-        if (!ask_addr2line(path, is_fixed ? address : address - (uintptr_t)base, answer, sizeof answer))
-            continue;
+        if (!ask(path, is_fixed ? address : address - (uintptr_t)base, answer, sizeof answer)) continue;
         for (char *at = answer, *rest; (rest = strchr(at, '\n')); at = rest + 1) {
             *rest = '\0';
             if (!read_line(at, line)) continue;

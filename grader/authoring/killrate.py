@@ -180,7 +180,10 @@ def outcome(
     except (OSError, ValueError, KeyError, TypeError):
         pass
     finding = _judge(workbook, chapter, kernel, runs, processes)
-    if finding.verdict != "INFRA":  # the machine may be fixed by the next run
+    if finding.verdict not in (
+        "INFRA",
+        "BUILD_TIMEOUT",
+    ):  # the next run may have a machine that works, or is idle
         write_json(record, {"key": key, **asdict(finding)})
     return finding
 

@@ -143,10 +143,10 @@ class Batch:
         """All students' kernels, copied into the class's folder; each submission of a group is opened once."""
         distinct = {one.pieces: one for student in students for one in student.submissions}
         self.hear.begin("submissions", len(distinct))
-        names = [one.chapter for one in self.course.chapters]
+        skeletons = {one.name: skeleton_of(self.workbook, one) for one in self.chapters()}
 
         def opened(submission: Submission) -> Gathered:
-            return gather(submission, names, self.place.work, self.processes)
+            return gather(submission, skeletons, self.place.work, self.processes)
 
         every = dict(zip(distinct, self.side_by_side(opened, list(distinct.values())), strict=True))
         made = []
@@ -395,6 +395,7 @@ class Batch:
             {name: self.handed(student, held, name, judgements) for name in self.names()},
             {name: len(self.submissions_of(held, name)) for name in self.names()},
             next((one.missing for one in reversed(held) if one.missing), ""),
+            {chapter: words for one in held for chapter, words in one.unchanged.items()},
         )
 
     def handed(

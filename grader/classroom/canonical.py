@@ -66,6 +66,9 @@ class Graded:
     handed: Mapping[str, Sequence[Handed]] = field(default_factory=dict)  # by chapter, those that may count
     counts: Mapping[str, int] = field(default_factory=dict)  # by chapter, how many submissions contain it
     missing: str = ""  # why a chapter may not be there, where something was handed in
+    unchanged: Mapping[str, str] = field(
+        default_factory=dict
+    )  # by chapter, that its file is still the skeleton
 
 
 def class_document(
@@ -233,7 +236,7 @@ def _judged(
     """One chapter before any rule of the course is applied."""
     if handed and handed.carried:
         return _carried(one, handed)
-    verdict, message, result = MISSING, graded.missing, None
+    verdict, message, result = MISSING, graded.unchanged.get(one.chapter) or graded.missing, None
     earned: float | None = 0.0
     judgement = handed.judgement if handed else None
     trouble = trouble or (handed.trouble if handed else None)

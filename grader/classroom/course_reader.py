@@ -48,7 +48,7 @@ class Reader:
             if zone is None:
                 self.wrong(where, f'has no time zone: write it as {example}, or set zone = "Europe/Zurich"')
             value = value.replace(tzinfo=zone)
-        return value
+        return value.astimezone(zone) if zone else value
 
     def table(self, table: dict[str, Any], key: str, where: str) -> dict[str, Any]:
         """A table; empty if it is not given."""

@@ -4,7 +4,6 @@ docs/class.md states the same rules for teachers; tests/class/term.py computes t
 """
 
 import datetime
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -39,10 +38,18 @@ class Score:
 
 
 def days_late(due: datetime.datetime | None, received: datetime.datetime | None, *, is_marked: bool) -> int:
-    """Days begun since something was due; 1 if the platform says late without a time."""
-    if received and due:
-        return max(0, math.ceil((received - due).total_seconds() / _DAY))
-    return int(is_marked and not received)
+    """Days begun since something was due; 1 if the platform says late without a time.
+
+    A day ends at the time of day at which the chapter was due, by the clock of the due date's zone, however the time
+    of receipt is written: a day in which clocks change has 23 or 25 hours.
+    """
+    if not received or not due:
+        return int(is_marked and not received)
+    elapsed = received.timestamp() - due.timestamp()
+    days = max(0, int(elapsed // _DAY) - 1)  # at most as many
+    while (due + datetime.timedelta(days=days)).timestamp() < received.timestamp():
+        days += 1
+    return days
 
 
 def scores(course: Course, student: str, section: str, facts: Mapping[str, Fact]) -> dict[str, Score]:

@@ -21,6 +21,7 @@ import shutil
 import sys
 import time
 import zipfile
+import zoneinfo
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
@@ -31,7 +32,8 @@ sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve
 import fake_class  # noqa: E402 - found by the line above
 
 ROOT = Path(__file__).resolve().parents[2]
-BEGIN = datetime.datetime(2026, 2, 23, 8, tzinfo=datetime.UTC)
+ZONE = zoneinfo.ZoneInfo("Europe/Zurich")  # whose clocks are set back after the first Friday
+BEGIN = datetime.datetime(2026, 10, 19, 8, tzinfo=ZONE)
 DAY = datetime.timedelta(days=1)
 SHARES = {  # of a chapter's points, for each verdict of the pretended judge
     verdict: Decimal(str(document["points"]["earned"])) / Decimal(str(document["points"]["possible"]))
@@ -131,7 +133,7 @@ class Rules:
     def latest(self, person: Person, chapter: str) -> Event | None:
         """The submission that counts."""
         own = [one for one in self.term.events if person.id in self.owners(one) and chapter in one.kernels]
-        return max(own, key=lambda one: one.received, default=None)
+        return max(own, key=lambda one: instant(one.received), default=None)
 
     def share(self, line: str) -> Decimal:
         verdict = line.split()[0]
@@ -144,8 +146,9 @@ class Rules:
         return self.term.due(chapter) + delay + self.term.extensions.get(person.id, 0) * DAY
 
     def days_late(self, person: Person, chapter: str, event: Event | None) -> int:
+        """Days by the clock on the wall, whatever zone the time is written in."""
         days = 0
-        while event and event.received > self.due(person, chapter) + days * DAY:
+        while event and instant(event.received) > instant(self.due(person, chapter) + days * DAY):
             days += 1
         return days
 
@@ -170,6 +173,11 @@ class Rules:
 
     def factor(self, days: int) -> Decimal:
         return max(FLOOR, FACTOR**days) if days > 0 else Decimal(1)
+
+
+def instant(time: datetime.datetime) -> datetime.datetime:
+    """The same time in UTC: Python compares two times of one zone by what their clocks show."""
+    return time.astimezone(datetime.UTC)
 
 
 def cents(number: Decimal) -> Decimal:
@@ -301,6 +309,15 @@ class Story:
 
     # ---- The teacher's files ----
 
+    def written(self, event: Event) -> str:
+        """A time of receipt: by the clock of the course, with its offset, or as UTC, as platforms differ."""
+        forms = [
+            event.received.replace(tzinfo=None),
+            event.received,
+            event.received.astimezone(datetime.UTC),
+        ]
+        return forms[len(event.name) % 3].isoformat()
+
     def write_files(self) -> None:
         """Roster, list of times and course file, as they are after this week."""
         term = self.term
@@ -312,9 +329,10 @@ class Story:
         with open(self.folder / "times.csv", "w", encoding="utf-8", newline="") as file:
             rows = csv.writer(file)
             rows.writerow(["submission", "received"])
-            rows.writerows([one.name, one.received.isoformat()] for one in term.events)
+            rows.writerows([one.name, self.written(one)] for one in term.events)
         lines = ['title = "A term"', f"chapters = {json.dumps(term.chapters)}", 'roster = "roster.csv"']
-        lines += ['received = "times.csv"', 'secret = "of a made-up class only"', "own_sizes = 1"]
+        lines += [f'zone = "{ZONE.key}"', 'received = "times.csv"']
+        lines += ['secret = "of a made-up class only"', "own_sizes = 1"]
         lines += ["[late]", f"factor_a_day = {FACTOR}", f"floor = {FLOOR}", f"budget_days = {BUDGET}"]
         lines += [
             "[grade]",
@@ -327,7 +345,7 @@ class Story:
             *(f"{json.dumps(name)} = {json.dumps(own)}" for name, own in term.owners.items()),
         ]
         for chapter in term.chapters:
-            lines += [f"[chapter.{chapter}]", f"due = {term.due(chapter).isoformat()}"]
+            lines += [f"[chapter.{chapter}]", f"due = {term.due(chapter).replace(tzinfo=None).isoformat()}"]
         lines += ["weight = 2"]  # of the last one
         for chapter in term.chapters:
             lines += [
@@ -341,7 +359,7 @@ class Story:
             if name in term.by_hand:
                 chapter, points = term.by_hand[name]
                 lines += [f"[student.{name}.chapter.{chapter}]", f"points = {points}", 'author = "Grace"']
-                lines += ['comment = "shown in the lab"', "date = 2026-04-01"]
+                lines += ['comment = "shown in the lab"', "date = 2026-12-20"]
         (self.folder / "course.toml").write_text("\n".join(lines) + "\n", "utf-8")
 
 

@@ -63,3 +63,9 @@ bool account_product(Account *account, Accounting *out);
 bool account_rows(Account *account, Accounting *out);
 // Which wrong formulas give every value of a table.
 bool account_formulas(Account *account, Accounting *out);
+// Which elements each output of a scan holds: stretches of them, or any of at most 300.
+bool account_scan(Account *account, Accounting *out);
+bool account_scan_digits(Account *account, Accounting *out);
+// Which element of the longer of two inputs, and which elements of the shorter one, which all outputs share,
+// each output is made of.
+bool account_terms(Account *account, Accounting *out);

@@ -8,10 +8,11 @@
 #include "driver/judge/rerun.h"
 
 enum {
-    BASES = 4,         // changes that help but do not suffice, to which a second one is added
-    STEPS = 1 << 24,   // of a launch while searching, and ...
-    EACH_STEPS = 64,   // ... for each element and thread: a change may make a loop endless
-    LARGEST = 1 << 17, // elements of a case, unless only larger ones fail
+    BASES = 4,            // changes that help but do not suffice, to which a second one is added
+    STEPS = 1 << 24,      // of a launch while searching, and ...
+    EACH_STEPS = 64,      // ... for each element and thread: a change may make a loop endless
+    STEPS_TO_CONFIRM = 2, // times as many, of a change that repairs the smallest case
+    LARGEST = 1 << 17,    // elements of a case, unless only larger ones fail
     LARGER = 1 << 22, // of a case with another number or comparison, which may leave out what only runs there
     SCHEDULES = 64,   // that show whether an order is missing, and ...
     FEWEST_SCHEDULES = 8, // ... if they are much work
@@ -19,8 +20,8 @@ enum {
 };
 // In milliseconds of a usual machine, as judge_work_of(). An attempt takes its first run besides, and reading
 // the PTX.
-static const double work_of_attempt = 2, work_of_byte = 2e-5, work_to_confirm = 3000, work_of_larger = 600,
-                    work_to_reduce = 1000;
+static const double work_of_attempt = 2, work_of_byte = 2e-5, work_to_confirm = 2000, work_of_larger = 600,
+                    work_to_reduce = 1000, work_to_settle = 100;
 // Two blocks that go through long loops take that share of judge_work_of().
 static const double work_of_ends = 0.4;
 
@@ -137,9 +138,10 @@ static bool passes(const Search *search, Worker *worker, const CaseReport *repor
     Case one = report->settings;
     CaseReport now;
     one.is_counted = false;
-    if (!run(search, worker, &one, changes, count, 0, &now) || now.verdict != VERDICT_PASS) return false;
-    *work -= judge_work_of(&now);
-    return true;
+    // A change that suits the smallest case may make a loop of another one endless.
+    const bool was_run = run(search, worker, &one, changes, count, STEPS_TO_CONFIRM * steps_of(report), &now);
+    if (was_run) *work -= judge_work_of(&now);
+    return was_run && now.verdict == VERDICT_PASS;
 }
 
 // Runs the cases of the task with more than `least` elements and at most `largest`, those that failed first.
@@ -166,11 +168,12 @@ static int passing(const Search *search, long long least, long long largest, Wor
 
 // Runs every case of the task, and with some changes larger ones as well, as far as the work goes. The number
 // of cases that pass, none with more than *largest elements; 0: one fails, or they are too much work.
-static int confirm(const Search *search, Worker *worker, const Change *const changes[], int count,
+static int confirm(Search *search, Worker *worker, const Change *const changes[], int count,
                    long long *largest) {
     double work = work_to_confirm, more = work_of_larger;
     const int done = passing(search, -1, search->largest, worker, changes, count, &work);
     *largest = largest_for(search, changes, count);
+    if (done <= 0) search->work -= work_to_confirm - work; // for nothing
     if (done <= 0 || *largest == search->largest) return done > 0 ? done : 0;
     const int others = passing(search, search->largest, *largest, worker, changes, count, &more);
     if (others < 0 && more > 0) return 0;
@@ -330,6 +333,31 @@ static int reduce(Search *search, int whole) {
     return least;
 }
 
+static bool is_of_one_line(const Change *change) {
+    return change->kind == CHANGE_COMPARISON || change->kind == CHANGE_CONSTANT ||
+           change->kind == CHANGE_NUMBER || change->kind == CHANGE_INDEX || change->kind == CHANGE_UNSIGNED ||
+           change->kind == CHANGE_ONE_WAY;
+}
+
+// A change that repairs the kernel may be one of several lines at once, of which one is enough, or all are
+// needed.
+static void settle_line(Search *search, int which) {
+    const Symptoms symptoms = symptoms_of(search, search->shown);
+    char also[96];
+    const int first = search->changes.count;
+    if (!propose_parts(&search->lines, &search->changes.all[which], &symptoms, &search->changes, also,
+                       sizeof also))
+        return;
+    search->work = search->work < work_to_settle ? work_to_settle : search->work;
+    for (int i = first; i < search->changes.count && !is_over(search); i++) {
+        const Change *one[] = {&search->changes.all[i]};
+        if (attempt(search, one, 1, -1)) return;
+    }
+    char *words = search->judge->judgement->repair.changes[0].words;
+    const size_t used = strlen(words);
+    snprintf(words + used, sizeof search->judge->judgement->repair.changes[0].words - used, "%s", also);
+}
+
 static bool search_single(Search *search) {
     add_proposals(search, search->shown);
     const int count = search->changes.count;
@@ -340,7 +368,9 @@ static bool search_single(Search *search) {
             const int least = reduce(search, i); // the array may move
             one[0] = &search->changes.all[least];
         }
-        if (attempt(search, one, 1, i)) return true;
+        if (!attempt(search, one, 1, i)) continue;
+        if (is_of_one_line(one[0])) settle_line(search, i);
+        return true;
     }
     return false;
 }

@@ -94,7 +94,7 @@ static bool parse_sizes(const char *option, const char *text, CaseSize *sizes, i
 }
 
 bool options_parse(int count, char **arguments, Options *options, char *why, size_t why_bytes) {
-    *options = (Options){.device = GPU_AUTO, .n = -1, .schedules = -1, .secret = "", .repair_ms = 1000};
+    *options = (Options){.device = GPU_AUTO, .n = -1, .schedules = -1, .secret = "", .repair_ms = 1600};
     for (int i = 1; i < count; i++) {
         const char *name = arguments[i];
         char option[32];

@@ -156,8 +156,7 @@ static bool ends_badly(const Task *task, const Outcome *outcome, const Ended *e,
             strsignal(e->signal));
     else if (task->memory_left && e->exit_status == 0)
         say(report, VERDICT_WRONG,
-            "the device has no memory left for three vectors, so that cudaMalloc fails; the program "
-            "continues, and ends with status 0");
+            "the program ends with status 0 on a device that has no memory left for three vectors");
     else if (!task->memory_left && e->exit_status != 0) {
         char words[200];
         own_words(&outcome->parts[OUTCOME_PRINTED], words, sizeof words);

@@ -76,6 +76,11 @@ struct Instruction {
     uint8_t merged_bytes; // of the whole; MERGED_AWAY: another stands for it; 0: it is on its own
     int8_t merged_shift;  // from its own address to the first byte of the whole
     bool is_gathered;     // of an atomic: one lane goes to memory for the warp (program/gathered.h)
+
+    // Of branches that ptxas makes predicates of (program/predicated.h), and of what they lead around: how
+    // many instructions before it its branch is, or 0.
+    bool is_predicated;
+    uint16_t predicated_back;
 };
 enum { MERGED_AWAY = 255 };
 

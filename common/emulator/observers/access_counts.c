@@ -267,17 +267,20 @@ static void count_shared(Counters *c, const Access *a) {
     case ACCESS_LOAD:
         wavefronts = wavefronts_of(a, &least);
         c->shared_ld += a->first;
+        c->issued_shared_ld += a->in->kind == KIND_LOAD && a->first; // LDS, and not LDSM
         c->shared_ld_wavefronts += wavefronts;
         c->shared_ld_conflicts += wavefronts - least;
         break;
     case ACCESS_STORE:
         wavefronts = wavefronts_of(a, &least);
         c->shared_st += a->first;
+        c->issued_shared_st += a->in->kind == KIND_STORE && a->first;
         c->shared_st_wavefronts += wavefronts;
         c->shared_st_conflicts += wavefronts - least;
         break;
     default:
         c->shared_atom += a->first;
+        c->issued_shared_atom += a->first;
         leader = gathered(a);
         c->shared_atom_wavefronts += atomic_wavefronts(&leader);
         note_lanes(c, a);

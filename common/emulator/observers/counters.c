@@ -74,6 +74,7 @@ static void add_tally(Counters *counters, const Tally *tally, const Instruction 
     case KIND_BRANCH_TABLE:
         counters->branches += tally->done;
         counters->branch_divergent += tally->parted;
+        if (!in->is_predicated) counters->issued_branch_divergent += tally->parted;
         break;
     case KIND_FENCE: counters->fences += tally->warps; break;
     case KIND_BARRIER: counters->barriers += tally->done; break;
@@ -84,6 +85,19 @@ static void add_tally(Counters *counters, const Tally *tally, const Instruction 
     case KIND_REDUX: counters->reductions += tally->done; break;
     default: break;
     }
+}
+
+// Under a predicate an access to shared memory is issued by every warp that comes to the branch, or to the
+// instruction.
+static void add_issued(Counters *counters, const Tally *tally, const Instruction *in) {
+    if (in->kind == KIND_CP_ASYNC) counters->issued_shared_st = 0; // LDGSTS, which ncu counts apart
+    uint64_t *count = in->kind == KIND_LOAD     ? &counters->issued_shared_ld
+                      : in->kind == KIND_STORE  ? &counters->issued_shared_st
+                      : in->kind == KIND_ATOMIC ? &counters->issued_shared_atom
+                                                : NULL;
+    if (!count || in->space != PTX_SPACE_SHARED || in->merged_bytes == MERGED_AWAY) return;
+    const uint64_t issued = tally[-(int)in->predicated_back].warps;
+    if ((in->guard >= 0 || in->predicated_back) && issued > *count) *count = issued;
 }
 
 static int compare_lines(const void *a, const void *b) {
@@ -98,11 +112,19 @@ static bool gather(const Counting *c, EmulatorResult *result) {
     if (!lines) return false;
     int count = 0;
     for (int i = 0; i < program->instruction_count; i++) {
-        if (!c->tally[i].warps) continue;
+        const Instruction *in = program->by_number[i];
+        if (!c->tally[i]
+                 .warps) { // a line that no lane came to has no counters, but a warp may have issued it
+            Counters issued = {0};
+            add_issued(&issued, &c->tally[i], in);
+            counters_add(&result->counters, &issued);
+            continue;
+        }
         LineCounters *line = &lines[count++];
-        line->place = place_of(program, program->by_number[i]);
+        line->place = place_of(program, in);
         line->counters = c->counts[i];
-        add_tally(&line->counters, &c->tally[i], program->by_number[i]);
+        add_tally(&line->counters, &c->tally[i], in);
+        add_issued(&line->counters, &c->tally[i], in);
         counters_add(&result->counters, &line->counters);
     }
     qsort(lines, (size_t)count, sizeof *lines, compare_lines);

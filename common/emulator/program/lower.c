@@ -9,6 +9,7 @@
 #include "emulator/program/float_distance.h"
 #include "emulator/program/gathered.h"
 #include "emulator/program/merged.h"
+#include "emulator/program/predicated.h"
 #include "emulator/program/flow.h"
 #include "emulator/program/lowering/lowering.h"
 #include "emulator/program/reach.h"
@@ -257,6 +258,7 @@ Program *program_new(PtxModule *module, const char *name, AddressOf *address_of,
         set_float_distances(&program->functions[i]);
         if (!find_merged_accesses(&program->functions[i]) || !find_gathered_atomics(&program->functions[i]))
             ok = lower_no_memory(&l);
+        find_predicated(&program->functions[i]);
     }
     if (!ok) {
         program_free(program);

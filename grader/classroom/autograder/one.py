@@ -18,6 +18,7 @@ from ...core.make import need_programs
 from ...core.processes import Processes, cores
 from ...core.sandbox import unavailable
 from ...core.workbook import Chapter, Workbook
+from ...learner.restart import skeleton_of
 from ..canonical import Graded, Handed, Opened, class_document
 from ..course import Course, CourseChapter
 from ..judge.kernel import judge_submission
@@ -61,7 +62,8 @@ def grade_one(
         submission = Submission(
             name_here, (Piece(handin, name_here),), received=who.received, owners=(who.id,)
         )
-        gathered = gather(submission, [one.name for one in chapters], work, processes)
+        skeletons = {one.name: _skeleton(workbook, one) for one in chapters}
+        gathered = gather(submission, skeletons, work, processes)
         handed = _judge(workbook, course, chapters, gathered, work, until, processes)
     seen = replace(submission, trouble=gathered.trouble)
     graded = Graded(
@@ -70,8 +72,17 @@ def grade_one(
         {name: [one] for name, one in handed.items()},
         dict.fromkeys(handed, 1),
         gathered.missing,
+        gathered.unchanged,
     )
     return class_document(course, [graded], {"begun": begun.isoformat(timespec="milliseconds")})
+
+
+def _skeleton(workbook: Workbook, chapter: Chapter) -> str:
+    """A chapter's skeleton. An autograder that was uploaded has no solution, and the skeleton as kernel.cu."""
+    try:
+        return skeleton_of(workbook, chapter)
+    except MachineError:
+        return (workbook.root / chapter.kernel).read_text("utf-8")
 
 
 def _judge(

@@ -2,6 +2,7 @@
 
 A kernel of chapter 4 is ch04_warp_shuffle/kernel.cu, ch04.cu, ch04_kernel.cu or similar: the number is in the
 file's name or else in the name of the nearest folder. With one chapter in the course any one .cu will do.
+A skeleton in which nothing but comments and white space was changed does not count as handed in.
 """
 
 import hashlib
@@ -10,12 +11,13 @@ import re
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...core.errors import GraderError, explain_os_error
 from ...core.processes import Processes
+from ..similarity.preprocess import without_comments
 from .archives import is_archive
 from .extraction import Taken, check_name, is_passed_over, is_wanted, unpack_apart
 from .submission import Piece, Submission, Trouble
@@ -45,17 +47,23 @@ class Gathered:
     refused: dict[str, str] = field(default_factory=dict)  # by chapter, why its kernel was not taken
     receipts: dict[str, bytes] = field(default_factory=dict)  # by chapter
     missing: str = ""  # why a chapter may not be there
+    unchanged: dict[str, str] = field(default_factory=dict)  # by chapter, that its file is still the skeleton
     sha256: str = ""
     trouble: Trouble | None = None
 
 
-def gather(submission: Submission, chapters: Sequence[str], work: Path, processes: Processes) -> Gathered:
-    """Opens what was handed in, with all care, in a folder under `work` that is gone afterwards."""
+def gather(
+    submission: Submission, skeletons: Mapping[str, str], work: Path, processes: Processes
+) -> Gathered:
+    """Opens what was handed in, with all care, in a folder under `work` that is gone afterwards.
+
+    `skeletons` has the skeleton of every chapter that counts.
+    """
     if not submission.pieces:
         return Gathered()
     folder = Path(tempfile.mkdtemp(dir=work))
     try:
-        return _sorted_out(_Opening(folder, processes).all(submission.pieces), chapters)
+        return _sorted_out(_Opening(folder, processes).all(submission.pieces), skeletons)
     except Refused as refused:
         return Gathered(trouble=Trouble("REJECT", str(refused)))
     except (OSError, GraderError) as error:
@@ -163,8 +171,9 @@ class _Opening:
         return Taken(shown, Path(name_here))
 
 
-def _sorted_out(taken: Iterable[Taken], chapters: Sequence[str]) -> Gathered:
+def _sorted_out(taken: Iterable[Taken], skeletons: Mapping[str, str]) -> Gathered:
     gathered = Gathered()
+    chapters = list(skeletons)
     digest = hashlib.sha256()
     others: list[str] = []
     unopened: list[str] = []
@@ -185,6 +194,8 @@ def _sorted_out(taken: Iterable[Taken], chapters: Sequence[str]) -> Gathered:
         if not is_kernel:
             if chapter in chapters and one.path:
                 gathered.receipts[chapter] = content
+        elif chapter in chapters and one.path and _is_skeleton(content, skeletons[chapter]):
+            gathered.unchanged[chapter] = f"{short(one.name)} is the skeleton, unchanged"
         elif chapter in chapters:
             _add(gathered, chapter, one, content)
         elif not chapter:
@@ -195,11 +206,18 @@ def _sorted_out(taken: Iterable[Taken], chapters: Sequence[str]) -> Gathered:
         gathered.missing = f"{short(unopened[0])} {words}"
     elif is_empty:
         gathered.missing = f"there is no kernel in what was handed in: one is {example}"
-    if others and not gathered.kernels and not gathered.refused:
+    if others and not (gathered.kernels or gathered.refused or gathered.unchanged):
         names = ", ".join(map(short, others[:3])) + (", ..." if len(others) > 3 else "")
         words = f"nothing says which chapter {names} belongs to: a kernel is {example}"
         gathered.trouble = Trouble("REJECT", words)
     return gathered
+
+
+def _is_skeleton(content: bytes, skeleton: str) -> bool:
+    """Whether only comments and white space differ."""
+    if len(content) > 4 * len(skeleton.encode()) + 100_000:  # no need to look
+        return False
+    return without_comments(content.decode("utf-8", "replace")) == without_comments(skeleton)
 
 
 def _add(gathered: Gathered, chapter: str, one: Taken, content: bytes) -> None:

@@ -19,7 +19,7 @@ from . import gradebook, integrity, lessons, tables
 from .environment import TEMPLATES, environment
 from .overview import bars, mistakes, overview, summary
 from .progress_lines import progress
-from .remarks import MEANINGS, Remark, remarks
+from .remarks import MEANINGS, Remark, not_counted, remarks
 from .sources import Line, around, lines_of, sides
 from .spreadsheet import csv_text, number
 
@@ -114,6 +114,7 @@ def student_page(document: dict[str, Any], student: dict[str, Any], folder: Path
             shown={one.chapter for one in failing[:_MOST_SHOWN]},
             excerpts={remark.chapter: _excerpt(remark, folder, kernels[remark.chapter]) for remark in said},
             together=[one for one in student["submissions"] if one["with"]],
+            not_counted=not_counted(student),
         )
     )
 

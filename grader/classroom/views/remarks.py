@@ -188,11 +188,29 @@ def lateness(one: dict[str, Any], rule: Late) -> str:
 
 
 def trouble_of(student: dict[str, Any]) -> str:
-    """Why nothing of what a student handed in could be judged; "" if something could, or nothing was handed in."""
+    """Why nothing, or not all, of what a student handed in could be judged; "" if all of it could."""
     if student["trouble"]:
         return str(student["trouble"]["message"])
+    said = not_counted(student)
     messages = {one["message"] if one["verdict"] == "MISSING" else "" for one in student["chapters"]}
-    return str(messages.pop() or "") if student["submission"]["path"] and len(messages) == 1 else ""
+    if student["submission"]["path"] and len(messages) == 1 and (message := messages.pop()):
+        said.append(str(message))
+    return "; ".join(said)
+
+
+def not_counted(student: dict[str, Any]) -> list[str]:
+    """Which of a student's submissions were refused as a whole and why, where another one could be judged."""
+    if student["trouble"]:
+        return []
+    refused = [one for one in student["submissions"] if (one["trouble"] or {}).get("verdict") == "REJECT"]
+    said = []
+    for one in refused:
+        name, why = one["name"], str(one["trouble"]["message"])
+        for begin, instead in ((f"{name}: ", ""), (f"{name} ", "it ")):
+            if why.startswith(begin):
+                why = instead + why.removeprefix(begin)
+        said.append(f"{name} is not counted: {why}")
+    return said
 
 
 def whole_text(document: dict[str, Any], student: dict[str, Any]) -> str:
@@ -200,14 +218,14 @@ def whole_text(document: dict[str, Any], student: dict[str, Any]) -> str:
     trouble = student["trouble"]
     if trouble:
         return f"{MEANINGS[trouble['verdict']]} {trouble['message']}"
-    return "\n\n".join(remark.text() for remark in remarks(document, student))
+    return "\n\n".join([*not_counted(student), *(remark.text() for remark in remarks(document, student))])
 
 
 def short_text(document: dict[str, Any], student: dict[str, Any]) -> str:
     """The same in one line, for a gradebook's comment column."""
     if student["trouble"]:
         return whole_text(document, student)
-    said = []
+    said = not_counted(student)
     for remark in remarks(document, student):
         if remark.is_excused:
             said.append(f"{remark.chapter} excused")

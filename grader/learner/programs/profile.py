@@ -24,7 +24,7 @@ METRICS = {
         for op in ("ld", "st")
         for what in ("requests", "sectors")
     },
-    **{f"shared_{op}": f"smsp__inst_executed_op_shared_{op}.sum" for op in ("ld", "st", "atom")},
+    **{f"issued_shared_{op}": f"smsp__inst_executed_op_shared_{op}.sum" for op in ("ld", "st", "atom")},
     **{
         f"shared_{op}_wavefronts": f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum"
         for op in ("ld", "st", "atom")
@@ -33,7 +33,7 @@ METRICS = {
         f"shared_{op}_conflicts": f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{op}.sum"
         for op in ("ld", "st")
     },
-    "branch_divergent": "smsp__sass_branch_targets_threads_divergent.sum",
+    "issued_branch_divergent": "smsp__sass_branch_targets_threads_divergent.sum",
 }
 TIME = "gpu__time_duration.sum"  # modelled here
 _COLUMNS = (
@@ -115,7 +115,11 @@ def _traffic(line: dict[str, Any]) -> int:
 
 
 def _counts(counters: dict[str, int]) -> str:
-    shown = [f"{counters[name]:,} {name.replace('_', ' ')}" for name in METRICS if counters[name]]
+    shown = [
+        f"{counters[name]:,} {name.removeprefix('issued_').replace('_', ' ')}"
+        for name in METRICS
+        if counters[name]
+    ]
     return ", ".join(shown)
 
 

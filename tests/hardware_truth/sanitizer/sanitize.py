@@ -90,7 +90,7 @@ def launch(cuda: ctypes.CDLL, module: ctypes.c_void_p, case: dict, one: dict, ad
 def run_case(cuda: ctypes.CDLL, folder: Path, case: dict) -> None:
     module = ctypes.c_void_p()
     call(cuda, "cuModuleLoadData", pointer_to(module), (folder / f"{case['id']}.cubin").read_bytes())
-    bases, addresses = [], []  # a variable of the module has no base of its own
+    bases, addresses = [], []  # a variable of the module has no base
     for buffer in case["buffers"]:
         base = ctypes.c_uint64()
         if buffer["constant"]:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "driver/judge/repair/proposals.h"
+#include "driver/judge/repair/source_blocks.h"
 
 // Proposals of one kind for one kernel: no search is finished with more.
 enum { MOST = CHANGE_LINES };
@@ -12,8 +13,7 @@ typedef struct {
     int first, end; // of its instructions
     const Symptoms *symptoms;
     Changes *changes;
-    int *depths; // of each line of kernel.cu, from 1 on: how many braces are open where it begins
-    int depth_count;
+    SourceBlocks blocks; // of kernel.cu
 } Kernel;
 
 // The words of a change, which may be NULL: as they are, and with its line, as in "a fence" "before".
@@ -31,6 +31,11 @@ bool kernel_line(const Kernel *kernel, int number, char *line, size_t bytes);
 typedef bool OfInterest(const PtxInstruction *in);
 int list_lines(const Kernel *kernel, OfInterest *is_one, int lines[MOST]);
 
+// places.c: the line before which a statement does what an instruction does before the one at `at`, nearest
+// to `near`; 0: none. `is_unrolled`: it is inserted in every round of a loop that has no branch any more.
+int line_before_place(const Kernel *kernel, int at, int near, bool is_unrolled);
+// The next line before which a statement can be written; 0: none.
+int line_behind(const Kernel *kernel, int line);
 // order.c: what orders threads. `is_near`: near the finding, or elsewhere.
 void propose_waits(const Kernel *kernel);
 void propose_fences(const Kernel *kernel);
@@ -80,3 +85,6 @@ void propose_zero_where_skipped(const Kernel *kernel);
 // `parts`.
 void propose_wide(const Kernel *kernel);
 void propose_less_wide(const Kernel *kernel, const Change *whole, int from, int parts);
+// shared.c: a change that repairs the kernel, for its own line alone, or for another one that has a value of
+// it in common. False: there is none. `also`: what its words lack if neither repairs it.
+bool propose_parts_of(const Kernel *kernel, const Change *whole, char *also, size_t bytes);

@@ -247,14 +247,21 @@ typedef struct {
     char name[32], special[16];
 } Holder;
 
+static bool holds_thread(const Holder holders[MOST], int count, const char *name) {
+    for (int h = 0; h < count; h++)
+        if (strcmp(holders[h].name, name) == 0) return strcmp(holders[h].special, "%tid.x") == 0;
+    return false;
+}
+
 static int list_holders(const Kernel *kernel, Holder holders[MOST]) {
     static const char *const specials[] = {"%tid.x", "%ctaid.x", "%ntid.x", "%nctaid.x"};
     int count = 0;
     for (int i = kernel->first; i < kernel->end && count < MOST; i++) {
         PtxInstruction in;
         if (!ptx_instruction(&kernel->lines->lines[i], &in)) continue;
-        const bool is_lane = opcode_is(&in, "and") && strcmp(in.operands[2], "31") == 0;
-        const bool is_warp = opcode_is(&in, "shr") && strcmp(in.operands[2], "5") == 0;
+        const bool is_of_thread = holds_thread(holders, count, in.operands[1]);
+        const bool is_lane = is_of_thread && opcode_is(&in, "and") && strcmp(in.operands[2], "31") == 0;
+        const bool is_warp = is_of_thread && opcode_is(&in, "shr") && strcmp(in.operands[2], "5") == 0;
         if (is_lane || is_warp) {
             snprintf(holders[count].name, sizeof holders[count].name, "%.31s", in.operands[0]);
             snprintf(holders[count++].special, sizeof holders[0].special, "%s", is_lane ? "lane" : "warp");

@@ -7,50 +7,18 @@
 
 // ---- Places between instructions -------------------------------------------------------------------------
 
-// How many braces are open where a line of kernel.cu begins; 0 if its text is not known.
-static int depth_at(const Kernel *kernel, int number) {
-    return number >= 0 && number < kernel->depth_count ? kernel->depths[number] : 0;
-}
-
-// A compiler computes part of a branch ahead of its test, so that a place before both belongs to a line
-// within. Between the lines of the finding, the last line at or before `source` that the fewest braces
-// surround.
-static int outer_line(const Kernel *kernel, int source) {
-    const Finding *finding = kernel->symptoms->finding;
-    if (!finding || !finding->place.line || !finding->other_place.line) return source;
-    const int one = finding->place.line, other = finding->other_place.line;
-    const int first = one < other ? one : other, last = one < other ? other : one;
-    if (source <= first || source > last) return source;
-    int best = source, least = depth_at(kernel, source);
-    for (int line = source - 1; line > first; line--) {
-        char text[512];
-        const int depth = depth_at(kernel, line);
-        if (!kernel_line(kernel, line, text, sizeof text) || text[strspn(text, " \t}")] == '\0') continue;
-        if (depth < least) {
-            best = line;
-            least = depth;
-        }
-    }
-    return best;
-}
-
 // Whether an if that begins after the first line of the finding is around a line: not all threads may come
 // there.
 static bool is_in_later_branch(const Kernel *kernel, int source) {
     const Finding *finding = kernel->symptoms->finding;
-    if (!finding || !finding->place.line) return false;
+    const SourceBlocks *blocks = &kernel->blocks;
+    if (!finding || !finding->place.line || source < 1 || source > blocks->count) return false;
     const int one = finding->place.line, other = finding->other_place.line;
     const int first = other && other < one ? other : one;
-    int least = depth_at(kernel, source);
-    for (int line = source - 1; line > first; line--) {
-        char text[512];
-        const int depth = depth_at(kernel, line);
-        if (depth >= least) continue;
-        least = depth;
-        if (kernel_line(kernel, line, text, sizeof text) &&
-            (strstr(text, "if (") || strstr(text, "if(") || strstr(text, "else")))
+    for (int b = blocks->inside[source]; b >= 0; b = blocks->blocks[b].parent)
+        if (blocks->blocks[b].head > first &&
+            (blocks->blocks[b].kind == BLOCK_IF || blocks->blocks[b].kind == BLOCK_ELSE))
             return true;
-    }
     return false;
 }
 
@@ -122,12 +90,35 @@ static bool is_barrier_of_finding(const Kernel *kernel, int at) {
            (opcode_is(&in, "bar") || opcode_is(&in, "barrier")) && !opcode_has(&in, "warp");
 }
 
-static Change *insert_at(const Kernel *kernel, const Insertion *insertion, const Place *place) {
+// Says where kernel.cu has the place, or that no line has it.
+static void say_place(const Kernel *kernel, const Insertion *insertion, const Place *place, bool is_unrolled,
+                      Change *change) {
+    if (!change) return;
+    const bool is_behind = place->side == SIDE_BEHIND;
+    const int near = is_behind ? line_behind(kernel, place->source) : place->source;
+    const int line = near ? line_before_place(kernel, place->at, near, is_unrolled) : 0;
+    change->side = place->side;
+    if (place->side == SIDE_WITHIN || kernel->blocks.count == 0) {
+        change->source = place->source;
+    } else if (line == 0) {
+        change->source = 0;
+        snprintf(change->words, sizeof change->words,
+                 insertion->removes_here ? "%s at another place, which no line of kernel.cu stands for"
+                                         : "one more %s, at a place that no line of kernel.cu stands for",
+                 insertion->what);
+        return;
+    } else if (!is_behind || line != near) {
+        change->source = line;
+        change->side = SIDE_BEFORE;
+    }
     static const char *const where[] = {"before", "after", "between the accesses of"};
-    const int source = place->side == SIDE_BEFORE ? outer_line(kernel, place->source) : place->source;
-    Change *change = changes_add(kernel->changes, insertion->kind, source);
-    if (change) change->side = place->side;
-    say_at(change, insertion->what, where[place->side]);
+    say_at(change, insertion->what, where[change->side]);
+}
+
+static Change *insert_at(const Kernel *kernel, const Insertion *insertion, const Place *place,
+                         bool is_unrolled) {
+    Change *change = changes_add(kernel->changes, insertion->kind, place->source);
+    say_place(kernel, insertion, place, is_unrolled, change);
     change_insert(kernel->changes, change, place->at, "\t%s", insertion->instruction);
     for (int i = kernel->first; i < kernel->end && insertion->removes_here; i++)
         if (is_barrier_of_finding(kernel, i)) change_replace(kernel->changes, change, i, "%s", "");
@@ -147,13 +138,13 @@ static void insert_at_places(const Kernel *kernel, const Insertion *insertion, c
             before += k < p && same_side(&places[k], &places[p]);
         }
         if (same > 1 && before == 0) {
-            Change *all = insert_at(kernel, insertion, &places[p]);
+            Change *all = insert_at(kernel, insertion, &places[p], true);
             for (int k = 0; k < count; k++)
                 if (k != p && same_side(&places[k], &places[p]))
                     change_insert(kernel->changes, all, places[k].at, "\t%s", insertion->instruction);
         }
     }
-    for (int p = first; p < end; p++) insert_at(kernel, insertion, &places[p]);
+    for (int p = first; p < end; p++) insert_at(kernel, insertion, &places[p], false);
 }
 
 // Places in a branch, which are the last, only after all others.

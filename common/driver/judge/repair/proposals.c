@@ -7,21 +7,7 @@
 
 #include "driver/judge/repair/kernel.h"
 
-static void find_depths(Kernel *kernel) {
-    const char *source = kernel->symptoms->source;
-    int lines = 2, depth = 0, line = 1;
-    for (const char *at = source; at && *at; at++) lines += *at == '\n';
-    kernel->depths = calloc((size_t)lines, sizeof *kernel->depths);
-    kernel->depth_count = kernel->depths ? lines : 0;
-    for (const char *at = source; kernel->depths && at && *at; at++) {
-        if (at[0] == '/' && at[1] == '/') at += strcspn(at, "\n");
-        if (!*at) break;
-        depth += (*at == '{') - (*at == '}');
-        if (*at == '\n') kernel->depths[++line] = depth;
-    }
-}
-
-// What it holds is freed with free(kernel->depths) if it returns true.
+// What it holds is freed with source_blocks_free(&kernel->blocks) if it returns true.
 static bool find_kernel(const PtxLines *lines, int function, const Symptoms *symptoms, Changes *changes,
                         Kernel *kernel) {
     *kernel = (Kernel){.lines = lines, .symptoms = symptoms, .changes = changes, .first = -1};
@@ -35,8 +21,7 @@ static bool find_kernel(const PtxLines *lines, int function, const Symptoms *sym
     while (kernel->declared > 0 && lines->lines[kernel->declared - 1].function == function &&
            lines->lines[kernel->declared - 1].text[0] != '{')
         kernel->declared--;
-    find_depths(kernel);
-    return true;
+    return source_blocks_make(symptoms->source, &kernel->blocks);
 }
 
 bool propose_less(const PtxLines *lines, const Change *whole, int from, int parts, const Symptoms *symptoms,
@@ -47,8 +32,22 @@ bool propose_less(const PtxLines *lines, const Change *whole, int from, int part
         !find_kernel(lines, as_it_is.function, symptoms, changes, &kernel))
         return false;
     propose_less_wide(&kernel, &as_it_is, from, parts);
-    free(kernel.depths);
+    source_blocks_free(&kernel.blocks);
     return true;
+}
+
+bool propose_parts(const PtxLines *lines, const Change *whole, const Symptoms *symptoms, Changes *changes,
+                   char *also, size_t bytes) {
+    Kernel kernel;
+    Change as_it_is = *whole; // the array that has it may move
+    also[0] = '\0';
+    int function = -1;
+    for (int e = 0; e < as_it_is.edit_count && function < 0; e++)
+        function = lines->lines[as_it_is.edits[e].line].function;
+    if (function < 0 || !find_kernel(lines, function, symptoms, changes, &kernel)) return false;
+    const bool is_shared = propose_parts_of(&kernel, &as_it_is, also, bytes);
+    source_blocks_free(&kernel.blocks);
+    return is_shared;
 }
 
 // Fewest first: with too many, the index of a round that is not needed overflows.
@@ -172,5 +171,5 @@ void propose(const PtxLines *lines, int function, const Symptoms *symptoms, Chan
         propose_for_large(&kernel);
     else
         propose_for_small(&kernel);
-    free(kernel.depths);
+    source_blocks_free(&kernel.blocks);
 }

@@ -23,3 +23,8 @@ void propose(const PtxLines *lines, int function, const Symptoms *symptoms, Chan
 // the one at `from` on. False: it has none there, or no others.
 bool propose_less(const PtxLines *lines, const Change *whole, int from, int parts, const Symptoms *symptoms,
                   Changes *changes);
+// Adds the change that has been found to suffice for its own line alone, and for each line that the compiler
+// made have a value in common with it. False: there is none. `also`: what its words lack if none of these
+// suffices.
+bool propose_parts(const PtxLines *lines, const Change *whole, const Symptoms *symptoms, Changes *changes,
+                   char *also, size_t bytes);

@@ -188,8 +188,8 @@ static bool says(const char *line, const char *word) {
     return false;
 }
 
-// A part of a thread's number, and an instruction that takes one: a lane's number is below any other mask, and
-// `lane % 64` would be right where `threadIdx.x % 32` is meant.
+// A part of a thread's number, and an instruction that takes one: a lane's number is below any other mask,
+// and `lane % 64` would be right where `threadIdx.x % 32` is meant.
 static bool is_part(int quantity) { return quantity == LANE || quantity == WARP; }
 
 static bool takes_part(const PtxInstruction *in) {
