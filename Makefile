@@ -151,8 +151,8 @@ CFLAGS_ALL = -std=gnu17 -Icommon $(OPTIMISE) $(CC_FPCONTRACT) $(WARNINGS) -fPIC 
 # for every instruction of every warp, and for loops over all elements; vectors for all loops over lanes; none for what
 # runs once a run, such as the page. `perf record ./chNN` says where the time goes. (`make CFLAGS=-g` for a debugger.)
 HOT := $(addprefix common/emulator/,footprint.c touched.c model/sectors.c model/warp_clocks.c \
-    $(addprefix machine/,atomic.c exchange.c execute.c memory.c resolve.c schedule.c sync.c) \
-    $(addprefix observers/,access_counts.c footprint.c initcheck.c initialised.c touched.c \
+    $(addprefix machine/,atomic.c exchange.c execute.c initialised.c memory.c resolve.c schedule.c sync.c) \
+    $(addprefix observers/,access_counts.c footprint.c initcheck.c touched.c \
     race_granule.c race_interval.c race_order.c race_readers.c race_site.c)) \
     $(addprefix common/driver/,judge/check.c plan/elements.c plan/expected.c plan/inputs.c run/cpu_baseline.c run/statistics.c)
 LANES := $(addprefix common/emulator/,alu/% machine/% observers/% model/%)
