@@ -56,8 +56,9 @@ echo "---- $(run 'uname -m') Debian $(cat "$root/etc/debian_version")"
 # ---- The commands ----------------------------------------------------------------------------------------------
 if [ $# = 0 ]; then
     # Every test file that uses the emulator itself, as a library or as a command.
-    tests=$(grep -lE 'from emulator import|import emulator|emulator_built' tests/test_*.py | tr '\n' ' ')
-    set -- 'make COMPILER=clang solutions' "make COMPILER=clang test ARGS=\"$tests\""
+    tests=$(grep -lE 'from emulator import|import emulator|emulator_built|alu.probe' tests/test_*.py | tr '\n' ' ')
+    set -- 'make COMPILER=clang .venv/.installed-runtime .venv/.installed-dev setup drivers' 'make COMPILER=clang solutions' \
+        ".venv/bin/python -m pytest -n 2 --timeout 3600 -rs $tests"
 fi
 status=0
 for command; do

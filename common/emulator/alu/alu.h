@@ -102,25 +102,32 @@ bool alu_choose(Selection *selection, AluHandler *handler, PtxType destination, 
     }
 #define ALU_HANDLER(NAME) static void NAME(unsigned char *registers, const Instruction *in, uint32_t mask)
 
-// Handlers of one, two and three sources: EXPR is over a, b and c of types A, B and C.
-#define ALU_1(NAME, D, A, EXPR)                                                                              \
+// Handlers of one, two and three sources: EXPR is over a, b and c of types A, B and C. RARE_ is for forms
+// that kernels hardly ever use.
+#define HANDLER_1(LANES, NAME, D, A, EXPR)                                                                   \
     ALU_HANDLER(NAME) {                                                                                      \
         const A *pa = source(registers, in, 0);                                                              \
-        ALU_LANES(D, const A a = pa[lane], EXPR)                                                             \
+        LANES(D, const A a = pa[lane], EXPR)                                                                 \
     }
-#define ALU_2(NAME, D, A, B, EXPR)                                                                           \
+#define HANDLER_2(LANES, NAME, D, A, B, EXPR)                                                                \
     ALU_HANDLER(NAME) {                                                                                      \
         const A *pa = source(registers, in, 0);                                                              \
         const B *pb = source(registers, in, 1);                                                              \
-        ALU_LANES(D, const A a = pa[lane]; const B b = pb[lane], EXPR)                                       \
+        LANES(D, const A a = pa[lane]; const B b = pb[lane], EXPR)                                           \
     }
-#define ALU_3(NAME, D, A, B, C, EXPR)                                                                        \
+#define HANDLER_3(LANES, NAME, D, A, B, C, EXPR)                                                             \
     ALU_HANDLER(NAME) {                                                                                      \
         const A *pa = source(registers, in, 0);                                                              \
         const B *pb = source(registers, in, 1);                                                              \
         const C *pc = source(registers, in, 2);                                                              \
-        ALU_LANES(D, const A a = pa[lane]; const B b = pb[lane]; const C c = pc[lane], EXPR)                 \
+        LANES(D, const A a = pa[lane]; const B b = pb[lane]; const C c = pc[lane], EXPR)                     \
     }
+#define ALU_1(NAME, ...) HANDLER_1(ALU_LANES, NAME, __VA_ARGS__)
+#define ALU_2(NAME, ...) HANDLER_2(ALU_LANES, NAME, __VA_ARGS__)
+#define ALU_3(NAME, ...) HANDLER_3(ALU_LANES, NAME, __VA_ARGS__)
+#define RARE_1(NAME, ...) HANDLER_1(ALU_LANES_RARE, NAME, __VA_ARGS__)
+#define RARE_2(NAME, ...) HANDLER_2(ALU_LANES_RARE, NAME, __VA_ARGS__)
+#define RARE_3(NAME, ...) HANDLER_3(ALU_LANES_RARE, NAME, __VA_ARGS__)
 // One source and an expression so slow (libm) that only the lanes of the mask should pay for it.
 #define ALU_SLOW_1(NAME, D, A, EXPR)                                                                         \
     ALU_HANDLER(NAME) {                                                                                      \

@@ -12,7 +12,7 @@
 #define OR(N) ALU_2(or_##N, uint##N##_t, uint##N##_t, uint##N##_t, a | b)
 #define XOR(N) ALU_2(xor_##N, uint##N##_t, uint##N##_t, uint##N##_t, a ^ b)
 #define NOT(N) ALU_1(complement_##N, uint##N##_t, uint##N##_t, ~a)
-#define CNOT(N) ALU_1(cnot_##N, uint##N##_t, uint##N##_t, a == 0)
+#define CNOT(N) RARE_1(cnot_##N, uint##N##_t, uint##N##_t, a == 0)
 EACH_WIDTH(AND)
 EACH_WIDTH(OR)
 EACH_WIDTH(XOR)
@@ -215,8 +215,9 @@ bool bits_clz(const PtxInstruction *in, Selection *s) {
 #define UNSIGNED_BITS(a) (a)
 #define DIFFERENT_FROM_SIGN(a) ((a) < 0 ? ~(a) : (a))
 #define BFIND(NAME, N, T, BITS)                                                                              \
-    ALU_1(bfind_##NAME, uint32_t, T, N##u - 1u - leading_zeros_##N((uint##N##_t)BITS(a)))                    \
-    ALU_1(bfind_shift_##NAME, uint32_t, T, BITS(a) == 0 ? FULL_MASK : leading_zeros_##N((uint##N##_t)BITS(a)))
+    RARE_1(bfind_##NAME, uint32_t, T, N##u - 1u - leading_zeros_##N((uint##N##_t)BITS(a)))                   \
+    RARE_1(bfind_shift_##NAME, uint32_t, T,                                                                  \
+           BITS(a) == 0 ? FULL_MASK : leading_zeros_##N((uint##N##_t)BITS(a)))
 BFIND(u32, 32, uint32_t, UNSIGNED_BITS)
 BFIND(u64, 64, uint64_t, UNSIGNED_BITS)
 BFIND(s32, 32, int32_t, DIFFERENT_FROM_SIGN)
@@ -244,7 +245,7 @@ static uint32_t nth_set_bit(uint32_t bits, uint32_t base, int32_t offset) {
         if (bits >> position & 1u && --count == 0) return (uint32_t)position;
     return FULL_MASK;
 }
-ALU_3(fns, uint32_t, uint32_t, uint32_t, int32_t, nth_set_bit(a, b, c))
+RARE_3(fns, uint32_t, uint32_t, uint32_t, int32_t, nth_set_bit(a, b, c))
 
 bool bits_fns(const PtxInstruction *in, Selection *s) {
     AluForm f;
@@ -260,7 +261,7 @@ static inline uint64_t reversed_64(uint64_t x) {
     return __builtin_bswap64(x);
 }
 ALU_1(brev_32, uint32_t, uint32_t, reversed_64(a) >> 32)
-ALU_1(brev_64, uint64_t, uint64_t, reversed_64(a))
+RARE_1(brev_64, uint64_t, uint64_t, reversed_64(a))
 
 bool bits_brev(const PtxInstruction *in, Selection *s) {
     static AluHandler *const table[ALU_TYPES] = {[PTX_B32] = brev_32, [PTX_B64] = brev_64};
@@ -332,8 +333,8 @@ bool bits_bfi(const PtxInstruction *in, Selection *s) {
 static inline uint32_t mask_clamped(uint32_t a, uint32_t b) {
     return a < 32 ? (uint32_t)(low_bits(b < 32 ? b : 32) << a) : 0;
 }
-ALU_2(bmsk_clamp, uint32_t, uint32_t, uint32_t, mask_clamped(a, b))
-ALU_2(bmsk_wrap, uint32_t, uint32_t, uint32_t, mask_clamped(a & 31, b & 31))
+RARE_2(bmsk_clamp, uint32_t, uint32_t, uint32_t, mask_clamped(a, b))
+RARE_2(bmsk_wrap, uint32_t, uint32_t, uint32_t, mask_clamped(a & 31, b & 31))
 
 bool bits_bmsk(const PtxInstruction *in, Selection *s) {
     AluForm f;
@@ -349,10 +350,10 @@ static inline uint32_t extended(uint32_t a, uint32_t b, bool is_signed) {
     const bool negative = is_signed && b > 0 && a >> (b - 1) & 1u;
     return negative ? a | ~have : a & have;
 }
-ALU_2(szext_clamp_u32, uint32_t, uint32_t, uint32_t, extended(a, b, false))
-ALU_2(szext_clamp_s32, uint32_t, uint32_t, uint32_t, extended(a, b, true))
-ALU_2(szext_wrap_u32, uint32_t, uint32_t, uint32_t, extended(a, b & 31, false))
-ALU_2(szext_wrap_s32, uint32_t, uint32_t, uint32_t, extended(a, b & 31, true))
+RARE_2(szext_clamp_u32, uint32_t, uint32_t, uint32_t, extended(a, b, false))
+RARE_2(szext_clamp_s32, uint32_t, uint32_t, uint32_t, extended(a, b, true))
+RARE_2(szext_wrap_u32, uint32_t, uint32_t, uint32_t, extended(a, b & 31, false))
+RARE_2(szext_wrap_s32, uint32_t, uint32_t, uint32_t, extended(a, b & 31, true))
 
 bool bits_szext(const PtxInstruction *in, Selection *s) {
     AluForm f;
@@ -383,11 +384,11 @@ ALU_3(prmt, uint32_t, uint32_t, uint32_t, uint32_t, picked_bytes(a, b, c))
 
 // The modes (ISA, prmt) are four fixed selectors each, by the low two bits of c.
 #define PRMT_MODE(NAME, S0, S1, S2, S3)                                                                      \
-    ALU_3(prmt_##NAME, uint32_t, uint32_t, uint32_t, uint32_t,                                               \
-          picked_bytes(a, b,                                                                                 \
-                       (c & 2u)   ? (c & 1u) ? (S3) : (S2)                                                   \
-                         : (c & 1u) ? (S1)                                                                   \
-                                  : (S0)))
+    RARE_3(prmt_##NAME, uint32_t, uint32_t, uint32_t, uint32_t,                                              \
+           picked_bytes(a, b,                                                                                \
+                        (c & 2u)   ? (c & 1u) ? (S3) : (S2)                                                  \
+                          : (c & 1u) ? (S1)                                                                  \
+                                   : (S0)))
 PRMT_MODE(f4e, 0x3210u, 0x4321u, 0x5432u, 0x6543u)
 PRMT_MODE(b4e, 0x5670u, 0x6701u, 0x7012u, 0x0123u)
 PRMT_MODE(rc8, 0x0000u, 0x1111u, 0x2222u, 0x3333u)

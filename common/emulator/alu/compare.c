@@ -380,9 +380,9 @@ bool compare_set(const PtxInstruction *in, Selection *s) {
     }
 // slct: a where c >= 0, which -0 is and NaN is not (ISA, slct).
 #define SLCT(N)                                                                                              \
-    ALU_3(slct_s32_##N, uint##N##_t, uint##N##_t, uint##N##_t, int32_t, c >= 0 ? a : b)                      \
-    ALU_3(slct_f32_##N, uint##N##_t, uint##N##_t, uint##N##_t, float, c >= 0.0f ? a : b)                     \
-    ALU_3(slct_ftz_##N, uint##N##_t, uint##N##_t, uint##N##_t, float, flush(c) >= 0.0f ? a : b)
+    RARE_3(slct_s32_##N, uint##N##_t, uint##N##_t, uint##N##_t, int32_t, c >= 0 ? a : b)                     \
+    RARE_3(slct_f32_##N, uint##N##_t, uint##N##_t, uint##N##_t, float, c >= 0.0f ? a : b)                    \
+    RARE_3(slct_ftz_##N, uint##N##_t, uint##N##_t, uint##N##_t, float, flush(c) >= 0.0f ? a : b)
 SELP(16)
 SELP(32)
 SELP(64)

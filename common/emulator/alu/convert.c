@@ -175,17 +175,17 @@ static bool integer_to_integer(const AluForm *f, Selection *s, unsigned from_byt
 // ---- Integer to float -------------------------------------------------------------------------------------
 
 // To nearest the host converts as the device does, and the common cases vectorise.
-#define NEAREST(TYPE, T, BITS)                                                                               \
-    ALU_1(nearest_f32_##TYPE, float, uint##BITS##_t, (T)a)                                                   \
-    ALU_1(nearest_f64_##TYPE, double, uint##BITS##_t, (T)a)
-NEAREST(u8, uint8_t, 16)
-NEAREST(s8, int8_t, 16)
-NEAREST(u16, uint16_t, 16)
-NEAREST(s16, int16_t, 16)
-NEAREST(u32, uint32_t, 32)
-NEAREST(s32, int32_t, 32)
-NEAREST(u64, uint64_t, 64)
-NEAREST(s64, int64_t, 64)
+#define NEAREST(M, TYPE, T, BITS)                                                                            \
+    M(nearest_f32_##TYPE, float, uint##BITS##_t, (T)a)                                                       \
+    M(nearest_f64_##TYPE, double, uint##BITS##_t, (T)a)
+NEAREST(RARE_1, u8, uint8_t, 16)
+NEAREST(RARE_1, s8, int8_t, 16)
+NEAREST(RARE_1, u16, uint16_t, 16)
+NEAREST(RARE_1, s16, int16_t, 16)
+NEAREST(ALU_1, u32, uint32_t, 32)
+NEAREST(ALU_1, s32, int32_t, 32)
+NEAREST(ALU_1, u64, uint64_t, 64)
+NEAREST(ALU_1, s64, int64_t, 64)
 #define BY_INTEGER(PREFIX)                                                                                   \
     {                                                                                                        \
         [PTX_U8] = PREFIX##_u8, [PTX_S8] = PREFIX##_s8, [PTX_U16] = PREFIX##_u16, [PTX_S16] = PREFIX##_s16,  \

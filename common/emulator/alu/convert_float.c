@@ -25,18 +25,18 @@ static inline float flushed(float rounded, double x, Rounding rounding) {
 }
 
 // f32 from f64, by rounding; the plain forms to nearest vectorise.
-#define NARROW_FORMS(MODE, F, ROUNDING)                                                                      \
-    ALU_1(f32_f64_##MODE, float, double, F(a))                                                               \
-    ALU_1(f32_f64_##MODE##_sat, float, double, saturated(F(a)))                                              \
-    ALU_1(f32_f64_##MODE##_ftz, float, double, flushed(F(a), a, ROUNDING))                                   \
-    ALU_1(f32_f64_##MODE##_ftz_sat, float, double, saturated(flushed(F(a), a, ROUNDING)))
+#define NARROW_FORMS(M, MODE, F, ROUNDING)                                                                   \
+    M(f32_f64_##MODE, float, double, F(a))                                                                   \
+    RARE_1(f32_f64_##MODE##_sat, float, double, saturated(F(a)))                                             \
+    RARE_1(f32_f64_##MODE##_ftz, float, double, flushed(F(a), a, ROUNDING))                                  \
+    RARE_1(f32_f64_##MODE##_ftz_sat, float, double, saturated(flushed(F(a), a, ROUNDING)))
 #define ROUNDED_ZERO(x) rounded_float(x, ROUND_ZERO)
 #define ROUNDED_DOWN(x) rounded_float(x, ROUND_DOWN)
 #define ROUNDED_UP(x) rounded_float(x, ROUND_UP)
-NARROW_FORMS(rn, nearest_float, ROUND_NEAREST)
-NARROW_FORMS(rz, ROUNDED_ZERO, ROUND_ZERO)
-NARROW_FORMS(rm, ROUNDED_DOWN, ROUND_DOWN)
-NARROW_FORMS(rp, ROUNDED_UP, ROUND_UP)
+NARROW_FORMS(ALU_1, rn, nearest_float, ROUND_NEAREST)
+NARROW_FORMS(RARE_1, rz, ROUNDED_ZERO, ROUND_ZERO)
+NARROW_FORMS(RARE_1, rm, ROUNDED_DOWN, ROUND_DOWN)
+NARROW_FORMS(RARE_1, rp, ROUNDED_UP, ROUND_UP)
 #define FTZ_SAT_ROW(NAME)                                                                                    \
     { NAME, NAME##_sat, NAME##_ftz, NAME##_ftz_sat }
 static AluHandler *const f32_f64[ROUND_MODES][4] = {FTZ_SAT_ROW(f32_f64_rn), FTZ_SAT_ROW(f32_f64_rz),
@@ -45,9 +45,9 @@ static AluHandler *const f32_f64[ROUND_MODES][4] = {FTZ_SAT_ROW(f32_f64_rn), FTZ
 // Widening is exact. ALL_FORMS: plain, .sat, .ftz and both.
 #define WIDEN_FORMS(NAME, D, A, READ, SATURATED, FLUSHED, FINISH)                                            \
     ALU_1(NAME, D, A, FINISH(READ(a)))                                                                       \
-    ALU_1(NAME##_sat, D, A, SATURATED(READ(a)))                                                              \
-    ALU_1(NAME##_ftz, D, A, FINISH(FLUSHED(READ(a))))                                                        \
-    ALU_1(NAME##_ftz_sat, D, A, SATURATED(FLUSHED(READ(a))))                                                 \
+    RARE_1(NAME##_sat, D, A, SATURATED(READ(a)))                                                             \
+    RARE_1(NAME##_ftz, D, A, FINISH(FLUSHED(READ(a))))                                                       \
+    RARE_1(NAME##_ftz_sat, D, A, SATURATED(FLUSHED(READ(a))))                                                \
     static AluHandler *const NAME##_forms[4] = FTZ_SAT_ROW(NAME);
 // With .ftz a value passes an arithmetic unit first, which makes a NaN canonical.
 #define FLUSHED_CANONICAL(x) canonical(flush(x))
@@ -67,13 +67,13 @@ WIDEN_FORMS(f32_bf16, float, uint16_t, bf16_float, saturated, FLUSHED_CANONICAL,
 #define canonical_down canonical
 #define canonical_up canonical
 #define SAME_F32(MODE)                                                                                       \
-    ALU_1(f32_f32_##MODE, float, float, canonical_##MODE((float)integral_##MODE(a)))                         \
-    ALU_1(f32_f32_##MODE##_sat, float, float, saturated((float)integral_##MODE(a)))                          \
-    ALU_1(f32_f32_##MODE##_ftz, float, float, canonical((float)integral_##MODE(flush(a))))                   \
-    ALU_1(f32_f32_##MODE##_ftz_sat, float, float, saturated((float)integral_##MODE(flush(a))))
+    RARE_1(f32_f32_##MODE, float, float, canonical_##MODE((float)integral_##MODE(a)))                        \
+    RARE_1(f32_f32_##MODE##_sat, float, float, saturated((float)integral_##MODE(a)))                         \
+    RARE_1(f32_f32_##MODE##_ftz, float, float, canonical((float)integral_##MODE(flush(a))))                  \
+    RARE_1(f32_f32_##MODE##_ftz_sat, float, float, saturated((float)integral_##MODE(flush(a))))
 #define SAME_F64(MODE)                                                                                       \
-    ALU_1(f64_f64_##MODE, double, double, integral_##MODE(a))                                                \
-    ALU_1(f64_f64_##MODE##_sat, double, double, saturated_double(integral_##MODE(a)))
+    RARE_1(f64_f64_##MODE, double, double, integral_##MODE(a))                                               \
+    RARE_1(f64_f64_##MODE##_sat, double, double, saturated_double(integral_##MODE(a)))
 #define SAME_HALF(TYPE, MODE)                                                                                \
     ALU_SLOW_1(TYPE##_##TYPE##_##MODE, uint16_t, uint16_t,                                                   \
                float_##TYPE((float)integral_##MODE(TYPE##_float(a))))                                        \

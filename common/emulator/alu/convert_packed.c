@@ -23,8 +23,8 @@ static inline uint32_t half_bits(double x, FloatFormat format, Rounding rounding
 
 // a is the upper half, b the lower.
 #define PACK_HALVES(NAME, FORMAT, ROUNDING, CLAMP)                                                           \
-    ALU_2(NAME, uint32_t, float, float,                                                                      \
-          half_bits(a, FORMAT, ROUNDING, CLAMP) << 16 | half_bits(b, FORMAT, ROUNDING, CLAMP))
+    RARE_2(NAME, uint32_t, float, float,                                                                     \
+           half_bits(a, FORMAT, ROUNDING, CLAMP) << 16 | half_bits(b, FORMAT, ROUNDING, CLAMP))
 #define PACK_CLAMPS(NAME, FORMAT, ROUNDING)                                                                  \
     PACK_HALVES(NAME##_relu, FORMAT, ROUNDING, CLAMP_RELU)                                                   \
     PACK_HALVES(NAME##_finite, FORMAT, ROUNDING, CLAMP_FINITE)                                               \
@@ -70,8 +70,8 @@ static inline uint32_t tf32_away_finite(float x) {
     const uint32_t bits = tf32_away(x);
     return (bits & 0x7fffffffu) >= 0x7f800000u ? bits - 0x2000u : bits; // of a NaN too, seen on an H200
 }
-ALU_1(tf32_rna, uint32_t, float, tf32_away(a))
-ALU_1(tf32_rna_finite, uint32_t, float, tf32_away_finite(a))
+RARE_1(tf32_rna, uint32_t, float, tf32_away(a))
+RARE_1(tf32_rna_finite, uint32_t, float, tf32_away_finite(a))
 #define TF32(NAME, ROUNDING)                                                                                 \
     ALU_SLOW_1(NAME, uint32_t, float, tf32_bits(a, ROUNDING, CLAMP_NONE))                                    \
     ALU_SLOW_1(NAME##_relu, uint32_t, float, tf32_bits(a, ROUNDING, CLAMP_RELU))                             \
@@ -136,14 +136,14 @@ static inline uint32_t half_relu(uint32_t h) { return h & 0x8000u ? 0 : h; }
 // Into 8 bits values are always clamped to the finite range: .satfinite is mandatory. a is the upper byte.
 #define RELU(x) above_zero(x, CLAMP_RELU)
 #define EIGHT_BITS(TYPE)                                                                                     \
-    ALU_2(TYPE##_f32, uint16_t, float, float, TYPE##_bits(a) << 8 | TYPE##_bits(b))                          \
-    ALU_2(TYPE##_f32_relu, uint16_t, float, float, TYPE##_bits(RELU(a)) << 8 | TYPE##_bits(RELU(b)))         \
-    ALU_1(TYPE##_f16, uint16_t, uint32_t, TYPE##_bits(upper_half(a)) << 8 | TYPE##_bits(lower_half(a)))      \
-    ALU_1(TYPE##_f16_relu, uint16_t, uint32_t,                                                               \
-          TYPE##_bits(RELU(upper_half(a))) << 8 | TYPE##_bits(RELU(lower_half(a))))                          \
-    ALU_1(f16_##TYPE, uint32_t, uint16_t, TYPE##_to_f16((uint32_t)a >> 8) << 16 | TYPE##_to_f16(a & 0xffu))  \
-    ALU_1(f16_##TYPE##_relu, uint32_t, uint16_t,                                                             \
-          half_relu(TYPE##_to_f16((uint32_t)a >> 8)) << 16 | half_relu(TYPE##_to_f16(a & 0xffu)))
+    RARE_2(TYPE##_f32, uint16_t, float, float, TYPE##_bits(a) << 8 | TYPE##_bits(b))                         \
+    RARE_2(TYPE##_f32_relu, uint16_t, float, float, TYPE##_bits(RELU(a)) << 8 | TYPE##_bits(RELU(b)))        \
+    RARE_1(TYPE##_f16, uint16_t, uint32_t, TYPE##_bits(upper_half(a)) << 8 | TYPE##_bits(lower_half(a)))     \
+    RARE_1(TYPE##_f16_relu, uint16_t, uint32_t,                                                              \
+           TYPE##_bits(RELU(upper_half(a))) << 8 | TYPE##_bits(RELU(lower_half(a))))                         \
+    RARE_1(f16_##TYPE, uint32_t, uint16_t, TYPE##_to_f16((uint32_t)a >> 8) << 16 | TYPE##_to_f16(a & 0xffu)) \
+    RARE_1(f16_##TYPE##_relu, uint32_t, uint16_t,                                                            \
+           half_relu(TYPE##_to_f16((uint32_t)a >> 8)) << 16 | half_relu(TYPE##_to_f16(a & 0xffu)))
 EIGHT_BITS(e4m3)
 EIGHT_BITS(e5m2)
 
@@ -172,10 +172,10 @@ static inline uint32_t clamped(int32_t x, int32_t low, int32_t high) {
     return (uint32_t)(x < low ? low : x > high ? high : x);
 }
 #define PACK_16(NAME, LOW, HIGH)                                                                             \
-    ALU_2(NAME, uint32_t, int32_t, int32_t, clamped(a, LOW, HIGH) << 16 | (clamped(b, LOW, HIGH) & 0xffffu))
+    RARE_2(NAME, uint32_t, int32_t, int32_t, clamped(a, LOW, HIGH) << 16 | (clamped(b, LOW, HIGH) & 0xffffu))
 #define PACK_8(NAME, LOW, HIGH)                                                                              \
-    ALU_3(NAME, uint32_t, int32_t, int32_t, uint32_t,                                                        \
-          c << 16 | (clamped(a, LOW, HIGH) & 0xffu) << 8 | (clamped(b, LOW, HIGH) & 0xffu))
+    RARE_3(NAME, uint32_t, int32_t, int32_t, uint32_t,                                                       \
+           c << 16 | (clamped(a, LOW, HIGH) & 0xffu) << 8 | (clamped(b, LOW, HIGH) & 0xffu))
 PACK_16(pack_u16, 0, UINT16_MAX)
 PACK_16(pack_s16, INT16_MIN, INT16_MAX)
 PACK_8(pack_u8, 0, UINT8_MAX)

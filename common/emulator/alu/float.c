@@ -19,11 +19,11 @@
 #define EXPAND(MACRO, ...) MACRO(__VA_ARGS__)
 #define PLAIN_FORMS(OP, N, E)                                                                                \
     EXPAND(ALU_##N, OP##_f32, T_##N, canonical(E(keep)))                                                     \
-    EXPAND(ALU_##N, OP##_sat_f32, T_##N, saturated(E(keep)))
+    EXPAND(RARE_##N, OP##_sat_f32, T_##N, saturated(E(keep)))
 #define FORMS(OP, N, E)                                                                                      \
     PLAIN_FORMS(OP, N, E)                                                                                    \
     EXPAND(ALU_##N, OP##_ftz_f32, T_##N, canonical(flush(E(flush))))                                         \
-    EXPAND(ALU_##N, OP##_ftz_sat_f32, T_##N, saturated(flush(E(flush))))
+    EXPAND(RARE_##N, OP##_ftz_sat_f32, T_##N, saturated(flush(E(flush))))
 FORMS(add, 2, ADD)
 FORMS(sub, 2, SUB)
 FORMS(div, 2, DIV)
@@ -132,8 +132,8 @@ ALU_1(neg_f32, float, float, canonical(negated(a)))
 ALU_1(neg_ftz_f32, float, float, canonical(negated(flush(a))))
 ALU_1(neg_f64, double, double, a != a ? quiet(a) : bits_double(double_bits(a) ^ SIGN_64))
 // The sign of a on the magnitude of b (ISA, copysign).
-ALU_2(copysign_f32, uint32_t, uint32_t, uint32_t, (a & SIGN_32) | (b & ~SIGN_32))
-ALU_2(copysign_f64, uint64_t, uint64_t, uint64_t, (a & SIGN_64) | (b & ~SIGN_64))
+RARE_2(copysign_f32, uint32_t, uint32_t, uint32_t, (a & SIGN_32) | (b & ~SIGN_32))
+RARE_2(copysign_f64, uint64_t, uint64_t, uint64_t, (a & SIGN_64) | (b & ~SIGN_64))
 
 static bool select_sign(const PtxInstruction *in, Selection *s, AluHandler *f32, AluHandler *ftz,
                         AluHandler *f64) {
@@ -195,14 +195,14 @@ static inline double greater_double(double a, double b) {
 #define EXTREME(OP, F)                                                                                       \
     ALU_2(OP##_f32, float, float, float, F(a, b))                                                            \
     ALU_2(OP##_ftz_f32, float, float, float, F(flush(a), flush(b)))                                          \
-    ALU_2(OP##_nan_f32, float, float, float, F##_nan(a, b))                                                  \
-    ALU_2(OP##_ftz_nan_f32, float, float, float, F##_nan(flush(a), flush(b)))                                \
-    ALU_2(OP##_xor_f32, float, float, float, with_product_sign(F(fabsf(a), fabsf(b)), a, b))                 \
-    ALU_2(OP##_xor_ftz_f32, float, float, float,                                                             \
-          with_product_sign(F(flush(fabsf(a)), flush(fabsf(b))), a, b))                                      \
-    ALU_2(OP##_xor_nan_f32, float, float, float, with_product_sign(F##_nan(fabsf(a), fabsf(b)), a, b))       \
-    ALU_2(OP##_xor_ftz_nan_f32, float, float, float,                                                         \
-          with_product_sign(F##_nan(flush(fabsf(a)), flush(fabsf(b))), a, b))                                \
+    RARE_2(OP##_nan_f32, float, float, float, F##_nan(a, b))                                                 \
+    RARE_2(OP##_ftz_nan_f32, float, float, float, F##_nan(flush(a), flush(b)))                               \
+    RARE_2(OP##_xor_f32, float, float, float, with_product_sign(F(fabsf(a), fabsf(b)), a, b))                \
+    RARE_2(OP##_xor_ftz_f32, float, float, float,                                                            \
+           with_product_sign(F(flush(fabsf(a)), flush(fabsf(b))), a, b))                                     \
+    RARE_2(OP##_xor_nan_f32, float, float, float, with_product_sign(F##_nan(fabsf(a), fabsf(b)), a, b))      \
+    RARE_2(OP##_xor_ftz_nan_f32, float, float, float,                                                        \
+           with_product_sign(F##_nan(flush(fabsf(a)), flush(fabsf(b))), a, b))                               \
     ALU_2(OP##_f64, double, double, double, F##_double(a, b))
 EXTREME(min, lesser)
 EXTREME(max, greater)

@@ -82,10 +82,10 @@ EACH_WIDTH(MAD_LO)
     M(s32, int32_t, int64_t, 32) M(u64, uint64_t, Wide, 64) M(s64, int64_t, SignedWide, 64)
 #define HIGH(T, P, BITS) (uint64_t)(((P)a * (P)b) >> (BITS))
 #define MUL_HI(NAME, T, P, BITS) ALU_2(mul_hi_##NAME, T, T, T, HIGH(T, P, BITS))
-#define MAD_HI(NAME, T, P, BITS) ALU_3(mad_hi_##NAME, T, T, T, T, HIGH(T, P, BITS) + (uint64_t)c)
+#define MAD_HI(NAME, T, P, BITS) RARE_3(mad_hi_##NAME, T, T, T, T, HIGH(T, P, BITS) + (uint64_t)c)
 EACH_HIGH(MUL_HI)
 EACH_HIGH(MAD_HI)
-ALU_3(mad_hi_sat_s32, int32_t, int32_t, int32_t, int32_t, clamp_s32((((int64_t)a * b) >> 32) + c))
+RARE_3(mad_hi_sat_s32, int32_t, int32_t, int32_t, int32_t, clamp_s32((((int64_t)a * b) >> 32) + c))
 
 #define MUL_WIDE(NAME, T, D) ALU_2(mul_wide_##NAME, D, T, T, (D)a *(D)b)
 #define MAD_WIDE(NAME, T, D, U) ALU_3(mad_wide_##NAME, U, T, T, U, (U)((D)a * (D)b) + c)
@@ -156,16 +156,16 @@ static inline uint64_t product_u24(uint32_t a, uint32_t b) {
 static inline int64_t product_s24(int32_t a, int32_t b) {
     return (int64_t)((int32_t)((uint32_t)a << 8) >> 8) * ((int32_t)((uint32_t)b << 8) >> 8);
 }
-ALU_2(mul24_lo_u32, uint32_t, uint32_t, uint32_t, product_u24(a, b))
-ALU_2(mul24_hi_u32, uint32_t, uint32_t, uint32_t, product_u24(a, b) >> 16)
-ALU_2(mul24_lo_s32, uint32_t, int32_t, int32_t, product_s24(a, b))
-ALU_2(mul24_hi_s32, uint32_t, int32_t, int32_t, product_s24(a, b) >> 16)
-ALU_3(mad24_lo_u32, uint32_t, uint32_t, uint32_t, uint32_t, product_u24(a, b) + c)
-ALU_3(mad24_hi_u32, uint32_t, uint32_t, uint32_t, uint32_t, (product_u24(a, b) >> 16) + c)
-ALU_3(mad24_lo_s32, uint32_t, int32_t, int32_t, int32_t, product_s24(a, b) + c)
-ALU_3(mad24_hi_s32, uint32_t, int32_t, int32_t, int32_t, (product_s24(a, b) >> 16) + c)
-ALU_3(mad24_hi_sat_s32, int32_t, int32_t, int32_t, int32_t,
-      clamp_s32((int32_t)(product_s24(a, b) >> 16) + (int64_t)c))
+RARE_2(mul24_lo_u32, uint32_t, uint32_t, uint32_t, product_u24(a, b))
+RARE_2(mul24_hi_u32, uint32_t, uint32_t, uint32_t, product_u24(a, b) >> 16)
+RARE_2(mul24_lo_s32, uint32_t, int32_t, int32_t, product_s24(a, b))
+RARE_2(mul24_hi_s32, uint32_t, int32_t, int32_t, product_s24(a, b) >> 16)
+RARE_3(mad24_lo_u32, uint32_t, uint32_t, uint32_t, uint32_t, product_u24(a, b) + c)
+RARE_3(mad24_hi_u32, uint32_t, uint32_t, uint32_t, uint32_t, (product_u24(a, b) >> 16) + c)
+RARE_3(mad24_lo_s32, uint32_t, int32_t, int32_t, int32_t, product_s24(a, b) + c)
+RARE_3(mad24_hi_s32, uint32_t, int32_t, int32_t, int32_t, (product_s24(a, b) >> 16) + c)
+RARE_3(mad24_hi_sat_s32, int32_t, int32_t, int32_t, int32_t,
+       clamp_s32((int32_t)(product_s24(a, b) >> 16) + (int64_t)c))
 
 bool integer_mul24(const PtxInstruction *in, Selection *s) {
     AluForm f;
@@ -262,8 +262,8 @@ bool integer_abs(const PtxInstruction *in, Selection *s) {
 
 // sad: c + |a - b| (ISA, sad).
 #define SAD(NAME, T)                                                                                         \
-    ALU_3(sad_##NAME, T, T, T, T,                                                                            \
-          (uint64_t)c + (a < b ? (uint64_t)b - (uint64_t)a : (uint64_t)a - (uint64_t)b))
+    RARE_3(sad_##NAME, T, T, T, T,                                                                           \
+           (uint64_t)c + (a < b ? (uint64_t)b - (uint64_t)a : (uint64_t)a - (uint64_t)b))
 EACH_INTEGER(SAD)
 
 bool integer_sad(const PtxInstruction *in, Selection *s) {
@@ -279,19 +279,19 @@ bool integer_sad(const PtxInstruction *in, Selection *s) {
 #define MAX(NAME, T) ALU_2(max_##NAME, T, T, T, GREATER(a, b))
 EACH_INTEGER(MIN)
 EACH_INTEGER(MAX)
-ALU_2(min_relu_s32, int32_t, int32_t, int32_t, GREATER(LESSER(a, b), 0))
-ALU_2(max_relu_s32, int32_t, int32_t, int32_t, GREATER(GREATER(a, b), 0))
+RARE_2(min_relu_s32, int32_t, int32_t, int32_t, GREATER(LESSER(a, b), 0))
+RARE_2(max_relu_s32, int32_t, int32_t, int32_t, GREATER(GREATER(a, b), 0))
 
 // The packed forms: T is the type of one half.
 #define EACH_HALF(T, F) pair((uint32_t)F((T)a, (T)b), (uint32_t)F((T)(a >> 16), (T)(b >> 16)))
 #define LESSER_RELU(x, y) GREATER(LESSER(x, y), 0)
 #define GREATER_RELU(x, y) GREATER(GREATER(x, y), 0)
-ALU_2(min_u16x2, uint32_t, uint32_t, uint32_t, EACH_HALF(uint16_t, LESSER))
-ALU_2(max_u16x2, uint32_t, uint32_t, uint32_t, EACH_HALF(uint16_t, GREATER))
-ALU_2(min_s16x2, uint32_t, uint32_t, uint32_t, EACH_HALF(int16_t, LESSER))
-ALU_2(max_s16x2, uint32_t, uint32_t, uint32_t, EACH_HALF(int16_t, GREATER))
-ALU_2(min_relu_s16x2, uint32_t, uint32_t, uint32_t, EACH_HALF(int16_t, LESSER_RELU))
-ALU_2(max_relu_s16x2, uint32_t, uint32_t, uint32_t, EACH_HALF(int16_t, GREATER_RELU))
+RARE_2(min_u16x2, uint32_t, uint32_t, uint32_t, EACH_HALF(uint16_t, LESSER))
+RARE_2(max_u16x2, uint32_t, uint32_t, uint32_t, EACH_HALF(uint16_t, GREATER))
+RARE_2(min_s16x2, uint32_t, uint32_t, uint32_t, EACH_HALF(int16_t, LESSER))
+RARE_2(max_s16x2, uint32_t, uint32_t, uint32_t, EACH_HALF(int16_t, GREATER))
+RARE_2(min_relu_s16x2, uint32_t, uint32_t, uint32_t, EACH_HALF(int16_t, LESSER_RELU))
+RARE_2(max_relu_s16x2, uint32_t, uint32_t, uint32_t, EACH_HALF(int16_t, GREATER_RELU))
 
 typedef struct {
     AluHandler *u16x2, *s16x2, *relu_s16x2, *relu_s32;
@@ -336,10 +336,10 @@ bool integer_max(const PtxInstruction *in, Selection *s) {
     (ELEMENT(A, a, 0, 16) * ELEMENT(B, b, FIRST, 8) + ELEMENT(A, a, 1, 16) * ELEMENT(B, b, (FIRST) + 1, 8))
 #define EACH_SIGNS(M) M(uu, uint, uint) M(us, uint, int) M(su, int, uint) M(ss, int, int)
 #define DP4A(NAME, A, B)                                                                                     \
-    ALU_3(dp4a_##NAME, uint32_t, uint32_t, uint32_t, uint32_t, (uint64_t)DOT_4(A##8_t, B##8_t) + c)
+    RARE_3(dp4a_##NAME, uint32_t, uint32_t, uint32_t, uint32_t, (uint64_t)DOT_4(A##8_t, B##8_t) + c)
 #define DP2A(NAME, A, B)                                                                                     \
-    ALU_3(dp2a_lo_##NAME, uint32_t, uint32_t, uint32_t, uint32_t, (uint64_t)DOT_2(A##16_t, B##8_t, 0) + c)   \
-    ALU_3(dp2a_hi_##NAME, uint32_t, uint32_t, uint32_t, uint32_t, (uint64_t)DOT_2(A##16_t, B##8_t, 2) + c)
+    RARE_3(dp2a_lo_##NAME, uint32_t, uint32_t, uint32_t, uint32_t, (uint64_t)DOT_2(A##16_t, B##8_t, 0) + c)  \
+    RARE_3(dp2a_hi_##NAME, uint32_t, uint32_t, uint32_t, uint32_t, (uint64_t)DOT_2(A##16_t, B##8_t, 2) + c)
 EACH_SIGNS(DP4A)
 EACH_SIGNS(DP2A)
 
