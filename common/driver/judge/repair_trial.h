@@ -12,8 +12,8 @@ typedef struct {
     size_t ptx_bytes; // that are loaded
 } TaskPtx;
 
-// The image must outlive `ptx`. `source`: as ptx_lines_make(). False when memory runs out; free it all the
-// same.
+// The image must outlive `ptx`. `source`: as ptx_lines_make(). False when memory runs out; it has to be freed
+// then, too.
 bool task_ptx_make(Judge *judge, const Image *image, int task, const char *source, TaskPtx *ptx);
 void task_ptx_free(TaskPtx *ptx);
 
