@@ -528,7 +528,7 @@ BURN = "(ulimit -t 1; while :; do :; done) 2>/dev/null"  # a second of processor
         (BURN, "PASS"),
         (f"{BURN}; {BURN}; {BURN}; {BURN}", "BUILD_TIMEOUT"),  # all together
         ("while :; do :; done", "BUILD_TIMEOUT"),
-        ("sleep 300", "BUILD_TIMEOUT"),  # that is no load any more
+        ("sleep 300", "BUILD_TIMEOUT"),  # which load does not explain
     ],
 )
 def test_the_limit_is_of_processor_time(

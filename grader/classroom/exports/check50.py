@@ -1,7 +1,7 @@
 """JSON as check50 writes it with --output json: for each chapter that it builds, is right, meets its goals.
 
 "version" is that of the check50 whose JSON specification (its documentation, "JSON specification") this follows.
-check50 prints these texts on a terminal, each check on a line of its own: no text of a student may do more there
+check50 prints these texts on a terminal, each check on its own line: no text of a student may do more there
 than be read, or begin a line that passes for a check.
 """
 
