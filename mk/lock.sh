@@ -26,6 +26,8 @@ for name in site class bench; do
     lock "$name" --constraints requirements/runtime.txt --constraints requirements/dev.txt
 done
 lock notebook --constraints requirements/runtime.txt --constraints requirements/dev.txt --constraints requirements/site.txt
+lock platforms --constraints requirements/runtime.txt --constraints requirements/dev.txt \
+    --constraints requirements/notebook.txt --constraints requirements/class.txt --constraints requirements/site.txt
 lock nvcc
 lock clang
 lock nvdisasm

@@ -6,7 +6,7 @@
 
 .PHONY: test test-quick check skeletons readme locks
 
-test: $(NEEDS_GRADER) $(DEVELOPMENT) $(SITE) $(NOTEBOOK) $(CLASS_NEEDS) $(TOOLCHAIN) $(call installed,clang) drivers ## run every test
+test: $(NEEDS_GRADER) $(DEVELOPMENT) $(SITE) $(NOTEBOOK) $(PLATFORMS) $(CLASS_NEEDS) $(TOOLCHAIN) $(call installed,clang) drivers ## run every test
 	@$(SANITIZED) $(WITH_ARGS) -m pytest -n $(if $(SANITIZE),0,$(JOBS)) --dist worksteal
 test-quick: $(NEEDS_GRADER) $(DEVELOPMENT) $(CLASS_NEEDS) $(TOOLCHAIN) drivers ## run the tests of two minutes, some for every folder (tests/quick.toml)
 	@$(SANITIZED) $(WITH_ARGS) -m pytest --quick -n $(if $(SANITIZE),0,$(JOBS)) --dist worksteal

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.classroom import scoring
-from grader.classroom.course import ByHand, Case, Course, CourseChapter, Late
+from grader.classroom.course import ByHand, Case, Course, CourseChapter, Grade, Late
 from grader.classroom.course_file import default_course, read_course
-from grader.classroom.scoring import days_late
+from grader.classroom.scoring import Score, days_late
 from grader.core.errors import UsageError
 from grader.core.workbook import Workbook
 
@@ -146,6 +146,26 @@ def test_what_it_says_about_people(workbook: Workbook, people: Path) -> None:
     assert course.due(first, "ben", "B") == day + datetime.timedelta(days=2)
     assert [course.grade.curved(percent) for percent in (0, 20, 40, 70, 100)] == [0, 25, 50, 75, 100]
     assert [course.grade.letter(percent) for percent in (90, 89.99, 70, 0)] == ["A", "B", "B", "C"]
+
+
+@pytest.mark.parametrize(
+    ("score", "earned", "percent"),
+    [
+        (8.87, 13.31, 20.48),
+        (8.85, 13.28, 20.43),
+        (0.01, 0.02, 0.03),
+        (0, 0, 0),
+    ],  # 13.305 and 13.275, halves up
+)
+def test_a_percentage_is_of_the_rounded_total(score: float, earned: float, percent: float) -> None:
+    """As docs/class.md says: what the gradebook shows can be computed again from what it shows."""
+    chapters = (CourseChapter("ch02", "", 20, 1.5), CourseChapter("ch03", "", 35))
+    course = Course("T", chapters, grade=Grade(cut_offs=(("A", 50.0),)))
+    made = {name: Score(None, 0, 0, 1, False, None, one) for name, one in [("ch02", score), ("ch03", 0)]}
+    total = scoring.total(course, made)
+    assert total == {"earned": earned, "possible": 65}
+    found = scoring.grade(course, total)
+    assert found and found["percent"] == percent
 
 
 @pytest.mark.parametrize(

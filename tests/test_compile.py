@@ -515,6 +515,37 @@ def test_output_without_end_is_cut(compile_kernel: Compile, workbook: Path) -> N
     assert len(done.stderr) < 10000 and "more than 1 MiB" in done.stderr
 
 
+COMPILES = """case "$0 $*" in *--version*) exit 0;; */nvcc\\ *) {work};; esac
+exec "{folder}/${{0##*/}}" "$@"
+"""
+BURN = "(ulimit -t 1; while :; do :; done) 2>/dev/null"  # a second of processor time
+
+
+@pytest.mark.parametrize(
+    ("work", "verdict"),
+    [
+        ("sleep 5", "PASS"),  # as on a busy machine, where a compiler waits for a processor
+        (BURN, "PASS"),
+        (f"{BURN}; {BURN}; {BURN}; {BURN}", "BUILD_TIMEOUT"),  # all together
+        ("while :; do :; done", "BUILD_TIMEOUT"),
+        ("sleep 300", "BUILD_TIMEOUT"),  # which load does not explain
+    ],
+)
+def test_the_limit_is_of_processor_time(
+    compile_kernel: Compile, workbook: Path, nvcc: str, work: str, verdict: str
+) -> None:
+    slow = fake_nvcc(workbook / "bin", COMPILES.format(work=work, folder=Path(nvcc).resolve().parent))
+    began = time.monotonic()
+    done = compile_kernel("chapters/ch01_add/kernel.cu", "out", "--time-limit", "3.5", WARPBOOK_NVCC=slow)
+    assert time.monotonic() - began < 40
+    assert record(workbook, "out")["verdict"] == verdict, done.stderr
+    if verdict == "BUILD_TIMEOUT":
+        assert done.returncode == 1
+        assert "did not finish within 3.5 s of processor time, or 17.5 s by the clock, on" in done.stderr
+    assert not leftovers(workbook / "out")
+    assert_nothing_runs_in(workbook)
+
+
 def test_what_the_compiler_leaves_running_is_ended(compile_kernel: Compile, workbook: Path) -> None:
     script = 'case "$*" in *--version*) exit 0;; esac\nsleep 300 &\necho "kernel.cu(1): error: x"; exit 1\n'
     began = time.monotonic()

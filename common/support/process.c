@@ -1,7 +1,9 @@
+#define _DEFAULT_SOURCE // wait4
 #include "support/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,6 +41,11 @@ static void become(const ProcessRequest *request, int output, int failure) {
     int nothing = open("/dev/null", O_RDONLY);
     system_limit(RLIMIT_CORE, 0);
     if (request->memory_limit) system_limit(RLIMIT_AS, request->memory_limit);
+    // The system ends each process at this limit, and the sum is looked at when all have ended. It counts in
+    // ticks of its clock, less exactly than that sum, so the second more makes sure that the sum is over the
+    // limit too.
+    if (request->processor_seconds > 0)
+        system_limit(RLIMIT_CPU, (size_t)ceil(request->processor_seconds) + 1);
     if (request->file_limit) system_limit(RLIMIT_FSIZE, request->file_limit);
     if (nothing >= 0 && dup2(nothing, 0) >= 0 && dup2(output, 1) >= 0 && dup2(output, 2) >= 0 &&
         (!request->directory || chdir(request->directory) == 0)) {
@@ -104,22 +111,25 @@ static bool read_output(Process *process, ProcessResult *result) {
     }
 }
 
+static double seconds_of(struct timeval time) { return (double)time.tv_sec + 1e-6 * (double)time.tv_usec; }
+
 static bool finish(Process *process, ProcessResult *result) {
     const ProcessRequest *request = &process->request;
     double deadline = request->seconds > 0 ? process->began + request->seconds : 0;
     bool is_open = true;
     int status = 0, wait_ms = 0;
+    struct rusage used = {0};
     for (;;) {
         struct pollfd watched = {.fd = is_open ? process->pipe : -1, .events = POLLIN};
         poll(&watched, 1, wait_ms);
         if (is_open && !read_output(process, result)) is_open = false;
-        if (waitpid(process->pid, &status, WNOHANG) == process->pid) break;
+        if (wait4(process->pid, &status, WNOHANG, &used) == process->pid) break;
         double now = monotonic_seconds();
         result->timed_out = deadline > 0 && now >= deadline;
         result->was_cancelled = request->cancel && *request->cancel;
         if (result->timed_out || result->was_cancelled) {
             kill(-process->pid, SIGKILL);
-            while (waitpid(process->pid, &status, 0) < 0 && errno == EINTR) continue;
+            while (wait4(process->pid, &status, 0, &used) < 0 && errno == EINTR) continue;
             break;
         }
         // While the pipe is open its end wakes us; the short wait is for a program that closed it and lives
@@ -131,6 +141,9 @@ static bool finish(Process *process, ProcessResult *result) {
     close(process->pipe);
     process->pipe = -1;
     result->seconds = monotonic_seconds() - process->began;
+    result->processor_seconds = seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
+    if (request->processor_seconds > 0 && result->processor_seconds >= request->processor_seconds)
+        result->timed_out = true;
     if (WIFSIGNALED(status))
         result->signal = WTERMSIG(status);
     else if (WIFEXITED(status))

@@ -1,4 +1,4 @@
-// Runs one program to its end, in its own process group, with its output captured and bounded and a limit on
+// Runs one program to its end, in its own process group, with its output captured and bounded and limits on
 // its time. Processes that it left running are killed too.
 #pragma once
 
@@ -13,6 +13,7 @@ typedef struct {
     const char *const *environment;      // NULL terminated, the whole of it; NULL: ours
     const char *directory;               // to run in; NULL: ours
     double seconds;                      // of wall-clock time; 0: no limit
+    double processor_seconds;            // of processor time, with the children it waits for; 0: no limit
     size_t output_limit;                 // bytes kept of stdout and stderr together; more is read and dropped
     size_t memory_limit;                 // address space of each process, bytes; 0: no limit
     size_t file_limit;                   // the largest file it may write, bytes; 0: no limit
@@ -21,14 +22,15 @@ typedef struct {
 
 typedef struct {
     bool was_started;
-    bool timed_out;
+    bool timed_out; // either limit on its time was reached
     bool was_cancelled;
     bool output_was_cut;
-    int exit_status;   // -1 when it ended by a signal
-    int signal;        // that signal, or 0
-    double seconds;    // of wall-clock time
-    Text output;       // stdout and stderr as they came; release with text_free()
-    char message[256]; // when it could not be started: why
+    int exit_status;          // -1 when it ended by a signal
+    int signal;               // that signal, or 0
+    double seconds;           // of wall-clock time
+    double processor_seconds; // of processor time, with the children it waited for
+    Text output;              // stdout and stderr as they came; release with text_free()
+    char message[256];        // when it could not be started: why
 } ProcessResult;
 
 // True when the program ran and ended with status 0.

@@ -116,7 +116,7 @@ class Rules:
             weight = 2 if chapter == self.term.chapters[-1] else 1
             total += weight * score
             possible += weight * 10
-        percent = 100 * total / possible
+        percent = 100 * cents(total) / possible
         cells |= {"score": shown(cents(total)), "possible": shown(possible), "percent": shown(cents(percent))}
         cells["grade"] = next((name for name, least in CUT_OFFS.items() if cents(percent) >= least), "D")
         cells["days late"] = str(max(late.values()))

@@ -197,8 +197,8 @@ bool compile_kernel(const CompileRequest *request, CompileResult *result) {
     build->result = result;
     build->lock = -1;
     build->began = monotonic_seconds();
-    build->deadline =
-        build->began + (request->time_limit > 0 ? request->time_limit : COMPILE_DEFAULT_SECONDS);
+    build->limit = request->time_limit > 0 ? request->time_limit : COMPILE_DEFAULT_SECONDS;
+    build->deadline = build->began + COMPILE_PATIENCE * build->limit;
     compile_show_path(request->source, result->source, sizeof result->source);
     memcpy(build->label, result->source, sizeof build->label);
     compile_make_label(build->label);

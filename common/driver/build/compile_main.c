@@ -16,7 +16,7 @@ static const char usage[] =
     "out\n"
     "  --cubin           keep the machine code too\n"
     "  --include DIR     where warpbook.cuh is\n"
-    "  --time-limit S    seconds until the compiler is stopped (30)\n"
+    "  --time-limit S    seconds of processor time until the compiler is stopped (30)\n"
     "  --always          compile even when nothing changed\n"
     "  --quiet           print errors only\n"
     "exit status: 0 compiled, 1 an error in KERNEL.cu, 2 wrong usage, 3 the machine's fault\n";

@@ -46,16 +46,19 @@ void compile_make_environment(Build *build) {
 }
 
 static bool run_tool(Build *build, const char *const *arguments, ProcessResult *result) {
-    double left = build->deadline - monotonic_seconds();
+    const double left = build->deadline - monotonic_seconds(), unused = build->limit - build->used;
     ProcessRequest request = {.arguments = arguments,
                               .environment = build->environment,
                               .directory = build->folder,
                               .seconds = left > 0.001 ? left : 0.001,
+                              .processor_seconds = unused > 0.001 ? unused : 0.001,
                               .output_limit = OUTPUT_LIMIT,
                               .memory_limit = compiler_memory,
                               .file_limit = compiler_file,
                               .cancel = build->request->cancel};
-    return process_run(&request, result);
+    const bool good = process_run(&request, result);
+    build->used += result->processor_seconds;
+    return good;
 }
 
 static bool run_compiler(Build *build, const char *source, const char *output, ProcessResult *result) {
@@ -103,14 +106,15 @@ static bool disk_is_full(Build *build) {
 // What stopped a compiler other than the source: true when it has been dealt with.
 static bool explain_stop(Build *build, const ProcessResult *run, const char *tool) {
     const char *shown = build->result->source;
-    double limit = build->request->time_limit > 0 ? build->request->time_limit : COMPILE_DEFAULT_SECONDS;
     if (!run->was_started) return !compile_end(build, COMPILE_INFRA, "%s", run->message);
     if (run->was_cancelled) return !compile_end(build, COMPILE_INFRA, "interrupted");
     if (run->timed_out) {
-        return !compile_end(build, COMPILE_BUILD_TIMEOUT,
-                            "%s did not finish within %.3g s on %s. Endless templates, or a loop that is "
-                            "unrolled too far, can cause this: try #pragma unroll 1",
-                            tool, limit, shown);
+        return !compile_end(
+            build, COMPILE_BUILD_TIMEOUT,
+            "%s did not finish within %.3g s of processor time, or %.3g s by the clock, on %s. "
+            "Endless templates, or a loop that is unrolled too far, can cause this: try "
+            "#pragma unroll 1",
+            tool, build->limit, COMPILE_PATIENCE * build->limit, shown);
     }
     if (disk_is_full(build)) {
         return !compile_end(build, COMPILE_INFRA, "the disk is full: %s could not write to %s", tool,

@@ -23,7 +23,7 @@ typedef struct {
     int ptx_arch;                  // 80 for compute_80; 0: 80
     int sass_arch; // 90 to let ptxas assemble for sm_90 (raised to ptx_arch when lower); 0: 90; -1: no ptxas
     bool want_cubin;                     // keep what ptxas makes
-    double time_limit;                   // seconds for everything; 0: 30
+    double time_limit;                   // seconds of processor time for all compilers; 0: 30
     bool always;                         // run the compiler even when nothing changed
     const volatile sig_atomic_t *cancel; // becomes non-zero to stop; NULL: never
 } CompileRequest;

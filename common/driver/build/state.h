@@ -8,14 +8,20 @@
 #include "driver/build/outcome.h"
 #include "driver/build/toolchain.h"
 
-enum { COMPILE_DEFAULT_SECONDS = 30 };
+enum {
+    COMPILE_DEFAULT_SECONDS = 30, // of processor time
+    // How many times that limit may pass by the clock on the wall: on a busy machine a compiler that works
+    // waits for a processor, and one that waits for something else must end.
+    COMPILE_PATIENCE = 5,
+};
 
 // What one call of compile_kernel() works with.
 typedef struct {
     const CompileRequest *request;
     CompileResult *result;
     CompileKey key;
-    double began, deadline;
+    double began, deadline; // by monotonic_seconds()
+    double limit, used;     // seconds of processor time: for all compilers together, and what they took
     Text source, header, program_header, ptx, cubin; // program_header: empty unless it is a whole program
     char runtime[PATH_MAX + 32]; // the folder of the runtime library that a whole program is linked to
     char label[512];             // result->source as PTX can hold it

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from ..submissions.untrusted import printable
 from ..views.remarks import whole_text
 from .files import is_built, is_right, weighted, write_each
 
@@ -19,7 +20,7 @@ def output(document: dict[str, Any], student: dict[str, Any]) -> str:
     """The output for a student. The text comes first, so that none of its lines can be the last one."""
     parts = weighted(document, student)
     # A line of a student's own making must not pass for feedback: none begins with a brace.
-    said = "\n".join(f"| {line}" for line in whole_text(document, student).splitlines())
+    said = "\n".join(f"| {printable(line)}" for line in whole_text(document, student).splitlines())
     scores = {remark.chapter: score for remark, score, _ in parts}
     last = {"scores": scores, "scoreboard": [student["score"]["earned"], *scores.values()]}
     return f"{said}\n{_line(semantic(document, student))}\n{_line(last)}\n"

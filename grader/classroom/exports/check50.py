@@ -1,11 +1,14 @@
 """JSON as check50 writes it with --output json: for each chapter that it builds, is right, meets its goals.
 
 "version" is that of the check50 whose JSON specification (its documentation, "JSON specification") this follows.
+check50 prints these texts on a terminal, each check on its own line: no text of a student may do more there
+than be read, or begin a line that passes for a check.
 """
 
 from pathlib import Path
 from typing import Any
 
+from ..submissions.untrusted import printable
 from ..views.remarks import Remark
 from .files import is_built, is_right, json_text, weighted, write_each
 
@@ -42,13 +45,13 @@ def _chapter(remark: Remark) -> list[dict[str, Any]]:
         if waits:
             cause = {"rationale": f"not checked before {before} passes", "help": None}
         elif not passed:
-            cause = {"rationale": remark.what or remark.meaning, "help": remark.why or None}
+            cause = {"rationale": _in_one_line(remark.headline()), "help": _in_one_line(remark.why) or None}
         results.append(
             {
                 "name": step,
                 "description": description,
                 "passed": None if waits else passed,
-                "log": [] if waits or passed else remark.text().splitlines(),
+                "log": [] if waits or passed else [printable(line) for line in remark.text().splitlines()],
                 "cause": cause,
                 "data": {},
                 "dependency": before,
@@ -57,3 +60,7 @@ def _chapter(remark: Remark) -> list[dict[str, Any]]:
         waits = waits or not passed
         before = step
     return results
+
+
+def _in_one_line(text: str) -> str:
+    return printable(" ".join(text.split()))

@@ -19,6 +19,7 @@ from .validation import MOST_RECORD, MOST_RESULT
 from .watchdog import Ended, Limits, run_watched
 
 MIB = 1 << 20
+PATIENCE = 5  # how many times the compile step's limit may pass by the clock; there, COMPILE_PATIENCE
 IMAGE = "build/kernel.ptx"  # of the submission, below the book
 RECORD = "build/build.json"
 OUTCOMES = "build/outcomes"
@@ -41,13 +42,14 @@ class Compile:
     """Makes the image and its record of a kernel.cu."""
 
     source: Path
-    seconds: float
+    seconds: float  # of processor time
     architecture: int | None = None  # of the GPU, whose registers are counted
 
     def limits(self) -> Limits:
         """A compiler's: nvcc takes about 0.3 GiB and ten processes."""
         return Limits(
-            seconds=self.seconds + 5,  # the compile step ends its compilers itself, and says so better
+            # The compile step ends its compilers itself, and says so better.
+            seconds=PATIENCE * self.seconds + 5,
             memory_bytes=2048 * MIB,
             processes=64,
             output_bytes=_MOST_PTX + MOST_RECORD,
