@@ -144,7 +144,7 @@ no-python:
 # ---- Flags --------------------------------------------------------------------------------------------------
 RUN_CC := $(call words_of,$(HOST_CC))
 RUN_CFLAGS := $(call words_of,$(CFLAGS))
-# Warnings are for whoever changes the code; `make check` shows those of two compilers.
+# A learner does not need warnings; `make check` shows those of two compilers.
 WARNINGS := $(if $(WERROR),-Wall -Wextra -Wno-psabi -Werror -Wconversion,-w)
 OPTIMISE := $(if $(SANITIZE),-g -O1 -fno-omit-frame-pointer -fsanitize=address$(,)undefined -fno-sanitize-recover=undefined,$(if $(WERROR),-O2,$(CC_NATIVE)))
 CFLAGS_ALL = -std=gnu17 -Icommon $(OPTIMISE) $(CC_FPCONTRACT) $(WARNINGS) -fPIC $(CC_INTERPOSITION)

@@ -42,7 +42,7 @@ def build(name: str, *more: str) -> Path:
             "-lpthread",
             "-ldl",
         ]
-        subprocess.run(link, check=True)
+        subprocess.run(link, check=True, timeout=300)
         fresh.replace(program)
     return program
 
@@ -68,7 +68,7 @@ def compile_one(source: Path) -> Path:
         paths = [Path(word) for word in needs.read_text().replace("\\\n", " ").split()[1:]]
         if all(path.exists() and path.stat().st_mtime < made.stat().st_mtime for path in paths):
             return made
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     recipe.write_text(shlex.join(command))
     return made

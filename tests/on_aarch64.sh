@@ -30,7 +30,7 @@ if [ ! -e "$place/complete" ]; then
     rm -rf "$root"
     packages=make,gcc,libc6-dev,python3,python3-venv,git,ca-certificates
     debootstrap --arch=arm64 --variant=minbase --include="$packages" bookworm "$root" \
-        http://deb.debian.org/debian >"$place/debootstrap.log" 2>&1 || { tail -n 20 "$place/debootstrap.log" >&2; exit 3; }
+        >"$place/debootstrap.log" 2>&1 || { tail -n 20 "$place/debootstrap.log" >&2; exit 3; }
     touch "$place/complete"
 fi
 cp /etc/resolv.conf "$root/etc/"

@@ -683,7 +683,7 @@ def compiled(source, output, *flags):
     return output
 
 
-def test_support_has_every_kernel_that_is_asked_for(tmp_path):
+def test_support_has_every_kernel_that_is_asked_for(nvcc, tmp_path):
     image = compiled("bench/support.cu", tmp_path / "support.ptx", "-ptx").read_text()
     has = set(re.findall(r"\.entry (\w+)", image))
     text = "".join((ROOT / "bench" / name).read_text() for name in ("works.py", "timing.py", "bench.py"))
@@ -699,7 +699,7 @@ def test_support_has_every_kernel_that_is_asked_for(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_peers_compile_and_answer_without_a_gpu(tmp_path):
+def test_the_peers_compile_and_answer_without_a_gpu(nvcc, tmp_path):
     path = compiled("bench/peers.cu", tmp_path / "libpeers.so", "-shared", "-Xcompiler", "-fPIC")
     library = ctypes.CDLL(str(path))
     library.peers_room.restype = ctypes.c_size_t

@@ -23,6 +23,7 @@ ODD = [
 ]
 
 
+@pytest.mark.timeout(900)  # everything is built again, which takes long on a busy machine
 @pytest.mark.parametrize("name", ODD)
 def test_make_works(checkout: Path, name: str) -> None:
     folder = checkout.parent / "below" / name

@@ -308,7 +308,9 @@ def test_a_line_of_a_shared_function_is_no_repair_if_another_kernel_needs_it(
     if (lane == 0)
         atomicAdd(&out[0], sum);
 """
-    text, count = re.subn(r"    if \(threadIdx\.x == 0\) \{\n.*atomicAdd(.|\n)*?\n    \}\n", wrong, text, count=1)
+    text, count = re.subn(
+        r"    if \(threadIdx\.x == 0\) \{\n.*atomicAdd(.|\n)*?\n    \}\n", wrong, text, count=1
+    )
     assert count == 1
     kernel = tmp_path / "kernel.cu"
     kernel.write_text(text)
