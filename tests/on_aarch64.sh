@@ -8,6 +8,7 @@
 # Debian and a clone of this checkout's last commit stay in build/aarch64; FRESH=1 starts again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. tests/each_command.sh
 for name in debootstrap qemu-aarch64-static; do
     command -v "$name" >/dev/null || {
         echo "on_aarch64: $name is missing; on Debian or Ubuntu: apt-get install debootstrap qemu-user-static" >&2
@@ -60,13 +61,4 @@ if [ $# = 0 ]; then
     set -- 'make COMPILER=clang .venv/.installed-runtime .venv/.installed-dev setup drivers' 'make COMPILER=clang solutions' \
         ".venv/bin/python -m pytest -n 2 --timeout 3600 -rs $tests"
 fi
-status=0
-for command; do
-    echo "---- $command"
-    before=$(date +%s)
-    result=0
-    run "$command" || result=$?
-    echo "---- $command: status $result after $(($(date +%s) - before)) s"
-    [ "$result" = 0 ] || status=1
-done
-exit "$status"
+run_each "$@"

@@ -9,6 +9,7 @@
 # build/without_nvcc, so that a second run need not build everything again; FRESH=1 starts again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. tests/each_command.sh
 if [ "${WARPBOOK_WITHOUT:-}" != inside ]; then
     as_root=()
     [ "$(id -u)" = 0 ] || as_root=(--map-root-user)
@@ -61,13 +62,4 @@ grep -q ResolutionImpossible "$place/never.log" || { cat "$place/never.log" >&2;
 rm -rf build/never
 
 [ $# -gt 0 ] || set -- 'make ch01' 'make grade' 'make test'
-status=0
-for command; do
-    echo "---- $command"
-    before=$(date +%s)
-    result=0
-    run "$command" || result=$?
-    echo "---- $command: status $result after $(($(date +%s) - before)) s"
-    [ "$result" = 0 ] || status=1
-done
-exit "$status"
+run_each "$@"
