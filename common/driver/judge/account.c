@@ -22,26 +22,34 @@ const void *account_output(const Account *account) {
     return runner_arena(worker->runner) + worker->layout.offsets[task_output(account->task)];
 }
 
+static ElementType output_type(const Account *account) {
+    return account->task->buffers[task_output(account->task)].type;
+}
+
+double account_result(const Account *account, long long i) {
+    return element_get(account_output(account), output_type(account), i);
+}
+
+bool account_is_unwritten(const Account *account, long long i) {
+    return element_is_poison(account_output(account), output_type(account), i);
+}
+
+void account_mark(const Account *account, int buffer, long long i, double value) {
+    element_set(account->inputs[buffer], account->task->buffers[buffer].type, i, value);
+}
+
 bool account_sum(Account *account, double *sum) {
     *sum = NAN;
     if (!account_run(account)) return false;
-    const int out = task_output(account->task);
-    const ElementType type = account->task->buffers[out].type;
-    const void *after = account_output(account);
     *sum = 0;
-    for (long long i = 0; i < account->counts[out]; i++)
-        *sum += element_is_poison(after, type, i) ? 0 : element_get(after, type, i);
+    for (long long i = 0; i < account->counts[task_output(account->task)]; i++)
+        *sum += account_is_unwritten(account, i) ? 0 : account_result(account, i);
     return true;
-}
-
-double account_bin(const Account *account, int bin) {
-    const ElementType type = account->task->buffers[task_output(account->task)].type;
-    return element_get(account_output(account), type, bin);
 }
 
 bool account_bins_hold(const Account *account, const double right[HISTOGRAM_BINS]) {
     for (int b = 0; b < HISTOGRAM_BINS; b++)
-        if (account_bin(account, b) != right[b]) return false;
+        if (account_result(account, b) != right[b]) return false;
     return true;
 }
 

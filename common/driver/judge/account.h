@@ -18,16 +18,19 @@ typedef struct {
 
 // Runs the case with the marks. False if that says nothing: a finding, or no work is left.
 bool account_run(Account *account);
-// The task's .output after that run.
+// The task's .output after that run; an element of it, and whether nothing was written there.
 const void *account_output(const Account *account);
+double account_result(const Account *account, long long i);
+bool account_is_unwritten(const Account *account, long long i);
+// Sets an element of an input, one that `inputs` has.
+void account_mark(const Account *account, int buffer, long long i, double value);
 // The same run, and what all its results add up to; those that were not written count as 0.
 bool account_sum(Account *account, double *sum);
 
 // A number that a second input has at this place, below `limit`.
 int account_drawn(const Account *account, int buffer, long long i, int limit);
 
-// What a bin of a histogram holds after a run, and whether all of them hold `right`.
-double account_bin(const Account *account, int bin);
+// Whether all bins of a histogram hold `right` after a run.
 bool account_bins_hold(const Account *account, const double right[HISTOGRAM_BINS]);
 
 // Says how often each of n elements reaches results, as in "elements 32 to 64 reach no result; elements 0 to

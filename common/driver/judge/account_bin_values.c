@@ -20,7 +20,7 @@ static bool place_value(Values *values, int value) {
     if (!account_run(values->account)) return false;
     int found = NOWHERE;
     for (int b = 0; b < HISTOGRAM_BINS; b++) {
-        const double held = account_bin(values->account, b);
+        const double held = account_result(values->account, b);
         if (held == 0) continue;
         if (found != NOWHERE || held != (double)values->n) return false;
         found = b;

@@ -29,7 +29,7 @@ static bool run_marked(Bins *bins, long long first, long long count, long long p
 static bool count_each(Bins *bins, long long first, long long count) {
     if (!run_marked(bins, first, count, 1)) return false;
     for (long long i = 0; i < count; i++) {
-        const double times = account_bin(bins->account, (int)(1 + i));
+        const double times = account_result(bins->account, (int)(1 + i));
         if (times > MOST_TIMES) return false;
         bins->counts[first + i] = (int)times;
     }
@@ -47,7 +47,7 @@ static bool count_parts(Bins *bins) {
     const long long part = (bins->n + MARKS - 1) / MARKS;
     double sums[MARKS];
     if (!run_marked(bins, 0, bins->n, part)) return false;
-    for (int p = 0; p < MARKS; p++) sums[p] = account_bin(bins->account, 1 + p);
+    for (int p = 0; p < MARKS; p++) sums[p] = account_result(bins->account, 1 + p);
     for (long long p = 0; p * part < bins->n; p++) {
         const long long left = bins->n - p * part, count = left < part ? left : part;
         const double times = sums[p] / (double)count;

@@ -32,14 +32,10 @@ typedef struct {
 } Filtered;
 
 static float *input_of(const Filtered *of, int b) { return of->account->inputs[b]; }
-static double output_at(const Filtered *of, long long p) {
-    return element_get(account_output(of->account), of->task->buffers[of->out].type, p);
-}
 
 static bool run(Filtered *of) {
     if (!account_run(of->account)) return false;
-    for (long long p = 0; p < of->n; p++)
-        of->is_written[p] = !element_is_poison(account_output(of->account), F32, p);
+    for (long long p = 0; p < of->n; p++) of->is_written[p] = !account_is_unwritten(of->account, p);
     return true;
 }
 
@@ -52,7 +48,7 @@ static bool find_by_coefficient(Filtered *of) {
         if (!run(of)) return false;
         input_of(of, of->coefficients)[k] = 0;
         for (long long p = 0; p < of->n; p++) {
-            const double mark = of->is_written[p] ? output_at(of, p) : 0;
+            const double mark = of->is_written[p] ? account_result(of->account, p) : 0;
             if (mark == 0) continue;
             if (!(mark >= 1 && mark <= (double)of->n) || mark != (double)(long long)mark) return false;
             of->taken[p * of->n + (long long)mark - 1] |= (uint64_t)1 << k;
@@ -74,7 +70,7 @@ static bool find_by_element(Filtered *of) {
         if (!run(of)) return false;
         for (int d = 0; d < count; d++) image[j + d] = 0;
         for (long long p = 0; p < of->n; p++) {
-            const double sum = of->is_written[p] ? output_at(of, p) : 0;
+            const double sum = of->is_written[p] ? account_result(of->account, p) : 0;
             if (!(sum >= 0 && sum < 0x1p24) || sum != (double)(long long)sum) return false;
             uint64_t left = (uint64_t)sum;
             for (int d = 0; d < count; d++, left /= DIGIT) of->taken[p * of->n + j + d] = left % DIGIT;
@@ -109,7 +105,7 @@ static bool are_confirmed(Filtered *of) {
         for (long long j = 0; j < of->n; j++)
             if (of->taken[p * of->n + j])
                 sum += weight_of(of, of->taken[p * of->n + j]) * (double)input_of(of, of->in)[j];
-        if (of->is_written[p] && sum != output_at(of, p)) return false;
+        if (of->is_written[p] && sum != account_result(of->account, p)) return false;
     }
     return true;
 }

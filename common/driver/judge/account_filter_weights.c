@@ -21,7 +21,7 @@ typedef struct {
 } Weights;
 
 static double output_at(const Weights *of, long long row, long long column) {
-    return element_get(account_output(of->account), F32, row * of->columns + column);
+    return account_result(of->account, row * of->columns + column);
 }
 
 // False if the element reaches an output that is farther away.

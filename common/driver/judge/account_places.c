@@ -36,7 +36,7 @@ static long long proper_source(const Places *places, long long at) {
 // One number below MARK_BASE for each element of each input; two inputs share an output's 8 bits.
 static void mark(const Places *places, int k, long long i, int digit) {
     const int b = places->inputs[k];
-    element_set(places->account->inputs[b], places->buffers[b].type, i, k ? MARK_BASE * digit : digit);
+    account_mark(places->account, b, i, k ? MARK_BASE * digit : digit);
 }
 
 // The two digits of an output; -1: never written; -2: it is something else.

@@ -36,8 +36,7 @@ static float *input_of(const Products *of, int b) { return of->account->inputs[b
 
 static bool run(Products *of) {
     if (!account_run(of->account)) return false;
-    for (long long p = 0; p < of->n; p++)
-        of->is_written[p] = !element_is_poison(account_output(of->account), F32, p);
+    for (long long p = 0; p < of->n; p++) of->is_written[p] = !account_is_unwritten(of->account, p);
     return true;
 }
 
@@ -49,7 +48,7 @@ static void clear(Products *of) {
 // The whole numbers that the results hold.
 static bool read(const Products *of, int *met) {
     for (long long p = 0; p < of->n; p++) {
-        const double value = of->is_written[p] ? element_get(account_output(of->account), F32, p) : NOTHING;
+        const double value = of->is_written[p] ? account_result(of->account, p) : NOTHING;
         if (!(value >= 0 && value < MOST_NUMBERS) || value != (double)(int)value) return false;
         met[p] = (int)value;
     }
@@ -115,7 +114,7 @@ static bool are_confirmed(Products *of, const int *kinds) {
                                           : 0) *
                    (double)input_of(of, of->left)[own_left(of, p, d) - 1] *
                    (double)input_of(of, of->right)[own_right(of, p, d) - 1];
-        if (sum != element_get(account_output(of->account), F32, p)) return false;
+        if (sum != account_result(of->account, p)) return false;
     }
     return true;
 }

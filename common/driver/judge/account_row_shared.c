@@ -13,41 +13,33 @@ enum { NOT_REACHED = -1 };
 
 typedef struct {
     Account *account;
-    int in, out;
+    int in;
     long long rows, columns;
     double *before;   // the results while the input is 1 everywhere
     long long *place; // of the input, that reaches each result
 } Shared;
 
-static double result(const Shared *shared, long long i) {
-    return element_get(account_output(shared->account), shared->account->task->buffers[shared->out].type, i);
-}
-
 static void fill(const Shared *shared, int buffer, double value) {
-    const ElementType type = shared->account->task->buffers[buffer].type;
     for (long long i = 0; i < shared->account->counts[buffer]; i++)
-        element_set(shared->account->inputs[buffer], type, i, value);
+        account_mark(shared->account, buffer, i, value);
 }
 
 // Rows of numbers of either sign, no two of which are alike, so that no result is 0 in general.
 static void fill_rows(const Shared *shared) {
     enum { LIMIT = 1000 };
     const Account *account = shared->account;
-    const ElementType type = account->task->buffers[shared->in].type;
     for (long long i = 0; i < account->counts[shared->in]; i++)
-        element_set(account->inputs[shared->in], type, i,
-                    account_drawn(account, shared->in, i, LIMIT) / 100.0 - 5);
+        account_mark(account, shared->in, i, account_drawn(account, shared->in, i, LIMIT) / 100.0 - 5);
 }
 
 // One run with `buffer` twice as large at some places: whether each result is twice as large, too. False if
 // one is something else.
 static bool try_bit(const Shared *shared, int buffer, int bit) {
-    const ElementType type = shared->account->task->buffers[buffer].type;
     for (long long i = 0; i < shared->account->counts[buffer]; i++)
-        element_set(shared->account->inputs[buffer], type, i, bit < 0 || i >> bit & 1 ? 2 : 1);
+        account_mark(shared->account, buffer, i, bit < 0 || i >> bit & 1 ? 2 : 1);
     if (!account_run(shared->account)) return false;
     for (long long i = 0; i < shared->rows * shared->columns; i++) {
-        const double now = result(shared, i), before = shared->before[i];
+        const double now = account_result(shared->account, i), before = shared->before[i];
         // A single 0 may be an element that is the mean of its row.
         if ((before == 0 && shared->rows == 1) || (now != before && now != 2 * before)) return false;
         if (bit < 0)
@@ -67,7 +59,7 @@ static bool find_places(const Shared *shared, int buffer, int factor, bool is_ad
     if (is_added) fill(shared, factor, 0);
     bool is_found = account_run(shared->account);
     for (long long i = 0; is_found && i < shared->rows * shared->columns; i++)
-        shared->before[i] = result(shared, i);
+        shared->before[i] = account_result(shared->account, i);
     for (int bit = -1; is_found && (bit < 0 || (shared->account->counts[buffer] - 1) >> bit > 0); bit++)
         is_found = try_bit(shared, buffer, bit);
     fill(shared, buffer, 0);
@@ -109,11 +101,8 @@ static bool say(const Shared *shared, int buffer, Accounting *out) {
 
 bool account_row_shared(Account *account, Accounting *out) {
     const CaseSize *size = &account->one.size;
-    Shared shared = {.account = account,
-                     .in = task_input(account->task),
-                     .out = task_output(account->task),
-                     .rows = size->rows,
-                     .columns = size->columns};
+    Shared shared = {
+        .account = account, .in = task_input(account->task), .rows = size->rows, .columns = size->columns};
     int others[MAX_BUFFERS], count = 0;
     for (int b = 0; b < task_buffer_count(account->task); b++)
         if (account->task->buffers[b].role == INPUT && b != shared.in) others[count++] = b;

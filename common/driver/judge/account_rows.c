@@ -38,11 +38,11 @@ static void expect(const Rows *rows, double *values, double *bounds, long long c
 }
 
 static double result(const Rows *rows, long long row, long long column) {
-    return element_get(account_output(rows->account), rows->out_type, row * rows->columns + column);
+    return account_result(rows->account, row * rows->columns + column);
 }
 
 static void put(Rows *rows, long long row, long long column, double value) {
-    element_set(rows->account->inputs[rows->in], rows->in_type, row * rows->columns + column, value);
+    account_mark(rows->account, rows->in, row * rows->columns + column, value);
 }
 
 // Whether the results of the row are those without a mark, except in the column of the mark.
@@ -179,7 +179,7 @@ bool account_rows(Account *account, Accounting *out) {
         for (int b = 0; b < task_buffer_count(task); b++)
             for (long long i = 0; task->buffers[b].role == INPUT && b != rows.in && i < account->counts[b];
                  i++)
-                element_set(account->inputs[b], task->buffers[b].type, i, 1);
+                account_mark(account, b, i, 1);
         is_known = find_kinds(&rows) && say(&rows, out);
     }
     free(room);

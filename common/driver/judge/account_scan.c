@@ -53,24 +53,12 @@ static int difference(const Scan *scan, long long i, long long j) {
     return j >= stretch->first && j < stretch->first + stretch->count ? stretch->times : 0;
 }
 
-static void mark(const Scan *scan, long long j, double value) {
-    element_set(scan->account->inputs[scan->in], scan->account->task->buffers[scan->in].type, j, value);
-}
-
-static double output(const Scan *scan, long long i) {
-    return element_get(account_output(scan->account), scan->account->task->buffers[scan->out].type, i);
-}
-
-static bool is_unwritten(const Scan *scan, long long i) {
-    return element_is_poison(account_output(scan->account), scan->account->task->buffers[scan->out].type, i);
-}
-
 // Whether all zeros make zeros, and which outputs are never written.
 static bool find_unwritten(const Scan *scan) {
     if (!account_run(scan->account)) return false;
     for (long long i = 0; i < scan->n; i++) {
-        scan->kinds[i] = is_unwritten(scan, i) ? UNWRITTEN : RIGHT;
-        if (scan->kinds[i] == RIGHT && output(scan, i) != 0) return false;
+        scan->kinds[i] = account_is_unwritten(scan->account, i) ? UNWRITTEN : RIGHT;
+        if (scan->kinds[i] == RIGHT && account_result(scan->account, i) != 0) return false;
     }
     return true;
 }
@@ -87,14 +75,14 @@ static double weight(const Scan *scan, int input, long long j) {
 static bool run_weights(Scan *scan, int input) {
     scan->sums[input][0] = 0;
     for (long long j = 0; j < scan->n; j++) {
-        mark(scan, j, weight(scan, input, j));
+        account_mark(scan->account, scan->in, j, weight(scan, input, j));
         scan->sums[input][j + 1] = scan->sums[input][j] + weight(scan, input, j);
     }
     if (!account_run(scan->account)) return false;
     for (long long i = 0; i < scan->n; i++) {
-        const double value = output(scan, i);
+        const double value = account_result(scan->account, i);
         scan->got[input][i] = value;
-        if (is_unwritten(scan, i) != (scan->kinds[i] == UNWRITTEN)) return false;
+        if (account_is_unwritten(scan->account, i) != (scan->kinds[i] == UNWRITTEN)) return false;
         if (scan->kinds[i] != UNWRITTEN && !(fabs(value) < EXACT && value == floor(value))) return false;
     }
     return true;
@@ -157,16 +145,16 @@ static bool find_digits(const Scan *scan) {
     for (long long first = 0; first < scan->n; first += DIGITS) {
         const long long end = first + DIGITS < scan->n ? first + DIGITS : scan->n;
         double digit = 1;
-        for (long long j = 0; j < scan->n; j++) mark(scan, j, 0);
+        for (long long j = 0; j < scan->n; j++) account_mark(scan->account, scan->in, j, 0);
         for (long long j = first; j < end; j++) {
-            mark(scan, j, digit);
+            account_mark(scan->account, scan->in, j, digit);
             digit *= BASE;
         }
         if (!account_run(scan->account)) return false;
         for (long long i = 0; i < scan->n; i++) {
-            if (is_unwritten(scan, i) != (scan->kinds[i] == UNWRITTEN)) return false;
+            if (account_is_unwritten(scan->account, i) != (scan->kinds[i] == UNWRITTEN)) return false;
             if (scan->kinds[i] == UNWRITTEN) continue;
-            double sum = output(scan, i);
+            double sum = account_result(scan->account, i);
             if (!(fabs(sum) < EXACT) || sum != floor(sum)) return false;
             for (long long j = first; j < end; j++) {
                 const double rest = floor((sum + BASE / 2) / BASE); // NOLINT(bugprone-integer-division)

@@ -31,7 +31,7 @@ typedef struct {
 // ---- Marks -----------------------------------------------------------------------------------------------
 
 static void mark(const Sums *sums, long long i, double value) {
-    element_set(sums->account->inputs[sums->in], sums->account->task->buffers[sums->in].type, i, value);
+    account_mark(sums->account, sums->in, i, value);
 }
 
 static double absolute_limit(const Sums *sums) { return EXACT - fabs(sums->of_zeros); }

@@ -31,27 +31,19 @@ typedef struct {
 } Terms;
 
 static void set_term(const Terms *of, long long k, double value) {
-    element_set(of->account->inputs[of->term], of->account->task->buffers[of->term].type, k, value);
+    account_mark(of->account, of->term, k, value);
 }
 
 static void set_in(const Terms *of, long long i, double value) {
-    element_set(of->account->inputs[of->in], of->account->task->buffers[of->in].type, i, value);
+    account_mark(of->account, of->in, i, value);
 }
 
 static void set_only(const Terms *of, long long term) {
     for (long long k = 0; k < of->terms; k++) set_term(of, k, k == term);
 }
 
-static double output(const Terms *of, long long i) {
-    return element_get(account_output(of->account), of->account->task->buffers[of->out].type, i);
-}
-
-static bool is_unwritten(const Terms *of, long long i) {
-    return element_is_poison(account_output(of->account), of->account->task->buffers[of->out].type, i);
-}
-
-// What the first output should be with the inputs as they are. False when memory ran out.
-static bool right_output(const Terms *of, double *value) {
+// What the first output should be with the inputs as they are.
+static void right_output(const Terms *of, double *value) {
     const Task *task = of->account->task;
     ReferenceView view = {.shape.size = of->account->one.size};
     double magnitude;
@@ -62,7 +54,6 @@ static bool right_output(const Terms *of, double *value) {
         view.counts[view.input_count++] = of->account->counts[b];
     }
     task->reference(&view, value, &magnitude, 1);
-    return true;
 }
 
 // ---- Which element ---------------------------------------------------------------------------------------
@@ -88,7 +79,7 @@ static bool are_elements(const Terms *of) {
     if (!account_run(of->account)) return false;
     for (long long i = 0; i < of->n; i++)
         if (of->kinds[i] != UNWRITTEN &&
-            output(of, i) != 1 + account_drawn(of->account, of->in, of->sources[i], LIMIT))
+            account_result(of->account, i) != 1 + account_drawn(of->account, of->in, of->sources[i], LIMIT))
             return false;
     return true;
 }
@@ -101,11 +92,11 @@ static bool find_sources(Terms *of) {
     set_only(of, term);
     if (!account_run(of->account)) return false;
     for (long long i = 0; i < of->n; i++) {
-        if (is_unwritten(of, i)) {
+        if (account_is_unwritten(of->account, i)) {
             of->kinds[i] = UNWRITTEN;
             continue;
         }
-        const double value = output(of, i);
+        const double value = account_result(of->account, i);
         if (!(value >= 1 && value <= (double)of->n) || value != floor(value)) return false;
         of->sources[i] = (long long)value - 1;
         if (of->sources[i] != i) of->kinds[i] = ELSEWHERE;
@@ -117,7 +108,7 @@ static bool find_sources(Terms *of) {
 static bool assume_sources(const Terms *of) {
     if (!account_run(of->account)) return false;
     for (long long i = 0; i < of->n; i++) {
-        of->kinds[i] = is_unwritten(of, i) ? UNWRITTEN : RIGHT;
+        of->kinds[i] = account_is_unwritten(of->account, i) ? UNWRITTEN : RIGHT;
         of->sources[i] = i;
     }
     return true;
@@ -130,8 +121,8 @@ static bool run_terms(Terms *of, int value, long long term, double *counts) {
     for (long long i = 0; i < of->n; i++) set_in(of, i, value + 1);
     if (!account_run(of->account)) return false;
     for (long long i = 0; i < of->n; i++) {
-        if (is_unwritten(of, i) != (of->kinds[i] == UNWRITTEN)) return false;
-        counts[i] = of->kinds[i] == UNWRITTEN ? 0 : output(of, i);
+        if (account_is_unwritten(of->account, i) != (of->kinds[i] == UNWRITTEN)) return false;
+        counts[i] = of->kinds[i] == UNWRITTEN ? 0 : account_result(of->account, i);
         if (!(fabs(counts[i]) < EXACT)) return false;
     }
     return true;
@@ -171,12 +162,12 @@ static bool are_confirmed(const Terms *of) {
     if (!account_run(of->account)) return false;
     for (long long i = 0; i < of->n; i++) {
         double sum = 0;
-        if (is_unwritten(of, i) != (of->kinds[i] == UNWRITTEN)) return false;
+        if (account_is_unwritten(of->account, i) != (of->kinds[i] == UNWRITTEN)) return false;
         if (of->kinds[i] == UNWRITTEN) continue;
         const int value = account_drawn(of->account, of->in, of->sources[i], VALUES);
         for (long long k = 0; k < of->terms; k++)
             sum += account_drawn(of->account, of->term, k, DRAWN) * of->counts[value][k * of->n + i];
-        if (sum != output(of, i)) return false;
+        if (sum != account_result(of->account, i)) return false;
     }
     return true;
 }

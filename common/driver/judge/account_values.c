@@ -15,10 +15,9 @@ typedef struct {
 // What a sum makes of one value. False if that run says nothing.
 static bool try_value(Values *values, double value, double *result) {
     Account *account = values->account;
-    const ElementType type = account->task->buffers[values->in].type;
-    element_set(account->inputs[values->in], type, values->at, value);
+    account_mark(account, values->in, values->at, value);
     const bool was_run = account_sum(account, result);
-    element_set(account->inputs[values->in], type, values->at, 0);
+    account_mark(account, values->in, values->at, 0);
     return was_run;
 }
 
