@@ -97,13 +97,24 @@ static bool breaks(const TaskPtx *ptx, const Symptoms *symptoms, const Change *c
     return breaks;
 }
 
+// Whether a line of the changes is compiled into a kernel of another task, whose lines `ptx` has too.
+static bool has_line(const TaskPtx *ptx, int task, const Change *const changes[], int count) {
+    for (int l = 0; l < task_launch_count(&ptx->judge->of->tasks[task]); l++) {
+        const int function = ptx_find_function(&ptx->lines, ptx->image->kernels[task][l].symbol);
+        for (int c = 0; function >= 0 && c < count; c++)
+            if (changes[c]->source > 0 && is_compiled_into(&ptx->lines, function, changes[c]->source))
+                return true;
+    }
+    return false;
+}
+
 bool repair_breaks_another(const TaskPtx *ptx, const char *source, const Symptoms *symptoms,
                            const Change *const changes[], int count) {
     if (breaks(ptx, symptoms, changes, count, true)) return true;
     bool is_broken = false;
     for (int t = 0; t < MAX_TASKS && ptx->judge->of->tasks[t].name && !is_broken; t++) {
         TaskPtx other;
-        if (t == ptx->task) continue;
+        if (t == ptx->task || !has_line(ptx, t, changes, count)) continue; // reading the PTX again is work
         if (task_ptx_make(ptx->judge, ptx->image, t, source, &other))
             is_broken = breaks(&other, symptoms, changes, count, false);
         task_ptx_free(&other);
