@@ -31,13 +31,14 @@ for candidate in "${CC:-}" cc gcc clang; do
         break
     fi
 done
-knows() { # whether a program compiles and links with these flags
+knows() { # whether a program compiles with these flags, and without -c links
     [ -n "$compiler" ] && $compiler -Werror "$@" -o "$work/probe" "$work/probe.c" >/dev/null 2>&1
 }
+# zig builds a C library for each target that it links for, which -march=native is one of.
 native= ; interposition= ; openmp= ; fpcontract=
-if knows -march=native; then native=-march=native; fi
-if knows -fno-semantic-interposition; then interposition=-fno-semantic-interposition; fi
-if knows -ffp-contract=off; then fpcontract=-ffp-contract=off; fi
+if knows -c -march=native; then native=-march=native; fi
+if knows -c -fno-semantic-interposition; then interposition=-fno-semantic-interposition; fi
+if knows -c -ffp-contract=off; then fpcontract=-ffp-contract=off; fi
 printf '#include <omp.h>\nint main(void) {\n#pragma omp parallel\n    { (void)omp_get_thread_num(); }\n    return 0;\n}\n' >"$work/probe.c"
 if knows -fopenmp; then openmp=-fopenmp; fi
 

@@ -7,5 +7,5 @@ ZIG = $(if $(VENV),$(VENV)/bin/python,$(BASE_PYTHON)) -m ziglang
 .PHONY: ports port-built $(addprefix port-,$(PORTS))
 ports: $(addprefix port-,$(PORTS)) ## build all programs for Linux with musl on x86-64 and aarch64, and for macOS, in build/ports
 $(addprefix port-,$(PORTS)): port-%: $(call installed,clang)
-	@$(MAKE) CC="$(ZIG) cc -target $*" OUT=$(B)/ports/$* port-built
+	@$(MAKE) CC="$(ZIG) cc -target $*" CC_NATIVE= OUT=$(B)/ports/$* port-built
 port-built: $(PROGRAMS) $(TOOLS)

@@ -42,25 +42,40 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "by_turns: one run in six has it, or one with --whole")
+    config.addinivalue_line("markers", "by_turns: one run in twelve has it, or one with --whole")
+    config.addinivalue_line(
+        "markers", "one_of(which, names): one run has one of these names, or all with --whole"
+    )
     config.addinivalue_line("markers", "timed: has a limit in seconds; nothing else is tested while it runs")
 
 
 # Judging every kernel of the corpus takes longer with each chapter. Of tests and kernels by turns, a run takes one in
 # TURNS: another one for each commit, so that each has its turn, and the same for all processes of a run.
-TURNS = 6
+TURNS = 12
 
 
 @functools.cache
-def _turn() -> int:
+def _commit() -> int:
     head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True)
-    return int(head.stdout.strip() or "0", 16) % TURNS
+    return int(head.stdout.strip() or "0", 16)
 
 
 def has_turn(name: str, config: pytest.Config) -> bool:
     """Whether this run includes what is tested by turns and has this name."""
     place = int(hashlib.sha256(name.encode()).hexdigest(), 16) % TURNS
-    return bool(config.getoption("--whole")) or place == _turn()
+    return bool(config.getoption("--whole")) or place == _commit() % TURNS
+
+
+def _is_chosen(which: str, names: tuple[str, ...], config: pytest.Config) -> bool:
+    """Whether it is `which` of the names that this run has; which one does not depend on has_turn()."""
+    return bool(config.getoption("--whole")) or names[_commit() // TURNS % len(names)] == which
+
+
+def _is_left_out(item: pytest.Item, config: pytest.Config) -> bool:
+    one_of = item.get_closest_marker("one_of")
+    if one_of and not _is_chosen(*one_of.args, config):
+        return True
+    return item.get_closest_marker("by_turns") is not None and not has_turn(item.nodeid, config)
 
 
 @contextlib.contextmanager
@@ -91,12 +106,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    others = {i for i in items if i.get_closest_marker("by_turns") and not has_turn(i.nodeid, config)}
+    others = {item for item in items if _is_left_out(item, config)}
     items[:] = [item for item in items if item not in others]
     config.hook.pytest_deselected(items=list(others))
-    for item in items:
-        if item.get_closest_marker("timed"):  # other programs on this machine make it slower, never faster
-            item.add_marker(pytest.mark.flaky(reruns=2))
+    timed = [item for item in items if item.get_closest_marker("timed")]
+    for item in timed:  # other programs on this machine make it slower, never faster
+        item.add_marker(pytest.mark.flaky(reruns=2))
+    items.sort(key=timed.__contains__)  # at the end no long test keeps them, and what is behind them, waiting
     if config.getoption("--quick"):
         slow = [item for item in items if item.get_closest_marker("slow")]
         items[:] = [item for item in items if item not in set(slow)]

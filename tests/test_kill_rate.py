@@ -1,7 +1,7 @@
 """The corpus: every wrong kernel gets its verdict, nearly all the name of their mistake, and every right one passes.
 
-A run judges one kernel in six, by turns; what came of a kernel is kept in build/kill-rate under a hash of all that it
-depends on. `make kill-rate RECORD=1` judges all, which takes about seven minutes on two cores, and writes
+A run judges one kernel in twelve, by turns; what came of a kernel is kept in build/kill-rate under a hash of all that
+it depends on. `make kill-rate RECORD=1` judges all, which takes about twenty minutes on two cores, and writes
 tests/kill_rate.csv: a kernel without its row there fails a test.
 """
 

@@ -80,7 +80,7 @@ def test_axe_finds_nothing(
     size: dict[str, int],
     request: pytest.FixtureRequest,
 ) -> None:
-    """A run examines the summary and one chapter in six, by turns; axe needs a second for each."""
+    """A run examines the summary and one chapter in twelve, by turns; axe needs a second for each."""
     watched = opened(browser, learners[name], scheme=scheme, size=size, bypass_csp=True)
     page = watched.page
     chapters = page.eval_on_selector_all("section.chapter", "all => all.map(one => one.id)")

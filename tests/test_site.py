@@ -116,7 +116,7 @@ def test_axe_finds_nothing(
     size: dict[str, int],
     request: pytest.FixtureRequest,
 ) -> None:
-    """A run examines one page in six, by turns."""
+    """A run examines one page in twelve, by turns."""
     context = browser.new_context(color_scheme=scheme, viewport=size)
     page = context.new_page()
     found = {}

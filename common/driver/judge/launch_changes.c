@@ -154,6 +154,30 @@ static bool add_rounds(Judge *judge, int task) {
     return true;
 }
 
+// As few blocks as can be in one another's way: one that writes, one that reads, and one between them.
+static bool has_company(Judge *judge, int task, int figures, long long n) {
+    enum { COMPANY = 3 };
+    return blocks_at(judge, task, figures, n, NULL) >= COMPANY;
+}
+
+// A missing fence shows in about one weak schedule of seven, if there are several blocks.
+static bool add_weak(Judge *judge, int task) {
+    const int count = 3 * judge->of->tasks[task].weak_schedules;
+    const Options *options = judge->options;
+    if (options->schedules == 0 || options->has_schedule || count == 0) return true;
+    const long long n = size_reached(judge, task, 0, has_company);
+    if (n == 0 || n > MOST_ELEMENTS) return true;
+    for (int s = 1; s <= count; s++) {
+        const Case one = {.task = task,
+                          .size = {.n = n + 1},
+                          .family = FAMILY_INTEGERS,
+                          .schedule = weak_schedule(first_schedule(&judge->seeds), s),
+                          .is_unforeseen = true};
+        if (!plan_add(&judge->plan, one) || !judge_ask_case_shape(judge, &one)) return false;
+    }
+    return true;
+}
+
 // Blocks that exchange values while they run: in flight together, and one of them late. With more blocks they
 // would wait for long, one for the other.
 static bool add_held(Judge *judge, int task) {
@@ -179,7 +203,7 @@ bool judge_add_changes(Judge *judge) {
     if (judge->is_gpu || judge->options->n >= 0 || judge->options->time_count > 0) return true;
     for (int t = 0; t < chapter_task_count(judge->of); t++)
         if (!add_changes(judge, t, true) || !add_changes(judge, t, false) || !add_rounds(judge, t) ||
-            !add_held(judge, t))
+            !add_weak(judge, t) || !add_held(judge, t))
             return false;
     plan_sort(&judge->plan);
     return true;

@@ -322,7 +322,7 @@ static uint64_t plain_schedule(uint64_t first, int k) {
     return first;
 }
 
-static uint64_t weak_schedule(uint64_t first, int k) {
+uint64_t weak_schedule(uint64_t first, int k) {
     while (k > 0) k -= schedule_is_weak(++first);
     return first;
 }
@@ -353,18 +353,17 @@ static void add_schedules(Plan *plan, const Task *task, int index, const Sizes *
                               .schedule = first_schedule(options->seeds) + (uint64_t)s});
 }
 
-// Weak schedules show what a missing fence does. They cost more than others, so only two sizes of several
-// blocks have them.
+// Weak schedules show what a missing fence does. They cost more than others, so only one size of many blocks
+// has them, and one of few (judge/launch_changes.c).
 static void add_weak_schedules(Plan *plan, const Task *task, int index, const Sizes *sizes,
                                const PlanOptions *options) {
-    const CaseSize at[] = {size_up_to(sizes, 1025), size_up_to(sizes, 65537)};
+    const CaseSize at = size_up_to(sizes, 65537);
     if (options->schedules == 0) return;
-    for (size_t i = 0; i < sizeof at / sizeof at[0]; i++)
-        for (int s = 1; s <= task->weak_schedules && at[i].n <= sparing_above; s++)
-            add_case(plan, (Case){.task = index,
-                                  .size = at[i],
-                                  .family = FAMILY_INTEGERS,
-                                  .schedule = weak_schedule(first_schedule(options->seeds), s)});
+    for (int s = 1; s <= task->weak_schedules && at.n <= sparing_above; s++)
+        add_case(plan, (Case){.task = index,
+                              .size = at,
+                              .family = FAMILY_INTEGERS,
+                              .schedule = weak_schedule(first_schedule(options->seeds), s)});
 }
 
 static void add_misaligned(Plan *plan, const Task *task, int index, const Sizes *sizes) {

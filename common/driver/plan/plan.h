@@ -59,6 +59,9 @@ bool plan_add(Plan *plan, Case one);
 void plan_sort(Plan *plan);
 void plan_free(Plan *plan);
 
+// The k-th weak schedule behind `first`; k from 1.
+uint64_t weak_schedule(uint64_t first, int k);
+
 // The size of a task's goals: the counted size of a complete run.
 CaseSize plan_goal_size(const Task *task);
 

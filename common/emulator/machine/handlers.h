@@ -21,9 +21,11 @@ typedef Step Handler(Machine *machine, Warp *warp, Fragment *fragment, const Ins
 #define LOWERED(kind, run) Handler run;
 #include "emulator/program/opcodes.def"
 
-// Keeps a warp from its next turns, long enough for other blocks to come to their end.
+// Keeps a warp from its next turns: some of the times for long enough that other blocks come to their end,
+// and at others until nothing else can run, or others may be waiting for it (machine/schedule.c).
 static inline void rest(Machine *machine, Warp *warp) {
-    warp->block->rests[warp->index] = (uint32_t)(random_next(&machine->random) >> 54);
+    const uint64_t draw = random_next(&machine->random);
+    warp->block->rests[warp->index] = (uint32_t)(draw >> 54) + (draw & 3 ? 0 : 1u << 20);
 }
 
 // What a load, store or atomic leaves behind once it is done.

@@ -28,7 +28,7 @@ enum {
     HELD_TURN = 6,     // the same, where most blocks only wait
     SCRAMBLED_IN_FLIGHT = 8, // blocks at a time under a seed
     TIME_INTERVAL = 64,      // turns between two looks at the time
-    FRUITLESS = 1, // draws for each block in flight that find only resting warps, before rests are shortened
+    PATIENCE = 256,          // polls for each block in flight before a rest ends
 };
 
 // Takes a launch the rest of its steps when it has used up its time.
@@ -288,6 +288,14 @@ static bool block_step(Machine *m, Block *b) {
     return !is_resting;
 }
 
+// A block with a warp that, as far as is known, can run and does not rest; `count`: none has.
+static uint64_t ready_block(Block **flight, uint64_t count) {
+    for (uint64_t i = 0; i < count; i++)
+        for (int k = 0; k < flight[i]->warp_count; k++)
+            if (!flight[i]->rests[k] && !(flight[i]->idle >> k & 1)) return i;
+    return count;
+}
+
 // A warp rests so that others run before it. If none of them can, the rests of all are shorter by the
 // shortest.
 static void shorten_rests(Block **flight, uint64_t count) {
@@ -404,7 +412,7 @@ void run_grid(Machine *m) {
     m->free_block_capacity = (int)(window < 64 ? window : 64);
     m->free_blocks = calloc((size_t)m->free_block_capacity, sizeof *m->free_blocks);
     uint64_t count = 0, next = 0, turn = 0, stuck = 0, stuck_effects = 0, stuck_polls = 0, quiet = 0,
-             resting = 0;
+             resting = 0, ready = UINT64_MAX, polls_then = 0;
     if (!flight || !m->free_blocks) {
         free(flight);
         free(m->free_blocks);
@@ -428,9 +436,10 @@ void run_grid(Machine *m) {
             count += size;
             if (m->scrambled && count + size <= window) continue;
         } else if (count)
-            chosen = holds          ? hold_choose(m, &hold, flight, count)
-                     : m->scrambled ? random_next(&m->random) % count
-                                    : turn++ % count;
+            chosen = holds           ? hold_choose(m, &hold, flight, count)
+                     : ready < count ? ready
+                     : m->scrambled  ? random_next(&m->random) % count
+                                     : turn++ % count;
         else
             break; // not reached: the window is at least one block wide
         Block *b = flight[chosen];
@@ -440,8 +449,16 @@ void run_grid(Machine *m) {
             resting = block_step(m, b) ? 0 : resting + 1;
         else
             block_run(m, b);
-        if (resting >= FRUITLESS * count) {
+        // Those that poll may wait for a warp that rests.
+        if (m->polls - polls_then > PATIENCE * count) {
+            polls_then = m->polls;
             shorten_rests(flight, count);
+        }
+        // As many draws as there are blocks have found only resting warps.
+        ready = count;
+        if (resting >= count) {
+            if (!holds) ready = ready_block(flight, count);
+            if (ready == count) shorten_rests(flight, count);
             resting = 0;
         }
         if (holds) hold_update(m, &hold, b, count);

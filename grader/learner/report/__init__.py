@@ -16,7 +16,7 @@ from ..ladder import ladder_of
 from ..ladder.picture import picture
 from ..overview import document as standings_document
 from ..standing import following, place_of
-from .chapter import view
+from .chapter import View, view
 from .collect import Known, collect
 from .document import document
 from .page import render
@@ -41,14 +41,16 @@ def write_report(workbook: Workbook) -> tuple[Path, dict[str, Any]]:
     path = workbook.build / PAGE
     time = now()
     steps = [0] * len(known)  # how far each chapter's details are reduced: indices of DETAILS
-    html, made = _made(workbook, known, steps, time)
+    views = [view(one, DETAILS[0]) for one in known]
+    html, made = _made(workbook, known, views, time)
     while len(html.encode()) > BYTES_PER_CHAPTER * len(known) and min(steps) + 1 < len(DETAILS):
         drawn = [_events(one) >> 2 * step for one, step in zip(known, steps, strict=True)]
         most = max(count for count, step in zip(drawn, steps, strict=True) if step + 1 < len(DETAILS))
         for i, count in enumerate(drawn):  # those of about the same size together: every page takes time
             if count > most // 2 and steps[i] + 1 < len(DETAILS):
                 steps[i] += 1
-        html, made = _made(workbook, known, steps, time)
+                views[i] = view(known[i], DETAILS[steps[i]])
+        html, made = _made(workbook, known, views, time)
     write_whole(path, html)
     return path, made
 
@@ -60,15 +62,16 @@ def _events(known: Known) -> int:
     return sum(len(kernel["events"]) for task in known.trace.document["tasks"] for kernel in task["kernels"])
 
 
-def _made(workbook: Workbook, known: list[Known], steps: list[int], time: str) -> tuple[str, dict[str, Any]]:
-    """The page and the document at those levels of detail."""
+def _made(workbook: Workbook, known: list[Known], views: list[View], time: str) -> tuple[str, dict[str, Any]]:
+    """The page and the document."""
     standings = [one.standing for one in known]
     next_one = following(standings, place_of(workbook))
     summary = standings_document(standings, next_one)
     for chapter in summary["chapters"]:
         del chapter["diagnosis"]  # each chapter's part has it, if it may be shown
     gallery = Gallery()
-    views = [view(one, gallery, DETAILS[step]) for one, step in zip(known, steps, strict=True)]
+    for one in views:
+        gallery.add(one.gallery)
     ladder = ladder_of(workbook, workbook.chapters)
     roof, points = roof_of(views, ladder.device), points_of(views, ladder.device)
     html = render(

@@ -101,6 +101,7 @@ class View:
     timed: list[Timed]
     timeline: Markup | None  # of a whole program
     traced: list[tuple[str, Case, str]]  # by task: of what case, and why that
+    gallery: Gallery  # what its pictures have in common
 
     @property
     def hottest(self) -> float:
@@ -119,8 +120,9 @@ class View:
         return self.known.chapter.title
 
 
-def view(known: Known, gallery: Gallery, detail: Detail) -> View:
-    """The chapter as shown; common parts of its pictures are drawn into `gallery`."""
+def view(known: Known, detail: Detail) -> View:
+    """The chapter as shown."""
+    gallery = Gallery()
     record = known.result
     file = str(known.chapter.kernel)
     found = _findings(record, file) if record else []
@@ -152,6 +154,7 @@ def view(known: Known, gallery: Gallery, detail: Detail) -> View:
         timed=_timed(record) if record else [],
         timeline=timeline.draw(record) if record else None,
         traced=_traced(known.trace),
+        gallery=gallery,
     )
 
 

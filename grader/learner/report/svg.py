@@ -5,7 +5,9 @@ The classes mean the same as there: blue `lane` is a lane or thread at work, gre
 transactions.
 """
 
+import hashlib
 import itertools
+from base64 import urlsafe_b64encode
 from collections.abc import Iterable
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
@@ -167,9 +169,14 @@ class Gallery:
         self._ids: dict[str, str] = {}
 
     def use(self, body: str) -> str:
-        """An element that shows `body`."""
-        name = self._ids.setdefault(body, f"g{len(self._ids)}")
+        """An element that shows `body`, which has the same id in every gallery."""
+        digest = hashlib.blake2b(body.encode(), digest_size=6).digest()
+        name = self._ids.setdefault(body, "g" + urlsafe_b64encode(digest).decode())
         return f'<use href="#{name}"/>'
+
+    def add(self, other: "Gallery") -> None:
+        """Also have the bodies of another gallery."""
+        self._ids.update(other._ids)
 
     def svg(self) -> Markup:
         """All bodies, in an element that is not visible itself."""
