@@ -312,7 +312,7 @@ static void move_before(const Kernel *kernel, Change *change, int at, int before
     change_replace(kernel->changes, change, at, "%s", "");
 }
 
-// A wait for asynchronous copies that comes right behind a barrier comes right before it instead. Code that
+// A wait for asynchronous copies that comes right after a barrier comes right before it instead. Code that
 // is inlined or unrolled is changed everywhere.
 static void propose_wait_first(const Kernel *kernel) {
     const int first = kernel->changes->count;
