@@ -137,12 +137,6 @@ static int published_before(const Kernel *kernel, int late) {
     return -1;
 }
 
-static Change *change_of(const Kernel *kernel, int first, const char *words) {
-    for (int c = first; c < kernel->changes->count; c++)
-        if (!strcmp(kernel->changes->all[c].words, words)) return &kernel->changes->all[c];
-    return NULL;
-}
-
 // A store that comes after another, or after an atomic, comes before it instead, and a fence between them.
 // Code that is inlined several times is changed everywhere.
 void propose_store_first(const Kernel *kernel) {
@@ -160,9 +154,7 @@ void propose_store_first(const Kernel *kernel) {
         char words[sizeof(Change){0}.words];
         snprintf(words, sizeof words, "the store of line %d and a __threadfence() before line %d",
                  line->source, kernel->lines->lines[early].source);
-        Change *change = change_of(kernel, first, words);
-        if (!change) change = changes_add(kernel->changes, CHANGE_STORE_FIRST, line->source);
-        say(change, words);
+        Change *change = change_with(kernel, first, CHANGE_STORE_FIRST, line->source, words);
         for (int m = count - 1; m >= 0; m--) {
             const PtxLine *one = &kernel->lines->lines[moved[m]];
             change_insert(kernel->changes, change, early, "%.*s", one->length, one->text);

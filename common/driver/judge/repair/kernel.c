@@ -49,3 +49,12 @@ int list_lines(const Kernel *kernel, OfInterest *is_one, int lines[MOST]) {
     }
     return count;
 }
+
+Change *change_with(const Kernel *kernel, int first, ChangeKind kind, int source, const char *words) {
+    for (int c = first; c < kernel->changes->count; c++)
+        if (kernel->changes->all[c].source == source && strcmp(kernel->changes->all[c].words, words) == 0)
+            return &kernel->changes->all[c];
+    Change *change = changes_add(kernel->changes, kind, source);
+    say(change, words);
+    return change;
+}

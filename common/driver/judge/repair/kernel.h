@@ -19,6 +19,8 @@ typedef struct {
 // The words of a change, which may be NULL: as they are, and with its line, as in "a fence" "before".
 void say(Change *change, const char *words);
 void say_at(Change *change, const char *what, const char *where);
+// The change of a line with these words, among those from `first` on, or a new one; NULL: memory ran out.
+Change *change_with(const Kernel *kernel, int first, ChangeKind kind, int source, const char *words);
 
 // Whether an instruction accesses memory that other threads see, as "ld" or "st".
 bool is_access(const PtxInstruction *in, const char *name);

@@ -122,15 +122,6 @@ static long as_in_source(const PtxInstruction *in, long number, int way) {
     }
 }
 
-static Change *change_of(const Kernel *kernel, int first, int source, const char *words) {
-    for (int c = first; c < kernel->changes->count; c++)
-        if (kernel->changes->all[c].source == source && strcmp(kernel->changes->all[c].words, words) == 0)
-            return &kernel->changes->all[c];
-    Change *change = changes_add(kernel->changes, CHANGE_CONSTANT, source);
-    say(change, words);
-    return change;
-}
-
 // What may stand for a number; in a line with a shuffle also the first and the last lane.
 static int others_of(const char *said, long number, long others[8]) {
     int count = 0;
@@ -167,7 +158,7 @@ static void propose_others(const Kernel *kernel, int first, int at, const PtxIns
         snprintf(words, sizeof words, "%ld instead of %s%ld in line %d", now,
                  is_single ? "one of the numbers " : "", was, source);
         Change *change = is_single ? changes_add(kernel->changes, CHANGE_CONSTANT, source)
-                                   : change_of(kernel, first, source, words);
+                                   : change_with(kernel, first, CHANGE_CONSTANT, source, words);
         if (is_single) say(change, words);
         change_replace(kernel->changes, change, at, "%s", line);
     }

@@ -83,11 +83,14 @@ typedef struct {
     bool removes_here; // and no barrier any more in the line of the finding
 } Insertion;
 
+static bool is_block_barrier(const PtxInstruction *in) {
+    return (opcode_is(in, "bar") || opcode_is(in, "barrier")) && !opcode_has(in, "warp");
+}
+
 static bool is_barrier_of_finding(const Kernel *kernel, int at) {
     PtxInstruction in;
     return kernel->lines->lines[at].source == kernel->symptoms->finding->place.line &&
-           ptx_instruction(&kernel->lines->lines[at], &in) &&
-           (opcode_is(&in, "bar") || opcode_is(&in, "barrier")) && !opcode_has(&in, "warp");
+           ptx_instruction(&kernel->lines->lines[at], &in) && is_block_barrier(&in);
 }
 
 // Says where kernel.cu has the place, or that no line has it.
@@ -303,7 +306,43 @@ void propose_warp_barriers_everywhere(const Kernel *kernel) {
     }
 }
 
+static void move_before(const Kernel *kernel, Change *change, int at, int before) {
+    const PtxLine *line = &kernel->lines->lines[at];
+    change_insert(kernel->changes, change, before, "%.*s", line->length, line->text);
+    change_replace(kernel->changes, change, at, "%s", "");
+}
+
+// A wait for asynchronous copies that comes right after a barrier comes right before it instead. Code that
+// is inlined or unrolled is changed everywhere.
+static void propose_wait_first(const Kernel *kernel) {
+    const int first = kernel->changes->count;
+    int barrier = -1, commit = -1;
+    for (int i = kernel->first; i < kernel->end; i++) {
+        const PtxLine *line = &kernel->lines->lines[i];
+        PtxInstruction in;
+        if (line->is_label) barrier = -1;
+        if (!ptx_instruction(line, &in)) continue;
+        if (is_block_barrier(&in)) {
+            barrier = i;
+            commit = -1;
+        } else if (opcode_is(&in, "cp") && opcode_has(&in, "commit_group")) {
+            commit = i;
+        } else if (barrier < 0 || !opcode_is(&in, "cp") ||
+                   !(opcode_has(&in, "wait_group") || opcode_has(&in, "wait_all"))) {
+            barrier = -1;
+        } else {
+            char words[sizeof(Change){0}.words];
+            snprintf(words, sizeof words, "the wait of line %d before the barrier of line %d", line->source,
+                     kernel->lines->lines[barrier].source);
+            Change *change = change_with(kernel, first, CHANGE_ASYNC_WAIT, line->source, words);
+            if (commit >= 0) move_before(kernel, change, commit, barrier);
+            move_before(kernel, change, i, barrier);
+        }
+    }
+}
+
 void propose_waits(const Kernel *kernel) {
+    propose_wait_first(kernel);
     for (int i = kernel->first; i < kernel->end; i++) {
         PtxInstruction in;
         if (!ptx_instruction(&kernel->lines->lines[i], &in) || !opcode_is(&in, "cp")) continue;
