@@ -700,6 +700,19 @@ def test_undefined_values_are_followed_to_their_use(
     assert result.finding.other_line == (line_of(used) if used else 0)
 
 
+def test_an_undefined_value_names_the_thread_that_read_it(device: Emulator) -> None:
+    data, out = device.buffer(4, "in"), device.buffer(np.zeros(64, np.int32), "out")
+    result = device.launch(
+        "unset_through_another_warp", 1, 64, [data, out, Value("i32", 32)], checks=WITHOUT_RACES
+    )
+    finding = result.finding
+    assert (finding.kind, finding.thread, finding.warp) == ("UNINITIALISED", (31, 0, 0), 0)
+    assert finding.index == 4 * (31 + 32)
+    assert finding.message.startswith(
+        "thread (31,0,0) of block (0,0,0) reads 4 bytes at byte 252 of shared tile"
+    )
+
+
 @pytest.mark.parametrize(
     ("name", "n"),
     [

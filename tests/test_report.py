@@ -543,8 +543,8 @@ def test_a_page_with_less_on_it_is_smaller_and_sound(learners: dict[str, Learner
     known = importlib.import_module("grader.learner.report.collect").collect(learners[SOLVED].workbook)
     sizes = []
     for step in (0, len(DETAILS) - 1):
-        steps = [step] * len(known)
-        html, _ = module._made(learners[SOLVED].workbook, known, steps, "2026-11-21T12:00:00.000+00:00")
+        views = [module.view(one, DETAILS[step]) for one in known]
+        html, _ = module._made(learners[SOLVED].workbook, known, views, "2026-11-21T12:00:00.000+00:00")
         sizes.append(len(html))
         for value, source, _ in numbers(parse(html)):
             assert value == pytest.approx(resolve(learners[SOLVED].documents, source), rel=1e-9, abs=1e-12)

@@ -423,11 +423,12 @@ static bool is_missed_for_a_cause(const Evidence *evidence, const GoalResult *re
            fabs(result->value - result->goal->limit) > by_far * limit;
 }
 
-// `task`: only its goals; -1: those of all.
-static bool misses(const Evidence *evidence, int task, const char *measure) {
+// `task`: only its goals; -1: those of all. `is_more`: only those whose value is above the limit.
+static bool misses(const Evidence *evidence, int task, const char *measure, bool is_more) {
     for (int g = 0; g < evidence->judgement->goal_count; g++) {
         const GoalResult *result = &evidence->judgement->goals[g];
         if (task >= 0 && result->task != task) continue;
+        if (is_more && result->value <= result->goal->limit) continue;
         // If the value is within its limit, the page says beside it what else is missing.
         const bool is_missed = result->state == GOAL_MISSED && !result->lacks && !result->is_within;
         if (is_missed && fits(measure, result->goal->measure) && is_missed_for_a_cause(evidence, result))
@@ -449,7 +450,7 @@ static bool lacks(const Evidence *evidence, const char *words) {
 static bool comes_to(const Evidence *evidence, const char *missed, const char *measure, double at_least) {
     for (int t = 0; t < chapter_task_count(evidence->of); t++) {
         if (evidence->first && t != evidence->task) continue;
-        if (missed && !misses(evidence, t, missed)) continue;
+        if (missed && !misses(evidence, t, missed, false)) continue;
         const Goal goal = {
             .measure = measure, .bound = AT_LEAST, .limit = at_least, .task = evidence->of->tasks[t].name};
         for (int k = 0; k < COUNTS; k++) { // a kernel may do otherwise at the size that is shown
@@ -527,7 +528,7 @@ static bool matches(const Mistake *mistake, const Evidence *evidence) {
     if (mistake->absent &&
         (evidence->source.bytes == 0 || fits(mistake->absent, text_chars(&evidence->source))))
         return false;
-    if (mistake->missed && !misses(evidence, -1, mistake->missed)) return false;
+    if (mistake->missed && !misses(evidence, -1, mistake->missed, mistake->is_more)) return false;
     if (mistake->lacks && !lacks(evidence, mistake->lacks)) return false;
     if (mistake->what_if && mistake->missed && strcmp(mistake->missed, "bandwidth_ratio") == 0 &&
         !is_supposed(mistake, &evidence->judgement->what_if))

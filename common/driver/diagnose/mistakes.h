@@ -124,6 +124,7 @@ typedef struct {
     const char *source; // anywhere in the source
     const char *absent; // nowhere in the source
     const char *missed; // the measure of a goal that is missed
+    bool is_more;       // and whose value is more than its limit: a goal of an exact number
     const char *lacks; // words of what a goal needs besides, as "active lanes per instruction": it lacks that
     const char *measured; // an expression over counters, as in a goal ...
     double at_least;      // ... and its least value

@@ -142,7 +142,17 @@ bool undefined_has_ended(const Warp *w, uint64_t origin) {
     return origin & PENDING && (!w->wgmmas || (uint32_t)origin < w->wgmmas->completed);
 }
 
-// NULL: of a register that nothing has read since it was made, or forgotten. `room`: for one that is pending.
+// 1 and the lane that stored the value or handed it on, above the number of its origin.
+enum { LANE_SHIFT = 56 };
+#define NUMBER ((1ull << LANE_SHIFT) - 1)
+
+uint64_t undefined_of_lane(uint64_t origin, uint32_t lane) {
+    const bool is_tagged = origin == 0 || origin > NUMBER; // by the first that handed it on, or pending
+    return is_tagged ? origin : origin | (uint64_t)(lane + 1) << LANE_SHIFT;
+}
+
+// NULL: of a register that nothing has read since it was made, or forgotten. `room`: for one that is pending,
+// or of one lane.
 static const UndefinedOrigin *remembered(const Machine *m, const Warp *w, uint64_t number,
                                          UndefinedOrigin *room) {
     if (number & PENDING) {
@@ -153,8 +163,12 @@ static const UndefinedOrigin *remembered(const Machine *m, const Warp *w, uint64
         memcpy(room->block, w->block->id, sizeof room->block);
         return room;
     }
-    bool is_known = number && m->origins && m->origins->count - number < ORIGINS;
-    return is_known ? &m->origins->ring[number % ORIGINS] : NULL;
+    const uint64_t at = number & NUMBER;
+    if (!at || !m->origins || m->origins->count - at >= ORIGINS) return NULL;
+    *room = m->origins->ring[at % ORIGINS];
+    const uint32_t lane = (uint32_t)(number >> LANE_SHIFT);
+    if (lane && room->lanes >> (lane - 1) & 1) room->lanes = 1u << (lane - 1);
+    return room;
 }
 
 void undefined_used(Machine *m, const Warp *w, const Instruction *in, UndefinedRegister *r, uint32_t lanes,

@@ -341,7 +341,8 @@ void undefined_store(Machine *m, Fragment *f, const Access *access) {
             uint64_t to = access->offsets[lane] + (uint64_t)(e * in->width);
             for (int b = 0; b < in->width; b++)
                 if (r->bytes[b] >> lane & 1) mark_undefined(access->memory, to + (uint64_t)b, 1);
-            undefined_stored(m, access->warp->block, access->memory, to, in->width, r->origin[lane]);
+            undefined_stored(m, access->warp->block, access->memory, to, in->width,
+                             undefined_of_lane(r->origin[lane], (uint32_t)lane));
         }
     }
 }
@@ -360,7 +361,7 @@ void undefined_taken(Machine *m, const Warp *w, const Gathering *g, const Part *
                      const UndefinedLanes *given, const uint32_t *from, uint32_t missing) {
     UndefinedLanes value = {0};
     if (given) FOR_LANES(lane, part->lanes) {
-            value.origin[lane] = given->origin[from[lane]];
+            value.origin[lane] = undefined_of_lane(given->origin[from[lane]], from[lane]);
             for (int b = 0; b < 8; b++) value.bytes[b] |= (given->bytes[b] >> from[lane] & 1) << lane;
         }
     if (missing) {

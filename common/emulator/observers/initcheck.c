@@ -1,5 +1,7 @@
 #include "emulator/observers/initcheck.h"
 
+#include <string.h>
+
 #include "emulator/machine/findings.h"
 #include "emulator/machine/initialised.h"
 #include "emulator/observers/wording.h"
@@ -30,11 +32,22 @@ static void access_checked(void *self, const Access *access) {
     }
 }
 
+// The warp that read the value: what it stored in shared memory another warp, of the same cluster, may use.
+static const Warp *reader_of(const Warp *user, const UndefinedOrigin *origin) {
+    const Cluster *cluster = user->block->cluster;
+    for (uint32_t rank = 0; origin && rank < cluster->size; rank++) {
+        const Block *block = cluster->blocks[rank];
+        if (memcmp(block->id, origin->block, sizeof origin->block) == 0) return &block->warps[origin->warp];
+    }
+    return user;
+}
+
 static void undefined_used_by(void *self, const Warp *w, int lane, const Instruction *in, UndefinedUse use,
                               const UndefinedOrigin *origin) {
     Machine *m = self;
     if (origin && origin->source == UNDEFINED_LANE) return; // synccheck's
     const Instruction *from = origin ? m->program->by_number[origin->number] : in;
+    w = reader_of(w, origin);
     // The thread that read it: a shuffle may have passed it on.
     if (origin && !(origin->lanes >> lane & 1)) lane = __builtin_ctz(origin->lanes);
     Finding *finding =

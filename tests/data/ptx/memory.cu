@@ -319,6 +319,12 @@ STEPS(unset_through_shared) { // an undefined value waits in shared memory
     __syncthreads();
     out[T] = tile[31 - T];
 }
+STEPS(unset_through_another_warp) { // one warp reads what nothing has set, and another stores what comes of it
+    __shared__ int tile[64];
+    if (T < 32) tile[T] = tile[T + n] + 1;
+    __syncthreads();
+    if (T >= 32) out[T] = tile[63 - T];
+}
 STEPS(copies_read_too_soon) { // the second copy into one place: what the first brought is gone
     __shared__ int tile[32];
     for (int k = 0; k < n; k++) {
