@@ -194,7 +194,7 @@ def _sorted_out(taken: Iterable[Taken], skeletons: Mapping[str, str]) -> Gathere
         if not is_kernel:
             if chapter in chapters and one.path:
                 gathered.receipts[chapter] = content
-        elif chapter in chapters and one.path and _is_skeleton(content, skeletons[chapter]):
+        elif chapter in chapters and one.path and is_skeleton(content, skeletons[chapter]):
             gathered.unchanged[chapter] = f"{short(one.name)} is the skeleton, unchanged"
         elif chapter in chapters:
             _add(gathered, chapter, one, content)
@@ -213,7 +213,7 @@ def _sorted_out(taken: Iterable[Taken], skeletons: Mapping[str, str]) -> Gathere
     return gathered
 
 
-def _is_skeleton(content: bytes, skeleton: str) -> bool:
+def is_skeleton(content: bytes, skeleton: str) -> bool:
     """Whether only comments and white space differ."""
     if len(content) > 4 * len(skeleton.encode()) + 100_000:  # no need to look
         return False
