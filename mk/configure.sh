@@ -34,7 +34,7 @@ done
 knows() { # whether a program compiles with these flags, and without -c links
     [ -n "$compiler" ] && $compiler -Werror "$@" -o "$work/probe" "$work/probe.c" >/dev/null 2>&1
 }
-# zig builds a C library for each target that it links for, which -march=native is one of.
+# Not linked: for -march=native zig would first build a C library for this processor.
 native= ; interposition= ; openmp= ; fpcontract=
 if knows -c -march=native; then native=-march=native; fi
 if knows -c -fno-semantic-interposition; then interposition=-fno-semantic-interposition; fi

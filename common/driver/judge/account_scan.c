@@ -59,7 +59,7 @@ static bool run_weights(Scan *scan, int input) {
     for (long long i = 0; i < scan->found.n; i++) {
         const double value = account_result(scan->account, i);
         scan->got[input][i] = value;
-        if (account_is_unwritten(scan->account, i) != (is_unwritten(scan, i))) return false;
+        if (account_is_unwritten(scan->account, i) != is_unwritten(scan, i)) return false;
         if (!is_unwritten(scan, i) && !(fabs(value) < EXACT && value == floor(value))) return false;
     }
     return true;
@@ -129,7 +129,7 @@ static bool find_digits(const Scan *scan) {
         }
         if (!account_run(scan->account)) return false;
         for (long long i = 0; i < scan->found.n; i++) {
-            if (account_is_unwritten(scan->account, i) != (is_unwritten(scan, i))) return false;
+            if (account_is_unwritten(scan->account, i) != is_unwritten(scan, i)) return false;
             if (is_unwritten(scan, i)) continue;
             double sum = account_result(scan->account, i);
             if (!(fabs(sum) < EXACT) || sum != floor(sum)) return false;

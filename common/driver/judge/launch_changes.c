@@ -154,56 +154,51 @@ static bool add_rounds(Judge *judge, int task) {
     return true;
 }
 
-// As few blocks as can be in one another's way: one that writes, one that reads, and one between them.
+// A writer, a reader, and a third block whose turn can come between theirs.
 static bool has_company(Judge *judge, int task, int figures, long long n) {
     enum { COMPANY = 3 };
     return blocks_at(judge, task, figures, n, NULL) >= COMPANY;
 }
 
-// A missing fence shows in about one weak schedule of seven, if there are several blocks.
-static bool add_weak(Judge *judge, int task) {
-    const int count = 3 * judge->of->tasks[task].weak_schedules;
-    const Options *options = judge->options;
-    if (options->schedules == 0 || options->has_schedule || count == 0) return true;
-    const long long n = size_reached(judge, task, 0, has_company);
+// The k-th schedule behind `first` of a kind; k from 1.
+typedef uint64_t Scheduled(uint64_t first, int k);
+
+static uint64_t holding_schedule(uint64_t first, int k) {
+    enum { KINDS_REPEAT = 1000, HOLDS = 999 }; // schedule_holds()
+    return (first / KINDS_REPEAT + (uint64_t)(k - 1)) * KINDS_REPEAT + HOLDS;
+}
+
+// Cases under so many schedules of a kind, with the fewest elements at which that is reached.
+static bool add_scheduled(Judge *judge, int task, Reached *reached, Scheduled *schedule, int count) {
+    const long long n = size_reached(judge, task, 0, reached);
     if (n == 0 || n > MOST_ELEMENTS) return true;
-    for (int s = 1; s <= count; s++) {
+    for (int k = 1; k <= count; k++) {
         const Case one = {.task = task,
                           .size = {.n = n + 1},
                           .family = FAMILY_INTEGERS,
-                          .schedule = weak_schedule(first_schedule(&judge->seeds), s),
+                          .schedule = schedule(first_schedule(&judge->seeds), k),
                           .is_unforeseen = true};
         if (!plan_add(&judge->plan, one) || !judge_ask_case_shape(judge, &one)) return false;
     }
     return true;
 }
 
-// Blocks that exchange values while they run: in flight together, and one of them late. With more blocks they
-// would wait for long, one for the other.
-static bool add_held(Judge *judge, int task) {
-    enum { HOLDING = 3, KINDS_REPEAT = 1000, HOLDS = 999 }; // schedule_holds()
-    const Options *options = judge->options;
-    if (options->schedules == 0 || options->has_schedule || !judge->of->tasks[task].weak_schedules)
-        return true;
-    const long long n = size_reached(judge, task, 0, fills_a_flight);
-    if (n == 0 || n > MOST_ELEMENTS) return true;
-    const uint64_t first = first_schedule(&judge->seeds) / KINDS_REPEAT * KINDS_REPEAT + HOLDS;
-    for (uint64_t s = 0; s < HOLDING; s++) {
-        const Case one = {.task = task,
-                          .size = {.n = n + 1},
-                          .family = FAMILY_INTEGERS,
-                          .schedule = first + KINDS_REPEAT * s,
-                          .is_unforeseen = true};
-        if (!plan_add(&judge->plan, one) || !judge_ask_case_shape(judge, &one)) return false;
-    }
-    return true;
+// Blocks that exchange values while they run. A missing fence shows in about one weak schedule of seven, if
+// there are several blocks. And one of those that are in flight together may be late: with more blocks than
+// that they would wait for long, one for the other.
+static bool add_exchanges(Judge *judge, int task) {
+    enum { TIMES_WEAK = 3, HOLDING = 3 };
+    const int weak = judge->of->tasks[task].weak_schedules;
+    if (judge->options->schedules == 0 || judge->options->has_schedule || weak == 0) return true;
+    return add_scheduled(judge, task, has_company, weak_schedule, TIMES_WEAK * weak) &&
+           add_scheduled(judge, task, fills_a_flight, holding_schedule, HOLDING);
 }
 
 bool judge_add_changes(Judge *judge) {
     if (judge->is_gpu || judge->options->n >= 0 || judge->options->time_count > 0) return true;
     for (int t = 0; t < chapter_task_count(judge->of); t++)
         if (!add_changes(judge, t, true) || !add_changes(judge, t, false) || !add_rounds(judge, t) ||
-            !add_weak(judge, t) || !add_held(judge, t))
+            !add_exchanges(judge, t))
             return false;
     plan_sort(&judge->plan);
     return true;

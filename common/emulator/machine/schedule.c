@@ -450,7 +450,7 @@ void run_grid(Machine *m) {
         else
             block_run(m, b);
         // Those that poll may wait for a warp that rests.
-        if (m->polls - polls_then > PATIENCE * count) {
+        if (m->is_weak && m->polls - polls_then > PATIENCE * count) {
             polls_then = m->polls;
             shorten_rests(flight, count);
         }

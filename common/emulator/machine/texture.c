@@ -89,7 +89,7 @@ static void results_undefined(Machine *m, Warp *w, Fragment *f, const Instructio
     const uint64_t origin = undefined_read(m, &access, lanes);
     UndefinedLanes value = {0};
     for (int b = 0; b < 4; b++) value.bytes[b] = lanes;
-    FOR_LANES(lane, lanes) value.origin[lane] = origin;
+    FOR_LANES(lane, lanes) value.origin[lane] = undefined_of_lane(origin, (uint32_t)lane);
     for (int k = 0; k < in->dst_count; k++)
         if (in->dst[k] >= 0) undefined_write(m, f->frame, in->dst[k], lanes, &value);
 }

@@ -142,13 +142,12 @@ bool undefined_has_ended(const Warp *w, uint64_t origin) {
     return origin & PENDING && (!w->wgmmas || (uint32_t)origin < w->wgmmas->completed);
 }
 
-// 1 and the lane that stored the value or handed it on, above the number of its origin.
+// 1 and the lane that read the value, above the number of its origin.
 enum { LANE_SHIFT = 56 };
 #define NUMBER ((1ull << LANE_SHIFT) - 1)
 
 uint64_t undefined_of_lane(uint64_t origin, uint32_t lane) {
-    const bool is_tagged = origin == 0 || origin > NUMBER; // by the first that handed it on, or pending
-    return is_tagged ? origin : origin | (uint64_t)(lane + 1) << LANE_SHIFT;
+    return origin ? origin | (uint64_t)(lane + 1) << LANE_SHIFT : 0; // 0: memory ran out
 }
 
 // NULL: of a register that nothing has read since it was made, or forgotten. `room`: for one that is pending,
@@ -167,7 +166,7 @@ static const UndefinedOrigin *remembered(const Machine *m, const Warp *w, uint64
     if (!at || !m->origins || m->origins->count - at >= ORIGINS) return NULL;
     *room = m->origins->ring[at % ORIGINS];
     const uint32_t lane = (uint32_t)(number >> LANE_SHIFT);
-    if (lane && room->lanes >> (lane - 1) & 1) room->lanes = 1u << (lane - 1);
+    if (lane) room->lanes = 1u << (lane - 1);
     return room;
 }
 

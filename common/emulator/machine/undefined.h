@@ -52,8 +52,7 @@ void undefined_close(Machine *machine);
 // Remembers the origin of undefined bytes in shared or local memory of a block; 0: that of the next load.
 void undefined_stored(Machine *machine, const Block *block, const Memory *memory, uint64_t offset,
                       uint32_t bytes, uint64_t origin);
-// The origin of a value that a lane stores or hands on: of the lanes that read undefined values, it is that
-// one.
+// The origin of what one of its lanes read. It stays that of the lane wherever the value goes.
 uint64_t undefined_of_lane(uint64_t origin, uint32_t lane);
 // The origin that was remembered of a byte; 0: none. *is_unsure: it may have been forgotten.
 uint64_t undefined_stored_at(const Machine *machine, const Block *block, const Memory *memory,

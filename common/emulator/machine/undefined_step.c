@@ -28,7 +28,7 @@ static UndefinedRegister *reading(Machine *m, const Warp *w, const Frame *frame,
     if (!unknown) return r;
     UndefinedOrigin origin = origin_of(w, in, UNDEFINED_REGISTER, unknown);
     uint64_t number = undefined_origin(m, &origin);
-    FOR_LANES(lane, unknown) r->origin[lane] = number;
+    FOR_LANES(lane, unknown) r->origin[lane] = undefined_of_lane(number, (uint32_t)lane);
     return r;
 }
 
@@ -141,7 +141,7 @@ static void settle(Machine *m, const Warp *w, UndefinedLanes *value) {
             const UndefinedOrigin origin = origin_of(w, from, UNDEFINED_PENDING, lanes);
             settled = undefined_origin(m, &origin);
         }
-        value->origin[lane] = settled;
+        value->origin[lane] = undefined_of_lane(settled, (uint32_t)lane);
     }
 }
 
@@ -315,7 +315,7 @@ static void load_element(Machine *m, Frame *frame, const Access *access, uint32_
         bool is_unsure;
         uint64_t stored =
             undefined_stored_at(m, access->warp->block, access->memory, from + first, &is_unsure);
-        value.origin[lane] = stored ? stored : origin;
+        value.origin[lane] = stored ? stored : undefined_of_lane(origin, (uint32_t)lane);
     }
     extend(&value, in);
     undefined_write(m, frame, in->dst[e], access->mask, &value);
@@ -341,8 +341,7 @@ void undefined_store(Machine *m, Fragment *f, const Access *access) {
             uint64_t to = access->offsets[lane] + (uint64_t)(e * in->width);
             for (int b = 0; b < in->width; b++)
                 if (r->bytes[b] >> lane & 1) mark_undefined(access->memory, to + (uint64_t)b, 1);
-            undefined_stored(m, access->warp->block, access->memory, to, in->width,
-                             undefined_of_lane(r->origin[lane], (uint32_t)lane));
+            undefined_stored(m, access->warp->block, access->memory, to, in->width, r->origin[lane]);
         }
     }
 }
@@ -361,7 +360,7 @@ void undefined_taken(Machine *m, const Warp *w, const Gathering *g, const Part *
                      const UndefinedLanes *given, const uint32_t *from, uint32_t missing) {
     UndefinedLanes value = {0};
     if (given) FOR_LANES(lane, part->lanes) {
-            value.origin[lane] = undefined_of_lane(given->origin[from[lane]], from[lane]);
+            value.origin[lane] = given->origin[from[lane]];
             for (int b = 0; b < 8; b++) value.bytes[b] |= (given->bytes[b] >> from[lane] & 1) << lane;
         }
     if (missing) {

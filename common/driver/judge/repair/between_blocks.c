@@ -155,11 +155,7 @@ void propose_store_first(const Kernel *kernel) {
         snprintf(words, sizeof words, "the store of line %d and a __threadfence() before line %d",
                  line->source, kernel->lines->lines[early].source);
         Change *change = change_with(kernel, first, CHANGE_STORE_FIRST, line->source, words);
-        for (int m = count - 1; m >= 0; m--) {
-            const PtxLine *one = &kernel->lines->lines[moved[m]];
-            change_insert(kernel->changes, change, early, "%.*s", one->length, one->text);
-            change_replace(kernel->changes, change, moved[m], "%s", "");
-        }
+        for (int m = count - 1; m >= 0; m--) move_before(kernel, change, moved[m], early);
         change_insert(kernel->changes, change, early, "\tfence.acq_rel.gpu;");
     }
 }

@@ -58,3 +58,9 @@ Change *change_with(const Kernel *kernel, int first, ChangeKind kind, int source
     say(change, words);
     return change;
 }
+
+void move_before(const Kernel *kernel, Change *change, int at, int before) {
+    const PtxLine *line = &kernel->lines->lines[at];
+    change_insert(kernel->changes, change, before, "%.*s", line->length, line->text);
+    change_replace(kernel->changes, change, at, "%s", "");
+}

@@ -21,6 +21,8 @@ void say(Change *change, const char *words);
 void say_at(Change *change, const char *what, const char *where);
 // The change of a line with these words, among those from `first` on, or a new one; NULL: memory ran out.
 Change *change_with(const Kernel *kernel, int first, ChangeKind kind, int source, const char *words);
+// The instruction at `at` comes before the one at `before` instead.
+void move_before(const Kernel *kernel, Change *change, int at, int before);
 
 // Whether an instruction accesses memory that other threads see, as "ld" or "st".
 bool is_access(const PtxInstruction *in, const char *name);

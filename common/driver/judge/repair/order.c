@@ -306,12 +306,6 @@ void propose_warp_barriers_everywhere(const Kernel *kernel) {
     }
 }
 
-static void move_before(const Kernel *kernel, Change *change, int at, int before) {
-    const PtxLine *line = &kernel->lines->lines[at];
-    change_insert(kernel->changes, change, before, "%.*s", line->length, line->text);
-    change_replace(kernel->changes, change, at, "%s", "");
-}
-
 // A wait for asynchronous copies that comes right after a barrier comes right before it instead. Code that
 // is inlined or unrolled is changed everywhere.
 static void propose_wait_first(const Kernel *kernel) {
