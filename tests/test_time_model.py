@@ -144,9 +144,10 @@ def test_atomics_queue_where_blocks_share_an_address() -> None:
     one, spread, apart = (
         traced.run(f"atomic_{name}", 8, 256, *arguments) for name in ("every_thread", "spread", "apart")
     )
-    assert one.atomic_hottest == one.atomic_single == n
-    assert spread.atomic_hottest == 4 * spread.atomic_single == 4 * n / 1024
-    assert apart.atomic_hottest == 0  # a place that one block uses alone is not a common queue
+    assert one.atomic_slice == one.atomic_floats == n
+    # A slice has four lines of four sectors of each KiB; every operation takes a whole sector.
+    assert spread.atomic_slice == spread.atomic_whole == 16 * spread.atomic_floats == 16 * n / 1024
+    assert apart.atomic_slice == 0  # a place that one block uses alone is not a common queue
     assert apart.atomic_sectors == n / 8
 
 
@@ -195,7 +196,7 @@ SHAPE = ModelShape(33, 256, 16, 128)
 
 @pytest.mark.parametrize(
     "field",
-    ["first", "first_pairs", "issued", "shared_wavefronts", "load_lines", "atomic_hottest", "stored_first"],
+    ["first", "first_pairs", "issued", "shared_wavefronts", "load_lines", "atomic_slice", "stored_first"],
 )
 def test_more_work_never_takes_less_time(some_work: ModelWork, field: str) -> None:
     device = device_of(RECORD)
@@ -215,7 +216,7 @@ def test_every_limiter_has_its_words(some_work: ModelWork) -> None:
         "launch": a_copy_of(some_work, first=0, first_pairs=0, load_lines=0, load_sectors=0, issued=1),
         "memory": a_copy_of(some_work, first_pairs=1e9),
         "instructions": a_copy_of(some_work, issued=1e11),
-        "atomics": a_copy_of(some_work, atomic_hottest=1e9, atomic_single=1e9),
+        "atomics": a_copy_of(some_work, atomic_slice=1e9, atomic_floats=1e9),
         "bytes in flight": some_work,
     }
     words["launch"].block_time.dram_trips = words["launch"].block_time.cycles = 0
