@@ -161,8 +161,8 @@ def _with(device: ModelDevice, values: Vector) -> ModelDevice:
 
 
 def _residuals(model: Model, device: ModelDevice, values: Vector) -> Vector:
-    """Roots of errors on a logarithmic scale, so that their squares add up to the mean error; smooth below 3 %."""
-    error = np.log(model.seconds(_with(device, values)) / model.measured)
+    """Roots of errors, so that their squares add up to the mean error; smooth below 3 %."""
+    error = model.seconds(_with(device, values)) / model.measured - 1
     bent: Vector = error / (error**2 + 0.03**2) ** 0.25
     return bent
 

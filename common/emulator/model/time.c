@@ -114,7 +114,9 @@ static Traffic move(const ModelDevice *d, const Placement *p, const ModelShape *
     // whole lines do.
     double in_lines =
         least(1, above_zero((share_of(w->load_sectors, w->load_lines) - 1) / (SECTORS_A_LINE - 1)));
-    double reads = w->first_pairs * pair_bytes, scattered = late * (1 - in_lines) * pair_bytes;
+    // A sector that is stored to in parts and has left the L2 in between is read and written each time.
+    double reads = w->first_pairs * pair_bytes,
+           scattered = (late + store_again) * (1 - in_lines) * pair_bytes;
     double in_order = late * in_lines * sector_bytes;
     double writes = above_zero(w->stored_first * sector_bytes - d->dirty_bytes) +
                     2 * w->atomic_sectors * sector_bytes; // an atomic reads its sector first
