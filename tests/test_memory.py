@@ -898,6 +898,17 @@ def test_float_atomics(device: Emulator, name: str, shared: bool) -> None:
             assert values.tolist() == expected.ravel().tolist()
 
 
+@pytest.mark.parametrize("shared", [False, True])
+def test_additions_of_subnormal_floats(device: Emulator, shared: bool) -> None:
+    """In global memory they are zeros before and after; an H200 leaves 0 where 40 partials of ch04 are subnormal."""
+    tiny, least = np.float32(1e-41), np.float32(2.0**-126)
+    start = np.array([0, tiny, least, -tiny], np.float32)
+    values = np.array([tiny, 1, -least * np.float32(0.75), -tiny], np.float32)
+    after, old = run_atomic(device, "add_f32", start, values, shared=shared)
+    assert after.tolist() == ((start + values).tolist() if shared else [0, 1, least, 0])
+    assert old.view(np.float32).tolist() == start.tolist()
+
+
 def test_vector_atomics(emulator_built: Path) -> None:
     text = f"""{HEADER}.visible .entry k(.param .u64 p_at, .param .u64 p_old) {{
   .reg .b64 %a<4>; .reg .b32 %t; .reg .f32 %f<9>;

@@ -67,15 +67,21 @@ uint64_t atomic_updated(const Instruction *in, uint64_t old, uint64_t b, uint64_
     }
 }
 
-// One element at `at` from those of the operands, by the bytes of an element.
+// A subnormal float becomes a zero of its sign.
+static uint64_t flushed(uint64_t bits) { return bits & 0x7f800000 ? bits : bits & 0x80000000; }
+
+// One element at `at` from those of the operands, by the bytes of an element. `flushes`: an addition of
+// floats in global memory takes and leaves zeros for subnormals; in shared memory it does not (PTX ISA,
+// atom).
 static inline bool update_element(const Instruction *in, unsigned char *at, const unsigned char *b_at,
-                                  const unsigned char *c_at, uint64_t *old, size_t width) {
+                                  const unsigned char *c_at, uint64_t *old, size_t width, bool flushes) {
     uint64_t b = 0, c = 0;
     *old = 0;
     memcpy(old, at, width);
     memcpy(&b, b_at, width);
     if (c_at) memcpy(&c, c_at, width);
-    const uint64_t value = atomic_updated(in, *old, b, c);
+    const uint64_t value =
+        flushes ? flushed(atomic_updated(in, flushed(*old), flushed(b), c)) : atomic_updated(in, *old, b, c);
     const bool has_changed = memcmp(at, &value, width) != 0;
     memcpy(at, &value, width);
     return has_changed;
@@ -85,6 +91,8 @@ static void update_lane(Machine *m, Fragment *f, const Access *access, unsigned 
     const Instruction *in = access->in;
     unsigned char *registers = f->frame->registers;
     unsigned register_width = in->width < 2 ? 2 : in->width;
+    const bool flushes =
+        in->operation == ATOMIC_ADD && in->type == PTX_F32 && access->memory->space == PTX_SPACE_GLOBAL;
     for (unsigned e = 0; e < in->elements; e++) {
         unsigned char *at = access->memory->data + access->offsets[lane] + e * in->width;
         const unsigned char *b_at =
@@ -94,8 +102,8 @@ static void update_lane(Machine *m, Fragment *f, const Access *access, unsigned 
             c_at = (const unsigned char *)source(registers, in, 2) + lane * register_width;
         uint64_t old;
         // Copies of a fixed length are instructions, not calls; most atomics have four bytes.
-        m->effects += in->width == 4 ? update_element(in, at, b_at, c_at, &old, 4)
-                                     : update_element(in, at, b_at, c_at, &old, in->width);
+        m->effects += in->width == 4 ? update_element(in, at, b_at, c_at, &old, 4, flushes)
+                                     : update_element(in, at, b_at, c_at, &old, in->width, false);
         if (in->dst[e] >= 0) memcpy(registers + in->dst[e] + lane * register_width, &old, in->width);
     }
 }
