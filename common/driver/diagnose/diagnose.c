@@ -69,6 +69,18 @@ static bool is_own_number(const Evidence *evidence, const Buffer *buffer) {
            finding->index == number * (long long)element_bytes(buffer->type);
 }
 
+// How the place of the finding lies to the multiples of 16 bytes.
+static Facts facts_of_alignment(const Evidence *evidence) {
+    const Finding *finding = evidence->finding;
+    const uint64_t base = finding->address - (uint64_t)finding->index;
+    const int64_t bytes = finding->bytes, index = finding->index, size = (int64_t)finding->object_bytes;
+    Facts facts = 0;
+    if (index >= 0 && index < (int64_t)((16 - base % 16) % 16)) facts |= FACT_IN_HEAD;
+    if (bytes > 0 && base % finding->bytes != 0 && index % bytes == 0 && index >= size + bytes)
+        facts |= FACT_GROUPS_OF_THE_BASE;
+    return facts;
+}
+
 static Facts facts_of_finding(const Evidence *evidence) {
     const Finding *finding = evidence->finding;
     const int64_t far = 1 << 20, size = (int64_t)finding->object_bytes;
@@ -93,6 +105,7 @@ static Facts facts_of_finding(const Evidence *evidence) {
     if (finding->object[0] && finding->object_bytes == 0) facts |= FACT_NO_ROOM;
     if (finding->object[0] && finding->index == 0) facts |= FACT_AT_START;
     if (!buffer) return facts;
+    facts |= facts_of_alignment(evidence);
     if (is_at_row_start(evidence, buffer)) facts |= FACT_ROW_START;
     if (is_own_number(evidence, buffer)) facts |= FACT_OWN_NUMBER;
     switch (buffer->role) {
