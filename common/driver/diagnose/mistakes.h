@@ -37,9 +37,9 @@ __extension__ typedef unsigned __int128 Facts;
 #define FACT_ROW_START FACT(71)      // its place is whole groups of 16 bytes from the beginning of a row
 #define FACT_OWN_NUMBER                                                                                      \
     FACT(72) // its element is the number of its thread in the grid, of as many as there are warps or blocks
-// A wide access in whole groups from the beginning of a buffer that is not at a multiple of their size, more
-// than a group past its end
-#define FACT_GROUPS_OF_THE_BASE FACT(76)
+// A wide access of lane 0, as many groups behind the beginning of its row or buffer as there are elements
+// before the first multiple of their size
+#define FACT_HEAD_IN_GROUPS FACT(76)
 #define FACT_IN_HEAD FACT(77)     // its place is before the first multiple of 16 in its buffer
 #define FACT_OTHER_BLOCK FACT(30) // the two sides of a race are in different blocks
 #define FACT_OTHER_WARP FACT(59)  // or in different warps of one block

@@ -6,29 +6,26 @@
 
 #include "gpu/profiles.h"
 
-void judge_measure_shape(const Judge *judge, const Case *one, const CaseShape *shape, Measured *measured) {
-    const Task *task = &judge->of->tasks[one->task];
-    const int out = task_output(task);
-    measured->shape = *shape;
-    measured->is_moved = one->recount > 0;
-    measured->is_small = one->recount == 0 && one->size.n < plan_goal_size(task).n;
-    measured->partials = out < 0 ? 0 : quantity_value(task, &task->buffers[out].count, shape);
-    for (int l = 0; l < shape->launch_count; l++) {
-        measured->registers[l] = judge->subjects->kernel->kernels[one->task][l].registers;
-        measured->static_shared[l] = judge->subjects->kernel->kernels[one->task][l].static_shared;
-    }
-}
-
 void judge_measure_shapes(Judge *judge) {
     for (int i = 0; i < judge->plan.count; i++) {
         const Case *one = &judge->plan.cases[i];
         if (!one->is_counted) continue;
         const TaskShape *shape = judge_case_shape(judge, one);
         Measured *measured = &judge->judgement->counted[one->recount][one->task];
-        if (shape && shape->verdict == VERDICT_PASS)
-            judge_measure_shape(judge, one, &shape->shape, measured);
-        else
+        const Task *task = &judge->of->tasks[one->task];
+        if (!shape || shape->verdict != VERDICT_PASS) {
             measured->is_counted = false;
+            continue;
+        }
+        measured->shape = shape->shape;
+        measured->is_moved = one->recount > 0;
+        measured->is_small = one->recount == 0 && one->size.n < plan_goal_size(task).n;
+        int out = task_output(task);
+        measured->partials = out < 0 ? 0 : quantity_value(task, &task->buffers[out].count, &shape->shape);
+        for (int l = 0; l < shape->shape.launch_count; l++) {
+            measured->registers[l] = judge->subjects->kernel->kernels[one->task][l].registers;
+            measured->static_shared[l] = judge->subjects->kernel->kernels[one->task][l].static_shared;
+        }
     }
 }
 

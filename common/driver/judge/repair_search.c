@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/judge/repair_cost.h"
+#include "driver/judge/repair_balance.h"
 #include "driver/judge/repair_elsewhere.h"
+#include "driver/judge/repair_use.h"
 #include "driver/judge/rerun.h"
 
 enum {
@@ -238,7 +239,8 @@ static bool attempt(Search *search, const Change *const changes[], int count, in
     bool moves = false;
     for (int c = 0; c < count; c++) moves |= moves_work(changes[c]->kind);
     if (moves && !search->smallest.is_large &&
-        !repair_keeps_the_cost(&search->ptx, changes, count, &search->work))
+        (repair_drops_results(&search->ptx, search->shown, changes, count, &search->work) ||
+         !repair_keeps_balance(&search->ptx, changes, count, &search->work)))
         return false;
     keep_repair(search, largest, changes, count, cases);
     return true;

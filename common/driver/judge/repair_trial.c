@@ -33,11 +33,11 @@ bool task_ptx_start(const TaskPtx *ptx, const Change *const changes[], int count
 }
 
 bool task_ptx_run(const TaskPtx *ptx, Worker *worker, const Case *one, const Change *const changes[],
-                  int count, int patience, bool is_of_the_end, RunCost *cost, CaseReport *report) {
+                  int count, int patience, bool is_of_the_end, ModelWork works[], CaseReport *report) {
     Rerun how = {.kernels = ptx->image->kernels[ptx->task],
                  .checks = CHECK_ALL,
                  .patience = patience,
-                 .cost = cost,
+                 .works = works,
                  .is_of_the_end = is_of_the_end};
     for (int c = 0; c < count; c++) {
         how.zeroes_output |= changes[c]->zeroes_output;

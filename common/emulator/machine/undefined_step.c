@@ -12,7 +12,7 @@ static UndefinedOrigin origin_of(const Warp *w, const Instruction *in, Undefined
     UndefinedOrigin origin = {.source = source,
                               .number = in->number,
                               .warp = w->index,
-                              .ended = w->block->exited_threads,
+                              .ended = w->block->exited_early,
                               .lanes = lanes};
     memcpy(origin.block, w->block->id, sizeof origin.block);
     return origin;

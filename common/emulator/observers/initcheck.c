@@ -29,7 +29,7 @@ static void access_checked(void *self, const Access *access) {
         finding->address = memory->base + offset;
         finding->bytes = access->bytes;
         finding->is_atomic = true;
-        const uint32_t ended = access->warp->block->exited_threads;
+        const uint32_t ended = access->warp->block->exited_early;
         if (ended) word_ended(finding, ended);
     }
 }

@@ -132,7 +132,8 @@ void word_use(Finding *finding, UndefinedUse use) {
 }
 
 void word_ended(Finding *finding, uint32_t threads) {
-    say(finding, "; %" PRIu32 " thread%s of the block had ended before", threads, threads == 1 ? "" : "s");
+    say(finding, "; %" PRIu32 " thread%s of the block had ended before the barrier", threads,
+        threads == 1 ? "" : "s");
 }
 
 // ---- synccheck --------------------------------------------------------------------------------------------
