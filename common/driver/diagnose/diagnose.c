@@ -78,7 +78,7 @@ static Facts facts_of_alignment(const Evidence *evidence, const Buffer *buffer) 
     const uint64_t base = finding->address - (uint64_t)index;
     Facts facts = index < (int64_t)((16 - base % 16) % 16) ? FACT_IN_HEAD : (Facts)0;
     const int64_t rows = row > 0 ? index / row : 0;
-    // An access behind the end of its row lies in one of the next.
+    // An access past the end of its row lies in one of the next.
     for (int64_t r = rows > 16 ? rows - 16 : 0; r <= rows; r++) {
         const int64_t start = r * row, past = (int64_t)((base + (uint64_t)start) % (uint64_t)bytes);
         const int64_t head = past ? (bytes - past) / each : 0;
