@@ -68,10 +68,7 @@ class ModelWork(c.Structure):
         *((name, c.c_double * BINS) for name in ("warp_distance", "block_distance", "grid_distance")),
         *((name, c.c_double) for name in ("first_pairs", "stored_first", "loads_stored")),
         *((name, c.c_double) for name in ("atomic_requests", "atomic_operations", "atomic_sectors")),
-        *(
-            (name, c.c_double)
-            for name in ("atomic_hottest", "atomic_single", "atomic_waits", "atomic_integers")
-        ),
+        *((name, c.c_double) for name in ("atomic_slice", "atomic_whole", "atomic_floats", "atomic_waits")),
     ]
 
 

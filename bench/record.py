@@ -335,9 +335,37 @@ def calibrate(bench: Bench) -> dict[str, float]:
     for mib in (64, RING >> 18):
         make_ring(mib << 18)
         figures[f"dram_{mib}_mib_cycles"] = cycles("cycles_memory", 1, 1024, cold=True)
+    figures |= _atomics(bench)
     spun, nanoseconds = measure("clock_rate", 1)
     figures["clock_khz"] = 1e6 * spun / nanoseconds
     return {key: float(f"{value:.5g}") for key, value in figures.items()}
+
+
+def _atomics(bench: Bench) -> dict[str, float]:
+    """Nanoseconds of atomics of a full grid on one line of 128 bytes, and on two that are some lines apart."""
+    to, blocks, threads, rounds = bench.buffers["flush"], 8 * bench.device.figures["sm_count"], 256, 64
+    requests = blocks * threads // 32 * rounds
+    bench.device.fill(to, 0, 1 << 16)
+
+    def each(kernel: str, mask: int, apart: int = 0) -> float:
+        function = bench.function(CALIBRATE, kernel)
+        times = []
+        for _ in range(5):
+            bench.device.mark(bench.begin)
+            bench.device.launch(
+                function, (blocks, 1, 1), (threads, 1, 1), (u64(to), u32(apart), u32(mask), u32(rounds))
+            )
+            bench.device.mark(bench.end)
+            bench.device.synchronize()
+            times.append(bench.device.seconds(bench.begin, bench.end))
+        return 1e9 * sorted(times)[2] / requests
+
+    figures = {
+        "atomic_word_ns": each("atomics_u32", 0) / 32,  # 32 lanes on a word
+        "atomic_sector_ns": each("atomics_u32", 31) / 4,  # on all words of four sectors
+        "atomic_float_ns": each("atomics_f32", 0) / 32,
+    }
+    return figures | {f"atomic_line_{apart}_ns": each("atomics_u32", 31, apart) for apart in range(1, 8)}
 
 
 def nvidia_smi() -> dict[str, str]:
@@ -494,6 +522,7 @@ def add_entries(kernels: list[Kernel], path: Path) -> int:
     entries = {entry["name"]: entry for entry in whole["kernels"]}
     entries |= {entry["name"]: {**entry, "date": new["date"]} for entry in new["kernels"]}
     whole["kernels"] = [entries[kernel.name] for kernel in kernels if kernel.name in entries]
+    whole["calibration"] = new["calibration"] | whole["calibration"]  # figures that it lacked
     write_record(whole, COMMITTED)
     print(f"{len(new['kernels'])} entries added; {len(whole['kernels'])} in {COMMITTED.relative_to(ROOT)}")
     return 0

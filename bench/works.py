@@ -139,9 +139,9 @@ class Work:
     # ---- Buffers -----------------------------------------------------------------------------------------
 
     def allocate(self, count: int) -> int:
-        """Device memory until `close`."""
-        self._allocated.append(self.tools.device.allocate(count))
-        return self._allocated[-1]
+        """Device memory until `close`, from a whole KiB on: which slices of the L2 have its lines depends on that."""
+        self._allocated.append(self.tools.device.allocate(count + 1024))
+        return -(-self._allocated[-1] // 1024) * 1024
 
     def close(self) -> None:
         """Gives all memory back."""

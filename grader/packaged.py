@@ -57,7 +57,7 @@ def run(arguments: list[str]) -> int:
         )
     os.environ["WARPBOOK_WORKBOOK"] = str(folder or _own_folder())
     if not is_about_itself and (chapter or name in _COMPILING):
-        need_compiler(TREE, whole_programs=name in _WHOLE_PROGRAMS or _names_a_program(words))
+        need_compiler(TREE, whole_programs=name in _WHOLE_PROGRAMS or _needs_nvcc(words))
     if chapter and folder:
         workbook = Workbook(folder, TREE)
         return _run_chapter(workbook.command(workbook.select([chapter[1]])[0]), words[1:])
@@ -66,8 +66,13 @@ def run(arguments: list[str]) -> int:
     return run_command(words)
 
 
-def _names_a_program(words: list[str]) -> bool:
-    """Whether a word is a chapter whose kernel.cu is a whole program."""
+def _needs_nvcc(words: list[str]) -> bool:
+    """Whether a word is a chapter whose kernel.cu is a whole program, or an experiment that clang cannot compile."""
+    if words[0] == "try":
+        from .learner.experiments import experiments
+
+        known = experiments(TREE)
+        return any(known[word].needs_nvcc for word in words[1:] if word in known)
     named = {match[1] for word in words if (match := _CHAPTER.fullmatch(word))}
     workbook = Workbook(TREE)
     return any(one.name in named and workbook.is_program(one) for one in workbook.chapters)

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.core.toolkit import find_nvcc, header_folder
+from grader.core.toolkit import find_compiler, find_nvcc, header_folder
+from grader.core.workbook import Workbook
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -146,6 +147,19 @@ def nvcc(root: Path) -> str:
     if not found:
         pytest.skip("there is no nvcc here")
     return str(found)
+
+
+def compiler_variables() -> dict[str, str]:
+    """The variable that names this checkout's compiler of kernels to programs of another folder."""
+    found = find_compiler(ROOT)
+    return {f"WARPBOOK_{found.name.upper()}": str(found.path)} if found else {}
+
+
+def skip_without_nvcc(chapter: str, request: pytest.FixtureRequest) -> None:
+    """Skips the test where the chapter, such as ch20, is a whole program and there is no nvcc, which it needs."""
+    workbook = Workbook(ROOT)
+    if any(workbook.is_program(one) for one in workbook.select([chapter[:4]])):
+        request.getfixturevalue("nvcc")
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from whole_kernels import kernel_text
 
+from grader.authoring.clang_differences import compiled_by_clang, is_clang
 from grader.core.workbook import Workbook
 from grader.learner.grade import Options, judge
 
@@ -27,14 +28,16 @@ EVIL = """\
 def solved(built: Path, folder: Path) -> Path:
     """A learner whose every kernel is the reference, judged."""
     folder.mkdir()
-    for name in ("common", "bench", "docs"):
-        (folder / name).symlink_to(built / name)
+    for name in ("common", "bench", "docs", ".venv"):  # the last may hold the compiler
+        if (built / name).exists():
+            (folder / name).symlink_to(built / name)
     shutil.copy2(built / "Makefile", folder)
     shutil.copytree(built / "solutions", folder / "solutions")
     (folder / "build" / "bin").mkdir(parents=True)
     for tool in ("compile", "run_program"):
         shutil.copy2(built / "build" / "bin" / tool, folder / "build" / "bin")
-    shutil.copytree(built / "build" / "lib" / "cudart", folder / "build" / "lib" / "cudart")
+    if (built / "build" / "lib" / "cudart").exists():  # not where there is no nvcc
+        shutil.copytree(built / "build" / "lib" / "cudart", folder / "build" / "lib" / "cudart")
     for chapter in sorted((built / "chapters").glob("ch??_*")):
         shutil.copytree(chapter, folder / "chapters" / chapter.name)
         shutil.copy2(folder / "solutions" / chapter.name / "kernel.cu", folder / "chapters" / chapter.name)
@@ -74,9 +77,12 @@ def copied(book: Path, folder: Path) -> Path:
 
 
 def judge_all(folder: Path, *names: str) -> None:
-    """Judges and records on the emulator."""
+    """Judges and records on the emulator; a whole program, which needs nvcc, is left out where there is none."""
     workbook = Workbook(folder)
-    graded = judge(workbook, workbook.select(list(names)), Options(device="auto"))
+    chapters = workbook.select(list(names))
+    if is_clang(workbook):
+        chapters = compiled_by_clang(workbook, chapters)
+    graded = judge(workbook, chapters, Options(device="auto"))
     assert not graded.troubles, graded.troubles
     infra = [outcome.result.message for outcome in graded.outcomes if outcome.result.verdict == "INFRA"]
     assert not infra, infra

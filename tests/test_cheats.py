@@ -27,5 +27,7 @@ def test_a_cheat(built: Path, tmp_path: Path, name: str) -> None:
     if cheat.verdict == "SLOW":
         assert missed >= set(cheat.missed), result["goals"]
         assert result["points"]["earned"] < result["points"]["possible"]
+    elif cheat.verdict == "PASS":  # with one compiler the trick changes nothing, and the kernel does its work
+        assert result["points"]["earned"] == result["points"]["possible"]
     else:
         assert result["points"]["earned"] == 0

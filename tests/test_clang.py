@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, has_turn
 
-from grader.authoring.clang_corpus import read_differences, read_verdicts, unexplained
+from grader.authoring.clang_corpus import read_verdicts, unexplained
+from grader.authoring.clang_differences import read_differences
 from grader.authoring.killrate import Runs, corpus, outcome
 from grader.core.processes import Processes
 from grader.core.toolkit import find_clang

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, compiler_variables
 
 from grader.classroom.handout import handout_members, leaks
 from grader.core.distribution import Member
@@ -181,7 +181,7 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["make", "-s", f"PYTHON={sys.executable}", "VENV=", "CFLAGS=-O0", *arguments],
         cwd=folder,
-        env=environment | {"NO_COLOR": "1"},
+        env=environment | compiler_variables() | {"NO_COLOR": "1"},
         capture_output=True,
         text=True,
         timeout=300,

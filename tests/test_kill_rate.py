@@ -17,7 +17,16 @@ import pytest
 from conftest import has_turn
 
 from grader.authoring import kernels
-from grader.authoring.killrate import Runs, Trial, corpus, digest_of, is_named, read_record, run
+from grader.authoring.killrate import (
+    Runs,
+    Trial,
+    corpus,
+    digest_of,
+    is_named,
+    kept_folder,
+    read_record,
+    run,
+)
 from grader.core.make import build_programs
 from grader.core.workbook import Workbook, find_workbook
 
@@ -137,7 +146,7 @@ def test_nothing_is_run_again_that_has_not_changed(
 @pytest.mark.parametrize(("chapter", "name"), RACES)
 @pytest.mark.usefixtures("trials")
 def test_a_race_is_shown_by_a_schedule_that_can_be_replayed(chapter: str, name: str, tmp_path: Path) -> None:
-    folder = ROOT / "build" / "kill-rate" / "wrong" / chapter / name
+    folder = kept_folder(Workbook(ROOT), f"wrong/{chapter}/{name}")
     shown = json.loads((folder / "result.json").read_text())["replay"]
     assert shown["schedule"] > 0
     assert "schedule 0 gives the right result" in shown["says"]

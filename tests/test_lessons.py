@@ -16,6 +16,7 @@ from grader.authoring import lessons, markers, records
 from grader.authoring.lessons import fragment
 from grader.authoring.shown_output import compile_images, output_of, steady
 from grader.core.errors import UsageError
+from grader.core.toolkit import find_clang
 from grader.learner import predict
 from grader.learner.experiments import Experiment, experiments, read_experiment
 
@@ -213,7 +214,9 @@ def test_the_first_class_goes_as_the_guide_says(built: Path) -> None:
 
 @pytest.mark.by_turns
 @each_experiment
-def test_an_experiment_shows_what_it_says(name: str, built: Path) -> None:
+def test_an_experiment_shows_what_it_says(name: str, built: Path, request: pytest.FixtureRequest) -> None:
+    if EXPERIMENTS[name].needs_nvcc:
+        request.getfixturevalue("nvcc")
     done = subprocess.run(
         [sys.executable, "-m", "grader", "try", name], cwd=built, capture_output=True, text=True
     )
@@ -244,6 +247,19 @@ def test_an_experiment_that_shows_something_else_fails(tmp_path: Path, built: Pa
     assert "missing from the output: lane 0 gave 7" in done.stderr
 
 
+@pytest.mark.skipif(find_clang(ROOT) is None, reason="there is no clang for CUDA: make COMPILER=clang setup")
+def test_with_clang_an_experiment_that_needs_nvcc_says_so(built: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "grader", "try", "ch07-malloc-alignment"],
+        cwd=built,
+        env=os.environ | {"WARPBOOK_COMPILER": "clang"},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "ch07-malloc-alignment needs nvcc" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
 def test_an_unknown_experiment_names_the_ones_there_are() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "grader", "try", "ch04-nothing"], cwd=ROOT, capture_output=True, text=True
@@ -258,6 +274,9 @@ def test_an_experiment_needs_its_head(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="SHOWS"):
         read_experiment(tmp_path, Path("ch04/x_y.cu"))
     (tmp_path / "ch04" / "x_y.cu").write_text("// EXPERIMENT: About.\n// RUN: true\n// SHOWS: it\n")
+    (tmp_path / "ch04" / "z.cu").write_text("// EXPERIMENT: About.\n// SHOWS: it\n// NEEDS: a GPU\n")
+    with pytest.raises(UsageError, match="nvcc, not a GPU"):
+        read_experiment(tmp_path, Path("ch04/z.cu"))
     assert read_experiment(tmp_path, Path("ch04/x_y.cu")) == Experiment(
         "ch04-x-y", Path("ch04/x_y.cu"), "About.", ("true",), ("it",)
     )

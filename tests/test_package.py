@@ -202,49 +202,77 @@ def test_a_source_distribution_is_a_workbook(tmp_path: Path) -> None:
     assert not [name for name in names if name.startswith(("tests/", "build/", "progress/", "."))]
 
 
-@pytest.mark.by_turns
-def test_the_wheel_in_an_empty_environment(built: Path, tmp_path: Path) -> None:
-    """Installed from the file: a new folder, a verdict, a hint, a grade; every file is as its record says."""
-    path = wheel.write_wheel(ROOT, ROOT / "build", wheel.platform_of(""), tmp_path / "dist")
+class Installed:
+    """The package as pip installed it from the wheel, for a user with an empty home."""
+
+    def __init__(self, folder: Path) -> None:
+        self.site, self.home = folder / "site", folder / "home"
+        self.home.mkdir()
+        kept = ("PATH", "LC_ALL", "WARPBOOK_NVCC")
+        self.environment = {
+            name: value for name, value in os.environ.items() if name in kept or name.startswith("PIP_")
+        }
+        self.environment |= {"HOME": str(self.home), "PYTHONPATH": str(self.site), "NO_COLOR": "1"}
+
+    def run(self, *words: str, folder: Path | None = None) -> tuple[int, str]:
+        """The status of `warpbook WORDS`, and what it printed, without the line that says what it fetches."""
+        command = [sys.executable, "-P", "-m", "warpbook", *words]
+        done = subprocess.run(
+            command, cwd=folder or self.home, env=self.environment, capture_output=True, text=True
+        )
+        fetched = re.compile(r"^warpbook: fetching .*\n", re.MULTILINE)
+        return done.returncode, done.stdout + fetched.sub("", done.stderr)
+
+
+@pytest.fixture(scope="module")
+def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """With a folder `course` in its home, as `warpbook new` makes it; every file is as the wheel's record says."""
+    del built
+    folder = tmp_path_factory.mktemp("installed")
+    path = wheel.write_wheel(ROOT, ROOT / "build", wheel.platform_of(""), folder / "dist")
     with zipfile.ZipFile(path) as archive:
         for row in archive.read("warpbook-0.1.0.dist-info/RECORD").decode().splitlines():
             name, digest, size = row.rsplit(",", 2)
             if digest:
                 content = archive.read(name)
                 assert (digest, int(size)) == ("sha256=" + wheel._digest(content), len(content)), name
-    site = tmp_path / "site"
+    made = Installed(folder)
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--no-compile"]
-    subprocess.run([*pip, "--target", site, path], check=True)
-    home = tmp_path / "home"
-    home.mkdir()
-    environment = {
-        name: os.environ[name] for name in ("PATH", "LC_ALL", "WARPBOOK_NVCC") if name in os.environ
-    }
-    environment |= {"HOME": str(home), "PYTHONPATH": str(site), "NO_COLOR": "1"}
-
-    def warpbook(*words: str, folder: Path = home) -> tuple[int, str]:
-        command = [sys.executable, "-P", "-m", "warpbook", *words]
-        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
-        return done.returncode, done.stdout + done.stderr
-
-    assert warpbook("ch01") == (
+    subprocess.run([*pip, "--target", made.site, path], check=True)
+    assert made.run("ch01") == (
         2, "warpbook: this folder is not a workbook; warpbook new FOLDER makes one, and cd FOLDER enters it\n"
     )  # fmt: skip
-    status, said = warpbook("new", "course")
+    status, said = made.run("new", "course")
     assert (status, "cd course && warpbook ch01" in said) == (0, True), said
-    course = home / "course"
-    status, said = warpbook("ch01", folder=course / "chapters")
+    return made
+
+
+@pytest.mark.by_turns
+@pytest.mark.timeout(600)  # a compiler may have to be fetched
+def test_the_wheel_in_an_empty_environment(installed: Installed) -> None:
+    """A verdict, a hint, a grade; nothing is written where the package is."""
+    course = installed.home / "course"
+    status, said = installed.run("ch01", folder=course / "chapters")
     assert status == 1, said
     assert "WRONG" in said and said.endswith("For a hint: warpbook hint ch01\n")
-    status, said = warpbook("hint-ch01", folder=course)
+    status, said = installed.run("hint-ch01", folder=course)
     assert (status, "More: warpbook hint ch01" in said) == (0, True), said
-    solution = site / "warpbook/tree/solutions/ch01_single_thread/kernel.cu"
+    solution = installed.site / "warpbook/tree/solutions/ch01_single_thread/kernel.cu"
     shutil.copy(solution, course / "chapters/ch01_single_thread/kernel.cu")
-    status, said = warpbook("grade", "ch01", folder=course)
+    status, said = installed.run("grade", "ch01", folder=course)
     assert (status, "1 of 1 passed" in said) == (0, True), said
-    status, said = warpbook("ch20", folder=course)  # a whole program needs more of the package
+    assert installed.run("update", folder=course) == (
+        0, "Everything is up to date with version 0.1.0.\n"
+    )  # fmt: skip
+    site = installed.site
+    assert not list(site.rglob("progress")) and not list(site.rglob("config.mk"))
+
+
+@pytest.mark.by_turns
+@pytest.mark.usefixtures("nvcc")
+def test_a_whole_program_needs_more_of_the_package(installed: Installed) -> None:
+    course = installed.home / "course"
+    status, said = installed.run("ch20", folder=course)
     assert (status, "WRONG" in said, "INFRA" in said) == (1, True, False), said
-    status, said = warpbook("try", "ch20-silent-copy", folder=course)
+    status, said = installed.run("try", "ch20-silent-copy", folder=course)
     assert (status, "$ warpbook run docs/experiments/ch20/silent_copy.cu" in said) == (0, True), said
-    assert warpbook("update", folder=course) == (0, "Everything is up to date with version 0.1.0.\n")
-    assert not list(site.rglob("progress")) and not list(site.rglob("config.mk"))  # nothing is written there

@@ -101,8 +101,9 @@ def put(index: int, part: int, content: bytes) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def image(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def image(built: Path, nvcc: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The reference, compiled, in a folder with its program."""
+    del nvcc
     folder = tmp_path_factory.mktemp("ch20") / "built"
     subprocess.run([built / "build/bin/compile", SOLUTION, folder, "--quiet"], cwd=built, check=True)
     return folder / "kernel.ptx"
@@ -180,6 +181,7 @@ def test_outcomes_that_make_no_sense(
 
 
 @pytest.mark.by_turns
+@pytest.mark.usefixtures("nvcc")
 def test_a_program_that_ends_its_parent(built: Path, tmp_path: Path) -> None:
     source = SOLUTION.read_text()
     head, brace = "const Problem problem =", "#include <csignal>\n#include <unistd.h>\n"
@@ -224,6 +226,7 @@ int main(int count, char **arguments) {
 
 @pytest.mark.by_turns
 @needs_bubblewrap
+@pytest.mark.usefixtures("nvcc")
 def test_a_class_judges_programs_in_a_sandbox(built: Path, tmp_path: Path) -> None:
     workbook = Workbook(built)
     settings = JudgeSettings(
@@ -244,6 +247,7 @@ def test_a_class_judges_programs_in_a_sandbox(built: Path, tmp_path: Path) -> No
     assert verdicts["hostile"] in ("FAULT", "WRONG")
 
 
+@pytest.mark.usefixtures("nvcc")
 def test_a_machine_without_the_runtime_says_so(built: Path, tmp_path: Path) -> None:
     """The compile step needs the library that a program is linked to."""
     include = tmp_path / "common" / "include"

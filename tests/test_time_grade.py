@@ -30,7 +30,7 @@ def test_everything_that_runs_is_counted(tmp_path: Path) -> None:
     assert (cold.status, unchanged.status) == (0, 0)
     assert book.ran() == ["ch01", "ch02"], "the second time nothing ran"
     assert cold.cpu_seconds > 0.5 + unchanged.cpu_seconds / 2
-    assert cold.memory_mib > 100 + unchanged.memory_mib / 2
+    assert cold.memory_mib > 120, "the kernel's 100 MiB, its own Python, and the grader that waits for it"
     assert min(cold.wall_seconds, unchanged.wall_seconds) > 0
 
 

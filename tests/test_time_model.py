@@ -29,6 +29,8 @@ from grader.authoring.markers import places
 
 RECORD = read_record()
 VARIANTS = ROOT / "bench" / "variants"
+# The record is of nvcc's code, and bench/compiling.py calls nvcc.
+needs_nvcc = pytest.mark.usefixtures("nvcc")
 
 
 # ---- Tracing ---------------------------------------------------------------------------------------------------
@@ -57,12 +59,14 @@ class Traced:
 
 
 @pytest.fixture(scope="module")
-def sums() -> Traced:
+def sums(nvcc: str) -> Traced:
+    del nvcc
     return Traced(VARIANTS / "sums.cu")
 
 
 @pytest.fixture(scope="module")
-def access() -> Traced:
+def access(nvcc: str) -> Traced:
+    del nvcc
     return Traced(VARIANTS / "access.cu")
 
 
@@ -98,6 +102,7 @@ def test_too_few_registers_split_a_batch_of_loads(sums: Traced) -> None:
     assert per_block(few, "dram_trips") == 2 * per_block(plenty, "dram_trips")
 
 
+@needs_nvcc
 def test_a_loop_with_a_constant_step_is_unrolled() -> None:
     """ptxas makes four turns of chapter 1's loop one; nvcc had made four of its elements one before."""
     traced = Traced(ROOT / "solutions" / "ch01_single_thread" / "kernel.cu")
@@ -105,6 +110,7 @@ def test_a_loop_with_a_constant_step_is_unrolled() -> None:
     assert per_block(work, "dram_trips") == 4096 / 16
 
 
+@needs_nvcc
 def test_a_dependent_chain_takes_its_latency() -> None:
     traced = Traced(VARIANTS / "work.cu")
     n = 256 * 16
@@ -130,6 +136,7 @@ def test_distances_tell_which_cache_can_answer(access: Traced) -> None:
     assert again.warp_distance[5] == again.again_warp == 3 * n / 4 / 8
 
 
+@needs_nvcc
 def test_atomics_queue_where_blocks_share_an_address() -> None:
     traced = Traced(VARIANTS / "atomics.cu")
     n = 8 * 256
@@ -137,14 +144,16 @@ def test_atomics_queue_where_blocks_share_an_address() -> None:
     one, spread, apart = (
         traced.run(f"atomic_{name}", 8, 256, *arguments) for name in ("every_thread", "spread", "apart")
     )
-    assert one.atomic_hottest == one.atomic_single == n
-    assert spread.atomic_hottest == 4 * spread.atomic_single == 4 * n / 1024
-    assert apart.atomic_hottest == 0  # a place that one block uses alone is not a common queue
+    assert one.atomic_slice == one.atomic_floats == n
+    # A slice has four lines of four sectors of each KiB; every operation takes a whole sector.
+    assert spread.atomic_slice == spread.atomic_whole == 16 * spread.atomic_floats == 16 * n / 1024
+    assert apart.atomic_slice == 0  # a place that one block uses alone is not a common queue
     assert apart.atomic_sectors == n / 8
 
 
 @pytest.mark.slow
 @pytest.mark.by_turns
+@needs_nvcc
 def test_instructions_are_about_those_that_a_gpu_counts() -> None:
     report = full_report()
     told = {entry["name"]: entry.get("counters", []) for entry in report.record["kernels"]}
@@ -187,7 +196,7 @@ SHAPE = ModelShape(33, 256, 16, 128)
 
 @pytest.mark.parametrize(
     "field",
-    ["first", "first_pairs", "issued", "shared_wavefronts", "load_lines", "atomic_hottest", "stored_first"],
+    ["first", "first_pairs", "issued", "shared_wavefronts", "load_lines", "atomic_slice", "stored_first"],
 )
 def test_more_work_never_takes_less_time(some_work: ModelWork, field: str) -> None:
     device = device_of(RECORD)
@@ -207,7 +216,7 @@ def test_every_limiter_has_its_words(some_work: ModelWork) -> None:
         "launch": a_copy_of(some_work, first=0, first_pairs=0, load_lines=0, load_sectors=0, issued=1),
         "memory": a_copy_of(some_work, first_pairs=1e9),
         "instructions": a_copy_of(some_work, issued=1e11),
-        "atomics": a_copy_of(some_work, atomic_hottest=1e9, atomic_single=1e9),
+        "atomics": a_copy_of(some_work, atomic_slice=1e9, atomic_floats=1e9),
         "bytes in flight": some_work,
     }
     words["launch"].block_time.dram_trips = words["launch"].block_time.cycles = 0
@@ -242,6 +251,7 @@ def full_report() -> model_report.Report:
     return _report[0]
 
 
+@needs_nvcc
 def test_the_model_agrees_with_an_h200() -> None:
     report = full_report()
     assert len(set(report.model.names)) >= 60
@@ -252,17 +262,20 @@ def test_the_model_agrees_with_an_h200() -> None:
     )
 
 
+@needs_nvcc
 def test_no_two_solutions_are_in_the_wrong_order() -> None:
     report = full_report()
     assert model_report.wrong_order(report.model, report.device) == []
 
 
+@needs_nvcc
 def test_the_limiter_is_the_one_that_ncu_saw() -> None:
     report = full_report()
     assert len(report.agreements) > 100
     assert report.agreement >= 0.9, report.disagreements()
 
 
+@needs_nvcc
 def test_the_constants_are_those_that_fit_best() -> None:
     """Within a percent: a better fit would be a better model for nothing. And each within its bounds."""
     report = full_report()
@@ -276,6 +289,7 @@ def numbers(text: str) -> list[float]:
     return [float(word) for word in re.findall(r"-?\d+(?:\.\d+)?(?:e-?\d+)?", text.replace(",", ""))]
 
 
+@needs_nvcc
 def test_the_document_has_todays_figures() -> None:
     """To half a percent: another release of nvcc makes slightly other PTX."""
     text = model_report.DOCUMENT.read_text()
@@ -290,6 +304,7 @@ def test_the_document_has_todays_figures() -> None:
     assert filled["table"].count("\n") == report.table().count("\n"), "make model-report"
 
 
+@needs_nvcc
 def test_every_figure_is_shown_with_the_band_that_was_found() -> None:
     profiles = (ROOT / "common/gpu/profiles.c").read_text()
     shown = dict(
@@ -334,6 +349,7 @@ def test_a_solution_is_as_fast_as_itself(tmp_path: Path, name: str) -> None:
     assert chapter(tmp_path, name)["bandwidth"] == bandwidth
 
 
+@needs_nvcc
 def test_what_the_page_models_is_what_the_record_has(tmp_path: Path) -> None:
     measured = {entry["name"]: entry["points"] for entry in RECORD["kernels"]}
     for name in ("ch02", "ch05", "ch07"):
@@ -353,8 +369,11 @@ PROFILES = re.findall(r'^    \{"([^"]+)",$', (ROOT / "common/gpu/profiles.c").re
 
 @pytest.mark.parametrize("gpu", [name for name in PROFILES if name != "H200"])
 def test_every_profile_has_a_model(tmp_path: Path, gpu: str) -> None:
-    bandwidth = chapter(tmp_path, "ch07", "--gpu", gpu)["bandwidth"]
-    assert 0.8 < bandwidth["gb_per_s"] / bandwidth["peak_gb_per_s"] < 1
+    result = chapter(tmp_path, "ch07", "--gpu", gpu)
+    bandwidth = result["bandwidth"]
+    # clang's code has fewer loads under way, which a GPU with more bandwidth to a multiprocessor shows.
+    least = 0.6 if result["build"].get("clang") else 0.8
+    assert least < bandwidth["gb_per_s"] / bandwidth["peak_gb_per_s"] < 1
     assert ("published" in bandwidth["message"]) == (gpu != "H100")
     assert bandwidth["error_band"] > 0.1
     assert bandwidth["ratio"] == 1
@@ -391,6 +410,7 @@ def test_every_timed_solution_stands_in_the_table() -> None:
                 )
 
 
+@needs_nvcc
 def test_the_table_is_large_enough_and_compiles() -> None:
     kernels = read_table()
     assert sum(not kernel.is_solution for kernel in kernels) >= 30
@@ -421,7 +441,8 @@ def test_a_wrong_entry_is_told(tmp_path: Path, change: dict[str, Any]) -> None:
 
 
 @pytest.fixture(scope="module")
-def bench() -> Bench:
+def bench(nvcc: str) -> Bench:
+    del nvcc
     made = Bench(EmulatedDevice(dict(RECORD["device"]) | {"l2_bytes": 1 << 16}), 1 << 20)  # type: ignore[arg-type]
     made.prepare(read_table())
     return made
@@ -438,6 +459,7 @@ def test_every_kernel_of_the_table_is_right(bench: Bench, kernel: Kernel) -> Non
     prepared.check()
 
 
+@needs_nvcc
 def test_the_recorder_lists_what_it_would_run() -> None:
     done = subprocess.run(
         ["make", "record-gpu", "ARGS=--dry-run"], cwd=ROOT, capture_output=True, text=True, check=True

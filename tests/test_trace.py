@@ -254,6 +254,7 @@ def test_a_solved_chapter_is_recorded_whole_and_as_counted(built: Path, folder: 
 
 
 @pytest.mark.parametrize("folder", PROGRAMS)
+@pytest.mark.usefixtures("nvcc")
 def test_the_record_of_a_whole_program_names_its_timeline(built: Path, folder: str, tmp_path: Path) -> None:
     trace = trace_of(folder[:4], ROOT / "solutions" / folder / "kernel.cu", tmp_path)
     assert trace["message"] == "a whole program has a timeline instead"

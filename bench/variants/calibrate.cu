@@ -1,5 +1,5 @@
-// Single figures of a device, each read off its clock by one thread, warp or block: cycles for each of a chain
-// of operations. out[0]: cycles for all of them.
+// Single figures of a device, each read off its clock by one thread, warp or block: cycles for each of a
+// chain of operations. out[0]: cycles for all of them.
 
 #define MEASURE(name, steps, before, step, keep)                                                             \
     extern "C" __global__ void name(long long *out, const unsigned *next, unsigned start) {                  \
@@ -16,8 +16,8 @@ MEASURE(cycles_add, 1024, int x = start, x = x * (int)start + (int)start, x == 1
 MEASURE(cycles_root, 1024, float x = start, asm volatile("sqrt.approx.f32 %0, %0;" : "+f"(x)), x == 12.5f)
 MEASURE(cycles_shuffle, 1024, int x = start, x = __shfl_sync(0xffffffff, x, x), x == 12345)
 MEASURE(cycles_barrier, 1024, , __syncthreads(), false)
-MEASURE(cycles_atomic, 64, unsigned *to = (unsigned *)next; unsigned x = start, x = atomicAdd(to + (x & 1), x),
-        x == 12345)
+MEASURE(cycles_atomic, 64, unsigned *to = (unsigned *)next;
+        unsigned x = start, x = atomicAdd(to + (x & 1), x), x == 12345)
 
 // A chain through shared memory.
 extern "C" __global__ void cycles_shared(long long *out, const unsigned *next, unsigned start) {
@@ -62,3 +62,14 @@ extern "C" __global__ void clock_rate(long long *out, const unsigned *, unsigned
     out[0] = clock64() - begin;
     out[1] = now - began;
 }
+
+// Many warps add to one line or, in turns, to two: `to` and the one `apart` lines on. Lanes whose numbers
+// agree in the bits of `mask` add to one word.
+#define ATOMICS(name, type)                                                                                  \
+    extern "C" __global__ void name(type *to, unsigned apart, unsigned mask, unsigned rounds) {              \
+        unsigned warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32;                                        \
+        for (unsigned k = 0; k < rounds; k++)                                                                \
+            atomicAdd(to + (warp + k) % 2 * apart * 32 + (threadIdx.x & mask), (type)1);                     \
+    }
+ATOMICS(atomics_u32, unsigned)
+ATOMICS(atomics_f32, float)

@@ -7,7 +7,6 @@ than nvcc's (tests/kill_rate.csv) needs a row in tests/clang_differences.csv tha
 import csv
 import io
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -19,49 +18,23 @@ from ..core.options import Chapters, Fresh, Json
 from ..core.page import console, print_json
 from ..core.processes import Processes
 from ..core.toolkit import find_clang
-from ..core.workbook import Chapter, Workbook, find_workbook, write_whole
+from ..core.workbook import Workbook, find_workbook, write_whole
+from .clang_differences import Difference, compiled_by_clang, read_differences, read_rows
 from .killrate import Runs, corpus, digest_of, outcome, read_record
 
 _RUNS = Runs(schedules=7, proves=False)  # as many schedules as for tests/kill_rate.csv
 
 
-@dataclass(frozen=True)
-class Difference:
-    """A kernel whose verdict differs between the compilers, and why."""
-
-    with_clang: str
-    reason: str
-
-
-def _read(path: Path) -> dict[str, dict[str, str]]:
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            return {row["path"]: row for row in csv.DictReader(file)}
-    except FileNotFoundError:
-        return {}
-
-
-def read_differences(workbook: Workbook) -> dict[str, Difference]:
-    """The differences that have a reason, by the kernel's path."""
-    rows = _read(workbook.root / "tests" / "clang_differences.csv")
-    return {path: Difference(row["with_clang"], row["reason"]) for path, row in rows.items()}
-
-
 def read_verdicts(workbook: Workbook) -> dict[str, dict[str, str]]:
     """The rows of the record by the kernel's path: path, digest and verdict; none where there is no record."""
-    return _read(workbook.root / "tests" / "clang_verdicts.csv")
-
-
-def _compiled_by_clang(workbook: Workbook, chapters: list[Chapter]) -> list[Chapter]:
-    """The chapters without those that are whole programs, which need nvcc."""
-    return [chapter for chapter in chapters if not workbook.is_program(chapter)]
+    return read_rows(workbook.root / "tests" / "clang_verdicts.csv")
 
 
 def unexplained(workbook: Workbook) -> list[str]:
     """What is wrong with the record, a line each: a kernel without its row, and a difference without its reason."""
     nvcc, clang, reasons = read_record(workbook), read_verdicts(workbook), read_differences(workbook)
     lines = []
-    names = {chapter.name for chapter in _compiled_by_clang(workbook, workbook.chapters)}
+    names = {chapter.name for chapter in compiled_by_clang(workbook, workbook.chapters)}
     nvcc = {path: row for path, row in nvcc.items() if Path(path).parent.name in names}
     for path, row in nvcc.items():
         mine = clang.get(path)
@@ -102,7 +75,7 @@ def clang_corpus_command(
     if find_clang(workbook.root) is None:
         raise MachineError("there is no clang for CUDA; make COMPILER=clang setup fetches one")
     os.environ["WARPBOOK_COMPILER"] = "clang"
-    chosen = _compiled_by_clang(workbook, workbook.select(chapters or []))
+    chosen = compiled_by_clang(workbook, workbook.select(chapters or []))
     broken = build_programs(workbook, chosen, jobs=os.cpu_count() or 1)
     if broken:
         raise MachineError("; ".join(f"./{name} cannot be built: {why}" for name, why in broken.items()))

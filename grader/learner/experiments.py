@@ -7,7 +7,8 @@ docs/experiments/ch04/early_return.cu begins with its subject, its commands, and
     // SHOWS: that lane has exited
 
 It is compiled first; if the compiler's output is enough, there is no RUN line. Commands are printed as a
-reader could type them, with their output. The status is 0 if the output contains everything expected.
+reader could type them, with their output. The status is 0 if the output contains everything expected. A line
+"// NEEDS: nvcc" is in those that clang, with the workbook's own headers, cannot compile.
 """
 
 import re
@@ -26,10 +27,11 @@ from ..core.errors import NOT_PASSED, PASSED, MachineError, UsageError
 from ..core.options import Json
 from ..core.page import print_json
 from ..core.processes import clean_environment
+from ..core.toolkit import find_compiler
 from ..core.workbook import Workbook, find_workbook
 from .markdown import reflow
 
-_HEADER = re.compile(r"^// (EXPERIMENT|RUN|SHOWS): (.*?) *$", re.MULTILINE)
+_HEADER = re.compile(r"^// (EXPERIMENT|RUN|SHOWS|NEEDS): (.*?) *$", re.MULTILINE)
 _LIMIT = 60.0  # seconds for one command
 
 
@@ -42,6 +44,7 @@ class Experiment:
     about: str
     runs: tuple[str, ...]
     shows: tuple[str, ...]  # all of them must occur in the output; any white space counts as one blank
+    needs_nvcc: bool = False
 
 
 def read_experiment(root: Path, path: Path) -> Experiment:
@@ -50,9 +53,13 @@ def read_experiment(root: Path, path: Path) -> Experiment:
     about = [text for kind, text in found if kind == "EXPERIMENT"]
     runs = tuple(text for kind, text in found if kind == "RUN")
     shows = tuple(text for kind, text in found if kind == "SHOWS")
+    needs = [text for kind, text in found if kind == "NEEDS"]
     if len(about) != 1 or not shows:
         raise UsageError(f"{path} needs one EXPERIMENT line and at least one SHOWS")
-    return Experiment(f"{path.parent.name}-{path.stem.replace('_', '-')}", path, about[0], runs, shows)
+    if needs not in ([], ["nvcc"]):
+        raise UsageError(f"{path}: what an experiment can need is nvcc, not {', '.join(needs)}")
+    name = f"{path.parent.name}-{path.stem.replace('_', '-')}"
+    return Experiment(name, path, about[0], runs, shows, bool(needs))
 
 
 def experiments(root: Path) -> dict[str, Experiment]:
@@ -174,6 +181,14 @@ def try_command(names: Names = None, as_json: Json = False) -> int:
             for experiment in known.values():
                 print(spoken(f"make try-{experiment.name}\n    {experiment.about}"))
         return PASSED
+
+    compiler = find_compiler(workbook.tree)
+    for name in names:
+        if known[name].needs_nvcc and compiler and compiler.name == "clang":
+            raise MachineError(
+                f"{name} needs nvcc, and the compiler chosen here is clang. Set WARPBOOK_COMPILER=nvcc; in a checkout, "
+                "make setup COMPILER=nvcc fetches one"
+            )
 
     def hear(text: str) -> None:
         if not as_json:

@@ -21,6 +21,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 from cheats import CHEATS  # noqa: E402
 
 from grader.authoring import kernels  # noqa: E402
+from grader.authoring.clang_differences import is_clang, read_differences  # noqa: E402
 from grader.classroom.submissions.contents import is_skeleton  # noqa: E402
 from grader.core.workbook import Workbook  # noqa: E402
 from grader.learner.restart import skeleton_of  # noqa: E402
@@ -57,28 +58,34 @@ class Corpus:
         workbook = Workbook(ROOT)
         skeletons = {one.name: skeleton_of(workbook, one) for one in workbook.select(list(CHAPTERS))}
         stored = kernels.read_all(workbook, kernels.names(workbook, CHAPTERS))
-        self.right: dict[str, list[bytes]] = {name: [] for name in CHAPTERS}
+        self.is_clang = is_clang(workbook)
+        differences = read_differences(workbook) if self.is_clang else {}
+        self.right: dict[str, list[tuple[list[str], bytes]]] = {name: [] for name in CHAPTERS}
         self.wrong: dict[str, list[tuple[str, bytes]]] = {name: [] for name in CHAPTERS}
         for kernel in stored:
             chapter = kernel.name.split("/")[1]
+            other = differences.get(str(kernel.path.relative_to(ROOT)))
             if "VERDICT" in kernel.declared:
                 # One differs from the skeleton in its comments only, and a class takes it for that.
                 is_untouched = is_skeleton(kernel.content, skeletons[chapter])
-                verdict = "MISSING" if is_untouched else kernel.declared["VERDICT"]
+                declared = other.with_clang if other else kernel.declared["VERDICT"]
+                verdict = "MISSING" if is_untouched else declared
                 self.wrong[chapter].append((verdict, kernel.content))
             else:
-                self.right[chapter].append(kernel.content)
+                verdicts = ["PASS", "SLOW", *([other.with_clang] if other else [])]
+                self.right[chapter].append((verdicts, kernel.content))
 
     def a_right_one(self, chapter: str, dice: random.Random) -> tuple[list[str], bytes]:
         if dice.random() < 0.5 or not self.right[chapter]:
             return ["PASS"], self.solutions[chapter]
-        return ["PASS", "SLOW"], dice.choice(self.right[chapter])
+        return dice.choice(self.right[chapter])
 
     def cheats(self) -> dict[str, list[tuple[str, bytes]]]:
         found: dict[str, list[tuple[str, bytes]]] = {}
         for cheat in CHEATS.values():
             if cheat.chapter in CHAPTERS:
-                found.setdefault(cheat.chapter, []).append((cheat.verdict, cheat.text().encode()))
+                verdict = cheat.with_compiler(clang=self.is_clang).verdict
+                found.setdefault(cheat.chapter, []).append((verdict, cheat.text().encode()))
         return found
 
 

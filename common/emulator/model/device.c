@@ -9,35 +9,39 @@
 // shares of a published figure, or lines and sectors per SM and cycle.
 static const ModelDevice hopper = {
     .launch = 2.7e-6,
-    .first_access = 1.5e-6,
-    .next_launch = 2.08e-6,
-    .code = 1.685e-9,
-    .block = 5.873e-10,
-    .warp_cycles = 20.51,
+    .first_access = 1.592e-6,
+    .next_launch = 2.362e-6,
+    .code = 8.615e-10,
+    .block = 5.955e-10,
+    .warp_cycles = 10.96,
     .l2_latency = 287,
-    .dram_latency = 753.8,
-    .dram_latency_spread = 146.9,
-    .overlap = 2.666,
+    .dram_latency = 754.2,
+    .dram_latency_spread = 134.9,
+    .overlap = 1.862,
+    .overlap_written = 1.802,
     .dram_read = 0.98,
     .dram_write = 0.99,
-    .dram_scattered = 0.5159,
-    .dram_mixed = 0.1313,
-    .dirty_bytes = 9.351e6,
-    .l2_line = 7.726e-12,
-    .l2_sector = 1.924e-12,
-    .l2_local = 3.309,
-    .l2_usable = 0.6136,
-    .issue = 3.664,
+    .dram_scattered = 0.6311,
+    .dram_mixed = 0.064,
+    .dirty_bytes = 1.064e7,
+    .l2_line = 7.944e-12,
+    .l2_sector = 2e-13,
+    .l2_local = 5.883,
+    .l2_usable = 0.5797,
+    .issue = 3.712,
     .alu = 2,
     .special = 0.5,
     .doubles = 2,
-    .store_line = 3.942,
-    .wavefront = 1.109,
-    .sharing = 1.826,
-    .queued = 12,
-    .together = 4.931,
-    .atomic_same = 1.748e-9,
-    .atomic_other = 3.103e-9,
+    .store_line = 4.04,
+    .wavefront = 1.044,
+    .sharing = 1.863,
+    .queued = 10.27,
+    .together = 0.8557,
+    .parties = 0.6478,
+    .atomic_word = 7.35e-10,
+    .atomic_sector = 5.93e-10,
+    .atomic_float = 1.76e-9,
+    .atomic_l2 = 1e-11,
 };
 static const double hopper_sms = 132, hopper_clock = 1.98e9;
 
@@ -76,8 +80,10 @@ void model_device(const ModelFigures *f, ModelDevice *d) {
     d->block /= clock;
     d->l2_line /= clock * size;
     d->l2_sector /= clock * size;
-    d->atomic_same /= clock;
-    d->atomic_other /= clock;
+    d->atomic_word /= clock;
+    d->atomic_sector /= clock;
+    d->atomic_float /= clock;
+    d->atomic_l2 /= clock * size;
     d->dirty_bytes *= f->l2_bytes / (60 << 20);
     // Throughput of native arithmetic instructions, CUDA C++ Programming Guide: doubles a clock and SM are 64
     // on compute capability 8.0, 9.0 and 10.0 and 2 on the others.

@@ -23,7 +23,9 @@ typedef struct {
     double l2_latency;
     double dram_latency;        // of one place in memory, the device being idle
     double dram_latency_spread; // standard deviation: waiting for k places takes sqrt(2 ln k) of these longer
-    double overlap; // exponent of the overlap of waiting and moving bytes: 1 is one after the other
+    // The exponent of the overlap of waiting and moving bytes is 1 + overlap x exp(-overlap_written x the
+    // share of the bytes that is written); 1 is one after the other.
+    double overlap, overlap_written;
 
     // Bytes.
     double dram_read, dram_write; // of the peak, the share that is reached
@@ -41,11 +43,13 @@ typedef struct {
     double wavefront;             // likewise for each wavefront of shared memory
     double sharing;               // exponent by which the times of issue and of the arithmetic pipes add up
     double queued;                // likewise of these and the load and store unit
-    double together;              // likewise of SM, L2 and memory
+    double together, parties; // that of SM, L2 and memory is 1 + together x (what runs side by side)^parties
 
     // Atomics, in seconds.
-    double atomic_same;  // an operation on the sector of the one before
-    double atomic_other; // on another sector of its line
+    double atomic_word;   // an operation on some words of a sector, for a slice of the L2
+    double atomic_sector; // likewise on all words of a sector
+    double atomic_float;  // until a word is ready for the next addition of floats
+    double atomic_l2;     // an operation, for the whole L2
 } ModelDevice;
 
 typedef struct {

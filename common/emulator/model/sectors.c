@@ -12,6 +12,8 @@ enum {
     SECTOR_SHIFT = 5,
     LINE_SHIFT = 7,
     SECTORS_A_LINE = 4,
+    SECTORS_A_PAIR = 2 * SECTORS_A_LINE, // of lines
+    SECTORS_A_HASH = 4 * SECTORS_A_PAIR,
     SECTORS_A_REGION = 128,
     NEAR_LINES = 32
 };
@@ -20,7 +22,8 @@ typedef struct {
     uint32_t warp, lines; // of the last touch: number in the grid, from 1, and what it had touched by then
     uint32_t block;       // number + 1; 0: not touched yet
     uint32_t atomics;     // operations
-    bool is_stored, is_shared; // shared: atomics of several blocks
+    uint32_t whole;       // of these, those on all words of the sector
+    bool is_stored, is_shared, adds_floats; // shared: atomics of several blocks
 } Note;
 
 typedef struct {
@@ -175,8 +178,9 @@ static uint32_t lines_of(const uint64_t sectors[WARP_SIZE * 2], uint32_t count) 
     return lines;
 }
 
-// Of the lanes in that sector, as many as meet on one address of it.
-static uint32_t most_on_an_address(const Access *a, uint64_t first, uint64_t sector) {
+// An operation takes lanes of that sector which are on different addresses: as many operations as lanes meet
+// on one address.
+static void note_atomics(Note *n, const Access *a, uint64_t first, uint64_t sector, ModelWork *work) {
     uint32_t here = 0, most = 0;
     FOR_LANES(lane, a->mask) if ((first + a->offsets[lane]) >> SECTOR_SHIFT == sector) here |= 1u << lane;
     FOR_LANES(lane, here) {
@@ -184,7 +188,10 @@ static uint32_t most_on_an_address(const Access *a, uint64_t first, uint64_t sec
         FOR_LANES(other, here) same += a->offsets[other] == a->offsets[lane];
         if (same > most) most = same;
     }
-    return most;
+    n->atomics += most;
+    if ((uint32_t)__builtin_popcount(here) * a->bytes == most << SECTOR_SHIFT) n->whole += most;
+    n->adds_floats |= a->in->type == PTX_F32 || a->in->type == PTX_F64;
+    work->atomic_operations += most;
 }
 
 static void count_access(const Access *a, const Touch *touch, ModelWork *work) {
@@ -238,36 +245,37 @@ Touch sectors_touch(Sectors *s, const Access *a, Toucher *warp, ModelWork *work)
         n->block = block;
     }
     if (is_atomic)
-        for (uint32_t k = 0; k < touch.sectors; k++) {
-            if (sectors[k] >= notes->count) continue;
-            uint32_t operations = most_on_an_address(a, first, sectors[k]);
-            if (a->in->type != PTX_F32 && a->in->type != PTX_F64) work->atomic_integers += operations;
-            notes->notes[sectors[k]].atomics += operations;
-            work->atomic_operations += operations;
-        }
+        for (uint32_t k = 0; k < touch.sectors; k++)
+            if (sectors[k] < notes->count)
+                note_atomics(&notes->notes[sectors[k]], a, first, sectors[k], work);
     warp->lines += touch.lines;
     return touch;
 }
 
-// Of what several blocks share, the line with most atomics, and the sector of it with most.
-static void find_hottest(const Sectors *s, ModelWork *work) {
-    for (uint64_t i = 0; i < s->object_count; i++)
-        for (uint64_t k = 0; s->of[i].notes && k + SECTORS_A_LINE <= s->of[i].count; k += SECTORS_A_LINE) {
-            double sum = 0, most = 0;
-            for (uint64_t j = k; j < k + SECTORS_A_LINE; j++) {
-                double here = s->of[i].notes[j].is_shared ? s->of[i].notes[j].atomics : 0;
-                sum += here;
-                if (here > most) most = here;
-            }
-            if (sum <= work->atomic_hottest) continue;
-            work->atomic_hottest = sum;
-            work->atomic_single = most;
+// Each line has its slice of the L2. Lines 0, 1, 4 and 5 of an aligned KiB have one slice, the other four
+// another, and the next KiB mostly two more: an H200's times of atomics on two lines show it
+// (`atomic_line_1_ns` to 7 of the record's calibration). An allocation is taken to begin with a whole KiB.
+static void find_hottest(const Notes *of, ModelWork *work) {
+    double operations[2] = {0}, whole[2] = {0};
+    for (uint64_t k = 0; of->notes && k < of->count; k++) {
+        const Note *n = &of->notes[k];
+        if (k % SECTORS_A_HASH == 0) operations[0] = operations[1] = whole[0] = whole[1] = 0;
+        if (!n->is_shared) continue;
+        const uint64_t slice = k / SECTORS_A_PAIR % 2;
+        operations[slice] += n->atomics;
+        whole[slice] += n->whole;
+        if (operations[slice] > work->atomic_slice) {
+            work->atomic_slice = operations[slice];
+            work->atomic_whole = whole[slice];
         }
+        if (n->adds_floats && n->atomics > work->atomic_floats) work->atomic_floats = n->atomics;
+    }
 }
 
 void sectors_summary(const Sectors *s, ModelWork *work) {
-    for (uint64_t i = 0; i < s->object_count; i++)
+    for (uint64_t i = 0; i < s->object_count; i++) {
         for (uint64_t k = 0; s->of[i].notes && k < s->of[i].count; k++)
             work->atomic_sectors += s->of[i].notes[k].atomics && !s->of[i].notes[k].is_shared;
-    find_hottest(s, work);
+        find_hottest(&s->of[i], work);
+    }
 }

@@ -114,7 +114,9 @@ static Traffic move(const ModelDevice *d, const Placement *p, const ModelShape *
     // whole lines do.
     double in_lines =
         least(1, above_zero((share_of(w->load_sectors, w->load_lines) - 1) / (SECTORS_A_LINE - 1)));
-    double reads = w->first_pairs * pair_bytes, scattered = late * (1 - in_lines) * pair_bytes;
+    // A sector that is stored to in parts and has left the L2 in between is read and written each time.
+    double reads = w->first_pairs * pair_bytes,
+           scattered = (late + store_again) * (1 - in_lines) * pair_bytes;
     double in_order = late * in_lines * sector_bytes;
     double writes = above_zero(w->stored_first * sector_bytes - d->dirty_bytes) +
                     2 * w->atomic_sectors * sector_bytes; // an atomic reads its sector first
@@ -126,7 +128,8 @@ static Traffic move(const ModelDevice *d, const Placement *p, const ModelShape *
 
     double local = w->local_stores * d->l2_local;
     double lines = w->load_lines * share_of(missed, w->load_sectors) + w->store_lines + local;
-    t.l2 = lines * d->l2_line + (missed + w->store_sectors + SECTORS_A_LINE * local) * d->l2_sector;
+    t.l2 = lines * d->l2_line + (missed + w->store_sectors + SECTORS_A_LINE * local) * d->l2_sector +
+           w->atomic_operations * d->atomic_l2;
     return t;
 }
 
@@ -224,16 +227,22 @@ void model_estimate(const ModelDevice *d, const ModelShape *s, const ModelWork *
     e->dram_bytes = t.dram_bytes;
     e->units = units(d, &p, w, e);
     e->blocks = s->blocks * d->block;
-    // The L2 adds integers on one address about twice as fast as floats (`ch15 global` of bench/variants).
-    const double same = d->atomic_same * (1 - share_of(w->atomic_integers, w->atomic_operations) / 2);
-    e->atomics = w->atomic_single * same + (w->atomic_hottest - w->atomic_single) * d->atomic_other;
+    // A slice takes one operation after the other; an addition of floats also waits for the one before on its
+    // word.
+    e->atomics =
+        most((w->atomic_slice - w->atomic_whole) * d->atomic_word + w->atomic_whole * d->atomic_sector,
+             w->atomic_floats * d->atomic_float);
 
     // Waiting and moving bytes are two sides of one thing, and overlap least: the busier memory is, the
     // longer a trip takes.
-    const double memory[] = {e->latency, e->dram};
-    double waiting = overlapped(memory, 2, d->overlap);
-    const double all[] = {waiting, e->units, e->l2, e->blocks};
-    double running = overlapped(all, 4, d->together);
+    const double memory[] = {e->latency, e->dram},
+                 written = share_of(w->stored_first * sector_bytes, t.dram_bytes);
+    double waiting = overlapped(memory, 2, 1 + d->overlap * exp(-d->overlap_written * written));
+    // Few that run side by side overlap less. Warps that meet at barriers keep pace: their block is one.
+    // Alone on its SM it delays nobody, and the latency has its own use of the units in it.
+    double parties = w->barriers < w->warps ? p.warps_on_sm : p.side_by_side;
+    const double all[] = {waiting, parties > 1 ? e->units : 0, e->l2, e->blocks};
+    double running = most(overlapped(all, 4, 1 + d->together * pow(parties, d->parties)), e->units);
     // Atomics of blocks that run one after the other overlap with the rest; those of the last ones come at
     // the end.
     double last = e->atomics / p.rounds;

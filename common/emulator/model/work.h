@@ -54,9 +54,8 @@ typedef struct ModelWork {
     // sector; lanes on one address are as many operations.
     double atomic_requests, atomic_operations;
     double atomic_sectors; // touched by atomics of one block only
-    double
-        atomic_hottest;   // of what several blocks share, operations on the 128-byte line with most; of these
-    double atomic_single; // on the sector of that line with most
-    double atomic_waits;  // requests whose result is used
-    double atomic_integers; // of the operations, those on integers
+    // Of what several blocks share: operations on the slice of the L2 with most, those of them on all words
+    // of a sector, and operations on the sector with most additions of floats.
+    double atomic_slice, atomic_whole, atomic_floats;
+    double atomic_waits; // requests whose result is used
 } ModelWork;

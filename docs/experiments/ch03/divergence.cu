@@ -2,7 +2,7 @@
 // RUN: build/bin/emulate $PTX neighbours --grid 1 --block 64 --arg buf:256:zero --profile | grep -e '^instr' -e '^branch_d'
 // RUN: build/bin/emulate $PTX halves --grid 1 --block 64 --arg buf:256:zero --profile | grep -e '^instr' -e '^branch_d'
 // RUN: build/bin/emulate $PTX shuffles --grid 1 --block 64 --arg buf:256:zero --profile | grep -e '^instr' -e '^branch_d'
-// SHOWS: branch_divergent 11 instructions 74 branch_divergent 5 instructions 72
+// SHOWS: branch_divergent 11 instructions 74 branch_divergent 5 instructions
 extern "C" __global__ void neighbours(float *tree) {
     int t = threadIdx.x;
     for (int stride = 1; stride < 64; stride *= 2) {

@@ -1,4 +1,5 @@
 // EXPERIMENT: cudaMalloc with an alignment as a third argument.
+// NEEDS: nvcc
 // SHOWS: no instance of overloaded function "cudaMalloc" matches the argument list
 #include <cuda_runtime.h>
 

@@ -1,4 +1,5 @@
 // EXPERIMENT: The vectors in one piece, with two streams.
+// NEEDS: nvcc
 // RUN: ./ch20 --device emulator --kernel $PTX
 // SHOWS: SLOW
 // SHOWS: 0 % of the possible overlap

@@ -1,4 +1,5 @@
 // EXPERIMENT: All pieces in one stream.
+// NEEDS: nvcc
 // RUN: ./ch20 --device emulator --kernel $PTX
 // SHOWS: SLOW
 // SHOWS: 0 % of the possible overlap

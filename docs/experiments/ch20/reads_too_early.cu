@@ -1,4 +1,5 @@
 // EXPERIMENT: The host reads a total while kernels add to it.
+// NEEDS: nvcc
 // RUN: ./ch20 --device emulator --kernel $PTX
 // SHOWS: RACE
 // SHOWS: READ_TOO_EARLY

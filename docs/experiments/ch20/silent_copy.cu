@@ -1,4 +1,5 @@
 // EXPERIMENT: A copy that is refused, in a program that does not look at errors.
+// NEEDS: nvcc
 // RUN: ./warpbook run docs/experiments/ch20/silent_copy.cu
 // SHOWS: copied 0, not 42
 // SHOWS: invalid argument

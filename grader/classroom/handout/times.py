@@ -15,12 +15,14 @@ _HEAD = (
 def times_members(workbook: Workbook, chapters: list[Chapter]) -> list[Member]:
     """For each chapter with a bandwidth, solutions/chNN_name/reference.times, which ./chNN compares kernels with.
 
-    The references are run now, unless that was done before. Raises MachineError if one does not pass.
+    The references are run now, unless that was done before. Raises MachineError if one does not pass. A whole program
+    has no bandwidth, and needs nvcc, which a teacher need not have.
     """
     processes = Processes()
-    need_programs(workbook, chapters, jobs=cores(), processes=processes)
+    timed = [chapter for chapter in chapters if not workbook.is_program(chapter)]
+    need_programs(workbook, timed, jobs=cores(), processes=processes)
     members = []
-    for chapter in chapters:
+    for chapter in timed:
         result = prepare_reference(workbook, chapter, "emulator", processes).result
         bandwidth = result.document.get("bandwidth")
         tasks = (bandwidth.get("tasks") or [bandwidth]) if isinstance(bandwidth, dict) else []
