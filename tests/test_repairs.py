@@ -78,6 +78,10 @@ def test_the_change_repairs_the_source_too(
         ("wrong/ch04/stops_at_2", "at n = 1,023, elements 2k + 1 reach no result; the others once"),
         ("wrong/ch04/one_level_too_many", "at n = 1,023, all elements reach a result twice"),
         (
+            "wrong/ch12/last_element_again",
+            "at n = 1,023, element 1,022, the last one, reaches results 7162 times; the others once",
+        ),
+        (
             "wrong/ch02/half_the_precision",
             "at n = 1,023, element 0 alone, all others 0: 1 + 2^-8 comes out as 1",
         ),
