@@ -78,6 +78,10 @@ def test_the_change_repairs_the_source_too(
         ("wrong/ch04/stops_at_2", "at n = 1,023, elements 2k + 1 reach no result; the others once"),
         ("wrong/ch04/one_level_too_many", "at n = 1,023, all elements reach a result twice"),
         (
+            "wrong/ch12/last_element_again",
+            "at n = 1,023, element 1,022, the last one, reaches results 7162 times; the others once",
+        ),
+        (
             "wrong/ch02/half_the_precision",
             "at n = 1,023, element 0 alone, all others 0: 1 + 2^-8 comes out as 1",
         ),
@@ -155,6 +159,12 @@ def test_a_sum_that_is_rounded_is_accounted_for_by_single_values(
             "part-of-a-group",
         ),
         ("wrong/ch09/2048_built_in", "columns instead of 2048 in line 55", "size-built-in"),
+        # Not with another number in line 16: the last block would then add nearly everything.
+        (
+            "wrong/ch02/last_block_takes_the_rest",
+            "a test that leaves out what is out of bounds in line 19",
+            "no-bound",
+        ),
         (
             "wrong/ch10/groups_counted_in_floats",
             "places that are 4 bytes apart instead of 16 in line 49",
@@ -191,6 +201,33 @@ def test_a_change_inside_the_emulator_proves_the_mistake_that_it_mends(
     else:  # no entry explains the change: nothing is suspected beside it
         assert result["diagnosis"] is None
     assert f"shown with {words}, all" in page
+
+
+@pytest.mark.parametrize(
+    "name",
+    # With != for == in the fold of the block, the sum of its first warp is the result.
+    ["wrong/ch08/lanes_share_the_elements", "wrong/ch09/threads_of_two_warps", "wrong/ch09/threads_of_warp"],
+)
+def test_a_change_that_drops_what_threads_have_added_proves_nothing(
+    nvcc: str, built: Path, tmp_path: Path, name: str
+) -> None:
+    page, result = judge_named(built, name, tmp_path)
+    assert result["verdict"] == "WRONG"
+    assert result["proof"] is None
+    assert "shown" not in page
+    assert result["accounting"]["repeated"] > 0
+
+
+def test_a_case_that_shows_a_stale_read_is_preferred(nvcc: str, built: Path, tmp_path: Path) -> None:
+    page, result = judge_named(built, "wrong/ch16/two_stores", tmp_path)
+    shown = result["cases"][result["first_failure"]]
+    assert [case["verdict"] for case in result["cases"]].count("WRONG") > 1
+    assert shown["schedule"] % 4 == 0
+    assert "stale read" in page
+    assert (result["diagnosis"]["mistake"], result["diagnosis"]["proof"]) == (
+        "two-stores-for-one-value",
+        "finding",
+    )
 
 
 def test_a_kernel_that_does_not_end_is_repaired_where_it_only_adds_too_much(

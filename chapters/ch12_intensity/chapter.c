@@ -145,6 +145,7 @@ enum {
     DOT_STORES,
     FLOAT4_AS_FLOAT,
     TERMS_FROM_MEMORY,
+    FLOAT_IN_EACH_TURN,
     FLOATS_AS_BYTES,
     PEAK_WITHOUT_FUSED,
     LANES_128,
@@ -179,6 +180,8 @@ static const Deviation deviations[] = {
     [FLOAT4_AS_FLOAT] = {"scale_add_float4 moves the bytes of scale_add", "wide-loads-raise-intensity"},
     [TERMS_FROM_MEMORY] = {"the terms of the polynomial are read from memory for every element",
                            "cached-bytes-counted"},
+    [FLOAT_IN_EACH_TURN] = {"x[i] or y[i] of the polynomial moves in every turn of the loop over the terms",
+                            "register-counted-as-traffic"},
     [FLOATS_AS_BYTES] = {"a float has one byte, except in copy", "bytes-miscounted"},
     [PEAK_WITHOUT_FUSED] = {"a lane makes one operation in a clock", "peak-miscounted"},
     [LANES_128] = {"every SM has 128 lanes", "peak-miscounted"},
@@ -230,6 +233,7 @@ static void cost_of(const int q[QUESTION_INTS], uint64_t chosen, long long *flop
     if (has(chosen, UPDATED_ARRAY_ONCE) && loop == SCALE_ADD) loads--;
     if (has(chosen, DOT_STORES) && loop == DOT) stores++;
     if (has(chosen, TERMS_FROM_MEMORY) && loop == POLYNOMIAL) loads += q[LOOP_TERMS];
+    if (has(chosen, FLOAT_IN_EACH_TURN) && loop == POLYNOMIAL) loads += q[LOOP_TERMS] - 2;
     if (has(chosen, ONLY_LOADS) && loop != COPY) stores = 0;
     if (has(chosen, ONLY_STORES) && loop != COPY) loads = 0;
     *bytes = (has(chosen, FLOATS_AS_BYTES) && loop != COPY ? 1 : 4) * (loads + stores);

@@ -69,6 +69,24 @@ static bool is_own_number(const Evidence *evidence, const Buffer *buffer) {
            finding->index == number * (long long)element_bytes(buffer->type);
 }
 
+// How the place of the finding lies to the multiples of its size.
+static Facts facts_of_alignment(const Evidence *evidence, const Buffer *buffer) {
+    const Finding *finding = evidence->finding;
+    const int64_t bytes = finding->bytes, index = finding->index, each = (int64_t)element_bytes(buffer->type);
+    const int64_t row = each * evidence->first->settings.size.columns;
+    if (index < 0 || bytes <= 0) return 0;
+    const uint64_t base = finding->address - (uint64_t)index;
+    Facts facts = index < (int64_t)((16 - base % 16) % 16) ? FACT_IN_HEAD : (Facts)0;
+    const int64_t rows = row > 0 ? index / row : 0;
+    // An access past the end of its row lies in one of the next.
+    for (int64_t r = rows > 16 ? rows - 16 : 0; r <= rows; r++) {
+        const int64_t start = r * row, past = (int64_t)((base + (uint64_t)start) % (uint64_t)bytes);
+        const int64_t head = past ? (bytes - past) / each : 0;
+        if (head > 0 && index - start == head * bytes && finding->lane == 0) facts |= FACT_HEAD_IN_GROUPS;
+    }
+    return facts;
+}
+
 static Facts facts_of_finding(const Evidence *evidence) {
     const Finding *finding = evidence->finding;
     const int64_t far = 1 << 20, size = (int64_t)finding->object_bytes;
@@ -93,6 +111,7 @@ static Facts facts_of_finding(const Evidence *evidence) {
     if (finding->object[0] && finding->object_bytes == 0) facts |= FACT_NO_ROOM;
     if (finding->object[0] && finding->index == 0) facts |= FACT_AT_START;
     if (!buffer) return facts;
+    facts |= facts_of_alignment(evidence, buffer);
     if (is_at_row_start(evidence, buffer)) facts |= FACT_ROW_START;
     if (is_own_number(evidence, buffer)) facts |= FACT_OWN_NUMBER;
     switch (buffer->role) {

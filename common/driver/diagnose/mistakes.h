@@ -37,6 +37,10 @@ __extension__ typedef unsigned __int128 Facts;
 #define FACT_ROW_START FACT(71)      // its place is whole groups of 16 bytes from the beginning of a row
 #define FACT_OWN_NUMBER                                                                                      \
     FACT(72) // its element is the number of its thread in the grid, of as many as there are warps or blocks
+// A wide access of lane 0, as many groups behind the beginning of its row or buffer as there are elements
+// before the first multiple of their size
+#define FACT_HEAD_IN_GROUPS FACT(76)
+#define FACT_IN_HEAD FACT(77)     // its place is before the first multiple of 16 in its buffer
 #define FACT_OTHER_BLOCK FACT(30) // the two sides of a race are in different blocks
 #define FACT_OTHER_WARP FACT(59)  // or in different warps of one block
 // Of the two lines of a race, by the learner's text; only if both have a line
@@ -91,8 +95,8 @@ __extension__ typedef unsigned __int128 Facts;
 #define FACT_DOUBLES FACT(37)   // its results are doubles
 #define FACT_MAPS FACT(44)      // it has as many results as elements
 #define FACT_WORKSPACE FACT(43) // it has a workspace that is 0 before the launch
-#define FACT_PROGRAM FACT(72)   // it is a whole program
-#define FACT_NO_MEMORY FACT(73) // which runs on a device whose memory is nearly full
+#define FACT_PROGRAM FACT(74)   // it is a whole program
+#define FACT_NO_MEMORY FACT(75) // which runs on a device whose memory is nearly full
 // Of all cases together: only these are wrong
 #define FACT_SQUARES_RIGHT FACT(38)     // matrices with other than as many rows as columns, and all of those
 #define FACT_ONE_TILE_RIGHT FACT(39)    // those with more than 32 rows or columns

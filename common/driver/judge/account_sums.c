@@ -16,8 +16,9 @@ typedef struct {
     int most;     // weight of an element of a range, at most
     bool guesses; // that the elements at an end of a range are missing
 } Marks;
-// The second one is for elements that reach results more often than 7 times.
-static const Marks all_marks[] = {{16, 6, 4095, true}, {256, 3, 127, false}};
+// The second one is for elements that reach results more often than 7 times, and the third for more than 127.
+static const Marks all_marks[] = {{16, 6, 4095, true}, {256, 3, 127, false}, {EXACT, 1, 15, false}};
+enum { MARKS = sizeof all_marks / sizeof all_marks[0] };
 
 typedef struct {
     Account *account;
@@ -134,7 +135,7 @@ bool account_sums(Account *account, Accounting *out) {
     sums.counts = malloc(((size_t)sums.n + 1) * sizeof *sums.counts);
     if (!sums.counts) return false;
     bool is_known = false;
-    for (int m = 0; m < 2 && !is_known; m++) {
+    for (int m = 0; m < MARKS && !is_known; m++) {
         sums.marks = &all_marks[m];
         is_known = count_range(&sums, 0, sums.n) && are_confirmed(&sums);
     }

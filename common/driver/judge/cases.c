@@ -26,10 +26,17 @@ static Progress *progress_of(Judge *judge, const Case *one) {
     return &judge->tasks[one->is_beside][one->task];
 }
 
+// A failure in the plain order, or with a finding. One of another order alone says only that something is
+// wrong: a weak schedule may show which read got an old value.
+static bool explains_itself(const CaseReport *report) {
+    return report->settings.schedule == 0 || report->has_finding;
+}
+
 void judge_note_failure(Judge *judge, const CaseReport *report) {
     Progress *progress = progress_of(judge, &report->settings);
     if (report->verdict == VERDICT_PASS) return;
     progress->failures++;
+    progress->is_explained |= explains_itself(report);
     // A failure whose reason is the same at other sizes is not repeated.
     if (report->verdict == VERDICT_UNSUPPORTED || report->verdict == VERDICT_INFRA ||
         progress->failures >= GIVE_UP_AFTER)
@@ -212,12 +219,12 @@ static bool has_failed(const Judge *judge, int task) {
     return judge->tasks[0][task].failures > 0 || judge->tasks[1][task].failures > 0;
 }
 
-// A weak schedule shows nothing new about a kernel that fails already.
+// A weak schedule shows nothing new about a kernel whose failure is explained already.
 static bool is_superfluous(Judge *judge, const Case *one) {
     const Progress *progress = progress_of(judge, one);
     if (one->is_large && has_failed(judge, one->task)) return true;
     return progress->gave_up ||
-           (progress->failures > 0 && schedule_is_weak(one->schedule) && !judge->options->has_schedule);
+           (progress->is_explained && schedule_is_weak(one->schedule) && !judge->options->has_schedule);
 }
 
 // The next case for a worker, or -1. `next` is the first case that no worker has taken.
@@ -277,16 +284,16 @@ static void drop_same_shapes(Judge *judge) {
 // With several workers, a case may have begun before the case failed that makes it superfluous: a weak one,
 // or any after one that never ends. Its report is dropped, so that every run tells the same.
 static void drop_superfluous(Judge *judge) {
-    bool has_failed[2][MAX_TASKS] = {0}, has_hung[2] = {0};
+    bool is_explained[2][MAX_TASKS] = {0}, has_hung[2] = {0};
     for (int i = 0; i < judge->judgement->case_count; i++) {
         CaseReport *report = &judge->judgement->cases[i];
-        bool *failed = &has_failed[report->settings.is_beside][report->settings.task];
+        bool *explained = &is_explained[report->settings.is_beside][report->settings.task];
         bool *hung = &has_hung[report->settings.is_beside];
         const bool is_weak = schedule_is_weak(report->settings.schedule) && !judge->options->has_schedule;
-        if (*hung || (*failed && is_weak))
+        if (*hung || (*explained && is_weak))
             *report = (CaseReport){.settings = report->settings};
-        else
-            *failed = *failed || (report->was_run && report->verdict != VERDICT_PASS);
+        else if (report->was_run && report->verdict != VERDICT_PASS)
+            *explained = *explained || explains_itself(report);
         *hung = *hung || (report->was_run && report->verdict == VERDICT_TIMEOUT);
     }
 }

@@ -69,7 +69,8 @@ static bool still_passes(const TaskPtx *ptx, const Change *const changes[], int 
                 continue;
             CaseReport now;
             one.is_counted = false;
-            const bool was_run = task_ptx_run(ptx, &worker, &one, changes, count, PATIENCE, false, &now);
+            const bool was_run =
+                task_ptx_run(ptx, &worker, &one, changes, count, PATIENCE, false, NULL, &now);
             passes = was_run && now.verdict == VERDICT_PASS;
             work -= judge_work_of(&now);
         }

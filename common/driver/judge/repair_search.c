@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/judge/repair_balance.h"
 #include "driver/judge/repair_elsewhere.h"
+#include "driver/judge/repair_use.h"
 #include "driver/judge/rerun.h"
 
 enum {
@@ -79,7 +81,8 @@ static long long threads_of(const Search *search, const CaseReport *report) {
 
 static bool run(const Search *search, Worker *worker, const Case *one, const Change *const changes[],
                 int count, int patience, CaseReport *report) {
-    return task_ptx_run(&search->ptx, worker, one, changes, count, patience, search->is_of_the_end, report);
+    return task_ptx_run(&search->ptx, worker, one, changes, count, patience, search->is_of_the_end, NULL,
+                        report);
 }
 
 static bool is_of_search(const Search *search, long long largest, const CaseReport *report) {
@@ -92,6 +95,11 @@ static bool is_of_search(const Search *search, long long largest, const CaseRepo
 static bool widens(ChangeKind kind) {
     return kind == CHANGE_COMPARISON || kind == CHANGE_CONSTANT || kind == CHANGE_NUMBER ||
            kind == CHANGE_ONE_WAY || kind == CHANGE_NEIGHBOUR || kind == CHANGE_SIZE || kind == CHANGE_INDEX;
+}
+
+// May give the work to other threads, or let some do it again.
+static bool moves_work(ChangeKind kind) {
+    return widens(kind) || kind == CHANGE_UNSIGNED || kind == CHANGE_ARRAY;
 }
 
 // With such a change, more elements must be right too.
@@ -228,6 +236,12 @@ static bool attempt(Search *search, const Change *const changes[], int count, in
     if (cases == 0) return false;
     const Symptoms symptoms = symptoms_of(search, search->shown);
     if (repair_breaks_another(&search->ptx, source_of(search), &symptoms, changes, count)) return false;
+    bool moves = false;
+    for (int c = 0; c < count; c++) moves |= moves_work(changes[c]->kind);
+    if (moves && !search->smallest.is_large &&
+        (repair_drops_results(&search->ptx, search->shown, changes, count, &search->work) ||
+         !repair_keeps_balance(&search->ptx, changes, count, &search->work)))
+        return false;
     keep_repair(search, largest, changes, count, cases);
     return true;
 }
@@ -373,8 +387,8 @@ static bool can_be_repaired(Verdict verdict) {
     }
 }
 
-// The smallest case that fails as the shown one does; of one that does not end, any that fails. False: there
-// is none that can be run again.
+// The smallest case that fails as the shown one does, with a finding if that has one; of one that does not
+// end, any that fails. False: there is none that can be run again.
 static bool find_smallest(Search *search) {
     const Judgement *judgement = search->ptx.judge->judgement;
     const CaseReport *smallest = NULL, *shown = search->shown;
@@ -383,7 +397,7 @@ static bool find_smallest(Search *search) {
         const CaseReport *report = &judgement->cases[i];
         if (report->settings.task != search->ptx.task || report->settings.is_large != is_large ||
             report->origin != CASE_OF_PLAN || !report->was_run || report->verdict == VERDICT_PASS ||
-            (report->verdict != shown->verdict && !is_endless))
+            (!is_endless && (report->verdict != shown->verdict || report->has_finding < shown->has_finding)))
             continue;
         if (!smallest || report->settings.size.n < smallest->settings.size.n) smallest = report;
     }

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "driver/judge/rerun.h"
-
 bool task_ptx_make(Judge *judge, const Image *image, int task, const char *source, TaskPtx *ptx) {
     *ptx = (TaskPtx){.judge = judge, .image = image, .task = task};
     if (!ptx_lines_make(&image->text, source, &ptx->lines)) return false;
@@ -35,10 +33,11 @@ bool task_ptx_start(const TaskPtx *ptx, const Change *const changes[], int count
 }
 
 bool task_ptx_run(const TaskPtx *ptx, Worker *worker, const Case *one, const Change *const changes[],
-                  int count, int patience, bool is_of_the_end, CaseReport *report) {
+                  int count, int patience, bool is_of_the_end, ModelWork works[], CaseReport *report) {
     Rerun how = {.kernels = ptx->image->kernels[ptx->task],
                  .checks = CHECK_ALL,
                  .patience = patience,
+                 .works = works,
                  .is_of_the_end = is_of_the_end};
     for (int c = 0; c < count; c++) {
         how.zeroes_output |= changes[c]->zeroes_output;

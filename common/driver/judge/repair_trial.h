@@ -2,6 +2,7 @@
 #pragma once
 
 #include "driver/judge/repair/change.h"
+#include "driver/judge/rerun.h"
 #include "driver/judge/state.h"
 
 typedef struct {
@@ -20,7 +21,7 @@ void task_ptx_free(TaskPtx *ptx);
 // A worker whose image has these changes; stop its runner, and free `text` after that. False if the PTX
 // cannot be loaded with them: there is no runner then.
 bool task_ptx_start(const TaskPtx *ptx, const Change *const changes[], int count, Text *text, Worker *worker);
-// judge_rerun() with what the changes ask of a run besides their edits. `patience`, `is_of_the_end`: as
-// Rerun.
+// judge_rerun() with what the changes ask of a run besides their edits. `patience`, `is_of_the_end`, `works`:
+// as Rerun.
 bool task_ptx_run(const TaskPtx *ptx, Worker *worker, const Case *one, const Change *const changes[],
-                  int count, int patience, bool is_of_the_end, CaseReport *report);
+                  int count, int patience, bool is_of_the_end, ModelWork works[], CaseReport *report);

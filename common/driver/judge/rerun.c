@@ -88,7 +88,10 @@ bool judge_rerun(Judge *judge, Worker *worker, const Case *one, const Rerun *how
         if (few && few < program->launches[l].max_steps) program->launches[l].max_steps = few;
     RunReply reply;
     request.count = request.count || how->keeps_lines;
+    request.timing = how->works != NULL;
     runner_run(worker->runner, &request, case_seconds(false, one->size.n), &reply);
+    for (int l = 0; reply.end == RUN_REPLIED && how->works && l < worker->layout.launch_count; l++)
+        how->works[worker->layout.launch_index[l]] = reply.header->works[l];
     if (reply.end == RUN_REPLIED && how->keeps_lines) judge_keep_lines(judge, one, &worker->layout, &reply);
     if (reply.end == RUN_REPLIED && how->inputs)
         report->verdict =

@@ -25,6 +25,7 @@ typedef struct {
 typedef struct {
     int tries, failures, restarts;
     bool gave_up;
+    bool is_explained;   // a case failed in the plain order or with a finding: weak ones show nothing new
     ShapeSet candidates; // shapes of error that no case so far speaks against
     int wrong_sums;      // of whole numbers
 } Progress;

@@ -21,13 +21,15 @@ static int most_telling(const Judgement *judgement, int first) {
 }
 
 // Chooses between two cases with the same verdict, the first being smaller: an emulator beside a GPU reports
-// more than the GPU, a kernel more than a table of hidden answers, and learners solve the tasks in order.
+// more than the GPU, a kernel more than a table of hidden answers, learners solve the tasks in order, and
+// what was found says more than a wrong value, unless that is wrong in the plain order too.
 static bool says_more(const Chapter *of, const CaseReport *report, const CaseReport *first) {
     const Case *here = &report->settings, *there = &first->settings;
     if (here->is_beside != there->is_beside) return here->is_beside;
     const bool hides = task_hides_answers(&of->tasks[here->task]);
     if (hides != task_hides_answers(&of->tasks[there->task])) return !hides;
-    return here->task < there->task;
+    if (here->task != there->task) return here->task < there->task;
+    return report->has_finding && !first->has_finding && (there->schedule != 0 || here->schedule == 0);
 }
 
 void judge_count_cases(Judge *judge) {

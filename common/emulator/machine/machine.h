@@ -236,9 +236,9 @@ struct Block {
     Flight *flights; // copies.h
     int flight_count, flight_capacity;
     uint32_t thread_count;
-    uint32_t exited_threads;
-    void *race_state; // racecheck's own
-    void *weak_state; // of weak memory
+    uint32_t exited_threads, exited_early; // the second: before its last barrier was complete
+    void *race_state;                      // racecheck's own
+    void *weak_state;                      // of weak memory
 };
 
 // The block whose shared memory that is.

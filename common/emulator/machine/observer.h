@@ -73,6 +73,7 @@ typedef struct {
     int32_t number; // of the instruction
     uint32_t block[3];
     int warp;               // in the block
+    uint32_t ended;         // threads of the block that had ended before its last barrier
     uint32_t lanes;         // that read
     const Memory *memory;   // of UNDEFINED_MEMORY: what is read; good while the block runs
     uint32_t bytes;         // of the access

@@ -127,7 +127,7 @@ static Block *block_start(Machine *m, uint64_t number) {
     b->rank = 0;
     b->is_stuck = false;
     b->idle = 0;
-    b->exited_threads = 0;
+    b->exited_threads = b->exited_early = 0;
     b->turn = 0;
     memset(b->barriers, 0, sizeof b->barriers);
     b->mbarrier_count = 0;

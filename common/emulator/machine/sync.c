@@ -98,6 +98,7 @@ static void complete_barrier(Machine *m, Block *b, int id) {
         }
     }
     memset(barrier, 0, sizeof *barrier);
+    b->exited_early = b->exited_threads;
 }
 
 static bool is_complete(const Block *b, const Barrier *barrier) {

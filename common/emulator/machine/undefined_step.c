@@ -9,7 +9,11 @@
 
 static UndefinedOrigin origin_of(const Warp *w, const Instruction *in, UndefinedSource source,
                                  uint32_t lanes) {
-    UndefinedOrigin origin = {.source = source, .number = in->number, .warp = w->index, .lanes = lanes};
+    UndefinedOrigin origin = {.source = source,
+                              .number = in->number,
+                              .warp = w->index,
+                              .ended = w->block->exited_early,
+                              .lanes = lanes};
     memcpy(origin.block, w->block->id, sizeof origin.block);
     return origin;
 }

@@ -29,6 +29,8 @@ static void access_checked(void *self, const Access *access) {
         finding->address = memory->base + offset;
         finding->bytes = access->bytes;
         finding->is_atomic = true;
+        const uint32_t ended = access->warp->block->exited_early;
+        if (ended) word_ended(finding, ended);
     }
 }
 
@@ -74,6 +76,7 @@ static void undefined_used_by(void *self, const Warp *w, int lane, const Instruc
     else
         word_unknown_undefined(finding);
     word_use(finding, use);
+    if (origin && origin->source == UNDEFINED_MEMORY && origin->ended) word_ended(finding, origin->ended);
 }
 
 void initcheck_observe(Machine *m, Observer *observer) {

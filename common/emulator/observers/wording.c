@@ -131,6 +131,11 @@ void word_use(Finding *finding, UndefinedUse use) {
     if (finding->other_place.line) say(finding, " at line %d", finding->other_place.line);
 }
 
+void word_ended(Finding *finding, uint32_t threads) {
+    say(finding, "; %" PRIu32 " thread%s of the block had ended before the barrier", threads,
+        threads == 1 ? "" : "s");
+}
+
 // ---- synccheck --------------------------------------------------------------------------------------------
 
 static const char *operation_words(const Instruction *in) {

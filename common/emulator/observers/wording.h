@@ -54,6 +54,8 @@ void word_unset(Finding *finding);
 void word_unknown_undefined(Finding *finding);
 // Behind any of these: what it is used for, at finding->other_place.
 void word_use(Finding *finding, UndefinedUse use);
+// Behind these: so many threads of the block had ended before its last barrier.
+void word_ended(Finding *finding, uint32_t threads);
 
 // ---- synccheck --------------------------------------------------------------------------------------------
 

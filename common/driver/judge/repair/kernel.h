@@ -57,7 +57,7 @@ void propose_zero_registers(const Kernel *kernel);
 void propose_zero_output(const Kernel *kernel);
 void propose_zero_shared(const Kernel *kernel);
 void propose_more_shared(const Kernel *kernel);
-void propose_guard(const Kernel *kernel);
+void propose_guard(const Kernel *kernel, bool is_everywhere);
 void propose_single_accesses(const Kernel *kernel);
 void propose_atomics(const Kernel *kernel);
 void propose_one_writer(const Kernel *kernel);
@@ -66,7 +66,7 @@ void propose_additions(const Kernel *kernel);
 void propose_full_masks(const Kernel *kernel);
 void propose_zero_without_partner(const Kernel *kernel);
 // numbers.c: other comparisons, whole numbers, and numbers of threads and blocks.
-void propose_comparisons(const Kernel *kernel);
+void propose_comparisons(const Kernel *kernel, bool is_inverted);
 void propose_constants(const Kernel *kernel);
 void propose_limits(const Kernel *kernel);
 void propose_numbers(const Kernel *kernel);

@@ -76,15 +76,16 @@ void propose_zero_output(const Kernel *kernel) {
 // ---- Bounds ----------------------------------------------------------------------------------------------
 
 // Leaves out what the line of the finding does outside of all memory.
-void propose_guard(const Kernel *kernel) {
+void propose_guard(const Kernel *kernel, bool is_everywhere) {
     const Finding *finding = kernel->symptoms->finding;
     if (!finding || finding->kind != FINDING_OUT_OF_BOUNDS || !finding->place.line) return;
-    Change *change = changes_add(kernel->changes, CHANGE_GUARD, finding->place.line);
-    if (change) change->guarded_line = finding->place.line;
-    say_at(change, "a test that leaves out what is out of bounds", "in");
-    change = changes_add(kernel->changes, CHANGE_GUARD, 0);
-    if (change) change->guarded_line = ALL_LINES;
-    say(change, "a test that leaves out what is out of bounds before every access");
+    const int line = is_everywhere ? 0 : finding->place.line;
+    Change *change = changes_add(kernel->changes, CHANGE_GUARD, line);
+    if (change) change->guarded_line = is_everywhere ? ALL_LINES : line;
+    if (is_everywhere)
+        say(change, "a test that leaves out what is out of bounds before every access");
+    else
+        say_at(change, "a test that leaves out what is out of bounds", "in");
 }
 
 // "ld.global.nc.v4.f32" -> "ld.global.nc.f32", 4 elements of 4 bytes. 0: the access is not of several.

@@ -73,11 +73,10 @@ static void propose_comparison(const Kernel *kernel, int source, bool is_inverte
 
 static bool compares(const PtxInstruction *in) { return opcode_is(in, "setp"); }
 
-void propose_comparisons(const Kernel *kernel) {
+void propose_comparisons(const Kernel *kernel, bool is_inverted) {
     int lines[MOST];
     const int count = list_lines(kernel, compares, lines);
-    for (int is_inverted = 0; is_inverted < 2; is_inverted++)
-        for (int k = 0; k < count; k++) propose_comparison(kernel, lines[k], is_inverted);
+    for (int k = 0; k < count; k++) propose_comparison(kernel, lines[k], is_inverted);
 }
 
 bool whole_number(const char *operand, long *number) {

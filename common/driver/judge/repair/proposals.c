@@ -74,7 +74,8 @@ static void propose_for_large(const Kernel *kernel) {
     propose_limits(kernel);
     if (kernel->symptoms->is_left_out) propose_more_blocks(kernel);
     propose_one_way(kernel);
-    propose_comparisons(kernel);
+    propose_comparisons(kernel, false);
+    propose_comparisons(kernel, true);
 }
 
 static void propose_orders(const Kernel *kernel, bool is_near) {
@@ -146,13 +147,20 @@ static void propose_for_small(const Kernel *kernel) {
         propose_barriers(kernel, CHANGE_WARP_BARRIER, true);
     if (may_race) propose_atomics(kernel);
     if (may_race) propose_one_writer(kernel);
+    if (symptoms->verdict == VERDICT_OOB) {
+        // If all is right without the accesses that are out of bounds, nothing but a bound is wrong: any
+        // other change only keeps the kernel away from it.
+        propose_comparisons(kernel, false);
+        propose_guard(kernel, false);
+    }
     if (has_bad_address) propose_for_address(kernel);
     propose_numbers(kernel);
     if (!has_bad_address) propose_quantities(kernel);
-    propose_comparisons(kernel);
+    if (symptoms->verdict != VERDICT_OOB) propose_comparisons(kernel, false);
+    propose_comparisons(kernel, true);
     if (symptoms->verdict == VERDICT_OOB) {
         propose_more_shared(kernel);
-        propose_guard(kernel);
+        propose_guard(kernel, true);
     }
     if (has_bad_address) propose_single_accesses(kernel);
     if (!is_costly) propose_one_way(kernel);

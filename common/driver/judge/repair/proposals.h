@@ -28,3 +28,11 @@ bool propose_less(const PtxLines *lines, const Change *whole, int from, int part
 // suffices.
 bool propose_parts(const PtxLines *lines, const Change *whole, const Symptoms *symptoms, Changes *changes,
                    char *also, size_t bytes);
+
+// Which threads are idle, to find out whether they are needed, as numbers below IDLE_KINDS: of the warps of
+// each block, the lanes of each warp, and the blocks, all but the first, the upper half, and the last.
+enum { IDLE_UNITS = 3, IDLE_SHARES = 3, IDLE_KINDS = IDLE_UNITS * IDLE_SHARES };
+
+// Adds a change of the function after which what such threads load from global memory is 0, or, if `ends`,
+// the kernel ends when they load. False: it has no such load, or an unusual one.
+bool propose_idle(const PtxLines *lines, int function, int who, bool ends, Changes *changes);
