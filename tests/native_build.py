@@ -5,12 +5,14 @@ import os
 import shlex
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMON = ROOT / "common"
 SUPPORT = sorted((COMMON / "support").glob("*.c"))
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer"]
+UNDEFINED = ["-fsanitize=undefined", "-fno-sanitize-recover=undefined"]
 
 
 @functools.cache
@@ -22,18 +24,25 @@ def compiler() -> list[str]:
 
 @functools.cache
 def sanitizers() -> tuple[str, ...]:
-    """The flags, where this compiler can link a program with them."""
-    probe = subprocess.run(
-        [*compiler(), *SANITIZE, "-x", "c", "-", "-o", os.devnull],
-        input="int main(void) { return 0; }",
-        text=True,
-        capture_output=True,
-    )
-    return tuple(SANITIZE) if probe.returncode == 0 else ()
+    """The flags with which this compiler can link a program, and the program runs.
+
+    The search for leaks ends every program below qemu-user.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "program"
+        for flags in (SANITIZE, UNDEFINED):
+            command = [*compiler(), *flags, "-x", "c", "-", "-o", str(program)]
+            linked = subprocess.run(
+                command, input="int main(void) { return 0; }", text=True, capture_output=True
+            )
+            if linked.returncode == 0 and subprocess.run([program], capture_output=True).returncode == 0:
+                return tuple(flags)
+    return ()
 
 
 def build(output: Path, sources: list[Path], *flags: str, sanitize: bool = True) -> Path:
-    """Compiles and links `sources` into `output`."""
+    """Compiles and links `sources` into `output`, which is whole at any moment, as tests run side by side."""
+    scratch = output.with_name(f"{output.name}.{os.getpid()}")
     command = [
         *compiler(),
         "-std=gnu17",
@@ -48,10 +57,10 @@ def build(output: Path, sources: list[Path], *flags: str, sanitize: bool = True)
         *flags,
         *map(str, sources),
         "-o",
-        str(output),
+        str(scratch),
         "-ldl",
         "-lm",
     ]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    return output
+    return scratch.replace(output)

@@ -11,6 +11,7 @@ import functools
 import re
 import struct
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -153,9 +154,10 @@ def operands_library() -> ctypes.CDLL:
     """operands.h, compiled."""
     folder = HERE.parents[2] / "build" / "tests"
     folder.mkdir(parents=True, exist_ok=True)
-    source = folder / "tensor_operands.c"
-    source.write_text(f'#include "{HERE}/operands.h"\n{TILES_IN_C}')
-    output = build(folder / "libtensor_operands.so", [source], "-shared", "-fPIC", "-O2", sanitize=False)
+    with tempfile.TemporaryDirectory() as scratch:
+        source = Path(scratch) / "tensor_operands.c"
+        source.write_text(f'#include "{HERE}/operands.h"\n{TILES_IN_C}')
+        output = build(folder / "libtensor_operands.so", [source], "-shared", "-fPIC", "-O2", sanitize=False)
     library = ctypes.CDLL(str(output))
     library.hash_words.restype = ctypes.c_uint64
     return library
