@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -169,6 +170,14 @@ def cuda_include(nvcc: str) -> Path:
     if not found:
         pytest.skip("there is no cuda.h here")
     return found
+
+
+@pytest.fixture(scope="session")
+def limited_memory() -> None:
+    """The test is skipped where no limit of the address space holds: qemu-user ignores it."""
+    take = "import mmap, resource as r; r.setrlimit(r.RLIMIT_AS, (1 << 30, 1 << 30)); mmap.mmap(-1, 2 << 30)"
+    if subprocess.run([sys.executable, "-c", take], capture_output=True).returncode == 0:
+        pytest.skip("a process gets more than its limit of address space here, as under qemu-user")
 
 
 @pytest.fixture(scope="session")

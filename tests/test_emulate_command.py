@@ -591,6 +591,7 @@ def test_a_reader_that_goes_away(scale: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory limits are Linux's")
+@pytest.mark.usefixtures("limited_memory")
 def test_out_of_memory(scale: Path) -> None:
     if "sanitize" in str(COMMAND) or "san" in COMMAND.parent.name:
         pytest.skip("a sanitizer needs its address space")

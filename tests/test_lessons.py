@@ -260,6 +260,19 @@ def test_with_clang_an_experiment_that_needs_nvcc_says_so(built: Path) -> None:
     assert "ch07-malloc-alignment needs nvcc" in done.stderr and len(done.stderr.splitlines()) == 1
 
 
+def test_a_machine_that_cannot_compile_an_experiment_says_why(built: Path, tmp_path: Path) -> None:
+    """And not that the experiment showed something else."""
+    done = subprocess.run(
+        [sys.executable, "-m", "grader", "try", "ch04-down"],
+        cwd=built,
+        env=os.environ | {"WARPBOOK_COMPILER": "nvcc", "WARPBOOK_NVCC": str(tmp_path / "nvcc")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 3
+    assert "WARPBOOK_NVCC" in done.stderr and "missing from the output" not in done.stderr
+
+
 def test_an_unknown_experiment_names_the_ones_there_are() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "grader", "try", "ch04-nothing"], cwd=ROOT, capture_output=True, text=True

@@ -46,6 +46,7 @@ def test_264_blocks_that_wait_for_each_other(emulator_built: Path, tmp_path: Pat
     assert "meet: clean" in done.stdout
 
 
+@pytest.mark.usefixtures("limited_memory")
 @pytest.mark.parametrize("mib", [400, 600])
 def test_what_does_not_fit_is_told_with_figures(emulator_built: Path, tmp_path: Path, mib: int) -> None:
     done = meet(tmp_path, 520, 264, mib << 20)

@@ -158,7 +158,7 @@ def test_every_solution(built: Path, nvcc: str) -> None:
         assert not plain, "an instruction without a meaning"
 
 
-def test_profile_of_what_does_not_end(built: Path, tmp_path: Path, nvcc: str) -> None:
+def test_profile_of_what_does_not_end(built: Path, tmp_path: Path) -> None:
     kernel = tmp_path / "kernel.cu"
     kernel.write_text((DATA / "kernel.cu").read_text().replace("i += threads", "i += 0"))
     environment = os.environ | {"COLUMNS": "120"}

@@ -39,7 +39,7 @@ def test_make_works(checkout: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_kernels_are_compiled(built: Path, tmp_path: Path, name: str, nvcc: str) -> None:
+def test_kernels_are_compiled(built: Path, tmp_path: Path, name: str) -> None:
     folder = tmp_path / name
     folder.mkdir()
     kernel = folder / "kernel.cu"

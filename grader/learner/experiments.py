@@ -23,7 +23,7 @@ from typing import Annotated
 import typer
 
 from ..core.command_words import spoken
-from ..core.errors import NOT_PASSED, PASSED, MachineError, UsageError
+from ..core.errors import MACHINE, NOT_PASSED, PASSED, MachineError, UsageError
 from ..core.options import Json
 from ..core.page import print_json
 from ..core.processes import clean_environment
@@ -73,7 +73,7 @@ def folder_of(experiment: Experiment) -> Path:
     return Path("build") / "experiments" / experiment.path.parent.name / experiment.path.stem
 
 
-def _run(workbook: Workbook, command: str) -> str:
+def _run(workbook: Workbook, command: str) -> tuple[int, str]:
     environment = clean_environment() | {"COLUMNS": "80"}
     done = subprocess.run(
         ["sh", "-c", command],
@@ -86,7 +86,7 @@ def _run(workbook: Workbook, command: str) -> str:
         errors="replace",
         timeout=_LIMIT,
     )
-    return done.stdout
+    return done.returncode, done.stdout
 
 
 def _own_command() -> str:
@@ -113,7 +113,10 @@ class Carried:
 
 
 def carry_out(workbook: Workbook, experiment: Experiment, hear: Callable[[str], None]) -> Carried:
-    """Compile and run; `hear` gets the output for the reader as it comes."""
+    """Compile and run; `hear` gets the output for the reader as it comes.
+
+    Raises MachineError with the compiler's words where the machine cannot compile it.
+    """
     folder = folder_of(experiment)
     compiler = workbook.shown(workbook.out / "bin" / "compile")
     source = workbook.shown(workbook.tree / experiment.path)
@@ -133,7 +136,9 @@ def carry_out(workbook: Workbook, experiment: Experiment, hear: Callable[[str], 
     outputs = []
     for command in commands:
         hear(f"$ {_shown(workbook, command)}\n")
-        output = _run(workbook, command)
+        status, output = _run(workbook, command)
+        if command == compile_command and status == MACHINE:
+            raise MachineError(output.strip())
         hear(output if output.endswith("\n") or not output else output + "\n")
         outputs.append((command, output))
     plain = " ".join(" ".join(output for _, output in outputs).split())
