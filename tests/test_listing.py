@@ -135,6 +135,14 @@ def test_every_recorded_form_has_a_meaning() -> None:
     assert not [form for form in forms if form.partition(".")[0] not in known]
 
 
+def test_the_ptx_of_a_whole_program(built: Path, nvcc: str) -> None:
+    solution = next((built / "solutions").glob("ch20_*/kernel.cu"))
+    command = [built / "build/programs/ch20", "--kernel", solution, "--ptx"]
+    done = subprocess.run(command, cwd=built, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    assert "ld.param.u64" in done.stdout
+
+
 @pytest.mark.by_turns
 def test_every_solution(built: Path, nvcc: str) -> None:
     if not shutil.which(os.environ.get("WARPBOOK_NVDISASM") or "nvdisasm"):

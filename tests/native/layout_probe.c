@@ -76,8 +76,8 @@ int main(void) {
     MEMBER(ModelWork, issued), MEMBER(ModelWork, lsu), MEMBER(ModelWork, barriers);
     MEMBER(ModelWork, load_sectors), MEMBER(ModelWork, store_sectors), MEMBER(ModelWork, local_stores);
     MEMBER(ModelWork, first), MEMBER(ModelWork, warp_distance), MEMBER(ModelWork, grid_distance);
-    MEMBER(ModelWork, loads_stored), MEMBER(ModelWork, atomic_sectors), MEMBER(ModelWork, atomic_waits),
-        MEMBER(ModelWork, atomic_integers);
+    MEMBER(ModelWork, loads_stored), MEMBER(ModelWork, atomic_sectors), MEMBER(ModelWork, atomic_slice),
+        MEMBER(ModelWork, atomic_waits);
     END();
     printf("}\n");
     return 0;

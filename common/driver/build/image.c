@@ -212,13 +212,13 @@ bool image_open(const char *path, const Chapter *of, const CompileResult *build,
         image->is_usage = error.status != FILE_NO_MEMORY && error.status != FILE_BROKEN;
         return fail(image, VERDICT_INFRA, error.message);
     }
+    const bool is_elf = image->text.bytes >= 4 && memcmp(image->text.data, "\177ELF", 4) == 0;
+    image->is_ptx = !is_elf;
     // A program names its kernels as it likes, and is run from its record: program/replay.h.
     if (of->is_program && image->text.bytes > 0) return true;
     static Signatures all;
     memset(&all, 0, sizeof all);
     if (!collect_signatures(of, &all)) return fail(image, VERDICT_INFRA, "the chapter has too many kernels");
-    const bool is_elf = image->text.bytes >= 4 && memcmp(image->text.data, "\177ELF", 4) == 0;
-    image->is_ptx = !is_elf;
     if (image->text.bytes == 0) {
         image->is_usage = true;
         char words[1100];
