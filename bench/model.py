@@ -61,9 +61,12 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "queued": (1.5, 12),
     "together": (0.3, 12),
     "parties": (0.05, 1),
-    "atomic_word": (7.35e-10, 7.35e-10),  # calibration, and the next two
-    "atomic_sector": (5.93e-10, 5.93e-10),
-    "atomic_float": (1.76e-9, 1.76e-9),
+    "atomic_word": (7.35e-10, 7.35e-10),  # calibration
+    "atomic_sector": (
+        5.93e-10,
+        5.93e-10,
+    ),  # one sector again and again; calibration has four of a line, 0.632
+    "atomic_float": (1.76e-9, 1.76e-9),  # calibration
     "atomic_l2": (1e-11, 1e-11),  # about 100 a ns, where all lanes are on different lines
 }
 

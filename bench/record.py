@@ -24,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -102,6 +103,14 @@ class Bench:
         told = [figures[name] for name in names] + [32]  # struct GpuFigures of warpbook.cuh
         device.write(self.buffers["figures"], b"".join(x.to_bytes(4, "little") for x in told))
         self.begin, self.end = device.event(), device.event()
+
+    def seconds_of(self, launch: Callable[[], None]) -> float:
+        """Of what `launch` enqueues, from event to event."""
+        self.device.mark(self.begin)
+        launch()
+        self.device.mark(self.end)
+        self.device.synchronize()
+        return self.device.seconds(self.begin, self.end)
 
     def shapes(self, kernel: Kernel, n: int) -> list[LaunchShape]:
         """The shape of every pass at n; runs the LAUNCH kernels where the file has them."""
@@ -188,11 +197,7 @@ class Prepared:
         self.reset()
         if cold:
             bench.clean_l2()
-        bench.device.mark(bench.begin)
-        self.launch()
-        bench.device.mark(bench.end)
-        bench.device.synchronize()
-        return bench.device.seconds(bench.begin, bench.end)
+        return bench.seconds_of(self.launch)
 
     def check(self) -> None:
         """Looks at what the last run left. Raises WrongResultError."""
@@ -349,16 +354,12 @@ def _atomics(bench: Bench) -> dict[str, float]:
 
     def each(kernel: str, mask: int, apart: int = 0) -> float:
         function = bench.function(CALIBRATE, kernel)
-        times = []
-        for _ in range(5):
-            bench.device.mark(bench.begin)
-            bench.device.launch(
-                function, (blocks, 1, 1), (threads, 1, 1), (u64(to), u32(apart), u32(mask), u32(rounds))
-            )
-            bench.device.mark(bench.end)
-            bench.device.synchronize()
-            times.append(bench.device.seconds(bench.begin, bench.end))
-        return 1e9 * sorted(times)[2] / requests
+        arguments = (u64(to), u32(apart), u32(mask), u32(rounds))
+
+        def launch() -> None:
+            bench.device.launch(function, (blocks, 1, 1), (threads, 1, 1), arguments)
+
+        return 1e9 * sorted(bench.seconds_of(launch) for _ in range(5))[2] / requests
 
     figures = {
         "atomic_word_ns": each("atomics_u32", 0) / 32,  # 32 lanes on a word

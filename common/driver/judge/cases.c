@@ -11,6 +11,7 @@
 #include "support/text.h"
 #include "driver/judge/large_end.h"
 #include "driver/judge/launch_changes.h"
+#include "driver/judge/tally.h"
 #include "driver/plan/large.h"
 #include "driver/plan/timed_size.h"
 
@@ -26,17 +27,11 @@ static Progress *progress_of(Judge *judge, const Case *one) {
     return &judge->tasks[one->is_beside][one->task];
 }
 
-// A failure in the plain order, or with a finding. One of another order alone says only that something is
-// wrong: a weak schedule may show which read got an old value.
-static bool explains_itself(const CaseReport *report) {
-    return report->settings.schedule == 0 || report->has_finding;
-}
-
 void judge_note_failure(Judge *judge, const CaseReport *report) {
     Progress *progress = progress_of(judge, &report->settings);
     if (report->verdict == VERDICT_PASS) return;
     progress->failures++;
-    progress->is_explained |= explains_itself(report);
+    progress->is_explained |= case_explains_itself(report);
     // A failure whose reason is the same at other sizes is not repeated.
     if (report->verdict == VERDICT_UNSUPPORTED || report->verdict == VERDICT_INFRA ||
         progress->failures >= GIVE_UP_AFTER)
@@ -293,7 +288,7 @@ static void drop_superfluous(Judge *judge) {
         if (*hung || (*explained && is_weak))
             *report = (CaseReport){.settings = report->settings};
         else if (report->was_run && report->verdict != VERDICT_PASS)
-            *explained = *explained || explains_itself(report);
+            *explained = *explained || case_explains_itself(report);
         *hung = *hung || (report->was_run && report->verdict == VERDICT_TIMEOUT);
     }
 }

@@ -20,16 +20,20 @@ static int most_telling(const Judgement *judgement, int first) {
     return first;
 }
 
+bool case_explains_itself(const CaseReport *report) {
+    return report->settings.schedule == 0 || report->has_finding;
+}
+
 // Chooses between two cases with the same verdict, the first being smaller: an emulator beside a GPU reports
 // more than the GPU, a kernel more than a table of hidden answers, learners solve the tasks in order, and
-// what was found says more than a wrong value, unless that is wrong in the plain order too.
+// what was found says more than a failure that says only that something is wrong.
 static bool says_more(const Chapter *of, const CaseReport *report, const CaseReport *first) {
     const Case *here = &report->settings, *there = &first->settings;
     if (here->is_beside != there->is_beside) return here->is_beside;
     const bool hides = task_hides_answers(&of->tasks[here->task]);
     if (hides != task_hides_answers(&of->tasks[there->task])) return !hides;
     if (here->task != there->task) return here->task < there->task;
-    return report->has_finding && !first->has_finding && (there->schedule != 0 || here->schedule == 0);
+    return report->has_finding && !case_explains_itself(first);
 }
 
 void judge_count_cases(Judge *judge) {

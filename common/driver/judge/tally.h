@@ -3,4 +3,7 @@
 
 #include "driver/judge/state.h"
 
+// A failure in the plain order, or with a finding. One of another order alone says only that something is
+// wrong: a weak schedule may show which read got an old value.
+bool case_explains_itself(const CaseReport *report);
 void judge_count_cases(Judge *judge);

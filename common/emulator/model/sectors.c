@@ -12,8 +12,7 @@ enum {
     SECTOR_SHIFT = 5,
     LINE_SHIFT = 7,
     SECTORS_A_LINE = 4,
-    SECTORS_A_PAIR = 2 * SECTORS_A_LINE, // of lines
-    SECTORS_A_HASH = 4 * SECTORS_A_PAIR,
+    SECTORS_A_KIB = 8 * SECTORS_A_LINE,
     SECTORS_A_REGION = 128,
     NEAR_LINES = 32
 };
@@ -255,13 +254,14 @@ Touch sectors_touch(Sectors *s, const Access *a, Toucher *warp, ModelWork *work)
 // Each line has its slice of the L2. Lines 0, 1, 4 and 5 of an aligned KiB have one slice, the other four
 // another, and the next KiB mostly two more: an H200's times of atomics on two lines show it
 // (`atomic_line_1_ns` to 7 of the record's calibration). An allocation is taken to begin with a whole KiB.
-static void find_hottest(const Notes *of, ModelWork *work) {
+static void add_up_atomics(const Notes *of, ModelWork *work) {
     double operations[2] = {0}, whole[2] = {0};
     for (uint64_t k = 0; of->notes && k < of->count; k++) {
         const Note *n = &of->notes[k];
-        if (k % SECTORS_A_HASH == 0) operations[0] = operations[1] = whole[0] = whole[1] = 0;
+        if (k % SECTORS_A_KIB == 0) operations[0] = operations[1] = whole[0] = whole[1] = 0;
+        work->atomic_sectors += n->atomics && !n->is_shared;
         if (!n->is_shared) continue;
-        const uint64_t slice = k / SECTORS_A_PAIR % 2;
+        const uint64_t slice = k / (2 * SECTORS_A_LINE) % 2;
         operations[slice] += n->atomics;
         whole[slice] += n->whole;
         if (operations[slice] > work->atomic_slice) {
@@ -273,9 +273,5 @@ static void find_hottest(const Notes *of, ModelWork *work) {
 }
 
 void sectors_summary(const Sectors *s, ModelWork *work) {
-    for (uint64_t i = 0; i < s->object_count; i++) {
-        for (uint64_t k = 0; s->of[i].notes && k < s->of[i].count; k++)
-            work->atomic_sectors += s->of[i].notes[k].atomics && !s->of[i].notes[k].is_shared;
-        find_hottest(&s->of[i], work);
-    }
+    for (uint64_t i = 0; i < s->object_count; i++) add_up_atomics(&s->of[i], work);
 }

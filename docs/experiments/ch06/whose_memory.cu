@@ -1,7 +1,7 @@
 // EXPERIMENT: "48 MB of shared memory", divided among the 348 blocks of an L4.
 // RUN: ./ch06 --device emulator --gpu L4 --kernel $PTX
 // SHOWS: LAUNCH
-// SHOWS: the block needs 144
+// SHOWS: 144,631 bytes
 #include "warpbook.cuh"
 
 LAUNCH(occupancy) {
