@@ -238,8 +238,9 @@ void model_estimate(const ModelDevice *d, const ModelShape *s, const ModelWork *
     const double memory[] = {e->latency, e->dram},
                  written = share_of(w->stored_first * sector_bytes, t.dram_bytes);
     double waiting = overlapped(memory, 2, 1 + d->overlap * exp(-d->overlap_written * written));
-    // Few that run side by side overlap less. Warps that meet at barriers keep pace: their block is one.
-    // Alone on its SM it delays nobody, and the latency has its own use of the units in it.
+    // The fewer run side by side, the less they overlap. Warps that meet at barriers keep pace, and their
+    // block counts as one. Alone on its SM it competes with no other: the latency includes its use of the
+    // units.
     double parties = w->barriers < w->warps ? p.warps_on_sm : p.side_by_side;
     const double all[] = {waiting, parties > 1 ? e->units : 0, e->l2, e->blocks};
     double running = most(overlapped(all, 4, 1 + d->together * pow(parties, d->parties)), e->units);
