@@ -162,8 +162,13 @@ EARLIER = {
     ),
 }  # fmt: skip
 
-# ---- Counts without the technique -------------------------------------------------------------------------------
+# An atomic addition to the block's partial that keeps subnormal numbers, which atomicAdd makes zeros.
+ADD_EXACTLY = (
+    "for (unsigned *to = (unsigned *)&partial[blockIdx.x], old = atomicAdd(to, 0u), seen = ~old; old != seen;) "
+    "old = atomicCAS(to, seen = old, __float_as_uint(__uint_as_float(old) + sum));"
+)
 
+# ---- Counts without the technique -------------------------------------------------------------------------------
 COUNTS = {
     "chunks and dummy loads": Cheat(
         "ch02",
@@ -203,7 +208,7 @@ COUNTS = {
             "__shared__ float sum_of": "__shared__ volatile float sum_of",
             "        sum = lane < warps ? sum_of[lane] : 0.0f;\n        sum = sum_of_warp(sum);\n": "",
             "    if (threadIdx.x == 0) {\n" + BLOCK_STORE: "    if (lane == 0) {\n"
-            "        atomicAdd(&partial[blockIdx.x], sum);\n",
+            f"        {ADD_EXACTLY}\n",
         },
         "SLOW",
         ("bank conflicts", "shared accesses and atomics per warp"),
@@ -216,7 +221,7 @@ COUNTS = {
             "        sum = lane < warps ? sum_of[lane] : 0.0f;\n        sum = sum_of_warp(sum);\n":
             "        (void)sum_of[lane < warps ? lane : 0];\n",
             "    if (threadIdx.x == 0) {\n" + BLOCK_STORE: "    if (lane == 0) {\n"
-            "        atomicAdd(&partial[blockIdx.x], sum);\n",
+            f"        {ADD_EXACTLY}\n",
         },
         "SLOW",
         ("shared accesses and atomics per warp",),
