@@ -69,6 +69,8 @@ class ModelWork(c.Structure):
         *((name, c.c_double) for name in ("first_pairs", "stored_first", "loads_stored")),
         *((name, c.c_double) for name in ("atomic_requests", "atomic_operations", "atomic_sectors")),
         *((name, c.c_double) for name in ("atomic_slice", "atomic_whole", "atomic_floats", "atomic_waits")),
+        ("passed_on", c.c_double),
+        ("chain", ModelTime),
     ]
 
 

@@ -21,7 +21,7 @@ from bench.tracing import Point, Tracer
 
 RECORD = RECORDS / "NVIDIA-H200.json"
 SMALLEST = 2**22  # the sizes that the model answers for
-LIMITERS = ("launch", "latency", "memory", "instructions", "atomics")
+LIMITERS = ("launch", "latency", "memory", "instructions", "atomics", "chain")
 
 Vector = npt.NDArray[np.float64]
 
@@ -95,7 +95,7 @@ class Estimate(c.Structure):
 
     _fields_ = [
         *((name, c.c_double) for name in ("seconds", "launch", "latency", "dram", "l2", "units", "blocks")),
-        *((name, c.c_double) for name in ("atomics", "issue", "load_store", "dram_bytes")),
+        *((name, c.c_double) for name in ("atomics", "chain", "issue", "load_store", "dram_bytes")),
         *((name, c.c_double) for name in ("bytes_in_flight", "bytes_to_fill")),
         ("limiter", c.c_int),
         ("words", c.c_char * 200),

@@ -151,6 +151,53 @@ def test_atomics_queue_where_blocks_share_an_address() -> None:
     assert apart.atomic_sectors == n / 8
 
 
+CHAINS = ROOT / "tests" / "data" / "chains.cu"
+LINKS = 31  # of 32 blocks
+
+
+@pytest.fixture(scope="module")
+def chains(nvcc: str) -> Traced:
+    del nvcc
+    return Traced(CHAINS)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "links"),
+    [
+        ("each_for_the_last", LINKS),
+        ("with_a_ticket", LINKS),
+        ("by_atomics", LINKS),
+        ("by_compare_and_swap", LINKS),
+        ("for_the_last_but_one", LINKS // 2),
+        ("tells_nobody", LINKS),
+        ("by_turns", LINKS),
+    ],
+)
+def test_a_chain_of_blocks_takes_a_link_for_each(chains: Traced, kernel: str, links: int) -> None:
+    work = chains.run(kernel, LINKS + 1, 1, chains.buffer(64), chains.buffer(64))
+    # From the start of a store half a trip until it is seen, and one for the poll. The first block has not waited, so that
+    # the next one's wait is no link yet.
+    assert work.chain.l2_trips == 1.5 * (links - 1)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "passed_on"),
+    [
+        ("looks_back", LINKS),
+        ("looks_back_in_two_arrays", LINKS),
+        ("all_for_the_first", LINKS),
+        ("last_one_reads", 0),
+        ("alone", 0),
+    ],
+)
+def test_blocks_that_need_not_follow_each_other_are_no_chain(
+    chains: Traced, kernel: str, passed_on: int
+) -> None:
+    work = chains.run(kernel, LINKS + 1, 1, chains.buffer(64), chains.buffer(64))
+    assert work.chain.l2_trips == work.chain.cycles == 0
+    assert work.passed_on == passed_on
+
+
 @pytest.mark.slow
 @pytest.mark.by_turns
 @needs_nvcc
@@ -217,8 +264,10 @@ def test_every_limiter_has_its_words(some_work: ModelWork) -> None:
         "memory": a_copy_of(some_work, first_pairs=1e9),
         "instructions": a_copy_of(some_work, issued=1e11),
         "atomics": a_copy_of(some_work, atomic_slice=1e9, atomic_floats=1e9),
+        "blocks that wait for one another": a_copy_of(some_work),
         "bytes in flight": some_work,
     }
+    words["blocks that wait for one another"].chain.l2_trips = 1e6
     words["launch"].block_time.dram_trips = words["launch"].block_time.cycles = 0
     for begin, work in words.items():
         made = estimate(device, SHAPE, work)

@@ -158,6 +158,8 @@ PROVED = [
     ("ch11/large_tile_not_padded", "tile-not-padded", ["no-conflicts"]),
     ("ch12/one_load_a_round", "one-load-at-a-time", ["loads-in-flight"]),
     ("ch14/a_block_for_two_sms", "not-one-wave", ["grid"]),
+    ("ch16/chain_with_fences", "blocks-wait-in-turn", ["no-chain"]),
+    ("ch16/release_acquire", "blocks-wait-in-turn", ["no-chain"]),
     ("ch18/row_in_local_memory", "array-in-local-memory", ["no-local-memory", "registers"]),
 ]
 

@@ -77,7 +77,7 @@ int main(void) {
     MEMBER(ModelWork, load_sectors), MEMBER(ModelWork, store_sectors), MEMBER(ModelWork, local_stores);
     MEMBER(ModelWork, first), MEMBER(ModelWork, warp_distance), MEMBER(ModelWork, grid_distance);
     MEMBER(ModelWork, loads_stored), MEMBER(ModelWork, atomic_sectors), MEMBER(ModelWork, atomic_slice),
-        MEMBER(ModelWork, atomic_waits);
+        MEMBER(ModelWork, atomic_waits), MEMBER(ModelWork, chain);
     END();
     printf("}\n");
     return 0;

@@ -619,10 +619,13 @@ static bool is_repaired(const Mistake *mistake, const Repair *repair) {
     return repair->change_count > 0;
 }
 
-// Whether what is known for certain leaves room for it: once a change is known that repairs the kernel, or
-// the formulas that it computes, a mistake that has nothing to do with them is not the one.
+// Whether what is known for certain leaves room for it: once a change is known that repairs the kernel or
+// lets the model reach the goal, or the formulas that it computes, a mistake that has nothing to do with them
+// is not the one.
 static bool is_open(const Mistake *mistake, const Judgement *judgement) {
     if (judgement->repair.change_count > 0) return is_repaired(mistake, &judgement->repair);
+    if (judgement->what_if.reaches && mistake->missed && strstr(mistake->missed, "bandwidth"))
+        return mistake->what_if && is_supposed(mistake, &judgement->what_if);
     return judgement->accounting.deviation_count == 0 || is_accounted(mistake, &judgement->accounting);
 }
 

@@ -1,6 +1,8 @@
 #include "driver/judge/accounting.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "driver/judge/account.h"
 #include "driver/plan/elements.h"
@@ -113,7 +115,12 @@ static bool account_for(Judge *judge, int task, const Attempt *attempt) {
     account.how = (Rerun){.kernels = judge_image(judge, judge->is_gpu)->kernels[task],
                           .checks = CHECK_MEMORY,
                           .inputs = account.inputs};
-    const bool is_known = clear_inputs(&account) && attempt->method(&account, &judgement->accounting);
+    Accounting *out = &judgement->accounting;
+    const bool is_known = clear_inputs(&account) && attempt->method(&account, out);
+    const size_t length = strlen(out->words);
+    if (is_known && length > 0 && account.one.misalignment > 0)
+        snprintf(out->words + length, sizeof out->words - length,
+                 "; that is with a base %u bytes past an aligned address", account.one.misalignment);
     for (int b = 0; b < MAX_BUFFERS; b++) free(account.inputs[b]);
     return is_known;
 }

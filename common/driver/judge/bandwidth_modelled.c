@@ -156,9 +156,18 @@ static void model_task(Judge *judge, int index, CaseSize size, const ModelDevice
     bandwidth->peak_gb_per_s = judge->judgement->device.peak_gb_per_s;
     bandwidth->peak_tflop_per_s = judge->judgement->device.peak_tflop_per_s;
     memcpy(bandwidth->limiter, sum.words, sizeof bandwidth->limiter);
+    if (modelled_leaves_out_waiting(&judge->modelled[index]))
+        snprintf(bandwidth->words, sizeof bandwidth->words,
+                 "its blocks wait for one another, and the model leaves out how long: a GPU may be slower");
     bandwidth_complete(bandwidth);
     bandwidth_distrust(bandwidth,
                        bandwidth_least_seconds(task, &shape->shape, &judge->judgement->device, false));
+}
+
+static void add_remark(Bandwidth *bandwidth, const char *words) {
+    const size_t length = strlen(bandwidth->words);
+    snprintf(bandwidth->words + length, sizeof bandwidth->words - length, "%s%s", length > 0 ? "; " : "",
+             words);
 }
 
 static void compare_with_reference(const Judge *judge, const GpuProfile *profile, double reference_seconds,
@@ -167,10 +176,9 @@ static void compare_with_reference(const Judge *judge, const GpuProfile *profile
     bandwidth->error_band = gpu_error_band(profile);
     if (!bandwidth_is_known(bandwidth) || bandwidth->state == BANDWIDTH_UNTRUSTED_TIME) return;
     if (!subjects->reference && !(reference_seconds > 0))
-        snprintf(bandwidth->words, sizeof bandwidth->words, "%s", subjects->no_reference);
+        add_remark(bandwidth, subjects->no_reference);
     else if (!profile->is_measured)
-        snprintf(bandwidth->words, sizeof bandwidth->words,
-                 "from published figures of this device, without any measurement on it");
+        add_remark(bandwidth, "from published figures of this device, without any measurement on it");
     if (!(reference_seconds > 0)) return;
     memcpy(bandwidth->reference, subjects->reference_name, sizeof bandwidth->reference);
     bandwidth->reference_seconds = reference_seconds;

@@ -187,7 +187,9 @@ static void say_sum(CheckReport *report, Family family, const char *of_what) {
     } else {
         snprintf(report->what, sizeof report->what, "%s is %s, not %s: off by %s, and sums of %s are exact",
                  of_what, report->got_words, report->expected_words, difference,
-                 family == FAMILY_ONES ? "ones and halves" : "whole numbers");
+                 family == FAMILY_ONES                             ? "ones and halves"
+                 : floor(report->difference) == report->difference ? "whole numbers"
+                                                                   : "such numbers");
     }
 }
 

@@ -306,6 +306,16 @@ bool modelled_works(ModelledTask *modelled, const CaseShape *whole, ModelledWork
     return true;
 }
 
+bool modelled_leaves_out_waiting(const ModelledWorks *done) {
+    for (int l = 0; l < done->whole.launch_count; l++) {
+        const ModelWork *work = &done->works[l];
+        const bool is_chain = work->chain.l2_trips > 0;
+        if (done->whole.launches[l].blocks > 0 && !is_chain && 2 * work->passed_on > work->blocks)
+            return true;
+    }
+    return false;
+}
+
 bool modelled_estimate(const ModelledTask *modelled, const ModelledWorks *done, const ModelDevice *device,
                        ModelEstimate *sum) {
     const WhatIf *what_if = &modelled->what_if;
@@ -324,6 +334,7 @@ bool modelled_estimate(const ModelledTask *modelled, const ModelledWorks *done, 
         ModelWork work = done->works[l];
         model_with_loads_in_flight(&work, what_if->loads);
         if (what_if->has_no_local_memory) model_without_local_memory(&work);
+        if (what_if->has_no_chain) model_without_chain(&work);
         ModelEstimate one;
         model_estimate(device, &shape, &work, &one);
         if (is_first)

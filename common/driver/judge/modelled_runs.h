@@ -11,6 +11,7 @@ typedef struct {
     bool needs_few_registers; // so that they limit the blocks of an SM no more
     bool needs_little_shared; // likewise
     bool has_no_local_memory; // the arrays of its threads are in registers
+    bool has_no_chain;        // no block waits until another one has waited
     OtherShape shape;
 } WhatIf;
 
@@ -30,6 +31,8 @@ typedef struct {
 
 // What each launch of `whole` does. False, with `why`, if a run is not right or does not represent the whole.
 bool modelled_works(ModelledTask *modelled, const CaseShape *whole, ModelledWorks *done);
+// Whether blocks of a launch wait for one another, in a way whose time the model leaves out.
+bool modelled_leaves_out_waiting(const ModelledWorks *done);
 // The time of all launches that have a block. False if there is none.
 bool modelled_estimate(const ModelledTask *modelled, const ModelledWorks *done, const ModelDevice *device,
                        ModelEstimate *sum);

@@ -157,7 +157,7 @@ static Counters counted(const Search *search) {
 }
 
 // Only what the counters leave possible, because each takes a run.
-static void suppose_timing(Search *search) {
+static void suppose_timing(Search *search, const ModelledWorks *base, int launch) {
     const Counters sum = counted(search);
     const double moved = (double)(sum.global_ld_bytes + sum.global_st_bytes);
     if (sum.shared_ld_conflicts + sum.shared_st_conflicts > 0)
@@ -169,6 +169,9 @@ static void suppose_timing(Search *search) {
     if (sum.local_ld_requests + sum.local_st_requests > 0)
         add_named(search, "no-local-memory", (WhatIf){.has_no_local_memory = true},
                   "with the arrays of its threads in registers");
+    if (base->works[launch].chain.l2_trips > 0)
+        add_named(search, "no-chain", (WhatIf){.has_no_chain = true},
+                  "if no block waited until the one before it has waited");
 }
 
 // Blocks that an SM holds at a time, with `threads` in each.
@@ -299,6 +302,7 @@ static bool combine(const WhatIf *a, const WhatIf *b, WhatIf *both) {
     both->needs_few_registers |= b->needs_few_registers;
     both->needs_little_shared |= b->needs_little_shared;
     both->has_no_local_memory |= b->has_no_local_memory;
+    both->has_no_chain |= b->has_no_chain;
     if (changes_shape(b)) both->shape = b->shape;
     return true;
 }
@@ -358,7 +362,7 @@ void judge_find_what_if(Judge *judge) {
                                             search.runs[0].works.works[l].issued / (double)bandwidth->size.n;
     const ModelledWorks *base = &search.runs[0].works;
     const int launch = main_launch(&search, &base->whole);
-    suppose_timing(&search);
+    suppose_timing(&search, base, launch);
     // Warps and their loads make up for each other, so what the reference has is asked last.
     const bool is_alike = is_launched_like_reference(&search, base, launch);
     if (is_alike) suppose_loads(&search, base, launch);

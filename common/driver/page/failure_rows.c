@@ -295,7 +295,7 @@ static void add_tasks(Text *page, const Terminal *terminal, const Report *report
     const int tasks = chapter_task_count(report->of);
     int right = 0;
     for (int t = 0; t < tasks; t++) right += report->judgement->task_is_right[t];
-    if (tasks < 3) return;
+    if (tasks < 2) return;
     Text words = {0};
     text_printf(&words, "%d of %d right", right, tasks);
     add_names(&words, report, "; not yet", true);

@@ -171,6 +171,7 @@ static const double busy = 2.0 / 3;
 static ModelLimiter limiter_of(const ModelEstimate *e) {
     double running = e->seconds - e->launch, memory = most(most(e->dram, e->l2), e->load_store);
     if (e->launch > running) return MODEL_LAUNCH;
+    if (e->chain > busy * running) return MODEL_CHAIN;
     if (e->atomics > running / 2) return MODEL_ATOMICS;
     if (most(memory, e->issue) < busy * running) return MODEL_LATENCY;
     return memory >= e->issue ? MODEL_MEMORY : MODEL_INSTRUCTIONS;
@@ -187,6 +188,10 @@ static void say(ModelEstimate *e, const ModelShape *s) {
     case MODEL_ATOMICS:
         snprintf(to, room, "atomics that queue at one address: %.0f of %.0f us", e->atomics * 1e6,
                  e->seconds * 1e6);
+        break;
+    case MODEL_CHAIN:
+        snprintf(to, room, "blocks that wait for one another: %.2f us for each of %.0f, one after the other",
+                 e->chain / s->blocks * 1e6, s->blocks);
         break;
     case MODEL_INSTRUCTIONS:
         snprintf(to, room, "instructions: the SMs are busy with them for %.0f %% of the time",
@@ -248,6 +253,10 @@ void model_estimate(const ModelDevice *d, const ModelShape *s, const ModelWork *
     // the end.
     double last = e->atomics / p.rounds;
     running = most(running, e->atomics - last) + last;
+    // A chain of blocks has its own length, however many run side by side.
+    e->chain = (w->chain.cycles + w->chain.l2_trips * d->l2_latency + w->chain.dram_trips * d->dram_latency) /
+               d->clock_hz;
+    running = most(running, e->chain);
     e->seconds = e->launch + running;
 
     double cycles = d->dram_latency + spread * d->dram_latency_spread;

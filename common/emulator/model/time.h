@@ -10,12 +10,12 @@ typedef struct {
     double shared_bytes; // per block, static and dynamic
 } ModelShape;
 
-typedef enum { MODEL_LAUNCH, MODEL_LATENCY, MODEL_MEMORY, MODEL_INSTRUCTIONS, MODEL_ATOMICS } ModelLimiter;
+typedef enum { MODEL_LAUNCH, MODEL_LATENCY, MODEL_MEMORY, MODEL_INSTRUCTIONS, MODEL_ATOMICS, MODEL_CHAIN } ModelLimiter;
 
 typedef struct {
     double seconds;
     // What each would take if the others took nothing, in seconds. They overlap.
-    double launch, latency, dram, l2, units, blocks, atomics;
+    double launch, latency, dram, l2, units, blocks, atomics, chain;
     double issue, load_store; // of `units`
     double dram_bytes;
     double bytes_in_flight,

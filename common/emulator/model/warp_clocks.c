@@ -14,26 +14,24 @@
 #include <string.h>
 
 #include "emulator/machine/sync.h"
+#include "emulator/model/block_chain.h"
 #include "emulator/model/cost.h"
 #include "emulator/model/sectors.h"
+#include "emulator/model/stamp.h"
 #include "emulator/observers/access_counts.h"
 
-// Cycles that decide which of two chains is the longer one; the time model puts in the device's own.
-static const double nominal_l2 = 270, nominal_dram = 700;
 // Latencies of Hopper in cycles: bench/variants/calibrate.cu.
 static const double latency_l1 = 36, latency_shared = 19, latency_conflict = 2, latency_barrier = 20,
                     latency_branch = 2;
 // Registers of a thread that hold no loaded value on its way: addresses, counters, sums.
 static const int other_registers = 10;
+// Trips to the L2 that a fence takes, and one with stores of the warp before it, which have to arrive
+// everywhere first. Between the two steps of tests/wrong/ch16/chain_with_fences and release_acquire an H200
+// takes 1.18 us with one of each, and 1.00 us with one of the second kind.
+static const int trips_of_fence = 1, trips_of_fence_with_stores = 4;
 static const double gathering = 6; // instructions for adding up the lanes of a warp
 
 enum { MOST_REGIONS = 64, RECENT_REGIONS = 32 };
-
-// A point on a warp's clock. `at` has the trips in it, at their nominal length.
-typedef struct {
-    double at;
-    float l2_trips, dram_trips;
-} Stamp;
 
 typedef struct WarpClock {
     Stamp now;                   // nothing starts before: the beginning of this stretch
@@ -45,12 +43,14 @@ typedef struct WarpClock {
     int loading;                 // registers that loads of the present batch will fill
     Stamp loaded;                // when they all have
     Toucher touched;
-    bool has_stored; // to global memory
+    bool has_stored;  // to global memory
+    bool is_unfenced; // likewise, since its last fence
     // Of the whole block, kept with its first warp: what its warps took of the SM since its last barrier.
     Stamp phase; // when that was
     double phase_issued, phase_lsu;
     uint64_t regions[MOST_REGIONS]; // that they waited for in it, distinct
     int region_count;
+    Waiting waiting; // for other blocks
     // Of this warp alone: the regions that it came to last.
     uint64_t recent[RECENT_REGIONS];
     int next_recent;
@@ -62,37 +62,13 @@ struct Timing {
     Machine *machine;
     ProgramCosts *costs;
     Sectors *sectors;
+    BlockChain *chain;
     int load_registers; // that a thread has for what is being loaded; 0: unknown
     WarpClock *all;     // linked by next
     ModelWork work;
     bool *has_run;    // by Instruction.number
     unsigned what_if; // of WHAT_IF_*
 };
-
-static Stamp later(Stamp a, Stamp b) { return b.at > a.at ? b : a; }
-
-static Stamp after(Stamp start, double cycles) {
-    start.at += cycles;
-    return start;
-}
-
-static Stamp after_l2(Stamp start) {
-    start.at += nominal_l2;
-    start.l2_trips += 1;
-    return start;
-}
-
-static Stamp after_dram(Stamp start) {
-    start.at += nominal_dram;
-    start.dram_trips += 1;
-    return start;
-}
-
-static ModelTime time_of(Stamp stamp) {
-    return (ModelTime){stamp.at - nominal_l2 * (double)stamp.l2_trips -
-                           nominal_dram * (double)stamp.dram_trips,
-                       (double)stamp.l2_trips, (double)stamp.dram_trips};
-}
 
 static void add_time(ModelTime *sum, ModelTime more) {
     sum->cycles += more.cycles;
@@ -122,7 +98,8 @@ static bool ends_stretch(const Instruction *in) {
     case KIND_BRANCH_TABLE:
     case KIND_CP_ASYNC_WAIT: return true;
     case KIND_LOAD: return (in->flags & IS_VOLATILE) != 0;
-    case KIND_ATOMIC: return !(in->flags & NO_RESULT);
+    case KIND_STORE: return (in->flags & IS_RELEASE) != 0;
+    case KIND_ATOMIC: return !(in->flags & NO_RESULT) || in->flags & IS_RELEASE;
     default: return false;
     }
 }
@@ -149,6 +126,14 @@ static Stamp batch(const Timing *t, WarpClock *c, const Instruction *in, Stamp s
         c->loading = 0;
     }
     c->loading += registers;
+    return start;
+}
+
+// Everything that the warp has stored is visible then.
+static Stamp fence(WarpClock *c, Stamp start) {
+    const int trips = c->is_unfenced ? trips_of_fence_with_stores : trips_of_fence;
+    for (int k = 0; k < trips; k++) start = after_l2(start);
+    c->is_unfenced = false;
     return start;
 }
 
@@ -199,15 +184,16 @@ static void observe_instruction(void *self, Warp *w, const Instruction *in, uint
     case KIND_STORE:
     case KIND_ROW_STORE:
     case KIND_ATOMIC:
+        if (in->flags & IS_RELEASE && !(in->flags & SCOPE_CTA)) c->latest = start = fence(c, start);
         c->load_start = start;
         if (in->space != PTX_SPACE_SHARED) {
             c->stored = later(c->stored, start);
-            c->has_stored = true;
+            c->has_stored = c->is_unfenced = true;
         }
         if (in->space != PTX_SPACE_GLOBAL) c->stored_shared = later(c->stored_shared, start);
         break;
     case KIND_CP_ASYNC: c->load_start = start; break;
-    case KIND_FENCE: c->latest = c->now = after_l2(start); break;
+    case KIND_FENCE: c->latest = c->now = fence(c, start); break;
     case KIND_BARRIER: work->barriers++; break;
     default: break;
     }
@@ -242,7 +228,10 @@ static void come_to(Timing *t, WarpClock *c, WarpClock *of_block, uint64_t regio
 static void follow_global(Timing *t, WarpClock *c, const Access *a) {
     ModelWork *work = &t->work;
     Touch touch = sectors_touch(t->sectors, a, &c->touched, work);
-    a->warp->block->warps[0].clock->phase_lsu += touch.lines;
+    WarpClock *of_block = a->warp->block->warps[0].clock;
+    of_block->phase_lsu += touch.lines;
+    if (!block_chain_access(t->chain, a, &of_block->waiting, c->load_start))
+        t->machine->out_of_memory = t->machine->stopped = true;
     Stamp start = after(c->load_start, touch.lines > 1 ? touch.lines - 1 : 0);
     if (a->kind == ACCESS_ATOMIC) {
         work->atomic_waits++;
@@ -253,8 +242,7 @@ static void follow_global(Timing *t, WarpClock *c, const Access *a) {
                       : touch.is_near ? after(start, latency_l1)
                                       : after_l2(start);
         fill(t, c, a, there);
-        for (uint32_t k = 0; k < touch.region_count; k++)
-            come_to(t, c, a->warp->block->warps[0].clock, touch.regions[k]);
+        for (uint32_t k = 0; k < touch.region_count; k++) come_to(t, c, of_block, touch.regions[k]);
         if (a->in->kind == KIND_CP_ASYNC) c->latest = later(c->latest, start);
     }
 }
@@ -400,6 +388,7 @@ static void timing_free(Timing *t) {
     }
     free(t->has_run);
     sectors_free(t->sectors);
+    block_chain_free(t->chain);
     program_costs_free(t->costs);
     free(t);
 }
@@ -412,8 +401,9 @@ Timing *timing_new(Machine *m, Observer *observer) {
     t->costs = program_costs_new(m->program);
     t->what_if = m->launch->what_if;
     t->sectors = sectors_new(m->emulator, t->what_if & WHAT_IF_COALESCED);
+    t->chain = block_chain_new();
     t->has_run = calloc((size_t)m->program->instruction_count + 1, sizeof *t->has_run);
-    if (!t->costs || !t->sectors || !t->has_run) {
+    if (!t->costs || !t->sectors || !t->chain || !t->has_run) {
         timing_free(t);
         return NULL;
     }
@@ -428,6 +418,7 @@ Timing *timing_new(Machine *m, Observer *observer) {
 
 void timing_finish(Timing *t, ModelWork *work) {
     sectors_summary(t->sectors, &t->work);
+    block_chain_summary(t->chain, t->work.blocks, &t->work);
     *work = t->work;
     timing_free(t);
 }

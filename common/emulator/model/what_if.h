@@ -10,3 +10,5 @@ double model_loads_in_flight(const ModelWork *work);
 void model_with_loads_in_flight(ModelWork *work, double loads);
 // As if the arrays of its threads were in registers. The instructions that access them are still issued.
 void model_without_local_memory(ModelWork *work);
+// As if no block waited until another one has waited.
+void model_without_chain(ModelWork *work);

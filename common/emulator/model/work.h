@@ -58,4 +58,9 @@ typedef struct ModelWork {
     // of a sector, and operations on the sector with most additions of floats.
     double atomic_slice, atomic_whole, atomic_floats;
     double atomic_waits; // requests whose result is used
+
+    // Blocks that waited for others of the launch and then stored what others may wait for; and where each waits
+    // until another has waited, the length of that chain. It grows with the number of blocks.
+    double passed_on;
+    ModelTime chain;
 } ModelWork;

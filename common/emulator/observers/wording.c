@@ -365,9 +365,9 @@ void word_stale(Finding *finding, const StaleFacts *f) {
             "parts gets both");
         break;
     case STALE_WRITER:
-        say(finding,
-            "no fence orders the two stores. Put __threadfence() between them, and another between the two "
-            "reads");
+        say(finding, "no fence orders the two stores. There must be a __threadfence() between them, and one "
+                     "between the "
+                     "two reads");
         break;
     case STALE_WRITER_OF_BLOCK:
         say(finding, "the fence between the two stores is of block scope, which does not reach other blocks. "

@@ -1,0 +1,156 @@
+#include "emulator/model/block_chain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORD_SHIFT = 2, FIRST_WORDS = 256, MOST_WORDS = 1 << 18, BLOCKS_A_LINK = 4 };
+// From the start of a store until its word is in the L2. The poll that finds it there is a trip of its own.
+static const double trips_to_be_seen = 0.5;
+
+typedef struct {
+    uint64_t address; // in words, + 1; 0: this place is free
+    uint64_t block;   // number + 1 of the last one that stored there
+    bool is_early;    // it did so first before it had read what others had stored
+    uint32_t depth;   // of the chain that this block is the end of
+    Stamp at;         // when it stored, if all blocks had begun at once
+} Word;
+
+struct BlockChain {
+    Word *words; // a hash table
+    uint64_t room, count;
+    Stamp longest;
+    uint32_t depth;
+    double passed_on; // blocks that waited for others, and then stored
+};
+
+BlockChain *block_chain_new(void) {
+    BlockChain *chain = calloc(1, sizeof *chain);
+    if (!chain) return NULL;
+    chain->room = FIRST_WORDS;
+    chain->words = calloc(chain->room, sizeof *chain->words);
+    if (chain->words) return chain;
+    free(chain);
+    return NULL;
+}
+
+void block_chain_free(BlockChain *chain) {
+    if (!chain) return;
+    free(chain->words);
+    free(chain);
+}
+
+// ---- Words ------------------------------------------------------------------------------------------------
+
+// Where that word stands, or would.
+static Word *find(const BlockChain *chain, uint64_t address) {
+    uint64_t at = address * 0x9e3779b97f4a7c15u >> 32;
+    for (;; at++) {
+        Word *word = &chain->words[at & (chain->room - 1)];
+        if (!word->address || word->address == address) return word;
+    }
+}
+
+static bool make_room(BlockChain *chain) {
+    if (2 * chain->count < chain->room) return true;
+    const Word *old = chain->words;
+    const uint64_t room = chain->room;
+    Word *words = calloc(2 * room, sizeof *words);
+    if (!words) return false;
+    chain->words = words;
+    chain->room = 2 * room;
+    for (uint64_t i = 0; i < room; i++)
+        if (old[i].address) *find(chain, old[i].address) = old[i];
+    free((void *)old);
+    return true;
+}
+
+// ---- Accesses ---------------------------------------------------------------------------------------------
+
+static bool is_same(const Operand *a, const void *constant, int32_t offset, size_t bytes) {
+    if (!a->constant || !constant) return a->constant == constant && a->offset == offset;
+    return memcmp(a->constant, constant, bytes) == 0;
+}
+
+// Whether the operands of an atomic leave its words as they are, so that its result is all that it is for.
+static bool only_reads(const Access *a) {
+    static const unsigned char zeros[16];
+    const Operand *src = a->in->src;
+    if (a->kind == ACCESS_LOAD) return true;
+    if (a->kind != ACCESS_ATOMIC || a->bytes > sizeof zeros) return false;
+    switch (a->in->operation) {
+    case ATOMIC_CAS: return is_same(&src[1], src[2].constant, src[2].offset, a->bytes);
+    case ATOMIC_ADD:
+    case ATOMIC_OR:
+    case ATOMIC_XOR: return is_same(&src[1], zeros, 0, a->bytes);
+    default: return false;
+    }
+}
+
+static bool has_met(const Waiting *w, uint64_t block) {
+    enum { ROOM = sizeof w->met / sizeof *w->met };
+    for (uint32_t k = 0; k < ROOM && k < w->met_count; k++)
+        if (w->met[k] == block) return true;
+    return false;
+}
+
+static void meet(Waiting *w, uint64_t block) {
+    enum { ROOM = sizeof w->met / sizeof *w->met };
+    if (!has_met(w, block)) w->met[w->met_count++ % ROOM] = block;
+}
+
+// A word that another block has stored. Where that block told something first, before it waited itself,
+// nobody has to wait until it has waited.
+static void read_word(const Word *word, Waiting *w, Stamp start) {
+    w->has_read = true;
+    if (word->is_early) meet(w, word->block);
+    if (has_met(w, word->block) || word->at.at <= start.at + w->delay.at) return;
+    w->delay = (Stamp){word->at.at - start.at, word->at.l2_trips - start.l2_trips,
+                       word->at.dram_trips - start.dram_trips};
+    w->depth = word->depth + 1;
+}
+
+static void store_word(BlockChain *chain, Word *word, uint64_t block, const Waiting *w, Stamp start) {
+    if (word->block == block && word->is_early) return;
+    word->is_early = !w->has_read;
+    word->block = block;
+    word->depth = w->depth;
+    word->at = (Stamp){start.at + w->delay.at + trips_to_be_seen * nominal_l2,
+                       start.l2_trips + w->delay.l2_trips + (float)trips_to_be_seen,
+                       start.dram_trips + w->delay.dram_trips};
+    if (w->depth < chain->depth) return;
+    chain->depth = w->depth;
+    chain->longest = later(chain->longest, w->delay);
+}
+
+bool block_chain_access(BlockChain *chain, const Access *a, Waiting *w, Stamp start) {
+    const bool is_atomic = a->kind == ACCESS_ATOMIC || a->kind == ACCESS_REDUCTION;
+    if (!a->is_volatile && !is_atomic) return true;
+    const bool reads = only_reads(a);
+    const uint64_t block = a->warp->block->number + 1, words = (a->bytes + 3) >> WORD_SHIFT;
+    FOR_LANES(lane, a->mask) {
+        const uint64_t first = (a->memory->base + a->offsets[lane]) >> WORD_SHIFT;
+        for (uint64_t k = 1; k <= words; k++) {
+            if (!reads && !make_room(chain)) return false;
+            Word *word = find(chain, first + k);
+            if (reads) {
+                if (word->address && word->block != block) read_word(word, w, start);
+                continue;
+            }
+            if (!word->address && chain->count == MOST_WORDS) continue; // data, rather than what blocks poll
+            chain->count += !word->address;
+            word->address = first + k;
+            store_word(chain, word, block, w, start);
+        }
+    }
+    if (!reads && w->has_read && !w->has_passed_on) {
+        w->has_passed_on = true;
+        chain->passed_on++;
+    }
+    return true;
+}
+
+void block_chain_summary(const BlockChain *chain, double blocks, ModelWork *work) {
+    work->passed_on = chain->passed_on;
+    // A chain that grows with the launch has a link for each block, or for every few.
+    if (chain->depth * BLOCKS_A_LINK >= blocks && chain->depth > 1) work->chain = time_of(chain->longest);
+}
