@@ -139,7 +139,7 @@ typedef struct {
     bool is_contiguous, is_one_place;
 } Span;
 
-// Whether the numbers of 32 lanes follow each other in steps of `bytes`, or are all the same. Without
+// Whether the numbers of 32 lanes follow each other in steps of `bytes`, or are equal. Without
 // branches, which becomes vectors.
 #define SHAPE_OF(type, numbers, is_contiguous, is_one_place)                                                 \
     do {                                                                                                     \
