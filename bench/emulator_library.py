@@ -198,6 +198,8 @@ class CLaunch(c.Structure):
         ("most_resident", c.c_uint32),
         ("pause", c.c_void_p),
         ("pause_self", c.c_void_p),
+        ("child", c.c_void_p),
+        ("child_self", c.c_void_p),
     ]
 
 

@@ -235,6 +235,51 @@ def test_a_guarded_line_leaves_out_what_lies_outside(emulator_built: Path, sched
         assert short.read(np.uint32).tolist() == [*range(20)]
 
 
+ALL_LANES = """.visible .entry k(.param .u64 p_data, .param .u64 p_out, .param .u32 p_step, .param .u32 p_start) {{
+  .reg .b64 %a<4>; .reg .b32 %t, %s, %o, %r, %v; .shared .align 16 .b8 s[1024];
+  ld.param.u64 %a0, [p_data]; ld.param.u64 %a1, [p_out]; ld.param.u32 %s, [p_step]; ld.param.u32 %o, [p_start];
+  mov.u32 %t, %tid.x; mul.wide.u32 %a3, %t, 4; add.u64 %a1, %a1, %a3; mad.lo.u32 %r, %t, %s, %o;
+  cvt.s64.s32 %a2, %r; add.u64 %a2, %a2, %a0; mov.u32 %v, s; add.u32 %r, %r, %v;
+  st.shared.u32 [%r], %t; {load};
+  st.global.u32 [%a1], %v; ret; }}"""
+
+
+@pytest.mark.parametrize(
+    ("step", "start", "lane"),
+    [
+        (4, 0, None),
+        (4, 128, None),
+        (0, 8, None),
+        (8, 16, None),
+        (4, -64, 0),  # of shared memory: lanes 0 to 15 are just below 2^32, and the others begin at 0
+        (4, 2, 0),
+        (0, 6, 0),
+        (0, -4, 0),
+        (0, 1024, 0),
+        (4, 1024 - 64, 16),
+        (8, 1024 - 8 * 20, 20),
+    ],
+)
+@pytest.mark.parametrize("load", ["ld.global.u32 %v, [%a2]", "ld.shared.u32 %v, [%r]"])
+def test_all_lanes_in_steps(emulator_built: Path, load: str, step: int, start: int, lane: int | None) -> None:
+    """Lanes one after the other, in one place or further apart, inside and across an end."""
+    store = "st.shared.u32 [%r], %t; "
+    text = ALL_LANES if "shared" in load else ALL_LANES.replace(store, "")
+    with Emulator() as e:
+        e.load(HEADER + text.format(load=load))
+        data = e.buffer(np.arange(256, dtype=np.uint32), "data")
+        out = e.buffer(128, "out")
+        result = e.launch("k", 1, 32, [data, out, Value("i32", step), Value("i32", start)], checks=0)
+        if lane is not None:
+            assert result.finding.kind == ("MISALIGNED" if start % 4 else "OUT_OF_BOUNDS")
+            assert result.finding.lane == lane
+            return
+        assert not result.findings
+        at = [(start + step * i) // 4 for i in range(32)]
+        stored = {place: i for i, place in enumerate(at)}  # the last lane's value stays
+        assert out.read(np.uint32).tolist() == ([stored[p] for p in at] if "shared" in load else at)
+
+
 WHO = "thread (5,0,0) of block (0,0,0) "
 
 

@@ -34,9 +34,9 @@ def compiled(nvcc: str, root: Path, tmp_path_factory: pytest.TempPathFactory) ->
     del nvcc
     folder = tmp_path_factory.mktemp("programs")
     programs = {}
-    for name in ("mistakes", "right", "waiting"):
+    for name, options in {"mistakes": [], "right": [], "waiting": [], "launches": ["-rdc=true"]}.items():
         programs[name] = folder / name
-        command = [root / "warpbook", "run", "--keep", folder / name, PROGRAMS / f"{name}.cu"]
+        command = [root / "warpbook", "run", "--keep", folder / name, PROGRAMS / f"{name}.cu", *options]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 2, done.stderr  # the cases are listed
     return programs
@@ -228,6 +228,45 @@ def test_files_linked_on_the_device(nvcc: str, root: Path, tmp_path: Path) -> No
     )
     done = warpbook(root, "check", "kernel.cu", "other.cu", "-rdc=true", folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "warpbook: no findings\n")
+
+
+def test_a_kernel_of_another_file_is_launched(nvcc: str, root: Path, tmp_path: Path) -> None:
+    """A kernel launches one that another file defines."""
+    del nvcc
+    (tmp_path / "kernel.cu").write_text(
+        "__global__ void set(int *out);\n"
+        "__global__ void parent(int *out) { set<<<1, 1>>>(out); }\n"
+        "int main() { int *out, got; cudaMalloc(&out, 4); parent<<<1, 1>>>(out);\n"
+        "  cudaMemcpy(&got, out, 4, cudaMemcpyDeviceToHost); cudaFree(out); return got != 15; }\n"
+    )
+    (tmp_path / "other.cu").write_text("__global__ void set(int *out) { *out = 15; }\n")
+    done = warpbook(root, "check", "kernel.cu", "other.cu", "-rdc=true", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "warpbook: no findings\n")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_kernels_that_launch_kernels(seed: int, compiled: dict[str, Path], tmp_path: Path) -> None:
+    checked = check(compiled["launches"], "all", tmp_path, seed)
+    assert (checked.status, checked.findings) == (0, set()), checked.errors
+
+
+@pytest.mark.parametrize("case", re.findall(r"FINDING (\w+)", (PROGRAMS / "launches.cu").read_text()))
+def test_mistakes_of_kernels_that_launch_kernels(
+    case: str, compiled: dict[str, Path], tmp_path: Path
+) -> None:
+    checked = check(compiled["launches"], case, tmp_path)
+    assert checked.findings == expected(case, "launches"), checked.errors
+
+
+def test_profile_of_kernels_that_launch_kernels(
+    compiled: dict[str, Path], root: Path, tmp_path: Path
+) -> None:
+    """The launches of kernels are counted as those of the host are: 64 of add_to, of 8 integers each."""
+    out = tmp_path / "profile.json"
+    done = warpbook(root, "profile", "--out", out, compiled["launches"], "--", "children", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    kernels = {kernel["name"]: kernel for kernel in json.loads(out.read_text())["kernels"]}
+    assert (kernels["add_to"]["launches"], kernels["each_thread_launches"]["launches"]) == (64, 1)
 
 
 # ---- For continuous integration

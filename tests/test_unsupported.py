@@ -121,6 +121,12 @@ CASES = [
         "kernels that launch kernels are not supported",
         module=".extern .func __cudaCDP2LaunchDeviceV2;",
     ),
+    inside(
+        "another function of the runtime for kernels",
+        "call __cudaCDP2EventRecord;",
+        "a call of __cudaCDP2EventRecord: this function of the runtime for kernels is not supported",
+        module=".extern .func __cudaCDP2EventRecord;",
+    ),
     inside("shfl without sync", "shfl.up.b32 %r1, %r2, 1, 0;", "shfl without .sync"),
     inside(
         "atomic type", "atom.global.add.u8 %r1, [%d1], %r2;", "this form of atom is not supported for .u8"

@@ -11,6 +11,7 @@
 #include "emulator/emulator.h"
 #include "emulator/launch_pause.h"
 #include "emulator/objects.h"
+#include "emulator/machine/child.h"
 #include "emulator/machine/findings.h"
 #include "emulator/machine/heap.h"
 #include "emulator/machine/schedule.h"
@@ -286,6 +287,7 @@ bool emulator_launch(Emulator *e, const EmulatorKernel *kernel, const EmulatorLa
         run_grid(m);
         result->completed = !m->stopped && !m->searched;
     }
+    children_close(m);
     heap_report_leaks(m);
     result->lane_instructions = m->lane_steps;
     for (int i = 0; i < m->observer_count; i++)

@@ -65,6 +65,18 @@ enum {
     WHAT_IF_NO_DIVERGENCE = 4, // lanes that take the same way share warps
 };
 
+// What a thread of a kernel asks the device to do behind its own grid: a launch, or a copy
+// (EmulatorLaunch.child).
+typedef struct {
+    const struct EmulatorKernel *kernel; // NULL: a copy
+    uint32_t grid[3], block[3];
+    uint32_t dynamic_shared;
+    const void *arguments; // the parameter block; valid during the call
+    size_t argument_bytes;
+    uint64_t to, from, bytes; // of a copy: addresses
+    bool is_tail;             // after everything else that the grid asks for
+} EmulatorChild;
+
 typedef struct {
     uint32_t grid[3], block[3];
     uint32_t cluster[3];     // blocks of a cluster; 0: what the kernel asks for, or none
@@ -97,6 +109,11 @@ typedef struct {
     // False: they never will. NULL: there are no others
     bool (*pause)(void *pause_self, EmulatorPause why);
     void *pause_self;
+    // Called with child_self for each launch or copy that a thread asks for. The caller does them when this
+    // launch has ended, in the order of the calls, each with all that follows from it. Returns an error of
+    // the CUDA runtime, which the thread gets; 0: none. NULL: kernels that launch kernels are UNSUPPORTED
+    int (*child)(void *child_self, const EmulatorChild *child);
+    void *child_self;
 } EmulatorLaunch;
 
 typedef struct {

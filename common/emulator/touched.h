@@ -32,7 +32,8 @@ typedef struct {
     bool is_incomplete; // memory ran out, or there were too many pages
 } Touched;
 
-// Zero a Touched, perhaps set most_pages, and give it to one launch. This frees what it holds.
+// Zero a Touched, perhaps set most_pages, and give it to one launch, or to several one after the other. This
+// frees what it holds.
 void touched_free(Touched *touched);
 // The page of that number; NULL: nothing there was touched.
 TouchedPage *touched_page(const Touched *touched, uint64_t number);

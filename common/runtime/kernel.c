@@ -223,8 +223,106 @@ static void print(const char *output, size_t bytes) {
 
 bool kernel_may_wait(const Launch *launch) { return emulator_kernel_may_wait(launch->function->kernel); }
 
-Ran kernel_run(const Launch *launch, Touched *touched, const KernelPause *pause) {
+// ---- Launches by kernels ----------------------------------------------------------------------------------
+
+// A kernel cannot wait for what it launches, nor does its grid end before that has ended: to run the launches
+// when all threads have ended, one after the other and each with its own, is one of the orders that a GPU may
+// choose.
+typedef struct {
+    Launch launch; // function NULL: a copy
+    uint64_t to, from, bytes;
+    bool is_tail;
+} Child;
+
+typedef struct {
+    const Launch *parent;
+    int depth; // of the parent: 0 if the host has launched it
+    Child *children;
+    size_t count, capacity;
+} Family;
+
+enum { MOST_DEPTH = 24, MOST_CHILDREN = 1 << 20 };
+
+// EmulatorLaunch.child
+static int add_child(void *self, const EmulatorChild *asked) {
+    Family *family = self;
+    Child child = {.to = asked->to, .from = asked->from, .bytes = asked->bytes, .is_tail = asked->is_tail};
+    if (asked->kernel) {
+        if (family->depth == MOST_DEPTH) return cudaErrorLaunchMaxDepthExceeded;
+        child.launch = (Launch){.function = module_function_of(asked->kernel),
+                                .grid = {asked->grid[0], asked->grid[1], asked->grid[2]},
+                                .block = {asked->block[0], asked->block[1], asked->block[2]},
+                                .dynamic_shared = asked->dynamic_shared,
+                                .argument_bytes = asked->argument_bytes,
+                                .place = family->parent->place};
+        if (!child.launch.function) return cudaErrorInvalidDeviceFunction;
+        const cudaError_t error = check_shape(&child.launch);
+        if (error) return (int)error;
+    }
+    if (family->count == MOST_CHILDREN) return cudaErrorLaunchPendingCountExceeded;
+    if (family->count == family->capacity) {
+        const size_t capacity = family->capacity ? 2 * family->capacity : 16;
+        Child *grown = realloc(family->children, capacity * sizeof *grown);
+        if (!grown) return cudaErrorMemoryAllocation;
+        family->children = grown;
+        family->capacity = capacity;
+    }
+    if (asked->kernel) {
+        child.launch.arguments = calloc(1, asked->argument_bytes + 1);
+        if (!child.launch.arguments) return cudaErrorMemoryAllocation;
+        memcpy(child.launch.arguments, asked->arguments, asked->argument_bytes);
+    }
+    family->children[family->count++] = child;
+    return cudaSuccess;
+}
+
+static void copy_for_kernel(const Child *child, const Launch *parent) {
+    EmulatorError error;
+    Emulator *emulator = device_emulator();
+    void *to = emulator_host_pointer(emulator, child->to, child->bytes);
+    const void *from = emulator_host_pointer(emulator, child->from, child->bytes);
+    if (to && from) {
+        memmove(to, from, child->bytes);
+        emulator_mark_written(emulator, child->to, child->bytes, &error);
+        return;
+    }
+    char name[256];
+    symbol_source_name(parent->function->name, name, sizeof name);
+    report_host(COPY_SIZE, &parent->place,
+                "cudaMemcpyAsync in %s copies %llu bytes from 0x%llx to 0x%llx, which do not lie in one "
+                "allocation each",
+                name, (unsigned long long)child->bytes, (unsigned long long)child->from,
+                (unsigned long long)child->to);
+    set_sticky(cudaErrorIllegalAddress);
+}
+
+static Ran run_at_depth(const Launch *launch, int depth, Touched *touched, const KernelPause *pause);
+
+// Also releases them. Nothing follows a kernel that was stopped.
+static void run_children(Family *family, bool runs, Ran *ran, Touched *touched, const KernelPause *pause) {
+    for (int tail = 0; tail < 2; tail++)
+        for (size_t i = 0; i < family->count; i++) {
+            Child *child = &family->children[i];
+            if (child->is_tail != (tail == 1)) continue;
+            if (runs && child->launch.function) {
+                const Ran one = run_at_depth(&child->launch, family->depth + 1, touched, pause);
+                ran->seconds += one.seconds;
+                ran->lanes += one.lanes;
+                runs = one.is_completed;
+            } else if (runs)
+                copy_for_kernel(child, family->parent);
+            kernel_release(&child->launch);
+        }
+    ran->is_clean = ran->is_clean && !family->count;
+    ran->is_completed = runs;
+    free(family->children);
+}
+
+// ---- Running ----------------------------------------------------------------------------------------------
+
+static Ran run_at_depth(const Launch *launch, int depth, Touched *touched, const KernelPause *pause) {
     Ran ran = {0};
+    Family family = {.parent = launch, .depth = depth};
     Timed *timed = models_times ? timed_of(launch) : NULL;
     const bool profiles = options()->profile != NULL,
                is_timed = profiles || (models_times && (!timed || timed->followed < MOST_FOLLOWED));
@@ -244,6 +342,8 @@ Ran kernel_run(const Launch *launch, Touched *touched, const KernelPause *pause)
         .touched = touched,
         .pause = pause ? pause->function : NULL,
         .pause_self = pause ? pause->self : NULL,
+        .child = add_child,
+        .child_self = &family,
     };
     EmulatorResult result;
     EmulatorError error;
@@ -273,6 +373,11 @@ Ran kernel_run(const Launch *launch, Touched *touched, const KernelPause *pause)
     }
     ran.lanes = result.lane_instructions;
     ran.is_clean = result.completed && !result.findings_total && !result.output_bytes;
+    run_children(&family, result.completed, &ran, touched, pause);
     emulator_result_free(&result);
     return ran;
+}
+
+Ran kernel_run(const Launch *launch, Touched *touched, const KernelPause *pause) {
+    return run_at_depth(launch, 0, touched, pause);
 }

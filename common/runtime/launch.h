@@ -16,7 +16,8 @@ typedef struct {
 
 // What came of an operation that ran.
 typedef struct {
-    double seconds; // modelled; 0 where that is not asked for
-    uint64_t lanes; // lane instructions
-    bool is_clean;  // completed, with no findings and no output
+    double seconds;    // modelled; 0 where that is not asked for
+    uint64_t lanes;    // lane instructions
+    bool is_completed; // and all that it has launched
+    bool is_clean;     // completed, with no findings, no output and no launches
 } Ran;

@@ -111,6 +111,19 @@ Function *module_function(const void *stub, cudaError_t *error) {
     return NULL;
 }
 
+Function *module_function_of(const EmulatorKernel *kernel) {
+    EmulatorKernelInfo info;
+    emulator_kernel_info(kernel, &info);
+    for (int i = function_count; i-- > 0;) {
+        cudaError_t error;
+        Function *f = functions[i];
+        if (strcmp(f->name, info.name)) continue;
+        f = module_function(f->stub, &error);
+        if (f && f->kernel == kernel) return f;
+    }
+    return NULL;
+}
+
 Allocation *module_variable(const void *symbol, cudaError_t *error) {
     for (int i = variable_count; i-- > 0;) {
         Variable *v = &variables[i];

@@ -23,5 +23,7 @@ typedef struct Function {
 // The kernel of a stub, or of the handle that such a call has returned, ready to run. On failure NULL, and
 // the reason in `error`; what is wrong with the PTX is reported.
 Function *module_function(const void *stub, cudaError_t *error);
+// The same by the kernel, for a launch that a kernel asks for. NULL: the host has no stub of it.
+Function *module_function_of(const EmulatorKernel *kernel);
 // The variable that a host symbol stands for.
 Allocation *module_variable(const void *symbol, cudaError_t *error);

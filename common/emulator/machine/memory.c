@@ -28,6 +28,16 @@
             FOR_LANES(lane, access->mask) memcpy(&to[lane], data + access->offsets[lane], sizeof(type));     \
     } while (0)
 
+// All lanes of a contiguous access of one element; the usual widths without a call.
+static inline void copy_lanes(unsigned char *to, const unsigned char *from, size_t width) {
+    if (width == 4)
+        memcpy(to, from, 4 * WARP_SIZE);
+    else if (width == 8)
+        memcpy(to, from, 8 * WARP_SIZE);
+    else
+        memcpy(to, from, width * WARP_SIZE);
+}
+
 // Into wider registers. Inlined for each pair of widths, so that no copy is a call.
 static inline void extend_lanes(const Access *access, const unsigned char *data, unsigned char *to_bytes,
                                 size_t width, size_t register_width) {
@@ -65,7 +75,7 @@ static void load_body(Machine *m, Fragment *f, const Access *access) {
         if (in->literal[1] != in->width)
             load_extended(access, data, to_bytes);
         else if (access->contiguous && in->elements == 1)
-            memcpy(to_bytes, data + access->offsets[0], (size_t)in->width * WARP_SIZE);
+            copy_lanes(to_bytes, data + access->offsets[0], in->width);
         else if (in->width == 4)
             LOAD_LANES(uint32_t);
         else if (in->width == 8)
@@ -178,7 +188,7 @@ static void store_body(Machine *m, Fragment *f, const Access *const_access) {
         if (in->literal[1] != in->width) FOR_LANES(lane, access->mask)
         memcpy(data + access->offsets[lane], from_bytes + lane * in->literal[1], in->width);
         else if (access->contiguous && in->elements == 1)
-            memcpy(data + access->offsets[0], from_bytes, (size_t)in->width * WARP_SIZE);
+            copy_lanes(data + access->offsets[0], from_bytes, in->width);
         else if (in->width == 4) STORE_LANES(uint32_t);
         else if (in->width == 8) STORE_LANES(uint64_t);
         else STORE_LANES(uint16_t);

@@ -106,32 +106,80 @@ Memory *find_object(Machine *m, Warp *w, const Instruction *in, uint64_t address
     return memory;
 }
 
-void lane_addresses(const unsigned char *registers, const Instruction *in, uint64_t addresses[WARP_SIZE]) {
+// The addresses of all lanes, less what is subtracted from each.
+static inline void addresses_less(const unsigned char *registers, const Instruction *in, uint64_t less,
+                                  uint64_t addresses[WARP_SIZE]) {
     if (in->flags & ADDRESS_32) {
         const uint32_t *base = source(registers, in, 0);
         uint32_t offset = (uint32_t)in->offset;
-        for (unsigned lane = 0; lane < WARP_SIZE; lane++) addresses[lane] = base[lane] + offset;
+        for (unsigned lane = 0; lane < WARP_SIZE; lane++)
+            addresses[lane] = (uint64_t)(base[lane] + offset) - less;
     } else {
         const uint64_t *base = source(registers, in, 0);
-        uint64_t offset = (uint64_t)in->offset;
+        uint64_t offset = (uint64_t)in->offset - less;
         for (unsigned lane = 0; lane < WARP_SIZE; lane++) addresses[lane] = base[lane] + offset;
     }
 }
 
-// What the addresses of an access have in common. Loops without branches, which become vectors.
+void lane_addresses(const unsigned char *registers, const Instruction *in, uint64_t addresses[WARP_SIZE]) {
+    addresses_less(registers, in, 0, addresses);
+}
+
+// The address of one lane.
+static uint64_t lane_address(const unsigned char *registers, const Instruction *in, unsigned lane) {
+    const void *base = source(registers, in, 0);
+    return in->flags & ADDRESS_32 ? ((const uint32_t *)base)[lane] + (uint32_t)in->offset
+                                  : ((const uint64_t *)base)[lane] + (uint64_t)in->offset;
+}
+
+// What the addresses of an access have in common.
 typedef struct {
     uint64_t low, high; // the lowest and the highest address
     uint64_t all;       // of all bits in them
     bool is_contiguous, is_one_place;
 } Span;
 
-static Span span_of(const uint64_t addresses[WARP_SIZE], uint32_t mask, uint64_t bytes) {
+// Whether the numbers of 32 lanes follow each other in steps of `bytes`, or are equal. Without
+// branches, which becomes vectors.
+#define SHAPE_OF(type, numbers, is_contiguous, is_one_place)                                                 \
+    do {                                                                                                     \
+        type steps = 0, differences = 0;                                                                     \
+        for (unsigned lane = 1; lane < WARP_SIZE; lane++) {                                                  \
+            const type difference = (numbers)[lane] - (numbers)[lane - 1];                                   \
+            steps |= difference ^ bytes;                                                                     \
+            differences |= difference;                                                                       \
+        }                                                                                                    \
+        (is_contiguous) = !steps;                                                                            \
+        (is_one_place) = !differences;                                                                       \
+    } while (0)
+
+// The span of an access of all lanes whose addresses are contiguous or one and the same: the usual cases,
+// found without a comparison of 64 bits, and without the addresses. False: it is neither.
+static inline bool simple_span(const unsigned char *registers, const Instruction *in, uint32_t bytes,
+                               Span *span) {
+    const uint64_t first = lane_address(registers, in, 0);
+    bool is_contiguous, is_one_place;
+    if (in->flags & ADDRESS_32) {
+        const uint32_t *base = source(registers, in, 0);
+        SHAPE_OF(uint32_t, base, is_contiguous, is_one_place);
+        if (first + (WARP_SIZE - 1) * (uint64_t)bytes > UINT32_MAX)
+            is_contiguous = false; // it begins again at 0
+    } else {
+        const uint64_t *base = source(registers, in, 0);
+        SHAPE_OF(uint64_t, base, is_contiguous, is_one_place);
+    }
+    // A multiple of `bytes`, a power of two, is followed by multiples: the first address speaks for all bits.
+    *span = (Span){first, is_contiguous ? first + (WARP_SIZE - 1) * (uint64_t)bytes : first, first,
+                   is_contiguous, is_one_place};
+    return is_contiguous || is_one_place;
+}
+
+static Span span_of(const uint64_t addresses[WARP_SIZE], uint32_t mask) {
     const uint64_t first = addresses[__builtin_ctz(mask)];
-    uint64_t low = first, high = first, all = 0, steps = 0;
+    uint64_t low = first, high = first, all = 0;
     if (mask == FULL_MASK)
         for (unsigned lane = 0; lane < WARP_SIZE; lane++) {
             const uint64_t a = addresses[lane];
-            steps |= a - first - lane * bytes;
             low = a < low ? a : low;
             high = a > high ? a : high;
             all |= a;
@@ -143,7 +191,7 @@ static Span span_of(const uint64_t addresses[WARP_SIZE], uint32_t mask, uint64_t
             high = a > high ? a : high;
             all |= a;
         }
-    return (Span){low, high, all, mask == FULL_MASK && !steps, low == high};
+    return (Span){low, high, all, false, low == high};
 }
 
 static void resolve_local(Machine *m, Fragment *f, Access *access, uint64_t addresses[WARP_SIZE],
@@ -239,22 +287,10 @@ static void resolve_scattered(Machine *m, Fragment *f, Access *access, uint64_t 
     access->offsets = NULL; // they go with this function
 }
 
-// The address of one lane.
-static uint64_t lane_address(const unsigned char *registers, const Instruction *in, unsigned lane) {
-    const void *base = source(registers, in, 0);
-    return in->flags & ADDRESS_32 ? ((const uint32_t *)base)[lane] + (uint32_t)in->offset
-                                  : ((const uint64_t *)base)[lane] + (uint64_t)in->offset;
-}
-
 void resolve_access(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask, AccessKind kind,
                     uint32_t bytes, AccessBody *body) {
     uint64_t addresses[WARP_SIZE];
-    const bool is_one_lane = !(mask & (mask - 1));
-    const unsigned first = (unsigned)__builtin_ctz(mask);
-    if (is_one_lane)
-        addresses[first] = lane_address(f->frame->registers, in, first);
-    else
-        lane_addresses(f->frame->registers, in, addresses);
+    const unsigned char *registers = f->frame->registers;
     Access access = {.warp = w,
                      .in = in,
                      .kind = kind,
@@ -264,26 +300,36 @@ void resolve_access(Machine *m, Warp *w, Fragment *f, const Instruction *in, uin
                      .is_volatile = in->flags & IS_VOLATILE,
                      .offsets = addresses};
     if (in->space == PTX_SPACE_LOCAL) {
+        lane_addresses(registers, in, addresses);
         resolve_local(m, f, &access, addresses, body);
         return;
     }
-    const Span span = is_one_lane ? (Span){addresses[first], addresses[first], addresses[first], false, true}
-                                  : span_of(addresses, mask, bytes);
+    const bool is_one_lane = !(mask & (mask - 1));
+    Span span;
+    bool has_addresses = false;
+    if (is_one_lane) {
+        const uint64_t address = lane_address(registers, in, (unsigned)__builtin_ctz(mask));
+        span = (Span){address, address, address, false, true};
+    } else if (mask != FULL_MASK || !simple_span(registers, in, bytes, &span)) {
+        lane_addresses(registers, in, addresses);
+        has_addresses = true;
+        span = span_of(addresses, mask);
+    }
     uint64_t offset;
     Memory *memory = span.all % bytes == 0 && span.high - span.low < 1ull << 39
                          ? find_object(m, w, in, span.low, span.high - span.low + bytes, &offset)
                          : NULL;
     if (!memory) {
+        if (!has_addresses) lane_addresses(registers, in, addresses);
         resolve_scattered(m, f, &access, addresses, body);
         return;
     }
     access.contiguous = span.is_contiguous;
     access.is_one_place = span.is_one_place;
-    uint64_t back = span.low - offset; // address to offset
     if (is_one_lane)
-        addresses[first] = offset;
+        addresses[__builtin_ctz(mask)] = offset;
     else
-        for (unsigned lane = 0; lane < WARP_SIZE; lane++) addresses[lane] -= back;
+        addresses_less(registers, in, span.low - offset, addresses);
     access.memory = memory;
     body(m, f, &access);
 }

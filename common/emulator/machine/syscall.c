@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/machine/child.h"
 #include "emulator/machine/findings.h"
 #include "emulator/machine/heap.h"
 #include "emulator/machine/resolve.h"
@@ -218,6 +219,10 @@ static void allocate(Machine *m, const Warp *w, Fragment *f, const Instruction *
 
 void execute_syscall(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
     const CallDetail *detail = in->detail;
+    if (detail->syscall >= SYSCALL_PARAMETER_BUFFER) {
+        execute_child_call(m, w, f, in, mask);
+        return;
+    }
     if (detail->syscall == SYSCALL_MALLOC || detail->syscall == SYSCALL_FREE) {
         allocate(m, w, f, in, mask);
         return;

@@ -95,6 +95,7 @@ bool touched_observe(Machine *m, Observer *observer) {
     watch->machine = m;
     watch->sites = sites;
     watch->touched = m->launch->touched;
+    watch->site_capacity = watch->touched->site_count; // of launches before this one
     *observer = (Observer){.self = watch, .end = end_watch, .access = access_watched, .fence = fence_seen};
     return true;
 }

@@ -50,7 +50,23 @@ typedef struct Function {
 // ---- What instructions refer to ---------------------------------------------------------------------------
 
 // The functions that device code calls and nobody defines.
-typedef enum { NO_SYSCALL, SYSCALL_VPRINTF, SYSCALL_ASSERTFAIL, SYSCALL_MALLOC, SYSCALL_FREE } Syscall;
+typedef enum {
+    NO_SYSCALL,
+    SYSCALL_VPRINTF,
+    SYSCALL_ASSERTFAIL,
+    SYSCALL_MALLOC,
+    SYSCALL_FREE,
+    // Of kernels that launch kernels: machine/child.h.
+    SYSCALL_PARAMETER_BUFFER,
+    SYSCALL_LAUNCH_DEVICE,
+    SYSCALL_COPY_ASYNC,
+    SYSCALL_STREAM_CREATE,
+    SYSCALL_STREAM_DESTROY,
+    SYSCALL_LAST_ERROR,
+    SYSCALL_PEEK_ERROR,
+    SYSCALL_DEVICE_MALLOC,
+    SYSCALL_DEVICE_FREE,
+} Syscall;
 
 // Instruction.detail of KIND_CALL.
 typedef struct {

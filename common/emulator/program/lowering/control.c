@@ -35,11 +35,35 @@ bool lower_branch_table(Lowering *l, const PtxInstruction *in) {
 // ---- Calls ------------------------------------------------------------------------------------------------
 
 static Syscall syscall_named(const char *name) {
-    if (!strcmp(name, "vprintf")) return SYSCALL_VPRINTF;
-    if (!strcmp(name, "__assertfail")) return SYSCALL_ASSERTFAIL;
-    if (!strcmp(name, "malloc")) return SYSCALL_MALLOC;
-    if (!strcmp(name, "free")) return SYSCALL_FREE;
+    static const struct {
+        const char *name;
+        Syscall syscall;
+    } known[] = {
+        {"vprintf", SYSCALL_VPRINTF},
+        {"__assertfail", SYSCALL_ASSERTFAIL},
+        {"malloc", SYSCALL_MALLOC},
+        {"free", SYSCALL_FREE},
+        {"__cudaCDP2GetParameterBufferV2", SYSCALL_PARAMETER_BUFFER},
+        {"__cudaCDP2LaunchDeviceV2", SYSCALL_LAUNCH_DEVICE},
+        {"__cudaCDP2LaunchDeviceV2_ptsz", SYSCALL_LAUNCH_DEVICE},
+        {"__cudaCDP2MemcpyAsync", SYSCALL_COPY_ASYNC},
+        {"__cudaCDP2MemcpyAsync_ptsz", SYSCALL_COPY_ASYNC},
+        {"__cudaCDP2StreamCreateWithFlags", SYSCALL_STREAM_CREATE},
+        {"__cudaCDP2StreamDestroy", SYSCALL_STREAM_DESTROY},
+        {"__cudaCDP2GetLastError", SYSCALL_LAST_ERROR},
+        {"__cudaCDP2PeekAtLastError", SYSCALL_PEEK_ERROR},
+        {"__cudaCDP2Malloc", SYSCALL_DEVICE_MALLOC},
+        {"__cudaCDP2Free", SYSCALL_DEVICE_FREE},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(name, known[i].name)) return known[i].syscall;
     return NO_SYSCALL;
+}
+
+static bool uses_heap(Syscall syscall) {
+    return syscall == SYSCALL_MALLOC || syscall == SYSCALL_FREE || syscall == SYSCALL_PARAMETER_BUFFER ||
+           syscall == SYSCALL_LAUNCH_DEVICE || syscall == SYSCALL_DEVICE_MALLOC ||
+           syscall == SYSCALL_DEVICE_FREE;
 }
 
 static bool call_places(Lowering *l, const PtxInstruction *in, const PtxOperand *list, ParamPlace **places,
@@ -67,8 +91,8 @@ static bool is_call_of(const CallDetail *detail, const PtxFunction *callee) {
 }
 
 // Whether it is a function of the CUDA runtime for device code (CUDA C++ Programming Guide, "CUDA Dynamic
-// Parallelism"), or what nvcc makes of a launch.
-static bool launches_kernels(const char *name) {
+// Parallelism").
+static bool is_of_the_runtime(const char *name) {
     return !strncmp(name, "cuda", 4) || !strncmp(name, "__cudaCDP", 9);
 }
 
@@ -79,11 +103,12 @@ static bool call_target(Lowering *l, const PtxInstruction *in, const PtxFunction
         return lower_fail(l, EMULATOR_UNSUPPORTED, in, "a call of %s: %s", callee->name, callee->refused);
     if (!callee->has_body) {
         detail->syscall = syscall_named(callee->name);
-        l->program->uses_heap |= detail->syscall == SYSCALL_MALLOC || detail->syscall == SYSCALL_FREE;
+        l->program->uses_heap |= uses_heap(detail->syscall);
         if (detail->syscall != NO_SYSCALL) return true;
-        if (launches_kernels(callee->name))
+        if (is_of_the_runtime(callee->name))
             return lower_fail(l, EMULATOR_UNSUPPORTED, in,
-                              "a call of %s: kernels that launch kernels are not supported", callee->name);
+                              "a call of %s: this function of the runtime for kernels is not supported",
+                              callee->name);
         return lower_fail(l, EMULATOR_UNSUPPORTED, in, "a call of %s, which this file only declares",
                           callee->name);
     }
