@@ -175,8 +175,8 @@ def chains(nvcc: str) -> Traced:
 )
 def test_a_chain_of_blocks_takes_a_link_for_each(chains: Traced, kernel: str, links: int) -> None:
     work = chains.run(kernel, LINKS + 1, 1, chains.buffer(64), chains.buffer(64))
-    # From the start of a store half a trip until it is seen, and one for the poll. The first block has not waited, so that
-    # the next one's wait is no link yet.
+    # From the start of a store half a trip until it is seen, and one for the poll. The first block has not waited, so
+    # the second one's wait does not count.
     assert work.chain.l2_trips == 1.5 * (links - 1)
 
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 enum { WORD_SHIFT = 2, FIRST_WORDS = 256, MOST_WORDS = 1 << 18, BLOCKS_A_LINK = 4 };
-// From the start of a store until its word is in the L2. The poll that finds it there is a trip of its own.
+// From the start of a store until its word is in the L2. The poll that finds it there takes another trip.
 static const double trips_to_be_seen = 0.5;
 
 typedef struct {
@@ -41,7 +41,7 @@ void block_chain_free(BlockChain *chain) {
 
 // ---- Words ------------------------------------------------------------------------------------------------
 
-// Where that word stands, or would.
+// The place of that word, or the one it would have.
 static Word *find(const BlockChain *chain, uint64_t address) {
     uint64_t at = address * 0x9e3779b97f4a7c15u >> 32;
     for (;; at++) {
@@ -98,8 +98,8 @@ static void meet(Waiting *w, uint64_t block) {
     if (!has_met(w, block)) w->met[w->met_count++ % ROOM] = block;
 }
 
-// A word that another block has stored. Where that block told something first, before it waited itself,
-// nobody has to wait until it has waited.
+// A word that another block has stored. If that block told something first, before it waited itself, nobody
+// has to wait until it has waited.
 static void read_word(const Word *word, Waiting *w, Stamp start) {
     w->has_read = true;
     if (word->is_early) meet(w, word->block);

@@ -10,7 +10,14 @@ typedef struct {
     double shared_bytes; // per block, static and dynamic
 } ModelShape;
 
-typedef enum { MODEL_LAUNCH, MODEL_LATENCY, MODEL_MEMORY, MODEL_INSTRUCTIONS, MODEL_ATOMICS, MODEL_CHAIN } ModelLimiter;
+typedef enum {
+    MODEL_LAUNCH,
+    MODEL_LATENCY,
+    MODEL_MEMORY,
+    MODEL_INSTRUCTIONS,
+    MODEL_ATOMICS,
+    MODEL_CHAIN
+} ModelLimiter;
 
 typedef struct {
     double seconds;

@@ -59,8 +59,8 @@ typedef struct ModelWork {
     double atomic_slice, atomic_whole, atomic_floats;
     double atomic_waits; // requests whose result is used
 
-    // Blocks that waited for others of the launch and then stored what others may wait for; and where each waits
-    // until another has waited, the length of that chain. It grows with the number of blocks.
+    // Blocks that waited for others of the launch and then stored what others may wait for; and where each
+    // waits until another has waited, the length of that chain. It grows with the number of blocks.
     double passed_on;
     ModelTime chain;
 } ModelWork;
