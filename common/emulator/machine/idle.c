@@ -36,8 +36,8 @@ static uint64_t hash_registers(const Frame *frame) {
 }
 
 // The registers are compared with those of an earlier poll, which is replaced after 8, 16, 32 ... polls, so
-// that a loop of any number of polls comes round to it. Fewer polls in a row are not yet waiting: a kernel may
-// keep its data in volatile variables, and looking at all registers takes longer than a load.
+// that a loop of any number of polls comes round to it. Fewer polls in a row are not yet waiting: a kernel
+// may keep its data in volatile variables, and looking at all registers takes longer than a load.
 bool poll_repeats(const Machine *m, Fragment *f, const Instruction *in) {
     const uint64_t fewest = 8;
     Poll *poll = &f->poll;
