@@ -35,9 +35,11 @@ static uint64_t hash_registers(const Frame *frame) {
     return hash;
 }
 
-// The registers are compared with those of an earlier poll, which is replaced after 1, 2, 4, 8 ... polls, so
-// that a loop of any number of polls comes round to it.
+// The registers are compared with those of an earlier poll, which is replaced after 8, 16, 32 ... polls, so
+// that a loop of any number of polls comes round to it. Fewer polls in a row are not yet waiting: a kernel
+// may keep its data in volatile variables, and looking at all registers takes longer than a load.
 bool poll_repeats(const Machine *m, Fragment *f, const Instruction *in) {
+    const uint64_t fewest = 8;
     Poll *poll = &f->poll;
     if (!poll->in || poll->effects != m->effects) {
         *poll = (Poll){.in = in, .effects = m->effects};
@@ -45,10 +47,13 @@ bool poll_repeats(const Machine *m, Fragment *f, const Instruction *in) {
         return false;
     }
     if (in->kind == KIND_MBARRIER_WAIT) poll->wait = in;
+    const uint64_t count = ++poll->compared;
+    const bool is_compared = count > fewest && poll->in == in;
+    const bool is_replaced = count >= fewest && !(count & (count - 1));
+    if (!is_compared && !is_replaced) return false;
     const uint64_t registers = hash_registers(f->frame);
-    if (poll->compared && poll->in == in && poll->registers == registers) return poll->repeats = true;
-    const uint64_t before = poll->compared++;
-    if (before & (before + 1)) return false;
+    if (is_compared && poll->registers == registers) return poll->repeats = true;
+    if (!is_replaced) return false;
     poll->in = in;
     poll->registers = registers;
     return false;
