@@ -1,15 +1,8 @@
 // Kernels that launch kernels. Compiled with -rdc=true. The program's argument names a case, or `all` of the
 // right ones; those whose line is marked end with that finding.
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 
-static const char *running;
-static void need(bool good) {
-    if (good) return;
-    fprintf(stderr, "%s fails\n", running);
-    exit(3);
-}
+#include "cases.h"
+
 // What the host reads of the `n` integers of device memory; they are freed.
 static int *read_back(int *device, int n) {
     int *host = (int *)malloc(n * sizeof(int));
@@ -219,12 +212,6 @@ static void copy_past_the_end() {
     ends_with(cudaErrorIllegalAddress);
 }
 
-#define CASE(name)                                                                                           \
-    { #name, name }
-typedef struct {
-    const char *name;
-    void (*run)();
-} Case;
 static const Case cases[] = {CASE(children),
                              CASE(grandchildren_first),
                              CASE(tail),
@@ -237,15 +224,7 @@ static const Case cases[] = {CASE(children),
                              CASE(freed_twice), CASE(copy_past_the_end)};
 
 int main(int count, char **words) {
-    for (const Case &c : cases)
-        if (count > 1 && (!strcmp(c.name, words[1]) || !strcmp("all", words[1]))) {
-            running = c.name;
-            c.run();
-        }
-    for (const Case &c : wrong)
-        if (count > 1 && !strcmp(c.name, words[1])) {
-            running = c.name;
-            c.run();
-        }
-    return running ? 0 : 2;
+    if (count < 2) return 2;
+    (void)run_cases(cases, true, words[1]);
+    return run_cases(wrong, false, words[1]);
 }

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <thread>
 
+#include "cases.h"
+
 __global__ void twice(int *data, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) data[i] *= 2;
@@ -31,12 +33,6 @@ __global__ void counts() { atomicAdd(&counter, table[threadIdx.x]), atomicAdd(&t
 const int N = 256;
 const size_t BYTES = N * sizeof(int);
 static int host[N];
-static const char *running;
-static void need(bool good) {
-    if (good) return;
-    fprintf(stderr, "%s fails\n", running);
-    exit(3);
-}
 
 static void managed_after_wait() {
     int *data;
@@ -654,11 +650,7 @@ static void two_devices() { // if there are
     need(cudaSetDevice(count) == cudaErrorInvalidDevice && cudaGetLastError() == cudaErrorInvalidDevice);
 }
 
-#define CASE(name) {#name, name}
-static const struct {
-    const char *name;
-    void (*run)();
-} cases[] = {CASE(managed_after_wait), CASE(pinned_after_wait), CASE(pageable_reused), CASE(other_half),
+static const Case cases[] = {CASE(managed_after_wait), CASE(pinned_after_wait), CASE(pageable_reused), CASE(other_half),
              CASE(reads_what_is_copied), CASE(mapped), CASE(registered), CASE(event_wait), CASE(event_times),
              CASE(polls), CASE(legacy_order), CASE(symbols), CASE(races_not), CASE(much_shared), CASE(checks_error),
              CASE(frees_null), CASE(frees_again), CASE(reset_frees), CASE(rows), CASE(default_direction),
@@ -672,10 +664,6 @@ static const struct {
              CASE(two_devices)};
 
 int main(int count, char **words) {
-    for (const auto &c : cases)
-        if (count > 1 && (!strcmp(c.name, words[1]) || !strcmp("all", words[1]))) {
-            running = c.name;
-            c.run();
-        }
-    return running ? 0 : 2;
+    if (count < 2) return 2;
+    return run_cases(cases, true, words[1]);
 }

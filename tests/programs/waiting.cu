@@ -2,17 +2,10 @@
 // or `all` of the right ones; those whose line is marked end with that finding.
 #include <atomic>
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <thread>
 
-static const char *running;
-static void need(bool good) {
-    if (good) return;
-    fprintf(stderr, "%s fails\n", running);
-    exit(3);
-}
+#include "cases.h"
+
 static volatile int *flags(bool is_managed = false) {
     volatile int *made;
     need(is_managed ? !cudaMallocManaged((void **)&made, 8) : !cudaMallocHost((void **)&made, 8));
@@ -218,26 +211,13 @@ static void unfenced_data() { // nothing orders the data before the flag
     need(!cudaDeviceSynchronize() && !cudaFreeHost(data) && !cudaFreeHost((void *)f));
 }
 
-#define CASE(name) {#name, name}
-typedef struct {
-    const char *name;
-    void (*run)();
-} Case;
 static const Case cases[] = {CASE(pinned_flags), CASE(managed_flags), CASE(again), CASE(other_thread),
                              CASE(counts_polls), CASE(heartbeat), CASE(copied_flag), CASE(two_kernels),
                              CASE(persistent), CASE(allocates_meanwhile)},
                   wrong[] = {CASE(never_stored), CASE(one_round_less), CASE(unfenced_data)};
 
 int main(int count, char **words) {
-    for (const Case &c : cases)
-        if (count > 1 && (!strcmp(c.name, words[1]) || !strcmp("all", words[1]))) {
-            running = c.name;
-            c.run();
-        }
-    for (const Case &c : wrong)
-        if (count > 1 && !strcmp(c.name, words[1])) {
-            running = c.name;
-            c.run();
-        }
-    return running ? 0 : 2;
+    if (count < 2) return 2;
+    (void)run_cases(cases, true, words[1]);
+    return run_cases(wrong, false, words[1]);
 }

@@ -52,7 +52,7 @@ static Word *find(const BlockChain *chain, uint64_t address) {
 
 static bool make_room(BlockChain *chain) {
     if (2 * chain->count < chain->room) return true;
-    const Word *old = chain->words;
+    Word *old = chain->words;
     const uint64_t room = chain->room;
     Word *words = calloc(2 * room, sizeof *words);
     if (!words) return false;
@@ -60,7 +60,7 @@ static bool make_room(BlockChain *chain) {
     chain->room = 2 * room;
     for (uint64_t i = 0; i < room; i++)
         if (old[i].address) *find(chain, old[i].address) = old[i];
-    free((void *)old);
+    free(old);
     return true;
 }
 
