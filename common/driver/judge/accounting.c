@@ -120,7 +120,7 @@ static bool account_for(Judge *judge, int task, const Attempt *attempt) {
     const size_t length = strlen(out->words);
     if (is_known && length > 0 && account.one.misalignment > 0)
         snprintf(out->words + length, sizeof out->words - length,
-                 "; that is with a base %u bytes past an aligned address", account.one.misalignment);
+                 "; with a base %u bytes past an aligned address", account.one.misalignment);
     for (int b = 0; b < MAX_BUFFERS; b++) free(account.inputs[b]);
     return is_known;
 }

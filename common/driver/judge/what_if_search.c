@@ -171,7 +171,7 @@ static void suppose_timing(Search *search, const ModelledWorks *base, int launch
                   "with the arrays of its threads in registers");
     if (base->works[launch].chain.l2_trips > 0)
         add_named(search, "no-chain", (WhatIf){.has_no_chain = true},
-                  "if no block waited until the one before it has waited");
+                  "if no block had to wait for the one before it");
 }
 
 // Blocks that an SM holds at a time, with `threads` in each.
