@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import csv
 import ctypes as c
 import json
 import re
@@ -153,6 +154,7 @@ def test_atomics_queue_where_blocks_share_an_address() -> None:
 
 CHAINS = ROOT / "tests" / "data" / "chains.cu"
 LINKS = 31  # of 32 blocks
+ATOMIC = ("by_atomics", "by_compare_and_swap")
 
 
 @pytest.fixture(scope="module")
@@ -175,9 +177,24 @@ def chains(nvcc: str) -> Traced:
 )
 def test_a_chain_of_blocks_takes_a_link_for_each(chains: Traced, kernel: str, links: int) -> None:
     work = chains.run(kernel, LINKS + 1, 1, chains.buffer(64), chains.buffer(64))
-    # From the start of a store half a trip until it is seen, and one for the poll. The first block has not waited, so
-    # the second one's wait does not count.
-    assert work.chain.l2_trips == 1.5 * (links - 1)
+    # From the start of a store half a trip until it is seen, of an atomic 1.25, and one for the poll. The first block
+    # has not waited, so the second one's wait does not count.
+    assert work.chain.l2_trips == (1.5 if kernel not in ATOMIC else 2.25) * (links - 1)
+
+
+def test_links_take_about_as_long_as_on_a_gpu(chains: Traced) -> None:
+    device = device_of(RECORD)
+    with CHAINS.with_suffix(".csv").open() as file:
+        measured = {row["kernel"]: float(row["microseconds"]) for row in csv.DictReader(file)}
+    blocks, shorter, modelled = 64, 32, {}
+    for kernel in measured:
+        short, long = (
+            chains.run(kernel, count, 1, chains.buffer(64), chains.buffer(64)).chain
+            for count in (shorter, blocks)
+        )
+        cycles = long.cycles - short.cycles + (long.l2_trips - short.l2_trips) * device.l2_latency
+        modelled[kernel] = 1e6 * cycles / device.clock_hz / (blocks - shorter)
+    assert modelled == pytest.approx(measured, rel=0.2)
 
 
 @pytest.mark.parametrize(

@@ -168,8 +168,8 @@ __global__ void scan_tiles(const int *in, int *out, const int *sums, int n) {
 
 // One launch, inclusive: scan_once<<<tiles, 256>>>(in, out, state, n)
 const int BLOCK = 256;
-const int RESIDENT = 5; // blocks on an SM: each thread then has registers for all its loads at once
-const int GROUPS = 9;   // of four floats, for each thread
+const int RESIDENT = 8; // blocks on an SM: all its threads
+const int GROUPS = 5;   // of four floats, for each thread
 const int LONG_TILE = BLOCK * GROUPS * 4;
 
 LAUNCH(scan_once) {
@@ -182,9 +182,10 @@ enum { NOTHING, SUM, PREFIX }; // SUM: of its own elements. PREFIX: of all eleme
 
 // BEGIN SOLUTION
 __device__ void publish(unsigned long long *state, unsigned flag, float value) {
-    // Flag and value are in one word, which one store writes and one load reads: a thread that sees the flag has
-    // the value that belongs to it. volatile: each access goes to memory.
-    *(volatile unsigned long long *)state = (unsigned long long)flag << 32 | __float_as_uint(value);
+    // Flag and value are in one word, which one access writes and one load reads: a thread that sees the flag has
+    // the value that belongs to it. A store to volatile memory is right, too; but while memory is busy, other
+    // blocks see it later.
+    atomicExch(state, (unsigned long long)flag << 32 | __float_as_uint(value));
 }
 
 // The sum of all tiles before `tile`, by the first warp. It looks at 32 tiles at a time, the nearest first, and waits

@@ -56,6 +56,51 @@ extern "C" __global__ void tells_nobody(unsigned *word, unsigned *other) {
     store(&word[blockIdx.x], PREFIX);
 }
 
+// Values that are handed on behind a flag.
+extern "C" __global__ void with_fences(unsigned *flag, unsigned *value) {
+    unsigned before = 0;
+    if (blockIdx.x > 0) {
+        while (load(&flag[blockIdx.x - 1]) == NONE) {
+        }
+        __threadfence();
+        before = load(&value[blockIdx.x - 1]);
+    }
+    store(&value[blockIdx.x], before + 1);
+    __threadfence();
+    store(&flag[blockIdx.x], PREFIX);
+}
+
+extern "C" __global__ void with_a_fence_before_the_flag(unsigned *flag, unsigned *value) {
+    if (blockIdx.x > 0)
+        while (load(&flag[blockIdx.x - 1]) == NONE) {
+        }
+    store(&value[blockIdx.x], 1);
+    __threadfence();
+    store(&flag[blockIdx.x], PREFIX);
+}
+
+extern "C" __global__ void with_a_fence_after_the_flag(unsigned *flag, unsigned *value) {
+    unsigned before = 0;
+    if (blockIdx.x > 0) {
+        while (load(&flag[blockIdx.x - 1]) == NONE) {
+        }
+        __threadfence();
+        before = load(value);
+    }
+    store(&flag[blockIdx.x], PREFIX + before);
+}
+
+extern "C" __global__ void by_release_and_acquire(unsigned *flag, unsigned *value) {
+    unsigned before = 0, seen = NONE;
+    if (blockIdx.x > 0) {
+        while (seen == NONE)
+            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(&flag[blockIdx.x - 1]) : "memory");
+        before = load(&value[blockIdx.x - 1]);
+    }
+    store(&value[blockIdx.x], before + 1);
+    asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(&flag[blockIdx.x]), "r"(PREFIX) : "memory");
+}
+
 // A lock by turns: one word, which holds whose turn it is.
 extern "C" __global__ void by_turns(unsigned *turn, unsigned *) {
     while (load(turn) != blockIdx.x) {

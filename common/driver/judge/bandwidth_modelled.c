@@ -158,7 +158,7 @@ static void model_task(Judge *judge, int index, CaseSize size, const ModelDevice
     memcpy(bandwidth->limiter, sum.words, sizeof bandwidth->limiter);
     if (modelled_leaves_out_waiting(&judge->modelled[index]))
         snprintf(bandwidth->words, sizeof bandwidth->words,
-                 "its blocks wait for one another, and the model leaves out how long: a GPU may be slower");
+                 "its blocks wait for one another, and how long is modelled in part: a GPU may be slower");
     bandwidth_complete(bandwidth);
     bandwidth_distrust(bandwidth,
                        bandwidth_least_seconds(task, &shape->shape, &judge->judgement->device, false));

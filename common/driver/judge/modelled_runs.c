@@ -335,6 +335,7 @@ bool modelled_estimate(const ModelledTask *modelled, const ModelledWorks *done, 
         model_with_loads_in_flight(&work, what_if->loads);
         if (what_if->has_no_local_memory) model_without_local_memory(&work);
         if (what_if->has_no_chain) model_without_chain(&work);
+        if (what_if->tells_by_atomics) model_told_by_atomics(&work);
         ModelEstimate one;
         model_estimate(device, &shape, &work, &one);
         if (is_first)

@@ -12,6 +12,7 @@ typedef struct {
     bool needs_little_shared; // likewise
     bool has_no_local_memory; // the arrays of its threads are in registers
     bool has_no_chain;        // no block waits until another one has waited
+    bool tells_by_atomics;    // what blocks tell one another
     OtherShape shape;
 } WhatIf;
 

@@ -172,6 +172,9 @@ static void suppose_timing(Search *search, const ModelledWorks *base, int launch
     if (base->works[launch].chain.l2_trips > 0)
         add_named(search, "no-chain", (WhatIf){.has_no_chain = true},
                   "if no block had to wait for the one before it");
+    if (base->works[launch].told_plainly > 0)
+        add_named(search, "told-by-atomics", (WhatIf){.tells_by_atomics = true},
+                  "with atomics for what blocks tell one another");
 }
 
 // Blocks that an SM holds at a time, with `threads` in each.
@@ -303,6 +306,7 @@ static bool combine(const WhatIf *a, const WhatIf *b, WhatIf *both) {
     both->needs_little_shared |= b->needs_little_shared;
     both->has_no_local_memory |= b->has_no_local_memory;
     both->has_no_chain |= b->has_no_chain;
+    both->tells_by_atomics |= b->tells_by_atomics;
     if (changes_shape(b)) both->shape = b->shape;
     return true;
 }

@@ -4,13 +4,16 @@
 #include <string.h>
 
 enum { WORD_SHIFT = 2, FIRST_WORDS = 256, MOST_WORDS = 1 << 18, BLOCKS_A_LINK = 4 };
-// From the start of a store until its word is in the L2. The poll that finds it there takes another trip.
-static const double trips_to_be_seen = 0.5;
+// From the start of a store or an atomic until its word is in the L2. The poll that finds it there takes another
+// trip. tests/data/chains.csv
+static const double trips_to_be_seen = 0.5, trips_of_atomic_to_be_seen = 1.25;
 
 typedef struct {
     uint64_t address; // in words, + 1; 0: this place is free
     uint64_t block;   // number + 1 of the last one that stored there
     bool is_early;    // it did so first before it had read what others had stored
+    bool is_late;     // it did so last after that
+    bool is_plain;    // by a store, at least once
     uint32_t depth;   // of the chain that this block is the end of
     Stamp at;         // when it stored, if all blocks had begun at once
 } Word;
@@ -21,6 +24,7 @@ struct BlockChain {
     Stamp longest;
     uint32_t depth;
     double passed_on; // blocks that waited for others, and then stored
+    double told_plainly; // those of them whose loads read what stores of blocks that had waited told
 };
 
 BlockChain *block_chain_new(void) {
@@ -100,8 +104,9 @@ static void meet(Waiting *w, uint64_t block) {
 
 // A word that another block has stored. If that block told something first, before it waited itself, nobody
 // has to wait until it has waited.
-static void read_word(const Word *word, Waiting *w, Stamp start) {
+static void read_word(const Word *word, Waiting *w, bool is_load, Stamp start) {
     w->has_read = true;
+    w->is_told_plainly |= is_load && word->is_plain && word->is_late;
     if (word->is_early) meet(w, word->block);
     if (has_met(w, word->block) || word->at.at <= start.at + w->delay.at) return;
     w->delay = (Stamp){word->at.at - start.at, word->at.l2_trips - start.l2_trips,
@@ -109,13 +114,18 @@ static void read_word(const Word *word, Waiting *w, Stamp start) {
     w->depth = word->depth + 1;
 }
 
-static void store_word(BlockChain *chain, Word *word, uint64_t block, const Waiting *w, Stamp start) {
-    if (word->block == block && word->is_early) return;
+static void store_word(BlockChain *chain, Word *word, uint64_t block, bool is_store, const Waiting *w,
+                       Stamp start) {
+    const bool is_again = word->block == block;
+    word->is_late = w->has_read;
+    word->is_plain = is_store || (is_again && word->is_plain);
+    if (is_again && word->is_early) return;
     word->is_early = !w->has_read;
     word->block = block;
     word->depth = w->depth;
-    word->at = (Stamp){start.at + w->delay.at + trips_to_be_seen * nominal_l2,
-                       start.l2_trips + w->delay.l2_trips + (float)trips_to_be_seen,
+    const double trips = is_store ? trips_to_be_seen : trips_of_atomic_to_be_seen;
+    word->at = (Stamp){start.at + w->delay.at + trips * nominal_l2,
+                       start.l2_trips + w->delay.l2_trips + (float)trips,
                        start.dram_trips + w->delay.dram_trips};
     if (w->depth < chain->depth) return;
     chain->depth = w->depth;
@@ -133,18 +143,19 @@ bool block_chain_access(BlockChain *chain, const Access *a, Waiting *w, Stamp st
             if (!reads && !make_room(chain)) return false;
             Word *word = find(chain, first + k);
             if (reads) {
-                if (word->address && word->block != block) read_word(word, w, start);
+                if (word->address && word->block != block) read_word(word, w, !is_atomic, start);
                 continue;
             }
             if (!word->address && chain->count == MOST_WORDS) continue; // data, rather than what blocks poll
             chain->count += !word->address;
             word->address = first + k;
-            store_word(chain, word, block, w, start);
+            store_word(chain, word, block, !is_atomic, w, start);
         }
     }
     if (!reads && w->has_read && !w->has_passed_on) {
         w->has_passed_on = true;
         chain->passed_on++;
+        chain->told_plainly += w->is_told_plainly;
     }
     return true;
 }
@@ -152,5 +163,8 @@ bool block_chain_access(BlockChain *chain, const Access *a, Waiting *w, Stamp st
 void block_chain_summary(const BlockChain *chain, double blocks, ModelWork *work) {
     work->passed_on = chain->passed_on;
     // A chain that grows with the launch has a link for each block, or for every few.
-    if (chain->depth * BLOCKS_A_LINK >= blocks && chain->depth > 1) work->chain = time_of(chain->longest);
+    if (chain->depth * BLOCKS_A_LINK >= blocks && chain->depth > 1)
+        work->chain = time_of(chain->longest);
+    else
+        work->told_plainly = chain->told_plainly;
 }

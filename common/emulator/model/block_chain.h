@@ -16,6 +16,7 @@ typedef struct BlockChain BlockChain;
 typedef struct {
     bool has_read;      // what another block had stored
     bool has_passed_on; // stored after that
+    bool is_told_plainly; // a load read what a store of a block that had waited told
     Stamp delay;        // of its clock, by the chain of blocks that it waited for
     uint32_t depth;     // blocks of that chain
     uint64_t met[32]; // blocks, number + 1, that told something before they waited themselves: the last ones

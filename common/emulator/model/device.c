@@ -42,6 +42,8 @@ static const ModelDevice hopper = {
     .atomic_sector = 5.93e-10,
     .atomic_float = 1.76e-9,
     .atomic_l2 = 1e-11,
+    .told = 4e-7,
+    .told_plainly = 3e-6,
 };
 static const double hopper_sms = 132, hopper_clock = 1.98e9;
 

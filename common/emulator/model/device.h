@@ -50,6 +50,10 @@ typedef struct {
     double atomic_sector; // likewise on all words of a sector
     double atomic_float;  // until a word is ready for the next addition of floats
     double atomic_l2;     // an operation, for the whole L2
+
+    // Seconds that a block waits for what others tell it while memory is busy, and more where it is told by
+    // plain stores and loads.
+    double told, told_plainly;
 } ModelDevice;
 
 typedef struct {

@@ -25,10 +25,9 @@ static const double latency_l1 = 36, latency_shared = 19, latency_conflict = 2, 
                     latency_branch = 2;
 // Registers of a thread that hold no loaded value on its way: addresses, counters, sums.
 static const int other_registers = 10;
-// Trips to the L2 that a fence takes, and one with stores of the warp before it, which have to arrive
-// everywhere first. Between the two steps of tests/wrong/ch16/chain_with_fences and release_acquire an H200
-// takes 1.18 us with one of each, and 1.00 us with one of the second kind.
-static const int trips_of_fence = 1, trips_of_fence_with_stores = 4;
+// Trips to the L2 that a fence takes after another one, and after accesses of the warp: on an H200 0.13 and
+// 0.31 us. tests/data/chains.csv
+static const int trips_of_fence = 1, trips_of_first_fence = 2;
 static const double gathering = 6; // instructions for adding up the lanes of a warp
 
 enum { MOST_REGIONS = 64, RECENT_REGIONS = 32 };
@@ -44,7 +43,7 @@ typedef struct WarpClock {
     Stamp loaded;                // when they all have
     Toucher touched;
     bool has_stored;  // to global memory
-    bool is_unfenced; // likewise, since its last fence
+    bool is_unfenced; // it has accessed global memory since its last fence
     // Of the whole block, kept with its first warp: what its warps took of the SM since its last barrier.
     Stamp phase; // when that was
     double phase_issued, phase_lsu;
@@ -131,7 +130,7 @@ static Stamp batch(const Timing *t, WarpClock *c, const Instruction *in, Stamp s
 
 // Everything that the warp has stored is visible then.
 static Stamp fence(WarpClock *c, Stamp start) {
-    const int trips = c->is_unfenced ? trips_of_fence_with_stores : trips_of_fence;
+    const int trips = c->is_unfenced ? trips_of_first_fence : trips_of_fence;
     for (int k = 0; k < trips; k++) start = after_l2(start);
     c->is_unfenced = false;
     return start;
@@ -179,6 +178,7 @@ static void observe_instruction(void *self, Warp *w, const Instruction *in, uint
             if (in->space != PTX_SPACE_SHARED) start = later(start, c->stored);
             if (in->space != PTX_SPACE_GLOBAL) start = later(start, c->stored_shared);
         }
+        c->is_unfenced |= in->space != PTX_SPACE_SHARED;
         c->load_start = start = batch(t, c, in, start);
         break;
     case KIND_STORE:

@@ -131,7 +131,7 @@ LAUNCH(scan_once) {
 enum { NOTHING, SUM, PREFIX };
 
 __device__ void publish(unsigned long long *state, unsigned flag, float value) {
-    *(volatile unsigned long long *)state = (unsigned long long)flag << 32 | __float_as_uint(value);
+    atomicExch(state, (unsigned long long)flag << 32 | __float_as_uint(value));
 }
 
 __device__ float sum_of_warp(float value) {
