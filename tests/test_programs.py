@@ -39,6 +39,7 @@ def compiled(nvcc: str, root: Path, tmp_path_factory: pytest.TempPathFactory) ->
         command = [root / "warpbook", "run", "--keep", folder / name, PROGRAMS / f"{name}.cu", *options]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 2, done.stderr  # the cases are listed
+        assert (folder / name).exists(), done.stderr
     return programs
 
 
@@ -105,8 +106,15 @@ def test_right_programs_have_no_findings(seed: int, compiled: dict[str, Path], t
     assert checked.errors == "warpbook: no findings\n"
 
 
-def test_two_devices(compiled: dict[str, Path], root: Path, tmp_path: Path) -> None:
-    done = warpbook(root, "check", "--devices", "2", compiled["right"], "--", "two_devices", folder=tmp_path)
+@pytest.mark.parametrize(
+    ("program", "case"),
+    [("right", name) for name in ("two_devices", "variables_of_devices", "attributes_of_devices")]
+    + [("launches", "child_of_its_device")],
+)
+def test_two_devices(
+    program: str, case: str, compiled: dict[str, Path], root: Path, tmp_path: Path
+) -> None:
+    done = warpbook(root, "check", "--devices", "2", compiled[program], "--", case, folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "warpbook: no findings\n")
 
 

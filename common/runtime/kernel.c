@@ -249,12 +249,13 @@ static int add_child(void *self, const EmulatorChild *asked) {
     Child child = {.to = asked->to, .from = asked->from, .bytes = asked->bytes, .is_tail = asked->is_tail};
     if (asked->kernel) {
         if (family->depth == MOST_DEPTH) return cudaErrorLaunchMaxDepthExceeded;
-        child.launch = (Launch){.function = module_function_of(asked->kernel),
-                                .grid = {asked->grid[0], asked->grid[1], asked->grid[2]},
-                                .block = {asked->block[0], asked->block[1], asked->block[2]},
-                                .dynamic_shared = asked->dynamic_shared,
-                                .argument_bytes = asked->argument_bytes,
-                                .place = family->parent->place};
+        child.launch =
+            (Launch){.function = module_function_of(asked->kernel, family->parent->function->device),
+                     .grid = {asked->grid[0], asked->grid[1], asked->grid[2]},
+                     .block = {asked->block[0], asked->block[1], asked->block[2]},
+                     .dynamic_shared = asked->dynamic_shared,
+                     .argument_bytes = asked->argument_bytes,
+                     .place = family->parent->place};
         if (!child.launch.function) return cudaErrorInvalidDeviceFunction;
         const cudaError_t error = check_shape(&child.launch);
         if (error) return (int)error;
