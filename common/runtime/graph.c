@@ -140,8 +140,13 @@ static bool pair_nodes(cudaGraphNode_t was, cudaGraphNode_t now, cudaGraphExecUp
             return differs(info, cudaGraphExecUpdateErrorTopologyChanged, now, before);
         if (!pair_nodes(other, before, info)) return false;
     }
-    if (!now->child) return true;
-    graph_compare(was->child, now->child, info);
+    if (now->child) graph_compare(was->child, now->child, info);
+    if (now->op.kind != OP_DECIDE) return info->result == cudaGraphExecUpdateSuccess;
+    const Decision *d = &was->op.decision, *other = &now->op.decision;
+    if (d->type != other->type || d->body_count != other->body_count)
+        return differs(info, cudaGraphExecUpdateErrorParametersChanged, now, NULL);
+    for (unsigned i = 0; i < d->body_count && info->result == cudaGraphExecUpdateSuccess; i++)
+        graph_compare(d->bodies[i], other->bodies[i], info);
     return info->result == cudaGraphExecUpdateSuccess;
 }
 

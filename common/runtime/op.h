@@ -38,7 +38,18 @@ struct CUevent_st {
     cudaGraph_t captured_in; // recorded while its stream was captured; NULL: it was not
 };
 
-typedef enum { OP_NOTHING, OP_LAUNCH, OP_COPY, OP_RECORD, OP_WAIT, OP_CALL, OP_FREE, OP_ALLOCATE } OpKind;
+typedef enum {
+    OP_NOTHING,
+    OP_LAUNCH,
+    OP_COPY,
+    OP_RECORD,
+    OP_WAIT,
+    OP_CALL,
+    OP_FREE,
+    OP_ALLOCATE,
+    OP_ASSIGN,
+    OP_DECIDE
+} OpKind;
 
 // For what an event stands for.
 typedef struct {
@@ -46,6 +57,14 @@ typedef struct {
     double time;          // if that is done
     const Known *known;   // what happens before that; good until the operation is added
 } Wait;
+
+// A decision, by a condition, on which of the graphs runs next. They are the operation's own.
+typedef struct {
+    cudaGraphConditionalHandle condition;
+    enum cudaGraphConditionalNodeType type;
+    cudaGraph_t *bodies;
+    unsigned body_count;
+} Decision;
 
 typedef struct Op {
     struct Op *next; // in the order in which the program asked
@@ -72,11 +91,13 @@ typedef struct Op {
             cudaHostFn_t function;
             void *argument;
         } call;
-        Allocation *memory; // of OP_FREE and OP_ALLOCATE
+        Allocation *memory;                   // of OP_FREE and OP_ALLOCATE
+        cudaGraphConditionalHandle condition; // of OP_ASSIGN: it gets its first value
+        Decision decision;
     };
 } Op;
 
-// A copy with its own arguments. False when memory ran out.
+// A copy with its own arguments, or graphs. False when memory ran out, or a graph has no order.
 bool op_copy(const Op *op, Op *copy);
 // What it owns.
 void op_release(Op *op);

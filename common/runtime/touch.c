@@ -79,7 +79,8 @@ static void explain_shared_unchecked(const Allocation *a, const void *address, c
     bool is_kernel;
     const Op *op = queue_user_of(a, address, &is_kernel);
     // Memory that both reach may be how host and kernel talk.
-    const bool may_talk = op && is_kernel && (a->kind == MEMORY_PINNED || kernel_may_wait(&op->launch));
+    const bool may_talk = op && is_kernel &&
+                          (a->kind == MEMORY_PINNED || op->kind == OP_DECIDE || kernel_may_wait(&op->launch));
     char words[4400], where[4200];
     if (op) place_text(&op->place, where, sizeof where);
     const bool is_done = may_talk && queue_advance_number(op->number);
