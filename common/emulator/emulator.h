@@ -99,8 +99,8 @@ bool emulator_load(Emulator *emulator, const char *ptx, size_t bytes, const char
 // ran out.
 EmulatorImage *emulator_add_image(Emulator *emulator, const EmulatorText *texts, int count,
                                   EmulatorError *error);
-// The same texts again, for another device over the same memory: kernels and variables of its own, but the
-// managed variables are those of `original`, which must outlive it.
+// The same texts again, for another device over the same memory: its own kernels and variables, except the
+// managed ones, which are those of `original`. That must outlive it.
 EmulatorImage *emulator_add_image_again(const EmulatorImage *original, const EmulatorText *texts, int count,
                                         EmulatorError *error);
 // Its kernels and variables are gone with it.

@@ -42,7 +42,7 @@ static void initial_bytes(const Memory *memory, unsigned char *to) {
         if (r->function)
             address += FUNCTION_WINDOW + 16 * (uint64_t)(r->function->index + 1);
         else if (r->variable)
-            address += address_of_variable(memory->image, r->variable);
+            address += address_of_variable((void *)(uintptr_t)memory->image, r->variable);
         if (r->offset + r->bytes <= v->bytes) memcpy(to + r->offset, &address, r->bytes);
     }
 }

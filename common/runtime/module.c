@@ -24,7 +24,7 @@ typedef struct {
     char *name;
     size_t size;
     Binary *binary;
-    Allocation *allocations[MOST_DEVICES]; // NULL until its binary is loaded; managed: all the same
+    Allocation *allocations[MOST_DEVICES]; // NULL until its binary is loaded; a managed one is that of each
 } Variable;
 
 static Binary *binaries;

@@ -654,7 +654,7 @@ __device__ int own = 7, *own_place = &own;
 __constant__ int step = 1;
 __managed__ int of_all;
 __global__ void adds_to_own() { *own_place += step, atomicAdd(&of_all, 11); }
-static void variables_of_devices() { // each device has its own, but for managed ones
+static void variables_of_devices() { // each device has its own, except managed ones
     int count, value, *place[2];
     need(!cudaGetDeviceCount(&count));
     if (count < 2) return;
