@@ -41,6 +41,7 @@ def compiled(nvcc: str, root: Path, tmp_path_factory: pytest.TempPathFactory) ->
         "waiting": [],
         "launches": linked,
         "conditions": linked,
+        "processes": [],
     }.items():
         programs[name] = folder / name
         command = [root / "warpbook", "run", "--keep", folder / name, PROGRAMS / f"{name}.cu", *options]
@@ -281,6 +282,31 @@ def test_mistakes_in_what_a_device_decided(
 ) -> None:
     checked = check(compiled[name], case, tmp_path)
     assert checked.findings == expected(case, name), checked.errors
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_two_processes(seed: int, compiled: dict[str, Path], tmp_path: Path) -> None:
+    checked = check(compiled["processes"], "all", tmp_path, seed)
+    assert (checked.status, checked.findings) == (0, set()), checked.errors
+    assert set(checked.errors.splitlines()) == {"warpbook: no findings"}
+
+
+@pytest.mark.parametrize(
+    ("case", "name"),
+    [
+        ("second_frees", "frees_theirs"),
+        ("second_beyond", "beyond_theirs"),
+        ("second_closes_not", "closes_not"),
+    ],
+)
+def test_mistakes_of_a_second_process(
+    case: str, name: str, compiled: dict[str, Path], tmp_path: Path
+) -> None:
+    """They are on standard error; the file of findings is the first process's, which ends last."""
+    checked = check(compiled["processes"], case, tmp_path)
+    (finding,) = expected(name, "processes")
+    assert f"processes.cu:{finding[1]}: {finding[0]}: " in checked.errors
+    assert not checked.findings
 
 
 def test_profile_of_kernels_that_launch_kernels(

@@ -55,6 +55,9 @@ void emulator_leave_host_addresses(Emulator *emulator);
 // bounds, if it is not inside another one. `memory` may be another mapping of the same pages.
 bool emulator_adopt_at(Emulator *emulator, uint64_t address, void *memory, size_t bytes, const char *name,
                        EmulatorError *error);
+// Moves a buffer of emulator_allocate() to memory of the caller's, which gets its bytes and is the buffer
+// from then on: initialised, for what else writes there.
+bool emulator_move(Emulator *emulator, uint64_t address, void *memory, EmulatorError *error);
 // The bytes that malloc() in kernels has to give, 8 MiB if this is not called. Before the first launch that
 // uses it.
 bool emulator_set_heap(Emulator *emulator, size_t bytes, EmulatorError *error);

@@ -32,6 +32,7 @@ struct CUstream_st {
 struct CUevent_st {
     unsigned long recorded; // the number of the operation that records it; 0: never
     bool is_done, has_timing, is_destroyed;
+    bool is_shared;          // with other processes: what it records runs at once
     double time;             // modelled
     Known known;             // what happens before the record, and the record
     Tips tips;               // those of its stream then, if it was captured
@@ -96,8 +97,3 @@ typedef struct Op {
         Decision decision;
     };
 } Op;
-
-// A copy with its own arguments, or graphs. False when memory ran out, or a graph has no order.
-bool op_copy(const Op *op, Op *copy);
-// What it owns.
-void op_release(Op *op);

@@ -143,6 +143,11 @@ static void report_leaks(void) {
     for (int i = 0; allocation_by_index(i); i++) {
         const Allocation *a = allocation_by_index(i);
         if (a->is_freed || a->is_of_graph || a->kind == MEMORY_VARIABLE) continue;
+        if (a->process) {
+            report_host(LEAK, &a->made, "%zu bytes of another process are opened here and never closed",
+                        a->size);
+            continue;
+        }
         report_host(LEAK, &a->made, "%zu bytes of %s memory are allocated here and never freed", a->size,
                     allocation_kind_name(a));
     }
