@@ -130,7 +130,7 @@ uint64_t emulator_adopt(Emulator *e, void *memory, size_t bytes, size_t period, 
 bool emulator_move(Emulator *e, uint64_t address, void *memory, EmulatorError *error) {
     Memory *buffer = memory_near(e, address);
     if (!buffer || buffer->base != address || !buffer->allocation)
-        return emulator_fail(error, EMULATOR_BAD_ARGUMENT, "0x%llx is no buffer that can be moved",
+        return emulator_fail(error, EMULATOR_BAD_ARGUMENT, "0x%llx is not a buffer that can be moved",
                              (unsigned long long)address);
     memcpy(memory, buffer->data, buffer->bytes);
     free(buffer->allocation);

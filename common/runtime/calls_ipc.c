@@ -1,9 +1,9 @@
-#define _GNU_SOURCE // fileno and readlink under -std=gnu17
+#define _GNU_SOURCE // O_CLOEXEC, readlink
 // Memory and events that several processes use.
 //
 // A handle of memory names an open file of the process that gave it, and is good for as long as that process
-// has the memory. What comes before the record of a shared event runs when it is recorded: whoever waits for
-// the event in another process has nothing to wait for.
+// has the memory. What comes before the record of a shared event runs when it is recorded: a thread of
+// another process that waits for the event has nothing to wait for.
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

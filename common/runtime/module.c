@@ -101,10 +101,10 @@ static bool load(Binary *binary, int device) {
 
 // What is registered is the kernel of device 0, the first in the list of all devices' kernels.
 static Function *function_of_device(Function *first, int device) {
-    Function *f = first;
-    while (f && f->device != device) f = f->elsewhere;
-    if (f) return f;
-    f = calloc(1, sizeof *f);
+    if (first->device == device) return first;
+    for (Function *f = first->elsewhere; f; f = f->elsewhere)
+        if (f->device == device) return f;
+    Function *f = calloc(1, sizeof *f);
     if (!f) abort();
     *f = (Function){.stub = first->stub,
                     .name = first->name,
