@@ -48,6 +48,7 @@ SECONDS_A_SIZE = 0.12  # of one kernel's running time, beyond the fewest samples
 POISON = 0x7FC00000
 LEAST_BUFFER = 2**24  # elements: more than any grid that does not grow with n has threads
 SCRATCH_BYTES = 64 << 20
+STATE_BYTES = 2 << 20
 RING = 2**28  # elements of what latencies of memory are measured on
 
 
@@ -83,6 +84,7 @@ class Bench:
         self.bytes_of |= {
             "scratch": SCRATCH_BYTES,
             "ticket": 1 << 16,
+            "state": STATE_BYTES,
             "total": 256,
             "shape": 256,
             "figures": 256,
@@ -183,6 +185,8 @@ class Prepared:
     def reset(self) -> None:
         """Poisons or zeroes what is written."""
         bench = self.bench
+        if any("state" in each.args for each in self.kernel.passes):
+            bench.device.fill(bench.buffers["state"], 0, STATE_BYTES)
         pattern = 0 if self.kernel.zeroed else POISON
         bench.device.fill(bench.buffers["out"], pattern, min(8 * self.outputs + 64, bench.bytes_of["out"]))
 

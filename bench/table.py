@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 TABLE = Path(__file__).resolve().parent / "variants" / "variants.toml"
 SIZES = tuple(2**k for k in range(16, 31, 2))
 
-BUFFERS = ("in", "in2", "in64", "out", "scratch", "ticket")
+BUFFERS = ("in", "in2", "in64", "out", "scratch", "ticket", "state")
 INTEGERS = ("n", "n64", "side", "rows", "columns", "terms", "counts")
 CHECKS = (
     *("sum", "sum64", "l1", "rows", "rows64", "transpose", "polynomial"),

@@ -1,15 +1,6 @@
 // Scans in one launch with decoupled look-back, which differ in how a block tells the others its sums, and how they read
-// them. `state`: 1 + gridDim.x words: the number of the next tile, and what each tile has told.
+// them. `state`: 1 + gridDim.x words, 0 before the launch: the number of the next tile, and what each tile has told.
 #include "warp_block.cuh"
-
-extern "C" __global__ void clear_states(unsigned long long *state, int) {
-    if (threadIdx.x == 0) {
-        state[1 + blockIdx.x] = 0;
-        if (blockIdx.x == 0) {
-            state[0] = 0;
-        }
-    }
-}
 
 enum Told { NOTHING, SUM, PREFIX };
 
