@@ -214,7 +214,7 @@ void warp_start(Machine *m, Warp *w) {
     w->at_cluster = 0;
     w->polls = 0;
     w->impatient = false;
-    w->block->rests[w->index] = 0;
+    w->block->resting &= ~(1u << w->index);
     w->deferred.in = NULL;
     if (!frame) return;
     frame->live = w->exists;

@@ -25,7 +25,10 @@ typedef Step Handler(Machine *machine, Warp *warp, Fragment *fragment, const Ins
 // and at others until nothing else can run, or others may be waiting for it (machine/schedule.c).
 static inline void rest(Machine *machine, Warp *warp) {
     const uint64_t draw = random_next(&machine->random);
-    warp->block->rests[warp->index] = (uint32_t)(draw >> 54) + (draw & 3 ? 0 : 1u << 20);
+    const uint32_t turns = (uint32_t)(draw >> 54) + (draw & 3 ? 0 : 1u << 20);
+    Block *block = warp->block;
+    block->rests[warp->index] = turns;
+    block->resting = (block->resting & ~(1u << warp->index)) | (turns ? 1u << warp->index : 0);
 }
 
 // What a load, store or atomic leaves behind once it is done.

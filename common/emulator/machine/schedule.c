@@ -253,63 +253,85 @@ static void block_run(Machine *m, Block *b) {
     }
 }
 
-// Under a seed: one warp of the block, for a while. False: those that could run are resting.
-static bool block_step(Machine *m, Block *b) {
-    Random random = m->random; // in a register, where most draws are of warps that do not run
-    uint64_t draw = random_next(&random);
-    uint64_t budget = 1ull << (draw % (m->holds ? HELD_TURN : LONGEST_TURN));
-    int start = (int)((uint32_t)(draw >> 32) % (uint32_t)b->warp_count);
-    bool is_resting = false;
-    for (int k = 0, i = start; k < b->warp_count; k++, i++) {
-        if (i == b->warp_count) i = 0;
-        if (b->idle >> i & 1) { // its numbers are drawn even so: what a seed gives does not depend on this
-            if (m->is_weak && random_one_in(&random, 64)) (void)random_next(&random);
-            continue;
-        }
-        if (b->rests[i]) {
-            b->rests[i]--;
-            is_resting = true;
+// Warps that are not known to have nothing to run, a bit each.
+static uint32_t busy_warps(const Block *b) { return UINT32_MAX >> (MAX_WARPS - b->warp_count) & ~b->idle; }
+
+// Those of the warps `some` that rest do so for `turns` less, which is no more than the shortest rest.
+static void shorten_rests(Block *b, uint32_t some, uint32_t turns) {
+    FOR_LANES(i, some & b->resting) {
+        b->rests[i] -= turns;
+        if (!b->rests[i]) b->resting &= ~(1u << i);
+    }
+}
+
+// Under a seed: one warp of the block, for a while: the first that can run, from one on that is drawn.
+static void block_step(Machine *m, Block *b) {
+    const uint64_t draw = random_next(&m->random);
+    const uint64_t budget = 1ull << (m->holds ? draw % HELD_TURN : draw % LONGEST_TURN);
+    const uint32_t from = UINT32_MAX << (uint32_t)(draw >> 32) % (uint32_t)b->warp_count; // these come first
+    const uint32_t busy = busy_warps(b), resting = b->resting & busy;
+    for (uint32_t left = busy; left;) {
+        const int i = __builtin_ctz(left & from ? left & from : left);
+        left &= ~(1u << i);
+        if (resting >> i & 1) {
+            shorten_rests(b, 1u << i, 1);
             continue;
         }
         Warp *w = &b->warps[i];
-        m->random = random;
         if (m->is_weak && random_one_in(&m->random, 64)) rest(m, w);
         if (w->exited != w->exists && run_warp(m, w, budget)) {
             b->is_stuck = false;
-            return true;
+            return;
         }
-        b->rests[i] = 0; // it waits for others: while they see it rest, they would wait for it
+        b->resting &= ~(1u << i); // it waits for others: while they see it rest, they would wait for it
         b->idle |= 1u << i;
-        if (m->stopped || !b->live_warps) return true;
-        random = m->random;
+        if (m->stopped || !b->live_warps) return;
     }
-    m->random = random;
-    if (!is_resting && !release_bystanders(m, b)) stop_at_deadlock(m, b);
-    return !is_resting;
+    if (!resting && !release_bystanders(m, b)) stop_at_deadlock(m, b);
+}
+
+// ---- Rests, under weak schedules --------------------------------------------------------------------------
+
+static bool is_ready(const Block *b) { return busy_warps(b) & ~b->resting; }
+static bool is_resting(const Block *b) { return b->resting && !is_ready(b); }
+
+static void shorten_all_rests(Block **flight, uint64_t count) {
+    uint32_t shortest = UINT32_MAX;
+    for (uint64_t i = 0; i < count; i++) FOR_LANES(k, flight[i]->resting)
+    if (flight[i]->rests[k] < shortest) shortest = flight[i]->rests[k];
+    for (uint64_t i = 0; i < count; i++) shorten_rests(flight[i], UINT32_MAX, shortest);
 }
 
 // A block with a warp that, as far as is known, can run and does not rest; `count`: none has.
 static uint64_t ready_block(Block **flight, uint64_t count) {
     for (uint64_t i = 0; i < count; i++)
-        for (int k = 0; k < flight[i]->warp_count; k++)
-            if (!flight[i]->rests[k] && !(flight[i]->idle >> k & 1)) return i;
+        if (is_ready(flight[i])) return i;
     return count;
 }
 
-// A warp rests so that others run before it. If none of them can, the rests of all are shorter by the
-// shortest.
-static void shorten_rests(Block **flight, uint64_t count) {
-    uint32_t shortest = UINT32_MAX;
-    for (int pass = 0; pass < 2; pass++)
-        for (uint64_t i = 0; i < count; i++)
-            for (int k = 0; k < flight[i]->warp_count; k++) {
-                uint32_t *rest = &flight[i]->rests[k];
-                if (!*rest) continue;
-                if (pass)
-                    *rest -= shortest;
-                else if (*rest < shortest)
-                    shortest = *rest;
-            }
+// Of `count` numbers. No division: most draws are of blocks whose warps rest.
+static uint64_t random_below(Random *random, uint64_t count) {
+    return (uint64_t)((unsigned __int128)random_next(random) * count >> 64);
+}
+
+// Draws blocks until one has a warp that may run. A warp rests so that others run before it: if as many
+// draws as there are blocks have found only resting warps, one that does not rest is looked for, and if there
+// is none, the rests of all are shorter by the shortest.
+static uint64_t draw_awake(Machine *m, Block **flight, uint64_t count) {
+    Random random = m->random; // in a register
+    uint64_t chosen = random_below(&random, count);
+    for (uint64_t resting = 0; is_resting(flight[chosen]);) {
+        shorten_rests(flight[chosen], UINT32_MAX, 1);
+        chosen = count;
+        if (++resting == count) {
+            chosen = ready_block(flight, count);
+            if (chosen == count) shorten_all_rests(flight, count);
+            resting = 0;
+        }
+        if (chosen == count) chosen = random_below(&random, count);
+    }
+    m->random = random;
+    return chosen;
 }
 
 // ---- The grid ---------------------------------------------------------------------------------------------
@@ -412,7 +434,7 @@ void run_grid(Machine *m) {
     m->free_block_capacity = (int)(window < 64 ? window : 64);
     m->free_blocks = calloc((size_t)m->free_block_capacity, sizeof *m->free_blocks);
     uint64_t count = 0, next = 0, turn = 0, stuck = 0, stuck_effects = 0, stuck_polls = 0, quiet = 0,
-             resting = 0, ready = UINT64_MAX, polls_then = 0;
+             polls_then = 0;
     if (!flight || !m->free_blocks) {
         free(flight);
         free(m->free_blocks);
@@ -436,30 +458,23 @@ void run_grid(Machine *m) {
             count += size;
             if (m->scrambled && count + size <= window) continue;
         } else if (count)
-            chosen = holds           ? hold_choose(m, &hold, flight, count)
-                     : ready < count ? ready
-                     : m->scrambled  ? random_next(&m->random) % count
-                                     : turn++ % count;
+            chosen = holds          ? hold_choose(m, &hold, flight, count)
+                     : m->is_weak   ? draw_awake(m, flight, count)
+                     : m->scrambled ? random_next(&m->random) % count
+                                    : turn++ % count;
         else
             break; // not reached: the window is at least one block wide
         Block *b = flight[chosen];
         const uint64_t effects = m->effects;
         if (m->stopped) break;
         if (m->scrambled)
-            resting = block_step(m, b) ? 0 : resting + 1;
+            block_step(m, b);
         else
             block_run(m, b);
         // Those that poll may wait for a warp that rests.
         if (m->is_weak && m->polls - polls_then > PATIENCE * count) {
             polls_then = m->polls;
-            shorten_rests(flight, count);
-        }
-        // As many draws as there are blocks have found only resting warps.
-        ready = count;
-        if (resting >= count) {
-            if (!holds) ready = ready_block(flight, count);
-            if (ready == count) shorten_rests(flight, count);
-            resting = 0;
+            shorten_all_rests(flight, count);
         }
         if (holds) hold_update(m, &hold, b, count);
         // Every block in flight has had two turns, no other may start, and nothing has changed.

@@ -21,10 +21,13 @@ bool history_open(History *h, RaceOrder *order) {
                    .slot_count = FIRST_SLOTS,
                    .view_capacity = FIRST_SLOTS,
                    .word_count = 1,
+                   .row_count = 1,
+                   .known = 1,
                    .page_count = 1,
                    .page_capacity = 16,
                    .chunk_used = CHUNK_WORDS,
-                   .reader_count = 1};
+                   .reader_count = 1,
+                   .begin = UINT64_MAX};
     h->slots = calloc(h->slot_count, sizeof *h->slots);
     h->views = calloc(h->view_capacity, sizeof *h->views);
     h->pages = calloc(h->page_capacity, sizeof *h->pages);
@@ -39,6 +42,8 @@ void history_close(History *h) {
         free(chunk);
     }
     free(h->words);
+    free(h->rows);
+    free(h->values);
     free(h->pages);
     free(h->slots);
     free(h->views);
@@ -77,6 +82,7 @@ uint32_t history_look_for_page(History *h, uint64_t number) {
 }
 
 bool history_has(History *h, uint64_t address, uint64_t bytes) {
+    if (address >= h->end || address + bytes <= h->begin) return false;
     const uint64_t first = address / WORD_BYTES, end = (address + bytes + WORD_BYTES - 1) / WORD_BYTES;
     for (uint64_t at = first, next; at < end; at = next) {
         next = (at / PAGE_WORDS + 1) * PAGE_WORDS < end ? (at / PAGE_WORDS + 1) * PAGE_WORDS : end;
@@ -105,6 +111,8 @@ static uint32_t add_page(History *h, uint64_t number) {
     if (!make_room(&h->pages, &h->page_capacity, h->page_count + 1, sizeof *h->pages)) return 0;
     const uint32_t page = h->page_count++;
     h->pages[page] = (Page){.number = number};
+    if (number * PAGE_BYTES < h->begin) h->begin = number * PAGE_BYTES;
+    if ((number + 1) * PAGE_BYTES > h->end) h->end = (number + 1) * PAGE_BYTES;
     return h->last_page = h->slots[slot_of(h, number)] = page;
 }
 
@@ -127,24 +135,87 @@ void history_is_now(History *h, uint32_t index, uint32_t value) {
     w->count = 1;
 }
 
+// A new word at `address`, without versions. 0: memory ran out.
+static uint32_t add_word(History *h, uint64_t address) {
+    Version *versions = first_versions(h);
+    h->failed = !versions || !make_room(&h->words, &h->word_capacity, h->word_count + 1, sizeof *h->words);
+    if (h->failed) return 0;
+    h->words[h->word_count] = (Word){.address = address, .versions = versions, .capacity = FIRST_VERSIONS};
+    return h->word_count++;
+}
+
+// The entry of a page that says what history the word at `address` has. NULL: memory ran out.
+static uint32_t *entry_of(History *h, uint64_t address) {
+    uint32_t page = history_page(h, address / PAGE_BYTES);
+    if (!page) page = add_page(h, address / PAGE_BYTES);
+    h->failed = h->failed || !page;
+    return page ? &h->pages[page].words[address / WORD_BYTES % PAGE_WORDS] : NULL;
+}
+
 uint32_t history_word(History *h, uint64_t address, uint32_t value) {
-    const uint64_t number = address / PAGE_BYTES, place = address / WORD_BYTES % PAGE_WORDS;
-    uint32_t page = history_page(h, number);
-    if (h->pages[page].words[place]) {
-        history_is_now(h, h->pages[page].words[place], value);
-        return h->pages[page].words[place];
+    uint32_t index = history_find(h, address);
+    if (index) {
+        history_is_now(h, index, value);
+        return index;
     }
     if (history_is_full(h)) return 0;
-    Version *versions = first_versions(h);
-    h->failed = !versions || (!page && !(page = add_page(h, number))) ||
-                !make_room(&h->words, &h->word_capacity, h->word_count + 1, sizeof *h->words);
-    if (h->failed) return 0;
-    uint32_t index = h->word_count++;
-    h->words[index] = (Word){.address = address, .versions = versions, .capacity = FIRST_VERSIONS};
-    h->pages[page].words[place] = index;
+    uint32_t *entry = entry_of(h, address);
+    if (!entry || !(index = add_word(h, address))) return 0;
+    h->known++;
     history_add(h, index, (Version){.value = value, .instruction = INITIALLY}, false);
+    return *entry = index;
+}
+
+// ---- Rows -------------------------------------------------------------------------------------------------
+
+uint32_t history_row(History *h, uint64_t address, const void *data, uint32_t count) {
+    if (h->failed || h->known + count > MAX_WORDS) return 0;
+    h->failed = !make_room(&h->rows, &h->row_capacity, h->row_count + 1, sizeof *h->rows) ||
+                !make_room(&h->values, &h->value_capacity, h->value_count + count, sizeof *h->values);
+    if (h->failed) return 0;
+    h->rows[h->row_count] = (Row){.address = address, .values = h->value_count};
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t *entry = entry_of(h, address + (uint64_t)i * WORD_BYTES);
+        if (!entry) return 0;
+        *entry = IN_ROW | h->row_count;
+        memcpy(&h->values[h->value_count + i].before, (const unsigned char *)data + (size_t)i * WORD_BYTES,
+               WORD_BYTES);
+    }
+    h->value_count += count;
+    h->known += count;
+    return h->row_count++;
+}
+
+void history_row_stored(History *h, uint32_t row, Version version, uint32_t words, const void *data) {
+    Row *r = &h->rows[row];
+    r->version = version;
+    r->words = words;
+    for (uint32_t i = 0; i < words * WARP_SIZE; i++)
+        memcpy(&h->values[r->values + i].stored, (const unsigned char *)data + (size_t)i * WORD_BYTES,
+               WORD_BYTES);
+}
+
+uint32_t history_out_of_row(History *h, uint64_t address) {
+    if (h->failed) return 0;
+    uint32_t *entry = entry_of(h, address);
+    const Row *row = &h->rows[*entry & ~(uint32_t)IN_ROW];
+    const uint32_t at = (uint32_t)(address - row->address) / WORD_BYTES;
+    const RowValue *value = &h->values[row->values + at];
+    const uint32_t index = add_word(h, address & ~(uint64_t)(WORD_BYTES - 1));
+    *entry = index;
+    if (!index) return 0;
+    history_add(h, index, (Version){.value = value->before, .instruction = INITIALLY}, false);
+    if (!row->words) return index;
+    Version version = row->version;
+    version.who += at / row->words;
+    version.store += at / row->words;
+    version.event += at;
+    version.value = value->stored;
+    history_add(h, index, version, false);
     return index;
 }
+
+// ---- Versions ---------------------------------------------------------------------------------------------
 
 bool history_add(History *h, uint32_t index, Version version, bool is_overwritten) {
     Word *w = word_at(h, index);

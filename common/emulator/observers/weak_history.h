@@ -38,12 +38,26 @@ typedef struct {
 enum { PAGE_WORDS = 64, PAGE_BYTES = PAGE_WORDS * WORD_BYTES };
 typedef struct {
     uint64_t number;            // its address / PAGE_BYTES
-    uint32_t words[PAGE_WORDS]; // an index each; 0: no history
+    uint32_t words[PAGE_WORDS]; // an index each, or a row's number with IN_ROW; 0: no history
 } Page;
 
 typedef struct {
     uint32_t who, time, next;
 } Reader;
+
+// Words that a warp stored to at once, none of which had a history before. Most are never looked at again, so
+// they become a Word each only when one is (Page.words has IN_ROW and the row's number until then).
+enum { IN_ROW = 1 << 30 };
+typedef struct {
+    uint64_t address;
+    Version version; // of the first word; `who`, `store` and `event` of the others count on from there
+    uint32_t words;  // for each lane; 0: not stored yet
+    uint32_t values; // the first of its values in History.values
+} Row;
+
+typedef struct {
+    uint32_t before, stored;
+} RowValue;
 
 // How far a thread has read or written a word itself.
 typedef struct {
@@ -55,10 +69,16 @@ typedef struct {
     RaceOrder *order;
     Word *words; // [0] is not used
     uint32_t word_count, word_capacity;
-    Page *pages; // those of words with a history; [0] is not used, and empty
+    Row *rows; // [0] is not used
+    uint32_t row_count, row_capacity;
+    RowValue *values;
+    uint32_t value_count, value_capacity;
+    uint32_t known; // words with a history, those in rows included, and 1
+    Page *pages;    // those of words with a history; [0] is not used, and empty
     uint32_t page_count, page_capacity;
-    uint32_t last_page; // that was looked for, or 0
-    uint32_t *slots;    // of pages, by number: an index or 0
+    uint64_t begin, end; // addresses: no page is outside
+    uint32_t last_page;  // that was looked for, or 0
+    uint32_t *slots;     // of pages, by number: an index or 0
     uint32_t slot_count;
     struct VersionChunk *chunks; // where the first versions of words lie
     uint32_t chunk_used;         // of the first chunk
@@ -79,19 +99,28 @@ static inline uint32_t history_page(History *history, uint64_t number) {
     return history_look_for_page(history, number);
 }
 
-// The index of the word at `address`; 0: it has no history.
+// Takes the word at `address` out of its row; returns its index. Words may move.
+uint32_t history_out_of_row(History *history, uint64_t address);
+// The index of the word at `address`; 0: it has no history. Words may move (Word *).
 static inline uint32_t history_find(History *history, uint64_t address) {
     const Page *page = &history->pages[history_page(history, address / PAGE_BYTES)];
-    return page->words[address / WORD_BYTES % PAGE_WORDS];
+    const uint32_t index = page->words[address / WORD_BYTES % PAGE_WORDS];
+    return index & IN_ROW ? history_out_of_row(history, address) : index;
 }
 // Whether any word of those `bytes` has one.
 bool history_has(History *history, uint64_t address, uint64_t bytes);
 // Whether no other word can get one.
 static inline bool history_is_full(const History *history) {
-    return history->failed || history->word_count == MAX_WORDS;
+    return history->failed || history->known == MAX_WORDS;
 }
 // The same; a word without a history gets one that begins with `value`.
 uint32_t history_word(History *history, uint64_t address, uint32_t value);
+// The same of `count` words in a row, none of which has a history; their values lie at `data`. They become a
+// row, whose number is returned; 0: they get no history.
+uint32_t history_row(History *history, uint64_t address, const void *data, uint32_t count);
+// A warp has stored to all words of a row, `words` for each lane; `version` is what it did to the first of
+// them. The values lie at `data`.
+void history_row_stored(History *history, uint32_t row, Version version, uint32_t words, const void *data);
 // That word has this value. If another work than the launch stored it, during a pause, all loads from now on
 // get it.
 void history_is_now(History *history, uint32_t index, uint32_t value);

@@ -33,6 +33,7 @@ typedef struct {
     uint32_t pick_count;
     bool has_old; // one of them is
     bool is_idle; // no word of the access has a history, nor gets one
+    uint32_t row; // of a contiguous store to words of which none had a history before; 0: some other access
 } WeakMemory;
 
 // What the host may store to while the launch runs has none: its own stores are not in order with others.
@@ -92,12 +93,13 @@ static int version_of(const Word *word, uint32_t store) {
 // choice.
 static bool keep_whole(WeakMemory *m, const Pick *one) {
     const Word *word = word_at(&m->history, one->word);
-    const Version *version = &word->versions[one->chosen];
+    const Version version = word->versions[one->chosen];
+    const uint64_t beside = word->address & ~(uint64_t)(MAX_BYTES - 1);
     bool has_changed = false;
-    for (uint64_t at = 0; at < MAX_BYTES && version->is_wide; at += WORD_BYTES) {
-        uint32_t beside = history_find(&m->history, (word->address & ~(uint64_t)(MAX_BYTES - 1)) + at);
-        Pick *other = beside ? pick_of(m, beside) : NULL;
-        int least = other ? version_of(word_at(&m->history, beside), version->store) : -1;
+    for (uint64_t at = 0; at < MAX_BYTES && version.is_wide; at += WORD_BYTES) {
+        const uint32_t index = history_find(&m->history, beside + at); // words may move
+        Pick *other = index ? pick_of(m, index) : NULL;
+        int least = other ? version_of(word_at(&m->history, index), version.store) : -1;
         if (!other || least <= other->chosen) continue;
         other->chosen = least;
         has_changed = true;
@@ -158,6 +160,13 @@ static void after_load(WeakMemory *m, const Access *a) {
 
 // Words that are about to change have what is there now as their first version.
 static void before_change(WeakMemory *m, const Access *a) {
+    const uint64_t address = a->memory->base + a->offsets[0];
+    if (a->kind == ACCESS_STORE && a->contiguous && a->bytes % WORD_BYTES == 0 && address % WORD_BYTES == 0 &&
+        !history_has(&m->history, address, (uint64_t)a->bytes * WARP_SIZE)) {
+        m->row = history_row(&m->history, address, a->memory->data + a->offsets[0],
+                             a->bytes / WORD_BYTES * WARP_SIZE);
+        if (m->row) return;
+    }
     FOR_LANES(lane, a->mask)
     FOR_WORDS(at, a, a->offsets[lane], a->bytes) {
         uint32_t value;
@@ -199,8 +208,27 @@ static void change(WeakMemory *m, const Access *a, uint32_t lane, uint32_t first
     }
 }
 
+// The same of all lanes, where no word had a history: most stores of most kernels.
+static void change_row(WeakMemory *m, const Access *a) {
+    const uint32_t words = a->bytes / WORD_BYTES;
+    Version version = {.who = race_block(a->warp->block)->first + thread_at(a, 0),
+                       .time = m->time,
+                       .event = stale_reads_event(&m->stale),
+                       .store = m->stores + 1,
+                       .instruction = a->in->number,
+                       .is_wide = words > 1};
+    stale_reads_fences(a->warp->block, version.fence);
+    m->stores += WARP_SIZE;
+    m->stale.events += words * WARP_SIZE - 1;
+    history_row_stored(&m->history, m->row, version, words, a->memory->data + a->offsets[0]);
+}
+
 static void after_change(WeakMemory *m, const Access *a) {
     uint32_t first_event = stale_reads_event(&m->stale);
+    if (m->row) {
+        change_row(m, a);
+        return;
+    }
     FOR_LANES(lane, a->mask) change(m, a, lane, first_event);
 }
 
@@ -216,7 +244,7 @@ static bool has_nothing(WeakMemory *m, const Access *a) {
 
 static void before(void *self, const Access *a) {
     WeakMemory *m = self;
-    m->pick_count = 0;
+    m->pick_count = m->row = 0;
     m->has_old = false;
     m->is_idle = !has_versions(m, a->memory) || has_nothing(m, a);
     if (m->is_idle) return;
