@@ -129,8 +129,8 @@ __global__ void scan_tiles(const int *in, int *out, const int *sums, int n) {
 
 // One launch, inclusive: scan_once<<<tiles, 256>>>(in, out, state, n)
 const int BLOCK = 256;
-const int RESIDENT = 5; // blocks on an SM: each thread then has registers for all its loads at once
-const int GROUPS = 9;   // of four floats, for each thread
+const int RESIDENT = 8; // blocks on an SM: all its threads
+const int GROUPS = 5;   // of four floats, for each thread
 const int LONG_TILE = BLOCK * GROUPS * 4;
 
 LAUNCH(scan_once) {

@@ -81,7 +81,7 @@ __device__ void add_groups(const Group *a, const Group *b, Group *c, int groups)
         int i = first + k * blockDim.x;
         if (i < groups) {
             if (COUNT > 1) {
-                __stcs(&c[i], sum_of(x[k], y[k])); // nobody reads it again here
+                __stcs(&c[i], sum_of(x[k], y[k])); // no thread reads it again
             } else {
                 c[i] = sum_of(x[k], y[k]);
             }

@@ -4,8 +4,8 @@
 #include <string.h>
 
 enum { WORD_SHIFT = 2, FIRST_WORDS = 256, MOST_WORDS = 1 << 18, BLOCKS_A_LINK = 4 };
-// From the start of a store or an atomic until its word is in the L2. The poll that finds it there takes another
-// trip. tests/data/chains.csv
+// From the start of a store or an atomic until its word is in the L2. The poll that finds it there takes
+// another trip. tests/data/chains.csv
 static const double trips_to_be_seen = 0.5, trips_of_atomic_to_be_seen = 1.25;
 
 typedef struct {
@@ -23,7 +23,7 @@ struct BlockChain {
     uint64_t room, count;
     Stamp longest;
     uint32_t depth;
-    double passed_on; // blocks that waited for others, and then stored
+    double passed_on;    // blocks that waited for others, and then stored
     double told_plainly; // those of them whose loads read what stores of blocks that had waited told
 };
 
@@ -124,9 +124,9 @@ static void store_word(BlockChain *chain, Word *word, uint64_t block, bool is_st
     word->block = block;
     word->depth = w->depth;
     const double trips = is_store ? trips_to_be_seen : trips_of_atomic_to_be_seen;
-    word->at = (Stamp){start.at + w->delay.at + trips * nominal_l2,
-                       start.l2_trips + w->delay.l2_trips + (float)trips,
-                       start.dram_trips + w->delay.dram_trips};
+    word->at =
+        (Stamp){start.at + w->delay.at + trips * nominal_l2,
+                start.l2_trips + w->delay.l2_trips + (float)trips, start.dram_trips + w->delay.dram_trips};
     if (w->depth < chain->depth) return;
     chain->depth = w->depth;
     chain->longest = later(chain->longest, w->delay);

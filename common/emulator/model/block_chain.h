@@ -14,11 +14,11 @@ typedef struct BlockChain BlockChain;
 
 // What a block has waited for so far. All 0 when it begins.
 typedef struct {
-    bool has_read;      // what another block had stored
-    bool has_passed_on; // stored after that
+    bool has_read;        // what another block had stored
+    bool has_passed_on;   // stored after that
     bool is_told_plainly; // a load read what a store of a block that had waited told
-    Stamp delay;        // of its clock, by the chain of blocks that it waited for
-    uint32_t depth;     // blocks of that chain
+    Stamp delay;          // of its clock, by the chain of blocks that it waited for
+    uint32_t depth;       // blocks of that chain
     uint64_t met[32]; // blocks, number + 1, that told something before they waited themselves: the last ones
     uint32_t met_count;
 } Waiting;

@@ -253,10 +253,10 @@ void model_estimate(const ModelDevice *d, const ModelShape *s, const ModelWork *
     // the end.
     double last = e->atomics / p.rounds;
     running = most(running, e->atomics - last) + last;
-    // Blocks that look back wait once for each round, but for the first: memory is idle then.
+    // Blocks that look back wait once for each round except the first, when memory is idle.
     if (w->chain.l2_trips == 0)
-        running += (p.rounds - 1) *
-                   (share_of(w->passed_on, w->blocks) * d->told + share_of(w->told_plainly, w->blocks) * d->told_plainly);
+        running += (p.rounds - 1) * (share_of(w->passed_on, w->blocks) * d->told +
+                                     share_of(w->told_plainly, w->blocks) * d->told_plainly);
     // A chain of blocks has its own length, however many run side by side.
     e->chain = (w->chain.cycles + w->chain.l2_trips * d->l2_latency + w->chain.dram_trips * d->dram_latency) /
                d->clock_hz;

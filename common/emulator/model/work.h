@@ -63,7 +63,7 @@ typedef struct ModelWork {
     // waits until another has waited, the length of that chain. It grows with the number of blocks.
     double passed_on;
     ModelTime chain;
-    // Of those in no chain: blocks whose loads read what a block had stored after it had waited itself, without
-    // an atomic for either.
+    // Of those in no chain: blocks whose loads read what a block had stored after it had waited itself,
+    // without an atomic for either.
     double told_plainly;
 } ModelWork;
