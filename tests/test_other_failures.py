@@ -53,7 +53,9 @@ def test_one_mistake_in_two_tasks_is_said_once(nvcc: str, built: Path, tmp_path:
     page, result = judge_named(built, "wrong/ch08/lanes_keep_their_sum", tmp_path)
     (other,) = result["other_failures"]
     assert other["proof"]["changes"] == result["proof"]["changes"]
-    assert f"also {other['task']}: WRONG, too; with the same change, all {other['proof']['cases']} cases" in page
+    assert (
+        f"also {other['task']}: WRONG, too; with the same change, all {other['proof']['cases']} cases" in page
+    )
     assert page.count(result["proof"]["changes"][0]["words"]) == 1
 
 
@@ -77,8 +79,6 @@ def test_one_cause_at_most_lacks_a_proof(nvcc: str, built: Path, tmp_path: Path,
     assert len(guessed) == page.count("Possibly: ") <= 1
 
 
-def test_a_chapter_that_asks_for_names_explains_no_other_task(
-    nvcc: str, built: Path, tmp_path: Path
-) -> None:
+def test_a_chapter_that_asks_for_names_explains_no_other_task(nvcc: str, built: Path, tmp_path: Path) -> None:
     _, result = judge_named(built, "wrong/ch13/nothing_named", tmp_path)
     assert result["other_failures"] == []

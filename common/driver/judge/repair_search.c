@@ -440,9 +440,8 @@ void judge_find_repair(Judge *judge, double work, const Repair *known) {
         judgement->accounting.deviation_count > 0)
         return;
     const Image *image = judge_image(judge, judge->is_gpu);
-    Search search = {.shown = &judgement->cases[judgement->first], .work = work,
-                     .most_work = work,
-                     .known = known};
+    Search search = {
+        .shown = &judgement->cases[judgement->first], .work = work, .most_work = work, .known = known};
     search.ptx = (TaskPtx){.judge = judge, .image = image, .task = search.shown->settings.task};
     if (!image || !image->is_ptx || !find_smallest(&search)) return;
     if (schedule_holds(search.smallest.schedule)) return; // each attempt would take as long as the waiting

@@ -309,9 +309,9 @@ static void add_tasks(Text *page, const Terminal *terminal, const Report *report
 }
 
 static const char *what_happened(const CaseReport *failed) {
-    return failed->has_finding                         ? failed->finding.message
+    return failed->has_finding                          ? failed->finding.message
            : failed->has_check && failed->check.what[0] ? failed->check.what
-                                                       : failed->words;
+                                                        : failed->words;
 }
 
 // Whether the page has explained a failure in this way already: the first one, or one of the other tasks
