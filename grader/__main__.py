@@ -13,7 +13,7 @@ def main(arguments: list[str]) -> int:
 
         return doctor.main(arguments[1:])
     try:
-        import click
+        import typer
 
         from . import cli
     except ImportError as error:
@@ -21,13 +21,10 @@ def main(arguments: list[str]) -> int:
         return MACHINE
     try:
         status = cli.main(arguments)
-    except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
-        return USAGE
-    except click.ClickException as error:
+    except typer.TyperException as error:
         print(f"warpbook: {error.format_message()}", file=sys.stderr)
         return USAGE
-    except click.exceptions.Abort:
+    except typer.Abort:
         raise KeyboardInterrupt from None
     return status if isinstance(status, int) else 0
 

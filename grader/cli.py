@@ -6,16 +6,18 @@ importing the modules of a class or a report takes several times as long as all 
 
 import ast
 import functools
+import os
 from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-import click
 import typer
-from typer.core import TyperCommand, TyperGroup, TyperOption
+from typer.completion import get_completion_inspect_parameters
+from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 from . import __version__
+from .core.errors import USAGE
 
 # For each panel of --help, the commands with their functions, whose docstrings are the help texts.
 COMMANDS = {
@@ -86,38 +88,68 @@ def without(left_out: Iterable[str]) -> None:
         del COMMANDS[_PANELS.pop(name)][name]
 
 
-def load(name: str) -> click.Command:
+def load(name: str) -> TyperCommand:
     """A command, ready to run."""
     module, function = COMMANDS[_PANELS[name]][name].split(":")
     made = typer.Typer(add_completion=False)
-    made.command(name, context_settings=_SETTINGS.get(_PANELS[name]))(
+    made.command(name, cls=_Command, context_settings=_SETTINGS.get(_PANELS[name]))(
         getattr(import_module(f".{module}", __package__), function)
     )
-    return typer.main.get_command(made)
+    command = typer.main.get_command(made)
+    assert isinstance(command, TyperCommand)
+    return command
+
+
+def _shown_as_flags(parameters: list[Any]) -> list[Any]:
+    """The same parameters, with flags that are shown without a type: typer shows --json as `--json <bool>`.
+
+    A flag that is not given is False: for any other value typer imports pydantic, which doubles the time of a command.
+    """
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+            parameter.default = parameter.default or False
+    return parameters
+
+
+class _Command(TyperCommand):
+    """One command; an argument whose name describes several words is shown in the usage as it is written."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _shown_as_flags(super().get_params(ctx))
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        named = [parameter.metavar for parameter in self.params if isinstance(parameter, TyperArgument)]
+        pieces = super().collect_usage_pieces(ctx)
+        return [*pieces[:1], *(name or piece for name, piece in zip(named, pieces[1:], strict=True))]
 
 
 class _Commands(TyperGroup):
-    """All commands: listed from their docstrings, imported one at a time."""
+    """All commands: listed from their docstrings, imported one at a time.
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+    The class of `ctx` has no public name.
+    """
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _shown_as_flags(super().get_params(ctx))
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         return list(_PANELS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+    def get_command(self, ctx: Any, cmd_name: str) -> TyperCommand | None:  # noqa: ARG002
         if cmd_name not in _PANELS:
             return None
         return TyperCommand(cmd_name, help=_help(cmd_name), rich_help_panel=_PANELS[cmd_name])
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, TyperCommand | None, list[str]]:
         name, command, rest = super().resolve_command(ctx, args)
-        return name, command and load(command.name or ""), rest
+        return name, load(command.name or "") if command else None, rest
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            raise click.Abort from None  # typer prints nothing about a KeyboardInterrupt
+            raise typer.Abort from None  # typer makes an exit status of a KeyboardInterrupt and says nothing
 
 
 def _help(name: str) -> str:
@@ -136,29 +168,30 @@ def _docstrings(path: Path) -> dict[str, str]:
     }
 
 
-def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+def _print_version(wanted: bool) -> None:
     if wanted:
-        click.echo(f"warpbook {__version__}")
-        ctx.exit()
+        typer.echo(f"warpbook {__version__}")
+        raise typer.Exit
 
 
-app = _Commands(
-    name="warpbook",
-    no_args_is_help=True,
-    params=[
-        TyperOption(
-            param_decls=["--version"],
-            is_flag=True,
-            is_eager=True,
-            expose_value=False,
-            callback=_print_version,
-            help="Print the version and exit.",
-        )
-    ],
-    help="Build, judge and record the kernels of the workbook. Every command is also a target of make.",
-)
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version and exit."),
+    ] = False,
+) -> None:
+    """Build, judge and record the kernels of the workbook. Every command is also a target of make."""
+
+
+_made = typer.Typer(name="warpbook", cls=_Commands, callback=_options, add_completion=False)
+app = typer.main.get_command(_made)
 
 
 def main(arguments: list[str]) -> Any:
-    """Run a command and return its exit status. Errors in the command line are raised as click's exceptions."""
+    """Run a command and return its exit status. Errors in the command line are raised as typer's exceptions."""
+    if "_WARPBOOK_COMPLETE" in os.environ:
+        get_completion_inspect_parameters()  # which makes the shells known whose completion is asked for
+    elif not arguments:
+        app.main(["--help"], prog_name="warpbook", standalone_mode=False)
+        return USAGE
     return app.main(arguments, prog_name="warpbook", standalone_mode=False)

@@ -1,13 +1,15 @@
 """What every command owes its users: JSON, plain pages in any encoding and width, completion, a manual."""
 
+import contextlib
+import io
 import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
+import typer
 from conftest import ROOT, run_make
 from fake_workbook import FakeWorkbook
 
@@ -103,7 +105,7 @@ HEAVY = (
 
 def test_the_list_says_what_each_command_says() -> None:
     """It is read from the files; what is imported to run a command says the same."""
-    context = click.Context(cli.app)
+    context = typer.Context(cli.app)
     for name, command in COMMANDS.items():
         listed = cli.app.get_command(context, name)
         assert listed is not None and listed.help and listed.help == command.help, name
@@ -121,6 +123,40 @@ def test_a_command_imports_what_it_needs(book: FakeWorkbook, command: str) -> No
         [sys.executable, "-c", code], cwd=book.folder, env=book.environment(), capture_output=True, text=True
     )
     assert (done.returncode, done.stdout.splitlines()[-1:]) == (0, ["[]"]), done.stderr
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_says_what_each_parameter_is(name: str) -> None:
+    """Every argument and option with its text; a flag is not shown as if it took a value."""
+    context = typer.Context(COMMANDS[name], info_name=name, terminal_width=200)
+    with contextlib.redirect_stdout(io.StringIO()) as page, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", "200")
+        print(COMMANDS[name].get_help(context))
+    lines = [" ".join(line.split()) for line in page.getvalue().splitlines()]
+    assert set((COMMANDS[name].help or "").split()) <= set(page.getvalue().split())
+    for parameter in COMMANDS[name].get_params(context):
+        text = parameter.help.replace("\\[", "[")  # a bracket that does not begin rich's markup
+        shown = [line for line in lines if text in line]
+        assert shown, parameter.name
+        assert getattr(parameter, "is_flag", False) <= all("<" not in line for line in shown), shown
+
+
+@pytest.mark.parametrize("command", ["--help", "status", "hint ch02", "grade --jobs x", "nothing", ""])
+def test_nothing_that_is_deprecated_is_used(book: FakeWorkbook, command: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error::DeprecationWarning", "-m", "grader", *command.split()],
+        cwd=book.folder, env=book.environment(), capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode in (0, 2) and "Deprecat" not in done.stderr + done.stdout, done.stderr
+
+
+def test_a_command_with_flags_alone_does_without_pydantic(book: FakeWorkbook) -> None:
+    """With which typer checks values; importing it takes as long as the rest of the command."""
+    code = "import sys; from grader.__main__ import main; main(['status']); print('pydantic' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=book.folder, env=book.environment(), capture_output=True, text=True
+    )
+    assert done.stdout.splitlines()[-1:] == ["False"], done.stderr
 
 
 # ---- Encodings and widths --------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ ClassDevice = Annotated[
 ]
 Slurm = Annotated[
     list[str] | None,
-    typer.Option("--slurm", help="KEY=VALUE, as in [slurm] of course.toml; may be repeated."),
+    typer.Option("--slurm", help=r"KEY=VALUE, as in \[slurm] of course.toml; may be repeated."),
 ]
 
 OneStudent = Annotated[

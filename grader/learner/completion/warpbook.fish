@@ -1,10 +1,9 @@
 # ./warpbook completion fish | source
 function __warpbook
-    set -l words (commandline --current-process --tokenize --cut-at-cursor)
-    set -l begun (commandline --current-token --cut-at-cursor)
-    set -l program $words[1]
-    # each line is what kind it is, a comma, the word, and after a tab what it does
-    env _WARPBOOK_COMPLETE=complete_fish COMP_WORDS="$words" COMP_CWORD="$begun" $program 2>/dev/null |
-        string replace --regex '^[^,]*,' ''
+    set -l program (commandline --current-process --tokenize)[1]
+    set -l typed (commandline --current-process --cut-at-cursor)
+    # each line is a word, and after a tab what it does
+    env _WARPBOOK_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=get-args \
+        _TYPER_COMPLETE_ARGS="$typed" $program 2>/dev/null
 end
 complete --command warpbook --no-files --arguments "(__warpbook)"

@@ -1,10 +1,13 @@
 # After compinit: source <(./warpbook completion zsh)
 _warpbook() {
-    local -a lines described
-    local kind word about
-    lines=("${(@f)$(COMP_WORDS="${words[*]}" COMP_CWORD=$((CURRENT - 1)) _WARPBOOK_COMPLETE=complete_zsh "${words[1]}" 2>/dev/null)}")
-    for kind word about in "${lines[@]}"; do # three lines a word; _ where nothing is said about it
-        [[ $about == _ ]] && described+=("$word") || described+=("$word:$about")
+    local -a described
+    local line word
+    # the answer for fish: each line is a word, and after a tab what it does
+    for line in "${(@f)$(_WARPBOOK_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=get-args \
+        _TYPER_COMPLETE_ARGS="${(j: :)words[1,CURRENT]}" "${words[1]}" 2>/dev/null)}"; do
+        [[ -n $line ]] || continue
+        word=${line%%$'\t'*}
+        [[ $line == *$'\t'* ]] && described+=("$word:${line#*$'\t'}") || described+=("$word")
     done
     _describe -V commands described
 }
