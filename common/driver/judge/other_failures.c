@@ -26,6 +26,16 @@ static void explain(Judge *judge, OtherFailure *other) {
     judgement_exchange(judge->judgement, other);
 }
 
+// Whether a task may not have been begun: no case is right, and the one that shows it best lacks a result.
+static bool is_not_begun(const Judgement *judgement, int task, int first) {
+    for (int i = 0; i < judgement->case_count; i++) {
+        const CaseReport *report = &judgement->cases[i];
+        if (report->settings.task == task && report->was_run && report->verdict == VERDICT_PASS) return false;
+    }
+    const CaseReport *report = &judgement->cases[first];
+    return !report->has_finding && report->has_check && report->check.outcome == CHECK_NOT_WRITTEN;
+}
+
 void judge_explain_others(Judge *judge) {
     Judgement *judgement = judge->judgement;
     // One of them tells the answers of another.
@@ -36,7 +46,7 @@ void judge_explain_others(Judge *judge) {
     for (int t = 0; t < chapter_task_count(judge->of) && judgement->other_count < MOST_OTHERS; t++) {
         OtherFailure other = {0};
         other.first = judge_choose_failure(judge, t, &other.verdict);
-        if (t == shown || other.first < 0) continue;
+        if (t == shown || other.first < 0 || is_not_begun(judgement, t, other.first)) continue;
         explain(judge, &other);
         judgement->others[judgement->other_count++] = other;
     }
