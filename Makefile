@@ -124,6 +124,7 @@ DEVELOPMENT := $(call installed,dev)
 SITE := $(call installed,site)
 NOTEBOOK := $(call installed,notebook)
 PLATFORMS := $(call installed,platforms)
+RECORDING := $(call installed,recording)
 # The compiler of kernels. Of the two that can be fetched, auto takes the one that is installed, or else clang; with
 # NVIDIA's driver on the machine it takes nvcc, whose wheels have the header that the part for GPUs is compiled with.
 FETCHED := $(or $(filter-out auto,$(COMPILER)),$(if $(HAS_NVIDIA_DRIVER)$(wildcard $(VENV)/.installed-nvcc),nvcc,clang))

@@ -22,7 +22,7 @@ lock() {
 }
 lock runtime
 lock dev --constraints requirements/runtime.txt
-for name in site class bench; do
+for name in site class bench recording; do
     lock "$name" --constraints requirements/runtime.txt --constraints requirements/dev.txt
 done
 lock notebook --constraints requirements/runtime.txt --constraints requirements/dev.txt --constraints requirements/site.txt

@@ -23,6 +23,10 @@ skeletons: $(NEEDS_GRADER) ## write the skeletons in chapters/ and the notebook 
 readme: $(NEEDS_GRADER) drivers ## run the commands that README.md shows, and put their output into it
 	@$(GRADER).authoring.readme
 
+.PHONY: recording
+recording: $(NEEDS_GRADER) $(RECORDING) $(TOOLCHAIN) drivers ## record make watch for README.md, in docs/assets/watch.svg
+	@$(GRADER).authoring.recording
+
 .PHONY: lessons pictures
 lessons: $(NEEDS_GRADER) drivers ## put code, counts, records and the output of commands into the lessons and guides
 	@$(WITH_ARGS) -m grader.authoring.lessons

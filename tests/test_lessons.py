@@ -199,6 +199,20 @@ def test_shown_output_is_todays(command: str, built: Path, nvcc: str) -> None:
         assert max(map(len, text[1].splitlines())) <= 80
 
 
+def test_what_every_file_of_c_changes_is_not_compared() -> None:
+    """How large an archive of the workbook is; that it is written, and where, is compared."""
+    line = "build/gradescope/autograder.zip: 1031 files, 5.7 MB"
+    assert steady(line) == steady(line.replace("1031", "987").replace("5.7", "12.0"))
+    for other in (
+        line.replace("zip", "tar"),
+        line.replace(", 5.7 MB", ""),
+        line + ", and a warning",
+        "build/exports/check50: 6 files",
+    ):
+        assert steady(line) != steady(other)
+    assert steady("build/exports/check50: 6 files") != steady("build/exports/check50: 5 files")
+
+
 @pytest.mark.skipif(
     shutil.which("bwrap") is None and "WARPBOOK_CI" not in os.environ, reason="needs bubblewrap"
 )

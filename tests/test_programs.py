@@ -34,11 +34,20 @@ def compiled(nvcc: str, root: Path, tmp_path_factory: pytest.TempPathFactory) ->
     del nvcc
     folder = tmp_path_factory.mktemp("programs")
     programs = {}
-    for name, options in {"mistakes": [], "right": [], "waiting": [], "launches": ["-rdc=true"]}.items():
+    linked = ["-rdc=true"]
+    for name, options in {
+        "mistakes": [],
+        "right": [],
+        "waiting": [],
+        "launches": linked,
+        "conditions": linked,
+        "processes": [],
+    }.items():
         programs[name] = folder / name
         command = [root / "warpbook", "run", "--keep", folder / name, PROGRAMS / f"{name}.cu", *options]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 2, done.stderr  # the cases are listed
+        assert (folder / name).exists(), done.stderr
     return programs
 
 
@@ -105,8 +114,13 @@ def test_right_programs_have_no_findings(seed: int, compiled: dict[str, Path], t
     assert checked.errors == "warpbook: no findings\n"
 
 
-def test_two_devices(compiled: dict[str, Path], root: Path, tmp_path: Path) -> None:
-    done = warpbook(root, "check", "--devices", "2", compiled["right"], "--", "two_devices", folder=tmp_path)
+@pytest.mark.parametrize(
+    ("program", "case"),
+    [("right", name) for name in ("two_devices", "variables_of_devices", "attributes_of_devices")]
+    + [("launches", "child_of_its_device")],
+)
+def test_two_devices(program: str, case: str, compiled: dict[str, Path], root: Path, tmp_path: Path) -> None:
+    done = warpbook(root, "check", "--devices", "2", compiled[program], "--", case, folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "warpbook: no findings\n")
 
 
@@ -244,18 +258,55 @@ def test_a_kernel_of_another_file_is_launched(nvcc: str, root: Path, tmp_path: P
     assert (done.returncode, done.stderr) == (0, "warpbook: no findings\n")
 
 
+# Kernels that launch kernels, and graphs with nodes that decide.
+DEVICE_DECIDES = ("launches", "conditions")
+
+
 @pytest.mark.parametrize("seed", range(4))
-def test_kernels_that_launch_kernels(seed: int, compiled: dict[str, Path], tmp_path: Path) -> None:
-    checked = check(compiled["launches"], "all", tmp_path, seed)
+@pytest.mark.parametrize("name", DEVICE_DECIDES)
+def test_device_decides_what_runs(name: str, seed: int, compiled: dict[str, Path], tmp_path: Path) -> None:
+    checked = check(compiled[name], "all", tmp_path, seed)
     assert (checked.status, checked.findings) == (0, set()), checked.errors
 
 
-@pytest.mark.parametrize("case", re.findall(r"FINDING (\w+)", (PROGRAMS / "launches.cu").read_text()))
-def test_mistakes_of_kernels_that_launch_kernels(
-    case: str, compiled: dict[str, Path], tmp_path: Path
+@pytest.mark.parametrize(
+    ("name", "case"),
+    [
+        (name, case)
+        for name in DEVICE_DECIDES
+        for case in re.findall(r"FINDING (\w+)", (PROGRAMS / f"{name}.cu").read_text())
+    ],
+)
+def test_mistakes_in_what_a_device_decided(
+    name: str, case: str, compiled: dict[str, Path], tmp_path: Path
 ) -> None:
-    checked = check(compiled["launches"], case, tmp_path)
-    assert checked.findings == expected(case, "launches"), checked.errors
+    checked = check(compiled[name], case, tmp_path)
+    assert checked.findings == expected(case, name), checked.errors
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_two_processes(seed: int, compiled: dict[str, Path], tmp_path: Path) -> None:
+    checked = check(compiled["processes"], "all", tmp_path, seed)
+    assert (checked.status, checked.findings) == (0, set()), checked.errors
+    assert set(checked.errors.splitlines()) == {"warpbook: no findings"}
+
+
+@pytest.mark.parametrize(
+    ("case", "name"),
+    [
+        ("second_frees", "frees_theirs"),
+        ("second_beyond", "beyond_theirs"),
+        ("second_closes_not", "closes_not"),
+    ],
+)
+def test_mistakes_of_a_second_process(
+    case: str, name: str, compiled: dict[str, Path], tmp_path: Path
+) -> None:
+    """They are on standard error; the file of findings is the first process's, which ends last."""
+    checked = check(compiled["processes"], case, tmp_path)
+    (finding,) = expected(name, "processes")
+    assert f"processes.cu:{finding[1]}: {finding[0]}: " in checked.errors
+    assert not checked.findings
 
 
 def test_profile_of_kernels_that_launch_kernels(

@@ -75,6 +75,13 @@ def test_every_lesson_and_guide_is_a_page(pages: list[str]) -> None:
         assert str((page.parent / name).relative_to(ROOT).with_suffix(".html")) in pages
 
 
+def test_a_list_that_output_interrupts_continues_with_its_number(built_site: Path) -> None:
+    """As on the first page, where the output of the second step comes before the third."""
+    numbered = re.findall(r"^(\d+)\. ", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
+    assert numbered == ["1", "2", "3", "4", "5"]
+    assert '<ol start="3">' in (built_site / "index.html").read_text("utf-8")
+
+
 @pytest.mark.by_turns
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])

@@ -127,6 +127,19 @@ uint64_t emulator_adopt(Emulator *e, void *memory, size_t bytes, size_t period, 
     return e->objects[index].base;
 }
 
+bool emulator_move(Emulator *e, uint64_t address, void *memory, EmulatorError *error) {
+    Memory *buffer = memory_near(e, address);
+    if (!buffer || buffer->base != address || !buffer->allocation)
+        return emulator_fail(error, EMULATOR_BAD_ARGUMENT, "0x%llx is not a buffer that can be moved",
+                             (unsigned long long)address);
+    memcpy(memory, buffer->data, buffer->bytes);
+    free(buffer->allocation);
+    buffer->allocation = NULL;
+    buffer->data = memory;
+    buffer->all_initialised = true;
+    return true;
+}
+
 void emulator_leave_host_addresses(Emulator *e) {
     e->first_object = HOST_ADDRESSES >> ADDRESS_SHIFT;
     e->keeps_freed = true;

@@ -55,6 +55,9 @@ void emulator_leave_host_addresses(Emulator *emulator);
 // bounds, if it is not inside another one. `memory` may be another mapping of the same pages.
 bool emulator_adopt_at(Emulator *emulator, uint64_t address, void *memory, size_t bytes, const char *name,
                        EmulatorError *error);
+// Moves a buffer of emulator_allocate() to memory of the caller's, which gets its bytes and is the buffer
+// from then on: initialised, for what else writes there.
+bool emulator_move(Emulator *emulator, uint64_t address, void *memory, EmulatorError *error);
 // The bytes that malloc() in kernels has to give, 8 MiB if this is not called. Before the first launch that
 // uses it.
 bool emulator_set_heap(Emulator *emulator, size_t bytes, EmulatorError *error);
@@ -99,6 +102,10 @@ bool emulator_load(Emulator *emulator, const char *ptx, size_t bytes, const char
 // ran out.
 EmulatorImage *emulator_add_image(Emulator *emulator, const EmulatorText *texts, int count,
                                   EmulatorError *error);
+// The same texts again, for another device over the same memory: its own kernels and variables, except the
+// managed ones, which are those of `original`. That must outlive it.
+EmulatorImage *emulator_add_image_again(const EmulatorImage *original, const EmulatorText *texts, int count,
+                                        EmulatorError *error);
 // Its kernels and variables are gone with it.
 void emulator_remove_image(EmulatorImage *image);
 

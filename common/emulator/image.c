@@ -10,15 +10,28 @@
 
 // ---- Module-scope variables -------------------------------------------------------------------------------
 
+// Whether the image has the variable by way of its original.
+static bool is_shared(const EmulatorImage *image, const PtxVariable *variable) {
+    return image->original && variable->is_managed;
+}
+
 static uint64_t address_of_variable(void *context, const PtxVariable *variable) {
-    Emulator *e = context;
-    for (uint64_t i = FIRST_OBJECT; i < e->object_count; i++)
-        if (e->objects[i].variable == variable) return e->objects[i].base;
+    const EmulatorImage *image = context;
+    const Emulator *e = image->emulator;
+    const bool by_name = is_shared(image, variable);
+    for (uint64_t i = FIRST_OBJECT; i < e->object_count; i++) {
+        const Memory *memory = &e->objects[i];
+        if (by_name ? memory->image == image->original && memory->variable &&
+                          !strcmp(memory->variable->name, variable->name)
+                    : memory->variable == variable)
+            return memory->base;
+    }
     return 0;
 }
 
 // The bytes that a variable starts with, addresses filled in.
-static void initial_bytes(const Emulator *e, const PtxVariable *v, unsigned char *to) {
+static void initial_bytes(const Memory *memory, unsigned char *to) {
+    const PtxVariable *v = memory->variable;
     if (v->data)
         memcpy(to, v->data, v->bytes);
     else
@@ -29,7 +42,7 @@ static void initial_bytes(const Emulator *e, const PtxVariable *v, unsigned char
         if (r->function)
             address += FUNCTION_WINDOW + 16 * (uint64_t)(r->function->index + 1);
         else if (r->variable)
-            address += address_of_variable((void *)(uintptr_t)e, r->variable);
+            address += address_of_variable((void *)(uintptr_t)memory->image, r->variable);
         if (r->offset + r->bytes <= v->bytes) memcpy(to + r->offset, &address, r->bytes);
     }
 }
@@ -38,8 +51,7 @@ static void initial_bytes(const Emulator *e, const PtxVariable *v, unsigned char
 static void reset_variables(Emulator *e, const EmulatorImage *image) {
     for (uint64_t i = FIRST_OBJECT; i < e->object_count; i++) {
         Memory *memory = &e->objects[i];
-        if (memory->variable && (!image || memory->image == image))
-            initial_bytes(e, memory->variable, memory->data);
+        if (memory->variable && (!image || memory->image == image)) initial_bytes(memory, memory->data);
     }
 }
 
@@ -60,7 +72,7 @@ bool emulator_variables_changed(const Emulator *e, char name[256]) {
         if (!memory->variable || memory->space != PTX_SPACE_GLOBAL) continue;
         unsigned char *initial = malloc(memory->bytes + 1);
         if (!initial) return false;
-        initial_bytes(e, memory->variable, initial);
+        initial_bytes(memory, initial);
         bool changed = memcmp(initial, memory->data, memory->bytes) != 0;
         free(initial);
         if (changed) {
@@ -75,7 +87,8 @@ static bool place_variables(EmulatorImage *image, const PtxModule *module, Emula
     Emulator *e = image->emulator;
     for (int i = 0; i < module->variable_count; i++) {
         const PtxVariable *v = module->variables[i];
-        if ((v->space != PTX_SPACE_GLOBAL && v->space != PTX_SPACE_CONST) || v->is_extern || v->refused)
+        if ((v->space != PTX_SPACE_GLOBAL && v->space != PTX_SPACE_CONST) || v->is_extern || v->refused ||
+            is_shared(image, v))
             continue;
         uint64_t index = object_new(e, v->space, v->bytes, 0, v->name, false, NULL);
         if (!index)
@@ -163,7 +176,8 @@ static void describe_kernel(const EmulatorImage *image, int function, EmulatorKe
     memcpy(info->max_threads, entry->max_threads, sizeof info->max_threads);
 }
 
-EmulatorImage *emulator_add_image(Emulator *e, const EmulatorText *texts, int count, EmulatorError *error) {
+static EmulatorImage *add_image(Emulator *e, const EmulatorImage *original, const EmulatorText *texts,
+                                int count, EmulatorError *error) {
     *error = (EmulatorError){0};
     PtxModule *module = ptx_parse_to_run(texts, count, error);
     if (!module) return NULL;
@@ -174,6 +188,7 @@ EmulatorImage *emulator_add_image(Emulator *e, const EmulatorText *texts, int co
         return NULL;
     }
     image->emulator = e;
+    image->original = original;
     EmulatorImage **last = &e->images;
     while (*last) last = &(*last)->next;
     *last = image;
@@ -183,7 +198,7 @@ EmulatorImage *emulator_add_image(Emulator *e, const EmulatorText *texts, int co
         return NULL;
     }
     image->kernels = calloc((size_t)module->function_count + 1, sizeof *image->kernels);
-    image->program = program_new(module, texts[0].name, address_of_variable, e, error);
+    image->program = program_new(module, texts[0].name, address_of_variable, image, error);
     if (!image->program || !image->kernels) {
         if (image->program) emulator_fail(error, EMULATOR_NO_MEMORY, "no memory to load %s", texts[0].name);
         emulator_remove_image(image);
@@ -195,6 +210,15 @@ EmulatorImage *emulator_add_image(Emulator *e, const EmulatorText *texts, int co
             describe_kernel(image, i, &image->kernels[image->kernel_count++]);
     reset_variables(e, image);
     return image;
+}
+
+EmulatorImage *emulator_add_image(Emulator *e, const EmulatorText *texts, int count, EmulatorError *error) {
+    return add_image(e, NULL, texts, count, error);
+}
+
+EmulatorImage *emulator_add_image_again(const EmulatorImage *original, const EmulatorText *texts, int count,
+                                        EmulatorError *error) {
+    return add_image(original->emulator, original, texts, count, error);
 }
 
 static void remove_image(Emulator *e, EmulatorImage *image) {

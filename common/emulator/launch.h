@@ -113,6 +113,9 @@ typedef struct {
     // launch has ended, in the order of the calls, each with all that follows from it. Returns an error of
     // the CUDA runtime, which the thread gets; 0: none. NULL: kernels that launch kernels are UNSUPPORTED
     int (*child)(void *child_self, const EmulatorChild *child);
+    // Called with child_self when a thread sets the condition of a node of a graph (cudaGraphSetConditional).
+    // False: there is none with that handle. NULL: such kernels are UNSUPPORTED
+    bool (*condition)(void *child_self, uint64_t handle, uint32_t value);
     void *child_self;
 } EmulatorLaunch;
 

@@ -193,6 +193,56 @@ Allocation *allocation_variable(uint64_t device, size_t size, const char *name) 
     return a;
 }
 
+// ---- Memory that other processes use ----------------------------------------------------------------------
+
+static size_t whole_pages(size_t size) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return (size + page) / page * page;
+}
+
+static void *map_file(int file, size_t size) {
+    void *mine = mmap(NULL, whole_pages(size), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    return mine == MAP_FAILED ? NULL : mine;
+}
+
+int allocation_share(Allocation *a) {
+    if (a->file) return a->file - 1;
+    EmulatorError error;
+    const int file = memfd_create("warpbook", MFD_CLOEXEC);
+    void *mine = file >= 0 && !ftruncate(file, (off_t)whole_pages(a->size)) ? map_file(file, a->size) : NULL;
+    if (!mine || !emulator_move(device_emulator(), a->device, mine, &error)) {
+        if (mine) munmap(mine, whole_pages(a->size));
+        if (file >= 0) close(file);
+        return -1;
+    }
+    a->bytes = mine;
+    a->file = file + 1;
+    return file;
+}
+
+Allocation *allocation_import(int file, size_t size) {
+    Allocation *a = add(MEMORY_DEVICE, size);
+    if (!a) return NULL;
+    char name[64];
+    EmulatorError error;
+    snprintf(name, sizeof name, "allocation %d", a->number);
+    a->bytes = map_file(file, size);
+    a->device = a->bytes ? emulator_adopt(device_emulator(), a->bytes, size, 0, name, &error) : 0;
+    if (a->device) {
+        a->file = file + 1;
+        in_use += size;
+        return a;
+    }
+    if (a->bytes) munmap(a->bytes, whole_pages(size));
+    forget(a);
+    return NULL;
+}
+
+static void unmap_file(const Allocation *a) {
+    munmap(a->bytes, whole_pages(a->size));
+    close(a->file - 1);
+}
+
 // The oldest of those that were freed.
 static void forget_freed(void) {
     for (int i = 0; i < count; i++) {
@@ -210,6 +260,7 @@ void allocation_free(Allocation *a) {
     emulator_free(device_emulator(), a->device, &error);
     if (a->kind == MEMORY_PINNED || a->kind == MEMORY_MANAGED) unmap_shared(a);
     if (a->kind == MEMORY_DEVICE) in_use -= a->size;
+    if (a->file) unmap_file(a);
     a->is_freed = true;
     freed++;
     changed++;

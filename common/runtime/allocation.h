@@ -31,6 +31,10 @@ typedef struct {
     uint64_t recorded; // hash of the content that a record knows of; recording.c
     Place made, released;
     const char *variable; // its name; the image's
+    int file;             // which other processes map too, and one more than its descriptor; 0: none
+    int process;          // whose memory it is, and
+    int its_file;         // its name there; 0: this process's
+    unsigned opened;      // how often
 } Allocation;
 
 // NULL when memory ran out.
@@ -40,6 +44,10 @@ Allocation *allocation_array(const EmulatorTexels *texels);
 Allocation *allocation_register(void *host, size_t size);
 Allocation *allocation_variable(uint64_t device, size_t size, const char *name);
 void allocation_free(Allocation *allocation);
+// The descriptor of the file in which device memory lies from now on, so that other processes can map it; -1:
+// there is none. Such a file of another process; NULL: it cannot be mapped.
+int allocation_share(Allocation *allocation);
+Allocation *allocation_import(int file, size_t size);
 
 // The live allocation that a pointer lies in, by its address for the host or for kernels; one that was freed
 // only if there is no other. The end of an allocation belongs to it. NULL: none.

@@ -141,6 +141,7 @@ static cudaError_t attribute(int *value, enum cudaDeviceAttr which, int device) 
     case cudaDevAttrMaxSharedMemoryPerBlock: *value = i->shared_per_block; break;
     case cudaDevAttrTotalConstantMemory: *value = CONSTANT_BYTES; break;
     case cudaDevAttrPciBusId: *value = device; break;
+    case cudaDevAttrIpcEventSupport: *value = 1; break;
     case cudaDevAttrWarpSize: *value = 32; break;
     case cudaDevAttrMaxPitch: *value = MAX_PITCH; break;
     case cudaDevAttrMaxRegistersPerBlock: *value = i->registers_per_block; break;

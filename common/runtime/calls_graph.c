@@ -52,9 +52,10 @@ cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph
 }
 
 static cudaError_t end(cudaStream_t stream, cudaGraph_t *graph) {
-    if (!queue_stream(stream)->capture) return cudaErrorIllegalState;
-    *graph = queue_stream(stream)->capture;
-    queue_end_capture(*graph);
+    cudaGraph_t capture = queue_stream(stream)->capture;
+    if (!capture) return cudaErrorIllegalState;
+    if (graph) *graph = capture; // a program that captures into a graph of its own knows it
+    queue_end_capture(capture);
     return cudaSuccess;
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) { return CALL(end(stream, graph)); }
@@ -106,7 +107,31 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNo
 
 // ---- Launches ---------------------------------------------------------------------------------------------
 
+// What a condition decides on is kernels, copies, fills, graphs of these, and other conditions.
+static bool is_decidable(const struct CUgraph_st *graph) {
+    for (size_t i = 0; i < graph->count; i++) {
+        const struct CUgraphNode_st *node = graph->nodes[i];
+        const OpKind kind = node->op.kind;
+        if (kind != OP_NOTHING && kind != OP_LAUNCH && kind != OP_COPY && kind != OP_DECIDE) return false;
+        if (node->child && !is_decidable(node->child)) return false;
+    }
+    return true;
+}
+
+static bool has_decidable_bodies(const struct CUgraph_st *graph) {
+    for (size_t i = 0; i < graph->count; i++) {
+        const struct CUgraphNode_st *node = graph->nodes[i];
+        if (node->child && !has_decidable_bodies(node->child)) return false;
+        if (node->op.kind != OP_DECIDE) continue;
+        const Decision *d = &node->op.decision;
+        for (unsigned b = 0; b < d->body_count; b++)
+            if (!is_decidable(d->bodies[b]) || !has_decidable_bodies(d->bodies[b])) return false;
+    }
+    return true;
+}
+
 static cudaError_t order(cudaGraphExec_t made, cudaGraph_t graph) {
+    if (!has_decidable_bodies(graph)) return cudaErrorInvalidValue;
     made->graph = graph_ordered(graph);
     return made->graph ? cudaSuccess : cudaErrorInvalidValue;
 }
@@ -212,13 +237,28 @@ static cudaError_t launch(cudaGraph_t graph, cudaStream_t stream, const Known *s
     return cudaSuccess;
 }
 
+// Before anything else, the graph's conditions get the values that every launch starts with.
+static cudaError_t assign(const struct CUgraph_st *graph, cudaStream_t stream) {
+    cudaError_t error = cudaSuccess;
+    for (size_t i = 0; i < graph->count && !error; i++) {
+        const struct CUgraphNode_st *node = graph->nodes[i];
+        if (node->child) error = assign(node->child, stream);
+        if (node->op.kind != OP_DECIDE) continue;
+        const Decision *d = &node->op.decision;
+        error = queue_add(&(Op){.kind = OP_ASSIGN, .stream = stream, .condition = d->condition});
+        for (unsigned b = 0; b < d->body_count && !error; b++) error = assign(d->bodies[b], stream);
+    }
+    return error;
+}
+
 static cudaError_t launch_all(const struct CUgraphExec_st *made, cudaStream_t handle) {
     if (sticky_error()) return sticky_error();
     Known start = {0}, end = {0};
     cudaStream_t stream = queue_stream(handle);
+    cudaError_t error = assign(made->graph, stream);
     queue_known(stream, &start);
     if (made->graph->count > 1) queue_expect_overlap();
-    const cudaError_t error = launch(made->graph, stream, &start, &end);
+    if (!error) error = launch(made->graph, stream, &start, &end);
     known_free(&start);
     known_free(&end);
     return error;

@@ -233,8 +233,9 @@ cudaError_t cudaDeviceGraphMemTrim(int device) {
 // ---- A picture --------------------------------------------------------------------------------------------
 
 static const char *name_of(const struct CUgraphNode_st *node, char *name, size_t bytes) {
-    static const char *const names[] = {"kernel", "copy",   "fill",   "host function", "graph",    "empty",
-                                        "wait",   "record", "signal", "wait",          "allocate", "free"};
+    static const char *const names[] = {"kernel",   "copy", "fill",   "host function", "graph",
+                                        "empty",    "wait", "record", "signal",        "wait",
+                                        "allocate", "free", "batch",  "condition"};
     if (node->type == cudaGraphNodeTypeKernel)
         symbol_source_name(node->op.launch.function->name, name, bytes);
     else

@@ -1,7 +1,9 @@
 // Nodes of graphs: what each does, as the program asks for it, asks it back, and changes it.
+#include <limits.h>
 #include <stdlib.h>
 
 #include "runtime/array.h"
+#include "runtime/condition.h"
 #include "runtime/graph.h"
 #include "runtime/kernel.h"
 #include "runtime/queue.h"
@@ -103,6 +105,39 @@ static cudaError_t of_anything(struct cudaGraphNodeParams *p, Content *content) 
     return cudaErrorNotSupported;
 }
 
+#if CUDART_VERSION >= 13000
+// The graphs that the decision is about are empty: the program adds nodes to them.
+static cudaError_t of_condition(struct cudaConditionalNodeParams *p, Content *content) {
+    const unsigned most = p->type == cudaGraphCondTypeIf       ? 2
+                          : p->type == cudaGraphCondTypeWhile  ? 1
+                          : p->type == cudaGraphCondTypeSwitch ? UINT_MAX
+                                                               : 0;
+    if (!condition_exists(p->handle) || !p->size || p->size > most) return cudaErrorInvalidValue;
+    Decision d = {.condition = p->handle, .type = p->type, .body_count = p->size};
+    d.bodies = calloc(p->size, sizeof(cudaGraph_t));
+    *content = (Content){.type = cudaGraphNodeTypeConditional, .op = {.kind = OP_DECIDE, .decision = d}};
+    place_here(&content->op.place);
+    bool is_whole = d.bodies != NULL;
+    for (unsigned i = 0; is_whole && i < p->size; i++)
+        is_whole = (d.bodies[i] = calloc(1, sizeof(struct CUgraph_st))) != NULL;
+    p->phGraph_out = d.bodies;
+    if (is_whole) return cudaSuccess;
+    if (d.bodies) op_release(&content->op);
+    return cudaErrorMemoryAllocation;
+}
+
+static cudaError_t new_condition(cudaGraphConditionalHandle *handle, unsigned value, unsigned flags) {
+    if (flags & ~(unsigned)cudaGraphCondAssignDefault) return cudaErrorInvalidValue;
+    *handle = condition_new(value, flags & cudaGraphCondAssignDefault);
+    return *handle ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *handle, cudaGraph_t graph,
+                                             unsigned value, unsigned flags) {
+    (void)graph;
+    return CALL(new_condition(handle, value, flags));
+}
+#endif
+
 // ---- Adding -----------------------------------------------------------------------------------------------
 
 static cudaError_t add(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
@@ -194,6 +229,7 @@ cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph, co
 cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
                              const cudaGraphEdgeData *edges, size_t count, struct cudaGraphNodeParams *p) {
     (void)edges;
+    if (p->type == cudaGraphNodeTypeConditional) return CALL(ADD(of_condition(&p->conditional, &content)));
     return CALL(ADD(of_anything(p, &content)));
 }
 #endif

@@ -71,7 +71,8 @@ static Allocation *to_free(void *pointer, bool is_host, const char *call) {
     Allocation *a = allocation_at(pointer);
     const bool is_start = a && (a->device == (uint64_t)pointer || a->host == pointer);
     const bool of_kind =
-        a && (is_host ? a->kind == MEMORY_PINNED : a->kind == MEMORY_DEVICE || a->kind == MEMORY_MANAGED);
+        a && (is_host ? a->kind == MEMORY_PINNED
+                      : (a->kind == MEMORY_DEVICE && !a->process) || a->kind == MEMORY_MANAGED);
     if (of_kind && is_start && !a->is_freed) return a;
     place_here(&place);
     if (!a) {
@@ -91,7 +92,8 @@ static Allocation *to_free(void *pointer, bool is_host, const char *call) {
                     : a->kind == MEMORY_PINNED     ? "host memory is freed with cudaFreeHost"
                     : a->kind == MEMORY_REGISTERED ? "registered memory is released with cudaHostUnregister"
                     : a->kind == MEMORY_VARIABLE   ? "it is a variable of the program"
-                                                   : "it is not host memory: use cudaFree");
+                    : a->process ? "another process's memory is released with cudaIpcCloseMemHandle"
+                                 : "it is not host memory: use cudaFree");
         report_note("%s", words);
     }
     return NULL;

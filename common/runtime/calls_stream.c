@@ -117,10 +117,12 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t func
 // ---- Events -----------------------------------------------------------------------------------------------
 
 static cudaError_t new_event(cudaEvent_t *event, unsigned flags) {
-    if (!event) return cudaErrorInvalidValue;
+    const bool is_shared = flags & cudaEventInterprocess;
+    if (!event || (is_shared && !(flags & cudaEventDisableTiming))) return cudaErrorInvalidValue;
     *event = calloc(1, sizeof **event);
     if (!*event) return cudaErrorMemoryAllocation;
     (*event)->has_timing = !(flags & cudaEventDisableTiming);
+    (*event)->is_shared = is_shared;
     return cudaSuccess;
 }
 cudaError_t cudaEventCreate(cudaEvent_t *event) { return CALL(new_event(event, 0)); }
@@ -161,7 +163,10 @@ static cudaError_t record(cudaEvent_t event, cudaStream_t stream) {
     if (!is_event(event, "cudaEventRecord")) return cudaErrorInvalidResourceHandle;
     if (event->has_timing) kernel_model_times();
     event->captured_in = NULL;
-    return queue_add(&(Op){.kind = OP_RECORD, .stream = queue_stream(stream), .event = event});
+    const cudaError_t error =
+        queue_add(&(Op){.kind = OP_RECORD, .stream = queue_stream(stream), .event = event});
+    if (!error && event->is_shared) queue_run_number(event->recorded);
+    return error;
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) { return CALL(record(event, stream)); }
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {

@@ -1,6 +1,48 @@
 #include "runtime/graph.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "runtime/kernel.h"
+
+// ---- Operations, which may have graphs --------------------------------------------------------------------
+
+static void release_bodies(Decision *d) {
+    for (unsigned i = 0; i < d->body_count; i++)
+        if (d->bodies[i]) graph_free(d->bodies[i]);
+    free(d->bodies);
+    *d = (Decision){0};
+}
+
+static bool copy_bodies(const Decision *d, Decision *copy) {
+    copy->bodies = calloc(d->body_count, sizeof(cudaGraph_t));
+    bool is_whole = copy->bodies != NULL;
+    if (!is_whole) copy->body_count = 0;
+    for (unsigned i = 0; is_whole && i < d->body_count; i++)
+        is_whole = (copy->bodies[i] = graph_ordered(d->bodies[i])) != NULL;
+    if (!is_whole) release_bodies(copy);
+    return is_whole;
+}
+
+bool op_copy(const Op *op, Op *copy) {
+    *copy = *op;
+    copy->known = (Known){0};
+    if (op->kind == OP_DECIDE) return copy_bodies(&op->decision, &copy->decision);
+    if (op->kind != OP_LAUNCH) return true; // a copy in a graph reads its source when it runs
+    copy->launch.arguments = malloc(op->launch.argument_bytes + 1);
+    if (!copy->launch.arguments) return false;
+    memcpy(copy->launch.arguments, op->launch.arguments, op->launch.argument_bytes);
+    return true;
+}
+
+void op_release(Op *op) {
+    if (op->kind == OP_LAUNCH) kernel_release(&op->launch);
+    if (op->kind == OP_COPY) copy_release(&op->copy);
+    if (op->kind == OP_DECIDE) release_bodies(&op->decision);
+    known_free(&op->known);
+}
+
+// ---- Nodes ------------------------------------------------------------------------------------------------
 
 static bool append(cudaGraphNode_t **list, size_t *count, cudaGraphNode_t node) {
     cudaGraphNode_t *grown = realloc(*list, (*count + 1) * sizeof(cudaGraphNode_t));
@@ -140,8 +182,13 @@ static bool pair_nodes(cudaGraphNode_t was, cudaGraphNode_t now, cudaGraphExecUp
             return differs(info, cudaGraphExecUpdateErrorTopologyChanged, now, before);
         if (!pair_nodes(other, before, info)) return false;
     }
-    if (!now->child) return true;
-    graph_compare(was->child, now->child, info);
+    if (now->child) graph_compare(was->child, now->child, info);
+    if (now->op.kind != OP_DECIDE) return info->result == cudaGraphExecUpdateSuccess;
+    const Decision *d = &was->op.decision, *other = &now->op.decision;
+    if (d->type != other->type || d->body_count != other->body_count)
+        return differs(info, cudaGraphExecUpdateErrorParametersChanged, now, NULL);
+    for (unsigned i = 0; i < d->body_count && info->result == cudaGraphExecUpdateSuccess; i++)
+        graph_compare(d->bodies[i], other->bodies[i], info);
     return info->result == cudaGraphExecUpdateSuccess;
 }
 

@@ -29,6 +29,11 @@ struct CUgraphExec_st {
     cudaGraph_t graph; // in an order in which it may run
 };
 
+// A copy with its own arguments, or graphs. False when memory ran out, or a graph has no order.
+bool op_copy(const Op *op, Op *copy);
+// What it owns.
+void op_release(Op *op);
+
 // A node that depends on `after`; `content` has its type and what it does, which is the graph's from then on.
 // NULL when memory ran out; the content is then still the caller's.
 cudaGraphNode_t graph_add(cudaGraph_t graph, const struct CUgraphNode_st *content,

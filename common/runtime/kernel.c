@@ -8,6 +8,7 @@
 
 #include "support/mangle.h"
 #include "runtime/allocation.h"
+#include "runtime/condition.h"
 #include "runtime/profile.h"
 #include "runtime/report.h"
 #include "runtime/state.h"
@@ -239,6 +240,7 @@ typedef struct {
     int depth; // of the parent: 0 if the host has launched it
     Child *children;
     size_t count, capacity;
+    bool sets_condition;
 } Family;
 
 enum { MOST_DEPTH = 24, MOST_CHILDREN = 1 << 20 };
@@ -249,12 +251,13 @@ static int add_child(void *self, const EmulatorChild *asked) {
     Child child = {.to = asked->to, .from = asked->from, .bytes = asked->bytes, .is_tail = asked->is_tail};
     if (asked->kernel) {
         if (family->depth == MOST_DEPTH) return cudaErrorLaunchMaxDepthExceeded;
-        child.launch = (Launch){.function = module_function_of(asked->kernel),
-                                .grid = {asked->grid[0], asked->grid[1], asked->grid[2]},
-                                .block = {asked->block[0], asked->block[1], asked->block[2]},
-                                .dynamic_shared = asked->dynamic_shared,
-                                .argument_bytes = asked->argument_bytes,
-                                .place = family->parent->place};
+        child.launch =
+            (Launch){.function = module_function_of(asked->kernel, family->parent->function->device),
+                     .grid = {asked->grid[0], asked->grid[1], asked->grid[2]},
+                     .block = {asked->block[0], asked->block[1], asked->block[2]},
+                     .dynamic_shared = asked->dynamic_shared,
+                     .argument_bytes = asked->argument_bytes,
+                     .place = family->parent->place};
         if (!child.launch.function) return cudaErrorInvalidDeviceFunction;
         const cudaError_t error = check_shape(&child.launch);
         if (error) return (int)error;
@@ -274,6 +277,13 @@ static int add_child(void *self, const EmulatorChild *asked) {
     }
     family->children[family->count++] = child;
     return cudaSuccess;
+}
+
+// EmulatorLaunch.condition
+static bool set_condition(void *self, uint64_t handle, uint32_t value) {
+    Family *family = self;
+    family->sets_condition = true;
+    return condition_set(handle, value);
 }
 
 static void copy_for_kernel(const Child *child, const Launch *parent) {
@@ -343,6 +353,7 @@ static Ran run_at_depth(const Launch *launch, int depth, Touched *touched, const
         .pause = pause ? pause->function : NULL,
         .pause_self = pause ? pause->self : NULL,
         .child = add_child,
+        .condition = set_condition,
         .child_self = &family,
     };
     EmulatorResult result;
@@ -372,7 +383,8 @@ static Ran run_at_depth(const Launch *launch, int depth, Touched *touched, const
         if (profiles) profile_add(launch->function->name, how.grid, how.block, &result, &estimate);
     }
     ran.lanes = result.lane_instructions;
-    ran.is_clean = result.completed && !result.findings_total && !result.output_bytes;
+    ran.is_clean =
+        result.completed && !result.findings_total && !result.output_bytes && !family.sets_condition;
     run_children(&family, result.completed, &ran, touched, pause);
     emulator_result_free(&result);
     return ran;

@@ -19,5 +19,5 @@ typedef struct {
     double seconds;    // modelled; 0 where that is not asked for
     uint64_t lanes;    // lane instructions
     bool is_completed; // and all that it has launched
-    bool is_clean;     // completed, with no findings, no output and no launches
+    bool is_clean;     // completed, with no findings, no output, no launches and no conditions set
 } Ran;

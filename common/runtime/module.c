@@ -13,7 +13,8 @@
 typedef struct Binary {
     struct Binary *next;
     const __fatBinC_Wrapper_t *wrapper;
-    EmulatorImage *image; // NULL until it is needed
+    EmulatorImage *images[MOST_DEVICES]; // each NULL until it is needed
+    const EmulatorImage *first;          // that was loaded: it has the managed variables
     bool has_failed;
 } Binary;
 
@@ -23,7 +24,7 @@ typedef struct {
     char *name;
     size_t size;
     Binary *binary;
-    Allocation *allocation; // NULL until its binary is loaded
+    Allocation *allocations[MOST_DEVICES]; // NULL until its binary is loaded; a managed one is that of each
 } Variable;
 
 static Binary *binaries;
@@ -50,14 +51,15 @@ static int texts_of(const Binary *binary, FatbinText texts[MAX_TEXTS], char *why
 }
 
 // A managed variable's bytes lie in memory that the host shares.
-static void place_variable(Variable *v) {
+static void place_variable(Variable *v, int device) {
     EmulatorVariable found;
-    if (!emulator_find_variable(device_emulator(), v->binary->image, v->name, &found)) return;
-    v->allocation = allocation_variable(found.address, found.bytes, v->name);
-    if (v->allocation && v->managed) {
-        v->allocation->host = v->allocation->bytes;
-        *v->managed = v->allocation->bytes;
-    }
+    if (!emulator_find_variable(device_emulator(), v->binary->images[device], v->name, &found)) return;
+    Allocation *a = allocation_variable(found.address, found.bytes, v->name);
+    v->allocations[device] = a;
+    if (!a || !v->managed) return;
+    a->host = a->bytes;
+    *v->managed = a->bytes;
+    for (int i = 0; i < MOST_DEVICES; i++) v->allocations[i] = a;
 }
 
 // Leaves the text in the folder of WARPBOOK_PTX, for a listing of it.
@@ -71,8 +73,9 @@ static void keep_text(const FatbinText *text) {
         fprintf(stderr, "warpbook: %s\n", error.message);
 }
 
-static bool load(Binary *binary) {
-    if (binary->image || binary->has_failed) return binary->image != NULL;
+static bool load(Binary *binary, int device) {
+    EmulatorImage **image = &binary->images[device];
+    if (*image || binary->has_failed) return *image != NULL;
     FatbinText texts[MAX_TEXTS] = {0};
     EmulatorText given[MAX_TEXTS];
     char why[1024];
@@ -80,45 +83,69 @@ static bool load(Binary *binary) {
     for (int i = 0; i < count; i++)
         given[i] = (EmulatorText){texts[i].text, texts[i].bytes, "the program's PTX"};
     EmulatorError error = {0};
-    if (count) binary->image = emulator_add_image(device_emulator(), given, count, &error);
-    if (count && !binary->image) snprintf(why, sizeof why, "%.1000s", error.message);
+    if (count)
+        *image = binary->first ? emulator_add_image_again(binary->first, given, count, &error)
+                               : emulator_add_image(device_emulator(), given, count, &error);
+    if (count && !*image) snprintf(why, sizeof why, "%.1000s", error.message);
     for (int i = 0; i < count; i++) {
-        keep_text(&texts[i]);
+        if (!binary->first) keep_text(&texts[i]);
         free(texts[i].text);
     }
-    binary->has_failed = !binary->image;
+    binary->has_failed = !*image;
+    if (!binary->first) binary->first = *image;
     if (binary->has_failed) report_once("%s", why);
-    for (int i = 0; i < variable_count && binary->image; i++)
-        if (variables[i].binary == binary) place_variable(&variables[i]);
-    return binary->image != NULL;
+    for (int i = 0; i < variable_count && *image; i++)
+        if (variables[i].binary == binary) place_variable(&variables[i], device);
+    return *image != NULL;
+}
+
+// What is registered is the kernel of device 0, the first in the list of all devices' kernels.
+static Function *function_of_device(Function *first, int device) {
+    if (first->device == device) return first;
+    for (Function *f = first->elsewhere; f; f = f->elsewhere)
+        if (f->device == device) return f;
+    Function *f = calloc(1, sizeof *f);
+    if (!f) abort();
+    *f = (Function){.stub = first->stub,
+                    .name = first->name,
+                    .binary = first->binary,
+                    .device = device,
+                    .elsewhere = first->elsewhere,
+                    .carveout = -1};
+    return first->elsewhere = f;
+}
+
+static Function *registered(const void *stub) {
+    for (int i = function_count; i-- > 0;) {
+        if (functions[i]->stub == stub) return function_of_device(functions[i], device_current());
+        for (Function *f = functions[i]; f; f = f->elsewhere)
+            if (f == stub) return f;
+    }
+    return NULL;
 }
 
 // A kernel that stands for no function of the image is one that the linker removed.
 Function *module_function(const void *stub, cudaError_t *error) {
     *error = cudaErrorInvalidDeviceFunction;
-    for (int i = function_count; i-- > 0;) {
-        Function *f = functions[i];
-        if (f->stub != stub && f != stub) continue;
-        if (!load(f->binary)) {
-            *error = cudaErrorNoKernelImageForDevice;
-            return NULL;
-        }
-        if (!f->kernel) f->kernel = emulator_find_kernel_in(f->binary->image, f->name);
-        if (!f->kernel) return NULL;
-        *error = cudaSuccess;
-        return f;
+    Function *f = registered(stub);
+    if (!f) return NULL;
+    if (!load(f->binary, f->device)) {
+        *error = cudaErrorNoKernelImageForDevice;
+        return NULL;
     }
-    return NULL;
+    if (!f->kernel) f->kernel = emulator_find_kernel_in(f->binary->images[f->device], f->name);
+    if (!f->kernel) return NULL;
+    *error = cudaSuccess;
+    return f;
 }
 
-Function *module_function_of(const EmulatorKernel *kernel) {
+Function *module_function_of(const EmulatorKernel *kernel, int device) {
     EmulatorKernelInfo info;
     emulator_kernel_info(kernel, &info);
     for (int i = function_count; i-- > 0;) {
         cudaError_t error;
-        Function *f = functions[i];
-        if (strcmp(f->name, info.name)) continue;
-        f = module_function(f->stub, &error);
+        if (strcmp(functions[i]->name, info.name)) continue;
+        Function *f = module_function(function_of_device(functions[i], device), &error);
         if (f && f->kernel == kernel) return f;
     }
     return NULL;
@@ -128,7 +155,8 @@ Allocation *module_variable(const void *symbol, cudaError_t *error) {
     for (int i = variable_count; i-- > 0;) {
         Variable *v = &variables[i];
         if (v->symbol != symbol) continue;
-        if (load(v->binary) && v->allocation) return v->allocation;
+        const int device = device_current();
+        if (load(v->binary, device) && v->allocations[device]) return v->allocations[device];
         break;
     }
     *error = cudaErrorInvalidSymbol;
@@ -208,7 +236,7 @@ void __cudaRegisterManagedVar(void **handle, void **symbol, char *address, const
 // The host is about to use a managed variable for the first time.
 char __cudaInitModule(void **handle) {
     runtime_lock();
-    const bool is_loaded = load((Binary *)handle);
+    const bool is_loaded = load((Binary *)handle, device_current());
     runtime_unlock();
     return is_loaded;
 }

@@ -32,13 +32,25 @@ struct CUstream_st {
 struct CUevent_st {
     unsigned long recorded; // the number of the operation that records it; 0: never
     bool is_done, has_timing, is_destroyed;
+    bool is_shared;          // with other processes: what it records runs at once
     double time;             // modelled
     Known known;             // what happens before the record, and the record
     Tips tips;               // those of its stream then, if it was captured
     cudaGraph_t captured_in; // recorded while its stream was captured; NULL: it was not
 };
 
-typedef enum { OP_NOTHING, OP_LAUNCH, OP_COPY, OP_RECORD, OP_WAIT, OP_CALL, OP_FREE, OP_ALLOCATE } OpKind;
+typedef enum {
+    OP_NOTHING,
+    OP_LAUNCH,
+    OP_COPY,
+    OP_RECORD,
+    OP_WAIT,
+    OP_CALL,
+    OP_FREE,
+    OP_ALLOCATE,
+    OP_ASSIGN,
+    OP_DECIDE
+} OpKind;
 
 // For what an event stands for.
 typedef struct {
@@ -46,6 +58,14 @@ typedef struct {
     double time;          // if that is done
     const Known *known;   // what happens before that; good until the operation is added
 } Wait;
+
+// A decision, by a condition, on which of the graphs runs next. They are the operation's own.
+typedef struct {
+    cudaGraphConditionalHandle condition;
+    enum cudaGraphConditionalNodeType type;
+    cudaGraph_t *bodies;
+    unsigned body_count;
+} Decision;
 
 typedef struct Op {
     struct Op *next; // in the order in which the program asked
@@ -72,11 +92,8 @@ typedef struct Op {
             cudaHostFn_t function;
             void *argument;
         } call;
-        Allocation *memory; // of OP_FREE and OP_ALLOCATE
+        Allocation *memory;                   // of OP_FREE and OP_ALLOCATE
+        cudaGraphConditionalHandle condition; // of OP_ASSIGN: it gets its first value
+        Decision decision;
     };
 } Op;
-
-// A copy with its own arguments. False when memory ran out.
-bool op_copy(const Op *op, Op *copy);
-// What it owns.
-void op_release(Op *op);

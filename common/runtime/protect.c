@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "runtime/graph.h"
 #include "runtime/hazard.h"
 #include "runtime/report.h"
 
@@ -14,6 +15,24 @@ bool protect_points_into(const Launch *launch, const Allocation *a) {
         memcpy(&value, (const char *)launch->arguments + at, sizeof value);
         if (value - a->device < a->size) return true;
     }
+    return false;
+}
+
+static bool graph_may_use(const struct CUgraph_st *graph, const Allocation *a) {
+    for (size_t i = 0; i < graph->count; i++) {
+        const struct CUgraphNode_st *node = graph->nodes[i];
+        if (node->child ? graph_may_use(node->child, a) : protect_may_use(&node->op, a)) return true;
+        if (node->op.kind != OP_COPY) continue;
+        const CopySides sides = copy_sides(&node->op.copy);
+        if (sides.from == a || sides.to == a) return true;
+    }
+    return false;
+}
+
+bool protect_may_use(const Op *op, const Allocation *a) {
+    if (op->kind == OP_LAUNCH) return protect_points_into(&op->launch, a);
+    for (unsigned i = 0; op->kind == OP_DECIDE && i < op->decision.body_count; i++)
+        if (graph_may_use(op->decision.bodies[i], a)) return true;
     return false;
 }
 
@@ -43,8 +62,7 @@ void protect_open_page(const void *address) {
 static void protect_reads(const Allocation *a, const Op *pending, bool written) {
     const int how = written ? PROT_NONE : PROT_READ;
     for (const Op *op = pending; op; op = op->next) {
-        if (op->kind == OP_LAUNCH && written && protect_points_into(&op->launch, a))
-            protect_range(a, a->host, a->size, PROT_NONE);
+        if (written && protect_may_use(op, a)) protect_range(a, a->host, a->size, PROT_NONE);
         if (op->kind != OP_COPY) continue;
         const CopySides sides = copy_sides(&op->copy);
         if (sides.from == a && !written) protect_range(a, op->copy.from, copy_span_from(&op->copy), how);
@@ -68,11 +86,10 @@ void protect_all(const Op *pending) {
 }
 
 void protect_used(const Op *op, const Op *pending) {
-    if (op->kind == OP_LAUNCH) {
+    if (op->kind == OP_LAUNCH || op->kind == OP_DECIDE) {
         for (int i = 0; allocation_by_index(i); i++) {
             const Allocation *a = allocation_by_index(i);
-            if (is_shared(a) && (options()->checks || protect_points_into(&op->launch, a)))
-                protect_allocation(a, pending);
+            if (is_shared(a) && (options()->checks || protect_may_use(op, a))) protect_allocation(a, pending);
         }
     } else if (op->kind == OP_COPY) {
         const CopySides sides = copy_sides(&op->copy);

@@ -17,3 +17,5 @@ void protect_open(const Allocation *allocation);
 void protect_open_page(const void *address);
 // Whether an argument of the launch points into the allocation.
 bool protect_points_into(const Launch *launch, const Allocation *allocation);
+// Whether a launch may use the allocation, or a decision choose something that does. False of copies.
+bool protect_may_use(const Op *op, const Allocation *allocation);

@@ -10,6 +10,7 @@
 #include "support/process.h"
 #include "runtime/beside.h"
 #include "runtime/capture.h"
+#include "runtime/condition.h"
 #include "runtime/hazard.h"
 #include "runtime/kernel.h"
 #include "runtime/protect.h"
@@ -90,8 +91,8 @@ static bool run(unsigned long number, bool to_end);
 
 const Op *queue_user_of(const Allocation *a, const void *byte, bool *is_kernel) {
     for (const Op *op = pending; op; op = op->next) {
-        *is_kernel = op->kind == OP_LAUNCH;
-        if (*is_kernel && protect_points_into(&op->launch, a)) return op;
+        *is_kernel = op->kind != OP_COPY;
+        if (protect_may_use(op, a)) return op;
         if (op->kind == OP_COPY && ((uintptr_t)byte - (uintptr_t)op->copy.to < copy_span_to(&op->copy) ||
                                     (uintptr_t)byte - (uintptr_t)op->copy.from < copy_span_from(&op->copy)))
             return op;
@@ -109,9 +110,7 @@ static bool waits_for_call(const Op *op) {
 bool queue_report_early_use(const Allocation *a, const void *byte, bool writes, const Place *place) {
     unsigned long seen = 0;
     for (const Op *op = pending; op;) {
-        const bool is_user =
-            op->kind == OP_LAUNCH && !waits_for_call(op) && protect_points_into(&op->launch, a);
-        if (op->number > seen && is_user) {
+        if (op->number > seen && protect_may_use(op, a) && !waits_for_call(op)) {
             seen = op->number;
             run(seen, false); // to see what it uses
             op = pending;
@@ -231,6 +230,63 @@ static double work_unless_repeated(Op *op, Touched *touched) {
     return ran.seconds;
 }
 
+// What a decision has chosen takes its place, with its number and its lane: what is in order with the
+// decision is in order with all of that. Returns where the next operation goes; NULL when memory ran out.
+static Op **insert_graph(Op **at, const struct CUgraph_st *graph, const Op *decision) {
+    for (size_t i = 0; at && i < graph->count; i++) {
+        const struct CUgraphNode_st *node = graph->nodes[i];
+        if (node->is_disabled) continue;
+        if (node->child) {
+            at = insert_graph(at, node->child, decision);
+            continue;
+        }
+        if (node->op.kind == OP_NOTHING) continue;
+        Op *op = malloc(sizeof *op);
+        if (!op || !op_copy(&node->op, op)) {
+            free(op);
+            return NULL;
+        }
+        op->stream = decision->stream;
+        op->number = decision->number;
+        op->lane = decision->lane;
+        op->issued = decision->issued;
+        known_join(&op->known, &decision->known);
+        op->next = *at;
+        *at = op;
+        at = &op->next;
+    }
+    return at;
+}
+
+static const struct CUgraph_st *chosen(const Decision *d) {
+    const unsigned value = condition_value(d->condition);
+    const unsigned which = d->type == cudaGraphCondTypeSwitch ? value : !value;
+    return which < d->body_count ? d->bodies[which] : NULL;
+}
+
+// After the body of a loop comes the same decision again.
+static void decide(Op *op) {
+    const struct CUgraph_st *graph = chosen(&op->decision);
+    if (!graph) return;
+    Op **end = insert_graph(&op->next, graph, op);
+    Op *again = end && op->decision.type == cudaGraphCondTypeWhile ? malloc(sizeof *again) : NULL;
+    if (again) {
+        *again = *op;
+        again->is_running = false;
+        again->known = (Known){0};
+        known_join(&again->known, &op->known);
+        op->decision = (Decision){0}; // it is the new operation's
+        again->next = *end;
+        *end = again;
+    }
+    if (!end || (!again && op->decision.type == cudaGraphCondTypeWhile)) {
+        report_once("out of memory");
+        set_sticky(cudaErrorMemoryAllocation);
+    }
+    for (Op *added = op->next; added && added->number == op->number; added = added->next)
+        protect_used(added, pending);
+}
+
 static void perform(Op *op) {
     recording_run(op);
     Reach reach = hazard_before(op);
@@ -267,6 +323,10 @@ static void perform(Op *op) {
         queue_settle();
         // A graph may be launched again, and then has this memory again.
         if (!op->memory->is_freed && !op->memory->is_of_graph) allocation_free(op->memory);
+        break;
+    case OP_ASSIGN: condition_assign(op->condition); break;
+    case OP_DECIDE:
+        if (!is_lost) decide(op);
         break;
     case OP_ALLOCATE:
     case OP_NOTHING: break;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "runtime/graph.h"
 #include "runtime/report.h"
 #include "runtime/state.h"
 

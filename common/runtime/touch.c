@@ -79,7 +79,8 @@ static void explain_shared_unchecked(const Allocation *a, const void *address, c
     bool is_kernel;
     const Op *op = queue_user_of(a, address, &is_kernel);
     // Memory that both reach may be how host and kernel talk.
-    const bool may_talk = op && is_kernel && (a->kind == MEMORY_PINNED || kernel_may_wait(&op->launch));
+    const bool may_talk = op && is_kernel &&
+                          (a->kind == MEMORY_PINNED || op->kind == OP_DECIDE || kernel_may_wait(&op->launch));
     char words[4400], where[4200];
     if (op) place_text(&op->place, where, sizeof where);
     const bool is_done = may_talk && queue_advance_number(op->number);
@@ -142,6 +143,11 @@ static void report_leaks(void) {
     for (int i = 0; allocation_by_index(i); i++) {
         const Allocation *a = allocation_by_index(i);
         if (a->is_freed || a->is_of_graph || a->kind == MEMORY_VARIABLE) continue;
+        if (a->process) {
+            report_host(LEAK, &a->made, "%zu bytes of another process are opened here and never closed",
+                        a->size);
+            continue;
+        }
         report_host(LEAK, &a->made, "%zu bytes of %s memory are allocated here and never freed", a->size,
                     allocation_kind_name(a));
     }

@@ -13,7 +13,7 @@ from pathlib import Path
 from ..core.workbook import Workbook
 
 _FILES = ("config.mk", "flags", "sources")
-_FOLDERS = ("bin", "lib", "obj", "programs", "ccbin")
+_FOLDERS = ("bin", "lib", "obj", "programs", "cudart", "ccbin")
 _PRIVATE = {".git", ".venv", "build", "progress"}
 _LINKED = ("Makefile", "mk", "common", "bench", "docs", ".venv")
 
@@ -56,7 +56,7 @@ def _take_along(root: Path, folder: Path) -> None:
     for name in _FILES:
         shutil.copy2(root / "build" / name, folder / "build" / name)
     for name in _FOLDERS:
-        if (root / "build" / name).is_dir():  # build/ccbin is not there on most machines
+        if (root / "build" / name).is_dir():  # cudart and ccbin are not there on every machine
             shutil.copytree(root / "build" / name, folder / "build" / name)
     for program in (folder / "build" / "programs").iterdir():
         (folder / program.name).hardlink_to(program)

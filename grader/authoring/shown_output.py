@@ -9,10 +9,11 @@ from .markers import MarkerError
 
 _IMAGE = re.compile(r"build/(?:experiments/ch\d\d/\w+|(?:solutions|chapters)/ch\d\d)(?=/kernel\.ptx)")
 # What differs from one machine or run to another: what was built on the way, how long it took, and how many
-# cases were under way beside the one that ended the run.
+# cases were under way beside the one that ended the run. How many files of the workbook an archive holds, and its
+# size, change with every file of C; its name and the form of the line are compared.
 _UNSTEADY = re.compile(
     r"( +\d+\.\d\d s| +up to date|^  (?:NVCC|KERNEL) .*\n|^  (CC|LINK|AR) .*\n|^kernels: \d+ of \d+\n"
-    r"|^  failed .* not run after that$)",
+    r"|^  failed .* not run after that$|(?<=\.zip: )\d+ files, [\d.]+ MB$|(?<=\.tar: )\d+ files, [\d.]+ MB$)",
     re.MULTILINE,
 )
 

@@ -10,10 +10,10 @@ import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from xml.sax.saxutils import escape
 
 from ..core.processes import clean_environment
 from .markers import MarkerError
+from .terminal_picture import LINE, MARGIN, STYLE, baseline, paper, svg, words
 
 PICTURE = Path("docs/assets/verdict.svg")
 COMMAND = "make ch03 && ./ch03"
@@ -21,22 +21,6 @@ _KERNEL = Path("chapters/ch03_tree_reduction/kernel.cu")
 _REFERENCE = Path("solutions/ch03_tree_reduction/kernel.cu")
 _BARRIER = re.compile(r"^ {8}__syncthreads\(\);.*\n", re.MULTILINE)  # in the loop, the only one so deep
 
-_COLUMNS = 80
-_ADVANCE, _LINE, _SIZE, _MARGIN = (
-    7.8,
-    19,
-    13,
-    16,
-)  # units: a character's width, a line, a letter's height, the edge
-_STYLE = f"""\
-svg{{--paper:#fff;--edge:#d5dae3;--ink:#1d2330;--faint:#5a6375;--bad:#b3261e;--good:#1f7a3d;--warning:#8a5a00}}
-@media (prefers-color-scheme:dark){{svg{{--paper:#171b23;--edge:#39414f;--ink:#e8ebf2;--faint:#a4aec0;\
---bad:#ff8a80;--good:#6cc98a;--warning:#e0a94a}}}}
-text{{font:{_SIZE}px ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:var(--ink);\
-white-space:pre}}
-.paper{{fill:var(--paper);stroke:var(--edge)}}.strong{{font-weight:700}}.faint{{fill:var(--faint)}}
-.bad{{fill:var(--bad);font-weight:700}}.good{{fill:var(--good)}}.warning{{fill:var(--warning)}}
-"""
 # What common/driver/page writes before words of each style.
 _STYLES = {"0": "", "1": "strong", "2": "faint", "32": "good", "33": "warning", "1;31": "bad"}
 _ESCAPE = re.compile(r"\x1b\[([\d;]*)m")
@@ -93,21 +77,18 @@ def _chunks(terminal: int) -> Iterator[bytes]:
 
 
 def _drawn(lines: list[str]) -> str:
-    width = round(_COLUMNS * _ADVANCE + 2 * _MARGIN)
-    height = (len(lines) + 1) * _LINE + 2 * _MARGIN
+    height = (len(lines) + 1) * LINE + 2 * MARGIN
     plain = [_ESCAPE.sub("", line) for line in lines]
-    parts = [f'<rect class="paper" x=".5" y=".5" width="{width - 1}" height="{height - 1}" rx="8"/>']
+    parts = [paper(0, height)]
     for number, line in enumerate([f"\x1b[2m$\x1b[0m {COMMAND}", *lines]):
-        y = _MARGIN + _LINE * number + _SIZE
-        parts += [_words(column, y, style, words) for column, style, words in _runs(line)]
+        parts += [words(column, baseline(number), style, text) for column, style, text in _runs(line)]
     verdict = next(line for line in plain if line.startswith("  RACE"))
-    description = f"{COMMAND} prints: {' '.join(' '.join(plain).split())}"
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        f'role="img" aria-labelledby="t d">\n<title id="t">{escape(" ".join(verdict.split()))}</title>\n'
-        f'<desc id="d">{escape(description)}</desc>\n<style>\n{_STYLE}</style>\n'
-        + "\n".join(parts)
-        + "\n</svg>\n"
+    return svg(
+        height,
+        " ".join(verdict.split()),
+        f"{COMMAND} prints: {' '.join(' '.join(plain).split())}",
+        STYLE,
+        parts,
     )
 
 
@@ -120,13 +101,6 @@ def _runs(line: str) -> Iterator[tuple[int, str, str]]:
                 raise MarkerError(f"the page uses a style that the picture does not know: {part}")
             style = _STYLES[part]
             continue
-        for words in re.finditer(r"\S+(?: \S+)*", part):
-            yield column + words.start(), style, words[0]
+        for found in re.finditer(r"\S+(?: \S+)*", part):
+            yield column + found.start(), style, found[0]
         column += len(part)
-
-
-def _words(column: int, y: int, style: str, words: str) -> str:
-    """One run; its length is fixed, so that columns stay columns whatever font there is."""
-    looks = f' class="{style}"' if style else ""
-    x, length = _MARGIN + column * _ADVANCE, len(words) * _ADVANCE
-    return f'<text{looks} x="{x:.1f}" y="{y}" textLength="{length:.1f}">{escape(words)}</text>'

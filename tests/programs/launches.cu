@@ -23,6 +23,22 @@ static void wait() { need(!cudaGetLastError() && !cudaDeviceSynchronize()); }
 
 // ---- Launches
 
+__device__ int own;
+__global__ void sets_own(int value) { own = value; }
+__global__ void launches_setter(int value) { sets_own<<<1, 1>>>(value); }
+static void child_of_its_device() { // a child uses its parent's device's variables
+    int count, value;
+    need(!cudaGetDeviceCount(&count));
+    for (int d = 0; d < count; d++) {
+        need(!cudaSetDevice(d));
+        launches_setter<<<1, 1>>>(d + 5);
+        wait();
+    }
+    for (int d = 0; d < count; d++)
+        need(!cudaSetDevice(d) && !cudaMemcpyFromSymbol(&value, own, sizeof value) && value == d + 5);
+    need(!cudaSetDevice(0));
+}
+
 __global__ void add_to(int *x, int value) { x[blockIdx.x * blockDim.x + threadIdx.x] += value; }
 __global__ void each_thread_launches(int *x) { add_to<<<2, 4>>>(x + 8 * threadIdx.x, threadIdx.x); }
 static void children() {
@@ -213,6 +229,7 @@ static void copy_past_the_end() {
 }
 
 static const Case cases[] = {CASE(children),
+                             CASE(child_of_its_device),
                              CASE(grandchildren_first),
                              CASE(tail),
                              CASE(stream_and_shared_memory),

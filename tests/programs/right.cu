@@ -650,6 +650,47 @@ static void two_devices() { // if there are
     need(cudaSetDevice(count) == cudaErrorInvalidDevice && cudaGetLastError() == cudaErrorInvalidDevice);
 }
 
+__device__ int own = 7, *own_place = &own;
+__constant__ int step = 1;
+__managed__ int of_all;
+__global__ void adds_to_own() { *own_place += step, atomicAdd(&of_all, 11); }
+static void variables_of_devices() { // each device has its own, except managed ones
+    int count, value, *place[2];
+    need(!cudaGetDeviceCount(&count));
+    if (count < 2) return;
+    of_all = 100;
+    for (int d = 1; d >= 0; d--) { // the second device is the first that is used
+        const int added = 5 + d;
+        need(!cudaSetDevice(d) && !cudaMemcpyToSymbol(step, &added, sizeof added));
+        adds_to_own<<<1, 1>>>();
+        need(!cudaGetSymbolAddress((void **)&place[d], own) && !cudaDeviceSynchronize());
+    }
+    need(place[0] != place[1] && of_all == 122);
+    for (int d = 0; d < 2; d++) {
+        need(!cudaSetDevice(d) && !cudaMemcpyFromSymbol(&value, own, sizeof value) && value == 12 + d);
+        need(!cudaMemcpy(&value, place[1 - d], sizeof value, cudaMemcpyDeviceToHost) && value == 13 - d);
+    }
+    need(!cudaSetDevice(0));
+}
+__global__ void with_much_shared(int *data) {
+    extern __shared__ int much[];
+    much[threadIdx.x] = 3;
+    data[threadIdx.x] = much[threadIdx.x];
+}
+static void attributes_of_devices() { // what one device's kernel is allowed, the other's is not
+    int count, *data;
+    need(!cudaGetDeviceCount(&count));
+    if (count < 2) return;
+    need(!cudaSetDevice(1) && !cudaMalloc(&data, BYTES));
+    need(!cudaFuncSetAttribute(with_much_shared, cudaFuncAttributeMaxDynamicSharedMemorySize, 65536));
+    with_much_shared<<<1, N, 65536>>>(data);
+    need(!cudaGetLastError() && !cudaDeviceSynchronize() && !cudaFree(data));
+    cudaFuncAttributes of_first, of_second;
+    need(!cudaFuncGetAttributes(&of_second, with_much_shared) && of_second.maxDynamicSharedSizeBytes == 65536);
+    need(!cudaSetDevice(0) && !cudaFuncGetAttributes(&of_first, with_much_shared));
+    need(of_first.maxDynamicSharedSizeBytes == 49152);
+}
+
 static const Case cases[] = {CASE(managed_after_wait), CASE(pinned_after_wait), CASE(pageable_reused), CASE(other_half),
              CASE(reads_what_is_copied), CASE(mapped), CASE(registered), CASE(event_wait), CASE(event_times),
              CASE(polls), CASE(legacy_order), CASE(symbols), CASE(races_not), CASE(much_shared), CASE(checks_error),
@@ -661,7 +702,7 @@ static const Case cases[] = {CASE(managed_after_wait), CASE(pinned_after_wait), 
              CASE(double_buffer), CASE(staging), CASE(event_polled), CASE(stream_polled), CASE(callback_in_order),
              CASE(managed_halves), CASE(thread_of_callback), CASE(managed_both_read), CASE(polled_flag), CASE(stream_ordered_memory),
              CASE(symbol_in_order), CASE(graph_with_memory), CASE(graph_in_graph), CASE(graph_of_captured_memory),
-             CASE(two_devices)};
+             CASE(two_devices), CASE(variables_of_devices), CASE(attributes_of_devices)};
 
 int main(int count, char **words) {
     if (count < 2) return 2;

@@ -86,6 +86,7 @@ struct Emulator {
 struct EmulatorImage {
     EmulatorImage *next;
     Emulator *emulator;
+    const EmulatorImage *original; // whose managed variables are its own too; NULL: none
     Program *program;
     EmulatorKernel *kernels;
     int kernel_count;

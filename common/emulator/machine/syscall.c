@@ -1,4 +1,5 @@
-// The functions that device code calls and nobody defines: vprintf, __assertfail, malloc and free.
+// The functions that device code calls and nobody defines: vprintf, __assertfail, malloc and free, and
+// cudaGraphSetConditional.
 #include "emulator/machine/syscall.h"
 
 #include <stdarg.h>
@@ -217,6 +218,27 @@ static void allocate(Machine *m, const Warp *w, Fragment *f, const Instruction *
     }
 }
 
+// cudaGraphSetConditional(handle, value)
+static void set_condition(Machine *m, const Warp *w, const Fragment *f, const Instruction *in,
+                          uint32_t mask) {
+    const EmulatorLaunch *launch = m->launch;
+    if (!launch->condition) {
+        report(m, FINDING_UNSUPPORTED, w, __builtin_ctz(mask), in,
+               "reached code that the emulator cannot run: conditions of graphs are not supported here");
+        return;
+    }
+    FOR_LANES(lane, mask) {
+        const uint64_t handle = argument(f, in->detail, 0, lane);
+        if (launch->condition(launch->child_self, handle, (uint32_t)argument(f, in->detail, 1, lane)))
+            continue;
+        report(
+            m, FINDING_BAD_CALL, w, (int)lane, in,
+            "calls cudaGraphSetConditional with 0x%llx, which cudaGraphConditionalHandleCreate did not make",
+            (unsigned long long)handle);
+        return;
+    }
+}
+
 void execute_syscall(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
     const CallDetail *detail = in->detail;
     if (detail->syscall >= SYSCALL_PARAMETER_BUFFER) {
@@ -225,6 +247,10 @@ void execute_syscall(Machine *m, Warp *w, Fragment *f, const Instruction *in, ui
     }
     if (detail->syscall == SYSCALL_MALLOC || detail->syscall == SYSCALL_FREE) {
         allocate(m, w, f, in, mask);
+        return;
+    }
+    if (detail->syscall == SYSCALL_SET_CONDITION) {
+        set_condition(m, w, f, in, mask);
         return;
     }
     if (detail->syscall == SYSCALL_ASSERTFAIL) {

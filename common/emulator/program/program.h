@@ -56,6 +56,7 @@ typedef enum {
     SYSCALL_ASSERTFAIL,
     SYSCALL_MALLOC,
     SYSCALL_FREE,
+    SYSCALL_SET_CONDITION,
     // Of kernels that launch kernels: machine/child.h.
     SYSCALL_PARAMETER_BUFFER,
     SYSCALL_LAUNCH_DEVICE,

@@ -32,9 +32,9 @@ from .times import times_members
 FOLDER = "warpbook"  # what the archive unpacks to
 # For people who change the workbook, or who grade: a student has no use for these.
 _NOT_FOR_STUDENTS = re.compile(
-    r"mk/(workbook|bench|gpu|class|exports|handout)\.mk|requirements/(dev|bench|peers|class|notebook|platforms)\.txt"
+    r"mk/(workbook|bench|gpu|class|exports|handout)\.mk|requirements/(dev|bench|peers|class|notebook|platforms|recording)\.txt"
     r"|docs/(README|adding-a-chapter|sources|emulator-speed|teaching|class|exports|isolation|notebook|container|slurm)\.md"
-    r"|docs/class\.schema\.json|docs/examples/first.*|docs/assets/verdict\.svg|README\.md"
+    r"|docs/class\.schema\.json|docs/examples/first.*|docs/assets/(verdict|watch)\.svg|README\.md"
     r"|chapters/\w+/answers\.h"  # what chapter.c compares a learner's answers with
 )
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:|mailto:|#)([^)#\s]+)(#[^)\s]*)?\)")

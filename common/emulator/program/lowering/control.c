@@ -43,6 +43,7 @@ static Syscall syscall_named(const char *name) {
         {"__assertfail", SYSCALL_ASSERTFAIL},
         {"malloc", SYSCALL_MALLOC},
         {"free", SYSCALL_FREE},
+        {"cudaGraphSetConditional", SYSCALL_SET_CONDITION},
         {"__cudaCDP2GetParameterBufferV2", SYSCALL_PARAMETER_BUFFER},
         {"__cudaCDP2LaunchDeviceV2", SYSCALL_LAUNCH_DEVICE},
         {"__cudaCDP2LaunchDeviceV2_ptsz", SYSCALL_LAUNCH_DEVICE},
