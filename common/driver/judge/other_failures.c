@@ -4,8 +4,8 @@
 #include "driver/judge/repair_search.h"
 #include "driver/judge/tally.h"
 
-// Of the work that the first failure may take.
-static const double share_of_account = 0.5, share_of_repair = 0.4;
+// Of the work that the first failure may take: all of them together.
+static const double share_of_account = 0.5, share_of_repair = 0.5;
 
 void judgement_exchange(Judgement *judgement, OtherFailure *other) {
     const OtherFailure was = {.first = judgement->first,
@@ -19,10 +19,10 @@ void judgement_exchange(Judgement *judgement, OtherFailure *other) {
     *other = was;
 }
 
-static void explain(Judge *judge, OtherFailure *other) {
+static void explain(Judge *judge, OtherFailure *other, int count) {
     judgement_exchange(judge->judgement, other);
-    judge_account(judge, share_of_account);
-    judge_find_repair(judge, share_of_repair * judge->options->repair_ms, &other->repair);
+    judge_account(judge, share_of_account / count);
+    judge_find_repair(judge, share_of_repair / count * judge->options->repair_ms, &other->repair);
     judgement_exchange(judge->judgement, other);
 }
 
@@ -47,7 +47,8 @@ void judge_explain_others(Judge *judge) {
         OtherFailure other = {0};
         other.first = judge_choose_failure(judge, t, &other.verdict);
         if (t == shown || other.first < 0 || is_not_begun(judgement, t, other.first)) continue;
-        explain(judge, &other);
         judgement->others[judgement->other_count++] = other;
     }
+    for (int o = 0; o < judgement->other_count; o++)
+        explain(judge, &judgement->others[o], judgement->other_count);
 }
