@@ -72,6 +72,7 @@ typedef struct {
     Builds builds;
     Judgement judgement;
     Diagnosis diagnosis;
+    Diagnosis others[MOST_OTHERS]; // of judgement.others
     Baselines baselines;
 } Run;
 
@@ -191,6 +192,7 @@ static int report_run(Run *run) {
         .image = run->builds.has_image ? &run->builds.kernel : NULL,
         .judgement = &run->judgement,
         .diagnosis = &run->diagnosis,
+        .others = run->others,
         .baselines = run->options.is_profile ? &run->baselines : NULL,
         .source = run->builds.source,
         .next_chapter = find_next_chapter(next) ? next : NULL,
@@ -302,6 +304,8 @@ static int run_chapter(Run *run) {
     run_kernel(run);
     if (run->judgement.is_usage) return complain(EXIT_USAGE, run->judgement.message);
     diagnose(&chapter, builds_source_text(&run->builds), &run->judgement, &run->diagnosis);
+    diagnose_others(&chapter, builds_source_text(&run->builds), &run->judgement, &run->diagnosis,
+                    run->others);
     return report_run(run);
 }
 

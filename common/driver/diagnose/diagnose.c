@@ -679,3 +679,16 @@ void diagnose(const Chapter *of, const char *source, Judgement *judgement, Diagn
     text_free(&evidence.line);
     text_free(&evidence.other);
 }
+
+void diagnose_others(const Chapter *of, const char *source, Judgement *judgement, const Diagnosis *shown,
+                     Diagnosis others[MOST_OTHERS]) {
+    bool is_guessed = shown->mistake && !shown->proof;
+    for (int o = 0; o < judgement->other_count; o++) {
+        judgement_exchange(judgement, &judgement->others[o]);
+        diagnose(of, source, judgement, &others[o]);
+        judgement_exchange(judgement, &judgement->others[o]);
+        const bool is_guess = others[o].mistake && !others[o].proof;
+        if (is_guess && is_guessed) others[o] = (Diagnosis){0};
+        is_guessed |= is_guess;
+    }
+}

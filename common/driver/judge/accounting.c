@@ -95,9 +95,9 @@ static bool clear_inputs(Account *account) {
     return true;
 }
 
-static bool account_for(Judge *judge, int task, const Attempt *attempt) {
+static bool account_for(Judge *judge, int task, const Attempt *attempt, double share) {
     Judgement *judgement = judge->judgement;
-    Account account = {.judge = judge, .task = &judge->of->tasks[task], .work = attempt->work};
+    Account account = {.judge = judge, .task = &judge->of->tasks[task], .work = share * attempt->work};
     const CaseReport *chosen = choose_case(judgement, task, attempt);
     for (int w = 0; w < judge->worker_count && !account.worker; w++)
         if (judge->workers[w].is_beside == judge->is_gpu) account.worker = &judge->workers[w];
@@ -125,12 +125,12 @@ static bool account_for(Judge *judge, int task, const Attempt *attempt) {
     return is_known;
 }
 
-void judge_account(Judge *judge) {
+void judge_account(Judge *judge, double share) {
     const Judgement *judgement = judge->judgement;
     if (judge->options->repair_ms == 0 || judgement->verdict != VERDICT_WRONG || judgement->first < 0 ||
         judge->options->time_count > 0)
         return;
     const int task = judgement->cases[judgement->first].settings.task;
     const Attempt *attempt = choose_attempts(&judge->of->tasks[task]);
-    while (attempt->method && !account_for(judge, task, attempt)) attempt++;
+    while (attempt->method && !account_for(judge, task, attempt, share)) attempt++;
 }

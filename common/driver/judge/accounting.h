@@ -5,4 +5,5 @@
 
 // Fills judgement->accounting if the shown failure is a wrong result of a sum, a vector or a matrix whose
 // elements are only added or moved. Emulators only; with bounded work.
-void judge_account(Judge *judge);
+// `share`: of the work that this may be.
+void judge_account(Judge *judge, double share);

@@ -11,6 +11,7 @@
 #include "driver/judge/bandwidth_measured.h"
 #include "driver/judge/bandwidth_modelled.h"
 #include "driver/judge/cases.h"
+#include "driver/judge/other_failures.h"
 #include "driver/judge/points.h"
 #include "driver/judge/race_replay.h"
 #include "driver/judge/repair_search.h"
@@ -188,8 +189,9 @@ void judge(const Chapter *of, const Subjects *subjects, const Options *options, 
         compare_schedules(&state);
         judge_count_cases(&state);
         judge_show_race(&state);
-        judge_account(&state);
-        judge_find_repair(&state);
+        judge_account(&state, 1);
+        judge_find_repair(&state, options->repair_ms, NULL);
+        judge_explain_others(&state);
         judge_measure_shapes(&state);
         find_bandwidth(&state);
         if (options->time_count == 0) judge_goals(&state);

@@ -116,6 +116,16 @@ typedef struct {
     char words[600];
 } Accounting;
 
+// How another task fails than the one that the page shows in full.
+typedef struct {
+    int first; // the case that shows it best
+    Verdict verdict;
+    Repair repair;
+    Accounting accounting;
+} OtherFailure;
+
+enum { MOST_OTHERS = 3 }; // that are explained
+
 typedef struct {
     Verdict verdict;
     GpuInfo device;
@@ -138,6 +148,8 @@ typedef struct {
     Repair repair;
     WhatIfAnswer what_if;
     Accounting accounting;
+    OtherFailure others[MOST_OTHERS]; // of other tasks, in their order
+    int other_count;
 
     Timeline timeline;                   // of a program at its counted size; n is 0 without one
     Measured counted[COUNTS][MAX_TASKS]; // [0]: at the chapter's sizes, which are shown
@@ -155,3 +167,6 @@ typedef struct {
     char *printed;  // what kernels printed in the first case that did; safe on a terminal; NULL: nothing
     double seconds; // of everything after the build
 } Judgement;
+
+// Makes the failure of another task the one that the judgement is about; a second time: as it was.
+void judgement_exchange(Judgement *judgement, OtherFailure *other);

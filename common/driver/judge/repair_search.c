@@ -34,7 +34,8 @@ typedef struct {
     long long largest;        // elements of a case that is run
     const CaseReport *shown;  // its report
     const CaseReport *beyond; // a larger case that failed in another way and has to pass too; NULL: none
-    double work;              // that is left
+    double work, most_work;   // that is left, and at first
+    const Repair *known;      // tried first; NULL: none
     int bases[BASES], base_count;
     CaseReport base_reports[BASES];
 } Search;
@@ -43,7 +44,7 @@ static bool is_over(const Search *search) { return search->work <= 0; }
 
 // A third of the work is for pairs, if a change has been found that a second one may complete.
 static bool is_over_for_single(const Search *search) {
-    return search->work <= (search->base_count > 0 ? search->ptx.judge->options->repair_ms / 3.0 : 0);
+    return search->work <= (search->base_count > 0 ? search->most_work / 3 : 0);
 }
 
 // ---- One attempt -----------------------------------------------------------------------------------------
@@ -333,8 +334,21 @@ static void settle_line(Search *search, int which) {
     snprintf(words + used, sizeof search->ptx.judge->judgement->repair.changes[0].words - used, "%s", also);
 }
 
+// What repairs another task comes first: it may be the same mistake.
+static void put_known_first(Search *search) {
+    for (int i = 1; search->known && i < search->changes.count; i++) {
+        const Change change = search->changes.all[i];
+        if (search->known->change_count != 1 || strcmp(change.words, search->known->changes[0].words) != 0)
+            continue;
+        memmove(&search->changes.all[1], search->changes.all, (size_t)i * sizeof change);
+        search->changes.all[0] = change;
+        return;
+    }
+}
+
 static bool search_single(Search *search) {
     add_proposals(search, search->shown);
+    put_known_first(search);
     const int count = search->changes.count;
     for (int i = 0; i < count && !is_over_for_single(search); i++) {
         const Change *one[] = {&search->changes.all[i]};
@@ -419,14 +433,15 @@ static bool find_smallest(Search *search) {
     return true;
 }
 
-void judge_find_repair(Judge *judge) {
+void judge_find_repair(Judge *judge, double work, const Repair *known) {
     Judgement *judgement = judge->judgement;
     if (judge->options->repair_ms == 0 || judgement->first < 0 || judge->options->time_count > 0 ||
         judge->worker_count == 0 || !can_be_repaired(judgement->verdict) ||
         judgement->accounting.deviation_count > 0)
         return;
     const Image *image = judge_image(judge, judge->is_gpu);
-    Search search = {.shown = &judgement->cases[judgement->first], .work = judge->options->repair_ms};
+    Search search = {
+        .shown = &judgement->cases[judgement->first], .work = work, .most_work = work, .known = known};
     search.ptx = (TaskPtx){.judge = judge, .image = image, .task = search.shown->settings.task};
     if (!image || !image->is_ptx || !find_smallest(&search)) return;
     if (schedule_holds(search.smallest.schedule)) return; // each attempt would take as long as the waiting

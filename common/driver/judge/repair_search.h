@@ -4,4 +4,6 @@
 #include "driver/judge/state.h"
 
 // Fills judgement->repair if the first failure is one of kernel.cu's, with bounded work. Emulators only.
-void judge_find_repair(Judge *judge);
+// `work`: the most, in milliseconds of a usual machine. `known`: a repair whose change is tried first; NULL:
+// none.
+void judge_find_repair(Judge *judge, double work, const Repair *known);

@@ -36,11 +36,28 @@ static bool says_more(const Chapter *of, const CaseReport *report, const CaseRep
     return report->has_finding && !case_explains_itself(first);
 }
 
+int judge_choose_failure(const Judge *judge, int task, Verdict *verdict) {
+    const Judgement *judgement = judge->judgement;
+    int first = -1;
+    *verdict = VERDICT_PASS;
+    for (int i = 0; i < judgement->case_count; i++) {
+        const CaseReport *report = &judgement->cases[i];
+        if (!report->was_run || report->verdict == VERDICT_PASS ||
+            (task >= 0 && report->settings.task != task))
+            continue;
+        const bool is_as_bad = first >= 0 && report->verdict == *verdict;
+        if (report->verdict < *verdict ||
+            (is_as_bad && says_more(judge->of, report, &judgement->cases[first]))) {
+            *verdict = report->verdict;
+            first = i;
+        }
+    }
+    return *verdict == VERDICT_WRONG ? most_telling(judgement, first) : first;
+}
+
 void judge_count_cases(Judge *judge) {
     Judgement *judgement = judge->judgement;
-    judgement->first = -1;
     judgement->run_count = judgement->passed_count = judgement->failed_count = 0;
-    Verdict verdict = VERDICT_PASS;
     bool was_run[MAX_TASKS] = {0};
     for (int t = 0; t < MAX_TASKS; t++) judgement->task_is_right[t] = true;
     for (int t = 0; t < MAX_TASKS; t++) { // one wrong sum alone may fit by chance
@@ -63,17 +80,12 @@ void judge_count_cases(Judge *judge) {
         }
         judgement->failed_count++;
         judgement->task_is_right[report->settings.task] = false;
-        const bool is_as_bad = judgement->first >= 0 && report->verdict == verdict;
-        if (report->verdict < verdict ||
-            (is_as_bad && says_more(judge->of, report, &judgement->cases[judgement->first]))) {
-            verdict = report->verdict;
-            judgement->first = i;
-        }
     }
     for (int t = 0; t < MAX_TASKS; t++)
         judgement->task_is_right[t] = judgement->task_is_right[t] && was_run[t];
+    Verdict verdict;
+    judgement->first = judge_choose_failure(judge, -1, &verdict);
     judgement->verdict = verdict;
-    if (verdict == VERDICT_WRONG) judgement->first = most_telling(judgement, judgement->first);
     // Cases are left out only behind failures; a pass means that every one of them passed.
     if (verdict == VERDICT_PASS && judgement->run_count < judgement->case_count) {
         judgement->verdict = VERDICT_INFRA;

@@ -216,6 +216,12 @@ static void add_repair(Text *page, const Terminal *terminal, const Report *repor
     text_free(&words);
 }
 
+static void add_account(Text *page, const Terminal *terminal, const Judgement *judgement) {
+    const Accounting *account = &judgement->accounting;
+    if (account->n > 0)
+        page_add_row(page, terminal, account->deviation_count ? "shown" : "elements", account->words);
+}
+
 static void add_failed_case(Text *page, const Terminal *terminal, const Report *report,
                             const CaseReport *failed) {
     const Task *task = &report->of->tasks[failed->settings.task];
@@ -246,9 +252,7 @@ static void add_failed_case(Text *page, const Terminal *terminal, const Report *
     const char *numbers_say = failed->has_check ? failed->check.why : "";
     page_add_why(page, terminal, report, numbers_say[0] ? numbers_say : why, numbers_say[0] != '\0',
                  failed->settings.task);
-    if (report->judgement->accounting.n > 0)
-        page_add_row(page, terminal, report->judgement->accounting.deviation_count ? "shown" : "elements",
-                     report->judgement->accounting.words);
+    add_account(page, terminal, report->judgement);
     add_repair(page, terminal, report);
     if (host) add_place(page, terminal, "where", &failed->place);
     if (failed->has_finding) {
@@ -304,6 +308,78 @@ static void add_tasks(Text *page, const Terminal *terminal, const Report *report
     text_free(&words);
 }
 
+static const char *what_happened(const CaseReport *failed) {
+    return failed->has_finding                          ? failed->finding.message
+           : failed->has_check && failed->check.what[0] ? failed->check.what
+                                                        : failed->words;
+}
+
+// Whether the page has explained a failure in this way already: the first one, or one of the other tasks
+// before number `before`.
+static bool is_said(const Report *shown, const Diagnosis *diagnosis, int before) {
+    bool is_said = strcmp(shown->diagnosis->why, diagnosis->why) == 0;
+    for (int o = 0; o < before; o++) is_said |= strcmp(shown->others[o].why, diagnosis->why) == 0;
+    return is_said;
+}
+
+static bool is_same_account(const Accounting *a, const Accounting *b) {
+    return a->n > 0 && b->n > 0 && strcmp(a->words, b->words) == 0;
+}
+
+static bool is_account_said(const Report *shown, const Accounting *account, int before) {
+    bool is_said = is_same_account(&shown->judgement->accounting, account);
+    for (int o = 0; o < before; o++)
+        is_said |= is_same_account(&shown->judgement->others[o].accounting, account);
+    return is_said;
+}
+
+// What is known of the failure of another task, as `report` has it. `shown`: as the page has the first one;
+// the failure is number `which` of its others.
+static void add_other(Text *page, const Terminal *terminal, const Report *report, const Report *shown,
+                      int which) {
+    const Judgement *judgement = report->judgement;
+    const CaseReport *failed = &judgement->cases[judgement->first];
+    const char *name = report->of->tasks[failed->settings.task].name;
+    const Repair *repair = &judgement->repair, *known = &shown->judgement->repair;
+    const bool is_repaired = repair->change_count > 0;
+    const bool is_named = report->diagnosis->mistake && !is_said(shown, report->diagnosis, which);
+    const bool is_accounted =
+        judgement->accounting.n > 0 && !is_account_said(shown, &judgement->accounting, which);
+    Text words = {0};
+    if (is_repaired && repair->change_count == known->change_count &&
+        strcmp(repair->changes[0].words, known->changes[0].words) == 0) {
+        text_printf(&words, "%s: %s, too; with the same change, all %d cases pass", name,
+                    verdict_word(judgement->verdict), repair->cases);
+        page_add_row(page, terminal, "also", text_chars(&words));
+    } else if (judgement->accounting.deviation_count > 0 && !is_accounted && !is_repaired) {
+        text_printf(&words, "%s: %s, too, with the same formula", name, verdict_word(judgement->verdict));
+        page_add_row(page, terminal, "also", text_chars(&words));
+    } else if (is_repaired || is_named || (is_accounted && judgement->accounting.deviation_count > 0)) {
+        text_printf(&words, "%s: %s, ", name, verdict_word(judgement->verdict));
+        text_add_printable(&words, what_happened(failed), strlen(what_happened(failed)));
+        if (failed->has_finding && failed->finding.place.line > 0)
+            text_printf(&words, " (line %d)", failed->finding.place.line);
+        page_add_row(page, terminal, "also", text_chars(&words));
+        if (is_named) page_add_why(page, terminal, report, "", false, failed->settings.task);
+        if (is_accounted) add_account(page, terminal, judgement);
+        add_repair(page, terminal, report);
+    }
+    text_free(&words);
+}
+
+static void add_others(Text *page, const Terminal *terminal, const Report *report) {
+    static Judgement judgement;
+    judgement = *report->judgement;
+    Report other = *report;
+    other.judgement = &judgement;
+    for (int o = 0; o < judgement.other_count; o++) {
+        judgement_exchange(&judgement, &judgement.others[o]);
+        other.diagnosis = &report->others[o];
+        add_other(page, terminal, &other, report, o);
+        judgement_exchange(&judgement, &judgement.others[o]);
+    }
+}
+
 const char *page_message(const Report *report) {
     const bool is_of_build = report->build && report->build->status != COMPILE_OK && report->build->message;
     return is_of_build ? report->build->message : report->judgement->message;
@@ -321,6 +397,7 @@ void page_add_failure(Text *page, const Terminal *terminal, const Report *report
             snprintf(words + used, sizeof words - (size_t)used, ", %d not run after that", left);
         page_add_row(page, terminal, "failed", words);
         add_tasks(page, terminal, report);
+        add_others(page, terminal, report);
         return;
     }
     add_verdict(page, terminal, judgement->verdict, "kernel.cu");

@@ -209,8 +209,7 @@ static void add_diagnosis(JsonWriter *json, const Diagnosis *diagnosis) {
 
 // {"kind": "repair", "changes": [{"change": "barrier", "line": 30, "place": "before", "words": ...}],
 // "cases": 57}
-static void add_repair(JsonWriter *json, const Judgement *judgement) {
-    const Repair *repair = &judgement->repair;
+static void add_repair(JsonWriter *json, const Repair *repair) {
     if (!json_open_object_or_null(json, "proof", repair->change_count > 0)) return;
     json_string(json, "kind", "repair");
     json_open_array(json, "changes");
@@ -253,12 +252,11 @@ static void add_proof(JsonWriter *json, const Report *report) {
     if (answer->reaches)
         add_what_if(json, "proof", report, true);
     else
-        add_repair(json, report->judgement);
+        add_repair(json, &report->judgement->repair);
     add_what_if(json, "what_if", report, answer->change_count > 0 && !answer->reaches);
 }
 
-static void add_accounting(JsonWriter *json, const Judgement *judgement) {
-    const Accounting *accounting = &judgement->accounting;
+static void add_accounting(JsonWriter *json, const Accounting *accounting) {
     if (!json_open_object_or_null(json, "accounting", accounting->n > 0)) return;
     json_integer(json, "n", accounting->n);
     json_integer(json, "missing", accounting->missing);
@@ -266,6 +264,24 @@ static void add_accounting(JsonWriter *json, const Judgement *judgement) {
     json_integer(json, "misplaced", accounting->misplaced);
     json_string(json, "words", accounting->words);
     json_close_object(json);
+}
+
+// [{"task": ..., "verdict": ..., "case": ..., "diagnosis": ..., "proof": ..., "accounting": ...}]
+static void add_others(JsonWriter *json, const Report *report) {
+    const Judgement *judgement = report->judgement;
+    json_open_array(json, "other_failures");
+    for (int o = 0; o < judgement->other_count; o++) {
+        const OtherFailure *other = &judgement->others[o];
+        json_open_object(json, NULL);
+        json_string(json, "task", report->of->tasks[judgement->cases[other->first].settings.task].name);
+        json_string(json, "verdict", verdict_word(other->verdict));
+        json_integer(json, "case", other->first);
+        add_diagnosis(json, &report->others[o]);
+        add_repair(json, &other->repair);
+        add_accounting(json, &other->accounting);
+        json_close_object(json);
+    }
+    json_close_array(json);
 }
 
 // {"schedule": ..., "says": ...}: the schedule under which a race gives a wrong result.
@@ -442,7 +458,8 @@ bool result_write(const char *path, const Report *report, FileError *error) {
     add_cases(&json, report);
     add_diagnosis(&json, report->diagnosis);
     add_proof(&json, report);
-    add_accounting(&json, report->judgement);
+    add_accounting(&json, &report->judgement->accounting);
+    add_others(&json, report);
     add_replay(&json, judgement);
     add_counters(&json, report);
     add_lines(&json, report);
