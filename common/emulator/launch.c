@@ -212,7 +212,7 @@ static bool attach_all(Machine *m, Recorders *recorders) {
         if (!touched_observe(m, &observer)) return false;
         attach(m, &observer);
     }
-    if (uses_async_proxy(m->program)) {
+    if (m->program->uses_async_proxy) {
         asynccheck_observe(m, &observer);
         attach(m, &observer);
     }

@@ -101,10 +101,12 @@ static bool is_used(const Op *op, const Allocation *a) {
 static void put_shared(const Op *op) {
     Allocation *a;
     for (int i = 0; (a = allocation_by_index(i)); i++) {
-        if (!is_used(op, a) || hash_of(a) == a->recorded) continue;
+        if (!is_used(op, a)) continue;
+        const uint64_t hash = hash_of(a);
+        if (hash == a->recorded) continue;
         recording_put((Record){.kind = RECORD_HOST_DATA, .address = a->device, .bytes = a->size}, a->bytes,
                       a->size);
-        a->recorded = hash_of(a);
+        a->recorded = hash;
     }
 }
 

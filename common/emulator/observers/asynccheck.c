@@ -46,16 +46,6 @@ static void unfenced_wgmma_met(void *self, const Warp *w, const Instruction *in)
     if (finding) word_unfenced_wgmma(finding);
 }
 
-bool uses_async_proxy(const Program *p) {
-    for (int i = 0; i < p->instruction_count; i++) switch (p->by_number[i]->kind) {
-        case KIND_BULK:
-        case KIND_ASYNC_STORE:
-        case KIND_WGMMA: return true;
-        default: break;
-        }
-    return false;
-}
-
 void asynccheck_observe(Machine *m, Observer *observer) {
     *observer = (Observer){.self = m, .bad_copy = bad_copy_met, .unfenced_wgmma = unfenced_wgmma_met};
     if (m->launch->checks & CHECK_RACE) observer->access = access_checked;

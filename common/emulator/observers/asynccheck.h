@@ -4,5 +4,4 @@
 
 #include "emulator/machine/machine.h"
 
-bool uses_async_proxy(const Program *program);
 void asynccheck_observe(Machine *machine, Observer *observer);

@@ -295,7 +295,7 @@ RaceOrder *racecheck_observe(Machine *m, Observer *observer) {
     r->order.is_weak = m->is_weak;
     r->order.blocks = (uint64_t)grid[0] * grid[1] * grid[2];
     r->shared_shift = r->interval_shift = 2;
-    r->has_async_proxy = uses_async_proxy(m->program);
+    r->has_async_proxy = m->program->uses_async_proxy;
     *observer = (Observer){.access = access_checked,
                            .async_access = async_checked,
                            .proxy_fence = passed_proxy_fence,

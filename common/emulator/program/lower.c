@@ -216,8 +216,11 @@ static bool number_instructions(Lowering *l) {
     if (!p->by_number) return lower_no_memory(l);
     for (int i = 0; i < l->module->function_count; i++)
         for (int k = 0; k < p->functions[i].count; k++) {
-            p->functions[i].code[k].number = p->instruction_count;
-            p->by_number[p->instruction_count++] = &p->functions[i].code[k];
+            Instruction *in = &p->functions[i].code[k];
+            in->number = p->instruction_count;
+            p->by_number[p->instruction_count++] = in;
+            p->uses_async_proxy |=
+                in->kind == KIND_BULK || in->kind == KIND_ASYNC_STORE || in->kind == KIND_WGMMA;
         }
     return true;
 }

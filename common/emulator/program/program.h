@@ -281,8 +281,9 @@ typedef struct Program {
     uint32_t dynamic_shared_offset;
     const Instruction **by_number;
     int instruction_count;
-    bool uses_heap; // some function calls malloc() or free()
-    bool may_wait;  // some function reads memory in a way that can wait for another thread's store
+    bool uses_heap;        // some function calls malloc() or free()
+    bool may_wait;         // some function reads memory in a way that can wait for another thread's store
+    bool uses_async_proxy; // some instruction is a bulk copy, an asynchronous store or wgmma
     const char *name;
     void *storage;
 } Program;
