@@ -172,7 +172,7 @@ def test_a_sum_that_is_rounded_is_accounted_for_by_single_values(
         ),
         (
             "wrong/ch10/tail_counted_from_the_end",
-            "the element before in every access in line 86",
+            "the element before in every access in line 90",
             "one-past-the-end",
         ),
         ("wrong/ch15/signed_bytes", "numbers without a sign in line 37", "byte-with-a-sign"),

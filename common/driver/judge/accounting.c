@@ -66,7 +66,8 @@ static long long telling_rank(long long n, long long telling) {
     return n > telling / 2 ? telling + n % WARP : n;
 }
 
-// The wrong case of the task that tells most.
+// The wrong case of the task that tells most: of several that tell as much, the one that is shown, or the
+// first.
 static const CaseReport *choose_case(const Judgement *judgement, int task, const Attempt *attempt) {
     const CaseReport *chosen = NULL;
     long long best = 0;
@@ -77,7 +78,7 @@ static const CaseReport *choose_case(const Judgement *judgement, int task, const
             report->settings.is_large || report->origin != CASE_OF_PLAN || n < 1 || n > LARGEST ||
             (attempt->of_integers && report->settings.family != FAMILY_INTEGERS))
             continue;
-        if (chosen && rank <= best) continue;
+        if (chosen && (rank < best || (rank == best && i != judgement->first))) continue;
         chosen = report;
         best = rank;
     }
@@ -93,6 +94,19 @@ static bool clear_inputs(Account *account) {
         if (!account->inputs[b]) return false;
     }
     return true;
+}
+
+// Whether a run of the chosen case goes wrong as it did. What a schedule with draws does depends on the
+// checks that run beside it, and perhaps on the values.
+static bool goes_alike(Account *account, const CaseReport *chosen) {
+    if (chosen->settings.schedule == 0) return true;
+    Rerun how = account->how;
+    how.inputs = NULL;
+    CaseReport report;
+    if (!judge_rerun(account->judge, account->worker, &account->one, &how, &report)) return false;
+    account->work -= judge_work_of(&report);
+    return report.verdict == VERDICT_WRONG && report.check.index == chosen->check.index &&
+           report.check.wrong == chosen->check.wrong;
 }
 
 static bool account_for(Judge *judge, int task, const Attempt *attempt, double share) {
@@ -113,14 +127,18 @@ static bool account_for(Judge *judge, int task, const Attempt *attempt, double s
     account.launch = chosen->shape.launches[0];
     for (int b = 0; b < MAX_BUFFERS; b++) account.counts[b] = layout.counts[b];
     account.how = (Rerun){.kernels = judge_image(judge, judge->is_gpu)->kernels[task],
-                          .checks = CHECK_MEMORY,
+                          .checks = account.one.schedule ? CHECK_ALL : CHECK_MEMORY,
                           .inputs = account.inputs};
     Accounting *out = &judgement->accounting;
-    const bool is_known = clear_inputs(&account) && attempt->method(&account, out);
-    const size_t length = strlen(out->words);
+    const bool is_known =
+        goes_alike(&account, chosen) && clear_inputs(&account) && attempt->method(&account, out);
+    size_t length = strlen(out->words);
     if (is_known && length > 0 && account.one.misalignment > 0)
         snprintf(out->words + length, sizeof out->words - length,
                  "; with a base %u bytes past an aligned address", account.one.misalignment);
+    length = strlen(out->words);
+    if (is_known && length > 0 && account.one.schedule > 0)
+        snprintf(out->words + length, sizeof out->words - length, "; with schedule %d", account.one.schedule);
     for (int b = 0; b < MAX_BUFFERS; b++) free(account.inputs[b]);
     return is_known;
 }
