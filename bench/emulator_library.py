@@ -71,6 +71,7 @@ class ModelWork(c.Structure):
         *((name, c.c_double) for name in ("atomic_slice", "atomic_whole", "atomic_floats", "atomic_waits")),
         ("passed_on", c.c_double),
         ("chain", ModelTime),
+        ("links", c.c_double),
         ("told_plainly", c.c_double),
     ]
 

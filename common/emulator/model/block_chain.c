@@ -163,8 +163,10 @@ bool block_chain_access(BlockChain *chain, const Access *a, Waiting *w, Stamp st
 void block_chain_summary(const BlockChain *chain, double blocks, ModelWork *work) {
     work->passed_on = chain->passed_on;
     // A chain that grows with the launch has a link for each block, or for every few.
-    if (chain->depth * BLOCKS_A_LINK >= blocks && chain->depth > 1)
+    if (chain->depth * BLOCKS_A_LINK >= blocks && chain->depth > 1) {
         work->chain = time_of(chain->longest);
-    else
+        work->links = chain->depth;
+    } else {
         work->told_plainly = chain->told_plainly;
+    }
 }

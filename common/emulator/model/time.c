@@ -218,6 +218,8 @@ static void say(ModelEstimate *e, const ModelShape *s) {
     }
 }
 
+static const double loads_of_a_link = 1024; // bytes that keep memory busy while blocks wait
+
 void model_estimate(const ModelDevice *d, const ModelShape *s, const ModelWork *w, ModelEstimate *e) {
     *e = (ModelEstimate){0};
     Placement p = place(d, s);
@@ -254,12 +256,15 @@ void model_estimate(const ModelDevice *d, const ModelShape *s, const ModelWork *
     double last = e->atomics / p.rounds;
     running = most(running, e->atomics - last) + last;
     // Blocks that look back wait once for each round except the first, when memory is idle.
-    if (w->chain.l2_trips == 0)
+    if (w->links == 0)
         running += (p.rounds - 1) * (share_of(w->passed_on, w->blocks) * d->told +
                                      share_of(w->told_plainly, w->blocks) * d->told_plainly);
-    // A chain of blocks has its own length, however many run side by side.
+    // A chain of blocks has its own length, however many run side by side. Its links are longer where each
+    // block loads something before it waits.
+    const bool is_loading = w->first * sector_bytes > loads_of_a_link * w->blocks;
     e->chain = (w->chain.cycles + w->chain.l2_trips * d->l2_latency + w->chain.dram_trips * d->dram_latency) /
-               d->clock_hz;
+                   d->clock_hz +
+               (is_loading ? w->links * d->told : 0);
     running = most(running, e->chain);
     e->seconds = e->launch + running;
 

@@ -14,6 +14,9 @@ void model_with_loads_in_flight(ModelWork *work, double loads) {
 
 void model_without_local_memory(ModelWork *work) { work->local_loads = work->local_stores = 0; }
 
-void model_without_chain(ModelWork *work) { work->chain = (ModelTime){0}; }
+void model_without_chain(ModelWork *work) {
+    work->chain = (ModelTime){0};
+    work->links = 0;
+}
 
 void model_told_by_atomics(ModelWork *work) { work->told_plainly = 0; }

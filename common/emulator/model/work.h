@@ -60,9 +60,11 @@ typedef struct ModelWork {
     double atomic_waits; // requests whose result is used
 
     // Blocks that waited for others of the launch and then stored what others may wait for; and where each
-    // waits until another has waited, the length of that chain. It grows with the number of blocks.
+    // waits until another has waited, the length of that chain and its links. They grow with the number of
+    // blocks.
     double passed_on;
     ModelTime chain;
+    double links;
     // Of those in no chain: blocks whose loads read what a block had stored after it had waited itself,
     // without an atomic for either.
     double told_plainly;
