@@ -138,7 +138,8 @@ static bool account_for(Judge *judge, int task, const Attempt *attempt, double s
                  "; with a base %u bytes past an aligned address", account.one.misalignment);
     length = strlen(out->words);
     if (is_known && length > 0 && account.one.schedule > 0)
-        snprintf(out->words + length, sizeof out->words - length, "; with schedule %d", account.one.schedule);
+        snprintf(out->words + length, sizeof out->words - length, "; with schedule %llu",
+                 (unsigned long long)account.one.schedule);
     for (int b = 0; b < MAX_BUFFERS; b++) free(account.inputs[b]);
     return is_known;
 }
