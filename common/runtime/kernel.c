@@ -243,14 +243,16 @@ typedef struct {
     bool sets_condition;
 } Family;
 
-enum { MOST_DEPTH = 24, MOST_CHILDREN = 1 << 20 };
+// No grid ends before what it launched. An H200 refuses the launch that would make more than 2,048 wait for that:
+// tests/programs/launches.cu
+enum { MOST_DEPTH = 2048, MOST_CHILDREN = 1 << 20 };
 
 // EmulatorLaunch.child
 static int add_child(void *self, const EmulatorChild *asked) {
     Family *family = self;
     Child child = {.to = asked->to, .from = asked->from, .bytes = asked->bytes, .is_tail = asked->is_tail};
     if (asked->kernel) {
-        if (family->depth == MOST_DEPTH) return cudaErrorLaunchMaxDepthExceeded;
+        if (family->depth == MOST_DEPTH) return cudaErrorLaunchPendingCountExceeded;
         child.launch =
             (Launch){.function = module_function_of(asked->kernel, family->parent->function->device),
                      .grid = {asked->grid[0], asked->grid[1], asked->grid[2]},
@@ -330,9 +332,9 @@ static void run_children(Family *family, bool runs, Ran *ran, Touched *touched, 
 
 // ---- Running ----------------------------------------------------------------------------------------------
 
-static Ran run_at_depth(const Launch *launch, int depth, Touched *touched, const KernelPause *pause) {
+// Its children are in `family` then.
+static Ran run_alone(const Launch *launch, Family *family, Touched *touched, const KernelPause *pause) {
     Ran ran = {0};
-    Family family = {.parent = launch, .depth = depth};
     Timed *timed = models_times ? timed_of(launch) : NULL;
     const bool profiles = options()->profile != NULL,
                is_timed = profiles || (models_times && (!timed || timed->followed < MOST_FOLLOWED));
@@ -354,7 +356,7 @@ static Ran run_at_depth(const Launch *launch, int depth, Touched *touched, const
         .pause_self = pause ? pause->self : NULL,
         .child = add_child,
         .condition = set_condition,
-        .child_self = &family,
+        .child_self = family,
     };
     EmulatorResult result;
     EmulatorError error;
@@ -383,10 +385,17 @@ static Ran run_at_depth(const Launch *launch, int depth, Touched *touched, const
         if (profiles) profile_add(launch->function->name, how.grid, how.block, &result, &estimate);
     }
     ran.lanes = result.lane_instructions;
+    ran.is_completed = result.completed;
     ran.is_clean =
-        result.completed && !result.findings_total && !result.output_bytes && !family.sets_condition;
-    run_children(&family, result.completed, &ran, touched, pause);
+        result.completed && !result.findings_total && !result.output_bytes && !family->sets_condition;
     emulator_result_free(&result);
+    return ran;
+}
+
+static Ran run_at_depth(const Launch *launch, int depth, Touched *touched, const KernelPause *pause) {
+    Family family = {.parent = launch, .depth = depth};
+    Ran ran = run_alone(launch, &family, touched, pause);
+    run_children(&family, ran.is_completed, &ran, touched, pause);
     return ran;
 }
 

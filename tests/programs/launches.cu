@@ -175,7 +175,7 @@ static void ends_at_some_depth() {
     deeper<<<1, 1>>>(x);
     wait();
     int *got = read_back(x, 2);
-    need(got[0] == 25 && got[1] == cudaErrorLaunchMaxDepthExceeded);
+    need(got[0] == 2049 && got[1] == cudaErrorLaunchPendingCountExceeded);
     free(got);
 }
 
