@@ -198,21 +198,23 @@ def test_links_take_about_as_long_as_on_a_gpu(chains: Traced) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kernel", "passed_on"),
+    ("kernel", "passed_on", "told_plainly"),
     [
-        ("looks_back", LINKS),
-        ("looks_back_in_two_arrays", LINKS),
-        ("all_for_the_first", LINKS),
-        ("last_one_reads", 0),
-        ("alone", 0),
+        ("looks_back", LINKS, LINKS - 1),  # what the first block stores was known before it waited
+        ("looks_back_at_atomics", LINKS, 0),
+        ("looks_back_by_atomics", LINKS, 0),
+        ("looks_back_in_two_arrays", LINKS, LINKS - 1),
+        ("all_for_the_first", LINKS, 0),
+        ("last_one_reads", 0, 0),
+        ("alone", 0, 0),
     ],
 )
 def test_blocks_that_need_not_follow_each_other_are_no_chain(
-    chains: Traced, kernel: str, passed_on: int
+    chains: Traced, kernel: str, passed_on: int, told_plainly: int
 ) -> None:
     work = chains.run(kernel, LINKS + 1, 1, chains.buffer(64), chains.buffer(64))
-    assert work.chain.l2_trips == work.chain.cycles == 0
-    assert work.passed_on == passed_on
+    assert work.chain.l2_trips == work.chain.cycles == work.links == 0
+    assert (work.passed_on, work.told_plainly) == (passed_on, told_plainly)
 
 
 @pytest.mark.slow

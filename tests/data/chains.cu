@@ -119,6 +119,26 @@ extern "C" __global__ void looks_back(unsigned *state, unsigned *) {
     store(&state[blockIdx.x], PREFIX);
 }
 
+extern "C" __global__ void looks_back_at_atomics(unsigned *state, unsigned *) {
+    atomicExch(&state[blockIdx.x], SUM);
+    for (int i = (int)blockIdx.x - 1; i >= 0;) {
+        unsigned seen = load(&state[i]);
+        if (seen == PREFIX) break;
+        i -= seen == SUM;
+    }
+    atomicExch(&state[blockIdx.x], PREFIX);
+}
+
+extern "C" __global__ void looks_back_by_atomics(unsigned *state, unsigned *) {
+    store(&state[blockIdx.x], SUM);
+    for (int i = (int)blockIdx.x - 1; i >= 0;) {
+        unsigned seen = atomicAdd(&state[i], 0);
+        if (seen == PREFIX) break;
+        i -= seen == SUM;
+    }
+    store(&state[blockIdx.x], PREFIX);
+}
+
 extern "C" __global__ void looks_back_in_two_arrays(unsigned *flag, unsigned *prefix) {
     store(&flag[blockIdx.x], SUM);
     unsigned before = 0;
