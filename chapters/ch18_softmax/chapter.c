@@ -417,9 +417,9 @@ const Chapter chapter = {
                            .why = "A warp that has one row of 128 elements leaves most of its registers and "
                                   "its loads unused."),
             BANDWIDTH_GOAL(.points = 1, .task = "layer norm, bfloat16",
-                           .why = "gamma and beta are four times as many bytes as the elements of a row of "
-                                  "bfloat16: one load of them can be for several rows, and for 16 bytes of "
-                                  "each."),
+                           .why = "gamma and beta are twice as many bytes as a row of bfloat16, read and "
+                                  "written. One load of them can be for several rows. A row is loaded 16 "
+                                  "bytes at once if its length allows it."),
         },
     .remarks =
         {
@@ -435,13 +435,11 @@ const Chapter chapter = {
              "Rows follow each other without gaps: they begin at multiples of 16 bytes only if their length "
              "allows it."},
             {"WRONG", "layer norm",
-             "What fills a thread's last registers is not part of the row: it must change neither the mean "
-             "nor "
-             "the variance."},
+             "The mean is the sum divided by the number of columns. The variance adds (x - mean)^2 of every "
+             "element of the row, also of one that is 0, and of nothing that only fills a register."},
             {"WRONG", "online", "Two sums can be added only if the same maximum was subtracted in both."},
             {"WRONG", NULL,
-             "What e^x can be: above 88 infinite, below -104 zero. After the maximum is subtracted, the "
-             "largest "
-             "is 1."},
+             "Maximum and sum must be those of the whole row, in every thread, and the maximum must be "
+             "complete before the first power is computed."},
         },
 };
