@@ -201,6 +201,7 @@ class CLaunch(c.Structure):
         ("pause", c.c_void_p),
         ("pause_self", c.c_void_p),
         ("child", c.c_void_p),
+        ("condition", c.c_void_p),
         ("child_self", c.c_void_p),
     ]
 

@@ -243,8 +243,8 @@ typedef struct {
     bool sets_condition;
 } Family;
 
-// No grid ends before what it launched. An H200 refuses the launch that would make more than 2,048 wait for that:
-// tests/programs/launches.cu
+// No grid ends before what it launched. An H200 refuses the launch that would make more than 2,048 wait for
+// that: tests/programs/launches.cu
 enum { MOST_DEPTH = 2048, MOST_CHILDREN = 1 << 20 };
 
 // EmulatorLaunch.child

@@ -73,8 +73,8 @@ static long long telling_rank(long long n, long long telling) {
     return n > telling / 2 ? telling + n % WARP : n;
 }
 
-// The wrong case of the task that tells most: of several that tell as much, the one that is shown, or the
-// first.
+// The wrong case of the task that tells most: of several that tell as much, one under the plain schedule, the
+// one that is shown, or the first.
 static const CaseReport *choose_case(const Judgement *judgement, int task, const Attempt *attempt) {
     const CaseReport *chosen = NULL;
     long long best = 0;
@@ -85,11 +85,24 @@ static const CaseReport *choose_case(const Judgement *judgement, int task, const
             report->settings.is_large || report->origin != CASE_OF_PLAN || n < 1 || n > LARGEST ||
             (attempt->of_integers && report->settings.family != FAMILY_INTEGERS))
             continue;
-        if (chosen && (rank < best || (rank == best && i != judgement->first))) continue;
+        const bool is_plainer = chosen && chosen->settings.schedule > 0 &&
+                                (report->settings.schedule == 0 || i == judgement->first);
+        if (chosen && (rank < best || (rank == best && !is_plainer))) continue;
         chosen = report;
         best = rank;
     }
     return chosen;
+}
+
+// Whether the task goes wrong under other schedules than the plain one only.
+static bool is_by_schedule(const Judgement *judgement, int task) {
+    for (int i = 0; i < judgement->case_count; i++) {
+        const CaseReport *report = &judgement->cases[i];
+        if (report->settings.task == task && report->settings.schedule == 0 && report->was_run &&
+            report->verdict != VERDICT_PASS)
+            return false;
+    }
+    return true;
 }
 
 // Inputs of zeros. False when memory ran out.
@@ -144,7 +157,7 @@ static bool account_for(Judge *judge, int task, const Attempt *attempt, double s
         snprintf(out->words + length, sizeof out->words - length,
                  "; with a base %u bytes past an aligned address", account.one.misalignment);
     length = strlen(out->words);
-    if (is_known && length > 0 && account.one.schedule > 0)
+    if (is_known && length > 0 && is_by_schedule(judgement, task))
         snprintf(out->words + length, sizeof out->words - length, "; with schedule %llu",
                  (unsigned long long)account.one.schedule);
     for (int b = 0; b < MAX_BUFFERS; b++) free(account.inputs[b]);

@@ -391,6 +391,7 @@ static void add_drawn_size(Plan *plan, int task, long long n) {
 // tasks of small sizes at one beyond these.
 static void add_drawn(Plan *plan, const Chapter *of, const PlanOptions *options) {
     int tasks[MAX_TASKS], count = 0;
+    long long sizes_of[MAX_TASKS];
     if (options->n >= 0) return;
     const long long n = drawn_size(seeds_choose(options->seeds, "size", 0, 1, LARGE_CHOICE));
     for (int t = 0; t < chapter_task_count(of); t++) {
@@ -398,13 +399,16 @@ static void add_drawn(Plan *plan, const Chapter *of, const PlanOptions *options)
         const long long limit = limit_of(task, options->is_gpu);
         Sizes sizes;
         choose_sizes(task, options, &sizes);
-        if (is_table(task) || has_shape(task) || (limit > 0 && n > limit) || sizes.count == 0) continue;
+        if (is_table(task) || has_shape(task) || (limit > 0 && limit < drawn_size(0)) || sizes.count == 0)
+            continue;
         const long long most = sizes.sizes[sizes.count - 1].n;
         if (most < 1 << 20) add_drawn_size(plan, t, 2 * most + n / 64);
+        sizes_of[count] = limit > 0 && n > limit ? limit - n % (limit / 8) : n;
         tasks[count++] = t;
     }
     if (count == 0) return;
-    add_drawn_size(plan, tasks[seeds_choose(options->seeds, "task", 0, 0, count - 1)], n);
+    const long long chosen = seeds_choose(options->seeds, "task", 0, 0, count - 1);
+    add_drawn_size(plan, tasks[chosen], sizes_of[chosen]);
 }
 
 static void add_large(Plan *plan, const Task *task, int index, const PlanOptions *options) {
