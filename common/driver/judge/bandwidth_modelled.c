@@ -156,9 +156,10 @@ static void model_task(Judge *judge, int index, CaseSize size, const ModelDevice
     bandwidth->peak_gb_per_s = judge->judgement->device.peak_gb_per_s;
     bandwidth->peak_tflop_per_s = judge->judgement->device.peak_tflop_per_s;
     memcpy(bandwidth->limiter, sum.words, sizeof bandwidth->limiter);
-    if (modelled_leaves_out_waiting(&judge->modelled[index]))
-        snprintf(bandwidth->words, sizeof bandwidth->words,
-                 "its blocks wait for one another, and how long is modelled in part: a GPU may be slower");
+    if (modelled_waits_for_blocks(&judge->modelled[index]))
+        snprintf(
+            bandwidth->words, sizeof bandwidth->words,
+            "its blocks wait for one another, which the model follows only in part: a GPU may be slower");
     bandwidth_complete(bandwidth);
     bandwidth_distrust(bandwidth,
                        bandwidth_least_seconds(task, &shape->shape, &judge->judgement->device, false));

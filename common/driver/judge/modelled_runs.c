@@ -306,11 +306,10 @@ bool modelled_works(ModelledTask *modelled, const CaseShape *whole, ModelledWork
     return true;
 }
 
-bool modelled_leaves_out_waiting(const ModelledWorks *done) {
+bool modelled_waits_for_blocks(const ModelledWorks *done) {
     for (int l = 0; l < done->whole.launch_count; l++) {
         const ModelWork *work = &done->works[l];
-        const bool is_chain = work->chain.l2_trips > 0;
-        if (done->whole.launches[l].blocks > 0 && !is_chain && 2 * work->passed_on > work->blocks)
+        if (done->whole.launches[l].blocks > 0 && work->links == 0 && 2 * work->passed_on > work->blocks)
             return true;
     }
     return false;

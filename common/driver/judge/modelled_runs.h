@@ -12,7 +12,7 @@ typedef struct {
     bool needs_little_shared; // likewise
     bool has_no_local_memory; // the arrays of its threads are in registers
     bool has_no_chain;        // no block waits until another one has waited
-    bool tells_by_atomics;    // what blocks tell one another
+    bool tells_by_atomics;    // words that other blocks poll are stored by atomics
     OtherShape shape;
 } WhatIf;
 
@@ -32,8 +32,9 @@ typedef struct {
 
 // What each launch of `whole` does. False, with `why`, if a run is not right or does not represent the whole.
 bool modelled_works(ModelledTask *modelled, const CaseShape *whole, ModelledWorks *done);
-// Whether blocks of a launch wait for one another, in a way whose time the model leaves out.
-bool modelled_leaves_out_waiting(const ModelledWorks *done);
+// Whether blocks of a launch wait for one another, other than in a chain: for how long, the model knows in
+// part.
+bool modelled_waits_for_blocks(const ModelledWorks *done);
 // The time of all launches that have a block. False if there is none.
 bool modelled_estimate(const ModelledTask *modelled, const ModelledWorks *done, const ModelDevice *device,
                        ModelEstimate *sum);

@@ -169,12 +169,12 @@ static void suppose_timing(Search *search, const ModelledWorks *base, int launch
     if (sum.local_ld_requests + sum.local_st_requests > 0)
         add_named(search, "no-local-memory", (WhatIf){.has_no_local_memory = true},
                   "with the arrays of its threads in registers");
-    if (base->works[launch].chain.l2_trips > 0)
+    if (base->works[launch].links > 0)
         add_named(search, "no-chain", (WhatIf){.has_no_chain = true},
                   "if no block had to wait for the one before it");
     if (base->works[launch].told_plainly > 0)
         add_named(search, "told-by-atomics", (WhatIf){.tells_by_atomics = true},
-                  "with atomics for what blocks tell one another");
+                  "with atomics in place of the stores that other blocks poll");
 }
 
 // Blocks that an SM holds at a time, with `threads` in each.

@@ -12,5 +12,5 @@ void model_with_loads_in_flight(ModelWork *work, double loads);
 void model_without_local_memory(ModelWork *work);
 // As if no block waited until another one has waited.
 void model_without_chain(ModelWork *work);
-// As if what blocks tell each other were stored by atomics.
+// As if words that other blocks poll were stored by atomics.
 void model_told_by_atomics(ModelWork *work);
