@@ -147,7 +147,7 @@ __global__ void softmax_online(const float *in, float *out, int rows, int column
 }
 
 // A row in registers. Each thread holds up to ITEMS elements of it, or MORE_ITEMS of a row that is too long for that.
-const int ITEMS = 16, MORE_ITEMS = 32;
+const int ITEMS = 16, MORE_ITEMS = 32, LONGEST_ROW = 16384;
 
 // Neighbours that one load brings: 16 bytes if there are four floats or eight bfloat16 of them.
 template <typename Element, int EACH> struct alignas(EACH * sizeof(Element)) Group {
@@ -239,7 +239,7 @@ __device__ void softmax_in_registers(const Element *in, Element *out, int rows, 
     out += (long long)row * columns;
     if (items_of<MOST>(columns) == ITEMS) {
         softmax_of_any_row<ITEMS>(in, out, row, rows, columns);
-    } else {
+    } else if constexpr (MOST * ITEMS < LONGEST_ROW) { // otherwise no thread needs more
         softmax_of_any_row<MORE_ITEMS>(in, out, row, rows, columns);
     }
 }

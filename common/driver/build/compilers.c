@@ -209,6 +209,14 @@ static bool estimate(Build *build) {
     return true;
 }
 
+// Whether ptxas may take the kernels of a file two at a time. What it says of them stays the same, and the
+// time is less by up to a half; the image is not the same byte for byte, so one that is to be kept is made in
+// order.
+static bool may_split(const Build *build) {
+    return !build->request->want_cubin && build->toolchain.kind == COMPILER_NVCC &&
+           atoi(build->toolchain.version) >= 13;
+}
+
 bool compile_assemble(Build *build) {
     CompileResult *result = build->result;
     char arch[32], path[PATH_MAX + 64];
@@ -217,8 +225,9 @@ bool compile_assemble(Build *build) {
     if (!build->toolchain.ptxas[0]) return estimate(build);
     if (!compile_put(build, "kernel.ptx", &build->ptx)) return false;
     snprintf(arch, sizeof arch, "-arch=sm_%d", result->sass_arch);
-    const char *arguments[] = {build->toolchain.ptxas, "-v", "-lineinfo",    arch,
-                               "kernel.ptx",           "-o", "kernel.cubin", NULL};
+    const char *arguments[10] = {build->toolchain.ptxas, "-v", "-lineinfo",   arch,
+                                 "kernel.ptx",           "-o", "kernel.cubin"};
+    if (may_split(build)) arguments[7] = "--split-compile=2";
     ProcessResult run;
     bool good = run_tool(build, arguments, &run);
     const char *output = text_chars(&run.output);
