@@ -10,13 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, skip_without_nvcc
 
 from grader.authoring import notebook, wheel
 from grader.core.workbook import Workbook
 from grader.learner.notebook import parts_of_lesson
 
-CHAPTERS = Workbook(ROOT).chapters
+WORKBOOK = Workbook(ROOT)
+CHAPTERS = WORKBOOK.chapters
+KERNELS = [one.name for one in CHAPTERS if not WORKBOOK.is_program(one)]
+PROGRAMS = [one.name for one in CHAPTERS if WORKBOOK.is_program(one)]
+IN_TURN = [pytest.mark.slow, pytest.mark.by_turns]
 needs_nbclient = pytest.mark.skipif(
     not (find_spec("nbclient") and find_spec("ipykernel")) and os.environ.get("CI") != "true",
     reason="needs the Python packages nbclient and ipykernel (requirements/notebook.txt; make test installs them)",
@@ -24,7 +28,7 @@ needs_nbclient = pytest.mark.skipif(
 
 
 def test_it_is_in_step_with_the_skeletons() -> None:
-    assert notebook.path_of(ROOT).read_text("utf-8") == notebook.notebook(Workbook(ROOT)), (
+    assert notebook.path_of(ROOT).read_text("utf-8") == notebook.notebook(WORKBOOK), (
         "make skeletons writes it"
     )
 
@@ -70,9 +74,7 @@ def run_cells(cells: list[Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -
     from nbclient import NotebookClient
     from nbformat import reads, validate
 
-    document = reads(
-        json.dumps(json.loads(notebook.notebook(Workbook(ROOT))) | {"cells": cells}), as_version=4
-    )
+    document = reads(json.dumps(json.loads(notebook.notebook(WORKBOOK)) | {"cells": cells}), as_version=4)
     validate(document)
     for name, value in environment_with_the_wheel(folder).items():
         monkeypatch.setenv(name, value)
@@ -103,12 +105,17 @@ def cells_with_solutions(chapters: list[str]) -> list[Any]:
 @needs_nbclient
 @pytest.mark.parametrize(
     "chapters",
-    [["ch01"], pytest.param([one.name for one in CHAPTERS], marks=[pytest.mark.slow, pytest.mark.by_turns])],
-    ids=["first", "all"],
+    [["ch01"], pytest.param(KERNELS, marks=IN_TURN), pytest.param(PROGRAMS, marks=IN_TURN)],
+    ids=["first", "kernels", "programs"],
 )
 def test_its_cells_run_from_the_first(
-    built: Path, chapters: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    built: Path,
+    chapters: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> None:
+    skip_without_nvcc(chapters[0], request)
     wheel.write_wheel(ROOT, ROOT / "build", wheel.platform_of(""), tmp_path)
     shown = run_cells(cells_with_solutions(chapters), tmp_path, monkeypatch)
     assert "warpbook 0." in shown["install"]
@@ -119,5 +126,6 @@ def test_its_cells_run_from_the_first(
         assert "of 10 points" in kernel and "10 of 10 points" not in kernel, kernel
         assert f"warpbook hint {name}" in shown[f"{name}-hint"], shown[f"{name}-hint"]
         assert "10 of 10 points" in solution, solution
-    state = tmp_path / "cuda-course/chapters/ch01_single_thread/kernel.cu"
-    assert state.read_text() == (ROOT / "solutions/ch01_single_thread/kernel.cu").read_text()
+    first = next(one for one in CHAPTERS if one.name == chapters[0])
+    state = tmp_path / "cuda-course" / first.folder / "kernel.cu"
+    assert state.read_text() == (ROOT / first.solution / "kernel.cu").read_text()

@@ -15,8 +15,9 @@ import pytest
 from conftest import ROOT
 
 from grader.authoring import wheel
+from grader.core import fetched
 from grader.core.command_words import without_make
-from grader.core.errors import UsageError
+from grader.core.errors import MachineError, UsageError
 from grader.core.workbook import Workbook
 from grader.learner.folder import STATE, contents
 from grader.learner.folder.checkout import update_checkout
@@ -276,3 +277,22 @@ def test_a_whole_program_needs_more_of_the_package(installed: Installed) -> None
     assert (status, "WRONG" in said, "INFRA" in said) == (1, True, False), said
     status, said = installed.run("try", "ch20-silent-copy", folder=course)
     assert (status, "$ warpbook run docs/experiments/ch20/silent_copy.cu" in said) == (0, True), said
+
+
+def test_why_a_compiler_could_not_be_fetched(
+    tree: Workbook, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reason is what the installer says last, in words; pip ends with the code that resets its colours."""
+    installer = tmp_path / "pip"
+    installer.write_text("#!/bin/sh\nprintf '\\033[31mERROR: there is no route.\\n\\033[0m\\n' >&2\nexit 1\n")
+    installer.chmod(0o755)
+    monkeypatch.setattr(fetched, "_installer", lambda: [str(installer)])
+    for name in ("WARPBOOK_CLANG", "WARPBOOK_COMPILER"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("WARPBOOK_COMPILER", "clang")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(
+        MachineError, match=r"could not be fetched: ERROR: there is no route\. Without a network"
+    ):
+        fetched.need_compiler(tree.tree)
+    assert not list(tmp_path.glob("warpbook/*/"))

@@ -7,6 +7,7 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -104,13 +105,18 @@ def _fetch(lock: Path, place: Path) -> None:
             [*_installer(), *options], capture_output=True, text=True, stdin=subprocess.DEVNULL
         )
         if done.returncode != 0:
-            said = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
             raise MachineError(
-                f"the compiler could not be fetched: {said[-1][:300] if said else 'pip printed nothing'}. Without a "
+                f"the compiler could not be fetched: {_reason(done.stderr or done.stdout)}. Without a "
                 "network: install a CUDA toolkit, or name an nvcc with WARPBOOK_NVCC=/path/to/nvcc"
             )
         shutil.rmtree(place, ignore_errors=True)  # an earlier one that is incomplete
         target.rename(place)
+
+
+def _reason(output: str) -> str:
+    """The last line of what pip or uv printed, without the codes of colours, of which it may end with one."""
+    lines = [line.strip() for line in re.sub(r"\x1b\[[0-9;]*m", "", output).splitlines() if line.strip()]
+    return lines[-1][:300].rstrip(".") if lines else "the installer printed nothing"
 
 
 def _installer() -> list[str]:
