@@ -3,6 +3,7 @@
 ##@ Learning
 ##= CH="ch01 ch02" ## of grade, solutions and watch: the chapters; all if not given
 ##= STEP=2 ## of hint-chNN: which hint
+##= TODO=5 ## of hint-chNN: only what is about this TODO
 ##= FORCE=1 ## of show-chNN: show it before you have passed, which is recorded; of reset-chNN: do not ask
 ##= DEVICE=emulator ## of grade, solutions, leaderboard and watch: emulator, gpu, or auto, which uses a GPU if there is one
 ##= GPU=L4 ## of grade, solutions, ladder, leaderboard and watch: which GPU to model
@@ -43,7 +44,7 @@ RESETS := $(call for_chapters,reset)
 PREDICTS := $(call for_chapters,predict)
 .PHONY: $(HINTS) $(SHOWS) $(SKIPS) $(RESUMES) $(RESETS) $(PREDICTS)
 $(HINTS): hint-%: $(NEEDS_GRADER) ## [hint-chNN] show the next of three hints, chosen by your last run
-	@$(GRADER) hint $(AS_JSON) $(call option,step,STEP) -- '$*'
+	@$(GRADER) hint $(AS_JSON) $(call option,step,STEP) $(call option,todo,TODO) -- '$*'
 $(SHOWS): show-%: $(NEEDS_GRADER) ## [show-chNN] show the solution and why it is fast, once you have passed
 	@$(GRADER) show $(AS_JSON) $(if $(FORCE),--force) -- '$*'
 $(SKIPS): skip-%: $(NEEDS_GRADER) ## [skip-chNN] leave a chapter for later

@@ -254,6 +254,34 @@ def test_choosing_a_step() -> None:
     assert hints.choose(given((2, "a")), None, None) == 3, "after a diagnosis that has gone"
 
 
+def test_a_hint_about_one_todo(book: FakeWorkbook) -> None:
+    """A hint may tell of several TODOs; the others stay untold, and the sequence of hints is not moved on."""
+    (book.folder / "chapters/ch01_fake/hints.md").write_text(
+        "# Hints\n\n## 1\n\nTODO 1: one. TODO 2 and\n3: a pair.\n\n## 2\n\nBoth are sums.\n\n"
+        "## 3\n\nTODO 2: two,\nat last. TODO 3: three.\n"
+    )
+
+    def about(todo: int, *words: str) -> tuple[int, str]:
+        given = book.document("hint", "ch01", "--todo", str(todo), *words)[1]
+        return given["step"], given["text"]
+
+    assert [about(2) for _ in range(3)] == [
+        (1, "TODO 2 and\n3: a pair."), (3, "TODO 2: two,\nat last."), (3, "TODO 2: two,\nat last.")
+    ]  # fmt: skip
+    assert about(3, "--step", "3") == (3, "TODO 3: three.")
+    assert about(1) == (1, "TODO 1: one.")
+    whole = book.run("hint", "ch01").stdout
+    assert "hint 1 of 3\n" in whole and "TODO 1: one.\n\nTODO 2 and 3: a pair." in whole
+    assert "One TODO at a time: make hint-ch01 TODO=3" in whole
+    assert "More: make hint-ch01 TODO=2" in book.run("hint", "ch01", "--todo", "2", "--step", "1").stdout
+    for words, reason in (
+        (("--todo", "4"), "no hint of ch01 has a part about TODO 4 alone"),
+        (("--todo", "2", "--step", "2"), "hint 2 of ch01 has no part about TODO 2; take STEP=1 and STEP=3"),
+    ):
+        done = book.run("hint", "ch01", *words)
+        assert (done.returncode, reason in done.stderr) == (2, True), done.stderr
+
+
 @pytest.mark.parametrize("diagnosis", ["[]", '"x"', "{}", "{'mistake': 5, 'hint': 'x', 'lesson': 3}"])
 def test_a_diagnosis_out_of_form_does_no_harm(book: FakeWorkbook, diagnosis: str) -> None:
     book.kernel("ch01").write_text(WRONG + f'result["diagnosis"] = {diagnosis}\n')

@@ -15,7 +15,14 @@ _ALIKE = (
 )
 _OF_A_CHAPTER = "hint|show|skip|resume|reset|predict|try"
 _OPTIONS = {"FORCE": "--force", "FRESH": "--fresh", "OPEN": "--open", "JSON": "--json"}
-_VALUES = {"STEP": "--step", "DEVICE": "--device", "GPU": "--gpu", "OUTPUT": "--out", "COURSE": "--course"}
+_VALUES = {
+    "STEP": "--step",
+    "TODO": "--todo",
+    "DEVICE": "--device",
+    "GPU": "--gpu",
+    "OUTPUT": "--out",
+    "COURSE": "--course",
+}
 _VARIABLE = r"""(?: [A-Z_]+=(?:"[^"]*"|[^\s`'"<,;:.)]+))"""
 _BUILD_AND_RUN = re.compile(r"make (ch\d\d|chNN) (?:&&|&amp;&amp;) \./\1")
 _PROGRAM_FILE = re.compile(r"(?<![\w/.])\./(ch\d\d|chNN)\b")

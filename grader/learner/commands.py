@@ -11,7 +11,7 @@ from ..core.history import History
 from ..core.options import Force, Json, One
 from ..core.page import console, print_json
 from ..core.workbook import find_workbook
-from .hints import hint_document, next_hint, print_hint
+from .hints import hint_document, more_hints, next_hint, print_hint
 from .markdown import print_prose, reflow
 from .overview import document, overview
 from .refresh import bring_up_to_date
@@ -35,19 +35,18 @@ def status(as_json: Json = False) -> int:
 def hint(
     chapter: One,
     step: Annotated[int | None, typer.Option(help="A particular hint: 1, 2 or 3.")] = None,
+    todo: Annotated[int | None, typer.Option(help="Only what is about this TODO.")] = None,
     as_json: Json = False,
 ) -> int:
     """Show the next hint of a chapter; the first one is chosen by your last run."""
     workbook = find_workbook()
     chosen = workbook.select([chapter])[0]
     bring_up_to_date(workbook, [chosen], quiet=as_json)
-    given = next_hint(workbook, chosen, step)
+    given = next_hint(workbook, chosen, step, todo)
     if as_json:
         print_json(hint_document(chosen, given))
         return PASSED
-    print_hint(
-        console(), chosen, given, spoken(f"More: make hint-{chosen.name}") if given.step < given.total else ""
-    )
+    print_hint(console(), chosen, given, spoken(more_hints(chosen, given)))
     return PASSED
 
 
