@@ -29,7 +29,7 @@ typedef struct {
     TableCase cases[MOST_CASES];
     int case_count;
     void *computed; // room for a table
-    uint64_t fits;  // the deviations that fit
+    uint64_t fits;  // the deviations of all sets that fit
     int fit_count, deviation_count;
 } Tables;
 
@@ -55,8 +55,7 @@ static bool do_fit(const Tables *tables, uint64_t deviations) {
 static void try_sets(Tables *tables, uint64_t chosen, int first, int more) {
     if (more == 0) {
         if (!do_fit(tables, chosen)) return;
-        tables->fits = chosen;
-        tables->fit_count++;
+        tables->fits = tables->fit_count++ ? tables->fits & chosen : chosen;
         return;
     }
     for (int d = first; d < tables->deviation_count; d++)
@@ -138,8 +137,8 @@ bool account_formulas(Account *account, Accounting *out) {
     if (tables.computed && collect(account, &tables))
         for (int together = 1; together <= MAX_TOGETHER && tables.fit_count == 0; together++)
             try_sets(&tables, 0, 0, together);
-    // If two sets fit, the values do not tell which one it is.
-    if (tables.fit_count == 1) say(&tables, out);
+    // If several sets fit, the values do not tell which one it is, but what all of them have in common.
+    if (tables.fits) say(&tables, out);
     for (int c = 0; c < tables.case_count; c++) {
         free(tables.cases[c].written);
         prepared_release(tables.cases[c].prepared);

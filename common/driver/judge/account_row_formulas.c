@@ -37,7 +37,7 @@ typedef struct {
     long long results;       // of all cases
     long long of_wrong;      // of those that failed
     double *values, *bounds; // of one row
-    uint64_t fits;           // the deviations that fit
+    uint64_t fits;           // the deviations of all sets that fit
 } RowFormulas;
 
 // ---- Comparing -------------------------------------------------------------------------------------------
@@ -79,8 +79,7 @@ static bool do_fit(const RowFormulas *formulas, uint64_t deviations) {
 static void try_sets(RowFormulas *formulas, uint64_t chosen, int first, int more) {
     if (more == 0) {
         if (!do_fit(formulas, chosen)) return;
-        formulas->fits = chosen;
-        formulas->fit_count++;
+        formulas->fits = formulas->fit_count++ ? formulas->fits & chosen : chosen;
         return;
     }
     for (int d = first; d < formulas->deviation_count; d++)
@@ -199,8 +198,8 @@ bool account_row_formulas(Account *account, Accounting *out) {
         formulas.case_count > 0 && collect(&formulas, VERDICT_PASS, MOST_RIGHT))
         for (int together = 1; together <= MOST_IN_PAIRS && formulas.fit_count == 0; together++)
             try_sets(&formulas, 0, 0, together);
-    // If two sets fit, the results do not tell which one it is.
-    if (formulas.fit_count == 1) say(&formulas, out);
+    // If several sets fit, the results do not tell which one it is, but what all of them have in common.
+    if (formulas.fits) say(&formulas, out);
     free_cases(&formulas);
     free(formulas.values);
     return out->deviation_count > 0;

@@ -21,7 +21,8 @@ typedef struct {
 } Attempt;
 
 // 1,100 elements are several blocks of every usual size; 140 are several warps, if more is too much work.
-// 20,000 are several tiles of a scan; 8,200 are two of most, if each of several lacks something else.
+// 20,000 are several tiles of a scan; 8,200 are two of most, if each of several lacks something else. Of
+// 4,096, a row has several elements for each thread, if one without them tells nothing.
 static const Attempt of_sums[] = {{account_sums, true, 1100, 500},
                                   {account_sums, true, 140, 200},
                                   {account_values, false, 1100, 100},
@@ -35,6 +36,7 @@ static const Attempt of_sums[] = {{account_sums, true, 1100, 500},
                      of_rows[] = {{account_row_formulas, false, 700, 400},
                                   {account_rows, true, 1100, 500},
                                   {account_row_shared, true, 1100, 300},
+                                  {account_rows, true, 4096, 500},
                                   {0}},
                      of_products[] = {{account_product, true, 1100, 600},
                                       {account_product, true, 140, 600},
