@@ -412,7 +412,7 @@ const Chapter chapter =
                     .bound = AT_MOST,
                     .limit = 3,
                     .slack = 0.5, // groups of four that are not full
-                    .points = 2,
+                    .points = 1,
                     .task = "evaluate",
                     .why = "Each element needs one load, and the terms are loaded once for several elements.",
                 },
@@ -426,6 +426,15 @@ const Chapter chapter =
                     .task = "evaluate",
                     .why = "The elements of each thread are arranged so that neighbouring lanes are not "
                            "neighbours in memory.",
+                },
+                {
+                    .words = "local-memory requests",
+                    .measure = "local_ld_requests + local_st_requests",
+                    .bound = EXACTLY,
+                    .limit = 0,
+                    .points = 1,
+                    .task = "evaluate",
+                    .why = "An array whose index the compiler does not know is in memory, not in registers.",
                 },
                 {
                     .words = "branches per load request",
