@@ -390,18 +390,18 @@ def test_shapes_refused(device: Emulator, grid: tuple[int, ...], block: tuple[in
 @pytest.mark.parametrize("name", ["endless", "endless_for_one_lane"])
 def test_step_limit(device: Emulator, name: str, schedule: int) -> None:
     out = device.buffer(np.zeros(64, np.int32))
-    result = device.launch(name, 2, 64, [out], schedule=schedule, steps=50_000)
+    result = device.launch(name, 2, 64, [out], schedule=schedule, steps=15_000)
     assert not result.completed
     assert result.finding.kind == "STEP_LIMIT"
     assert result.finding.message.endswith(
-        "still running after 50000 steps; of 2 blocks, 0 have ended, 1 is running and 1 has not started"
+        "still running after 15000 steps; of 2 blocks, 0 have ended, 1 is running and 1 has not started"
         if schedule == 0
-        else "still running after 50000 steps; of 2 blocks, 0 have ended, 2 are running and 0 have not started"
+        else "still running after 15000 steps; of 2 blocks, 0 have ended, 2 are running and 0 have not started"
     )
     assert result.finding.line > 0
-    assert 1_000 < result.lane_instructions < 50_000
+    assert 1_000 < result.lane_instructions < 15_000
     again = device.launch(
-        name, 2, 64, [device.buffer(np.zeros(64, np.int32))], schedule=schedule, steps=50_000
+        name, 2, 64, [device.buffer(np.zeros(64, np.int32))], schedule=schedule, steps=15_000
     )
     assert again.lane_instructions == result.lane_instructions, "a limit in steps, not in seconds"
 
@@ -452,6 +452,43 @@ def test_a_grid_barrier_of_more_blocks_than_fit(emulator_built: Path, polls: str
         assert " waits here for ever, where a buffer at byte 0 stays 0x1080: " in result.finding.message
         assert result.finding.is_endless
         assert result.lane_instructions == results[1].lane_instructions < 1 << 30
+
+
+ROUNDS = """
+.visible .entry k(.param .u64 p_in) {
+  .reg .b32 %r<8>; .reg .b64 %a<4>; .reg .pred %p;
+  ld.param.u64 %a0, [p_in]; mov.u32 %r0, %nctaid.x; mov.u32 %r1, 0; mov.u32 %r2, 0;
+AGAIN:
+  add.u32 %r1, %r1, 1; add.u32 %r2, %r2, %r0;
+  atom.global.add.u32 %r3, [%a0], 1;
+POLL:
+  POLLS
+  setp.lt.u32 %p, %r3, %r2; @%p bra POLL;
+  setp.lt.u32 %p, %r1, 40; @%p bra AGAIN;
+  ret;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "polls",
+    [
+        "ld.volatile.global.u32 %r3, [%a0];",
+        "ld.acquire.gpu.global.u32 %r3, [%a0];",
+        "atom.global.add.u32 %r3, [%a0], 0;",
+        "ld.global.u32 %r4, [%a0]; ld.volatile.global.u32 %r3, [%a0];",
+        "ld.volatile.global.v2.u32 {%r3, %r4}, [%a0];",
+    ],
+)
+def test_a_block_that_waits_for_others_gives_its_turn_away(emulator_built: Path, polls: str) -> None:
+    """Of 200 blocks, each waits in each of 40 rounds for the last: one turn of a warp, and not one of a block."""
+    with Emulator() as e:
+        e.load(HEADER + ROUNDS.replace("POLLS", polls))
+        counter = e.buffer(np.zeros(2, np.uint32))
+        result = e.launch("k", 200, 1, [counter], checks=WITHOUT_RACES, steps=1 << 40)
+        assert result.completed
+        assert counter.read(np.uint32)[0] == 200 * 40
+        assert result.lane_instructions < 200 * 40 * 400
 
 
 @pytest.mark.parametrize("schedule", [0, 5])

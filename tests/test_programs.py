@@ -222,7 +222,7 @@ def test_kernels_that_wait_without_checks(compiled: dict[str, Path]) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-@pytest.mark.parametrize("case", ["never_stored", "one_round_less", "unfenced_data"])
+@pytest.mark.parametrize("case", ["never_stored", "one_round_less", "grid_waits_for_ever", "unfenced_data"])
 def test_kernel_that_waits_for_ever(case: str, compiled: dict[str, Path], tmp_path: Path) -> None:
     """Nothing can store any more: every thread of the program waits, and so does all work."""
     assert check(compiled["waiting"], case, tmp_path).findings == expected(case, "waiting")

@@ -30,6 +30,14 @@ const EmulatorDevice emulator_h200 = {
     .global_bytes = (size_t)141 << 30,
 };
 
+uint64_t workspace_new(Emulator *e) {
+    const uint64_t index =
+        object_new(e, PTX_SPACE_GLOBAL, WORKSPACE_BYTES, 0, "the grid barrier's workspace", false, NULL);
+    if (!index) return 0;
+    memset(e->objects[index].data, 0, WORKSPACE_BYTES);
+    return e->objects[index].base;
+}
+
 Emulator *emulator_open(const EmulatorDevice *device) {
     Emulator *e = calloc(1, sizeof *e);
     if (!e) return NULL;
@@ -38,16 +46,10 @@ Emulator *emulator_open(const EmulatorDevice *device) {
     e->heap_bytes = DEFAULT_HEAP;
     e->object_capacity = 64;
     e->objects = calloc(e->object_capacity, sizeof *e->objects);
-    uint64_t workspace = e->objects ? object_new(e, PTX_SPACE_GLOBAL, WORKSPACE_BYTES, 0,
-                                                 "the grid barrier's workspace", false, NULL)
-                                    : 0;
-    if (!workspace) {
-        emulator_close(e);
-        return NULL;
-    }
-    memset(e->objects[workspace].data, 0, WORKSPACE_BYTES);
-    e->workspace = e->objects[workspace].base;
-    return e;
+    e->workspace = e->objects ? workspace_new(e) : 0;
+    if (e->workspace) return e;
+    emulator_close(e);
+    return NULL;
 }
 
 void emulator_close(Emulator *e) {

@@ -14,6 +14,7 @@
 #include "emulator/machine/child.h"
 #include "emulator/machine/findings.h"
 #include "emulator/machine/heap.h"
+#include "emulator/machine/resolve.h"
 #include "emulator/machine/schedule.h"
 #include "emulator/machine/undefined.h"
 #include "emulator/model/warp_clocks.h"
@@ -258,6 +259,7 @@ bool emulator_launch(Emulator *e, const EmulatorKernel *kernel, const EmulatorLa
                        .kernel = kernel,
                        .kernel_function = kernel->function,
                        .launch = launch,
+                       .workspace = e->paused ? workspace_new(e) : e->workspace,
                        .pause = launch->pause ? launch_pause : NULL,
                        .result = result};
     Machine *m = &machine;
@@ -277,7 +279,8 @@ bool emulator_launch(Emulator *e, const EmulatorKernel *kernel, const EmulatorLa
     m->param.data = m->param.allocation = malloc(launch->argument_bytes + 16);
     if (m->param.data && launch->argument_bytes)
         memcpy(m->param.data, launch->arguments, launch->argument_bytes);
-    bool ready = m->param.data && place_shared(m) && (!m->program->uses_heap || e->heap || heap_open(e));
+    bool ready = m->workspace && m->param.data && place_shared(m) &&
+                 (!m->program->uses_heap || e->heap || heap_open(e));
     Recorders recorders = {0};
     ready = ready && attach_all(m, &recorders);
 
@@ -294,6 +297,7 @@ bool emulator_launch(Emulator *e, const EmulatorKernel *kernel, const EmulatorLa
         if (m->observers[i].end) m->observers[i].end(m->observers[i].self);
     if (!finish_recorders(&recorders, result)) m->out_of_memory = true;
     forget_races(e);
+    if (m->workspace && m->workspace != e->workspace) object_free(memory_at(e, m->workspace));
     for (Frame *frame = m->all_frames; frame; frame = frame->next_made) {
         undefined_end(frame);
         free(frame->registers);

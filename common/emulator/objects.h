@@ -15,5 +15,7 @@ bool emulator_fail(EmulatorError *error, EmulatorStatus status, const char *form
 uint64_t object_new(Emulator *emulator, PtxSpace space, size_t bytes, unsigned misalignment, const char *name,
                     bool track, void *adopted);
 void object_free(Memory *memory);
+// The address of a new workspace for the grid barriers of a launch, or 0.
+uint64_t workspace_new(Emulator *emulator);
 // Makes the heap of malloc() in kernels; false when memory ran out.
 bool heap_open(Emulator *emulator);

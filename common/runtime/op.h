@@ -76,7 +76,8 @@ typedef struct Op {
     bool is_beside;         // it runs in its own thread
     bool has_paused;        // it runs, and has polled memory in vain
     bool is_stuck;          // it has done nothing else since its last pause, and nothing else has happened
-    double stuck_since;     // on the clock
+    double stuck_since;     // on the clock, as
+    double looks_since;     // when its last pause ended
     const Touched *touched; // by a kernel that runs, so far; NULL: not kept
     Known known;            // what happens before it, and itself
     int lane;               // its place in every Known: that of its stream, or one of a graph's

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE // usleep
 #include "runtime/queue.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -193,7 +194,7 @@ static void something_changes(void) {
 
 // A kernel polls memory in vain: the host, and other work, get their turn.
 static bool pause_kernel(void *self, EmulatorPause why) {
-    const double shortest = 50e-6, longest = 2e-3;
+    const double shortest = 50e-6, usual = 2e-3, longest = 20e-3;
     Op *op = self;
     repeat_forget(); // what it does depends on when others do something
     op->has_paused = true;
@@ -208,8 +209,12 @@ static bool pause_kernel(void *self, EmulatorPause why) {
     if (why == PAUSE_WAITS) op->stuck_since = monotonic_seconds();
     op->is_stuck = why == PAUSE_WAITS_STILL;
     if (op->is_stuck && nothing_can_change(op->stuck_since)) return false;
-    const double length = (monotonic_seconds() - op->stuck_since) / 8;
-    runtime_leave(length < shortest ? shortest : length > longest ? longest : length);
+    // Each look at what all threads of a large grid poll takes a while, in which others do not run.
+    const double now = monotonic_seconds(), waited = (now - op->stuck_since) / 8,
+                 look = op->is_stuck ? 4 * (now - op->looks_since) : 0;
+    const double length = fmin(fmax(fmin(waited, usual), look), longest);
+    runtime_leave(fmax(length, shortest));
+    op->looks_since = monotonic_seconds();
     return true;
 }
 

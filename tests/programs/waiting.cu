@@ -1,5 +1,7 @@
 // Kernels that wait for the host, for a copy or for each other while they run. The program's argument names a case,
 // or `all` of the right ones; those whose line is marked end with that finding.
+#include <cooperative_groups.h>
+
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -144,6 +146,37 @@ static void two_kernels() {
     need(!cudaDeviceSynchronize() && !cudaFree(data));
 }
 
+// Two grids of many blocks, each with barriers, which meet again and again, as those of two devices do.
+__global__ void grid_meets(volatile int *mine, volatile int *other, int rounds) {
+    const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+    for (int i = 1; i <= rounds; i++) {
+        grid.sync();
+        if (!grid.thread_rank()) {
+            *mine = i;
+            __threadfence();
+            while (*other < i) {} // FINDING grid_waits_for_ever: TIMEOUT
+            __threadfence();
+        }
+        grid.sync();
+    }
+}
+static void start_grid(cudaStream_t stream, int *mine, int *other, int rounds) {
+    void *arguments[] = {&mine, &other, &rounds};
+    need(!cudaLaunchCooperativeKernel((void *)grid_meets, 100, 64, arguments, 0, stream));
+}
+static cudaError_t grids_meet(const Streams &s, int rounds, int other_rounds) {
+    int *data = zeros();
+    start_grid(s.one, data, data + 1, rounds);
+    start_grid(s.two, data + 1, data, other_rounds);
+    const cudaError_t error = cudaDeviceSynchronize();
+    if (!error) need(!cudaFree(data));
+    return error;
+}
+static void two_grids() {
+    Streams s;
+    need(!grids_meet(s, 10, 10));
+}
+
 __global__ void serves(int *data, volatile int *job, volatile int *done, int n) {
     __shared__ int mine;
     for (;;) {
@@ -195,6 +228,11 @@ static void one_round_less() {
     need(cudaDeviceSynchronize() == cudaErrorLaunchTimeout);
     exit(1);
 }
+static void grid_waits_for_ever() {
+    Streams s;
+    need(grids_meet(s, 3, 2) == cudaErrorLaunchTimeout);
+    exit(1);
+}
 __global__ void no_fence(int *data, volatile int *done, volatile int *stop) {
     data[0] = 7;
     *done = 1;
@@ -213,8 +251,9 @@ static void unfenced_data() { // nothing orders the data before the flag
 
 static const Case cases[] = {CASE(pinned_flags), CASE(managed_flags), CASE(again), CASE(other_thread),
                              CASE(counts_polls), CASE(heartbeat), CASE(copied_flag), CASE(two_kernels),
-                             CASE(persistent), CASE(allocates_meanwhile)},
-                  wrong[] = {CASE(never_stored), CASE(one_round_less), CASE(unfenced_data)};
+                             CASE(two_grids), CASE(persistent), CASE(allocates_meanwhile)},
+                  wrong[] = {CASE(never_stored), CASE(one_round_less), CASE(grid_waits_for_ever),
+                             CASE(unfenced_data)};
 
 int main(int count, char **words) {
     if (count < 2) return 2;

@@ -29,42 +29,65 @@ static Handler *const handlers[KIND_COUNT] = {
 #include "emulator/program/opcodes.def"
 };
 
-// Kinds that change no more than registers. An atomic counts its own effects.
-static const bool has_no_effect[KIND_COUNT] = {
-    [KIND_LOAD] = true,          [KIND_ATOMIC] = true,        [KIND_NANOSLEEP] = true,
-    [KIND_BRANCH] = true,        [KIND_FENCE] = true,         [KIND_SPECIAL] = true,
-    [KIND_CVTA] = true,          [KIND_ISSPACEP] = true,      [KIND_PREFETCH] = true,
-    [KIND_NOT_PREDICATE] = true, [KIND_ACTIVEMASK] = true,    [KIND_NOP] = true,
-    [KIND_PARAM_LOAD] = true,    [KIND_MBARRIER_WAIT] = true, [KIND_TEXTURE] = true,
-    [KIND_TEXTURE_QUERY] = true,
+// What a kind does besides changing registers. An atomic counts its own effects.
+typedef enum { HAS_EFFECT, LOOKS, DOES_NO_MORE } Effect;
+static const Effect effects[KIND_COUNT] = {
+    // Their results may be others next time, though the fragment has changed nothing.
+    [KIND_LOAD] = LOOKS,
+    [KIND_ATOMIC] = LOOKS,
+    [KIND_SPECIAL] = LOOKS,
+    [KIND_ACTIVEMASK] = LOOKS,
+    [KIND_MBARRIER_WAIT] = LOOKS,
+    [KIND_TEXTURE] = LOOKS,
+    [KIND_TEXTURE_QUERY] = LOOKS,
+    [KIND_NANOSLEEP] = DOES_NO_MORE,
+    [KIND_BRANCH] = DOES_NO_MORE,
+    [KIND_FENCE] = DOES_NO_MORE,
+    [KIND_CVTA] = DOES_NO_MORE,
+    [KIND_ISSPACEP] = DOES_NO_MORE,
+    [KIND_PREFETCH] = DOES_NO_MORE,
+    [KIND_NOT_PREDICATE] = DOES_NO_MORE,
+    [KIND_NOP] = DOES_NO_MORE,
+    [KIND_PARAM_LOAD] = DOES_NO_MORE,
 };
 
 // What had been done in a turn when a fragment polled as it had before.
 typedef struct {
-    uint64_t ran, lanes, polls; // ran: 0: it has not
-    uint64_t effects;           // of Machine
+    uint64_t ran, lanes, polls, looks; // ran: 0: it has not
+    uint64_t effects;                  // of Machine
 } Round;
 
 // A fragment that polls as it did before will do so for the rest of the turn, since no other warp runs
 // meanwhile. The rest is counted, not run; returns how many instructions that is.
-static uint64_t pass_the_turn(Machine *m, Warp *w, Round *round, uint64_t ran, uint64_t budget) {
+static uint64_t pass_the_turn(Machine *m, Warp *w, Fragment *f, const Instruction *in, Round *round,
+                              Round now, uint64_t budget) {
     const Round last = *round;
-    *round = (Round){ran, m->lane_steps, w->polls, m->effects};
-    if (!last.ran || last.effects != m->effects || ran >= budget) return 0;
-    const uint64_t rounds = (budget - ran) / (ran - last.ran), polls = rounds * (w->polls - last.polls);
-    m->lane_steps += rounds * (m->lane_steps - last.lanes);
-    m->polls += polls;
-    w->polls += polls;
-    return rounds * (ran - last.ran);
+    *round = now;
+    uint64_t ran, lanes, polls = 1;
+    if (f->poll.loop.in) {
+        ran = f->poll.loop.ran;
+        lanes = f->poll.loop.lanes;
+    } else {
+        if (!last.ran || last.effects != now.effects) return 0;
+        ran = now.ran - last.ran;
+        lanes = now.lanes - last.lanes;
+        polls = now.polls - last.polls;
+        if (polls == 1 && now.looks - last.looks == 1) poll_is_all(f, in, ran, lanes);
+    }
+    if (now.ran >= budget) return 0;
+    const uint64_t rounds = (budget - now.ran) / ran;
+    m->lane_steps += rounds * lanes;
+    m->polls += rounds * polls;
+    w->polls += rounds * polls;
+    return rounds * ran;
 }
 
 // Runs one fragment until it waits, parts, ends, or `budget` instructions are done; returns how many it
 // ran. Afterwards its place in w->fragments has mask 0 if the fragment is no more.
 static uint64_t run_fragment(Machine *m, Warp *w, Fragment *f, uint64_t budget) {
-    uint64_t ran = 0;
+    uint64_t ran = 0, looks = 0;
     Tally *tally = m->tally;
     const Observer *follower = m->of_instructions;
-    const bool runs_every_poll = tally || follower; // counted, or followed
     Round round = {0};
 reload:;
     Frame *frame = f->frame;
@@ -138,19 +161,22 @@ reload:;
             pc++;
             continue;
         }
-        m->effects += !has_no_effect[in->kind];
+        m->effects += effects[in->kind] == HAS_EFFECT;
+        looks += effects[in->kind] == LOOKS;
         Step step = handlers[in->kind](m, w, f, in, mask);
         if (step & STEP_POLLED) ran += POLL_COST; // also where the frame is to be looked at again
         if (step & STEP_MOVED) {
             m->effects++;
+            f->poll.loop.in = NULL;
             goto reload;
         }
         if (step & STEP_STOPS) return ran;
         pc++;
         // Under a seed, what a poll reads is random, and so is who runs next; not what an mbarrier says.
         if (step & STEP_POLLED && (!m->scrambled || in->kind == KIND_MBARRIER_WAIT) &&
-            poll_repeats(m, f, in) && !runs_every_poll)
-            ran += pass_the_turn(m, w, &round, ran, budget);
+            poll_repeats(m, f, in) && !runs_every_poll(m))
+            ran += pass_the_turn(m, w, f, in, &round,
+                                 (Round){ran, m->lane_steps, w->polls, looks, m->effects}, budget);
         if (!(step & STEP_TURN_ENDS)) continue;
         f->pc = pc;
         if (!m->stopped) steps_used_up(m, w, f, in);

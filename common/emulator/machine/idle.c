@@ -35,17 +35,46 @@ static uint64_t hash_registers(const Frame *frame) {
     return hash;
 }
 
+static uint32_t found_width(const Instruction *in) {
+    return in->kind == KIND_LOAD ? in->literal[1] : in->width < 2 ? 2 : in->width;
+}
+
+// Of what the lanes have read.
+static uint64_t hash_found(const Fragment *f, const Instruction *in) {
+    const uint32_t width = found_width(in);
+    uint64_t hash = 0;
+    for (unsigned e = 0; e < in->elements; e++) {
+        if (in->dst[e] < 0) continue;
+        FOR_LANES(lane, f->mask) {
+            uint64_t value = 0;
+            memcpy(&value, f->frame->registers + in->dst[e] + (size_t)lane * width, width);
+            hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+            hash ^= hash >> 29;
+        }
+    }
+    return hash;
+}
+
+void poll_is_all(Fragment *f, const Instruction *in, uint64_t ran, uint64_t lanes) {
+    const bool reads = in->kind == KIND_LOAD || in->kind == KIND_ATOMIC;
+    if (!reads || found_width(in) > sizeof(uint64_t)) return;
+    f->poll.loop = (PollLoop){in, hash_found(f, in), ran, lanes};
+}
+
 // The registers are compared with those of an earlier poll, which is replaced after 8, 16, 32 ... polls, so
 // that a loop of any number of polls comes round to it. Fewer polls in a row are not yet waiting: a kernel
 // may keep its data in volatile variables, and looking at all registers takes longer than a load.
 bool poll_repeats(const Machine *m, Fragment *f, const Instruction *in) {
     const uint64_t fewest = 8;
     Poll *poll = &f->poll;
+    const bool is_in_loop = poll->loop.in == in && poll->loop.found == hash_found(f, in);
+    if (!is_in_loop) poll->loop.in = NULL;
     if (!poll->in || poll->effects != m->effects) {
-        *poll = (Poll){.in = in, .effects = m->effects};
+        *poll = (Poll){.in = in, .effects = m->effects, .repeats = is_in_loop, .loop = poll->loop};
         if (in->kind == KIND_MBARRIER_WAIT) poll->wait = in;
-        return false;
+        return is_in_loop;
     }
+    if (is_in_loop) return poll->repeats = true;
     if (in->kind == KIND_MBARRIER_WAIT) poll->wait = in;
     const uint64_t count = ++poll->compared;
     const bool is_compared = count > fewest && poll->in == in;
@@ -65,6 +94,25 @@ static bool may_move(const Machine *m, const Fragment *f) {
     if (poll->effects != m->effects || is_waited_for(f)) return true;
     // A wait that counts its attempts, or looks at the time, would poll with other registers each time.
     return !poll->repeats && !(poll->wait && poll->compared >= MANY_POLLS);
+}
+
+// The first fragment of a warp, from one on, that is ready; NULL: there is none.
+static const Fragment *next_ready(const Warp *w, int *i) {
+    for (; *i < w->fragment_count && w->exited != w->exists; ++*i) {
+        const Fragment *f = &w->fragments[*i];
+        if (f->mask && f->state == READY) return f;
+    }
+    return NULL;
+}
+
+bool block_waits(const Machine *m, const Block *b) {
+    const Fragment *f;
+    bool any = false;
+    if (runs_every_poll(m)) return false;
+    for (int k = 0; k < b->warp_count; k++)
+        for (int i = 0; (f = next_ready(&b->warps[k], &i)); i++, any = true)
+            if (may_move(m, f)) return false;
+    return any;
 }
 
 static bool has_copies_in_flight(const Block *b) {
@@ -105,9 +153,8 @@ bool waits_for_ever(Machine *m, Block *const blocks[], uint64_t count) {
         has_copies = has_copies || has_copies_in_flight(blocks[b]);
         for (int k = 0; k < blocks[b]->warp_count; k++) {
             Warp *w = &blocks[b]->warps[k];
-            for (int i = 0; i < w->fragment_count && w->exited != w->exists; i++) {
-                const Fragment *f = &w->fragments[i];
-                if (!f->mask || f->state != READY) continue;
+            const Fragment *f;
+            for (int i = 0; (f = next_ready(w, &i)); i++) {
                 if (may_move(m, f)) return false;
                 if (f->poll.wait) at_mbarriers += (uint32_t)__builtin_popcount(f->mask);
                 // Of several, one that waits for an mbarrier: what is missing there can be said.

@@ -80,7 +80,7 @@ struct Emulator {
     struct TextureObject *textures; // texture.h
     uint64_t texture_count;
     EmulatorImage *images; // in the order in which they were loaded
-    uint64_t workspace;    // of grid barriers by cooperative groups
+    uint64_t workspace;    // of grid barriers by cooperative groups, of a launch that no other is beside
 };
 
 struct EmulatorImage {
@@ -140,6 +140,14 @@ typedef struct {
 
 typedef enum { READY, WAIT_BARRIER, WAIT_SYNC, WAIT_CLUSTER } FragmentState;
 
+// A loop that polls in one place, and looks at nothing else that others may change: while it reads there what
+// it has read before, each of its rounds is as the last one.
+typedef struct {
+    const Instruction *in; // the poll; NULL: no such loop is known
+    uint64_t found;        // the hash of what it read
+    uint64_t ran, lanes;   // instructions of a round, and the lanes of each of them
+} PollLoop;
+
 // What a fragment was like when it polled, to recognise a loop that does nothing else (idle.c).
 typedef struct {
     const Instruction *in;   // NULL: it has not polled
@@ -148,6 +156,7 @@ typedef struct {
     uint64_t effects;        // Machine.effects then: of another count, all this is out of date
     uint64_t compared;       // polls since the effect
     bool repeats;
+    PollLoop loop; // good until it polls something else, whatever others do
 } Poll;
 
 typedef struct {
@@ -257,6 +266,7 @@ struct Machine {
     uint32_t cluster[3]; // blocks of a cluster
     bool is_explicit_cluster;
     EmulatorResult *result;
+    uint64_t workspace;    // of grid barriers by cooperative groups
     Memory param;          // the parameter block
     uint32_t shared_bytes; // of a block's emulated shared memory, gaps included
     SharedVariable *shared_variables;

@@ -11,18 +11,27 @@ static void look_again(Machine *m) {
     m->polls_paused = m->polls;
 }
 
-void pause_if_it_may_wait(Machine *m) {
-    if (!m->pause) return;
-    if (m->effects != m->effects_before) {
-        m->effects_before = m->effects;
-        m->polls_before = m->polls;
-    }
-    const bool polls_only = m->polls - m->polls_before >= MANY_POLLS,
-               polls_much = m->polls - m->polls_paused >= MOST_POLLS;
-    if (!polls_only && !polls_much) return;
+// Whether there has been an effect since this was last asked.
+static bool note_effects(Machine *m) {
+    if (m->effects == m->effects_before) return false;
+    m->effects_before = m->effects;
+    m->polls_before = m->polls;
+    return true;
+}
+
+static void give_way(Machine *m) {
     m->pause(m, PAUSE_MAY_WAIT);
     m->effects++; // what was polled may be different now
     look_again(m);
+}
+
+void pause_if_it_polls_much(Machine *m) {
+    if (m->pause && note_effects(m) && m->polls - m->polls_paused >= MOST_POLLS) give_way(m);
+}
+
+void pause_if_it_may_wait(Machine *m) {
+    pause_if_it_polls_much(m);
+    if (m->pause && m->polls - m->polls_before >= MANY_POLLS) give_way(m);
 }
 
 bool pause_while_waiting(Machine *m) {

@@ -242,9 +242,10 @@ static void block_run(Machine *m, Block *b) {
             round += run_warp(m, w, WARP_TURN);
         }
         look_at_the_time(m);
-        pause_if_it_may_wait(m);
+        pause_if_it_polls_much(m);
         if (round) {
             b->is_stuck = false;
+            if (m->polls != start && block_waits(m, b)) return; // the rest of its turn would change nothing
             continue;
         }
         if (!b->live_warps || m->stopped || release_bystanders(m, b)) continue;
@@ -481,6 +482,7 @@ void run_grid(Machine *m) {
         quiet = start || m->effects != effects || m->scrambled ? 0 : quiet + 1;
         if (quiet >= 2 * count && !m->stopped) {
             if (waits_for_ever(m, flight, count)) break;
+            pause_if_it_may_wait(m);
             quiet = 0;
         }
         if (!b->live_warps) {

@@ -53,8 +53,8 @@ static uint64_t special_value(const Machine *m, const Warp *w, SpecialRegister w
     case SPECIAL_GLOBALTIMER_HI: return clock_of(m) >> 32;
     case SPECIAL_DYNAMIC_SHARED: return launch->dynamic_shared;
     case SPECIAL_TOTAL_SHARED: return launch->dynamic_shared + m->kernel->info.static_shared;
-    case SPECIAL_WORKSPACE_HI: return m->emulator->workspace >> 32;
-    case SPECIAL_WORKSPACE_LO: return m->emulator->workspace & 0xffffffffu;
+    case SPECIAL_WORKSPACE_HI: return m->workspace >> 32;
+    case SPECIAL_WORKSPACE_LO: return m->workspace & 0xffffffffu;
     case SPECIAL_CLUSTERID_X: return b->id[0] / m->cluster[0];
     case SPECIAL_CLUSTERID_Y: return b->id[1] / m->cluster[1];
     case SPECIAL_CLUSTERID_Z: return b->id[2] / m->cluster[2];

@@ -61,7 +61,7 @@ static void access_watched(void *self, const Access *access) {
     Watch *watch = self;
     const Memory *memory = access->memory;
     const bool is_shared_by_launches = memory->space == PTX_SPACE_GLOBAL || memory->space == PTX_SPACE_CONST;
-    if (!is_shared_by_launches || memory->heap || memory->base == watch->machine->emulator->workspace) return;
+    if (!is_shared_by_launches || memory->heap || memory->base == watch->machine->workspace) return;
     const uint16_t site = site_of(watch, access->in);
     if (access->contiguous) {
         mark_range(watch, memory->base + access->offsets[0], (uint64_t)access->bytes * WARP_SIZE, access,
