@@ -9,10 +9,7 @@
 
 static const MoreOperands *operands_of(const Part *part) { return part->in->more; }
 
-const void *matrix_given(const Gathering *g, int k, unsigned width, LaneValues room) {
-    const Operand *first = &operands_of(&g->parts[0])->src[k];
-    if (g->count == 1)
-        return first->constant ? first->constant : g->parts[0].fragment->frame->registers + first->offset;
+const void *matrix_collected(const Gathering *g, int k, unsigned width, LaneValues room) {
     for (int p = 0; p < g->count; p++) {
         const Operand *o = &operands_of(&g->parts[p])->src[k];
         const unsigned char *from =
@@ -40,7 +37,7 @@ void matrix_take(const Gathering *g, int k, unsigned width, const void *values) 
 static void multiply(Machine *m, Warp *w, const Gathering *g) {
     const MatrixForm *form = g->parts[0].in->detail;
     const MatrixFragment *of[] = {&form->a, &form->b, &form->c};
-    MatrixRegisters registers = {0};
+    MatrixRegisters registers; // as many of each as the form has
     const void **to[] = {registers.a, registers.b, registers.c};
     LaneValues room[3 * FRAGMENT_REGISTERS], results[FRAGMENT_REGISTERS];
     for (int which = 0, k = 0; which < 3; which++)
