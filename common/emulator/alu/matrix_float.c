@@ -35,8 +35,8 @@ enum {
     EXPONENT_BIAS = 1024 // of exponents that are added up in 16 bits without a sign; a zero has 0
 };
 
-// The factors of ROWS rows. Two exponents share a word: those of k and of k + 4, for each 8 of k. Of a
-// subnormal number it is that of the least normal one.
+// The factors of ROWS rows. Two exponents share a word: those of k and of k + 4, for each 8 of k. A subnormal
+// number has that of the least normal one.
 typedef struct {
     Floats value[MOST_K]; // of a row in all columns
     Ints exponents[MOST_K / 2];
