@@ -73,11 +73,11 @@ static inline void turn_fours(Four x[4]) {
     x[3] = (Four){upper0[2], upper0[3], upper1[2], upper1[3]};
 }
 
-// All four words of a lane at once, where the lanes come in groups of four; else false.
+// A vector of four, all of a lane's words at once, where the lanes come in groups of four; else false.
 static bool load_fours(const Access *access, unsigned char *registers) {
     const Instruction *in = access->in;
     const uint32_t firsts = access->mask & 0x11111111;
-    bool is_whole = in->elements == 4 && in->width == 4 && in->literal[1] == 4 && firsts * 15 == access->mask;
+    bool is_whole = in->width == 4 && in->literal[1] == 4 && firsts * 15 == access->mask;
     for (int e = 0; e < 4; e++) is_whole &= in->dst[e] >= 0;
     if (!is_whole) return false;
     FOR_LANES(lane, firsts) {
@@ -97,7 +97,7 @@ static void load_body(Machine *m, Fragment *f, const Access *access) {
     Access folded;
     uint64_t offsets[WARP_SIZE];
     if (access->memory->period) access = fold_access(access, &folded, offsets);
-    const bool is_done = load_fours(access, f->frame->registers);
+    const bool is_done = in->elements == 4 && load_fours(access, f->frame->registers);
     for (unsigned e = 0; e < in->elements && !is_done; e++) {
         if (in->dst[e] < 0) continue;
         const unsigned char *data = access->memory->data + e * in->width;

@@ -157,21 +157,13 @@ READS_SCATTERED(read_fours, Four)
 READS_SCATTERED(read_eights, Eight)
 READS_SCATTERED(read_sixteens, Sixteen)
 
-// The same of one granule a lane. Many lanes read the same ones; what several have read stays as it is.
+// Of one granule a lane.
 ALWAYS_INLINE bool read_ones(const RaceInterval *i, const Access *a, uint32_t mask, uint16_t mine) {
-    const uint16_t base = i->base, several = (uint16_t)(base + SEVERAL);
-    uint16_t odd = 0;
-    FOR_LANES(lane, mask) {
-        const uint16_t word = i->written[a->offsets[lane] >> i->shift];
-        odd |= (uint16_t)((word >= base) & (word != (uint16_t)(mine + lane)));
-    }
-    if (odd) return false;
-    FOR_LANES(lane, mask) {
-        uint16_t *read = &i->read[a->offsets[lane] >> i->shift];
-        const uint16_t me = (uint16_t)(mine + lane);
-        if (*read != several) *read = *read < base || *read == me ? me : several;
-    }
-    return true;
+    bool is_quiet = true;
+    for (uint32_t lane = 0; lane < WARP_SIZE; lane++)
+        if (mask >> lane & 1)
+            is_quiet &= read_run(i, a->offsets[lane] >> i->shift, 1, 1024, (uint16_t)(mine + lane));
+    return is_quiet;
 }
 
 static bool scattered_is_quiet(const RaceInterval *i, const Access *a, uint16_t mine, bool is_write) {
