@@ -97,6 +97,9 @@ typedef struct {
 
 void matrix_multiply(const MatrixForm *form, const MatrixRegisters *registers);
 
+// Of 16- and 19-bit floats, as they lie in the registers. False, and nothing is done: of another form, or
+// there are infinities or NaNs.
+bool matrix_multiply_fragments(const MatrixForm *form, const MatrixRegisters *registers);
 // The same of packed matrices.
 void matrix_multiply_packed(const MatrixForm *form, const void *a, const void *b, const void *c, void *d);
 // Of floats, as tensor cores compute it; matrix_float.c.

@@ -9,10 +9,7 @@
 
 static const MoreOperands *operands_of(const Part *part) { return part->in->more; }
 
-const void *matrix_given(const Gathering *g, int k, unsigned width, LaneValues room) {
-    const Operand *first = &operands_of(&g->parts[0])->src[k];
-    if (g->count == 1)
-        return first->constant ? first->constant : g->parts[0].fragment->frame->registers + first->offset;
+const void *matrix_collected(const Gathering *g, int k, unsigned width, LaneValues room) {
     for (int p = 0; p < g->count; p++) {
         const Operand *o = &operands_of(&g->parts[p])->src[k];
         const unsigned char *from =
@@ -40,7 +37,7 @@ void matrix_take(const Gathering *g, int k, unsigned width, const void *values) 
 static void multiply(Machine *m, Warp *w, const Gathering *g) {
     const MatrixForm *form = g->parts[0].in->detail;
     const MatrixFragment *of[] = {&form->a, &form->b, &form->c};
-    MatrixRegisters registers = {0};
+    MatrixRegisters registers; // as many of each as the form has
     const void **to[] = {registers.a, registers.b, registers.c};
     LaneValues room[3 * FRAGMENT_REGISTERS], results[FRAGMENT_REGISTERS];
     for (int which = 0, k = 0; which < 3; which++)
@@ -60,25 +57,48 @@ static void multiply(Machine *m, Warp *w, const Gathering *g) {
 
 enum { HALVES = 2 * WARP_SIZE }; // of a register
 
-// half_given(), for register k of what `from`, [4][HALVES], gives. `move` and `is_turned` are constants
-// wherever it is called.
-static inline __attribute__((always_inline)) void move_halves(uint16_t *to, const uint16_t *from, int k,
+// A register of all lanes.
+typedef union {
+    uint32_t words[WARP_SIZE];
+    uint16_t halves[HALVES];
+} Register;
+
+// half_given(), for register k of what `from` gives. `move` and `is_turned` are constants wherever it is
+// called.
+static inline __attribute__((always_inline)) void move_halves(Register *to, const Register from[4], int k,
                                                               MatrixMove move, bool is_turned) {
     const Instruction in = {.operation = (uint8_t)move, .flags = is_turned ? IS_TRANSPOSED : 0};
     for (unsigned i = 0; i < HALVES; i++) {
         const HalfPlace at = half_given(&in, k, i / 2, i % 2);
-        to[i] = from[(unsigned)at.source * HALVES + at.lane * 2 + at.half];
+        to->halves[i] = from[at.source].halves[at.lane * 2 + at.half];
     }
 }
 
-static void move_register(uint16_t *to, const uint16_t *from, int k, const Instruction *in) {
+// The same of rows that become a fragment: the four words of a row, one in each register, are those of four
+// lanes.
+static void move_rows(Register *to, const Register from[4], int k) {
+    for (int row = 0; row < 8; row++)
+        for (int word = 0; word < 4; word++) to->words[4 * row + word] = from[word].words[8 * k + row];
+}
+
+// Transposed: a word has the halves of two columns.
+static void move_columns(Register *to, const Register from[4], int k) {
+    for (int word = 0; word < 4; word++)
+        for (int row = 0; row < 8; row++) {
+            const uint32_t pair = from[word].words[8 * k + row];
+            to->halves[16 * word + row] = (uint16_t)pair;
+            to->halves[16 * word + 8 + row] = (uint16_t)(pair >> 16);
+        }
+}
+
+static void move_register(Register *to, const Register from[4], int k, const Instruction *in) {
     const bool is_turned = in->flags & IS_TRANSPOSED;
     switch ((MatrixMove)in->operation) {
     case MOVE_ROWS_TO_FRAGMENT:
         if (is_turned)
-            move_halves(to, from, k, MOVE_ROWS_TO_FRAGMENT, true);
+            move_columns(to, from, k);
         else
-            move_halves(to, from, k, MOVE_ROWS_TO_FRAGMENT, false);
+            move_rows(to, from, k);
         break;
     case MOVE_FRAGMENT_TO_ROWS:
         if (is_turned)
@@ -93,13 +113,12 @@ static void move_register(uint16_t *to, const uint16_t *from, int k, const Instr
 static void move(Machine *m, Warp *w, const Gathering *g) {
     const Instruction *in = g->parts[0].in;
     LaneValues room;
-    uint16_t from[4 * HALVES] = {0}; // of registers that are not there, zeros: lanes without a row
-    uint16_t results[4][HALVES];
-    for (int k = 0; k < in->more->src_count; k++)
-        memcpy(from + k * (int)HALVES, matrix_given(g, k, 4, room), HALVES * sizeof *from);
-    for (int k = 0; k < in->more->dst_count; k++) move_register(results[k], from, k, in);
+    Register from[4] = {0}; // of registers that are not there, zeros: lanes without a row
+    Register results[4];
+    for (int k = 0; k < in->more->src_count; k++) memcpy(&from[k], matrix_given(g, k, 4, room), sizeof *from);
+    for (int k = 0; k < in->more->dst_count; k++) move_register(&results[k], from, k, in);
     undefined_move(m, w, g);
-    for (int k = 0; k < in->more->dst_count; k++) matrix_take(g, k, 4, results[k]);
+    for (int k = 0; k < in->more->dst_count; k++) matrix_take(g, k, 4, &results[k]);
 }
 
 void matrix_exchange(Machine *m, Warp *w, const Gathering *g) {

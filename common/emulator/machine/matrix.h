@@ -9,7 +9,12 @@ void matrix_exchange(Machine *machine, Warp *warp, const Gathering *gathering);
 // Source `k` of all lanes: 32 of `width` bytes. Lanes that meet at several places have it in several
 // registers: copied to `room`.
 typedef uint64_t LaneValues[WARP_SIZE];
-const void *matrix_given(const Gathering *gathering, int k, unsigned width, LaneValues room);
+const void *matrix_collected(const Gathering *gathering, int k, unsigned width, LaneValues room);
+static inline const void *matrix_given(const Gathering *g, int k, unsigned width, LaneValues room) {
+    if (g->count != 1) return matrix_collected(g, k, width, room);
+    const Operand *o = &g->parts[0].in->more->src[k];
+    return o->constant ? o->constant : g->parts[0].fragment->frame->registers + o->offset;
+}
 // Gives destination `k` of each part's lanes its values.
 void matrix_take(const Gathering *gathering, int k, unsigned width, const void *values);
 

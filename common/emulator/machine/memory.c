@@ -61,6 +61,35 @@ static void load_extended(const Access *access, const unsigned char *data, unsig
         extend_lanes(access, data, to_bytes, width, register_width);
 }
 
+typedef uint32_t Four __attribute__((vector_size(16)));
+
+// Four words of four lanes each, in the order of the words.
+static inline void turn_fours(Four x[4]) {
+    const Four lower0 = {x[0][0], x[1][0], x[0][1], x[1][1]}, lower1 = {x[2][0], x[3][0], x[2][1], x[3][1]};
+    const Four upper0 = {x[0][2], x[1][2], x[0][3], x[1][3]}, upper1 = {x[2][2], x[3][2], x[2][3], x[3][3]};
+    x[0] = (Four){lower0[0], lower0[1], lower1[0], lower1[1]};
+    x[1] = (Four){lower0[2], lower0[3], lower1[2], lower1[3]};
+    x[2] = (Four){upper0[0], upper0[1], upper1[0], upper1[1]};
+    x[3] = (Four){upper0[2], upper0[3], upper1[2], upper1[3]};
+}
+
+// A vector of four, all of a lane's words at once, where the lanes come in groups of four; else false.
+static bool load_fours(const Access *access, unsigned char *registers) {
+    const Instruction *in = access->in;
+    const uint32_t firsts = access->mask & 0x11111111;
+    bool is_whole = in->width == 4 && in->literal[1] == 4 && firsts * 15 == access->mask;
+    for (int e = 0; e < 4; e++) is_whole &= in->dst[e] >= 0;
+    if (!is_whole) return false;
+    FOR_LANES(lane, firsts) {
+        Four words[4];
+        for (int i = 0; i < 4; i++)
+            memcpy(&words[i], access->memory->data + access->offsets[lane + (uint32_t)i], sizeof *words);
+        turn_fours(words);
+        for (int e = 0; e < 4; e++) memcpy(registers + in->dst[e] + 4 * lane, &words[e], sizeof *words);
+    }
+    return true;
+}
+
 static void load_body(Machine *m, Fragment *f, const Access *access) {
     const Instruction *in = access->in;
     access_begins(m, access);
@@ -68,7 +97,8 @@ static void load_body(Machine *m, Fragment *f, const Access *access) {
     Access folded;
     uint64_t offsets[WARP_SIZE];
     if (access->memory->period) access = fold_access(access, &folded, offsets);
-    for (unsigned e = 0; e < in->elements; e++) {
+    const bool is_done = in->elements == 4 && load_fours(access, f->frame->registers);
+    for (unsigned e = 0; e < in->elements && !is_done; e++) {
         if (in->dst[e] < 0) continue;
         const unsigned char *data = access->memory->data + e * in->width;
         unsigned char *to_bytes = f->frame->registers + in->dst[e];

@@ -215,8 +215,8 @@ static void go_on(Gathering *g, const Fragment *own) {
 // The lanes of `mask` that give the same mask as the first of them.
 static uint32_t with_equal_masks(const uint32_t *masks, uint32_t mask) {
     uint32_t members = masks[__builtin_ctz(mask)], group = 0;
-    FOR_LANES(lane, mask) if (masks[lane] == members) group |= 1u << lane;
-    return group;
+    for (uint32_t lane = 0; lane < WARP_SIZE; lane++) group |= (uint32_t)(masks[lane] == members) << lane;
+    return group & mask;
 }
 
 static const uint32_t *member_masks(const Fragment *f, const Instruction *in) {
@@ -256,6 +256,15 @@ static void tell_members(const Machine *m, const Warp *w, const Instruction *in,
     TELL_OBSERVERS(m, members, w, in, masks, group, mask);
 }
 
+static void exchange_alone(Machine *m, Warp *w, const Part *part, uint32_t members) {
+    Gathering g; // of which no other part is looked at
+    g.parts[0] = *part;
+    g.count = 1;
+    g.lanes = part->lanes;
+    g.members = members;
+    exchange(m, w, &g);
+}
+
 // As execute_barrier().
 static bool execute_warp_sync(Machine *m, Warp *w, Fragment *f, const Instruction *in, uint32_t mask) {
     const uint32_t *masks = member_masks(f, in);
@@ -270,9 +279,7 @@ static bool execute_warp_sync(Machine *m, Warp *w, Fragment *f, const Instructio
         for (uint32_t left = mask; left && !m->stopped; left &= ~group) {
             group = with_equal_masks(kept, left);
             if (left != mask) tell_members(m, w, in, kept, group, mask);
-            Gathering tile = {
-                .parts = {{f, in, group}}, .count = 1, .lanes = group, .members = kept[__builtin_ctz(group)]};
-            exchange(m, w, &tile);
+            exchange_alone(m, w, &(Part){f, in, group}, kept[__builtin_ctz(group)]);
         }
         return !m->stopped;
     }
@@ -282,8 +289,7 @@ static bool execute_warp_sync(Machine *m, Warp *w, Fragment *f, const Instructio
         tally_operation(m, in);
         if (in->kind == KIND_SHUFFLE && !m->has_exchange_observer && exchange_quickly(f, in, mask))
             return true;
-        Gathering alone = {.parts = {{f, in, mask}}, .count = 1, .lanes = mask, .members = members};
-        exchange(m, w, &alone);
+        exchange_alone(m, w, &(Part){f, in, mask}, members);
         return !m->stopped;
     }
     Gathering g;

@@ -307,7 +307,7 @@ static void set_only(const RaceCheck *c, size_t g, Readers one) {
 static void record_in_list(const RaceCheck *c, size_t g, Readers more) {
     Shadow *s = c->shadow;
     ReaderPool *pool = &c->r->readers;
-    uint32_t *link = &s->access_who[g], count = 0, last = 0, joined = 0;
+    uint32_t *link = &s->access_who[g], *to_last = link, count = 0, joined = 0;
     Readers *newest = &pool->readers[*link];
     if (newest->who == c->first && newest->warps & more.warps && takes(c, newest, true, false) &&
         readers_join(pool, newest, &more))
@@ -331,7 +331,7 @@ static void record_in_list(const RaceCheck *c, size_t g, Readers more) {
         is_only &= !is_ours;
         others_since |= !is_reduction(c, one->site);
         count++;
-        last = at;
+        to_last = link;
         link = &one->next;
     }
     if (joined && (count || *link || pool->readers[joined].table)) { // to the front
@@ -351,11 +351,8 @@ static void record_in_list(const RaceCheck *c, size_t g, Readers more) {
         return;
     }
     more.is_last = is_only;
-    if (is_full(c, count, last)) {
-        // The oldest goes. With it races may be missed that only it would show; none is invented.
-        for (link = &s->access_who[g]; *link != last;) link = &pool->readers[*link].next;
-        take_out(pool, link);
-    }
+    // The oldest goes. With it races may be missed that only it would show; none is invented.
+    if (is_full(c, count, *to_last)) take_out(pool, to_last);
     push(c, g, more);
 }
 

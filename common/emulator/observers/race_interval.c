@@ -12,19 +12,12 @@ enum {
     LAST_BASE = 31 << CODE_BITS, // 16 bits hold no more; then both arrays are cleared
 };
 
-// An access in the log. `offsets` of all lanes follow if they are neither contiguous nor one.
-typedef struct {
-    int32_t number; // of the instruction
-    uint32_t mask, time, offset;
-    uint8_t warp, kind, bytes, shape;
-} Entry;
+// The words of an access in the log; the last one has four parts. `offsets` of all lanes follow if they are
+// neither contiguous nor one.
+enum { NUMBER, MASK, TIME, OFFSET, BYTES, ENTRY_WORDS };
+enum { WARP_BIT = 8, KIND_BIT = 16, SHAPE_BIT = 24 };
 enum { SHAPE_ONE_PLACE, SHAPE_CONTIGUOUS, SHAPE_SCATTERED };
-enum {
-    ENTRY_WORDS = sizeof(Entry) / 4,
-    LONGEST = ENTRY_WORDS + WARP_SIZE,
-    FIRST_CAPACITY = 4096,
-    MOST_WORDS = 1 << 18
-};
+enum { LONGEST = ENTRY_WORDS + WARP_SIZE, FIRST_CAPACITY = 4096, MOST_WORDS = 1 << 18 };
 
 RaceInterval *interval_new(size_t bytes, unsigned shift) {
     RaceInterval *i = calloc(1, sizeof *i);
@@ -125,25 +118,67 @@ static bool one_place_is_quiet(const RaceInterval *i, const Access *a, uint16_t 
 }
 
 // A lane that meets what another has written in the same instruction meets another thread's write.
-ALWAYS_INLINE bool scattered(const RaceInterval *i, const Access *a, uint32_t count, uint16_t mine,
-                             bool is_write) {
+ALWAYS_INLINE bool writes_scattered(const RaceInterval *i, const Access *a, uint32_t count, uint16_t mine) {
     bool is_quiet = true;
-    if (a->mask == FULL_MASK)
-        for (uint32_t lane = 0; lane < WARP_SIZE; lane++)
-            is_quiet &= run(i, a->offsets[lane] >> i->shift, count, 1024, (uint16_t)(mine + lane), is_write);
-    else
-        FOR_LANES(lane, a->mask)
-    is_quiet &= run(i, a->offsets[lane] >> i->shift, count, 1024, (uint16_t)(mine + lane), is_write);
+    FOR_LANES(lane, a->mask)
+    is_quiet &= write_run(i, a->offsets[lane] >> i->shift, count, 1024, (uint16_t)(mine + lane));
+    return is_quiet;
+}
+
+// Reads change no word that a read looks at, so that all lanes are looked at before the first is noted.
+// `Some` is a vector of what a lane reads.
+#define READS_SCATTERED(name, Some)                                                                          \
+    ALWAYS_INLINE bool name(const RaceInterval *i, const Access *a, uint32_t mask, uint16_t mine) {          \
+        const Some base = (Some){0} + i->base, several = base + SEVERAL;                                     \
+        Some odd = {0}, words;                                                                               \
+        FOR_LANES(lane, mask) {                                                                              \
+            const Some me = (Some){0} + (uint16_t)(mine + lane);                                             \
+            memcpy(&words, i->written + (a->offsets[lane] >> i->shift), sizeof words);                       \
+            odd |= (Some)((words >= base) & (words != me));                                                  \
+        }                                                                                                    \
+        const Some none = {0};                                                                               \
+        if (memcmp(&odd, &none, sizeof odd) != 0) return false;                                              \
+        FOR_LANES(lane, mask) {                                                                              \
+            const Some me = (Some){0} + (uint16_t)(mine + lane);                                             \
+            uint16_t *read = i->read + (a->offsets[lane] >> i->shift);                                       \
+            memcpy(&words, read, sizeof words);                                                              \
+            const Some is_mine = (Some)((words < base) | (words == me));                                     \
+            words = (me & is_mine) | (several & ~is_mine);                                                   \
+            memcpy(read, &words, sizeof words);                                                              \
+        }                                                                                                    \
+        return true;                                                                                         \
+    }
+typedef uint16_t Two __attribute__((vector_size(4)));
+typedef uint16_t Four __attribute__((vector_size(8)));
+typedef uint16_t Eight __attribute__((vector_size(16)));
+typedef uint16_t Sixteen __attribute__((vector_size(32)));
+READS_SCATTERED(read_twos, Two)
+READS_SCATTERED(read_fours, Four)
+READS_SCATTERED(read_eights, Eight)
+READS_SCATTERED(read_sixteens, Sixteen)
+
+// Of one granule a lane.
+ALWAYS_INLINE bool read_ones(const RaceInterval *i, const Access *a, uint32_t mask, uint16_t mine) {
+    bool is_quiet = true;
+    for (uint32_t lane = 0; lane < WARP_SIZE; lane++)
+        if (mask >> lane & 1)
+            is_quiet &= read_run(i, a->offsets[lane] >> i->shift, 1, 1024, (uint16_t)(mine + lane));
     return is_quiet;
 }
 
 static bool scattered_is_quiet(const RaceInterval *i, const Access *a, uint16_t mine, bool is_write) {
-    switch (a->bytes >> i->shift) {
-    case 1: return scattered(i, a, 1, mine, is_write);
-    case 2: return scattered(i, a, 2, mine, is_write);
-    case 4: return scattered(i, a, 4, mine, is_write);
-    case 8: return scattered(i, a, 8, mine, is_write);
-    case 16: return scattered(i, a, 16, mine, is_write);
+    const uint32_t mask = a->mask, count = a->bytes >> i->shift;
+    switch (is_write ? -(int)count : (int)count) {
+    case 1: return mask == FULL_MASK ? read_ones(i, a, FULL_MASK, mine) : read_ones(i, a, mask, mine);
+    case 2: return read_twos(i, a, mask, mine);
+    case 4: return mask == FULL_MASK ? read_fours(i, a, FULL_MASK, mine) : read_fours(i, a, mask, mine);
+    case 8: return mask == FULL_MASK ? read_eights(i, a, FULL_MASK, mine) : read_eights(i, a, mask, mine);
+    case 16: return read_sixteens(i, a, mask, mine);
+    case -1: return writes_scattered(i, a, 1, mine);
+    case -2: return writes_scattered(i, a, 2, mine);
+    case -4: return writes_scattered(i, a, 4, mine);
+    case -8: return writes_scattered(i, a, 8, mine);
+    case -16: return writes_scattered(i, a, 16, mine);
     default: return false;
     }
 }
@@ -151,16 +186,13 @@ static bool scattered_is_quiet(const RaceInterval *i, const Access *a, uint16_t 
 // ---- The log ----------------------------------------------------------------------------------------------
 
 static void note(RaceInterval *i, const Access *a, uint32_t time, uint8_t shape) {
-    const Entry entry = {.number = a->in->number,
-                         .mask = a->mask,
-                         .time = time,
-                         .offset = (uint32_t)a->offsets[__builtin_ctz(a->mask)],
-                         .warp = (uint8_t)a->warp->index,
-                         .kind = (uint8_t)a->kind,
-                         .bytes = (uint8_t)a->bytes,
-                         .shape = shape};
     uint32_t *to = i->log + i->log_words;
-    memcpy(to, &entry, sizeof entry);
+    to[NUMBER] = (uint32_t)a->in->number;
+    to[MASK] = a->mask;
+    to[TIME] = time;
+    to[OFFSET] = (uint32_t)a->offsets[__builtin_ctz(a->mask)];
+    to[BYTES] = (uint32_t)shape << SHAPE_BIT | (uint32_t)a->kind << KIND_BIT |
+                (uint32_t)a->warp->index << WARP_BIT | a->bytes;
     i->log_words += ENTRY_WORDS;
     if (shape != SHAPE_SCATTERED) return;
     for (uint32_t lane = 0; lane < WARP_SIZE; lane++) to[ENTRY_WORDS + lane] = (uint32_t)a->offsets[lane];
@@ -170,24 +202,23 @@ static void note(RaceInterval *i, const Access *a, uint32_t time, uint8_t shape)
 bool interval_next(const RaceInterval *i, size_t *at, Block *block, Access *a, uint64_t offsets[WARP_SIZE],
                    uint32_t *time) {
     if (*at >= i->log_words) return false;
-    Entry entry;
     const uint32_t *from = i->log + *at;
-    memcpy(&entry, from, sizeof entry);
+    const uint32_t bytes = from[BYTES] & 0xff, shape = from[BYTES] >> SHAPE_BIT & 0xff;
     *at += ENTRY_WORDS;
     for (uint32_t lane = 0; lane < WARP_SIZE; lane++)
-        offsets[lane] = entry.shape == SHAPE_SCATTERED
+        offsets[lane] = shape == SHAPE_SCATTERED
                             ? from[ENTRY_WORDS + lane]
-                            : entry.offset + (entry.shape == SHAPE_CONTIGUOUS ? lane * entry.bytes : 0);
-    if (entry.shape == SHAPE_SCATTERED) *at += WARP_SIZE;
-    *a = (Access){.warp = &block->warps[entry.warp],
-                  .in = block->machine->program->by_number[entry.number],
-                  .kind = (AccessKind)entry.kind,
+                            : from[OFFSET] + (shape == SHAPE_CONTIGUOUS ? lane * bytes : 0);
+    if (shape == SHAPE_SCATTERED) *at += WARP_SIZE;
+    *a = (Access){.warp = &block->warps[from[BYTES] >> WARP_BIT & 0xff],
+                  .in = block->machine->program->by_number[from[NUMBER]],
+                  .kind = (AccessKind)(from[BYTES] >> KIND_BIT & 0xff),
                   .memory = &block->shared,
-                  .mask = entry.mask,
-                  .bytes = entry.bytes,
-                  .contiguous = entry.shape == SHAPE_CONTIGUOUS,
+                  .mask = from[MASK],
+                  .bytes = bytes,
+                  .contiguous = shape == SHAPE_CONTIGUOUS,
                   .offsets = offsets};
-    *time = entry.time;
+    *time = from[TIME];
     return true;
 }
 
