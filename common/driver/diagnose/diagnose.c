@@ -186,6 +186,10 @@ static Facts facts_of_all(const Evidence *evidence) {
     Facts facts = FACT_BY_SCHEDULE | FACT_ONLY_WEAK | FACT_INTEGERS_RIGHT | FACT_FINITE_RIGHT |
                   FACT_ONES_RIGHT | FACT_SAYS_N | FACT_NEVER_WRITTEN | FACT_ONE_ANSWER;
     const bool is_sum = evidence->of->tasks[evidence->task].expect == EXPECT_SUM;
+    // What is right has to have been run.
+    const Facts of_right_cases =
+        FACT_BY_SCHEDULE | FACT_ONLY_WEAK | FACT_INTEGERS_RIGHT | FACT_FINITE_RIGHT | FACT_ONES_RIGHT;
+    Facts has_right = 0;
     double answer = 0;
     long long answered = 0; // the size of the first answer
     int answers = 0;
@@ -198,6 +202,13 @@ static Facts facts_of_all(const Evidence *evidence) {
             continue;
         const bool is_right = report->verdict == VERDICT_PASS;
         const Family family = report->settings.family;
+        if (is_right && report->settings.size.n > 0) {
+            if (report->settings.schedule == 0) has_right |= FACT_BY_SCHEDULE;
+            if (!schedule_is_weak(report->settings.schedule)) has_right |= FACT_ONLY_WEAK;
+            if (family == FAMILY_INTEGERS) has_right |= FACT_INTEGERS_RIGHT;
+            if (family == FAMILY_ONES) has_right |= FACT_ONES_RIGHT;
+            if (!is_special(family)) has_right |= FACT_FINITE_RIGHT;
+        }
         if (!is_right && report->settings.schedule == 0) facts &= ~FACT_BY_SCHEDULE;
         if (!is_right && !schedule_is_weak(report->settings.schedule)) facts &= ~FACT_ONLY_WEAK;
         if (!is_right && family == FAMILY_INTEGERS) facts &= ~FACT_INTEGERS_RIGHT;
@@ -222,6 +233,7 @@ static Facts facts_of_all(const Evidence *evidence) {
         if (!is_unwritten && !has_nothing_to_write) facts &= ~FACT_NEVER_WRITTEN;
         if (report->verdict != VERDICT_TIMEOUT && report->settings.size.n > 0) facts |= FACT_ENDS_ELSEWHERE;
     }
+    facts &= ~of_right_cases | has_right;
     // With the same elements, every wrong kernel gives the same answer: only another size can separate them.
     if (answers < 3 || answer == 0 || !has_sizes) facts &= ~FACT_ONE_ANSWER;
     return facts;

@@ -170,8 +170,8 @@ static void count_failure(Judge *state) {
     judge_rerun(state, emulator, &one, &how, &ignored);
 }
 
-void judge(const Chapter *of, const Subjects *subjects, const Options *options, JudgeProgress progress,
-           Judgement *judgement) {
+static void judge_cases(const Chapter *of, const Subjects *subjects, const Options *options,
+                        JudgeProgress progress, Judgement *judgement) {
     static Judge state;
     memset(&state, 0, sizeof state);
     state.of = of;
@@ -202,4 +202,52 @@ void judge(const Chapter *of, const Subjects *subjects, const Options *options, 
         judgement->seconds = monotonic_seconds() - began;
     }
     clean_up(&state);
+}
+
+// ---- A part of the cases ---------------------------------------------------------------------------------
+
+// Takes over what proves how the task fails that is shown. False: it is none of those that are explained.
+static bool take_proof(Judgement *to, const Judgement *from) {
+    if (from->first < 0) return false;
+    const int task = to->cases[to->first].settings.task;
+    if (from->cases[from->first].settings.task == task) {
+        to->repair = from->repair;
+        to->accounting = from->accounting;
+        return true;
+    }
+    for (int o = 0; o < from->other_count; o++) {
+        const OtherFailure *other = &from->others[o];
+        if (from->cases[other->first].settings.task != task) continue;
+        to->repair = other->repair;
+        to->accounting = other->accounting;
+        return true;
+    }
+    return false;
+}
+
+// What is right at one size or under one schedule may be wrong at others, so that nothing is proved by them:
+// the cause is the one that all cases of the chapter show, and those of this size.
+void judge(const Chapter *of, const Subjects *subjects, const Options *options, JudgeProgress progress,
+           Judgement *judgement) {
+    const bool is_part = options->n >= 0 || options->has_schedule;
+    if (!is_part || options->repair_ms == 0 || options->time_count > 0) {
+        judge_cases(of, subjects, options, progress, judgement);
+        return;
+    }
+    Options facts = *options, all = *options;
+    facts.repair_ms = 0;
+    judge_cases(of, subjects, &facts, progress, judgement);
+    if (judgement->first < 0) return;
+    if (options->n >= 0 && options->n <= EMULATED_MOST && all.also_count < MAX_ALSO)
+        all.also[all.also_count++] = (CaseSize){.n = options->n};
+    all.n = -1;
+    all.has_schedule = all.is_profile = false;
+    Judgement whole;
+    judge_cases(of, subjects, &all, NULL, &whole);
+    const bool is_shown = take_proof(judgement, &whole);
+    judgement->seconds += whole.seconds;
+    judgement_free(&whole);
+    if (is_shown) return;
+    judgement_free(judgement); // it fails in this case alone
+    judge_cases(of, subjects, options, progress, judgement);
 }
