@@ -134,6 +134,58 @@ void propose_added_numbers(const Kernel *kernel) {
         for (int l = 0; l < count; l++) propose_added(kernel, lines[l], numbers[n].number, numbers[n].said);
 }
 
+// ---- Elements further apart ------------------------------------------------------------------------------
+
+// The register and the displacement of an access to global memory; false: it has none.
+static bool place_of(const PtxInstruction *in, int *operand, char base[PTX_OPERAND_BYTES], long *offset) {
+    for (*operand = 0; *operand < in->operand_count; (*operand)++) {
+        *offset = 0;
+        if (sscanf(in->operands[*operand], "[%95[^]+]+%ld", base, offset) >= 1) return true;
+    }
+    return false;
+}
+
+// The neighbours that a line accesses in one thread, at a register and behind it, as far apart as a number of
+// threads says.
+static void propose_apart(const Kernel *kernel, int source, const char *number, const char *said) {
+    Change *change = NULL;
+    for (int i = kernel->first; i < kernel->end; i++) {
+        const PtxLine *line = &kernel->lines->lines[i];
+        PtxInstruction in;
+        char base[PTX_OPERAND_BYTES], text[400];
+        int operand;
+        long offset;
+        if (line->source != source || !ptx_instruction(line, &in) || !accesses_global(&in) ||
+            !place_of(&in, &operand, base, &offset) || offset <= 0 || offset > 32 * bytes_of(&in) ||
+            offset % bytes_of(&in) != 0)
+            continue;
+        if (!change) {
+            change = changes_add(kernel->changes, CHANGE_INDEX, source);
+            if (change)
+                snprintf(change->words, sizeof change->words,
+                         "elements %s apart in place of neighbours in line %d", said, source);
+            change_insert(kernel->changes, change, kernel->first,
+                          "\t.reg .b32 %%wba<5>;\n\t.reg .b64 %%wbb<2>;\n\tmov.u32 %%wba1, %%ntid.x;\n"
+                          "\tmov.u32 %%wba2, %%nctaid.x;\n\tmul.lo.s32 %%wba2, %%wba1, %%wba2;\n"
+                          "\tmov.u32 %%wba3, 32;");
+        }
+        with_operand(&in, operand, "[%wbb1]", text, sizeof text);
+        change_replace(kernel->changes, change, i, "\tmad.wide.u32 %%wbb1, %s, %ld, %s;\n%s", number, offset,
+                       base, text);
+    }
+}
+
+void propose_elements_apart(const Kernel *kernel) {
+    static const struct {
+        const char *number, *said;
+    } numbers[] = {{"%wba2", "gridDim.x * blockDim.x"}, {"%wba1", "blockDim.x"}, {"%wba3", "32"}};
+    int lines[MOST];
+    if (!wants(kernel, CHANGE_INDEX)) return;
+    const int count = list_lines(kernel, accesses_global, lines);
+    for (size_t n = 0; n < sizeof numbers / sizeof numbers[0]; n++)
+        for (int l = 0; l < count; l++) propose_apart(kernel, lines[l], numbers[n].number, numbers[n].said);
+}
+
 // ---- Elements of another size
 // ------------------------------------------------------------------------------
 

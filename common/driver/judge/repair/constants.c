@@ -98,9 +98,9 @@ static int bits_below(long number) {
     return bits;
 }
 
-// How an instruction has a number of kernel.cu. SCALED: as bytes of an element, or, in a mask, before bits
-// are moved.
-typedef enum { AS_IT_IS, AS_SHIFT, AS_MASK, ONE_LESS, ONE_MORE, NEGATIVE, SCALED } Form;
+// How an instruction has a number of kernel.cu. ROUNDING: the shift with which a division of a negative
+// number by a power of two begins. SCALED: as bytes of an element, or, in a mask, before bits are moved.
+typedef enum { AS_IT_IS, AS_SHIFT, ROUNDING, AS_MASK, ONE_LESS, ONE_MORE, NEGATIVE, SCALED } Form;
 enum { FORMS = SCALED + 32 }; // SCALED + s: times 2^s
 
 // The number that stands for `number` in that form; false: it has none.
@@ -109,10 +109,13 @@ static bool form_of(const PtxInstruction *in, int form, long number, long *as) {
     switch (form) {
     case AS_IT_IS: *as = number; return true;
     case AS_SHIFT: *as = bits_below(number); return is_shift && is_power_of_two(number) && number > 1;
+    case ROUNDING:
+        *as = 32 - bits_below(number);
+        return opcode_is(in, "shr") && is_power_of_two(number) && number > 1;
     case AS_MASK: *as = number - 1; return is_and && is_power_of_two(number) && number > 1;
     case ONE_LESS: *as = number - 1; return opcode_is(in, "setp") && number > 1;
-    case ONE_MORE: *as = number + 1; return opcode_is(in, "setp") && number > 0;
-    case NEGATIVE: *as = -number; return opcode_is(in, "add") && number > 0;
+    case ONE_MORE: *as = number + 1; return opcode_is(in, "setp") && number >= 0;
+    case NEGATIVE: *as = -number; return (opcode_is(in, "add") || is_and) && number > 0;
     default: break;
     }
     const int bits = form - SCALED;

@@ -92,6 +92,7 @@ void propose_quantities(const Kernel *kernel);
 void propose_neighbours(const Kernel *kernel);
 void propose_other_elements(const Kernel *kernel);
 void propose_added_numbers(const Kernel *kernel);
+void propose_elements_apart(const Kernel *kernel);
 void propose_sizes(const Kernel *kernel);
 void propose_signs(const Kernel *kernel);
 void propose_other_arrays(const Kernel *kernel);

@@ -267,7 +267,7 @@ static bool is_ahead(const Kernel *kernel, int at, const char *label) {
     return false;
 }
 
-// Whether a label stands where the kernel ends.
+// Whether the kernel ends at a label.
 static bool is_end(const Kernel *kernel, const char *label) {
     const size_t length = strlen(label);
     bool is_found = false;

@@ -175,6 +175,7 @@ static void propose_for_small(const Kernel *kernel) {
     if (has_bad_address) propose_single_accesses(kernel);
     if (!is_costly) propose_one_way(kernel);
     if (symptoms->verdict == VERDICT_WRONG) {
+        propose_elements_apart(kernel);
         propose_other_elements(kernel);
         propose_added_numbers(kernel);
     }

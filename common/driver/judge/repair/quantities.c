@@ -232,7 +232,7 @@ static int times_named(const char *line, const char *word) {
 static bool says(const char *line, const char *word) { return times_named(line, word) > 0; }
 
 // What a line of kernel.cu calls a quantity: its name, or that of a variable that is the same; NULL: it does
-// not say it. Where it has no name, what the page calls it.
+// not say it. If it has no name, what the page calls it.
 static const char *said_in(const Known *known, int quantity, int line, const char *text) {
     const char *name = name_of(known, quantity);
     for (int v = 0; v < known->variable_count; v++)
@@ -436,6 +436,16 @@ static bool is_of_line(const Known *known, int at, int line, int quantity) {
            !said_in(known, quantity, ptx->source, text);
 }
 
+// What stands for a quantity in an instruction that is to have another one in place of it.
+static void put(const Known *known, PtxInstruction *in, int operand, int now, bool is_wide) {
+    const bool is_register = is_variable(now) && !is_wide;
+    if (is_register)
+        snprintf(in->operands[operand], sizeof in->operands[operand], "%s",
+                 known->variables[now - FIRST_VARIABLE].reg);
+    else
+        snprintf(in->operands[operand], sizeof in->operands[operand], "%%wb%c%d", is_wide ? 'w' : 'q', now);
+}
+
 // In one instruction, or if `at` is -1 in all of a line, one quantity for another.
 static void propose_quantity(const Known *known, int line, const char *said, int at, int was, int now) {
     const Kernel *kernel = known->kernel;
@@ -455,10 +465,8 @@ static void propose_quantity(const Known *known, int line, const char *said, int
             if (!holder || holder->quantity != was) continue;
             if (holder->shift)
                 snprintf(in.operands[o], sizeof in.operands[o], "%%wbt");
-            else if (variable && !holder->is_wide)
-                snprintf(in.operands[o], sizeof in.operands[o], "%s", variable->reg);
             else
-                snprintf(in.operands[o], sizeof in.operands[o], "%%wb%c%d", holder->is_wide ? 'w' : 'q', now);
+                put(known, &in, o, now, holder->is_wide);
             is_used = true;
             needs_wide |= holder->is_wide;
             shift = holder->shift;
@@ -498,6 +506,55 @@ static int users_in(const Known *known, int line, int quantity) {
         users += is_used;
     }
     return users;
+}
+
+static void widen(const Known *known, Change *change, int at, int quantity) {
+    const bool is_register = is_variable(quantity);
+    if (is_register)
+        change_insert(known->kernel->changes, change, at, "\tcvt.s64.s32 %%wbw%d, %s;", quantity,
+                      known->variables[quantity - FIRST_VARIABLE].reg);
+    else
+        change_insert(known->kernel->changes, change, at, "\tcvt.%s %%wbw%d, %%wbq%d;",
+                      quantity < SPECIALS ? "u64.u32" : "s64.s32", quantity, quantity);
+}
+
+// Two quantities that a line names, each in place of the other.
+static void propose_exchange(const Known *known, int line, const char *said, int one, int other) {
+    const Kernel *kernel = known->kernel;
+    const char *one_said = said_in(known, one, line, said), *other_said = said_in(known, other, line, said);
+    Change *change = NULL;
+    if (!one_said || !other_said || !users_in(known, line, one) || !users_in(known, line, other)) return;
+    for (int i = kernel->first; i < kernel->end; i++) {
+        PtxInstruction in;
+        bool is_used = false, is_wide = false;
+        char text[400];
+        if (kernel->lines->lines[i].source != line || !ptx_instruction(&kernel->lines->lines[i], &in) ||
+            opcode_is(&in, "cvt"))
+            continue;
+        for (int o = 1; o < in.operand_count; o++) {
+            const Holder *holder = holder_of(known, in.operands[o]);
+            if (!holder || holder->shift || (holder->quantity != one && holder->quantity != other)) continue;
+            const int now = holder->quantity == one ? other : one;
+            if (is_variable(now) && i <= known->variables[now - FIRST_VARIABLE].at) continue;
+            is_wide |= holder->is_wide;
+            put(known, &in, o, now, holder->is_wide);
+            is_used = true;
+        }
+        if (!is_used) continue;
+        if (!change) {
+            change = changes_add(kernel->changes, CHANGE_NUMBER, line);
+            if (change)
+                snprintf(change->words, sizeof change->words, "%s and %s exchanged in line %d", one_said,
+                         other_said, line);
+            declare(known, change);
+        }
+        if (is_wide) {
+            widen(known, change, i, one);
+            widen(known, change, i, other);
+        }
+        with_operand(&in, -1, "", text, sizeof text);
+        change_replace(kernel->changes, change, i, "%s", text);
+    }
 }
 
 static bool is_any(const PtxInstruction *in) { return in->opcode[0] != '\0'; }
@@ -584,6 +641,10 @@ static void propose_in_line(const Known *known, int line) {
                 propose_quantity(known, line, said, i, was, now);
         }
     }
+    for (int one = 0; one < QUANTITIES; one++)
+        for (int other = one + 1; other < QUANTITIES; other++)
+            if (is_named(one) && is_named(other) && is_known(known, one) && is_known(known, other))
+                propose_exchange(known, line, said, one, other);
 }
 
 // The line of the finding first.
