@@ -322,7 +322,6 @@ void propose_staying(const Kernel *kernel) {
         if (!line->source || !ptx_instruction(line, &in) || !in.predicate[0] || !opcode_is(&in, "bra") ||
             !is_ahead(kernel, i, in.operands[0]))
             continue;
-        if (is_end(kernel, in.operands[0])) propose_staying_idle(kernel, i, &in);
         for (int is_taken = 0; is_taken < 2; is_taken++, proposed++) {
             Change *change = changes_add(kernel->changes, CHANGE_STAY, line->source);
             if (change) change->guarded_line = ALL_LINES;
@@ -332,6 +331,7 @@ void propose_staying(const Kernel *kernel) {
             else
                 change_replace(kernel->changes, change, i, "\t// taken by none");
         }
+        if (is_end(kernel, in.operands[0])) propose_staying_idle(kernel, i, &in);
     }
 }
 
