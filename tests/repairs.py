@@ -44,7 +44,7 @@ def applied(change: dict[str, Any], text: str, finding_line: int) -> Iterator[st
         if kind == "moved-barrier":
             lines[finding_line - 1] = lines[finding_line - 1].replace("__syncthreads();", "")
         yield from _inserted(lines, at, change["place"], _STATEMENTS[kind])
-    elif kind in ("constant", "comparison"):
+    elif kind in ("constant", "comparison", "operator"):
         now, was = re.fullmatch(r"(\S+) instead of (\S+) in line \d+", change["words"]).groups()  # type: ignore[union-attr]
         bounds = r"(?<![\w.<>=!]){}(?![\w.=])" if kind == "constant" else r"(?<![<>=!\-]){}(?![<>=])"
         for found in re.finditer(bounds.format(re.escape(was)), lines[at - 1]):

@@ -218,6 +218,44 @@ def test_a_change_that_drops_what_threads_have_added_proves_nothing(
     assert result["accounting"]["repeated"] > 0
 
 
+def test_a_change_after_which_elements_are_loaded_again_proves_nothing(
+    nvcc: str, built: Path, tmp_path: Path
+) -> None:
+    """Steps of half a tile make up for the half of each tile that is not used."""
+    _, result = judge_named(built, "wrong/ch19/half_a_tile", tmp_path)
+    assert result["proof"] is None
+    assert result["diagnosis"]["proof"] == "accounting"
+
+
+def test_two_changes_in_different_lines_prove_nothing(nvcc: str, built: Path, tmp_path: Path) -> None:
+    """Another comparison decides how many elements are added, and so does the number that they are divided by."""
+    _, result = judge_named(built, "wrong/ch02/slow_memory_is_spared", tmp_path)
+    assert result["verdict"] == "WRONG"
+    assert result["proof"] is None
+
+
+def test_a_rule_of_all_tiles_is_not_stated_where_most_of_a_longer_scan_is_right(
+    nvcc: str, built: Path, tmp_path: Path
+) -> None:
+    _, result = judge_named(built, "wrong/ch16/warp_1_without_what_is_before", tmp_path)
+    assert "from 32 to 63 lack" in result["accounting"]["words"]
+    assert result["diagnosis"] is None
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("wrong/ch19/bounds_exchanged", "m and n exchanged in line 46"),
+        ("wrong/ch15/seven_bits_of_a_byte", "0xff instead of 0x7f in line 51"),
+    ],
+)
+def test_another_name_or_number_is_proved(
+    nvcc: str, built: Path, tmp_path: Path, name: str, words: str
+) -> None:
+    _, result = judge_named(built, name, tmp_path)
+    assert [change["words"] for change in result["proof"]["changes"]] == [words]
+
+
 def test_a_case_that_shows_a_stale_read_is_preferred(nvcc: str, built: Path, tmp_path: Path) -> None:
     page, result = judge_named(built, "wrong/ch16/two_stores", tmp_path)
     shown = result["cases"][result["first_failure"]]

@@ -514,11 +514,28 @@ static bool is_of_program(const Mistake *mistake, const Evidence *evidence) {
     return !evidence->of->is_program || mistake->facts & FACT_PROGRAM || evidence->finding;
 }
 
+// A rule about every stretch of a scan, found in a case that may have no more than two, is contradicted by
+// one with several of which most elements are right.
+static bool is_true_of_longer_scans(const Evidence *evidence) {
+    if (!(evidence->facts & FACT_SCAN) || evidence->check->index <= 0) return true;
+    for (int i = 0; i < evidence->judgement->case_count; i++) {
+        const CaseReport *report = &evidence->judgement->cases[i];
+        if (!report->was_run || report->settings.task != evidence->task || report->verdict != VERDICT_WRONG ||
+            !report->has_check || report->check.outcome != CHECK_VALUE || report->settings.is_large ||
+            report->settings.family != FAMILY_INTEGERS)
+            continue;
+        const long long n = report->settings.size.n;
+        if (n >= 4 * (long long)evidence->check->index && 2 * (long long)report->check.wrong < n)
+            return false;
+    }
+    return true;
+}
+
 // In the message, or in what was found out about all wrong elements together.
 static bool is_said(const Evidence *evidence, const char *expression) {
     const Accounting *accounting = &evidence->judgement->accounting;
     return fits(expression, evidence->message) ||
-           (evidence->check && fits(expression, evidence->check->why)) ||
+           (evidence->check && fits(expression, evidence->check->why) && is_true_of_longer_scans(evidence)) ||
            (accounting->deviation_count > 0 && fits(expression, accounting->words));
 }
 

@@ -11,10 +11,6 @@ enum {
 };
 static const double work_elsewhere = 300; // of all cases of a task, as judge_work_of()
 
-static int function_of(const PtxLines *lines, const Change *change) {
-    return change->edit_count > 0 ? lines->lines[change->edits[0].line].function : -1;
-}
-
 static bool is_compiled_into(const PtxLines *lines, int function, int source) {
     for (int l = 0; l < lines->count; l++) {
         const PtxLine *line = &lines->lines[l];
@@ -40,15 +36,57 @@ static bool is_same(const Change *a, const Change *b) {
            is_same_but_digits(a->edits[0].text, b->edits[0].text);
 }
 
+static bool has_edit_in(const PtxLines *lines, const Change *change, int function) {
+    for (int e = 0; e < change->edit_count; e++)
+        if (lines->lines[change->edits[e].line].function == function) return true;
+    return false;
+}
+
+static void add_edits(Changes *changes, Change *change, const Change *other) {
+    for (int e = 0; e < other->edit_count; e++) {
+        const Edit *edit = &other->edits[e];
+        if (edit->replaces)
+            change_replace(changes, change, edit->line, "%s", edit->text);
+        else
+            change_insert(changes, change, edit->line, "%s", edit->text);
+    }
+}
+
+void repair_extend(const TaskPtx *ptx, const Symptoms *symptoms, Changes *changes, int first) {
+    const Task *task = &ptx->judge->of->tasks[ptx->task];
+    for (int l = 0; l < task_launch_count(task); l++) {
+        const int function = ptx_find_function(&ptx->lines, ptx->image->kernels[ptx->task][l].symbol);
+        bool is_shared = false;
+        for (int c = first; function >= 0 && c < changes->count && !is_shared; c++)
+            is_shared = changes->all[c].source > 0 && !has_edit_in(&ptx->lines, &changes->all[c], function) &&
+                        is_compiled_into(&ptx->lines, function, changes->all[c].source);
+        if (!is_shared) continue;
+        Changes same = {0};
+        propose(&ptx->lines, function, symptoms, &same);
+        for (int c = first; c < changes->count; c++) {
+            Change *change = &changes->all[c];
+            if (change->wide_count > 0 || has_edit_in(&ptx->lines, change, function)) continue;
+            for (int s = 0; s < same.count; s++) {
+                if (!is_same(&same.all[s], change)) continue;
+                add_edits(changes, change, &same.all[s]);
+                break;
+            }
+        }
+        changes_free(&same);
+    }
+}
+
 // Proposes a change in each kernel of a task that has its line and not the change.
 static void propose_same(const TaskPtx *ptx, const Change *change, const Symptoms *symptoms, Changes *same) {
     int done[MAX_LAUNCHES], count = 0;
+    Symptoms like = *symptoms;
+    like.only = change;
     for (int l = 0; l < task_launch_count(&ptx->judge->of->tasks[ptx->task]); l++) {
         const int function = ptx_find_function(&ptx->lines, ptx->image->kernels[ptx->task][l].symbol);
-        bool is_done = function < 0 || function == function_of(&ptx->lines, change);
+        bool is_done = function < 0 || has_edit_in(&ptx->lines, change, function);
         for (int d = 0; d < count; d++) is_done |= done[d] == function;
         if (is_done || !is_compiled_into(&ptx->lines, function, change->source)) continue;
-        propose(&ptx->lines, function, symptoms, same);
+        propose(&ptx->lines, function, &like, same);
         done[count++] = function;
     }
 }

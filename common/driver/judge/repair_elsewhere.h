@@ -10,3 +10,5 @@
 // small cases, with bounded work; a kernel in which the line has nothing to change in this way says nothing.
 bool repair_breaks_another(const TaskPtx *ptx, const char *source, const Symptoms *symptoms,
                            const Change *const changes[], int count);
+// Makes each change from `first` on in the other kernels of the task as well that its line is compiled into.
+void repair_extend(const TaskPtx *ptx, const Symptoms *symptoms, Changes *changes, int first);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/judge/repair/linked_lines.h"
 #include "driver/judge/repair_balance.h"
 #include "driver/judge/repair_elsewhere.h"
 #include "driver/judge/repair_use.h"
@@ -22,7 +23,7 @@ enum {
 // In milliseconds of a usual machine, as judge_work_of(). An attempt takes its first run besides, and reading
 // the PTX.
 static const double work_of_attempt = 2, work_of_byte = 2e-5, work_to_confirm = 3000, work_of_larger = 600,
-                    work_to_reduce = 1000, work_to_settle = 100;
+                    work_to_reduce = 1000, work_to_settle = 100, work_for_rivals = 300;
 // Two blocks that go through long loops take that share of judge_work_of().
 static const double work_of_ends = 0.4;
 
@@ -95,7 +96,8 @@ static bool is_of_search(const Search *search, long long largest, const CaseRepo
 // May keep the kernel away from what is wrong if there are few elements, or access other elements.
 static bool widens(ChangeKind kind) {
     return kind == CHANGE_COMPARISON || kind == CHANGE_CONSTANT || kind == CHANGE_NUMBER ||
-           kind == CHANGE_ONE_WAY || kind == CHANGE_NEIGHBOUR || kind == CHANGE_SIZE || kind == CHANGE_INDEX;
+           kind == CHANGE_ONE_WAY || kind == CHANGE_NEIGHBOUR || kind == CHANGE_SIZE ||
+           kind == CHANGE_INDEX || kind == CHANGE_OPERATOR;
 }
 
 // May give the work to other threads, or let some do it again.
@@ -284,7 +286,10 @@ static void add_proposals(Search *search, const CaseReport *report) {
         bool is_done = false; // one kernel may be launched twice
         for (int k = 0; k < l; k++)
             is_done |= strcmp(task->launches[k].kernel, task->launches[l].kernel) == 0;
-        if (function >= 0 && !is_done) propose(&search->ptx.lines, function, &symptoms, &search->changes);
+        const int first = search->changes.count;
+        if (function < 0 || is_done) continue;
+        propose(&search->ptx.lines, function, &symptoms, &search->changes);
+        repair_extend(&search->ptx, &symptoms, &search->changes, first);
     }
 }
 
@@ -346,6 +351,31 @@ static void put_known_first(Search *search) {
     }
 }
 
+// Whether another change of a value repairs the kernel too, in another line: which of them is the mistake is
+// not known then.
+static bool has_rival(Search *search, const Change *found, int from, int count) {
+    double work = search->work < work_for_rivals ? search->work : work_for_rivals;
+    bool is_found = false;
+    for (int i = from; i < count && !is_found && work > 0; i++) {
+        const Change *one[] = {&search->changes.all[i]};
+        long long largest;
+        const bool is_same_value =
+            one[0]->source == found->source ||
+            (one[0]->kind == found->kind &&
+             lines_are_linked(search->ptx.judge->subjects->source_text, one[0]->source, found->source));
+        if (!widens(one[0]->kind) || is_same_value || !passes_smallest(search, one, 1, &work)) continue;
+        Text text = {0};
+        Worker worker;
+        if (task_ptx_start(&search->ptx, one, 1, &text, &worker)) {
+            is_found = confirm(search, &worker, one, 1, &largest) > 0;
+            runner_stop(worker.runner);
+        }
+        text_free(&text);
+    }
+    search->work -= work_for_rivals;
+    return is_found;
+}
+
 static bool search_single(Search *search) {
     add_proposals(search, search->shown);
     put_known_first(search);
@@ -358,6 +388,11 @@ static bool search_single(Search *search) {
             one[0] = &search->changes.all[least];
         }
         if (!attempt(search, one, 1, i)) continue;
+        if (widens(one[0]->kind) && !search->known && !search->smallest.is_large &&
+            has_rival(search, one[0], i + 1, count)) {
+            search->ptx.judge->judgement->repair = (Repair){0};
+            return true;
+        }
         if (is_of_one_line(one[0])) settle_line(search, i);
         return true;
     }

@@ -24,6 +24,34 @@ static bool accesses_global(const PtxInstruction *in) {
     return opcode_has(in, "global") && accesses(in) && bytes_of(in) > 0;
 }
 
+typedef enum { EVERY_ACCESS, LOADS, STORES } Which;
+
+static bool is_of(const PtxInstruction *in, Which which) {
+    return which == EVERY_ACCESS || (which == LOADS) == is_access(in, "ld");
+}
+
+// The accesses of a line, or from `at` on only the first, `by` elements further. How many there are.
+static int move_accesses(const Kernel *kernel, Change *change, int source, int at, Which which, int by) {
+    int moved = 0;
+    for (int i = at < 0 ? kernel->first : at; i < (at < 0 ? kernel->end : at + 1); i++) {
+        const PtxLine *line = &kernel->lines->lines[i];
+        PtxInstruction in;
+        char base[PTX_OPERAND_BYTES], place[PTX_OPERAND_BYTES + 32], text[400];
+        long offset = 0;
+        if (line->source != source || !ptx_instruction(line, &in) || !accesses(&in) || !is_of(&in, which))
+            continue;
+        for (int o = 0; o < in.operand_count; o++) {
+            if (sscanf(in.operands[o], "[%95[^]+]+%ld", base, &offset) < 1) continue;
+            snprintf(place, sizeof place, "[%s+%ld]", base, offset + by * bytes_of(&in));
+            with_operand(&in, o, place, text, sizeof text);
+            change_replace(kernel->changes, change, i, "%s", text);
+            moved++;
+            break;
+        }
+    }
+    return moved;
+}
+
 // Every access of the finding's line one element before, or behind, if the finding is one element outside.
 void propose_neighbours(const Kernel *kernel) {
     const Finding *finding = kernel->symptoms->finding;
@@ -34,19 +62,35 @@ void propose_neighbours(const Kernel *kernel) {
     Change *change = changes_add(kernel->changes, CHANGE_NEIGHBOUR, finding->place.line);
     say_at(change, is_behind ? "the element before in every access" : "the next element in every access",
            "in");
+    move_accesses(kernel, change, finding->place.line, -1, EVERY_ACCESS, is_behind ? -1 : 1);
+}
+
+static bool has_access(const Kernel *kernel, int source, Which which) {
     for (int i = kernel->first; i < kernel->end; i++) {
-        const PtxLine *line = &kernel->lines->lines[i];
         PtxInstruction in;
-        char base[PTX_OPERAND_BYTES], place[PTX_OPERAND_BYTES + 32], text[400];
-        long offset = 0;
-        if (line->source != finding->place.line || !ptx_instruction(line, &in) || !accesses(&in)) continue;
-        for (int o = 0; o < in.operand_count; o++) {
-            if (sscanf(in.operands[o], "[%95[^]+]+%ld", base, &offset) < 1) continue;
-            snprintf(place, sizeof place, "[%s+%ld]", base,
-                     offset + (is_behind ? -bytes_of(&in) : bytes_of(&in)));
-            with_operand(&in, o, place, text, sizeof text);
-            change_replace(kernel->changes, change, i, "%s", text);
-            break;
+        if (kernel->lines->lines[i].source == source && ptx_instruction(&kernel->lines->lines[i], &in) &&
+            accesses(&in) && bytes_of(&in) > 0 && is_of(&in, which))
+            return true;
+    }
+    return false;
+}
+
+static bool accesses_element(const PtxInstruction *in) { return accesses(in) && bytes_of(in) > 0; }
+
+// The element beside in all loads of a line, or all stores, then in one of several.
+void propose_other_elements(const Kernel *kernel) {
+    int lines[MOST];
+    if (!wants(kernel, CHANGE_NEIGHBOUR)) return;
+    const int count = list_lines(kernel, accesses_element, lines);
+    for (int l = 0; l < 2 * count; l++) {
+        const Which which = l % 2 ? STORES : LOADS;
+        for (int by = 1; by >= -1 && has_access(kernel, lines[l / 2], which); by -= 2) {
+            Change *change = changes_add(kernel->changes, CHANGE_NEIGHBOUR, lines[l / 2]);
+            if (change)
+                snprintf(change->words, sizeof change->words, "the %s in every %s in line %d",
+                         by > 0 ? "next element" : "element before", which == LOADS ? "load" : "store",
+                         lines[l / 2]);
+            move_accesses(kernel, change, lines[l / 2], -1, which, by);
         }
     }
 }
@@ -88,6 +132,58 @@ void propose_added_numbers(const Kernel *kernel) {
     const int count = list_lines(kernel, accesses_global, lines);
     for (size_t n = 0; n < sizeof numbers / sizeof numbers[0]; n++)
         for (int l = 0; l < count; l++) propose_added(kernel, lines[l], numbers[n].number, numbers[n].said);
+}
+
+// ---- Elements further apart ------------------------------------------------------------------------------
+
+// The register and the displacement of an access to global memory; false: it has none.
+static bool place_of(const PtxInstruction *in, int *operand, char base[PTX_OPERAND_BYTES], long *offset) {
+    for (*operand = 0; *operand < in->operand_count; (*operand)++) {
+        *offset = 0;
+        if (sscanf(in->operands[*operand], "[%95[^]+]+%ld", base, offset) >= 1) return true;
+    }
+    return false;
+}
+
+// The neighbours that a line accesses in one thread, at a register and behind it, as far apart as a number of
+// threads says.
+static void propose_apart(const Kernel *kernel, int source, const char *number, const char *said) {
+    Change *change = NULL;
+    for (int i = kernel->first; i < kernel->end; i++) {
+        const PtxLine *line = &kernel->lines->lines[i];
+        PtxInstruction in;
+        char base[PTX_OPERAND_BYTES], text[400];
+        int operand;
+        long offset;
+        if (line->source != source || !ptx_instruction(line, &in) || !accesses_global(&in) ||
+            !place_of(&in, &operand, base, &offset) || offset <= 0 || offset > 32 * bytes_of(&in) ||
+            offset % bytes_of(&in) != 0)
+            continue;
+        if (!change) {
+            change = changes_add(kernel->changes, CHANGE_INDEX, source);
+            if (change)
+                snprintf(change->words, sizeof change->words,
+                         "elements %s apart in place of neighbours in line %d", said, source);
+            change_insert(kernel->changes, change, kernel->first,
+                          "\t.reg .b32 %%wba<5>;\n\t.reg .b64 %%wbb<2>;\n\tmov.u32 %%wba1, %%ntid.x;\n"
+                          "\tmov.u32 %%wba2, %%nctaid.x;\n\tmul.lo.s32 %%wba2, %%wba1, %%wba2;\n"
+                          "\tmov.u32 %%wba3, 32;");
+        }
+        with_operand(&in, operand, "[%wbb1]", text, sizeof text);
+        change_replace(kernel->changes, change, i, "\tmad.wide.u32 %%wbb1, %s, %ld, %s;\n%s", number, offset,
+                       base, text);
+    }
+}
+
+void propose_elements_apart(const Kernel *kernel) {
+    static const struct {
+        const char *number, *said;
+    } numbers[] = {{"%wba2", "gridDim.x * blockDim.x"}, {"%wba1", "blockDim.x"}, {"%wba3", "32"}};
+    int lines[MOST];
+    if (!wants(kernel, CHANGE_INDEX)) return;
+    const int count = list_lines(kernel, accesses_global, lines);
+    for (size_t n = 0; n < sizeof numbers / sizeof numbers[0]; n++)
+        for (int l = 0; l < count; l++) propose_apart(kernel, lines[l], numbers[n].number, numbers[n].said);
 }
 
 // ---- Elements of another size

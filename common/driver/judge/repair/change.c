@@ -24,6 +24,7 @@ static const char *const names[CHANGE_KINDS] = {
     [CHANGE_ADD] = "add",
     [CHANGE_ONE_LANE] = "one-lane",
     [CHANGE_ONE_THREAD] = "one-thread",
+    [CHANGE_OPERATOR] = "operator",
     [CHANGE_COMPARISON] = "comparison",
     [CHANGE_CONSTANT] = "constant",
     [CHANGE_START] = "start",

@@ -28,6 +28,7 @@ typedef enum {
     CHANGE_SIZE,          // places of another size, as those of floats instead of float4
     CHANGE_UNSIGNED,      // numbers without a sign
     CHANGE_ARRAY,         // another array
+    CHANGE_OPERATOR,      // another operator or function, as `+` for `fmaxf`
     CHANGE_COMPARISON,    // another comparison, as `<` for `<=`
     CHANGE_CONSTANT,      // another whole number
     CHANGE_START,         // another float that a variable starts from

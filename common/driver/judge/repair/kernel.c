@@ -7,6 +7,10 @@ void say(Change *change, const char *words) {
     if (change) snprintf(change->words, sizeof change->words, "%s", words);
 }
 
+bool wants(const Kernel *kernel, ChangeKind kind) {
+    return !kernel->symptoms->only || kernel->symptoms->only->kind == kind;
+}
+
 void say_at(Change *change, const char *what, const char *where) {
     if (change) snprintf(change->words, sizeof change->words, "%s %s line %d", what, where, change->source);
 }

@@ -8,14 +8,23 @@
 enum { MOST = CHANGE_LINES };
 
 typedef struct {
+    int at, target; // places among the lines; -1: unknown
+    bool is_conditional;
+} Branch;
+
+typedef struct {
     const PtxLines *lines;
     int declared;   // its first line, with declarations
     int first, end; // of its instructions
     const Symptoms *symptoms;
     Changes *changes;
     SourceBlocks blocks; // of kernel.cu
+    Branch *branches;
+    int branch_count;
 } Kernel;
 
+// Whether changes of that kind are asked for (Symptoms.only).
+bool wants(const Kernel *kernel, ChangeKind kind);
 // The words of a change, which may be NULL: as they are, and with its line, as in "a fence" "before".
 void say(Change *change, const char *words);
 void say_at(Change *change, const char *what, const char *where);
@@ -35,7 +44,9 @@ bool kernel_line(const Kernel *kernel, int number, char *line, size_t bytes);
 typedef bool OfInterest(const PtxInstruction *in);
 int list_lines(const Kernel *kernel, OfInterest *is_one, int lines[MOST]);
 
-// places.c: the line before which a statement does what an instruction does before the one at `at`, nearest
+// places.c: the branches of the kernel; false when memory runs out.
+bool find_branches(Kernel *kernel);
+// The line before which a statement does what an instruction does before the one at `at`, nearest
 // to `near`; 0: none. `is_unrolled`: it is inserted in every round of a loop that has no branch any more.
 int line_before_place(const Kernel *kernel, int at, int near, bool is_unrolled);
 // The next line before which a statement can be written; 0: none.
@@ -65,18 +76,23 @@ void propose_additions(const Kernel *kernel);
 // lanes.c: what the lanes of a warp exchange.
 void propose_full_masks(const Kernel *kernel);
 void propose_zero_without_partner(const Kernel *kernel);
-// numbers.c: other comparisons, whole numbers, and numbers of threads and blocks.
+// numbers.c: other comparisons, limits, and numbers of threads and blocks.
 void propose_comparisons(const Kernel *kernel, bool is_inverted);
-void propose_constants(const Kernel *kernel);
 void propose_limits(const Kernel *kernel);
 void propose_numbers(const Kernel *kernel);
 bool whole_number(const char *operand, long *number);
+// constants.c: other whole numbers, near those that a line says, or others of kernel.cu.
+void propose_constants(const Kernel *kernel, bool is_usual);
 int times_said(const char *line, long number); // how often a line of kernel.cu has it
+// operators.c: another operator, or another function of a warp.
+void propose_operators(const Kernel *kernel);
 // quantities.c: other parameters, and numbers of threads and blocks, in one place.
 void propose_quantities(const Kernel *kernel);
 // addresses.c: other elements, sizes of elements, signs and arrays.
 void propose_neighbours(const Kernel *kernel);
+void propose_other_elements(const Kernel *kernel);
 void propose_added_numbers(const Kernel *kernel);
+void propose_elements_apart(const Kernel *kernel);
 void propose_sizes(const Kernel *kernel);
 void propose_signs(const Kernel *kernel);
 void propose_other_arrays(const Kernel *kernel);

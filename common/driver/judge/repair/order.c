@@ -150,15 +150,51 @@ static void insert_at_places(const Kernel *kernel, const Insertion *insertion, c
     for (int p = first; p < end; p++) insert_at(kernel, insertion, &places[p], false);
 }
 
+// What another change inserts, where `change` does not yet.
+static void add_insertions(const Kernel *kernel, Change *change, const Change *other) {
+    for (int e = 0; e < other->edit_count; e++) {
+        bool is_there = other->edits[e].replaces;
+        for (int k = 0; k < change->edit_count; k++)
+            is_there |= change->edits[k].line == other->edits[e].line;
+        if (!is_there)
+            change_insert(kernel->changes, change, other->edits[e].line, "%s", other->edits[e].text);
+    }
+}
+
+// Changes from `first` on with the same words are one in kernel.cu, of a function that is inlined several
+// times: all of them together.
+static void propose_together(const Kernel *kernel, int first) {
+    const int end = kernel->changes->count;
+    for (int c = first; c < end; c++) {
+        Change *all = NULL;
+        bool is_done = kernel->changes->all[c].source == 0;
+        for (int k = first; k < c; k++)
+            is_done |= strcmp(kernel->changes->all[k].words, kernel->changes->all[c].words) == 0;
+        for (int k = c + 1; k < end && !is_done; k++) {
+            if (strcmp(kernel->changes->all[k].words, kernel->changes->all[c].words) != 0) continue;
+            if (!all) {
+                all = changes_add(kernel->changes, kernel->changes->all[c].kind,
+                                  kernel->changes->all[c].source);
+                if (!all) return;
+                all->side = kernel->changes->all[c].side;
+                say(all, kernel->changes->all[c].words);
+                add_insertions(kernel, all, &kernel->changes->all[c]);
+            }
+            add_insertions(kernel, all, &kernel->changes->all[k]);
+        }
+    }
+}
+
 // Places in a branch, which are the last, only after all others.
 static void propose_insertions(const Kernel *kernel, const Insertion *insertion) {
     Place *places;
     const int count = list_places(kernel, &places);
-    const int end = insertion->end < count ? insertion->end : count;
+    const int end = insertion->end < count ? insertion->end : count, first_change = kernel->changes->count;
     int in_branch = insertion->first;
     while (in_branch < end && places[in_branch].distance < IN_BRANCH) in_branch++;
     insert_at_places(kernel, insertion, places, count, insertion->first, in_branch);
     insert_at_places(kernel, insertion, places, count, in_branch, end);
+    if (!insertion->removes_here) propose_together(kernel, first_change);
     free(places);
 }
 
@@ -203,6 +239,7 @@ static const char block_barrier[] = "bar.sync 0;", warp_barrier[] = "bar.warp.sy
 
 void propose_barriers(const Kernel *kernel, ChangeKind kind, bool is_near) {
     const bool is_warp = kind == CHANGE_WARP_BARRIER;
+    if (!wants(kernel, kind)) return;
     propose_insertions(kernel, &(Insertion){.kind = kind,
                                             .what = is_warp ? "__syncwarp()" : "__syncthreads()",
                                             .instruction = is_warp ? warp_barrier : block_barrier,
@@ -230,6 +267,52 @@ static bool is_ahead(const Kernel *kernel, int at, const char *label) {
     return false;
 }
 
+// Whether the kernel ends at a label.
+static bool is_end(const Kernel *kernel, const char *label) {
+    const size_t length = strlen(label);
+    bool is_found = false;
+    for (int i = kernel->first; i < kernel->end; i++) {
+        const PtxLine *line = &kernel->lines->lines[i];
+        PtxInstruction in;
+        if (line->is_label && strncmp(line->text, label, length) == 0 && line->text[length] == ':')
+            is_found = true;
+        if (is_found && ptx_instruction(line, &in)) return opcode_is(&in, "ret");
+    }
+    return false;
+}
+
+// Threads that leave at a branch stay until the kernel ends, but do not store any more.
+static void propose_staying_idle(const Kernel *kernel, int at, const PtxInstruction *branch) {
+    const bool is_contrary = branch->predicate[1] == '!';
+    Change *change = changes_add(kernel->changes, CHANGE_STAY, kernel->lines->lines[at].source);
+    if (change) change->guarded_line = ALL_LINES;
+    say_at(change, "all threads staying to the end, and those without an element storing nothing,", "in");
+    change_insert(
+        kernel->changes, change, kernel->first,
+        "\t.reg .pred %%wbl<3>;\n\t.reg .b32 %%wbk;\n\tmov.u32 %%wbk, 0;\n\tsetp.ne.u32 %%wbl0, %%wbk, 0;");
+    change_replace(kernel->changes, change, at, "\t%s.pred %%wbl0, %.*s;", is_contrary ? "not" : "mov",
+                   (int)strcspn(branch->predicate + 1 + is_contrary, " "),
+                   branch->predicate + 1 + is_contrary);
+    for (int i = at + 1; i < kernel->end; i++) {
+        PtxInstruction in;
+        char text[400];
+        if (!ptx_instruction(&kernel->lines->lines[i], &in) ||
+            (!is_access(&in, "st") && !opcode_is(&in, "atom") && !opcode_is(&in, "red")) ||
+            opcode_has(&in, "shared"))
+            continue;
+        const bool is_not = in.predicate[0] && in.predicate[1] == '!';
+        if (in.predicate[0])
+            change_insert(kernel->changes, change, i,
+                          "\t%s.pred %%wbl1, %.*s;\n\tnot.pred %%wbl2, %%wbl0;\n"
+                          "\tand.pred %%wbl1, %%wbl1, %%wbl2;",
+                          is_not ? "not" : "mov", (int)strcspn(in.predicate + 1 + is_not, " "),
+                          in.predicate + 1 + is_not);
+        snprintf(in.predicate, sizeof in.predicate, "%s", in.predicate[0] ? "@%wbl1 " : "@!%wbl0 ");
+        with_operand(&in, -1, "", text, sizeof text);
+        change_replace(kernel->changes, change, i, "%s", text);
+    }
+}
+
 // A branch that some threads take and others do not is taken by all, or by none.
 void propose_staying(const Kernel *kernel) {
     int proposed = 0;
@@ -248,6 +331,7 @@ void propose_staying(const Kernel *kernel) {
             else
                 change_replace(kernel->changes, change, i, "\t// taken by none");
         }
+        if (is_end(kernel, in.operands[0])) propose_staying_idle(kernel, i, &in);
     }
 }
 

@@ -39,7 +39,7 @@ static bool has_same_accesses(const Kernel *kernel, int at, int line, int body, 
 }
 
 // The place of the label that a branch goes to; -1: unknown.
-static int target_of(const Kernel *kernel, const PtxInstruction *in) {
+static int find_target(const Kernel *kernel, const PtxInstruction *in) {
     const char *label = in->operands[0];
     const size_t length = strlen(label);
     for (int i = kernel->first; i < kernel->end; i++) {
@@ -49,6 +49,23 @@ static int target_of(const Kernel *kernel, const PtxInstruction *in) {
             return i;
     }
     return -1;
+}
+
+bool find_branches(Kernel *kernel) {
+    int capacity = 0;
+    for (int i = kernel->first; i < kernel->end; i++) {
+        PtxInstruction in;
+        if (!ptx_instruction(&kernel->lines->lines[i], &in) || !opcode_is(&in, "bra")) continue;
+        if (kernel->branch_count == capacity) {
+            capacity = capacity ? 2 * capacity : 64;
+            Branch *grown = realloc(kernel->branches, (size_t)capacity * sizeof *grown);
+            if (!grown) return false;
+            kernel->branches = grown;
+        }
+        kernel->branches[kernel->branch_count++] =
+            (Branch){.at = i, .target = find_target(kernel, &in), .is_conditional = in.predicate[0] != '\0'};
+    }
+    return true;
 }
 
 // Whether the branch at `branch` can lead around the place, which is inside of that part of the source.
@@ -64,20 +81,16 @@ static bool has_same_conditions(const Kernel *kernel, int at, int line, int body
         const Block *block = &source->blocks[b];
         bool is_found = false;
         if (block->kind != BLOCK_IF && block->kind != BLOCK_ELSE) continue;
-        for (int i = kernel->first; i < at && !is_found; i++) {
-            PtxInstruction in;
-            if (!ptx_instruction(&kernel->lines->lines[i], &in) || !opcode_is(&in, "bra")) continue;
-            is_found = target_of(kernel, &in) >= at && is_branch_of(kernel, block, i, body);
-        }
+        for (int i = 0; i < kernel->branch_count && kernel->branches[i].at < at && !is_found; i++)
+            is_found =
+                kernel->branches[i].target >= at && is_branch_of(kernel, block, kernel->branches[i].at, body);
         if (!is_found) return false;
     }
     // No other if leads around the place, unless it leaves.
-    for (int i = kernel->first; i < at; i++) {
-        PtxInstruction in;
-        if (!ptx_instruction(&kernel->lines->lines[i], &in) || !opcode_is(&in, "bra") || !in.predicate[0] ||
-            target_of(kernel, &in) < at)
-            continue;
-        const int from = line_in(kernel, i, body);
+    for (int i = 0; i < kernel->branch_count && kernel->branches[i].at < at; i++) {
+        const Branch *branch = &kernel->branches[i];
+        if (!branch->is_conditional || branch->target < at) continue;
+        const int from = line_in(kernel, branch->at, body);
         for (int b = 0; from && b < source->block_count; b++)
             if (source->blocks[b].kind == BLOCK_IF && source->blocks[b].head == from &&
                 !block_holds(source, b, line) && !source->blocks[b].leaves)
@@ -89,13 +102,11 @@ static bool has_same_conditions(const Kernel *kernel, int at, int line, int body
 static bool has_same_loops(const Kernel *kernel, int at, int line, int body, bool is_unrolled) {
     const SourceBlocks *source = &kernel->blocks;
     bool is_in_loop = false;
-    for (int i = at; i < kernel->end; i++) {
-        PtxInstruction in;
-        if (!ptx_instruction(&kernel->lines->lines[i], &in) || !opcode_is(&in, "bra")) continue;
-        const int target = target_of(kernel, &in);
-        if (target < 0 || target >= at) continue;
+    for (int i = 0; i < kernel->branch_count; i++) {
+        const Branch *branch = &kernel->branches[i];
+        if (branch->at < at || branch->target < 0 || branch->target >= at) continue;
         is_in_loop = true;
-        const int from = line_in(kernel, i, body);
+        const int from = line_in(kernel, branch->at, body);
         int loop = block_around(source, line, BLOCK_LOOP);
         if (loop < 0) return false;
         bool is_around = from == 0;

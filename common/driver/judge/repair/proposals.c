@@ -7,7 +7,12 @@
 
 #include "driver/judge/repair/kernel.h"
 
-// What it holds is freed with source_blocks_free(&kernel->blocks) if it returns true.
+static void free_kernel(Kernel *kernel) {
+    source_blocks_free(&kernel->blocks);
+    free(kernel->branches);
+}
+
+// What it holds is freed with free_kernel() if it returns true.
 static bool find_kernel(const PtxLines *lines, int function, const Symptoms *symptoms, Changes *changes,
                         Kernel *kernel) {
     *kernel = (Kernel){.lines = lines, .symptoms = symptoms, .changes = changes, .first = -1};
@@ -21,7 +26,10 @@ static bool find_kernel(const PtxLines *lines, int function, const Symptoms *sym
     while (kernel->declared > 0 && lines->lines[kernel->declared - 1].function == function &&
            lines->lines[kernel->declared - 1].text[0] != '{')
         kernel->declared--;
-    return source_blocks_make(symptoms->source, &kernel->blocks);
+    if (!source_blocks_make(symptoms->source, &kernel->blocks)) return false;
+    if (find_branches(kernel)) return true;
+    free_kernel(kernel);
+    return false;
 }
 
 bool propose_less(const PtxLines *lines, const Change *whole, int from, int parts, const Symptoms *symptoms,
@@ -32,7 +40,7 @@ bool propose_less(const PtxLines *lines, const Change *whole, int from, int part
         !find_kernel(lines, as_it_is.function, symptoms, changes, &kernel))
         return false;
     propose_less_wide(&kernel, &as_it_is, from, parts);
-    source_blocks_free(&kernel.blocks);
+    free_kernel(&kernel);
     return true;
 }
 
@@ -46,7 +54,7 @@ bool propose_parts(const PtxLines *lines, const Change *whole, const Symptoms *s
         function = lines->lines[as_it_is.edits[e].line].function;
     if (function < 0 || !find_kernel(lines, function, symptoms, changes, &kernel)) return false;
     const bool is_shared = propose_parts_of(&kernel, &as_it_is, also, bytes);
-    source_blocks_free(&kernel.blocks);
+    free_kernel(&kernel);
     return is_shared;
 }
 
@@ -155,8 +163,10 @@ static void propose_for_small(const Kernel *kernel) {
     }
     if (has_bad_address) propose_for_address(kernel);
     propose_numbers(kernel);
-    if (!has_bad_address) propose_quantities(kernel);
     if (symptoms->verdict != VERDICT_OOB) propose_comparisons(kernel, false);
+    propose_constants(kernel, true);
+    propose_operators(kernel);
+    if (!has_bad_address) propose_quantities(kernel);
     propose_comparisons(kernel, true);
     if (symptoms->verdict == VERDICT_OOB) {
         propose_more_shared(kernel);
@@ -164,8 +174,12 @@ static void propose_for_small(const Kernel *kernel) {
     }
     if (has_bad_address) propose_single_accesses(kernel);
     if (!is_costly) propose_one_way(kernel);
-    if (symptoms->verdict == VERDICT_WRONG) propose_added_numbers(kernel);
-    propose_constants(kernel);
+    if (symptoms->verdict == VERDICT_WRONG) {
+        propose_elements_apart(kernel);
+        propose_other_elements(kernel);
+        propose_added_numbers(kernel);
+    }
+    propose_constants(kernel, false);
     if (may_race) propose_additions(kernel);
     if (is_without_order) propose_orders(kernel, true);
     if (may_race && !is_between_blocks) propose_orders(kernel, false);
@@ -179,5 +193,5 @@ void propose(const PtxLines *lines, int function, const Symptoms *symptoms, Chan
         propose_for_large(&kernel);
     else
         propose_for_small(&kernel);
-    source_blocks_free(&kernel.blocks);
+    free_kernel(&kernel);
 }

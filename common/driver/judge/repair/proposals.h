@@ -15,6 +15,7 @@ typedef struct {
     bool has_bounds;    // of EXPECT_ROWS: what a sum or a maximum starts from shows in all of a row
     bool is_left_out;   // the blocks do not reach every element
     const char *source; // the text of kernel.cu; NULL: not known
+    const Change *only; // no others than of its kind need be proposed; NULL: all
 } Symptoms;
 
 // Adds proposals for the function with that number in `lines`.

@@ -97,14 +97,16 @@ bool ptx_lines_make(const Text *text, const char *source, PtxLines *lines) {
     *lines = (PtxLines){0};
     if (!split(text, lines)) return false;
     const int file = file_of_source(lines, source);
-    int function = -1, functions = 0, place = 0, call = 0;
+    enum { PLACES = 2048, DEPTH = 8 };
+    int calls[PLACES] = {0}; // at which the function of a line was inlined last
+    int function = -1, functions = 0, place = 0, call = 0, outer = 0;
     bool is_inside = false, is_join = true;
     for (int i = 0; i < lines->count; i++) {
         PtxLine *line = &lines->lines[i];
         if (!is_inside && (contains(line, ".entry ") || contains(line, ".func ")) &&
             !begins_with(line, "//")) {
             function = functions++;
-            place = call = 0;
+            place = call = outer = 0;
         }
         line->function = function;
         if (is_brace(line, '{')) is_inside = is_join = true;
@@ -117,6 +119,10 @@ bool ptx_lines_make(const Text *text, const char *source, PtxLines *lines) {
             const int here = line_of(line, file);
             if (here >= 0) place = here;
             call = call_of(line, file);
+            if (here > 0 && here < PLACES) calls[here] = call == here ? calls[here] : call;
+            outer = call;
+            for (int k = 0; k < DEPTH && outer > 0 && outer < PLACES && calls[outer]; k++)
+                outer = calls[outer];
         }
         line->is_label = looks_like_label(line);
         line->is_instruction = looks_like_instruction(line);
@@ -124,6 +130,7 @@ bool ptx_lines_make(const Text *text, const char *source, PtxLines *lines) {
         if (!line->is_instruction) continue;
         line->source = place;
         line->call = call;
+        line->outer = outer;
         line->is_join = is_join;
         is_join = false;
     }

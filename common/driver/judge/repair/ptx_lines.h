@@ -9,6 +9,7 @@ typedef struct {
     int function; // its place among the kernels and functions of the text; -1: outside of all
     int source;   // line of kernel.cu, of the call where a header's code was inlined; 0: unknown
     int call; // line of kernel.cu at which the function of `source` was inlined; 0: it was not, or is unknown
+    int outer; // line of kernel.cu at which the outermost of these functions was inlined; 0: as above
     bool is_instruction; // complete on this line
     bool is_label;
     bool is_join;     // the first instruction behind a label
