@@ -46,6 +46,7 @@ struct Instruction {
     uint8_t dst_count, src_count;
     uint8_t float_ops;      // per lane
     uint8_t float_distance; // program/float_distance.h
+    uint8_t slow_path;      // SlowPath of alu/slow_path.h
     uint16_t form;          // which of its handler's forms; the handler's own numbering
     int32_t guard;          // offset of the guard predicate, or -1
     int32_t dst[4];         // register offsets; -1 for a sink or an absent destination
@@ -80,6 +81,7 @@ struct Instruction {
     // Of branches that ptxas makes predicates of (program/predicated.h), and of what they lead around: how
     // many instructions before it its branch is, or 0.
     bool is_predicated;
+    bool is_offset; // of the addition of a constant to an address: it becomes the offset of the accesses
     uint16_t predicated_back;
 };
 enum { MERGED_AWAY = 255 };

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "emulator/alu/slow_path.h"
 #include "emulator/machine/cycle.h"
 #include "emulator/machine/deferred.h"
 #include "emulator/machine/divergence.h"
@@ -82,6 +83,13 @@ static uint64_t pass_the_turn(Machine *m, Warp *w, Fragment *f, const Instructio
     return rounds * ran;
 }
 
+// A branch of the machine code alone: it parts lanes that take the longer way from the others.
+static void tally_slow_path(Tally *tally, const unsigned char *registers, const Instruction *in,
+                            uint32_t mask) {
+    const uint32_t slow = slow_lanes(registers, in, mask);
+    if (slow && slow != mask) tally->parted++;
+}
+
 // Runs one fragment until it waits, parts, ends, or `budget` instructions are done; returns how many it
 // ran. Afterwards its place in w->fragments has mask 0 if the fragment is no more.
 static uint64_t run_fragment(Machine *m, Warp *w, Fragment *f, uint64_t budget) {
@@ -133,6 +141,7 @@ reload:;
         if (tally) {
             tally[in->number].warps++;
             tally[in->number].lanes += lanes;
+            if (in->slow_path) tally_slow_path(&tally[in->number], registers, in, mask);
         }
         if (is_watched) {
             if (follower) follower->instruction(follower->self, w, in, mask, active);

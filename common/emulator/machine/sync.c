@@ -278,7 +278,11 @@ static bool execute_warp_sync(Machine *m, Warp *w, Fragment *f, const Instructio
         tally_operation(m, in);
         for (uint32_t left = mask; left && !m->stopped; left &= ~group) {
             group = with_equal_masks(kept, left);
-            if (left != mask) tell_members(m, w, in, kept, group, mask);
+            if (left != mask) {
+                tell_members(m, w, in, kept, group, mask);
+                // REDUX takes one mask at a time, and the machine code has a branch for that.
+                if (m->tally && in->kind == KIND_REDUX) m->tally[in->number].parted++;
+            }
             exchange_alone(m, w, &(Part){f, in, group}, kept[__builtin_ctz(group)]);
         }
         return !m->stopped;

@@ -146,20 +146,6 @@ static void mark_addresses(const Function *f, InstructionCost *of) {
     }
 }
 
-// The PTX instruction at that line of the text, or NULL.
-static const PtxInstruction *written_at(const PtxFunction *f, int line) {
-    int low = 0, high = f->instruction_count - 1;
-    while (low <= high) {
-        int middle = (low + high) / 2, at = f->instructions[middle].line;
-        if (at == line) return &f->instructions[middle];
-        if (at < line)
-            low = middle + 1;
-        else
-            high = middle - 1;
-    }
-    return NULL;
-}
-
 static bool is_logic(const PtxInstruction *in) {
     return in && (is_named(in, "and") || is_named(in, "or") || is_named(in, "xor")) &&
            ptx_type_bytes(ptx_type_from_end(in, 0)) == 4;
@@ -181,12 +167,12 @@ static void mark_joined(const Function *f, InstructionCost *of, Numbering *n) {
     int last_joined = -1; // has taken another in, and is not taken in itself
     for (int i = 0; i < f->count; i++) {
         const Instruction *in = &f->code[i];
-        const PtxInstruction *ptx = in->kind == KIND_ALU ? written_at(f->ptx, in->ptx_line) : NULL;
+        const PtxInstruction *ptx = in->kind == KIND_ALU ? ptx_at_line(f->ptx, in->ptx_line) : NULL;
         const bool takes_logic = is_logic(ptx), takes_shift = is_narrow(ptx, "add");
         for (int k = registers_read(in, read) - 1; k >= 0 && (takes_logic || takes_shift); k--) {
             const int at = n->defined[read[k] / 4];
             if (at < 0 || at == last_joined || n->uses[read[k] / 4] != 1) continue;
-            const PtxInstruction *before = written_at(f->ptx, f->code[at].ptx_line);
+            const PtxInstruction *before = ptx_at_line(f->ptx, f->code[at].ptx_line);
             InstructionCost *cost = &of[f->code[at].number];
             if (cost->issued <= 0 || !(takes_logic ? is_logic(before) : is_narrow(before, "shl"))) continue;
             cost->issued = cost->pipe_alu = cost->latency = 0;
@@ -207,7 +193,7 @@ static const Instruction *definition_in(const Function *f, int32_t offset, int f
 }
 
 static bool is_nounroll(const Function *f, int32_t target) {
-    const PtxInstruction *first = written_at(f->ptx, f->code[target].ptx_line);
+    const PtxInstruction *first = ptx_at_line(f->ptx, f->code[target].ptx_line);
     for (int k = 0; first && k < f->ptx->label_count; k++) {
         const PtxLabel *label = &f->ptx->labels[k];
         if (label->is_nounroll && label->instruction == first - f->ptx->instructions) return true;
@@ -248,7 +234,7 @@ static void cost_function(const Program *program, int index, Numbering *numberin
     for (int i = 0; i < f->count; i++) {
         const Instruction *in = &f->code[i];
         InstructionCost *cost = &costs->of[in->number];
-        cost_instruction(in, written_at(f->ptx, in->ptx_line), cost);
+        cost_instruction(in, ptx_at_line(f->ptx, in->ptx_line), cost);
         if (in->merged_bytes == MERGED_AWAY) {
             cost->issued = 0;
             cost->is_lsu = false;

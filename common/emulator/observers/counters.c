@@ -76,13 +76,17 @@ static void add_tally(Counters *counters, const Tally *tally, const Instruction 
         counters->branch_divergent += tally->parted;
         if (!in->is_predicated) counters->issued_branch_divergent += tally->parted;
         break;
+    case KIND_ALU: counters->issued_branch_divergent += tally->parted; break; // alu/slow_path.h
     case KIND_FENCE: counters->fences += tally->warps; break;
     case KIND_BARRIER: counters->barriers += tally->done; break;
     case KIND_WARP_BARRIER: counters->warp_barriers += tally->done; break;
     case KIND_SHUFFLE: counters->shuffles += tally->done; break;
     case KIND_VOTE: counters->votes += tally->done; break;
     case KIND_MATCH: counters->matches += tally->done; break;
-    case KIND_REDUX: counters->reductions += tally->done; break;
+    case KIND_REDUX:
+        counters->reductions += tally->done;
+        counters->issued_branch_divergent += tally->parted;
+        break;
     default: break;
     }
 }

@@ -259,9 +259,9 @@ Program *program_new(PtxModule *module, const char *name, AddressOf *address_of,
     ok = ok && number_instructions(&l);
     for (int i = 0; ok && i < module->function_count; i++) {
         set_float_distances(&program->functions[i]);
-        if (!find_merged_accesses(&program->functions[i]) || !find_gathered_atomics(&program->functions[i]))
+        if (!find_merged_accesses(&program->functions[i]) || !find_gathered_atomics(&program->functions[i]) ||
+            !find_predicated(&program->functions[i]))
             ok = lower_no_memory(&l);
-        find_predicated(&program->functions[i]);
     }
     if (!ok) {
         program_free(program);

@@ -2,8 +2,8 @@
 // or 128 bits: the same base register with the same value, offsets that fill 8 or 16 bytes without a gap, a
 // base of which the alignment is known, no branch, barrier, call or access that could change the values in
 // between. The rules were found with the machine code of ptxas 13 for sm_90, and reproduce what an H200
-// counts (tests/hardware_truth). Elements of 8 and 16 bits stay as they are, and global memory is never
-// joined.
+// counts (tests/hardware_truth). Two stores of 16 bits become one of 32. Loads of 16 bits and elements of 8
+// bits stay as they are, and global memory is never joined.
 #include "emulator/program/merged.h"
 
 #include <stdlib.h>
@@ -133,7 +133,7 @@ static int fill(Search *s, const Open *first, int64_t start, int width, Open *pa
         for (int i = 0; i < s->count && !found; i++)
             if (!s->open[i].is_taken && has_same_base(&s->open[i], first) && s->open[i].offset == at)
                 found = &s->open[i];
-        if (!found || at + found->bytes > start + width) return 0;
+        if (!found || at + found->bytes > start + width || (found->bytes < 4 && width > 4)) return 0;
         parts[count++] = found;
         at += found->bytes;
     }
@@ -154,7 +154,7 @@ static void merge(Search *s, Open *parts[], int count, int64_t start, int width)
 }
 
 static void close_all(Search *s) {
-    for (int width = WIDEST; width >= 8; width /= 2) {
+    for (int width = WIDEST; width >= 4; width /= 2) {
         for (int i = 0; i < s->count; i++) {
             const Open *one = &s->open[i];
             const uint8_t known = one->base ? s->bits[one->base->index] : variable_bits(one->variable);
@@ -196,8 +196,8 @@ static void note_access(Search *s, int index) {
     one.bytes = (int)ptx_type_bytes(ptx_type_from_end(in, 0)) *
                 (value->kind == PTX_OPERAND_VECTOR ? value->element_count : 1);
     const bool has_others = s->count > 0 && (one.is_store || s->open[s->count - 1].is_store);
-    const bool is_plain =
-        address->kind == PTX_OPERAND_ADDRESS && address->element_count == 1 && one.bytes >= 4;
+    const bool is_plain = address->kind == PTX_OPERAND_ADDRESS && address->element_count == 1 &&
+                          (one.bytes >= 4 || (one.bytes == 2 && one.is_store));
     if (is_plain && address->elements[0].kind == PTX_OPERAND_REGISTER) {
         one.base = address->elements[0].reg;
         one.version = s->versions[one.base->index];

@@ -4,10 +4,49 @@
 // (tests/hardware_truth).
 #include "emulator/program/predicated.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 enum {
     MOST_COST = 10,         // of the instructions under a predicate
     MOST_INSTRUCTIONS = 64, // that are looked at, with branches and what costs nothing
 };
+
+// ---- Additions that cost nothing --------------------------------------------------------------------------
+
+// Notes the registers that an instruction reads other than as the address of an access.
+static void note_uses(const PtxInstruction *in, bool *is_value) {
+    const bool has_result = strcmp(in->opcode, "st") != 0 && strcmp(in->opcode, "red") != 0;
+    for (int k = has_result ? 1 : 0; k < in->operand_count; k++) {
+        const PtxOperand *o = &in->operands[k];
+        if (o->kind == PTX_OPERAND_REGISTER) is_value[o->reg->index] = true;
+        for (int e = 0; e < o->element_count && o->kind != PTX_OPERAND_ADDRESS; e++)
+            if (o->elements[e].kind == PTX_OPERAND_REGISTER) is_value[o->elements[e].reg->index] = true;
+    }
+}
+
+// The addition of a constant to an address, which becomes the offset of the accesses.
+static bool is_offset(const PtxInstruction *in, const bool *is_value) {
+    return strcmp(in->opcode, "add") == 0 && in->operand_count == 3 && !in->guard &&
+           in->operands[0].kind == PTX_OPERAND_REGISTER && in->operands[1].kind == PTX_OPERAND_REGISTER &&
+           in->operands[2].kind == PTX_OPERAND_INTEGER && !is_value[in->operands[0].reg->index];
+}
+
+static bool find_offsets(Function *function) {
+    const PtxFunction *f = function->ptx;
+    bool *is_value = calloc((size_t)f->register_count + 1, sizeof *is_value);
+    if (!is_value) return false;
+    for (int i = 0; i < f->instruction_count; i++) note_uses(&f->instructions[i], is_value);
+    for (int i = 0; i < function->count; i++) {
+        Instruction *in = &function->code[i];
+        const PtxInstruction *ptx = in->kind == KIND_ALU ? ptx_at_line(f, in->ptx_line) : NULL;
+        in->is_offset = ptx && is_offset(ptx, is_value);
+    }
+    free(is_value);
+    return true;
+}
+
+// ---- Regions ----------------------------------------------------------------------------------------------
 
 typedef struct {
     const Function *function;
@@ -34,11 +73,11 @@ static bool is_simple(const Instruction *in, int *cost) {
     switch ((InstructionKind)in->kind) {
     case KIND_EXIT: return in->guard < 0;
     case KIND_BRANCH: return in->guard < 0;
-    case KIND_ATOMIC: ++*cost; return !in->is_gathered;
+    case KIND_ATOMIC: ++*cost; return !in->is_gathered && in->space == PTX_SPACE_SHARED;
     case KIND_LOAD:
     case KIND_STORE: *cost += in->merged_bytes != MERGED_AWAY; return true;
     case KIND_CVTA: return true;
-    case KIND_ALU:
+    case KIND_ALU: *cost += !in->is_offset; return !in->slow_path; // a branch there
     case KIND_SPECIAL:
     case KIND_MAPA:
     case KIND_CP_ASYNC:
@@ -57,7 +96,7 @@ static bool follow(Region *r, int at) {
         r->members[r->count++] = at;
         if (in->kind == KIND_EXIT) return r->join < 0;
         const int next = in->kind == KIND_BRANCH ? in->target : at + 1;
-        if (next <= at) return false;
+        if (next <= at && next != r->join) return false;
         at = next;
     }
     return true;
@@ -77,7 +116,7 @@ static bool has_one_entry(const Region *r) {
 static void look_at(Function *f, int branch) {
     const int target = f->code[branch].target;
     Region r = {.function = f, .branch = branch, .join = f->code[branch].reconverge};
-    if (target <= branch) return;
+    if (target <= branch && target != r.join) return;
     if (is_end(f, target) || is_end(f, branch + 1)) {
         f->code[branch].is_predicated = true;
         return;
@@ -89,7 +128,9 @@ static void look_at(Function *f, int branch) {
             f->code[r.members[k]].predicated_back = (uint16_t)(r.members[k] - branch);
 }
 
-void find_predicated(Function *f) {
+bool find_predicated(Function *f) {
+    if (!find_offsets(f)) return false;
     for (int i = 0; i < f->count; i++)
         if (f->code[i].kind == KIND_BRANCH && f->code[i].guard >= 0) look_at(f, i);
+    return true;
 }

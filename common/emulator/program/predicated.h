@@ -4,5 +4,6 @@
 #include "emulator/program/program.h"
 
 // Fills Instruction.is_predicated of a function's branches and predicated_back of what they lead around. It
-// needs what find_reconvergence(), find_merged_accesses() and find_gathered_atomics() have found.
-void find_predicated(Function *function);
+// needs what find_reconvergence(), find_merged_accesses() and find_gathered_atomics() have found. False if
+// there is no memory.
+bool find_predicated(Function *function);

@@ -44,6 +44,19 @@ bool ptx_has(const PtxInstruction *in, const char *modifier) {
     return false;
 }
 
+const PtxInstruction *ptx_at_line(const PtxFunction *f, int line) {
+    int low = 0, high = f->instruction_count - 1;
+    while (low <= high) {
+        int middle = (low + high) / 2, at = f->instructions[middle].line;
+        if (at == line) return &f->instructions[middle];
+        if (at < line)
+            low = middle + 1;
+        else
+            high = middle - 1;
+    }
+    return NULL;
+}
+
 PtxType ptx_type_from_end(const PtxInstruction *in, int position) {
     for (int i = in->modifier_count - 1; i >= 0; i--) {
         PtxType type = ptx_type_named(in->modifiers[i]);

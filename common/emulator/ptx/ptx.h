@@ -158,6 +158,8 @@ typedef struct {
 
 // True when the instruction has that dotted word.
 bool ptx_has(const PtxInstruction *in, const char *modifier);
+// The instruction at that line of the text, or NULL.
+const PtxInstruction *ptx_at_line(const PtxFunction *f, int line);
 // The type named last, the type before it (0 = last, 1 = last but one ...), or PTX_NO_TYPE.
 PtxType ptx_type_from_end(const PtxInstruction *in, int position);
 

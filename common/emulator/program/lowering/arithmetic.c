@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "emulator/alu/slow_path.h"
 #include "emulator/program/lowering/lowering.h"
 
 // Vectors, pairs and lists become their elements, in order.
@@ -57,6 +58,7 @@ bool lower_arithmetic(Lowering *l, const PtxInstruction *in) {
     built.alu = selection.handler;
     built.float_ops = (uint8_t)selection.float_ops;
     built.form = selection.form;
+    built.slow_path = (uint8_t)slow_path_of(in);
     built.flags = selection.has_carry ? HAS_CARRY : 0;
     built.operation = value_operation(l->opcode->name);
     PtxType element = given > 1 ? selection.dst[0] : sources ? selection.src[0] : PTX_NO_TYPE;

@@ -1,0 +1,150 @@
+"""Counters that follow machine code where it differs from PTX, with rules found beside an H200.
+
+What the patterns of tests/hardware_truth hold already is not repeated here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from emulator import Emulator, Result
+
+HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"
+ARITHMETIC = """
+.visible .entry k(.param .u64 p, .param .u64 q) {{
+    .reg .b32 %r<4>; .reg .b64 %rd<8>; .reg .{type} %x<4>;
+    ld.param.u64 %rd1, [p]; ld.param.u64 %rd2, [q];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd3, %r1, {bytes};
+    add.s64 %rd4, %rd1, %rd3;
+    add.s64 %rd5, %rd2, %rd3;
+    ld.global.{type} %x1, [%rd4];
+    ld.global.{type} %x2, [%rd5];
+    {opcode}.rn.{type} %x3, %x1{second};
+    st.global.{type} [%rd4], %x3;
+    ret;
+}}
+"""
+# What ptxas puts under predicates: 32 threads of which one comes into the region.
+SHARED = """
+.visible .entry k(.param .u64 p) {{
+    .reg .pred %p<4>; .reg .b32 %r<40>; .reg .b64 %rd<4>;
+    .shared .align 16 .b8 s[4096];
+    ld.param.u64 %rd1, [p];
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, s;
+    shl.b32 %r3, %r1, 2;
+    add.s32 %r4, %r2, %r3;
+    mov.u32 %r7, 0;
+    setp.ne.s32 %p1, %r1, 0;
+    {body}
+    ret;
+}}
+"""
+
+
+@pytest.fixture
+def device(emulator_built: object) -> Iterator[Emulator]:
+    with Emulator() as e:
+        yield e
+
+
+def computed(e: Emulator, opcode: str, kind: type[np.floating], a: np.ndarray, b: np.ndarray) -> int:
+    text = ARITHMETIC.format(
+        type="f32" if kind is np.float32 else "f64",
+        bytes=np.dtype(kind).itemsize,
+        opcode=opcode,
+        second=", %x2" if opcode == "div" else "",
+    )
+    e.load(HEAD + text)
+    result = e.launch(
+        "k", 1, len(a), [e.buffer(a.astype(kind), "a"), e.buffer(b.astype(kind), "b")], count=True
+    )
+    assert not result.findings
+    return result.counters["issued_branch_divergent"]
+
+
+@pytest.mark.parametrize(
+    ("opcode", "kind", "slow", "divisor", "fast"),
+    [
+        ("div", np.float32, 0.0, 3.0, 1.0),
+        ("div", np.float32, 2.0**-103, 1.0, 2.0**-102),
+        ("div", np.float32, 2.0**64, 2.0**-63, 2.0**63),
+        ("div", np.float32, 2.0**-63, 2.0**62, 2.0**-62),
+        ("div", np.float32, np.inf, 1.0, 2.0**126),
+        ("div", np.float64, 0.0, 3.0, 1.0),
+        ("div", np.float64, 2.0**-1000, 1.0, 2.0**-900),
+        ("rcp", np.float32, 2.0**127, 1.0, 2.0**125),
+        ("rcp", np.float64, 0.0, 1.0, 1.0),
+        ("sqrt", np.float32, 0.0, 1.0, 1.0),
+        ("sqrt", np.float32, 2.0**-102, 1.0, 2.0**-100),
+        ("sqrt", np.float64, -1.0, 1.0, 4.0),
+    ],
+)
+def test_a_slow_division_parts_lanes(
+    device: Emulator, opcode: str, kind: type[np.floating], slow: float, divisor: float, fast: float
+) -> None:
+    b = np.full(64, divisor)
+    mixed = np.where(np.arange(64) % 5 == 0, slow, fast)
+    assert computed(device, opcode, kind, mixed, b) == 2, "one for each warp"
+    assert computed(device, opcode, kind, np.full(64, slow), b) == 0, "all lanes go the longer way"
+    assert computed(device, opcode, kind, np.full(64, fast), b) == 0
+
+
+def shared(e: Emulator, body: str) -> Result:
+    e.load(HEAD + SHARED.format(body=body.replace("; ", ";\n")))
+    result = e.launch("k", 1, 64, [e.buffer(np.zeros(64, np.int32), "p")], count=True)
+    assert not result.findings
+    return result
+
+
+def test_offsets_cost_nothing_under_a_predicate(device: Emulator) -> None:
+    stores = [f"add.s32 %r{10 + k}, %r4, {4 + 512 * k}; st.shared.u32 [%r{10 + k}], %r1;" for k in range(7)]
+    inside = shared(device, "@%p1 bra DONE; " + " ".join(stores) + " DONE: bar.sync 0;").counters
+    assert inside["issued_branch_divergent"] == 0
+    assert inside["issued_shared_st"] == 7 * 2, "the warp without such a lane issues them too"
+    sums = [f"add.s32 %r{20 + k}, %r1, {k}; st.shared.u32 [%r4+{512 * k}], %r{20 + k};" for k in range(7)]
+    values = shared(device, "@%p1 bra DONE; " + " ".join(sums) + " DONE: bar.sync 0;").counters
+    assert values["issued_branch_divergent"] == 1, "seven sums are more than fits"
+    assert values["issued_shared_st"] == 7
+
+
+def test_a_region_may_join_at_the_head_of_a_loop(device: Emulator) -> None:
+    body = """bra.uni FIRST;
+        JOIN: bar.sync 0; add.s32 %r7, %r7, 1; setp.eq.s32 %p2, %r7, 3; @%p2 bra DONE;
+        FIRST: @%p1 bra JOIN; st.shared.u32 [%r4], %r1; bra.uni JOIN;
+        DONE:"""
+    counters = shared(device, body).counters
+    assert counters["branch_divergent"] == 3
+    assert counters["issued_branch_divergent"] == 0
+    assert counters["issued_shared_st"] == 3 * 2
+
+
+@pytest.mark.parametrize("is_global", [False, True])
+def test_an_atomic_of_global_memory_keeps_its_branch(device: Emulator, is_global: bool) -> None:
+    atomic = (
+        "atom.global.exch.b32 %r8, [%rd1], %r1;" if is_global else "atom.shared.exch.b32 %r8, [%r4], %r1;"
+    )
+    body = (
+        f"st.shared.u32 [%r4], %r7; @%p1 bra DONE; {atomic} st.shared.u32 [%r4+512], %r8; DONE: bar.sync 0;"
+    )
+    counters = shared(device, body).counters
+    assert counters["issued_branch_divergent"] == is_global
+    assert counters["issued_shared_st"] == (3 if is_global else 4)
+
+
+def test_stores_of_16_bits_are_joined_in_pairs(device: Emulator) -> None:
+    body = ".reg .b16 %h; cvt.u16.u32 %h, %r1; st.shared.u16 [%r4], %h; st.shared.u16 [%r4+2], %h;"
+    counters = shared(device, body).counters
+    assert (counters["issued_shared_st"], counters["shared_st_wavefronts"]) == (2, 2)
+    odd = body.replace("[%r4]", "[%r4+2]").replace("[%r4+2], %h;", "[%r4+4], %h;", 2)
+    assert shared(device, odd.replace("[%r4+4]", "[%r4+2]", 1)).counters["issued_shared_st"] == 4
+
+
+@pytest.mark.parametrize(("mask", "branches"), [("0xffffffff", 0), ("0x000000ff", 3)])
+def test_redux_takes_one_mask_after_the_other(device: Emulator, mask: str, branches: int) -> None:
+    groups = "and.b32 %r5, %r1, 24; shl.b32 %r6, %r8, %r5;" if branches else "mov.u32 %r6, %r8;"
+    body = f"mov.u32 %r8, {mask}; {groups} redux.sync.max.s32 %r9, %r1, %r6; st.shared.u32 [%r4], %r9;"
+    assert shared(device, body).counters["issued_branch_divergent"] == 2 * branches
