@@ -194,8 +194,8 @@ static bool add_advice_on_end(Text *into, const CompilerMessage *message, const 
     // clang points at the end of the line that lacks it.
     const bool is_at_end = strncmp(message->words, "expected ';' after", 18) == 0 &&
                            message->column > (int)strspn(line, " \t") + 1;
-    if (is_at_end && message->column - 1 + (int)strspn(line + message->column - 1, " \t") ==
-                         (int)strlen(line)) {
+    if (is_at_end &&
+        message->column - 1 + (int)strspn(line + message->column - 1, " \t") == (int)strlen(line)) {
         text_printf(into, "line %d has no ; at its end", message->line);
         return true;
     }
@@ -312,7 +312,8 @@ static bool add_advice_on_pointer(Text *into, const CompilerMessage *message, co
     const bool is_clang =
         !is_nvcc &&
         ((read_type(words, "initialize a variable of type '", '\'', to) &&
-          (read_type(words, "lvalue of type '", '\'', from) || read_type(words, "rvalue of type '", '\'', from))) ||
+          (read_type(words, "lvalue of type '", '\'', from) ||
+           read_type(words, "rvalue of type '", '\'', from))) ||
          (read_type(words, "assigning to '", '\'', to) && read_type(words, " from '", '\'', from)) ||
          (read_type(words, "assigning to '", '\'', to) &&
           read_type(words, "incompatible type '", '\'', from)));

@@ -124,7 +124,8 @@ static void find_object(const char *text, const char *structure, const char *use
         size_t letters = 0;
         while (is_part(name[letters])) letters++;
         const char *next = name + letters + strspn(name + letters, " \t");
-        if (letters == 0 || letters > 100 || isdigit((unsigned char)*name) || !strchr("=;,){", *next)) continue;
+        if (letters == 0 || letters > 100 || isdigit((unsigned char)*name) || !strchr("=;,){", *next))
+            continue;
         const Extent extent = extent_of(text, name);
         if (!extent.end || extent.end < use) continue;
         char within[128] = "";
