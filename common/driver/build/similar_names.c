@@ -45,21 +45,33 @@ static bool is_type(const char *word, size_t length) {
     return false;
 }
 
-int name_declaration(const char *source, const char *name) {
+// `line` is that of the name; NULL: nothing declares it.
+static const char *find_declaration(const char *source, const char *name, int *line) {
     const size_t wanted = strlen(name);
     const char *before = NULL;
     size_t length = 0, before_length = 0;
-    int line = 1;
-    for (const char *at = source; (at = next_name(at, &length, &line)); at += length) {
+    *line = 1;
+    for (const char *at = source; (at = next_name(at, &length, line)); at += length) {
         bool is_declared =
             before && length == wanted && strncmp(at, name, length) == 0 && is_type(before, before_length);
         for (const char *between = is_declared ? before + before_length : at; between < at; between++)
             is_declared = is_declared && strchr(" \t*&", *between);
-        if (is_declared) return line;
+        if (is_declared) return at;
         before = at;
         before_length = length;
     }
-    return 0;
+    return NULL;
+}
+
+int name_declaration(const char *source, const char *name) {
+    int line;
+    return find_declaration(source, name, &line) ? line : 0;
+}
+
+long name_declared_at(const char *source, const char *name) {
+    int line;
+    const char *at = find_declaration(source, name, &line);
+    return at ? (long)(at - source) : -1;
 }
 
 // ---- Similar names ---------------------------------------------------------------------------------------
@@ -160,6 +172,13 @@ bool name_similar(const char *source, const char *name, char similar[128]) {
         const bool is_longer = apart == best && best < LONGEST && strlen(cudas[i]) > strlen(similar);
         if (apart < best || is_longer) snprintf(similar, 128, "%s", cudas[i]);
         best = least(best, apart);
+    }
+    // Words that no other name is taken for: only their case can be wrong.
+    static const char *const keywords[] = {"for", "if", "else", "while", "int", "long", "void", "struct"};
+    for (size_t i = 0; i < sizeof keywords / sizeof keywords[0] && best > 0; i++) {
+        if (strcasecmp(name, keywords[i]) != 0) continue;
+        snprintf(similar, 128, "%s", keywords[i]);
+        best = 0;
     }
     size_t length = 0;
     int line = 1;

@@ -8,8 +8,8 @@ LAUNCH(k0) {
 __global__ void k0(const float *in, float *out, int n) {
     __shared__ float tile[32][32];
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    float4 four = in[4 * i];  // ERROR: cast the pointer, not the element: reinterpret_cast<const float4 *>(in)[...], whose index counts float4s
-    float2 two = out[i + 1];  // ERROR: cast the pointer, not the element: reinterpret_cast<const float2 *>(out)[...], whose index counts float2s
+    float4 four = in[4 * i];  // ERROR: cast the pointer, not the element: ((const float4 *)in)[...], whose index counts float4s
+    float2 two = out[i + 1];  // ERROR: cast the pointer, not the element: ((const float2 *)out)[...], whose index counts float2s
     tile[threadIdx.y][threadIdx.x] = four.x + two.x;
     __syncthreads();
     out[i] = tile[threadIdx.x, threadIdx.y];  // ERROR: write tile[threadIdx.x][threadIdx.y]: a comma in brackets drops what is before it

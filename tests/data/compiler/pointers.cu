@@ -3,21 +3,21 @@
 __global__ void k0(const float *in, float *out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     float sum = in[i];
-    const float4 *a = in;  // ERROR: write reinterpret_cast<const float4 *>(in)
+    const float4 *a = in;  // ERROR: write (const float4 *)in
     out[i] = sum + i;
 }
 
 __global__ void k1(const float *in, float *out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     float sum = in[i];
-    float4 *a = out;  // ERROR: write reinterpret_cast<float4 *>(out)
+    float4 *a = out;  // ERROR: write (float4 *)out
     out[i] = sum + i;
 }
 
 __global__ void k2(const float *in, float *out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     float sum = in[i];
-    float4 *a = in;  // ERROR: write const float4 * and reinterpret_cast<const float4 *>(in): in is const
+    float4 *a = in;  // ERROR: write const float4 * and (const float4 *)in: what the pointer leads to is const, and stays so
     out[i] = sum + i;
 }
 
@@ -31,7 +31,7 @@ __global__ void k3(const float *in, float *out, int n) {
 __global__ void k4(const float *in, float *out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     float sum = in[i];
-    float4 *a = reinterpret_cast<float4 *>(in);  // ERROR: write reinterpret_cast<const float4 *>: what the pointer leads to is const, and stays so
+    float4 *a = reinterpret_cast<float4 *>(in);  // ERROR: write const float4 *a = (const float4 *)(...): what the pointer leads to is const, and stays so
     out[i] = sum + i;
 }
 
