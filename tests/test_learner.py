@@ -255,7 +255,7 @@ def test_choosing_a_step() -> None:
 
 
 def test_a_hint_about_one_todo(book: FakeWorkbook) -> None:
-    """A hint may tell of several TODOs; the others stay untold, and the sequence of hints is not moved on."""
+    """A hint may be about several TODOs; the others are not shown, and the next hint of the chapter stays the same."""
     (book.folder / "chapters/ch01_fake/hints.md").write_text(
         "# Hints\n\n## 1\n\nTODO 1: one. TODO 2 and\n3: a pair.\n\n## 2\n\nBoth are sums.\n\n"
         "## 3\n\nTODO 2: two,\nat last. TODO 3: three.\n"

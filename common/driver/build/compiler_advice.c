@@ -221,7 +221,7 @@ static int parts_of_for(const char *line, const char *at) {
     return *at && (semicolons > 0 || !strchr(line, ':')) ? semicolons + 1 : 0;
 }
 
-// Other advice on a line with such a for would follow from what the compiler made of it.
+// Other advice on a line with such a for would follow from how the compiler read it.
 static bool is_about_for(Text *into, const CompilerMessage *message, const char *line) {
     const char *at = line;
     while ((at = strstr(at, "for")) && !is_word_at(line, at, "for")) at++;
@@ -288,7 +288,7 @@ static bool read_type(const char *words, const char *before, char quote, char ty
     return type[0] != '\0';
 }
 
-// What a pointer type leads to, and that without const and volatile; false: it is no pointer to a value.
+// What a pointer type leads to, and that without const and volatile; false: it does not point to a value.
 static bool split_pointer(const char *type, char to[TYPE], char plain[TYPE]) {
     const size_t length = strlen(type);
     if (length < 3 || strcmp(type + length - 2, " *") != 0 || strchr(type, '*') != type + length - 1)
