@@ -555,3 +555,17 @@ def test_an_account_under_a_schedule_is_of_the_run_that_the_page_shows(
     assert wrong and last - first + 1 == int(wrong[1])
     assert re.search(r"; with schedule \d+$", result["accounting"]["words"])
     assert result["diagnosis"]["mistake"] == "used-before-it-is-published"
+
+
+@pytest.mark.parametrize("name", ["wrong/ch10/groups_of_four_bf16", "wrong/ch05/product_for_the_sum"])
+def test_one_size_proves_nothing_that_all_sizes_do_not(
+    nvcc: str, built: Path, tmp_path: Path, name: str
+) -> None:
+    """A run with --n shows its own case, and the change that repairs the kernel in all cases of the chapter."""
+    _, whole = judge_named(built, name, tmp_path)
+    n = whole["cases"][whole["first_failure"]]["n"]
+    page, part = judge_named(built, name, tmp_path, "--n", str(n))
+    assert {case["n"] for case in part["cases"]} == {n}
+    assert part["proof"] == whole["proof"] is not None
+    assert f"all {whole['proof']['cases']} cases" in page
+    assert part["proof"]["cases"] > len(part["cases"])

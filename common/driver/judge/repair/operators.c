@@ -133,7 +133,7 @@ static bool begins_at_zero(const Kernel *kernel, int at, const char *reg) {
 static bool write_changed(const Kernel *kernel, const Operator *operator, int at, PtxInstruction *in,
                           char *text, size_t room) {
     const bool is_double = strstr(in->opcode, "64") != NULL;
-    char product[200];
+    char product[400];
     switch (operator->way) {
     case SHUFFLED:
         if (!shuffle(in, operator)) return false;
@@ -196,7 +196,7 @@ static int propose_operator(const Kernel *kernel, const Operator *operator, int 
     int count = 0;
     for (int i = at < 0 ? kernel->first : at; i < (at < 0 ? kernel->end : at + 1); i++) {
         PtxInstruction in;
-        char text[400];
+        char text[1024];
         if (kernel->lines->lines[i].source != source || (outer && kernel->lines->lines[i].outer != outer) ||
             !ptx_instruction(&kernel->lines->lines[i], &in) || !is_meant(&in, operator) ||
             !write_changed(kernel, operator, i, &in, text, sizeof text))
