@@ -136,8 +136,10 @@ ALWAYS_INLINE bool writes_scattered(const RaceInterval *i, const Access *a, uint
             memcpy(&words, i->written + (a->offsets[lane] >> i->shift), sizeof words);                       \
             odd |= (Some)((words >= base) & (words != me));                                                  \
         }                                                                                                    \
-        const Some none = {0};                                                                               \
-        if (memcmp(&odd, &none, sizeof odd) != 0) return false;                                              \
+        uint16_t each[sizeof odd / sizeof(uint16_t)];                                                        \
+        static const uint16_t none[sizeof each / sizeof *each];                                              \
+        memcpy(each, &odd, sizeof each);                                                                     \
+        if (memcmp(each, none, sizeof each) != 0) return false;                                              \
         FOR_LANES(lane, mask) {                                                                              \
             const Some me = (Some){0} + (uint16_t)(mine + lane);                                             \
             uint16_t *read = i->read + (a->offsets[lane] >> i->shift);                                       \

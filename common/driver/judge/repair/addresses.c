@@ -156,9 +156,10 @@ static void propose_apart(const Kernel *kernel, int source, const char *number, 
         int operand;
         long offset;
         if (line->source != source || !ptx_instruction(line, &in) || !accesses_global(&in) ||
-            !place_of(&in, &operand, base, &offset) || offset <= 0 || offset > 32 * bytes_of(&in) ||
-            offset % bytes_of(&in) != 0)
+            !place_of(&in, &operand, base, &offset))
             continue;
+        const int bytes = bytes_of(&in);
+        if (bytes <= 0 || offset <= 0 || offset > 32L * bytes || offset % bytes != 0) continue;
         if (!change) {
             change = changes_add(kernel->changes, CHANGE_INDEX, source);
             if (change)
