@@ -8,19 +8,6 @@
 #include "driver/judge/repair/kernel.h"
 #include "driver/judge/repair/named_numbers.h"
 
-int times_said(const char *line, long number) {
-    int times = 0;
-    for (const char *at = line; *at; at++) {
-        if (!isdigit((unsigned char)*at) ||
-            (at > line && (isalnum((unsigned char)at[-1]) || at[-1] == '_' || at[-1] == '.')))
-            continue;
-        char *end;
-        times += strtol(at, &end, 0) == number && *end != '.';
-        at = end - 1;
-    }
-    return times;
-}
-
 // ---- What a line says ------------------------------------------------------------------------------------
 
 enum {

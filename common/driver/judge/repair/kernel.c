@@ -1,6 +1,8 @@
 #include "driver/judge/repair/kernel.h"
 
+#include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void say(Change *change, const char *words) {
@@ -67,4 +69,23 @@ void move_before(const Kernel *kernel, Change *change, int at, int before) {
     const PtxLine *line = &kernel->lines->lines[at];
     change_insert(kernel->changes, change, before, "%.*s", line->length, line->text);
     change_replace(kernel->changes, change, at, "%s", "");
+}
+
+bool whole_number(const char *operand, long *number) {
+    char *end;
+    *number = strtol(operand, &end, 0);
+    return *operand && !*end && *number > -(1L << 31) && *number < 1L << 31;
+}
+
+int times_said(const char *line, long number) {
+    int times = 0;
+    for (const char *at = line; *at; at++) {
+        if (!isdigit((unsigned char)*at) ||
+            (at > line && (isalnum((unsigned char)at[-1]) || at[-1] == '_' || at[-1] == '.')))
+            continue;
+        char *end;
+        times += strtol(at, &end, 0) == number && *end != '.';
+        at = end - 1;
+    }
+    return times;
 }

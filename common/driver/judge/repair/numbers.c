@@ -1,10 +1,8 @@
 // Other comparisons, whole numbers, and numbers of threads and blocks.
 #include "driver/judge/repair/kernel.h"
 
-#include <ctype.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 // ---- Comparisons and numbers -----------------------------------------------------------------------------
@@ -77,12 +75,6 @@ void propose_comparisons(const Kernel *kernel, bool is_inverted) {
     int lines[MOST];
     const int count = list_lines(kernel, compares, lines);
     for (int k = 0; k < count; k++) propose_comparison(kernel, lines[k], is_inverted);
-}
-
-bool whole_number(const char *operand, long *number) {
-    char *end;
-    *number = strtol(operand, &end, 0);
-    return *operand && !*end && *number > -(1L << 31) && *number < 1L << 31;
 }
 
 // The line of kernel.cu that has the number of a comparison, as `was`: n > 9 is compiled as 10 <= n or n
