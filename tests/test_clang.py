@@ -172,6 +172,8 @@ def test_errors_say_what_to_write(tmp_path: Path) -> None:
     errors = helps = 0
     for source in sorted((ROOT / "tests/data/compiler").glob("*.cu")):
         done = compiled(source, tmp_path / source.stem, "--quiet")
+        if done.returncode == 0 and "// ERROR:" not in source.read_text():
+            continue  # nvcc warns of it
         assert done.returncode == 1, source
         text = done.stderr
         assert re.search(

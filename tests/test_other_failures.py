@@ -12,7 +12,8 @@ TWO = [
     ("wrong/ch05/two_kernels_each_with_one", "sum_shared", "missing-barrier", "barrier"),
     ("wrong/ch15/two_kernels_each_with_one", "shared", "missing-barrier", "barrier"),
     ("wrong/ch11/two_kernels_each_with_one", "several a thread", "missing-barrier", "barrier"),
-    ("wrong/ch09/two_kernels_each_with_one", "doubles", "head-of-the-wrong-length", "single-accesses"),
+    # The budget ends before the change of this one is reached: its cause is a possible one.
+    ("wrong/ch09/two_kernels_each_with_one", "doubles", "head-of-the-wrong-length", ""),
 ]
 
 
@@ -26,6 +27,10 @@ def test_another_task_has_its_own_cause_and_proof(
     assert (other["task"], other["diagnosis"]["mistake"]) == (task, mistake)
     assert result["cases"][other["case"]]["task"] == task != shown["task"]
     assert result["cases"][other["case"]]["verdict"] == other["verdict"]
+    if not change:
+        assert other["diagnosis"]["proof"] is None and other["proof"] is None
+        assert f"why Possibly: {other['diagnosis']['title']}. " in page
+        return
     assert other["diagnosis"]["proof"] == "repair"
     assert [proved["change"] for proved in other["proof"]["changes"]] == [change]
     also = page[page.index(f" also {task}: {other['verdict']}, ") :]
