@@ -7,6 +7,7 @@
 
 #include "driver/judge/repair/kernel.h"
 #include "driver/judge/repair/named_numbers.h"
+#include "driver/judge/repair/words.h"
 
 // ---- What a line says ------------------------------------------------------------------------------------
 
@@ -29,8 +30,6 @@ typedef struct {
     bool is_single; // in one instruction, of a line that says the number more than once
     bool is_usual;  // numbers near the one that is said; otherwise those of the rest of kernel.cu
 } Constants;
-
-static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
 static void add_said(Said said[SAID], int *count, long value, const char *text, int length) {
     for (int s = 0; s < *count; s++) {

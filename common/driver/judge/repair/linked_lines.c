@@ -1,10 +1,8 @@
 #include "driver/judge/repair/linked_lines.h"
+#include "driver/judge/repair/words.h"
 
-#include <ctype.h>
 #include <stddef.h>
 #include <string.h>
-
-static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
 static const char *line_of(const char *source, int number) {
     for (int i = 1; source && i < number; i++) {

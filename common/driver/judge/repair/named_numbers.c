@@ -1,11 +1,10 @@
 #include "driver/judge/repair/named_numbers.h"
+#include "driver/judge/repair/words.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
 static const char *skip_blanks(const char *at) { return at + strspn(at, " \t"); }
 

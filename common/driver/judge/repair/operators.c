@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "driver/judge/repair/kernel.h"
+#include "driver/judge/repair/words.h"
 
 // How an instruction becomes another.
 typedef enum {
@@ -62,8 +63,6 @@ static const Operator operators[] = {
     {"__ballot_sync", "__any_sync", "ballot", "any", RENAMED},
 };
 enum { OPERATORS = sizeof operators / sizeof operators[0] };
-
-static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
 static bool is_sign(char c) { return c && strchr("+-*/%&|^<>=!", c) != NULL; }
 

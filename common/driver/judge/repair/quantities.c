@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "driver/judge/repair/kernel.h"
+#include "driver/judge/repair/words.h"
 
 // ---- Quantities ------------------------------------------------------------------------------------------
 
@@ -101,8 +102,6 @@ static const char *name_of(const Known *known, int quantity) {
 
 // ---- What is in the kernel
 // ---------------------------------------------------------------------------------
-
-static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
 // The text behind the opening parenthesis of the function whose mangled name is `symbol`; NULL: not found.
 static const char *parameters_of(const char *source, const char *symbol) {
