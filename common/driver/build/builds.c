@@ -246,6 +246,24 @@ static bool find_reference(const BuildPlan *plan, Builds *builds) {
 
 // ---- All of them -----------------------------------------------------------------------------------------
 
+// Beside the image, if that was compiled from the source that is here.
+static void find_variants_folder(const BuildPlan *plan, Builds *builds) {
+    Subjects *subjects = &builds->subjects;
+    const char *slash = strrchr(builds->kernel.name, '/');
+    const char *text = builds_source_text(builds);
+    char sha256[65], include[PATH_MAX];
+    if (!builds->has_build || !slash || !text) return;
+    sha256_hex(text, builds->source_text.bytes, sha256);
+    find_in_tree(plan, "common/include", include, sizeof include);
+    if (strcmp(sha256, builds->build.source_sha256) != 0 ||
+        strlen(include) >= sizeof subjects->include_folder)
+        return;
+    memcpy(subjects->include_folder, include, strlen(include) + 1);
+    subjects->ptx_arch = plan->architecture ? 0 : builds->build.ptx_arch;
+    snprintf(subjects->variants_folder, sizeof subjects->variants_folder, "%.*s/variants",
+             (int)(slash - builds->kernel.name), builds->kernel.name);
+}
+
 bool builds_open(const BuildPlan *plan, Builds *builds) {
     char folder[64];
     bool fine = false;
@@ -273,6 +291,7 @@ bool builds_open(const BuildPlan *plan, Builds *builds) {
         memcpy(subjects->source_sha256, builds->build.source_sha256, sizeof subjects->source_sha256);
     else
         sha256_hex(text_chars(&builds->kernel.text), builds->kernel.text.bytes, subjects->source_sha256);
+    find_variants_folder(plan, builds);
     // A reference that the command line names has to be there.
     if (!plan->wants_reference || find_reference(plan, builds) || !plan->against_file) return true;
     builds->is_usage = true;

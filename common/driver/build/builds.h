@@ -21,9 +21,12 @@ typedef struct {
 
 // What is judged. Every image has been opened for the chapter.
 typedef struct {
-    const Image *kernel;      // the one that is judged, for the device
-    char source_sha256[65];   // of its kernel.cu, or of the image where that is not known
-    const char *source_text;  // the text of kernel.cu; NULL: not known
+    const Image *kernel;     // the one that is judged, for the device
+    char source_sha256[65];  // of its kernel.cu, or of the image where that is not known
+    const char *source_text; // the text of kernel.cu; NULL: not known
+    // Where other texts of kernel.cu may be compiled, with what it was compiled with. "": nowhere.
+    char variants_folder[640], include_folder[640];
+    int ptx_arch;
     const Image *emulated;    // beside a GPU: the same for the emulator; NULL: none, the GPU judges alone
     const Image *reference;   // for the device, to be as fast as; NULL: none
     char reference_name[160]; // as shown to people

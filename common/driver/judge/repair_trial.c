@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+enum { VARIANT_PATIENCE = 4 }; // times that of a kernel without variants, each of which is a comparison
+
 bool task_ptx_make(Judge *judge, const Image *image, int task, const char *source, TaskPtx *ptx) {
     *ptx = (TaskPtx){.judge = judge, .image = image, .task = task};
     if (!ptx_lines_make(&image->text, source, &ptx->lines)) return false;
@@ -42,6 +44,8 @@ bool task_ptx_run(const TaskPtx *ptx, Worker *worker, const Case *one, const Cha
     for (int c = 0; c < count; c++) {
         how.zeroes_output |= changes[c]->zeroes_output;
         if (changes[c]->share) how.share = changes[c]->share;
+        if (changes[c]->variant)
+            how.variant = changes[c]->variant, how.patience = patience * VARIANT_PATIENCE;
         if (changes[c]->guarded_line) how.guarded_line = changes[c]->guarded_line;
     }
     return judge_rerun(ptx->judge, worker, one, &how, report);

@@ -1,10 +1,12 @@
 #include "driver/judge/rerun.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "gpu/profiles.h"
 #include "driver/judge/cases.h"
 #include "driver/judge/large_end.h"
+#include "driver/judge/variants/variants.h"
 
 // For a large case, says only whether the first or the last block reaches the last element.
 static bool rerun_ends(Judge *judge, Worker *worker, const Case *one, const Rerun *how, CaseReport *report) {
@@ -50,6 +52,21 @@ static const TaskShape *shape_of(Judge *judge, Worker *worker, const Case *one, 
     return worker->is_lost || other.verdict != VERDICT_PASS ? NULL : &other;
 }
 
+// Sets the image's variable that chooses one of its variants. False: there is no room for its value.
+static bool choose_variant(Worker *worker, int variant, RunProgram *program) {
+    const uint32_t choice = (uint32_t)variant;
+    if (variant == 0) return true;
+    if (program->buffer_count == MAX_BUFFERS ||
+        worker->layout.bytes + sizeof choice > runner_arena_bytes(worker->runner))
+        return false;
+    RunBuffer *buffer = &program->buffers[program->buffer_count++];
+    *buffer = (RunBuffer){
+        .bytes = sizeof choice, .arena_offset = worker->layout.bytes, .fill = FILL_DATA, .is_constant = true};
+    snprintf(buffer->name, sizeof buffer->name, "%s", VARIANT_CHOICE);
+    memcpy(runner_arena(worker->runner) + worker->layout.bytes, &choice, sizeof choice);
+    return true;
+}
+
 // The most that a launch takes while a change is tried, which may make a loop endless.
 static uint64_t few_steps(const CaseShape *shape) {
     enum { STEPS = 1 << 24, EACH_STEPS = 64 }; // and those for each element and thread
@@ -82,6 +99,10 @@ bool judge_rerun(Judge *judge, Worker *worker, const Case *one, const Rerun *how
     for (int b = 0; b < program->buffer_count; b++)
         if (how->zeroes_output && program->buffers[b].fill == FILL_POISON)
             program->buffers[b].fill = FILL_ZERO;
+    if (!choose_variant(worker, how->variant, program)) {
+        prepared_release(prepared);
+        return false;
+    }
     for (int l = 0; l < program->launch_count; l++) program->launches[l].guarded_line = how->guarded_line;
     const uint64_t few = (uint64_t)how->patience * few_steps(&shape->shape);
     for (int l = 0; l < program->launch_count; l++)

@@ -11,6 +11,7 @@ typedef struct {
                          // not compared with any
     int share;           // as OtherShape.share
     int guarded_line;    // of kernel.cu, whose accesses outside of all memory are left out; 0: none
+    int variant;         // VARIANT_CHOICE, which the image has; 0: the kernel as it is
     ModelWork *works;    // by launch of the task: follows the run for the time model; NULL: does not
     bool keeps_lines;    // counts, and keeps what each line counted in the judgement
     bool is_of_the_end;  // of a large case only its first and its last block, one of which has to reach the

@@ -42,6 +42,11 @@ static const char *const names[CHANGE_KINDS] = {
     [CHANGE_MORE_SHARED] = "more-shared",
     [CHANGE_MORE_BLOCKS] = "more-blocks",
     [CHANGE_WIDE] = "wide",
+    [CHANGE_EXPRESSION] = "expression",
+    [CHANGE_NAME] = "name",
+    [CHANGE_CONDITION] = "condition",
+    [CHANGE_LEFT_OUT] = "left-out",
+    [CHANGE_MOVED] = "moved",
 };
 
 const char *change_name(ChangeKind kind) { return names[kind]; }

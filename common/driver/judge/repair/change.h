@@ -41,6 +41,12 @@ typedef enum {
     CHANGE_MORE_SHARED, // larger arrays in shared memory
     CHANGE_MORE_BLOCKS, // a larger grid
     CHANGE_WIDE,        // whole numbers of 64 bits in some lines
+    // Of the source alone:
+    CHANGE_EXPRESSION, // another expression
+    CHANGE_NAME,       // another variable
+    CHANGE_CONDITION,  // a condition before a statement
+    CHANGE_LEFT_OUT,   // without a statement
+    CHANGE_MOVED,      // a statement elsewhere
     CHANGE_KINDS
 } ChangeKind;
 
@@ -64,6 +70,7 @@ typedef struct {
     int guarded_line;                         // of EmulatorLaunch
     int share;                                // of OtherShape
     int function;                             // of the PTX
+    int variant;                              // of the source, which the image has, from 1 on; 0: edits
     int wide_lines[CHANGE_LINES], wide_count; // of kernel.cu, in ascending order
     Edit *edits;
     int edit_count;

@@ -1,0 +1,261 @@
+#include "driver/judge/repair_attempt.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/judge/repair_balance.h"
+#include "driver/judge/repair_elsewhere.h"
+#include "driver/judge/repair_use.h"
+#include "driver/judge/rerun.h"
+
+enum {
+    MORE_PATIENCE = 2, // Rerun, to confirm a change: it may make a loop of another case endless
+    LARGER = 1 << 22, // of a case with another number or comparison, which may leave out what only runs there
+    SCHEDULES = 64,   // that show whether an order is missing, and ...
+    FEWEST_SCHEDULES = 8, // ... if they are much work
+};
+// In milliseconds of a usual machine, as judge_work_of(). An attempt takes its first run besides, and reading
+// the PTX.
+static const double work_of_attempt = 2, work_of_byte = 2e-5, work_to_confirm = 3000, work_of_larger = 600;
+// Two blocks that go through long loops take that share of judge_work_of().
+static const double work_of_ends = 0.4;
+
+// The file that the finding is in.
+const char *search_source(const Search *search) {
+    const char *source = search->shown->has_finding ? search->shown->finding.place.file : "";
+    return source[0] ? source : "kernel.cu";
+}
+
+Symptoms search_symptoms(const Search *search, const CaseReport *report) {
+    return (Symptoms){
+        .verdict = report->verdict,
+        .finding = report->has_finding ? &report->finding : NULL,
+        .is_weak = schedule_is_weak(report->settings.schedule),
+        .is_of_order = report->settings.schedule != 0,
+        .n = report->settings.size.n,
+        .is_large = report->settings.is_large,
+        .has_rows = report->settings.size.rows > 0,
+        .has_bounds = search->ptx.judge->of->tasks[search->ptx.task].expect == EXPECT_ROWS,
+        .is_left_out = report->has_check && report->check.outcome == CHECK_LEFT_OUT,
+        .source = search->ptx.judge->subjects->source_text,
+    };
+}
+
+double search_start_work(const Search *search) {
+    return work_of_attempt + work_of_byte * (double)search->ptx.ptx_bytes;
+}
+
+static bool run(const Search *search, Worker *worker, const Case *one, const Change *const changes[],
+                int count, int patience, CaseReport *report) {
+    return task_ptx_run(&search->ptx, worker, one, changes, count, patience, search->is_of_the_end, NULL,
+                        report);
+}
+
+bool search_has_case(const Search *search, long long largest, const CaseReport *report) {
+    const bool is_small = !report->settings.is_large && report->settings.size.n <= largest;
+    return report->settings.task == search->ptx.task && report->origin == CASE_OF_PLAN &&
+           (is_small || (search->smallest.is_large && report->settings.is_large));
+}
+
+// May keep the kernel away from what is wrong if there are few elements, or access other elements.
+bool change_widens(ChangeKind kind) {
+    return kind == CHANGE_COMPARISON || kind == CHANGE_CONSTANT || kind == CHANGE_NUMBER ||
+           kind == CHANGE_ONE_WAY || kind == CHANGE_NEIGHBOUR || kind == CHANGE_SIZE ||
+           kind == CHANGE_INDEX || kind == CHANGE_OPERATOR || kind == CHANGE_EXPRESSION ||
+           kind == CHANGE_NAME || kind == CHANGE_LEFT_OUT || kind == CHANGE_CONDITION;
+}
+
+// May give the work to other threads, or let some do it again.
+static bool moves_work(ChangeKind kind) {
+    return change_widens(kind) || kind == CHANGE_UNSIGNED || kind == CHANGE_ARRAY;
+}
+
+// With such a change, more elements must be right too.
+static long long largest_for(const Search *search, const Change *const changes[], int count) {
+    for (int c = 0; c < count; c++)
+        if (change_widens(changes[c]->kind) && search->largest == LARGEST_REPAIRED) return LARGER;
+    return search->largest;
+}
+
+// What fails in one order of the threads passes in many others, whatever is changed, and accesses through a
+// pointer to volatile do not race although their values may be wrong: the case that failed has to pass under
+// more schedules of its kind.
+static bool holds_in_any_order(const Search *search, Worker *worker, const Change *const changes[],
+                               int count) {
+    enum { KINDS_REPEAT = 1000 }; // schedule_is_weak(), schedule_holds()
+    bool is_of_order = search->smallest.schedule != 0;
+    for (int c = 0; c < count; c++) is_of_order |= changes[c]->kind == CHANGE_VOLATILE;
+    double work = work_to_confirm;
+    for (unsigned k = 1; is_of_order && k <= SCHEDULES && (work > 0 || k <= FEWEST_SCHEDULES); k++) {
+        Case one = search->smallest;
+        one.schedule += one.schedule ? (uint64_t)k * KINDS_REPEAT : k;
+        CaseReport now;
+        if (!run(search, worker, &one, changes, count, 0, &now) || now.verdict != VERDICT_PASS) return false;
+        work -= judge_work_of(&now);
+    }
+    return true;
+}
+
+// Runs a case of the plan again. False: it fails.
+static bool passes(const Search *search, Worker *worker, const CaseReport *report,
+                   const Change *const changes[], int count, double *work) {
+    Case one = report->settings;
+    CaseReport now;
+    one.is_counted = false;
+    const bool was_run = run(search, worker, &one, changes, count, MORE_PATIENCE, &now);
+    if (was_run) *work -= judge_work_of(&now);
+    return was_run && now.verdict == VERDICT_PASS;
+}
+
+// Runs the cases of the task with more than `least` elements and at most `largest`, those that failed first.
+// The number of them that passed; -1: one fails, or they are more than `work`.
+static int passing(const Search *search, long long least, long long largest, Worker *worker,
+                   const Change *const changes[], int count, double *work) {
+    const Judgement *judgement = search->ptx.judge->judgement;
+    int done = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < judgement->case_count; i++) {
+            const CaseReport *report = &judgement->cases[i];
+            const bool has_failed = report->was_run && report->verdict != VERDICT_PASS;
+            const bool is_beyond = report == search->beyond && least < 0;
+            const bool is_wanted = search_has_case(search, largest, report) &&
+                                   report->settings.size.n > least &&
+                                   (least < 0 || !report->settings.is_large);
+            if ((!is_wanted && !is_beyond) || has_failed != (pass == 0)) continue;
+            if (*work <= 0) return -1;
+            if (!passes(search, worker, report, changes, count, work)) return -1;
+            done += is_wanted;
+        }
+    }
+    return done;
+}
+
+// Runs every case of the task, and with some changes larger ones as well, as far as the work goes. The number
+// of cases that pass, none with more than *largest elements; 0: one fails, or they are too much work.
+static int confirm(Search *search, Worker *worker, const Change *const changes[], int count,
+                   long long *largest) {
+    double work = work_to_confirm, more = work_of_larger;
+    const int done = passing(search, -1, search->largest, worker, changes, count, &work);
+    *largest = largest_for(search, changes, count);
+    if (done <= 0) search->work -= work_to_confirm - work; // for nothing
+    if (done <= 0 || *largest == search->largest) return done > 0 ? done : 0;
+    const int others = passing(search, search->largest, *largest, worker, changes, count, &more);
+    if (others < 0 && more > 0) return 0;
+    if (others < 0) *largest = search->largest;
+    return done + (others > 0 ? others : 0);
+}
+
+// Some changes move a finding elsewhere whatever the mistake is.
+static bool may_be_half(ChangeKind kind) {
+    return kind != CHANGE_SIZE && kind != CHANGE_UNSIGNED && kind != CHANGE_ARRAY && kind != CHANGE_ONE_WAY;
+}
+
+// Whether a change that does not suffice takes the kernel further: another finding comes first now.
+static bool helps(const CaseReport *was, const CaseReport *now) {
+    return was->has_finding && now->has_finding &&
+           (was->verdict != now->verdict || was->finding.place.line != now->finding.place.line ||
+            was->finding.other_place.line != now->finding.other_place.line);
+}
+
+static void keep_repair(Search *search, long long largest, const Change *const changes[], int count,
+                        int cases) {
+    Repair *repair = &search->ptx.judge->judgement->repair;
+    repair->change_count = count;
+    repair->cases = cases;
+    repair->largest = largest;
+    if (search->beyond) repair->shown = search->beyond->settings.size.n;
+    const Judgement *judgement = search->ptx.judge->judgement;
+    for (int i = 0; i < judgement->case_count; i++) {
+        const CaseReport *report = &judgement->cases[i];
+        const long long n = report->settings.size.n;
+        if (report->settings.is_large && search_has_case(search, largest, report) &&
+            (repair->large == 0 || n < repair->large))
+            repair->large = n;
+    }
+    for (int c = 0; c < count; c++) {
+        repair->changes[c].name = change_name(changes[c]->kind);
+        repair->changes[c].line = changes[c]->source;
+        repair->changes[c].side = change_side_name(changes[c]->side);
+        memcpy(repair->changes[c].words, changes[c]->words, sizeof changes[c]->words);
+    }
+}
+
+// Whether these changes repair the kernel. `base`: the place of the last one, to be remembered if it helps.
+bool search_attempt(Search *search, const Change *const changes[], int count, int base) {
+    Text text = {0};
+    Worker worker;
+    CaseReport report;
+    int cases = 0;
+    long long largest = search->largest;
+    search->work -= search_start_work(search);
+    if (task_ptx_start(&search->ptx, changes, count, &text, &worker)) {
+        if (run(search, &worker, &search->smallest, changes, count, PATIENCE, &report)) {
+            search->work -= judge_work_of(&report);
+            if (report.verdict == VERDICT_PASS && holds_in_any_order(search, &worker, changes, count))
+                cases = confirm(search, &worker, changes, count, &largest);
+            else if (base >= 0 && search->base_count < BASES && may_be_half(changes[0]->kind) &&
+                     helps(search->shown, &report)) {
+                search->base_reports[search->base_count] = report;
+                search->bases[search->base_count++] = base;
+            }
+        }
+        runner_stop(worker.runner);
+    }
+    text_free(&text);
+    if (cases == 0) return false;
+    const Symptoms symptoms = search_symptoms(search, search->shown);
+    // No function of a task that passes has variants.
+    if (!changes[0]->variant &&
+        repair_breaks_another(&search->ptx, search_source(search), &symptoms, changes, count))
+        return false;
+    bool moves = false;
+    for (int c = 0; c < count; c++) moves |= moves_work(changes[c]->kind);
+    if (moves && !search->smallest.is_large &&
+        (repair_drops_results(&search->ptx, search->shown, changes, count, &search->work) ||
+         !repair_keeps_balance(&search->ptx, changes, count, &search->work))) {
+        return false;
+    }
+    keep_repair(search, largest, changes, count, cases);
+    return true;
+}
+
+// Whether the first and the last block of a large case show whether a change repairs it.
+static bool lacks_only_the_last(const Search *search) {
+    const CaseReport *shown = search->shown;
+    return shown->settings.is_large && shown->has_check && shown->check.outcome == CHECK_LEFT_OUT &&
+           shown->check.index >= 0;
+}
+
+bool search_passes_smallest(Search *search, const Change *const changes[], int count, double *work) {
+    Text text = {0};
+    Worker worker;
+    CaseReport report;
+    bool passes = false;
+    *work -= search_start_work(search);
+    if (task_ptx_start(&search->ptx, changes, count, &text, &worker)) {
+        search->is_of_the_end = lacks_only_the_last(search);
+        passes = run(search, &worker, &search->smallest, changes, count, PATIENCE, &report) &&
+                 report.verdict == VERDICT_PASS;
+        *work -= search->is_of_the_end ? work_of_ends * judge_work_of(search->shown) : judge_work_of(&report);
+        search->is_of_the_end = false;
+        runner_stop(worker.runner);
+    }
+    text_free(&text);
+    return passes;
+}
+
+bool search_confirms(Search *search, const Change *change) {
+    const Change *one[] = {change};
+    Text text = {0};
+    Worker worker;
+    long long largest;
+    bool is_right = false;
+    if (task_ptx_start(&search->ptx, one, 1, &text, &worker)) {
+        is_right =
+            holds_in_any_order(search, &worker, one, 1) && confirm(search, &worker, one, 1, &largest) > 0;
+        runner_stop(worker.runner);
+    }
+    text_free(&text);
+    return is_right;
+}

@@ -1,0 +1,46 @@
+// Whether changes of a kernel repair it: the cases that have to pass with them.
+#pragma once
+
+#include "driver/judge/repair/proposals.h"
+#include "driver/judge/repair_trial.h"
+
+enum {
+    BASES = 4,    // changes that help but do not suffice, to which a second one is added
+    PATIENCE = 1, // Rerun, in an attempt
+};
+
+typedef struct {
+    TaskPtx ptx;
+    Changes changes;
+    Case smallest;            // of the failing cases
+    bool is_of_the_end;       // Rerun
+    long long largest;        // elements of a case that is run
+    const CaseReport *shown;  // its report
+    const CaseReport *beyond; // a larger case that failed in another way and has to pass too; NULL: none
+    double work, most_work;   // that is left, and at first
+    const Repair *known;      // tried first; NULL: none
+    int bases[BASES], base_count;
+    CaseReport base_reports[BASES];
+} Search;
+
+// Elements of a case that is run, unless only larger ones fail.
+enum { LARGEST_REPAIRED = 1 << 17 };
+
+// May keep the kernel away from what is wrong if there are few elements, or access other elements.
+bool change_widens(ChangeKind kind);
+// What a failure says, for those who propose changes. `report`: of the search's task.
+Symptoms search_symptoms(const Search *search, const CaseReport *report);
+// The file that the finding is in.
+const char *search_source(const Search *search);
+// Whether a case of the plan is run in the search, if it has at most `largest` elements.
+bool search_has_case(const Search *search, long long largest, const CaseReport *report);
+// The work of an attempt besides its runs.
+double search_start_work(const Search *search);
+
+// Whether these changes repair the kernel: the smallest case first, then all. The judgement has the repair
+// then. `base`: the place of the last change, to be remembered if it helps; -1: it is not.
+bool search_attempt(Search *search, const Change *const changes[], int count, int base);
+// Whether the smallest case passes with them. Takes what that costs from `work`.
+bool search_passes_smallest(Search *search, const Change *const changes[], int count, double *work);
+// Whether every case passes with one change, without the rest of an attempt.
+bool search_confirms(Search *search, const Change *change);

@@ -1,0 +1,341 @@
+#include "driver/judge/variant_search.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/file.h"
+#include "driver/build/compile.h"
+#include "driver/judge/repair/linked_lines.h"
+#include "driver/judge/variants/variants.h"
+
+enum {
+    MOST_VARIANTS = 700,
+    MOST_SURVIVORS = 40,        // variants with which the smallest case passes, all of which are confirmed
+    SCREENING = 3,              // cases that are run with each variant ...
+    LARGEST_SCREENED = 1 << 13, // ... with at most that many elements, besides the smallest one
+    MOST_COMPILATIONS = 4,      // without those variants that do not compile
+    MOST_PTX = 16 << 20,        // bytes
+};
+static const double seconds_to_compile = 2.5, seconds_to_repeat = 1; // of a processor, in all, and so far
+// In milliseconds of a usual machine, as judge_work_of(): for all that survive, and one of them.
+static const double work_to_choose = 1500, work_of_choice = 150;
+
+typedef struct {
+    Search search; // with the image of all variants
+    Code code;
+    Variants variants;
+    bool *is_left_out;           // by variant: it does not compile
+    bool *is_needed, *is_chosen; // by function: it is run, and has variants
+    Image image;
+    int survivors[MOST_SURVIVORS], survivor_count;
+} VariantSearch;
+
+// ---- The image -------------------------------------------------------------------------------------------
+
+static bool calls(const Code *code, const Function *from, const Function *to) {
+    for (int i = from->first; i < from->last; i++)
+        if (tokens_are_same(&code->tokens, i, to->name)) return true;
+    return false;
+}
+
+// Marks the kernels of a task, or that one alone if `kernel` is not "".
+static void mark_kernels(const VariantSearch *of, int task, const char *kernel, bool marked[]) {
+    const Task *its = &of->search.ptx.judge->of->tasks[task];
+    const Code *code = &of->code;
+    for (int f = 0; f < code->function_count; f++)
+        for (int l = 0; l < task_launch_count(its); l++)
+            marked[f] |= code->functions[f].is_kernel &&
+                         token_is(&code->tokens, code->functions[f].name, its->launches[l].kernel) &&
+                         (!kernel[0] || strcmp(kernel, its->launches[l].kernel) == 0);
+}
+
+static void mark_called(const VariantSearch *of, bool marked[]) {
+    const Code *code = &of->code;
+    for (bool has_more = true; has_more;) {
+        has_more = false;
+        for (int f = 0; f < code->function_count; f++)
+            for (int g = 0; g < code->function_count; g++)
+                if (marked[f] && !marked[g] && calls(code, &code->functions[f], &code->functions[g]))
+                    has_more = marked[g] = true;
+    }
+}
+
+static bool has_passed(const Judgement *judgement, int task) {
+    int passed = 0;
+    for (int i = 0; i < judgement->case_count; i++) {
+        const CaseReport *report = &judgement->cases[i];
+        if (report->settings.task != task || !report->was_run) continue;
+        if (report->verdict != VERDICT_PASS) return false;
+        passed++;
+    }
+    return passed > 0;
+}
+
+// The kernels that may have failed, and what they call, except the functions of a task that passes: those are
+// right. False: out of memory.
+static bool choose_functions(VariantSearch *of) {
+    const Search *search = &of->search;
+    const Judgement *judgement = search->ptx.judge->judgement;
+    bool *right = calloc((size_t)of->code.function_count + 1, sizeof *right);
+    of->is_needed = calloc((size_t)of->code.function_count + 1, sizeof *of->is_needed);
+    of->is_chosen = calloc((size_t)of->code.function_count + 1, sizeof *of->is_chosen);
+    if (right && of->is_needed && of->is_chosen) {
+        for (int t = 0; t < chapter_task_count(search->ptx.judge->of); t++)
+            if (t != search->ptx.task && has_passed(judgement, t)) mark_kernels(of, t, "", right);
+        mark_called(of, right);
+        mark_kernels(of, search->ptx.task, "", of->is_needed);
+        mark_kernels(of, search->ptx.task, search->shown->kernel, of->is_chosen);
+        mark_called(of, of->is_chosen);
+        for (int f = 0; f < of->code.function_count; f++) of->is_chosen[f] &= !right[f];
+    }
+    free(right);
+    return right && of->is_needed && of->is_chosen;
+}
+
+static bool leave_out(VariantSearch *of, int which) {
+    const bool was_in = !of->is_left_out[which];
+    of->is_left_out[which] = true;
+    return was_in;
+}
+
+// The same for all that have its place.
+static bool leave_out_place(VariantSearch *of, int which) {
+    const SourceEdit *edit = &of->variants.all[which].edits[0];
+    bool was_any_in = false;
+    for (int v = 0; v < of->variants.count; v++)
+        if (source_edits_compare(&of->variants.all[v].edits[0], edit) == 0) was_any_in |= leave_out(of, v);
+    return was_any_in;
+}
+
+// Leaves out the variants that the compiler complains of: "kernel.cu(30): error" or "kernel.cu:30:7: error".
+// Beside the lines of variants it complains of the types of all that have their place. False: of none.
+static bool heed_errors(VariantSearch *of, const char *log, const VariantLines *lines) {
+    bool is_any = false;
+    for (const char *at = log; (at = strstr(at, ": error")) != NULL; at++) {
+        const char *line = at;
+        while (line > log && line[-1] != '\n') line--;
+        const char *place = strpbrk(line, "(:");
+        const long number = place && place < at ? strtol(place + 1, NULL, 10) : 0;
+        if (number <= 0 || number >= lines->count) continue;
+        if (lines->variants[number] >= 0) {
+            is_any |= leave_out(of, lines->variants[number]);
+            continue;
+        }
+        long before = number, behind = number;
+        while (before > 0 && lines->variants[before] < 0) before--;
+        while (behind < lines->count && lines->variants[behind] < 0) behind++;
+        if (before > 0) is_any |= leave_out_place(of, lines->variants[before]);
+        if (behind < lines->count) is_any |= leave_out_place(of, lines->variants[behind]);
+    }
+    return is_any;
+}
+
+typedef enum { COMPILED, COMPLAINED, FAILED } Compiled;
+
+// Adds the seconds of the compiler to *seconds.
+static Compiled compile(VariantSearch *of, double *seconds) {
+    const Subjects *subjects = of->search.ptx.judge->subjects;
+    char source[PATH_MAX];
+    Text text = {0};
+    VariantLines lines;
+    FileError error;
+    Compiled end = FAILED;
+    snprintf(source, sizeof source, "%s/kernel.cu", subjects->variants_folder);
+    variants_write(&of->code, &of->variants, of->is_left_out, of->is_needed, &text, &lines);
+    const CompileRequest request = {.source = source,
+                                    .output_directory = subjects->variants_folder,
+                                    .include_directory = subjects->include_folder,
+                                    .ptx_arch = subjects->ptx_arch,
+                                    .sass_arch = -1,
+                                    .time_limit = seconds_to_compile - *seconds};
+    if (!text.failed && make_directories(subjects->variants_folder, &error) &&
+        write_file_atomically(source, text_chars(&text), text.bytes, &error)) {
+        CompileResult result;
+        if (compile_kernel(&request, &result) &&
+            read_regular_file(result.ptx_path, MOST_PTX, &of->image.text, &error))
+            end = COMPILED;
+        else if (result.status == COMPILE_BUILD && heed_errors(of, result.log, &lines))
+            end = COMPLAINED;
+        *seconds += result.seconds;
+        compile_result_free(&result);
+    }
+    free(lines.variants);
+    text_free(&text);
+    return end;
+}
+
+static bool make_image(VariantSearch *of) {
+    Search *search = &of->search;
+    const Judge *judge = search->ptx.judge;
+    of->image = *search->ptx.image;
+    of->image.text = (Text){0};
+    if (!code_make(judge->subjects->source_text, &of->code)) return false;
+    if (!choose_functions(of)) return false;
+    const int line = search->shown->has_finding ? search->shown->finding.place.line : 0;
+    variants_propose(&of->code, of->is_chosen, line, MOST_VARIANTS, &of->variants);
+    of->is_left_out = calloc((size_t)of->variants.count + 1, sizeof *of->is_left_out);
+    if (of->variants.failed || of->variants.count == 0 || !of->is_left_out) return false;
+    Compiled end = COMPLAINED;
+    double seconds = 0;
+    while (end == COMPLAINED && seconds <= seconds_to_repeat) end = compile(of, &seconds);
+    return end == COMPILED;
+}
+
+// ---- The search ------------------------------------------------------------------------------------------
+
+static Change change_of(const VariantSearch *of, int which) {
+    const Variant *variant = &of->variants.all[which];
+    Change change = {.kind = variant->kind, .source = variant->line, .variant = which + 1};
+    memcpy(change.words, variant->words, sizeof change.words);
+    return change;
+}
+
+// Cases that fail, with few elements: the smallest one first.
+static int choose_cases(const VariantSearch *of, Case cases[SCREENING]) {
+    const Search *search = &of->search;
+    const Judgement *judgement = search->ptx.judge->judgement;
+    int count = 1;
+    cases[0] = search->smallest;
+    for (int i = 0; i < judgement->case_count && count < SCREENING; i++) {
+        const CaseReport *report = &judgement->cases[i];
+        if (!report->was_run || report->verdict == VERDICT_PASS ||
+            report->settings.size.n > LARGEST_SCREENED ||
+            report->settings.size.n <= cases[count - 1].size.n ||
+            !search_has_case(search, search->largest, report))
+            continue;
+        cases[count] = report->settings;
+        cases[count++].is_counted = false;
+    }
+    return count;
+}
+
+// Whether those cases pass with a variant; a lost runner is stopped.
+static bool survives(VariantSearch *of, Worker *worker, int which, const Case cases[], int count) {
+    Search *search = &of->search;
+    const Change change = change_of(of, which), *one[] = {&change};
+    for (int c = 0; c < count; c++) {
+        CaseReport report;
+        const bool was_run = task_ptx_run(&search->ptx, worker, &cases[c], one, 1, PATIENCE,
+                                          search->is_of_the_end, NULL, &report);
+        if (was_run) search->work -= judge_work_of(&report);
+        if (!was_run || report.verdict != VERDICT_PASS) return false;
+    }
+    return true;
+}
+
+// The places of the variants, the likeliest first.
+static int *order_of(const VariantSearch *of) {
+    int *order = calloc((size_t)of->variants.count + 1, sizeof *order), count = 0;
+    for (int rank = 0; order && count < of->variants.count; rank++)
+        for (int v = 0; v < of->variants.count; v++)
+            if (of->variants.all[v].rank == rank) order[count++] = v;
+    return order;
+}
+
+// Runs a few cases with each variant in one runner, which has the image loaded.
+static void screen(VariantSearch *of) {
+    Search *search = &of->search;
+    Case cases[SCREENING];
+    const int case_count = choose_cases(of, cases);
+    int *order = order_of(of);
+    Text text = {0};
+    Worker worker = {.is_lost = true};
+    bool is_started = false;
+    for (int i = 0;
+         order && i < of->variants.count && search->work > 0 && of->survivor_count < MOST_SURVIVORS; i++) {
+        if (of->is_left_out[order[i]]) continue;
+        if (worker.is_lost) {
+            if (is_started) runner_stop(worker.runner);
+            text_free(&text);
+            search->work -= search_start_work(search);
+            is_started = task_ptx_start(&search->ptx, NULL, 0, &text, &worker);
+            if (!is_started) break;
+        }
+        if (survives(of, &worker, order[i], cases, case_count))
+            of->survivors[of->survivor_count++] = order[i];
+    }
+    if (is_started) runner_stop(worker.runner);
+    text_free(&text);
+    free(order);
+}
+
+// What orders threads may stand in many lines; a value that repairs the kernel in two places is no proof.
+static bool orders(ChangeKind kind) {
+    return kind == CHANGE_BARRIER || kind == CHANGE_WARP_BARRIER || kind == CHANGE_FENCE ||
+           kind == CHANGE_MOVED;
+}
+
+static bool is_same_mistake(const VariantSearch *of, const Variant *a, const Variant *b) {
+    if (abs(a->line - b->line) <= 1 || (orders(a->kind) && orders(b->kind))) return true;
+    return lines_are_linked(of->code.tokens.source, a->line, b->line);
+}
+
+// The likeliest first, and of those the shortest.
+static void sort_survivors(VariantSearch *of) {
+    for (int s = 1; s < of->survivor_count; s++) {
+        const int one = of->survivors[s];
+        const Variant *a = &of->variants.all[one];
+        int at = s;
+        for (; at > 0; at--) {
+            const Variant *b = &of->variants.all[of->survivors[at - 1]];
+            if (b->rank < a->rank || (b->rank == a->rank && strlen(b->words) <= strlen(a->words))) break;
+            of->survivors[at] = of->survivors[at - 1];
+        }
+        of->survivors[at] = one;
+    }
+}
+
+// The judgement gets the one that repairs the kernel, if there is one alone.
+static void choose(VariantSearch *of) {
+    Search *search = &of->search;
+    Repair *repair = &search->ptx.judge->judgement->repair;
+    const Variant *found = NULL;
+    search->work = work_to_choose;
+    sort_survivors(of);
+    for (int s = 0; s < of->survivor_count; s++) {
+        const Variant *variant = &of->variants.all[of->survivors[s]];
+        const Change change = change_of(of, of->survivors[s]), *one[] = {&change};
+        if (found && is_same_mistake(of, found, variant)) continue;
+        if (search->work <= 0) { // what is not tried may repair it too
+            *repair = (Repair){0};
+            return;
+        }
+        const bool is_right = search_attempt(search, one, 1, -1);
+        search->work -= work_of_choice;
+        if (!is_right) continue;
+        if (found) {
+            *repair = (Repair){0};
+            return;
+        }
+        found = variant;
+    }
+}
+
+void variant_search(const Search *of, double work) {
+    const Subjects *subjects = of->ptx.judge->subjects;
+    if (!subjects->source_text || !subjects->variants_folder[0] || of->smallest.is_large) return;
+    VariantSearch *search = calloc(1, sizeof *search);
+    if (!search) return;
+    search->search = (Search){.ptx = {.judge = of->ptx.judge, .image = of->ptx.image, .task = of->ptx.task},
+                              .smallest = of->smallest,
+                              .largest = of->largest,
+                              .shown = of->shown,
+                              .beyond = of->beyond,
+                              .work = work,
+                              .most_work = work};
+    if (make_image(search) &&
+        task_ptx_make(of->ptx.judge, &search->image, of->ptx.task, "kernel.cu", &search->search.ptx)) {
+        screen(search);
+        choose(search);
+    }
+    task_ptx_free(&search->search.ptx);
+    text_free(&search->image.text);
+    variants_free(&search->variants);
+    code_free(&search->code);
+    free(search->is_left_out);
+    free(search->is_needed);
+    free(search->is_chosen);
+    free(search);
+}

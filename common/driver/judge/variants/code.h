@@ -1,0 +1,56 @@
+// The functions of kernel.cu that run on the device: their statements and variables.
+#pragma once
+
+#include "driver/judge/variants/tokens.h"
+
+typedef enum {
+    STATEMENT_EXPRESSION, // an assignment or a call
+    STATEMENT_DECLARATION,
+    STATEMENT_RETURN,
+    STATEMENT_LEAVE, // break or continue
+    STATEMENT_IF,
+    STATEMENT_LOOP,
+    STATEMENT_BLOCK,
+    STATEMENT_OTHER
+} StatementKind;
+
+// By token, with the first and the last one. Statements are in the order of their first token.
+typedef struct {
+    StatementKind kind;
+    int first, last;
+    int parent;    // the statement around it; -1: none, it is a function's body
+    bool in_block; // directly in { }, so that others may be written beside it
+    int function;
+} Statement;
+
+typedef struct {
+    int name;                // its token
+    char type[48];           // "float *": without const, volatile and __restrict__
+    bool is_const, is_fixed; // fixed: the compiler may need its value, as for the size of an array
+    int dimensions;          // of an array; 0: it is none
+    int from, to;            // the tokens between which it is known
+    int function;
+} Variable;
+
+typedef struct {
+    int name, first, last; // tokens: of its name, and the braces of its body
+    bool is_kernel;        // else one that kernels call
+} Function;
+
+typedef struct {
+    Tokens tokens;
+    bool *is_open; // by token: it is part of an expression that is evaluated when the kernel runs
+    Function *functions;
+    Statement *statements;
+    Variable *variables;
+    int function_count, statement_count, variable_count;
+    int function_room, statement_room, variable_room;
+    bool failed; // memory ran out
+} Code;
+
+// `source` must outlive it. False when memory runs out; free in any case.
+bool code_make(const char *source, Code *code);
+void code_free(Code *code);
+
+// The variable that the name at this token stands for; NULL: none of these.
+const Variable *code_variable(const Code *code, int token);

@@ -1,0 +1,57 @@
+// Other texts of kernel.cu, each with one small change that may repair it.
+#pragma once
+
+#include "driver/judge/repair/change.h"
+#include "driver/judge/variants/code.h"
+#include "support/text.h"
+
+typedef enum {
+    EDIT_EXPRESSION, // an expression in place of another of its type
+    EDIT_STATEMENT,  // statements in place of others
+    EDIT_BEFORE,     // statements before a place
+} EditForm;
+
+// In bytes of the source: [from, to) becomes `text`.
+typedef struct {
+    EditForm form;
+    int from, to;
+    char *text;
+} SourceEdit;
+
+// In the order of their places: insertions before what begins at the same place, outer ones before inner
+// ones.
+int source_edits_compare(const SourceEdit *a, const SourceEdit *b);
+
+enum { MOST_EDITS = 2 };
+
+typedef struct {
+    ChangeKind kind;
+    int line, function;
+    char words[256]; // "lane < warps instead of lane <= warps in line 30"
+    int rank;        // the likeliest have the lowest
+    SourceEdit edits[MOST_EDITS];
+    int edit_count;
+} Variant;
+
+typedef struct {
+    Variant *all;
+    int count, room;
+    bool failed; // memory ran out
+} Variants;
+
+// Adds the variants of these functions (one flag for each of the code's), at most `most` of the likeliest, in
+// the order of their places. `finding`: the line of a finding, near which they are likelier; 0: none.
+void variants_propose(const Code *code, const bool functions[], int finding, int most, Variants *variants);
+void variants_free(Variants *variants);
+
+// The text of kernel.cu in which each variant, numbered from 1 on, is chosen by the variable VARIANT_CHOICE,
+// and 0 is the kernel as it is; those with `is_left_out` are not in it, and kernels without `is_needed` (one
+// flag for each of the code's functions) do nothing. Receives the variant that is in each
+// line, or -1, in `lines`, which is to be freed; NULL in it when memory runs out.
+#define VARIANT_CHOICE "warpbook_variant"
+typedef struct {
+    int *variants;
+    int count;
+} VariantLines;
+void variants_write(const Code *code, const Variants *variants, const bool is_left_out[],
+                    const bool is_needed[], Text *text, VariantLines *lines);
