@@ -61,6 +61,7 @@ typedef struct {
     long long largest; // ... and have no more elements than that ...
     long long large;   // ... or this many and more, of which a few blocks run; 0: none of those
     long long shown;   // elements of the case that is shown, which passes too and is larger; 0: it is not
+    bool is_of_source; // another text of kernel.cu, and no edit of its PTX
 } Repair;
 
 // What the model says of a task that is too slow: the change, or two together, with which it would be as fast

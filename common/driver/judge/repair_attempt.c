@@ -164,6 +164,7 @@ static void keep_repair(Search *search, long long largest, const Change *const c
     repair->change_count = count;
     repair->cases = cases;
     repair->largest = largest;
+    repair->is_of_source = changes[0]->variant > 0;
     if (search->beyond) repair->shown = search->beyond->settings.size.n;
     const Judgement *judgement = search->ptx.judge->judgement;
     for (int i = 0; i < judgement->case_count; i++) {

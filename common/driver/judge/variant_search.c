@@ -261,7 +261,8 @@ static void screen(VariantSearch *of) {
     free(order);
 }
 
-// What orders threads may stand in many lines; a value that repairs the kernel in two places is no proof.
+// A barrier or a fence is right in any of several lines; a value that repairs the kernel in two places proves
+// nothing.
 static bool orders(ChangeKind kind) {
     return kind == CHANGE_BARRIER || kind == CHANGE_WARP_BARRIER || kind == CHANGE_FENCE ||
            kind == CHANGE_MOVED;

@@ -177,7 +177,7 @@ static void end_statement(Code *code, int which, int last) {
     if (which >= 0) code->statements[which].last = last;
 }
 
-// Where a block ends that the statement is in, or its function.
+// The end of the block around a statement, or of its function.
 static int scope_end_of(const Code *code, int parent) {
     return parent >= 0 ? behind(code, code->statements[parent].first) - 1 : code->tokens.count;
 }

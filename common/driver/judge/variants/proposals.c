@@ -278,6 +278,13 @@ static void propose_operands(const Proposer *proposer, int at) {
     if (one && other) {
         replace(proposer, CHANGE_EXPRESSION, LIKELY, left, right, one);
         replace(proposer, CHANGE_EXPRESSION, LIKELY, left, right, other);
+        int begin = left; // of a chain, its first operand alone
+        while (begin < at && strength_of(proposer->code, begin + 1) == 0) begin++;
+        if (begin + 1 < at) {
+            char *first_one = text_of(proposer, left, begin, 0, 0, NULL);
+            if (first_one) replace(proposer, CHANGE_EXPRESSION, USUAL, left, right, first_one);
+            free(first_one);
+        }
         if (token_is_one_of(&proposer->code->tokens, at, "- / % << >>")) {
             Text exchanged = {0};
             text_printf(&exchanged, "%s %.*s %s", other, end_of(proposer, at) - begin_of(proposer, at),
@@ -310,8 +317,11 @@ static void propose_readings(const Proposer *proposer, int at) {
             text_free(&text);
         }
         if (token_is_one_of(&code->tokens, at, "/ *")) {
-            text_printf(&text, "(%s)%s", token_is(&code->tokens, at, "/") ? "float" : "long long", one);
-            replace(proposer, CHANGE_EXPRESSION, USUAL, left, at - 1, text_chars(&text));
+            const bool is_quotient = token_is(&code->tokens, at, "/");
+            const bool is_number = code->tokens.all[at - 1].kind == TOKEN_INTEGER;
+            text_printf(&text, "(%s)%s", is_quotient ? "float" : "long long", one);
+            replace(proposer, CHANGE_EXPRESSION, is_quotient && is_number ? USUAL : RARE, left, at - 1,
+                    text_chars(&text));
             text_free(&text);
         }
         if (left > first) {
@@ -750,7 +760,8 @@ static void propose_assignments(const Proposer *proposer, const Statement *state
 static void propose_barriers_at(const Proposer *proposer, const Statement *statement) {
     if (!statement->in_block || statement->kind == STATEMENT_LEAVE) return;
     static const char *const barriers[] = {"__syncthreads();", "__syncwarp();", "__threadfence();"};
-    static const char *const words[] = {"a barrier before", "__syncwarp() before", "a fence before"};
+    static const char *const words[] = {"__syncthreads() before", "__syncwarp() before",
+                                        "__threadfence() before"};
     static const ChangeKind kinds[] = {CHANGE_BARRIER, CHANGE_WARP_BARRIER, CHANGE_FENCE};
     for (int b = 0; b < 3; b++) {
         Variant *variant = add(proposer, kinds[b], statement->first, USUAL);
@@ -772,9 +783,9 @@ static void propose_statements(const Proposer *proposer, const Statement *statem
                    token_is(&code->tokens, statement->first, "break") ? "continue instead of break in"
                                                                       : "break instead of continue in");
     if (statement->kind == STATEMENT_RETURN && statement->last == statement->first + 1)
-        instead_of(proposer, CHANGE_LEFT_OUT, USUAL, statement, " ", "without the return of");
+        instead_of(proposer, CHANGE_STAY, USUAL, statement, " ", "nothing instead of return in");
     if (statement->kind != STATEMENT_EXPRESSION) return;
-    instead_of(proposer, CHANGE_LEFT_OUT, USUAL, statement, " ", "without");
+    instead_of(proposer, CHANGE_LEFT_OUT, USUAL, statement, " ", "no statement in");
     propose_assignments(proposer, statement);
     propose_moves(proposer, statement);
     char *was = statement_text(proposer, statement);
@@ -783,7 +794,7 @@ static void propose_statements(const Proposer *proposer, const Statement *statem
         Text now = {0};
         char words[128];
         text_printf(&now, "if (%s) %s", comparisons->texts[c], was);
-        snprintf(words, sizeof words, "if (%.80s) before", comparisons->texts[c]);
+        snprintf(words, sizeof words, "the condition %.80s for", comparisons->texts[c]);
         instead_of(proposer, CHANGE_CONDITION, RARE, statement, text_chars(&now), words);
         text_free(&now);
     }
@@ -912,6 +923,7 @@ void variants_propose(const Code *code, const bool functions[], int finding, int
     for (int v = 0; v < variants->count && finding > 0; v++)
         if (abs(variants->all[v].line - finding) <= 1 && variants->all[v].rank > LIKELY)
             variants->all[v].rank--;
+    if (variants->count == 0) return;
     qsort(variants->all, (size_t)variants->count, sizeof *variants->all, compare_ranks);
     while (variants->count > most) {
         Variant *last = &variants->all[--variants->count];

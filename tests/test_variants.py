@@ -1,0 +1,213 @@
+"""Repairs in the source: which variants of a kernel.cu there are, the text that has all of them, and what they prove."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+from native_driver import build
+from test_repairs import judge
+from whole_kernels import kernel_text
+
+KERNEL = """\
+#include "warpbook.cuh"
+const int TILE = 32, WIDE = 64;
+#define STEP 8
+LAUNCH(sums) { launch->block = 256; }
+template <int COUNT> __device__ float fold(float value) {
+    for (int distance = COUNT / 2; distance > 0; distance /= 2)
+        value += __shfl_down_sync(0xffffffff, value, distance);
+    return value;
+}
+// with a barrier; a semicolon
+__global__ void sums(const float *in, float *out, int n, int rows) {
+    __shared__ float tile[TILE][TILE + 1];
+    const int HALF = TILE / 2;
+    int thread = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0.0f, room[HALF];
+    room[0] = static_cast<float>(n);
+    for (int i = thread; i < n && rows > 0; i++) {
+        sum =+ in[i];
+        if (i == 7) continue;
+    }
+    tile[threadIdx.x][0] = fold<32>(sum) * (1 / STEP);
+    __syncthreads();
+    if (threadIdx.x == 0) out[blockIdx.x] = tile[0][0] + room[0];
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def probe() -> Path:
+    return build("variants_probe")
+
+
+def variants(probe: Path, folder: Path, text: str) -> list[str]:
+    kernel = folder / "kernel.cu"
+    kernel.write_text(text)
+    done = subprocess.run([probe, kernel], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def text_of_all(probe: Path, kernel: Path) -> str:
+    done = subprocess.run([probe, kernel, "--text"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "distance >= 0 instead of distance > 0 in line 6",
+        "__shfl_xor_sync(0xffffffff, value, distance) instead of __shfl_down_sync(0xffffffff, value, distance) "
+        "in line 7",
+        "threadIdx.x instead of blockIdx.x * blockDim.x + threadIdx.x in line 14",
+        "blockIdx.x * blockDim.x - threadIdx.x instead of blockIdx.x * blockDim.x + threadIdx.x in line 14",
+        "1.0f instead of 0.0f in line 15",
+        "i < rows instead of i < n in line 17",
+        "i < n || rows > 0 instead of i < n && rows > 0 in line 17",
+        "i += gridDim.x * blockDim.x instead of i++ in line 17",
+        "+= instead of = in line 18",
+        "(i + 1) instead of i in line 18",
+        "break instead of continue in line 19",
+        "no statement in line 22",
+        "(float)1 / STEP instead of 1 / STEP in line 21",
+        "1 / WIDE instead of 1 / STEP in line 21",
+        "true instead of threadIdx.x == 0 in line 23",
+        "__syncwarp() before line 23",
+        "line 22 moved before line 21",
+    ],
+)
+def test_the_slips_that_are_tried(probe: Path, tmp_path: Path, words: str) -> None:
+    told = variants(probe, tmp_path, KERNEL)
+    line = words.rsplit(" ", 1)[-1]
+    assert words in told, "\n".join(one for one in told if one.endswith(f" {line}"))
+
+
+def test_what_the_compiler_needs_to_know_stays(probe: Path, tmp_path: Path) -> None:
+    """Sizes of arrays, arguments of templates, constants and LAUNCH have no variants."""
+    told = variants(probe, tmp_path, KERNEL)
+    lines = {int(line) for one in told for line in re.findall(r"line (\d+)$", one)}
+    assert not lines & {2, 3, 4, 5, 10, 11}
+    assert not [one for one in told if "static_cast<" in one and "instead" in one and "<=" in one]
+    of_array = [one for one in told if one.endswith("line 12") or one.endswith("line 13")]
+    assert all(one.startswith(("__syncthreads()", "__syncwarp()", "__threadfence()")) for one in of_array), of_array
+
+
+@pytest.mark.parametrize("chapter", ["ch01", "ch05", "ch07", "ch09", "ch11", "ch12", "ch14", "ch15", "ch17"])
+def test_all_variants_of_a_solution_compile(nvcc: str, probe: Path, tmp_path: Path, chapter: str) -> None:
+    """In one text, in which few do not fit the types of what they replace."""
+    (solution,) = (ROOT / "solutions").glob(f"{chapter}_*/kernel.cu")
+    text = text_of_all(probe, solution)
+    assert text.count("warpbook_variant ==") > 50
+    kernel = tmp_path / "kernel.cu"
+    kernel.write_text(text)
+    done = subprocess.run(
+        [nvcc, "-ptx", "-arch=compute_80", "-std=c++17", f"-I{ROOT / 'common' / 'include'}", "-w"]
+        + ["-o", tmp_path / "kernel.ptx", kernel],
+        capture_output=True,
+        text=True,
+    )
+    errors = re.findall(r"\((\d+)\): error", done.stderr)
+    assert len(errors) <= text.count("warpbook_variant ==") / 50, done.stderr
+
+
+def test_any_text_can_be_read(probe: Path, tmp_path: Path) -> None:
+    """Parts of a kernel, which end anywhere, are read without an error of memory."""
+    (solution,) = (ROOT / "solutions").glob("ch18_*/kernel.cu")
+    whole = solution.read_text()
+    for size in range(0, len(whole), 613):
+        kernel = tmp_path / "kernel.cu"
+        kernel.write_text(whole[:size])
+        text_of_all(probe, kernel)
+    for hostile in sorted((ROOT / "tests" / "class_hostile").glob("*.cu")):
+        text_of_all(probe, hostile)
+
+
+PROVED = [
+    ("wrong/ch01/stop_at_infinity", "continue instead of break in line 17"),
+    ("wrong/ch02/moves_on_by_one", "i += gridDim.x * blockDim.x instead of i++ in line 15"),
+    (
+        "wrong/ch03/every_second_slot_twice",
+        "threadIdx.x % (2 * stride) == 0 instead of threadIdx.x % stride == 0 in line 23",
+    ),
+    ("wrong/ch03/syncwarp_in_branch", "line 33 moved behind line 34"),
+    ("wrong/ch05/slot_by_lane", "warp instead of lane in line 32"),
+    ("wrong/ch08/changes_its_input", "no statement in line 59"),
+    ("wrong/ch10/a_plus_a", "a[i] + b[i] instead of a[i] + a[i] in line 17"),
+]
+
+
+def changed(words: str, text: str) -> str:
+    """The text of a kernel with what the page shows."""
+    lines = text.split("\n")
+    if found := re.fullmatch(r"(.+) instead of (.+) in line (\d+)", words):
+        at = int(found[3]) - 1
+        assert lines[at].count(found[2]) == 1
+        lines[at] = lines[at].replace(found[2], found[1])
+    elif found := re.fullmatch(r"no statement in line (\d+)", words):
+        lines[int(found[1]) - 1] = ""
+    elif found := re.fullmatch(r"line (\d+) moved behind line (\d+)", words):
+        moved = lines[int(found[1]) - 1]
+        lines[int(found[1]) - 1] = ""
+        lines.insert(int(found[2]), moved)
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(("name", "words"), PROVED, ids=[name for name, _ in PROVED])
+def test_a_change_of_the_source_proves_what_no_edit_of_the_ptx_mends(
+    nvcc: str, built: Path, tmp_path: Path, name: str, words: str
+) -> None:
+    chapter, kernel = name.split("/")[1], tmp_path / "kernel.cu"
+    kernel.write_text(kernel_text(name))
+    page, result = judge(built, kernel, chapter, tmp_path / "result.json")
+    assert [change["words"] for change in result["proof"]["changes"]] == [words]
+    assert f"shown with {words}, all {result['proof']['cases']} cases" in page
+    assert not result["diagnosis"] or result["diagnosis"]["proof"]
+    task = result["cases"][result["first_failure"]]["task"]
+    kernel.write_text(changed(words, kernel_text(name)))
+    _, repaired = judge(built, kernel, chapter, tmp_path / "repaired.json", "--repair", "0")
+    assert {case["verdict"] for case in repaired["cases"] if case["task"] == task} == {"PASS"}
+
+
+TWO_PLACES = """\
+#include "warpbook.cuh"
+LAUNCH(sum_single) { launch->block = launch->grid = 1; }
+__global__ void sum_single(const float *in, float *partial, int n) {
+    float sum = n > 0 ? in[0] : 0.0f;
+    int ahead = 4;
+    for (int i = 1; i < n; i++)
+        sum += in[i];
+    int back = 2;
+    partial[0] = sum * (ahead - back);
+}
+"""
+
+
+def test_what_could_be_mended_in_two_places_is_named_in_none(
+    nvcc: str, built: Path, tmp_path: Path
+) -> None:
+    """3 instead of 4 in line 5, or 3 instead of 2 in line 8."""
+    kernel = tmp_path / "kernel.cu"
+    kernel.write_text(TWO_PLACES)
+    _, result = judge(built, kernel, "ch01", tmp_path / "result.json")
+    assert result["verdict"] in ("WRONG", "RACE")
+    assert result["proof"] is None or result["proof"]["kind"] != "repair"
+
+
+def test_an_image_alone_is_not_compiled_again(nvcc: str, built: Path, tmp_path: Path) -> None:
+    """A class's judge gets an image in a sandbox without a compiler: it looks at the PTX only."""
+    kernel = tmp_path / "kernel.cu"
+    kernel.write_text(kernel_text("wrong/ch10/a_plus_a"))
+    image = tmp_path / "kernel.ptx"
+    subprocess.run(
+        [nvcc, "-ptx", "-lineinfo", "-arch=compute_80", "-std=c++17", f"-I{ROOT / 'common' / 'include'}"]
+        + ["-o", image, kernel],
+        check=True,
+        capture_output=True,
+    )
+    _, result = judge(built, image, "ch10", tmp_path / "result.json")
+    assert result["verdict"] == "WRONG"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["kernel.cu", "kernel.ptx", "result.json"]
